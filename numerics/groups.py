@@ -2,9 +2,9 @@
 
 A group of order n is the integer matrix `table[a, b] = ab` on the elements 0..n-1. `FiniteGroup` refuses
 every table that is not a group of order at least 2 and names the first violation. Associativity is decided
-exactly by Light's test: the elements b with (ab)c = a(bc) for all a, c are closed under products (for b and b'
-with the property, (a(bb'))c = ((ab)b')c = (ab)(b'c) = a(b(b'c)) = a((bb')c)), so generators are enough, which
-costs O(n^2) per generator.
+exactly by Light's test: the elements b with (ab)c = a(bc) for all a, c are closed under products (for b and
+b' with the property, (a(bb'))c = ((ab)b')c = (ab)(b'c) = a(b(b'c)) = a((bb')c)), so generators are enough,
+which costs O(n^2) per generator.
 """
 
 from collections.abc import Hashable, Sequence
@@ -55,7 +55,7 @@ def _inverses_of(table: IntArray, identity: int) -> IntArray:
 
 
 def _generators_of(table: IntArray) -> list[int]:
-    """Greedy generators of a table seen as a magma: add the smallest missing element, close under products."""
+    """Greedy generators of a table seen as a magma: add the smallest missing element and close."""
     n = len(table)
     reached = np.zeros(n, dtype=bool)
     generators: list[int] = []
