@@ -1,0 +1,118 @@
+"""The decorators that tie a test function to the statement that it is evidence for.
+
+A theorem test says what it decides, how sharply, and about which form of the statement:
+
+    @check("turing:proposition-2.2", grade="exact", target="printed")
+    def test_three_conditions_imply_approximation(): ...
+
+    @counterexample("turing:lemma-3.4", grade="exact")
+    def test_printed_constant_fails_at_two_layers(): ...
+
+One function may carry several decorators, next to `hypothesis.given` and `pytest.mark.parametrize` in any
+order. The plugin (`theorems.plugin`) reads the marks; the verdicts rest on them (`theorems.verdicts`).
+"""
+
+import difflib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar, get_args
+
+import pytest
+
+from theorems.ledger import catalogue_ids
+
+Grade = Literal["symbolic", "exact", "enclosed", "numeric", "sampled"]
+Target = Literal["printed", "corrected"]
+Kind = Literal["check", "counterexample"]
+
+GRADES: tuple[str, ...] = get_args(Grade)
+"""The grades, sharpest first."""
+TARGETS: tuple[str, ...] = get_args(Target)
+MARK = "evidence"
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What one test function says about one statement.
+
+    `supporting` evidence (a negative control, a special case) is listed but decides nothing. The target of a
+    counterexample is always the printed form.
+    """
+
+    statement: str
+    kind: Kind
+    grade: Grade
+    target: Target
+    supporting: bool = False
+
+    def __post_init__(self) -> None:
+        if self.grade not in GRADES:
+            raise ValueError(
+                f"Unknown grade {self.grade!r} in the evidence for {self.statement!r}: "
+                f"the grades are, sharpest first, {', '.join(GRADES)}."
+            )
+        if self.target not in TARGETS:
+            raise ValueError(
+                f"Unknown target {self.target!r} in the evidence for {self.statement!r}: "
+                f"the targets are {' and '.join(TARGETS)}."
+            )
+        if not isinstance(self.supporting, bool):
+            raise ValueError(
+                f"supporting={self.supporting!r} in the evidence for {self.statement!r} is no bool."
+            )
+        known = catalogue_ids()
+        if self.statement not in known:
+            raise ValueError(
+                f"There is no statement {self.statement!r} in the catalogue{_hint(self.statement, known)}."
+            )
+
+
+def check(
+    statement_id: str, *, grade: Grade, target: Target, supporting: bool = False
+) -> Callable[[_Function], _Function]:
+    """Mark a test that passes when the statement, in its printed or corrected form, is true.
+
+    Args:
+        statement_id: an id of the ledger, for instance `"qstr:theorem-4.1"`.
+        grade: how sharp the evidence is, one of `GRADES`; never rounded up.
+        target: the form of the statement that is checked, `"printed"` or `"corrected"`.
+        supporting: true for evidence that decides nothing by itself.
+
+    Raises:
+        ValueError: unknown statement, grade or target (at import of the test module).
+    """
+    return _marker(Evidence(statement_id, "check", grade, target, supporting))
+
+
+def counterexample(
+    statement_id: str, *, grade: Grade, supporting: bool = False
+) -> Callable[[_Function], _Function]:
+    """Mark a test that passes when the printed form of the statement is false: it exhibits a counterexample.
+
+    Arguments and errors as in `check`.
+    """
+    return _marker(Evidence(statement_id, "counterexample", grade, "printed", supporting))
+
+
+def _marker(evidence: Evidence) -> Callable[[_Function], _Function]:
+    """Return the decorator that attaches `evidence` as a pytest mark, which `hypothesis.given` hands on."""
+
+    def decorate(function: _Function) -> _Function:
+        if not callable(function) or isinstance(function, type):
+            raise ValueError(
+                f"Evidence for {evidence.statement!r} belongs on a test function, not on {function!r}."
+            )
+        return getattr(pytest.mark, MARK)(evidence)(function)
+
+    return decorate
+
+
+def _hint(statement: object, known: tuple[str, ...]) -> str:
+    """Return what the writer probably meant: close ids, or the prefixes that exist."""
+    close = difflib.get_close_matches(str(statement), known, n=3)
+    if close:
+        return f"; close ids are {', '.join(close)}"
+    prefixes = dict.fromkeys(name.partition(":")[0] for name in known)
+    return f"; ids begin with one of {', '.join(f'{prefix}:' for prefix in prefixes)}"
