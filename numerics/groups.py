@@ -87,8 +87,8 @@ def _check_associative(table: IntArray) -> None:
             )
 
 
-def _as_table(table: npt.ArrayLike) -> IntArray:
-    """Return a read-only int64 copy of a square integer matrix with entries in range, or raise ValueError."""
+def square_table(table: npt.ArrayLike) -> IntArray:
+    """Return a read-only int64 copy of an (n, n) matrix with entries 0..n-1, n >= 2, or raise ValueError."""
     try:
         array = np.asarray(table)
     except ValueError as error:
@@ -99,7 +99,9 @@ def _as_table(table: npt.ArrayLike) -> IntArray:
         raise ValueError(f"The table must be a square matrix of integers; its shape is {array.shape}.")
     n = array.shape[0]
     if n < 2:
-        raise ValueError(f"The group must have at least 2 elements; the table has order {n}.")
+        raise ValueError(
+            f"The table must have order at least 2 (a task needs a wrong label); it has order {n}."
+        )
     if not np.issubdtype(array.dtype, np.integer):
         raise ValueError(f"The table must hold integers 0..{n - 1}; its dtype is {array.dtype}.")
     outside = np.argwhere((array < 0) | (array >= n))
@@ -139,7 +141,7 @@ class FiniteGroup:
     family: Family | None = field(default=None)
 
     def __post_init__(self) -> None:
-        table = _as_table(self.table)
+        table = square_table(self.table)
         object.__setattr__(self, "table", table)
         _inverses_of(table, _identity_of(table))
         _check_associative(table)
@@ -215,7 +217,7 @@ class FiniteGroup:
 
 def group_from_table(table: npt.ArrayLike, name: str = "G") -> FiniteGroup:
     """The group with Cayley table `table[a, b] = ab`; ValueError names the first violation of the axioms."""
-    return FiniteGroup(np.asarray(_as_table(table)), name)
+    return FiniteGroup(square_table(table), name)
 
 
 def _require(value: int, least: int, most: int | None, what: str) -> None:
