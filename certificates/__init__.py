@@ -1,0 +1,1 @@
+"""Optimality certificates: exact characters, the matrix game, saddle pairs, and what they prove."""

@@ -1,0 +1,1 @@
+"""Explicit weights: one module per construction, all assembled from shared network types."""

@@ -1,0 +1,1 @@
+"""Arithmetic and kernels: exact numbers, balls, transforms, groups, margins. Knows nothing of theorems."""

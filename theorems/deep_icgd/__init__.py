@@ -1,0 +1,1 @@
+"""Gradient descent on a deep network, in context."""

@@ -1,0 +1,1 @@
+"""Max-margin networks for modular addition, sparse parity and finite groups."""

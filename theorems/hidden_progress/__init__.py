@@ -1,0 +1,1 @@
+"""Learning sparse parities: hidden progress behind the plateau."""

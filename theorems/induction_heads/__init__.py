@@ -1,0 +1,1 @@
+"""Statistical induction heads and in-context Markov chains."""

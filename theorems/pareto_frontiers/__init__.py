@@ -1,0 +1,1 @@
+"""Learning sparse parities: resource trade-offs and sparse initialisation."""

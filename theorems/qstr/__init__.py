@@ -1,0 +1,1 @@
+"""Sparse token regression: transformers against recurrent and feed-forward networks."""

@@ -1,0 +1,1 @@
+"""Circuits and Turing machines as networks with large margins."""

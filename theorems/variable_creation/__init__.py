@@ -1,0 +1,1 @@
+"""Capacity of attention and sparse variable creation."""

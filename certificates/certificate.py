@@ -1,0 +1,38 @@
+"""The max-margin certificate: a network, a distribution, and the exact number that both attain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from certificates.game import GameSolution
+from certificates.saddle import ClassWeights, Verdict
+from constructions.homogeneous import HomogeneousNetwork
+from numerics.cyclotomic import Cyclotomic
+
+__all__ = ["MarginCertificate"]
+
+
+@dataclass(frozen=True, eq=False)
+class MarginCertificate:
+    """What proves that ``gamma`` is the maximum normalised margin of a task.
+
+    ``network`` attains it, ``weights`` bound every network by it, and ``verdict`` is the outcome of `saddle.judge` on
+    the two. ``game`` is the solved matrix game for group tasks and None for parity.
+    """
+
+    name: str
+    gamma: Cyclotomic
+    network: HomogeneousNetwork
+    weights: ClassWeights
+    verdict: Verdict
+    game: GameSolution | None = None
+
+    @property
+    def gamma_squared(self) -> Cyclotomic:
+        """The square of the maximum margin: rational for cyclic groups of odd order and for parity."""
+        return self.gamma * self.gamma
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the network and the class weights certify each other."""
+        return self.verdict.accepted
