@@ -1,7 +1,7 @@
 """The ledger: every statement of the documents, with its verdict.
 
-`theorems/<chapter>/ledger.toml` lists the statements of a chapter; `theorems/catalogue.txt` is the frozen list
-of all ids, kept apart so that a statement cannot vanish from a ledger unnoticed. `load_ledger` reads and
+`theorems/<chapter>/ledger.toml` lists the statements of a chapter; `theorems/catalogue.txt` is the frozen
+list of all ids, kept apart so that a statement cannot vanish from a ledger unnoticed. `load_ledger` reads and
 validates both and names every fault at once.
 """
 
@@ -89,8 +89,8 @@ def load_ledger(directory: Path = THEOREMS) -> Ledger:
     Raises:
         LedgerError: with one sentence for every fault: unreadable file, unknown or missing key, unknown
             verdict, reason missing from an open statement or present on another, repaired or refuted
-            statement without erratum, duplicate id, id of another chapter, id that the catalogue or the ledgers
-            lack.
+            statement without erratum, duplicate id, id of another chapter, id that the catalogue or the
+            ledgers lack.
     """
     errors: list[str] = []
     chapters = tuple(

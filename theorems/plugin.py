@@ -1,15 +1,350 @@
-"""The pytest plugin of the ledger (under construction: options only)."""
+"""The pytest plugin of the ledger, loaded by `addopts = "-p theorems.plugin"`.
+
+It gives tests the `effort` fixture and the matching Hypothesis profile, refuses theorem tests without
+evidence, collects the outcomes (through the workers of pytest-xdist too), closes the run with a table of
+verdicts, fails it when a verdict lacks its evidence, and writes the ledger as JSON or HTML.
+"""
+
+import dataclasses
+import inspect
+import json
+import os
+import platform
+import tempfile
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
 
 import pytest
+
+from theorems.evidence import MARK, Evidence
+from theorems.ledger import THEOREMS, Ledger, LedgerError, chapter_of, load_ledger
+from theorems.report_html import render, sources
+from theorems.summary import summary_table
+from theorems.verdicts import Check, by_statement, contradictions, evidence_errors, merged_outcome, record
+
+ROOT = THEOREMS.parent
+EXAMPLES = {"quick": 30, "full": 300, "deep": 3000}
+"""Hypothesis examples for each effort."""
+_SELECTING_OPTIONS = ("keyword", "markexpr", "deselect", "ignore", "ignore_glob", "lf", "stepwise")
+_SAME: Any = object()
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much work a test should do; `name` is quick, full or deep."""
+
+    name: str
+
+    def pick(self, *, quick: _T, full: _T = _SAME, deep: _T = _SAME) -> _T:
+        """Return the value for this effort; `full` defaults to `quick`, `deep` to `full`."""
+        full = quick if full is _SAME else full
+        deep = full if deep is _SAME else deep
+        return {"quick": quick, "full": full, "deep": deep}[self.name]
+
+
+@pytest.fixture(scope="session")
+def effort(pytestconfig: pytest.Config) -> Effort:
+    """The effort of this run (`--effort`), to scale sizes: `effort.pick(quick=5, full=9)`."""
+    return Effort(_effort_name(pytestconfig))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the ledger's command-line options."""
-    parser.getgroup("lemmata").addoption("--effort", choices=["quick", "full", "deep"], default="quick")
+    group = parser.getgroup("lemmata")
+    group.addoption(
+        "--effort",
+        choices=list(EXAMPLES),
+        default="quick",
+        help="how much the theorem tests try: quick (default), full or deep",
+    )
+    group.addoption("--ledger-json", metavar="FILE", help="write the judged ledger to FILE as JSON")
+    group.addoption("--ledger-html", metavar="FILE", help="write the judged ledger to FILE as one HTML page")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the mark of `theorems.evidence`."""
-    config.addinivalue_line(
-        "markers", "evidence(evidence): what the test says about a statement of the ledger."
-    )
+    """Register the mark, the Hypothesis profiles and the recorder of this run."""
+    config.addinivalue_line("markers", f"{MARK}(evidence): what the test says about a statement of the ledger.")
+    config.pluginmanager.register(LedgerRun(config), "lemmata-ledger-run")
+    # Hypothesis takes noticeable time to import, so that only real runs pay for it.
+    from hypothesis import settings
+
+    for name, examples in EXAMPLES.items():
+        settings.register_profile(
+            f"lemmata-{name}", derandomize=True, deadline=None, max_examples=examples, print_blob=True
+        )
+    if not config.getoption("hypothesis_profile", None):
+        settings.load_profile(f"lemmata-{_effort_name(config)}")
+
+
+class LedgerRun:
+    """The ledger in one pytest run: collected evidence, outcomes, and what follows from them.
+
+    Under pytest-xdist the workers collect the evidence and hand it over when they finish; the controller
+    receives every test report, and it alone judges and writes.
+    """
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+        self.ledger: Ledger | None = None
+        self.items: dict[str, dict[str, Any]] = {}
+        self.deselected = False
+        self.outcomes: dict[str, list[str]] = {}
+        self.seconds: dict[str, float] = {}
+        self.errors: list[str] = []
+        self.notes: list[str] = []
+
+    # -- before the run
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionstart(self) -> None:
+        """Load the ledger when the run touches the theorems, and check the places for the output files."""
+        if _is_worker(self.config):
+            return
+        files = {option: _output_file(self.config, option) for option in ("--ledger-json", "--ledger-html")}
+        if any(files.values()) or any(_reaches(path, THEOREMS) for path, _ in _arguments(self.config)):
+            try:
+                self.ledger = load_ledger()
+            except LedgerError as error:
+                raise pytest.UsageError(str(error)) from error
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_make_collect_report(
+        self, collector: pytest.Collector
+    ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+        """Turn a module with misplaced or missing evidence into a collection error that names every fault."""
+        report = yield
+        if report.passed:
+            faults = [fault for item in report.result if isinstance(item, pytest.Item) for fault in _item_faults(item)]
+            if faults:
+                report.outcome = "failed"
+                report.longrepr = "\n".join(dict.fromkeys(faults))
+                report.result = []
+        return report
+
+    def pytest_deselected(self) -> None:
+        """Remember that the run is partial."""
+        self.deselected = True
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Note the evidence that each selected test carries, as plain data that xdist can send."""
+        for item in session.items:
+            evidence = [dataclasses.asdict(mark.args[0]) for mark in item.iter_markers(MARK)]
+            if evidence and isinstance(item, pytest.Function):
+                file = item.path.relative_to(ROOT).as_posix()
+                name = item.nodeid.split("::", 1)[1].partition("[")[0]
+                # iter_markers yields the decorator next to the function first.
+                self.items[item.nodeid] = {
+                    "test": f"{file}::{name}",
+                    "file": file,
+                    "line": _first_line(item),
+                    "evidence": evidence[::-1],
+                }
+
+    # -- during the run
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note the outcome of a test; of its setup and teardown only what went wrong or was skipped."""
+        self.seconds[report.nodeid] = self.seconds.get(report.nodeid, 0.0) + report.duration
+        outcome: str = report.outcome
+        if hasattr(report, "wasxfail"):
+            outcome = "xpassed" if report.passed else "xfailed"
+        if report.when == "call" or outcome != "passed":
+            self.outcomes.setdefault(report.nodeid, []).append(outcome)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Take over what a worker of pytest-xdist collected."""
+        sent = getattr(node, "workeroutput", {}).get("lemmata", {})
+        self.items.update(sent.get("items", {}))
+        self.deselected = self.deselected or sent.get("deselected", False)
+
+    # -- after the run
+
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        """Judge the ledger, write it, and fail the session if a verdict lacks its evidence."""
+        if _is_worker(self.config):
+            output: dict[str, Any] = self.config.workeroutput  # pyright: ignore[reportAttributeAccessIssue]
+            output["lemmata"] = {"items": self.items, "deselected": self.deselected}
+            return
+        finished = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
+        if self.ledger is None or self.config.getoption("collectonly"):
+            return
+        checks = self.checks()
+        complete = exitstatus in finished and not session.shouldfail and not session.shouldstop
+        self._judge(self.ledger, checks, self._whole_chapters() if complete else set())
+        self._write(self.ledger, checks, written=exitstatus in finished)
+        if self.errors and exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def checks(self) -> list[Check]:
+        """Return the collected evidence with its outcomes, parametrised tests merged into one."""
+        cases: dict[str, list[str]] = {}
+        for nodeid, item in self.items.items():
+            cases.setdefault(item["test"], []).append(nodeid)
+        checks = []
+        for test, nodeids in cases.items():
+            first = self.items[nodeids[0]]
+            outcome = merged_outcome(merged_outcome(self.outcomes.get(nodeid, [])) for nodeid in nodeids)
+            seconds = sum(self.seconds.get(nodeid, 0.0) for nodeid in nodeids)
+            checks += [
+                Check(test, first["file"], first["line"], Evidence(**evidence), outcome, seconds, len(nodeids))
+                for evidence in first["evidence"]
+            ]
+        return checks
+
+    def _whole_chapters(self) -> set[str]:
+        """Return the chapters whose folder was run as a whole: no single test, file or other selection."""
+        if self.deselected or any(self.config.getoption(option, None) for option in _SELECTING_OPTIONS):
+            return set()
+        folders = [path for path, whole in _arguments(self.config) if whole]
+        return {
+            path.parent.name
+            for path in THEOREMS.glob("*/ledger.toml")
+            if any(folder == path.parent or folder in path.parents for folder in folders)
+        }
+
+    def _judge(self, ledger: Ledger, checks: Sequence[Check], whole: set[str]) -> None:
+        """Collect the errors: contradictions anywhere, missing evidence in the chapters of `whole`."""
+        groups = by_statement(checks)
+        for chapter in ledger.chapters:
+            for statement in chapter.statements:
+                of_statement = groups.get(statement.id, [])
+                self.errors += contradictions(statement, of_statement)
+                if chapter.name in whole:
+                    self.errors += evidence_errors(statement, of_statement)
+        partial = sorted({chapter_of(name) for name in groups} - whole)
+        if partial:
+            self.notes.append(f"Run in part, so that missing evidence is not looked for: {', '.join(partial)}.")
+
+    def _write(self, ledger: Ledger, checks: Sequence[Check], *, written: bool) -> None:
+        """Write the requested files; a run that did not finish leaves them as they were."""
+        data = record(ledger, checks, effort=_effort_name(self.config), python=platform.python_version())
+        writers: Mapping[str, Callable[[Path], str]] = {
+            "--ledger-json": lambda _: json.dumps(data, indent=1, ensure_ascii=False) + "\n",
+            "--ledger-html": lambda path: render(
+                data, sources=sources(data, ROOT), root=os.path.relpath(ROOT, path.parent)
+            ),
+        }
+        for option, text in writers.items():
+            path = _output_file(self.config, option)
+            if path is None:
+                continue
+            if not written:
+                self.errors.append(f"{path} was not written, because the run did not finish.")
+                continue
+            try:
+                _replace_text(path, text(path))
+                self.notes.append(f"Wrote {path}.")
+            except OSError as error:
+                self.errors.append(f"{path} cannot be written: {error}.")
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Close with the table of verdicts, then the errors of the ledger."""
+        if self.ledger is None or not (self.items or self.errors or self.notes):
+            return
+        data = record(self.ledger, self.checks(), effort=_effort_name(self.config), python="")
+        paths = [path for path, _ in _arguments(self.config)]
+        chapters = [
+            chapter for chapter in data["chapters"] if any(_reaches(path, THEOREMS / chapter["name"]) for path in paths)
+        ]
+        terminalreporter.section(f"ledger of the theorems, effort {data['effort']}")
+        terminalreporter.write(summary_table(chapters, colour=terminalreporter.hasmarkup))
+        for note in self.notes:
+            terminalreporter.write_line(note)
+        for error in self.errors:
+            terminalreporter.write_line(f"LEDGER ERROR {error}", red=True)
+
+
+def _effort_name(config: pytest.Config) -> str:
+    """Return the value of `--effort`."""
+    return str(config.getoption("effort"))
+
+
+def _is_worker(config: pytest.Config) -> bool:
+    """Whether this process is a worker of pytest-xdist."""
+    return hasattr(config, "workerinput")
+
+
+def _arguments(config: pytest.Config) -> list[tuple[Path, bool]]:
+    """Return the paths that pytest was asked to run, each with whether it is a whole folder."""
+    arguments = []
+    for argument in config.args:
+        path, _, test = str(argument).partition("::")
+        absolute = (config.invocation_params.dir / path).resolve()
+        arguments.append((absolute, not test and absolute.is_dir()))
+    return arguments
+
+
+def _reaches(path: Path, folder: Path) -> bool:
+    """Whether `path` lies in `folder`, is it, or contains it."""
+    return path.is_relative_to(folder) or folder.is_relative_to(path)
+
+
+def _output_file(config: pytest.Config, option: str) -> Path | None:
+    """Return the absolute path that `option` names, or None.
+
+    Raises:
+        pytest.UsageError: its folder does not exist, or it is a folder itself.
+    """
+    value = config.getoption(option)
+    if value is None:
+        return None
+    path = (config.invocation_params.dir / value).resolve()
+    if not path.parent.is_dir():
+        raise pytest.UsageError(f"{option}: the folder {path.parent} does not exist.")
+    if path.is_dir():
+        raise pytest.UsageError(f"{option}: {path} is a folder, and a file is wanted.")
+    return path
+
+
+def _replace_text(path: Path, text: str) -> None:
+    """Write `text` to `path` so that a reader sees the old file or the new one, never a part."""
+    with tempfile.NamedTemporaryFile(
+        "w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}.", delete=False
+    ) as file:
+        temporary = Path(file.name)
+        try:
+            file.write(text)
+            file.close()
+            temporary.chmod(0o644)
+            temporary.replace(path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+
+
+def _item_faults(item: pytest.Item) -> list[str]:
+    """Return what is wrong with the evidence of one collected test, as sentences."""
+    where = item.nodeid.partition("[")[0]
+    inside = item.path.relative_to(THEOREMS).parts if item.path.is_relative_to(THEOREMS) else ()
+    chapter = inside[0] if len(inside) > 1 else None
+    given = [argument for mark in item.iter_markers(MARK) for argument in mark.args or (None,)]
+    evidence = [argument for argument in given if isinstance(argument, Evidence)]
+    if len(evidence) < len(given):
+        return [f"{where}: give evidence with the decorators check and counterexample of theorems.evidence."]
+    if chapter is not None and not evidence:
+        return [
+            f"{where} carries no evidence: a test in theorems/{chapter} says which statement it is about, "
+            "with @check or @counterexample of theorems.evidence (supporting=True where it decides nothing)."
+        ]
+    faults = [
+        f"{where} is evidence for {one.statement} and belongs in theorems/{chapter_of(one.statement)}."
+        for one in evidence
+        if chapter_of(one.statement) != chapter
+    ]
+    roles = [(one.statement, one.kind, one.target) for one in evidence]
+    faults += [
+        f"{where} is given twice as {kind} of the {target} form of {statement}."
+        for statement, kind, target in dict.fromkeys(role for role in roles if roles.count(role) > 1)
+    ]
+    return faults
+
+
+def _first_line(item: pytest.Function) -> int:
+    """Return the first line of the test function with its decorators; looks through `hypothesis.given`."""
+    function = getattr(getattr(item.obj, "hypothesis", None), "inner_test", item.obj)
+    return inspect.unwrap(function).__code__.co_firstlineno
