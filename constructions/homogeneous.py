@@ -36,9 +36,7 @@ Array = NDArray[Any]
 Arithmetic = Literal["float", "exact", "ball"]
 
 _EXACT_TYPES = (int, fmpq, Cyclotomic)
-_ACCEPTED = (
-    "Accepted are real numbers, or object arrays of exact numbers (int, fmpq, Cyclotomic) or of arb balls."
-)
+_ACCEPTED = "Accepted are real numbers, or object arrays of exact numbers (int, fmpq, Cyclotomic) or of arb balls."
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,9 +123,7 @@ class HomogeneousNetwork:
         inputs = self._checked_inputs(x)
         points = inputs.reshape(-1, inputs.shape[-1])
         weighted = self.masses[:, None] * self.readout
-        product = (
-            exact_matmul if _holds_cyclotomic(self.hidden, self.readout, self.masses, points) else np.matmul
-        )
+        product = exact_matmul if _holds_cyclotomic(self.hidden, self.readout, self.masses, points) else np.matmul
         outputs = product(product(points, self.hidden.T) ** self.degree, weighted)
         return outputs.reshape(*inputs.shape[:-1], self.readout.shape[1])
 
@@ -221,6 +217,10 @@ class HomogeneousNetwork:
     def _check_values(self) -> None:
         """The checks that look at numbers: finite, r > 0, masses >= 0, squared norms equal to r."""
         _check_finite({"hidden": self.hidden, "readout": self.readout, "masses": self.masses})
+        for name in ("hidden", "readout", "masses"):
+            complex_entries = [i for i, entry in np.ndenumerate(getattr(self, name)) if not _is_real(entry)]
+            if complex_entries:
+                raise ValueError(f"Numbers must be real, but {name} is not at {_listing(complex_entries)}.")
         r = self.norm_squared
         if not (_is_finite(r) and (r > 0 if self.arithmetic == "float" else _sign(r) > 0)):
             raise ValueError(f"norm_squared must be a positive finite number, not {r}.")
@@ -251,9 +251,7 @@ class HomogeneousNetwork:
         kind = _arithmetic_of("the inputs", inputs)
         if self.arithmetic == "float":
             if inputs.dtype == object:
-                raise ValueError(
-                    "A float64 network takes real numbers, not object arrays; convert the inputs first."
-                )
+                raise ValueError("A float64 network takes real numbers, not object arrays; convert the inputs first.")
             _check_finite({"inputs": inputs})
             return inputs.astype(np.float64)
         if inputs.dtype.kind == "f":
@@ -289,9 +287,7 @@ def group_blocks(network: HomogeneousNetwork) -> tuple[Array, Array, Array]:
     """
     inputs, n = network.hidden.shape[1], network.readout.shape[1]
     if inputs != 2 * n:
-        raise ValueError(
-            f"A network for a group task has D = 2 L, but this one has D = {inputs} and L = {n}."
-        )
+        raise ValueError(f"A network for a group task has D = 2 L, but this one has D = {inputs} and L = {n}.")
     return network.hidden[:, :n], network.hidden[:, n:], network.readout
 
 
@@ -318,9 +314,7 @@ def _arithmetic_of(name: str, array: Array) -> Arithmetic:
     if arb not in kinds:
         return "exact"
     if Cyclotomic in kinds:
-        raise ValueError(
-            f"{name} mixes Cyclotomic numbers and balls; convert the former by .ball(precision)."
-        )
+        raise ValueError(f"{name} mixes Cyclotomic numbers and balls; convert the former by .ball(precision).")
     return "ball"
 
 
@@ -335,15 +329,11 @@ def _common_arithmetic(arrays: dict[str, Array], norm_squared: Any) -> Arithmeti
     if not objects:
         return "float"
     if floats:
-        raise ValueError(
-            f"{', '.join(floats)} in floating point cannot be combined with exact numbers or balls."
-        )
+        raise ValueError(f"{', '.join(floats)} in floating point cannot be combined with exact numbers or balls.")
     if "ball" not in kinds.values():
         return "exact"
     if _holds_cyclotomic(*objects):
-        raise ValueError(
-            "The arrays mix Cyclotomic numbers and balls; convert the former by .ball(precision)."
-        )
+        raise ValueError("The arrays mix Cyclotomic numbers and balls; convert the former by .ball(precision).")
     return "ball"
 
 
@@ -355,15 +345,15 @@ def _check_finite(arrays: dict[str, Array]) -> None:
         else:
             bad = [tuple(index) for index in np.argwhere(~np.isfinite(array)).tolist()]
         if bad:
-            raise ValueError(
-                f"All numbers must be finite, but {name} has NaN or infinity at {_listing(bad)}."
-            )
+            raise ValueError(f"All numbers must be finite, but {name} has NaN or infinity at {_listing(bad)}.")
 
 
 def _holds_cyclotomic(*arrays: Array) -> bool:
-    return any(
-        array.dtype == object and any(isinstance(x, Cyclotomic) for x in array.flat) for array in arrays
-    )
+    return any(array.dtype == object and any(isinstance(x, Cyclotomic) for x in array.flat) for array in arrays)
+
+
+def _is_real(x: Any) -> bool:
+    return x.is_real() if isinstance(x, Cyclotomic) else True
 
 
 def _is_finite(x: Any) -> bool:
