@@ -32,12 +32,10 @@ def summary_table(chapters: Sequence[Mapping[str, Any]], *, colour: bool) -> str
     One row a chapter: its statements by verdict, then its checks by grade and the number that failed. A last
     row has the totals when there are several chapters.
     """
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, padding=0, show_edge=False)
     table.add_column("\nchapter", no_wrap=True)
     for name in ("all", *VERDICTS, "checks", *GRADES, "failed"):
-        table.add_column(
-            _HYPHENATED.get(name, f"\n{name}"), justify="right", no_wrap=True, style=_STYLES.get(name, "")
-        )
+        table.add_column(_HYPHENATED.get(name, f"\n{name}"), justify="right", no_wrap=True, style=_STYLES.get(name, ""))
     for chapter in chapters:
         table.add_row(chapter["name"], *_row(totals(chapter["statements"])))
     if len(chapters) > 1:
