@@ -105,7 +105,7 @@ class HomogeneousNetwork:
     @property
     def scale(self) -> float:
         """The factor r^(-nu/2) between `raw` and the output of the network."""
-        return _as_float(self.norm_squared) ** (-self.nu / 2)
+        return float(self.norm_squared) ** (-self.nu / 2)
 
     def raw(self, x: ArrayLike) -> Array:
         """``sum_i mu_i (u_i . x)^k w_i``, the output but for r^(-nu/2), in the network's own numbers.
@@ -155,7 +155,7 @@ class HomogeneousNetwork:
 
         The shapes are (m, D) and (m, L); ``((x @ hidden.T) ** k) @ readout`` is the network.
         """
-        factors = _float_array(self.masses) ** (1 / self.nu) / math.sqrt(_as_float(self.norm_squared))
+        factors = _float_array(self.masses) ** (1 / self.nu) / math.sqrt(float(self.norm_squared))
         return factors[:, None] * _float_array(self.hidden), factors[:, None] * _float_array(self.readout)
 
     @staticmethod
@@ -189,7 +189,7 @@ class HomogeneousNetwork:
             _float_array(self.readout),
             _float_array(self.masses),
             self.degree,
-            _as_float(self.norm_squared),
+            float(self.norm_squared),
         )
 
     def to_torch(self, dtype: torch.dtype | None = None) -> torch.nn.Module:
@@ -384,10 +384,6 @@ def _agree(x: Any, y: Any) -> bool:
 
 def _float_array(array: Array) -> NDArray[np.float64]:
     return to_float(array) if array.dtype == object else array.astype(np.float64)
-
-
-def _as_float(x: Any) -> float:
-    return float(x)
 
 
 def _listing(items: list[Any]) -> str:
