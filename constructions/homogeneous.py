@@ -217,10 +217,10 @@ class HomogeneousNetwork:
     def _check_values(self) -> None:
         """The checks that look at numbers: finite, r > 0, masses >= 0, squared norms equal to r."""
         _check_finite({"hidden": self.hidden, "readout": self.readout, "masses": self.masses})
-        for name in ("hidden", "readout", "masses"):
-            complex_entries = [i for i, entry in np.ndenumerate(getattr(self, name)) if not _is_real(entry)]
-            if complex_entries:
-                raise ValueError(f"Numbers must be real, but {name} is not at {_listing(complex_entries)}.")
+        for name in ("hidden", "readout", "masses") if self.arithmetic == "exact" else ():
+            nonreal = [index for index, entry in np.ndenumerate(getattr(self, name)) if not _is_real(entry)]
+            if nonreal:
+                raise ValueError(f"Numbers must be real, but {name} is not at {_listing(nonreal)}.")
         r = self.norm_squared
         if not (_is_finite(r) and (r > 0 if self.arithmetic == "float" else _sign(r) > 0)):
             raise ValueError(f"norm_squared must be a positive finite number, not {r}.")
