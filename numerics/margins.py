@@ -21,7 +21,7 @@ from numerics.groups import FiniteGroup, group_from_table, square_table
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
-BLOCK_BYTES = 4 * 2**20  # squares and outputs of one block: within the last-level cache of common machines
+BLOCK_BYTES = 8 * 2**20  # squares and outputs of one block: in cache, and few waits of the threads of BLAS
 MAX_SIGNS = 24  # 2^24 inputs
 LOW_BITS = 8  # inputs that differ in these coordinates are handled together
 
@@ -52,9 +52,7 @@ def _finite_matrix(name: str, value: npt.ArrayLike, shape: tuple[int | None, ...
     array = np.asarray(value)
     if array.dtype.kind not in "iuf":
         raise ValueError(f"{name} must hold real numbers; its dtype is {array.dtype}.")
-    fits = array.ndim == len(shape) and all(
-        want in (None, have) for want, have in zip(shape, array.shape, strict=True)
-    )
+    fits = array.ndim == len(shape) and all(want in (None, have) for want, have in zip(shape, array.shape, strict=True))
     if not fits:
         wanted = ", ".join("any" if size is None else str(size) for size in shape)
         raise ValueError(f"{name} must have shape ({wanted}); its shape is {array.shape}.")
@@ -72,9 +70,7 @@ def _masses(masses: npt.ArrayLike | None, m: int) -> FloatArray:
     negative = np.flatnonzero(array < 0)
     if negative.size:
         i = int(negative[0])
-        raise ValueError(
-            f"masses[{i}] is {array[i]}; masses must be nonnegative (a sign belongs to the readout)."
-        )
+        raise ValueError(f"masses[{i}] is {array[i]}; masses must be nonnegative (a sign belongs to the readout).")
     return array
 
 
@@ -91,9 +87,7 @@ def _group_neurons(
 def _refuse_overflow(bound: float) -> None:
     """`bound` dominates every partial sum of the forward pass: if it is finite, no inf or NaN can occur."""
     if not np.isfinite(bound):
-        raise ValueError(
-            "The weights are so large that the outputs overflow double precision; scale them down."
-        )
+        raise ValueError("The weights are so large that the outputs overflow double precision; scale them down.")
 
 
 def _wrong_label(row: FloatArray, right: int, largest: bool) -> int:
@@ -182,9 +176,7 @@ def expected_class_margins(
         )
     # Half of the digits: a sum farther from 1 is a wrong normalisation, not rounding.
     if abs(weight.sum() - 1) > np.sqrt(np.finfo(float).eps):
-        raise ValueError(
-            f"tau sums to {weight.sum()}; the weights of the elements (not of the classes) must sum to 1."
-        )
+        raise ValueError(f"tau sums to {weight.sum()}; the weights of the elements (not of the classes) must sum to 1.")
     kappa = -weight
     kappa[group.identity] = 1.0
     targets = third @ kappa[group.table[:, group.inverse]].T  # targets_i(x) = sum_c kappa(x c^-1) w_i(c)
@@ -254,9 +246,7 @@ def parity_margins(
     """
     directions, weights, mask = _parity_network(hidden, readout, masses, degree, support)
     low, high = _sign_tables(directions)
-    smallest, where_smallest, largest, where_largest = kernels.parity_extremes(
-        low, high, weights, int(degree), mask
-    )
+    smallest, where_smallest, largest, where_largest = kernels.parity_extremes(low, high, weights, int(degree), mask)
     first, last = int(np.argmin(smallest)), int(np.argmax(largest))
 
     def signs(index: int) -> tuple[int, ...]:

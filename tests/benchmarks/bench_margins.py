@@ -21,18 +21,18 @@ def test_group_margins_against_dgemm(benchmark: BenchmarkFixture, capsys: pytest
     left, right = rng.standard_normal((2, side, side))
     group_margins(u, v, w, group, masses)
     ours, theirs = [], []
-    for _ in range(15):  # interleaved, so that both see the same load of the machine
+    for _ in range(25):  # interleaved, so that both see the same load of the machine
         start = perf_counter()
         np.dot(left, right)
         middle = perf_counter()
         group_margins(u, v, w, group, masses)
         theirs.append(2 * side**3 / (middle - start))
         ours.append(2 * M * N**3 / (perf_counter() - middle))
-    ratio = float(np.median(ours) / np.median(theirs))
+    ratio = max(ours) / max(theirs)  # the best rates: the rest is other load
     with capsys.disabled():
         print(
-            f"\ngroup_margins n={N} m={M}: {np.median(ours) / 1e9:.1f} Gflop/s, "
-            f"dgemm {np.median(theirs) / 1e9:.1f} Gflop/s, ratio {ratio:.2f}"
+            f"\ngroup_margins n={N} m={M}: {max(ours) / 1e9:.1f} Gflop/s, "
+            f"dgemm {max(theirs) / 1e9:.1f} Gflop/s, ratio {ratio:.2f}"
         )
     summary = benchmark(group_margins, u, v, w, group, masses)
     assert summary.minimum < summary.maximum
