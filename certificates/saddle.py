@@ -43,12 +43,33 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """A classification task listed point by point: ``inputs`` (N, D), ``labels`` (N,) in range(``label_count``)."""
+    """A classification task listed point by point: ``inputs`` (N, D), ``labels`` (N,) in range(``label_count``).
+
+    Raises ``ValueError`` unless there are N >= 1 points, at least two labels, and all labels are integers in range.
+    """
 
     name: str
     inputs: np.ndarray
     labels: np.ndarray
     label_count: int
+
+    def __post_init__(self) -> None:
+        if self.inputs.ndim != 2 or self.labels.shape != self.inputs.shape[:1] or not self.labels.size:
+            raise ValueError(
+                f"The task {self.name} needs inputs of shape (N, D) and labels of shape (N,) with N >= 1, "
+                f"but they have {self.inputs.shape} and {self.labels.shape}."
+            )
+        if self.label_count < 2 or self.labels.dtype.kind not in "iu":
+            raise ValueError(
+                f"The task {self.name} needs at least two labels, numbered by integers, "
+                f"but has {self.label_count} of type {self.labels.dtype}."
+            )
+        outside = np.flatnonzero((self.labels < 0) | (self.labels >= self.label_count))
+        if outside.size:
+            raise ValueError(
+                f"The labels of the task {self.name} must lie in 0..{self.label_count - 1}, "
+                f"but point {outside[0]} has {self.labels[outside[0]]}."
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +100,8 @@ class ClassWeights:
 
 def _refuse_non_distribution(weights: np.ndarray, label: str, over: str) -> None:
     exact = is_exact(weights)
+    if not exact and weights.dtype.kind != "f":
+        raise ValueError(f"{label} must hold floats or exact numbers; balls cannot be compared with a sum of 1.")
     bad = np.flatnonzero(~_decide(weights, lambda weight: weight >= 0))
     if bad.size:
         raise ValueError(f"{label} must be >= 0, but entry {bad[0]} is {float(weights[bad[0]]):.6g}.")
@@ -93,14 +116,27 @@ def group_task(group: FiniteGroup) -> Task:
 
 
 def parity_task(n: int, support: tuple[int, ...]) -> Task:
-    """Return the task x -> prod_{i in S} x_i on all 2^n sign vectors; label 0 is +1, label 1 is -1."""
+    """Return the task x -> prod_{i in S} x_i on all 2^n sign vectors; label 0 is +1, label 1 is -1.
+
+    Raises ``ValueError`` unless the support is nonempty and lists distinct coordinates in 0..n-1.
+    """
+    if not support or len(set(support)) != len(support) or not all(0 <= i < n for i in support):
+        raise ValueError(f"The support must list distinct coordinates in 0..{n - 1}, at least one, not {support}.")
     inputs = sign_inputs(n)
     return Task(f"parity of {support} in {n} bits", inputs, (1 - np.prod(inputs[:, list(support)], axis=1)) // 2, 2)
 
 
 def class_function_weights(group: FiniteGroup, per_element: np.ndarray) -> ClassWeights:
-    """Return uniform q and tau(a, b)[c] = per_element[a b c^-1]; ``per_element`` (n,) vanishes at the identity."""
+    """Return uniform q and tau(a, b)[c] = per_element[a b c^-1].
+
+    ``per_element`` (n,) is a class function that vanishes at the identity and sums to 1, else ``ValueError``.
+    """
     task, n = group_task(group), group.order
+    if per_element.shape != (n,):
+        raise ValueError(f"per_element must have shape ({n},), one weight per element, not {per_element.shape}.")
+    for members in group.classes:
+        if any(per_element[g] != per_element[members[0]] for g in members):
+            raise ValueError(f"per_element must be constant on conjugacy classes, but is not on {members.tolist()}.")
     quotient = group.table[np.asarray(task.labels)[:, None], group.inverse[None, :]]
     exact = is_exact(per_element)
     q = np.array([fmpq(1, n * n)] * (n * n), dtype=object) if exact else np.full(n * n, 1.0 / n**2)
@@ -108,7 +144,9 @@ def class_function_weights(group: FiniteGroup, per_element: np.ndarray) -> Class
 
 
 def only_wrong_label(task: Task) -> ClassWeights:
-    """Return uniform q and the only possible tau of a task with two labels."""
+    """Return uniform q and the only possible tau of a task with two labels; ``ValueError`` if it has more."""
+    if task.label_count != 2:
+        raise ValueError(f"The task {task.name} has {task.label_count} labels, so that tau is not determined.")
     points = len(task.labels)
     tau = np.array([[fmpq(int(label == other)) for other in (1, 0)] for label in task.labels], dtype=object)
     return ClassWeights(task, np.array([fmpq(1, points)] * points, dtype=object), tau)
@@ -139,8 +177,19 @@ class Verdict:
 def judge(network: HomogeneousNetwork, weights: ClassWeights, neuron_bound: Cyclotomic) -> Verdict:
     """Decide whether ``network`` and ``weights`` certify each other, given the proved ``neuron_bound``.
 
-    The network is normalised by its own total mass, so that any network may be judged. Source: lemmas 7.2 and 7.6.
+    The network is normalised by its own total mass, so that any network of positive mass may be judged. Raises
+    ``ValueError`` for networks in ball arithmetic, of total mass 0 or whose logits do not fit the task, and for a bound
+    that is not positive, or not exact where the network is. Source: lemmas 7.2 and 7.6.
     """
+    if network.arithmetic == "ball":
+        raise ValueError("A network of balls leaves ties undecided; judge it in exact arithmetic or as to_float().")
+    exact = network.arithmetic == "exact"
+    if exact and not isinstance(neuron_bound, Cyclotomic):
+        raise ValueError(f"An exact network needs an exact bound (Cyclotomic), not {neuron_bound!r}.")
+    if not neuron_bound > 0:
+        raise ValueError(f"The bound on all neurons must be positive, but is {float(neuron_bound):.6g}.")
+    if not network.norm_power > 0:
+        raise ValueError("The network has total mass 0, so it has no normalised margin.")
     task = weights.task
     logits = network.raw(task.inputs)
     if logits.shape != (len(task.labels), task.label_count):
@@ -148,9 +197,7 @@ def judge(network: HomogeneousNetwork, weights: ClassWeights, neuron_bound: Cycl
             f"The task {task.name} needs logits of shape ({len(task.labels)}, {task.label_count}), "
             f"but the network gives {logits.shape}."
         )
-    exact = is_exact(logits)
-    total = sum(network.masses)
-    nu = network.degree + 1
+    total, nu = network.norm_power, network.nu
     if exact:
         r = rational(network.norm_squared) if not isinstance(network.norm_squared, Cyclotomic) else network.norm_squared
         unit = 1 / (sqrt_rational(r.to_fmpq()) ** nu * total)
@@ -180,6 +227,8 @@ def judge(network: HomogeneousNetwork, weights: ClassWeights, neuron_bound: Cycl
     tolerance = rounding + (0.0 if exact else 4 * np.finfo(float).eps * float(dual))
     if float(gap) < -tolerance or (exact and gap < 0):
         violations.append("(D) the margin exceeds the bound on every network: the bound is not one")
+    if tolerance >= float(dual):
+        violations.append("(P) the rounding error exceeds the bound itself: use exact arithmetic")
     if float(gap) > tolerance or (exact and gap > 0):
         violations.append(f"(P) the smallest margin falls short of the bound by {float(gap / dual):.3g} of it")
     return Verdict(task.name, primal, dual, gap, rounding, tuple(violations))
@@ -190,11 +239,12 @@ def _rounding_of_margin(network: HomogeneousNetwork, inputs: np.ndarray) -> floa
 
     Each product mass * (u.x)^k * w carries at most D + k + 2 roundings and its sum over m neurons m more, relative to
     the sum of absolute values; a margin is the difference of two logits, and each stored weight is itself rounded.
+    A direction may miss its squared norm by (D + L + 2) eps of it, which changes a unit neuron by nu/2 times that.
     """
-    k, m, D = network.degree, network.width, network.hidden.shape[1]
+    k, m, D, L = network.degree, network.width, network.hidden.shape[1], network.readout.shape[1]
     sizes = (np.abs(inputs) @ np.abs(network.hidden).T) ** k * network.masses
     largest = float((sizes @ np.abs(network.readout)).max())
-    return 2 * 2 * (m + D * k + 3 * k + 4) * np.finfo(float).eps * largest
+    return 2 * (2 * (m + D * k + 3 * k + 4) + network.nu * (D + L + 2)) * np.finfo(float).eps * largest
 
 
 def _minimum(values: np.ndarray) -> Any:
