@@ -36,12 +36,17 @@ def _map(function: Callable[[object], object], array: NDArray[np.object_]) -> ND
     return result
 
 
-def _exact_element(x: object) -> object:
+def exact_number(x: object) -> fmpq | Cyclotomic:
+    """One exact number as `fmpq` or `Cyclotomic`; see `as_exact`.
+
+    Raises:
+        ValueError: if x is not exact.
+    """
     if isinstance(x, Cyclotomic):
         return x
     if isinstance(x, str):
         try:
-            return as_fmpq(Fraction(x))
+            x = Fraction(x)
         except (ValueError, ZeroDivisionError):
             raise ValueError("a string must look like '3', '-2/7' or '0.25'.") from None
     q = as_fmpq(x)
@@ -63,7 +68,7 @@ def as_exact(array: ArrayLike | Sequence[Any]) -> NDArray[np.object_]:
     Raises:
         ValueError: if an element is not exact, with its position.
     """
-    return _map(_exact_element, _elements(array))
+    return _map(exact_number, _elements(array))
 
 
 def is_exact(array: ArrayLike | Sequence[Any]) -> bool:
