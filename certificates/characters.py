@@ -24,7 +24,7 @@ from flint import fmpq
 
 from constructions.representations import Representation
 from constructions.young import Partition, partitions
-from numerics.cyclotomic import Cyclotomic, rational, root_of_unity
+from numerics.cyclotomic import Cyclotomic, exact_matmul, rational, root_of_unity
 from numerics.groups import FiniteGroup
 
 __all__ = [
@@ -60,7 +60,7 @@ class CharacterTable:
         _refuse_wrong_degrees(self)
         _refuse_wrong_maps(self)
         _refuse_wrong_orthogonality(self)
-        _refuse_wrong_indicators(self)
+        _refuse_wrong_squares(self)
 
     @property
     def order(self) -> int:
@@ -96,6 +96,7 @@ def _as_field_elements(values: np.ndarray) -> np.ndarray:
                 f"A character table is exact: entry {index} is {value!r} of type {type(value).__name__}, "
                 "but integers, fractions and cyclotomic numbers are accepted."
             )
+    result.setflags(write=False)
     return result
 
 
@@ -113,6 +114,14 @@ def _refuse_wrong_shapes(table: CharacterTable) -> None:
     ):
         if len(entries) != count:
             raise ValueError(f"{label} must have one entry per class ({count}), but has {len(entries)}.")
+    for label, entries in (
+        ("class_sizes", table.class_sizes),
+        ("squares", table.squares),
+        ("inverses", table.inverses),
+    ):
+        for column, entry in enumerate(entries):
+            if not isinstance(entry, int | np.integer):
+                raise ValueError(f"{label} must hold integers, but entry {column} is {entry!r}.")
     if count < 2:
         raise ValueError("A certificate needs a group with at least 2 elements; this table has one class.")
     if table.class_sizes[0] != 1 or min(table.class_sizes) < 1:
@@ -150,19 +159,22 @@ def _refuse_wrong_maps(table: CharacterTable) -> None:
                 )
 
 
+def _inner_products(table: CharacterTable, functions: np.ndarray) -> np.ndarray:
+    """Return n <f, chi_R> = sum_C |C| f(C) conj(chi_R(C)) for the rows f of ``functions``, shape (rows, K)."""
+    sizes = np.array(table.class_sizes, dtype=object)
+    conjugates = table.values[:, list(table.inverses)]
+    return exact_matmul(functions, (sizes * conjugates).T)
+
+
 def _refuse_wrong_orthogonality(table: CharacterTable) -> None:
     """Theorem D.8: (1/n) sum_C |C| chi_R(C) conj(chi_S(C)) = [R = S]."""
-    count, order = len(table.class_sizes), table.order
-    sizes = np.array(table.class_sizes, dtype=object)
-    weighted = table.values * sizes[None, :]
-    for row in range(count):
-        for other in range(row, count):
-            product = sum(weighted[row, C] * table.values[other, table.inverses[C]] for C in range(count))
-            if product != (order if row == other else 0):
-                raise ValueError(
-                    f"Characters {row} ({table.irrep_names[row]}) and {other} ({table.irrep_names[other]}) violate "
-                    f"orthogonality: their inner product is {product}/{order}."
-                )
+    order = table.order
+    for (row, other), product in np.ndenumerate(_inner_products(table, table.values)):
+        if product != (order if row == other else 0):
+            raise ValueError(
+                f"Characters {row} ({table.irrep_names[row]}) and {other} ({table.irrep_names[other]}) violate "
+                f"orthogonality: their inner product is {product}/{order}."
+            )
 
 
 def _indicator_elements(table: CharacterTable) -> list[Any]:
@@ -177,8 +189,12 @@ def _indicator_elements(table: CharacterTable) -> list[Any]:
     ]
 
 
-def _refuse_wrong_indicators(table: CharacterTable) -> None:
-    """Indicators are -1, 0 or 1, vanish exactly for non-real characters, and count the square roots of e."""
+def _refuse_wrong_squares(table: CharacterTable) -> None:
+    """Refuse a map of squares with a wrong indicator, or a symmetric or exterior square that is no character.
+
+    The symmetric and the exterior square of R have the characters (chi(g)^2 +- chi(g^2))/2; their inner products with
+    all irreducible characters are non-negative integers.
+    """
     for row, indicator in enumerate(_indicator_elements(table)):
         real = all(value.is_real() for value in table.values[row])
         if indicator not in ((1, -1) if real else (0,)):
@@ -186,12 +202,16 @@ def _refuse_wrong_indicators(table: CharacterTable) -> None:
                 f"The map of squares gives character {row} ({table.irrep_names[row]}) the indicator {indicator}; "
                 f"a {'real' if real else 'non-real'} character has {'+1 or -1' if real else '0'}."
             )
-    roots = sum(size for size, square in zip(table.class_sizes, table.squares, strict=True) if square == 0)
-    counted = sum(i * d for i, d in zip(table.indicators, table.degrees, strict=True))
-    if roots != counted:
-        raise ValueError(
-            f"The map of squares names {roots} solutions of g^2 = e, but indicators and degrees give {counted}."
-        )
+    products = _inner_products(table, table.values**2)
+    of_squares = _inner_products(table, table.values[:, list(table.squares)])
+    for sign, power in ((1, "symmetric"), (-1, "exterior")):
+        for (row, other), total in np.ndenumerate(products + sign * of_squares):
+            multiplicity = total / (2 * table.order)
+            if not multiplicity.is_rational() or multiplicity.to_fmpq().q != 1 or multiplicity.to_fmpq() < 0:
+                raise ValueError(
+                    f"The map of squares is wrong: character {other} ({table.irrep_names[other]}) would occur "
+                    f"{multiplicity} times in the {power} square of character {row} ({table.irrep_names[row]})."
+                )
 
 
 def cyclic_characters(n: int) -> CharacterTable:
