@@ -16,7 +16,7 @@ test: lint
 	$(BIN)/pytest -n 2 --nbmake --nbmake-timeout=600 notebooks
 
 bench: $(READY)
-	$(BIN)/pytest tests/benchmarks --benchmark-only --benchmark-columns=min,median,rounds -s
+	$(BIN)/pytest tests/benchmarks/bench_*.py --benchmark-only --benchmark-columns=min,median,rounds -s
 
 notebooks: $(READY)
 	$(BIN)/python -m pip install --quiet --no-build-isolation --constraint constraints.txt --editable ".[notebooks]"
