@@ -59,9 +59,7 @@ class Evidence:
                 f"the targets are {' and '.join(TARGETS)}."
             )
         if not isinstance(self.supporting, bool):
-            raise ValueError(
-                f"supporting={self.supporting!r} in the evidence for {self.statement!r} is no bool."
-            )
+            raise ValueError(f"supporting={self.supporting!r} in the evidence for {self.statement!r} is no bool.")
         known = catalogue_ids()
         if self.statement not in known:
             raise ValueError(
@@ -86,9 +84,7 @@ def check(
     return _marker(Evidence(statement_id, "check", grade, target, supporting))
 
 
-def counterexample(
-    statement_id: str, *, grade: Grade, supporting: bool = False
-) -> Callable[[_Function], _Function]:
+def counterexample(statement_id: str, *, grade: Grade, supporting: bool = False) -> Callable[[_Function], _Function]:
     """Mark a test that passes when the printed form of the statement is false: it exhibits a counterexample.
 
     Arguments and errors as in `check`.
@@ -101,9 +97,7 @@ def _marker(evidence: Evidence) -> Callable[[_Function], _Function]:
 
     def decorate(function: _Function) -> _Function:
         if not callable(function) or isinstance(function, type):
-            raise ValueError(
-                f"Evidence for {evidence.statement!r} belongs on a test function, not on {function!r}."
-            )
+            raise ValueError(f"Evidence for {evidence.statement!r} belongs on a test function, not on {function!r}.")
         return getattr(pytest.mark, MARK)(evidence)(function)
 
     return decorate

@@ -121,9 +121,7 @@ def _catalogue_errors(ledger: Ledger, catalogue: tuple[str, ...]) -> list[str]:
         if name not in listed
     ]
     known = set(catalogue)
-    errors += [
-        f"The statement {name} of the ledgers is not in catalogue.txt." for name in sorted(listed - known)
-    ]
+    errors += [f"The statement {name} of the ledgers is not in catalogue.txt." for name in sorted(listed - known)]
     return errors
 
 
@@ -145,9 +143,7 @@ def _read_chapter(path: Path, errors: list[str]) -> Chapter | None:
         entries = []
     statements = []
     for position, entry in enumerate(entries, start=1):
-        label = (
-            f"{where}, {entry['id'] if isinstance(entry.get('id'), str) else f'statement number {position}'}"
-        )
+        label = f"{where}, {entry['id'] if isinstance(entry.get('id'), str) else f'statement number {position}'}"
         faults = _statement_errors(label, name, entry)
         errors += faults
         # A faulty entry keeps its place, so that its id is not reported as missing too.
@@ -174,9 +170,9 @@ def _statement_errors(label: str, chapter: str, entry: dict[str, Any]) -> list[s
         errors.append(f"{label}: the kind {entry['kind']!r} is not one lower-case word such as theorem.")
     if verdict not in VERDICTS:
         errors.append(f"{label}: unknown verdict {verdict!r}; the verdicts are {', '.join(VERDICTS)}.")
-    if verdict == "open" and "reason" not in entry:
+    elif verdict == "open" and "reason" not in entry:
         errors.append(f"{label}: an open statement needs a reason that says what is missing.")
-    if verdict != "open" and "reason" in entry:
+    elif verdict != "open" and "reason" in entry:
         errors.append(f"{label}: only an open statement has a reason, and this one is {verdict!r}.")
     if verdict in ("repaired", "refuted") and "erratum" not in entry:
         errors.append(f"{label}: a {verdict} statement needs an erratum that says what is wrong as printed.")
@@ -192,9 +188,7 @@ def _key_errors(
     allowed = required + optional
     errors = [f"{label}: the key {key!r} is missing." for key in required if key not in table]
     errors += [
-        f"{label}: unknown key {key!r}; the keys are {', '.join(allowed)}."
-        for key in table
-        if key not in allowed
+        f"{label}: unknown key {key!r}; the keys are {', '.join(allowed)}." for key in table if key not in allowed
     ]
     errors += [
         f"{label}: {key} must be a non-empty string, not {value!r}."

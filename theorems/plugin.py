@@ -134,7 +134,7 @@ class LedgerRun:
         for item in session.items:
             evidence = [dataclasses.asdict(mark.args[0]) for mark in item.iter_markers(MARK)]
             if evidence and isinstance(item, pytest.Function):
-                file = item.path.relative_to(ROOT).as_posix()
+                file = item.path.resolve().relative_to(ROOT).as_posix()
                 name = item.nodeid.split("::", 1)[1].partition("[")[0]
                 # iter_markers yields the decorator next to the function first.
                 self.items[item.nodeid] = {
@@ -252,7 +252,8 @@ class LedgerRun:
             chapter for chapter in data["chapters"] if any(_reaches(path, THEOREMS / chapter["name"]) for path in paths)
         ]
         terminalreporter.section(f"ledger of the theorems, effort {data['effort']}")
-        terminalreporter.write(summary_table(chapters, colour=terminalreporter.hasmarkup))
+        if chapters:
+            terminalreporter.write(summary_table(chapters, colour=terminalreporter.hasmarkup))
         for note in self.notes:
             terminalreporter.write_line(note)
         for error in self.errors:
@@ -320,7 +321,8 @@ def _replace_text(path: Path, text: str) -> None:
 def _item_faults(item: pytest.Item) -> list[str]:
     """Return what is wrong with the evidence of one collected test, as sentences."""
     where = item.nodeid.partition("[")[0]
-    inside = item.path.relative_to(THEOREMS).parts if item.path.is_relative_to(THEOREMS) else ()
+    path = item.path.resolve()
+    inside = path.relative_to(THEOREMS).parts if path.is_relative_to(THEOREMS) else ()
     chapter = inside[0] if len(inside) > 1 else None
     given = [argument for mark in item.iter_markers(MARK) for argument in mark.args or (None,)]
     evidence = [argument for argument in given if isinstance(argument, Evidence)]

@@ -6,7 +6,6 @@ the record is escaped here.
 """
 
 import ast
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
@@ -54,7 +53,11 @@ def sources(record: Mapping[str, Any], root: Path) -> dict[str, str]:
         for name, node in _functions(tree, file):
             if name in tests:
                 first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-                code[name] = textwrap.dedent("\n".join(lines[first - 1 : node.end_lineno]))
+                code[name] = "\n".join(
+                    # A line of a multi-line string may start left of the function.
+                    line[node.col_offset :] if not line[: node.col_offset].strip() else line
+                    for line in lines[first - 1 : node.end_lineno]
+                )
     return code
 
 

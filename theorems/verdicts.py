@@ -120,9 +120,7 @@ def record(ledger: Ledger, checks: Iterable[Check], *, effort: str, python: str)
             "name": chapter.name,
             "title": chapter.title,
             "document": chapter.document,
-            "statements": [
-                _entry(statement, groups.get(statement.id, [])) for statement in chapter.statements
-            ],
+            "statements": [_entry(statement, groups.get(statement.id, [])) for statement in chapter.statements],
         }
         for chapter in ledger.chapters
     ]

@@ -1,0 +1,328 @@
+"""The pytest plugin of the ledger, run as users run it, on a copy of `theorems` with planted tests and faults."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from theorems.ledger import THEOREMS, catalogue_ids, chapter_of
+
+HEADER = """
+import os
+import pytest
+from hypothesis import given, settings, strategies as st
+from theorems.evidence import check, counterexample
+"""
+SOUND = (
+    HEADER
+    + """
+@check("turing:theorem-3.1", grade="symbolic", target="printed")
+@pytest.mark.parametrize("n", [1, 2, 3])
+@given(k=st.integers())
+@check("turing:theorem-4.1", grade="numeric", target="corrected")
+def test_holds(n, k):
+    assert n
+
+@counterexample("turing:theorem-4.1", grade="exact")
+@counterexample("turing:theorem-D.6", grade="enclosed")
+def test_false():
+    pass
+
+class TestMore:
+    @check("turing:theorem-3.1", grade="sampled", target="printed", supporting=True)
+    def test_control(self, effort):
+        assert effort.pick(quick=1, full=2) == effort.pick(quick=1, full=2, deep=2)
+        assert settings.default.max_examples == effort.pick(quick=30, full=300, deep=3000)
+        assert settings.default.derandomize
+"""
+)
+SOUND_VERDICTS = {"turing:theorem-3.1": "holds", "turing:theorem-4.1": "repaired", "turing:theorem-D.6": "refuted"}
+
+
+@dataclass(frozen=True)
+class Project:
+    """A copy of the package `theorems` whose statements are all open, except those set by `verdicts`."""
+
+    root: Path
+
+    def verdicts(self, verdicts: Mapping[str, str], *, without: str = "") -> None:
+        """Write the ledgers of all chapters; `without` is an id to leave out."""
+        tables: dict[str, list[str]] = {}
+        for name in catalogue_ids():
+            verdict = verdicts.get(name, "open")
+            extra = {"open": 'reason = "Not checked."', "repaired": 'erratum = "No."', "refuted": 'erratum = "No."'}
+            if name != without:
+                tables.setdefault(chapter_of(name), []).append(
+                    f'[[statement]]\nid = "{name}"\nkind = "lemma"\ntitle = "Title"\nsource = "lines 1-2"\n'
+                    f'verdict = "{verdict}"\n{extra.get(verdict, "")}\n'
+                )
+        for chapter, statements in tables.items():
+            head = f'chapter = "{chapter}"\ntitle = "Title"\ndocument = "Document"\n'
+            (self.root / "theorems" / chapter / "ledger.toml").write_text(head + "\n".join(statements))
+
+    def write(self, file: str, text: str) -> None:
+        """Write a test file, relative to the root."""
+        (self.root / file).parent.mkdir(exist_ok=True)
+        (self.root / file).write_text(text, encoding="utf-8")
+
+    def run(self, *arguments: str) -> tuple[int, str]:
+        """Run pytest and return its exit status and its output."""
+        plugins = ("cacheprovider", "nbmake", "benchmark")
+        result = subprocess.run(
+            [sys.executable, "-m", "pytest", "-q", *(f"-pno:{plugin}" for plugin in plugins), *arguments],
+            cwd=self.root,
+            env={**os.environ, "PYTHONPATH": str(self.root), "PYTEST_ADDOPTS": ""},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=100,
+            check=False,
+        )
+        return result.returncode, result.stdout
+
+    def judged(self, file: str) -> dict[str, Any]:
+        """Return the content of a ledger JSON file, without the times, which no two runs share."""
+        data = json.loads((self.root / file).read_text(encoding="utf-8"))
+        for chapter in data["chapters"]:
+            for statement in chapter["statements"]:
+                for check in statement["checks"]:
+                    assert check.pop("seconds") >= 0
+        return data
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    shutil.copytree(
+        THEOREMS, tmp_path / "theorems", ignore=shutil.ignore_patterns("test_*.py", "__pycache__", "ledger.toml")
+    )
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = -p theorems.plugin --strict-markers\n")
+    copy = Project(tmp_path)
+    copy.verdicts(SOUND_VERDICTS)
+    copy.write("theorems/turing/test_sound.py", SOUND)
+    return copy
+
+
+def test_sound_run_writes_the_same_ledger_serially_and_in_parallel(project: Project) -> None:
+    status, output = project.run("theorems", "--ledger-json=a.json", "--ledger-html=a.html")
+    assert status == 0, output
+    assert "ledger of the theorems, effort quick" in output
+    assert "LEDGER ERROR" not in output
+    assert max(map(len, output.splitlines())) <= 100
+    rows = [line.split() for line in output.splitlines()]
+    #       name     all holds repaired refuted open context checks symbolic exact enclosed numeric sampled failed
+    for row in ("turing 45 1 1 1 42 · 5 1 1 1 1 1 0", "total 525 1 1 1 522 · 5 1 1 1 1 1 0"):
+        assert row.split() in rows
+
+    data = project.judged("a.json")
+    assert (data["format"], data["version"], data["effort"]) == ("lemmata/ledger", 1, "quick")
+    statements = {one["id"]: one for chapter in data["chapters"] for one in chapter["statements"]}
+    assert sorted(statements) == sorted(catalogue_ids())
+    assert statements["turing:theorem-3.1"]["grade"] == "symbolic"
+    assert statements["turing:theorem-4.1"]["grade"] == "numeric"
+    first, control = statements["turing:theorem-3.1"]["checks"]
+    assert first == {
+        "test": "theorems/turing/test_sound.py::test_holds",
+        "file": "theorems/turing/test_sound.py",
+        "line": 1 + SOUND.splitlines().index('@check("turing:theorem-3.1", grade="symbolic", target="printed")'),
+        "grade": "symbolic",
+        "target": "printed",
+        "kind": "check",
+        "supporting": False,
+        "outcome": "passed",
+        "cases": 3,
+    }
+    assert (control["test"], control["supporting"]) == ("theorems/turing/test_sound.py::TestMore::test_control", True)
+    page = (project.root / "a.html").read_text(encoding="utf-8")
+    assert "assert effort.pick(quick=1, full=2)" in page
+    assert 'href="./theorems/turing/test_sound.py"' in page
+
+    status, output = project.run("theorems", "-n2", "--ledger-json=b.json")
+    assert status == 0, output
+    assert project.judged("b.json") == data
+
+
+def test_one_chapter_at_higher_effort_still_lists_every_statement(
+    project: Project, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    link = tmp_path_factory.mktemp("elsewhere") / "link"
+    link.symlink_to(project.root)
+    status, output = Project(link).run("theorems/turing", "--effort=full", "--ledger-json=a.json")
+    assert status == 0, output
+    assert "total" not in output
+    data = project.judged("a.json")
+    assert data["effort"] == "full"
+    assert data["totals"]["statements"] == 525
+
+
+def test_verdicts_without_passing_evidence_fail_the_run(project: Project) -> None:
+    ids = [name for name in catalogue_ids() if name.startswith("qstr:")][:5]
+    project.verdicts(
+        {
+            "turing:theorem-3.1": "repaired",  # checked as printed only
+            "turing:theorem-4.1": "holds",  # but a counterexample passes
+            "turing:theorem-D.6": "refuted",  # in order
+            **dict(zip(ids, ("holds", "holds", "refuted", "holds", "holds"), strict=True)),
+        }
+    )
+    skipped, xfailed, nothing, case, supporting = ids
+    project.write(
+        "theorems/qstr/test_weak.py",
+        HEADER
+        + f"""
+@check("{skipped}", grade="exact", target="printed")
+def test_skipped():
+    pytest.skip("no time")
+
+@check("{xfailed}", grade="exact", target="printed")
+@pytest.mark.xfail
+def test_xfailed():
+    assert False
+
+@check("{case}", grade="exact", target="printed")
+@pytest.mark.parametrize("n", [0, 1])
+def test_case(n):
+    assert n
+
+@check("{supporting}", grade="exact", target="printed", supporting=True)
+def test_supporting():
+    pass
+""",
+    )
+    status, output = project.run("theorems", "--ledger-json=a.json")
+    assert status == 1
+    errors = {line for line in output.splitlines() if line.startswith("LEDGER ERROR")}
+    weak = "theorems/qstr/test_weak.py::"
+    printed = "but no deciding check of the printed form passed"
+    assert errors == {
+        f"LEDGER ERROR {skipped} is marked holds, {printed} ({weak}test_skipped skipped).",
+        f"LEDGER ERROR {xfailed} is marked holds, {printed} ({weak}test_xfailed xfailed).",
+        f"LEDGER ERROR {case} is marked holds, {printed} ({weak}test_case failed).",
+        f"LEDGER ERROR {supporting} is marked holds, {printed} ({weak}test_supporting is supporting only).",
+        f"LEDGER ERROR {nothing} is marked refuted, but no deciding counterexample to the printed form passed "
+        "(there is none).",
+        "LEDGER ERROR turing:theorem-3.1 is marked repaired, but no deciding counterexample to the printed form "
+        "passed (there is none).",
+        "LEDGER ERROR turing:theorem-3.1 is marked repaired, but no deciding check of the corrected form passed "
+        "(there is none).",
+        f"LEDGER ERROR turing:theorem-4.1 is marked holds, {printed} (there is none).",
+        "LEDGER ERROR turing:theorem-4.1 is marked holds, but theorems/turing/test_sound.py::test_false is a passing "
+        "counterexample to it.",
+    }
+    assert project.judged("a.json")["totals"]["outcomes"]["skipped"] == 1
+
+
+def test_missing_evidence_alone_fails_a_run_in_which_every_test_passes_or_none_exists(project: Project) -> None:
+    project.verdicts({"turing:lemma-2.3": "holds"})
+    status, output = project.run("theorems/turing")
+    assert status == 1
+    assert "5 passed" in output
+    assert "LEDGER ERROR turing:lemma-2.3 is marked holds" in output
+    (name, *_) = (one for one in catalogue_ids() if one.startswith("rnn-sgd:"))
+    project.verdicts({name: "holds"})
+    status, output = project.run("theorems/rnn_sgd")
+    assert status == 1
+    assert f"LEDGER ERROR {name} is marked holds" in output
+
+
+@pytest.mark.parametrize(
+    "selection",
+    [
+        ["theorems/turing", "-k", "false"],
+        ["theorems/turing", "-k", "false", "-n1"],
+        ["theorems/turing/test_sound.py"],
+        ["theorems/turing/test_sound.py::test_false"],
+    ],
+    ids=" ".join,
+)
+def test_partial_runs_do_not_miss_evidence(project: Project, selection: list[str]) -> None:
+    project.verdicts({"turing:lemma-2.3": "holds", "turing:theorem-4.1": "repaired"})
+    status, output = project.run(*selection)
+    assert status == 0, output
+    assert "Run in part, so that missing evidence is not looked for: turing." in output
+
+
+def test_stopping_at_the_first_failure_reports_that_failure_alone(project: Project) -> None:
+    project.write(
+        "theorems/turing/test_first.py",
+        HEADER + '@check("turing:lemma-2.3", grade="exact", target="printed")\ndef test_open():\n    assert False\n',
+    )
+    status, output = project.run("theorems/turing", "-x")
+    assert status == 1
+    assert "LEDGER ERROR" not in output
+    assert "1 failed" in output
+
+
+def test_misplaced_and_missing_evidence_is_a_collection_error(project: Project) -> None:
+    plain = "\n@pytest.mark.parametrize('n', [1, 2])\ndef test_plain(n): pass\n"
+    method = "\nclass TestX:\n    def test_in(self): pass\n"
+    mark = '\n@check("{0}", grade="exact", target="printed")\n'
+    twice = mark.format("turing:theorem-3.1") * 2 + "def test_twice(): pass\n"
+    elsewhere = mark.format("turing:theorem-3.1") + "def test_elsewhere(): pass\n"
+    raw = "\n@pytest.mark.evidence('turing:theorem-3.1')\ndef test_raw(): pass\n"
+    unknown = mark.format("turing:theorem-3.7") + "def test_unknown(): pass\n"
+    project.write("theorems/turing/test_a.py", HEADER + plain + twice + raw)
+    project.write("theorems/qstr/test_b.py", HEADER + elsewhere)
+    project.write("theorems/qstr/test_e.py", HEADER + method)
+    project.write("tests/test_c.py", HEADER + elsewhere)
+    project.write("theorems/turing/test_d.py", HEADER + unknown)
+    project.write("a.json", "kept")
+    status, output = project.run("--ledger-json=a.json", "theorems", "tests")
+    assert status == 2
+    for message in (
+        "theorems/turing/test_a.py::test_plain carries no evidence: a test in theorems/turing says which",
+        "theorems/qstr/test_e.py::TestX::test_in carries no evidence",
+        "theorems/turing/test_a.py::test_twice is given twice as check of the printed form of turing:theorem-3.1.",
+        "theorems/turing/test_a.py::test_raw: give evidence with the decorators check and counterexample",
+        "theorems/qstr/test_b.py::test_elsewhere is evidence for turing:theorem-3.1 and belongs in theorems/turing.",
+        "tests/test_c.py::test_elsewhere is evidence for turing:theorem-3.1 and belongs in theorems/turing.",
+        "ValueError: There is no statement 'turing:theorem-3.7' in the catalogue; close ids are turing:theorem-3.1",
+    ):
+        assert message in output, message
+    assert output.count("test_plain carries no evidence") == 1
+    assert "a.json was not written, because the run did not finish." in output
+    assert (project.root / "a.json").read_text() == "kept"
+
+
+def test_malformed_ledger_stops_theorem_runs_before_they_start(project: Project) -> None:
+    project.verdicts(SOUND_VERDICTS, without="turing:theorem-4.1")
+    project.write("tests/test_c.py", "def test_c(): pass\n")
+    status, output = project.run("theorems/turing/test_sound.py")
+    assert status == 4
+    assert "The statement turing:theorem-4.1 of catalogue.txt is missing from the ledgers." in output
+    assert "passed" not in output
+    status, output = project.run("tests")
+    assert (status, "ledger of the theorems" in output) == (0, False)
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("--ledger-json=nowhere/a.json", "--ledger-json: the folder {0}/nowhere does not exist."),
+        ("--ledger-html=theorems", "--ledger-html: {0}/theorems is a folder, and a file is wanted."),
+    ],
+)
+def test_impossible_output_files_are_refused_before_the_run(project: Project, option: str, message: str) -> None:
+    status, output = project.run("theorems", option)
+    assert status == 4
+    assert message.format(project.root.resolve()) in output
+    assert "passed" not in output
+
+
+def test_a_test_that_kills_its_worker_is_a_failed_check(project: Project) -> None:
+    project.write(
+        "theorems/turing/test_crash.py",
+        HEADER
+        + '@check("turing:proposition-2.2", grade="exact", target="printed")\ndef test_crash():\n    os._exit(3)\n',
+    )
+    project.verdicts({**SOUND_VERDICTS, "turing:proposition-2.2": "holds"})
+    status, output = project.run("theorems", "-n1")
+    assert status == 1
+    assert "(theorems/turing/test_crash.py::test_crash failed)" in output
+    assert output.count("LEDGER ERROR") == 1
