@@ -104,6 +104,16 @@ def test_equality_and_hash_do_not_depend_on_the_field(x: Cyclotomic, factor: int
     assert pickle.loads(pickle.dumps(lifted)) == x
 
 
+@pytest.mark.parametrize("n", [*range(1, 37), 40, 45, 60, 75, 105])
+def test_every_root_of_unity_descends_to_its_own_field(n: int) -> None:
+    for e in range(n):
+        x, order = Cyclotomic(n, [0] * e + [1]), n // gcd(e, n)
+        assert x.minimal_order == (order // 2 if order % 4 == 2 else order)
+        assert x.minimal() == x
+        assert hash(x) == hash(root_of_unity(e, n))
+        assert hash(2 * x + 1) == hash(2 * root_of_unity(e, n) + 1)
+
+
 @quick
 @given(elements())
 def test_minimal_order_is_the_conductor_found_by_galois_theory(x: Cyclotomic) -> None:
