@@ -25,7 +25,7 @@ from flint import fmpq
 from constructions.representations import Representation
 from constructions.young import Partition, partitions
 from numerics.cyclotomic import Cyclotomic, exact_matmul, rational, root_of_unity
-from numerics.groups import FiniteGroup
+from numerics.groups import Family, FiniteGroup
 
 __all__ = [
     "CharacterTable",
@@ -234,7 +234,8 @@ def characters_of(group: FiniteGroup, irreps: Sequence[Representation]) -> Chara
     """Return the table of a group from all its irreducible representations, given with exact matrices.
 
     The representations may come in any order; the trivial one is moved to the front. Raises ``ValueError`` when a
-    representation has floating-point matrices or when the traces do not form a character table.
+    representation has floating-point matrices or when the traces do not form a character table. A class is named after
+    its smallest element: cycles of the points 1..n for permutations, powers of r and t for dihedral groups.
     """
     rows = []
     for irrep in irreps:
@@ -254,9 +255,39 @@ def characters_of(group: FiniteGroup, irreps: Sequence[Representation]) -> Chara
         tuple(len(C) for C in group.classes),
         tuple(int(group.class_of[group.table[C[0], C[0]]]) for C in group.classes),
         tuple(int(group.class_of[group.inverse[C[0]]]) for C in group.classes),
-        tuple(f"class of {group.elements[C[0]]}" for C in group.classes),
+        tuple(_element_name(group.elements[C[0]], group.family) for C in group.classes),
         tuple(name for name, _ in rows),
     )
+
+
+def _element_name(label: Any, family: Family | None) -> str:
+    """Return how a mathematician writes the element with this label in a group of this family."""
+    kind = None if family is None else family[0]
+    if kind in ("symmetric", "alternating"):
+        return _cycles(label)
+    if kind == "dihedral":
+        rotation, reflection = label
+        powers = ["" if rotation == 0 else "r" if rotation == 1 else f"r^{rotation}", "t" if reflection else ""]
+        return " ".join(power for power in powers if power) or "e"
+    if kind == "elementary_abelian":
+        return "".join(map(str, label))
+    if family is not None and kind == "product":
+        return f"({', '.join(map(_element_name, label, family[1:]))})"
+    return str(label)
+
+
+def _cycles(images: Sequence[int]) -> str:
+    """Return a permutation of 0..n-1, given by its images, as disjoint cycles of 1..n; the identity is "e"."""
+    text, seen = "", set()
+    for start in range(len(images)):
+        cycle, point = [], start
+        while point not in seen:
+            seen.add(point)
+            cycle.append(str(point + 1))
+            point = images[point]
+        if len(cycle) > 1:
+            text += f"({' '.join(cycle)})"
+    return text or "e"
 
 
 def product_characters(first: CharacterTable, second: CharacterTable) -> CharacterTable:
