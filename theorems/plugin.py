@@ -27,7 +27,8 @@ from theorems.verdicts import Check, by_statement, contradictions, evidence_erro
 ROOT = THEOREMS.parent
 EXAMPLES = {"quick": 30, "full": 300, "deep": 3000}
 """Hypothesis examples for each effort."""
-_SELECTING_OPTIONS = ("keyword", "markexpr", "deselect", "ignore", "ignore_glob", "lf", "stepwise")
+_SELECTING_OPTIONS = ("ignore", "ignore_glob", "lf")
+"""Options that leave out whole files; what leaves out single tests (-k, -m, ...) reports them as deselected."""
 _SAME: Any = object()
 
 _T = TypeVar("_T")
@@ -244,7 +245,7 @@ class LedgerRun:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Close with the table of verdicts, then the errors of the ledger."""
-        if self.ledger is None or not (self.items or self.errors or self.notes):
+        if self.ledger is None or self.config.getoption("collectonly"):
             return
         data = record(self.ledger, self.checks(), effort=_effort_name(self.config), python="")
         paths = [path for path, _ in _arguments(self.config)]
