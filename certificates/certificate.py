@@ -27,6 +27,11 @@ class MarginCertificate:
     verdict: Verdict
     game: GameSolution | None = None
 
+    def __repr__(self) -> str:
+        """Name, value and outcome: the arrays of the network and of the weights would fill pages."""
+        outcome = "accepted" if self.accepted else "rejected"
+        return f"MarginCertificate({self.name}, gamma* = {float(self.gamma):.12g}, {outcome})"
+
     @property
     def gamma_squared(self) -> Cyclotomic:
         """The square of the maximum margin: rational for cyclic groups of odd order and for parity."""
