@@ -1,11 +1,14 @@
 """The closed form of the game: class weights that make every irreducible representation equally good.
 
-Let S = sum of d_R^(5/2)/s_R over the nontrivial complex irreducible representations (a conjugate pair counts twice).
-The class weights tau_C = -(1/S) sum_{R != 1} (d_R^(3/2)/s_R) Re chi_R(C) per element of C always add up to 1 over
-the group and give every R the same kappa_R = n/S; the masses eps_R proportional to d_R^(5/2)/s_R make all wrong labels
-tie. The pair is optimal exactly when all tau_C >= 0, that is when the *condition sums* below are <= 0.
+Let w_R = d_R^((k+1)/2) / s_R^(k-1) be the row weights of the game for k factors, and let S = sum of d_R w_R over the
+nontrivial complex irreducible representations (a conjugate pair counts twice); for k = 2 this is the sum of
+d_R^(5/2)/s_R. The class weights tau_C = -(1/S) sum_{R != 1} w_R Re chi_R(C) per element of C always add up to 1 over
+the group and give every R the same kappa_R = n/S; the masses eps_R proportional to d_R w_R make all wrong labels tie.
+The pair is optimal exactly when all tau_C >= 0, that is when the *condition sums* below are <= 0. (These are the only
+weights that equalise: w_R kappa_R = d_R - sum_g tau(g) chi_R(g) prescribes every Fourier coefficient of tau, and
+tau(e) = 0 prescribes the value n/S.)
 
-Source: lemma D.14 and lemma D.16 (corrected signs and normalisation), theorem 7.9, for real type (all s_R = 1).
+Source: lemma D.14 and lemma D.16 (corrected signs and normalisation), theorem 7.9, for k = 2 and real type (s_R = 1).
 """
 
 from __future__ import annotations
@@ -40,14 +43,14 @@ def _column_sizes(game: MarginGame) -> np.ndarray:
 
 
 def spectral_sum(game: MarginGame) -> Cyclotomic:
-    """Return S = sum_{R != 1} d_R^(5/2)/s_R exactly."""
+    """Return S = sum_{R != 1} d_R w_R exactly; for two factors sum d_R^(5/2)/s_R."""
     return sum(_multiplicities(game) * _degrees(game) * game.weights, start=rational(0))
 
 
 def condition_sums(game: MarginGame) -> np.ndarray:
-    """Return sum_{R != 1} (d_R^(3/2)/s_R) Re chi_R(C) for every column C, exact, shape (columns,).
+    """Return sum_{R != 1} w_R Re chi_R(C) for every column C, exact, shape (columns,).
 
-    Theorem 7.9 asks these to be negative. The sum leaves the trivial representation out.
+    Theorem 7.9 (two factors) asks these to be negative. The sum leaves the trivial representation out.
     """
     characters = _degrees(game)[:, None] - game.defects
     return (_multiplicities(game) * game.weights) @ characters
@@ -62,11 +65,14 @@ def equalising_class_weights(game: MarginGame) -> np.ndarray:
 
 
 def equalising_masses(game: MarginGame) -> np.ndarray:
-    """Return eps_R = d_R^(5/2)/(s_R S) per row (both members of a conjugate pair together), exact, shape (rows,)."""
+    """Return eps_R = d_R w_R / S per row (both members of a conjugate pair together), exact, shape (rows,)."""
     return _multiplicities(game) * _degrees(game) * game.weights / spectral_sum(game)
 
 
 def closed_form_margin(game: MarginGame) -> Cyclotomic:
-    """Return 2/(3 sqrt(3n) S): the max margin when all condition sums are <= 0, and a lower bound always."""
+    """Return k! ((k+1) n)^(-(k+1)/2) n/S: the max margin when all condition sums are <= 0, and a lower bound always.
+
+    For two factors it is 2/(3 sqrt(3n) S).
+    """
     order = game.table.order
-    return margin_scale(order) * order / spectral_sum(game)
+    return margin_scale(order, game.factors) * order / spectral_sum(game)

@@ -1,20 +1,29 @@
-"""The matrix game on a character table whose value is the max margin of group composition.
+"""The matrix game on a character table whose value is the max margin of a product in a finite group.
 
-For a finite group of order n let kappa_R(t) = s_R d_R^(-3/2) (d_R - sum_C t_C Re chi_R(C)), where t_C is the total
-weight of class C, s_R = 1 for an irreducible representation of real type and 1/sqrt 2 otherwise. For weights t on the
-nontrivial classes no unit neuron has an expected class-weighted margin above 2 (3n)^(-3/2) max_R kappa_R(t) (lemma
-D.13); a network that gives irreducible representation R the total mass eps_R has, at wrong labels of class C, the
-margin 2 (3n)^(-3/2) sum_R eps_R M[R, C] with M[R, C] = s_R d_R^(-3/2) (d_R - Re chi_R(C)) (lemmas D.15, D.16). So the
-two sides are the two players of the game M: theorem D.9.2, with its square sub-table the kernel of the game.
+The task is to predict a_1 a_2 ... a_k from (a_1, .., a_k); the network has activation x^k and its norm is L_{2,k+1}.
+Group composition is k = 2. For a group of order n let
+
+    kappa_R(t) = s_R^(k-1) d_R^(-(k+1)/2) (d_R - sum_C t_C Re chi_R(C)),
+
+where t_C is the total weight of class C, s_R = 1 for an irreducible representation of real type and 1/sqrt 2 otherwise.
+For weights t on the nontrivial classes no unit neuron has an expected class-weighted margin above
+k! ((k+1) n)^(-(k+1)/2) max_R kappa_R(t) (for k = 2: lemma D.13); a network that gives irreducible representation R the
+total mass eps_R has, at wrong labels of class C, the margin k! ((k+1) n)^(-(k+1)/2) sum_R eps_R M[R, C] with
+M[R, C] = s_R^(k-1) d_R^(-(k+1)/2) (d_R - Re chi_R(C)) (for k = 2: lemmas D.15, D.16). So the two sides are the two
+players of the game M: theorem D.9.2, with its square sub-table the kernel of the game. The proof for every group and
+every k is in UNIVERSAL_MARGIN.md beside this file.
 
 `solve` finds the kernel in floating point (linear programming), solves the two square systems exactly, and verifies
-every inequality exactly; what it returns is proved, whatever the floating-point solver did.
+every inequality exactly; what it returns is proved, whatever the floating-point solver did. Whether the optimal pair is
+the only one is decided by `certificates.optimal_faces`, and `certificates.enclosure` bounds the value from both sides
+where exact arithmetic is out of reach.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import factorial
 
 import numpy as np
 from flint import fmpq
@@ -24,21 +33,35 @@ from certificates.characters import CharacterTable
 from numerics.cyclotomic import Cyclotomic, rational, sqrt_rational
 from numerics.linear import solve_unique
 
-__all__ = ["GameSolution", "MarginGame", "margin_scale", "solve", "verify"]
+__all__ = [
+    "GameSolution",
+    "MarginGame",
+    "class_weights_on",
+    "margin_scale",
+    "masses_on",
+    "optimal_strategy",
+    "solve",
+    "verify",
+]
 
 ACTIVE = 1e-9  # a float below this counts as zero when the active set is guessed; the guess is then proved
 
 
 @dataclass(frozen=True, eq=False)
 class MarginGame:
-    """The payoff matrix M of a character table, held as ``defects / weights``.
+    """The payoff matrix M of a character table for a product of k = ``factors`` >= 2, held as ``defects / weights``.
 
     ``rows``: nontrivial irreducible characters, one of each conjugate pair. ``columns``: nontrivial classes, one of
     each pair {C, C^-1}. ``defects[R, C] = d_R - Re chi_R(C)`` in the real character field, shape (rows, columns);
-    ``weights[R] = d_R^(3/2) / s_R``, the only place where radicals enter.
+    ``weights[R] = d_R^((k+1)/2) / s_R^(k-1)``, the only place where radicals and the number of factors enter. Raises
+    ``ValueError`` for fewer than two factors.
     """
 
     table: CharacterTable
+    factors: int = 2
+
+    def __post_init__(self) -> None:
+        _refuse_wrong_factors(self.factors)
 
     @cached_property
     def rows(self) -> tuple[int, ...]:
@@ -68,10 +91,10 @@ class MarginGame:
 
     @cached_property
     def weights(self) -> np.ndarray:
-        """d_R^(3/2) / s_R, exact, shape (rows,)."""
-        degrees, indicators = self.table.degrees, self.table.indicators
+        """d_R^((k+1)/2) / s_R^(k-1), exact, shape (rows,)."""
+        degrees, indicators, k = self.table.degrees, self.table.indicators, self.factors
         return np.array(
-            [sqrt_rational(degrees[R] ** 3 * (1 if indicators[R] == 1 else 2)) for R in self.rows],
+            [sqrt_rational(degrees[R] ** (k + 1) * (1 if indicators[R] == 1 else 2 ** (k - 1))) for R in self.rows],
             dtype=object,
         )
 
@@ -105,13 +128,17 @@ class GameSolution:
 
     @property
     def gamma(self) -> Cyclotomic:
-        """The L_{2,3} max margin 2 (3n)^(-3/2) v as an exact real number."""
-        return margin_scale(self.game.table.order) * self.value
+        """The L_{2,k+1} max margin k! ((k+1) n)^(-(k+1)/2) v as an exact real number."""
+        return margin_scale(self.game.table.order, self.game.factors) * self.value
 
 
-def margin_scale(order: int) -> Cyclotomic:
-    """Return 2 (3n)^(-3/2), the factor between the value of the game and the margin, exactly."""
-    return rational(fmpq(2, 9 * order * order)) * sqrt_rational(3 * order)
+def margin_scale(order: int, factors: int = 2) -> Cyclotomic:
+    """Return k! ((k+1) n)^(-(k+1)/2), k the number of factors: what turns the value of the game into the margin.
+
+    For k = 2 it is 2 (3n)^(-3/2). Raises ``ValueError`` for fewer than two factors.
+    """
+    _refuse_wrong_factors(factors)
+    return sqrt_rational(fmpq(factorial(factors) ** 2, (factors + 1) ** (factors + 1) * order ** (factors + 1)))
 
 
 def solve(game: MarginGame) -> GameSolution:
@@ -121,11 +148,22 @@ def solve(game: MarginGame) -> GameSolution:
     message says which side, so that the tolerance ``ACTIVE`` can be questioned.
     """
     payoff = game.payoff()
-    eps_float, value_float = _optimal_strategy(payoff)
-    t_float, _ = _optimal_strategy(-payoff.T)
-    margins, kappas = eps_float @ payoff, payoff @ t_float
-    support = np.flatnonzero(eps_float > ACTIVE)
-    tight = np.flatnonzero(margins < value_float * (1 + ACTIVE))
+    eps_float, value = optimal_strategy(payoff)
+    t_float, _ = optimal_strategy(-payoff.T)
+    exact_value, eps = masses_on(
+        game, np.flatnonzero(eps_float > ACTIVE), np.flatnonzero(eps_float @ payoff < value * (1 + ACTIVE))
+    )
+    t = class_weights_on(
+        game, exact_value, np.flatnonzero(payoff @ t_float > value * (1 - ACTIVE)), np.flatnonzero(t_float > ACTIVE)
+    )
+    return verify(game, exact_value, eps, t)
+
+
+def masses_on(game: MarginGame, support: np.ndarray, tight: np.ndarray) -> tuple[Cyclotomic, np.ndarray]:
+    """Return the value and the masses (rows,) that are zero off ``support`` and tie the columns ``tight``, exactly.
+
+    Raises ``ValueError`` when these positions do not determine them. Nothing says that they are optimal: see `verify`.
+    """
     ones = np.array([rational(1)] * len(tight), dtype=object)
     try:
         # z_R = eps_R / (v weights_R) solves a system without radicals: sum_R z_R defects[R, C] = 1 on tight C
@@ -135,16 +173,21 @@ def solve(game: MarginGame) -> GameSolution:
     value = 1 / sum(z * game.weights[support], start=rational(0))
     eps = np.array([rational(0)] * len(game.rows), dtype=object)
     eps[support] = z * game.weights[support] * value
+    return value, eps
 
-    columns = np.flatnonzero(t_float > ACTIVE)
-    attained = np.flatnonzero(kappas > value_float * (1 - ACTIVE))
+
+def class_weights_on(game: MarginGame, value: Cyclotomic, tied: np.ndarray, support: np.ndarray) -> np.ndarray:
+    """Return the class weights (columns,) that are zero off ``support`` and give the rows ``tied`` the payoff ``value``.
+
+    Exact; raises ``ValueError`` when these positions do not determine them.
+    """
     try:
-        weights = solve_unique(game.defects[np.ix_(attained, columns)], game.weights[attained] * value)
+        weights = solve_unique(game.defects[np.ix_(tied, support)], game.weights[tied] * value)
     except ValueError as error:
         raise ValueError(f"The class weights of {game.table.name} could not be settled exactly: {error}") from error
     t = np.array([rational(0)] * len(game.columns), dtype=object)
-    t[columns] = weights
-    return verify(game, value, eps, t)
+    t[support] = weights
+    return t
 
 
 def verify(game: MarginGame, value: Cyclotomic, eps: np.ndarray, t: np.ndarray) -> GameSolution:
@@ -188,8 +231,11 @@ def verify(game: MarginGame, value: Cyclotomic, eps: np.ndarray, t: np.ndarray) 
     )
 
 
-def _optimal_strategy(payoff: np.ndarray) -> tuple[np.ndarray, float]:
-    """Return a vertex of the row player's optimal strategies (maximise the smallest column) and its value."""
+def optimal_strategy(payoff: np.ndarray) -> tuple[np.ndarray, float]:
+    """Return a vertex of the row player's optimal strategies (maximise the smallest column) and its value, in floats.
+
+    Raises ``ValueError`` when the linear program is not solved.
+    """
     rows, columns = payoff.shape
     result = linprog(
         np.r_[np.zeros(rows), -1.0],
@@ -203,3 +249,8 @@ def _optimal_strategy(payoff: np.ndarray) -> tuple[np.ndarray, float]:
     if result.status != 0:
         raise ValueError(f"The linear program of the game was not solved: {result.message}")
     return result.x[:-1], float(result.x[-1])
+
+
+def _refuse_wrong_factors(factors: int) -> None:
+    if isinstance(factors, bool) or not isinstance(factors, int | np.integer) or factors < 2:
+        raise ValueError(f"A product has an integer number of factors, at least 2, not {factors!r}.")
