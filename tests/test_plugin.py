@@ -16,6 +16,7 @@ from theorems.ledger import THEOREMS, catalogue_ids, chapter_of
 
 HEADER = """
 import os
+import numpy
 import pytest
 from hypothesis import given, settings, strategies as st
 from theorems.evidence import check, counterexample
@@ -37,7 +38,9 @@ def test_false():
 
 class TestMore:
     @check("turing:theorem-3.1", grade="sampled", target="printed", supporting=True)
-    def test_control(self, effort):
+    def test_control(self, effort, record_property):
+        record_property("ratio", numpy.float64(0.5))
+        record_property("run", (1, numpy.arange(2), "a<b"))
         assert effort.pick(quick=1, full=2) == effort.pick(quick=1, full=2, deep=2)
         assert settings.default.max_examples == effort.pick(quick=30, full=300, deep=3000)
         assert settings.default.derandomize
@@ -137,9 +140,16 @@ def test_sound_run_writes_the_same_ledger_serially_and_in_parallel(project: Proj
         "supporting": False,
         "outcome": "passed",
         "cases": 3,
+        "measured": [],
     }
     assert (control["test"], control["supporting"]) == ("theorems/turing/test_sound.py::TestMore::test_control", True)
+    assert control["measured"] == [
+        {"case": "", "name": "ratio", "value": 0.5},
+        {"case": "", "name": "run", "value": [1, [0, 1], "a<b"]},
+    ]
     page = (project.root / "a.html").read_text(encoding="utf-8")
+    assert "<li>ratio = 0.5</li>" in page
+    assert "a<b" not in page
     assert "assert effort.pick(quick=1, full=2)" in page
     assert 'href="./theorems/turing/test_sound.py"' in page
 

@@ -95,6 +95,7 @@ class LedgerRun:
         self.deselected = False
         self.outcomes: dict[str, list[str]] = {}
         self.seconds: dict[str, float] = {}
+        self.measured: dict[str, list[tuple[str, Any]]] = {}
         self.errors: list[str] = []
         self.notes: list[str] = []
 
@@ -147,12 +148,21 @@ class LedgerRun:
 
     # -- during the run
 
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Make what a test measured (`record_property`) plain data, which JSON and the workers' channel can carry."""
+        report = yield
+        report.user_properties = [(name, _plain(value)) for name, value in report.user_properties]
+        return report
+
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note the outcome of a test; of its setup and teardown only what went wrong or was skipped."""
         self.seconds[report.nodeid] = self.seconds.get(report.nodeid, 0.0) + report.duration
         outcome: str = report.outcome
         if hasattr(report, "wasxfail"):
             outcome = "xpassed" if report.passed else "xfailed"
+        if report.when == "call":
+            self.measured[report.nodeid] = list(report.user_properties)
         if report.when == "call" or outcome != "passed":
             self.outcomes.setdefault(report.nodeid, []).append(outcome)
 
@@ -191,8 +201,15 @@ class LedgerRun:
             first = self.items[nodeids[0]]
             outcome = merged_outcome(merged_outcome(self.outcomes.get(nodeid, [])) for nodeid in nodeids)
             seconds = sum(self.seconds.get(nodeid, 0.0) for nodeid in nodeids)
+            measured = tuple(
+                (nodeid.partition("[")[2].removesuffix("]"), str(name), value)
+                for nodeid in nodeids
+                for name, value in self.measured.get(nodeid, ())
+            )
             checks += [
-                Check(test, first["file"], first["line"], Evidence(**evidence), outcome, seconds, len(nodeids))
+                Check(
+                    test, first["file"], first["line"], Evidence(**evidence), outcome, seconds, len(nodeids), measured
+                )
                 for evidence in first["evidence"]
             ]
         return checks
@@ -345,6 +362,15 @@ def _item_faults(item: pytest.Item) -> list[str]:
         for statement, kind, target in dict.fromkeys(role for role in roles if roles.count(role) > 1)
     ]
     return faults
+
+
+def _plain(value: Any) -> Any:
+    """Return a measured value without NumPy types: numbers and arrays as Python's own, tuples as lists."""
+    if hasattr(value, "tolist"):
+        return _plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    return value if isinstance(value, bool | int | float | str | None) else str(value)
 
 
 def _first_line(item: pytest.Function) -> int:

@@ -253,7 +253,12 @@ def _check(check: Mapping[str, Any], code: str | None, root: str) -> str:
     target = escape(quote(root + "/" + check["file"]))
     link = f'<a href="{target}">{escape(check["file"])}:{check["line"]}</a>'
     listing = f"<pre><code>{escape(code)}</code></pre>" if code is not None else ""
+    measured = "".join(
+        f"<li>{escape(one['case'] + ': ' if one['case'] else '')}{escape(one['name'] + ' = ' + str(one['value']))}</li>"
+        for one in check["measured"]
+    )
+    values = f'<ul class="measured">{measured}</ul>' if measured else ""
     return (
         f'<li class="{state}"><details><summary><span class="name">{name}</span> '
-        f'<span class="facts">{escape(" · ".join(facts))}</span></summary>{link}{listing}</details></li>'
+        f'<span class="facts">{escape(" · ".join(facts))}</span></summary>{link}{values}{listing}</details></li>'
     )

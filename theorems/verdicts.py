@@ -42,7 +42,8 @@ class Check:
     """A test function in its role as evidence for one statement, with its outcome.
 
     `file` is relative to the folder that holds `theorems`; `seconds` is summed over the `cases`
-    (parametrisations).
+    (parametrisations). `measured` holds what the test recorded with `record_property`, as triples of case, name
+    and plain value.
     """
 
     test: str
@@ -52,6 +53,7 @@ class Check:
     outcome: str
     seconds: float
     cases: int
+    measured: tuple[tuple[str, str, Any], ...] = ()
 
     @property
     def decides(self) -> bool:
@@ -173,6 +175,7 @@ def _entry(statement: Statement, checks: Sequence[Check]) -> dict[str, Any]:
                 "outcome": check.outcome,
                 "seconds": round(check.seconds, 3),
                 "cases": check.cases,
+                "measured": [{"case": case, "name": name, "value": value} for case, name, value in check.measured],
             }
             for check in checks
         ],
