@@ -20,14 +20,16 @@ from numerics.cyclotomic import Cyclotomic, rational
 
 __all__ = [
     "closed_form_margin",
+    "column_sizes",
     "condition_sums",
     "equalising_class_weights",
     "equalising_masses",
+    "multiplicities",
     "spectral_sum",
 ]
 
 
-def _multiplicities(game: MarginGame) -> np.ndarray:
+def multiplicities(game: MarginGame) -> np.ndarray:
     """Return 2 for a row that stands for a pair of complex-conjugate characters and 1 otherwise, shape (rows,)."""
     return np.array([2 if game.table.indicators[R] == 0 else 1 for R in game.rows], dtype=object)
 
@@ -36,7 +38,7 @@ def _degrees(game: MarginGame) -> np.ndarray:
     return np.array([game.table.degrees[R] for R in game.rows], dtype=object)
 
 
-def _column_sizes(game: MarginGame) -> np.ndarray:
+def column_sizes(game: MarginGame) -> np.ndarray:
     """Return the number of elements in each class or pair of mutually inverse classes, shape (columns,)."""
     sizes, inverses = game.table.class_sizes, game.table.inverses
     return np.array([sizes[C] * (1 if inverses[C] == C else 2) for C in game.columns], dtype=object)
@@ -44,7 +46,7 @@ def _column_sizes(game: MarginGame) -> np.ndarray:
 
 def spectral_sum(game: MarginGame) -> Cyclotomic:
     """Return S = sum_{R != 1} d_R w_R exactly; for two factors sum d_R^(5/2)/s_R."""
-    return sum(_multiplicities(game) * _degrees(game) * game.weights, start=rational(0))
+    return sum(multiplicities(game) * _degrees(game) * game.weights, start=rational(0))
 
 
 def condition_sums(game: MarginGame) -> np.ndarray:
@@ -53,7 +55,7 @@ def condition_sums(game: MarginGame) -> np.ndarray:
     Theorem 7.9 (two factors) asks these to be negative. The sum leaves the trivial representation out.
     """
     characters = _degrees(game)[:, None] - game.defects
-    return (_multiplicities(game) * game.weights) @ characters
+    return (multiplicities(game) * game.weights) @ characters
 
 
 def equalising_class_weights(game: MarginGame) -> np.ndarray:
@@ -61,12 +63,12 @@ def equalising_class_weights(game: MarginGame) -> np.ndarray:
 
     Negative entries mean that the condition of theorem 7.9 fails and that these are not weights.
     """
-    return -_column_sizes(game) * condition_sums(game) / spectral_sum(game)
+    return -column_sizes(game) * condition_sums(game) / spectral_sum(game)
 
 
 def equalising_masses(game: MarginGame) -> np.ndarray:
     """Return eps_R = d_R w_R / S per row (both members of a conjugate pair together), exact, shape (rows,)."""
-    return _multiplicities(game) * _degrees(game) * game.weights / spectral_sum(game)
+    return multiplicities(game) * _degrees(game) * game.weights / spectral_sum(game)
 
 
 def closed_form_margin(game: MarginGame) -> Cyclotomic:
