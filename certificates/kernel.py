@@ -1,0 +1,572 @@
+"""Check that a file proves the maximum margin of composition in a finite group.
+
+    python -I certificates/kernel.py FILE...
+
+Exit status 0: every file is valid; 1: a file is well formed, but its claim is not proved (the first violated line is
+printed); 2: a file is malformed or beyond the limits below. The format is described in FORMAT.md. This program uses the
+standard library alone and no floating point. Whatever it can compute it computes itself and compares with the file.
+
+The claim. G is a finite group of order n >= 2, and k >= 2. For an irreducible character chi of G let d = chi(1), let
+s = 1 if its Frobenius-Schur indicator is 1 and s = 1/sqrt 2 otherwise, and w = d^((k+1)/2) / s^(k-1). The L_{2,k+1}
+maximum margin of learning the product of k elements of G with activation x^k is, by the theorem of UNIVERSAL_MARGIN.md,
+
+    gamma = k! ((k+1) n)^(-(k+1)/2) v,   v = value of the game with payoffs (d - Re chi(C)) / w,
+
+rows the characters chi != 1, columns the conjugacy classes C != {1}, the row player maximising. A file gives the group
+by generators, its classes, its characters, and numbers y >= 0 for the rows, u >= 0 for the columns such that
+
+    sum_chi y_chi (d - Re chi(C)) >= 1  for every C,  hence  v >= 1/(sum_chi y_chi w_chi)  (masses y_chi w_chi, scaled),
+    sum_C u_C (d - Re chi(C)) <= w      for every chi, hence v <= 1/(sum_C u_C)            (weights u_C, scaled).
+
+A character and its conjugate are equal rows, a class and its inverse equal columns: listing both does not change v.
+"""
+
+import json
+import re
+import sys
+from collections import Counter
+from fractions import Fraction
+from math import factorial, gcd, isqrt, prod
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+MAX_BYTES = 16_000_000  # of a file
+MAX_BRACKETS = 1_000_000  # lists and objects in a file
+MAX_ORDER = 200_000  # of the group; to raise it, edit this line
+MAX_IMAGES = 20_000_000  # order of the group times degree: memory
+MAX_PRODUCTS = 50_000_000  # order of the group times number of classes: time
+MAX_COORDINATES = 50_000_000  # entries of the character table times order of the root of unity: time
+MAX_ROOT_ORDER = 5000
+MAX_GENERATORS = 50
+MAX_FACTORS = 64
+MAX_DIGITS = 4000  # of a fraction or a decimal
+MAX_BITS = 1 << 18  # of the precision in which square roots are enclosed
+
+Permutation = tuple[int, ...]  # of 0, .., degree - 1, by its images
+Terms = dict[int, int]  # the cyclotomic integer sum c zeta^e, zeta a primitive root of unity, as {e: c}
+Radicals = dict[int, Fraction]  # the real number sum q sqrt(m), m > 0 squarefree, as {m: q} with q != 0
+ZERO, ONE = Fraction(0), Fraction(1)
+
+
+class MalformedError(Exception):
+    """The file is no document of the format, or is beyond the limits."""
+
+
+class ViolatedError(Exception):
+    """The document claims something that is not so, or that it does not prove."""
+
+
+def require(condition: bool, line: str) -> None:
+    """Raise ViolatedError unless the condition holds."""
+    if not condition:
+        raise ViolatedError(line)
+
+
+# ---- 1. Reading: every part of a document gets the right type and range; nothing is believed yet
+
+
+def parse(data: bytes) -> Any:
+    """Return the JSON value in the bytes; no floats, no NaN, no long integers, no key twice in an object."""
+
+    def refuse(text: str) -> int:
+        raise MalformedError(f"{text[:40]} is not an integer of at most 20 characters")
+
+    def whole(text: str) -> int:
+        return int(text) if len(text) <= 20 else refuse(text)
+
+    def without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        if len(dict(pairs)) < len(pairs):
+            raise MalformedError("an object has a key twice")
+        return dict(pairs)
+
+    if len(data) > MAX_BYTES or data.count(b"[") + data.count(b"{") > MAX_BRACKETS:
+        raise MalformedError(f"the file has more than {MAX_BYTES} bytes or {MAX_BRACKETS} lists and objects")
+    try:
+        return json.loads(
+            data.decode("utf-8"),
+            parse_float=refuse,
+            parse_constant=refuse,
+            parse_int=whole,
+            object_pairs_hook=without_duplicates,
+        )
+    except (ValueError, RecursionError) as error:
+        raise MalformedError(f"the file is no JSON text: {str(error)[:200]}") from None
+
+
+def fields(value: Any, where: str, names: str) -> list[Any]:
+    """Return the values of an object that has exactly the keys in ``names``."""
+    if type(value) is not dict or set(value) != set(names.split()):
+        raise MalformedError(f"{where} must be an object with exactly the keys {names}")
+    return [value[name] for name in names.split()]
+
+
+def integer(value: Any, where: str, low: int, high: int) -> int:
+    """Return an integer with low <= value <= high."""
+    if type(value) is not int or not low <= value <= high:
+        raise MalformedError(f"{where} must be an integer from {low} to {high}")
+    return value
+
+
+def entries(value: Any, where: str, low: int, high: int) -> list[Any]:
+    """Return a list whose length is from low to high."""
+    if type(value) is not list or not low <= len(value) <= high:
+        raise MalformedError(f"{where} must be a list of {low} to {high} entries")
+    return value
+
+
+def string(value: Any, where: str, pattern: str) -> str:
+    """Return a string that matches the pattern."""
+    if type(value) is not str or len(value) > MAX_DIGITS or not re.fullmatch(pattern, value, re.ASCII):
+        raise MalformedError(f"{where} must be a string of at most {MAX_DIGITS} characters that matches {pattern}")
+    return value
+
+
+def fraction(value: Any, where: str) -> Fraction:
+    """Return a rational number from a string in lowest terms such as "0", "-3", "2/5"."""
+    if str(Fraction(string(value, where, r"-?\d+(/[1-9]\d*)?"))) != value:
+        raise MalformedError(f"{where} must be in lowest terms")
+    return Fraction(value)
+
+
+def radicals(value: Any, where: str) -> Radicals:
+    """Return 2/5 - 3 sqrt(6) from the object {"1": "2/5", "6": "-3"}."""
+    if type(value) is not dict or len(value) > 100:
+        raise MalformedError(f"{where} must be an object with at most 100 keys")
+    result = {int(string(m, where, r"[1-9]\d{0,4}")): fraction(q, f"{where}[{m}]") for m, q in value.items()}
+    if not all(result.values()) or any(square_part(m) > 1 for m in result):
+        raise MalformedError(f"{where} must have squarefree keys and no zeros")
+    return result
+
+
+def permutation(value: Any, where: str, degree: int) -> Permutation:
+    """Return a permutation of 0, .., degree - 1 from the list of its images."""
+    images = tuple(integer(image, where, 0, degree - 1) for image in entries(value, where, degree, degree))
+    if len(set(images)) < degree:
+        raise MalformedError(f"{where} must not have an image twice")
+    return images
+
+
+def cyclotomic_integer(value: Any, where: str, order: int) -> Terms:
+    """Return sum c zeta^e from an integer, or from a list of pairs [c, e] with increasing e."""
+    if type(value) is int:
+        return {0: value} if value else {}
+    terms, last = {}, -1
+    for pair in entries(value, where, 1, order):
+        c, e = entries(pair, where, 2, 2)
+        last = integer(e, where, last + 1, order - 1)
+        terms[e] = integer(c, where, -(10**9), 10**9)
+    if 0 in terms.values():
+        raise MalformedError(f"{where} must have non-zero coefficients")
+    return terms
+
+
+class Document:
+    """The parts of a document: what `fields` lists, one list for each part of a class or of a character."""
+
+    def __init__(self, value: Any) -> None:
+        names = "format version group factors classes characters value margin grade"
+        kind, version, group, factors, classes, characters, value, margin, grade = fields(value, "the document", names)
+        string(kind, "format", "lemmata/group-margin")
+        integer(version, "version", 1, 1)
+        self.factors = integer(factors, "factors", 2, MAX_FACTORS)
+        self.grade = string(grade, "grade", "exact|enclosed")
+
+        name, degree, order, generators = fields(group, "group", "name degree order generators")
+        self.name = string(name, "group.name", r"[ -~]*")  # printed, never checked
+        self.order = n = integer(order, "group.order", 2, MAX_ORDER)
+        degree = integer(degree, "group.degree", 2, MAX_IMAGES // n)
+        self.generators = [
+            permutation(g, f"group.generators[{i}]", degree)
+            for i, g in enumerate(entries(generators, "group.generators", 1, MAX_GENERATORS))
+        ]
+
+        self.representatives: list[Permutation] = []
+        self.sizes: list[int] = []
+        self.inverses: list[int] = []
+        self.squares: list[int] = []
+        self.weights: list[Radicals] = []
+        count = len(entries(classes, "classes", 2, MAX_PRODUCTS // n))
+        for i, entry in enumerate(classes):
+            where = f"classes[{i}]"
+            g, size, inverse, square, weight = fields(entry, where, "representative size inverse square scaled_weight")
+            self.representatives.append(permutation(g, f"{where}.representative", degree))
+            self.sizes.append(integer(size, f"{where}.size", 1, n))
+            self.inverses.append(integer(inverse, f"{where}.inverse", 0, count - 1))
+            self.squares.append(integer(square, f"{where}.square", 0, count - 1))
+            self.weights.append(radicals(weight, f"{where}.scaled_weight"))
+
+        root_order, rows = fields(characters, "characters", "root_order rows")
+        limit = min(MAX_ROOT_ORDER, MAX_COORDINATES // count**2)
+        self.root_order = integer(root_order, "characters.root_order", 1, limit)
+        self.degrees: list[int] = []
+        self.characters: list[list[Terms]] = []
+        self.indicators: list[int] = []
+        self.masses: list[Fraction] = []
+        for i, entry in enumerate(entries(rows, "characters.rows", count, count)):
+            where = f"characters.rows[{i}]"
+            values, indicator, mass = fields(entry, where, "values indicator scaled_mass")
+            entries(values, f"{where}.values", count, count)
+            self.degrees.append(integer(values[0], f"{where}.values[0]", 1, isqrt(n)))
+            self.characters.append([cyclotomic_integer(x, f"{where}.values", self.root_order) for x in values])
+            self.indicators.append(integer(indicator, f"{where}.indicator", -1, 1))
+            self.masses.append(fraction(mass, f"{where}.scaled_mass"))
+
+        number = r"1/\(.*\)"
+        decimal = r"0\.\d+"
+        lower, upper = fields(value, "value", "lower upper")
+        self.value = string(lower, "value.lower", number), string(upper, "value.upper", number)
+        exact, lower, upper = fields(margin, "margin", "exact lower upper")
+        self.margin_exact = exact if exact is None else string(exact, "margin.exact", number)
+        self.margin = string(lower, "margin.lower", decimal), string(upper, "margin.upper", decimal)
+
+
+# ---- 2. The group and its conjugacy classes
+
+
+def compose(p: Permutation, q: Permutation) -> Permutation:
+    """Return the permutation x -> p(q(x))."""
+    return itemgetter(*q)(p)
+
+
+def inverse(p: Permutation) -> Permutation:
+    """Return the inverse permutation."""
+    return tuple(sorted(range(len(p)), key=p.__getitem__))
+
+
+def check_order(document: Document) -> set[Permutation]:
+    """The group has the claimed order. Return its elements: all products of generators, as the group is finite."""
+    identity = tuple(range(len(document.generators[0])))
+    elements, known = [identity], {identity}
+    by_generator = [itemgetter(*g) for g in document.generators]
+    for p in elements:  # the list grows while it is read
+        for times_g in by_generator:
+            product = times_g(p)
+            if product not in known:
+                known.add(product)
+                elements.append(product)
+        require(len(elements) <= document.order, f"group.order: the group has more than {document.order} elements")
+    require(len(elements) == document.order, f"group.order: the group has {len(elements)} elements")
+    return known
+
+
+def check_classes(document: Document) -> tuple[dict[Permutation, int], list[list[Permutation]]]:
+    """The listed classes are all conjugacy classes of the group. Return the class of each element and the classes.
+
+    The class of p is the smallest set that contains p and, with q, also g^-1 q g for each generator g.
+    """
+    elements = check_order(document)
+    conjugations = [(itemgetter(*g), inverse(g)) for g in document.generators]
+    class_of: dict[Permutation, int] = {}
+    classes: list[list[Permutation]] = []
+    for i, p in enumerate(document.representatives):
+        require(p in elements, f"classes[{i}].representative: is not in the group")
+        require(p not in class_of, f"classes[{i}].representative: lies in classes[{class_of.get(p)}]")
+        members = [p]
+        class_of[p] = i
+        for q in members:
+            for times_g, g_inverse in conjugations:
+                conjugate = itemgetter(*times_g(q))(g_inverse)
+                if conjugate not in class_of:
+                    class_of[conjugate] = i
+                    members.append(conjugate)
+        require(len(members) == document.sizes[i], f"classes[{i}].size: the class has {len(members)} elements")
+        classes.append(members)
+    require(len(class_of) == document.order, f"classes: the classes have {len(class_of)} elements together")
+    first = document.representatives[0]
+    require(compose(first, first) == first, "classes[0]: must be the class of the identity")
+    for i, p in enumerate(document.representatives):
+        of_inverse, of_square = class_of[inverse(p)], class_of[compose(p, p)]
+        require(document.inverses[i] == of_inverse, f"classes[{i}].inverse: is class {of_inverse}")
+        require(document.squares[i] == of_square, f"classes[{i}].square: is class {of_square}")
+    return class_of, classes
+
+
+# ---- 3. The characters
+
+
+def prime_divisors(n: int) -> list[int]:
+    """Return the primes that divide n."""
+    primes, p = [], 2
+    while n > 1:
+        if n % p == 0:
+            primes.append(p)
+        while n % p == 0:
+            n //= p
+        p += 1
+    return primes
+
+
+class Packing:
+    """Exact arithmetic in Z[zeta], zeta a primitive N-th root of unity, with one integer for each number.
+
+    A polynomial c of Z[x]/(x^N - 1) is stored as c(2^b) modulo 2^(b N) - 1. This is a homomorphism of rings, and it is
+    injective on polynomials with coefficients below 2^(b-1) in absolute value: a difference of two, with the lowest term
+    a x^e, has at 2^b a value below 2^(b N) - 1 in absolute value that is divisible by 2^(b e), not by 2^(b e + b).
+
+    Let z be the product of x^(N/p) - 1 over the primes p that divide N: among the N-th roots of unity, exactly those that
+    are not primitive are its zeros. Hence c(zeta) = 0 if and only if c z vanishes at all N-th roots of unity, that is
+    c z = 0 in Z[x]/(x^N - 1). If the absolute values of the coefficients of c add up to at most L, so do those of c z to
+    at most 2^(number of primes) L.
+    """
+
+    def __init__(self, order: int, bound: int) -> None:
+        """Serve for polynomials c whose coefficients add up to at most ``bound`` in absolute value."""
+        primes = prime_divisors(order)
+        self.width = (bound << (len(primes) + 1)).bit_length()
+        self.bits = self.width * order
+        self.modulus = (1 << self.bits) - 1
+        self.z = 1
+        for p in primes:
+            self.z = self.reduce(self.z * ((1 << (self.bits // p)) - 1))
+
+    def reduce(self, x: int) -> int:
+        """Return x modulo 2^bits - 1."""
+        while not 0 <= x < self.modulus:
+            x = 0 if x == self.modulus else (x & self.modulus) + (x >> self.bits)
+        return x
+
+    def pack(self, terms: Terms) -> int:
+        """Return what stores c."""
+        return sum(c << (self.width * e) for e, c in terms.items())
+
+    def times_z(self, terms: Terms, factor: int = 1) -> int:
+        """Return what stores factor c z: equal for equal numbers factor c(zeta), and for no others."""
+        return self.reduce(factor * self.pack(terms) * self.z)
+
+
+def separating_classes(document: Document, packing: Packing) -> list[int]:
+    """Return classes C, small ones first, for which the values chi(C) / d tell all rows apart; compare n chi(C) / d."""
+    n, rows = document.order, range(len(document.characters))
+    chosen: list[int] = []
+    kind = [0 for _ in rows]  # equal for rows that are not told apart yet
+    for i in sorted(rows, key=document.sizes.__getitem__):
+        values = [packing.times_z(document.characters[R][i], n // document.degrees[R]) for R in rows]
+        kinds: dict[tuple[int, int], int] = {}
+        refined = [kinds.setdefault((kind[R], values[R]), len(kinds)) for R in rows]
+        if len(kinds) > len(set(kind)):
+            chosen.append(i)
+            kind = refined
+        if len(kinds) == len(rows):
+            return chosen
+    twin = next(R for R in rows if kind[R] in kind[:R])
+    raise ViolatedError(f"characters.rows[{twin}]: is proportional to rows[{kind.index(kind[twin])}]")
+
+
+def check_characters(
+    document: Document, class_of: dict[Permutation, int], classes: list[list[Permutation]]
+) -> list[list[Fraction]]:
+    """The rows are the irreducible characters of the group, each once. Return their `galois_means`.
+
+    The K classes C_j, as sums of elements, are a basis of the centre of the group algebra. Let r_j lie in C_j, let chi be
+    a row, d = chi(1), and omega(C_j) = |C_j| chi(r_j) / d. For some classes C_i and for all j it is checked that
+
+        |C_i| chi(r_i) chi(r_j) = d sum_{x in C_i} chi(x r_j),                                                     (1)
+
+    that is omega(C_i) omega(C_j) = omega(C_i C_j). So omega is an eigenvector, with eigenvalue omega(C_i), of the matrix
+    of multiplication by C_i. These matrices commute, and the central characters of the K irreducible characters are a
+    basis of joint eigenvectors. The classes C_i are chosen such that the rows have K different tuples of eigenvalues
+    omega(C_i). Each tuple is then that of one central character, its joint eigenspace is a line, and omega is on it;
+    omega and the central character agree, because both are 1 at {1}. So the row is an irreducible character times d
+    divided by the degree of that character; this positive factor is 1, because the row and the character both satisfy
+
+        sum_j |C_j| chi(r_j) chi(r_j^-1) = n.                                                                      (2)
+
+    The indicators are (1/n) sum_j |C_j| chi(r_j^2), rational numbers, which are their own Galois means.
+    """
+    n, sizes, count = document.order, document.sizes, len(document.sizes)
+    longest = max(sum(map(abs, terms.values())) for row in document.characters for terms in row)
+    packing = Packing(document.root_order, 2 * n * longest**2)  # bounds what is compared below
+    for R, d in enumerate(document.degrees):
+        require(n % d == 0, f"characters.rows[{R}].values[0]: does not divide the order {n}")
+    chosen = separating_classes(document, packing)
+    products = [
+        (i, j, Counter(class_of[q] for q in map(itemgetter(*document.representatives[j]), classes[i])))
+        for i in chosen
+        for j in range(count)
+    ]
+    for R, row in enumerate(document.characters):
+        d, where = document.degrees[R], f"characters.rows[{R}]"
+        chi = [packing.pack(terms) for terms in row]
+        chi_z = [packing.times_z(terms) for terms in row]
+        for i, j, found in products:
+            difference = sizes[i] * chi[i] * chi_z[j] - d * sum(times * chi_z[c] for c, times in found.items())
+            require(packing.reduce(difference) == 0, f"{where}: is not multiplicative on classes[{i}], classes[{j}]")
+        norm = sum(sizes[j] * chi[j] * chi_z[document.inverses[j]] for j in range(count))
+        require(packing.reduce(norm - n * packing.z) == 0, f"{where}: does not have norm 1 with degree {d}")
+    means = galois_means(document.root_order, document.characters)
+    for R, indicator in enumerate(document.indicators):
+        total = sum(sizes[j] * means[R][document.squares[j]] for j in range(count))
+        require(total == n * indicator, f"characters.rows[{R}].indicator: is {total / n}")
+    return means
+
+
+def galois_means(order: int, rows: list[list[Terms]]) -> list[list[Fraction]]:
+    """Return for each cyclotomic integer the mean of its Galois conjugates, a rational number.
+
+    The conjugates of a primitive m-th root of unity are all of them; their mean is mu(m) / phi(m).
+    """
+    mean_of = {}
+    for e in {e for row in rows for terms in row for e in terms}:
+        m = order // gcd(e, order)
+        primes = prime_divisors(m)
+        mean_of[e] = prod((Fraction(-1, p - 1) for p in primes), start=Fraction(prod(primes) == m))
+    return [[sum((c * mean_of[e] for e, c in terms.items()), start=ZERO) for terms in row] for row in rows]
+
+
+# ---- 4. The game
+
+
+def square_part(a: int) -> int:
+    """Return the largest f such that f^2 divides a > 0."""
+    f, p = 1, 2
+    while p * p <= a:
+        while a % (p * p) == 0:
+            a, f = a // (p * p), f * p
+        if a % p == 0:
+            a //= p
+        p += 1
+    return f
+
+
+def times_root(x: Radicals, a: int) -> Radicals:
+    """Return x sqrt(a)."""
+    result = {}
+    for m, q in x.items():
+        f = square_part(m * a)
+        result[m * a // f**2] = q * f
+    return result
+
+
+def plus(x: Radicals, y: Radicals, factor: Fraction = ONE) -> Radicals:
+    """Return x + factor y."""
+    total = {m: x.get(m, ZERO) + factor * y.get(m, ZERO) for m in x.keys() | y.keys()}
+    return {m: q for m, q in total.items() if q}
+
+
+def sign(x: Radicals) -> int:
+    """Return -1, 0 or 1.
+
+    Square roots of different squarefree numbers are linearly independent over the rational numbers (Besicovitch 1940):
+    only the empty sum is 0, and any other is decided by enclosures r <= 2^bits sqrt(m) <= r + 1 with enough bits.
+    """
+    bits = 64
+    while x:
+        roots = {m: isqrt(m << (2 * bits)) for m in x}
+        if sum(q * (roots[m] + (q < 0)) for m, q in x.items()) > 0:
+            return 1
+        if sum(q * (roots[m] + (q > 0)) for m, q in x.items()) < 0:
+            return -1
+        bits *= 2
+        require(bits <= MAX_BITS, f"a sum of square roots is too close to zero for {MAX_BITS} bits")
+    return 0
+
+
+def payoff_scale(degree: int, indicator: int, factors: int) -> Radicals:
+    """Return w = degree^((k+1)/2) / s^(k-1)."""
+    return times_root({1: ONE}, degree ** (factors + 1) * (1 if indicator == 1 else 2 ** (factors - 1)))
+
+
+def check_game(document: Document, means: list[list[Fraction]]) -> tuple[Radicals, Radicals]:
+    """Masses y and weights u are feasible. Return the sums of y_chi w_chi and of u_C.
+
+    It is enough to check the inequalities with Re chi(C) replaced by the mean of its Galois conjugates: an automorphism
+    turns the table of characters into itself with rows permuted, and also into itself with columns permuted, and y and u
+    are constant on the orbits of both. The orbits are the rows and columns with equal means, because the means over
+    different orbits are linearly independent.
+    """
+    rows = range(len(means))
+    columns = list(zip(*means, strict=True))
+    for i in rows:
+        R, C = means.index(means[i]), columns.index(columns[i])
+        require(document.masses[i] == document.masses[R], f"characters.rows[{i}].scaled_mass: differs from rows[{R}]")
+        require(document.weights[i] == document.weights[C], f"classes[{i}].scaled_weight: differs from classes[{C}]")
+    require(not document.weights[0], "classes[0].scaled_weight: must be empty, the identity is no wrong answer")
+
+    mass_total: Radicals = {}
+    weight_total: Radicals = {}
+    w = []
+    for R in rows:
+        w.append(payoff_scale(document.degrees[R], document.indicators[R], document.factors))
+        require(document.masses[R] >= 0, f"characters.rows[{R}].scaled_mass: is negative")
+        require(document.masses[R] == 0 or set(means[R]) != {1}, f"characters.rows[{R}].scaled_mass: trivial character")
+        mass_total = plus(mass_total, w[R], document.masses[R])
+    for i in rows[1:]:
+        payoff = sum((document.masses[R] * (document.degrees[R] - means[R][i]) for R in rows), start=ZERO)
+        require(payoff >= 1, f"classes[{i}]: the masses give it {payoff}, which is less than 1")
+        require(sign(document.weights[i]) >= 0, f"classes[{i}].scaled_weight: is negative")
+        weight_total = plus(weight_total, document.weights[i])
+    for R in rows:
+        slack = w[R]
+        for i in rows[1:]:
+            slack = plus(slack, document.weights[i], means[R][i] - document.degrees[R])
+        require(sign(slack) >= 0, f"characters.rows[{R}]: the weights give it more than w")
+    return mass_total, weight_total
+
+
+# ---- 5. The claim
+
+
+def text(x: Radicals) -> str:
+    """Return 1/x as text, such as 1/(8/15 + 4/5*sqrt(3))."""
+    terms = [str(q) if m == 1 else f"{q}*sqrt({m})" for m, q in sorted(x.items())]
+    return f"1/({' + '.join(terms)})".replace("+ -", "- ")
+
+
+def reciprocal_margin(reciprocal_value: Radicals, order: int, factors: int) -> Radicals:
+    """Return 1/gamma = ((k+1) n)^((k+1)/2) / (k! v) from 1/v."""
+    scaled = times_root(reciprocal_value, ((factors + 1) * order) ** (factors + 1))
+    return {m: q / factorial(factors) for m, q in scaled.items()}
+
+
+def check_margin(document: Document, mass_total: Radicals, weight_total: Radicals) -> None:
+    """The claimed value, margin and grade are the proved ones, the decimals the closest ones with so many places."""
+    for name, claim, total in zip(("lower", "upper"), document.value, (mass_total, weight_total), strict=True):
+        require(claim == text(total), f"value.{name}: is {text(total)}")
+    grade = "exact" if mass_total == weight_total else "enclosed"
+    require(document.grade == grade, f"grade: is {grade}")
+
+    low = reciprocal_margin(mass_total, document.order, document.factors)
+    high = reciprocal_margin(weight_total, document.order, document.factors)
+    exact = text(low) if grade == "exact" else None
+    require(document.margin_exact == exact, f"margin.exact: is {exact}")
+    lower, upper = map(Fraction, document.margin)
+    step = Fraction(1, 10 ** (len(document.margin[0]) - 2))
+    require(len(document.margin[0]) == len(document.margin[1]), "margin: both decimals need equally many places")
+
+    def compare(decimal: Fraction, reciprocal: Radicals) -> int:  # the sign of decimal - 1/reciprocal
+        return sign(plus({1: -ONE}, reciprocal, decimal))
+
+    require(compare(lower, low) <= 0 < compare(lower + step, low), "margin.lower: is not the closest decimal")
+    require(compare(upper - step, high) < 0 <= compare(upper, high), "margin.upper: is not the closest decimal")
+
+
+def check(data: bytes) -> str:
+    """Check a document and return in a line of text what it proves; raise MalformedError or ViolatedError."""
+    document = Document(parse(data))
+    means = check_characters(document, *check_classes(document))
+    check_margin(document, *check_game(document, means))
+    return (
+        f"group of order {document.order} called {document.name}, {document.factors} factors, "
+        f"maximum margin from {document.margin[0]} to {document.margin[1]} ({document.grade})"
+    )
+
+
+def main(paths: list[str]) -> int:
+    """Check files, print a line for each, and return the exit status."""
+    status = 0 if paths else 2
+    for path in paths:
+        try:
+            with Path(path).open("rb") as file:
+                code, line = 0, f"valid: {check(file.read(MAX_BYTES + 1))}"
+        except ViolatedError as error:
+            code, line = 1, f"invalid: {error}"
+        except (MalformedError, OSError, ValueError) as error:
+            code, line = 2, f"malformed: {error}"
+        print(f"{ascii(path)[1:-1]}: {line}")
+        status = max(status, code)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
