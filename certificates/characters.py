@@ -15,13 +15,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
+from functools import cache, cached_property
 from math import factorial
 from typing import Any
 
 import numpy as np
 from flint import fmpq
 
+from certificates.integral_products import IntegralProducts
 from constructions.representations import Representation
 from constructions.young import Partition, partitions
 from numerics.cyclotomic import Cyclotomic, exact_matmul, rational, root_of_unity
@@ -72,7 +73,12 @@ class CharacterTable:
         """Degrees d_R = chi_R(e), one per row."""
         return tuple(int(value.to_fmpq().p) for value in self.values[:, 0])
 
-    @property
+    @cached_property
+    def rows(self) -> IntegralProducts:
+        """The values by number, for arithmetic that treats equal values once and needs no common field."""
+        return IntegralProducts(self.values)
+
+    @cached_property
     def indicators(self) -> tuple[int, ...]:
         """Frobenius-Schur indicators (1/n) sum_g chi_R(g^2): +1 real, 0 complex, -1 quaternionic type."""
         return tuple(int(value.to_fmpq().p) for value in _indicator_elements(self))
@@ -150,26 +156,32 @@ def _refuse_wrong_maps(table: CharacterTable) -> None:
     for label, entries in (("squares", table.squares), ("inverses", table.inverses)):
         if any(not 0 <= entry < count for entry in entries) or entries[0] != 0:
             raise ValueError(f"{label} must map classes 0..{count - 1} to such classes and fix class 0: {entries}.")
-    for row in range(count):
-        for column in range(count):
-            if table.values[row, column].conjugate() != table.values[row, table.inverses[column]]:
-                raise ValueError(
-                    f"Character {row} ({table.irrep_names[row]}) must take conjugate values on class {column} and "
-                    f"on the class {table.inverses[column]} of its inverses."
-                )
+    wrong = np.argwhere(table.rows.conjugate_ids(-1) != table.rows.ids[:, list(table.inverses)])
+    if wrong.size:
+        row, column = (int(i) for i in wrong[0])
+        raise ValueError(
+            f"Character {row} ({table.irrep_names[row]}) must take conjugate values on class {column} and "
+            f"on the class {table.inverses[column]} of its inverses."
+        )
 
 
-def _inner_products(table: CharacterTable, functions: np.ndarray) -> np.ndarray:
-    """Return n <f, chi_R> = sum_C |C| f(C) conj(chi_R(C)) for the rows f of ``functions``, shape (rows, K)."""
+def _inner_products(table: CharacterTable, power: int, classes: Sequence[int]) -> np.ndarray:
+    """Return n <f_R, chi_S> = sum_C |C| f_R(C) conj(chi_S(C)), f_R(C) = chi_R(classes[C])^power, shape (K, K), exactly.
+
+    Modulo one prime where that decides (integers, quickly), else (wrong tables, huge numbers) in the common field.
+    """
+    products = table.rows.products(table.class_sizes, table.inverses, power, list(classes))
+    if products is not None:
+        return products
     sizes = np.array(table.class_sizes, dtype=object)
     conjugates = table.values[:, list(table.inverses)]
-    return exact_matmul(functions, (sizes * conjugates).T)
+    return exact_matmul(table.values[:, list(classes)] ** power, (sizes * conjugates).T)
 
 
 def _refuse_wrong_orthogonality(table: CharacterTable) -> None:
     """Theorem D.8: (1/n) sum_C |C| chi_R(C) conj(chi_S(C)) = [R = S]."""
     order = table.order
-    for (row, other), product in np.ndenumerate(_inner_products(table, table.values)):
+    for (row, other), product in np.ndenumerate(_inner_products(table, 1, range(len(table.class_sizes)))):
         if product != (order if row == other else 0):
             raise ValueError(
                 f"Characters {row} ({table.irrep_names[row]}) and {other} ({table.irrep_names[other]}) violate "
@@ -177,16 +189,8 @@ def _refuse_wrong_orthogonality(table: CharacterTable) -> None:
             )
 
 
-def _indicator_elements(table: CharacterTable) -> list[Any]:
-    count = len(table.class_sizes)
-    return [
-        sum(
-            (table.class_sizes[C] * table.values[row, table.squares[C]] for C in range(count)),
-            start=rational(0),
-        )
-        / table.order
-        for row in range(count)
-    ]
+def _indicator_elements(table: CharacterTable) -> list[Cyclotomic]:
+    return [rational(0) + total / fmpq(table.order) for total in _inner_products(table, 1, table.squares)[:, 0]]
 
 
 def _refuse_wrong_squares(table: CharacterTable) -> None:
@@ -202,11 +206,11 @@ def _refuse_wrong_squares(table: CharacterTable) -> None:
                 f"The map of squares gives character {row} ({table.irrep_names[row]}) the indicator {indicator}; "
                 f"a {'real' if real else 'non-real'} character has {'+1 or -1' if real else '0'}."
             )
-    products = _inner_products(table, table.values**2)
-    of_squares = _inner_products(table, table.values[:, list(table.squares)])
+    products = _inner_products(table, 2, range(len(table.class_sizes)))
+    of_squares = _inner_products(table, 1, table.squares)
     for sign, power in ((1, "symmetric"), (-1, "exterior")):
         for (row, other), total in np.ndenumerate(products + sign * of_squares):
-            multiplicity = total / (2 * table.order)
+            multiplicity = rational(0) + total / fmpq(2 * table.order)
             if not multiplicity.is_rational() or multiplicity.to_fmpq().q != 1 or multiplicity.to_fmpq() < 0:
                 raise ValueError(
                     f"The map of squares is wrong: character {other} ({table.irrep_names[other]}) would occur "
