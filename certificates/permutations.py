@@ -8,6 +8,7 @@ numbering depends on the group alone and not on its generators.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,7 +19,7 @@ import numpy.typing as npt
 
 from certificates.conjugacy import ConjugacyClasses, conjugacy_classes
 from numerics.groups import FiniteGroup
-from numerics.permutation_chain import OrderLimitError, StabiliserChain
+from numerics.permutation_chain import MAX_DEGREE, OrderLimitError, StabiliserChain
 
 __all__ = [
     "DEFAULT_LIMIT",
@@ -33,7 +34,7 @@ IntArray = npt.NDArray[np.signedinteger]
 DEFAULT_LIMIT = 1_000_000
 MAX_TABLE_ORDER = 2000  # a Cayley table of 32 MB
 
-_CYCLE = re.compile(r"\(\s*(\d+(?:\s*,\s*\d+)*)?\s*\)")
+_CYCLE = re.compile(r"\(\s*(\d{1,9}(?:\s*,\s*\d{1,9})*)?\s*\)")
 
 
 def cycle_notation(permutation: Sequence[int] | IntArray) -> str:
@@ -62,13 +63,15 @@ def parse_cycles(text: str, degree: int | None = None) -> tuple[int, ...]:
     if not text.strip() or _CYCLE.sub("", text).strip():
         raise ValueError(f"A permutation is written as disjoint cycles such as (1,2,3)(4,5) or (); got {text!r}.")
     cycles = [[int(point) for point in match.group(1).split(",")] for match in _CYCLE.finditer(text) if match.group(1)]
-    points = [point for cycle in cycles for point in cycle]
-    if 0 in points:
+    occurrences = Counter(point for cycle in cycles for point in cycle)
+    if 0 in occurrences:
         raise ValueError(f"The points of a cycle are numbered from 1; got 0 in {text!r}.")
-    repeated = sorted({point for point in points if points.count(point) > 1})
+    repeated = [point for point, times in occurrences.items() if times > 1]
     if repeated:
         raise ValueError(f"The cycles of {text!r} are not disjoint: the point {repeated[0]} occurs more than once.")
-    largest = max(points, default=1)
+    largest = max(occurrences, default=1)
+    if largest > MAX_DEGREE:
+        raise ValueError(f"The point {largest} is too large; permutations act on at most {MAX_DEGREE} points.")
     if degree is not None and largest > degree:
         raise ValueError(f"The permutation {text!r} moves the point {largest}, beyond the {degree} points 1..{degree}.")
     images = list(range(degree or largest))
@@ -89,6 +92,8 @@ def _validated(generators: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ..
     if not result:
         raise ValueError("A permutation group needs at least one generator.")
     degree = len(result[0])
+    if not 1 <= degree <= MAX_DEGREE:
+        raise ValueError(f"A permutation group acts on 1 to {MAX_DEGREE} points; generator 0 permutes {degree}.")
     for number, generator in enumerate(result):
         if len(generator) != degree:
             raise ValueError(

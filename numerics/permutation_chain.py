@@ -23,11 +23,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["MAX_CELLS", "OrderLimitError", "StabiliserChain", "inverse_permutations", "point_dtype"]
+__all__ = ["MAX_CELLS", "MAX_DEGREE", "OrderLimitError", "StabiliserChain", "inverse_permutations"]
 
 IntArray = npt.NDArray[np.signedinteger]
 
-MAX_CELLS = 50_000_000  # numbers in one array of permutations: 100 MB while there are fewer than 32768 points
+MAX_DEGREE = 2**15  # the points fit in 16 bits
+MAX_CELLS = 50_000_000  # numbers in one array of permutations: 100 MB
 _BLOCK_CELLS = 2_000_000  # Schreier generators are examined in blocks of this many numbers
 
 
@@ -37,11 +38,6 @@ class OrderLimitError(ValueError):
     def __init__(self, at_least: int) -> None:
         self.at_least = at_least
         super().__init__(f"The permutations generate a group of order at least {at_least}.")
-
-
-def point_dtype(degree: int) -> type[np.signedinteger]:
-    """The smallest signed integer type (of at least 16 bits) that holds the points 0..degree-1."""
-    return np.int16 if degree <= 2**15 else np.int32
 
 
 def inverse_permutations(permutations: IntArray) -> IntArray:
@@ -126,21 +122,23 @@ def _failing_schreier_generator(level: _Level, deeper: Sequence[_Level]) -> IntA
 
 @dataclass(frozen=True, eq=False)
 class StabiliserChain:
-    """The chain of the group that ``generators`` (an array of permutations, shape (g, d)) generate."""
+    """The chain of a group of permutations of 0..degree-1."""
 
     levels: tuple[_Level, ...]
     degree: int
 
     @staticmethod
     def of(generators: npt.ArrayLike, limit: int) -> StabiliserChain:
-        """Schreier-Sims: add what the levels miss until every Schreier generator sifts to the identity.
+        """The chain of the group that permutations, shape (g, d) with d <= ``MAX_DEGREE``, generate.
+
+        Schreier-Sims: add what the levels miss until every Schreier generator sifts to the identity.
 
         Raises ``OrderLimitError`` as soon as the orbits prove an order above ``limit``, so that huge groups are refused
         at once, and ``ValueError`` when an orbit needs more memory than ``MAX_CELLS`` numbers.
         """
         given = np.asarray(generators)
         degree = given.shape[1]
-        strong = [s for s in given.astype(point_dtype(degree)) if (s != np.arange(degree)).any()]
+        strong = [s for s in given.astype(np.int16) if (s != np.arange(degree)).any()]
         levels = {
             base: _level(base, [s for s in strong if _first_moved(s) >= base]) for base in map(_first_moved, strong)
         }
@@ -196,7 +194,7 @@ class StabiliserChain:
                 f"Listing {self.order} permutations of {self.degree} points needs a table of more than {MAX_CELLS} "
                 f"numbers; act on fewer points."
             )
-        elements = np.arange(self.degree, dtype=point_dtype(self.degree))[None, :]
+        elements = np.arange(self.degree, dtype=np.int16)[None, :]
         for level in reversed(self.levels):
             elements = level.transversal[:, elements].reshape(-1, self.degree)
         return elements
