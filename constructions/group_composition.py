@@ -66,13 +66,17 @@ def group_network(
         inexact = [R.name for R in nontrivial if not R.exact]
         if inexact:
             raise ValueError(f"An exact network needs exact representations, but {', '.join(inexact)} are floats.")
-    shares = _mass_shares(nontrivial, masses, exact)
+    shares = (
+        _default_shares(nontrivial, exact)
+        if masses is None
+        else mass_shares([R.name for R in nontrivial], masses, exact)
+    )
     directions, neuron_masses = [], []
     for R, share in zip(nontrivial, shares, strict=True):
         if share != 0:
             matrices = R.matrices if exact else _float_array(R.matrices)
             root: Any = sqrt_rational(R.degree) if exact else np.sqrt(R.degree)
-            neurons = _neurons(matrices * root)
+            neurons = real_type_neurons(matrices * root)
             directions.append(neurons)
             neuron_masses += [share / len(neurons)] * len(neurons)
     array = np.concatenate(directions)
@@ -105,15 +109,17 @@ def weights_with_scaling(
     n = nontrivial[0].group.order
     delta = np.cbrt(2 * sum(R.degree**2.5 for R in nontrivial))
     blocks = [
-        R.degree ** (coefficient_power + scale_power) / (np.sqrt(3 * n) * delta) * _neurons(_float_array(R.matrices))
+        R.degree ** (coefficient_power + scale_power)
+        / (np.sqrt(3 * n) * delta)
+        * real_type_neurons(_float_array(R.matrices))
         for R in nontrivial
     ]
     weights = np.concatenate(blocks)
     return weights[:, : 2 * n], weights[:, 2 * n :]
 
 
-def _neurons(matrices: NDArray[Any]) -> NDArray[Any]:
-    """The rows (R_ij, +-R_jk, +-R_ik) for matrices (n, d, d): shape (2 d^3, 3n)."""
+def real_type_neurons(matrices: NDArray[Any]) -> NDArray[Any]:
+    """The rows (R_ij, +-R_jk, +-R_ik) for real matrices (n, d, d): shape (2 d^3, 3n)."""
     d = matrices.shape[1]
     return np.array(
         [
@@ -124,19 +130,24 @@ def _neurons(matrices: NDArray[Any]) -> NDArray[Any]:
     )
 
 
-def _mass_shares(irreps: list[Representation], masses: Masses | None, exact: bool) -> list[Any]:
-    """One mass for each irrep: the given ones after validation, or d^(5/2) / S."""
-    if masses is None:
-        roots = [sqrt_rational(R.degree) if exact else np.sqrt(R.degree) for R in irreps]
-        powers = [root * R.degree**2 for R, root in zip(irreps, roots, strict=True)]
-        total = sum(powers)
-        return [power / total for power in powers]
-    names = [R.name for R in irreps]
+def _default_shares(irreps: list[Representation], exact: bool) -> list[Any]:
+    """d^(5/2) / S for each irrep."""
+    powers = [(sqrt_rational(R.degree) if exact else np.sqrt(R.degree)) * R.degree**2 for R in irreps]
+    total = sum(powers)
+    return [power / total for power in powers]
+
+
+def mass_shares(names: Sequence[str], masses: Masses, exact: bool = False) -> list[Any]:
+    """One mass for each name: a mapping from names (those left out have mass 0) or a sequence, validated.
+
+    ValueError unless they are >= 0 with sum 1 (in float64: to within K * eps for K masses) and fit the names; exact
+    ones must be given as int, fmpq or Cyclotomic.
+    """
     if isinstance(masses, Mapping):
         unknown = sorted(set(masses) - set(names))
         if unknown:
             raise ValueError(f"There are masses for {', '.join(unknown)}, but the irreps are {', '.join(names)}.")
-        shares = [masses.get(name, 0) for name in names]
+        shares: list[Any] = [masses.get(name, 0) for name in names]
     else:
         shares = list(masses)
         if len(shares) != len(names):
