@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
+from certificates.certificate import MarginCertificate
+from certificates.groups import certify_real_type
 from constructions.representations import Representation, real_irreps
 from numerics.cyclotomic import exact_matmul, sqrt_rational
 from numerics.exact import as_exact
@@ -28,6 +30,12 @@ LARGE = {group.name: group for group in (alternating(5), symmetric(5))}
 def irreps_of(group: FiniteGroup, exact: bool = True) -> tuple[Representation, ...]:
     """The irreducible representations of a group, the trivial one first, with exact or float64 matrices."""
     return tuple(real_irreps(group, exact=exact))
+
+
+@cache
+def certificate_of(group: FiniteGroup) -> MarginCertificate:
+    """The exact certificate of a group, made once."""
+    return certify_real_type(group)
 
 
 def basis_of(irreps: tuple[Representation, ...]) -> tuple[np.ndarray, list[tuple[int, int, int]]]:

@@ -29,6 +29,7 @@ from theorems.feature_emergence.group_coordinates import (
     GROUPS,
     LARGE,
     basis_of,
+    certificate_of,
     class_function,
     coordinates_of,
     expected_margin,
@@ -231,6 +232,19 @@ def test_uniform_weights_on_a_group_without_sign() -> None:
 
 
 @check("feature-emergence:remark-D.9-uniform", grade="exact", target="corrected", supporting=True)
+@pytest.mark.parametrize(
+    ("group", "winners"),
+    [(symmetric(3), {"[1, 1, 1]"}), (symmetric(4), {"[1, 1, 1, 1]"}), (alternating(5), {"3", "3'"})],
+    ids=["S_3", "S_4", "A_5"],
+)
+def test_the_other_reading_of_uniform(group: FiniteGroup, winners: set[str]) -> None:
+    """The same total weight for every class, instead of every element: the sign wins in S_3 and S_4, 3 and 3' in A_5."""
+    tau = class_function(group, [fmpq(1, len(group.classes) - 1)] * (len(group.classes) - 1))
+    kappas = {R.name: (1 - sum(tau * R.character) / R.degree) / sqrt_rational(R.degree) for R in irreps_of(group)[1:]}
+    assert {name for name, kappa in kappas.items() if kappa == max(kappas.values())} == winners
+
+
+@check("feature-emergence:remark-D.9-uniform", grade="exact", target="corrected", supporting=True)
 def test_the_selected_irreps_cannot_classify() -> None:
     """S_3 with uniform weights selects the sign, and any network in the sign has margin 0: 3-cycles look like e.
 
@@ -336,7 +350,7 @@ def test_mass_of_every_representation() -> None:
 @pytest.mark.parametrize("group", [symmetric(3), dihedral(4)], ids=["S_3", "D_4"])
 def test_the_explicit_network_uses_every_representation(group: FiniteGroup) -> None:
     """The transform of the network's output, evaluated on all triples, is gamma n^2/d^2 in every nontrivial R."""
-    certificate = certify_real_type(group)
+    certificate = certificate_of(group)
     n, network = group.order, certificate.network
     output = network.raw(group_inputs(n)).reshape(n, n, n)
     coefficients, indices = _transform(group, output)
