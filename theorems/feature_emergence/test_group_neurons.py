@@ -238,7 +238,7 @@ def test_uniform_weights_on_a_group_without_sign() -> None:
     ids=["S_3", "S_4", "A_5"],
 )
 def test_the_other_reading_of_uniform(group: FiniteGroup, winners: set[str]) -> None:
-    """The same total weight for every class, instead of every element: the sign wins in S_3 and S_4, 3 and 3' in A_5."""
+    """Equal total weights of the classes, instead of the elements: the sign wins in S_3 and S_4, 3 and 3' in A_5."""
     tau = class_function(group, [fmpq(1, len(group.classes) - 1)] * (len(group.classes) - 1))
     kappas = {R.name: (1 - sum(tau * R.character) / R.degree) / sqrt_rational(R.degree) for R in irreps_of(group)[1:]}
     assert {name for name, kappa in kappas.items() if kappa == max(kappas.values())} == winners
