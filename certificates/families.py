@@ -6,7 +6,7 @@ otherwise. In these families the sums are negative for every size, because sums 
 
     abelian, r real characters   S = r - 1 + sqrt 2 (n - r)
     dihedral, order 2n           S = 1 + (n - 1) 2^(3/2) for odd n, 3 + (n - 2) 2^(3/2) for even n
-    dicyclic, order 4m           S = l + 8 floor(m/2) + 2^(5/2) floor((m - 1)/2), l = 3 for even m, 1 + 2 sqrt 2 for odd m
+    dicyclic, order 4m           S = l + 8 floor(m/2) + 2^(5/2) floor((m - 1)/2), l = 3 (m even) or 1 + 2 sqrt 2 (m odd)
 
 The margins below use these expressions alone, no table and no game. The tables are written from the lists of
 irreducible representations, so that either can be checked against the other.

@@ -24,9 +24,9 @@ from numerics.groups import FiniteGroup, cyclic
 __all__ = ["certify_cyclic", "certify_real_type", "game_class_weights", "solve_table"]
 
 
-def solve_table(table: CharacterTable) -> GameSolution:
+def solve_table(table: CharacterTable, factors: int = 2) -> GameSolution:
     """Solve the margin game of a character table exactly: by the closed form where it holds, else by `game.solve`."""
-    game = MarginGame(table)
+    game = MarginGame(table, factors)
     t = equalising_class_weights(game)
     if all(weight >= 0 for weight in t):
         return verify(game, rational(table.order) / spectral_sum(game), equalising_masses(game), t)
