@@ -54,7 +54,7 @@ def test_no_random_network_exceeds_the_maximum(group: FiniteGroup, width: int, n
 
 @check("feature-emergence:theorem-7.9", grade="exact", target="corrected", supporting=True)
 @given(data=st.data(), group=st.sampled_from([symmetric(3), dihedral(4), dihedral(5)]))
-def test_relabelled_groups_have_the_samecertificate_of(data: st.DataObject, group: FiniteGroup) -> None:
+def test_relabelled_groups_have_the_same_certificate(data: st.DataObject, group: FiniteGroup) -> None:
     """Elements renamed at random, the matrices moved along: same value, and network and class weights still match."""
     permutation = np.array(data.draw(st.permutations(range(group.order))))
     renamed = relabel(group, permutation)
