@@ -92,24 +92,18 @@ def square_table(table: npt.ArrayLike) -> IntArray:
     try:
         array = np.asarray(table)
     except ValueError as error:
-        raise ValueError(
-            "The table must be a square matrix of integers; its rows have different lengths."
-        ) from error
+        raise ValueError("The table must be a square matrix of integers; its rows have different lengths.") from error
     if array.ndim != 2 or array.shape[0] != array.shape[1]:
         raise ValueError(f"The table must be a square matrix of integers; its shape is {array.shape}.")
     n = array.shape[0]
     if n < 2:
-        raise ValueError(
-            f"The table must have order at least 2 (a task needs a wrong label); it has order {n}."
-        )
+        raise ValueError(f"The table must have order at least 2 (a task needs a wrong label); it has order {n}.")
     if not np.issubdtype(array.dtype, np.integer):
         raise ValueError(f"The table must hold integers 0..{n - 1}; its dtype is {array.dtype}.")
     outside = np.argwhere((array < 0) | (array >= n))
     if outside.size:
         a, b = (int(i) for i in outside[0])
-        raise ValueError(
-            f"Entry ({a}, {b}) of the table is {int(array[a, b])}; entries must lie in 0..{n - 1}."
-        )
+        raise ValueError(f"Entry ({a}, {b}) of the table is {int(array[a, b])}; entries must lie in 0..{n - 1}.")
     result = array.astype(np.int64, order="C", copy=True)
     result.setflags(write=False)
     return result
@@ -297,9 +291,7 @@ def relabel(G: FiniteGroup, permutation: npt.ArrayLike) -> FiniteGroup:
     """
     renamed = np.asarray(permutation)
     if renamed.shape != (G.order,) or not np.array_equal(np.sort(renamed), np.arange(G.order)):
-        raise ValueError(
-            f"The relabelling of {G.name} must be a permutation of 0..{G.order - 1}; got {permutation!r}."
-        )
+        raise ValueError(f"The relabelling of {G.name} must be a permutation of 0..{G.order - 1}; got {permutation!r}.")
     old = np.argsort(renamed)
     table = renamed[G.table[old[:, None], old]]
     return FiniteGroup(table, G.name, tuple(G.elements[g] for g in old))

@@ -39,9 +39,7 @@ def reduce_rows(f: FloatArray, right: IntArray, low: FloatArray, high: FloatArra
 
 
 @njit(cache=True, nogil=True)
-def reduce_classes(
-    f: FloatArray, right: IntArray, wrong_class: IntArray, low: FloatArray, high: FloatArray
-) -> None:
+def reduce_classes(f: FloatArray, right: IntArray, wrong_class: IntArray, low: FloatArray, high: FloatArray) -> None:
     """Update the extremes per class with f[x] - f[c] at wrong_class[x, c] = class of x c^-1, x = right[r]."""
     for r in range(f.shape[0]):
         x = right[r]
@@ -104,9 +102,7 @@ def parity_extremes(
 
 
 @njit(cache=True, parallel=True)
-def parity_margin_means(
-    low: FloatArray, high: FloatArray, weights: FloatArray, degree: int, mask: int
-) -> FloatArray:
+def parity_margin_means(low: FloatArray, high: FloatArray, weights: FloatArray, degree: int, mask: int) -> FloatArray:
     """Mean over all inputs of y weight (hidden . x)^degree for every neuron."""
     m, width = low.shape
     rows = high.shape[0]

@@ -51,8 +51,7 @@ def is_group_by_brute_force(table: np.ndarray) -> bool:
     if not all(any(table[a][b] == e == table[b][a] for b in everything) for a in everything):
         return False
     return all(
-        table[table[a][b]][c] == table[a][table[b][c]]
-        for a, b, c in product(everything, everything, everything)
+        table[table[a][b]][c] == table[a][table[b][c]] for a, b, c in product(everything, everything, everything)
     )
 
 
@@ -150,9 +149,7 @@ def test_relabelling_is_an_isomorphism(group: FiniteGroup, random) -> None:
     renamed = relabel(group, permutation)
     assert renamed.identity == permutation[group.identity]
     assert renamed.class_sizes.tolist() == group.class_sizes.tolist()
-    assert {frozenset(permutation[g] for g in c) for c in group.classes} == {
-        frozenset(c) for c in renamed.classes
-    }
+    assert {frozenset(permutation[g] for g in c) for c in group.classes} == {frozenset(c) for c in renamed.classes}
     back = relabel(renamed, np.argsort(permutation))
     assert back == group
     assert back.elements == group.elements
