@@ -29,6 +29,7 @@ import numpy as np
 import numpy.typing as npt
 
 from certificates.characters import CharacterTable
+from certificates.integral_products import IntegralProducts
 from certificates.permutations import PermutationGroup
 from numerics.cyclotomic import Cyclotomic
 from numerics.modular_linear import (
@@ -41,7 +42,7 @@ from numerics.modular_linear import (
     root_of_order,
 )
 
-__all__ = ["character_table", "class_matrix"]
+__all__ = ["atlas_names", "character_table", "class_matrix"]
 
 IntArray = npt.NDArray[np.int64]
 
@@ -71,15 +72,17 @@ def character_table(group: PermutationGroup) -> CharacterTable:
     values = _lifted(group, residues, degrees, p)
     sums = modular_product(residues[:, classes.squares], classes.sizes[:, None] % p, p)[:, 0]
     indicators = np.where(sums == 0, 0, np.where(sums == group.order % p, 1, -1))
-    sequence = sorted(range(len(values)), key=lambda R: _row_key(degrees[R], indicators[R], values[R]))
+    ranks = _value_ranks(values)
+    trivial = (values == 1).all(axis=1)
+    sequence = np.lexsort((*ranks.T[::-1], -indicators, degrees, ~trivial))  # the last key counts first
     return CharacterTable(
         group.name,
         values[sequence],
         tuple(int(size) for size in classes.sizes),
         tuple(int(C) for C in classes.squares),
         tuple(int(C) for C in classes.inverses),
-        _names([int(order) for order in classes.element_orders], "A"),
-        _names([int(d) for d in degrees[sequence]], "a"),
+        atlas_names([int(order) for order in classes.element_orders], "A"),
+        atlas_names([int(d) for d in degrees[sequence]], "a"),
     )
 
 
@@ -187,12 +190,16 @@ def _sum_of_roots(o: int, multiplicities: IntArray) -> Cyclotomic:
     return Cyclotomic(half, folded.tolist()).minimal()
 
 
-def _row_key(degree: int, indicator: int, values: np.ndarray) -> tuple:
-    ordered = [(value.order, *(-value.lifted(value.order)[e] for e in range(value.order))) for value in values]
-    return (any(value != 1 for value in values), degree, -indicator, ordered)
+def _value_ranks(values: np.ndarray) -> IntArray:
+    """Return the place of every entry among the distinct values: by conductor, then larger coefficients first."""
+    rows = IntegralProducts(values)
+    keys = [(x.order, *(-x.lifted(x.order)[e] for e in range(x.order))) for x in rows.distinct]
+    rank = np.empty(len(keys), dtype=np.int64)
+    rank[sorted(range(len(keys)), key=keys.__getitem__)] = np.arange(len(keys))
+    return rank[rows.ids]
 
 
-def _names(numbers: Sequence[int], first_letter: str) -> tuple[str, ...]:
+def atlas_names(numbers: Sequence[int], first_letter: str) -> tuple[str, ...]:
     """Return each number with a letter that counts its occurrences: 1A 2A 2B ..; after Z come AA, AB, .."""
     seen: dict[int, int] = {}
     names = []

@@ -38,6 +38,7 @@ __all__ = [
     "judge",
     "only_wrong_label",
     "parity_task",
+    "rounding_of_margin",
 ]
 
 
@@ -204,7 +205,8 @@ def judge(network: HomogeneousNetwork, weights: ClassWeights, neuron_bound: Cycl
         rounding = 0.0
     else:
         unit = float(network.norm_squared) ** (-nu / 2) / float(total)
-        rounding = float(unit * _rounding_of_margin(network, task.inputs))
+        sizes = (np.abs(task.inputs) @ np.abs(network.hidden).T) ** network.degree * network.masses
+        rounding = float(unit * rounding_of_margin(network, float((sizes @ np.abs(network.readout)).max())))
     margins = logits[np.arange(len(task.labels)), task.labels][:, None] - logits
     slack = rounding / float(unit)
     wrong = np.arange(task.label_count)[None, :] != np.asarray(task.labels)[:, None]
@@ -234,17 +236,16 @@ def judge(network: HomogeneousNetwork, weights: ClassWeights, neuron_bound: Cycl
     return Verdict(task.name, primal, dual, gap, rounding, tuple(violations))
 
 
-def _rounding_of_margin(network: HomogeneousNetwork, inputs: np.ndarray) -> float:
+def rounding_of_margin(network: HomogeneousNetwork, largest: float) -> float:
     """Bound the rounding error of a margin computed by ``raw``: first order, doubled for the higher orders.
 
-    Each product mass * (u.x)^k * w carries at most D + k + 2 roundings and its sum over m neurons m more, relative to
-    the sum of absolute values; a margin is the difference of two logits, and each stored weight is itself rounded.
-    A direction may miss its squared norm by (D + L + 2) eps of it, which changes a unit neuron by nu/2 times that.
+    ``largest`` bounds the sum of masses_i (|u_i|.|x|)^k |w_i| over the neurons, for all inputs x and all labels. Each
+    product mass * (u.x)^k * w carries at most D + k + 2 roundings and its sum over m neurons m more, relative to the
+    sum of absolute values; a margin is the difference of two logits, and each stored weight is itself rounded. A
+    direction may miss its squared norm by (D + L + 2) eps of it, which changes a unit neuron by nu/2 times that.
     """
     k, m, D, L = network.degree, network.width, network.hidden.shape[1], network.readout.shape[1]
-    sizes = (np.abs(inputs) @ np.abs(network.hidden).T) ** k * network.masses
-    largest = float((sizes @ np.abs(network.readout)).max())
-    return 2 * (2 * (m + D * k + 3 * k + 4) + network.nu * (D + L + 2)) * np.finfo(float).eps * largest
+    return 2 * (2 * (m + D * k + 3 * k + 4) + network.nu * (D + L + 2)) * float(np.finfo(float).eps) * largest
 
 
 def _minimum(values: np.ndarray) -> Any:
