@@ -79,6 +79,15 @@ class CharacterTable:
         return IntegralProducts(self.values)
 
     @cached_property
+    def conjugates(self) -> tuple[int, ...]:
+        """For each row R the row of the complex-conjugate character; ``ValueError`` if a row has none."""
+        row_of = {row.tobytes(): R for R, row in enumerate(self.rows.ids)}
+        found = [row_of.get(row.tobytes()) for row in self.rows.ids[:, list(self.inverses)]]
+        if None in found:
+            raise ValueError(f"The complex conjugate of {self.irrep_names[found.index(None)]} is missing in the table.")
+        return tuple(R for R in found if R is not None)
+
+    @cached_property
     def indicators(self) -> tuple[int, ...]:
         """Frobenius-Schur indicators (1/n) sum_g chi_R(g^2): +1 real, 0 complex, -1 quaternionic type."""
         return tuple(int(value.to_fmpq().p) for value in _indicator_elements(self))

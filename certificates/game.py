@@ -66,13 +66,7 @@ class MarginGame:
     @cached_property
     def rows(self) -> tuple[int, ...]:
         """Indices of the nontrivial characters, the first of each complex-conjugate pair."""
-        values, inverses = self.table.values, self.table.inverses
-        kept: list[int] = []
-        for row in range(1, len(values)):
-            conjugate = values[row][list(inverses)]
-            if not any(all(values[other] == conjugate) for other in kept):
-                kept.append(row)
-        return tuple(kept)
+        return tuple(R for R, conjugate in enumerate(self.table.conjugates) if R and conjugate >= R)
 
     @cached_property
     def columns(self) -> tuple[int, ...]:
@@ -177,7 +171,7 @@ def masses_on(game: MarginGame, support: np.ndarray, tight: np.ndarray) -> tuple
 
 
 def class_weights_on(game: MarginGame, value: Cyclotomic, tied: np.ndarray, support: np.ndarray) -> np.ndarray:
-    """Return the class weights (columns,) that are zero off ``support`` and give the rows ``tied`` the payoff ``value``.
+    """Return the class weights (columns,) that vanish off ``support`` and give the rows ``tied`` the payoff ``value``.
 
     Exact; raises ``ValueError`` when these positions do not determine them.
     """

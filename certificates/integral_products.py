@@ -49,6 +49,11 @@ class IntegralProducts:
         return list(position), position, ids
 
     @property
+    def distinct(self) -> list[Cyclotomic]:
+        """The distinct values, in the order in which they occur first."""
+        return self._numbered[0]
+
+    @property
     def ids(self) -> IntArray:
         """The number of each value, shape (rows, K)."""
         return self._numbered[2]
@@ -62,10 +67,10 @@ class IntegralProducts:
     @cached_property
     def order(self) -> int:
         """The order N of the cyclotomic field that all values generate; the field itself is never formed."""
-        return lcm(*(value.order for value in self._numbered[0]))
+        return lcm(*(value.order for value in self.distinct))
 
     @cached_property
-    def _row_permutations(self) -> list[list[int]] | None:
+    def row_permutations(self) -> list[list[int]] | None:
         """How generators of the Galois group permute the rows; None if one maps a row to something else."""
         row_of = {row.tobytes(): R for R, row in enumerate(self.ids)}
         permutations = []
@@ -79,7 +84,7 @@ class IntegralProducts:
     @cached_property
     def _height(self) -> int | None:
         """An upper bound of the absolute values of all conjugates of all values; None if one is no integer."""
-        polynomials = [value.lifted(value.order) for value in self._numbered[0]]
+        polynomials = [value.lifted(value.order) for value in self.distinct]
         if any(polynomial.denom() != 1 for polynomial in polynomials):
             return None
         return max(sum(abs(int(c)) for c in polynomial.numer().coeffs()) for polynomial in polynomials)
@@ -91,16 +96,15 @@ class IntegralProducts:
     @cached_property
     def residues(self) -> IntArray:
         """The values modulo one prime over p, shape (rows, K), for integral values."""
-        distinct, _, ids = self._numbered
         p = self._prime
         root = root_of_order(self.order, p)
         images = []
-        for value in distinct:
+        for value in self.distinct:
             w, total = pow(root, self.order // value.order, p), 0
             for c in reversed(value.lifted(value.order).numer().coeffs()):
                 total = (total * w + int(c)) % p
             images.append(total)
-        return np.array(images, dtype=np.int64)[ids]
+        return np.array(images, dtype=np.int64)[self.ids]
 
     def products(
         self, sizes: tuple[int, ...], inverses: tuple[int, ...], power: int, classes: list[int]
@@ -110,7 +114,7 @@ class IntegralProducts:
         None if this route does not decide: a value that is no algebraic integer, rows that the Galois group does not
         permute, sums that are not integers, or numbers that exceed the largest prime.
         """
-        permutations, height = self._row_permutations, self._height
+        permutations, height = self.row_permutations, self._height
         if permutations is None or height is None:
             return None
         p = self._prime

@@ -229,6 +229,10 @@ class Cyclotomic:
             )
         return make(self._order, field.spread(self._polynomial, k, self._order))
 
+    def mean_conjugate(self) -> fmpq:
+        """The average of all Galois conjugates: the trace over the rational numbers, divided by the degree."""
+        return field.mean_conjugate(self._order, self._polynomial.coeffs())
+
     def conjugate(self) -> "Cyclotomic":
         """The complex conjugate."""
         return self if self._order == 1 or self._real else self.galois(-1)
