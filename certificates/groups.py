@@ -21,7 +21,7 @@ from constructions.representations import real_irreps
 from numerics.cyclotomic import rational
 from numerics.groups import FiniteGroup, cyclic
 
-__all__ = ["certify_cyclic", "certify_real_type", "game_class_weights", "solve_table"]
+__all__ = ["certify_cyclic", "certify_real_type", "element_weights", "game_class_weights", "solve_table"]
 
 
 def solve_table(table: CharacterTable, factors: int = 2) -> GameSolution:
@@ -34,9 +34,18 @@ def solve_table(table: CharacterTable, factors: int = 2) -> GameSolution:
 
 
 def game_class_weights(group: FiniteGroup, solution: GameSolution, exact: bool = True) -> ClassWeights:
-    """Return uniform q and the class function tau with the total class weights of a solved game.
+    """Return uniform q and the class function tau with the total class weights of a solved game for two factors.
 
     The columns of the table must be the classes of ``group`` in its own order, as `characters_of` makes them.
+    """
+    per_element = element_weights(group, solution)
+    return class_function_weights(group, per_element if exact else per_element.astype(float))
+
+
+def element_weights(group: FiniteGroup, solution: GameSolution) -> np.ndarray:
+    """Return the class function tau (n,) with the total class weights of a solved game, exactly.
+
+    The columns of the table must be the classes of ``group`` in its own order.
     """
     table = solution.game.table
     if tuple(len(C) for C in group.classes) != table.class_sizes:
@@ -48,7 +57,7 @@ def game_class_weights(group: FiniteGroup, solution: GameSolution, exact: bool =
     for total, C in zip(solution.t, solution.game.columns, strict=True):
         members = np.concatenate([group.classes[D] for D in sorted({C, table.inverses[C]})])
         per_element[members] = total / len(members)
-    return class_function_weights(group, per_element if exact else per_element.astype(float))
+    return per_element
 
 
 def certify_cyclic(n: int, per_frequency: int = 6, exact: bool = True) -> MarginCertificate:

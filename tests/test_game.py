@@ -1,31 +1,21 @@
 """The matrix game: exact values against a second solver, and `verify` against planted faults."""
 
 from dataclasses import replace
-from math import sqrt
+from math import factorial, sqrt
 
 import cvxpy as cp
 import numpy as np
 import pytest
 from flint import fmpq
+from game_tables import TABLES, quaternion_table
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certificates.characters import CharacterTable, cyclic_characters, product_characters, symmetric_characters
+from certificates.characters import symmetric_characters
 from certificates.class_weights import closed_form_margin, condition_sums, equalising_class_weights, spectral_sum
 from certificates.game import MarginGame, margin_scale, solve, verify
 from certificates.groups import solve_table
 from numerics.cyclotomic import rational, sqrt_rational
-
-
-def quaternion_table() -> CharacterTable:
-    """The table of Q_8; the values are those of D_4, the map of squares is not."""
-    values = np.array(
-        [[1, 1, 1, 1, 1], [1, 1, 1, -1, -1], [1, 1, -1, 1, -1], [1, 1, -1, -1, 1], [2, -2, 0, 0, 0]], dtype=object
-    )
-    names = ("e", "-1", "i", "j", "k")
-    return CharacterTable(
-        "Q8", values, (1, 1, 2, 2, 2), (0, 0, 1, 1, 1), (0, 1, 2, 3, 4), names, ("1", "i", "j", "k", "H")
-    )
 
 
 def second_opinion(game: MarginGame) -> float:
@@ -34,20 +24,6 @@ def second_opinion(game: MarginGame) -> float:
     t, bound = cp.Variable(payoff.shape[1], nonneg=True), cp.Variable()
     problem = cp.Problem(cp.Minimize(bound), [payoff @ t <= bound, cp.sum(t) == 1])
     return float(problem.solve(solver=cp.CLARABEL))
-
-
-TABLES = {
-    "Z2": lambda: cyclic_characters(2),
-    "Z9": lambda: cyclic_characters(9),
-    "Z12": lambda: cyclic_characters(12),
-    "S5": lambda: symmetric_characters(5),
-    "S6": lambda: symmetric_characters(6),
-    "S7": lambda: symmetric_characters(7),
-    "Q8": quaternion_table,
-    "Z3xS3": lambda: product_characters(cyclic_characters(3), symmetric_characters(3)),
-    "Q8xS3": lambda: product_characters(quaternion_table(), symmetric_characters(3)),
-    "Z2xS5": lambda: product_characters(cyclic_characters(2), symmetric_characters(5)),
-}
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -170,3 +146,49 @@ def test_value_does_not_depend_on_the_order_of_rows_and_columns(rows, columns):
 def test_payoff_in_floating_point():
     payoff = MarginGame(symmetric_characters(3)).payoff()
     np.testing.assert_allclose(payoff, [[2 / sqrt(8), 3 / sqrt(8)], [2, 0]], rtol=1e-15)
+
+
+class TestManyFactors:
+    """The game for products of k elements."""
+
+    @pytest.mark.parametrize("name", ["Z2", "Z9", "S5", "S6", "Q8", "Q8xS3"])
+    @pytest.mark.parametrize("factors", [3, 4, 5])
+    def test_exact_value_agrees_with_an_interior_point_solver(self, name, factors):
+        game = MarginGame(TABLES[name](), factors)
+        # interior-point solvers stop at a duality gap of about 1e-8
+        assert float(solve(game).value) == pytest.approx(second_opinion(game), rel=1e-6)
+
+    @pytest.mark.parametrize("factors", [2, 3, 4, 7])
+    def test_weights_and_scale_by_their_definition(self, factors):
+        game = MarginGame(quaternion_table(), factors)
+        expected = [1, 1, 1, sqrt(2) ** (factors + 1) * sqrt(2) ** (factors - 1)]
+        np.testing.assert_allclose(np.array(game.weights, dtype=float), expected, rtol=1e-15)
+        scale = margin_scale(8, factors)
+        assert scale**2 == fmpq(factorial(factors)) ** 2 / fmpq((factors + 1) * 8) ** (factors + 1)
+        assert scale > 0
+
+    @pytest.mark.parametrize("name", TABLES)
+    @pytest.mark.parametrize("factors", [3, 4])
+    def test_equalising_weights_equalise(self, name, factors):
+        game = MarginGame(TABLES[name](), factors)
+        t = equalising_class_weights(game)
+        assert sum(t) == 1
+        assert all(kappa == rational(game.table.order) / spectral_sum(game) for kappa in game.kappas(t))
+        solution = solve_table(game.table, factors)
+        assert solution.game.factors == factors
+        assert (solution.gamma == closed_form_margin(game)) == all(weight >= 0 for weight in t)
+
+    def test_large_groups_keep_few_representations(self):
+        """S_7 with three factors: two of the 6-dimensional representations, and only 3-cycles are on the margin."""
+        solution = solve(MarginGame(symmetric_characters(7), 3))
+        names = [solution.game.table.class_names[solution.game.columns[C]] for C in solution.tight_columns]
+        assert names == ["3^1 1^4"]
+        assert [int(solution.game.table.degrees[solution.game.rows[R]]) for R in solution.tight_rows] == [6, 6]
+        assert solution.value == fmpq(6 - 3, 6**2)
+
+    @pytest.mark.parametrize("factors", [1, 0, -3, 2.0, True])
+    def test_fewer_than_two_factors_are_refused(self, factors):
+        with pytest.raises(ValueError, match="at least 2"):
+            MarginGame(quaternion_table(), factors)
+        with pytest.raises(ValueError, match="at least 2"):
+            margin_scale(8, factors)

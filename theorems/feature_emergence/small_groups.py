@@ -14,7 +14,9 @@ from typing import cast
 import numpy as np
 from flint import fmpq
 
+from constructions.product_of_factors import TypedIrrep
 from constructions.representations import real_irreps
+from constructions.unitary_irreps import KINDS
 from numerics.cyclotomic import exact_matmul, rational, root_of_unity
 from numerics.groups import (
     FiniteGroup,
@@ -27,6 +29,7 @@ from numerics.groups import (
 from numerics.linear import rank
 
 REAL_TYPE = {
+    "Z_2": lambda: elementary_abelian(1),
     "Z_2^3": lambda: elementary_abelian(3),
     "S_3": lambda: symmetric(3),
     "S_4": lambda: symmetric(4),
@@ -223,3 +226,20 @@ def action_on_subsets(group: FiniteGroup, size: int) -> np.ndarray:
     subsets = [frozenset(s) for s in combinations(range(len(elements[0])), size)]
     images = [[subsets.index(frozenset(g[x] for x in s)) for s in subsets] for g in elements]
     return numbers([permutation_matrix(g) for g in images])
+
+
+@cache
+def typed_irreps(name: str) -> list[TypedIrrep]:
+    """The nontrivial irreducible representations of `irreps`, one of each conjugate pair, in the numbers of their type.
+
+    For Q_8 the matrix of quaternions replaces `quaternion_plane`.
+    """
+    group, kept = irreps(name).group, []
+    for position, R in enumerate(irreps(name).matrices[1:], 1):
+        values = character(R)
+        kind = KINDS[int(indicator(group, R).to_fmpq().p)]
+        if kind == "complex" and any(equal(np.conjugate(values), character(other.entries)) for other in kept):
+            continue
+        entries = numbers(np.array(UNITS)).reshape(8, 1, 1, 4) if kind == "quaternionic" else R
+        kept.append(TypedIrrep(group, kind, entries, f"{kind} {position}"))
+    return kept
