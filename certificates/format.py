@@ -32,7 +32,17 @@ from certificates.permutations import PermutationGroup
 from numerics.balls import precision
 from numerics.cyclotomic import Cyclotomic, as_radicals, rational, sqrt_rational
 
-__all__ = ["FORMAT", "ScaledPair", "certificate_document", "dumps", "load", "scaled_pair", "shares", "write"]
+__all__ = [
+    "FORMAT",
+    "ScaledPair",
+    "certificate_document",
+    "dumps",
+    "galois_orbits",
+    "load",
+    "scaled_pair",
+    "shares",
+    "write",
+]
 
 FORMAT = "lemmata/group-margin"
 VERSION = 1
@@ -73,7 +83,7 @@ def scaled_pair(solution: GameSolution) -> ScaledPair:
     for position, C in enumerate(game.columns):
         for D in (C, table.inverses[C]):
             u[D] = u[D] + solution.t[position] * inverse_value / 2
-    row_orbits, column_orbits = _galois_orbits(table)
+    row_orbits, column_orbits = galois_orbits(table)
     masses = [_fraction(mass.to_fmpq()) for mass in _averages(y, row_orbits)]
     weights = []
     for weight in _averages(u, column_orbits):
@@ -88,7 +98,7 @@ def _fraction(q: fmpq) -> Fraction:
     return Fraction(int(q.p), int(q.q))
 
 
-def _galois_orbits(table: CharacterTable) -> tuple[list[Hashable], list[Hashable]]:
+def galois_orbits(table: CharacterTable) -> tuple[list[tuple[Fraction, ...]], list[tuple[Fraction, ...]]]:
     """Return a label for each row and each column, equal exactly on Galois orbits: the mean of its conjugates."""
     order, rows = _terms(table)
     means = kernel.galois_means(order, rows)
@@ -143,6 +153,8 @@ def certificate_document(
     weight_total: Radicals = {}
     for weight in pair.weights:
         weight_total = kernel.plus(weight_total, weight)
+    if kernel.sign(mass_total) <= 0 or kernel.sign(weight_total) <= 0:
+        raise ValueError(f"The masses and the class weights of {group.name} must have positive sums.")
     exact = mass_total == weight_total
     low = kernel.reciprocal_margin(mass_total, group.order, factors)
     high = kernel.reciprocal_margin(weight_total, group.order, factors)
@@ -189,13 +201,11 @@ def _written(terms: kernel.Terms) -> int | list[list[int]]:
 def _decimals(low: Radicals, high: Radicals, digits: int) -> tuple[str, str]:
     """Return the largest decimal <= 1/low and the smallest >= 1/high with as many places as ``digits`` digits need."""
     places = digits
-    while _floor(low, places) < 10 ** (digits - 1):
-        places += digits - len(str(_floor(low, places)))
-    if _floor(low, places) == 0:
-        raise ValueError("The lower bound of the margin is not positive.")
+    while (units := _floor(low, places)) < 10 ** (digits - 1):
+        places += max(1, digits - len(str(units)))
     top = _floor(high, places)
     exact = high.keys() == {1} and (10**places / high[1]).denominator == 1
-    return _decimal(_floor(low, places), places), _decimal(top + (not exact), places)
+    return _decimal(units, places), _decimal(top + (not exact), places)
 
 
 def _decimal(units: int, places: int) -> str:

@@ -26,7 +26,7 @@ import re
 import sys
 from collections import Counter
 from fractions import Fraction
-from math import factorial, gcd, isqrt, prod
+from math import factorial, gcd, isqrt, lcm, prod
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -36,12 +36,11 @@ MAX_BRACKETS = 1_000_000  # lists and objects in a file
 MAX_ORDER = 200_000  # of the group; to raise it, edit this line
 MAX_IMAGES = 20_000_000  # order of the group times degree: memory
 MAX_PRODUCTS = 50_000_000  # order of the group times number of classes: time
-MAX_COORDINATES = 50_000_000  # entries of the character table times order of the root of unity: time
-MAX_ROOT_ORDER = 5000
-MAX_GENERATORS = 50
-MAX_FACTORS = 64
-MAX_DIGITS = 4000  # of a fraction or a decimal
-MAX_BITS = 1 << 18  # of the precision in which square roots are enclosed
+MAX_COORDINATES = 100_000_000  # entries of the character table times order of the root of unity: time
+MAX_CLASSES, MAX_ROOT_ORDER, MAX_GENERATORS, MAX_FACTORS = 1000, 2000, 50, 64
+MAX_SEPARATING = 64  # classes that tell all characters apart
+MAX_DIGITS = 2000  # of a string, and of the common denominator of all masses and weights
+MAX_BITS = 1 << 15  # of the precision in which square roots are enclosed
 
 Permutation = tuple[int, ...]  # of 0, .., degree - 1, by its images
 Terms = dict[int, int]  # the cyclotomic integer sum c zeta^e, zeta a primitive root of unity, as {e: c}
@@ -134,8 +133,8 @@ def radicals(value: Any, where: str) -> Radicals:
     if type(value) is not dict or len(value) > 100:
         raise MalformedError(f"{where} must be an object with at most 100 keys")
     result = {int(string(m, where, r"[1-9]\d{0,4}")): fraction(q, f"{where}[{m}]") for m, q in value.items()}
-    if not all(result.values()) or any(square_part(m) > 1 for m in result):
-        raise MalformedError(f"{where} must have squarefree keys and no zeros")
+    if not all(result.values()):
+        raise MalformedError(f"{where} must have no zeros")
     return result
 
 
@@ -181,36 +180,31 @@ class Document:
             for i, g in enumerate(entries(generators, "group.generators", 1, MAX_GENERATORS))
         ]
 
-        self.representatives: list[Permutation] = []
-        self.sizes: list[int] = []
-        self.inverses: list[int] = []
-        self.squares: list[int] = []
-        self.weights: list[Radicals] = []
-        count = len(entries(classes, "classes", 2, MAX_PRODUCTS // n))
-        for i, entry in enumerate(classes):
-            where = f"classes[{i}]"
-            g, size, inverse, square, weight = fields(entry, where, "representative size inverse square scaled_weight")
-            self.representatives.append(permutation(g, f"{where}.representative", degree))
-            self.sizes.append(integer(size, f"{where}.size", 1, n))
-            self.inverses.append(integer(inverse, f"{where}.inverse", 0, count - 1))
-            self.squares.append(integer(square, f"{where}.square", 0, count - 1))
-            self.weights.append(radicals(weight, f"{where}.scaled_weight"))
+        count = len(entries(classes, "classes", 2, min(MAX_CLASSES, MAX_PRODUCTS // n)))
+        names = "representative size inverse square scaled_weight"
+        columns = [(f"classes[{i}]", fields(entry, f"classes[{i}]", names)) for i, entry in enumerate(classes)]
+        self.representatives = [permutation(c[0], f"{at}.representative", degree) for at, c in columns]
+        self.sizes = [integer(c[1], f"{at}.size", 1, n) for at, c in columns]
+        self.inverses = [integer(c[2], f"{at}.inverse", 0, count - 1) for at, c in columns]
+        self.squares = [integer(c[3], f"{at}.square", 0, count - 1) for at, c in columns]
+        self.weights = [radicals(c[4], f"{at}.scaled_weight") for at, c in columns]
 
-        root_order, rows = fields(characters, "characters", "root_order rows")
+        order, rows = fields(characters, "characters", "root_order rows")
         limit = min(MAX_ROOT_ORDER, MAX_COORDINATES // count**2)
-        self.root_order = integer(root_order, "characters.root_order", 1, limit)
-        self.degrees: list[int] = []
-        self.characters: list[list[Terms]] = []
-        self.indicators: list[int] = []
-        self.masses: list[Fraction] = []
-        for i, entry in enumerate(entries(rows, "characters.rows", count, count)):
-            where = f"characters.rows[{i}]"
-            values, indicator, mass = fields(entry, where, "values indicator scaled_mass")
-            entries(values, f"{where}.values", count, count)
-            self.degrees.append(integer(values[0], f"{where}.values[0]", 1, isqrt(n)))
-            self.characters.append([cyclotomic_integer(x, f"{where}.values", self.root_order) for x in values])
-            self.indicators.append(integer(indicator, f"{where}.indicator", -1, 1))
-            self.masses.append(fraction(mass, f"{where}.scaled_mass"))
+        self.root_order = N = integer(order, "characters.root_order", 1, limit)
+        names = "values indicator scaled_mass"
+        entries(rows, "characters.rows", count, count)
+        rows = [
+            (f"characters.rows[{i}]", fields(entry, f"characters.rows[{i}]", names)) for i, entry in enumerate(rows)
+        ]
+        tables = [(f"{at}.values", entries(r[0], f"{at}.values", count, count)) for at, r in rows]
+        self.characters = [[cyclotomic_integer(x, at, N) for x in values] for at, values in tables]
+        self.degrees = [integer(values[0], f"{at}[0]", 1, isqrt(n)) for at, values in tables]
+        self.indicators = [integer(r[1], f"{at}.indicator", -1, 1) for at, r in rows]
+        self.masses = [fraction(r[2], f"{at}.scaled_mass") for at, r in rows]
+        coefficients = self.masses + [q for weight in self.weights for q in weight.values()]
+        if lcm(*(q.denominator for q in coefficients)) >= 10**MAX_DIGITS:
+            raise MalformedError(f"the masses and weights have a common denominator of more than {MAX_DIGITS} digits")
 
         number = r"1/\(.*\)"
         decimal = r"0\.\d+"
@@ -301,13 +295,13 @@ class Packing:
     """Exact arithmetic in Z[zeta], zeta a primitive N-th root of unity, with one integer for each number.
 
     A polynomial c of Z[x]/(x^N - 1) is stored as c(2^b) modulo 2^(b N) - 1. This is a homomorphism of rings, and it is
-    injective on polynomials with coefficients below 2^(b-1) in absolute value: a difference of two, with the lowest term
+    injective on polynomials with coefficients below 2^(b-1) in absolute value: a difference of two, with lowest term
     a x^e, has at 2^b a value below 2^(b N) - 1 in absolute value that is divisible by 2^(b e), not by 2^(b e + b).
 
-    Let z be the product of x^(N/p) - 1 over the primes p that divide N: among the N-th roots of unity, exactly those that
-    are not primitive are its zeros. Hence c(zeta) = 0 if and only if c z vanishes at all N-th roots of unity, that is
-    c z = 0 in Z[x]/(x^N - 1). If the absolute values of the coefficients of c add up to at most L, so do those of c z to
-    at most 2^(number of primes) L.
+    Let z be the product of x^(N/p) - 1 over the primes p that divide N: among the N-th roots of unity, exactly those
+    that are not primitive are its zeros. Hence c(zeta) = 0 if and only if c z vanishes at all N-th roots of unity, that
+    is c z = 0 in Z[x]/(x^N - 1). If the absolute values of the coefficients of c add up to at most L, so do those of
+    c z to at most 2^(number of primes) L.
     """
 
     def __init__(self, order: int, bound: int) -> None:
@@ -349,6 +343,8 @@ def separating_classes(document: Document, packing: Packing) -> list[int]:
             kind = refined
         if len(kinds) == len(rows):
             return chosen
+        if len(chosen) == MAX_SEPARATING:
+            raise MalformedError(f"{MAX_SEPARATING} classes do not tell all characters apart")
     twin = next(R for R in rows if kind[R] in kind[:R])
     raise ViolatedError(f"characters.rows[{twin}]: is proportional to rows[{kind.index(kind[twin])}]")
 
@@ -358,13 +354,13 @@ def check_characters(
 ) -> list[list[Fraction]]:
     """The rows are the irreducible characters of the group, each once. Return their `galois_means`.
 
-    The K classes C_j, as sums of elements, are a basis of the centre of the group algebra. Let r_j lie in C_j, let chi be
-    a row, d = chi(1), and omega(C_j) = |C_j| chi(r_j) / d. For some classes C_i and for all j it is checked that
+    The K classes C_j, as sums of elements, are a basis of the centre of the group algebra. Let r_j lie in C_j, let chi
+    be a row, d = chi(1), and omega(C_j) = |C_j| chi(r_j) / d. For some classes C_i and for all j it is checked that
 
         |C_i| chi(r_i) chi(r_j) = d sum_{x in C_i} chi(x r_j),                                                     (1)
 
-    that is omega(C_i) omega(C_j) = omega(C_i C_j). So omega is an eigenvector, with eigenvalue omega(C_i), of the matrix
-    of multiplication by C_i. These matrices commute, and the central characters of the K irreducible characters are a
+    that is omega(C_i) omega(C_j) = omega(C_i C_j): omega is an eigenvector, of eigenvalue omega(C_i), of the matrix of
+    multiplication by C_i. These matrices commute, and the central characters of the K irreducible characters are a
     basis of joint eigenvectors. The classes C_i are chosen such that the rows have K different tuples of eigenvalues
     omega(C_i). Each tuple is then that of one central character, its joint eigenspace is a line, and omega is on it;
     omega and the central character agree, because both are 1 at {1}. So the row is an irreducible character times d
@@ -381,7 +377,7 @@ def check_characters(
         require(n % d == 0, f"characters.rows[{R}].values[0]: does not divide the order {n}")
     chosen = separating_classes(document, packing)
     products = [
-        (i, j, Counter(class_of[q] for q in map(itemgetter(*document.representatives[j]), classes[i])))
+        (i, j, Counter(map(class_of.__getitem__, map(itemgetter(*document.representatives[j]), classes[i]))))
         for i in chosen
         for j in range(count)
     ]
@@ -431,11 +427,9 @@ def square_part(a: int) -> int:
 
 def times_root(x: Radicals, a: int) -> Radicals:
     """Return x sqrt(a)."""
-    result = {}
-    for m, q in x.items():
-        f = square_part(m * a)
-        result[m * a // f**2] = q * f
-    return result
+    f = square_part(a)
+    b = a // f**2  # squarefree, and so is m b / gcd(m, b)^2
+    return {m * b // gcd(m, b) ** 2: q * f * gcd(m, b) for m, q in x.items()}
 
 
 def plus(x: Radicals, y: Radicals, factor: Fraction = ONE) -> Radicals:
@@ -471,8 +465,8 @@ def check_game(document: Document, means: list[list[Fraction]]) -> tuple[Radical
     """Masses y and weights u are feasible. Return the sums of y_chi w_chi and of u_C.
 
     It is enough to check the inequalities with Re chi(C) replaced by the mean of its Galois conjugates: an automorphism
-    turns the table of characters into itself with rows permuted, and also into itself with columns permuted, and y and u
-    are constant on the orbits of both. The orbits are the rows and columns with equal means, because the means over
+    turns the table of characters into itself with rows permuted, and also into itself with columns permuted, and y and
+    u are constant on the orbits of both. The orbits are the rows and columns with equal means, because the means over
     different orbits are linearly independent.
     """
     rows = range(len(means))
@@ -483,17 +477,18 @@ def check_game(document: Document, means: list[list[Fraction]]) -> tuple[Radical
         require(document.weights[i] == document.weights[C], f"classes[{i}].scaled_weight: differs from classes[{C}]")
     require(not document.weights[0], "classes[0].scaled_weight: must be empty, the identity is no wrong answer")
 
+    w = [payoff_scale(d, s, document.factors) for d, s in zip(document.degrees, document.indicators, strict=True)]
+    roots = {1}.union(*w)  # square roots of squarefree numbers
     mass_total: Radicals = {}
     weight_total: Radicals = {}
-    w = []
     for R in rows:
-        w.append(payoff_scale(document.degrees[R], document.indicators[R], document.factors))
         require(document.masses[R] >= 0, f"characters.rows[{R}].scaled_mass: is negative")
         require(document.masses[R] == 0 or set(means[R]) != {1}, f"characters.rows[{R}].scaled_mass: trivial character")
         mass_total = plus(mass_total, w[R], document.masses[R])
     for i in rows[1:]:
         payoff = sum((document.masses[R] * (document.degrees[R] - means[R][i]) for R in rows), start=ZERO)
-        require(payoff >= 1, f"classes[{i}]: the masses give it {payoff}, which is less than 1")
+        require(payoff >= 1, f"classes[{i}]: the masses give it less than 1")
+        require(document.weights[i].keys() <= roots, f"classes[{i}].scaled_weight: has a square root that no w has")
         require(sign(document.weights[i]) >= 0, f"classes[{i}].scaled_weight: is negative")
         weight_total = plus(weight_total, document.weights[i])
     for R in rows:
@@ -554,6 +549,8 @@ def check(data: bytes) -> str:
 
 def main(paths: list[str]) -> int:
     """Check files, print a line for each, and return the exit status."""
+    if not paths:
+        print("usage: python -I kernel.py FILE...")
     status = 0 if paths else 2
     for path in paths:
         try:
@@ -561,8 +558,10 @@ def main(paths: list[str]) -> int:
                 code, line = 0, f"valid: {check(file.read(MAX_BYTES + 1))}"
         except ViolatedError as error:
             code, line = 1, f"invalid: {error}"
-        except (MalformedError, OSError, ValueError) as error:
+        except MalformedError as error:
             code, line = 2, f"malformed: {error}"
+        except OSError as error:
+            code, line = 2, f"malformed: {error.strerror}"
         print(f"{ascii(path)[1:-1]}: {line}")
         status = max(status, code)
     return status
