@@ -1,9 +1,10 @@
 """Attack on the neuron-wise bound: unit neurons with an expected class-weighted margin as large as can be found.
 
 The bound of `certificates.game` is proved; this module tries to break it. It works on the full tensor
-X[a, b, c] = q(a, b) (1[c = ab] - tau(a, b)[c]) of a group task, knows nothing of representations, and climbs by blocks:
-u, v and w in turn are replaced by the normalised gradient of the trilinear form, the exact maximiser of that block, so
-no step ever goes down. Local maxima are common; the best of many starts is evidence for tightness, never a bound.
+X[a_1, .., a_k, c] = q(a) (1[c = a_1 ... a_k] - tau(a)[c]) of a group task (k = 2) or of a product of k factors, knows
+nothing of representations, and climbs by blocks: u_1, .., u_k and w in turn are replaced by the normalised gradient of
+the multilinear form, the exact maximiser of that block, so no step ever goes down. Local maxima are common; the best of
+many starts is evidence for tightness, never a bound.
 """
 
 from __future__ import annotations
@@ -19,36 +20,40 @@ Floats = NDArray[np.float64]
 
 
 def pricing_tensor(weights: ClassWeights) -> Floats:
-    """Return X, shape (n, n, n), of a group task with n^2 points in the order a n + b.
+    """Return X, shape (n, .., n) with k + 1 axes, of a group task with n^k points in lexicographic order.
 
-    Raises ``ValueError`` unless the sums of X over a and over b vanish, because only then does the square in the
-    neuron reduce to its cross term, E = 2 sum X[a, b, c] u(a) v(b) w(c); uniform q with class-function tau has this.
+    Raises ``ValueError`` unless the sums of X over each a_j vanish, because only then does the power in the neuron
+    reduce to its term with all factors, E = k! sum X[a_1, .., a_k, c] u_1(a_1) ... u_k(a_k) w(c); uniform q with
+    class-function tau has this.
     """
     task, n = weights.task, weights.task.label_count
-    if len(task.labels) != n * n:
-        raise ValueError(f"A group task with {n} labels has {n * n} points, but {task.name} has {len(task.labels)}.")
+    factors = round(np.log(len(task.labels)) / np.log(n))
+    if factors < 2 or len(task.labels) != n**factors:
+        raise ValueError(
+            f"A group task with {n} labels has {n}^k points, k >= 2, but {task.name} has {len(task.labels)}."
+        )
     tensor = -weights.tau.astype(float)
-    tensor[np.arange(n * n), task.labels] = 1.0
-    tensor = (weights.q.astype(float)[:, None] * tensor).reshape(n, n, n)
-    rounding = n * np.finfo(float).eps * np.abs(tensor).sum(axis=(0, 1)).max()
-    if max(np.abs(tensor.sum(axis=0)).max(), np.abs(tensor.sum(axis=1)).max()) > rounding:
-        raise ValueError("The sums of X over a or over b do not vanish; the squared terms of a neuron would count.")
+    tensor[np.arange(len(tensor)), task.labels] = 1.0
+    tensor = (weights.q.astype(float)[:, None] * tensor).reshape((n,) * (factors + 1))
+    for axis in range(factors):
+        rounding = n * np.finfo(float).eps * np.abs(tensor).sum(axis=axis).max()
+        if np.abs(tensor.sum(axis=axis)).max() > rounding:
+            raise ValueError("The sums of X over an input do not vanish; terms that miss a factor would count.")
     return tensor
 
 
-def climb(tensor: Floats, starts: int, rounds: int, rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:
-    """Return ``starts`` climbed neurons (u, v, w), each (starts, n), of unit norm ||u||^2 + ||v||^2 + ||w||^2 = 1."""
-    n = len(tensor)
-    u, v, w = (_unit(rng.normal(size=(starts, n))) for _ in range(3))
-    by_c = tensor.reshape(n * n, n)
-    by_a = np.ascontiguousarray(tensor.reshape(n, n * n))
+def climb(tensor: Floats, starts: int, rounds: int, rng: np.random.Generator) -> tuple[Floats, ...]:
+    """Return ``starts`` climbed neurons (u_1, .., u_k, w), each (starts, n), of unit norm altogether."""
+    axes, n = tensor.ndim, len(tensor)
+    flattened = [np.ascontiguousarray(np.moveaxis(tensor, axis, 0).reshape(n, -1).T) for axis in range(axes)]
+    blocks = [_unit(rng.normal(size=(starts, n))) for _ in range(axes)]
     for _ in range(rounds):
-        slice_w = (w @ by_c.T).reshape(starts, n, n)
-        u = _unit(np.einsum("sab,sb->sa", slice_w, v))
-        v = _unit(np.einsum("sab,sa->sb", slice_w, u))
-        slice_u = (u @ by_a).reshape(starts, n, n)
-        w = _unit(np.einsum("sbc,sb->sc", slice_u, v))
-    return u / np.sqrt(3), v / np.sqrt(3), w / np.sqrt(3)
+        for axis in range(axes):
+            others = np.ones((starts, 1))
+            for block in blocks[:axis] + blocks[axis + 1 :]:
+                others = (others[:, :, None] * block[:, None, :]).reshape(starts, -1)
+            blocks[axis] = _unit(others @ flattened[axis])
+    return tuple(block / np.sqrt(axes) for block in blocks)
 
 
 def _unit(rows: Floats) -> Floats:
