@@ -16,7 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
+
+from numerics.quasi_newton import minimise
 
 __all__ = ["Ascent", "ascend", "ascend_from_random", "normalised_margin", "smooth_margin_and_gradient"]
 
@@ -24,7 +25,6 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 SHARPNESS = (10.0, 30.0, 100.0, 300.0, 1e3, 3e3, 1e4, 3e4)
-OPTIONS = {"maxcor": 20, "ftol": 1e-14, "gtol": 1e-12}  # a stage ends when rounding stops it, or by its iterations
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,8 +131,7 @@ def _stage(
         )
         return -value / unit, -gradient.ravel() / unit
 
-    options = {**OPTIONS, "maxiter": iterations}
-    return minimize(descent, theta.ravel(), jac=True, method="L-BFGS-B", options=options).x.reshape(theta.shape)
+    return minimise(descent, theta.ravel(), iterations=iterations).reshape(theta.shape)
 
 
 def normalised_margin(inputs: Floats, labels: Integers, hidden: Floats, readout: Floats, degree: int) -> float:

@@ -58,7 +58,7 @@ def test_margin_does_not_depend_on_the_length_of_the_weights() -> None:
 
 def test_margin_of_a_known_network() -> None:
     network = modular_addition_network(5, 6)
-    margin = normalised_margin(group_inputs(5), cyclic(5).table.reshape(-1), *network.weights(), 2)
+    margin = normalised_margin(group_inputs(5).astype(float), cyclic(5).table.reshape(-1), *network.weights(), 2)
     assert margin == pytest.approx(math.sqrt(2 / 27) / (math.sqrt(5) * 4), rel=1e-14)
 
 
