@@ -67,6 +67,7 @@ def _symbols(name: str, d: int) -> np.ndarray:
 
 
 @check("feature-emergence:lemma-D.13", grade="symbolic", target="corrected")
+@check("feature-emergence:ext-E7", grade="symbolic", target="printed")
 @check("feature-emergence:theorem-7.9", grade="symbolic", target="corrected")
 def test_product_of_matrices_is_bounded() -> None:
     """||A||^2 ||B||^2 - ||A B||^2 = sum_(i,k) sum_(l<l') (A_il B_l'k - A_il' B_lk)^2, for every degree d.
@@ -88,6 +89,7 @@ def test_product_of_matrices_is_bounded() -> None:
 
 
 @check("feature-emergence:lemma-D.13", grade="symbolic", target="corrected")
+@check("feature-emergence:ext-E7", grade="symbolic", target="printed")
 @check("feature-emergence:theorem-7.9", grade="symbolic", target="corrected")
 def test_trace_is_bounded() -> None:
     """||M||^2 ||C||^2 - tr(M C^T)^2 = sum over pairs of entries of (M_e C_e' - M_e' C_e)^2: the same four letters.
@@ -101,6 +103,7 @@ def test_trace_is_bounded() -> None:
 
 
 @check("feature-emergence:lemma-D.13", grade="symbolic", target="corrected")
+@check("feature-emergence:ext-E7", grade="symbolic", target="printed")
 @check("feature-emergence:theorem-7.9", grade="symbolic", target="corrected")
 def test_means_and_powers() -> None:
     """27 A B C <= (A + B + C)^3 for A, B, C >= 0, and s^3 + t^3 <= (s^2 + t^2)^(3/2) for s, t >= 0.
@@ -118,6 +121,7 @@ def test_means_and_powers() -> None:
 
 
 @check("feature-emergence:lemma-D.13", grade="symbolic", target="corrected")
+@check("feature-emergence:ext-E7", grade="symbolic", target="printed")
 @check("feature-emergence:theorem-7.9", grade="symbolic", target="corrected")
 def test_value_of_the_bound() -> None:
     """With ||alpha||^2 + ||beta||^2 + ||gamma||^2 = d eps/n, the chain gives 2 (3n)^(-3/2) eps^(3/2) kappa_R.
