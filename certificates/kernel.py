@@ -155,8 +155,8 @@ def cyclotomic_integer(value: Any, where: str, order: int) -> Terms:
         c, e = entries(pair, where, 2, 2)
         last = integer(e, where, last + 1, order - 1)
         terms[e] = integer(c, where, -(10**9), 10**9)
-    if 0 in terms.values():
-        raise MalformedError(f"{where} must have non-zero coefficients")
+    if 0 in terms.values() or last == 0:
+        raise MalformedError(f"{where} must have non-zero coefficients, and an exponent above 0 or no list")
     return terms
 
 
