@@ -121,21 +121,27 @@ def _idempotents(group: PermutationGroup, p: int) -> IntArray:
     choice = Random(0)  # any coefficients do; a choice that does not generate the centre is noticed
     generated = np.zeros(K, dtype=bool)
     generated[0] = True
-    while True:
+    # a class outside the span enlarges it, unless two of the K distinct eigenvalues of z happen to fall together
+    for _ in range(2 * K):
         missing = np.flatnonzero(~generated)
         cheapest = int(missing[np.argmin(sizes[missing])])
         z = (z + choice.randrange(1, p) * (class_matrix(group, cheapest) % p)) % p
         powers = krylov_matrix(one, z, p)
         span = reduced_echelon(powers, p)
         if len(span) == K:
-            break
+            return _primitive_idempotents(powers, z, p)
         # a class sum lies in the span exactly if its unit vector is a row of the reduced echelon form
         units = span[(span != 0).sum(axis=1) == 1]
         generated[:] = False
         generated[np.argmax(units != 0, axis=1)] = True
+    raise ArithmeticError(f"The class sums of {group.name} do not generate a centre of dimension {K} modulo {p}.")
+
+
+def _primitive_idempotents(powers: IntArray, z: IntArray, p: int) -> IntArray:
+    """Return the Lagrange polynomials of the eigenvalues of z at z, from the powers 1, z, .., z^(K-1), all (K, K)."""
     coefficients, roots = minimal_polynomial(powers, z, p)
-    if len(roots) != K:
-        raise ArithmeticError(f"The class algebra of {group.name} does not split modulo {p}.")
+    if len(roots) != len(z):
+        raise ArithmeticError(f"The centre of the group algebra does not split modulo {p}.")
     return modular_product(quotients_by_roots(coefficients, roots, p), powers, p)
 
 

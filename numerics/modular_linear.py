@@ -1,7 +1,7 @@
 """Arithmetic modulo a prime p = 1 mod N, where the field F_p holds all N-th roots of unity.
 
-Matrices are int64 arrays with entries in 0..p-1; products and ranks are FLINT's and take any p below 2^63. Functions
-that multiply entries in NumPy need p below 2^31, so that the product of two entries fits into int64.
+Matrices are int64 arrays with entries in 0..p-1; products and echelon forms are FLINT's and take any p below 2^63.
+Functions that multiply entries in NumPy need p below 2^31, so that the product of two entries fits into int64.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ __all__ = [
     "krylov_matrix",
     "minimal_polynomial",
     "modular_product",
-    "modular_rank",
     "prime_with_roots",
     "quotients_by_roots",
     "reduced_echelon",
@@ -68,11 +67,6 @@ def _numpy(A: nmod_mat) -> IntArray:
 def modular_product(A: IntArray, B: IntArray, p: int) -> IntArray:
     """A @ B mod p for A (r, s) and B (s, t)."""
     return _numpy(_flint(A, p) * _flint(B, p))
-
-
-def modular_rank(A: IntArray, p: int) -> int:
-    """The rank of A over F_p."""
-    return int(_flint(A, p).rank())
 
 
 def reduced_echelon(A: IntArray, p: int) -> IntArray:

@@ -11,6 +11,7 @@ from flint import fmpq
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+import certificates.dixon as dixon
 import certificates.integral_products as integral_products
 from certificates.characters import CharacterTable, characters_of, cyclic_characters, symmetric_characters
 from certificates.dixon import character_table, class_matrix
@@ -245,6 +246,22 @@ def test_other_generators_give_the_same_table(generators):
     assert (table.values == other.values).all()
     assert (table.class_sizes, table.squares, table.inverses) == (other.class_sizes, other.squares, other.inverses)
     assert all(value.order == value.minimal_order for value in table.values.flat)
+
+
+@pytest.mark.parametrize("fault", ["one constant", "transposed", "one class only"])
+def test_planted_faults_in_the_class_matrices_are_noticed(fault, monkeypatch):
+    """No table comes out: nothing generates the centre, a number does not lift, or the table is refused."""
+
+    def faulty(group, index):
+        matrix = class_matrix(group, 0 if fault == "one class only" else index)
+        if fault == "transposed":
+            return np.ascontiguousarray(matrix.T)
+        matrix[1, 2] += fault == "one constant"
+        return matrix
+
+    monkeypatch.setattr(dixon, "class_matrix", faulty)
+    with pytest.raises((ArithmeticError, ValueError)):
+        character_table(L7)
 
 
 # ---- order of rows, names
