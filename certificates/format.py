@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
+import secrets
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -42,6 +42,7 @@ __all__ = [
     "scaled_pair",
     "shares",
     "write",
+    "write_atomically",
 ]
 
 FORMAT = "lemmata/group-margin"
@@ -158,7 +159,7 @@ def certificate_document(
     exact = mass_total == weight_total
     low = kernel.reciprocal_margin(mass_total, group.order, factors)
     high = kernel.reciprocal_margin(weight_total, group.order, factors)
-    lower, upper = _decimals(low, high, digits)
+    lower, upper = closest_decimals(low, high, digits)
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -198,8 +199,11 @@ def _written(terms: kernel.Terms) -> int | list[list[int]]:
     return [[c, e] for e, c in terms.items()]
 
 
-def _decimals(low: Radicals, high: Radicals, digits: int) -> tuple[str, str]:
-    """Return the largest decimal <= 1/low and the smallest >= 1/high with as many places as ``digits`` digits need."""
+def closest_decimals(low: Radicals, high: Radicals, digits: int) -> tuple[str, str]:
+    """Return the largest decimal <= 1/low and the smallest >= 1/high with equally many places.
+
+    There are as many places as the lower one needs for ``digits`` significant digits.
+    """
     places = digits
     while (units := _floor(low, places)) < 10 ** (digits - 1):
         places += max(1, digits - len(str(units)))
@@ -254,18 +258,22 @@ def dumps(document: Document) -> bytes:
 
 
 def write(document: Document, path: str | Path) -> None:
-    """Write a document to a file, which afterwards has the old content or the new one, never a part."""
+    """Write a document to a file as `write_atomically` does."""
+    write_atomically(dumps(document), path)
+
+
+def write_atomically(data: bytes, path: str | Path) -> None:
+    """Write bytes to a file, which afterwards has the old content or the new one, never a part."""
     target = Path(path)
-    descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(dumps(document))
+        with temporary.open("xb") as file:
+            file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        Path(temporary).replace(target)
-    except BaseException:
-        Path(temporary).unlink()
-        raise
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def load(path: str | Path) -> Document:
