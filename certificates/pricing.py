@@ -30,7 +30,7 @@ def pricing_tensor(weights: ClassWeights) -> Floats:
     factors = round(np.log(len(task.labels)) / np.log(n))
     if factors < 2 or len(task.labels) != n**factors:
         raise ValueError(
-            f"A group task with {n} labels has {n}^k points, k >= 2, but {task.name} has {len(task.labels)}."
+            f"A group task with {n} labels has {n}^k points with k >= 2, but {task.name} has {len(task.labels)}."
         )
     tensor = -weights.tau.astype(float)
     tensor[np.arange(len(tensor)), task.labels] = 1.0

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from flint import fmpq
 
+from certificates.pricing import climb, pricing_tensor
 from certificates.products import certify_product, character_table_of, product_class_weights
 from certificates.saddle import judge
 from constructions.any_group import any_group_network
@@ -181,6 +182,37 @@ def test_class_weights_of_products():
     assert weights.tau[14].tolist() == [tau[(1 + 1 + 2 - c) % 3] for c in range(3)]  # 14 = (1, 1, 2)
     with pytest.raises(ValueError, match="vanish on the correct label"):
         product_class_weights(cyclic(3), 2, np.array([0.5, 0.25, 0.25]))
+
+
+def test_the_pricing_tensor_of_a_product():
+    """Its contraction with a neuron is the expected margin without the terms that miss a factor; others are refused."""
+    group, factors = symmetric(3), 3
+    per_element = np.where(np.arange(6) == group.identity, 0.0, 0.2)
+    weights = product_class_weights(group, factors, per_element)
+    tensor = pricing_tensor(weights)
+    rng = np.random.default_rng(0)
+    *u, w = rng.normal(size=(4, 6))
+    by_tensor = 6 * np.einsum("abcd,a,b,c,d->", tensor, *u, w)
+    labels = product_labels(group, factors)
+    powers = sum(u[j][np.indices((6, 6, 6)).reshape(3, -1)[j]] for j in range(3)) ** 3
+    assert by_tensor == pytest.approx(np.mean(powers * (w[labels] - weights.tau @ w)), rel=1e-12)
+    climbed = climb(tensor, 5, 3, rng)
+    assert [block.shape for block in climbed] == [(5, 6)] * 4
+    np.testing.assert_allclose(sum((block**2).sum(axis=1) for block in climbed), 1, rtol=1e-14)
+    q = weights.q.copy()
+    q[:2] = [0.0, 2 / 216]
+    with pytest.raises(ValueError, match="do not vanish"):
+        pricing_tensor(replace(weights, q=q))
+    task = weights.task
+    with pytest.raises(ValueError, match=r"6 labels has 6\^k points"):
+        pricing_tensor(
+            replace(
+                weights,
+                task=replace(task, inputs=task.inputs[:100], labels=task.labels[:100]),
+                q=np.full(100, 0.01),
+                tau=weights.tau[:100],
+            )
+        )
 
 
 class TestRefusals:
