@@ -13,7 +13,7 @@ from certificates.named_groups import FAMILIES, HUGE, HugeOrderError, Recipe, di
 from certificates.permutations import DEFAULT_LIMIT, PermutationGroup, parse_cycles
 from numerics.groups import group_from_table
 
-__all__ = ["ACCEPTED_NAMES", "parse_group"]
+__all__ = ["ACCEPTED_NAMES", "gap_available", "parse_group", "small_group_count"]
 
 MAX_CSV_ORDER = 5000  # a table of 25 million entries
 
@@ -28,7 +28,7 @@ ACCEPTED_NAMES = (
 def _over_limit(name: str, order: str, limit: int) -> ValueError:
     return ValueError(
         f"The group {name} has order {order}, above the limit of {limit} elements; raise it with the argument limit of "
-        f"parse_group, at a cost in memory and time that grows with the order."
+        f"parse_group (on the command line --limit), at a cost in memory and time that grows with the order."
     )
 
 
@@ -119,6 +119,26 @@ def _gap() -> Any:
         ) from error
 
 
+def gap_available() -> bool:
+    """Whether the optional package that holds GAP is installed."""
+    try:
+        _gap()
+    except ValueError:
+        return False
+    return True
+
+
+def small_group_count(order: int) -> int:
+    """The number of groups of an order, counted by the small groups library.
+
+    Raises ``ValueError`` when GAP, or the library for this order, is not there.
+    """
+    libgap = _gap()
+    if not libgap.SmallGroupsAvailable(order):
+        raise ValueError(f"The small groups library of GAP does not contain the groups of order {order}.")
+    return int(libgap.NumberSmallGroups(order))
+
+
 def _from_small_groups_library(text: str, limit: int) -> PermutationGroup:
     match = re.fullmatch(r"small:(\d{1,9}),(\d{1,12})", re.sub(r"\s", "", text))
     if match is None:
@@ -128,10 +148,7 @@ def _from_small_groups_library(text: str, limit: int) -> PermutationGroup:
         raise ValueError(f"The group {match[0]} must have order at least 2 (the task needs a wrong label).")
     if order > limit:
         raise _over_limit(match[0], str(order), limit)
-    libgap = _gap()
-    if not libgap.SmallGroupsAvailable(order):
-        raise ValueError(f"The small groups library of GAP does not contain the groups of order {order}.")
-    available = int(libgap.NumberSmallGroups(order))
+    available, libgap = small_group_count(order), _gap()
     if not 1 <= number <= available:
         raise ValueError(f"There are {available} groups of order {order}, numbered from 1; got {number}.")
     libgap.set_seed(1)  # the generators must not depend on what GAP did before

@@ -141,8 +141,8 @@ class PermutationGroup:
         except OrderLimitError as error:
             raise ValueError(
                 f"The group {self.name} has order at least {error.at_least}, above the limit of {self.limit} elements; "
-                f"raise it with the argument limit of PermutationGroup, at a cost in memory and time that grows with "
-                f"the order."
+                f"raise it with the argument limit of PermutationGroup (on the command line --limit), at a cost in "
+                f"memory and time that grows with the order."
             ) from error
 
     @property

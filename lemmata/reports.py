@@ -1,0 +1,298 @@
+"""What the command line prints: certificates as short reports and tables that fit into 80 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.measure import Measurement
+from rich.table import Table
+
+from certificates.attainment import Attainment
+from certificates.certificate import MarginCertificate
+from certificates.format import Document
+from certificates.optimal_faces import OptimalFaces
+from certificates.reading import Reading
+from certificates.regularised import RegularisedOptimum
+from numerics.cyclotomic import Cyclotomic, as_radicals, radical_string
+from theorems.ledger import Chapter, Statement
+
+__all__ = [
+    "exact_string",
+    "plain_table",
+    "print_certificate",
+    "print_ledger",
+    "print_network",
+    "print_parity",
+    "print_path",
+    "print_statement",
+    "summary",
+]
+
+LONG_TABLE = 12  # from this many rows on, equal neighbours share a line
+LONG_CYCLES = 20
+TYPES = {1: "real", 0: "complex", -1: "quaternionic"}
+
+
+def exact_string(value: Cyclotomic) -> str:
+    """Return an exact real number as a sum of square roots, or a dash where it is none."""
+    return "-" if as_radicals(value) is None else radical_string(value)
+
+
+def plain_table(*headings: str) -> Table:
+    """Return an empty table; columns of counts are aligned to the right, decimals are never broken."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in headings:
+        numeric = heading in ("degree", "elements")
+        table.add_column(heading, justify="right" if numeric else "left", no_wrap=heading in ("decimal", "example"))
+    return table
+
+
+def print_certificate(out: Console, document: Document, reading: Reading, faces: OptimalFaces | None) -> None:
+    """Print what a document says: the margin, the two proofs, and the condition of the closed form."""
+    k, n = reading.factors, reading.order
+    product = "(a, b) -> ab" if k == 2 else f"(a_1, .., a_{k}) -> a_1 ... a_{k}"
+    out.print(f"[bold]{escape(reading.name)}[/bold]: the product {product} in a group of order {n}")
+    out.print(f"  {reading.class_count} conjugacy classes and as many irreducible representations")
+    out.print(f"  networks f(x) = sum_i (u_i . x)^{k} w_i of any width, x the one-hot factors")
+    out.print(f"  normalised margin = smallest margin / ||theta||^{k + 1}, in the norm L_{{2,{k + 1}}}")
+    out.print()
+    margin = document["margin"]
+    grid = Table.grid(padding=(0, 2))
+    if margin["exact"] is not None:
+        grid.add_row("maximum margin", margin["exact"])
+    grid.add_row("at least" if margin["exact"] else "maximum margin at least", margin["lower"])
+    grid.add_row("at most", margin["upper"])
+    meaning = "proved, both sides are the same number" if reading.grade == "exact" else "proved from both sides"
+    grid.add_row("grade", f"{reading.grade} ({meaning})")
+    out.print(grid)
+    out.print()
+
+    out.print("Attained: how an optimal network shares its mass among the representations")
+    _print_irreps(out, reading)
+    out.print("Bounded: how the wrong labels c are weighted, by the class of (product) c^-1")
+    _print_classes(out, reading)
+    out.print("  (margin: at these wrong labels, in units of the maximum; 1 is on the margin)\n")
+    for sentence in _sentences(reading, faces):
+        out.print(sentence)
+
+
+def print_network(out: Console, attainment: Attainment, maximum: float) -> bool:
+    """Print what the evaluation of the explicit network gave, and return whether it attains the maximum."""
+    shortfall = abs(maximum - attainment.margin)
+    attained = shortfall <= attainment.rounding
+    verdict = "[green]attained[/green]" if attained else "[red]not attained[/red]"
+    out.print(
+        f"Network attains: {attainment.margin:.15g}, from the weights of {attainment.width} explicit neurons\n"
+        f"  on all {attainment.inputs} inputs; {shortfall / maximum:.1g} of the maximum away from it, rounding error\n"
+        f"  at most {attainment.rounding / maximum:.1g} of it: {verdict}"
+    )
+    return attained
+
+
+def print_path(out: Console, name: str, optima: Iterable[RegularisedOptimum], maximum: float, degree: int) -> None:
+    """Print a regularisation path, one line for each penalty."""
+    table = plain_table("lambda", "least loss", "proved to", f"||theta||^{degree}", "margin / maximum", "in use")
+    for optimum in optima:
+        zero = not optimum.masses.any()
+        rows = len(optimum.game.rows)
+        table.add_row(
+            f"{float(optimum.penalty):.6g}",
+            f"{optimum.loss:.10g}",
+            f"{optimum.gap:.1g}" if optimum.gap else "0",
+            f"{optimum.norm:.6g}",
+            "-" if zero else f"{optimum.normalised_margin / maximum:.8f}",
+            f"{len(optimum.used)} of {rows}",
+        )
+    out.print(f"[bold]{escape(name)}[/bold]: mean cross-entropy + lambda ||theta||^{degree}, networks of any width")
+    out.print(table)
+
+
+def print_parity(out: Console, certificate: MarginCertificate, task: str) -> None:
+    """Print the certificate of a parity task, accepted or rejected."""
+    verdict, network = certificate.verdict, certificate.network
+    out.print(f"[bold]{escape(task)}[/bold]")
+    out.print(
+        f"networks f(x) = sum_i (u_i . x)^{network.degree} w_i of any width; "
+        f"normalised margin = margin / ||theta||^{network.nu} in the norm L_{{2,{network.nu}}}\n"
+    )
+    numbers = plain_table("", "exact", "decimal")
+    for name, value in (("maximum gamma*", certificate.gamma), ("gamma*^2", certificate.gamma_squared)):
+        numbers.add_row(name, exact_string(value), f"{float(value):.12g}")
+    out.print(numbers)
+    arithmetic = "exact" if network.arithmetic == "exact" else "floating-point"
+    proof = plain_table("", "margin", "evidence")
+    proof.add_row(
+        "attained",
+        f"{float(verdict.primal):.15g}",
+        f"network of {network.width} neurons, every input, {arithmetic}",
+    )
+    proof.add_row("bounded", f"{float(verdict.dual):.15g}", "weights of wrong labels, every network")
+    gap = "0 exactly" if verdict.gap == 0 and not verdict.rounding else f"{float(verdict.gap):.2g}"
+    proof.add_row("gap", gap, f"rounding error at most {verdict.rounding:.2g}" if verdict.rounding else "")
+    out.print(proof)
+    for violation in verdict.violations:
+        out.print(f"[red]rejected[/red]: {escape(violation)}")
+    if verdict.accepted:
+        out.print("[green]accepted[/green]: the network attains the bound, so both are optimal")
+
+
+def print_statement(out: Console, chapter: Chapter, entry: Statement) -> None:
+    """Print an entry of the ledger with all that it says."""
+    out.print(f"[bold]{entry.id}[/bold]  {escape(entry.title)}")
+    fields = (
+        ("kind", entry.kind),
+        ("document", chapter.document),
+        ("text", entry.source),
+        ("verdict", entry.verdict),
+        ("reason", entry.reason),
+        ("erratum", entry.erratum),
+        ("printed", entry.printed),
+        ("corrected", entry.corrected),
+    )
+    table = Table.grid(padding=(0, 2))
+    for label, text in fields:
+        if text:
+            table.add_row(f"  {label}", escape(text))
+    out.print(table)
+    out.print()
+
+
+def print_ledger(out: Console, chapters: Iterable[Chapter], verdict: str | None) -> None:
+    """Print the statements of some chapters, of one verdict or of all, and how many they are."""
+    table = plain_table("statement", "verdict", "title")
+    count = 0
+    for chapter in chapters:
+        for entry in chapter.statements:
+            if verdict in (None, entry.verdict):
+                table.add_row(entry.id, entry.verdict, escape(entry.title))
+                count += 1
+    out.print(table)
+    out.print("1 statement" if count == 1 else f"{count} statements")
+
+
+def summary(
+    document: Document, reading: Reading, faces: OptimalFaces | None, attainment: Attainment | None
+) -> dict[str, Any]:
+    """Return what ``lemmata certify --json`` prints; numbers that are exact are strings."""
+    return {
+        "group": {key: document["group"][key] for key in ("name", "order", "degree")}
+        | {"classes": reading.class_count},
+        "factors": reading.factors,
+        "margin": document["margin"],
+        "grade": document["grade"],
+        "closed_form": {"holds": reading.closed_form, "condition": reading.condition, "excess": reading.excess},
+        "unique": None
+        if faces is None
+        else {"masses": faces.unique_masses, "class_weights": faces.unique_class_weights},
+        "irreps": [
+            {
+                "name": irrep.name,
+                "degree": irrep.degree,
+                "indicator": irrep.indicator,
+                "mass": exact_string(irrep.mass),
+                "decimal": float(irrep.mass),
+            }
+            for irrep in reading.irreps
+        ],
+        "classes": [
+            {
+                "name": entry.name,
+                "element": entry.element,
+                "elements": entry.size,
+                "weight": exact_string(entry.weight),
+                "decimal": float(entry.weight),
+                "margin": str(entry.margin),
+            }
+            for entry in reading.classes
+        ],
+        "network": None
+        if attainment is None
+        else {
+            "neurons": attainment.width,
+            "inputs": attainment.inputs,
+            "margin": attainment.margin,
+            "rounding": attainment.rounding,
+        },
+    }
+
+
+def _print_irreps(out: Console, reading: Reading) -> None:
+    full = plain_table("representation", "degree", "type", "mass", "decimal")
+    brief = plain_table("representation", "degree", "type", "decimal")
+    for name, _, irrep in _lines([(i.name, (i.degree, i.indicator, i.mass), i) for i in reading.irreps]):
+        start = (escape(name), str(irrep.degree), TYPES[irrep.indicator])
+        full.add_row(*start, exact_string(irrep.mass), f"{float(irrep.mass):.10g}")
+        brief.add_row(*start, f"{float(irrep.mass):.10g}")
+    _print_if_it_fits(out, full, brief)
+
+
+def _print_classes(out: Console, reading: Reading) -> None:
+    full = plain_table("class", "example", "elements", "weight", "decimal", "margin")
+    brief = plain_table("class", "example", "elements", "decimal", "margin")
+    for name, alone, entry in _lines([(c.name, (c.size, c.weight, c.margin), c) for c in reading.classes]):
+        example = entry.element if len(entry.element) <= LONG_CYCLES else entry.element[: LONG_CYCLES - 3] + "..."
+        margin = str(entry.margin) if reading.grade == "exact" else f"{float(entry.margin):.6f}"
+        start = (escape(name), example if alone else "", str(entry.size))
+        full.add_row(*start, exact_string(entry.weight), f"{float(entry.weight):.10g}", margin)
+        brief.add_row(*start, f"{float(entry.weight):.10g}", margin)
+    _print_if_it_fits(out, full, brief)
+
+
+def _print_if_it_fits(out: Console, full: Table, without_exact_numbers: Table) -> None:
+    """Print the table, or without its exact numbers where they would have to be broken."""
+    fits = Measurement.get(out, out.options.update(max_width=10_000), full).maximum <= out.width
+    out.print(full if fits else without_exact_numbers)
+
+
+def _lines(lines: list[tuple[str, tuple[Any, ...], Any]]) -> Iterator[tuple[str, bool, Any]]:
+    """Yield name, whether it is one row, and entry; in long tables equal neighbours are one line that counts them."""
+    long = len(lines) >= LONG_TABLE
+    for _, same in groupby(enumerate(lines), key=lambda item: item[1][1] if long else item[0]):
+        members = [line for _, line in same]
+        name, _, entry = members[0]
+        if len(members) > 1:
+            first, last = name.split(" and ")[0], members[-1][0].split(" and ")[-1]
+            name = f"{first}, .., {last} ({len(members)} rows, each)"
+        yield name, len(members) == 1, entry
+
+
+def _sentences(reading: Reading, faces: OptimalFaces | None) -> Iterator[str]:
+    if reading.condition == "strict":
+        yield "Closed form: holds, all condition sums are negative."
+    elif reading.condition == "ties":
+        ties = _listed(entry.name for entry in reading.classes if entry.condition == 0)
+        yield f"Closed form: holds, but the condition sum vanishes at {escape(ties)}: no weight there."
+    else:
+        broken = _listed(entry.name for entry in reading.classes if entry.condition > 0)
+        yield (
+            f"Closed form: fails. The condition sum is positive at {escape(broken)}; the maximum is "
+            f"{reading.excess:.10g} times the closed form."
+        )
+    if faces is None:
+        yield "Uniqueness: undecided, because the margin is enclosed and not exact."
+        return
+    game = faces.interior.game
+    yield (
+        f"Optimal masses: {_dimension(faces.mass_dimension)}. "
+        f"Optimal class weights: {_dimension(faces.class_weight_dimension)}."
+    )
+    used = [game.table.irrep_names[game.rows[position]] for position in faces.rows]
+    on = [game.table.class_names[game.columns[position]] for position in faces.columns]
+    every = "all" if len(used) == len(game.rows) else _listed(used)
+    yield f"Representations that some optimal network uses: {escape(every)}."
+    every = "all" if len(on) == len(game.columns) else _listed(on)
+    yield f"Classes on the margin of every optimal network: {escape(every)}."
+
+
+def _listed(names: Iterable[str]) -> str:
+    listed = list(names)
+    return ", ".join(listed if len(listed) <= 8 else [*listed[:6], "..", listed[-1]])
+
+
+def _dimension(dimension: int) -> str:
+    return "unique" if dimension == 0 else f"not unique, a polytope of dimension {dimension}"
