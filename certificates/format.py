@@ -36,6 +36,7 @@ __all__ = [
     "FORMAT",
     "ScaledPair",
     "certificate_document",
+    "closest_decimals",
     "dumps",
     "galois_orbits",
     "load",
