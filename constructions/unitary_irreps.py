@@ -7,8 +7,8 @@ gives R(g) = V* L(g) V up to the error of V, and one step of the average
 
     R'(g) = (1/n) sum_x R(gx) R(x)*
 
-squares the error (for an exact homomorphism R' = R; the terms of first order cancel), after which R is a homomorphism
-up to rounding.
+squares the error (for an exact homomorphism R' = R; the terms of first order cancel). Two steps are made, the second in
+the final basis; after them R is a homomorphism up to rounding.
 
 The Frobenius-Schur indicator (1/n) sum_g chi(g^2) tells the type. For a real character the average of
 R(g) (x) R(g) projects on one matrix S with R(g) S = S conj R(g), which is unitary after scaling; v -> J v = S conj(v)
@@ -149,7 +149,8 @@ def unitary_irreps(group: FiniteGroup, seed: int = 0) -> tuple[UnitaryIrrep, ...
     non-real value on the classes has a positive imaginary part. The order and the names depend on the group alone; the
     bases depend on the seed.
 
-    O(n^3) operations; order 720 takes seconds. ValueError when no seed splits the regular representation.
+    n^3 + n^2 sum d^3 operations: a second for order 200, half a minute for order 720. ValueError when no seed splits
+    the regular representation.
     """
     for attempt in range(seed, seed + SEEDS):
         found = _split(group, np.random.default_rng(attempt))
@@ -197,7 +198,7 @@ def _split(group: FiniteGroup, rng: np.random.Generator) -> list[Complexes]:
         first = next((z.imag for z in character[heads] if abs(z.imag) > np.sqrt(EPS)), 0.0)
         basis = V.conj() if first < 0 else V  # H commutes with the real matrices L(g); conj V spans conj R
         R = np.array([basis.conj().T @ basis[group.table[x]] for x in inverse])
-        found.append(_polished(group, _polished(group, R)))
+        found.append(_polished(group, R))
         characters.append(character)
     return found
 
@@ -223,7 +224,7 @@ def _polished(group: FiniteGroup, R: NDArray[Any]) -> NDArray[Any]:
 def _adapted(group: FiniteGroup, R: Complexes, indicator: int) -> NDArray[Any]:
     """An equivalent representation in the form of its type."""
     if indicator == 0:
-        return R
+        return _polished(group, R)
     S = _intertwiner(R)
     if indicator == 1:
         Q = _fixed_basis(S)

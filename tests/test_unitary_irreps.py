@@ -28,7 +28,6 @@ GROUPS = {
     "A_5": (alternating(5), "R1 R3 R3 R4 R5"),
     "Z_7": (cyclic(7), "R1 C1 C1 C1"),
     "S_5": (symmetric(5), "R1 R1 R4 R4 R5 R5 R6"),
-    "A_6": (alternating(6), "R1 R5 R5 R8 R8 R9 R10"),
     "Z_101": (cyclic(101), "R1 " + "C1 " * 50),
 }
 
