@@ -1,9 +1,14 @@
 """How narrow a max-margin network can be: cyclic groups of odd order, parity, real characters, S_3.
 
 At the maximum, complementary slackness makes every neuron optimal and every wrong label tie (the class weights and the
-distribution of the points are positive for cyclic groups of odd order and for parity). The outputs are then known, and the masses solve linear equations: *Z_n, n odd*: for each frequency seven moments of the phases vanish, which
-makes six characters of the torus orthonormal with respect to the masses; so there are at least six atoms. *Parity*: the
-masses on the 2^(k-1) antipodal pairs of sign patterns must be equal. *A real character*: both signs of w occur.
+distribution of the points are positive for cyclic groups of odd order and for parity). The outputs are then known, and
+the masses solve linear equations:
+
+- Z_n, n odd: for each frequency seven moments of the phases vanish, which makes six characters of the torus orthonormal
+  with respect to the masses; so there are at least six atoms.
+- Parity: the masses on the 2^(k-1) antipodal pairs of sign patterns must be equal.
+- A real character of degree 1: both signs of w occur.
+- S_3: an observation only.
 """
 
 from __future__ import annotations
