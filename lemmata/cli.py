@@ -31,7 +31,7 @@ from certificates.parity import certify_parity
 from certificates.permutations import DEFAULT_LIMIT, MAX_TABLE_ORDER
 from certificates.reading import read, solution_of
 from certificates.regularised import penalty_limit, regularisation_path
-from certificates.sweep import Outcome, sweep, write_summary
+from certificates.sweep import Outcome, end_with_parent, sweep, write_summary
 from constructions.network_files import export_npz
 from lemmata.reports import (
     print_certificate,
@@ -74,7 +74,10 @@ def _refusals() -> Iterator[None]:
         raise typer.Exit(2) from error
 
 
-@app.command(help=f"Certify the maximum margin of products in a group, exactly. Groups: {ACCEPTED_NAMES}.")
+@app.command(
+    short_help="Certify the maximum margin of products in a group, exactly.",
+    help=f"Certify the maximum margin of products in a group, exactly. Groups: {ACCEPTED_NAMES}.",
+)
 def certify(
     group: Group,
     factors: Factors = 2,
@@ -230,7 +233,7 @@ def sweep_command(
         with err.status("listing the groups"):
             groups = group_list(max_order)
         err.print(escape(groups.description))
-        executor = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"))
+        executor = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=end_with_parent)
         outcomes: list[Outcome] = []
         try:
             with _progress() as bar:

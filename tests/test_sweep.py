@@ -2,11 +2,15 @@
 
 import csv
 import json
+import subprocess
+import sys
+import time
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
+import psutil
 import pytest
 from typer.testing import CliRunner
 
@@ -323,3 +327,23 @@ def test_other_masses_do_not_attain_it():
 def test_files_are_read_back(tmp_path):
     certify_to_file("S3", str(tmp_path))
     assert load(tmp_path / "S3.json") == json.loads((tmp_path / "S3.json").read_bytes())
+
+
+def test_a_killed_sweep_leaves_whole_files_and_no_processes_and_is_resumed(tmp_path):
+    command = [sys.executable, "-c", "from lemmata.cli import app; app()", "sweep", "--max-order", "30"]
+    command += ["--out", str(tmp_path), "--jobs", "2"]
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as process:
+        deadline = time.monotonic() + 60
+        while len(list(tmp_path.glob("*.json"))) < 5 and time.monotonic() < deadline:
+            time.sleep(0.02)
+        children = psutil.Process(process.pid).children(recursive=True)
+        process.kill()
+    kept = sorted(path.name for path in tmp_path.glob("*.json"))
+    assert 5 <= len(kept) < len(group_list(30).names)
+    _, alive = psutil.wait_procs(children, timeout=20)
+    assert children
+    assert not alive
+    for name in kept:
+        kernel.check((tmp_path / name).read_bytes())
+    names = [name for name in group_list(30).names if file_name(name) in kept]
+    assert all(outcome.kept for outcome in swept(names, tmp_path).values())
