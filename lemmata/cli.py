@@ -20,7 +20,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from certificates import kernel
 from certificates.attainment import Attainment, attained_margin, network_numbers, optimal_network
-from certificates.format import load, write
+from certificates.format import Document, dumps, load, write
 from certificates.game import MarginGame
 from certificates.group_documents import document_of
 from certificates.group_lists import group_list
@@ -122,8 +122,19 @@ def certify(
             if path is not None:
                 check = f"; check it with: lemmata check {path}" if path == out_file else ""
                 out.print(escape(f"{what} written to {path}{check}"), soft_wrap=True)
+    if out_file is not None and (beyond := _beyond_the_kernel(document)) is not None:
+        err.print(f"[yellow]note[/yellow]: the kernel refuses so large a file: {escape(beyond)}", soft_wrap=True)
     if not attained:
         raise typer.Exit(1)
+
+
+def _beyond_the_kernel(document: Document) -> str | None:
+    """Return which limit of the kernel a document exceeds, if any."""
+    try:
+        kernel.Document(kernel.parse(dumps(document)))
+    except kernel.MalformedError as error:
+        return f"{error}; its limits are at the top of certificates/kernel.py"
+    return None
 
 
 def _refuse_unwritable(path: Path | None) -> None:

@@ -4,11 +4,13 @@ import json
 from dataclasses import replace
 from fractions import Fraction
 from math import factorial, sqrt
+from pathlib import Path
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from certificates import kernel
 from certificates.attainment import attained_margin
 from certificates.characters import characters_of
 from certificates.enclosure import enclose
@@ -146,6 +148,25 @@ def test_a_certificate_is_written_checked_and_explained(tmp_path):
     assert "1.034221197 times the closed form" in explained
     report = output.partition("Network attains")[0]
     assert explained.startswith(report)
+
+
+def test_the_readme_shows_the_true_output(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(cli.app, ["certify", "S3", "--out", "s3.json"])
+    printed = "\n".join(line.rstrip() for line in result.stdout.splitlines())
+    readme = (Path(cli.__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+    exact, _, numeric = printed.partition("; ")  # what follows are rounding errors, which may differ elsewhere
+    assert f"$ .venv/bin/lemmata certify S3 --out s3.json\n{exact}; " in readme
+    assert numeric.splitlines()[-1] in readme
+    assert run("check", "s3.json")[1] in " ".join(readme.split())
+
+
+def test_a_file_beyond_the_limits_of_the_kernel_is_written_with_a_note(tmp_path, monkeypatch):
+    monkeypatch.setattr(kernel, "MAX_ORDER", 5)
+    code, output, error = run("certify", "S3", "--out", str(tmp_path / "s3.json"))
+    assert code == 0
+    assert "written to" in output
+    assert "note: the kernel refuses so large a file: group.order must be an integer from 2 to 5" in error
 
 
 def tampered(file, change):
