@@ -45,7 +45,8 @@ import numpy as np
 from flint import arb
 from numpy.typing import ArrayLike
 
-from constructions.layers import Array, AttentionHead, AttentionLayer, AttentionTransformer, ResidualStream
+from constructions.layers import Array, AttentionHead, AttentionLayer, ResidualStream
+from constructions.transformer import AttentionTransformer
 from numerics.balls import as_balls
 from numerics.exact import exact_number
 

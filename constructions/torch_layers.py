@@ -1,6 +1,6 @@
 """Attention-only transformers as torch modules: the same weights, trainable.
 
-Kept apart from `constructions.layers` because torch is slow to import; use `AttentionTransformer.to_torch`.
+Kept apart because torch is slow to import; use `AttentionTransformer.to_torch`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ import math
 
 import torch
 
-from constructions.layers import AttentionHead, AttentionTransformer
+from constructions.layers import AttentionHead
+from constructions.transformer import AttentionTransformer
 
 
 class TorchHead(torch.nn.Module):

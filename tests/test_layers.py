@@ -13,13 +13,8 @@ from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.layers import (
-    AttentionHead,
-    AttentionLayer,
-    AttentionTransformer,
-    ResidualStream,
-    checked_tokens,
-)
+from constructions.layers import AttentionHead, AttentionLayer, ResidualStream
+from constructions.transformer import AttentionTransformer, checked_tokens
 from numerics.balls import as_balls, precision
 from numerics.cyclotomic import sqrt_rational
 from numerics.exact import as_exact, to_float
@@ -149,6 +144,14 @@ class TestHead:
         head = AttentionHead(*(np.eye(2) * 1e200 for _ in range(2)), value=np.eye(2))
         with pytest.raises(ValueError, match="overflows float64"):
             head(np.eye(2))
+
+    def test_integer_weights_do_not_wrap_around(self) -> None:
+        """Scores near 2^96, which int64 cannot hold."""
+        big = np.array([[2**32]])
+        head = AttentionHead(big, np.array([[1]]), np.array([[1]]), normalisation="hardmax")
+        z = np.array([[2**32 + 1], [2**32]])
+        assert head.scores(z)[1].tolist() == [2**96 + 2**64, 2**96]
+        assert head.attention(z)[1].tolist() == [1, 0]
 
     def test_ties_of_algebraic_numbers_are_decided_exactly(self) -> None:
         """The scores at the second token are sqrt 8 and 2 sqrt 2: equal, which no float can tell."""

@@ -1,0 +1,146 @@
+"""The definitions (8.4)-(8.7): the attention-only transformer, and the in-context loss with its margin loss.
+
+The layers of the library are compared with loops over every index of the printed formulas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy as sp
+import torch
+from flint import arb, fmpq
+from hypothesis import given
+from hypothesis import strategies as st
+
+from constructions.layers import AttentionHead, AttentionLayer
+from constructions.transformer import AttentionTransformer
+from numerics.exact import as_exact
+from theorems.evidence import check
+
+# ---- the transformer (8.4)-(8.5)
+
+
+def _random_transformer(seed: int, k: int = 2, d: int = 3) -> AttentionTransformer:
+    """Two layers of one head each, (8.5), with rational weights and a table of four relative keys."""
+    rng = np.random.default_rng(seed)
+
+    def weights(*shape: int) -> np.ndarray:
+        return as_exact(rng.integers(-4, 5, size=shape)) / fmpq(3)
+
+    layers = [
+        AttentionLayer((AttentionHead(weights(d, d), weights(d, d), weights(d, d), weights(4, d), d),))
+        for _ in range(2)
+    ]
+    return AttentionTransformer(weights(k, d), weights(0, d), tuple(layers), weights(d, k))
+
+
+def _row_times(row: Any, matrix: Any) -> list[Any]:
+    return [sum((row[a] * matrix[a][b] for a in range(len(row))), start=fmpq(0)) for b in range(len(matrix[0]))]
+
+
+def _score_by_loops(head: AttentionHead, z: Any, i: int, j: int) -> Any:
+    """(z_i W_Q)(z_j W_K + v_(i-j+1))^T with the row i - j of the table (v_1 is its row 0)."""
+    query, key = _row_times(z[i], head.query), _row_times(z[j], head.key)
+    relative = head.table[i - j] if i - j < len(head.table) else [0] * len(key)
+    return sum((q * (a + b) for q, a, b in zip(query, key, relative, strict=True)), start=fmpq(0))
+
+
+def _forward_by_loops(transformer: AttentionTransformer, x: Sequence[int]) -> list[list[arb]]:
+    """(8.4)-(8.5) with a loop over every index, in balls; written without the layers."""
+    z = [[arb(entry) for entry in transformer.embedding[symbol - 1]] for symbol in x]
+    for layer in transformer.layers:
+        head, after = layer.heads[0], []
+        for i in range(len(x)):
+            weights = [(arb(_score_by_loops(head, z, i, j)) / arb(len(z[0])).sqrt()).exp() for j in range(i + 1)]
+            total = sum(weights, start=arb(0))
+            values = [_row_times(z[j], head.value) for j in range(i + 1)]
+            mean = [
+                sum((w / total * v[b] for w, v in zip(weights, values, strict=True)), arb(0)) for b in range(len(z[0]))
+            ]
+            after.append([old + new for old, new in zip(z[i], mean, strict=True)])
+        z = after
+    return [_row_times(row, transformer.readout) for row in z]
+
+
+@check("induction-heads:def-transformer", grade="enclosed", target="printed")
+@given(seed=st.integers(0, 10**6), x=st.lists(st.integers(1, 2), min_size=1, max_size=6))
+def test_forward_pass_is_that_of_8_4_and_8_5(seed: int, x: list[int]) -> None:
+    transformer = _random_transformer(seed)
+    outputs = transformer.to_balls()(x)
+    for row, expected in zip(outputs, _forward_by_loops(transformer, x), strict=True):
+        for value, oracle in zip(row, expected, strict=True):
+            # Both enclose the same number; at 53 bits and a few hundred operations the balls stay narrow.
+            assert value.overlaps(oracle)
+            assert value.rad() + oracle.rad() < 1e-9 * (1 + abs(oracle))
+
+
+@check("induction-heads:def-transformer", grade="exact", target="printed")
+@given(seed=st.integers(0, 10**6), x=st.lists(st.integers(1, 2), min_size=2, max_size=7))
+def test_scores_depend_on_positions_through_their_difference_only(seed: int, x: list[int]) -> None:
+    transformer = _random_transformer(seed)
+    head = transformer.layers[0].heads[0]
+    scores = head.scores(transformer.embed(x))
+    z = transformer.embedding[np.array(x) - 1]
+    assert all(scores[i, j] == _score_by_loops(head, z, i, j) for i in range(len(x)) for j in range(i + 1))
+    later = head.scores(transformer.embed([1, 2, *x]))[2:, 2:]
+    assert all(later[i, j] == scores[i, j] for i in range(len(x)) for j in range(i + 1))
+
+
+@check("induction-heads:def-transformer", grade="exact", target="printed")
+@given(seed=st.integers(0, 10**6), x=st.lists(st.integers(1, 2), min_size=2, max_size=7))
+def test_outputs_do_not_depend_on_later_tokens(seed: int, x: list[int]) -> None:
+    transformer = _random_transformer(seed).hard()
+    outputs = transformer(x)
+    changed = transformer([*x[:-1], 3 - x[-1]])
+    assert np.array_equal(outputs[:-1], changed[:-1])
+    assert np.array_equal(outputs[:-1], transformer(x[:-1]))
+
+
+# ---- the losses (8.6)-(8.7)
+
+
+def _margin_loss(f: Sequence[Any], y: int, delta: Any) -> Any:
+    """(8.7) for the logits f and the label y = 0, ..., k - 1."""
+    terms = [max(fmpq(0), delta + f_i - f[y]) for i, f_i in enumerate(f) if i != y]
+    return sum(terms, start=fmpq(0)) / len(f)
+
+
+@check("induction-heads:def-loss", grade="symbolic", target="printed")
+def test_margin_loss_is_linear_while_all_terms_are_active() -> None:
+    """l = Delta (k-1)/k + (1/k) sum_i f_i - f_y for all k; `rest` is the sum of the other k - 1 logits."""
+    k, delta, own, rest = sp.symbols("k Delta f_y rest")
+    active = ((k - 1) * delta + rest - (k - 1) * own) / k
+    assert sp.simplify(active - (delta * (k - 1) / k + (rest + own) / k - own)) == 0
+
+
+@check("induction-heads:def-loss", grade="exact", target="printed")
+@given(st.data())
+def test_margin_loss_is_half_the_hinge_loss_for_two_classes_and_linear_near_equal_logits(data: st.DataObject) -> None:
+    numbers = st.integers(-30, 30).map(lambda a: fmpq(a, 7))
+    f = data.draw(st.lists(numbers, min_size=2, max_size=5))
+    y, delta = data.draw(st.integers(0, len(f) - 1)), data.draw(st.integers(1, 60).map(lambda a: fmpq(a, 7)))
+    k, loss = len(f), _margin_loss(f, y, delta)
+    assert (loss == 0) == all(f[y] >= delta + f[i] for i in range(k) if i != y)
+    if k == 2:
+        assert loss == max(fmpq(0), delta - (f[y] - f[1 - y])) / 2
+    linear = delta * fmpq(k - 1, k) + sum(f, start=fmpq(0)) / k - f[y]
+    assert loss >= linear  # max{0, u} >= u
+    if all(delta + f_i - f[y] >= 0 for f_i in f):
+        assert loss == linear
+
+
+@check("induction-heads:def-loss", grade="numeric", target="printed", supporting=True)
+@pytest.mark.parametrize("k", [2, 3, 8])
+def test_cross_entropy_at_zero_logits_has_the_gradient_of_the_margin_loss(k: int) -> None:
+    """Both are 1/k - [i = y]. The softmax of zeros and the difference are rounded: at most 4 units of 2^-53."""
+    for y in range(k):
+        logits = torch.zeros(1, k, dtype=torch.float64, requires_grad=True)
+        torch.nn.functional.cross_entropy(logits, torch.tensor([y])).backward()
+        assert logits.grad is not None
+        expected = torch.full((k,), 1 / k, dtype=torch.float64)
+        expected[y] -= 1
+        assert torch.all((logits.grad[0] - expected).abs() <= 4 * 2.0**-53)
