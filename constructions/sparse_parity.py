@@ -42,7 +42,7 @@ def sparse_parity_network(n: int, support: int | Iterable[int], exact: bool = Fa
     Raises:
         ValueError: if k < 1, k > n, or the support repeats an index or leaves 0..n-1.
     """
-    indices = _checked_support(n, support)
+    indices = checked_support(n, support)
     k = len(indices)
     patterns = [(1, *rest) for rest in itertools.product((1, -1), repeat=k - 1)]
     root = sqrt_rational(fmpq(1, 2)) if exact else math.sqrt(0.5)
@@ -57,7 +57,7 @@ def sparse_parity_network(n: int, support: int | Iterable[int], exact: bool = Fa
     return HomogeneousNetwork(hidden, readout, masses, k, number(k + 1))
 
 
-def _checked_support(n: int, support: int | Iterable[int]) -> list[int]:
+def checked_support(n: int, support: int | Iterable[int]) -> list[int]:
     """The indices of the support in the given order, or ValueError."""
     if isinstance(support, Iterable):
         indices = [operator.index(i) for i in support]
