@@ -259,6 +259,15 @@ def test_attention_at_finite_scales_is_within_the_bound(n: int, bayesian: bool, 
     assert n > 2 or max(ratios) > 0.5
 
 
+@check("induction-heads:construction-8.2a", grade="enclosed", target="printed", supporting=True)
+def test_bound_is_attained_to_one_per_cent_when_the_first_layer_is_sharp() -> None:
+    """Then the M rows that do not match keep exactly M/(M + N e^s) of the attention, and the bound is (M/N) e^(-s)."""
+    with precision(200):
+        for x in ([1, 2, 1], [1, 2, 2, 2, 1], [2, 1, 2, 2, 1, 1, 2, 1]):
+            distance, bound = _distance_and_bound(ngram_head(2, 2, 400, 5), x, len(x))
+            assert arb("0.99") * bound < distance < bound < 1
+
+
 @check("induction-heads:construction-8.2a", grade="enclosed", target="printed")
 @check("induction-heads:prop-8.2", grade="enclosed", target="corrected")
 @pytest.mark.parametrize("tolerance", [1e-2, 1e-6])
