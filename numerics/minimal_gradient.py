@@ -17,6 +17,7 @@ In the arrays j, m and l start at 0.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from itertools import accumulate, product
 from typing import Any
 
@@ -95,14 +96,8 @@ def flat_tensor(t: int) -> NDArray[np.object_]:
     _positive_length(t)
     tensor = np.empty((t, 2, 2), dtype=object)
     for m, l in product(range(2), repeat=2):
-        still, late, early, both = ([_ZERO] * t for _ in range(4))
-        for i in range(2):
-            gain = _multiply(_GAIN[m, i], _PI[l])
-            still = _added(still, _multiply(gain, _PI[i], _PI[m]), 1)
-            late = _added(late, _multiply(gain, _PI[i], _DECAY[i, m]), t)
-            early = _added(early, _multiply(gain, _DECAY[l, i], _PI[m]), t)
-            both = _added(both, _multiply(gain, _DECAY[l, i], _DECAY[i, m]), t)
-        late_sums = list(accumulate(accumulate(late)))
+        still, late, early, both = _split_averages(m, l, max(16, 2 ** int(t - 1).bit_length()))
+        late_sums = list(accumulate(accumulate(late[:t])))
         tail = _ZERO
         for j in reversed(range(t)):
             tail = tail + both[j] * (t - j)  # sum over n >= j of (t - n) E[... lambda^n]
@@ -185,6 +180,21 @@ def _multiply(*factors: Numerator) -> Numerator:
             next_total[p + r, q + s] = next_total.get((p + r, q + s), fmpq(0)) + x * y
         total = next_total
     return total
+
+
+@cache
+def _split_averages(m: int, l: int, count: int) -> tuple[list[LogTwo], ...]:
+    """E[lambda^n pi_l sum_i (P_mi - 1/2) x_i], n < count, for x_i = pi_i pi_m (n = 0 only) and the products
+    pi_i (delta_im - pi_m), (delta_li - pi_i) pi_m and (delta_li - pi_i)(delta_im - pi_m).
+    """
+    still, late, early, both = ([_ZERO] * count for _ in range(4))
+    for i in range(2):
+        gain = _multiply(_GAIN[m, i], _PI[l])
+        still = _added(still, _multiply(gain, _PI[i], _PI[m]), 1)
+        late = _added(late, _multiply(gain, _PI[i], _DECAY[i, m]), count)
+        early = _added(early, _multiply(gain, _DECAY[l, i], _PI[m]), count)
+        both = _added(both, _multiply(gain, _DECAY[l, i], _DECAY[i, m]), count)
+    return still, late, early, both
 
 
 def _added(series: list[LogTwo], numerator: Numerator, count: int) -> list[LogTwo]:

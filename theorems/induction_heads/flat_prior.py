@@ -24,17 +24,17 @@ _LAMBDA, lam = field("lambda", QQ)
 _LONGEST = 151
 
 
-def average(coefficient: Any, polynomial: Any = lam**0) -> LogTwo:
+def average(coefficient: Any, polynomial: Any = lam**0, power: int = 3) -> LogTwo:
     """E[coefficient(U, V) polynomial(lambda)].
 
     Raises:
         ValueError: if the polynomial has a pole that is not removable or too high a degree, or the coefficient is no
-            polynomial over (U+V)^3.
+            polynomial over (U+V)^power.
     """
-    numerator, extra = coefficient * (U + V) ** 3, polynomial.denom
+    numerator, extra = coefficient * (U + V) ** power, polynomial.denom
     if not numerator.denom.is_ground or not extra.is_ground:
-        raise ValueError(f"{coefficient} times {polynomial} is no polynomial over (U+V)^3.")
-    powers = _powers(tuple((key, _rational(c / numerator.denom.LC)) for key, c in numerator.numer.terms()))
+        raise ValueError(f"{coefficient} times {polynomial} is no polynomial over (U+V)^{power}.")
+    powers = _powers(power, tuple((key, _rational(c / numerator.denom.LC)) for key, c in numerator.numer.terms()))
     total = LogTwo()
     for (n,), c in polynomial.numer.terms():
         if n >= _LONGEST:
@@ -44,8 +44,8 @@ def average(coefficient: Any, polynomial: Any = lam**0) -> LogTwo:
 
 
 @cache
-def _powers(terms: tuple[tuple[tuple[int, int], fmpq], ...]) -> list[LogTwo]:
-    return eigenvalue_averages(dict(terms), 3, _LONGEST)
+def _powers(power: int, terms: tuple[tuple[tuple[int, int], fmpq], ...]) -> list[LogTwo]:
+    return eigenvalue_averages(dict(terms), power, _LONGEST)
 
 
 def _rational(x: Any) -> fmpq:

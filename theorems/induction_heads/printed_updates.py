@@ -56,3 +56,52 @@ def v_update(a: Any, b: Any, N: Any, L: Any) -> Any:
     return triangle * (((a - 1) ** 2 + (b - 1) ** 2) / (lam - 1) ** 2 - one / 2) + 2 * lam * (a - 1) * (b - 1) / (
         lam - 1
     ) ** 3 * ((lam - lam * L) / (1 - lam) - N)
+
+
+def diagonal_logit(i: int, p: Any, lam: Any, L: Any, pi: Any, beta: Any, gamma: Any) -> Any:
+    """The diagonal part of (E.31): d f_{p,i} / d v_1 without (rho - c'); L = lam^p."""
+    return pi[i] / (lam - 1) * (p * gamma[i][i] + beta[i][i] * (L - 1) / (lam - 1))
+
+
+def later_logit(i: int, l: int, n: Any, lam: Any, M: Any, L: Any, beta: Any, gamma: Any) -> Any:
+    """The brace of (E.32) and (E.36) for j >= 2; n = p - j + 1, M = lam^(j-1), L = lam^n."""
+    return (
+        beta[i][l] * beta[l][i] * M * (L - 1) / (lam - 1)
+        + beta[i][l] * gamma[l][i] * (L - 1) / (lam - 1)
+        + n * (gamma[i][l] * beta[l][i] * M + gamma[i][l] * gamma[l][i])
+    )
+
+
+def first_diagonal_update(a: Any, b: Any, t: Any, L: Any) -> Any:
+    """The brace of (E.37) as printed; L = lam^t."""
+    lam, h = a + b - 1, a**0 / 2
+    linear = ((b - 1) ** 2 * (a - h) + (a - 1) ** 2 * (b - h)) / (lam - 1) ** 2
+    return ((lam - lam * L) / (1 - lam) - t) * (a - 1) * (b - 1) / (lam - 1) ** 2 + linear * t * (t - 1) / 2
+
+
+def first_diagonal_update_corrected(a: Any, b: Any, t: Any, L: Any) -> Any:
+    """(E.37) with lam (a-1)(b-1)/(lam-1)^3 in the first term and t (t+1)/2 in the second."""
+    lam, h = a + b - 1, a**0 / 2
+    linear = ((b - 1) ** 2 * (a - h) + (a - 1) ** 2 * (b - h)) / (lam - 1) ** 2
+    return ((lam - lam * L) / (1 - lam) - t) * lam * (a - 1) * (b - 1) / (lam - 1) ** 3 + linear * t * (t + 1) / 2
+
+
+def later_diagonal_update(a: Any, b: Any, N: Any, M: Any, L: Any, sign: int) -> Any:
+    """The sum in (E.38); N = t - j + 1, M = lam^(j-1), L = lam^N.
+
+    `sign` is 1 for the denominator lam - 1 of the second inner fraction, as printed, and -1 for 1 - lam.
+    """
+    lam, one = a + b - 1, a**0
+    beta, gamma = beta_gamma(a, b)
+    pi = [(b - 1) / (lam - 1), (a - 1) / (lam - 1)]
+    P = [[a, 1 - a], [1 - b, b]]
+    total = 0 * one
+    for i in range(2):
+        for l in range(2):
+            brace = (
+                beta[i][l] * beta[l][i] / (lam - 1) * ((lam * M - lam * M * L) / (1 - lam) - N * M)
+                + beta[i][l] * gamma[l][i] / (lam - 1) * (sign * (lam - lam * L) / (lam - 1) - N)
+                + one * N * (N + 1) / 2 * (gamma[i][l] * beta[l][i] * M + gamma[i][l] * gamma[l][i])
+            )
+            total += pi[l] / (lam - 1) ** 2 * (P[l][i] - one / 2) * brace
+    return total
