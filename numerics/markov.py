@@ -25,6 +25,9 @@ from numpy.typing import ArrayLike, NDArray
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
+MOST_GRAMS = 1 << 24
+"""The largest k^n: counts of all n-grams are kept for one sequence at a time."""
+
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
 
@@ -95,11 +98,10 @@ def ngram(x: ArrayLike, k: int, n: int, prior: ArrayLike = 1.0) -> FloatArray:
     """Posterior mean of the law after the last n - 1 symbols; n = 1 is the unigram predictor.
 
     Raises:
-        ValueError: as `as_sequences` and `as_prior`, or if n < 1.
+        ValueError: as `as_sequences` and `as_prior`, or if n < 1, or k^n exceeds 2^24.
     """
     sequences, alpha = as_sequences(x, k), as_prior(prior, k)
-    if n < 1:
-        raise ValueError(f"n = {n}: an n-gram has at least one symbol.")
+    _check_order(k, n)
     if n == 1:
         return _shaped(x, _unigram(sequences, alpha))
     return _shaped(x, _ngram(sequences, alpha, n - 1, k ** (n - 1)))
@@ -113,11 +115,10 @@ def ngram_counts(x: ArrayLike, k: int, n: int = 2) -> IntArray:
         context number u (`numerics.markov_chains`); for n = 2 row i - 1 belongs to the symbol i.
 
     Raises:
-        ValueError: as `as_sequences`, or if n < 1.
+        ValueError: as `as_sequences`, or if n < 1, or k^n exceeds 2^24.
     """
     sequences = as_sequences(x, k)
-    if n < 1:
-        raise ValueError(f"n = {n}: an n-gram has at least one symbol.")
+    _check_order(k, n)
     return _shaped(x, _counts(sequences, n, k))
 
 
@@ -138,6 +139,13 @@ def kl_divergence(p: ArrayLike, q: ArrayLike) -> FloatArray:
             raise ValueError(f"The {name} argument is no array of probability vectors: entries >= 0 that sum to one.")
     ratio = np.divide(P, Q, out=np.where(P > 0, np.inf, 1.0), where=(Q > 0) & (P > 0))
     return np.sum(P * np.log(ratio), axis=-1)
+
+
+def _check_order(k: int, n: int) -> None:
+    if n < 1:
+        raise ValueError(f"n = {n}: an n-gram has at least one symbol.")
+    if k**n > MOST_GRAMS:
+        raise ValueError(f"There are {k}^{n} different {n}-grams: the tables of counts hold at most {MOST_GRAMS}.")
 
 
 def _shaped(x: ArrayLike, result: NDArray[_Scalar]) -> NDArray[_Scalar]:

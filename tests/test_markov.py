@@ -356,6 +356,8 @@ def test_bad_sizes() -> None:
         "more than one": lambda: stationary_law(np.eye(3)),
         "at least one symbol": lambda: ngram([1], 2, 0),
         "one symbol": lambda: ngram_counts([1], 2, 0),
+        r"3\^40 different 40-grams": lambda: ngram([1], 3, 40),
+        "at most 16777216": lambda: ngram_counts([1], 2, 25),
         "at least one state": lambda: bigram([1], 0),
         "at most 400, not 401": lambda: stationary_bayes(np.ones(401, int)),
         "after at least one": lambda: reference_losses(0),

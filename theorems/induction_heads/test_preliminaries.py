@@ -1,0 +1,178 @@
+"""Sections 3.1 to 3.3: a universal unary gate, classifiers from networks, losses, and unbiased mini-batches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from itertools import combinations, product
+from math import floor
+
+import numpy as np
+import pytest
+import sympy as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from theorems.evidence import check, counterexample
+
+Function = Callable[[Fraction], Fraction]
+
+
+# ---- the universal gate (footnote of section 3.1)
+
+
+def _squash(x: Fraction) -> Fraction:
+    """The unary gate x / (1 + |x|), an increasing bijection from Q onto (-1, 1)."""
+    return x / (1 + abs(x))
+
+
+def _stretch(y: Fraction) -> Fraction:
+    """The inverse of `_squash` on (-1, 1)."""
+    return y / (1 - abs(y))
+
+
+def _universal_gate(functions: Callable[[int], Function]) -> Function:
+    """One unary gate for the class {f_0, f_1, ...}: on (2n - 1, 2n + 1) it is f_n, squeezed into that interval."""
+
+    def gate(z: Fraction) -> Fraction:
+        n = floor((z + 1) / 2)
+        return functions(n)(_stretch(z - 2 * n)) if n >= 0 and z != 2 * n - 1 else Fraction(0)
+
+    return gate
+
+
+def _polynomial(n: int) -> Function:
+    """The polynomials of degree at most 5 with natural coefficients: exponents of the first six primes in n + 1."""
+    coefficients = []
+    for prime in (2, 3, 5, 7, 11, 13):
+        exponent = 0
+        while (n + 1) % prime ** (exponent + 1) == 0:
+            exponent += 1
+        coefficients.append(exponent)
+    return lambda x: sum((c * x**i for i, c in enumerate(coefficients)), Fraction(0))
+
+
+rationals = st.fractions(min_value=-1000, max_value=1000, max_denominator=1000)
+
+
+@given(st.integers(0, 10**4), rationals)
+@check("induction-heads:claim-P.3", grade="exact", target="printed")
+def test_one_gate_and_one_parameter_compute_every_function_of_the_class(n: int, x: Fraction) -> None:
+    """The network gate(squash(x) + theta) with theta = 2n is f_n; only `gate` depends on the class."""
+    gate = _universal_gate(_polynomial)
+    assert gate(_squash(x) + 2 * n) == _polynomial(n)(x)
+
+
+@check("induction-heads:claim-P.3", grade="symbolic", target="printed")
+def test_squashed_inputs_stay_in_their_interval() -> None:
+    """For every real x: |x/(1+|x|)| < 1, and x is recovered; so theta = 2n selects f_n, whatever the f_n are."""
+    a, sign = sp.symbols("a", nonnegative=True), sp.symbols("epsilon")
+    y = a / (1 + a)  # |y|; y has the sign of x
+    assert sp.simplify(1 - y - 1 / (1 + a)) == 0
+    assert sp.simplify(sign * y / (1 - y) - sign * a) == 0
+
+
+@given(st.lists(st.integers(0, 2**20), min_size=3, max_size=3), st.integers(0, 40))
+@check("induction-heads:claim-P.3", grade="exact", target="printed", supporting=True)
+def test_several_discrete_inputs(x: list[int], n: int) -> None:
+    """Inputs from N^3: unary gates spread the binary digits over disjoint places, and their sum encodes all inputs."""
+
+    def spread(value: int, place: int) -> int:
+        return sum(((value >> i) & 1) << (3 * i + place) for i in range(value.bit_length()))
+
+    def gathered(code: int) -> tuple[int, ...]:
+        return tuple(sum(((code >> (3 * i + p)) & 1) << i for i in range(code.bit_length())) for p in range(3))
+
+    def member(m: int) -> Function:
+        return lambda code: Fraction(np.dot(gathered(int(code)), (m % 3, m % 5, m**2)).item())
+
+    code = Fraction(sum(spread(value, place) for place, value in enumerate(x)))
+    assert _universal_gate(member)(_squash(code) + 2 * n) == x[0] * (n % 3) + x[1] * (n % 5) + x[2] * n**2
+
+
+@check("induction-heads:claim-P.3", grade="exact", target="printed", supporting=True)
+def test_intervals_that_overlap_are_noticed() -> None:
+    """With theta = n instead of 2n the intervals overlap, and the gate computes another member of the class."""
+    gate, x = _universal_gate(_polynomial), Fraction(3)
+    assert gate(_squash(x) + 2 * 5) == _polynomial(5)(x)
+    assert gate(_squash(x) + 5) != _polynomial(5)(x)
+
+
+# ---- classifiers from networks
+
+
+@check("induction-heads:def-P.1", grade="exact", target="printed", supporting=True)
+@pytest.mark.parametrize(("symbols", "d"), [(2, 5), (3, 4), (4, 3)])
+def test_encoding_and_discretisation_round_trip(symbols: int, d: int) -> None:
+    """encode: signs for two symbols, one-hot blocks otherwise; reading every coordinate back is the identity."""
+    for x in product(range(symbols), repeat=d):
+        if symbols == 2:
+            code = np.array([2 * s - 1 for s in x])
+            read = tuple(((np.sign(code) + 1) // 2).tolist())
+        else:
+            code = np.concatenate([np.eye(symbols, dtype=int)[s] for s in x])
+            read = tuple(code.reshape(d, symbols).argmax(axis=1).tolist())
+        assert len(code) == (d if symbols == 2 else d * symbols)
+        assert read == x
+
+
+# ---- losses and training
+
+
+def _descend(slope: int, label: int, steps: int, rate: Fraction) -> Fraction:
+    """Gradient descent from 0 on slope * y f for a network that is its parameter, f = theta."""
+    theta = Fraction(0)
+    for _ in range(steps):
+        theta -= rate * slope * label
+    return theta
+
+
+@counterexample("induction-heads:def-P.5", grade="exact")
+@pytest.mark.parametrize("label", [1, -1])
+def test_printed_correlation_loss_drives_the_output_away(label: int) -> None:
+    """l = y f: after any number of steps y f is negative, so that the sign of f is wrong."""
+    for steps in (1, 10):
+        assert label * _descend(1, label, steps, Fraction(1, 3)) == -Fraction(steps, 3)
+
+
+@check("induction-heads:def-P.5", grade="exact", target="corrected")
+@pytest.mark.parametrize("label", [1, -1])
+def test_corrected_correlation_loss_agrees_with_the_label(label: int) -> None:
+    assert label * _descend(-1, label, 10, Fraction(1, 3)) == Fraction(10, 3)
+
+
+@check("induction-heads:def-P.5", grade="symbolic", target="corrected")
+def test_losses_decrease_in_the_margin_only_with_the_corrected_sign() -> None:
+    """m = y f. Logistic loss ln(1 + e^-m) and -m decrease for every m, (y - f)^2 = (1 - m)^2 and hinge for m < 1.
+
+    The corrected correlation loss is the hinge loss of margins below 1, less the constant 1.
+    """
+    m, f = sp.symbols("m f", real=True)
+    logistic = -sp.log(sp.exp(m) / (1 + sp.exp(m)))
+    assert sp.simplify(sp.diff(logistic, m) - sp.diff(sp.log(1 + sp.exp(-m)), m)) == 0
+    assert sp.simplify((logistic - sp.log(1 + sp.exp(-m))).subs(m, 0)) == 0
+    assert sp.simplify(sp.diff(logistic, m) + 1 / (1 + sp.exp(m))) == 0
+    for y in (1, -1):
+        assert sp.expand((y - f) ** 2 - (1 - y * f) ** 2) == 0
+    below_one = sp.symbols("epsilon", positive=True)
+    assert sp.Max(0, 1 - (1 - below_one)) - 1 == -(1 - below_one)
+    assert sp.diff(-m, m) < 0 < sp.diff(m, m)
+
+
+@check("induction-heads:def-P.5", grade="exact", target="corrected", supporting=True)
+@pytest.mark.parametrize("batch", [1, 2, 3])
+def test_mini_batch_gradients_are_unbiased(batch: int) -> None:
+    """A population of four examples, square loss of a linear network: all batches, with and without replacement."""
+    population = [((1, 2), 1), ((0, -1), -1), ((3, 1), 1), ((-2, 5), -1)]
+    theta = (Fraction(1, 3), Fraction(-2, 7))
+
+    def gradient(examples: Sequence[tuple[tuple[int, int], int]]) -> tuple[Fraction, ...]:
+        errors = [theta[0] * x[0] + theta[1] * x[1] - y for x, y in examples]
+        weighted = list(zip(errors, examples, strict=True))
+        return tuple(sum((2 * e * x[i] for e, (x, _) in weighted), Fraction(0)) / len(examples) for i in range(2))
+
+    whole = gradient(population)
+    for batches in (list(product(population, repeat=batch)), list(combinations(population, batch))):
+        gradients = [gradient(chosen) for chosen in batches]
+        assert tuple(sum(g[i] for g in gradients) / len(gradients) for i in range(2)) == whole
+        assert len(set(gradients)) > 1
