@@ -87,7 +87,7 @@ class TwoLayerNetwork:
 
     def features(self, x: ArrayLike) -> Array:
         """The hidden layer activation(hidden x + bias) of inputs (..., n): shape (..., r). Errors as `__call__`."""
-        return self.activation(_checked_inputs(x, self.hidden) @ self.hidden.T + self.bias)
+        return self.activation(checked_inputs(x, self.hidden) @ self.hidden.T + self.bias)
 
     def __call__(self, x: ArrayLike) -> Array:
         """The outputs of inputs of shape (..., n): shape (...), float64 or object like the weights.
@@ -102,7 +102,7 @@ class TwoLayerNetwork:
         """A torch module (float64) with parameters hidden, bias, readout, output_bias and the same forward pass."""
         names = ("hidden", "bias", "readout", "output_bias")
         activation = self.activation
-        return _module(
+        return torch_module(
             {name: getattr(self, name) for name in names},
             lambda p, x: activation(x @ p["hidden"].T + p["bias"]) @ p["readout"] + p["output_bias"],
         )
@@ -129,12 +129,12 @@ class PolyNet:
 
     def __call__(self, x: ArrayLike) -> Array:
         """The outputs of inputs of shape (..., n): shape (...). Errors as for `TwoLayerNetwork`."""
-        return np.asarray(np.prod(_checked_inputs(x, self.weights) @ self.weights.T + self.bias, axis=-1))
+        return np.asarray(np.prod(checked_inputs(x, self.weights) @ self.weights.T + self.bias, axis=-1))
 
     def to_torch(self) -> torch.nn.Module:
         """A torch module (float64) with parameters weights and bias and the same forward pass."""
         parts = {"weights": self.weights, "bias": self.bias}
-        return _module(parts, lambda p, x: (x @ p["weights"].T + p["bias"]).prod(dim=-1))
+        return torch_module(parts, lambda p, x: (x @ p["weights"].T + p["bias"]).prod(dim=-1))
 
 
 # --- constructions -------------------------------------------------------------------------------------------------
@@ -280,11 +280,16 @@ def _compatible_nodes(moments: list[fmpq]) -> list[fmpq]:
         start += 1
 
 
-def _hold(network: Any, names: tuple[str, ...]) -> None:
-    """Replace the attributes by read-only copies, all float64 or all fmpq; ValueError for other numbers."""
-    parts = {name: np.asarray(getattr(network, name)) for name in names}
-    exact = any(part.dtype == object for part in parts.values())
-    for name, part in parts.items():
+def held_weights(parts: dict[str, Any]) -> dict[str, Any]:
+    """Copies of the named weights, all float64 or, if one is an object array, all fmpq; read-only, scalars as numbers.
+
+    Raises:
+        ValueError: for numbers that are not real, not finite, or not of one kind.
+    """
+    arrays = {name: np.asarray(part) for name, part in parts.items()}
+    exact = any(part.dtype == object for part in arrays.values())
+    result = {}
+    for name, part in arrays.items():
         try:
             held = _rationals(part) if exact and part.dtype.kind in "iuO" else to_float(part)
         except ValueError as error:
@@ -293,7 +298,13 @@ def _hold(network: Any, names: tuple[str, ...]) -> None:
             reason = "floats, but other weights are exact" if exact else "NaN or infinity"
             raise ValueError(f"All weights must be finite floats or all exact, but {name} holds {reason}.")
         held.flags.writeable = False
-        object.__setattr__(network, name, held if held.ndim else held.item())
+        result[name] = held if held.ndim else held.item()
+    return result
+
+
+def _hold(network: Any, names: tuple[str, ...]) -> None:
+    for name, held in held_weights({name: getattr(network, name) for name in names}).items():
+        object.__setattr__(network, name, held)
 
 
 def _rationals(array: Array) -> NDArray[np.object_]:
@@ -305,7 +316,7 @@ def _rationals(array: Array) -> NDArray[np.object_]:
     return result
 
 
-def _checked_inputs(x: ArrayLike, weights: Array) -> Array:
+def checked_inputs(x: ArrayLike, weights: Array) -> Array:
     """x as an array that fits weights of shape (r, n), or ValueError."""
     inputs = np.asarray(x)
     n = weights.shape[1]
@@ -319,7 +330,7 @@ def _checked_inputs(x: ArrayLike, weights: Array) -> Array:
     return inputs
 
 
-def _module(parts: dict[str, Any], forward: Callable[[Any, Any], Any]) -> torch.nn.Module:
+def torch_module(parts: dict[str, Any], forward: Callable[[Any, Any], Any]) -> torch.nn.Module:
     """A torch module whose parameters are the parts in float64, with the given forward pass."""
     import torch  # slow to import, and not needed to build or verify a network
 
