@@ -1,4 +1,4 @@
-"""Speed of the predictors of Markov chains in context, in tokens per second of one core, beside plain NumPy.
+"""Speed of the predictors of Markov chains in context, in tokens per second of one core, beside plain NumPy and torch.
 
 A token is one position of one sequence, with the law of its successor written out. The first call of a kernel and the
 table of the Bayes predictor are made before the clock starts; the table has a benchmark of its own.
@@ -9,8 +9,10 @@ from time import perf_counter
 
 import numpy as np
 import pytest
+import torch
 from pytest_benchmark.fixture import BenchmarkFixture
 
+from constructions.induction_head import bayesian_ngram_head, scales_for
 from numerics.markov import bigram, ngram, ngram_counts, uniform, unigram
 from numerics.markov_bayes import evidence_layer, predictions_of, shorter_evidence, stationary_bayes
 from numerics.markov_chains import dirichlet_chains, sample_sequences
@@ -76,6 +78,38 @@ def test_predictor_beside_numpy(name: str, benchmark: BenchmarkFixture, capsys: 
     with capsys.disabled():
         print(f"\n{name}: {ours / 1e6:.0f} million tokens/s, NumPy {theirs / 1e6:.2f}, ratio {ours / theirs:.0f}")
     benchmark(kernel, x)
+
+
+@pytest.mark.parametrize(("n", "k"), [(2, 2), (2, 4), (3, 3)])
+def test_predictor_beside_the_torch_transformer(
+    n: int, k: int, benchmark: BenchmarkFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The same predictions by the kernel and by a batched forward of the induction head on one thread of torch."""
+    prior, tolerance = (1,) * k, 1e-6
+    head = bayesian_ngram_head(n, k, *scales_for(n, k, LENGTH, tolerance, prior), prior)
+    module = head.transformer.to_torch(context=LENGTH)
+    rng = np.random.default_rng(k)
+    x = sample_sequences(dirichlet_chains(k, 200, rng, n=n), LENGTH, rng)
+
+    def forward(y: np.ndarray) -> np.ndarray:
+        with torch.no_grad():
+            return module(torch.from_numpy(y)).numpy()
+
+    # the head bounds the distance in total variation, rounding of float64 apart
+    np.testing.assert_allclose(forward(x), ngram(x, k, n), rtol=0, atol=2 * tolerance)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        theirs = rate(forward, x, 3)
+    finally:
+        torch.set_num_threads(threads)
+    ours = rate(lambda y: ngram(y, k, n), x, 7)
+    with capsys.disabled():
+        print(
+            f"\n{n}-grams, k = {k}: {ours / 1e6:.0f} million tokens/s, torch {theirs / 1e6:.3f}, "
+            f"ratio {ours / theirs:.0f}"
+        )
+    benchmark(ngram, x, k, n)
 
 
 @pytest.mark.parametrize("t", [100, 200, 400])
