@@ -155,6 +155,48 @@ def test_two_relus_without_output_bias_cannot_even_have_the_signs_of_x1_x2() -> 
     assert _represents(relu_network(2, 2, exact=True), (0, 1), 2)
 
 
+@counterexample("hidden-progress:construction-MLP-width-k", grade="exact")
+def test_three_relus_without_output_bias_cannot_even_have_the_signs_of_x1_x2_x3() -> None:
+    """k = 3, width 3: no W, b, u give f(x) x1 x2 x3 > 0 on all eight inputs.
+
+    With |u_i| moved into W and b, f = sum_i s_i max(z_i, 0), s_i = +-1. Three equal signs give a constant sign, and
+    x -> -x turns chi into -chi, so let f = max(z_1, 0) + max(z_2, 0) - max(z_3, 0). On a face, where x_c is fixed, let
+    D_ab(g) = g(++) + g(--) - g(+-) - g(-+), which is 0 for affine g.
+    1. z_3 > 0 at the four inputs with chi = -1. If z_3 <= 0 at two others p and q, then p + q = a + b for two of the
+       four, and z_3(p) + z_3(q) = z_3(a) + z_3(b) > 0 is a contradiction. So max(z_3, 0) = z_3 + r 1[x = p] with
+       r >= 0 and chi(p) = 1.
+    2. Hence D_ab(f + r 1[x = p]) = D_ab(max(z_1, 0)) + D_ab(max(z_2, 0)). The left side has the sign of x_c, as each of
+       its terms has.
+    3. max(t + h, 0) + max(t - h, 0) = t + max(|t|, |h|) grows with |h|, so that D_ab(max(w.x + b, 0)) has the sign of
+       |w_a + w_b| - |w_a - w_b|, which is that of w_a w_b, or is 0: on both faces x_c = +-1 alike.
+    4. So for each of the three pairs a, b one of the two neurons has w_a w_b > 0 and the other w_a w_b < 0. The product
+       of the three w_a w_b is a square for both neurons, but negative for one of them.
+    """
+    x = sign_inputs(3)
+    chi = np.prod(x, axis=1)
+    plus, minus = x[chi == 1], x[chi == -1]
+    # 1.
+    sums = {tuple(a + b) for a, b in combinations(minus, 2)}
+    assert all(tuple(p + q) in sums for p, q in combinations(plus, 2))
+    # 2. the coefficient of f(x) in D_ab has the sign x_c chi(x), so that right signs of f give D_ab the sign x_c
+    for a, b, c in ((0, 1, 2), (0, 2, 1), (1, 2, 0)):
+        coefficient = x[:, a] * x[:, b]
+        assert np.array_equal(coefficient, x[:, c] * chi)
+        assert all(np.sum(coefficient[x[:, c] == side]) == 0 for side in (1, -1))
+    # 3. both sides are linear on the eight cones between the rays where t = 0, h = 0 or t = +-h
+    for t, h in product((-1, 0, 1), repeat=2):
+        assert max(t + h, 0) + max(t - h, 0) == t + max(abs(t), abs(h))
+    # 4.
+    pairs = ((0, 1), (0, 2), (1, 2))
+    signs = list(product((-1, 0, 1), repeat=3))
+    opposite = [all({v[a] * v[b], w[a] * w[b]} == {1, -1} for a, b in pairs) for v, w in product(signs, repeat=2)]
+    assert len(opposite) == 27**2
+    assert not any(opposite)
+    # A fourth neuron, or the output bias, lifts the obstruction.
+    assert _represents(relu_network(3, 3, output_bias=False, exact=True), (0, 1, 2), 3)
+    assert _represents(relu_network(3, 3, exact=True), (0, 1, 2), 3)
+
+
 @check("hidden-progress:construction-MLP-width-k", grade="exact", target="corrected", supporting=True)
 @pytest.mark.parametrize("name", ["relu", "power", "relu without output bias"])
 @pytest.mark.parametrize("k", [2, 3, 4])
