@@ -9,6 +9,7 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
+from constructions.curriculum import last_logits, long_second_step, two_step_models
 from constructions.minimal_model import MinimalModel, bigram_minimal_model, unigram_minimal_model
 from numerics.minimal_gradient import (
     chain_tensor,
@@ -141,3 +142,20 @@ def test_a_moved_position_is_noticed():
     C = chain_tensor(P, 4)
     assert (C[0] != C[1]).any()
     assert (v_gradient(C, np.eye(2, dtype=int)) != v_gradient(np.roll(C, 1, axis=0), np.eye(2, dtype=int))).any()
+
+
+def test_curriculum_refuses_bad_parameters():
+    with pytest.raises(ValueError, match="spread 3/4 is not valid"):
+        two_step_models(4, fmpq(3, 4))
+    with pytest.raises(ValueError, match="float is not exact"):
+        two_step_models(4, fmpq(1, 4), w=0.5)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="context length 0"):
+        two_step_models(0, fmpq(1, 4))
+
+
+def test_fast_last_row_is_the_last_row():
+    model = long_second_step(60, 0.3, np.array([[2.0, 1.0], [1.0, 2.0]]), 1.0, 1.0)
+    for seed in range(3):
+        x = np.random.default_rng(seed).integers(0, 2, size=50)
+        # 50 * 51 / 2 terms below 1: rounding stays below 1e-12
+        assert np.abs(last_logits(model, x) - model(x)[-1]).max() < 1e-12

@@ -13,13 +13,15 @@ from math import comb
 from typing import Any
 
 import numpy as np
-from flint import fmpq
+from flint import fmpq, fmpq_poly
 from numpy.typing import NDArray
 
 from numerics.flat_chains import flat_average
 from numerics.log_two import LogTwo
 
 Chain = NDArray[np.object_]
+
+_HALF = fmpq(1, 2)
 
 
 @dataclass(frozen=True)
@@ -91,13 +93,15 @@ def of_flat_prior(v: Sequence[Any] | NDArray[Any], W: NDArray[Any], delta: Any) 
     return total
 
 
-def of_symmetric_prior(v: Sequence[Any] | NDArray[Any], W: NDArray[Any], delta: Any) -> Gradients:
-    """The average over all sequences of chains [[a, 1-a], [1-a, a]] with a uniform on (0, 1)."""
+def of_symmetric_prior(v: Sequence[Any] | NDArray[Any], W: NDArray[Any], delta: Any, spread: fmpq = _HALF) -> Gradients:
+    """The average over all sequences of chains [[a, 1-a], [1-a, a]], a uniform on [1/2 - spread, 1/2 + spread]."""
     t = len(v)
+    ends = (_HALF - spread, _HALF + spread)
     total = Gradients(fmpq(0), np.array([fmpq(0)] * t), np.array([[fmpq(0)] * 2] * 2))
     for x in product(range(2), repeat=t + 1):
         stay = sum(int(x[s] == x[s + 1]) for s in range(t))
-        weight = fmpq(1, 2 * (t + 1) * comb(t, stay))  # 1/2 times the integral of a^stay (1-a)^(t-stay)
+        integral = (fmpq_poly([0, 1]) ** stay * fmpq_poly([1, -1]) ** (t - stay)).integral()
+        weight = (integral(ends[1]) - integral(ends[0])) / (4 * spread)
         total = _add(total, of_sequence(x, v, W, delta), weight)
     return total
 
