@@ -14,6 +14,7 @@ import pytest
 import sympy as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binom
 
 from constructions.homogeneous import sign_inputs
 from constructions.quadratic_networks import QuadraticNetwork, quadratic_network
@@ -149,3 +150,47 @@ def test_wrong_quadratic_networks_are_rejected() -> None:
     for T in product(range(5), repeat=4):
         if len(set(T)) == 4 and set(T) != set(S):
             assert not np.array_equal(network(x), _parity(x, T))
+
+
+def _trained_accuracy(n: int, k: int, *, output_bias: bool, steps: int, runs: int) -> np.ndarray:
+    """The accuracy on all 2^n inputs after SGD on the hinge loss: L = 3, widths (2, 1), rate 0.01, batches of 32.
+
+    Weights and biases start uniform in +-1/sqrt(fan-in). All runs advance together along the first axis; shape (runs,).
+    """
+    rng = np.random.default_rng(5)
+
+    def uniform(fan_in: int, *shape: int) -> np.ndarray:
+        return rng.uniform(-1, 1, size=(runs, *shape)) / np.sqrt(fan_in)
+
+    W, b, V, c, u = uniform(n, 2, n), uniform(n, 1, 2), uniform(2, 1, 2), uniform(2, 1, 1), uniform(1, 1, 1)
+    beta = uniform(1, 1) * output_bias
+    for _ in range(steps):
+        x = rng.choice([-1.0, 1.0], size=(runs, 32, n))
+        y = np.prod(x[:, :, :k], axis=2)
+        first = x @ W.transpose(0, 2, 1) + b
+        second = first**2 @ V.transpose(0, 2, 1) + c
+        f = (second**2 @ u)[:, :, 0] + beta
+        slope = np.where(y * f < 1, -y, 0.0)[:, :, None] / 32
+        to_second = slope * u * 2 * second
+        to_first = to_second @ V * 2 * first
+        u = u - 0.01 * (slope * second**2).sum(axis=1, keepdims=True)
+        V, c = V - 0.01 * to_second.transpose(0, 2, 1) @ first**2, c - 0.01 * to_second.sum(axis=1, keepdims=True)
+        W, b = W - 0.01 * to_first.transpose(0, 2, 1) @ x, b - 0.01 * to_first.sum(axis=1, keepdims=True)
+        beta = beta - 0.01 * slope.sum(axis=1) * output_bias
+    x = sign_inputs(n).astype(float)
+    f = (((x @ W.transpose(0, 2, 1) + b) ** 2 @ V.transpose(0, 2, 1) + c) ** 2 @ u)[:, :, 0] + beta
+    return np.mean(f * _parity(x, tuple(range(k))) > 0, axis=1)
+
+
+@check("hidden-progress:construction-layerwise", grade="sampled", target="corrected", supporting=True)
+def test_end_to_end_training_with_and_without_an_output_bias() -> None:
+    """n = 10, k = 4, widths (2, 1), the text's rate, batch size and number of steps, 100 seeds.
+
+    With an output bias 94 seeds reach 100% on all inputs; at least 90 of 100 show a success rate above 0.8 (from 0.8
+    this would happen with probability 0.006). The text reports 10 of 10. Without one, no seed gets above one half, as
+    its sign is constant.
+    """
+    solved = _trained_accuracy(10, 4, output_bias=True, steps=20000, runs=100) == 1
+    assert np.sum(solved) >= 90
+    assert binom.sf(89, 100, 0.8) < 0.006
+    assert np.all(_trained_accuracy(10, 4, output_bias=False, steps=20000, runs=10) <= 0.5)
