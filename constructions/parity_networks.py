@@ -87,14 +87,20 @@ class TwoLayerNetwork:
 
     def features(self, x: ArrayLike) -> Array:
         """The hidden layer activation(hidden x + bias) of inputs (..., n): shape (..., r). Errors as `__call__`."""
-        return self.activation(checked_inputs(x, self.hidden) @ self.hidden.T + self.bias)
+        before = checked_inputs(x, self.hidden) @ self.hidden.T + self.bias
+        with np.errstate(over="ignore", invalid="ignore"):  # refused below
+            after = self.activation(before)
+        if after.dtype != object and not np.all(np.isfinite(after)):
+            at = before[~np.isfinite(after)][0]
+            raise ValueError(f"The activation {self.activation} returned NaN or infinity at the pre-activation {at}.")
+        return after
 
     def __call__(self, x: ArrayLike) -> Array:
         """The outputs of inputs of shape (..., n): shape (...), float64 or object like the weights.
 
         Raises:
-            ValueError: if the last axis has not length n, a number is not finite, or an exact network gets numbers
-                that are not exact and rational.
+            ValueError: if the last axis has not length n, a number is not finite (of the inputs or of the hidden
+                layer), or an exact network gets numbers that are not exact and rational.
         """
         return np.asarray(self.features(x) @ self.readout + self.output_bias)
 

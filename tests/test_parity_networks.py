@@ -209,6 +209,7 @@ def test_weights_are_copied_and_frozen() -> None:
         (lambda: relu_network(3, 2)(np.ones(4)), r"shape \(\.\.\., 3\)"),
         (lambda: relu_network(3, 2)(np.array([1, np.inf, 1])), "finite"),
         (lambda: relu_network(3, 2, exact=True)(np.ones(3)), "float is not exact"),
+        (lambda: power_network(3, 3)(np.full(3, 1e200)), "returned NaN or infinity"),
         (lambda: polynet(3, 2)(1.0), r"shape \(\.\.\., 3\)"),
         (lambda: relu_network(1, 1, exact=True)(np.array([sqrt_rational(2)])), "rational"),
     ],
