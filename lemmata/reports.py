@@ -165,6 +165,7 @@ def print_statement(out: Console, chapter: Chapter, entry: Statement) -> None:
 def print_ledger(out: Console, chapters: Iterable[Chapter], verdict: str | None) -> None:
     """Print the statements of some chapters, of one verdict or of all, and how many they are."""
     table = plain_table("statement", "verdict", "title")
+    table.columns[0].no_wrap = True  # an id that is cut short cannot be looked up
     count = 0
     for chapter in chapters:
         for entry in chapter.statements:
