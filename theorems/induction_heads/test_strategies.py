@@ -146,12 +146,13 @@ def test_moments_of_the_density() -> None:
     assert squares != 2 - 2 * flat_average({(1, 1): 1}, 1)
 
 
-@check("induction-heads:claim-stationary", grade="sampled", target="corrected")
+@check("induction-heads:claim-stationary", grade="sampled", target="corrected", supporting=True)
 def test_stationary_law_tends_to_the_uniform_law(effort: Effort, record_property: Record) -> None:
     """sqrt(k) E||pi - uniform||_TV stays near 1/sqrt(2 pi): so the distance tends to 0 like 1/sqrt(k).
 
     Seed 8: 4000 chains with k = 8, 512 with 32, 128 with 128 and 32 with 256 states. Means within 5 standard errors of
-    the band (0.37, 0.42), confidence 1 - 3e-6; the distance of the first to the last has to shrink fourfold at least.
+    the band (0.37, 0.42), which was set after a first run (confidence 1 - 3e-6);
+    the distance of the first to the last has to shrink fourfold at least.
     """
     rng, distances = np.random.default_rng(8), {}
     sizes = effort.pick(quick={8: 4000, 32: 512, 128: 128, 256: 32}, full={8: 40000, 32: 8000, 128: 1000, 256: 300})
@@ -447,12 +448,12 @@ def test_symmetric_chains_and_size_bias() -> None:
     assert abs(float(uniform_loss()) - (log(2) - 0.5)) > 0.019
 
 
-@check("induction-heads:table-E.5", grade="numeric", target="printed")
+@check("induction-heads:table-E.5", grade="numeric", target="printed", supporting=True)
 def test_two_state_losses_without_sampling(record_property: Record) -> None:
     """Sums over counts, to some 1e-13, for t = 50 to 400: their order, and their limits.
 
     The distance of unigram from the loss of the known law falls like 1/t (factor 1.7 to 2 for doubled t), and
-    t * bigram rises to 1.
+    t * bigram rises to 1. The factors and 0.97 were set after a first run: they guard against regressions.
     """
     losses = {t: reference_losses(t) for t in (50, 100, 200, 400)}
     for t, exact in losses.items():
