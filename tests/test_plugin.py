@@ -78,10 +78,12 @@ class Project:
     def run(self, *arguments: str) -> tuple[int, str]:
         """Run pytest and return its exit status and its output."""
         plugins = ("cacheprovider", "nbmake", "benchmark")
+        # Where one of these is set, pytest prints the errors whole in the closing summary too, hence twice.
+        environment = {name: value for name, value in os.environ.items() if name not in ("CI", "BUILD_NUMBER")}
         result = subprocess.run(
             [sys.executable, "-m", "pytest", "-q", *(f"-pno:{plugin}" for plugin in plugins), *arguments],
             cwd=self.root,
-            env={**os.environ, "PYTHONPATH": str(self.root), "PYTEST_ADDOPTS": ""},
+            env={**environment, "PYTHONPATH": str(self.root), "PYTEST_ADDOPTS": ""},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
