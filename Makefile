@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 
 # The main job: every checked statement of the papers, and the table of verdicts.
 theorems: $(READY)
-	$(BIN)/pytest theorems --effort quick
+	$(BIN)/pytest -n 2 --dist worksteal theorems --effort quick
 
 # Everything: lint and types, the theorems, the tests of the library, the notebooks.
 test: lint
