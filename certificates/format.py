@@ -14,8 +14,6 @@ optimal again. They are invariant, so they solve a game whose payoffs d_R - Re c
 from __future__ import annotations
 
 import json
-import os
-import secrets
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -31,6 +29,7 @@ from certificates.game import GameSolution
 from certificates.permutations import PermutationGroup
 from numerics.balls import precision
 from numerics.cyclotomic import Cyclotomic, as_radicals, rational, sqrt_rational
+from numerics.files import write_atomically
 
 __all__ = [
     "FORMAT",
@@ -43,7 +42,6 @@ __all__ = [
     "scaled_pair",
     "shares",
     "write",
-    "write_atomically",
 ]
 
 FORMAT = "lemmata/group-margin"
@@ -259,22 +257,8 @@ def dumps(document: Document) -> bytes:
 
 
 def write(document: Document, path: str | Path) -> None:
-    """Write a document to a file as `write_atomically` does."""
+    """Write a document to a file as `numerics.files.write_atomically` does."""
     write_atomically(dumps(document), path)
-
-
-def write_atomically(data: bytes, path: str | Path) -> None:
-    """Write bytes to a file, which afterwards has the old content or the new one, never a part."""
-    target = Path(path)
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
-    try:
-        with temporary.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def load(path: str | Path) -> Document:

@@ -9,26 +9,24 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 import re
-import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, as_completed
 from dataclasses import dataclass, field
-from multiprocessing import parent_process
 from pathlib import Path
 
 from certificates import kernel
-from certificates.format import Document, dumps, load, write, write_atomically
+from certificates.format import Document, dumps, load, write
 from certificates.group_documents import document_of
 from certificates.group_margin import certify_group
 from certificates.group_names import parse_group
 from certificates.optimal_faces import OptimalFaces, optimal_faces
 from certificates.permutations import PermutationGroup
 from certificates.reading import read, solution_of
+from numerics.files import write_atomically
 
-__all__ = ["COLUMNS", "Outcome", "certify_to_file", "end_with_parent", "file_name", "sweep", "write_summary"]
+__all__ = ["COLUMNS", "Outcome", "certify_to_file", "file_name", "sweep", "write_summary"]
 
 COLUMNS = (
     "name",
@@ -92,18 +90,6 @@ def certify_to_file(name: str, directory: str, factors: int = 2) -> Outcome:
     kernel.check(dumps(document))
     write(document, path)
     return Outcome(name, _row(name, document, certificate.faces, path))
-
-
-def end_with_parent() -> None:
-    """Make this worker process end when the process that started it is killed; an initializer for process pools."""
-    parent = parent_process()
-
-    def wait() -> None:
-        if parent is not None:
-            parent.join()
-            os._exit(1)
-
-    threading.Thread(target=wait, daemon=True).start()
 
 
 def write_summary(names: Sequence[str], outcomes: Sequence[Outcome], path: Path) -> None:

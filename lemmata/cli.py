@@ -6,15 +6,10 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -31,8 +26,10 @@ from certificates.parity import certify_parity
 from certificates.permutations import DEFAULT_LIMIT, MAX_TABLE_ORDER
 from certificates.reading import read, solution_of
 from certificates.regularised import penalty_limit, regularisation_path
-from certificates.sweep import Outcome, end_with_parent, sweep, write_summary
+from certificates.sweep import Outcome, sweep, write_summary
 from constructions.network_files import export_npz
+from lemmata import experiments
+from lemmata.console import err, out, refusals
 from lemmata.reports import (
     print_certificate,
     print_ledger,
@@ -42,6 +39,7 @@ from lemmata.reports import (
     print_statement,
     summary,
 )
+from numerics.processes import process_pool
 from theorems.ledger import VERDICTS, load_ledger
 
 app = typer.Typer(
@@ -49,8 +47,7 @@ app = typer.Typer(
     add_completion=False,
     help="Theorems about neural sequence models and feature learning, made executable.",
 )
-out = Console(highlight=False)
-err = Console(stderr=True, highlight=False)
+app.add_typer(experiments.app, name="experiment")
 
 LARGEST_ENUMERATION = 16  # parity networks are evaluated on all 2^N inputs
 LARGEST_EXACT_PARITY = 9  # and up to this N in exact arithmetic
@@ -61,17 +58,6 @@ DEFAULT_PENALTIES = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7)
 Group = Annotated[str, typer.Argument(metavar="GROUP", help="name of the group, for example Z7, S4 or Q8")]
 Limit = Annotated[int, typer.Option(help="largest order of a group that is accepted; memory grows with the order")]
 Factors = Annotated[int, typer.Option(metavar="K", min=2, max=kernel.MAX_FACTORS, help="factors of the product")]
-
-
-@contextmanager
-def _refusals() -> Iterator[None]:
-    """Turn input that is refused into one sentence on stderr and exit code 2."""
-    try:
-        yield
-    except (ValueError, OSError, MemoryError) as error:
-        reason = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.strerror else str(error)
-        err.print(f"[red]error[/red]: {escape(reason or 'not enough memory')}", soft_wrap=True)
-        raise typer.Exit(2) from error
 
 
 @app.command(
@@ -95,7 +81,7 @@ def certify(
     limit: Limit = DEFAULT_LIMIT,
 ) -> None:
     """Print the certificate of a group; exit 1 when the network misses the maximum, 2 when the input is refused."""
-    with _refusals():
+    with refusals():
         for path in (out_file, network):
             _refuse_unwritable(path)
         with err.status(f"certifying {escape(group)}"):
@@ -210,7 +196,7 @@ def check(files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="c
 @app.command(help="Explain a certificate file: what it proves, and how.")
 def explain(file: Annotated[Path, typer.Argument(metavar="FILE", help="certificate file")]) -> None:
     """Print a report of a valid certificate; exit 1 when it is invalid, 2 when it is malformed."""
-    with _refusals():
+    with refusals():
         document = load(file)
         with err.status(f"checking {escape(str(file))}"):
             try:
@@ -239,12 +225,12 @@ def sweep_command(
     factors: Factors = 2,
 ) -> None:
     """Certify groups in parallel; finished files are kept, so that a second run continues an interrupted one."""
-    with _refusals():
+    with refusals():
         directory.mkdir(parents=True, exist_ok=True)
         with err.status("listing the groups"):
             groups = group_list(max_order)
         err.print(escape(groups.description))
-        executor = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=end_with_parent)
+        executor = process_pool(jobs)
         outcomes: list[Outcome] = []
         try:
             with _progress() as bar:
@@ -289,7 +275,7 @@ def path(
     limit: Limit = DEFAULT_LIMIT,
 ) -> None:
     """Print the regularisation path; exit 2 for a group or a penalty that is refused."""
-    with _refusals():
+    with refusals():
         with err.status(f"certifying {escape(group)}"):
             certificate = certify_group(parse_group(group, limit), factors)
             maximum = float(certificate.gamma)
@@ -321,7 +307,7 @@ def parity(
     k: Annotated[int, typer.Argument(metavar="K", help="number of relevant bits, 1 <= K <= N")],
 ) -> None:
     """Print the certificate of (n, k)-sparse parity; exit 1 when it is rejected, 2 for sizes out of range."""
-    with _refusals():
+    with refusals():
         if n > LARGEST_ENUMERATION:
             raise ValueError(f"The network is evaluated on all 2^N inputs; N = {n} exceeds {LARGEST_ENUMERATION}.")
         with err.status(f"certifying parity of {k} of {n} bits"):
@@ -338,7 +324,7 @@ def show(statement: Annotated[str, typer.Argument(help="id of the statement, or 
         (chapter, entry) for chapter in load_ledger().chapters for entry in chapter.statements if statement in entry.id
     ]
     exact = [pair for pair in found if pair[1].id == statement]
-    with _refusals():
+    with refusals():
         if not found:
             raise ValueError(
                 f"no statement of the ledger has an id that contains {statement!r}. "
@@ -358,7 +344,7 @@ def ledger(
     """Print a table of statements; exit 2 for an unknown chapter or verdict."""
     chapters = load_ledger().chapters
     names = [entry.name for entry in chapters]
-    with _refusals():
+    with refusals():
         wanted = None if chapter is None else chapter.replace("-", "_")
         if wanted is not None and wanted not in names:
             raise ValueError(f"There is no chapter {chapter!r}; the chapters are {', '.join(names)}.")

@@ -1,0 +1,149 @@
+"""The commands `lemmata experiment list`, `run` and `show`: experiments of the documents, repeated."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from lemmata.console import err, out, refusals
+from numerics.experiments import Done, FailedItemsError
+from numerics.processes import process_pool
+from theorems.experiments import (
+    SCALES,
+    Experiment,
+    Summary,
+    committed,
+    find_experiment,
+    load_experiments,
+    run_experiment,
+    write_summary,
+)
+
+__all__ = ["app"]
+
+app = typer.Typer(no_args_is_help=True, help="Repeat experiments of the documents, and show what they gave.")
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="name of the experiment; lemmata experiment list has them")]
+AsJson = Annotated[bool, typer.Option("--json", help="print JSON instead of a report")]
+COLOURS = {"reproduced": "green", "partly": "yellow", "not reproduced": "red"}
+
+
+@app.command(name="list", help="List the experiments, with the verdicts of their committed results.")
+def list_command(as_json: AsJson = False) -> None:
+    """Print a table of the experiments."""
+    rows = []
+    for name, (chapter, experiment) in load_experiments().items():
+        summary = committed(name)
+        verdicts = dict.fromkeys(experiment.statements, "not run yet")
+        verdicts.update({} if summary is None else summary["verdicts"])
+        rows.append({"name": name, "chapter": chapter, "title": experiment.title, "verdicts": verdicts})
+    if as_json:
+        typer.echo(json.dumps(rows, indent=2))
+        return
+    table = Table("experiment", "about", "result", box=None, pad_edge=False)
+    for row in rows:
+        for position, (statement, verdict) in enumerate(row["verdicts"].items()):
+            table.add_row("" if position else row["name"], statement, _coloured(verdict))
+    out.print(table)
+
+
+@app.command(name="run", help="Run an experiment. With --out it keeps what is done, and a second run continues.")
+def run_command(
+    name: Name,
+    scale: Annotated[str, typer.Option(metavar="|".join(SCALES), help="seconds, or minutes")] = "quick",
+    directory: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="folder for the items and for NAME.json, the summary")
+    ] = None,
+    workers: Annotated[int, typer.Option(min=1, help="processes")] = os.cpu_count() or 1,
+    as_json: AsJson = False,
+) -> None:
+    """Run all items and print the summary; exit 1 when an item failed, 2 when the input is refused."""
+    with refusals():
+        _, experiment = find_experiment(name)
+        if scale not in SCALES:
+            raise ValueError(f"There is no scale {scale!r}: the scales are {' and '.join(SCALES)}.")
+        if directory is not None:
+            directory.mkdir(parents=True, exist_ok=True)
+        summary = _run(experiment, scale, directory, workers)
+        if directory is not None:
+            write_summary(summary, directory / f"{name}.json")
+    if as_json:
+        typer.echo(json.dumps(summary, indent=2))
+    else:
+        _print(summary)
+        if directory is not None:
+            out.print(escape(f"summary in {directory / f'{name}.json'}"), soft_wrap=True)
+
+
+def _run(experiment: Experiment, scale: str, directory: Path | None, workers: int) -> Summary:
+    total = len(experiment.scales[scale])
+    folder = None if directory is None else directory / f"{experiment.name}-{scale}"
+    executor = process_pool(min(workers, total))
+    finished = 0
+    columns = (TextColumn("{task.description:>14}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    try:
+        with Progress(*columns, console=err) as bar:
+            task = bar.add_task(experiment.name, total=total)
+
+            def report(done: Done) -> None:
+                nonlocal finished
+                finished += 1
+                bar.update(task, advance=1, description=escape(done.key))
+                if done.error is not None:
+                    bar.console.print(f"[red]failed[/red]: {escape(f'{done.key}: {done.error}')}", soft_wrap=True)
+
+            return run_experiment(experiment, scale, folder, executor, report)
+    except FailedItemsError as failure:
+        err.print(f"{len(failure.errors)} of {total} items failed; the same command runs these again", soft_wrap=True)
+        raise typer.Exit(1) from failure
+    except KeyboardInterrupt as interrupt:
+        again = "; the same command continues" if folder is not None else ""
+        err.print(f"stopped after {finished} of {total} items{again}")
+        raise typer.Exit(130) from interrupt
+    finally:
+        executor.shutdown(wait=True, cancel_futures=True)
+
+
+@app.command(help="Show the committed results of an experiment.")
+def show(name: Name, as_json: AsJson = False) -> None:
+    """Print the committed summary; exit 2 when there is no such experiment, or no results of it yet."""
+    with refusals():
+        summary = committed(name)
+        if summary is None:
+            raise ValueError(f"No results of {name} are committed yet; lemmata experiment run {name} makes some.")
+    if as_json:
+        typer.echo(json.dumps(summary, indent=2))
+    else:
+        _print(summary)
+
+
+def _print(summary: Summary) -> None:
+    out.print(escape(f"{summary['title']} ({len(summary['items'])} items, scale {summary['scale']})"), soft_wrap=True)
+    for statement, verdict in summary["verdicts"].items():
+        out.print(f"{escape(statement)}: {_coloured(verdict)}", soft_wrap=True)
+        for criterion in summary["criteria"]:
+            if criterion["statement"] == statement:
+                mark = "[green]met[/green]    " if criterion["met"] else "[red]not met[/red]"
+                out.print(f"  {mark} {escape(criterion['text'])}", soft_wrap=True)
+    for name, value in summary["numbers"].items():
+        out.print(f"  {escape(name)}: {escape(_number(value))}", soft_wrap=True)
+    out.print(f"  command: {escape(summary['command'])}", soft_wrap=True)
+
+
+def _number(value: object) -> str:
+    """A number, an interval, or whatever else a summary holds, in one line."""
+    if isinstance(value, dict) and value.keys() == {"estimate", "low", "high", "level"}:
+        return f"{value['estimate']:.4g} [{value['low']:.4g}, {value['high']:.4g}] at {value['level']:.0%}"
+    return f"{value:.4g}" if isinstance(value, float) else json.dumps(value)
+
+
+def _coloured(verdict: str) -> str:
+    colour = COLOURS.get(verdict)
+    return verdict if colour is None else f"[{colour}]{verdict}[/{colour}]"

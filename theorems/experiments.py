@@ -1,0 +1,212 @@
+"""Experiments of the documents, repeated: what is run, what is measured, and what counts as reproduced.
+
+A chapter lists its experiments as ``EXPERIMENTS`` in `theorems/<chapter>/experiments.py`. Each has settings for two
+scales ("quick", seconds; "full", minutes), a function that does one item (usually one seed), and a function that turns
+the results into numbers with confidence intervals and into criteria, each met or not. The criteria are written down
+before the runs that they judge. A figure is "reproduced" if all criteria that name it are met, "partly" if some are,
+and "not reproduced" if none is.
+
+`results/<name>.json` in the folder of a chapter is the committed summary of a run at full scale, with the results of
+all items, so that `recomputed` can judge it again.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from numerics.experiments import Done, run
+from numerics.files import write_atomically
+from theorems.ledger import THEOREMS, catalogue_ids
+
+__all__ = [
+    "SCALES",
+    "Criterion",
+    "Experiment",
+    "Findings",
+    "committed",
+    "find_experiment",
+    "load_experiments",
+    "recomputed",
+    "run_experiment",
+    "verdict",
+    "write_summary",
+]
+
+Scale = Literal["quick", "full"]
+Verdict = Literal["reproduced", "partly", "not reproduced"]
+Json = Any
+Summary = dict[str, Any]
+
+SCALES: tuple[Scale, ...] = get_args(Scale)
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """One claim of a statement as the experiment reads it, with its threshold, and whether the runs met it."""
+
+    statement: str
+    text: str
+    met: bool
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What the results say: ``numbers`` (JSON, with confidence intervals and sample sizes) and the criteria."""
+
+    numbers: Mapping[str, Json]
+    criteria: tuple[Criterion, ...]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """An experiment about one or more statements of the ledger.
+
+    Attributes:
+        name: lower-case words joined by hyphens, unique among all chapters.
+        statements: the ids that it is about; its criteria name these and no others.
+        title: one line.
+        scales: the settings of every item by key, as `numerics.experiments.run` takes them, for "quick" and "full".
+        work: does one item: settings to result, both JSON; at the top level of a module. Results are committed: keep
+            them to a few hundred numbers, with five significant digits.
+        summarise: (settings, results) of all items, by key, to findings; a pure function, which is called again on
+            the committed results.
+
+    Raises:
+        ValueError: for a statement that is not in the ledger, or a scale that is missing or unknown.
+    """
+
+    name: str
+    statements: tuple[str, ...]
+    title: str
+    scales: Mapping[str, Mapping[str, Json]]
+    work: Callable[[Any], Json]
+    summarise: Callable[[Mapping[str, Json], Mapping[str, Json]], Findings]
+
+    def __post_init__(self) -> None:
+        unknown = [statement for statement in self.statements if statement not in catalogue_ids()]
+        if unknown or not self.statements:
+            raise ValueError(f"The experiment {self.name} is about {unknown or 'nothing'}, which the ledger lacks.")
+        if set(self.scales) != set(SCALES) or not all(self.scales.values()):
+            raise ValueError(f"The experiment {self.name} needs items for each of the scales {' and '.join(SCALES)}.")
+
+
+def load_experiments() -> dict[str, tuple[str, Experiment]]:
+    """All experiments by name, each with the folder name of its chapter.
+
+    Raises:
+        ValueError: if two experiments have one name.
+    """
+    found: dict[str, tuple[str, Experiment]] = {}
+    for path in sorted(THEOREMS.glob("*/experiments.py")):
+        chapter = path.parent.name
+        for experiment in importlib.import_module(f"theorems.{chapter}.experiments").EXPERIMENTS:
+            if experiment.name in found:
+                raise ValueError(f"There are two experiments of the name {experiment.name}.")
+            found[experiment.name] = (chapter, experiment)
+    return found
+
+
+def find_experiment(name: str) -> tuple[str, Experiment]:
+    """The chapter and the experiment of a name.
+
+    Raises:
+        ValueError: if there is none; the message names all.
+    """
+    experiments = load_experiments()
+    if name not in experiments:
+        raise ValueError(
+            f"There is no experiment {name!r}; the experiments are {', '.join(experiments) or 'none yet'}."
+        )
+    return experiments[name]
+
+
+def run_experiment(
+    experiment: Experiment,
+    scale: str = "quick",
+    folder: Path | None = None,
+    executor: Executor | None = None,
+    on_done: Callable[[Done], None] | None = None,
+) -> Summary:
+    """Run all items of a scale, as `numerics.experiments.run` does, and return the summary.
+
+    Raises:
+        ValueError: for an unknown scale.
+        FailedItemsError: if items failed.
+    """
+    if scale not in SCALES:
+        raise ValueError(f"There is no scale {scale!r}: the scales are {' and '.join(SCALES)}.")
+    settings = experiment.scales[scale]
+    results = run(experiment.work, settings, folder, executor, on_done)
+    plain = json.loads(json.dumps(dict(settings)))
+    return _summary(experiment, scale, plain, results)
+
+
+def _summary(experiment: Experiment, scale: str, settings: Mapping[str, Json], results: Mapping[str, Json]) -> Summary:
+    findings = experiment.summarise(settings, results)
+    named = {criterion.statement for criterion in findings.criteria}
+    if named != set(experiment.statements):
+        raise ValueError(f"The criteria of {experiment.name} are about {sorted(named)}, not {experiment.statements}.")
+    return {
+        "experiment": experiment.name,
+        "title": experiment.title,
+        "scale": scale,
+        "command": f"lemmata experiment run {experiment.name} --scale {scale}",
+        "verdicts": {statement: verdict(findings, statement) for statement in experiment.statements},
+        "criteria": [{"statement": c.statement, "text": c.text, "met": bool(c.met)} for c in findings.criteria],
+        "numbers": json.loads(json.dumps(dict(findings.numbers), allow_nan=False)),
+        "items": {key: {"settings": settings[key], "result": results[key]} for key in settings},
+    }
+
+
+def verdict(findings: Findings, statement: str) -> Verdict:
+    """ "reproduced" if all criteria that name the statement are met, "partly" if some are, else "not reproduced"."""
+    met = [criterion.met for criterion in findings.criteria if criterion.statement == statement]
+    if all(met):
+        return "reproduced"
+    return "partly" if any(met) else "not reproduced"
+
+
+def write_summary(summary: Summary, path: Path) -> None:
+    """Write a summary as readable JSON: a line for each number, criterion and item; never half written."""
+    lines = []
+    for name, value in summary.items():
+        if isinstance(value, dict):
+            inner = ",\n".join(f"  {json.dumps(key)}: {json.dumps(entry)}" for key, entry in value.items())
+            lines.append(f" {json.dumps(name)}: {{\n{inner}\n }}")
+        elif isinstance(value, list):
+            inner = ",\n".join(f"  {json.dumps(entry)}" for entry in value)
+            lines.append(f" {json.dumps(name)}: [\n{inner}\n ]")
+        else:
+            lines.append(f" {json.dumps(name)}: {json.dumps(value)}")
+    write_atomically(("{\n" + ",\n".join(lines) + "\n}\n").encode("utf-8"), path)
+
+
+def committed(name: str) -> Summary | None:
+    """The committed summary of an experiment, or None if there is none yet.
+
+    Raises:
+        ValueError: if there is no such experiment.
+    """
+    chapter, _ = find_experiment(name)
+    path = THEOREMS / chapter / "results" / f"{name}.json"
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+
+
+def recomputed(summary: Summary) -> Summary:
+    """The summary that follows from the items of a summary; equal to it if nobody changed numbers or criteria since.
+
+    Raises:
+        ValueError: if the items are not those of the scale, with the settings that the code has now.
+    """
+    _, experiment = find_experiment(summary["experiment"])
+    items = summary["items"]
+    settings = {key: item["settings"] for key, item in items.items()}
+    if settings != json.loads(json.dumps(dict(experiment.scales[summary["scale"]]))):
+        raise ValueError(f"The items of {experiment.name} do not have the settings of the scale {summary['scale']}.")
+    return _summary(experiment, summary["scale"], settings, {key: item["result"] for key, item in items.items()})
