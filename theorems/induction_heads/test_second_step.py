@@ -5,7 +5,8 @@ the gradient of the first step and d_j = <C_j, I>. With diag and off the increme
 
     v_2 - v_j = c eta (2 (g_2 - g_j) + eta (off (g_2 - g_j) + (diag - off) (d_2 - d_j))),
 
-a polynomial in eta whose coefficients are polynomials in ln 2: all signs here are decided exactly.
+a polynomial in eta whose coefficients are polynomials in ln 2: all signs here are decided exactly. For all t at once
+they are decided in `test_all_lengths`.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from numerics.log_two import LN2, LogTwo
 from numerics.minimal_gradient import chain_tensor, flat_tensor, stationary_law, v_gradient, w_gradient
 from theorems.evidence import check, counterexample
 from theorems.induction_heads import flat_prior, printed_updates, sequence_gradients
+from theorems.induction_heads.segments import S, U, V, density, roots_inside, x
 from theorems.induction_heads.sequence_gradients import Chain, chain
 
 ONES, IDENTITY = np.ones((2, 2), dtype=int), np.eye(2, dtype=int)
@@ -53,12 +55,12 @@ def probability(P: Chain, x: tuple[int, ...]) -> Any:
 def averages_over_sequences(P: Chain, p: int, j: int) -> tuple[list[Any], Any]:
     """sum over t' = j..p of P[x_t' = i, x_{t'-j+1} = x_p] for both i, and of P[x_t' = x_{p+1}, x_{t'-j+1} = x_p]."""
     logit, truth = [fmpq(0), fmpq(0)], fmpq(0)
-    for x in product(range(2), repeat=p + 1):
-        weight = probability(P, x)
+    for tokens in product(range(2), repeat=p + 1):
+        weight = probability(P, tokens)
         for late in range(j, p + 1):
-            if x[late - j] == x[p - 1]:
-                logit[x[late - 1]] += weight
-                truth += weight * int(x[late - 1] == x[p])
+            if tokens[late - j] == tokens[p - 1]:
+                logit[tokens[late - 1]] += weight
+                truth += weight * int(tokens[late - 1] == tokens[p])
     return logit, truth
 
 
@@ -219,18 +221,6 @@ def test_printed_constant_would_reverse_the_conclusion() -> None:
     assert leading(1) == (7 - 10 * LN2) / 24 > 0  # nor is E_j negative for all odd j
 
 
-def density() -> tuple[Any, Any, Any]:
-    """h(x), h(-x) for x in (0, 1), and x: E_j is the integral of h(lambda) lambda^(j-1) over (-1, 1).
-
-    h is the integral of U V^2 (1/2 - U)/S^3 over the segment U + V = S = 1 - lambda of the unit square.
-    """
-    x, u, s = sympy.symbols("x u s")
-    inner = sympy.expand(u * (s - u) ** 2 * (sympy.Rational(1, 2) - u))
-    upper = sympy.integrate(inner, (u, 0, s)) / s**3
-    lower = sympy.integrate(inner, (u, s - 1, 1)) / s**3
-    return upper.subs(s, 1 - x), lower.subs(s, 1 + x), x
-
-
 @check("induction-heads:lemma-E.1h", grade="symbolic", target="corrected")
 def test_sign_certificate_for_all_coordinates() -> None:
     """E_j > 0 decreases along the even j, and E_j < 0 for all odd j >= 3; so kappa_2 > kappa_j for all j > 2.
@@ -239,12 +229,11 @@ def test_sign_certificate_for_all_coordinates() -> None:
     (h(x) + h(-x)) x^(j-1), and the bracket changes sign once, from + to - at x_0; so, for j > 3, E_j is at most
     x_0^(j-3) E_3 < 0. The roots in the open interval are counted by Sturm sequences.
     """
-    upper, lower, x = density()
-    difference, total = sympy.cancel(upper - lower), sympy.cancel(upper + lower)
+    h = density(U * V**2 * (sympy.Rational(1, 2) - U) / S**3)
     even = x * (1 - x) * (4 * x**3 + 16 * x**2 + 27 * x + 3) / (60 * (1 + x) ** 3)
     odd = (1 - x) * (1 + 4 * x - 12 * x**2 - 3 * x**3) / (60 * (1 + x) ** 3)
-    assert vanishes(difference - even)
-    assert vanishes(total - odd)
+    assert vanishes(h.odd - even)
+    assert vanishes(h.even - odd)
     growing = sympy.Poly(4 * x**3 + 16 * x**2 + 27 * x + 3, x)
     assert roots_inside(growing) == 0
     assert at(growing, 0) > 0
@@ -259,18 +248,6 @@ def test_sign_certificate_for_all_coordinates() -> None:
 
 def at(polynomial: Any, where: int) -> Any:
     return polynomial.eval(where)
-
-
-def roots_inside(polynomial: sympy.Poly) -> int:
-    """The number of distinct roots in (0, 1), by the sign changes of the Sturm sequence at 0 and 1 (no roots there)."""
-    assert at(polynomial, 0) != 0
-    assert at(polynomial, 1) != 0
-
-    def changes(where: int) -> int:
-        signs = [np.sign(at(p, where)) for p in sympy.sturm(polynomial)]
-        return sum(s != r for s, r in pairwise([s for s in signs if s != 0]))
-
-    return changes(0) - changes(1)
 
 
 @check("induction-heads:lemma-E.1h", grade="exact", target="corrected", supporting=True)
