@@ -8,7 +8,8 @@ Rows are tokens (row-vector convention, z W), positions count from 0 in this mod
 with a table v of relative-position keys; or the same with the *hard* maximum, which attends to all maximisers of S_i
 alike (ties averaged), the limit of the softmax as the scores are scaled up. A merged score matrix W_QK is the head with
 W_Q = W_QK and W_K = I. An `AttentionLayer` adds its heads to the residual stream, or concatenates them without it.
-`constructions.transformer` stacks layers between an embedding and a readout.
+`constructions.transformer` stacks layers between an embedding and a readout. Biases, a null pair and attention over a
+separate memory are in `constructions.decoder_attention`, token-wise maps in `constructions.feed_forward`.
 
 One forward pass serves three number systems: float64; exact numbers (rationals, cyclotomic: hard attention only, since
 a softmax is not rational); rigorous balls. The root of the temperature is taken in the forward pass alone, so that hard
@@ -181,7 +182,7 @@ class AttentionHead:
             visible = index[-1] + 1 if self.causal else scores.shape[-1]
             row = scores[index][:visible].tolist()
             if self.normalisation == "hardmax":
-                result[index][:visible] = _hard_weights(row, decided_less if is_ball else operator.lt, is_ball)
+                result[index][:visible] = hard_weights(row, decided_less if is_ball else operator.lt, is_ball)
             else:
                 result[index][:visible] = _ball_softmax([x / root for x in row])
         return result
@@ -268,7 +269,7 @@ def _matrix_product(a: Array, b: Array) -> Array:
         return np.matmul(a, b)
 
 
-def _hard_weights(row: Sequence[Any], less: Callable[[Any, Any], bool], is_ball: bool) -> list[Any]:
+def hard_weights(row: Sequence[Any], less: Callable[[Any, Any], bool], is_ball: bool) -> list[Any]:
     """1/(number of maximisers) at the maximisers of the row, else 0; `less` must be decided."""
     best = 0
     for j, score in enumerate(row):
