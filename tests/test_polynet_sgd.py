@@ -1,0 +1,70 @@
+"""`numerics.polynet_sgd`: the kernel against plain NumPy, planted faults of the input."""
+
+import math
+
+import numpy as np
+import pytest
+
+from numerics.polynet_sgd import proved_steps, train_polynet
+
+
+@pytest.mark.parametrize(("k", "block", "batch"), [(2, 3, 1), (3, 2, 4), (1, 3, 2)])
+def test_the_kernel_is_the_plain_update(k: int, block: int, batch: int) -> None:
+    start = np.random.default_rng(1).normal(size=(k, block))
+    steps, delta, w = 50, 0.2, start.copy()
+    rate = 1 / (2 * math.sqrt(2 * steps * math.log(2 * k * block * steps / delta)))
+    signs = np.random.default_rng(7).integers(0, 2, size=(steps, batch, k, block), dtype=np.int8) * 2 - 1
+    for x in signs.astype(np.int64):
+        inner = np.einsum("kj,bkj->bk", w, x)
+        label = np.prod(x[:, :, 0], axis=1)
+        norms = np.abs(w).sum(axis=1)
+        change = np.empty_like(w)
+        for i in range(k):
+            others = label * np.prod(np.delete(inner, i, axis=1), axis=1)
+            change[i] = rate / np.prod(np.delete(norms, i)) * np.mean(others[:, None] * x[:, i], axis=0)
+        w += change
+    run = train_polynet(start, steps, delta, 7, batch)
+    assert np.allclose(run.weights, w, rtol=1e-12, atol=1e-12)
+    assert run.mismatch < 1e-12
+    assert not np.allclose(train_polynet(start, steps, delta, 8, batch).weights, w)
+
+
+def test_runs_longer_than_a_chunk_report_progress_and_repeat() -> None:
+    seen: list[int] = []
+    first = train_polynet(np.ones((2, 2)), 10_000, 0.1, 3, on_progress=seen.append)
+    assert seen == [4096, 8192, 10_000]
+    assert np.array_equal(first.weights, train_polynet(np.ones((2, 2)), 10_000, 0.1, 3).weights)
+
+
+def test_proved_steps_are_the_fixed_point() -> None:
+    assert [proved_steps(2, block, 0.05, 0.1) for block in (1, 2, 3)] == [242, 24_371, 150_700]
+    steps = proved_steps(3, 4, 0.01, 0.05)
+    excess = [s - 6 * math.log(24 * s / 0.05) * math.log(600) * 10**5 for s in (steps - 1, steps)]
+    assert excess[0] < 0 <= excess[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((0, 2, 0.1, 0.1), "k >= 1 blocks"),
+        ((2, 0, 0.1, 0.1), "k >= 1 blocks"),
+        ((2, 2, 0.5, 0.1), "epsilon must be"),
+        ((2, 2, 0.1, 1.0), "delta in"),
+    ],
+)
+def test_bad_sizes(arguments: tuple[int, int, float, float], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        proved_steps(*arguments)
+
+
+@pytest.mark.parametrize("weights", [[1.0, 2.0], [[]], [[0.0, 0.0], [1.0, 1.0]], [[np.nan, 1.0]]])
+def test_bad_weights(weights: list[object]) -> None:
+    with pytest.raises(ValueError, match="nonzero rows"):
+        train_polynet(weights, 10, 0.1, 0)
+
+
+def test_bad_steps() -> None:
+    with pytest.raises(ValueError, match="steps and batch"):
+        train_polynet(np.ones((2, 2)), 0, 0.1, 0)
+    with pytest.raises(ValueError, match="steps and batch"):
+        train_polynet(np.ones((2, 2)), 5, 0.1, 0, batch=0)
