@@ -8,7 +8,7 @@ are enclosed in balls and rounded; `sup_error` bounds |f - g| rigorously, for an
 
 With L_2 = sup |g''| an interpolant of knot distance h has error <= L_2 h^2 / 8, so that M = O(eps^(-1/2)).
 
-Source: deep-icgd, def-4, construction-1d.
+Source: deep-icgd, def-4, construction-1d, construction-product.
 """
 
 from __future__ import annotations
@@ -278,6 +278,34 @@ def squared_loss_derivative() -> ReluSum:
     return ridge(identity(), (1, -1))
 
 
+def square(radius: object, pieces: int) -> ReluSum:
+    """The interpolant S of z^2 on [-R, R] at the knots i R / pieces: z^2 <= S <= z^2 + h^2 / 4 with h = R / pieces.
+
+    S is even and S(0) = 0; 2 pieces units. On [a, b] one has S - z^2 = (z - a)(b - z).
+
+    Raises:
+        ValueError: if radius <= 0 or pieces < 1.
+    """
+    R, h = _positive(radius, "radius"), _step(radius, pieces)
+    knots = [h * i for i in range(-pieces, pieces + 1)]
+    return replace(piecewise_linear(knots, [t * t for t in knots]), radius=R, error=h * h / 4)
+
+
+def multiplication(radius: object, pieces: int) -> ReluSum:
+    """(x, y) -> (S(x + y) - S(x - y)) / 4, off x y by at most h^2 / 16 for |x|, |y| <= R, with h = 2 R / pieces.
+
+    Exactly 0 if x = 0 or y = 0. 4 pieces units.
+
+    Raises:
+        ValueError: if radius <= 0 or pieces < 1.
+    """
+    R = _positive(radius, "radius")
+    S = square(2 * R, pieces)
+    plus, minus = ridge(S, (1, 1)), ridge(S, (1, -1))
+    c = np.concatenate([plus.coefficients, -minus.coefficients]) / fmpq(4)
+    return ReluSum(c, np.concatenate([plus.directions, minus.directions]), radius=R, error=S.error / 4)
+
+
 # ---- smooth functions
 
 
@@ -289,11 +317,9 @@ def interpolant(function: SmoothFunction, radius: object, pieces: int) -> ReluSu
     Raises:
         ValueError: if radius <= 0, pieces < 1, or the function is not finite on [-radius, radius].
     """
-    R = _positive(radius, "radius")
-    if isinstance(pieces, bool) or not isinstance(pieces, int) or pieces < 1:
-        raise ValueError(f"pieces, the number of pieces on each side of 0, must be an integer >= 1, not {pieces!r}.")
-    knots = [R * i / pieces for i in range(-pieces, pieces + 1)]
-    size = function.bound(-R, R, 2) * (R / pieces) ** 2 / 8
+    R, h = _positive(radius, "radius"), _step(radius, pieces)
+    knots = [h * i for i in range(-pieces, pieces + 1)]
+    size = function.bound(-R, R, 2) * h**2 / 8
     return _interpolate(function, R, knots, size / 256)
 
 
@@ -345,6 +371,13 @@ def _positive(x: object, what: str) -> fmpq:
     if value <= 0:
         raise ValueError(f"{what} must be positive, not {value}.")
     return value
+
+
+def _step(radius: object, pieces: int) -> fmpq:
+    """The distance of the knots i R / pieces."""
+    if isinstance(pieces, bool) or not isinstance(pieces, int) or pieces < 1:
+        raise ValueError(f"pieces, the number of pieces on each side of 0, must be an integer >= 1, not {pieces!r}.")
+    return _positive(radius, "radius") / pieces
 
 
 def _interpolate(function: SmoothFunction, radius: fmpq, knots: list[fmpq], rounding: fmpq) -> ReluSum:
