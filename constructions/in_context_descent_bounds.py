@@ -1,0 +1,112 @@
+"""Ranges of a trained network on a box of weights, and sums of ReLUs that are certified on them.
+
+With |w| <= m coordinate by coordinate and |p(j-1)| <= b_(j-1), the arguments of layer j are at most
+
+    rho_j = max_k sum_b m(v_jk)[b] b_(j-1),      b_j = sup_{|t| <= rho_j} |r(t)|,      b_0 = the bound of the inputs,
+
+exactly in rationals, for r itself or for the sum of ReLUs in its place. They bound the same arguments as the corrected
+radii of the document, rho_(j+1) = B_v sqrt(K) sup |r|; the printed ones, without sqrt(K), are too small.
+
+Source: deep-icgd, lemma-2 (corrected radii) and lemma-4 (corrected R_3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from flint import fmpq
+
+from constructions.in_context_descent_layout import PromptLayout
+from constructions.layers import Array
+from numerics.exact import as_exact
+from numerics.relu_sums import ReluSum, interpolant, interpolant_within
+from numerics.smooth_functions import SmoothFunction, rational
+
+Box = tuple[object, object]
+
+
+def box_arrays(layout: PromptLayout, box: Box) -> tuple[Array, Array]:
+    """The lower and the upper end of the box, shape (D_N,) each, from exact numbers or arrays of that shape.
+
+    Raises:
+        ValueError: if an end has another shape or is not exact, or lower > upper somewhere.
+    """
+    ends: list[Array] = []
+    for name, end in zip(("lower", "upper"), box, strict=True):
+        array = as_exact(np.asarray(end, dtype=object))
+        if array.shape not in ((), (layout.weight_count,)):
+            raise ValueError(f"The {name} end of the box must be a number or have shape ({layout.weight_count},).")
+        ends.append(np.array(np.broadcast_to(array, (layout.weight_count,))))
+    crossed = np.flatnonzero((ends[0] > ends[1]).astype(bool))
+    if len(crossed):
+        raise ValueError(f"The box is empty: its lower end exceeds its upper end at weight {crossed[0]}.")
+    return ends[0], ends[1]
+
+
+def preactivation_bounds(
+    layout: PromptLayout, box: Box, input_bound: object, largest: Callable[[fmpq], fmpq]
+) -> tuple[list[fmpq], list[fmpq]]:
+    """(rho_1, ..., rho_N) and (b_0, ..., b_N); `largest` maps rho to an upper bound of sup_{|t| <= rho} |r(t)|.
+
+    Raises:
+        ValueError: for a box that does not fit, or a negative input bound.
+    """
+    lower, upper = box_arrays(layout, box)
+    sizes = np.array([max(abs(lo), abs(hi)) for lo, hi in zip(lower, upper, strict=True)], dtype=object)
+    outputs = [rational(input_bound, "input_bound")]
+    if outputs[0] < 0:
+        raise ValueError(f"input_bound, the bound of the inputs in size, must be >= 0, not {outputs[0]}.")
+    arguments: list[fmpq] = []
+    for V in layout.matrices(sizes):
+        arguments.append(max(sum(row, fmpq(0)) for row in V.tolist()) * outputs[-1])
+        outputs.append(largest(arguments[-1]))
+    return arguments, outputs
+
+
+def largest_value(function: ReluSum) -> Callable[[fmpq], fmpq]:
+    """rho -> max_{|t| <= rho} |f(t)| of a sum of ReLUs of one argument, exactly: it is attained at a kink or an end."""
+
+    def largest(rho: fmpq) -> fmpq:
+        points = [-rho, rho, *(t for t in function.breakpoints() if abs(t) < rho)]
+        return max(abs(value) for value in function(np.array(points, dtype=object)).tolist())
+
+    return largest
+
+
+def approximate_activation(
+    widths: tuple[int, ...],
+    function: SmoothFunction,
+    box: Box,
+    input_bound: object,
+    *,
+    pieces: int | None = None,
+    error: object | None = None,
+) -> tuple[ReluSum, ReluSum]:
+    """Sums of ReLUs for a smooth activation and its derivative, certified wherever the box of weights can lead.
+
+    Args:
+        widths: (d_x, K_1, ..., K_(N-1), d_y).
+        function: the activation r.
+        box: the ends of the box of weights, as in `box_arrays`.
+        input_bound: a bound of the inputs in size, the test input included.
+        pieces: uniform knots, so many pieces on each side of 0; or
+        error: a sup-error > 0 for both sums, with few knots. Exactly one of the two.
+
+    Raises:
+        ValueError: if not exactly one of pieces and error is given, error <= 0, pieces < 1, or the box does not fit.
+    """
+    if (pieces is None) == (error is None):
+        raise ValueError("Give either pieces, the number of knots per side, or error, the largest error, not both.")
+    slack = fmpq(1) if error is None else rational(error, "error")
+    if slack <= 0:
+        raise ValueError(f"error, the largest error of the sums of ReLUs, must be positive, not {slack}.")
+
+    def largest(rho: fmpq) -> fmpq:  # an interpolant has no larger values than r, up to rounding: far below `slack`
+        return function.bound(-rho, rho) + slack / 256
+
+    radii, _ = preactivation_bounds(PromptLayout(widths), box, input_bound, largest)
+    radius = fmpq((max(radii) * 1024).ceil(), 1024)
+    if pieces is not None:
+        return interpolant(function, radius, pieces), interpolant(function.derivative(), radius, pieces)
+    return interpolant_within(function, radius, slack), interpolant_within(function.derivative(), radius, slack)
