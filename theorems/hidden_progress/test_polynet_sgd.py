@@ -96,9 +96,9 @@ def test_the_chains_on_a_grid() -> None:
 
 @check("hidden-progress:theorem-5.8", grade="symbolic", target="printed")
 def test_order_n_to_the_2k_minus_1_steps_are_enough() -> None:
-    """T = 12 L log(k/eps) R^(2k-1): 1/2 + T eta R^(1-k) > sqrt(3/2 R log(k/eps)) > W for all k, n' >= 1, eps < 1.
+    """T = 12 L log(k/eps) R^(2k-1): 1/2 + T eta R^(1-k) > sqrt(3/2 R log(k/eps)) > W, k, n' >= 1, eps < 1.
 
-    T eta = sqrt(T/(8L)), W = sqrt(3/2 (R - 1) log(k/eps)). All-ones weights have signs that multiply to +1; delta = .01.
+    T eta = sqrt(T/(8L)), W = sqrt(3/2 (R - 1) log(k/eps)). All-ones weights have the product of signs +1; delta = .01.
     """
     big, r, k, log = sp.symbols("L R k Lambda", positive=True)
     reach = sp.sqrt(12 * big * log * r ** (2 * k - 1) / (8 * big)) * r ** (1 - k)
@@ -216,7 +216,7 @@ def test_both_halves_of_the_informal_theorem() -> None:
     """n^(O(k)) log(1/eps) steps: 12 L log(k/eps) (3n'-2)^(2k-1), n' <= n, L = log(2nT/delta) absorbed in the exponent.
 
     For eps <= 1/2 and k <= n, log(k/eps) <= (1 + log2 k) log(1/eps); log T <= T^(1/2) turns T <= c L into T <= c^2, up
-    to a constant. The plateau is theorem 5.7, whose share of time after it is (X/2)^(2-k), which tends to 0 as n' grows.
+    to a constant. The plateau is theorem 5.7, whose share of time after it is (X/2)^(2-k): it tends to 0.
     """
     m, k, gamma = sp.symbols("m k gamma", positive=True)
     share = (sp.sqrt(3 * m / 2) * (2 * gamma) ** (1 / k) / 2) ** (2 - k)
