@@ -75,7 +75,7 @@ def run_dense(
     encoded = [transformer.encode(word) for word in words]
     if (needed := dense_memory(transformer, len(words), hidden)) > memory_limit:
         raise ValueError(
-            f"{transformer.steps} steps on {len(words)} words need {needed / 2**30:.1f} GiB in the dense evaluator, and "
+            f"{transformer.steps} steps on {len(words)} words need {needed / 2**30:.1f} GiB in the dense evaluator; "
             f"{memory_limit / 2**30:.1f} GiB are allowed: use fewer steps or the indexed evaluator."
         )
     stack = float_layers(transformer, softmax) if layers is None else layers
