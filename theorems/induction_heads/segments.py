@@ -101,4 +101,5 @@ def _polynomial(weight: Any) -> Any:
 
 
 def _numerator(weight: Any) -> dict[tuple[int, int], fmpq]:
-    return {powers: fmpq(int(c.p), int(c.q)) for powers, c in sympy.Poly(_polynomial(weight), U, V).terms()}
+    terms = sympy.Poly(_polynomial(weight), U, V).terms()
+    return {(int(p), int(q)): fmpq(int(c.p), int(c.q)) for (p, q), c in terms}
