@@ -1,0 +1,83 @@
+"""Single layers of a compiled machine on integer vectors, evaluated by plain NumPy, for the checks of the lemmas."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from constructions.decoder_attention import DecoderAttention, DecoderLayer
+from constructions.feed_forward import AffineLayer
+from constructions.turing_machine import TuringMachine, random_machine
+from constructions.turing_transformer import TuringTransformer, compile_turing_machine
+
+Integers = NDArray[np.int64]
+
+
+def compiled(bits: int, *, states: int = 2, symbols: int = 3, left_end: str = "refuse", seed: int = 0) -> Any:
+    """A random machine compiled with so many position bits, for the layers that do not depend on the machine."""
+    machine = random_machine(np.random.default_rng(seed), states, symbols, "refuse")
+    return compile_turing_machine(machine, max(1, 2**bits - 2), bits=bits, left_end=left_end, wrap=True)  # type: ignore[arg-type]
+
+
+def layer_named(transformer: TuringTransformer, name: str) -> DecoderLayer:
+    """The layer of this name."""
+    return next(layer for layer in transformer.layers if layer.name == name)
+
+
+def functional(transformer: TuringTransformer, names: list[str], z: Integers) -> Integers:
+    """relu(z W_1 + b_1) for the named layers in turn, on rows of integers; all results must be 0 or 1.
+
+    The rounding that follows keeps 0 and 1, which `test_rounding_keeps_bits` checks, so that it is left out.
+    """
+    for name in names:
+        first = layer_named(transformer, name).feed_forward.layers[0]
+        z = np.maximum(_affine(first, z), 0)
+        assert ((z == 0) | (z == 1)).all(), f"The outputs of {name} are not all 0 or 1."
+    return z
+
+
+def attended(head: DecoderAttention, z: Integers, memory: Integers) -> tuple[list[Fraction], int, list[int]]:
+    """What the head adds to z; the gap below the largest score; the tied indices (0 is the null pair)."""
+    query = _affine(head.query, z)
+    scores = [int(query @ head.null_key), *(_affine(head.key, memory) @ query).tolist()]
+    values = [head.null_value.tolist(), *_affine(head.value, memory).tolist()]
+    tied = [j for j, score in enumerate(scores) if score == max(scores)]
+    below = [score for score in scores if score != max(scores)]
+    mean = [Fraction(sum(values[j][c] for j in tied), len(tied)) for c in range(len(z))]
+    return mean, max(scores) - max(below) if below else 0, tied
+
+
+def bilinear_form(head: DecoderAttention) -> Integers:
+    """The matrix M with <query(z), key(m)> = (z, 1) M (m, 1)^T, shape (d + 1, d + 1)."""
+    query, key = (np.vstack([part.weight, part.bias]) for part in (head.query, head.key))
+    return query @ key.T
+
+
+def null_form(head: DecoderAttention) -> Integers:
+    """The vector v with <query(z), K_0> = <(z, 1), v>, shape (d + 1,)."""
+    return np.vstack([head.query.weight, head.query.bias]) @ head.null_key
+
+
+def attention_norm(layer: DecoderLayer) -> int:
+    """The 1-norm of the attention weights."""
+    return int(sum(np.abs(array).sum() for head in layer.attentions() for array in head.arrays()))
+
+
+def functional_norm(layer: DecoderLayer) -> int:
+    """The 1-norm of the first ReLU layer."""
+    return int(sum(np.abs(array).sum() for array in layer.feed_forward.layers[0].arrays()))
+
+
+def machine_with(table: dict[tuple[int, int], tuple[int, int, int]], **options: Any) -> TuringMachine:
+    """A machine over numbered states and symbols; `options` as for `machine_from_table`, with numbers as strings."""
+    from constructions.turing_machine import machine_from_table
+
+    named = {(str(z), str(a)): (str(q), str(u), move) for (z, a), (q, u, move) in table.items()}
+    return machine_from_table(named, start="0", blank="0", **options)
+
+
+def _affine(layer: AffineLayer, z: Integers) -> Integers:
+    return z @ layer.weight + layer.bias
