@@ -135,24 +135,35 @@ def circuit_constants(network: CircuitNetwork, sigma_theta: Fraction, sigma_xi: 
     Raises:
         ValueError: for a network without corrections, to which theorem D.6 does not apply.
     """
+    return _constants(network, _norms(network), sigma_theta, sigma_xi)
+
+
+def _norms(network: CircuitNetwork) -> list[list[arb]]:
+    """Return upper bounds of the operator norms, step by step, the head last."""
     if not network.roundings:
         raise ValueError("Theorem D.6 bounds corrected networks; this one has no corrections.")
+    norms = [[operator_norm(layer.weight) for layer in step.layers] for step in network.steps]
+    return [*norms, [operator_norm(network.head.weight)]]
+
+
+def _constants(
+    network: CircuitNetwork, norms: list[list[arb]], sigma_theta: Fraction, sigma_xi: Fraction
+) -> MarginConstants:
     m = network.circuit.inputs
     with precision(BITS):
         s_theta, s_xi = _ball(sigma_theta), _ball(sigma_xi)
         lam = arb(max(map(len, network.circuit.layers))).sqrt()
         slope = _ball(1 / (network.thresholds[1] - network.thresholds[0]))
-        head = operator_norm(network.head.weight) + s_theta
-        norms = [[operator_norm(layer.weight) for layer in step.layers] for step in network.steps]
+        head = norms[-1][0] + s_theta
         root = arb(2).sqrt()
         if network.corrections == "steps":
             mu_0, kappa_theta = arb(m + 1).sqrt(), root
-            mu = ball_max([head, *(first + s_theta for (first,) in norms[1:])])
+            mu = ball_max([head, *(first + s_theta for (first,) in norms[1:-1])])
         else:
-            outer = ball_max(second for _, second in norms)
+            outer = ball_max(second for _, second in norms[:-1])
             kappa_theta = (2 * outer**2 + (lam + root * s_theta) ** 2 + 1).sqrt()
             mu_0 = ((m + 1) * outer**2 + (lam + arb(m + 1).sqrt() * s_theta) ** 2 + 1).sqrt()
-            mu = ball_max([head, *((first + s_theta) * (second + s_theta) for first, second in norms[1:])])
+            mu = ball_max([head, *((first + s_theta) * (second + s_theta) for first, second in norms[1:-1])])
         kappa_xi = (4 * slope**2 + 2 * (1 + s_xi) ** 2 + 1).sqrt()
     return MarginConstants(mu_0, mu, kappa_theta, kappa_xi, lam, sigma_theta, sigma_xi, network.radius)
 
@@ -166,7 +177,8 @@ def circuit_margin_bound(network: CircuitNetwork) -> MarginBound:
         ValueError: for a network without corrections.
     """
     radii = [Fraction(1, 2**k) for k in range(21)]
-    return max((margin_bound(circuit_constants(network, r, r)) for r in radii), key=lambda bound: bound.value)
+    norms = _norms(network)
+    return max((margin_bound(_constants(network, norms, r, r)) for r in radii), key=lambda bound: bound.value)
 
 
 def operator_norm(weight: Array) -> arb:
