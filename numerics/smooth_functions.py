@@ -4,7 +4,7 @@ A `SmoothFunction` is given once, as a formula in `flint.arb_series`; python-fli
 as often as needed, at points or on whole balls, with every rounding enclosed. `SmoothFunction.bound` encloses the
 supremum of a derivative on an interval from above by bisection.
 
-The library of activations: `tanh`, `sigmoid`, `softplus`, `sine`, `exponential`, `gelu`, `log_cosh`.
+The library of activations: `identity`, `tanh`, `sigmoid`, `softplus`, `sine`, `exponential`, `gelu`, `log_cosh`.
 """
 
 from __future__ import annotations
@@ -172,3 +172,4 @@ sine = SmoothFunction("sin", lambda x: x.sin())
 exponential = SmoothFunction("exp", lambda x: x.exp())
 log_cosh = SmoothFunction("log cosh", lambda x: ((x.exp() + (-x).exp()) / 2).log())
 gelu = SmoothFunction("gelu", lambda x: x * (1 + (x * (arb(1) / 2).sqrt()).erf()) / 2)
+identity = SmoothFunction("identity", lambda x: x)
