@@ -90,6 +90,63 @@ def test_several_discrete_inputs(x: list[int], n: int) -> None:
     assert _universal_gate(member)(_squash(code) + 2 * n) == x[0] * (n % 3) + x[1] * (n % 5) + x[2] * n**2
 
 
+def _digits(x: Fraction, count: int) -> list[int]:
+    """The first binary digits of x in [0, 1), greedily: the expansion that does not end in ones."""
+    digits = []
+    for _ in range(count):
+        x *= 2
+        digits.append(floor(x))
+        x -= digits[-1]
+    return digits
+
+
+def _spread(x: Fraction, place: int, inputs: int, count: int = 16) -> Fraction:
+    """A unary gate on the reals: binary digit i of (1 + squash(x))/2 becomes the digit i * inputs + place in base 3."""
+    digits = _digits((1 + _squash(x)) / 2, count)
+    return sum((Fraction(d, 3 ** (i * inputs + place + 1)) for i, d in enumerate(digits)), Fraction(0))
+
+
+def _gathered(code: Fraction, inputs: int, count: int = 16) -> list[Fraction]:
+    """The inputs, from the digits of their code in base 3."""
+    values = [Fraction(0)] * inputs
+    for n in range(inputs * count):
+        code *= 3
+        digit = floor(code)
+        code -= digit
+        values[n % inputs] += Fraction(digit, 2 ** (n // inputs + 1))
+    return [_stretch(2 * y - 1) for y in values]
+
+
+@check("induction-heads:claim-P.3", grade="symbolic", target="printed")
+def test_codes_of_several_real_inputs_are_different() -> None:
+    """The code of x in R^m, a sum of m unary gates, is a number in [0, 1/2] with the digits 0 and 1 in base 3.
+
+    Two such numbers with the first different digit at place q differ by at least 3^-q - sum_(n>q) 3^-n = 3^-q/2 > 0.
+    So the code determines all digits, these determine (1 + squash(x_r))/2 in (0, 1), and squash is one to one: the map
+    R^m -> R is injective. With psi its inverse on the image, the gate that is f_n(psi(z - 2n)) on [2n, 2n + 1/2] (and
+    anything elsewhere) and theta = 2n compute f_n: R^m -> R, for every countable class {f_0, f_1, ...}.
+    """
+    n, q = sp.symbols("n q", integer=True, positive=True)
+    tail = sp.summation(sp.Rational(1, 3) ** n, (n, q + 1, sp.oo))
+    assert sp.simplify(sp.Rational(1, 3) ** q - tail - sp.Rational(1, 3) ** q / 2) == 0
+    assert sp.summation(sp.Rational(1, 3) ** n, (n, 1, sp.oo)) == sp.Rational(1, 2)
+
+
+@given(st.lists(st.tuples(*[st.integers(1, 2**16 - 1)] * 2), min_size=1, max_size=3))
+@check("induction-heads:claim-P.3", grade="exact", target="printed", supporting=True)
+def test_several_real_inputs_are_recovered_from_their_code(parts: list[tuple[int, int]]) -> None:
+    """Inputs with (1 + squash(x))/2 = n/2^16: the sum of the gates gives all of them back, and differs with them."""
+    codes, points = [], []
+    for numerators in zip(*parts, strict=True):
+        x = [_stretch(Fraction(2 * n, 2**16) - 1) for n in numerators]
+        code = sum((_spread(value, place, len(x)) for place, value in enumerate(x)), Fraction(0))
+        assert 0 <= code < Fraction(1, 2)
+        assert _gathered(code, len(x)) == x
+        codes.append(code)
+        points.append(x)
+    assert (codes[0] == codes[1]) == (points[0] == points[1])
+
+
 @check("induction-heads:claim-P.3", grade="exact", target="printed", supporting=True)
 def test_intervals_that_overlap_are_noticed() -> None:
     """With theta = n instead of 2n the intervals overlap, and the gate computes another member of the class."""
