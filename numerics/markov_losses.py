@@ -14,7 +14,7 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from numerics.markov_bayes import evidence_layer, sequence_numbers, shorter_evidence
+from numerics.markov_bayes import evidence_layer, sequence_numbers
 
 FloatArray = NDArray[np.float64]
 
@@ -56,40 +56,124 @@ def known_law_loss() -> arb:
     return stationary_entropy() - entropy_rate()
 
 
+@dataclass(frozen=True)
+class CountLogitLoss:
+    """The smallest loss of softmax(slope * counts), counts c_{x_t, .} of the successors of x_t so far, for k = 2.
+
+    That is the minimal model at its bigram solution v = (0, 1, 0, ...), W = slope I, read out by a softmax. The loss is
+    convex in the slope, so that tangents at two slopes around the minimum bound it from below: `lower` is that bound,
+    `loss` the value at `slope`, both up to rounding (an absolute error of some 1e-14).
+    """
+
+    t: int
+    slope: float
+    loss: float
+    lower: float
+
+
 def reference_losses(t: int) -> ReferenceLosses:
     """The losses of the strategies at the last of t positions.
 
     Raises:
         ValueError: if t is not among 1, ..., 400.
     """
-    if t < 1:
-        raise ValueError(f"t = {t}: the loss is defined after at least one symbol.")
-    longer = evidence_layer(t)
-    shorter = shorter_evidence(longer)
-    n11, e = np.indices((t, t))
-    possible = n11 + e < t
-    odd = e % 2 == 1
-    n22 = np.where(possible, t - 1 - n11 - e, 0)
-    weights = 2 * np.where(possible, sequence_numbers(t - 1), 0.0)  # x_1 = 1 and x_1 = 2 contribute the same
-    stay = np.where(odd, longer[:t, :t], longer[1:, :t])
-    change = np.where(possible, longer[:t, 1:], 0.0)
-
-    def cross_entropy(repeat: FloatArray) -> float:
-        terms = stay * np.log(repeat) + change * np.log1p(-repeat)
-        return -float(np.sum(weights * np.where(possible, terms, 0.0)))
-
-    ones, twos = n11 + e // 2 + 1, n22 + (e + 1) // 2
-    stays, changes = np.where(odd, n22, n11), e // 2  # the transitions from the last symbol
-    unigram = (np.where(odd, twos, ones) + 1) / (t + 2)
-    bigram = (stays + 1) / (stays + changes + 2)
-    bayes = np.divide(stay, shorter, out=np.full((t, t), 0.5), where=possible)
+    table = _count_table(t)
+    unigram = (np.where(table.odd, table.twos, table.ones) + 1) / (t + 2)
+    bigram = (table.stays + 1) / (table.stays + table.changes + 2)
+    evidence = table.stay + table.change
+    bayes = np.divide(table.stay, evidence, out=np.full((t, t), 0.5), where=table.possible)
     divergence = bayes * np.log(bayes / bigram) + (1 - bayes) * np.log((1 - bayes) / (1 - bigram))
     rate = float(entropy_rate())
     return ReferenceLosses(
         t=t,
         uniform=float(uniform_loss()),
-        unigram=cross_entropy(np.where(possible, unigram, 0.5)) - rate,
-        bigram=cross_entropy(np.where(possible, bigram, 0.5)) - rate,
-        bayes=cross_entropy(bayes) - rate,
-        excess=float(np.sum(weights * shorter * np.where(possible, divergence, 0.0))),
+        unigram=table.cross_entropy(unigram) - rate,
+        bigram=table.cross_entropy(bigram) - rate,
+        bayes=table.cross_entropy(bayes) - rate,
+        excess=float(np.sum(table.weights * evidence * np.where(table.possible, divergence, 0.0))),
     )
+
+
+def count_logit_loss(t: int, slope: float) -> tuple[float, float]:
+    """The loss of softmax(slope * counts) at the last of t positions, and its derivative by the slope.
+
+    Raises:
+        ValueError: if t is not among 1, ..., 400, or the slope is not finite.
+    """
+    if not np.isfinite(slope):
+        raise ValueError(f"The slope {slope} is not finite.")
+    return _loss_at(_count_table(t), slope)
+
+
+def count_logit_floor(t: int) -> CountLogitLoss:
+    """The minimum of `count_logit_loss` over the slope, by bisection on the sign of the derivative.
+
+    Raises:
+        ValueError: if t is not among 2, ..., 400 (for t = 1 there are no counts).
+    """
+    if t < 2:
+        raise ValueError(f"t = {t}: after one symbol there are no transitions to count, so give t >= 2.")
+    table, low, high = _count_table(t), 0.0, 1.0
+    while _loss_at(table, high)[1] < 0:
+        high *= 2
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _loss_at(table, middle)[1] < 0 else (low, middle)
+    (left, falling), (right, rising) = _loss_at(table, low), _loss_at(table, high)
+    lower = min(left + falling * (high - low), right - rising * (high - low))
+    return CountLogitLoss(t, high, right, lower)
+
+
+@dataclass(frozen=True)
+class _CountTable:
+    """Sequences of t symbols by the transitions n11 and e (changes), both < t: joint weights and counts of each class.
+
+    `stay` and `change` are the evidences of the sequence followed by its last symbol and by the other one; a class has
+    `weights` sequences. `stays` and `changes` count the transitions from the last symbol.
+    """
+
+    possible: NDArray[np.bool_]
+    odd: NDArray[np.bool_]
+    weights: FloatArray
+    stay: FloatArray
+    change: FloatArray
+    ones: NDArray[np.int64]
+    twos: NDArray[np.int64]
+    stays: NDArray[np.int64]
+    changes: NDArray[np.int64]
+
+    def cross_entropy(self, repeat: FloatArray) -> float:
+        """E -ln of the prediction, which is `repeat` for the last symbol."""
+        safe = np.where(self.possible, repeat, 0.5)
+        return -float(np.sum(self.weights * (self.stay * np.log(safe) + self.change * np.log1p(-safe))))
+
+
+def _count_table(t: int) -> _CountTable:
+    if t < 1:
+        raise ValueError(f"t = {t}: the loss is defined after at least one symbol.")
+    longer = evidence_layer(t)
+    n11, e = np.indices((t, t))
+    possible = n11 + e < t
+    odd = e % 2 == 1
+    n22 = np.where(possible, t - 1 - n11 - e, 0)
+    return _CountTable(
+        possible=possible,
+        odd=odd,
+        weights=2 * np.where(possible, sequence_numbers(t - 1), 0.0),  # x_1 = 1 and x_1 = 2 contribute the same
+        stay=np.where(possible, np.where(odd, longer[:t, :t], longer[1:, :t]), 0.0),
+        change=np.where(possible, longer[:t, 1:], 0.0),
+        ones=n11 + e // 2 + 1,
+        twos=n22 + (e + 1) // 2,
+        stays=np.where(odd, n22, n11),
+        changes=e // 2,
+    )
+
+
+def _loss_at(table: _CountTable, slope: float) -> tuple[float, float]:
+    """ln(1 + e^(-+ slope gap)) for a gap = stays - changes in the counts: the loss and its derivative."""
+    gap = (table.stays - table.changes).astype(float)
+    ahead = np.logaddexp(0, -slope * gap)
+    behind = np.logaddexp(0, slope * gap)
+    loss = np.sum(table.weights * (table.stay * ahead + table.change * behind))
+    slopes = gap * (table.change * np.exp(-ahead) - table.stay * np.exp(-behind))
+    return float(loss) - float(entropy_rate()), float(np.sum(table.weights * slopes))
