@@ -58,6 +58,15 @@ def test_float_transform_equals_its_numpy_twin(n: int, seed: int) -> None:
     assert np.max(np.abs(back - f)) <= 3 * max(n, 1) * 2.0**-53 * np.sum(np.abs(f))
 
 
+@pytest.mark.parametrize("n", [11, 12, 13, 14, 15, 16, 17, 19])
+@pytest.mark.parametrize("dtype", [np.int64, np.float64])
+def test_blocked_transform_equals_the_plain_loop(n: int, dtype: Any) -> None:
+    """Every split of the levels into blocks and tiles, with the same bits as level by level."""
+    rng = np.random.default_rng(n)
+    f = rng.integers(-(2**30), 2**30, size=2**n).astype(dtype) if dtype == np.int64 else rng.normal(size=2**n)
+    assert (walsh_hadamard(f) == numpy_twin(f)).all()
+
+
 def test_characters_transform_to_points() -> None:
     n, T = 5, 0b10110
     chi = np.array([(-1) ** (x & T).bit_count() for x in range(2**n)])
@@ -102,6 +111,7 @@ def test_int64_overflow_is_refused_exactly_at_the_bound() -> None:
 @pytest.mark.parametrize(
     ("action", "message"),
     [
+        (lambda: walsh_hadamard(np.broadcast_to(np.float32(1), 2**45)), r"needs 262144.0 GiB .* are available"),
         (lambda: walsh_hadamard([1, 2, 3]), "length 2"),
         (lambda: walsh_hadamard([]), "length 2"),
         (lambda: walsh_hadamard([[1, 2]]), "length 2"),
