@@ -154,7 +154,8 @@ def smallest_flip(target: MarginTarget, starts: int = 16, steps: int = 300, seed
         if norms.min() < best_norm:
             best, best_norm = delta[int(norms.argmin())].copy(), norms.min()
         squared = (gradient**2).sum(1)
-        goal = (((gradient * delta).sum(1) - margin) / np.maximum(squared, 1e-300))[:, None] * gradient
+        aim = margin + (1e-2 if step < steps // 2 else 1e-6)  # beyond 0, which steps part of the way never reach
+        goal = (((gradient * delta).sum(1) - aim) / np.maximum(squared, 1e-300))[:, None] * gradient
         goal_norm = np.linalg.norm(goal, axis=1, keepdims=True)
         goal *= np.minimum(1.0, 2.0 / np.maximum(goal_norm, 1e-300))  # linearisation says nothing far away
         kick = delta + 0.1 * directions(random, len(delta), p)

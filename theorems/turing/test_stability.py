@@ -113,8 +113,8 @@ def test_the_radii_of_the_theorem_close_the_induction(binding):
 
     ||dt|| <= 1/(2 kappa) and <= sigma_zeta/(2 kappa lambda) give kappa lambda ||dt|| <= lambda/2 and <= sigma_zeta/2,
     so <= M/2; ||ds|| <= sigma_zeta/(4 lambda mu kappa_xi) and <= 1/(4 mu kappa_xi) give 2 lambda mu kappa_xi ||ds|| <=
-    M/2; ||ds|| <= sigma_h/(2 kappa_xi lambda) gives |||H - H'||| <= kappa_xi (||h|| + M) ||ds|| <= 2 lambda kappa_xi ||ds||
-    <= sigma_h, since ||h|| <= lambda and M <= lambda.
+    M/2; ||ds|| <= sigma_h/(2 kappa_xi lambda) gives |||H - H'||| <= kappa_xi (||h|| + M) ||ds|| <= 2 lambda kappa_xi
+    ||ds|| <= sigma_h, since ||h|| <= lambda and M <= lambda.
     """
     kappa, kappa_xi, mu, lam, zeta, sigma_h = sp.symbols("kappa kappa_xi mu lambda zeta sigma_h", positive=True)
     M = lam if binding == "lambda" else zeta

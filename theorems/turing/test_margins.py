@@ -1,0 +1,284 @@
+"""All-layer margins of circuit networks: certified from below, attacked from above, naive against corrected.
+
+The certified bound of theorem D.6 is proved for all circuits (`certificates.all_layer_margin`); here perturbations of
+exactly that norm are tried, random and optimised, and attacks give upper bounds that are exact rationals. The bound of
+lemma 3.3 in terms of the width is derived in `test_the_certified_margin_is_a_polynomial_in_the_inverse_width`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import sympy as sp
+
+from certificates.all_layer_margin import circuit_constants, circuit_margin_bound, margin_bound, operator_norm
+from certificates.margin_attack import circuit_target, directions, largest_change, replay, smallest_flip
+from constructions.boolean_circuits import all_inputs, layered
+from constructions.circuit_networks import QUARTERS, THIRDS, circuit_network
+from numerics.exact import to_float
+from theorems.evidence import check, counterexample
+from theorems.turing.circuit_families import (
+    alternating_chain,
+    identity_chain,
+    parity_circuit,
+    prefix_conjunction,
+    random_layered,
+    random_sizes,
+)
+
+SEARCHED = {2: 0.2540, 3: 0.1892, 5: 0.1376, 9: 0.0987, 17: 0.0703, 33: 0.0499}
+GEODESIC = math.asinh(1.0) - math.asinh(0.5)
+
+
+def networks(effort):
+    """Corrected networks: named circuits and random ones, with corrections after layers and after steps."""
+    random = np.random.default_rng(11)
+    circuits = [identity_chain(9), alternating_chain(4), layered(prefix_conjunction(4)), layered(parity_circuit(3))]
+    circuits += [random_layered(random, *random_sizes(random, 4, 4, 4)) for _ in range(effort.pick(quick=4, full=12))]
+    for number, circuit in enumerate(circuits):
+        yield circuit_network(circuit, "steps" if number % 3 else "layers", QUARTERS if number % 4 == 3 else THIRDS)
+
+
+def flips(network, perturbations):
+    """How many perturbations flip the prediction on some input, and the largest change of the output."""
+    theta, x = to_float(network.parameters), all_inputs(network.circuit.inputs).astype(float)
+    true = network.output(theta, x)
+    moved = network.output(theta + perturbations, x)
+    return int(np.any(moved * true <= 0, axis=1).sum()), float(np.abs(moved - true).max())
+
+
+@counterexample("turing:def-all-layer-margin", grade="exact")
+def test_a_correct_discontinuous_network_has_margin_zero():
+    """Attention scores (0, theta), values (-1, 2): F(0) = 1/2 predicts 1, but F(-t) = -1 for every t > 0."""
+
+    def F(theta: Fraction) -> Fraction:
+        scores, values = (Fraction(0), theta), (-1, 2)
+        chosen = [value for score, value in zip(scores, values, strict=True) if score == max(scores)]
+        return Fraction(sum(chosen), len(chosen))
+
+    assert F(Fraction(0)) == Fraction(1, 2) > 0
+    assert all(F(-Fraction(1, 10**k)) == -1 for k in range(1, 40))
+
+
+@check("turing:def-all-layer-margin", grade="exact", target="corrected")
+@pytest.mark.parametrize("continuous", [True, False])
+def test_positive_margins_predict_correctly_and_conversely_where_f_is_continuous(continuous):
+    """Piecewise linear F and step functions F of one parameter, where the infimum is a distance to a closed interval.
+
+    In general: a wrong prediction makes delta = 0 feasible, so rho = 0. If F is continuous and right, F keeps its sign
+    in a ball around theta, so rho > 0. All F with values in {-1, 1/2, 1} at the knots 0, 1, 2, 3; steps take the value
+    at the left end of each interval; both labels, theta at every half-integer.
+    """
+    levels = (Fraction(-1), Fraction(1, 2), Fraction(1))
+    converse_fails = 0
+    for values in np.ndindex(3, 3, 3, 3):
+        F = [levels[i] for i in values]
+        for sign in (-1, 1):
+            for twice in range(7):
+                theta = Fraction(twice, 2)
+                rho = margin_of(F, sign, theta, continuous)
+                right = sign * value_of(F, theta, continuous) > 0
+                assert right or rho == 0
+                if continuous:
+                    assert (rho is None or rho > 0) == right
+                converse_fails += right and rho == 0
+    assert (converse_fails > 0) == (not continuous)
+
+
+def value_of(F, theta, continuous):
+    i = min(int(theta), 2) if continuous else int(theta)
+    return F[i] + (theta - i) * (F[i + 1] - F[i]) if continuous else F[i]
+
+
+def margin_of(F, sign, theta, continuous):
+    """The exact distance from theta to where sign * F <= 0 on [0, 3]; None if it is nowhere."""
+    closed = []  # closures of the intervals where the prediction is wrong
+    for i in range(3):
+        a, b = sign * F[i], sign * (F[i + 1] if continuous else F[i])
+        if max(a, b) <= 0:
+            closed.append((Fraction(i), Fraction(i + 1)))
+        elif min(a, b) <= 0:
+            root = i + a / (a - b)
+            closed.append((Fraction(i), root) if a <= 0 else (root, Fraction(i + 1)))
+    if not continuous and sign * F[3] <= 0:
+        closed.append((Fraction(3), Fraction(3)))
+    return min((max(low - theta, theta - high, Fraction(0)) for low, high in closed), default=None)
+
+
+@check("turing:def-all-layer-margin", grade="symbolic", target="corrected", supporting=True)
+def test_the_margin_of_a_linear_network_is_the_distance_to_the_hyperplane():
+    """F(x, theta) = <theta, x>: delta = -(<theta, x>/|x|^2) x flips, of norm |<theta, x>|/|x|; else Cauchy-Schwarz."""
+    t, x = sp.symbols("t1:4", real=True), sp.symbols("x1:4", real=True)
+    inner, square = sum(a * b for a, b in zip(t, x, strict=True)), sum(b * b for b in x)
+    moved = [a - inner / square * b for a, b in zip(t, x, strict=True)]
+    assert sp.simplify(sum(a * b for a, b in zip(moved, x, strict=True))) == 0
+    d = sp.symbols("d1:4", real=True)
+    lagrange = sum((d[i] * x[j] - d[j] * x[i]) ** 2 for i in range(3) for j in range(i))
+    assert (
+        sp.expand(sum(a * a for a in d) * square - sum(a * b for a, b in zip(d, x, strict=True)) ** 2 - lagrange) == 0
+    )
+
+
+@check("turing:lemma-3.3", grade="enclosed", target="printed")
+@check("turing:theorem-3.1", grade="enclosed", target="corrected", supporting=True)
+def test_the_certified_margin_is_a_polynomial_in_the_inverse_width(effort):
+    """gamma >= 1/(84 sqrt r (sqrt(2 F) + 2)) >= 1/(168 sqrt r (sqrt r + 1)), for all circuits by their constants.
+
+    With sigma_theta = 1/2, sigma_xi = 1/4 and thirds after every step: lambda <= sqrt r, kappa_xi < 7, and mu <=
+    max(sqrt(2 F), 2) + 1/2 for the largest fan-out F (a parent read twice counts twice), because ||W||^2 <= ||W||_1
+    ||W||_inf <= 2 F; F <= 2 r, the number of edges between two layers. So sigma_zeta/(4 lambda mu kappa_xi) is at least
+    the bound, and the other terms, 1/(3 sqrt(m + 1)) with m <= r among them, are larger. Checked on wide circuits.
+    """
+    random = np.random.default_rng(12)
+    for _ in range(effort.pick(quick=25, full=150)):
+        circuit = random_layered(random, *random_sizes(random, 8, 12, 6))
+        network = circuit_network(circuit)
+        constants = circuit_constants(network, Fraction(1, 2), Fraction(1, 4))
+        fan_out = max(int(abs(step.layers[0].weight).sum(1).max()) for step in network.steps)
+        r = circuit.width
+        assert constants.kappa_xi < 7
+        assert constants.mu < math.sqrt(2 * fan_out) + 2 + 1e-6
+        assert fan_out <= 2 * r
+        lower = 1 / (84 * math.sqrt(r) * (math.sqrt(2 * fan_out) + 2))
+        assert float(margin_bound(constants).value) >= lower >= 1 / (168 * math.sqrt(r) * (math.sqrt(r) + 1))
+        assert circuit_margin_bound(network).value >= margin_bound(constants).value
+    chain = {q: circuit_margin_bound(circuit_network(identity_chain(q))).value for q in (2, 9, 33)}
+    assert len(set(chain.values())) == 1  # no depth enters
+
+
+@check("turing:lemma-3.3", grade="sampled", target="printed", supporting=True)
+@check("turing:theorem-3.1", grade="sampled", target="corrected", supporting=True)
+@check("turing:theorem-D.6", grade="sampled", target="printed", supporting=True)
+def test_no_random_perturbation_at_the_certified_bound_flips(effort, record_property):
+    """At least 5,000 perturbations (full) of norm exactly the bound, all inputs: no flip, and |dF| <= the radius."""
+    random = np.random.default_rng(13)
+    tried, largest, each = 0, 0.0, effort.pick(quick=60, full=400)
+    for network in networks(effort):
+        bound = float(circuit_margin_bound(network).value)
+        perturbations = bound * directions(random, each, len(network.parameters))
+        count, change = flips(network, perturbations)
+        assert count == 0
+        assert change <= float(network.radius)
+        tried, largest = tried + each, max(largest, change)
+    record_property("random perturbations", tried)
+    record_property("largest change of the output", largest)
+    assert tried >= effort.pick(quick=480, full=5000)
+    assert largest > 0
+
+
+@check("turing:lemma-3.3", grade="numeric", target="printed", supporting=True)
+@check("turing:theorem-D.6", grade="numeric", target="printed", supporting=True)
+def test_no_optimised_perturbation_at_the_certified_bound_flips(effort, record_property):
+    """Projected gradient ascent of the error inside the ball, at least 100 optimised perturbations (full), no flip."""
+    random = np.random.default_rng(14)
+    tried, largest, starts = 0, 0.0, effort.pick(quick=3, full=12)
+    for number, network in enumerate(networks(effort)):
+        bound = float(circuit_margin_bound(network).value)
+        for x in random.integers(0, 2, (effort.pick(quick=1, full=2), network.circuit.inputs)):
+            target = circuit_target(network, x)
+            margins, found = largest_change(target, bound, starts, effort.pick(quick=15, full=100), seed=number)
+            assert np.linalg.norm(found, axis=1).max() <= bound * (1 + 1e-12)
+            assert margins.min() >= 1 - float(network.radius)
+            tried, largest = tried + starts, max(largest, 1 - margins.min())
+    record_property("optimised perturbations", tried)
+    record_property("largest change of the output", float(largest))
+    assert tried >= effort.pick(quick=24, full=100)
+
+
+@check("turing:lemma-3.3", grade="exact", target="printed", supporting=True)
+def test_certified_and_attacked_margins(effort, record_property):
+    """The table of both bounds; every upper bound is an exact rational, replayed from its JSON document.
+
+    Negative controls: at 1.02 times the attack's norm the counter of flips does see a flip, and a perturbation that is
+    halved, or aimed at the other label, is refused.
+    """
+    table = []
+    for network in networks(effort):
+        bound = circuit_margin_bound(network).value
+        target = circuit_target(network, [1] * network.circuit.inputs)
+        flip = smallest_flip(target, starts=8, steps=effort.pick(quick=40, full=300))
+        assert flip is not None
+        again = replay(target, json.loads(json.dumps(flip.document())))
+        assert again == flip
+        assert again.margin <= 0
+        assert bound**2 <= flip.norm_squared
+        table.append((float(bound), flip.norm))
+        count, _ = flips(network, 1.02 * np.array([to_float_list(flip.delta(len(network.parameters)))]))
+        assert count == 1
+        halved = {"denominator": str(2 * flip.denominator), "numerators": flip.document()["numerators"]}
+        with pytest.raises(ValueError, match="does not flip the prediction"):
+            replay(target, halved)
+    record_property("certified, attacked", [(f"{low:.4f}", f"{high:.4f}") for low, high in table])
+    assert all(low > 0 for low, _ in table)
+
+
+def to_float_list(values):
+    return [float(value) for value in values]
+
+
+@check("turing:lemma-3.3", grade="exact", target="printed", supporting=True)
+def test_naive_and_corrected_margins_over_depth(effort, record_property):
+    """The chain of q - 1 ID gates at x = 1: the naive margin falls like .4002/sqrt(2 (q - 1)), the corrected stays.
+
+    Upper bounds from attacks, exact; the naive ones agree with the table that an independent search gave, and the
+    corrected certified bound is the same at every depth. The naive network wins while it is shallow.
+    """
+    depths = effort.pick(quick=(2, 3, 5), full=(2, 3, 5, 9, 17, 33))
+    rows = []
+    for q in depths:
+        search = {"starts": 8, "steps": effort.pick(quick=80, full=300)}
+        naive = smallest_flip(circuit_target(circuit_network(identity_chain(q), "none"), [1]), **search)
+        corrected = smallest_flip(circuit_target(circuit_network(identity_chain(q)), [1]), **search)
+        assert naive is not None
+        assert corrected is not None
+        assert naive.norm < SEARCHED[q] + 5.1e-5
+        assert corrected.norm < 0.0791
+        rows.append((q, naive.norm, corrected.norm))
+    certified = float(circuit_margin_bound(circuit_network(identity_chain(max(depths)))).value)
+    record_property("q, naive, corrected (upper bounds)", [(q, f"{a:.4f}", f"{b:.4f}") for q, a, b in rows])
+    record_property("corrected, certified", certified)
+    assert 0.0066 < certified < min(b for _, _, b in rows)
+    assert rows[0][1] > 3 * rows[0][2]
+    assert all(later < earlier for (_, earlier, _), (_, later, _) in pairwise(rows))
+
+
+@check("turing:lemma-3.3", grade="exact", target="printed", supporting=True)
+def test_without_rounding_a_deep_chain_flips_below_the_certified_bound_of_the_corrected_one():
+    """Negative control: rounding removed. Each of L layers is w z + b with (w, b) = (1, 0) - c (z, 1)/sqrt(z^2 + 1).
+
+    The direction (z, 1) lowers z w + b fastest, by c sqrt(z^2 + 1), so in the limit of many layers L c is the length of
+    the interval from 1 to 1/2 in the metric dz/sqrt(1 + z^2), asinh 1 - asinh 1/2 = .4002, and the norm .4002/sqrt(L).
+    The perturbation is rational and its norm exact; the values are rounded up, so the flip is proved.
+    """
+    L = 8000
+    z, total, unit = Fraction(1), Fraction(0), 2**40
+    rate = GEODESIC * 1.001 / L
+    for _ in range(L):
+        length = math.hypot(float(z), 1.0)
+        dw, db = (Fraction(round(rate * part / length * unit), unit) for part in (float(z), 1.0))
+        total += dw**2 + db**2
+        z = max((1 - dw) * z - db, Fraction(0))
+        z = Fraction(math.ceil(z * unit), unit)  # an upper bound of the value keeps the numerators short
+    assert 2 * z - 1 <= 0
+    corrected = circuit_margin_bound(circuit_network(identity_chain(50))).value  # the same at every depth
+    assert total < corrected**2
+    assert abs(math.sqrt(float(total)) * math.sqrt(L) - GEODESIC) < 2e-3 * GEODESIC
+
+
+@check("turing:remark-comparison", grade="numeric", target="printed", supporting=True)
+def test_padding_with_zeros_does_not_change_the_certified_margin():
+    """The width enters neither the bound nor the 1-norm: only log p sees it."""
+    circuit = layered(parity_circuit(2))
+    narrow, wide = circuit_network(circuit), circuit_network(circuit, width=16 * circuit.width)
+    assert circuit_margin_bound(narrow).value == circuit_margin_bound(wide).value
+    assert narrow.one_norm == wide.one_norm
+    assert len(wide.parameters) > 20 * len(narrow.parameters)
+    assert operator_norm(wide.steps[0].layers[0].weight) < 3
+    random = np.random.default_rng(15)
+    bound = float(circuit_margin_bound(wide).value)
+    assert flips(wide, bound * directions(random, 30, len(wide.parameters)))[0] == 0
