@@ -1,0 +1,170 @@
+"""Definitions: sizes of the network and of the prompt, the layers of the transformer, the order of composition."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy as sp
+from flint import fmpq
+
+from constructions.elementwise_layers import MultiplicationLayer
+from constructions.in_context_descent import gradient_descent_block
+from constructions.in_context_descent_layout import PromptLayout
+from constructions.relu_attention import ReluHead
+from numerics.relu_sums import constant, identity, squared_loss_derivative
+from theorems.deep_icgd.instances import random_instance, rationals, reference_step
+from theorems.evidence import check, counterexample
+
+# ---- sizes
+
+
+N, d, K, d_x, d_y = sp.symbols("N d K d_x d_y", integer=True, positive=True)
+
+
+def weight_count(depth: Any, inputs: Any, outputs: Any, width: Any) -> Any:
+    """The entries of V_1, ..., V_N, summed over the layers, N >= 2."""
+    j = sp.symbols("j", integer=True)
+    return width * inputs + sp.summation(width * width, (j, 2, depth - 1)) + outputs * width
+
+
+@check("deep-icgd:def-1", grade="symbolic", target="printed")
+def test_number_of_weights() -> None:
+    """2dK + (N-2)K^2 for all N >= 2, d, K; and the layout's numbers are those of the sum."""
+    assert sp.expand(weight_count(N, d, d, K) - (2 * d * K + (N - 2) * K**2)) == 0
+    for n in range(2, 6):
+        assert PromptLayout((3, *(4,) * (n - 1), 3)).weight_count == weight_count(n, 3, 3, 4)
+    assert PromptLayout((3, 3)).weight_count == 9 != 2 * 3 * 4 - 4**2  # N = 1 is another case
+
+
+@check("deep-icgd:def-10", grade="symbolic", target="printed")
+def test_number_of_weights_with_other_dimensions() -> None:
+    assert sp.expand(weight_count(N, d_x, d_y, K) - ((d_x + d_y) * K + (N - 2) * K**2)) == 0
+    for n in range(2, 6):
+        layout = PromptLayout((3, *(4,) * (n - 1), 2))
+        assert layout.weight_count == weight_count(n, 3, 2, 4)
+        assert [V.shape for V in layout.matrices(np.zeros(layout.weight_count))] == [
+            (4, 3),
+            *[(4, 4)] * (n - 2),
+            (2, 4),
+        ]
+
+
+@check("deep-icgd:eq-2.1", grade="symbolic", target="corrected")
+def test_width_of_the_prompt() -> None:
+    """D = D_N + 3(N-1)K + 6d + 2 for all N >= 2, d, K, as the sum of the blocks; 28 for N = d = K = 2."""
+    units = sp.summation(K, (sp.symbols("j"), 1, N - 1)) + d  # p, r' and s have one entry per unit
+    width = 2 * d + weight_count(N, d, d, K) + 3 * units + d + 2
+    formula = 2 * d * K + (N - 2) * K**2 + 3 * (N - 1) * K + 6 * d + 2
+    assert sp.expand(width - formula) == 0
+    for n in range(2, 6):
+        layout = PromptLayout((3, *(2,) * (n - 1), 3))
+        assert layout.stream.width == formula.subs({N: n, d: 3, K: 2})
+        blocks = [layout.stream[name] for name in layout.stream.sizes]
+        assert sorted(c for block in blocks for c in range(block.start, block.stop)) == list(range(layout.stream.width))
+    assert [PromptLayout((2, *(2,) * (n - 1), 2)).stream.width for n in (2, 3, 4)] == [28, 38, 48]
+
+
+@counterexample("deep-icgd:eq-2.1", grade="exact")
+def test_width_is_not_of_the_order_of_d() -> None:
+    """With d = 1, D is unbounded in K (and in N), since w alone has 2K entries; and r' has N - 1 blocks of length K."""
+    widths = [PromptLayout((1, K, 1)).stream.width for K in (1, 10, 100, 1000)]
+    assert all(width >= 2 * K for width, K in zip(widths, (1, 10, 100, 1000), strict=True))
+    layout = PromptLayout((2, 3, 3, 2))
+    stored = sum(layout.stream.sizes[f"r'{j}"] for j in range(3))
+    assert stored == 2 * 3 + 2 != 1 * 3 + 2
+
+
+# ---- layers
+
+
+def symbolic_head(tokens: int, size: int) -> tuple[sp.Matrix, sp.Matrix, sp.Matrix, sp.Matrix]:
+    return tuple(
+        sp.Matrix(rows, columns, lambda a, b, name=name: sp.Symbol(f"{name}{a}{b}"))
+        for name, rows, columns in (("h", size, tokens), ("q", size, size), ("k", size, size), ("v", size, size))
+    )  # type: ignore[return-value]
+
+
+@check("deep-icgd:def-7", grade="symbolic", target="corrected")
+@pytest.mark.parametrize(("tokens", "size"), [(1, 1), (2, 2), (3, 2)])
+def test_matrix_form_of_relu_attention(tokens: int, size: int) -> None:
+    """(V H) s((K H)^T (Q H)) has as column i the sum over j of s(<Q h_i, K h_j>) V h_j, for every function s.
+
+    For all sizes: entry (j, i) of (K H)^T (Q H) is <K h_j, Q h_i>.
+    """
+    H, Q, W, V = symbolic_head(tokens, size)
+    score = sp.Function("s")
+    matrix = (V * H) * ((W * H).T * (Q * H)).applyfunc(lambda t: score(sp.expand(t)))
+    for i in range(tokens):
+        vector = sp.zeros(size, 1)
+        for j in range(tokens):
+            vector += score(sp.expand((Q * H[:, i]).dot(W * H[:, j]))) * (V * H[:, j])
+        assert (matrix[:, i] - vector).applyfunc(sp.expand) == sp.zeros(size, 1)
+
+
+@counterexample("deep-icgd:def-7", grade="exact")
+def test_printed_matrix_form_interchanges_queries_and_keys() -> None:
+    """d = 1, H = (1, 2), Q and K different: the printed form is the vector form with Q and K swapped."""
+    z = np.array([[fmpq(1), fmpq(1)], [fmpq(2), fmpq(1)]], dtype=object)
+    query, key = (np.array([[a], [b]], dtype=object) for a, b in ((fmpq(1), fmpq(0)), (fmpq(0), fmpq(1))))
+    value = np.array([[fmpq(1), fmpq(0)], [fmpq(0), fmpq(0)]], dtype=object)
+    vector = ReluHead(query, key, value)(z)
+    H, Q, W, V = z.T, query.T, key.T, value.T
+    scores = (Q @ H).T @ (W @ H)  # all positive, so the ReLU does nothing
+    printed = ((V @ H) @ scores).T / 2
+    assert (printed != vector).any()
+    assert (printed == ReluHead(key, query, value)(z)).all()
+
+
+@check("deep-icgd:def-6", grade="symbolic", target="printed")
+@pytest.mark.parametrize(("tokens", "size"), [(1, 1), (2, 2), (3, 2)])
+def test_element_wise_multiplication_is_token_wise(tokens: int, size: int) -> None:
+    """(V H) gamma((Q H)^T (K H)) has the columns <Q h_i, K h_i> V h_i: a diagonal matrix multiplies columns."""
+    H, Q, W, V = symbolic_head(tokens, size)
+    scores = (Q * H).T * (W * H)
+    matrix = (V * H) * sp.diag(*[scores[i, i] for i in range(tokens)])
+    for i in range(tokens):
+        assert (matrix[:, i] - (Q * H[:, i]).dot(W * H[:, i]) * (V * H[:, i])).applyfunc(sp.expand) == sp.zeros(size, 1)
+
+
+@check("deep-icgd:def-6", grade="exact", target="printed", supporting=True)
+def test_multiplication_layer_is_its_dense_heads() -> None:
+    rng = np.random.default_rng(0)
+    layer = MultiplicationLayer([[0, 1], [2, 2]], [[3, 4], [0, 1]], [1, 4], [2, 2], 5)  # type: ignore[arg-type]
+    z = rationals(rng, 3, 5)
+    expected = z.copy()
+    for number in range(layer.heads):
+        Q, W, V = (matrix.astype(object) for matrix in layer.head(number))
+        expected = expected + ((z @ Q) * (z @ W)).sum(axis=1)[:, None] * (z @ V)
+    assert (layer(z) == expected).all()
+
+
+@check("deep-icgd:def-9", grade="exact", target="corrected")
+@counterexample("deep-icgd:def-9", grade="exact")
+def test_block_runs_in_the_order_of_application() -> None:
+    """Layer 1 first is a gradient step; layer 2N+4 first, as definition 9 reads the printed composition, is none.
+
+    Backwards the first layer clips, the gradient step sees empty slots s(j) = 0, and w stays.
+    """
+    instance = random_instance(np.random.default_rng(1), "affine", 2, clip=False)
+    after, nonzero, _ = reference_step(instance, instance.start)
+    block = instance.block
+    assert all(nonzero)
+    assert (block.weights(block(instance.prompt)) == after).all()
+    backwards = replace(block, layers=block.layers[::-1])
+    assert (backwards.weights(backwards(instance.prompt)) == instance.start).all()
+    assert (after != instance.start).any()
+
+
+@check("deep-icgd:claim-comparison", grade="exact", target="printed", supporting=True)
+@pytest.mark.parametrize("depth", range(1, 8))
+def test_layers_per_step(depth: int) -> None:
+    """2N+4 layers: linear in N. How many layers earlier constructions need is not in the document."""
+    widths = (2, *(1,) * (depth - 1), 1)
+    sums = identity(), constant(1), squared_loss_derivative()
+    block = gradient_descent_block(widths, 2, 1, *sums, (-1, 1), 1, 1)
+    kinds = [summary.kind for summary in block.summaries()]
+    assert kinds == ["attention"] * (depth + 1) + ["MLP"] + ["multiplication"] * depth + ["attention", "MLP"]
+    assert len(kinds) == 2 * depth + 4

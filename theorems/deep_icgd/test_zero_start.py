@@ -1,0 +1,107 @@
+"""Problem 2 prescribes w = 0 as the start, where it is vacuous for r(0) = 0 and has few degrees of freedom otherwise.
+
+For all data and losses: if r(0) = 0 and w = 0 then p(j) = 0 for j >= 1, so A(N) = s(N) (x) p(N-1) = 0 for N >= 2; and
+for j < N, s(j) = r' * (V_(j+1)^T s(j+1)) = 0 since V_(j+1) = 0. So the gradient is 0, and the identity is a solution.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from flint import fmpq
+
+from constructions.in_context_descent import gradient_descent_block
+from numerics.exact import as_exact
+from numerics.relu_sums import affine, constant, identity, squared_loss_derivative
+from theorems.deep_icgd.instances import Instance, Scalars, random_instance, rationals, reference_step
+from theorems.evidence import check, counterexample
+
+
+def at_zero(instance: Instance) -> Instance:
+    return replace(instance, start=as_exact(np.zeros(len(instance.start), dtype=np.int64)))
+
+
+@counterexample("deep-icgd:problem-2", grade="exact")
+@counterexample("deep-icgd:theorem-1", grade="exact")
+@counterexample("deep-icgd:theorem-4", grade="exact", supporting=True)
+@counterexample("deep-icgd:theorem-5", grade="exact")
+@counterexample("deep-icgd:corollary-1.1", grade="exact", supporting=True)
+@pytest.mark.parametrize("kind", ["linear", "huber"])
+@pytest.mark.parametrize("depth", [2, 3, 4])
+def test_gradient_vanishes_at_zero_so_that_the_identity_solves_the_problem(kind: str, depth: int) -> None:
+    """On data whose gradient is not 0 in any layer at another start."""
+    rng = np.random.default_rng([depth, len(kind)])
+    for _ in range(5):
+        instance = random_instance(rng, kind, depth, clip=False)
+        still = at_zero(instance)
+        after, nonzero, _ = reference_step(still, still.start)
+        assert not any(nonzero)
+        assert (after == still.start).all()
+        assert (still.block(still.prompt) == still.prompt).all()  # the block does nothing, as the identity would
+        assert all(reference_step(instance, instance.start)[1])
+
+
+@check("deep-icgd:problem-2", grade="exact", target="corrected")
+@pytest.mark.parametrize("depth", range(1, 9))
+def test_from_the_start_of_ones_every_layer_moves(depth: int) -> None:
+    """The corrected problem is not vacuous for any N: r(t) = t, widths, weights and x all 1, y = 0.
+
+    All p(j) and s(j) are 1, so every entry of the gradient is 1/2, whatever N; the block makes that step.
+    """
+    sums = identity(), constant(1), squared_loss_derivative()
+    scalars = Scalars(sums, (lambda t: t, lambda t: fmpq(1), lambda t, y: t - y))
+    block = gradient_descent_block((1,) * (depth + 1), 1, 1, *sums, (-1, 1), 1, 1)
+    instance = Instance(block, scalars, as_exact([[1], [0]]), as_exact([[0]]), as_exact([1] * depth))
+    after, nonzero, clipped = reference_step(instance, instance.start)
+    assert after.tolist() == block.weights(block(instance.prompt)).tolist() == [fmpq(1, 2)] * depth
+    assert all(nonzero)
+    assert clipped == 0
+
+
+@check("deep-icgd:problem-2", grade="exact", target="corrected", supporting=True)
+@pytest.mark.parametrize("depth", [1, 2, 3, 4])
+def test_from_another_start_every_layer_moves(depth: int) -> None:
+    """The corrected problem is solved with error 0 by the block for a deep linear network (the case r(t) = t)."""
+    rng = np.random.default_rng([1, depth])
+    instance = random_instance(rng, "linear", depth, clip=False)
+    after, nonzero, _ = reference_step(instance, instance.start)
+    assert all(nonzero)
+    z = instance.block(instance.prompt)
+    assert all((w == after).all() for w in instance.block.layout.weights(z))
+
+
+@check("deep-icgd:problem-2", grade="exact", target="corrected", supporting=True)
+@pytest.mark.parametrize("depth", [2, 3, 4])
+def test_descent_from_zero_stays_permutation_symmetric(depth: int) -> None:
+    """r(t) = 1 + t: V_1 has equal rows, V_j = c_j 1 1^T, V_N equal columns; layer j first moves at step N-j+1."""
+    widths, n, rng = (2, *(3,) * (depth - 1), 1), 2, np.random.default_rng(depth)
+    sums = affine(1, 1), constant(1), squared_loss_derivative()
+    scalars = Scalars(sums, (lambda t: 1 + t, lambda t: fmpq(1), lambda t, y: t - y))
+    block = gradient_descent_block(widths, n, "1/7", *sums, (-2, 2), 1, 1)
+    inputs, labels = rationals(rng, n + 1, 2), rationals(rng, n, 1)
+    instance = at_zero(Instance(block, scalars, inputs, labels, rationals(rng, block.layout.weight_count)))
+    w, z = instance.start, instance.prompt
+    for step in range(1, depth + 1):
+        w, z = reference_step(instance, w)[0], block(z)
+        assert (block.weights(z) == w).all()
+        first, *middle, last = block.layout.matrices(w)
+        assert (first == first[:1]).all()
+        assert (last == last[:, :1]).all()
+        assert all(len(set(V.ravel().tolist())) == 1 for V in middle)
+        moved = [bool((V != 0).any()) for V in (first, *middle, last)]
+        assert moved == [j >= depth - step + 1 for j in range(1, depth + 1)]
+
+
+@check("deep-icgd:problem-2", grade="exact", target="corrected", supporting=True)
+def test_a_guard_that_compares_only_weights_would_pass_at_zero() -> None:
+    """Why no check may start at 0: a block without its update layer passes there, and fails at a random start."""
+    rng = np.random.default_rng(2)
+    instance = random_instance(rng, "linear", 2, clip=False)
+    layers: Any = instance.block.layers
+    lazy = replace(instance.block, layers=(*layers[:-2], layers[-1]))
+    still = at_zero(instance)
+    assert (lazy(still.prompt) == instance.block(still.prompt)).all()
+    assert (lazy(instance.prompt) != instance.block(instance.prompt)).any()
