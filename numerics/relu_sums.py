@@ -335,7 +335,7 @@ def interpolant_within(function: SmoothFunction, radius: object, error: object) 
             than 2^17 cells.
     """
     R, eps = _positive(radius, "radius"), _positive(error, "error")
-    budget = eps * fmpq(29, 32)
+    budget = eps * fmpq(27, 32)  # times 17/16, plus 1/32 of resolution and 1/256 of rounding: below eps
     uniform = int(((function.bound(-R, R, 2) * R * R / (8 * budget)) + 1).ceil().sqrtrem()[0]) + 1
     count = max(_CELLS_PER_PIECE, _CELLS_PER_PIECE * uniform)
     if count > _MOST_CELLS:
@@ -349,7 +349,8 @@ def interpolant_within(function: SmoothFunction, radius: object, error: object) 
 def sup_error(candidate: ReluSum, function: SmoothFunction) -> fmpq:
     """An upper bound of |f - g| on [-R, R], for the sum f with its radius R and any smooth function g.
 
-    On each piece [a, b] of f the error e = f - g satisfies |e| <= max(|e(a)|, |e(b)|) + sup |g''| (b-a)^2 / 8.
+    On each piece [a, b] of f the error e = f - g satisfies |e| <= max(|e(a)|, |e(b)|) + sup |g''| (b-a)^2 / 8. The sup
+    is resolved up to 1/16 of itself, and no finer than 1/32 of the error that the candidate claims.
 
     Raises:
         ValueError: if f has several arguments, no radius, or a window; or g is not finite on [-R, R].
@@ -360,10 +361,12 @@ def sup_error(candidate: ReluSum, function: SmoothFunction) -> fmpq:
     values = candidate(np.array(knots, dtype=object)).tolist()
     with precision(_BITS):
         off = [upper_rational(arb(v) - function(arb(t))) for t, v in zip(knots, values, strict=True)]
-        return max(
-            max(off[i], off[i + 1]) + function.bound(knots[i], knots[i + 1], 2) * (knots[i + 1] - knots[i]) ** 2 / 8
-            for i in range(len(knots) - 1)
-        )
+    largest = fmpq(0)
+    for i, (a, b) in enumerate(pairwise(knots)):
+        weight = (b - a) ** 2 / 8
+        curvature = function.bound(a, b, 2, max(candidate.error / 32 / weight, fmpq(1, 2**64)))
+        largest = max(largest, max(off[i], off[i + 1]) + curvature * weight)
+    return largest
 
 
 def _positive(x: object, what: str) -> fmpq:
@@ -387,7 +390,7 @@ def _interpolate(function: SmoothFunction, radius: fmpq, knots: list[fmpq], roun
         bits += 1
     with precision(_BITS + bits):
         values = [_rounded(function(arb(t)), bits) for t in knots]
-    sum_of_relus = replace(piecewise_linear(knots, values), radius=radius)
+    sum_of_relus = replace(piecewise_linear(knots, values), radius=radius, error=256 * rounding)
     return replace(sum_of_relus, error=sup_error(sum_of_relus, function))
 
 

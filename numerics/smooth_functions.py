@@ -21,7 +21,8 @@ from numerics._precision import precision
 
 _BITS = 128
 _MOST_PARTS = 20_000
-_FLOOR = fmpq(1, 2**64)  # bounds are not refined below this size
+_FLOOR = fmpq(1, 2**64)
+_SLACK = fmpq(17, 16)
 
 
 @dataclass(frozen=True)
@@ -64,14 +65,15 @@ class SmoothFunction:
         """The enclosure of g(x)."""
         return self.jet(x)[0]
 
-    def bound(self, lower: object, upper: object, order: int = 0, accuracy: fmpq | None = None) -> fmpq:
-        """A rational B with sup |g^(order)| <= B <= (1 + accuracy) sup |g^(order)| + 2^-64 on [lower, upper].
+    def bound(self, lower: object, upper: object, order: int = 0, resolution: fmpq = _FLOOR) -> fmpq:
+        """A rational B with sup |g^(order)| <= B <= 17/16 sup |g^(order)| + resolution on [lower, upper].
 
         The upper estimate (B is not too large) is given up after 20000 bisections; B stays an upper bound.
 
         Args:
             lower, upper: exact numbers (int, Fraction, fmpq).
-            accuracy: relative, 1/16 by default.
+            order: which derivative.
+            resolution: the absolute accuracy, below which nothing is refined.
 
         Raises:
             ValueError: if the interval is empty, or g is not finite on it.
@@ -79,7 +81,6 @@ class SmoothFunction:
         a, b = rational(lower, "lower"), rational(upper, "upper")
         if a > b:
             raise ValueError(f"The interval [{a}, {b}] is empty: lower must be at most upper.")
-        slack = 1 + (fmpq(1, 16) if accuracy is None else accuracy)
         with precision(_BITS):
             self.jet(arb(a), order)
             attained, parts = fmpq(0), []
@@ -93,7 +94,7 @@ class SmoothFunction:
             push(a, b)
             for _ in range(_MOST_PARTS):
                 largest, lo, hi = parts[0]
-                if a == b or (largest != _UNKNOWN and -largest <= slack * attained + _FLOOR):
+                if a == b or (largest != _UNKNOWN and -largest <= _SLACK * attained + resolution):
                     break
                 heappop(parts)
                 push(lo, (lo + hi) / 2)
@@ -165,9 +166,14 @@ def _tanh(x: arb_series) -> arb_series:
     return 1 - 2 / ((2 * x).exp() + 1)
 
 
+def _softplus(x: arb_series) -> arb_series:
+    """log(1 + e^x); for large x as x + log(1 + e^-x), the same number with narrower enclosures on wide balls."""
+    return x + (1 + (-x).exp()).log() if arb(x[0]).mid() > 0 else (1 + x.exp()).log()
+
+
 tanh = SmoothFunction("tanh", _tanh)
 sigmoid = SmoothFunction("sigmoid", lambda x: 1 / (1 + (-x).exp()))
-softplus = SmoothFunction("softplus", lambda x: (1 + x.exp()).log())
+softplus = SmoothFunction("softplus", _softplus)
 sine = SmoothFunction("sin", lambda x: x.sin())
 exponential = SmoothFunction("exp", lambda x: x.exp())
 log_cosh = SmoothFunction("log cosh", lambda x: ((x.exp() + (-x).exp()) / 2).log())

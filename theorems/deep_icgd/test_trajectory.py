@@ -1,0 +1,286 @@
+"""Inexact projected gradient descent: lemma 14 and corollary 1.1, their counterexamples, proofs and certificates.
+
+All counterexamples are one-dimensional quadratics or linear functions, iterated with rational numbers, and one network
+(N = 2) for the corollary itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy as sp
+from flint import arb, fmpq
+
+from certificates.step_certificate import certify_step
+from constructions.in_context_descent import gradient_descent_block
+from constructions.in_context_descent_bounds import approximate_activation
+from numerics import smooth_functions as functions
+from numerics.error_recursion import trajectory_error
+from numerics.exact import to_float
+from numerics.relu_sums import affine, constant, squared_loss_derivative
+from theorems.evidence import check, counterexample
+
+Gradient = Callable[[fmpq], fmpq]
+
+
+def clip(x: fmpq, lower: fmpq, upper: fmpq) -> fmpq:
+    return max(lower, min(upper, x))
+
+
+def descend(gradient: Gradient, eta: fmpq, steps: int, bounds: tuple[int, int], error: fmpq) -> list[fmpq]:
+    """w_0 = 0, ..., w_steps of projected gradient descent, with `error` added before each projection."""
+    lower, upper = fmpq(bounds[0]), fmpq(bounds[1])
+    w = [fmpq(0)]
+    for _ in range(steps):
+        w.append(clip(w[-1] - eta * gradient(w[-1]) + error, lower, upper))
+    return w
+
+
+def mapping(gradient: Gradient, eta: fmpq, bounds: tuple[int, int], w: fmpq) -> fmpq:
+    """The gradient mapping G(w)."""
+    return (w - clip(w - eta * gradient(w), fmpq(bounds[0]), fmpq(bounds[1]))) / eta
+
+
+# ---- lemma 14 as printed
+
+
+@counterexample("deep-icgd:lemma-14", grade="exact")
+def test_step_sizes_up_to_the_lipschitz_constant_diverge() -> None:
+    """f = 5 (w-1)^2 on [-3, 3], eta = 1 <= L_f = 10, eps = 0: the iterates alternate between 3 and -3 for ever."""
+    L, bounds, eta = 2000, (-3, 3), fmpq(1)
+
+    def gradient(w: fmpq) -> fmpq:
+        return 10 * (w - 1)
+
+    w = descend(gradient, eta, L, bounds, fmpq(0))
+    assert w[:4] == [0, 3, -3, 3]
+    squares = [mapping(gradient, eta, bounds, x) ** 2 for x in w[1:L]]
+    mean = sum(squares, fmpq(0)) / L
+    printed = fmpq(8 * 5) / (eta * L)  # f(0) - inf f = 5
+    assert printed == fmpq(1, 50)
+    assert min(squares) == 36 > printed
+    assert mean > 35
+
+
+@counterexample("deep-icgd:lemma-14", grade="exact")
+def test_sum_misses_the_first_term() -> None:
+    """f = w, eps = 0: G = 1 inside W, and the minimum 1 exceeds (1/L) sum_{l=1}^{L-1} 1 = (L-1)/L."""
+    bounds, eta, L = (-10, 10), fmpq(1), 5
+    w = descend(lambda _: fmpq(1), eta, L, bounds, fmpq(0))
+    squares = [mapping(lambda _: fmpq(1), eta, bounds, x) ** 2 for x in w[1:L]]
+    assert min(squares) == 1 > sum(squares, fmpq(0)) / L == fmpq(L - 1, L)
+
+
+@counterexample("deep-icgd:lemma-14", grade="exact")
+@counterexample("deep-icgd:corollary-1.1", grade="exact", supporting=True)
+def test_errors_grow_with_the_step_size_not_with_the_number_of_examples() -> None:
+    """f = -w^2 / 2, L_f = 1, eta = 10, n = 1, eps = 1/1000: distance 0.12 after two steps, printed 0.004."""
+    eps, eta, L_f, n = fmpq(1, 1000), fmpq(10), fmpq(1), 1
+    exact = descend(lambda w: -w, eta, 2, (-5, 5), fmpq(0))
+    inexact = descend(lambda w: -w, eta, 2, (-5, 5), eta * eps)
+    distance = abs(inexact[2] - exact[2])
+    assert distance == fmpq(12, 100) > (1 + n * L_f) ** 2 * eps / L_f == fmpq(4, 1000)
+    assert distance == eps * ((1 + eta * L_f) ** 2 - 1) / L_f  # the corrected bound is attained
+
+
+# ---- lemma 14 corrected
+
+
+@check("deep-icgd:lemma-14", grade="symbolic", target="corrected")
+def test_proof_of_convergence_and_growth() -> None:
+    """W convex and closed, f with an L-Lipschitz gradient on W, eta <= 1/L, errors |e| <= eta eps; l = 0, ..., L-1.
+
+    With w+ = Proj(w - eta grad f + e), D = |w+ - w|, d = D / eta:
+    1. Projection on a convex set: <w - eta grad f + e - w+, w - w+> <= 0, so <grad f, w+ - w> <= -D^2/eta + eps D.
+    2. Descent lemma on the segment [w, w+] in W: f+ <= f + <grad f, w+ - w> + L D^2 / 2. With eta L <= 1:
+       f+ <= f - (eta/2) d^2 + eta eps d, and eta eps d <= (eta/4) d^2 + eta eps^2, so d^2 <= 4 (f - f+)/eta + 4 eps^2.
+    3. The projection is nonexpansive: |G(w)| <= d + eps, so |G|^2 <= 2 d^2 + 2 eps^2 <= 8 (f - f+)/eta + 10 eps^2.
+       Summing telescopes: mean |G|^2 <= 8 (f(w_0) - inf f)/(eta L) + 10 eps^2.
+    4. Growth: nonexpansive again, |wbar+ - w+| <= (1 + eta L) |wbar - w| + eta eps, which iterates to
+       eps ((1 + eta L)^l - 1) / L.
+    """
+    eta, L, eps, d, gap, l, q = sp.symbols("eta L eps d gap l q", positive=True)
+    D = eta * d
+    decrease = D**2 / eta - eps * D - L * D**2 / 2  # f - f+ is at least this
+    target = eta / 2 * d**2 - eta * eps * d
+    assert sp.expand((decrease - target).subs(L, (1 - q) / eta) - q * eta * d**2 / 2) == 0  # eta L = 1 - q, q >= 0
+    assert sp.expand(target - (eta / 4 * d**2 - eta * eps**2) - eta * (d / 2 - eps) ** 2) == 0
+    assert sp.expand(4 / eta * (eta / 4 * d**2 - eta * eps**2) + 4 * eps**2 - d**2) == 0
+    assert sp.expand(2 * d**2 + 2 * eps**2 - (d + eps) ** 2 - (d - eps) ** 2) == 0
+    assert sp.expand(2 * (4 * gap / eta + 4 * eps**2) + 2 * eps**2 - (8 * gap / eta + 10 * eps**2)) == 0
+    distance = eps * ((1 + eta * L) ** l - 1) / L
+    assert sp.simplify(distance.subs(l, l + 1) - (1 + eta * L) * distance - eta * eps) == 0
+    assert distance.subs(l, 0) == 0
+
+
+@check("deep-icgd:lemma-14", grade="exact", target="corrected", supporting=True)
+@pytest.mark.parametrize("seed", range(4))
+def test_corrected_bounds_on_random_quadratics(seed: int, record_property: Any) -> None:
+    """Quadratics with rational coefficients on boxes in up to 3 dimensions, errors along the gradient mapping.
+
+    eta <= 1/L_f with L_f the largest absolute row sum of the Hessian, at least its norm. Errors have |e|_1 <= eta eps.
+    """
+    rng = np.random.default_rng(seed)
+    tightest = 0.0
+    for _ in range(20):
+        size = int(rng.integers(1, 4))
+        A = rng.integers(-3, 4, (size, size))
+        H = [[fmpq(int(v)) for v in row] for row in (A + A.T)]
+        b = [fmpq(int(v)) for v in rng.integers(-4, 5, size)]
+        L_f = max(sum(map(abs, row)) for row in H)
+        if L_f == 0:
+            continue
+        eta, eps, steps = fmpq(1, 1) / L_f, fmpq(1, 50), 8
+        step_error = [eta * eps / size * int(v) for v in rng.choice([-1, 1], size)]
+        inexact, exact, lowest = run_quadratic(H, b, eta, step_error, steps)
+        squares = [square(subtract(w, project(step(H, b, eta, w)))) / eta**2 for w in inexact[:steps]]
+        bound = 8 * (value(H, b, inexact[0]) - lowest) / (eta * steps) + 10 * eps**2
+        assert sum(squares, fmpq(0)) / steps <= bound
+        distances = [d.upper() for d in trajectory_error([eps] * steps, eta, L_f)]
+        for w, v, d in zip(inexact, exact, distances, strict=True):
+            assert square(subtract(w, v)) <= d**2
+            tightest = max(tightest, float(arb(square(subtract(w, v))).sqrt() / d) if d > 0 else 0.0)
+    record_property("tightest_distance", round(tightest, 3))
+
+
+def project(w: list[fmpq]) -> list[fmpq]:
+    return [clip(x, fmpq(-1), fmpq(1)) for x in w]
+
+
+def step(H: list[list[fmpq]], b: list[fmpq], eta: fmpq, w: list[fmpq]) -> list[fmpq]:
+    gradient = [sum((h * x for h, x in zip(row, w, strict=True)), c) for row, c in zip(H, b, strict=True)]
+    return [x - eta * g for x, g in zip(w, gradient, strict=True)]
+
+
+def value(H: list[list[fmpq]], b: list[fmpq], w: list[fmpq]) -> fmpq:
+    quadratic = sum((w[i] * H[i][j] * w[j] for i in range(len(w)) for j in range(len(w))), fmpq(0)) / 2
+    return quadratic + sum((c * x for c, x in zip(b, w, strict=True)), fmpq(0))
+
+
+def subtract(a: list[fmpq], b: list[fmpq]) -> list[fmpq]:
+    return [x - y for x, y in zip(a, b, strict=True)]
+
+
+def square(a: list[fmpq]) -> fmpq:
+    return sum((x * x for x in a), fmpq(0))
+
+
+def run_quadratic(
+    H: list[list[fmpq]], b: list[fmpq], eta: fmpq, error: list[fmpq], steps: int
+) -> tuple[list[list[fmpq]], list[list[fmpq]], fmpq]:
+    """The inexact and the exact trajectory from 0, and the lowest value met: at least inf f, so a sharper test."""
+    inexact, exact = [[fmpq(0)] * len(b)], [[fmpq(0)] * len(b)]
+    for _ in range(steps):
+        inexact.append(project([x + e for x, e in zip(step(H, b, eta, inexact[-1]), error, strict=True)]))
+        exact.append(project(step(H, b, eta, exact[-1])))
+    return inexact, exact, min(value(H, b, w) for w in inexact + exact)
+
+
+# ---- corollary 1.1
+
+
+@counterexample("deep-icgd:corollary-1.1", grade="exact")
+@counterexample("deep-icgd:corollary-4.1", grade="exact")
+def test_unprojected_descent_leaves_the_domain_and_the_bound() -> None:
+    """A network within all hypotheses: N = 2, d = K = n = 1, r = 1 + t, squared loss, x = 1, y = 10, W = [-1, 1]^2.
+
+    The block for it is exact, so it satisfies theorem 1 with every eps > 0. The printed bound L_f^-1 (1 + n L_f)^l eps
+    tends to 0 with eps; but w_GD, which is not projected, leaves W, and the distance does not depend on eps. L_f is any
+    constant > 0: with eps = 10^-9 the printed bound is below the distance for all 10^-6 <= L_f <= 10^2.
+    """
+    u = squared_loss_derivative()
+    block = gradient_descent_block((1, 1, 1), 1, 1, affine(1, 1), constant(1), u, (-1, 1), 1, 10)
+    z = block.prompt(column(1, 0), column(10), np.array([fmpq(0), fmpq(0)], dtype=object))
+    inside = block.trajectory(z, 2)
+    w, steps = (fmpq(0), fmpq(0)), [(fmpq(0), fmpq(0))]
+    for _ in range(2):
+        p = 1 + w[0]
+        error = (1 + w[1] * p - 10) / 2  # u / (2 n)
+        w = (w[0] - error * w[1], w[1] - error * p)
+        steps.append(w)
+    assert inside[1].tolist() == [0, 1]
+    assert steps[1] == (0, fmpq(9, 2))  # outside W after one step
+    assert abs(steps[2][1] - inside[2][1]) > 1
+    for l in (1, 2):
+        distance = max(abs(a - b) for a, b in zip(steps[l], inside[l].tolist(), strict=True))
+        for L_f in (fmpq(1, 10**6), fmpq(100)):  # the bound is convex in L_f: largest at the ends
+            assert distance > (1 + L_f) ** l / L_f * fmpq(1, 10**9)
+    # L_f lies between, in either reading. As Lip(L_n): |grad L_n| = 9/2 at 0, and on W, where p(1) is in [0, 2], p in
+    # [-1, 3] and |u| / 2 <= 11/2, it is below 13. As Lip(grad L_n): d^2 L_n / dw_2^2 = p(1)^2 / 2 = 1/2 at 0, and:
+    assert certify_step(block, functions.SmoothFunction("1 + t", lambda t: 1 + t)).lipschitz < 100
+
+
+def column(*values: int) -> np.ndarray:
+    return np.array([[fmpq(v)] for v in values], dtype=object)
+
+
+@counterexample("deep-icgd:corollary-1.1", grade="exact", supporting=True)
+def test_lipschitz_constant_of_the_loss_is_the_wrong_one() -> None:
+    """f' = -clip(10 w, -1/100, 1/100): Lip(f) = 1/100, Lip(f') = 10. eta = 1, eps = 10^-7: 1.33e-5 > 1.03e-5."""
+    eps, L = fmpq(1, 10**7), fmpq(1, 100)
+
+    def gradient(w: fmpq) -> fmpq:
+        return -clip(10 * w, -L, L)
+
+    inexact = descend(gradient, fmpq(1), 3, (-5, 5), eps)
+    exact = descend(gradient, fmpq(1), 3, (-5, 5), fmpq(0))
+    assert exact == [0, 0, 0, 0]
+    distance = inexact[3]
+    assert distance == fmpq(133, 10**7) > (1 + L) ** 3 * eps / L
+    assert distance == eps * ((1 + 10) ** 3 - 1) / 10  # attained with L_f = Lip(f')
+
+
+@check("deep-icgd:corollary-1.1", grade="symbolic", target="corrected")
+@check("deep-icgd:corollary-4.1", grade="symbolic", target="corrected")
+def test_growth_from_one_bound_per_step() -> None:
+    """W convex and closed, the same start in W, both trajectories projected, grad L_n L_f-Lipschitz on W.
+
+    If every step satisfies |gradbar - grad L_n| <= eps at the iterate of the transformer, step 4 of lemma 14 applies:
+    |wbar+ - w+| <= |wbar - w| + eta |grad(wbar) - grad(w)| + eta eps. No smoothness of the projection is used, and no
+    condition on eta.
+    """
+    eta, L, eps, l = sp.symbols("eta L eps l", positive=True)
+    distance = eps * ((1 + eta * L) ** l - 1) / L
+    assert sp.simplify(distance.subs(l, l + 1) - ((1 + eta * L) * distance + eta * eps)) == 0
+    assert distance.subs(l, 0) == 0
+    assert sp.simplify((1 + eta * L) ** l * eps / L - distance - eps / L) == 0  # the weaker printed shape, with eta
+
+
+@check("deep-icgd:corollary-1.1", grade="numeric", target="corrected", supporting=True)
+@check("deep-icgd:corollary-4.1", grade="numeric", target="corrected", supporting=True)
+@pytest.mark.parametrize("steps", [6])
+def test_certified_distance_from_gradient_descent(steps: int, effort: Any, record_property: Any) -> None:
+    """A tanh network in a small box around its start, against projected descent through autograd, for all 6 steps.
+
+    Rounding of both trajectories is below 10^4 * 2^-53 * steps < 2e-11, added to the bound.
+    """
+    import torch
+
+    widths, eta = (2, 2, 1), fmpq(1, 10)
+    rng = np.random.default_rng(11)
+    for pieces in effort.pick(quick=(64,), full=(16, 64, 256)):
+        start = np.array([fmpq(int(k), 10) for k in rng.choice([-4, -3, 3, 4], 6)], dtype=object)
+        box = (start - fmpq(1, 10), start + fmpq(1, 10))
+        r, slope = approximate_activation(widths, functions.tanh, (-1, 1), 1, pieces=pieces)
+        block = gradient_descent_block(widths, 3, eta, r, slope, squared_loss_derivative(), box, 1, 1)
+        x, y = rng.uniform(-1, 1, (4, 2)), rng.uniform(-1, 1, (3, 1))
+        bounds = certify_step(block, functions.tanh).trajectory_error(steps)
+        machine = block.to_float()
+        found = machine.trajectory(machine.prompt(x, y, to_float(start)), steps)
+        w, low, high = to_float(start), to_float(box[0]), to_float(box[1])
+        ratios = []
+        for l in range(1, steps + 1):
+            v = torch.tensor(w, requires_grad=True)
+            p = torch.tanh(torch.tanh(torch.tensor(x[:-1]) @ v[:4].reshape(2, 2).T) @ v[4:].reshape(1, 2).T)
+            loss = ((p - torch.tensor(y)) ** 2).sum() / 2 / 6
+            w = np.clip(w - 0.1 * torch.autograd.grad(loss, v)[0].numpy(), low, high)
+            distance = float(np.linalg.norm(found[l] - w))
+            assert distance <= bounds[l] + 2e-11
+            ratios.append(bounds[l] / distance)
+        assert np.linalg.norm(w - to_float(start)) > 1e-2  # the weights did move
+        record_property(f"certified_over_measured_{pieces}", f"{min(ratios):.0f} to {max(ratios):.0f}")
+        assert all(b < a for b, a in pairwise(bounds))
