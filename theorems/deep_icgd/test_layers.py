@@ -1,0 +1,470 @@
+"""Lemmas 2 to 5 (9 to 12), the update and the projection: each layer of the block alone, its error and its radius.
+
+Errors, for all sizes. With the corrected radius every argument <v_jk, pbar(j-1)> and <v_jk, p(j-1)> lies where rbar is
+within eps of r, and r is L-Lipschitz, so
+
+    |pbar(j)[k] - p(j)[k]| <= |rbar(<v, pbar>) - r(<v, pbar>)| + |r(<v, pbar>) - r(<v, p>)| <= eps + L B_v ||pbar - p||,
+
+hence e_j <= sqrt(K_j) (eps + L B_v e_(j-1)) with e_0 = 0, which sums to (3.9). In the same way the derivative is off by
+at most eps' + L' B_v e_(j-1), and g by at most eps_l + L_l e_N. The checks below run these bounds over Q with piecewise
+linear r, rbar, whose distance and Lipschitz constant are exact, on widths 1 and 4 (so that the roots are rational), and
+attain equality.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy as sp
+from flint import arb, fmpq
+
+from constructions.in_context_descent import gradient_descent_block
+from constructions.in_context_descent_bounds import largest_value, preactivation_bounds
+from constructions.in_context_descent_layers import (
+    derivative_layer,
+    error_layer,
+    forward_layer,
+    loss_gradient_layer,
+    projection_layer,
+    update_layer,
+)
+from constructions.in_context_descent_layout import PromptLayout
+from constructions.layers import Array
+from numerics.exact import as_exact
+from numerics.relu_sums import (
+    ReluSum,
+    affine,
+    constant,
+    identity,
+    interpolant,
+    piecewise_linear,
+    ridge,
+    squared_loss_derivative,
+)
+from numerics.smooth_functions import sine
+from theorems.deep_icgd.instances import rationals
+from theorems.evidence import check, counterexample
+
+KNOTS = [fmpq(i, 2) for i in range(-4, 5)]
+Bv = fmpq(1, 2)  # bound of the 2-norm of every row
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """A function, its approximation, their exact distance on [-2, 2], and a Lipschitz constant of the function.
+
+    The corrected radius R_1 is 2 for B_v = 1/2, K <= 4, |r| <= 2 and ||x|| <= 2.
+    """
+
+    exact: ReluSum
+    near: ReluSum
+    error: fmpq
+    lipschitz: fmpq
+
+
+def random_pair(rng: np.random.Generator) -> Pair:
+    """Piecewise linear with the same knots, so the distance is attained at a knot; values below 15/8 + 1/8 = 2."""
+    values = [fmpq(int(v), 8) for v in rng.integers(-15, 16, size=len(KNOTS))]
+    shifts = [fmpq(int(v), 64) for v in rng.integers(-8, 9, size=len(KNOTS))]
+    near = piecewise_linear(KNOTS, [v + s for v, s in zip(values, shifts, strict=True)])
+    slopes = [abs(b - a) * 2 for a, b in pairwise(values)]
+    return Pair(piecewise_linear(KNOTS, values), near, max(map(abs, shifts)), max(slopes))
+
+
+def shifted_identity(error: fmpq) -> Pair:
+    """r(t) = t and rbar(t) = t + eps: the case of equality."""
+    return Pair(identity(), affine(1, error), error, fmpq(1))
+
+
+def bounded_rows(rng: np.random.Generator, layout: PromptLayout) -> Array:
+    """Weights all of whose rows have 2-norm <= 1/2: entries at most 1/4 in size, at most four in a row."""
+    assert max(layout.widths[:-1]) <= 4
+    return rationals(rng, layout.weight_count) / 4
+
+
+def root(width: int) -> int:
+    return {1: 1, 4: 2}[width]
+
+
+def error_recursion(layout: PromptLayout, pair: Pair) -> list[fmpq]:
+    """The right side of (3.9) for j = 0, ..., N, for equal hidden widths."""
+    N, sqrt_k, sqrt_d = layout.depth, root(layout.widths[1]), root(layout.widths[-1])
+    ratio = sqrt_k * pair.lipschitz * Bv
+    sums = [sum((ratio**power for power in range(j)), fmpq(0)) for j in range(N + 1)]
+    return [pair.error * (sqrt_d if j == N else sqrt_k) * sums[j] for j in range(N + 1)]
+
+
+def outputs_by_layers(layout: PromptLayout, z: Array, function: ReluSum) -> Array:
+    for j in range(1, layout.depth + 1):
+        z = forward_layer(layout, j, function)(z)
+    return z
+
+
+SHAPES = [(4, 4, 1), (1, 4, 4), (4, 1, 4), (4, 4, 4, 1), (1, 4, 4, 4)]
+
+
+def prompt(rng: np.random.Generator, layout: PromptLayout, n: int = 2) -> Array:
+    """Inputs of 2-norm at most 2: entries at most 1 in size, four at most."""
+    k = layout.widths
+    return layout.encode(rationals(rng, n + 1, k[0]), rationals(rng, n, k[-1]), bounded_rows(rng, layout))
+
+
+# ---- lemmas 2 and 3
+
+
+@check("deep-icgd:lemma-2", grade="exact", target="corrected")
+@check("deep-icgd:lemma-9", grade="exact", target="corrected")
+@check("deep-icgd:lemma-3", grade="exact", target="corrected")
+@check("deep-icgd:lemma-10", grade="exact", target="corrected")
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_forward_and_derivative_layers_err_by_at_most_the_bounds(
+    shape: tuple[int, ...], effort: Any, record_property: Any
+) -> None:
+    """(3.9) and the bound of lemma 3, for all tokens, with the corrected radius; other slots unchanged."""
+    rng, largest = np.random.default_rng(list(shape)), 0.0
+    for _ in range(effort.pick(quick=5, full=40)):
+        layout, r, dr = PromptLayout(shape), random_pair(rng), random_pair(rng)
+        z = prompt(rng, layout)
+        near, true = (outputs_by_layers(layout, z, f) for f in (r.near, r.exact))
+        bounds = error_recursion(layout, r)
+        for j in range(1, layout.depth + 1):
+            difference = (near - true)[:, layout.output(j)]
+            squares = (difference * difference).sum(axis=1).tolist()
+            assert max(squares) <= bounds[j] ** 2
+            if bounds[j] > 0:
+                largest = max(largest, float(max(squares) / bounds[j] ** 2) ** 0.5)
+        near, true = derivative_layer(layout, dr.near)(near), derivative_layer(layout, dr.exact)(true)
+        for j in range(layout.depth):
+            off = abs((near - true)[:, layout.block(f"r'{j}")])
+            assert off.max() <= dr.error + dr.lipschitz * Bv * bounds[j]
+        written = [layout.block(f"p{j + 1}") for j in range(layout.depth)]
+        written += [layout.block(f"r'{j}") for j in range(layout.depth)]
+        rest = np.setdiff1d(np.arange(layout.stream.width), np.concatenate(written))
+        assert (near[:, rest] == z[:, rest]).all()
+    record_property("largest error over bound", largest)
+
+
+@check("deep-icgd:lemma-2", grade="exact", target="corrected", supporting=True)
+@pytest.mark.parametrize("shape", [(4, 4, 4), (1, 4, 4, 4), (4, 4, 4, 4, 1)], ids=str)
+def test_the_forward_bound_is_attained(shape: tuple[int, ...]) -> None:
+    """r(t) = t, rbar(t) = t + eps, all weights B_v / 2 = 1/4: the errors add up, coordinate by coordinate."""
+    layout, pair = PromptLayout(shape), shifted_identity(fmpq(1, 8))
+    w = as_exact([fmpq(1, 4)] * layout.weight_count)
+    z = layout.encode(as_exact([[0] * shape[0]] * 2), as_exact([[0] * shape[-1]]), w)
+    near, bounds = outputs_by_layers(layout, z, pair.near), error_recursion(layout, pair)
+    for j in range(1, layout.depth + 1):
+        off = near[0, layout.output(j)]  # the exact outputs are 0
+        assert (off * off).sum() == bounds[j] ** 2 > 0
+
+
+@check("deep-icgd:lemma-2", grade="exact", target="corrected", supporting=True)
+@pytest.mark.parametrize("shape", [(3, 2, 4, 1), (2, 3, 5)], ids=str)
+def test_corrected_radii_bound_all_arguments(shape: tuple[int, ...]) -> None:
+    """The radii of the library on a box, against the arguments of all layers at random weights in it."""
+    rng, layout = np.random.default_rng(5), PromptLayout(shape)
+    function = random_pair(rng).near
+    radii, _ = preactivation_bounds(layout, ("-1/2", "1/2"), 1, largest_value(function))
+    for _ in range(20):
+        p = rationals(rng, shape[0])
+        for V, radius in zip(layout.matrices(rationals(rng, layout.weight_count) / 2), radii, strict=True):
+            arguments = V @ p
+            assert max(abs(t) for t in arguments.tolist()) <= radius
+            p = function(arguments)
+
+
+@counterexample("deep-icgd:lemma-2", grade="enclosed")
+@counterexample("deep-icgd:lemma-9", grade="enclosed")
+def test_printed_radius_of_lemma_2_misses_the_root_of_K() -> None:
+    """r = sin, K = 4, d = 2, N = 2, B_x = B_v = 1: R_1 = 1, but the second argument is 2 sin 1 = 1.68.
+
+    The construction with a certified interpolant on [-1, 1] errs by more than 0.3, where (3.9) claims eps sqrt(d)
+    (1 + sqrt(K)) < 1e-3 (L_r = B_v = 1). On the corrected radius [-2, 2] the bound holds.
+    """
+    layout = PromptLayout((2, 4, 2))
+    w = as_exact([1, 0] * 4 + [fmpq(1, 2)] * 8)
+    z = layout.encode(as_exact([[1, 0], [1, 0]]), as_exact([[0, 0]]), w)
+    one = arb(1)
+    true = (2 * one.sin()).sin()
+    for radius, holds in ((1, False), (2, True)):
+        near = interpolant(sine, radius, 64 * radius)
+        claimed = arb(near.error) * arb(2).sqrt() * (1 + arb(4).sqrt())
+        output = outputs_by_layers(layout, z, near)[0, layout.output(2)]
+        error = arb(2).sqrt() * abs(arb(output[0]) - true)
+        assert output[0] == output[1]
+        assert claimed < 1e-3
+        if holds:
+            assert error < claimed
+        else:
+            assert error > 0.3 > claimed
+
+
+@counterexample("deep-icgd:lemma-3", grade="exact")
+@counterexample("deep-icgd:lemma-10", grade="exact")
+def test_printed_radius_of_lemma_3_iterates_the_derivative() -> None:
+    """r(t) = t^2, K = d = 1, N = 2, B_v = 1, B_x = 10, x = 10: R_2 = 40, but the second argument is 100.
+
+    An r' that is exact on [-40, 40] (eps' = 0) and constant beyond is off by 120 there, although r has no error at all.
+    """
+    bounds = [fmpq(10)]
+    for _ in range(2):
+        bounds.append(2 * bounds[-1])  # max |r'| = max |2t| over |t| <= B_v B
+    R2 = max(*bounds, fmpq(1))
+    argument = fmpq(10) ** 2
+    assert R2 == 40 < argument
+    derivative = piecewise_linear([-R2 - 1, -R2, R2, R2 + 1], [-2 * R2, -2 * R2, 2 * R2, 2 * R2])
+    inside = np.array([-R2, fmpq(0), R2 / 3, R2], dtype=object)
+    assert (derivative(inside) == 2 * inside).all()
+    layout = PromptLayout((1, 1, 1))
+    z = layout.encode(as_exact([[10], [10]]), as_exact([[0]]), as_exact([1, 1]))
+    z[:, layout.output(1)] = argument
+    written = derivative_layer(layout, derivative)(z)[0, layout.block("r'1")]
+    assert written.tolist() == [80]
+    assert 2 * argument - written[0] == 120
+
+
+# ---- lemma 4
+
+
+@check("deep-icgd:lemma-4", grade="exact", target="corrected")
+@check("deep-icgd:lemma-11", grade="exact", target="corrected")
+def test_loss_gradient_layer_errs_by_at_most_its_bound_and_ignores_the_test_token(effort: Any) -> None:
+    """u(t, y) = phi'(t - y), piecewise linear and L-Lipschitz: |g - u| <= eps_l + L e_N; g = 0 in the test token.
+
+    For all sizes: the argument of a unit in the test token is a . [p; y; 1] - R_3 <= ||a||_1 R_3 - R_3 <= 0.
+    """
+    rng = np.random.default_rng(6)
+    for shape in SHAPES:
+        for _ in range(effort.pick(quick=3, full=20)):
+            layout, r, profile = PromptLayout(shape), random_pair(rng), random_pair(rng)
+            z, bound = prompt(rng, layout), fmpq(2)  # |p(N)| <= 2, |y| <= 1, so |t - y| <= 3
+            near, true = (outputs_by_layers(layout, z, f) for f in (r.near, r.exact))
+            knots = [*KNOTS, fmpq(3)]
+            wide = [
+                piecewise_linear(knots, [*f(np.array(KNOTS, dtype=object)), 0]) for f in (profile.near, profile.exact)
+            ]
+            slopes = [profile.lipschitz, abs(wide[1](np.array([fmpq(2)], dtype=object))[0])]
+            after = [
+                loss_gradient_layer(layout, ridge(u, (1, -1)), bound)(stream)[:, layout.block("g")]
+                for u, stream in zip(wide, (near, true), strict=True)
+            ]
+            residuals = near[:-1, layout.output(layout.depth)] - near[:-1, layout.block("y")]
+            expected = wide[0](residuals)
+            assert (after[0][:-1] == expected).all()
+            assert (after[0][-1] == 0).all()
+            inside = max(
+                profile.error, max(abs(wide[0](np.array(knots, dtype=object)) - wide[1](np.array(knots, dtype=object))))
+            )
+            left = piecewise_beyond(profile)
+            e_N = error_recursion(layout, r)[-1]
+            assert abs(after[0] - after[1])[:-1].max() <= max(inside, left) + max(slopes) * e_N
+
+
+def piecewise_beyond(profile: Pair) -> fmpq:
+    """The distance of the two functions at -3, to the left of all knots, where both continue linearly."""
+    at = np.array([fmpq(-3)], dtype=object)
+    return abs(profile.near(at) - profile.exact(at))[0]
+
+
+@check("deep-icgd:lemma-4", grade="exact", target="corrected", supporting=True)
+@pytest.mark.parametrize("units", [2, 8, 32])
+def test_row_sums_of_the_masked_layer(units: int) -> None:
+    """||a||_1 <= 1 gives rows |a_t| + |a_y| + |a_0 - R| + R <= 2R + 1."""
+    bound = fmpq(3)
+    wide = piecewise_linear(list(range(units)), [i % 2 for i in range(units)])
+    layer = loss_gradient_layer(PromptLayout((1, 2, 2)), ridge(wide, (1, -1)), bound)
+    assert layer.norms()[2] <= 2 * bound + 1
+
+
+@counterexample("deep-icgd:lemma-4", grade="exact")
+@counterexample("deep-icgd:lemma-11", grade="exact")
+def test_an_oversized_test_token_leaks() -> None:
+    """r(t) = t, d = 2, data and weights so that |p|, |y| <= 1 in all examples: R_3 = 1; but x_(n+1) = (100, 100)."""
+    layout, u = PromptLayout((2, 2)), squared_loss_derivative()
+    z = layout.encode(as_exact([[1, 0], [100, 100]]), as_exact([[0, 1]]), as_exact(["1/2", "1/2", "1/2", "-1/4"]))
+    z = forward_layer(layout, 1, identity())(z)
+    leaky, safe = (loss_gradient_layer(layout, u, fmpq(bound))(z)[:, layout.block("g")] for bound in (1, 100))
+    assert (leaky[0] == safe[0]).all()
+    assert (safe[1] == 0).all()
+    assert (leaky[1] != 0).any()
+
+
+@counterexample("deep-icgd:lemma-4", grade="enclosed")
+@counterexample("deep-icgd:lemma-11", grade="enclosed")
+def test_printed_bound_of_the_outputs_is_too_small() -> None:
+    """r = 3 + tanh, B_v = 1/2, B_x = 4, B_y = 1: B_r <= 4, so R_3 = max(B_v B_r, B_y, 1) <= 2, but all outputs are > 2.
+
+    So a unit with a = (1, 0, 0), as for u(t, y) = t, is active in the test token with argument p - R_3 > 0.
+    """
+    largest = [arb(4), 3 + arb(2).tanh(), 3 + ((3 + arb(2).tanh()) / 2).tanh()]  # B_r^0, B_r^1, B_r^2
+    assert all(bound <= 4 for bound in largest)
+    R3 = max(fmpq(1, 2) * 4, fmpq(1))
+    output = 3 + ((3 + arb(2).tanh()) / 2).tanh()  # K = d = 1, x = 4, v_1 = v_2 = 1/2
+    assert output - R3 > fmpq(19, 10)
+    layout = PromptLayout((1, 1))
+    z = layout.encode(as_exact([[0], [0]]), as_exact([[0]]), as_exact([0]))
+    z[:, layout.output(1)] = fmpq(39, 10)
+    assert output > fmpq(39, 10)
+    leak = loss_gradient_layer(layout, ridge(identity(), (1, 0)), R3)(z)[-1, layout.block("g")]
+    assert leak[0] == fmpq(19, 10)
+
+
+@counterexample("deep-icgd:lemma-4", grade="exact", supporting=True)
+@pytest.mark.parametrize("units", [2, 8, 32])
+def test_induced_norm_of_the_masked_layer_grows_with_the_units(units: int) -> None:
+    """||W_1||_1 is the column sum of t, M_3 R_3, and not at most R_3 + 1 = 2."""
+    a = np.tile(as_exact(["1/2", "-1/2", 0]), (units, 1))
+    u = ReluSum(as_exact([1] * units), a)
+    norm = loss_gradient_layer(PromptLayout((1, 1)), u, fmpq(1)).norms()[0]
+    assert norm == units
+    assert units == 2 or norm > 2
+
+
+# ---- lemma 5
+
+
+@check("deep-icgd:lemma-5", grade="exact", target="corrected")
+@check("deep-icgd:lemma-12", grade="exact", target="corrected")
+@pytest.mark.parametrize("shape", [(2, 3), (2, 3, 1), (1, 2, 4, 2), (2, 2, 1, 3, 2)], ids=str)
+def test_multiplication_layers_back_propagate(shape: tuple[int, ...], effort: Any) -> None:
+    """N layers: s(N) = r'(N-1) * g, s(j) = r'(j-1) * (V_(j+1)^T s(j+1)), for any slots; norm (3.18) is 1; g stays.
+
+    For all sizes: head k is <column k of V_(j+1), s(j+1)> r'(j-1)[k], a sum over the rows of V_(j+1).
+    """
+    rng = np.random.default_rng(7)
+    for _ in range(effort.pick(quick=5, full=40)):
+        layout = PromptLayout(shape)
+        N, block = layout.depth, layout.stream
+        z = rationals(rng, 3, layout.stream.width)
+        z[:, block["1"]] = fmpq(1)
+        for j in range(1, N + 1):
+            z[:, block[f"s{j}"]] = fmpq(0)
+        before, layers = z.copy(), [error_layer(layout, j) for j in range(N, 0, -1)]
+        for layer in layers:
+            z = layer(z)
+        assert [layer.norm() for layer in layers] == [1] * N
+        for i in range(3):
+            matrices = layout.matrices(z[i, layout.all_weights])
+            s = z[i, block[f"r'{N - 1}"]] * z[i, block["g"]]
+            for j in range(N, 0, -1):
+                assert (z[i, block[f"s{j}"]] == s).all()
+                if j > 1:
+                    s = z[i, block[f"r'{j - 2}"]] * (matrices[j - 1].T @ s)
+        rest = np.setdiff1d(np.arange(block.width), np.concatenate([layout.block(f"s{j}") for j in range(1, N + 1)]))
+        assert (z[:, rest] == before[:, rest]).all()
+
+
+@counterexample("deep-icgd:lemma-5", grade="exact")
+@counterexample("deep-icgd:lemma-12", grade="exact")
+def test_one_multiplication_layer_less_leaves_an_error_empty() -> None:
+    """(3.20) ends with EWML_(2N+1), N - 1 layers from EWML_(N+3): s(1) is then not written, though it is not 0."""
+    layout = PromptLayout((1, 1, 1))
+    z = layout.encode(as_exact([[1], [1]]), as_exact([[0]]), as_exact([1, 1]))
+    for name in ("r'0", "r'1", "g"):
+        z[:, layout.stream[name]] = fmpq(1)
+    layers = [error_layer(layout, j) for j in (2, 1)]
+    printed = layers[0](z)
+    assert (printed[:, layout.stream["s1"]] == 0).all()
+    assert (layers[1](printed)[:, layout.stream["s1"]] == 1).all()
+
+
+# ---- update and projection
+
+
+@check("deep-icgd:construction-update", grade="exact", target="corrected")
+@pytest.mark.parametrize("shape", [(2, 3), (2, 3, 4), (1, 2, 3, 2)], ids=str)
+def test_update_layer_adds_the_outer_products(shape: tuple[int, ...], effort: Any) -> None:
+    """-(eta/2n) sum_i s_i(j) p_i(j-1)^T to V_j, k up to K_j, in all tokens, for any slots with s = 0 in the last.
+
+    The norm is eta (n+1)/n (K_1 + ... + K_N) + 1 <= 2 eta (K_1 + ... + K_N) + 1, the 1 from the queries and keys.
+    """
+    rng = np.random.default_rng(8)
+    for n in range(1, effort.pick(quick=4, full=10)):
+        layout, eta = PromptLayout(shape), fmpq(3, 7)
+        z = rationals(rng, n + 1, layout.stream.width)
+        z[:, layout.stream["1"]] = fmpq(1)
+        for j in range(1, layout.depth + 1):
+            z[-1, layout.stream[f"s{j}"]] = fmpq(0)
+        layer = update_layer(layout, eta, n)
+        moved = (layer(z) - z)[:, layout.all_weights]
+        parts = [
+            sum(np.outer(row[layout.stream[f"s{j}"]], row[layout.output(j - 1)]) for row in z[:-1])
+            for j in range(1, layout.depth + 1)
+        ]
+        expected = layout.flatten(parts) * (-eta / (2 * n))
+        assert all((row == expected).all() for row in moved)
+        assert (expected != 0).any()
+        assert layer.norm() == 1 + eta * fmpq(n + 1, n) * layout.units <= 1 + 2 * eta * layout.units
+        assert layer.heads == 2 * layout.units
+
+
+@counterexample("deep-icgd:construction-update", grade="exact")
+def test_printed_norm_of_the_update_layer_fails_for_wide_outputs() -> None:
+    """N = 2, K = 1, d = 5, n = 1, eta = 1: the values sum to 2 (1 + 5) = 12, more than 2 eta N K = 4."""
+    layer = update_layer(PromptLayout((5, 1, 5)), fmpq(1), 1)
+    assert layer.norm() - 1 == 12 > 2 * 1 * 2 * 1
+
+
+@check("deep-icgd:construction-proj", grade="exact", target="corrected")
+def test_projection_layer_clips_to_a_box_and_clears_the_scratch(effort: Any) -> None:
+    """For all w: w - relu(w - b) + relu(a - w) is b, w, a in the three cases; z - relu(z) + relu(-z) = 0 in both."""
+    w, a, b = sp.symbols("w a b", real=True)
+    cases = {"above": (w - (w - b) + 0, b), "inside": (w - 0 + 0, w), "below": (w - 0 + (a - w), a)}
+    assert all(sp.simplify(value - target) == 0 for value, target in cases.values())
+    rng = np.random.default_rng(9)
+    for shape in ((2, 3), (1, 2, 3)):
+        layout = PromptLayout(shape)
+        for _ in range(effort.pick(quick=5, full=40)):
+            ends = np.sort(rationals(rng, 2, layout.weight_count), axis=0)
+            z = rationals(rng, 3, layout.stream.width) * 2
+            z[:, layout.stream["1"]] = fmpq(1)
+            after = projection_layer(layout, *ends)(z)
+            expected = z.copy()
+            expected[:, layout.scratch] = fmpq(0)
+            expected[:, layout.all_weights] = np.minimum(np.maximum(z[:, layout.all_weights], ends[0]), ends[1])
+            assert (after == expected).all()
+            assert (expected[:, layout.all_weights] != z[:, layout.all_weights]).any()
+
+
+@counterexample("deep-icgd:construction-proj", grade="symbolic")
+@counterexample("deep-icgd:theorem-1", grade="symbolic", supporting=True)
+def test_projection_on_a_ball_is_no_relu_network() -> None:
+    """Along (2, t) the second coordinate on the unit ball is t / sqrt(4 + t^2), whose second derivative is 0 at 0 only.
+
+    A finite ReLU network is affine on some interval of every line, where the second derivative would vanish.
+    """
+    t = sp.symbols("t", real=True)
+    curve = t / sp.sqrt(4 + t**2)
+    second = sp.simplify(sp.diff(curve, t, 2) + 12 * t / (4 + t**2) ** sp.Rational(5, 2))
+    assert second == 0
+    assert sp.solveset(sp.diff(curve, t, 2), t, sp.S.Reals) == sp.FiniteSet(0)
+
+
+@check("deep-icgd:lemma-2", grade="exact", target="corrected", supporting=True)
+@check("deep-icgd:lemma-3", grade="exact", target="corrected", supporting=True)
+@pytest.mark.parametrize("shape", [(5, 2, 5), (1, 3, 2, 4), (2, 2)], ids=str)
+def test_norms_and_heads_of_the_attention_layers(shape: tuple[int, ...]) -> None:
+    """1 + K_j C_1 with K_j M_1 heads, and 1 + (K_1 + ... + K_N) C_2: the largest is 1 + max(K, d) C_1."""
+    layout, f = PromptLayout(shape), piecewise_linear(KNOTS, [Fraction(i * i, 7) for i in range(len(KNOTS))])
+    for j in range(1, layout.depth + 1):
+        layer = forward_layer(layout, j, f)
+        assert layer.heads == shape[j] * f.units
+        assert layer.norm() == 1 + shape[j] * f.weight
+    layer = derivative_layer(layout, f)
+    assert layer.heads == layout.units * f.units
+    assert layer.norm() == 1 + layout.units * f.weight
+
+
+@counterexample("deep-icgd:lemma-2", grade="exact", supporting=True)
+@counterexample("deep-icgd:lemma-3", grade="exact", supporting=True)
+def test_printed_norms_of_the_attention_layers_fail() -> None:
+    """Layer N has d outputs: d = 5 > K = 2 gives 1 + 5 C_1 > 1 + 2 C_1; r' has 5 + 2 rows, not K(N-1) = 2."""
+    layout, f = PromptLayout((5, 2, 5)), constant(1)
+    assert forward_layer(layout, 2, f).norm() == 6 > 1 + 2 * f.weight
+    assert derivative_layer(layout, f).norm() == 8 > 1 + 2 * 1 * f.weight
+    block = gradient_descent_block((5, 2, 5), 1, 1, identity(), f, squared_loss_derivative(), (-1, 1), 1, 1)
+    assert block.summaries()[1].norm == 1 + 5 * 2
