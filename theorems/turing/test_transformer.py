@@ -1,0 +1,384 @@
+"""The architecture F_{w,d,alpha,T}, its coordinates and base case, its precision, and hard ties against stability."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy as sp
+from flint import fmpq
+
+from constructions.decoder_attention import DecoderAttention, DecoderLayer, identity_attention
+from constructions.feed_forward import AffineLayer
+from constructions.turing_invariants import violations
+from constructions.turing_machine import (
+    RIGHT,
+    Transition,
+    TuringMachine,
+    machine_from_table,
+    palindrome_machine,
+    random_machine,
+)
+from constructions.turing_transformer import TuringTransformer, compile_turing_machine, needed_bits
+from constructions.turing_transformer_dense import run_dense
+from constructions.turing_transformer_exact import run_exact
+from numerics.exact import as_exact
+from theorems.evidence import check, counterexample
+
+# ---- the architecture, by loops over the printed formulas
+
+Vector = list[Fraction]
+
+
+def _fractions(array: Any) -> Any:
+    if isinstance(array, np.ndarray):
+        return [_fractions(entry) for entry in array]
+    return Fraction(int(array.p), int(array.q)) if isinstance(array, fmpq) else Fraction(int(array))
+
+
+def _linear(layer: AffineLayer, z: Vector) -> Vector:
+    """W z + b with the columns of the printed W as rows here."""
+    result = _fractions(layer.bias)
+    for x, row in zip(z, layer.weight, strict=True):
+        if x:
+            result = [y + x * _fractions(w) if w else y for y, w in zip(result, row, strict=True)]
+    return result
+
+
+def _attend(head: DecoderAttention, z: Vector, memory: Sequence[Vector]) -> Vector:
+    """Attn(h', (h_1..h_i)) = h' + the mean of v_j over the maximisers of tau_0, ..., tau_i."""
+    query = _linear(head.query, z)
+    keys = [_fractions(head.null_key), *(_linear(head.key, m) for m in memory)]
+    values = [_fractions(head.null_value), *(_linear(head.value, m) for m in memory)]
+    tau = [sum((a * b for a, b in zip(query, key, strict=True)), Fraction(0)) for key in keys]
+    chosen = [v for t, v in zip(tau, values, strict=True) if t == max(tau)]
+    return [x + sum(column, Fraction(0)) / len(chosen) for x, *column in zip(z, *chosen, strict=True)]
+
+
+def _layer(layer: DecoderLayer, z: Vector, history: Sequence[Vector], encoded: Sequence[Vector]) -> Vector:
+    for head, memory in ((layer.self_attention, history), (layer.cross_attention, encoded)):
+        z = _attend(identity_attention(len(z)) if head is None else head, z, memory)
+    for affine in layer.feed_forward.layers:
+        z = [max(x, Fraction(0)) for x in _linear(affine, z)]
+    return z
+
+
+def _decode(transformer: TuringTransformer, word: Sequence[int], first: Any, first_time: int) -> list[Vector]:
+    """The outputs from a given input at a given time on, up to time T."""
+    encoded = _fractions(transformer.encode(word))
+    histories: list[list[Vector]] = [[] for _ in transformer.layers]
+    z, outputs = _fractions(first), []
+    for time in range(first_time, transformer.steps + 1):
+        for layer, history in zip(transformer.layers, histories, strict=True):
+            if time > 0:
+                history.append(z)
+            z = _layer(layer, z, history, encoded)
+        outputs.append(z)
+        z = [x + b for x, b in zip(z, _fractions(transformer.beta(time + 1)), strict=True)]
+    return outputs
+
+
+def _prediction(transformer: TuringTransformer, output: Vector) -> Fraction:
+    return sum((x * int(c) for x, c in zip(output, transformer.classifier, strict=True)), Fraction(0))
+
+
+def _first_symbol_machine() -> TuringMachine:
+    """Accepts if and only if the first symbol is 1; halts after one step."""
+    table = {("go", c): ("yes" if c == "1" else "no", c, RIGHT) for c in "_12"}
+    return machine_from_table(table, start="go", blank="_", accept={"yes"}, reject={"no"}, name="first symbol")
+
+
+@check("turing:def-transformer", grade="exact", target="printed")
+@pytest.mark.parametrize("seed", range(3))
+def test_forward_pass_is_the_printed_one(seed: int) -> None:
+    """Both attentions, three ReLU layers, the output fed back: by loops in fractions, against the evaluators.
+
+    The identity attention is run with its zero weights here and left out there.
+    """
+    machine = random_machine(np.random.default_rng(seed), 4, 2)
+    transformer = compile_turing_machine(machine, 3, left_end=("refuse", "stay", "two-way")[seed])
+    word = (1, 0, 1)[:seed]
+    outputs = _decode(transformer, word, transformer.start + transformer.beta(0), 0)
+    exact, dense = run_exact(transformer, word, hidden=True), run_dense(transformer, [word], hidden=True)
+    assert exact.hidden is not None
+    assert dense.hidden is not None
+    assert np.array_equal(_fractions(exact.hidden[0, :, -1]), outputs)
+    assert np.abs(dense.hidden[0, :, -1] - np.array(outputs, dtype=float)).max() < 1e-12
+    assert _fractions(exact.predictions) == [_prediction(transformer, outputs[-1])]
+
+
+@check("turing:def-transformer", grade="exact", target="printed")
+@pytest.mark.parametrize("tokens", [0, 1, 4])
+def test_zero_attention_is_the_identity(tokens: int) -> None:
+    """All scores tie at 0 and all values are 0, so that h' is returned, for any memory and any key dimension."""
+    rng = np.random.default_rng(tokens)
+    z, memory = as_exact(rng.integers(-9, 9, size=5)), as_exact(rng.integers(-9, 9, size=(tokens, 5)))
+    for keys in (1, 3):
+        head = identity_attention(5, keys)
+        assert head.one_norm == 0
+        assert head(z, memory).tolist() == z.tolist()
+
+
+@check("turing:def-transformer", grade="exact", target="printed")
+def test_self_attention_includes_the_time_itself_and_not_time_zero() -> None:
+    """A head that copies a flag of the token of the same time: it finds it at time 1; at time 0 there is only null."""
+    one, zero = np.ones((1, 1), dtype=int), np.zeros(1, dtype=int)
+    copy = AffineLayer(one, zero)
+    head = DecoderAttention(copy, copy, copy, zero, zero)
+    memory = np.array([[fmpq(3)]], dtype=object)
+    assert head(np.array([fmpq(1)], dtype=object), memory).tolist() == [4]
+    assert head(np.array([fmpq(1)], dtype=object), memory[:0]).tolist() == [1]
+
+
+# ---- setup C.1: the base case (E2), the bits (E3), the width (E5), (C.3) (E7)
+
+
+@counterexample("turing:setup-C.1", grade="exact")
+def test_constant_first_output_cannot_hold_the_first_symbol() -> None:
+    """ "Accept iff x_1 = 1", T = 3: from a constant o_0 the inputs (1, 2) and (2, 1) get one answer, whatever it reads.
+
+    Also if step 0 is run on z_init itself: it already consumes a blank, and the answer is -1 on both.
+    """
+    transformer = compile_turing_machine(_first_symbol_machine(), 3)
+    layout, words = transformer.layout, [(1, 2), (2, 1)]
+    for symbol in range(3):
+        constant = layout.vector({
+            "st": [1, 0, 0, 0], "sym1": np.eye(3)[symbol], "pos2": layout.binary(1),
+        })  # fmt: skip
+        first = constant + transformer.beta(1)
+        answers = [_prediction(transformer, _decode(transformer, word, first, 1)[-1]) for word in words]
+        assert answers == [1 if symbol == 1 else -1] * 2
+    early = replace(transformer, start=layout.vector({"st": [1, 0, 0, 0], "sym1": np.eye(3)[0]}))
+    assert [run_exact(early, word).predictions[0] for word in words] == [-1, -1]
+
+
+@check("turing:setup-C.1", grade="exact", target="corrected")
+def test_extra_state_reads_the_first_symbol() -> None:
+    """With z_pre and step 0: +1 on (1, 2), -1 on (2, 1) and on the empty input; o_0 is (z_init, x_1 or blank, 1)."""
+    transformer = compile_turing_machine(_first_symbol_machine(), 3)
+    runs = [run_exact(transformer, word) for word in ((1, 2), (2, 1), ())]
+    assert [run.predictions[0] for run in runs] == [1, -1, -1]
+    assert [(run.states[0, 0], run.symbols[0, 0], run.heads[0, 0]) for run in runs] == [(0, 1, 1), (0, 2, 1), (0, 0, 1)]
+
+
+def _runner() -> TuringMachine:
+    """Moves right for ever, and keeps the tape."""
+    return TuringMachine("runner", ("go",), ("0", "1"), ((Transition(0, 0, RIGHT), Transition(0, 1, RIGHT)),))
+
+
+@counterexample("turing:setup-C.1", grade="exact")
+def test_printed_number_of_bits_is_too_small(record_property) -> None:
+    """With P = ceil(log2 T), (C.2) fails for T = 2, 3, 4, 7, 8, 15, 16 of 2, ..., 16 on a machine that runs right.
+
+    Bin(i) for i <= T needs more bits if T = 2^k, and l_T = T + 1 if T = 2^k - 1 or 2^k; T = 1 gets no bit at all. With
+    P = ceil(log2(T + 2)) all invariants hold.
+    """
+    failing = []
+    for T in range(2, 17):
+        printed = compile_turing_machine(_runner(), T, bits=math.ceil(math.log2(T)), wrap=True)
+        enough = compile_turing_machine(_runner(), T)
+        found = []
+        for transformer in (printed, enough):
+            run = run_exact(transformer, (1, 0), hidden=True)
+            assert run.hidden is not None
+            found.append(bool(violations(transformer, (1, 0), run.hidden[0])))
+        assert not found[1]
+        failing += [T] if found[0] else []
+    assert failing == [2, 3, 4, 7, 8, 15, 16]
+    assert math.ceil(math.log2(1)) == 0
+    record_property("failing_T", failing)
+
+
+@counterexample("turing:setup-C.1", grade="exact")
+def test_long_input_gets_a_wrong_answer_with_few_bits() -> None:
+    """T = 2, x = (1, 2, 2, 2, 2, 2, 2): -1 with the printed P = 1, 0 with P = 2 (a soft symbol), +1 with P = 3."""
+    word = (1, 2, 2, 2, 2, 2, 2)
+    answers = []
+    for bits in (1, 2, 3):
+        transformer = compile_turing_machine(_first_symbol_machine(), 2, bits=bits, wrap=True)
+        answers.append(run_exact(transformer, word).predictions[0])
+    assert answers == [-1, 0, 1]
+
+
+@check("turing:setup-C.1", grade="exact", target="corrected", supporting=True)
+def test_enough_bits_for_every_position() -> None:
+    """P = ceil(log2(T + 2)) for T < 5000, and T + 2 <= 2^P: times 0..T and cells 0..T + 1 have codes; two-way too."""
+    for T in range(1, 5000):
+        assert needed_bits(T) == next(P for P in range(20) if 2**P >= T + 2)
+        assert needed_bits(T, "two-way") == next(P for P in range(20) if 2**P >= 2 * T + 2)
+
+
+@counterexample("turing:setup-C.1", grade="exact")
+def test_printed_width_cannot_hold_the_pairs() -> None:
+    """w_TM = |Z| + 2|A| + 3P + w_scr with the listed scratch 2|A| + P + 3: below |Z||A| for |Z| = |A| = 20, T = 1000.
+
+    Lemma C.1 has one hidden unit per pair; O(P + |A| + |Z|) with any constant C is below |Z||A| for |Z| = |A| = 10 C,
+    P <= |Z|. The two bits of the move have no place in the scratch either; the compiled layout has all of these.
+    """
+    machine = random_machine(np.random.default_rng(0), 20, 20, "refuse")
+    layout = compile_turing_machine(machine, 1000).layout
+    k, A, P = layout.states, layout.symbols, layout.bits
+    assert k + 2 * A + 3 * P + (2 * A + P + 3) < k * A
+    assert layout.stream.sizes["aux"] == k * A
+    assert layout.stream.sizes["q"] == 2
+    C = sp.symbols("C", positive=True)
+    assert sp.expand((10 * C) ** 2 - C * (3 * 10 * C)) == 70 * C**2
+
+
+@counterexample("turing:setup-C.1", grade="exact")
+def test_time_code_of_the_next_input_is_that_of_the_next_time() -> None:
+    """(o_i + beta(i + 1))^pos1 = Bin(i + 1), not Bin(i) as (C.3) prints: o_i is 0 there; T = 6."""
+    transformer = compile_turing_machine(_runner(), 6)
+    layout = transformer.layout
+    where = layout.stream["pos1"]
+    outputs = run_exact(transformer, (), hidden=True).hidden
+    assert outputs is not None
+    for i in range(6):
+        code = (outputs[0, i, -1] + transformer.beta(i + 1))[where].tolist()
+        assert code == layout.binary(i + 1).tolist() != layout.binary(i).tolist()
+
+
+# ---- remark 4.1: precision and softmax
+
+
+@check("turing:remark-4.1", grade="exact", target="printed", supporting=True)
+@pytest.mark.parametrize("steps", [1, 30, 10**3, 10**6, 10**9])
+def test_weights_have_few_bits(steps: int) -> None:
+    """All weights are 0, +-1, +-2, +-3, 1/3, 2/3, null keys up to 2P - 1 or adder biases up to P - 1: O(log log T)."""
+    transformer = compile_turing_machine(palindrome_machine(), steps)
+    P = transformer.layout.bits
+    small = {fmpq(n) for n in range(-3, 4)} | {-fmpq(1, 3), -fmpq(2, 3)}
+    nulls, others = set(), set()
+    for layer in transformer.layers:
+        for head in layer.attentions():
+            nulls.add(int(head.null_key.max()))
+            others |= {
+                fmpq(int(x))
+                for part in (head.query, head.key, head.value)
+                for a in part.arrays()
+                for x in set(a.ravel().tolist())
+            }
+        for number, affine in enumerate(layer.feed_forward.layers):
+            values = {x for array in affine.arrays() for x in set(array.ravel().tolist())}
+            others |= {fmpq(x) for x in values if not (layer.name == "C.2a" and number == 0)}
+            if layer.name == "C.2a" and number == 0:
+                assert {abs(int(x)) for x in values} <= set(range(P)) | {1}
+    assert others <= small
+    assert max(nulls) == 2 * P - 1
+    assert (2 * P - 1).bit_length() <= 2 + math.log2(math.log2(steps + 2) + 1)
+
+
+@check("turing:remark-4.1", grade="symbolic", target="printed", supporting=True)
+def test_sharpness_that_suffices() -> None:
+    """At b = ln(3(T + 1)) the tokens that a gap of 1 leaves behind weigh at most 1/3 together, for all T.
+
+    There are at most T of them in self-attention, and at most T + 1 (an input of T + 1 symbols) in the attention to the
+    input: their weights add to S <= (T + 1) e^-b relative to the largest, a share S/(1 + S) <= 1/4 of all. Values are
+    bits that agree on the arg-max set, so that the softmax mean is within 1/4 of a bit, and the rounding restores it.
+    """
+    T = sp.symbols("T", positive=True)
+    others = sp.simplify((T + 1) * sp.exp(-sp.log(3 * (T + 1))))
+    assert others == sp.Rational(1, 3)
+    assert others / (1 + others) == sp.Rational(1, 4)
+    S = sp.symbols("S", positive=True)
+    assert sp.diff(S / (1 + S), S).simplify() == 1 / (1 + S) ** 2  # the share grows with S
+
+
+def _smallest_sharpness(transformer: TuringTransformer, words: list[tuple[int, ...]], traces: bool) -> float:
+    """By bisection to 0.01: the least b at which all invariants, or only states, symbols and heads, are right."""
+    reference = run_dense(transformer, words)
+
+    def right(b: float) -> bool:
+        run = run_dense(transformer, words, softmax=b, hidden=not traces)
+        if traces:
+            same = (np.array_equal(getattr(run, n), getattr(reference, n)) for n in ("states", "symbols", "heads"))
+            return all(same)
+        assert run.hidden is not None
+        return not any(
+            violations(transformer, w, h, tolerance=1e-9, limit=1) for w, h in zip(words, run.hidden, strict=True)
+        )
+
+    low, high = 0.5, math.log(3 * (transformer.steps + 1))
+    assert right(high)
+    assert not right(low)
+    while high - low > 0.01:
+        middle = (low + high) / 2
+        low, high = (low, middle) if right(middle) else (middle, high)
+    return high
+
+
+@check("turing:remark-4.1", grade="numeric", target="printed", supporting=True)
+def test_softmax_computes_the_same_from_a_small_sharpness_on(effort, record_property) -> None:
+    """The palindrome machine on aba, abba, abbba; the least b stays below ln(3(T + 1)); T = 24 (full: 24, 48, 96)."""
+    words = [(1, 2, 1), (1, 2, 2, 1), (1, 2, 2, 2, 1)]
+    for T in effort.pick(quick=(24,), full=(24, 48, 96)):
+        transformer = compile_turing_machine(palindrome_machine(), T)
+        layers, traces = (_smallest_sharpness(transformer, words, traces) for traces in (False, True))
+        record_property(f"least_b_all_layers_T{T}", round(layers, 2))
+        record_property(f"least_b_trace_T{T}", round(traces, 2))
+        assert traces <= layers < math.log(3 * (T + 1)) - 0.5
+
+
+# ---- theorem 4.1 (E1): hard-max attention is not Lipschitz in h at perturbed weights; and E13
+
+
+@counterexample("turing:theorem-4.1", grade="exact")
+def test_tied_visits_make_perturbed_attention_discontinuous(record_property) -> None:
+    """Palindrome machine on abba, time 9, the layer of claim C.4: the visits t = 2 and t = 8 tie.
+
+    One value weight, from the digit of pos1 in which 2 and 8 differ to scr4_1, is perturbed by eps. A change of the
+    memory by delta breaks the tie, and the output jumps by eps/2 however small delta is: no constant mu exists with
+    ||f(h, thetahat) - f(hhat, thetahat)|| <= mu |||h - hhat|||. All in rational numbers.
+    """
+    transformer = compile_turing_machine(palindrome_machine(), 24)
+    stream, names = transformer.layout.stream, [layer.name for layer in transformer.layers]
+    hidden = run_exact(transformer, (1, 2, 2, 1), hidden=True).hidden
+    assert hidden is not None
+    head = transformer.layers[names.index("C.4")].self_attention
+    assert head is not None
+    memory = hidden[0, 1:10, names.index("C.4") - 1].copy()  # the inputs of the layer at the times 1, ..., 9
+    scores = head.scores(memory[-1], head.key(memory)).tolist()
+    assert [t for t, score in enumerate(scores) if score == max(scores)] == [2, 8]
+
+    eps, flag = fmpq(1, 10), stream["scr4"].start
+    digit = stream["pos1"].stop - 4  # of weight 8
+    weight = head.value.weight.astype(object)
+    weight[digit, flag] += eps
+    perturbed = replace(head, value=AffineLayer(weight, head.value.bias))
+    before = perturbed(memory[-1], memory)
+    ratios = []
+    for delta in (fmpq(1, 10**12), fmpq(1, 10**100)):
+        moved = memory.copy()
+        last = stream["pos2"].stop - 1
+        sign = 1 if memory[7, last] else -1
+        moved[7, last] += sign * delta  # the token of time 8 matches a little better
+        jump = perturbed(moved[-1], moved)[flag] - before[flag]
+        assert jump == eps / 2
+        assert head(moved[-1], moved)[flag] == head(memory[-1], memory)[flag]  # unperturbed: no jump
+        ratios.append(jump / delta)
+    assert ratios == [fmpq(5 * 10**10), fmpq(5 * 10**98)]
+    record_property("ratio", float(5 * 10**10))
+
+
+@counterexample("turing:def-all-layer-margin", grade="exact")
+def test_minimum_is_not_attained_for_hard_attention() -> None:
+    """Scores (0, theta), values (-1, 2): F(0) = 1/2 > 0, but F(-t) = -1 for every t > 0, so that rho = 0 at theta = 0.
+
+    So F(x, 0) is right for y = 1 while the infimum of |delta| is 0 and is not attained.
+    """
+
+    def output(theta: fmpq) -> fmpq:
+        key = AffineLayer(np.array([[theta]], dtype=object), np.zeros(1, dtype=int))
+        query = AffineLayer(np.zeros((1, 1), dtype=int), np.ones(1, dtype=int))
+        value = AffineLayer(np.array([[2]]), np.zeros(1, dtype=int))
+        head = DecoderAttention(query, key, value, np.zeros(1, dtype=int), np.array([-1]))
+        return head(np.array([fmpq(0)], dtype=object), np.array([[fmpq(1)]], dtype=object))[0]
+
+    assert output(fmpq(0)) == fmpq(1, 2)
+    assert {output(-fmpq(1, 10**power)) for power in (0, 3, 12, 100)} == {fmpq(-1)}
+    assert output(fmpq(1, 10**12)) == 2
