@@ -65,7 +65,7 @@ class MarginTarget:
 
     def exact_margin(self, delta: list[Fraction]) -> Fraction:
         """The right sign times F(x, theta' + delta) in exact arithmetic: at most 0 where the prediction flips."""
-        value = self.sign * self.output(self.parameters + as_exact(delta)).item()
+        value = self.sign * np.asarray(self.output(self.parameters + as_exact(delta)), dtype=object).item()
         return Fraction(int(value.p), int(value.q))
 
     def margins(self, deltas: Floats) -> Floats:

@@ -47,6 +47,8 @@ QUARTERS = (Fraction(1, 4), Fraction(3, 4))
 """Thresholds whose rounding is exact in floating point."""
 LARGEST_EXHAUSTIVE = 16
 """The largest number of inputs for which a network is checked on all of them by default."""
+LARGEST_NETWORK = 50_000_000
+"""The largest number of parameters of a network that is built: 400 MB of weights."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,7 +173,8 @@ def circuit_network(
         width: pad every hidden layer with zeros to this width; as narrow as possible if None.
 
     Raises:
-        ValueError: for unknown corrections, thresholds that are not 0 < low < high < 1, or a width that is too small.
+        ValueError: for unknown corrections, thresholds that are not 0 < low < high < 1, a width that is too small, or a
+            network of more than 50 million parameters.
     """
     if corrections not in get_args(Corrections):
         raise ValueError(f"The corrections must be one of {', '.join(get_args(Corrections))}, not {corrections!r}.")
@@ -181,6 +184,7 @@ def circuit_network(
     needed = max(map(len, circuit.layers)) * (1 if corrections == "none" else 2)
     if width is not None and width < needed:
         raise ValueError(f"This network has layers of {needed} coordinates; a width of {width} is too small for it.")
+    _check_size(circuit, corrections, width)
     steps: list[FeedForward] = []
     roundings: list[FeedForward] = []
     inputs = circuit.inputs
@@ -194,6 +198,21 @@ def circuit_network(
     head = AffineLayer(np.zeros((inputs, 1), dtype=np.int64), np.array([-1]))
     head.weight[circuit.output] = 2
     return CircuitNetwork(circuit, corrections, thresholds, tuple(steps), tuple(roundings), head)
+
+
+def _check_size(circuit: LayeredCircuit, corrections: Corrections, width: int | None) -> None:
+    """Refuse a network that would not fit, before any of it is built."""
+    rounds = {"none": 0, "layers": 1, "steps": 2}[corrections]
+    inputs, total = circuit.inputs, 0
+    for gates in circuit.layers:
+        r = width or len(gates)
+        total += (inputs + r) * r + rounds * 2 * (width or 2 * r) * r
+        inputs = r
+    if total > LARGEST_NETWORK:
+        raise ValueError(
+            f"The network would have about {total:,} parameters, more than {LARGEST_NETWORK:,}: its layers have up to "
+            f"{circuit.width} gates, and weight matrices are dense. Use a circuit with narrower layers."
+        )
 
 
 def rounding(
