@@ -31,6 +31,10 @@ error of every output. The rows of a prior have the logit s times the mass of th
 s (1 + m (1 - eps)): they match. So they do at p < n - 1, where only they match: the row j <= p has no token p before
 it, but the query has one in "back p - 1" (or "token"), which costs j at least 1 - E.
 
+TransformerLens: no position type of its `HookedTransformer` holds relative keys, so that these parameters have no place
+there; the same function has one, up to a longest context, with absolute one-hot positions
+(`constructions.transformer_lens_export`, which says more). To train relative keys use `transformer.to_torch()`.
+
 Source: induction-heads, prop-8.2, construction-8.2a, claim-8.2b, construction-8.2c.
 """
 
