@@ -94,8 +94,8 @@ def shared_row_chains(k: int, size: int, rng: np.random.Generator, prior: ArrayL
 def doubly_stochastic_chains(k: int, size: int, rng: np.random.Generator) -> FloatArray:
     """Doubly stochastic matrices (size, k, k), uniform on their polytope; for k = 2 the symmetric chains a = b.
 
-    Rejection: the upper left (k-1) x (k-1) block is uniform in the cube, and is kept if the completed matrix has no
-    negative entry. The share that is kept is 1, 1/8 and 352/9! for k = 2, 3, 4, hence the limit on k.
+    Rejection: the first k - 1 rows are independent and uniform on the simplex, and are kept if no column exceeds one,
+    so that the last row can complete them. The share that is kept is 1, 1/2 and 22/105 for k = 2, 3, 4.
 
     Raises:
         ValueError: if k is not 2, 3 or 4, or size < 1.
@@ -107,17 +107,13 @@ def doubly_stochastic_chains(k: int, size: int, rng: np.random.Generator) -> Flo
             f"{LARGEST_DOUBLY_STOCHASTIC} only (for larger k almost every draw is rejected)."
         )
     kept, found = [], 0
-    draws = min(_ROWS_PER_DRAW, 2048 * size)
+    draws = min(_ROWS_PER_DRAW, 8 * size)
     while found < size:
-        block = rng.random((draws, k - 1, k - 1))
-        last_column, last_row = 1 - block.sum(axis=2), 1 - block.sum(axis=1)
-        corner = 1 - last_column.sum(axis=1)
-        good = (last_column >= 0).all(axis=1) & (last_row >= 0).all(axis=1) & (corner >= 0)
-        P = np.empty((np.count_nonzero(good), k, k))
-        P[:, :-1, :-1], P[:, :-1, -1], P[:, -1, :-1] = block[good], last_column[good], last_row[good]
-        P[:, -1, -1] = corner[good]
-        kept.append(P)
-        found += len(P)
+        rows = rng.dirichlet(np.ones(k), size=(draws, k - 1))
+        last_row = 1 - rows.sum(axis=1)
+        good = (last_row >= 0).all(axis=1)
+        kept.append(np.concatenate([rows[good], last_row[good, None, :]], axis=1))
+        found += len(kept[-1])
     return np.concatenate(kept)[:size]
 
 
