@@ -22,6 +22,7 @@ from flint import fmpq
 from numpy.typing import ArrayLike
 
 from constructions.decoder_attention import DecoderLayer
+from constructions.layers import Array
 from constructions.turing_layout import Integers, TuringLayout
 from constructions.turing_machine import LEFT_ENDS, LeftEnd, TuringMachine
 from constructions.turing_transformer_layers import (
@@ -64,9 +65,9 @@ class TuringTransformer:
     max_length: int
     left_end: LeftEnd
     wraps: bool
-    embedding: Integers
-    start: Integers
-    classifier: Integers
+    embedding: Array
+    start: Array
+    classifier: Array
     layers: tuple[DecoderLayer, ...]
 
     @property
@@ -84,7 +85,7 @@ class TuringTransformer:
         """The positional encoding of a time step, shape (d,): Bin(time) in `pos1`."""
         return self.layout.vector({"pos1": self.layout.binary(time)})
 
-    def encode(self, word: Sequence[int]) -> Integers:
+    def encode(self, word: Sequence[int]) -> Array:
         """The encoder's outputs, shape (m, d), for a word of m symbol indices; symbol j stands at cell start_cell + j.
 
         Raises:
@@ -98,7 +99,7 @@ class TuringTransformer:
         count = self.layout.symbols
         if foreign := sorted({a for a in word if not (isinstance(a, int | np.integer) and 0 <= a < count)}):
             raise ValueError(f"Symbols are the integers 0, ..., {count - 1}, but the input holds {foreign[:5]}.")
-        result = np.zeros((len(word), self.layout.width), dtype=np.int64)
+        result = np.zeros((len(word), self.layout.width), dtype=self.embedding.dtype)
         for j, symbol in enumerate(word):
             result[j] = self.embedding[symbol]
             result[j, self.layout.stream["pos1"]] = self.layout.binary(self.start_cell + j)

@@ -42,7 +42,7 @@ def functional(transformer: TuringTransformer, names: list[str], z: Integers) ->
 def attended(head: DecoderAttention, z: Integers, memory: Integers) -> tuple[list[Fraction], int, list[int]]:
     """What the head adds to z; the gap below the largest score; the tied indices (0 is the null pair)."""
     query = _affine(head.query, z)
-    scores = [int(query @ head.null_key), *(_affine(head.key, memory) @ query).tolist()]
+    scores = [query @ head.null_key, *(_affine(head.key, memory) @ query).tolist()]
     values = [head.null_value.tolist(), *_affine(head.value, memory).tolist()]
     tied = [j for j, score in enumerate(scores) if score == max(scores)]
     below = [score for score in scores if score != max(scores)]

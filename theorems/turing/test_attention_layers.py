@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
 import sympy as sp
 
 from constructions.decoder_attention import DecoderAttention
+from constructions.feed_forward import AffineLayer
 from constructions.turing_layout import TuringLayout
 from constructions.turing_transformer import TuringTransformer
 from theorems.evidence import check, counterexample
@@ -262,6 +265,40 @@ def test_claim_c_5_as_the_last_layer_copies_no_symbol() -> None:
         output = functional(transformer, [name], _added(layout, z - before, extra)[None])
         copied[name] = output[0, layout.stream["scr1"]].tolist()
     assert copied == {"C.5 bit 3": [0, 0, 0], "C.6": np.eye(3, dtype=int)[written[1]].tolist()}
+
+
+@check("turing:claim-C.4", grade="exact", target="printed", supporting=True)
+@check("turing:claim-C.5", grade="exact", target="corrected", supporting=True)
+@check("turing:claim-C.6", grade="exact", target="printed", supporting=True)
+@pytest.mark.parametrize("bits", [3, 6, 12])
+def test_null_query_bias_flips_the_layer_beyond_one_over_the_null_key(bits: int) -> None:
+    """b_Q[null] + s raises the null score by s (D - 1): a match wins below s = 1/(D - 1), ties there, loses above.
+
+    D - 1 is P - 1 for C.4, P + j for C.5 and 2P - 1 for C.6, which is the cheapest attack of this kind.
+    """
+    transformer = compiled(bits)
+    layout = transformer.layout
+    token = layout.vector(
+        {
+            "sym2": np.eye(layout.symbols)[0],
+            "pos1": np.ones(bits),
+            "pos2": layout.binary(2),
+            "pos3": layout.binary(2),
+        }
+    )
+    for name, null in (("C.4", bits - 1), (f"C.5 bit {bits - 1}", 2 * bits - 2), ("C.6", 2 * bits - 1)):
+        head = _head(transformer, name)
+        assert head.null_key[-1] == null
+        digits = bits if name == "C.6" else bits - 2
+        found = np.where(np.arange(bits) < digits, 1, 0) if name != "C.4" else np.zeros(bits)
+        z = token + layout.vector({"scr3": found})
+        winners = []
+        for slack in (Fraction(-1, 10**6), Fraction(0), Fraction(1, 10**6)):
+            bias = head.query.bias.astype(object)
+            bias[-1] += Fraction(1, null) + slack
+            changed = replace(head, query=AffineLayer(head.query.weight.astype(object), bias))
+            winners.append(attended(changed, z, token[None])[2])
+        assert winners == [[1], [0, 1], [0]]
 
 
 # ---- sizes

@@ -365,6 +365,31 @@ def test_tied_visits_make_perturbed_attention_discontinuous(record_property) -> 
     record_property("ratio", float(5 * 10**10))
 
 
+@counterexample("turing:theorem-4.1", grade="exact", supporting=True)
+def test_encoder_outputs_and_first_input_pass_through_no_correction() -> None:
+    """E and h_0 off by 1/5: what the layers read of them is off as well, unlike the output of every decoder layer.
+
+    So theorem D.6, in which every f_i reads corrected values, does not cover the transformer literally. Here the first
+    rounding after them repairs both, and all invariants hold; terms for ||dE|| and ||dh_0|| in the bound say so.
+    """
+    transformer = compile_turing_machine(palindrome_machine(), 8)
+    word, fifth = (1, 2, 1), fmpq(1, 5)
+    embedding, start = as_exact(transformer.embedding), as_exact(transformer.start)
+    embedding[1, transformer.layout.stream["sym1"].start + 1] -= fifth
+    start[transformer.layout.stream["sym1"].start] -= fifth
+    perturbed = replace(transformer, embedding=embedding, start=start)
+    assert perturbed.encode(word)[0].max() == 1
+    assert sorted(set(perturbed.encode(word).ravel().tolist())) == [0, 1 - fifth, 1]
+    run = run_exact(perturbed, word, hidden=True)
+    assert run.hidden is not None
+    assert set(run.hidden.ravel().tolist()) == {0, 1}
+    assert not violations(transformer, word, run.hidden[0])
+    embedding[1, transformer.layout.stream["sym1"].start + 1] -= fmpq(2, 5)  # 3/5 in all: beyond what rounding repairs
+    worse = run_exact(replace(transformer, embedding=embedding), word, hidden=True)
+    assert worse.hidden is not None
+    assert violations(transformer, word, worse.hidden[0])[0].layer == "C.7"
+
+
 @counterexample("turing:def-all-layer-margin", grade="exact")
 def test_minimum_is_not_attained_for_hard_attention() -> None:
     """Scores (0, theta), values (-1, 2): F(0) = 1/2 > 0, but F(-t) = -1 for every t > 0, so that rho = 0 at theta = 0.
