@@ -69,7 +69,7 @@ def exact_data(rng: np.random.Generator, block: DescentBlock, n: int = 3) -> tup
 
 
 def test_float_and_balls_agree_with_rationals() -> None:
-    """Every ball contains the exact number after every layer; float64 within 1e-13 (numbers below 10, 100 roundings)."""
+    """Every ball contains the exact number after every layer; float64 errs by 1e-13 (100 roundings of numbers < 10)."""
     arrays = exact_data(np.random.default_rng(0), BLOCK)
     exact, floats, balls = BLOCK, BLOCK.to_float(), BLOCK.to_balls()
     stages = zip(
@@ -172,7 +172,7 @@ def test_tables_of_functions_with_few_kinks(function: ReluSum) -> None:
     "loss", [squared_loss_derivative(), ridge(interpolant(tanh, 3, 6), (1, -1))], ids=["half", "tanh"]
 )
 def test_fast_path_agrees_with_the_forward_pass(loss: ReluSum) -> None:
-    """Five blocks with the box active, a batch of prompts, and other numbers of examples than the block was built for."""
+    """Five blocks with the box active, a batch of prompts, numbers of examples that the block was not built for."""
     block = gradient_descent_block(WIDTHS, 3, 5, BLOCK.activation, BLOCK.derivative, loss, BOX, 1, 1)
     floats, rng = block.to_float(), np.random.default_rng(3)
     for n in (3, 1, 6):

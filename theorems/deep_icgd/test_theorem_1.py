@@ -27,6 +27,7 @@ from constructions.in_context_descent import DescentBlock, gradient_descent_bloc
 from constructions.in_context_descent_bounds import approximate_activation
 from constructions.in_context_descent_layout import PromptLayout
 from numerics.exact import as_exact, to_float
+from numerics.piecewise_descent import PiecewiseTable, descend
 from numerics.relu_sums import ReluSum, affine, constant, identity, interpolant, squared_loss_derivative
 from numerics.smooth_functions import SmoothFunction, sigmoid, softplus, tanh
 from theorems.evidence import check, counterexample
@@ -118,6 +119,30 @@ def test_error_falls_as_the_square_of_the_number_of_knots(
     record_property("errors", [f"{error:.2e}" for error in errors])
     record_property("certified over measured", [round(ratio, 1) for ratio in ratios])
     assert slope < -1.5
+
+
+@check("deep-icgd:theorem-1", grade="numeric", target="corrected", supporting=True)
+def test_error_falls_until_rounding(effort: Any, record_property: Any) -> None:
+    """N = 3, tanh, the compiled equivalent of the block with tables of up to 2^22 knots per side, for which exact sums
+    of ReLUs would be too long: second order down to the size of rounding, at most 1000 roundings of numbers below 1.
+    """
+    layout, steps = PromptLayout(widths(3)), effort.pick(quick=(4, 7, 10, 13), full=(4, 7, 10, 13, 16, 19, 22))
+    x, y, w = problems(layout, 3, 20)
+    gradient, errors = true_gradient(layout, "tanh", x, y, w), []
+    for power in steps:
+        knots = np.linspace(-2.25, 2.25, 2 ** (power + 1) + 1)
+        tables = []
+        for values in (np.tanh(knots), 1 - np.tanh(knots) ** 2):
+            slopes = np.diff(values) / np.diff(knots)
+            tables.append(PiecewiseTable(knots[1:-1], knots[:-1], values[:-1], slopes))
+        walls = np.full(layout.weight_count, 1 / 3)
+        after = descend(
+            layout.widths, w, x[:, :-1], y, (tables[0], tables[1]), squared_loss_derivative(), 1.0, (-walls, walls), 1
+        )
+        errors.append(float(np.sqrt((np.linalg.norm(w - after[0] - gradient, axis=1) ** 2).mean())))
+    record_property("errors", [f"{error:.1e}" for error in errors])
+    for coarse, fine in pairwise(errors):
+        assert fine < coarse / 8**1.5 + 1e3 * EPS
 
 
 @check("deep-icgd:theorem-1", grade="enclosed", target="corrected")
