@@ -1,0 +1,229 @@
+"""SGD on small networks that learn a sparse parity: the runs behind the training curves of the chapter.
+
+The label is the product of the first k of n signs. The networks are a two-layer MLP u . s(Wx + b) + c with s the ReLU
+or a power, and a PolyNet prod_i (w_i . x + b_i); the loss is the hinge loss; step t is
+
+    theta <- (1 - eta lambda) theta - eta grad
+
+on B fresh samples, or on B of a fixed sample with replacement; weight decay spares the biases. The forward and backward
+passes are written out in NumPy and float32, which at these sizes costs less than a framework does.
+
+Source: hidden-progress, definition-GD, definition-MLP, section 5.3 and the experiments of appendix B.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Network", "TrainingRun", "initial_network", "network_gradient", "network_output", "train_parity"]
+
+Kind = Literal["relu", "power", "polynet"]
+Initialization = Literal["uniform", "gaussian", "bernoulli"]
+Array = NDArray[np.float32]
+
+
+@dataclass
+class Network:
+    """The parameters of a network: hidden W (r, n) and b (r,), readout u (r,) and c (1,) (unused by a PolyNet)."""
+
+    kind: Kind
+    degree: int
+    hidden: Array
+    bias: Array
+    readout: Array
+    output_bias: Array
+
+    def parameters(self) -> tuple[Array, Array, Array, Array]:
+        """W, b, u and c, the arrays themselves."""
+        return self.hidden, self.bias, self.readout, self.output_bias
+
+
+@dataclass
+class TrainingRun:
+    """Records at the checked steps.
+
+    Attributes:
+        steps: the numbers of steps.
+        accuracy: on the validation sample.
+        loss: the mean hinge loss of the batches since the last check.
+        train_accuracy: on the fixed sample; empty if samples are fresh.
+        relevant_move: max over the relevant inputs of max_r |W - W(0)|.
+        irrelevant_move: the same over the other inputs.
+        converged: the first checked step with validation accuracy 1, or None.
+    """
+
+    steps: list[int] = field(default_factory=list)
+    accuracy: list[float] = field(default_factory=list)
+    loss: list[float] = field(default_factory=list)
+    train_accuracy: list[float] = field(default_factory=list)
+    relevant_move: list[float] = field(default_factory=list)
+    irrelevant_move: list[float] = field(default_factory=list)
+    converged: int | None = None
+
+
+def initial_network(
+    n: int, k: int, width: int, rng: np.random.Generator, kind: Kind = "relu", init: Initialization = "uniform"
+) -> Network:
+    """A random network: uniform in +-1/sqrt(fan-in) as in PyTorch, Gaussian of variance 2/fan-in, or random signs of
+    size 1/sqrt(fan-in); biases always uniform in +-1/sqrt(fan-in). A PolyNet has width k.
+
+    Raises:
+        ValueError: unless 1 <= k <= n, width >= 1, and the kind and the initialization are known.
+    """
+    if not 1 <= k <= n or width < 1:
+        raise ValueError(f"A parity of k of n inputs needs 1 <= k <= n and a width >= 1, not {k}, {n}, {width}.")
+    if kind not in ("relu", "power", "polynet") or init not in ("uniform", "gaussian", "bernoulli"):
+        raise ValueError(
+            f"The kinds are relu, power, polynet and the starts uniform, gaussian, bernoulli: {kind}, {init}."
+        )
+    rows = k if kind == "polynet" else width
+
+    def weights(shape: tuple[int, ...], fan_in: int) -> Array:
+        bound = 1 / math.sqrt(fan_in)
+        if init == "gaussian":
+            return np.asarray(rng.normal(size=shape) * math.sqrt(2 / fan_in), dtype=np.float32)
+        if init == "bernoulli":
+            return (rng.choice([-bound, bound], size=shape)).astype(np.float32)
+        return rng.uniform(-bound, bound, size=shape).astype(np.float32)
+
+    def biases(count: int, fan_in: int) -> Array:
+        return np.asarray(rng.uniform(-1, 1, size=count) / math.sqrt(fan_in), dtype=np.float32)
+
+    return Network(kind, k, weights((rows, n), n), biases(rows, n), weights((rows,), rows), biases(1, rows))
+
+
+def network_output(network: Network, x: Array) -> Array:
+    """f(x), shape (B,), for x of shape (B, n)."""
+    z = x @ network.hidden.T + network.bias
+    if network.kind == "polynet":
+        return np.prod(z, axis=1, dtype=np.float32)
+    s = np.maximum(z, 0) if network.kind == "relu" else _power(z, network.degree)
+    return s @ network.readout + network.output_bias
+
+
+def network_gradient(network: Network, x: Array, y: Array) -> tuple[float, tuple[Array, ...]]:
+    """The mean hinge loss of a batch and its gradient in W, b, u and c; 0 at the kinks."""
+    z = x @ network.hidden.T + network.bias
+    if network.kind == "polynet":
+        inner = np.stack(
+            [np.prod(np.delete(z, i, axis=1), axis=1, dtype=np.float32) for i in range(z.shape[1])], axis=1
+        )
+        s, f = np.zeros_like(z), inner[:, 0] * z[:, 0]
+    else:
+        relu = network.kind == "relu"
+        s = np.maximum(z, 0) if relu else _power(z, network.degree)
+        slope = (z > 0).astype(np.float32) if relu else np.float32(network.degree) * _power(z, network.degree - 1)
+        inner, f = slope * network.readout, s @ network.readout + network.output_bias
+    slack = 1 - y * f
+    d = np.where(slack > 0, -y, np.float32(0)) / np.float32(len(y))
+    delta = inner * d[:, None]
+    last = np.zeros_like(network.output_bias) if network.kind == "polynet" else d.sum(keepdims=True)
+    gradient = (np.asarray(part, dtype=np.float32) for part in (delta.T @ x, delta.sum(axis=0), d @ s, last))
+    return float(np.maximum(slack, 0).mean()), tuple(gradient)
+
+
+def train_parity(
+    network: Network,
+    steps: int,
+    batch: int,
+    rate: float,
+    rng: np.random.Generator,
+    *,
+    noise: float = 0.0,
+    sample: int | None = None,
+    decay: float = 0.0,
+    check_every: int = 10,
+    validation: int = 2**11,
+    until_converged: bool = True,
+) -> TrainingRun:
+    """Train a network in place and record its course.
+
+    Args:
+        network: changed in place; the parity is that of its ``degree`` first inputs.
+        steps: at most so many.
+        batch: B.
+        rate: eta.
+        rng: of all samples; the validation sample is drawn first.
+        noise: the probability that a training label is flipped (1/2 leaves no signal); validation labels are right.
+        sample: the size of a fixed training sample, or None for fresh samples.
+        decay: lambda.
+        check_every: steps between two checks.
+        validation: size of the validation sample.
+        until_converged: whether to stop at the first check without an error.
+
+    Raises:
+        ValueError: for sizes below 1, a rate that is not positive, noise outside [0, 1/2] or decay below 0.
+    """
+    if min(steps, batch, check_every, validation) < 1 or (sample is not None and sample < 1):
+        raise ValueError("steps, batch, check_every, validation and sample must be at least 1.")
+    if rate <= 0 or not 0 <= noise <= 0.5 or decay < 0:
+        raise ValueError(f"Give rate > 0, 0 <= noise <= 1/2 and decay >= 0, not {rate}, {noise}, {decay}.")
+    n, k = network.hidden.shape[1], network.degree
+
+    def draw(count: int, flip: float) -> tuple[Array, Array]:
+        x = (rng.integers(0, 2, size=(count, n), dtype=np.int8) * 2 - 1).astype(np.float32)
+        y = np.prod(x[:, :k], axis=1)
+        return x, np.where(rng.random(count) < flip, -y, y) if flip else y
+
+    held, fixed = draw(validation, 0.0), None if sample is None else draw(sample, noise)
+    start, run, recent = network.hidden.copy(), TrainingRun(), []
+    for step in range(1, steps + 1):
+        if fixed is None:
+            x, y = draw(batch, noise)
+        else:
+            chosen = rng.integers(0, len(fixed[1]), size=batch)
+            x, y = fixed[0][chosen], fixed[1][chosen]
+        loss, gradient = network_gradient(network, x, y)
+        recent.append(loss)
+        for index, (parameter, g) in enumerate(zip(network.parameters(), gradient, strict=True)):
+            shrink = decay if index in (0, 2) else 0.0
+            parameter *= np.float32(1 - rate * shrink)
+            parameter -= np.float32(rate) * g
+        if step % check_every and step < steps:
+            continue
+        _record(run, network, start, step, held, fixed, float(np.mean(recent)))
+        recent = []
+        if not math.isfinite(run.loss[-1]):
+            break  # diverged
+        if run.accuracy[-1] == 1.0 and run.converged is None:
+            run.converged = step
+            if until_converged:
+                break
+    return run
+
+
+def _record(
+    run: TrainingRun,
+    network: Network,
+    start: Array,
+    step: int,
+    held: tuple[Array, Array],
+    fixed: tuple[Array, Array] | None,
+    loss: float,
+) -> None:
+    move = np.abs(network.hidden - start).max(axis=0)
+    run.steps.append(step)
+    run.loss.append(loss)
+    run.accuracy.append(_accuracy(network, held))
+    run.relevant_move.append(float(move[: network.degree].max()))
+    run.irrelevant_move.append(float(move[network.degree :].max(initial=0.0)))
+    if fixed is not None:
+        run.train_accuracy.append(_accuracy(network, fixed))
+
+
+def _power(z: Array, degree: int) -> Array:
+    """z^degree by products, which cost less than the general power of floats."""
+    result = np.ones_like(z)
+    for _ in range(degree):
+        result *= z
+    return result
+
+
+def _accuracy(network: Network, labelled: tuple[Array, Array]) -> float:
+    x, y = labelled
+    return float(np.mean(network_output(network, x) * y > 0))
