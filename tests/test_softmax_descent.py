@@ -1,0 +1,140 @@
+"""The softmax block: dense matrices, number systems, the silent test token, bad input, removed parts; the quantiser."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from flint import fmpq
+
+from constructions.elementwise_layers import MlpLayer
+from constructions.layers import AttentionLayer
+from constructions.quantizer import Quantizer
+from constructions.softmax_descent import SoftmaxDescentBlock, softmax_descent_block
+from numerics.balls import precision
+from numerics.exact import to_float
+from numerics.relu_sums import constant, identity, interpolant, squared_loss_derivative
+from numerics.smooth_functions import tanh
+
+WIDTHS = (2, 3, 1)
+
+
+def linear_block(**changes: Any) -> SoftmaxDescentBlock:
+    arguments = {
+        "widths": WIDTHS,
+        "examples": 2,
+        "step_size": "1/10",
+        "activation": identity(),
+        "derivative": constant(1),
+        "loss_derivative": squared_loss_derivative(),
+        "box": (-1, 1),
+        "input_bound": 1,
+        "label_bound": 1,
+        "product_pieces": 4,
+    } | changes
+    return softmax_descent_block(**arguments)
+
+
+def data(seed: int, examples: int = 2) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return rng.uniform(-1, 1, (examples + 1, 2)), rng.uniform(-1, 1, (examples, 1)), rng.uniform(-0.8, 0.8, 9)
+
+
+def test_dense_matrices_are_the_layers() -> None:
+    block = linear_block().to_float()
+    z = block.prompt(*data(0))
+    for layer in block.layers:
+        after = layer(z)
+        if isinstance(layer, MlpLayer):
+            first, second = layer.matrices()
+            assert np.allclose(after, z + np.maximum(z @ first, 0) @ second, rtol=0, atol=1e-11)
+        z = after
+
+
+def test_number_of_sublayers_and_one_attention() -> None:
+    for widths in ((2, 1), (2, 3, 1), (1, 2, 2, 3)):
+        block = linear_block(widths=widths)
+        assert len(block.layers) == 4 * (len(widths) - 1) + 3
+        assert sum(isinstance(layer, AttentionLayer) for layer in block.layers) == 1
+        assert len(block.table().splitlines()) == len(block.layers) + 1
+
+
+def test_balls_enclose_floats() -> None:
+    block = linear_block(product_pieces=2)
+    x, y, w = (np.vectorize(lambda v: fmpq(round(v * 64), 64), otypes=[object])(a) for a in data(1))
+    with precision(128):
+        balls = block.to_balls()
+        enclosed = balls.weights(balls(block.prompt(x, y, w)))
+    machine = block.to_float()
+    floats = machine.weights(machine(machine.prompt(to_float(x), to_float(y), to_float(w))))
+    for ball, value in zip(enclosed, floats, strict=True):
+        assert abs(float(ball.mid()) - value) < 1e-11  # 10^4 roundings of numbers below 10
+        assert float(ball.rad()) < 1e-30
+
+
+def test_test_token_and_order_do_not_matter_and_scratch_is_cleared() -> None:
+    block = linear_block().to_float()
+    x, y, w = data(2)
+    after = block(block.prompt(x, y, w))
+    other = x.copy()
+    other[-1] = [0.3, -0.9]
+    changed = block(block.prompt(other, y, w))
+    assert np.abs(block.weights(changed) - block.weights(after)).max() < 1e-14
+    swapped = block(block.prompt(x[[1, 0, 2]], y[[1, 0]], w))
+    assert np.abs(block.weights(swapped) - block.weights(after)).max() < 1e-14
+    expected = block.prompt(x, y, np.clip(block.weights(after), -1, 1))
+    assert np.array_equal(after, expected)  # all tokens hold the same weights, everything else is restored exactly
+
+
+def test_removed_parts_are_noticed() -> None:
+    """A missing head, or units of a product taken away, change the step."""
+    block = linear_block().to_float()
+    z = block.prompt(*data(3))
+    good = block.weights(block(z))
+    attention = block.layers[-2]
+    assert isinstance(attention, AttentionLayer)
+    head = attention.heads[0]
+    silent = AttentionLayer((replace(head, value=0 * head.value),))
+    without_head = replace(block, layers=(*block.layers[:-2], silent, block.layers[-1]))
+    assert np.array_equal(without_head.weights(without_head(z)), block.weights(z))
+    first = block.layers[0]
+    assert isinstance(first, MlpLayer)
+    one_product = np.arange(first.units) < 16
+    lame = replace(first, coefficients=np.where(one_product, 0.0, first.coefficients))
+    broken = replace(block, layers=(lame, *block.layers[1:]))
+    assert np.abs(broken.weights(broken(z)) - good).max() > 1e-6
+
+
+def test_bad_input_is_refused() -> None:
+    for changes, message in [
+        ({"widths": (2,)}, "N >= 1"),
+        ({"examples": 0}, "examples must be"),
+        ({"step_size": 0}, "step_size must be positive"),
+        ({"product_pieces": 0}, "pieces"),
+        ({"box": (1, -1)}, "box is empty"),
+        ({"input_bound": -1}, "bounds >= 0"),
+        ({"activation": interpolant(tanh, 1, 4)}, "argument of the activation in layer 1"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            linear_block(**changes)
+    block = linear_block().to_float()
+    x, y, w = data(4)
+    with pytest.raises(ValueError, match="inputs must be at most"):
+        block.prompt(2 * np.ones_like(x), y, w)
+    with pytest.raises(ValueError, match="labels must be at most"):
+        block.prompt(x, 2 * np.ones_like(y), w)
+    with pytest.raises(ValueError, match="start must lie in the box"):
+        block.prompt(x, y, w + 2)
+    with pytest.raises(ValueError, match="built for 2 examples"):
+        block.prompt(x[1:], y[1:], w)
+    with pytest.raises(ValueError, match="steps must be"):
+        block.trajectory(block.prompt(x, y, w), 0)
+
+
+def test_quantizer_refuses_bad_parameters() -> None:
+    with pytest.raises(ValueError, match="granularity"):
+        Quantizer(fmpq(1), 0, fmpq(1, 2))
+    with pytest.raises(ValueError, match="ramp <= 1 / granularity"):
+        Quantizer(fmpq(1), 4, fmpq(1, 2))
+    with pytest.raises(ValueError, match="bound must be positive"):
+        Quantizer(fmpq(0), 4, fmpq(1, 4))
