@@ -130,20 +130,25 @@ class DescentBlock:
             ValueError: for shapes that do not fit, inputs or labels beyond their bounds, a start outside the box.
         """
         z = self.layout.encode(inputs, labels, start)
-        stream, w = self.layout.stream, self.layout.weights(z)
         self._check_system(z)
+        stream = self.layout.stream
+        self.check_prompt(z[..., stream["x"]], z[..., :-1, stream["y"]], self.weights(z))
+        return as_balls(z) if self.arithmetic == "ball" else z
+
+    def check_prompt(self, x: Array, y: Array, w: Array) -> None:
+        """ValueError unless the block works for these inputs, labels and weights; see `prompt`."""
+        self.layout.check_shapes(x, y, w)
         lower, upper, limits = self.lower, self.upper, np.array([self.input_bound, self.label_bound], dtype=object)
-        if z.dtype == np.float64:  # a float64 is compared with the bound rounded to float64
+        if x.dtype == np.float64:  # a float64 is compared with the bound rounded to float64
             lower, upper, limits = to_float(lower), to_float(upper), to_float(limits)
-        for what, name, bound in (("inputs", "x", limits[0]), ("labels", "y", limits[1])):
-            if not np.all(abs(z[..., stream[name]]) <= bound):
+        for what, array, bound in (("inputs", x, limits[0]), ("labels", y, limits[1])):
+            if not np.all(abs(array) <= bound):
                 raise ValueError(
                     f"The {what} must be at most {what[:-1]}_bound = {bound} in size, the test input included."
                 )
         outside = np.argwhere(~((lower <= w) & (w <= upper)).astype(bool))
         if len(outside):
             raise ValueError(f"The start must lie in the box, but weight {outside[0][-1]} does not.")
-        return as_balls(z) if self.arithmetic == "ball" else z
 
     def effective_step_size(self, examples: int) -> fmpq:
         """eta n' (n+1) / (n (n'+1)): the step size of this block on n' = ``examples`` examples.

@@ -120,6 +120,17 @@ class PromptLayout:
         arrays = [np.asarray(array) for array in (inputs, labels, weights)]
         convert = _CONVERSIONS[number_system(arrays)]
         x, y, w = (convert(array) for array in arrays)
+        self.check_shapes(x, y, w)
+        z = convert(np.zeros((*x.shape[:-1], self.stream.width), dtype=np.int64))
+        z[..., self.stream["x"]] = x
+        z[..., :-1, self.stream["y"]] = y
+        z[..., self.all_weights] = w[..., None, :]
+        z[..., self.one] = z[..., self.one] + 1
+        z[..., :-1, self.stream["t"]] = z[..., :-1, self.stream["t"]] + 1
+        return z
+
+    def check_shapes(self, x: Array, y: Array, w: Array) -> None:
+        """ValueError unless inputs, labels and weights have shapes that `encode` accepts."""
         batch, tokens, k = x.shape[:-2], x.shape[-2] if x.ndim > 1 else 0, self.widths
         if tokens < 2 or x.shape[-1] != k[0] or y.shape != (*batch, tokens - 1, k[-1]):
             raise ValueError(
@@ -131,13 +142,6 @@ class PromptLayout:
                 f"The start of the weights must have shape (..., {self.weight_count}) for the widths {k}, "
                 f"but has {w.shape}."
             )
-        z = convert(np.zeros((*batch, tokens, self.stream.width), dtype=np.int64))
-        z[..., self.stream["x"]] = x
-        z[..., :-1, self.stream["y"]] = y
-        z[..., self.all_weights] = w[..., None, :]
-        z[..., self.one] = z[..., self.one] + 1
-        z[..., :-1, self.stream["t"]] = z[..., :-1, self.stream["t"]] + 1
-        return z
 
     def weights(self, z: Array) -> Array:
         """w in every token, shape (..., T, D_N)."""
