@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import product
+from itertools import permutations, product
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,7 @@ from numerics.balls import precision
 from theorems.evidence import check, counterexample
 from theorems.plugin import Effort
 
-SIZES = [(2, 7, 7), (3, 6, 7), (4, 5, 7)]  # k, length of the sequences in quick runs, and in full ones
+SIZES = [(2, 7, 7), (3, 5, 7), (4, 4, 7)]  # k, length of the sequences in quick runs, and in full ones
 
 
 def _all_sequences(k: int, t: int) -> np.ndarray:
@@ -159,7 +159,7 @@ def test_with_a_zero_row_in_front_the_hard_limit_is_the_bigram_frequency(
     t = effort.pick(quick=quick, full=full)
     wrong, compared = _wrong_positions(ngram_head(2, k).hard(), _all_sequences(k, t), 2)
     assert wrong == 0
-    assert compared >= k**t  # the last position alone has a count in most sequences
+    assert compared >= k**t // 2  # the last position alone has a count in most sequences
 
 
 @check("induction-heads:construction-8.2a", grade="exact", target="printed")
@@ -167,6 +167,48 @@ def test_with_a_zero_row_in_front_the_hard_limit_is_the_bigram_frequency(
 def test_with_prior_rows_the_hard_limit_is_the_posterior_mean(k: int, quick: int, full: int, effort: Effort) -> None:
     t = effort.pick(quick=quick, full=full)
     assert _wrong_positions(bayesian_ngram_head(2, k).hard(), _all_sequences(k, t), 2) == (0, t * k**t)
+
+
+def _renamings(k: int, t: int) -> np.ndarray:
+    """One sequence of each class under renaming of the symbols: new symbols appear in the order 1, 2, ..., k."""
+    classes: list[list[int]] = [[1]]
+    for _ in range(t - 1):
+        classes = [[*x, s] for x in classes for s in range(1, min(k, max(x) + 1) + 1)]
+    return np.array(classes)
+
+
+@check("induction-heads:prop-8.2", grade="exact", target="corrected")
+@check("induction-heads:construction-8.2a", grade="exact", target="printed")
+@pytest.mark.parametrize("k", [1, 2, 3, 4])
+@pytest.mark.parametrize("build", [ngram_head, bayesian_ngram_head])
+def test_limits_are_exact_for_all_sequences_of_length_7(build: Any, k: int) -> None:
+    """One sequence of each class under renaming (all shorter ones are beginnings): 4^7 in all for k = 4.
+
+    Renaming permutes the outputs: a transposition of symbols, applied to every block of the stream, leaves all weights
+    as they are, and the prefix rows as a set; their order does not matter, because they carry no token, so that nothing
+    of the first layer depends on it, and the second layer has no relative keys.
+    """
+    head = build(2, k).hard()
+    classes = _renamings(k, 7)
+    assert len({tuple(np.array(order)[x - 1]) for x in classes for order in permutations(range(k))}) == k**7
+    wrong, compared = _wrong_positions(head, classes, 2)
+    assert wrong == 0
+    assert compared >= len(classes)
+    transformer, stream = head.transformer, head.stream
+    blocks = [np.arange(stream.width)[stream[name]] for name in ("token", "back 1", "answer")]
+    blocks += [np.arange(stream.width)[stream["prior"]]] if head.pseudo_counts else []
+    for s in range(k - 1):
+        moved, symbols = np.arange(stream.width), np.arange(k)
+        symbols[[s, s + 1]] = s + 1, s
+        for block in blocks:
+            moved[block] = block[symbols]
+        for part in (part for layer in transformer.layers for part in layer.heads):
+            assert all((a == a[np.ix_(moved, moved)]).all() for a in (part.query, part.key, part.value))
+            assert (part.table == part.table[:, moved]).all()
+        assert (transformer.embedding == transformer.embedding[np.ix_(symbols, moved)]).all()
+        assert (transformer.readout == transformer.readout[np.ix_(moved, symbols)]).all()
+        assert sorted(map(str, transformer.prefix)) == sorted(map(str, transformer.prefix[:, moved]))
+        assert not transformer.prefix[:, stream["token"]].any()
 
 
 @check("induction-heads:construction-8.2a", grade="exact", target="printed")
@@ -180,15 +222,17 @@ def test_repeated_prior_rows_give_any_integer_dirichlet_prior(pseudo_counts: tup
 @check("induction-heads:construction-8.2a", grade="exact", target="printed", supporting=True)
 @check("induction-heads:construction-8.2c", grade="exact", target="printed", supporting=True)
 @pytest.mark.parametrize("n", [2, 3, 4])
-def test_limits_are_exact_on_random_sequences_of_length_400(n: int, effort: Effort) -> None:
+def test_limits_are_exact_on_long_random_sequences(n: int, effort: Effort) -> None:
+    """n = 2 at length 400, longer n-grams at 160 in quick runs."""
     rng = np.random.default_rng(n)
+    t = 400 if n == 2 else effort.pick(quick=160, full=400)
     for _ in range(effort.pick(quick=1, full=10)):
         k = int(rng.integers(2, 5))
-        x = rng.integers(1, k + 1, size=(1, 400))
+        x = rng.integers(1, k + 1, size=(1, t))
         wrong, compared = _wrong_positions(ngram_head(n, k).hard(), x, n)
         assert wrong == 0
-        assert compared > 100
-        assert _wrong_positions(bayesian_ngram_head(n, k).hard(), x, n) == (0, 400)
+        assert compared > t // 4
+        assert _wrong_positions(bayesian_ngram_head(n, k).hard(), x, n) == (0, t)
 
 
 # ---- n-grams
@@ -196,7 +240,7 @@ def test_limits_are_exact_on_random_sequences_of_length_400(n: int, effort: Effo
 
 @check("induction-heads:construction-8.2c", grade="exact", target="printed")
 @pytest.mark.parametrize(
-    ("n", "k", "quick", "full"), [(2, 2, 7, 9), (3, 2, 8, 9), (4, 2, 8, 9), (3, 3, 5, 7), (4, 3, 5, 7)]
+    ("n", "k", "quick", "full"), [(2, 2, 7, 9), (3, 2, 7, 9), (4, 2, 7, 9), (3, 3, 5, 7), (4, 3, 5, 7)]
 )
 def test_ngram_heads_give_frequencies_and_posterior_means(
     n: int, k: int, quick: int, full: int, effort: Effort
@@ -242,7 +286,7 @@ def test_attention_at_finite_scales_is_within_the_bound(n: int, bayesian: bool, 
     """Over random sequences and scales, at 200 bits. Bounds below 1 occur, and for n = 2 one is half attained."""
     rng = np.random.default_rng(10 * n + bayesian)
     ratios = []
-    for _ in range(effort.pick(quick=20, full=300)):
+    for _ in range(effort.pick(quick=20 if n < 4 or not bayesian else 8, full=300)):
         k, t = int(rng.integers(1, 4)), int(rng.integers(n, 16))
         x = rng.integers(1, k + 1, size=t).tolist()
         c1, c2 = int(rng.integers(1, 40)), fmpq(int(rng.integers(1, 60)), 5)
