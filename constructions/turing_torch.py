@@ -1,6 +1,6 @@
 """The Turing-machine transformer as a torch module: the same weights as parameters, hard-max or softmax attention.
 
-Kept apart because torch is slow to import; use `turing_module` and `run_torch`.
+Kept apart because torch is slow to import; use `turing_module` (or `TuringTransformer.to_torch`) and `run_torch`.
 
 Source: turing, def-transformer and remark-4.1.
 """
@@ -150,13 +150,13 @@ class TorchTuringTransformer(torch.nn.Module):
 
 
 def turing_module(
-    transformer: TuringTransformer, *, dtype: torch.dtype = torch.float64, softmax: float | None = None
+    transformer: TuringTransformer, *, dtype: torch.dtype | None = None, softmax: float | None = None
 ) -> TorchTuringTransformer:
     """The torch module of a compiled machine.
 
     Args:
         transformer: the compiled machine.
-        dtype: of the parameters, float64 or float32.
+        dtype: of the parameters, float64 (the default) or float32.
         softmax: the sharpness (inverse temperature) of softmax attention; None for hard attention.
 
     Raises:
@@ -164,7 +164,7 @@ def turing_module(
     """
     if softmax is not None and not softmax > 0:
         raise ValueError(f"The sharpness of a softmax must be positive, not {softmax!r}.")
-    return TorchTuringTransformer(transformer, dtype, softmax)
+    return TorchTuringTransformer(transformer, torch.float64 if dtype is None else dtype, softmax)
 
 
 def run_torch(

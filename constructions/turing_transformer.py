@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from flint import fmpq
@@ -36,6 +36,11 @@ from constructions.turing_transformer_layers import (
     transition_layers,
     visited_layer,
 )
+
+if TYPE_CHECKING:
+    import torch
+
+    from constructions.turing_torch import TorchTuringTransformer
 
 THIRD = fmpq(1, 3)
 
@@ -104,6 +109,12 @@ class TuringTransformer:
             result[j] = self.embedding[symbol]
             result[j, self.layout.stream["pos1"]] = self.layout.binary(self.start_cell + j)
         return result
+
+    def to_torch(self, *, dtype: torch.dtype | None = None, softmax: float | None = None) -> TorchTuringTransformer:
+        """The torch module with the same weights as parameters; see `constructions.turing_torch.turing_module`."""
+        from constructions.turing_torch import turing_module  # torch is slow to import
+
+        return turing_module(self, dtype=dtype, softmax=softmax)
 
 
 def needed_bits(steps: int, left_end: LeftEnd = "refuse", max_length: int = 0) -> int:

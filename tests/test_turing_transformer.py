@@ -137,8 +137,8 @@ class TestEvaluators:
             assert np.array_equal(run.hidden[0], expected[b])
         runs = [
             (run_dense(transformer, words, hidden=True), 1e-12),
-            (run_torch(turing_module(transformer), words, hidden=True), 1e-12),
-            (run_torch(turing_module(transformer, dtype=torch.float32), words, hidden=True), 1e-5),
+            (run_torch(transformer.to_torch(), words, hidden=True), 1e-12),
+            (run_torch(transformer.to_torch(dtype=torch.float32), words, hidden=True), 1e-5),
         ]
         for run, tolerance in runs:
             assert np.abs(run.hidden - expected).max() < tolerance
