@@ -251,7 +251,9 @@ def test_no_sampled_quotient_exceeds_the_constants(effort, record_property):
         for kind, ratio in worst_ratios(network, random, float(sigma), effort.pick(quick=30, full=300)).items():
             assert ratio <= bounds[kind] + ROUNDING
             tightest[kind] = max(tightest[kind], ratio / bounds[kind])
-    record_property("largest quotient over constant", {kind: round(value, 3) for kind, value in tightest.items()})
+    record_property(
+        "largest quotient over constant", {kind: round(float(value), 3) for kind, value in tightest.items()}
+    )
     assert min(tightest.values()) > 0.3  # control: constants 3.4 times smaller would all have been refuted
 
 
