@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constructions.layers import Array
+from constructions.turing_machine import TuringMachine
 from constructions.turing_transformer import TuringTransformer
 from numerics.turing_simulator import Run, simulate
 
@@ -65,9 +66,9 @@ def expected_hidden(transformer: TuringTransformer, word: Sequence[int]) -> Code
         "C.2a": book.carries,
         "C.2b": book.halves,
         "C.2c": lambda: book.kept("pos3"),
-        "C.4": lambda: book.found(0, visited=True),
-        "C.6": lambda: {**book.found(0, visited=True), "scr1": book.last_written},
-        "C.7": lambda: book.looked_up(),
+        "C.4": lambda: book.found(0),
+        "C.6": lambda: {**book.found(0), "scr1": book.last_written},
+        "C.7": book.looked_up,
         "C.8a": book.choice,
         "C.8b": book.gated,
         "C.8c": book.output,
@@ -76,7 +77,7 @@ def expected_hidden(transformer: TuringTransformer, word: Sequence[int]) -> Code
     result = np.zeros((T + 1, len(names), transformer.layout.width), dtype=np.int8)
     for number, name in enumerate(names):
         bit = name.removeprefix("C.5 bit ")
-        blocks = book.found(int(bit), visited=True) if bit != name else by_name[name]()
+        blocks = book.found(int(bit)) if bit != name else by_name[name]()
         for block, values in blocks.items():
             result[:, number, transformer.layout.stream[block]] = values
     return result
@@ -143,7 +144,7 @@ class _Book:
         self._input(word, transformer.start_cell)
         self.blank = machine.blank
 
-    def _moves(self, machine: Any, stays: bool) -> None:
+    def _moves(self, machine: TuringMachine, stays: bool) -> None:
         moves = np.array([[step.move for step in row] for row in machine.table] + [[1] * self.symbols])
         move = moves[self.old_state, self.old_symbol]
         self.raw = np.stack([move == -1, move == 1], axis=1).astype(np.int8)
@@ -167,11 +168,13 @@ class _Book:
         return {"aux": pair, "pos1": self.code(self.time), "pos2": self.code(self.old_head)}
 
     def kept(self, *more: str) -> dict[str, Array]:
+        """The blocks that all searches keep; (C.5) with "pos3"."""
         blocks = {"st": self.state, "sym2": self.written, "pos1": self.code(self.time)}
         blocks["pos2"] = self.code(self.old_head)
         return blocks | ({"pos3": self.code(self.head)} if "pos3" in more else {})
 
     def moved(self, which: str) -> dict[str, Array]:
+        """(C.4), with the move of the table, or the one that is left of it at the left end of the tape."""
         return {**self.kept(), "q": self.raw if which == "q" else self.effective}
 
     def _flips(self) -> tuple[Array, Array]:
@@ -189,15 +192,17 @@ class _Book:
         halves = np.hstack([digit * (1 - flip), flip * (1 - digit)])
         return {**self.kept(), "aux": _padded(halves, self.sizes["aux"])}
 
-    def found(self, bits: int, visited: bool) -> dict[str, Array]:
+    def found(self, bits: int) -> dict[str, Array]:
+        """(C.8), (C.11): whether the cell was visited, and the first digits of the time of the last visit."""
         flags = np.zeros((len(self.time), 3), dtype=np.int8)
-        flags[:, 0] = (self.visit > 0) if visited else 0
+        flags[:, 0] = self.visit > 0
         digits = self.code(self.visit)
         digits[:, bits:] = 0
         return {**self.kept("pos3"), "scr4": flags, "scr3": digits}
 
     def looked_up(self) -> dict[str, Array]:
-        blocks = {**self.found(0, visited=True), "scr1": self.last_written, "scr2": self.read}
+        """(C.15)."""
+        blocks = {**self.found(0), "scr1": self.last_written, "scr2": self.read}
         blocks["scr4"][:, 1] = self.within
         return blocks
 
@@ -216,6 +221,7 @@ class _Book:
         return {"st": self.state, "pos3": self.code(self.head), **gated, "aux": _padded(blank, self.sizes["aux"])}
 
     def output(self) -> dict[str, Array]:
+        """(C.16) = (C.2)."""
         return {"st": self.state, "sym1": self.symbol, "pos2": self.code(self.head)}
 
 
