@@ -37,12 +37,13 @@ def test_no_perturbation_changes_nothing():
 
 
 def test_values_that_differ_in_a_tie_are_seen():
-    """The layer C.4 attends to all visits of a cell; a value that reads their times differs among them."""
+    """The layer C.4 attends to all visits of a cell; values that read their times, into a coordinate that the layer
+    drops, differ among them and change nothing else."""
 
     def change(layer):
         head = layer.self_attention
         weight = head.value.weight.copy()
-        weight[LONGER.layout.stream["pos1"], :] = 1
+        weight[LONGER.layout.stream["pos1"], LONGER.layout.stream["aux"].start] = 2 ** np.arange(4)
         return replace(layer, self_attention=replace(head, value=replace(head.value, weight=weight)))
 
     assert run_facts(LONGER, [(1, 2, 1)]).tie_spread == 0
