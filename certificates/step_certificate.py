@@ -30,7 +30,7 @@ from numerics.error_recursion import (
     gradient_lipschitz,
     trajectory_error,
 )
-from numerics.exact import as_exact
+from numerics.exact import as_exact, to_float
 from numerics.relu_sums import ReluSum, sup_error
 from numerics.smooth_functions import SmoothFunction, identity
 
@@ -63,6 +63,20 @@ class StepCertificate:
     def gradient_error(self) -> float:
         """An upper bound of |gradbar - grad L_n|_2, rounded up."""
         return _upper(self.recursion.gradient)
+
+    def report(self, measured: float | None = None) -> str:
+        """The chain of bounds as text, layer by layer, and beside its end a measured error of the gradient."""
+        r = self.recursion
+        errors = (self.activation_error, self.derivative_error, self.loss_error)
+        lines = ["eps_r {:.3g}, eps_r' {:.3g}, eps_l {:.3g}".format(*map(float, to_float(list(errors))))]
+        lines.append("layer  e_p        e_r'       S          e_s")
+        for j, row in enumerate(zip(r.forward[1:], r.slopes, r.sizes, r.backward, strict=True), start=1):
+            lines.append(f"{j:5}  " + "  ".join(f"{_upper(x):<9.3g}" for x in row))
+        lines.append(f"certified error of the gradient {self.gradient_error:.3g}")
+        if measured is not None:
+            ratio = f", ratio {self.gradient_error / measured:.3g}" if measured > 0 else ""
+            lines.append(f"measured error of the gradient  {measured:.3g}{ratio}")
+        return "\n".join(line.rstrip() for line in lines)
 
     def trajectory_error(self, steps: int) -> list[float]:
         """Upper bounds of |wbar^l - w^l|_2, l = 0, ..., steps, against projected gradient descent from the same start.

@@ -94,6 +94,16 @@ def test_certificate_at_one_point_is_sharper_than_on_the_box() -> None:
     assert 0 < here.gradient_error < everywhere.gradient_error / 4
 
 
+def test_report_shows_the_chain_and_the_measured_error() -> None:
+    certificate = certify_step(block_of(), tanh)
+    lines = certificate.report(measured=certificate.gradient_error / 10).splitlines()
+    assert len(lines) == 6
+    assert lines[0].startswith("eps_r ")
+    assert lines[-1].endswith("ratio 10")
+    assert certificate.report().splitlines() == lines[:-1]
+    assert "ratio" not in certificate.report(measured=0.0)
+
+
 def test_certificate_of_a_smooth_loss() -> None:
     r, slope = approximate_activation(WIDTHS, tanh, (-1, 1), 1, pieces=32)
     u = ridge(interpolant(log_cosh.derivative(), 4, 32), (1, -1))

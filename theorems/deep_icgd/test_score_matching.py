@@ -1,0 +1,103 @@
+"""Score matching: the two losses differ by a constant, and output activations cannot approximate a score.
+
+Source: appendix H of the document.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy as sp
+from flint import arb, fmpq
+
+from theorems.evidence import check, counterexample
+
+
+@check("deep-icgd:eq-H.1", grade="symbolic", target="printed")
+def test_denoising_loss_differs_by_a_constant() -> None:
+    """(H.2) - (H.1) does not depend on s_W, for every P_0 and every transition kernel; step by step.
+
+    1. |s - a|^2 - |s - b|^2 = 2 s . (b - a) + |a|^2 - |b|^2 with a = grad log p(x|x_0), b = grad log p_t(x), x = x_t.
+    2. p_t(x) = E_{x_0} p(x|x_0), so p_t grad log p_t = grad p_t = E_{x_0}[p(x|x_0) grad log p(x|x_0)] (here: a mixture
+       of three kernels with free values and slopes). So the expectation of 2 s(x) . (b - a) over (x_0, x) is 0 for
+       every s. What remains, E|a|^2 - E|b|^2, is free of s; the weights gamma(t) and the integral over t keep it so.
+    """
+    s, a, b = sp.symbols("s a b", real=True)
+    assert sp.expand((s - a) ** 2 - (s - b) ** 2 - (2 * s * (b - a) + a**2 - b**2)) == 0
+    x = sp.symbols("x", real=True)
+    weights = sp.symbols("q0:3", positive=True)
+    kernels = [sp.Function(f"k{i}", positive=True)(x) for i in range(3)]
+    mixture = sum(q * k for q, k in zip(weights, kernels, strict=True))
+    marginal_score = sp.diff(sp.log(mixture), x)
+    conditional = sum(q * k * sp.diff(sp.log(k), x) for q, k in zip(weights, kernels, strict=True))
+    assert sp.simplify(mixture * marginal_score - conditional) == 0
+
+
+@check("deep-icgd:eq-H.1", grade="symbolic", target="printed", supporting=True)
+def test_gaussian_data_in_closed_form() -> None:
+    """x_0 ~ N(0, v), x_t = m x_0 + sqrt(u) z, s(x) = alpha x^3 + beta x + c: the difference is 1/u - 1/(m^2 v + u)."""
+    v, m, u = sp.symbols("v m u", positive=True)
+    alpha, beta, c, x, x_0 = sp.symbols("alpha beta c x x_0", real=True)
+    s, variance = alpha * x**3 + beta * x + c, m**2 * v + u
+
+    def moment(n: int, size: sp.Expr) -> sp.Expr:
+        return sp.Integer(0) if n % 2 else sp.factorial2(n - 1) * size ** (n // 2) if n else sp.Integer(1)
+
+    def expect(expression: sp.Expr) -> sp.Expr:
+        """Over x_0 ~ N(0, v) and z ~ N(0, u), with x = m x_0 + z."""
+        z = sp.symbols("z", real=True)
+        terms = sp.Poly(sp.expand(expression.subs(x, m * x_0 + z)), x_0, z).terms()
+        return sum((k * moment(i, v) * moment(j, u) for (i, j), k in terms), sp.Integer(0))
+
+    marginal = expect((s + x / variance) ** 2)
+    denoising = expect((s + (x - m * x_0) / u) ** 2)
+    assert sp.simplify(denoising - marginal - (1 / u - 1 / variance)) == 0
+    assert sp.diff(marginal, alpha) != 0  # both losses do depend on s
+
+
+@counterexample("deep-icgd:lemma-19", grade="symbolic")
+def test_nonnegative_outputs_miss_the_score_of_a_gaussian() -> None:
+    """The reduction to Problem 2: its networks end with the activation, so f >= 0 for ReLU. P_t = N(0, 1), score -x.
+
+    Pointwise, for f >= 0 and x > 0: (f + x)^2 = f^2 + 2 f x + x^2 >= x^2; so |f + x|^2 in L^2(P_t) is at least
+    E[max(x, 0)^2] = 1/2, and the error at least sqrt(1/2) > 0.7, for every width, depth and weight.
+    """
+    f, x = sp.symbols("f x", nonnegative=True)
+    assert all(k > 0 for k in sp.Poly(sp.expand((f + x) ** 2 - x**2), f, x).coeffs())
+    t = sp.symbols("t", real=True)
+    density = sp.exp(-(t**2) / 2) / sp.sqrt(2 * sp.pi)
+    assert sp.integrate(t**2 * density, (t, 0, sp.oo)) == sp.Rational(1, 2)
+    assert sp.sqrt(sp.Rational(1, 2)) > sp.Rational(7, 10)
+
+
+@counterexample("deep-icgd:lemma-19", grade="enclosed", supporting=True)
+@pytest.mark.parametrize("seed", range(4))
+def test_random_networks_with_output_relu_stay_above_the_bound(seed: int, record_property: Any) -> None:
+    """One-hidden-layer networks with the ReLU at the output, as problem 2 has them; integral in balls on [-8, 8]."""
+    rng = np.random.default_rng(seed)
+    hidden, offsets, outputs = rng.normal(size=(3, 5))
+
+    def integrand(t: arb) -> arb:
+        units = [(t * w + b).max(arb(0)) * c for w, b, c in zip(hidden, offsets, outputs, strict=True)]
+        f = sum(units, arb(0)).max(arb(0))
+        return (f + t) ** 2 * (-t * t / 2).exp() / (2 * arb.pi()).sqrt()
+
+    cells = 4096
+    width = arb(16) / cells
+    total = sum(
+        (integrand(arb(-8) + width * (i + arb(0.5)) + arb(0, 1) * width / 2) for i in range(cells)),
+        arb(0),
+    )
+    lower = (total * width).lower()  # the tails beyond +-8 only add to the norm
+    record_property("squared_error_at_least", round(float(lower), 4))
+    assert lower > arb(0.48)
+
+
+@check("deep-icgd:lemma-19", grade="exact", target="corrected", supporting=True)
+def test_linear_output_layer_has_no_such_obstruction() -> None:
+    """-x = relu(-x) - relu(x): with a linear output two hidden units give the score of N(0, 1) exactly."""
+    for k in range(-12, 13):
+        x = fmpq(k, 5)
+        assert max(-x, fmpq(0)) - max(x, fmpq(0)) == -x
