@@ -392,30 +392,3 @@ def test_figure_of_the_second_step() -> None:
     v = c * (1 + eta * linear + eta**2 * quadratic)
     assert np.round(v[:6], 6).tolist() == [0.034890, 0.035913, 0.033593, 0.034184, 0.033080, 0.033278]
     assert np.argmax(v) == 1
-
-
-@counterexample("induction-heads:fig-E.2", grade="exact")
-def test_printed_formulas_draw_another_figure() -> None:
-    """The average of the printed (E.38) over the flat prior, t = 100, j = 2 and 3, against d_j."""
-    t, lam = 100, flat_prior.lam
-    d = v_gradient(flat_tensor(t), IDENTITY) * t
-    x, y = flat_prior.a, flat_prior.b
-    for j, right in product((2, 3), (True, False)):
-        n = t - j + 1
-        sign = -1 if right else 1
-        beta, gamma = printed_updates.beta_gamma(x, y)
-        P, s = [[x, 1 - x], [1 - y, y]], x + y - 2
-        pi = [(y - 1) / s, (x - 1) / s]
-        total = LogTwo()
-        for i, l in product(range(2), repeat=2):
-            weight = pi[l] / s**2 * (P[l][i] - x**0 / 2)
-            braces = [
-                (beta[i][l] * beta[l][i], ((lam**j - lam ** (t + 1)) / (1 - lam) - n * lam ** (j - 1)) / (lam - 1)),
-                (beta[i][l] * gamma[l][i], (sign * (lam - lam ** (n + 1)) / (lam - 1) - n) / (lam - 1)),
-                (gamma[i][l] * beta[l][i], lam ** (j - 1) * n * (n + 1) / 2),
-                (gamma[i][l] * gamma[l][i], lam**0 * n * (n + 1) / 2),
-            ]
-            for factor, polynomial in braces:
-                # the wrong sign leaves a pole at lambda = 1, of order one: lambda - 1 = s
-                total = total + flat_prior.average(weight * factor / s, polynomial * (lam - 1), power=4)
-        assert (total == d[j - 1]) == right
