@@ -33,7 +33,7 @@ def compiled(bits):
     return compile_turing_machine(palindrome_machine(), STEPS, bits=bits)
 
 
-@check("turing:condition-D.4", grade="exact", target="printed")
+@check("turing:condition-D.4", grade="exact", target="printed", supporting=True)
 @check("turing:theorem-4.1", grade="exact", target="corrected", supporting=True)
 def test_tokens_are_bits_with_at_most_four_p_plus_seven_ones(effort):
     """lambda^2 = 4 P + 7: P bits each in pos1, pos2, pos3 and scr3, and at most 7 ones in the other coordinates.

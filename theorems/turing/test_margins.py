@@ -124,6 +124,55 @@ def test_the_margin_of_a_linear_network_is_the_distance_to_the_hyperplane():
     )
 
 
+@check("turing:def-ramp-loss", grade="exact", target="printed")
+def test_the_ramp_loss_lies_between_the_two_zero_one_losses():
+    """ell_gamma = clip(1 - rho/gamma, 0, 1): (a) >= the 0-1 loss, (b) <= 1(rho < gamma), (c) 1/gamma-Lipschitz in rho.
+
+    (a) a wrong prediction has rho = 0 and loss 1; (b) rho >= gamma has loss 0; (c) a clip is 1-Lipschitz. Each is
+    decided by the piece in which rho lies, so a rational grid with points in all pieces and both knots goes through all
+    cases; scaling rho and gamma together changes nothing. Lipschitz in theta follows, rho being a distance.
+    """
+
+    def loss(rho: Fraction, gamma: Fraction) -> Fraction:
+        if rho <= 0:
+            return Fraction(1)
+        return 1 - rho / gamma if rho <= gamma else Fraction(0)
+
+    grid = [Fraction(n, 12) for n in range(37)]
+    for gamma in (Fraction(1, 3), Fraction(1), Fraction(2)):
+        assert loss(Fraction(0), gamma) == 1
+        assert loss(gamma, gamma) == 0
+        for rho in grid:
+            value = loss(rho, gamma)
+            assert value == max(Fraction(0), min(Fraction(1), 1 - rho / gamma))
+            assert value >= int(rho == 0)  # the prediction is right where rho > 0
+            assert value <= int(rho < gamma)
+            assert all(abs(value - loss(other, gamma)) <= abs(rho - other) / gamma for other in grid)
+        assert loss(Fraction(1, 12), gamma) - loss(Fraction(2, 12), gamma) == Fraction(1, 12) / gamma  # attained
+
+
+@check("turing:theorem-3.1", grade="symbolic", target="corrected")
+def test_alpha_over_gamma_is_polynomial_in_the_size():
+    """n = poly(s) O~(log(wd)/eps^2): lemma 2.3 with alpha <= 23 s + 20 (d - q) + 3 and the margin of lemma 3.3.
+
+    F = 2 G - 1 on all inputs (lemma 3.2 and the rounding), so (2.3) holds with eps = 0 and every larger eps; the
+    repaired lemma 2.3, applied with eps/5, gives eps-SM approximation with n = O~(alpha^2 log p/(gamma eps)^2). With
+    depth d <= c q, q <= s, the norm is at most (26 + 20 c) s; with gamma >= 1/(168 sqrt r (sqrt r + 1)) >= 1/(336 r)
+    the factor alpha^2/gamma^2 is at most (336 (26 + 20 c))^2 s^2 r^2 <= C s^4. And p = w m + (d - 1) w^2 + (d + 1) w
+    + 1 <= 4 d w^2 for m <= w, so log p = O(log(wd)).
+    """
+    s, t, c = sp.symbols("s t c", nonnegative=True)  # size s + 1 >= 1, sqrt r = 1 + t, depth at most c times the size
+    root = 1 + t
+    assert sp.expand(336 * root**2 - 168 * root * (root + 1)).as_poly(t).coeffs() == [168, 168]
+    size = s + 1
+    slack = sp.expand((26 + 20 * c) * size - (23 * size + 20 * c * size + 3))
+    assert slack == 3 * s  # at least 0; the depth c q - q is at most c times the size
+    d, w = sp.symbols("d w", nonnegative=True)
+    width, depth = w + 1, d + 1
+    largest = width * width + (depth - 1) * width**2 + (depth + 1) * width + 1  # m = w
+    assert all(x >= 0 for x in sp.Poly(sp.expand(4 * depth * width**2 - largest), d, w).coeffs())
+
+
 @check("turing:lemma-3.3", grade="enclosed", target="printed")
 @check("turing:theorem-3.1", grade="enclosed", target="corrected", supporting=True)
 def test_the_certified_margin_is_a_polynomial_in_the_inverse_width(effort):
