@@ -26,11 +26,11 @@ from itertools import combinations_with_replacement
 
 import numpy as np
 from flint import arb, fmpq
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from numerics.balls import ball_min, decided_less_equal, precision
 from numerics.exact import as_exact
-from numerics.generalisation import LARGEST_ENUMERATION, Exact, erm_bound
+from numerics.generalisation import LARGEST_ENUMERATION, Exact, Table, erm_bound
 
 
 def maurey_cover(p: int, k: int, alpha: Exact = 1) -> NDArray[np.object_]:
@@ -54,7 +54,7 @@ def maurey_cover(p: int, k: int, alpha: Exact = 1) -> NDArray[np.object_]:
     return np.array(sorted(means), dtype=object) * (size / k)
 
 
-def sparse_average(theta: ArrayLike, k: int, alpha: Exact = 1) -> NDArray[np.object_]:
+def sparse_average(theta: Table, k: int, alpha: Exact = 1) -> NDArray[np.object_]:
     """A mean of k vectors among 0 and +-alpha e_j within alpha/sqrt(k) of theta, exact, shape (p,).
 
     Greedy: the next vector minimises the distance of the sum of t vectors from t theta, whose square then grows by at

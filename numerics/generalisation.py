@@ -21,7 +21,7 @@ Source: turing, definition 2.1, proposition 2.2 and its proof in appendix A.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from math import comb, factorial, lcm, prod
 from typing import Any, Literal
@@ -34,12 +34,13 @@ from numerics.balls import as_balls, decided_less
 from numerics.exact import as_exact
 
 Exact = int | str | Fraction | fmpq
+Table = ArrayLike | Sequence[Any]
 
 LARGEST_ENUMERATION = 2_000_000
 """Samples, up to order, that an exact sum may run through."""
 
 
-def rademacher_complexity(table: ArrayLike, probabilities: ArrayLike, n: int) -> fmpq:
+def rademacher_complexity(table: Table, probabilities: Table, n: int) -> fmpq:
     """The expected n-sample Rademacher complexity of the functions in the rows of ``table``.
 
     Args:
@@ -68,9 +69,7 @@ def rademacher_complexity(table: ArrayLike, probabilities: ArrayLike, n: int) ->
     return sum(best, start=fmpq(0)) / n
 
 
-def erm_failure_probability(
-    surrogate: ArrayLike, errors: ArrayLike, probabilities: ArrayLike, n: int, eps: Exact
-) -> fmpq:
+def erm_failure_probability(surrogate: Table, errors: Table, probabilities: Table, n: int, eps: Exact) -> fmpq:
     """The probability that some empirical minimiser of the surrogate loss has an error above eps, for one target.
 
     Args:
@@ -100,7 +99,7 @@ def erm_failure_probability(
     return fmpq(failing, common**n)
 
 
-def seen_set_probabilities(probabilities: ArrayLike, n: int) -> NDArray[Any]:
+def seen_set_probabilities(probabilities: Table, n: int) -> NDArray[Any]:
     """The probability that the points of n draws are exactly the set T, shape (2^points,), bit i of T for point i.
 
     By inclusion and exclusion: sum over subsets U of T of (-1)^|T - U| P(U)^n.
@@ -121,9 +120,7 @@ def seen_set_probabilities(probabilities: ArrayLike, n: int) -> NDArray[Any]:
     return law
 
 
-def consistent_failure_probability(
-    mistakes: ArrayLike, errors: ArrayLike, probabilities: ArrayLike, n: int, eps: Exact
-) -> fmpq:
+def consistent_failure_probability(mistakes: Table, errors: Table, probabilities: Table, n: int, eps: Exact) -> fmpq:
     """The probability that some function without a mistake on n draws has an error above eps, for one target.
 
     If one function makes no mistake at all, these are the empirical minimisers of the number of mistakes.
@@ -234,7 +231,7 @@ def _sample_size(n: int) -> int:
     return int(n)
 
 
-def _distribution(probabilities: ArrayLike, n: int) -> NDArray[Any]:
+def _distribution(probabilities: Table, n: int) -> NDArray[Any]:
     _sample_size(n)
     masses = as_exact(probabilities)
     if masses.ndim != 1 or not masses.size or any(q < 0 for q in masses) or sum(masses.tolist(), start=fmpq(0)) != 1:
@@ -243,7 +240,7 @@ def _distribution(probabilities: ArrayLike, n: int) -> NDArray[Any]:
 
 
 def _finite_problem(
-    table: ArrayLike, probabilities: ArrayLike, n: int, errors: ArrayLike | None = None, eps: Exact = 0
+    table: Table, probabilities: Table, n: int, errors: Table | None = None, eps: Exact = 0
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.bool_]]:
     """The table, the probabilities, and which functions have an error above eps."""
     values, masses = as_exact(table), _distribution(probabilities, n)

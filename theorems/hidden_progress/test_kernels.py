@@ -134,7 +134,7 @@ def test_random_features_with_certified_losses(n, k, dimension, radius, record_p
     table = feature_table(normalised(np.maximum(hidden, 0)))
     assert max(table.squared_norms()) <= 1
     fits = fit_all_parities(table, k, radius)
-    average = sum(fit.lower for fit in fits) / len(fits)
+    average = sum((fit.lower for fit in fits), start=Q(0)) / len(fits)
     bound = theorem_bound(table, k, radius)
     assert arb(fmpq(average.numerator, average.denominator)) > bound
     assert max(fit.upper - fit.lower for fit in fits) < Q(1, 10**6)
@@ -165,7 +165,7 @@ def test_the_tangent_kernel_of_a_torch_network(effort, record_property):
     assert 0 < bound < 1
     assert max(fit.upper - fit.lower for fit in fits) < Q(1, 10**6)
     if n == 6:
-        average = sum(fit.lower for fit in fits) / len(fits)
+        average = sum((fit.lower for fit in fits), start=Q(0)) / len(fits)
         assert arb(fmpq(average.numerator, average.denominator)) > bound
     assert float(largest) > float(bound)
     assert min(fit.upper for fit in fits) < 1

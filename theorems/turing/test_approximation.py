@@ -248,7 +248,8 @@ def test_exact_failure_probabilities_lie_below_one_per_cent(seed, effort):
     eps = max(Q(str(rademacher_complexity(losses, masses, 12))), min(expected))  # Rad decreases in n
     bound = erm_bound(eps, n)
     assert bound < 1
-    limit = Q(int((bound * 10**6).floor().unique_fmpz()), 10**6)
+    limit = Q(int(float(bound) * 10**6), 10**6)  # rounded down
+    assert bound > fmpq(limit.numerator, limit.denominator)
     assert erm_failure_probability(losses, expected, masses, n, limit) <= fmpq(1, 100)
 
 
