@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 
 from constructions.in_context_descent import DescentBlock
 from constructions.in_context_descent_bounds import Box, largest_value, preactivation_bounds
-from numerics._precision import precision
+from numerics.balls import precision
 from numerics.error_recursion import (
     ErrorRecursion,
     LayerBounds,

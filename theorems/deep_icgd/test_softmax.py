@@ -199,12 +199,18 @@ def test_certificate_of_failure_for_single_networks(effort: Any, record_property
     assert smallest >= 0.25
 
 
-@check("deep-icgd:lemma-16", grade="numeric", target="printed", supporting=True)
+@counterexample("deep-icgd:lemma-16", grade="numeric", supporting=True)
 def test_certificate_does_not_reject_what_can_be_computed() -> None:
-    """Negative control: for f = z_1 the identity network (phi = id, c = 0) has the certificate 0, up to one edge."""
+    """Negative control: for f = F_2(A) with F_2 = arctan, monotone, every edge that crosses v allows F_2(v)."""
     grid = np.linspace(0, 1, 41)
-    z_1, _ = np.meshgrid(grid, grid, indexing="ij")
-    assert edge_crossing_bound(z_1, z_1) <= 0.0
+    z_1, z_2 = np.meshgrid(grid, grid, indexing="ij")
+    rng = np.random.default_rng(6)
+    for number in range(9):
+        phi = random_map(rng, number % 3)
+        x, y = phi(z_1), phi(z_2)
+        A = x + rng.normal() * (x + (y - x) / (1 + np.exp(np.clip(-3 * x * (y - x), -700, 700))))
+        assert edge_crossing_bound(A, np.arctan(A)) <= 0.0
+        assert edge_crossing_bound(A, np.arctan(A) + 0.3 * abs(z_1 - z_2)) > 0.01  # and it does see what is missed
 
 
 def random_map(rng: np.random.Generator, kind: int) -> Callable[[NDArray[np.float64]], Any]:
