@@ -189,16 +189,16 @@ def test_exact_complexities_of_linear_functions_lie_below_the_bound(gamma):
 
 @check("turing:fact-covering", grade="exact", target="corrected")
 @given(SEEDS, st.integers(1, 4), st.integers(1, 6))
-def test_distances_and_ramp_losses_are_lipschitz(seed, p, count):
+def test_distances_and_ramp_losses_are_lipschitz(seed, divisor, count):
     """|dist(a, B) - dist(b, B)| <= |a - b| for finite sets B; clip(1 - rho/gamma) then changes by <= |a - b|/gamma.
 
-    Written without roots: dist(a) <= |a - b| + dist(b) is the triangle inequality over the nearest point to b. In one
-    dimension it is checked exactly; in p dimensions along one axis, where the distances are rational.
+    For every set B in every dimension: dist(a) <= |a - c| <= |a - b| + |b - c| for all c in B, by the triangle
+    inequality. Exact here on the line, where distances are rational.
     """
     rng = np.random.default_rng(seed)
     a, b = as_exact([Q(int(x), 7) for x in rng.integers(-30, 31, size=2)])
     wrong = as_exact([Q(int(x), 5) for x in rng.integers(-30, 31, size=count)])
-    gamma = fmpq(int(rng.integers(1, 9)), p)
+    gamma = fmpq(int(rng.integers(1, 9)), divisor)
 
     def rho(t: fmpq) -> fmpq:
         return min(abs(t - w) for w in wrong)
