@@ -82,6 +82,26 @@ def test_several_blocks_are_several_steps(kind: str, depth: int, most: int, effo
 
 
 @check("deep-icgd:construction-block", grade="exact", target="printed", supporting=True)
+@check("deep-icgd:theorem-5", grade="exact", target="corrected", supporting=True)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_several_steps_along_the_walls_of_the_box(kind: str, depth: int, record_property: Any) -> None:
+    """Three steps, the first of which clips, from a start where every layer has a gradient."""
+    rng = np.random.default_rng([12, depth, KINDS.index(kind)])
+    clips = []
+    for _ in range(3):
+        instance = random_instance(rng, kind, depth)
+        z, w = instance.prompt, instance.start
+        for _ in range(3):
+            z = instance.block(z)
+            w, _, clipped = reference_step(instance, w)
+            assert (z == with_weights(instance, instance.prompt, w)).all()
+            clips.append(clipped)
+        assert clips[-3] > 0
+    record_property("clipped weights", clips)
+
+
+@check("deep-icgd:construction-block", grade="exact", target="printed", supporting=True)
 @pytest.mark.parametrize("kind", ["linear", "affine", "huber"])
 def test_block_on_another_number_of_examples(kind: str, effort: Any) -> None:
     """Built for n and run on n' examples it makes the step eta n'(n+1)/(n(n'+1)), exactly."""

@@ -35,6 +35,7 @@ from constructions.in_context_descent_layers import (
 )
 from constructions.in_context_descent_layout import PromptLayout
 from constructions.layers import Array
+from constructions.relu_attention import HeadFamily, ReluAttentionLayer
 from numerics.exact import as_exact
 from numerics.relu_sums import (
     ReluSum,
@@ -344,6 +345,35 @@ def test_multiplication_layers_back_propagate(shape: tuple[int, ...], effort: An
                     s = z[i, block[f"r'{j - 2}"]] * (matrices[j - 1].T @ s)
         rest = np.setdiff1d(np.arange(block.width), np.concatenate([layout.block(f"s{j}") for j in range(1, N + 1)]))
         assert (z[:, rest] == before[:, rest]).all()
+
+
+@check("deep-icgd:remark-3", grade="exact", target="printed", supporting=True)
+def test_attention_forms_the_products_with_weights_that_all_tokens_share() -> None:
+    """V_(j+1)^T s_i(j+1) without multiplication layers: relu(<s_i, column k of V in token s>) - relu(-...), averaged.
+
+    So what the multiplication layers are needed for is only r' * (.), the product of two entries of one token.
+    """
+    layout, f = PromptLayout((2, 3, 2)), identity()
+    z = rationals(np.random.default_rng(10), 4, layout.stream.width)
+    z[:, layout.all_weights] = z[0, layout.all_weights]
+    z[:, layout.one] = fmpq(1)
+    families = [
+        HeadFamily(
+            layout.block("s2"),
+            column,
+            layout.one,
+            np.array([layout.one]),
+            layout.block("s1")[k : k + 1],
+            f.directions[:, 0],
+            f.directions[:, 1],
+            f.coefficients,
+        )
+        for k, column in enumerate(layout.weight_rows(2).T)
+    ]
+    written = (ReluAttentionLayer(tuple(families), layout.stream.width)(z) - z)[:, layout.block("s1")]
+    V = layout.matrices(z[0, layout.all_weights])[1]
+    assert (written == z[:, layout.block("s2")] @ V).all()
+    assert (written != 0).any()
 
 
 @counterexample("deep-icgd:lemma-5", grade="exact")
