@@ -359,3 +359,24 @@ def test_margin_bound_is_the_smallest_term():
     for wrong in ({"sigma_zeta": Fraction(1)}, {"lam": Fraction(1, 2)}, {"mu": Fraction(0)}):
         with pytest.raises(ValueError, match=r"Theorem D\.6|theorem D\.6|Condition D\.4"):
             MarginConstants(**(base | wrong))
+
+
+@check("turing:condition-D.3", grade="numeric", target="corrected", supporting=True)
+def test_constants_three_percent_smaller_are_refuted():
+    """Negative control: explicit witnesses reach mu_0, kappa_theta and mu of the ID chain within 1%.
+
+    At h = x = 1 the direction (1, 1) of (W, b) moves a ReLU layer by sqrt 2 ||dt||, which is mu_0 and kappa_theta at
+    once; at W' = W + sigma_theta the head moves by (2 + sigma_theta) ||dh||.
+    """
+    network = circuit_network(identity_chain(3))
+    sigma = Fraction(1, 4)
+    c = circuit_constants(network, sigma, sigma)
+    (first,) = network.steps[0].layers
+    step = 0.1 * np.array([1.0, 1.0]) / 2**0.5
+    moved = run((first,), np.array([1.0, 0.0]) + step, np.ones((1, 1)), network).item() - 1.0
+    assert moved / 0.1 > 0.99 * float(c.mu_0) == pytest.approx(0.99 * float(c.kappa_theta))
+    ends = (
+        run((network.head,), np.array([2.0 + float(sigma), -1.0]), np.array([[z]]), network).item() for z in (1.0, 1.5)
+    )
+    low, high = ends
+    assert (high - low) / 0.5 > 0.99 * float(c.mu)
