@@ -34,7 +34,9 @@ COMMON = {"k": 2, "context": 100, "batch": 64, "tests": 2000, "every": 20}
 
 def settings(model: str, seeds: Sequence[int], **changes: Any) -> dict[str, dict[str, Any]]:
     """The items of one model; the document has rate 3e-5 for transformers, which takes far longer."""
-    own = {"width": 16, "rate": 3e-3, "steps": 600} if model == "transformer" else {"rate": 2e-3, "steps": 2000}
+    own: dict[str, Any] = (
+        {"width": 16, "rate": 3e-3, "steps": 600} if model == "transformer" else {"rate": 2e-3, "steps": 1200}
+    )
     return {f"{model}-{seed}": {"model": model, "seed": seed, **COMMON, **own, **changes} for seed in seeds}
 
 
@@ -289,13 +291,16 @@ def _diagonal(W: Sequence[float]) -> bool:
     return min(a, d) > 2 * max(abs(b), abs(c))
 
 
-_SHORT = {"context": 48, "tests": 1000}
+_SHORT = {"context": 64, "tests": 1000}
 PHASES = Experiment(
     name="induction-head-phases",
     statements=tuple(f"induction-heads:fig-{n}" for n in ("8.1", "8.2", "8.3", "8.4b", "E.3", "E.5", "E.6", "E.7")),
     title="Phases of a two-layer transformer and of the minimal model in learning two-state chains in context",
     scales={
-        "quick": {**settings("transformer", [0], **_SHORT), **settings("minimal", [0], **_SHORT)},
+        "quick": {
+            **settings("transformer", [0], **_SHORT, steps=480),
+            **settings("minimal", [0], **_SHORT, steps=1600),
+        },
         "full": {**settings("transformer", range(10)), **settings("minimal", range(10))},
     },
     work=work,

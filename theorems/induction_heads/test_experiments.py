@@ -1,0 +1,206 @@
+"""The figures that show training: what the committed runs say, and runs of this session that say it again.
+
+`theorems/induction_heads/results` holds the results of all items at full scale; here they are judged once more by the
+criteria of the code. With full effort the runs at full scale are repeated; otherwise one run of each model on shorter
+sequences. A statement of the form "in 9 of 10 runs" that was met by 10 of 10 has a share of at least 0.69 among
+all seeds, at 95% (Clopper and Pearson).
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from flint import fmpq
+
+from numerics.confidence import proportion_interval
+from numerics.minimal_gradient import stationary_law
+from theorems.evidence import check, counterexample
+from theorems.experiments import Experiment, committed, recomputed, run_experiment
+from theorems.induction_heads.experiments import EXPERIMENTS
+from theorems.induction_heads.experiments_phases import PHASES
+from theorems.induction_heads.experiments_variants import MORE_SYMBOLS, ONE_LAYER, TRIGRAMS, UNIGRAM_SIGNAL
+from theorems.plugin import Effort
+
+Record = Callable[[str, object], None]
+FIGURE = "induction-heads:fig-"
+
+
+def results(experiment: Experiment) -> dict[str, Any]:
+    summary = committed(experiment.name)
+    assert summary is not None
+    assert summary["scale"] == "full"
+    return summary
+
+
+def supporting_all(function: Callable) -> Callable:
+    """Mark a test as supporting evidence for every figure that an experiment is about."""
+    for experiment in EXPERIMENTS:
+        for statement in experiment.statements:
+            function = check(statement, grade="sampled", target="printed", supporting=True)(function)
+    return function
+
+
+@pytest.fixture(scope="module")
+def phases(effort: Effort) -> dict[str, Any]:
+    """A run of this session: one seed and 48 symbols, or with full effort all runs at full scale."""
+    return run_experiment(PHASES, effort.pick(quick="quick", full="full"))
+
+
+@supporting_all
+@pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda experiment: experiment.name)
+def test_committed_results_follow_from_their_runs(experiment: Experiment, record_property: Record) -> None:
+    summary = results(experiment)
+    assert recomputed(summary) == summary
+    for statement, verdict in summary["verdicts"].items():
+        record_property(f"{statement}: {len(summary['items'])} runs", verdict)
+
+
+@check(FIGURE + "8.1", grade="sampled", target="printed")
+@check(FIGURE + "8.2", grade="sampled", target="printed")
+@check(FIGURE + "8.4b", grade="sampled", target="printed")
+@check(FIGURE + "E.5", grade="sampled", target="printed")
+@check(FIGURE + "E.6", grade="sampled", target="corrected")
+@check(FIGURE + "E.7", grade="sampled", target="printed")
+def test_phases_attention_and_comb(phases: dict[str, Any], record_property: Record) -> None:
+    """Ten seeds of each model for t = 100 in the committed runs, and the runs of this session."""
+    summary = results(PHASES)
+    assert len(summary["items"]) == 20
+    for name in ("8.1", "8.2", "8.4b", "E.5", "E.6", "E.7"):
+        assert summary["verdicts"][FIGURE + name] == "reproduced"
+        assert phases["verdicts"][FIGURE + name] == "reproduced"
+    for name in ("transformers with the phases in order", "minimal models with the phases in order"):
+        record_property(name, summary["numbers"][name])
+
+
+@check(FIGURE + "E.3", grade="sampled", target="printed")
+def test_ten_seeds_have_the_same_phases_at_different_times(effort: Effort, request: pytest.FixtureRequest) -> None:
+    summary = results(PHASES)
+    assert sum(key.startswith("transformer") for key in summary["items"]) == 10
+    assert summary["verdicts"][FIGURE + "E.3"] == "reproduced"
+    if effort.name != "quick":
+        assert request.getfixturevalue("phases")["verdicts"][FIGURE + "E.3"] == "reproduced"
+
+
+@check(FIGURE + "8.3", grade="sampled", target="corrected")
+def test_both_models_learn_bigrams_but_only_the_transformer_is_near_bayes(phases: dict[str, Any]) -> None:
+    """Plateau and drops of the transformer, and the end of the minimal model above the floor 0.0233 of counts."""
+    summary = results(PHASES)
+    assert summary["verdicts"][FIGURE + "8.3"] == phases["verdicts"][FIGURE + "8.3"] == "reproduced"
+    assert min(min(run["loss"]) for run in runs(summary, "minimal")) > 0.0233
+
+
+@counterexample(FIGURE + "8.3", grade="sampled")
+def test_minimal_models_do_not_come_near_bayes(record_property: Record) -> None:
+    """Never below 2.5 times the loss of bigrams, in ten runs; all ten transformers end below that."""
+    summary = results(PHASES)
+    ratios = [
+        [min(run["loss"]) / run["lines"]["flat"]["bigram"] for run in runs(summary, name)]
+        for name in ("minimal", "transformer")
+    ]
+    record_property("least loss over the bigram line: minimal models, transformers", [min(ratios[0]), max(ratios[1])])
+    assert min(ratios[0]) > 2.5 > max(ratios[1])
+
+
+@counterexample(FIGURE + "E.6", grade="exact")
+def test_the_stationary_law_of_a_doubly_stochastic_matrix_is_uniform() -> None:
+    """It is a vector and no identity; and for this matrix it is the only one, with equal entries."""
+    P = np.array([[fmpq(n, 10) for n in row] for row in ((1, 2, 7), (6, 3, 1), (3, 5, 2))])
+    assert P.sum(axis=0).tolist() == P.sum(axis=1).tolist() == [1, 1, 1]
+    assert stationary_law(P).tolist() == [fmpq(1, 3)] * 3
+
+
+@check(FIGURE + "E.8", grade="sampled", target="printed")
+def test_one_layer_stays_at_the_unigram_line(effort: Effort) -> None:
+    """Relative and absolute positions, without and with an MLP; two layers are near bigrams after 300 steps."""
+    summary = results(ONE_LAYER)
+    assert {key.rpartition("-")[0] for key in summary["items"]} == {
+        "relative", "relative-mlp", "absolute", "absolute-mlp",
+    }  # fmt: skip
+    assert summary["verdicts"][FIGURE + "E.8"] == "reproduced"
+    for run in runs(results(PHASES), "transformer"):
+        assert run["loss"][run["steps"].index(300)] < 2.5 * run["lines"]["flat"]["bigram"]
+    if effort.name != "quick":
+        assert run_experiment(ONE_LAYER, "full")["verdicts"][FIGURE + "E.8"] == "reproduced"
+
+
+@check(FIGURE + "E.4", grade="sampled", target="printed")
+def test_four_and_five_states_have_the_same_phases(effort: Effort, record_property: Record) -> None:
+    """Two seeds each for t = 200, four of four in order: at 95% the share among all seeds is at least 0.39."""
+    summary = results(MORE_SYMBOLS)
+    assert {item["settings"]["k"] for item in summary["items"].values()} == {4, 5}
+    assert summary["verdicts"][FIGURE + "E.4"] == "reproduced"
+    record_property("runs in order: share", str(proportion_interval(len(summary["items"]), len(summary["items"]))))
+    if effort.name != "quick":
+        assert run_experiment(MORE_SYMBOLS, "full")["verdicts"][FIGURE + "E.4"] == "reproduced"
+
+
+@check(FIGURE + "8.4a", grade="sampled", target="printed", supporting=True)
+def test_the_head_forms_earlier_without_free_unigrams_but_the_loss_does_not_drop_earlier() -> None:
+    """k = 4, t = 64, six seeds; sign tests at 5%. The second mixture takes twice as many steps for as many samples."""
+    summary = results(UNIGRAM_SIGNAL)
+    assert summary["verdicts"][FIGURE + "8.4a"] == "partly"
+    numbers = summary["numbers"]
+    assert numbers["seeds with previous token earlier without unigrams than with free-unigrams"] == "6 of 6"
+    ratio = numbers["samples to drop: free-unigrams over doubly-stochastic, geometric mean"]
+    assert ratio["low"] < 1 < ratio["high"]
+
+
+@check(FIGURE + "8.5", grade="sampled", target="printed", supporting=True)
+def test_three_heads_learn_trigrams_and_one_head_stays_at_bigrams() -> None:
+    """k = 2, t = 64, three seeds each; two of three pass the four stages in order, one goes back to uniform once."""
+    summary = results(TRIGRAMS)
+    assert summary["verdicts"][FIGURE + "8.5"] == "partly"
+    assert sum(not criterion["met"] for criterion in summary["criteria"]) == 1
+    assert [p[-3:] for p in summary["numbers"]["heads-3: phases"]] == [["unigram", "bigram", "trigram"]] * 3
+
+
+def runs(summary: dict[str, Any], model: str) -> list[dict[str, Any]]:
+    found = [item["result"] for key, item in summary["items"].items() if key.startswith(model)]
+    assert found
+    return found
+
+
+def exchanged(a: str, b: str) -> Callable[[dict[str, Any]], None]:
+    def change(run: dict[str, Any]) -> None:
+        run[a], run[b] = run[b], run[a]
+
+    return change
+
+
+def scaled(name: str, factor: float) -> Callable[[dict[str, Any]], None]:
+    def change(run: dict[str, Any]) -> None:
+        run[name] = [factor * value for value in run[name]]
+
+    return change
+
+
+def no_comb(run: dict[str, Any]) -> None:
+    run["positions"] = [[*row[:3], min(row[2], row[4]), *row[4:]] for row in run["positions"]]
+
+
+FAULTS = {
+    "unigram and uniform exchanged": ("8.1", "transformer", exchanged("unigram", "uniform")),
+    "unigram and bigram exchanged": ("E.3", "transformer", exchanged("unigram", "bigram")),
+    "less weight on the previous token": ("8.2", "transformer", scaled("previous", 0.9)),
+    "less weight on the matches": ("E.5", "transformer", scaled("matches", 0.9)),
+    "loss of the transformer too large": ("8.3", "transformer", scaled("loss", 1.6)),
+    "loss of the minimal model too small": ("8.3", "minimal", scaled("loss", 0.5)),
+    "v_4 no larger than its neighbours in the minimal model": ("8.4b", "minimal", no_comb),
+    "v_4 no larger than its neighbours in the transformer": ("E.7", "transformer", no_comb),
+    "W less diagonal": ("8.4b", "minimal", lambda run: run.update(W=[[a, a, a, a] for a, *_ in run["W"]])),
+    "unigram level reached late": ("E.6", "minimal", lambda run: run["loss"].__setitem__(slice(0, 15), [0.21] * 15)),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@supporting_all
+def test_two_faulty_runs_of_ten_change_the_verdict(fault: str) -> None:
+    figure, model, change = FAULTS[fault]
+    summary = copy.deepcopy(results(PHASES))
+    for run in runs(summary, model)[:2]:
+        change(run)
+    assert recomputed(summary)["verdicts"][FIGURE + figure] != "reproduced"
