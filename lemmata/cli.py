@@ -28,7 +28,7 @@ from certificates.reading import read, solution_of
 from certificates.regularised import penalty_limit, regularisation_path
 from certificates.sweep import Outcome, sweep, write_summary
 from constructions.network_files import export_npz
-from lemmata import circuit, experiments
+from lemmata import circuit, experiments, turing
 from lemmata.console import err, out, refusals
 from lemmata.reports import (
     print_certificate,
@@ -49,6 +49,7 @@ app = typer.Typer(
 )
 app.add_typer(experiments.app, name="experiment")
 app.command(name="circuit", help=circuit.HELP)(circuit.circuit)
+app.command(name="turing", help=turing.HELP)(turing.turing)
 
 LARGEST_ENUMERATION = 16  # parity networks are evaluated on all 2^N inputs
 LARGEST_EXACT_PARITY = 9  # and up to this N in exact arithmetic

@@ -8,7 +8,7 @@ Source: turing, def-tm and outline-4.2.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -114,7 +114,7 @@ def new_tape(word: Sequence[int], *, start: int = 0, blank: int = 0) -> Tape:
     return Tape(np.array([*word, blank], dtype=np.uint16), 0, start, blank)
 
 
-def advance(tape: Tape, tables: Tables, steps: int, terminal: Sequence[int] = (), left_end: str = "two-way") -> Steps:
+def advance(tape: Tape, tables: Tables, steps: int, terminal: Collection[int] = (), left_end: str = "two-way") -> Steps:
     """Run on for a number of steps, or until a terminal state, and change the tape; see `simulate` for the rules.
 
     Raises:

@@ -1,0 +1,269 @@
+"""The command `lemmata turing`: compile a Turing machine into a transformer, and run its weights."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from constructions.turing_indexed import advance_indexed, start_indexed
+from constructions.turing_invariants import violations
+from constructions.turing_machine import LEFT_ENDS, NAMED_MACHINES, LeftEnd, TuringMachine, parse_machine
+from constructions.turing_torch import run_torch, turing_module
+from constructions.turing_transformer import TuringTransformer, compile_turing_machine
+from constructions.turing_transformer_dense import MEMORY_LIMIT, dense_memory, run_dense
+from constructions.turing_transformer_exact import run_exact
+from constructions.turing_transformer_run import TransformerRun
+from lemmata.console import err, out, refusals
+from lemmata.turing_runs import Outcome, VerificationError, indexed_session, initial_outcome
+from numerics.turing_simulator import advance, new_tape
+
+__all__ = ["HELP", "turing"]
+
+HELP = (
+    "Compile a Turing machine into a transformer and run its weights. MACHINE is in the format of the busy-beaver "
+    f"community, such as 1RB1LB_1LA1RZ, or one of {', '.join(NAMED_MACHINES)}."
+)
+
+TOLERANCE = 1e-4  # of entries that must be 0 or 1, in float64
+SHOWN_CELLS = 15  # on each side of the head
+MOST_SHOWN = 200  # cells of the final tape in a report
+EXACT_BYTES = 400  # per nonzero entry of a key or a value, as a fraction in a Python dictionary
+
+
+class Evaluator(StrEnum):
+    """Which code runs the weights."""
+
+    INDEXED = "indexed"
+    DENSE = "dense"
+    TORCH = "torch"
+    EXACT = "exact"
+
+
+def turing(
+    machine: Annotated[str, typer.Argument(metavar="MACHINE", help="1RB1LB_1LA1RZ or a name, see above")],
+    steps: Annotated[int, typer.Option(metavar="T", min=1, help="time steps for which it is compiled")],
+    word: Annotated[
+        str, typer.Option("--input", metavar="WORD", help="input: one character per symbol, or names with commas")
+    ] = "",
+    evaluator: Annotated[Evaluator, typer.Option(help="which code runs the weights")] = Evaluator.INDEXED,
+    trace: Annotated[int, typer.Option(metavar="N", min=0, help="draw the first N steps")] = 0,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="compare with the simulator, and check the invariants")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="print the result as JSON instead of a report")] = False,
+    checkpoint: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="keep the run here, and go on from here (indexed only)")
+    ] = None,
+    left_end: Annotated[
+        str | None, typer.Option(metavar="RULE", help=f"left of the first cell: {', '.join(LEFT_ENDS)}")
+    ] = None,
+) -> None:
+    """Print where the machine is after T steps, or where it halted; exit 1 when --verify fails, 2 for bad input."""
+    with refusals():
+        parsed = _machine(machine)
+        symbols = parsed.encode(word.split(",") if "," in word else word)
+        transformer = compile_turing_machine(parsed, steps, left_end=_left_end(left_end))
+        transformer.encode(symbols)
+        _refuse_early(transformer, symbols, evaluator, checkpoint, trace)
+    try:
+        with refusals():
+            if evaluator is Evaluator.INDEXED:
+                outcome, pictures = _indexed(transformer, symbols, checkpoint, verify, trace)
+            else:
+                outcome, pictures = _whole(transformer, symbols, evaluator, verify, trace)
+    except VerificationError as error:
+        err.print(f"[red]not verified[/red]: {escape(str(error))}", soft_wrap=True)
+        raise typer.Exit(1) from error
+    if pictures is not None:
+        _draw(transformer, symbols, pictures, to_stderr=as_json)
+    if as_json:
+        typer.echo(json.dumps(_document(transformer, outcome, evaluator, verify), indent=2))
+    else:
+        _print(transformer, outcome, verify)
+
+
+def _machine(text: str) -> TuringMachine:
+    return NAMED_MACHINES[text]() if text in NAMED_MACHINES else parse_machine(text)
+
+
+def _left_end(rule: str | None) -> LeftEnd | None:
+    for known in ("refuse", "stay", "two-way"):
+        if rule == known:
+            return known
+    if rule is not None:
+        raise ValueError(f"--left-end is one of {', '.join(LEFT_ENDS)}, not {rule!r}.")
+    return None
+
+
+def _refuse_early(
+    transformer: TuringTransformer, word: tuple[int, ...], evaluator: Evaluator, file: Path | None, trace: int
+) -> None:
+    """Refuse before any work what cannot be finished."""
+    steps = transformer.steps
+    if trace > steps:
+        raise ValueError(f"--trace {trace} asks for more steps than --steps {steps}.")
+    if file is not None and evaluator is not Evaluator.INDEXED:
+        raise ValueError("--checkpoint works with the indexed evaluator only.")
+    if file is not None and (not file.parent.is_dir() or file.is_dir() or not os.access(file.parent, os.W_OK)):
+        raise ValueError(f"{file} cannot be written: name a file in a writable directory.")
+    if evaluator is not Evaluator.INDEXED:
+        hidden = dense_memory(transformer, 1, hidden=True)
+        entries = (steps + 1) * (transformer.layout.bits + 2) * (4 * transformer.layout.bits + 4)
+        needed = hidden if evaluator is not Evaluator.EXACT else hidden + EXACT_BYTES * entries
+        if needed > MEMORY_LIMIT:
+            raise ValueError(
+                f"{steps} steps need {needed / 2**30:.1f} GiB in the {evaluator} evaluator, and "
+                f"{MEMORY_LIMIT / 2**30:.1f} GiB are allowed: use fewer steps or --evaluator indexed."
+            )
+    if transformer.left_end == "refuse":
+        machine = transformer.machine
+        tape = new_tape(word, start=machine.start, blank=machine.blank)
+        while tape.steps < steps and tape.state not in machine.terminal:
+            advance(tape, machine.arrays(), min(1 << 20, steps - tape.steps), machine.terminal, "refuse")
+
+
+Streams = NDArray[Any]
+
+
+def _indexed(
+    transformer: TuringTransformer, word: tuple[int, ...], file: Path | None, verify: bool, trace: int
+) -> tuple[Outcome, Streams | None]:
+    pictures = None
+    if trace:
+        pictures = advance_indexed(start_indexed(transformer, word), trace + 1, trace=True).trace[:, :, 1]
+    session = indexed_session(transformer, word, file, verify)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    try:
+        with Progress(*columns, console=err, transient=True) as bar:
+            task = bar.add_task("steps", total=transformer.steps, completed=session.outcome.steps)
+            session.finish(lambda done: bar.update(task, completed=done))
+    except KeyboardInterrupt as interrupt:
+        kept = "" if file is None else f"; the same command goes on from {file}"
+        err.print(escape(f"stopped after step {session.outcome.steps}{kept}"), soft_wrap=True)
+        raise typer.Exit(130) from interrupt
+    return session.outcome, pictures
+
+
+def _whole(
+    transformer: TuringTransformer, word: tuple[int, ...], evaluator: Evaluator, verify: bool, trace: int
+) -> tuple[Outcome, Streams | None]:
+    """Run all T steps at once; steps after the machine has halted are dropped."""
+    keep, began = verify or trace > 0, time.perf_counter()
+    with err.status(f"running {transformer.steps} steps in the {evaluator} evaluator"):
+        if evaluator is Evaluator.EXACT:
+            run = run_exact(transformer, word, hidden=keep)
+        elif evaluator is Evaluator.TORCH:
+            run = run_torch(turing_module(transformer), [word], hidden=keep)
+        else:
+            run = run_dense(transformer, [word], hidden=keep)
+    seconds = time.perf_counter() - began
+    if verify and run.hidden is not None:
+        tolerance = 0.0 if evaluator is Evaluator.EXACT else TOLERANCE
+        if wrong := violations(transformer, word, run.hidden[0], tolerance=tolerance, limit=1):
+            where = wrong[0]
+            raise VerificationError(
+                f"Layer {where.layer} at time {where.time}: {where.block}[{where.index}] is {where.found}, "
+                f"not {where.expected}."
+            )
+    outcome = _outcome(transformer, word, run)
+    outcome.seconds = seconds
+    pictures = None if not trace or run.hidden is None else np.rint(run.hidden[0, : trace + 1].astype(float))
+    return outcome, pictures
+
+
+def _outcome(transformer: TuringTransformer, word: tuple[int, ...], run: TransformerRun) -> Outcome:
+    outcome = initial_outcome(transformer.machine, word)
+    terminal = np.isin(run.states[0], list(transformer.machine.terminal))
+    last = int(terminal.argmax()) if terminal.any() else transformer.steps
+    heads = run.heads[0] - transformer.start_cell
+    outcome.extend(run.states[0, 1 : last + 1], run.symbols[0, 1 : last + 1], heads[1 : last + 1])
+    return outcome
+
+
+def _document(transformer: TuringTransformer, outcome: Outcome, evaluator: Evaluator, verify: bool) -> dict[str, Any]:
+    tape = outcome.tape()
+    machine = outcome.machine
+    return {
+        "machine": machine.name,
+        "evaluator": evaluator.value,
+        "steps": outcome.steps,
+        "halted": outcome.halted,
+        "accepts": None if not outcome.halted else outcome.state in machine.accept,
+        "state": machine.states[outcome.state],
+        "head": outcome.head,
+        "tape": "".join(tape) if all(len(name) == 1 for name in machine.symbols) else tape,
+        "leftmost": outcome.left,
+        "position_bits": transformer.layout.bits,
+        "layers": len(transformer.layers),
+        "width": transformer.width,
+        "verified": True if verify else None,
+        "seconds": round(outcome.seconds, 6),
+    }
+
+
+def _print(transformer: TuringTransformer, outcome: Outcome, verify: bool) -> None:
+    machine, tape = outcome.machine, outcome.tape()
+    ended = "halted" if outcome.halted else "has not halted"
+    answer = "" if not outcome.halted else (", accepting" if outcome.state in machine.accept else ", rejecting")
+    out.print(
+        f"{escape(machine.name)}: {ended} after {outcome.steps} steps in state "
+        f"{escape(machine.states[outcome.state])}{answer}, head at {outcome.head} from the start cell",
+        soft_wrap=True,
+    )
+    left = max(0, outcome.head - outcome.left - MOST_SHOWN // 2)
+    shown = "".join(tape[left : left + MOST_SHOWN])
+    cut = f" (cells {outcome.left + left} to {outcome.left + left + len(shown) - 1})" if len(shown) < len(tape) else ""
+    out.print(f"tape, {len(tape)} cells from {outcome.left} to {outcome.right}{cut}: {escape(shown)}", soft_wrap=True)
+    rate = f", {outcome.seconds / outcome.steps * 1e6:.1f} µs per step" if outcome.steps else ""
+    out.print(
+        f"transformer: {len(transformer.layers)} layers of width {transformer.width}, "
+        f"{transformer.layout.bits} bits of position; {outcome.seconds:.2f} s{rate}",
+        soft_wrap=True,
+    )
+    if verify:
+        out.print("[green]verified[/green]: every step as the simulator, and the invariants of the layers")
+
+
+def _draw(transformer: TuringTransformer, word: tuple[int, ...], streams: Streams, *, to_stderr: bool) -> None:
+    """The tape and the binary search, one line each per step."""
+    console, machine = err if to_stderr else out, transformer.machine
+    stream, names = transformer.layout.stream, [layer.name for layer in transformer.layers]
+    tape, origin = dict(enumerate(word)), transformer.start_cell
+    for time_step, layers in enumerate(streams.astype(int)):
+        o = layers[-1]
+        head = _number(o[stream["pos2"]]) - origin
+        if time_step:
+            moved = layers[names.index("C.1b")]
+            tape[_number(moved[stream["pos2"]]) - origin] = int(moved[stream["sym2"]].argmax())
+        cells = range(head - SHOWN_CELLS, head + SHOWN_CELLS + 1)
+        row = [machine.symbols[tape.get(cell, machine.blank)] for cell in cells]
+        row[SHOWN_CELLS] = f"[{row[SHOWN_CELLS]}]"
+        state = machine.states[int(o[stream["st"]].argmax())]
+        console.print(f"{time_step:>6} {state:>10} {head:>6}  {''.join(row)}", markup=False, soft_wrap=True)
+        if time_step:
+            console.print(
+                " " * 26 + _search(layers, names, stream["scr3"], stream["scr4"]), markup=False, soft_wrap=True
+            )
+
+
+def _search(layers: NDArray[np.int64], names: list[str], block: slice, flags: slice) -> str:
+    """The digits of the last visit as the layers find them."""
+    if not layers[names.index("C.4"), flags][0]:
+        return "never visited: the null pair wins"
+    found = [layers[n, block] for n, name in enumerate(names) if name.startswith("C.5")]
+    digits = ["".join(str(bit) for bit in row[: j + 1]) for j, row in enumerate(found)]
+    return f"last visit {' '.join(digits)} = step {_number(found[-1])}"
+
+
+def _number(bits: NDArray[np.int64]) -> int:
+    return int("".join(str(int(bit)) for bit in bits), 2)
