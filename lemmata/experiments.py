@@ -135,6 +135,10 @@ def _print(summary: Summary) -> None:
     for name, value in summary["numbers"].items():
         out.print(f"  {escape(name)}: {escape(_number(value))}", soft_wrap=True)
     out.print(f"  command: {escape(summary['command'])}", soft_wrap=True)
+    if summary["scale"] == "quick":
+        out.print(
+            "The quick scale tries the experiment out; the thresholds are meant for --scale full.", soft_wrap=True
+        )
 
 
 def _number(value: object) -> str:

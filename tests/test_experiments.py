@@ -204,6 +204,7 @@ def test_the_commands(tmp_path, toy, monkeypatch):
     assert result.exit_code == 0
     assert "induction-heads:fig-8.1: partly" in result.stdout
     assert "sum of squares: 14" in result.stdout
+    assert "The quick scale tries the experiment out" in result.stdout
     assert (tmp_path / "toy-quick" / "seed-2.json").exists()
     again = runner.invoke(app, ["experiment", "run", "toy", "--out", str(tmp_path), "--json"])
     assert json.loads(again.stdout) == json.loads((tmp_path / "toy.json").read_text())

@@ -1,10 +1,10 @@
 """Experiments of the documents, repeated: what is run, what is measured, and what counts as reproduced.
 
 A chapter lists its experiments as ``EXPERIMENTS`` in `theorems/<chapter>/experiments.py`. Each has settings for two
-scales ("quick", seconds; "full", minutes), a function that does one item (usually one seed), and a function that turns
-the results into numbers with confidence intervals and into criteria, each met or not. The criteria are written down
-before the runs that they judge. A figure is "reproduced" if all criteria that name it are met, "partly" if some are,
-and "not reproduced" if none is.
+scales ("full", minutes, for which the criteria are meant; "quick", seconds, to try it out), a function that does one
+item (usually one seed), and a function that turns the results into numbers with confidence intervals and into criteria,
+each met or not. The criteria are written down before the runs that they judge. A figure is "reproduced" if all criteria
+that name it are met, "partly" if some are, and "not reproduced" if none is.
 
 `results/<name>.json` in the folder of a chapter is the committed summary of a run at full scale, with the results of
 all items, so that `recomputed` can judge it again.
