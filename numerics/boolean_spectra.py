@@ -41,6 +41,7 @@ __all__ = [
     "majority_weight",
     "sinusoid_coefficient",
     "sinusoid_gap",
+    "support_indices",
     "symmetric_spectrum",
 ]
 
@@ -188,7 +189,8 @@ class FourierGap:
         return self.strongest_below - self.strongest_above
 
 
-def _check_support(n: int, support: Iterable[int]) -> tuple[int, ...]:
+def support_indices(n: int, support: Iterable[int]) -> tuple[int, ...]:
+    """The members of a support, in their order; ValueError unless they are different indices from 0 to n-1."""
     chosen = tuple(support)
     outside = [i for i in chosen if not 0 <= i < n]
     if not chosen or outside or len(set(chosen)) < len(chosen):
@@ -224,7 +226,7 @@ def fourier_gap(values: ArrayLike, support: Iterable[int]) -> FourierGap:
     """
     transform = walsh_hadamard(values)
     n = len(transform).bit_length() - 1
-    chosen = _check_support(n, support)
+    chosen = support_indices(n, support)
     code = sum(1 << i for i in chosen)
     unit = 2.0**-n if transform.dtype == np.float64 else fmpq(1, 2**n)
 
@@ -278,7 +280,7 @@ def sinusoid_coefficient(weights: ArrayLike | Sequence[Any], phase: object, memb
     """
     sines, cosines, start = _sines_and_cosines(weights, phase)
     chosen = tuple(members)
-    T = set(_check_support(len(sines), chosen)) if chosen else set()
+    T = set(support_indices(len(sines), chosen)) if chosen else set()
     result = _shift_by_quarter_turns(start, len(T))
     for i in range(len(sines)):
         result *= sines[i] if i in T else cosines[i]
@@ -294,7 +296,7 @@ def sinusoid_gap(weights: ArrayLike | Sequence[Any], phase: object, support: Ite
     Args and errors as in `sinusoid_coefficient`; the support must not be empty.
     """
     sines, cosines, start = _sines_and_cosines(weights, phase)
-    chosen = _check_support(len(sines), support)
+    chosen = support_indices(len(sines), support)
     inside = set(chosen)
     others = [j for j in range(len(sines)) if j not in inside]
     prefix = abs(_shift_by_quarter_turns(start, len(chosen) - 1))  # the same for k - 1 and k + 1, up to the sign

@@ -12,19 +12,32 @@ k > 2:
 
 It is enclosed rigorously, by the adaptive integration of balls.
 
-Source: hidden-progress, equation-B.7, lemma-B.8 and equation-B.8.
+From v_i(0) = 1 the flow is v = (1 - (k-2) t)^(-1/(k-2)), so that the share of the time to the blow-up that has passed
+at v is 1 - v^(2-k), a rational number. With all irrelevant weights +-1 the error stays above 1/2 - gamma for most of
+it.
+
+Source: hidden-progress, equation-B.7, lemma-B.8, equation-B.8, corollary-B.10 and theorem-5.7.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import comb
 from typing import Any
 
 from flint import acb, arb, fmpq
 
 from numerics.exact import as_exact
 
-__all__ = ["arithmetic_mean", "blow_up_time", "geometric_mean", "growth_time", "squares"]
+__all__ = [
+    "arithmetic_mean",
+    "blow_up_time",
+    "geometric_mean",
+    "growth_time",
+    "plateau_end",
+    "plateau_share",
+    "squares",
+]
 
 
 def squares(initial: Sequence[Any]) -> list[fmpq]:
@@ -82,6 +95,47 @@ def blow_up_time(initial: Sequence[Any]) -> arb:
     if len(a) <= 2:
         raise ValueError(f"The flow blows up for k > 2 blocks only, not for k = {len(a)}.")
     return _time(a, arb(0))
+
+
+def plateau_end(irrelevant: int, k: int, gamma: fmpq) -> int:
+    """The relevant weight v at which the error falls below 1/2 - gamma, all irrelevant weights being +-1.
+
+    It is the smallest value b of |S| with P(|S| <= b)^k > 2 gamma, for the sum S of m = ``irrelevant`` signs: where v
+    is no value of S the error is (1 - P(|S| < v)^k)/2. If b is below 1, the initial weight, there is no plateau.
+
+    Raises:
+        ValueError: unless m >= 1, k >= 1 and 0 < gamma < 1/2, gamma rational.
+    """
+    if irrelevant < 1 or k < 1 or not 0 < gamma < fmpq(1, 2):
+        raise ValueError(
+            f"A plateau needs m >= 1 irrelevant weights, k >= 1 blocks and a rational gamma in (0, 1/2), not "
+            f"m = {irrelevant}, k = {k} and gamma = {gamma}."
+        )
+    m, inside, b = irrelevant, 0, irrelevant % 2 - 2
+    while fmpq(inside, 2**m) ** k <= 2 * gamma:
+        b += 2
+        inside += comb(m, (m + b) // 2) * (1 if b == 0 else 2)
+    return b
+
+
+def plateau_share(irrelevant: int, k: int, gamma: fmpq, *, until_zero_error: bool = False) -> fmpq:
+    """T(1/2 - gamma)/T(0) from v = 1, exactly: the share of the time that the flow spends on its plateau.
+
+    Args:
+        irrelevant: m = n' - 1 weights +-1 in each block. k: the number of blocks. gamma: rational.
+        until_zero_error: whether T(0) is the first time of error 0, at v = m, and not the blow-up.
+
+    Raises:
+        ValueError: for k < 3 (nothing blows up), m < 2 with ``until_zero_error`` (the error is 0 from the start), or as
+            `plateau_end`.
+    """
+    if k < 3 or (until_zero_error and irrelevant < 2):
+        raise ValueError(
+            "The ratio needs k >= 3 blocks, and m >= 2 irrelevant weights if it ends at error 0, "
+            f"not k = {k} and m = {irrelevant}."
+        )
+    share = 1 - fmpq(1, max(1, plateau_end(irrelevant, k, gamma)) ** (k - 2))
+    return share / (1 - fmpq(1, irrelevant ** (k - 2))) if until_zero_error else share
 
 
 def _time(a: list[fmpq], start: arb) -> arb:

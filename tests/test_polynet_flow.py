@@ -5,7 +5,16 @@ from itertools import pairwise
 import pytest
 from flint import arb, fmpq
 
-from numerics.polynet_flow import arithmetic_mean, blow_up_time, geometric_mean, growth_time, squares
+from numerics.polynet_error import polynet_error
+from numerics.polynet_flow import (
+    arithmetic_mean,
+    blow_up_time,
+    geometric_mean,
+    growth_time,
+    plateau_end,
+    plateau_share,
+    squares,
+)
 
 
 def test_closed_forms() -> None:
@@ -46,3 +55,32 @@ def test_bad_growth_and_too_few_blocks() -> None:
         growth_time([1, 1, 1], arb(0, 1))
     with pytest.raises(ValueError, match="k > 2"):
         blow_up_time([1, 1])
+
+
+def test_the_plateau_ends_where_the_exact_error_falls() -> None:
+    """b against the error itself on both sides of it, for all m <= 9 and k = 3, 4; and the share at k = 3, m = 4."""
+    for k in (3, 4):
+        for m in range(1, 10):
+            for gamma in (fmpq(1, 100), fmpq(1, 10), fmpq(2, 5)):
+                b = plateau_end(m, k, gamma)
+                beyond, before = fmpq(2 * b + 1, 2), fmpq(2 * b - 1, 2)
+                if b >= 0:
+                    assert polynet_error([beyond] * k, [(1,) * m] * k) < fmpq(1, 2) - gamma
+                if before > 0:
+                    assert polynet_error([before] * k, [(1,) * m] * k) >= fmpq(1, 2) - gamma
+    assert plateau_end(4, 3, fmpq(2, 5)) == 4  # P(|S| <= 2)^3 = (7/8)^3 < 4/5 < 1
+    assert plateau_share(4, 3, fmpq(1, 10)) == fmpq(1, 2)
+    assert plateau_share(4, 3, fmpq(1, 10), until_zero_error=True) == fmpq(2, 3)
+
+
+@pytest.mark.parametrize(("m", "k", "gamma"), [(0, 3, fmpq(1, 10)), (4, 0, fmpq(1, 10)), (4, 3, fmpq(1, 2))])
+def test_bad_plateaus(m: int, k: int, gamma: fmpq) -> None:
+    with pytest.raises(ValueError, match="A plateau needs"):
+        plateau_end(m, k, gamma)
+
+
+def test_no_share_without_a_blow_up() -> None:
+    with pytest.raises(ValueError, match="k >= 3 blocks"):
+        plateau_share(4, 2, fmpq(1, 10))
+    with pytest.raises(ValueError, match="k >= 3 blocks, and m >= 2"):
+        plateau_share(1, 3, fmpq(1, 10), until_zero_error=True)

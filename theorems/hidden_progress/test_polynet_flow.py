@@ -35,7 +35,15 @@ from constructions.parity_networks import PolyNet
 from numerics.balls import decided_less_equal
 from numerics.exact import as_exact
 from numerics.polynet_error import polynet_error
-from numerics.polynet_flow import arithmetic_mean, blow_up_time, geometric_mean, growth_time, squares
+from numerics.polynet_flow import (
+    arithmetic_mean,
+    blow_up_time,
+    geometric_mean,
+    growth_time,
+    plateau_end,
+    plateau_share,
+    squares,
+)
 from theorems.evidence import check, counterexample
 from theorems.plugin import Effort
 
@@ -217,15 +225,6 @@ def test_the_printed_blow_up_time_has_the_wrong_exponent() -> None:
     assert printed < blow_up_time(initial)
 
 
-def _last_weight(m: int, k: int, gamma: fmpq) -> int:
-    """The smallest b with P(|S| <= b)^k > 2 gamma: beyond it, ties apart, the error is below 1/2 - gamma."""
-    inside, b = 0, m % 2 - 2
-    while fmpq(inside, 2**m) ** k <= 2 * gamma:
-        b += 2
-        inside += comb(m, (m + b) // 2) * (1 if b == 0 else 2)
-    return b
-
-
 def _share_left(m: int, k: int, gamma: fmpq) -> arb:
     """The proved bound (X/2)^(2-k) of 1 - T(1/2 - gamma)/T(0)."""
     x = (arb(3 * m) / 2).sqrt() * arb(2 * gamma).root(k)
@@ -271,11 +270,12 @@ def test_the_share_of_time_after_the_plateau(k: int, effort: Effort) -> None:
     """
     for gamma in (fmpq(1, 100), fmpq(1, 10), fmpq(2, 5)):
         for m in (1, 2, 10, 30, 100, 300, effort.pick(quick=1000, full=3000)):
-            b = _last_weight(m, k, gamma)
+            b = plateau_end(m, k, gamma)
             if b >= 1:
                 assert decided_less_equal(arb(fmpq(1, b ** (k - 2))), _share_left(m, k, gamma))
                 if m > 1:  # with m = 1 the error is zero from the start, and theorem 5.7 says nothing
-                    ratio = (1 - fmpq(1, b ** (k - 2))) / (1 - fmpq(1, m ** (k - 2)))
+                    ratio = plateau_share(m, k, gamma, until_zero_error=True)
+                    assert ratio == (1 - fmpq(1, b ** (k - 2))) / (1 - fmpq(1, m ** (k - 2)))
                     assert decided_less_equal(1 - arb(ratio), _share_left(m, k, gamma))
             else:  # the error is below 1/2 - gamma from the start: the bound must be vacuous
                 assert _share_left(m, k, gamma) >= 1
@@ -285,15 +285,14 @@ def test_the_share_of_time_after_the_plateau(k: int, effort: Effort) -> None:
 def test_numbers_of_the_plateau() -> None:
     """T(.49)/T(0) with T(0) the first zero error: 0.9009 at k = 3, n' = 1001; 0.9961 at k = 4 (four digits)."""
     for k, share in ((3, 0.9009), (4, 0.9961)):
-        b, m = _last_weight(1000, k, fmpq(1, 100)), 1000
-        ratio = (1 - fmpq(1, b ** (k - 2))) / (1 - fmpq(1, m ** (k - 2)))
+        ratio = plateau_share(1000, k, fmpq(1, 100), until_zero_error=True)
         assert round(float(arb(ratio)), 4) == share
 
 
 @check("hidden-progress:corollary-B.10", grade="exact", target="printed", supporting=True)
 def test_without_k_at_least_three_there_is_no_plateau() -> None:
     """k = 2: v = e^t, so the share of time before the error falls is ln b / ln m, which tends to 1/2 and not to 1."""
-    shares = [np.log(_last_weight(m, 2, fmpq(1, 100))) / np.log(m) for m in (100, 1000, 4000)]
+    shares = [np.log(plateau_end(m, 2, fmpq(1, 100))) / np.log(m) for m in (100, 1000, 4000)]
     assert all(share < 0.6 for share in shares)
 
 

@@ -27,6 +27,7 @@ from hypothesis import strategies as st
 from constructions.homogeneous import sign_inputs
 from constructions.parity_networks import TwoLayerNetwork, post_step_network
 from numerics.exact import as_exact
+from numerics.hinge_loss import parity_losses
 from numerics.linear import solve_unique
 from theorems.evidence import check, counterexample
 
@@ -341,23 +342,10 @@ def test_the_repaired_chain_on_a_grid(k: int, exponent: int) -> None:
 
 
 def _exact_losses(n: int, k: int) -> tuple[fmpq, fmpq]:
-    """Hinge loss and 0-1 error of the repaired network with equal irrelevant signs, by a sum over (m, M).
-
-    M of the n - k irrelevant inputs are +1. All numbers are integers over 2k(n-k); `mass` holds the binomials.
-    """
-    scale = 2 * k * (n - k)
-    mass, hinge, errors = 1, 0, 0
-    network = post_step_network(k, k, exact=True)
-    u = [int(weight.p) for weight in network.readout]
-    for M in range(n - k + 1):
-        noise = (k - 1) * (2 * M - (n - k))
-        for m in range(k + 1):
-            ramps = (max(2 * (n - k) * (m + i + 1 - k) + noise, 0) for i in range(k + 1))
-            margin = (-1) ** (k - m) * sum(weight * ramp for weight, ramp in zip(u, ramps, strict=True))
-            hinge += mass * math.comb(k, m) * max(scale - margin, 0)
-            errors += mass * math.comb(k, m) * (margin <= 0)
-        mass = mass * (n - k - M) // (M + 1)
-    return fmpq(hinge, scale * 2**n), fmpq(errors, 2**n)
+    """Hinge loss and 0-1 error of the repaired network with equal irrelevant signs."""
+    network = post_step_network(n, k, exact=True)
+    losses = parity_losses(network.hidden, network.bias, network.readout, range(k))
+    return losses.hinge, losses.error
 
 
 @check("hidden-progress:lemma-B.4", grade="exact", target="corrected", supporting=True)
