@@ -18,7 +18,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from constructions.turing_indexed import advance_indexed, start_indexed
 from constructions.turing_invariants import violations
 from constructions.turing_machine import LEFT_ENDS, NAMED_MACHINES, LeftEnd, TuringMachine, parse_machine
-from constructions.turing_torch import run_torch, turing_module
 from constructions.turing_transformer import TuringTransformer, compile_turing_machine
 from constructions.turing_transformer_dense import MEMORY_LIMIT, dense_memory, run_dense
 from constructions.turing_transformer_exact import run_exact
@@ -163,6 +162,8 @@ def _whole(
         if evaluator is Evaluator.EXACT:
             run = run_exact(transformer, word, hidden=keep)
         elif evaluator is Evaluator.TORCH:
+            from constructions.turing_torch import run_torch, turing_module  # torch is slow to import
+
             run = run_torch(turing_module(transformer), [word], hidden=keep)
         else:
             run = run_dense(transformer, [word], hidden=keep)
