@@ -141,7 +141,7 @@ GROKKING = Experiment(
     statements=(_GROKKING,),
     title="Finite samples: overfitting, late generalisation and learning, n = 30, k = 3, weight decay 0.003",
     scales={
-        "quick": {f"sample-{m}": _finite(m, 4, n=20, k=2, steps=8000, width=50, decay=0.01) for m in (30, 130, 1000)},
+        "quick": {f"sample-{m}": _finite(m, 4, n=20, k=2, steps=8000, width=50, decay=0.01) for m in (30, 110, 1000)},
         "full": {f"sample-{m}": _finite(m, 10) for m in (300, 700, 4000)},
     },
     work=courses,

@@ -1,0 +1,164 @@
+"""The training runs of this chapter: what the committed results say, and smaller runs that say it again.
+
+`theorems/hidden_progress/results` holds the runs at full scale, which are judged here once more by the criteria of the
+code; with full effort they are repeated. Quick runs are smaller and decide nothing alone.
+"""
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from theorems.evidence import check
+from theorems.experiments import Experiment, committed, recomputed, run_experiment
+from theorems.hidden_progress.experiments import EXPERIMENTS
+from theorems.hidden_progress.experiments_courses import GROKKING, NO_PLATEAU, PROGRESS
+from theorems.hidden_progress.experiments_times import CELLS, NOISE, NULL_MODEL, WIDTHS
+from theorems.plugin import Effort
+
+NAME = "hidden-progress:"
+Record = Callable[[str, object], None]
+
+
+def _results(experiment: Experiment) -> dict[str, Any]:
+    summary = committed(experiment.name)
+    assert summary is not None, f"There are no committed results of {experiment.name}."
+    return summary
+
+
+def _judge(experiment: Experiment, statement: str, effort: Effort) -> None:
+    """The committed runs reproduce the statement, and so do the runs of this session."""
+    assert _results(experiment)["verdicts"][NAME + statement] == "reproduced"
+    summary = run_experiment(experiment, effort.pick(quick="quick", full="full"))
+    assert summary["verdicts"][NAME + statement] == "reproduced"
+
+
+@check(NAME + "experiment-5.3", grade="sampled", target="printed", supporting=True)
+@pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda experiment: experiment.name)
+def test_the_committed_results_follow_from_their_items(experiment: Experiment) -> None:
+    assert recomputed(_results(experiment)) == _results(experiment)
+
+
+@check(NAME + "empirical-finding-5.1", grade="sampled", target="printed", supporting=True)
+@check(NAME + "experiment-5.1", grade="sampled", target="printed", supporting=True)
+def test_sample_cells_converge(effort: Effort) -> None:
+    """27 cells, 25 trials each: every trial of every cell converges. The grid of the finding has 10^5 cells."""
+    summary = _results(CELLS)
+    assert len(summary["items"]) == 27
+    assert all(None not in item["result"]["times"] for item in summary["items"].values())
+    assert set(summary["verdicts"].values()) == {"reproduced"}
+    if effort.name != "quick":
+        _judge(CELLS, "experiment-5.1", effort)
+
+
+@check(NAME + "experiment-5.2", grade="sampled", target="printed")
+@check(NAME + "unnumbered-random-search", grade="sampled", target="printed")
+def test_convergence_is_not_random_search(effort: Effort, record_property: Record) -> None:
+    """200 committed runs at n = 30, k = 3: between 240 and 540 steps, where random search has a 5 % quantile of 208 and
+    a mean of 4060; times depend on the start; and the exponent grows with n. Quick runs repeat the first of these."""
+    summary = _results(NULL_MODEL)
+    assert summary["verdicts"][NAME + "experiment-5.2"] == "reproduced"
+    for name in ("median time", "earliest", "latest", "p, start does not matter", "slopes of log time in log n"):
+        record_property(name, summary["numbers"][name])
+    _judge(NULL_MODEL, "unnumbered-random-search", effort)
+    if effort.name != "quick":
+        _judge(NULL_MODEL, "experiment-5.2", effort)
+
+
+@check(NAME + "experiment-5.3", grade="sampled", target="printed")
+@check(NAME + "definition-progress-measure", grade="sampled", target="printed")
+def test_progress_is_hidden(effort: Effort, record_property: Record) -> None:
+    """40 committed runs on signal and 20 on noise at n = 50, k = 3."""
+    summary = _results(PROGRESS)
+    for statement in ("experiment-5.3", "definition-progress-measure"):
+        assert summary["verdicts"][NAME + statement] == "reproduced"
+        if effort.name != "quick":
+            _judge(PROGRESS, statement, effort)
+    for name, value in summary["numbers"].items():
+        record_property(name, value)
+
+
+@check(NAME + "experiment-5.4-left-B.10", grade="sampled", target="printed")
+def test_width_gives_no_parallel_speed_up(effort: Effort, record_property: Record) -> None:
+    """25 committed runs at each of the widths 10, 100, 1000; smaller runs at quick effort."""
+    record_property(
+        "ratio of medians, width 1000 to 100", _results(WIDTHS)["numbers"]["ratio of medians, widest to middle"]
+    )
+    _judge(WIDTHS, "experiment-5.4-left-B.10", effort)
+
+
+@check(NAME + "experiment-5.4-right-B.11", grade="sampled", target="printed")
+def test_late_generalisation_from_middle_samples(effort: Effort) -> None:
+    """10 committed runs at each of three sample sizes; smaller runs at quick effort."""
+    _judge(GROKKING, "experiment-5.4-right-B.11", effort)
+
+
+@check(NAME + "experiment-B.12", grade="sampled", target="printed")
+def test_noisy_labels_delay_learning(effort: Effort, record_property: Record) -> None:
+    """10 committed runs at each of six flip rates up to 0.45; smaller runs at quick effort."""
+    record_property("median times", _results(NOISE)["numbers"])
+    _judge(NOISE, "experiment-B.12", effort)
+
+
+@check(NAME + "experiment-B.13", grade="sampled", target="printed")
+def test_wide_power_networks_have_no_plateau(effort: Effort) -> None:
+    """5 committed runs each with z^3 and ReLU; smaller runs at quick effort."""
+    _judge(NO_PLATEAU, "experiment-B.13", effort)
+
+
+def _late(run: dict[str, Any]) -> None:
+    run["accuracy"] = [min(a, 0.98) for a in run["accuracy"]]
+
+
+def _still(run: dict[str, Any]) -> None:
+    run["relevant_move"] = [0.5 * move for move in run["relevant_move"]]
+
+
+def _flat(run: dict[str, Any]) -> None:
+    run["accuracy"] = [0.5 for _ in run["accuracy"]]
+
+
+FAULTS: dict[str, tuple[Experiment, str, str, Callable[[dict[str, Any]], None]]] = {
+    "no run generalises": (GROKKING, "experiment-5.4-right-B.11", "sample-4000", _late),
+    "the smallest sample suffices": (
+        GROKKING,
+        "experiment-5.4-right-B.11",
+        "sample-300",
+        lambda run: run.update(accuracy=[1.0 for _ in run["accuracy"]]),
+    ),
+    "relevant weights move half as far": (PROGRESS, "experiment-5.3", "signal", _still),
+    "power networks stay at a half": (NO_PLATEAU, "experiment-B.13", "power", _flat),
+}
+
+
+@check(NAME + "experiment-5.3", grade="exact", target="printed", supporting=True)
+@pytest.mark.parametrize("fault", FAULTS)
+def test_faulty_courses_change_the_verdict(fault: str) -> None:
+    experiment, statement, items, change = FAULTS[fault]
+    summary = copy.deepcopy(_results(experiment))
+    for key, item in summary["items"].items():
+        if key.startswith(items):
+            for run in item["result"]["runs"]:
+                change(run)
+    assert recomputed(summary)["verdicts"][NAME + statement] != "reproduced"
+
+
+@check(NAME + "experiment-5.2", grade="exact", target="printed", supporting=True)
+@pytest.mark.parametrize(
+    ("experiment", "statement", "item", "times"),
+    [
+        (NULL_MODEL, "experiment-5.2", "free-0", [100, 400, 400]),
+        (NULL_MODEL, "unnumbered-random-search", "free-3", [150]),
+        (WIDTHS, "experiment-5.4-left-B.10", "width-1000", [109] * 25),
+        (NOISE, "experiment-B.12", "flips-0.3", [900] * 10),
+        (NOISE, "experiment-B.12", "flips-0.0", [None, *[1000] * 9]),
+        (CELLS, "empirical-finding-5.1", "polynet-n20-k3", [None] * 18 + [100] * 7),
+    ],
+)
+def test_faulty_times_change_the_verdict(
+    experiment: Experiment, statement: str, item: str, times: list[int | None]
+) -> None:
+    summary = copy.deepcopy(_results(experiment))
+    summary["items"][item]["result"]["times"] = times
+    assert recomputed(summary)["verdicts"][NAME + statement] != "reproduced"
