@@ -5,8 +5,11 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import signal
+import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -108,25 +111,25 @@ class IndexedSession:
     def finish(self, report: Callable[[int], None]) -> None:
         """Run until the machine halts or T steps are done; ``report`` is told the steps done.
 
-        An interrupt (Ctrl-C) leaves a checkpoint.
+        An interrupt (Ctrl-C) waits for the end of a chunk and leaves a checkpoint.
 
         Raises:
             ValueError: if the index cannot answer, or a check of --verify fails.
         """
         saved = time.monotonic()
-        try:
+        with _deferred_interrupts() as interrupts:
             while not self.outcome.halted and self.outcome.steps < self.transformer.steps:
                 self._chunk()
                 report(self.outcome.steps)
+                if interrupts:
+                    break
                 if self.checkpoint is not None and time.monotonic() - saved > SECONDS_BETWEEN_CHECKPOINTS:
                     self.save()
                     saved = time.monotonic()
-        except KeyboardInterrupt:
-            if self.checkpoint is not None:
-                self.save()
-            raise
         if self.checkpoint is not None:
             self.save()
+        if interrupts:
+            raise KeyboardInterrupt
 
     def _chunk(self) -> None:
         began = time.perf_counter()
@@ -229,6 +232,20 @@ class IndexedSession:
         run.index.payload[: run.time] = data["payload"]
         if self.reference is not None:
             advance(self.reference, outcome.machine.arrays(), outcome.steps, left_end=self.transformer.left_end)
+
+
+@contextmanager
+def _deferred_interrupts() -> Iterator[list[int]]:
+    """Collect interrupts instead of raising them: one in the middle of a chunk would tear the run apart."""
+    interrupts: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield interrupts  # signals reach the main thread only
+        return
+    before = signal.signal(signal.SIGINT, lambda number, frame: interrupts.append(number))
+    try:
+        yield interrupts
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 class VerificationError(Exception):

@@ -1,6 +1,7 @@
 """Tests of the command `lemmata turing`."""
 
 import json
+import signal
 
 import pytest
 from typer.testing import CliRunner
@@ -79,7 +80,7 @@ def test_interrupted_runs_go_on_from_the_checkpoint(tmp_path, monkeypatch):
 
     def stop(done: int) -> None:
         if done >= 900:
-            raise KeyboardInterrupt
+            signal.raise_signal(signal.SIGINT)
 
     first = indexed_session(transformer, (), file, verify=False)
     with pytest.raises(KeyboardInterrupt):
