@@ -15,7 +15,7 @@ Source: deep-icgd, eq-2.1, def-1 and def-10.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -23,13 +23,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from constructions.homogeneous import Arithmetic
-from constructions.layers import Array, ResidualStream, number_system
+from constructions.layers import Array, ResidualStream, conversion, number_system
 from constructions.relu_attention import Coordinates
-from numerics.balls import as_balls
-from numerics.exact import as_exact, to_float
-
-_CONVERSIONS: dict[Arithmetic, Callable[[Any], Array]] = {"float": to_float, "exact": as_exact, "ball": as_balls}
 
 
 @dataclass(frozen=True)
@@ -118,7 +113,7 @@ class PromptLayout:
             ValueError: for other shapes.
         """
         arrays = [np.asarray(array) for array in (inputs, labels, weights)]
-        convert = _CONVERSIONS[number_system(arrays)]
+        convert = conversion(number_system(arrays))
         x, y, w = (convert(array) for array in arrays)
         self.check_shapes(x, y, w)
         z = convert(np.zeros((*x.shape[:-1], self.stream.width), dtype=np.int64))

@@ -30,8 +30,9 @@ from flint import arb, fmpq
 from numpy.typing import ArrayLike, NDArray
 
 from constructions.homogeneous import Arithmetic
-from numerics.balls import decided_less
+from numerics.balls import as_balls, decided_less
 from numerics.cyclotomic import exact_matmul
+from numerics.exact import as_exact, to_float
 
 Array = NDArray[Any]
 Normalisation = Literal["softmax", "hardmax"]
@@ -245,6 +246,11 @@ def number_system(arrays: Iterable[Array]) -> Arithmetic:
     if arb in kinds:
         return "ball"
     return "float" if any(issubclass(kind, float | np.floating) for kind in kinds) else "exact"
+
+
+def conversion(system: Arithmetic) -> Callable[[ArrayLike], Array]:
+    """The function that converts arrays to a number system."""
+    return {"float": to_float, "exact": as_exact, "ball": as_balls}[system]
 
 
 def product(z: Array, weights: Array) -> Array:

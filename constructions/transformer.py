@@ -18,14 +18,12 @@ from flint import arb
 from numpy.typing import ArrayLike, NDArray
 
 from constructions.homogeneous import Arithmetic
-from constructions.layers import Array, AttentionLayer, number_system, product
+from constructions.layers import Array, AttentionLayer, conversion, number_system, product
 from numerics.balls import as_balls
-from numerics.exact import as_exact, to_float
+from numerics.exact import to_float
 
 if TYPE_CHECKING:
     import torch
-
-_CONVERSIONS: dict[Arithmetic, Callable[[Any], Array]] = {"float": to_float, "exact": as_exact, "ball": as_balls}
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +54,7 @@ class AttentionTransformer:
         self._check_widths()
         system = number_system(self.arrays())
         object.__setattr__(self, "arithmetic", system)
-        converted = self._map(_CONVERSIONS[system])
+        converted = self._map(conversion(system))
         for name, value in converted.items():
             object.__setattr__(self, name, value)
 
