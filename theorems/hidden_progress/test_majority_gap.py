@@ -40,7 +40,7 @@ from theorems.evidence import check, counterexample
 from theorems.plugin import Effort
 
 ALL_SIZES = range(1, 502, 2)
-DEGREES = range(9)
+DEGREES = range(10)
 
 
 def _p(m: int) -> fmpq:
@@ -75,7 +75,10 @@ def _vanishes(expression: sp.Expr) -> bool:
 @check("hidden-progress:equation-B.5", grade="exact", target="corrected")
 @pytest.mark.parametrize("first", range(0, len(ALL_SIZES), 50))
 def test_closed_form_and_ratio_equal_krawtchouk_sums(first: int) -> None:
-    """All odd n <= 501 and k <= 8; the printed closed form is written out here once more."""
+    """All odd n <= 501, coefficients of degree <= 9, gaps at k <= 8; the printed closed form is written out once more.
+
+    There is a gap if and only if k is even and n >= 2k.
+    """
     for n in ALL_SIZES[first : first + 50]:
         degrees = [k for k in DEGREES if k <= n]
         sums = symmetric_spectrum(_signs(n), degrees)
@@ -83,9 +86,14 @@ def test_closed_form_and_ratio_equal_krawtchouk_sums(first: int) -> None:
             M, j = (n - 1) // 2, (k - 1) // 2
             printed = fmpq((-1) ** j * comb(M, j) * comb(n - 1, M), comb(n - 1, k - 1) * 2 ** (n - 1)) if k % 2 else 0
             assert sums[k] == printed == majority_coefficient(n, k)
-        for k in (2, 4, 6):
+        for k in (2, 4, 6, 8):
             if k < n:
                 assert sums[k + 1] == fmpq(1 - k, n - k) * sums[k - 1] != 0
+        for k in range(1, min(n, 8) + 1):
+            report = majority_gap(n, k)
+            assert report.weakest_below == report.strongest_below == abs(sums[k - 1])
+            assert report.gap == abs(sums[k - 1]) - (abs(sums[k + 1]) if k < n else 0)
+            assert (report.gap > 0) == (k % 2 == 0 and n >= 2 * k)
 
 
 @check("hidden-progress:lemma-B.1", grade="symbolic", target="corrected")
