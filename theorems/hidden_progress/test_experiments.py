@@ -14,6 +14,7 @@ from theorems.evidence import check
 from theorems.experiments import Experiment, committed, recomputed, run_experiment
 from theorems.hidden_progress.experiments import EXPERIMENTS
 from theorems.hidden_progress.experiments_courses import GROKKING, NO_PLATEAU, PROGRESS
+from theorems.hidden_progress.experiments_curves import CURVES, SCALING
 from theorems.hidden_progress.experiments_times import CELLS, NOISE, NULL_MODEL, WIDTHS
 from theorems.plugin import Effort
 
@@ -105,6 +106,21 @@ def test_noisy_labels_delay_learning(effort: Effort, record_property: Record) ->
 def test_wide_power_networks_have_no_plateau(effort: Effort) -> None:
     """5 committed runs each with z^3 and ReLU; smaller runs at quick effort."""
     _judge(NO_PLATEAU, "experiment-B.13", effort)
+
+
+@check(NAME + "experiment-B.2", grade="sampled", target="printed", supporting=True)
+@check(NAME + "experiment-B.6", grade="sampled", target="printed", supporting=True)
+def test_families_of_curves(effort: Effort) -> None:
+    """Rows 1 and 2 of figure B.2 all converge, mostly after a plateau; 3 of the architectures of figure B.6 scale."""
+    for experiment, statement, met in (
+        (CURVES, "experiment-B.2", [True, False, False]),
+        (SCALING, "experiment-B.6", [True, True, False]),
+    ):
+        summary = _results(experiment)
+        assert summary["verdicts"][NAME + statement] == "partly"
+        assert [criterion["met"] for criterion in summary["criteria"]] == met
+        if effort.name != "quick":
+            assert run_experiment(experiment, "full")["verdicts"][NAME + statement] == "partly"
 
 
 def _late(run: dict[str, Any]) -> None:
