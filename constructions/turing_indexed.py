@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constructions.turing_indexed_program import cross_index, indexed_program
+from constructions.turing_layout import TuringLayout
 from constructions.turing_transformer import TuringTransformer
 from numerics.turing_index import CrossIndex, DecoderProgram, Fault, Readout, Records, TimeIndex, run_decoder
 
@@ -83,8 +84,23 @@ def indexed_memory(transformer: TuringTransformer) -> int:
 
     Memory that is never written is not taken: cells that the head does not visit count here, but cost nothing.
     """
-    payload = 1 if transformer.layout.symbols <= 8 else 8
-    return (transformer.steps + 2) * (4 + payload) + 4 * 2**transformer.layout.bits
+    return _memory(transformer.steps, transformer.layout)
+
+
+def _memory(steps: int, layout: TuringLayout) -> int:
+    payload = 1 if layout.symbols <= 8 else 8
+    return (steps + 2) * (4 + payload) + 4 * 2**layout.bits
+
+
+def refuse_memory(steps: int, layout: TuringLayout, memory_limit: int = MEMORY_LIMIT) -> None:
+    """Raise ValueError, with the memory needed, if the index of so many steps does not fit; needs no weights."""
+    needed = _memory(steps, layout)
+    if needed > memory_limit or steps >= 2**31 - 1:
+        size = f"{needed / 2**30:.1f} GiB" if needed < 2**100 else f"more than 2^{needed.bit_length() - 31} GiB"
+        raise ValueError(
+            f"{steps} steps need {size} in the indexed evaluator; allowed are {memory_limit / 2**30:.1f} GiB and fewer "
+            f"than {2**31 - 1} steps."
+        )
 
 
 def start_indexed(
@@ -96,12 +112,7 @@ def start_indexed(
         ValueError: for weights that the index cannot answer, a word that cannot be encoded, more memory than allowed,
             or 2^31 steps and more.
     """
-    needed = indexed_memory(transformer)
-    if needed > memory_limit or transformer.steps >= 2**31 - 1:
-        raise ValueError(
-            f"{transformer.steps} steps need {needed / 2**30:.1f} GiB in the indexed evaluator; allowed are "
-            f"{memory_limit / 2**30:.1f} GiB and fewer than {2**31 - 1} steps."
-        )
+    refuse_memory(transformer.steps, transformer.layout, memory_limit)
     program = indexed_program(transformer)
     if not np.isin(transformer.start, (0, 1)).all():
         raise ValueError("The indexed evaluator needs the first input h_0 to consist of zeros and ones.")

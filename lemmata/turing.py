@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from constructions.turing_indexed import advance_indexed, start_indexed
+from constructions.turing_indexed import advance_indexed, refuse_memory, start_indexed
 from constructions.turing_invariants import violations
+from constructions.turing_layout import TuringLayout
 from constructions.turing_machine import LEFT_ENDS, NAMED_MACHINES, LeftEnd, TuringMachine, parse_machine
-from constructions.turing_transformer import TuringTransformer, compile_turing_machine
+from constructions.turing_transformer import TuringTransformer, compile_turing_machine, needed_bits
 from constructions.turing_transformer_dense import MEMORY_LIMIT, dense_memory, run_dense
 from constructions.turing_transformer_exact import run_exact
 from constructions.turing_transformer_run import TransformerRun
@@ -71,7 +72,10 @@ def turing(
     with refusals():
         parsed = _machine(machine)
         symbols = parsed.encode(word.split(",") if "," in word else word)
-        transformer = compile_turing_machine(parsed, steps, left_end=_left_end(left_end))
+        rule = _left_end(left_end) or parsed.left_end
+        bits = needed_bits(steps, rule)
+        refuse_memory(steps, TuringLayout(len(parsed.states) + 1, len(parsed.symbols), bits))  # needs the least
+        transformer = compile_turing_machine(parsed, steps, left_end=rule)
         transformer.encode(symbols)
         _refuse_early(transformer, symbols, evaluator, checkpoint, trace)
     try:

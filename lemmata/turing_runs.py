@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,7 +83,7 @@ class Outcome:
         self.steps += len(states)
 
     def _make_room(self, left: int, right: int) -> None:
-        slack = CHUNK  # so that growing is rare
+        slack = max(CHUNK, len(self.cells) // 2)  # so that growing is rare
         before = self.origin - left
         after = right - (self.origin + len(self.cells) - 1)
         pads = (before + slack if before > 0 else 0, after + slack if after > 0 else 0)
@@ -190,18 +192,23 @@ class IndexedSession:
         outcome = self.outcome
         numbers = [run.time, run.walked, outcome.state, outcome.symbol, outcome.steps, outcome.head]
         numbers += [outcome.origin, outcome.left, outcome.right]
+        data: dict[str, Any] = {
+            "numbers": np.array(numbers, np.int64),
+            "seconds": np.array(outcome.seconds),
+            "stream": run.stream,
+            "places": visited,
+            "last": run.index.last[visited],
+            "previous": run.index.previous[:done],
+            "payload": run.index.payload[:done],
+            "cells": outcome.cells,
+            "verified": np.array(self.reference is not None),
+        }
         buffer = io.BytesIO()
         np.savez(
             buffer,
             identity=np.array(_identity(self.transformer, self.word, run)),
-            numbers=np.array(numbers, np.int64),
-            seconds=np.array(outcome.seconds),
-            stream=run.stream,
-            places=visited,
-            last=run.index.last[visited],
-            previous=run.index.previous[:done],
-            payload=run.index.payload[:done],
-            cells=outcome.cells,
+            digest=np.array(_digest(data)),
+            **data,
         )
         write_atomically(buffer.getvalue(), self.checkpoint)
 
@@ -209,20 +216,29 @@ class IndexedSession:
         """Go on where the checkpoint stopped.
 
         Raises:
-            ValueError: if the file is no checkpoint, or one of another machine, input or number of steps.
+            ValueError: if the file is no checkpoint, was changed, belongs to another machine, input or number of steps,
+                or was left by a run without --verify where this one has it.
         """
         assert self.checkpoint is not None
         try:
             with np.load(self.checkpoint, allow_pickle=False) as file:
                 data = {name: file[name] for name in file.files}
-            identity, numbers = str(data["identity"]), [int(x) for x in data["numbers"]]
-        except (ValueError, KeyError, EOFError, OSError) as error:
+            identity, digest = str(data.pop("identity")), str(data.pop("digest"))
+        except (ValueError, KeyError, TypeError, EOFError, BadZipFile) as error:
             raise ValueError(f"{self.checkpoint} is no checkpoint of lemmata turing: {error}") from error
         if identity != _identity(self.transformer, self.word, self.run):
             raise ValueError(
                 f"{self.checkpoint} belongs to another machine, input or number of steps; remove it first."
             )
+        if digest != _digest(data):
+            raise ValueError(f"{self.checkpoint} was changed after it was written; remove it first.")
+        if self.reference is not None and not data["verified"]:
+            raise ValueError(
+                f"{self.checkpoint} was left by a run without --verify, whose steps nobody has checked: remove it "
+                "first, or go on without --verify."
+            )
         run, outcome = self.run, self.outcome
+        numbers = [int(x) for x in data["numbers"]]
         run.time, run.walked, outcome.state, outcome.symbol, outcome.steps, outcome.head = numbers[:6]
         outcome.origin, outcome.left, outcome.right = numbers[6:]
         outcome.cells, outcome.seconds = data["cells"], float(data["seconds"])
@@ -255,7 +271,16 @@ class VerificationError(Exception):
 def _identity(transformer: TuringTransformer, word: tuple[int, ...], run: IndexedRun) -> str:
     """A digest of the weights, and what else must be the same for a run to go on."""
     digest = hashlib.sha256(run.program.code.tobytes() + transformer.start.tobytes()).hexdigest()
-    return json.dumps(["lemmata/turing-checkpoint", 1, digest, transformer.steps, list(word)])
+    return json.dumps(["lemmata/turing-checkpoint", 2, digest, transformer.steps, list(word)])
+
+
+def _digest(data: dict[str, NDArray[Any]]) -> str:
+    """A digest of the arrays of a checkpoint, their names, types and shapes."""
+    digest = hashlib.sha256()
+    for name, array in sorted(data.items()):
+        digest.update(f"{name} {array.dtype.str} {array.shape} ".encode())
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
 
 
 def indexed_session(

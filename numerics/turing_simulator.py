@@ -140,6 +140,8 @@ def _make_room(tape: Tape, steps: int) -> None:
     before = max(0, steps - (tape.head + tape.origin))
     after = max(0, tape.head + tape.origin + steps + 1 - len(tape.cells))
     if before or after:
+        slack = len(tape.cells) // 2  # so that growing is rare
+        before, after = (size + slack if size else 0 for size in (before, after))
         tape.cells = np.pad(tape.cells, (before, after), constant_values=tape.blank)
         tape.origin += before
 

@@ -3,6 +3,7 @@
 import json
 import signal
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -58,6 +59,8 @@ def test_trace_draws_the_tape_and_the_search():
         (["palindromes", "--steps", "4", "--input", "abc"], "'c' at place 3"),
         (["palindromes", "--steps", "4", "--input", "abababab"], "The input has 8 symbols"),
         (["bb5", "--steps", "2000000000000"], "GiB in the indexed evaluator"),
+        (["counter", "--steps", "2000000000000"], "GiB in the indexed evaluator"),  # would run, to see the left end
+        (["bb2", "--steps", "1" + 40 * "0", "--evaluator", "torch"], "more than 2^"),
         (["bb5", "--steps", "2000000", "--evaluator", "dense"], "GiB in the dense evaluator"),
         (["bb5", "--steps", "2000000", "--evaluator", "exact"], "GiB in the exact evaluator"),
         (["bb2", "--steps", "4", "--trace", "5"], "--trace 5"),
@@ -86,7 +89,9 @@ def test_interrupted_runs_go_on_from_the_checkpoint(tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         first.finish(stop)
     assert file.exists()
-    second = indexed_session(transformer, (), file, verify=True)
+    with pytest.raises(ValueError, match="without --verify"):
+        indexed_session(transformer, (), file, verify=True)
+    second = indexed_session(transformer, (), file, verify=False)
     assert second.outcome.steps == first.outcome.steps < 2000
     second.finish(lambda done: None)
     tape = new_tape(())
@@ -95,8 +100,23 @@ def test_interrupted_runs_go_on_from_the_checkpoint(tmp_path, monkeypatch):
     assert (second.outcome.head, second.outcome.steps) == (tape.head, 2000)
     with pytest.raises(ValueError, match="another machine, input or number of steps"):
         indexed_session(compile_turing_machine(machine, 2001), (), file, verify=False)
-    file.write_bytes(b"nothing")
-    with pytest.raises(ValueError, match="no checkpoint"):
+    whole = file.read_bytes()
+    for damaged in (b"", b"nothing", whole[: len(whole) // 2]):
+        file.write_bytes(damaged)
+        with pytest.raises(ValueError, match="no checkpoint"):
+            indexed_session(transformer, (), file, verify=False)
+
+
+@pytest.mark.parametrize("name", ["numbers", "stream", "last", "previous", "payload", "cells", "verified"])
+def test_changed_checkpoints_are_refused(tmp_path, name):
+    file, transformer = tmp_path / "run.npz", compile_turing_machine(busy_beaver(2), 5)
+    indexed_session(transformer, (), file, verify=True).finish(lambda done: None)
+    with np.load(file) as stored:
+        data = {key: stored[key] for key in stored.files}
+    np.savez(file, **data)  # as it was
+    assert indexed_session(transformer, (), file, verify=True).outcome.steps == 5
+    np.savez(file, **(data | {name: ~data[name] if name == "verified" else data[name] + 1}))
+    with pytest.raises(ValueError, match="was changed after it was written"):
         indexed_session(transformer, (), file, verify=False)
 
 
