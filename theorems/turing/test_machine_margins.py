@@ -2,14 +2,15 @@
 
 The certificate and its proof stand in `certificates.turing_margin`; it uses the joint inequality, since hard attention
 with ties is not nice as printed. Here its hypotheses are checked on runs, perturbations of exactly its norm are tried,
-and the sparse attack on the null pair of layer C.6 gives exact upper bounds. All on the palindrome machine, which
-decides the words below within 12 steps.
+and the sparse attack on the null pair of layer C.6 gives exact upper bounds. The palindrome machine decides the words
+below within 12 steps.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from certificates.turing_margin import (
@@ -20,12 +21,12 @@ from certificates.turing_margin import (
     run_facts,
     worst_prediction,
 )
-from constructions.turing_machine import palindrome_machine
+from constructions.turing_machine import busy_beaver, machine_from_table, palindrome_machine
 from constructions.turing_transformer import compile_turing_machine
+from constructions.turing_transformer_dense import run_dense
 from theorems.evidence import check
 
 WORDS = [(1, 2, 1), (1, 2), (), (1, 1), (2, 2), (1,)]
-ANSWERS = [1, -1, 1, 1, 1, 1]
 STEPS = 12
 
 
@@ -78,34 +79,60 @@ def test_the_null_pair_of_the_copy_layer_is_the_cheapest_attack_known(weights, e
     record_property("P, norm of the exact flip", rows)
 
 
+def first_letter_machine():
+    """Accepts the words that begin with 1, in one step."""
+    rules = {("start", a): ("yes" if a == "1" else "no", a, 1) for a in "_12"}
+    return machine_from_table(rules, start="start", blank="_", accept=["yes"], reject=["no"])
+
+
+TARGETS = {
+    "first letter, T = 4": (first_letter_machine(), 4, [(1, 2), (2, 1), (), (1, 1, 1)]),
+    "two-state busy beaver, T = 6": (busy_beaver(2), 6, [()]),
+    "palindromes, T = 12": (palindrome_machine(), STEPS, WORDS),
+}
+
+
 @check("turing:theorem-4.1", grade="sampled", target="corrected", supporting=True)
 @check("turing:theorem-D.6", grade="sampled", target="printed", supporting=True)
-def test_no_random_perturbation_of_all_layers_at_the_certified_bound_flips(effort, record_property):
-    """Dense, sparse and one-layer perturbations of all weights of the layers, zero attentions included."""
-    transformer = compiled(4)
-    radius, count = float(machine_margin_bound(transformer).value), effort.pick(quick=9, full=1000)
+@pytest.mark.parametrize(
+    ("name", "quick", "full"), list(zip(TARGETS, (40, 20, 6), (3000, 1500, 1000), strict=True)), ids=list(TARGETS)
+)
+def test_no_random_perturbation_of_all_layers_at_the_certified_bound_flips(name, quick, full, effort, record_property):
+    """Dense, sparse and one-layer perturbations of all weights of the layers, zero attentions included.
+
+    5,500 in all (full), each on all words of its machine; their norm is exactly the certified bound.
+    """
+    machine, T, words = TARGETS[name]
+    transformer = compile_turing_machine(machine, T)
+    answers = np.rint(run_dense(transformer, words).predictions)
+    assert set(np.abs(answers)) == {1}
+    radius, count = float(machine_margin_bound(transformer).value), effort.pick(quick=quick, full=full)
     largest = 0.0
     for delta in random_perturbations(transformer, radius, count, seed=3):
-        change = abs(predictions(transformer, WORDS, delta) - ANSWERS).max()
+        change = abs(predictions(transformer, words, delta) - answers).max()
         assert change <= 1 / 3
         largest = max(largest, change)
-    record_property("random perturbations, each on 6 words", count)
-    record_property("largest change of the output", float(largest))
+    record_property(f"random perturbations, {name}, {len(words)} words", count)
+    record_property(f"largest change of the output, {name}", float(largest))
     assert largest > 0
-    # control: 10^5 times the radius destroys the run
+    # control: 10^5 times the radius destroys a run
     (huge,) = random_perturbations(transformer, 1e5 * radius, 1, seed=3)
-    assert abs(predictions(transformer, WORDS, huge) - ANSWERS).max() > 1
+    assert abs(predictions(transformer, words, huge) - answers).max() > 1 / 3
 
 
 @check("turing:theorem-4.1", grade="numeric", target="corrected", supporting=True)
-def test_no_optimised_perturbation_at_the_certified_bound_flips(effort, record_property):
-    transformer = compiled(4)
+@pytest.mark.parametrize(("name", "full"), list(zip(TARGETS, (50, 40, 20), strict=True)), ids=list(TARGETS))
+def test_no_optimised_perturbation_at_the_certified_bound_flips(name, full, effort, record_property):
+    """110 searches (full) inside the ball, all weights moving: no flip, and the output moves by less than 1/3."""
+    machine, T, words = TARGETS[name]
+    transformer = compile_turing_machine(machine, T)
     radius = float(machine_margin_bound(transformer).value)
     margins = []
-    for seed in range(effort.pick(quick=1, full=12)):
-        margin, norm = worst_prediction(transformer, WORDS[seed % 3], radius, effort.pick(quick=1, full=4), seed)
+    for seed in range(effort.pick(quick=1, full=full)):
+        word = words[seed % len(words)]
+        margin, norm = worst_prediction(transformer, word, radius, effort.pick(quick=1, full=4), seed)
         assert norm <= radius * (1 + 1e-9)
         margins.append(margin)
-    record_property("optimised perturbations", len(margins))
-    record_property("smallest margin", min(margins))
+    record_property(f"optimised perturbations, {name}", len(margins))
+    record_property(f"smallest margin, {name}", min(margins))
     assert 1 > min(margins) >= 2 / 3
