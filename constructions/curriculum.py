@@ -20,6 +20,7 @@ from scipy.signal import fftconvolve
 from constructions.minimal_model import MinimalModel
 from numerics._cyclotomic_element import RationalLike
 from numerics.exact import as_exact
+from numerics.integers import checked_integer
 from numerics.log_two import LN2
 from numerics.minimal_gradient import flat_tensor, spread_moments, symmetric_tensor, v_gradient, w_gradient
 
@@ -60,10 +61,18 @@ def first_step_limit(w: float, v0: float, h1: float) -> NDArray[np.float64]:
 def long_second_step(t: int, spread: float, W: NDArray[np.float64], v0: float, h2: float) -> MinimalModel:
     """The second step in float64, in time O(t), from the weights W, shape (2, 2), and v = v0 1.
 
-    W must have equal diagonal and equal off-diagonal entries. With mu_n = E[lambda^n], N = t - j + 1 and
+    With mu_n = E[lambda^n], N = t - j + 1 and
     X_N = sum_{n=1}^N (N-n+1) mu_n, the descent direction of v is (c'/(2t)) X_N + ((rho-c')/(4t))(X_N + mu_j N(N+1)/2),
     and that of W is (1/(8t)) sum_j v_j (X_N +- mu_j N(N+1)/2).
+
+    Raises:
+        ValueError: if t is no integer >= 1, the spread is not in (0, 1/2], or W not of the form [[rho, c], [c, rho]].
     """
+    t = checked_integer("The context length t", t, 1)
+    if not 0 < spread <= 0.5:
+        raise ValueError(f"The spread {spread} is not valid: a must stay in [0, 1], so give a number in (0, 1/2].")
+    if np.shape(W) != (2, 2) or not (W[0, 0] == W[1, 1] and W[0, 1] == W[1, 0]):
+        raise ValueError(f"W must be a 2 x 2 matrix with equal diagonal and equal off-diagonal entries, not {W}.")
     n = np.arange(t + 1)
     mu = np.where(n % 2 == 0, (2 * spread) ** n / (n + 1), 0.0)
     lengths = t - n[1:] + 1
@@ -79,8 +88,10 @@ def last_logits(model: MinimalModel, x: Sequence[int] | NDArray[np.integer]) -> 
     """The last row of `model(x)` in float64, shape (k,), by one fast convolution: time O(p log p), no p x p matrix.
 
     The rounding error is of the order of 2^-53 times the sum of all absolute terms, times log p.
-    """
 
-    tokens = np.asarray(x)
+    Raises:
+        ValueError: as for a call of the model.
+    """
+    tokens = model.checked_tokens(x)
     scores = fftconvolve(model.v[: len(tokens)], model.W[tokens[-1], tokens])[: len(tokens)]
     return np.bincount(tokens, weights=scores, minlength=model.states)

@@ -53,6 +53,7 @@ from constructions.layers import Array, AttentionHead, AttentionLayer, ResidualS
 from constructions.transformer import AttentionTransformer
 from numerics.balls import as_balls
 from numerics.exact import exact_number
+from numerics.integers import checked_integer
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,13 +104,14 @@ class CountingHead:
                 prefix rows of a prior are not to be counted.
 
         Raises:
-            ValueError: if the head has too few prefix rows (its limit is not a frequency), if there is nothing that
-                matches and n > 2 or the counts are impossible, so that no bound is claimed.
+            ValueError: if position or matches is no integer or the counts are impossible; where no bound is claimed: if
+                the head has too few prefix rows (its limit is not a frequency), or nothing matches and n > 2.
         """
+        position, matches = checked_integer("position", position, 1), checked_integer("matches", matches, 0)
         prefix, width = len(self.transformer.prefix), self.stream.width
         if prefix < self.n - 1:
             raise ValueError(f"No bound is known without {self.n - 1} prefix rows: the limit is no frequency.")
-        if position < 1 or not 0 <= matches <= max(0, position - self.n + 1):
+        if matches > max(0, position - self.n + 1):
             raise ValueError(f"There cannot be {matches} matches before position {position} for n = {self.n}.")
         rows, hits, m = position + prefix, matches + sum(self.pseudo_counts or ()), self.n - 2
         if hits == 0 and self.n > 2:
@@ -162,10 +164,12 @@ def bayesian_ngram_head(
     Raises:
         ValueError: as `ngram_head`, or for other pseudo-counts.
     """
-    counts = tuple(pseudo_counts) if pseudo_counts is not None else (1,) * k
-    integral = all(isinstance(a, int | np.integer) and a >= 0 for a in counts)
+    n, k = checked_integer("n", n, 2), checked_integer("k", k, 1)
+    counts = tuple(np.ravel(np.array(pseudo_counts, dtype=object))) if pseudo_counts is not None else (1,) * k
+    integral = all(isinstance(a, int | np.integer) and not isinstance(a, bool) and a >= 0 for a in counts)
     if len(counts) != k or not integral or sum(counts) == 0:
-        raise ValueError(f"The pseudo-counts must be {k} integers >= 0, not all 0, but they are {counts}.")
+        raise ValueError(f"The pseudo-counts must be {k} integers >= 0, not all 0, but they are {pseudo_counts}.")
+    counts = tuple(int(a) for a in counts)
     return _assemble(n, k, counts, previous_scale, match_scale, prefix_rows=max(n - 1, sum(counts)))
 
 
@@ -198,10 +202,12 @@ def scales_for(n: int, k: int, context: int, tolerance: float, pseudo_counts: Se
     c1 until the certificate passes; the bound is worst at the last position with the fewest matches.
 
     Raises:
-        ValueError: if the tolerance is not in (0, 1), or context < n.
+        ValueError: if the tolerance is not in (0, 1), context is no integer >= n, or as for the heads.
     """
-    if not 0 < tolerance < 1 or context < n:
-        raise ValueError(f"The tolerance must be in (0, 1) and the context >= n = {n}, not {tolerance} and {context}.")
+    n, k = checked_integer("n", n, 2), checked_integer("k", k, 1)
+    context = checked_integer("The context", context, n)
+    if not 0 < tolerance < 1:
+        raise ValueError(f"The tolerance must be in (0, 1), not {tolerance}.")
     width = ((n + 1) if pseudo_counts is None else (n + 2)) * k
     rows = context + max(n - 1, sum(pseudo_counts or ()))
     c2 = math.ceil(math.sqrt(math.sqrt(width) * (math.log(2 * rows / tolerance) + 1)))
@@ -218,9 +224,7 @@ def _assemble(
     n: int, k: int, pseudo_counts: tuple[int, ...] | None, c1: Any, c2: Any, prefix_rows: int
 ) -> CountingHead:
     """All versions: they differ in n, in the number of prefix rows and in the block "prior"."""
-    for name, value, least in (("n", n, 2), ("k", k, 1)):
-        if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
-            raise ValueError(f"{name} must be an integer >= {least}, not {value!r}.")
+    n, k = checked_integer("n", n, 2), checked_integer("k", k, 1)
     c1, c2 = _checked_scale("previous_scale", c1, n), _checked_scale("match_scale", c2, n)
     context = ["token", *(f"back {h}" for h in range(1, n))]
     prior = [] if pseudo_counts is None else ["prior"]

@@ -17,6 +17,7 @@ from flint import fmpq
 from numpy.typing import NDArray
 
 from numerics.exact import to_float
+from numerics.integers import checked_integer
 
 if TYPE_CHECKING:
     import torch
@@ -32,13 +33,21 @@ class MinimalModel:
     0, ..., k-1, and sequences may have any length from 1 to t.
 
     Raises:
-        ValueError: if v is no non-empty vector or W no square matrix.
+        ValueError: if v is no non-empty vector or W no square matrix, or an entry is no number or not finite.
     """
 
     v: NDArray[Any]
     W: NDArray[Any]
 
     def __post_init__(self) -> None:
+        for name in ("v", "W"):
+            weights = np.asarray(getattr(self, name))
+            numeric = weights.dtype.kind in "iuf" or (weights.dtype == object and weights.size)
+            if weights.dtype.kind == "f" and not np.isfinite(weights).all():
+                raise ValueError(f"{name} has an entry that is not finite: the weights must be finite numbers.")
+            if weights.size and not numeric:
+                raise ValueError(f"{name} has the type {weights.dtype}: give floats, exact numbers or balls.")
+            object.__setattr__(self, name, weights)
         if np.ndim(self.v) != 1 or not len(self.v):
             raise ValueError(f"v has shape {np.shape(self.v)}: give a vector with one weight for each position.")
         if np.ndim(self.W) != 2 or self.W.shape[0] != self.W.shape[1] or not self.W.size:
@@ -60,15 +69,18 @@ class MinimalModel:
         Raises:
             ValueError: if the sequence is empty, longer than t, or has a symbol outside 0..k-1.
         """
-        tokens = self._tokens(x)
+        tokens = self.checked_tokens(x)
         length = len(tokens)
         E = np.eye(self.states, dtype=int)[tokens]
         places = np.arange(length)
         back = places[:, None] - places[None, :]
         past = back >= 0
         M = np.where(past, self.v[np.abs(back)], 0)
-        logits = E @ self.W @ (M @ E).T
-        return np.where(past, logits, 0) @ E
+        with np.errstate(over="ignore", invalid="ignore"):  # refused below
+            logits = np.where(past, E @ self.W @ (M @ E).T, 0) @ E
+        if logits.dtype.kind == "f" and not np.isfinite(logits).all():
+            raise ValueError("A logit overflows float64: choose smaller weights, or exact ones.")
+        return logits
 
     def to_float(self) -> MinimalModel:
         """The same model with float64 weights."""
@@ -94,7 +106,12 @@ class MinimalModel:
         weights = self.to_float()
         return TorchMinimalModel(weights.v, weights.W)
 
-    def _tokens(self, x: Sequence[int] | NDArray[np.integer]) -> NDArray[np.integer]:
+    def checked_tokens(self, x: Sequence[int] | NDArray[np.integer]) -> NDArray[np.integer]:
+        """The sequence as an array of 1 to t integers 0, ..., k-1.
+
+        Raises:
+            ValueError: if it is something else.
+        """
         tokens = np.asarray(x)
         if tokens.ndim != 1 or tokens.dtype.kind not in "iu" or not 1 <= len(tokens) <= self.context:
             raise ValueError(
@@ -114,15 +131,19 @@ def bigram_minimal_model(t: int, k: int) -> MinimalModel:
     """v = (0, 1, 0, ...), W = I: the logits count the successors of earlier occurrences of the current state.
 
     Raises:
-        ValueError: if t is not at least 2.
+        ValueError: if t is no integer of at least 2, or k none of at least 1.
     """
-    if t < 2:
-        raise ValueError(f"The context length {t} leaves no room for a previous token: give at least 2.")
+    t, k = checked_integer("The context length t", t, 2), checked_integer("The number of states k", k, 1)
     return MinimalModel(_unit(t, 1), np.array([[fmpq(int(m == l)) for l in range(k)] for m in range(k)]))
 
 
 def unigram_minimal_model(t: int, k: int) -> MinimalModel:
-    """v = (1, 0, ...), W = 1 1^T: the logits count the states seen so far."""
+    """v = (1, 0, ...), W = 1 1^T: the logits count the states seen so far.
+
+    Raises:
+        ValueError: if t or k is no integer of at least 1.
+    """
+    t, k = checked_integer("The context length t", t, 1), checked_integer("The number of states k", k, 1)
     return MinimalModel(_unit(t, 0), np.array([[fmpq(1)] * k] * k))
 
 

@@ -66,7 +66,13 @@ class TorchTransformer(torch.nn.Module):
         )
 
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
-        """Outputs of shape (..., t, L) for integer tokens 1, ..., k of shape (..., t)."""
+        """Outputs of shape (..., t, L) for integer tokens 1, ..., k of shape (..., t).
+
+        Raises:
+            ValueError: if a token is outside 1, ..., k (0 would silently read the last row of the embedding).
+        """
+        if tokens.numel() == 0 or int(tokens.min()) < 1 or int(tokens.max()) > len(self.embedding):
+            raise ValueError(f"The module takes at least one token, and tokens 1, ..., {len(self.embedding)} only.")
         front = self.prefix.expand(*tokens.shape[:-1], *self.prefix.shape)
         z = torch.cat([front, self.embedding[tokens - 1]], dim=-2)
         for residual, heads in zip(self.residual, self.layers, strict=True):

@@ -22,6 +22,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from numerics.integers import checked_integer
+
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
@@ -35,12 +37,11 @@ def as_sequences(x: ArrayLike, k: int) -> IntArray:
     """A batch of sequences, (B, t), from integers of shape (t,) or (B, t).
 
     Raises:
-        ValueError: if k < 1, the shape is another one or empty (t = 0), the dtype is no integer, or a symbol is not
-            among 1, ..., k; the message names the first such position.
+        ValueError: if k is no integer >= 1, the shape is another one or empty (t = 0), the dtype is no integer, or a
+            symbol is not among 1, ..., k; the message names the first such position.
     """
     values = np.asarray(x)
-    if k < 1:
-        raise ValueError(f"k = {k}: a chain has at least one state.")
+    k = checked_integer("The number of states k", k, 1)
     if values.ndim not in (1, 2):
         raise ValueError(f"The shape {values.shape} is no batch of sequences: give (t,) or (B, t).")
     if values.size == 0:
@@ -98,7 +99,7 @@ def ngram(x: ArrayLike, k: int, n: int, prior: ArrayLike = 1.0) -> FloatArray:
     """Posterior mean of the law after the last n - 1 symbols; n = 1 is the unigram predictor.
 
     Raises:
-        ValueError: as `as_sequences` and `as_prior`, or if n < 1, or k^n exceeds 2^24.
+        ValueError: as `as_sequences` and `as_prior`, or if n is no integer >= 1, or k^n exceeds 2^24.
     """
     sequences, alpha = as_sequences(x, k), as_prior(prior, k)
     _check_order(k, n)
@@ -115,7 +116,7 @@ def ngram_counts(x: ArrayLike, k: int, n: int = 2) -> IntArray:
         context number u (`numerics.markov_chains`); for n = 2 row i - 1 belongs to the symbol i.
 
     Raises:
-        ValueError: as `as_sequences`, or if n < 1, or k^n exceeds 2^24.
+        ValueError: as `as_sequences`, or if n is no integer >= 1, or k^n exceeds 2^24.
     """
     sequences = as_sequences(x, k)
     _check_order(k, n)
@@ -142,9 +143,8 @@ def kl_divergence(p: ArrayLike, q: ArrayLike) -> FloatArray:
 
 
 def _check_order(k: int, n: int) -> None:
-    if n < 1:
-        raise ValueError(f"n = {n}: an n-gram has at least one symbol.")
-    if k**n > MOST_GRAMS:
+    n = checked_integer("The length n of an n-gram", n, 1)
+    if int(k) ** n > MOST_GRAMS:
         raise ValueError(f"There are {k}^{n} different {n}-grams: the tables of counts hold at most {MOST_GRAMS}.")
 
 

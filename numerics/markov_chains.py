@@ -12,7 +12,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from numerics.integers import checked_integer
 from numerics.markov import as_prior
+from numerics.memory import require_memory
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -72,11 +74,12 @@ def dirichlet_chains(k: int, size: int, rng: np.random.Generator, prior: ArrayLi
         (size, k^(n-1), k).
 
     Raises:
-        ValueError: if k, size < 1 or n < 2, or a parameter of the prior is not a positive number.
+        ValueError: if k and size are no integers >= 1 or n none >= 2, a parameter of the prior is not positive, or the
+            size k^n entries do not fit into the memory.
     """
     _check_size(k, size)
-    if n < 2:
-        raise ValueError(f"n = {n} leaves no context: an n-gram chain needs n >= 2.")
+    n = checked_integer("The length n of an n-gram", n, 2)
+    require_memory(8 * size * k**n, f"A batch of {size} chains of {n}-grams on {k} states")
     return rng.dirichlet(as_prior(prior, k), size=(size, k ** (n - 1)))
 
 
@@ -121,7 +124,8 @@ def stationary_law(chains: ArrayLike) -> FloatArray:
     """The stationary law over contexts: (..., k^(n-1)) for chains (..., k^(n-1), k).
 
     For n > 2 this is the stationary law of the chain of contexts. It is unique if all entries are positive, which
-    holds almost surely for Dirichlet rows.
+    holds almost surely for Dirichlet rows. The closed form for k = n = 2 has full relative precision; else the error is
+    about 2^-53 over the distance of the chain from one with several stationary laws.
 
     Raises:
         ValueError: if the argument is no batch of chains, or the stationary law of some chain is not unique.
@@ -175,8 +179,7 @@ def sample_sequences(
     P = as_chains(chains)
     if P.ndim != 3:
         raise ValueError(f"The chains have shape {P.shape}: give a batch of shape (B, k^(n-1), k).")
-    if length < 1:
-        raise ValueError(f"A sequence of length {length} has no symbol: the length must be at least 1.")
+    length = checked_integer("The length of a sequence", length, 1)
     size, contexts, k = P.shape
     first = _start(P, start)
     order = _order(contexts, k)
@@ -201,8 +204,8 @@ def _start(P: FloatArray, start: str | ArrayLike) -> FloatArray:
 
 
 def _check_size(k: int, size: int) -> None:
-    if k < 1 or size < 1:
-        raise ValueError(f"There are no {size} chains on {k} states: both numbers must be at least 1.")
+    checked_integer("The number of states k", k, 1)
+    checked_integer("The number of chains", size, 1)
 
 
 @njit(cache=True, nogil=True)

@@ -14,6 +14,7 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
+from numerics.integers import checked_integer
 from numerics.markov_bayes import evidence_layer, sequence_numbers
 
 FloatArray = NDArray[np.float64]
@@ -111,8 +112,7 @@ def count_logit_floor(t: int) -> CountLogitLoss:
     Raises:
         ValueError: if t is not among 2, ..., 400 (for t = 1 there are no counts).
     """
-    if t < 2:
-        raise ValueError(f"t = {t}: after one symbol there are no transitions to count, so give t >= 2.")
+    checked_integer("The number of symbols t (after one there are no transitions to count)", t, 2)
     table, low, high = _count_table(t), 0.0, 1.0
     while _loss_at(table, high)[1] < 0:
         high *= 2
@@ -149,8 +149,7 @@ class _CountTable:
 
 
 def _count_table(t: int) -> _CountTable:
-    if t < 1:
-        raise ValueError(f"t = {t}: the loss is defined after at least one symbol.")
+    t = checked_integer("The number of symbols t before the prediction", t, 1)
     longer = evidence_layer(t)
     n11, e = np.indices((t, t))
     possible = n11 + e < t

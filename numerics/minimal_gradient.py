@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from numerics._cyclotomic_element import RationalLike
 from numerics.exact import as_exact, is_exact
 from numerics.flat_chains import Numerator, eigenvalue_averages
+from numerics.integers import checked_integer
 from numerics.linear import solve_unique
 from numerics.log_two import LogTwo
 
@@ -69,7 +70,7 @@ def chain_tensor(P: NDArray[Any], t: int) -> NDArray[Any]:
     Raises:
         ValueError: as for `stationary_law`, or if t is not at least 1.
     """
-    _positive_length(t)
+    t = checked_integer("The context length t", t, 1)
     matrix, pi = _transition_matrix(P), stationary_law(P)
     k = len(matrix)
     one: Any = fmpq(1) if is_exact(matrix) else 1.0
@@ -93,7 +94,7 @@ def flat_tensor(t: int) -> NDArray[np.object_]:
     Raises:
         ValueError: if t is not at least 1.
     """
-    _positive_length(t)
+    t = checked_integer("The context length t", t, 1)
     tensor = np.empty((t, 2, 2), dtype=object)
     for m, l in product(range(2), repeat=2):
         still, late, early, both = _split_averages(m, l, max(16, 2 ** int(t - 1).bit_length()))
@@ -115,7 +116,7 @@ def symmetric_tensor(t: int, moments: Sequence[RationalLike] | NDArray[np.object
     Raises:
         ValueError: if t is not at least 1, or there are fewer than t + 1 moments, or the moment of order 0 is not 1.
     """
-    _positive_length(t)
+    t = checked_integer("The context length t", t, 1)
     mu = as_exact(list(moments))
     if len(mu) < t + 1 or mu[0] != 1:
         raise ValueError(f"{len(mu)} moments are given: give those of order 0 (which is 1) to {t}.")
@@ -142,12 +143,24 @@ def spread_moments(spread: RationalLike, count: int) -> NDArray[np.object_]:
 
 
 def v_gradient(tensor: NDArray[Any], W: NDArray[Any]) -> NDArray[Any]:
-    """The descent direction -dL/dv, shape (t,), at the second-layer matrix W, shape (k, k)."""
+    """The descent direction -dL/dv, shape (t,), at the second-layer matrix W, shape (k, k).
+
+    Raises:
+        ValueError: if W has another shape.
+    """
+    if np.shape(W) != tensor.shape[1:]:
+        raise ValueError(f"W has shape {np.shape(W)}, but the tensor belongs to {tensor.shape[1:]}.")
     return (tensor * W).sum(axis=(1, 2))
 
 
 def w_gradient(tensor: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
-    """The descent direction -dL/dW, shape (k, k), at the position weights v, shape (t,)."""
+    """The descent direction -dL/dW, shape (k, k), at the position weights v, shape (t,).
+
+    Raises:
+        ValueError: if v has another shape.
+    """
+    if np.shape(v) != tensor.shape[:1]:
+        raise ValueError(f"v has shape {np.shape(v)}, but the tensor belongs to {tensor.shape[:1]}.")
     return (tensor * np.asarray(v)[:, None, None]).sum(axis=0)
 
 
@@ -203,11 +216,6 @@ def _added(series: list[LogTwo], numerator: Numerator, count: int) -> list[LogTw
 
 
 # ---- validation
-
-
-def _positive_length(t: int) -> None:
-    if isinstance(t, bool) or not isinstance(t, int | np.integer) or t < 1:
-        raise ValueError(f"The context length {t!r} is not valid: give an integer of at least 1.")
 
 
 def _transition_matrix(P: NDArray[Any]) -> NDArray[Any]:

@@ -6,7 +6,8 @@ There the population loss is Delta (k-1)/k - sum_jml C_jml v_j W_ml (`numerics.m
 
 is a linear map of the pair (v, W). The same code runs on float64, on exact numbers (`fmpq`, `LogTwo`) and on balls.
 After n steps of a constant rate without decay, (v, W) = (1 + eta K)^n (v, W) with K = [[0, C], [C^T, 0]] for C as a
-t x k^2 matrix: `nth_step` takes the power by a singular value decomposition, whatever n is.
+t x k^2 matrix: `nth_step` takes the power by a singular value decomposition, whatever n is. `dominance_threshold` is
+the step size from which on the weight of the previous token is the largest after two steps.
 """
 
 from __future__ import annotations
@@ -16,13 +17,24 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from flint import arb
 from numpy.typing import NDArray
 
+from numerics.balls import precision
+from numerics.integers import checked_integer
 from numerics.log_two import LogTwo
 from numerics.markov_chains import stationary_law
-from numerics.minimal_gradient import v_gradient, w_gradient
+from numerics.minimal_gradient import flat_tensor, v_gradient, w_gradient
 
-__all__ = ["Weights", "enclosed_tensor", "linear_margin", "mean_tensor", "nth_step", "trajectory"]
+__all__ = [
+    "Weights",
+    "dominance_threshold",
+    "enclosed_tensor",
+    "linear_margin",
+    "mean_tensor",
+    "nth_step",
+    "trajectory",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,11 +82,10 @@ def nth_step(tensor: NDArray[np.float64], v: NDArray[Any], W: NDArray[Any], rate
     (1 - eta s)^n; what is orthogonal to all triples stays.
 
     Raises:
-        ValueError: if the shapes do not fit, `steps` is negative, or the powers overflow.
+        ValueError: if the shapes do not fit, `steps` is no integer of at least 0, or the powers overflow.
     """
     _check_shapes(tensor, v, W)
-    if steps < 0:
-        raise ValueError(f"The number of steps is {steps}: give an integer of at least 0.")
+    steps = checked_integer("The number of steps", steps, 0)
     left, s, right = np.linalg.svd(tensor.reshape(len(tensor), -1).astype(float), full_matrices=False)
     start_v, start_w = np.asarray(v, dtype=float), np.asarray(W, dtype=float).ravel()
     along, across = left.T @ start_v, right @ start_w
@@ -88,6 +99,41 @@ def nth_step(tensor: NDArray[np.float64], v: NDArray[Any], W: NDArray[Any], rate
     if not (np.isfinite(found.v).all() and np.isfinite(found.W).all()):
         raise ValueError(f"The weights overflow within {steps} steps of rate {rate}: take fewer or smaller steps.")
     return found
+
+
+def dominance_threshold(t: int, bits: int = 64) -> arb | None:
+    """eta*(t): after two steps of rate eta from W = c 11^T, v = c 1, the second position weight exceeds the first iff
+    eta > eta*(t), for two states and the flat prior; None if it does not for any eta > 0 (t <= 9).
+
+    By bilinearity v_2 - v_1 = c eta (2 (g_2 - g_1) + eta (off (g_2 - g_1) + (diag - off)(d_2 - d_1))) with g and d the
+    v-gradients at W = 11^T and W = I, and diag, off the entries of the W-gradient at v = 1: signs are decided exactly.
+
+    Returns:
+        A ball with about `bits` correct bits.
+
+    Raises:
+        ValueError: if t is not an integer of at least 2.
+
+    Source: induction-heads, lemma-E.1h.
+    """
+    t = checked_integer("The context length t", t, 2)
+    C = flat_tensor(t)
+    W = w_gradient(C, np.ones(t, dtype=int))
+    g, d = v_gradient(C, np.ones((2, 2), dtype=int)), v_gradient(C, np.eye(2, dtype=int))
+    linear = (g[1] - g[0]) * 2
+    quadratic = W[0, 1] * (g[1] - g[0]) + (W[0, 0] - W[0, 1]) * (d[1] - d[0])
+    if quadratic <= 0:  # and linear < 0
+        return None
+    with precision(bits + 8):
+        return -_accurate(linear, bits + 8) / _accurate(quadratic, bits + 8)
+
+
+def _accurate(x: LogTwo, bits: int) -> arb:
+    """A ball around a number that is not zero with so many correct bits: the coefficients of `LogTwo` cancel."""
+    working = bits
+    while (ball := x.ball(working)).rel_accuracy_bits() < bits:
+        working *= 2
+    return ball
 
 
 def linear_margin(v: NDArray[Any], W: NDArray[Any]) -> Any:
@@ -126,8 +172,9 @@ def mean_tensor(chains: NDArray[np.float64], t: int) -> tuple[NDArray[np.float64
     Raises:
         ValueError: if t is not at least 1, there are fewer than two chains, or one is no transition matrix.
     """
-    if t < 1 or np.ndim(chains) != 3 or len(chains) < 2:
-        raise ValueError(f"Give t >= 1 and at least two chains, shape (size, k, k), not {t} and {np.shape(chains)}.")
+    t = checked_integer("The context length t", t, 1)
+    if np.ndim(chains) != 3 or len(chains) < 2:
+        raise ValueError(f"Give at least two chains, shape (size, k, k), not {np.shape(chains)}.")
     pi, k = stationary_law(chains), chains.shape[1]
     powers = [np.broadcast_to(np.eye(k), chains.shape)]
     for _ in range(t - 1):

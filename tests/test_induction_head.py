@@ -138,9 +138,12 @@ class TestErrorBound:
     def test_impossible_or_unproved_cases_are_refused(self) -> None:
         with pytest.raises(ValueError, match="No bound is known without 1 prefix rows"):
             printed_induction_head(2).error_bound(3, 1)
-        for position, matches in [(0, 0), (3, 3), (3, -1)]:
-            with pytest.raises(ValueError, match=f"There cannot be {matches} matches before position {position}"):
+        with pytest.raises(ValueError, match="There cannot be 3 matches before position 3"):
+            ngram_head(2, 2).error_bound(3, 3)
+        for position, matches in [(0, 0), (2.5, 1), (3, -1), (3, 0.5)]:
+            with pytest.raises(ValueError, match=r"(position|matches) must be an integer"):
                 ngram_head(2, 2).error_bound(position, matches)
+        assert ngram_head(2, 2).error_bound(np.int64(3), np.int64(1)).overlaps(ngram_head(2, 2).error_bound(3, 1))
         with pytest.raises(ValueError, match="has not occurred"):
             ngram_head(3, 2).error_bound(5, 0)
 
@@ -157,9 +160,12 @@ class TestScales:
             assert all(head.error_bound(p, N) <= tolerance for N in range(fewest, p - n + 2))
 
     def test_bad_requests_are_refused(self) -> None:
-        for tolerance, context in [(0.0, 10), (1.0, 10), (math.nan, 10), (0.1, 1)]:
+        for tolerance in (0.0, 1.0, math.nan):
             with pytest.raises(ValueError, match="tolerance must be in"):
-                scales_for(2, 2, context, tolerance)
+                scales_for(2, 2, 10, tolerance)
+        for context in (1, 10.5, True):
+            with pytest.raises(ValueError, match="context must be an integer >= 2"):
+                scales_for(2, 2, context, 0.1)
 
 
 class TestBadInput:
@@ -168,8 +174,9 @@ class TestBadInput:
         for n in (1, 0, 2.0, True):
             with pytest.raises(ValueError, match="n must be an integer >= 2"):
                 build(n, 2)
-        with pytest.raises(ValueError, match=r"k must be an integer >= 1|pseudo-counts"):
-            build(2, 0)
+        for k in (0, 2.0, True, "a"):
+            with pytest.raises(ValueError, match="k must be an integer >= 1"):
+                build(2, k)
 
     @pytest.mark.parametrize("scale", [0, -1, 0.0, math.inf, math.nan, fmpq(-1, 2), arb(0), arb("inf"), arb("nan")])
     def test_scales_that_are_not_positive_and_finite(self, scale: Any) -> None:
@@ -192,7 +199,7 @@ class TestBadInput:
                 ngram_head(2, 2, scale)
 
     def test_pseudo_counts(self) -> None:
-        for counts in [(1,), (0, 0), (1, -1), (1.5, 1)]:
+        for counts in [(1,), (0, 0), (1, -1), (1.5, 1), (True, True), 5]:
             with pytest.raises(ValueError, match="pseudo-counts must be 2 integers"):
                 bayesian_ngram_head(2, 2, pseudo_counts=counts)  # type: ignore[arg-type]
 
@@ -201,6 +208,17 @@ class TestBadInput:
         for x, message in [([], "at least one token"), ([1, 3], r"holds \[3\]"), ([0, 1], r"holds \[0\]")]:
             with pytest.raises(ValueError, match=message):
                 head(x)
+        for x in ([1.0, 2.0], [True, False], np.array([1, 2], dtype=object), 1, None, "12", np.ones((2, 0), dtype=int)):
+            with pytest.raises(ValueError, match=r"Tokens must be integers|at least one token"):
+                head(x)  # type: ignore[arg-type]
+        assert np.array_equal(head(np.array([2, 1], dtype=np.uint8)), head([2, 1]))
+
+    def test_sequences_of_the_torch_module(self) -> None:
+        """The token 0 would read the last row of the embedding, as index -1."""
+        module = ngram_head(2, 2, 20.0, 6.0).transformer.to_torch()
+        for x in ([0, 1], [1, 3], []):
+            with pytest.raises(ValueError, match=r"tokens 1, \.\.\., 2 only"):
+                module(torch.tensor(x, dtype=torch.int64))
 
 
 def test_affine_readout_keeps_the_number_system() -> None:

@@ -63,8 +63,20 @@ def test_bad_input():
         MinimalModel(np.ones((2, 2)), np.eye(2))
     with pytest.raises(ValueError, match="W has shape"):
         MinimalModel(np.ones(2), np.ones((2, 3)))
-    with pytest.raises(ValueError, match="at least 2"):
-        bigram_minimal_model(1, 2)
+    for t, k in [(1, 2), (2.5, 2), (3, 0), (3, True)]:
+        with pytest.raises(ValueError, match=r"must be an integer >= [12]"):
+            bigram_minimal_model(t, k)
+    for t, k in [(0, 2), (3, -1)]:
+        with pytest.raises(ValueError, match="must be an integer >= 1"):
+            unigram_minimal_model(t, k)
+    for v in ([np.nan, 1], [np.inf, 1]):
+        with pytest.raises(ValueError, match="v has an entry that is not finite"):
+            MinimalModel(np.array(v), np.eye(2))
+    with pytest.raises(ValueError, match="v has the type"):
+        MinimalModel(np.array(["a", "b"]), np.eye(2))
+    with pytest.raises(ValueError, match="overflows float64"):
+        MinimalModel(np.array([1e308, 1e308]), 1e10 * np.eye(2))([0, 0])
+    assert MinimalModel([0, 1], [[1, 0], [0, 1]])([0, 0]).tolist() == [[0, 0], [1, 0]]  # lists are taken
     with pytest.raises(ValueError, match=r"Row 1 .* must sum to 1"):
         chain_tensor(np.array([[0.5, 0.5], [0.5, 0.6]]), 3)
     with pytest.raises(ValueError, match=r"Entry \(0, 1\)"):
@@ -76,8 +88,14 @@ def test_bad_input():
     with pytest.raises(ValueError, match="no unique solution"):
         stationary_law(np.eye(2, dtype=int))
     for call in (flat_tensor, lambda t: symmetric_tensor(t, [1])):
-        with pytest.raises(ValueError, match="context length 0"):
-            call(0)
+        for t in (0, 2.5, True):
+            with pytest.raises(ValueError, match=rf"context length t must be an integer >= 1, not {t}"):
+                call(t)
+    assert (flat_tensor(np.int64(3)) == flat_tensor(3)).all()
+    with pytest.raises(ValueError, match=r"W has shape \(3, 3\), but the tensor belongs to \(2, 2\)"):
+        v_gradient(flat_tensor(3), np.ones((3, 3)))
+    with pytest.raises(ValueError, match=r"v has shape \(2,\), but the tensor belongs to \(3,\)"):
+        w_gradient(flat_tensor(3), np.ones(2))
     with pytest.raises(ValueError, match="order 0"):
         symmetric_tensor(2, [1, 0])
     with pytest.raises(ValueError, match="spread"):
@@ -149,8 +167,20 @@ def test_curriculum_refuses_bad_parameters():
         two_step_models(4, fmpq(3, 4))
     with pytest.raises(ValueError, match="float is not exact"):
         two_step_models(4, fmpq(1, 4), w=0.5)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="context length 0"):
+    with pytest.raises(ValueError, match="context length t"):
         two_step_models(0, fmpq(1, 4))
+    with pytest.raises(ValueError, match="context length t"):
+        long_second_step(0, 0.1, np.eye(2), 1.0, 1.0)
+    for spread in (-0.1, 0, 0.9, np.nan):
+        with pytest.raises(ValueError, match="spread"):
+            long_second_step(5, spread, np.eye(2), 1.0, 1.0)
+    for W in (np.ones((3, 3)), np.array([[1.0, 2.0], [3.0, 4.0]])):
+        with pytest.raises(ValueError, match="equal diagonal"):
+            long_second_step(5, 0.1, W, 1.0, 1.0)
+    model = long_second_step(5, 0.1, np.eye(2), 1.0, 1.0)
+    for x, message in [([0] * 6, "1 to 5 integers"), ([0, 2], "Symbol 2"), ([], "integers"), ([-1], "Symbol -1")]:
+        with pytest.raises(ValueError, match=message):
+            last_logits(model, x)
 
 
 def test_fast_last_row_is_the_last_row():

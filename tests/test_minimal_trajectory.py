@@ -11,7 +11,14 @@ from constructions.minimal_model import MinimalModel
 from numerics.balls import precision
 from numerics.markov_chains import dirichlet_chains
 from numerics.minimal_gradient import chain_tensor, flat_tensor, stationary_law
-from numerics.minimal_trajectory import enclosed_tensor, linear_margin, mean_tensor, nth_step, trajectory
+from numerics.minimal_trajectory import (
+    dominance_threshold,
+    enclosed_tensor,
+    linear_margin,
+    mean_tensor,
+    nth_step,
+    trajectory,
+)
 
 
 @pytest.mark.parametrize(("k", "t"), [(2, 4), (3, 3)])
@@ -81,6 +88,32 @@ def test_margin_bounds_every_gap():
     assert gap == linear_margin(v, W) / 2
 
 
+@pytest.mark.parametrize("t", [2, 9, 10, 14, 40])
+def test_two_exact_steps_below_and_above_the_threshold(t):
+    """v_2 against v_1 after two steps, for c = 1 and c = 2/3, a per mille on either side of eta*(t)."""
+    threshold = dominance_threshold(t)
+    assert (threshold is None) == (t <= 9)
+    centre = fmpq(100) if threshold is None else fmpq(round(float(threshold.mid()) * 10**9), 10**9)
+    for c in (fmpq(1), fmpq(2, 3)):
+        for factor, larger in ((fmpq(999, 1000), False), (fmpq(1001, 1000), t >= 10)):
+            start = np.full(t, c), np.full((2, 2), c)
+            v = trajectory(flat_tensor(t), *start, [centre * factor] * 2)[-1].v
+            assert (v[1] > v[0]) == larger
+
+
+def test_threshold_has_the_accuracy_that_is_asked_for():
+    """At t = 60, where the coefficients cancel about 150 bits."""
+    rough, fine = dominance_threshold(60), dominance_threshold(60, 300)
+    assert rough is not None
+    assert fine is not None
+    assert rough.overlaps(fine)
+    assert 50 < rough.rel_accuracy_bits() < 80
+    assert fine.rel_accuracy_bits() > 290
+    for t in (1, 0, 2.0, True):
+        with pytest.raises(ValueError, match="context length t must be an integer >= 2"):
+            dominance_threshold(t)
+
+
 def test_mean_over_chains():
     """Two chains against the tensor of one, and 4000 flat chains against the exact average within five errors."""
     rng = np.random.default_rng(1)
@@ -103,7 +136,7 @@ def test_bad_input():
         nth_step(C, np.ones(4), np.ones((3, 3)), 0.1, 2)
     with pytest.raises(ValueError, match="2 decays are given for 1 rates"):
         trajectory(C, np.ones(4), np.ones((2, 2)), [1.0], [0.0, 0.0])
-    with pytest.raises(ValueError, match="number of steps is -1"):
+    with pytest.raises(ValueError, match="number of steps must be an integer >= 0, not -1"):
         nth_step(C, np.ones(4), np.ones((2, 2)), 0.1, -1)
     with pytest.raises(ValueError, match="overflow within 100000 steps"):
         nth_step(C + 1, np.ones(4), np.ones((2, 2)), 1.0, 100_000)

@@ -132,6 +132,16 @@ def test_first_step_is_within_its_bound(t: int) -> None:
     assert all(0 <= x / t**2 <= 2 * D / t for x in g)
 
 
+@check("induction-heads:prop-E.3", grade="numeric", target="corrected", supporting=True)
+def test_limit_of_the_first_step_has_the_leading_constants() -> None:
+    """w + v0 h1 B/6 on the diagonal, w + v0 h1 A/6 off it; B, A are averages over the flat prior. Five roundings."""
+    gain = ((1 - U) * V + U * U) / S - sympy.Rational(1, 2)  # sum_i P_1i pi_i - 1/2
+    leading = [mean(V / S * law * gain) for law in (V / S, U / S)]
+    assert leading == [B, A]
+    expected = 0.25 + 3.0 * 2.0 / 6 * np.array([[float(B), float(A)], [float(A), float(B)]])
+    assert np.abs(first_step_limit(0.25, 3.0, 2.0) / expected - 1).max() < 5 * 2.0**-52
+
+
 def deviations(model: MinimalModel, sizes: Sizes, h1w: float) -> list[tuple[float, float]]:
     """Pairs (deviation, bound) of the weights after the second step."""
     t = model.context
