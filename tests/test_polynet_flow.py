@@ -69,6 +69,9 @@ def test_the_plateau_ends_where_the_exact_error_falls() -> None:
                 if before > 0:
                     assert polynet_error([before] * k, [(1,) * m] * k) >= fmpq(1, 2) - gamma
     assert plateau_end(4, 3, fmpq(2, 5)) == 4  # P(|S| <= 2)^3 = (7/8)^3 < 4/5 < 1
+    # at equality the error 1/2 - gamma is not yet below the plateau: P(S = 0)^3 = 1/8 = 2 gamma
+    assert (plateau_end(2, 3, fmpq(1, 16)), plateau_end(2, 3, fmpq(1, 17))) == (2, 0)
+    assert plateau_share(2, 3, fmpq(1, 17)) == plateau_share(3, 3, fmpq(1, 100)) == 0  # b <= 1: no plateau
     assert plateau_share(4, 3, fmpq(1, 10)) == fmpq(1, 2)
     assert plateau_share(4, 3, fmpq(1, 10), until_zero_error=True) == fmpq(2, 3)
 

@@ -29,6 +29,47 @@ def test_the_kernel_is_the_plain_update(k: int, block: int, batch: int) -> None:
     assert not np.allclose(train_polynet(start, steps, delta, 8, batch).weights, w)
 
 
+@pytest.mark.parametrize(("k", "block", "steps"), [(2, 3, 300), (3, 2, 300), (1, 3, 300), (2, 2, 5000)])
+def test_the_records_are_those_of_a_plain_run(k: int, block: int, steps: int) -> None:
+    """Noise, slack and irrelevant weights, followed apart over all times, with weights of either sign."""
+    start = np.random.default_rng(2).normal(size=(k, block)) + 0.1
+    start[0, 0] *= -np.sign(start[0, 0])
+    signs = np.random.default_rng(9)
+    delta, w, drift = 0.2, start.copy(), np.zeros(k)
+    rate = 1 / (2 * math.sqrt(2 * steps * math.log(2 * k * block * steps / delta)))
+    noise, irrelevant, slack = 0.0, np.abs(start[:, 1:]).max(), np.inf
+    for first in range(0, steps, 4096):
+        for t, x in enumerate(
+            signs.integers(0, 2, size=(min(4096, steps - first), 1, k, block), dtype=np.int8)[:, 0].astype(int) * 2 - 1,
+            start=first,
+        ):
+            bound = 0.5 + t * rate * (3 * block - 2.0) ** (1 - k)
+            slack = min(slack, (np.sign(start[:, 0]) * w[:, 0] - bound).min())
+            inner, norms = (w * x).sum(axis=1), np.abs(w).sum(axis=1)
+            scale = [rate / np.prod(np.delete(norms, i)) for i in range(k)]
+            drift += [scale[i] * np.prod(np.delete(w[:, 0], i)) for i in range(k)]
+            gradient = [scale[i] * x[:, 0].prod() * np.prod(np.delete(inner, i)) for i in range(k)]
+            w = w + np.array(gradient)[:, None] * x
+            moved = w - start
+            moved[:, 0] -= drift
+            noise, irrelevant = max(noise, np.abs(moved).max()), max(irrelevant, np.abs(w[:, 1:]).max())
+    last = 0.5 + steps * rate * (3 * block - 2.0) ** (1 - k)
+    slack = min(slack, (np.sign(start[:, 0]) * w[:, 0] - last).min())
+    run = train_polynet(start, steps, delta, 9)
+    assert np.allclose(run.weights, w, rtol=1e-10, atol=1e-10)
+    found = [run.largest_noise, run.largest_irrelevant, run.smallest_slack]
+    assert np.allclose(found, [noise, irrelevant, slack], rtol=1e-10, atol=1e-10)
+    assert run.largest_noise > 0.01
+
+
+def test_the_slack_is_that_of_the_growth_claim() -> None:
+    """n' = 1: w_i = 1 + t eta for all t, exactly the bound plus 1/2; for k = 2, n' = 2 the bound grows by eta/4."""
+    assert train_polynet([[1.0], [1.0]], 300, 0.1, 0).smallest_slack == pytest.approx(0.5, abs=1e-12)
+    falling = train_polynet([[-1.0, 0.0], [1.0, 0.0]], 300, 0.1, 0)  # no noise: each weight loses eta in each step
+    rate = 1 / (2 * math.sqrt(600 * math.log(2 * 4 * 300 / 0.1)))
+    assert falling.smallest_slack < 0.5 - 300 * rate
+
+
 def test_runs_longer_than_a_chunk_report_progress_and_repeat() -> None:
     seen: list[int] = []
     first = train_polynet(np.ones((2, 2)), 10_000, 0.1, 3, on_progress=seen.append)
@@ -40,6 +81,9 @@ def test_proved_steps_are_the_fixed_point() -> None:
     assert [proved_steps(2, block, 0.05, 0.1) for block in (1, 2, 3)] == [242, 24_371, 150_700]
     steps = proved_steps(3, 4, 0.01, 0.05)
     excess = [s - 6 * math.log(24 * s / 0.05) * math.log(600) * 10**5 for s in (steps - 1, steps)]
+    assert excess[0] < 0 <= excess[1]
+    steps = proved_steps(3, 4, 0.01, 0.05, printed=False)
+    excess = [s - 12 * math.log(24 * s / 0.05) * math.log(300) * 10**5 for s in (steps - 1, steps)]
     assert excess[0] < 0 <= excess[1]
 
 

@@ -16,6 +16,10 @@ its time when it reaches v, hence
     1 - T(1/2 - gamma)/T(0) <= (X/2)^(2-k) = 2^(k-2) (3(n' - 1)/2)^(1-k/2) (2 gamma)^(2/k-1)
 
 for all n' >= 2 and k >= 3: if X >= 2 because X - 1 >= X/2, and else because the right side is at least 1.
+
+T(1/2 - gamma) may be the last time with err >= 1/2 - gamma, as in corollary B.10, with T(0) the blow-up; or the first
+time with err <= 1/2 - gamma, as in theorem 5.7, because the inequality is strict for v < X - 1, with T(0) the first
+time with err <= 0, no later than the blow-up.
 """
 
 from __future__ import annotations
@@ -232,6 +236,7 @@ def _share_left(m: int, k: int, gamma: fmpq) -> arb:
 
 
 @check("hidden-progress:corollary-B.10", grade="symbolic", target="printed")
+@check("hidden-progress:theorem-5.7", grade="symbolic", target="printed")
 def test_the_largest_probability_of_a_sum_of_signs() -> None:
     """C(2j, j)/4^j <= (3j + 1)^(-1/2) for all j by induction, so each value of S has probability <= sqrt(2/(3m)).
 
@@ -248,6 +253,7 @@ def test_the_largest_probability_of_a_sum_of_signs() -> None:
 
 
 @check("hidden-progress:corollary-B.10", grade="exact", target="printed")
+@check("hidden-progress:theorem-5.7", grade="exact", target="printed")
 @pytest.mark.parametrize("m", [1, 2, 5, 12])
 def test_the_error_is_at_least_that_of_the_plateau(m: int) -> None:
     """err >= 1/2 - P(|S| <= v)^k/2, ties included, at all half-integers v up to m + 1; without ties with equality."""
@@ -260,8 +266,8 @@ def test_the_error_is_at_least_that_of_the_plateau(m: int) -> None:
             assert error > fmpq(1, 2) - inside**k / 2 if tie else error == fmpq(1, 2) - inside**k / 2
 
 
-@check("hidden-progress:corollary-B.10", grade="exact", target="printed")
-@check("hidden-progress:theorem-5.7", grade="exact", target="printed")
+@check("hidden-progress:corollary-B.10", grade="enclosed", target="printed")
+@check("hidden-progress:theorem-5.7", grade="enclosed", target="printed")
 @pytest.mark.parametrize("k", [3, 4, 5, 6])
 def test_the_share_of_time_after_the_plateau(k: int, effort: Effort) -> None:
     """b^(2-k), the exact share of the time left when the error falls below 1/2 - gamma, is within the proved bound.
@@ -279,6 +285,18 @@ def test_the_share_of_time_after_the_plateau(k: int, effort: Effort) -> None:
                     assert decided_less_equal(1 - arb(ratio), _share_left(m, k, gamma))
             else:  # the error is below 1/2 - gamma from the start: the bound must be vacuous
                 assert _share_left(m, k, gamma) >= 1
+
+
+@check("hidden-progress:corollary-B.10", grade="exact", target="printed", supporting=True)
+def test_ties_postpone_the_last_time() -> None:
+    """n' = 101, k = 3, gamma = 1/100: between ties the error falls below 1/2 - gamma at v = 4, but at the instants when
+    v is an even integer it is larger, and v = 6 is the last one where it is at least 1/2 - gamma; for k = 4, v = 8."""
+    m, level = 100, fmpq(49, 100)
+    for k, last in ((3, 6), (4, 8)):
+        assert plateau_end(m, k, fmpq(1, 100)) == 4
+        errors = {fmpq(twice, 2): polynet_error([fmpq(twice, 2)] * k, [(1,) * m] * k) for twice in range(2, 25)}
+        assert max(v for v, error in errors.items() if error >= level) == last
+        assert all(error < level for v, error in errors.items() if v > 4 and (v.q > 1 or int(v.p) % 2))
 
 
 @check("hidden-progress:theorem-5.7", grade="exact", target="printed", supporting=True)

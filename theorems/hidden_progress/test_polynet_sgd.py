@@ -9,6 +9,11 @@ epsilon once z >= W = sqrt(4.5 m log(k/epsilon)).
 
 * With 12 log(2nT/delta) log(k/epsilon) R^(2k-1) steps the worst rate R^(1-k) alone is enough.
 * With the printed number of steps it is not, but for k >= 2 two rates are: R^(1-k) until z = 1, then (2/(R+1))^(k-1).
+* For k = 1 the bound 3/2 is too weak. Here z = 1 + T eta has no noise, and the irrelevant weights are independent walks
+  whose norms stay near those of the start (`test_a_single_block_needs_no_more_steps`).
+
+For any batch size B the step is an average of B of the steps above, which lies in the same interval. If n' = 1 there is
+no noise and no irrelevant weight, and the error is 0 from the start.
 """
 
 from __future__ import annotations
@@ -34,6 +39,27 @@ def _error(weights: NDArray[np.float64]) -> fmpq:
 
 
 @check("hidden-progress:theorem-5.8-full", grade="symbolic", target="printed")
+def test_the_inequality_of_azuma_and_hoeffding() -> None:
+    """P(|s| >= a) <= 2 exp(-2 a^2/(T l^2)) for a martingale whose T steps lie in predictable intervals of length l.
+
+    Given the past let X have mean 0 and lie in [p, q], q - p = l. The second derivative of log M, M(t) = E exp(t X), is
+    the variance of X under the law with density exp(t X)/M(t); on [p, q] a variance is (q - mu)(mu - p) -
+    E(q - X)(X - p) <= l^2/4. As log M and its derivative vanish at 0, M(t) <= exp(t^2 l^2/8). The steps multiply, and
+    Markov's inequality for exp(+-t s) at t = 4a/(T l^2) is the claim.
+    """
+    t, p, q, mu, v, a, length, steps = sp.symbols("t p q mu v a l T", positive=True)
+    moment = sp.Function("M")(t)
+    tilted = sp.diff(moment, t, 2) / moment - (sp.diff(moment, t) / moment) ** 2
+    assert sp.simplify(sp.diff(sp.log(moment), t, 2) - tilted) == 0
+    below = q * mu - (v + mu**2) - p * q + p * mu  # E (q - X)(X - p)
+    assert sp.expand((q - mu) * (mu - p) - below - v) == 0
+    assert sp.expand((q - p) ** 2 / 4 - (q - mu) * (mu - p) - (mu - (p + q) / 2) ** 2) == 0
+    assert sp.diff(t**2 * length**2 / 8, t, 2) == length**2 / 4
+    exponent = steps * t**2 * length**2 / 8 - t * a
+    assert sp.simplify(exponent.subs(t, 4 * a / (steps * length**2)) + 2 * a**2 / (steps * length**2)) == 0
+
+
+@check("hidden-progress:theorem-5.8-full", grade="symbolic", target="printed")
 def test_the_noise_stays_below_one_half() -> None:
     """n T times 2 exp(-2 (1/2)^2/(T (2 eta)^2)), Azuma-Hoeffding for intervals of length 2 eta, is delta.
 
@@ -47,7 +73,7 @@ def test_the_noise_stays_below_one_half() -> None:
     assert sp.simplify(weak - (delta / (2 * n * t)) ** sp.Rational(1, 4)) == 0
 
 
-@check("hidden-progress:theorem-5.8-full", grade="symbolic", target="printed")
+@check("hidden-progress:theorem-5.8-full", grade="enclosed", target="printed")
 def test_the_printed_number_of_steps_is_enough() -> None:
     """k >= 2, m >= 1: T eta >= R^(k-1)/2 + (W - 1)((R+1)/2)^(k-1) + 2 eta, so z reaches W in time.
 
@@ -69,6 +95,48 @@ def test_the_printed_number_of_steps_is_enough() -> None:
     assert 6 * arb(8).log() * arb(8).log() * 4**3 > 31
     # where W < 1 only the first phase is needed: 1/2 + eta < sqrt(3/4 R log(2k/eps)), with R >= 4 and 2k/eps > 8
     assert arb(1) / 2 + arb(1) / 16 < (arb(3) / 4 * 4 * arb(8).log()).sqrt()
+
+
+@check("hidden-progress:theorem-5.8-full", grade="enclosed", target="printed")
+def test_a_single_block_needs_no_more_steps() -> None:
+    """k = 1, m >= 1, T >= 6 L log(2/eps) R: err <= eps with probability 1 - 3 exp(-L) >= 1 - delta.
+
+    The relevant weight is z = 1 + Y, Y = T eta = sqrt(T/(8L)), without noise. The noise s_j of the others is eta times
+    a sum of T means of B independent signs y x_j, independent over j, so that E exp(t s_j) <= exp(t^2/(16 L)).
+    1. sum xi_j s_j < sqrt(m)/2, but for probability exp(-a^2/(2 m/(8L))) = exp(-L) at a = sqrt(m)/2.
+    2. E exp(2L s_j^2) <= (1 - 4L/(8L))^(-1/2) = sqrt 2, averaging E exp(2 sqrt(L) g s_j) over a normal g; so
+       sum s_j^2 < 1/2 + m log 2/(4L), but for probability 2^(m/2) exp(-2L (1/2 + m log 2/(4L))) = exp(-L).
+    3. |s_j| <= 1 for all j, but for probability 2m exp(-4L) <= exp(-L), as exp(L) > 2m.
+    So |u|_1 = m + sum xi_j s_j < m + sqrt(m)/2, and |u|^2 < U = 1.03 m + sqrt(m) + 1/2, as L > 6.7. With z >= |u|_1 the
+    error is 0. Otherwise Y < y = m + sqrt(m)/2 - 1, and err <= exp(-z^2/(2U)) <= eps if (1 + Y)^2 >= 2U (l - log 2)
+    with l = 4 Y^2/(9m+3) >= log(2/eps). The difference is a Y^2 + 2Y + 1 + 2U log 2 with some a: positive for Y >= 0 if
+    a >= 0; else concave in Y and positive at 0, so that it remains to look at Y = y.
+    """
+    big, m, s, rank = sp.symbols("L m s Y", positive=True)
+    variance = 1 / (8 * big)  # T eta^2
+    assert sp.simplify(sp.exp(-((sp.sqrt(m) / 2) ** 2) / (2 * m * variance)) - sp.exp(-big)) == 0
+    assert sp.simplify((1 - 2 * (2 * big) * variance) ** sp.Rational(-1, 2) - sp.sqrt(2)) == 0
+    exponent = m * sp.log(2) / 2 - 2 * big * (sp.Rational(1, 2) + m * sp.log(2) / (4 * big))
+    assert sp.expand(exponent + big) == 0
+    assert sp.simplify(1 / (2 * variance) - 4 * big) == 0
+    # T >= 6 L log(4) R with R >= 4, so L = log(2nT/delta) > log(4 T) > log(132 L); from L > log 4, three times over
+    steps_over_log = 6 * arb(4).log() * 4
+    assert steps_over_log > 33
+    lower = arb(4).log()
+    for _ in range(4):
+        lower = (132 * lower).log()
+    assert lower > arb("6.7")
+    assert arb(2).log() / (4 * arb("6.7")) < arb("0.03")
+    # at Y = y, with m = s^2, times 9 m + 3, and 0.69 < log 2
+    assert arb(2).log() > arb("0.69")
+    U = sp.Rational(103, 100) * s**2 + s + sp.Rational(1, 2)
+    reach, ball = 9 * s**2 + 3, sp.Rational(69, 100)
+    difference = (1 + rank) ** 2 - 2 * U * (4 * rank**2 / reach - ball)
+    quadratic = sp.Poly(sp.expand(difference), rank)
+    assert sp.simplify(quadratic.coeff_monomial(1) - 1 - 2 * U * ball) == 0
+    at_the_end = sp.Poly(sp.expand(sp.cancel(difference.subs(rank, s**2 + s / 2 - 1) * reach)), s)
+    assert at_the_end.count_roots(1, None) == 0
+    assert at_the_end.eval(1) > 0
 
 
 @check("hidden-progress:theorem-5.8-full", grade="enclosed", target="printed", supporting=True)
@@ -107,14 +175,17 @@ def test_order_n_to_the_2k_minus_1_steps_are_enough() -> None:
 
 @check("hidden-progress:theorem-5.8-full", grade="sampled", target="printed")
 @check("hidden-progress:theorem-5.8", grade="sampled", target="printed")
-@pytest.mark.parametrize(("k", "block"), [(2, 1), (2, 2), (2, 3), (3, 1), (3, 2), (4, 1)])
+@pytest.mark.parametrize(("k", "block"), [(1, 2), (1, 9), (2, 1), (2, 2), (2, 3), (3, 1), (3, 2), (4, 1), (4, 2)])
 def test_runs_reach_error_zero(k: int, block: int, effort: Effort) -> None:
     """epsilon = 1/20, delta = 1/10, random signs whose relevant ones multiply to +1, seeds 0, 1, ...: error 0, exactly.
 
-    30 runs without failure: the failure probability is below delta with confidence 95 % (0.9^30 < 0.05).
+    30 runs without failure: the failure probability is below delta with confidence 95 % (0.9^30 < 0.05). The runs with
+    n' = 1 have no noise. One run has 10^7 steps at k = 4, n' = 2: there are three, with full effort only.
     """
+    if (k, block) == (4, 2) and effort.name == "quick":
+        return
     steps = proved_steps(k, block, 0.05, 0.1)
-    for seed in range(effort.pick(quick=30, full=100)):
+    for seed in range(3 if (k, block) == (4, 2) else effort.pick(quick=30, full=100)):
         initial = np.random.default_rng([seed, k, block]).choice([-1.0, 1.0], size=(k, block))
         initial[0, 0] *= np.prod(initial[:, 0])
         run = train_polynet(initial, steps, 0.1, seed)
@@ -211,19 +282,25 @@ def test_the_printed_growth_fails(t: int) -> None:
         assert abs(run.weights[0, 0] - exact) < 1e-9
 
 
-@check("hidden-progress:informal-theorem-5.3", grade="symbolic", target="printed")
+@check("hidden-progress:informal-theorem-5.3", grade="enclosed", target="printed")
 def test_both_halves_of_the_informal_theorem() -> None:
-    """n^(O(k)) log(1/eps) steps: 12 L log(k/eps) (3n'-2)^(2k-1), n' <= n, L = log(2nT/delta) absorbed in the exponent.
+    """n^(O(k)) log(1/eps) steps at fixed delta, eps <= 1/2, n >= 2; and a share 1 - o(1) of the time on the plateau.
 
-    For eps <= 1/2 and k <= n, log(k/eps) <= (1 + log2 k) log(1/eps); log T <= T^(1/2) turns T <= c L into T <= c^2, up
-    to a constant. The plateau is theorem 5.7, whose share of time after it is (X/2)^(2-k): it tends to 0.
+    An error is a multiple of 2^-n, so that one below e = max(eps, 2^-(n+1)) is at most eps. Theorem 5.8 gives such an
+    error after T steps if T >= c log(2nT/delta), c = 12 log(k/e) R^(2k-1). As log x <= 2 sqrt(x)/e < sqrt(x),
+    T = c^2 2n/delta is enough, a polynomial in n^k because log(k/e) <= log k + (n + 1) log 2 <= 3n and R <= 3n; and
+    log(1/eps) >= log 2. The plateau is theorem 5.7, whose share of time after it is (X/2)^(2-k): it tends to 0.
     """
+    x, c, n, delta = sp.symbols("x c n delta", positive=True)
+    peak = sp.log(x) / sp.sqrt(x)  # increases up to x = e^2, then decreases
+    assert sp.simplify(sp.diff(peak, x) - (2 - sp.log(x)) / (2 * x ** sp.Rational(3, 2))) == 0
+    assert 2 / arb(1).exp() < 1
+    steps = c**2 * 2 * n / delta
+    assert sp.simplify(c * sp.sqrt(2 * n * steps / delta) - steps) == 0  # c log(2nT/delta) < c sqrt(2nT/delta) = T
+    for size in range(2, 200):
+        assert arb(size).log() + (size + 1) * arb(2).log() <= 3 * size
+    assert sp.diff(3 * x - sp.log(x) - (x + 1) * sp.log(2), x) == 3 - 1 / x - sp.log(2)  # > 0 for x >= 1
     m, k, gamma = sp.symbols("m k gamma", positive=True)
     share = (sp.sqrt(3 * m / 2) * (2 * gamma) ** (1 / k) / 2) ** (2 - k)
     for degree in (3, 4, 5, 9):
         assert sp.limit(share.subs({k: degree, gamma: sp.Rational(1, 100)}), m, sp.oo) == 0
-    epsilon = sp.symbols("e", positive=True)
-    for degree in (2, 3, 10):  # (1 + log2 k) log(1/eps) - log(k/eps) = log2(k) (log(1/eps) - log 2) >= 0
-        gap = (1 + sp.log(degree, 2)) * sp.log(1 / epsilon) - sp.log(degree / epsilon)
-        factored = sp.log(degree, 2) * (sp.log(1 / epsilon) - sp.log(2))
-        assert sp.simplify(sp.expand_log(gap - factored, force=True)) == 0
