@@ -1,0 +1,229 @@
+"""Planted faults that the checks of machines and margins must see, and constants computed once more in plain floats."""
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from flint import fmpq
+
+from certificates.all_layer_margin import circuit_constants
+from certificates.turing_margin import machine_margin_bound
+from constructions.boolean_circuits import BooleanGate, LayeredCircuit
+from constructions.circuit_networks import THIRDS, circuit_network, verify
+from constructions.feed_forward import AffineLayer
+from constructions.turing_indexed import advance_indexed, run_indexed, start_indexed
+from constructions.turing_indexed_checks import Configuration, broken_layers
+from constructions.turing_machine import busy_beaver, palindrome_machine
+from constructions.turing_transformer import TuringTransformer, compile_turing_machine
+from lemmata import turing_runs
+from lemmata.turing_runs import VerificationError, indexed_session
+from numerics.covers import chaining_bound, margin_error_bound, margin_free_bound
+from numerics.exact import to_float
+
+# ---- the indexed evaluator
+
+
+def with_map(transformer: TuringTransformer, name: str, number: int, weight, bias) -> TuringTransformer:
+    """The transformer with one ReLU layer of one layer changed; both changes add to what is there."""
+    layers = list(transformer.layers)
+    place = next(n for n, layer in enumerate(layers) if layer.name == name)
+    parts = list(layers[place].feed_forward.layers)
+    parts[number] = AffineLayer(parts[number].weight + weight, parts[number].bias + bias)
+    layers[place] = replace(layers[place], feed_forward=replace(layers[place].feed_forward, layers=tuple(parts)))
+    return replace(transformer, layers=tuple(layers))
+
+
+def unit(size: int, *index: int) -> np.ndarray:
+    result = np.zeros((size,) * len(index), dtype=np.int64)
+    result[index] = 1
+    return result
+
+
+def test_a_time_that_is_not_cleared_is_refused():
+    """The last layer turns the highest digit of the time on, and the next position adds another 1 there."""
+    transformer = compile_turing_machine(busy_beaver(2), 6)
+    d, place = transformer.layout.width, transformer.layout.stream["pos1"].stop - 1
+    with pytest.raises(ValueError, match=r"Time 1, .*block pos1.*the positional encoding meets"):
+        run_indexed(with_map(transformer, "C.8c", 0, np.zeros((d, d), int), unit(d, place)))
+
+
+def test_an_output_that_is_always_a_half_is_refused():
+    transformer = compile_turing_machine(busy_beaver(2), 6)
+    d = transformer.layout.width
+    bias = unit(d, transformer.layout.stream["q"].start).astype(object) * fmpq(1, 2)
+    zero = np.zeros((2 * d, d), int)
+    with pytest.raises(ValueError, match="token-wise map puts out a number"):
+        run_indexed(with_map(transformer, "C.8c", 2, zero, bias))
+
+
+def test_keys_that_skip_a_digit_of_the_time_are_refused():
+    transformer = compile_turing_machine(busy_beaver(3), 9)
+    layers = list(transformer.layers)
+    place = next(n for n, layer in enumerate(layers) if layer.name == "C.5 bit 3")
+    head = layers[place].self_attention
+    assert head is not None
+    weight = head.key.weight.copy()
+    weight[transformer.layout.stream["pos1"].start] = 0
+    layers[place] = replace(layers[place], self_attention=replace(head, key=replace(head.key, weight=weight)))
+    with pytest.raises(ValueError, match=r"C\.5 bit 3: its keys read digits of the time that are not the leading ones"):
+        run_indexed(replace(transformer, layers=tuple(layers)))
+
+
+def test_input_symbols_with_one_code_are_refused():
+    transformer = compile_turing_machine(palindrome_machine(), 2, bits=2, wrap=True)
+    with pytest.raises(ValueError, match="Two of the 5 input symbols have the same key"):
+        run_indexed(transformer, (1, 2, 1, 2, 1))
+
+
+@pytest.mark.parametrize("time", [1, 5, 9])
+def test_a_wrong_bit_after_every_group_of_layers_is_seen(time):
+    """Each layer that ends a lemma, each of its coordinates: `broken_layers` names that layer and no other."""
+    machine, word = palindrome_machine(), (1, 2, 1)
+    transformer = compile_turing_machine(machine, 12)
+    run = start_indexed(transformer, word)
+    before, step = advance_indexed(run, time), advance_indexed(run, 1, trace=True)
+    codes = [
+        Configuration(int(part.states[-1]), int(part.symbols[-1]), int(part.heads[-1]) - transformer.start_cell)
+        for part in (before, step)
+    ]
+    trace, visit = step.trace[0], int(step.last_visits[0])
+    names = [layer.name for layer in transformer.layers]
+    groups = {"C.1b", "C.2c", "C.4", "C.6", "C.7", "C.8c", *(name for name in names if name.startswith("C.5"))}
+    assert broken_layers(transformer, word, time, *codes, visit, trace) == []
+    for number, name in enumerate(names):
+        if name in groups:
+            for coordinate in range(transformer.layout.width):
+                trace[number, 1, coordinate] ^= 1
+                assert broken_layers(transformer, word, time, *codes, visit, trace) == [name]
+                trace[number, 1, coordinate] ^= 1
+
+
+@pytest.mark.parametrize("check", ["broken_layers", "wrong_answers"])
+def test_verification_heeds_both_checks_of_the_layers(check, monkeypatch):
+    monkeypatch.setattr(turing_runs, check, lambda *arguments: ["C.6"])
+    session = indexed_session(compile_turing_machine(busy_beaver(3), 9), (), None, verify=True)
+    with pytest.raises(VerificationError, match=r"invariants fail in step 1, in the layers C\.6"):
+        session.finish(lambda done: None)
+
+
+def test_the_tape_is_what_the_attention_stored():
+    """The symbol last written in every cell, as the values of layer C.6 hold it, is the tape of the report."""
+    machine = busy_beaver(4)
+    transformer = compile_turing_machine(machine, 107)
+    session = indexed_session(transformer, (), None, verify=False)
+    session.finish(lambda done: None)
+    last, payload = session.run.index.last, session.run.index.payload
+    visited = np.flatnonzero(last)
+    stored = {int(c) - transformer.start_cell: int(payload[last[c]]).bit_length() - 1 for c in visited}
+    tape = dict(enumerate(map(int, session.outcome.tape()), session.outcome.left))
+    assert tape == {session.outcome.head: tape[session.outcome.head]} | stored
+
+
+# ---- the constants of theorem D.6
+
+
+def fanned(copies: int) -> LayeredCircuit:
+    """One bit that many gates read, and their conjunction down to one."""
+    layers = [(BooleanGate("ID", (0,)),) * copies, (BooleanGate("AND", (0, copies - 1)), BooleanGate("NOT", (1,)))]
+    return LayeredCircuit(1, (*layers, (BooleanGate("OR", (0, 1)),)), 0)
+
+
+@pytest.mark.parametrize(("theta", "xi"), [(Fraction(1), Fraction(1, 4)), (Fraction(1, 8), Fraction(1, 2))])
+def test_constants_of_circuits_in_plain_floats(theta, xi):
+    """Formulas of the module's head, written out again; the first circuit has inner norms above that of its head."""
+    s, t = float(theta), float(xi)
+    wide = LayeredCircuit(
+        1, ((BooleanGate("ID", (0,)),), (BooleanGate("ID", (0,)),) * 9, (BooleanGate("ID", (0,)),)), 0
+    )
+    for circuit in (wide, fanned(5)):
+        norm = math.sqrt(max(map(len, circuit.layers)))
+        for corrections in ("steps", "layers"):
+            network = circuit_network(circuit, corrections)
+            c = circuit_constants(network, theta, xi)
+            norms = [[np.linalg.norm(to_float(layer.weight), 2) for layer in step.layers] for step in network.steps]
+            head = 2 + s
+            if corrections == "steps":
+                expected = (math.sqrt(2), math.sqrt(2), max(head, *(first + s for (first,) in norms[1:])))
+            else:
+                outer = max(second for _, second in norms)
+                expected = (
+                    math.sqrt(2 * outer**2 + (norm + math.sqrt(2) * s) ** 2 + 1),
+                    math.sqrt(2 * outer**2 + (norm + math.sqrt(2) * s) ** 2 + 1),
+                    max(head, *((a + s) * (b + s) for a, b in norms[1:])),
+                )
+            found = [float(x) for x in (c.mu_0, c.kappa_theta, c.mu, c.kappa_xi, c.lam)]
+            assert found == pytest.approx([*expected, math.sqrt(18 + 18 + 2 * (1 + t) ** 2 + 1), norm], rel=1e-8)
+    steps = circuit_constants(circuit_network(wide, "steps"), theta, xi)
+    assert float(steps.mu) == pytest.approx(3 + s, rel=1e-8)  # nine gates read one bit: norm 3
+
+
+@pytest.mark.parametrize("steps", [5, 100])
+def test_margin_of_a_machine_in_plain_floats(steps):
+    """The certificate at its own radii: scores that stay apart, the constants of every layer, and the smallest term."""
+    transformer = compile_turing_machine(palindrome_machine(), steps)
+    bound = machine_margin_bound(transformer)
+    c = {name: float(value) for name, value in vars(bound.constants).items() if value is not None}
+    x, t = c["sigma_h"], c["sigma_theta"]
+    lam = math.sqrt(4 * transformer.layout.bits + 7)
+    S = math.hypot(lam + x, 1)
+    mu, kappa = np.linalg.norm(transformer.classifier), lam + x
+    for layer in transformer.layers:
+        factor, added, size = 1.0, 0.0, lam
+        for head in (layer.self_attention, layer.cross_attention):
+            if head is not None:
+                moved, length = factor * x + added * t, math.sqrt(head.key.weight.shape[1])  # +-1 codes
+                query, key, value = (
+                    np.linalg.norm(part.weight.astype(float), 2) for part in (head.query, head.key, head.value)
+                )
+                digits = head.key.weight.shape[1] - 1
+                dq, dk = query * moved + t * math.hypot(size + moved, 1), key * x + t * S
+                scores = dq * math.sqrt(digits) + length * dk + dq * dk
+                null = dq * (digits - 1) + length * t + dq * t
+                assert max(2 * scores, scores + null) < 1
+                factor += value
+                most = np.abs(head.value.weight).sum(axis=0) + head.value.bias
+                size += np.linalg.norm(most)
+            added += S
+        first = np.linalg.norm(layer.feed_forward.layers[0].weight.astype(float), 2)
+        mu = max(mu, first * factor)
+        kappa = max(kappa, first * added + math.hypot(size + factor * x + added * t, 1))
+    kappa_xi = math.sqrt(36 + 2 * (1 + t) ** 2 + 1)
+    assert (c["lam"], c["mu"], c["kappa_theta"], c["kappa_xi"]) == pytest.approx((lam, mu, kappa / lam, kappa_xi))
+    third = float(THIRDS[0])
+    terms = [t, x, third / (2 * kappa), third / (4 * lam * mu * kappa_xi), x / (2 * kappa_xi * lam), third / (2 * mu)]
+    assert float(bound.value) == pytest.approx(min(terms))
+    assert {"sigma_h", "sigma_zeta/(2 mu)"} <= set(bound.terms)  # for the encoder's weights and the first token
+
+
+# ---- circuits
+
+
+@pytest.mark.parametrize("amount", [-1, 1])
+def test_values_too_small_and_too_large_are_seen(amount):
+    """The bias of the first gate is moved down, up, and that of a padded coordinate up, where a 0 must stay."""
+    circuit = LayeredCircuit(2, ((BooleanGate("ID", (0,)), BooleanGate("OR", (0, 1))), (BooleanGate("ID", (0,)),)), 0)
+    network = circuit_network(circuit, "none", width=3)
+    for place in (0, 2) if amount > 0 else (0,):
+        (first, second), *others = (step.layers for step in network.steps)
+        bias = second.bias.copy()
+        bias[place] += amount
+        steps = [(first, replace(second, bias=bias)), *others]
+        blocks = tuple(replace(step, layers=new) for step, new in zip(network.steps, steps, strict=True))
+        fault = verify(replace(network, steps=blocks)).fault
+        assert fault is not None
+        assert fault.startswith("f0 differs from the circuit")
+    assert verify(network).fault is None
+
+
+# ---- sample sizes
+
+
+def test_bounds_on_errors_in_plain_floats():
+    n, p = 10**7, 12
+    chaining = float(chaining_bound(n, 3, Fraction(1, 4), p))
+    ends = math.sqrt(2 * math.log(200) / n)
+    assert float(margin_error_bound(n, 3, Fraction(1, 4), p)) == pytest.approx(2 * chaining + ends, rel=1e-12)
+    free = margin_free_bound(n, 3, 2, p, empirical=Fraction(1, 8), delta=Fraction(1, 50))
+    assert float(free) == pytest.approx(1 / 8 + 2 * chaining + math.sqrt(math.log(600) / (2 * n)), rel=1e-12)
