@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -10,6 +13,8 @@ from numerics.boolean_spectra import fourier_gap, sinusoid_gap
 from theorems.evidence import check
 from theorems.experiments import Experiment, committed, run_experiment
 from theorems.hidden_progress.experiments_more import POLYNETS, SINUSOIDS, sinusoid_gaps
+from theorems.hidden_progress.experiments_times import CELLS
+from theorems.hidden_progress.training import coarse_power_law
 from theorems.plugin import Effort
 
 
@@ -75,3 +80,36 @@ def test_faulty_results_change_the_verdict() -> None:
         assert all(criterion.met for criterion in experiment.summarise(settings, results).criteria)
         wrong = {key: {**result, name: fault(result[name])} for key, result in results.items()}
         assert not all(criterion.met for criterion in experiment.summarise(settings, wrong).criteria)
+
+
+@check("hidden-progress:experiment-B.5", grade="sampled", target="printed", supporting=True)
+def test_coarse_power_laws(record_property: Callable[[str, object], None]) -> None:
+    """The fit of figure B.5 to the committed cells (3 architectures, one rate each): alpha grows with k in each.
+
+    The fit itself: t(n) <= c (n - 9)^alpha at n = 10, 20, 30, with equality at one of the larger sizes. With less than
+    a tenth of the runs converged at one size there is none.
+    """
+    summary = committed(CELLS.name)
+    assert summary is not None
+    cells = {(item["settings"]["kind"], item["settings"]["k"], item["settings"]["n"]): item["result"]["times"]
+             for item in summary["items"].values()}  # fmt: skip
+    for kind in ("relu", "power", "polynet"):
+        exponents = []
+        for k in (2, 3, 4):
+            times = {n: cells[kind, k, n] for n in (10, 20, 30)}
+            law = coarse_power_law(times)
+            assert law is not None
+            c, alpha = law
+            ratios = [
+                sorted(times[n])[2] / (c * (n - 9) ** alpha) for n in (10, 20, 30)
+            ]  # third of 25: 10th percentile
+            assert ratios[0] == 1
+            assert max(ratios[1:]) == pytest.approx(1, abs=1e-12) or (alpha == 0 and max(ratios) <= 1)
+            exponents.append(alpha)
+        record_property(f"{kind}: alpha for k = 2, 3, 4", [round(alpha, 2) for alpha in exponents])
+        assert exponents == sorted(exponents)
+    few = {10: [5] * 20, 20: [9, *[None] * 19], 30: [7] * 20}
+    assert coarse_power_law(few) is None
+    assert coarse_power_law({**few, 20: [9, 9, *[None] * 18]}) == (5, math.log(9 / 5) / math.log(11))
+    with pytest.raises(ValueError, match="two or more sizes"):
+        coarse_power_law({10: [5]})

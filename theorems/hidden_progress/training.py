@@ -6,13 +6,15 @@ decay, check_every, until_converged and "start" (a seed of the initialization, w
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from numerics.parity_training import TrainingRun, initial_network, train_parity
 
-__all__ = ["convergence_times", "courses"]
+__all__ = ["coarse_power_law", "convergence_times", "courses"]
 
 _KEEP = 40  # checks of a course that are kept
 
@@ -63,3 +65,26 @@ def courses(settings: dict[str, Any]) -> dict[str, Any]:
                 record[name] = [float(f"{values[i]:.5g}") for i in kept]
         result.append(record)
     return {"runs": result}
+
+
+def coarse_power_law(times: Mapping[int, Sequence[int | None]]) -> tuple[float, float] | None:
+    """c and the smallest alpha >= 0 with t(n) <= c (n - n_0)^alpha, as in figure B.5; None if less than 10 % converge.
+
+    Here t(n) is the 10th percentile of the times at n inputs (None: not converged) and n_0 the least n less 1, so that
+    c is t at the least n.
+
+    Raises:
+        ValueError: if there are fewer than two sizes.
+    """
+    sizes = sorted(times)
+    if len(sizes) < 2:
+        raise ValueError(f"A power law needs convergence times at two or more sizes, not at {sizes}.")
+    percentiles = []
+    for n in sizes:
+        ordered = sorted(math.inf if time is None else float(time) for time in times[n])
+        percentiles.append(ordered[max(0, math.ceil(len(ordered) / 10) - 1)])
+    if not all(map(math.isfinite, percentiles)):
+        return None
+    c, first = percentiles[0], sizes[0] - 1
+    slopes = [math.log(t / c) / math.log(n - first) for n, t in zip(sizes[1:], percentiles[1:], strict=True)]
+    return c, max(0.0, *slopes)
