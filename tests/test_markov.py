@@ -39,7 +39,7 @@ from numerics.markov_enumeration import (
     transitions,
     unit_integral,
 )
-from numerics.markov_losses import reference_losses
+from numerics.markov_losses import count_logit_floor, count_logit_loss, reference_losses
 
 quick = settings(max_examples=40, deadline=None)
 EPS = np.finfo(np.float64).eps
@@ -368,6 +368,9 @@ def test_bad_sizes() -> None:
         "before the prediction must be an integer >= 1, not 0": lambda: reference_losses(0),
         "before the prediction must be an integer >= 1, not 2.5": lambda: reference_losses(2.5),
         "at most 400": lambda: reference_losses(401),
+        "no transitions to count.* >= 2, not 1": lambda: count_logit_floor(1),
+        "prediction must be an integer >= 1, not -1": lambda: count_logit_loss(-1, 1.0),
+        "not finite": lambda: count_logit_loss(4, np.inf),
         "first argument": lambda: kl_divergence([0.5, 0.6], [0.5, 0.5]),
         "second argument": lambda: kl_divergence([0.5, 0.5], [1.5, -0.5]),
     }

@@ -16,7 +16,7 @@ Written with infinite sums: L_a = sum a_n = E[UV(U+V-4UV)/S^4] and L_b = sum b_n
 from __future__ import annotations
 
 from functools import cache
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from math import comb
 from typing import Any
 
@@ -25,8 +25,10 @@ import pytest
 import sympy
 from flint import arb, fmpq
 
+from numerics.balls import precision
 from numerics.log_two import LN2, LogTwo
 from numerics.minimal_gradient import flat_tensor, v_gradient, w_gradient
+from numerics.minimal_trajectory import dominance_threshold
 from theorems.evidence import check
 from theorems.induction_heads.segments import (
     S,
@@ -333,6 +335,34 @@ def test_threshold_times_cube_of_the_length_converges() -> None:
         linear, quadratic = brackets(t)
         eta = -linear.ball(2000) / quadratic.ball(2000)
         assert abs(eta * t**3 / value - 1) < arb(rate) / t
+
+
+@check("induction-heads:lemma-E.1h", grade="enclosed", target="corrected")
+@check("induction-heads:lemma-E.1", grade="enclosed", target="corrected", supporting=True)
+def test_thresholds_of_all_lengths_from_10_to_150(record_property: Any) -> None:
+    """The library's eta*(t), from the tensor, against the moments; t^3 eta*(t) falls with t and stays above 3512.7."""
+    bits = 1000
+    ma, mb, mm = (np.array([x.ball(bits) for x in moments(w, 152)]) for w in (WEIGHT_A, WEIGHT_B, U * V / S**2))
+    A_, B_, D_, kappa = (x.ball(bits) for x in (A, B, D, KAPPA))
+    limit = 12 * D_ / ((B_ - A_) * A_)
+    values = {}
+    with precision(bits):
+        for t in range(10, 151):
+            n, cube = np.arange(t), arb(t * (t + 1) * (t + 2)) / 6
+            diag = B_ * cube + (ma[:t] * ((t - n) * (t - n + 1) // 2)).sum() + (mb[:t] * ((n + 1) * (t - n))).sum() / 2
+            off = A_ * cube + (mb[:t] * ((t - n) * (t - 2 * n))).sum() / 2
+            slope = D_ * t + 2 * mm[1 : t + 1].sum()  # t (g_1 - g_2)
+            bias = A_ * (t + 1) - kappa - ma[:t].sum() / t  # d_2 - d_1
+            by_moments = 2 * slope / ((diag - off) * bias - off * slope / t)
+            found = dominance_threshold(t, 100)
+            assert found is not None
+            assert abs(found / by_moments - 1) < arb(10) ** -25
+            values[t] = found
+    scaled = [eta * t**3 for t, eta in values.items()]
+    assert all(x > y > limit for x, y in pairwise(scaled))
+    assert scaled[-1] < limit * arb("1.01")
+    assert all(dominance_threshold(t) is None for t in range(2, 10))
+    record_property("eta*(t), t = 10, ..., 150", " ".join(f"{float(eta.mid()):.6g}" for eta in values.values()))
 
 
 # ---- polynomials in t over Q[ln 2]

@@ -87,15 +87,17 @@ def test_ten_seeds_have_the_same_phases_at_different_times(effort: Effort, reque
 
 @check(FIGURE + "8.3", grade="sampled", target="corrected")
 def test_both_models_learn_bigrams_but_only_the_transformer_is_near_bayes(phases: dict[str, Any]) -> None:
-    """Plateau and drops of the transformer, and the end of the minimal model above the floor 0.0233 of counts."""
+    """Plateau and drops of the transformer, and the minimal model above all transformers; both end at bigrams."""
     summary = results(PHASES)
     assert summary["verdicts"][FIGURE + "8.3"] == phases["verdicts"][FIGURE + "8.3"] == "reproduced"
-    assert min(min(run["loss"]) for run in runs(summary, "minimal")) > 0.0233
 
 
-@counterexample(FIGURE + "8.3", grade="sampled")
-def test_minimal_models_do_not_come_near_bayes(record_property: Record) -> None:
-    """Never below 2.5 times the loss of bigrams, in ten runs; all ten transformers end below that."""
+@check(FIGURE + "8.3", grade="sampled", target="corrected", supporting=True)
+def test_trained_minimal_models_do_not_come_near_bayes(record_property: Record) -> None:
+    """Never below 2.5 times the loss of bigrams, in ten runs; all ten transformers end below that.
+
+    For all weights at once, trained or not, see `test_minimal_floor`.
+    """
     summary = results(PHASES)
     ratios = [
         [min(run["loss"]) / run["lines"]["flat"]["bigram"] for run in runs(summary, name)]

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from numerics.log_two import LN2, LogTwo
 from numerics.minimal_gradient import chain_tensor, flat_tensor, stationary_law, v_gradient, w_gradient
+from numerics.minimal_trajectory import dominance_threshold
 from theorems.evidence import check, counterexample
 from theorems.induction_heads import flat_prior, printed_updates, sequence_gradients
 from theorems.induction_heads.segments import S, U, V, density, roots_inside, x
@@ -274,11 +275,12 @@ def second_step(t: int) -> tuple[NDArray[np.object_], NDArray[np.object_]]:
     return 2 * g, g * W[0, 1] + d * (W[0, 0] - W[0, 1])
 
 
+@cache
 def threshold(t: int) -> arb:
-    """A ball around eta*(t), the root of v_2 - v_1 = eta (c0 + eta c1)."""
-    linear, quadratic = second_step(t)
-    bits = 64 + 16 * t  # the coefficients have about 3t bits
-    return -(linear[1] - linear[0]).ball(bits) / (quadratic[1] - quadratic[0]).ball(bits)
+    """eta*(t) of the library, for t >= 10."""
+    found = dominance_threshold(t)
+    assert found is not None
+    return found
 
 
 @check("induction-heads:lemma-E.1h", grade="exact", target="corrected")
