@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from numerics.boolean_spectra import support_indices
 from numerics.exact import as_exact
+from numerics.memory import require_memory
 
 __all__ = ["ParityLosses", "parity_losses", "signed_sum_law"]
 
@@ -45,7 +46,8 @@ def parity_losses(
 
     Raises:
         ValueError: for shapes that do not fit, numbers that are not exact and rational, a support that is no nonempty
-            set of inputs, a row that is not constant on S, or rows that are not multiples of one another outside of S.
+            set of inputs, a row that is not constant on S, rows that are not multiples of one another outside of S, or
+            as `signed_sum_law`.
     """
     W, b, u = (as_exact(np.asarray(part)) for part in (hidden, bias, readout))
     if W.ndim != 2 or 0 in W.shape or not b.shape == u.shape == W.shape[:1]:
@@ -77,13 +79,19 @@ def parity_losses(
 
 
 def signed_sum_law(weights: Iterable[int]) -> dict[int, int]:
-    """How many sign vectors z give each value of weights . z, by powers of polynomials: fast for equal weights."""
+    """How many sign vectors z give each value of weights . z, by powers of polynomials: fast for equal weights.
+
+    Raises:
+        ValueError: if the polynomial, of degree 2 sum |weights|, does not fit in the memory of the machine.
+    """
     absolute = Counter(abs(int(weight)) for weight in weights)
+    degree = 2 * sum(weight * count for weight, count in absolute.items())
+    bits = sum(absolute.values())
+    require_memory(3 * (degree + 1) * (8 + bits // 8), f"The law of a sum of {bits} signs, of degree {degree},")
     product = fmpz_poly([1])
     for weight, count in absolute.items():
         product *= fmpz_poly([1] + [0] * (2 * weight - 1) + [1]) ** count if weight else fmpz_poly([fmpz(2) ** count])
-    lowest = sum(weight * count for weight, count in absolute.items())
-    return {i - lowest: int(c) for i, c in enumerate(product.coeffs()) if c != 0}
+    return {i - degree // 2: int(c) for i, c in enumerate(product.coeffs()) if c != 0}
 
 
 def _reduced(W: NDArray[np.object_], inside: list[int]) -> tuple[list[fmpq], list[fmpq], list[int]]:

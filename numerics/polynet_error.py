@@ -19,12 +19,23 @@ from typing import Any
 from flint import fmpq
 
 from numerics.exact import as_exact
+from numerics.memory import require_memory
 
 __all__ = ["block_signs", "polynet_error", "signed_sum_counts"]
 
+_MANY, _BYTES = 2**18, 300  # from so many values on the memory is checked; bytes for each: two dictionaries, integers
+
 
 def signed_sum_counts(weights: Sequence[int]) -> dict[int, int]:
-    """How many of the 2^d sign vectors z give each value of weights . z: sums to counts that add up to 2^d."""
+    """How many of the 2^d sign vectors z give each value of weights . z: sums to counts that add up to 2^d.
+
+    Raises:
+        ValueError: if the values do not fit in the memory of the machine (saying how much they need): there are up to
+            min(2^d, sum |weights| + 1).
+    """
+    values = min(2 ** len(weights), sum(map(abs, weights)) + 1)
+    if values > _MANY:
+        require_memory(_BYTES * values, f"The law of a sum of {len(weights)} signs, with up to {values} values,")
     counts = {0: 1}
     for weight in weights:
         following: dict[int, int] = defaultdict(int)
@@ -42,7 +53,7 @@ def block_signs(relevant: Any, irrelevant: Sequence[Any]) -> tuple[fmpq, fmpq]:
         relevant: the weight v, and irrelevant: the weights u (possibly none), all exact rational numbers.
 
     Raises:
-        ValueError: if a weight is a float or not rational.
+        ValueError: if a weight is a float or not rational, or as `signed_sum_counts`.
     """
     numbers = as_exact([relevant, *irrelevant]).tolist()
     if not all(isinstance(number, fmpq) for number in numbers):
@@ -63,7 +74,8 @@ def polynet_error(relevant: Sequence[Any], irrelevant: Sequence[Sequence[Any]]) 
         irrelevant: for each block its further weights u_i; the blocks may differ in length.
 
     Raises:
-        ValueError: if there is no block, the numbers of blocks differ, or a weight is not an exact rational number.
+        ValueError: if there is no block, the numbers of blocks differ, a weight is not an exact rational number, or as
+            `signed_sum_counts`.
     """
     if len(relevant) != len(irrelevant) or len(relevant) == 0:
         raise ValueError(

@@ -73,6 +73,7 @@ def _rest(n: int, k: int) -> tuple[np.ndarray, np.ndarray]:
         (lambda: parity_losses([[1, 1, 2], [1, 2, 1]], [0, 0], [1, 1], [0]), "Row 1 is no multiple of the others"),
         (lambda: parity_losses([[1, 1]], [0, 0], [1], [0]), "shapes must be"),
         (lambda: parity_losses([[1, 1]], [0], [1], [0, 1, 2]), "no non-empty set of inputs"),
+        (lambda: signed_sum_law([10**12, 1]), r"needs \d+\.\d GiB of memory"),
         (lambda: parity_losses([[0.5, 1]], [0], [1], [0]), "exact"),
     ],
 )

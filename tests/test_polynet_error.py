@@ -49,6 +49,7 @@ def test_fractions_are_scaled_to_integers() -> None:
         ([1, 2], [[1]], "one relevant weight for each"),
         ([0.5], [[1]], "float is not exact"),
         ([sqrt_rational(2)], [[1]], "must be rational"),
+        ([1], [[3**j for j in range(60)]], r"sum of 60 signs, .* needs \d+\.\d GiB of memory"),
     ],
 )
 def test_bad_input_is_refused(relevant: list, irrelevant: list, message: str) -> None:
