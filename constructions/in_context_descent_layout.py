@@ -43,7 +43,10 @@ class PromptLayout:
     stream: ResidualStream = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
-        widths = tuple(self.widths)
+        try:
+            widths = tuple(self.widths)
+        except TypeError:
+            raise ValueError(f"The widths must be a tuple (d_x, K_1, ..., d_y), not {self.widths!r}.") from None
         if len(widths) < 2:
             raise ValueError(
                 f"A network needs N >= 1 layers, that is the widths (d_x, K_1, ..., K_(N-1), d_y), not {widths}."
@@ -81,7 +84,8 @@ class PromptLayout:
 
     def block(self, name: str) -> Coordinates:
         """The coordinates of a block."""
-        return np.arange(self.stream.width)[self.stream[name]]
+        part = self.stream[name]
+        return np.arange(part.start, part.stop)
 
     def output(self, j: int) -> Coordinates:
         """The coordinates of p(j), the output of layer j; p(0) = x."""
