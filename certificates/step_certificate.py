@@ -85,10 +85,10 @@ class StepCertificate:
         projects to.
 
         Raises:
-            ValueError: if steps < 1.
+            ValueError: if steps is no integer >= 1.
         """
-        if steps < 1:
-            raise ValueError(f"steps must be at least 1, not {steps}.")
+        if not isinstance(steps, int | np.integer) or steps < 1:
+            raise ValueError(f"steps must be an integer, at least 1, not {steps!r}.")
         with precision(_BITS):
             return [
                 _upper(d) for d in trajectory_error([self.recursion.gradient] * steps, self.step_size, self.lipschitz)

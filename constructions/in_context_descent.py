@@ -262,6 +262,11 @@ class DescentBlock:
         return replace(target, layers=tuple(layers))
 
     def _check_system(self, z: Array) -> None:
+        if not isinstance(z, np.ndarray) or z.ndim < 2 or z.shape[-1] != self.layout.stream.width:
+            raise ValueError(
+                f"The stream must be an array (..., T, {self.layout.stream.width}) as `prompt` makes it, but its shape "
+                f"is {np.shape(z)}."
+            )
         system = "float" if z.dtype == np.float64 else number_system([z])
         if system != self.arithmetic and (system, self.arithmetic) not in (("exact", "ball"), ("ball", "exact")):
             raise ValueError(
@@ -305,6 +310,9 @@ def gradient_descent_block(
     )
     if eta <= 0 or labels < 0:
         raise ValueError(f"step_size must be positive and label_bound >= 0, not {eta} and {labels}.")
+    for name, sums in (("activation", activation), ("derivative", derivative), ("loss_derivative", loss_derivative)):
+        if not isinstance(sums, ReluSum):
+            raise ValueError(f"{name} must be a ReluSum (numerics.relu_sums makes them), not {sums!r}.")
     arities = (activation.arity, derivative.arity, loss_derivative.arity)
     if arities != (1, 1, 2):
         raise ValueError(

@@ -25,13 +25,17 @@ from numerics.smooth_functions import SmoothFunction, rational
 
 Box = tuple[object, object]
 
+_MOST_GROWTH = 16  # of the radius by the errors of the sums; it grows by 1/64 or more in each round
+
 
 def box_arrays(layout: PromptLayout, box: Box) -> tuple[Array, Array]:
     """The lower and the upper end of the box, shape (D_N,) each, from exact numbers or arrays of that shape.
 
     Raises:
-        ValueError: if an end has another shape or is not exact, or lower > upper somewhere.
+        ValueError: if box is no pair, an end has another shape or is not exact, or lower > upper somewhere.
     """
+    if not isinstance(box, tuple | list) or len(box) != 2:
+        raise ValueError(f"The box must be a pair (lower, upper), not {box!r}.")
     ends: list[Array] = []
     for name, end in zip(("lower", "upper"), box, strict=True):
         array = as_exact(np.asarray(end, dtype=object))
@@ -94,19 +98,34 @@ def approximate_activation(
         error: a sup-error > 0 for both sums, with few knots. Exactly one of the two.
 
     Raises:
-        ValueError: if not exactly one of pieces and error is given, error <= 0, pieces < 1, or the box does not fit.
+        ValueError: if not exactly one of pieces and error is given, error <= 0, pieces < 1, the box does not fit, or
+            the pieces are so few that their errors lead further and further out, layer by layer.
     """
     if (pieces is None) == (error is None):
         raise ValueError("Give either pieces, the number of knots per side, or error, the largest error, not both.")
-    slack = fmpq(1) if error is None else rational(error, "error")
-    if slack <= 0:
-        raise ValueError(f"error, the largest error of the sums of ReLUs, must be positive, not {slack}.")
+    layout = PromptLayout(widths)
+    if error is not None:
+        eps = rational(error, "error")
+        if eps <= 0:
+            raise ValueError(f"error, the largest error of the sums of ReLUs, must be positive, not {eps}.")
+        radius = _radius(layout, box, input_bound, lambda rho: function.bound(-rho, rho) + eps)
+        return interpolant_within(function, radius, eps), interpolant_within(function.derivative(), radius, eps)
+    assert pieces is not None
+    first = radius = _radius(layout, box, input_bound, lambda rho: function.bound(-rho, rho))
+    while radius <= _MOST_GROWTH * first:
+        activation = interpolant(function, radius, pieces)
+        own = largest_value(activation)
+        needed = _radius(layout, box, input_bound, lambda rho, own=own: max(function.bound(-rho, rho), own(rho)))
+        if needed <= radius:
+            return activation, interpolant(function.derivative(), radius, pieces)
+        radius = needed * fmpq(65, 64)  # a sum with longer pieces may have larger values
+    raise ValueError(
+        f"pieces = {pieces} are too few for {function.name} on this box: the errors of the sum lead to ever larger "
+        "arguments. Give more pieces, or error."
+    )
 
-    def largest(rho: fmpq) -> fmpq:  # an interpolant has no larger values than r, up to rounding: far below `slack`
-        return function.bound(-rho, rho) + slack / 256
 
-    radii, _ = preactivation_bounds(PromptLayout(widths), box, input_bound, largest)
-    radius = fmpq((max(radii) * 1024).ceil(), 1024)
-    if pieces is not None:
-        return interpolant(function, radius, pieces), interpolant(function.derivative(), radius, pieces)
-    return interpolant_within(function, radius, slack), interpolant_within(function.derivative(), radius, slack)
+def _radius(layout: PromptLayout, box: Box, input_bound: object, largest: Callable[[fmpq], fmpq]) -> fmpq:
+    """A short bound of all arguments of a function whose values `largest` bounds."""
+    radii, _ = preactivation_bounds(layout, box, input_bound, largest)
+    return fmpq(max((max(radii) * 1024).ceil(), 1), 1024)

@@ -154,10 +154,12 @@ def descend(
         every: between 1 and steps.
 
     Raises:
-        ValueError: if steps or every is out of range.
+        ValueError: if steps or every is no integer or out of range.
     """
-    if not 1 <= every <= steps:
-        raise ValueError(f"steps must be >= 1 and every between 1 and steps, not {steps} and {every}.")
+    if not all(isinstance(count, int | np.integer) for count in (steps, every)) or not 1 <= every <= steps:
+        raise ValueError(
+            f"steps must be >= 1 and every between 1 and steps, both integers, not {steps!r} and {every!r}."
+        )
     w = np.array(start, dtype=np.float64)
     records = np.empty((steps // every, *w.shape))
     r, dr = ((f.kinks, f.anchors, f.values, f.slopes) for f in functions)

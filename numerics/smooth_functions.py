@@ -23,6 +23,7 @@ _BITS = 128
 _MOST_PARTS = 20_000
 _FLOOR = fmpq(1, 2**64)
 _SLACK = fmpq(17, 16)
+_MOST_BITS, _LEAST_EXPONENT = 2**16, -4096  # of the rationals that bound balls; others are too long for flint
 
 
 @dataclass(frozen=True)
@@ -126,9 +127,13 @@ def rational(x: object, what: str) -> fmpq:
 
 
 def upper_rational(x: arb) -> fmpq:
-    """A rational that is at least every point of the ball |x|."""
-    mantissa, exponent = x.abs_upper().man_exp()
-    return fmpq(mantissa) * fmpq(2) ** int(exponent)
+    """A rational that is at least every point of the ball |x|; 2^-4096 for the balls below that.
+
+    Raises:
+        ValueError: if it would exceed 2^(2^16).
+    """
+    bound = _dyadic(x.abs_upper())
+    return fmpq(1, 2**-_LEAST_EXPONENT) if bound is None else bound
 
 
 def interval_ball(lower: fmpq, upper: fmpq) -> arb:
@@ -137,8 +142,16 @@ def interval_ball(lower: fmpq, upper: fmpq) -> arb:
 
 
 def _lower(x: arb) -> fmpq:
-    mantissa, exponent = x.abs_lower().man_exp()
-    return fmpq(mantissa) * fmpq(2) ** int(exponent)
+    return _dyadic(x.abs_lower()) or fmpq(0)
+
+
+def _dyadic(x: arb) -> fmpq | None:
+    """The number x >= 0 without a radius; None below 2^-4096; ValueError above 2^(2^16)."""
+    mantissa, exponent = x.man_exp()
+    size = int(exponent) + int(mantissa).bit_length()
+    if size > _MOST_BITS:
+        raise ValueError(f"A bound of about 2^{size} is too large for exact arithmetic: use a smaller interval.")
+    return fmpq(mantissa) * fmpq(2) ** int(exponent) if mantissa == 0 or size > _LEAST_EXPONENT else None
 
 
 def _upper_on(function: SmoothFunction, lo: fmpq, hi: fmpq, order: int) -> fmpq:

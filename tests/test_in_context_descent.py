@@ -17,7 +17,12 @@ from hypothesis import strategies as st
 
 from constructions.elementwise_layers import MlpLayer, MultiplicationLayer
 from constructions.in_context_descent import DescentBlock, gradient_descent_block
-from constructions.in_context_descent_bounds import approximate_activation, box_arrays, preactivation_bounds
+from constructions.in_context_descent_bounds import (
+    approximate_activation,
+    box_arrays,
+    largest_value,
+    preactivation_bounds,
+)
 from constructions.in_context_descent_fast import fast_trajectory
 from constructions.in_context_descent_layout import PromptLayout
 from constructions.relu_attention import ReluAttentionLayer
@@ -36,7 +41,7 @@ from numerics.relu_sums import (
     ridge,
     squared_loss_derivative,
 )
-from numerics.smooth_functions import tanh
+from numerics.smooth_functions import SmoothFunction, exponential, sigmoid, softplus, tanh
 
 SEEDS = st.integers(0, 10**6)
 BOX = ("-1/2", "1/2")
@@ -187,8 +192,9 @@ def test_fast_path_agrees_with_the_forward_pass(loss: ReluSum) -> None:
     assert fast_trajectory(block, *one, 2).shape == (3, block.layout.weight_count)
     with pytest.raises(ValueError, match="every between 1 and steps"):
         fast_trajectory(block, *one, 2, every=3)
-    with pytest.raises(ValueError, match="steps must be >= 1"):
-        fast_trajectory(block, *one, 0)
+    for steps in (0, 1.5, "2", None):
+        with pytest.raises(ValueError, match="steps must be >= 1"):
+            fast_trajectory(block, *one, steps)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="start must lie in the box"):
         fast_trajectory(block, *one[:2], one[2] + 1, 2)
 
@@ -246,7 +252,7 @@ def test_layout_names_all_coordinates() -> None:
     assert layout.weight_rows(2).tolist() == [[9, 10, 11]]
 
 
-@pytest.mark.parametrize("widths", [(), (2,), (2, 0), (2, 1.5), (2, True), (-1, 2)])
+@pytest.mark.parametrize("widths", [(), (2,), (2, 0), (2, 1.5), (2, True), (-1, 2), 3, None, ("2", 1)])
 def test_bad_widths_are_refused(widths: Any) -> None:
     with pytest.raises(ValueError, match="widths"):
         PromptLayout(widths)
@@ -264,6 +270,13 @@ def test_bad_widths_are_refused(widths: Any) -> None:
         (np.ones((4, 2)) * 1.5, np.zeros((3, 1)), np.zeros(22), "inputs must be at most inputs?_bound = 1"),
         (np.ones((4, 2)) * np.nan, np.zeros((3, 1)), np.zeros(22), "inputs must be at most"),
         (np.zeros((4, 2)), np.ones((3, 1)) * -2, np.zeros(22), "labels must be at most"),
+        (np.r_[np.zeros((3, 2)), [[0, -1.01]]], np.zeros((3, 1)), np.zeros(22), "the test input included"),
+        (np.full((4, 2), np.inf), np.zeros((3, 1)), np.zeros(22), "inputs must be at most"),
+        (np.zeros((4, 2)), np.full((3, 1), np.nan), np.zeros(22), "labels must be at most"),
+        (np.zeros((4, 2)), np.zeros((3, 1)), np.full(22, np.nan), "start must lie in the box"),
+        (np.zeros((4, 2)) + 0j, np.zeros((3, 1)), np.zeros(22), "complex"),
+        ([["a", "b"]] * 4, np.zeros((3, 1)), np.zeros(22), "'a'"),
+        (None, np.zeros((3, 1)), np.zeros(22), "None"),
         (np.zeros((4, 2)), np.zeros((3, 1)), np.full(22, 0.51), "start must lie in the box, but weight 0"),
         (np.zeros((4, 2)), np.zeros((3, 1)), np.r_[np.zeros(21), -0.6], "weight 21"),
     ],
@@ -279,6 +292,56 @@ def test_streams_of_another_number_system_are_refused() -> None:
         BLOCK.prompt(*arrays)
     with pytest.raises(ValueError, match="to_float"):
         BLOCK.to_float()(BLOCK.prompt(*exact_data(np.random.default_rng(6), BLOCK)))
+
+
+@pytest.mark.parametrize("stream", [np.zeros((4, 3)), np.zeros(BLOCK.layout.stream.width), [[0.0]]], ids=np.shape)
+def test_streams_of_another_shape_are_refused(stream: Any) -> None:
+    with pytest.raises(ValueError, match=r"an array \(\.\.\., T, 52\)"):
+        BLOCK.to_float()(stream)
+
+
+def test_labels_have_a_bound_of_their_own() -> None:
+    block = gradient_descent_block(**{**GOOD, "input_bound": 2, "label_bound": "1/2"})
+    x, w = as_exact([[2, -2]] * 4), as_exact(["1/2"] * 9)
+    block.prompt(x, as_exact([["1/2"]] * 3), w)
+    with pytest.raises(ValueError, match="labels must be at most label_bound = 1/2"):
+        block.prompt(x, as_exact([["51/100"]] * 3), w)
+
+
+# ---- the test token
+
+
+def test_answer_leaves_the_examples_alone() -> None:
+    """y of the examples, and everything else but p(1..N), is what it was; |p(N)| comes near its bound."""
+    block = gradient_descent_block(**{**GOOD, "widths": (2, 2, 1)})
+    rng = np.random.default_rng(8)
+    for sign in (1, -1):
+        w = as_exact([1, 1, 1, 1, sign, sign])
+        x = as_exact(rng.integers(3, 5, (4, 2))) / fmpq(4)
+        z = block.prompt(x, as_exact([["1/3"], ["-1/5"], [1]]), w)
+        after = z
+        for layer in block.answer_layers():
+            after = layer(after)
+        stream = block.layout.stream
+        expected = z.copy()
+        expected[-1, stream["y"]] = 2 * sign * sum(x[-1].tolist(), fmpq(0))
+        expected[:, stream["p1"].start : stream["p2"].stop] = after[:, stream["p1"].start : stream["p2"].stop]
+        assert (after == expected).all()
+        assert (block.answer(z) == expected[-1, stream["y"]]).all()
+
+
+def test_mask_exceeds_all_that_it_hides() -> None:
+    """The loss reads the constant alone (R >= 1 is needed), or an output at its bound (no rounding down), exactly."""
+    one = ReluSum(as_exact([1]), as_exact([[0, 0, 1]]))
+    output = ReluSum(as_exact([1]), as_exact([[1, 0, 0]]))
+    for loss, bound in ((one, "1/4"), (output, "4/3"), (output, "1/3")):
+        changes = {"widths": (1, 1), "loss_derivative": loss, "input_bound": bound, "label_bound": "1/8"}
+        block = gradient_descent_block(**{**GOOD, **changes})
+        assert block.mask_bound > max(fmpq(1), as_exact([bound])[0])
+        z = block.prompt(as_exact([[0], [0], [0], [bound]]), as_exact([[0]] * 3), as_exact([1]))
+        *_, before, _, _, _ = block.stages(z)
+        assert (before[-1, block.layout.stream["g"]] == 0).all()
+        assert (block.weights(block(z)) == 1).all()
 
 
 # ---- the builder
@@ -301,6 +364,15 @@ GOOD: dict[str, Any] = {
     ("changes", "message"),
     [
         ({"widths": (2,)}, "N >= 1"),
+        ({"widths": 2}, "widths must be a tuple"),
+        ({"step_size": -1}, "step_size must be positive"),
+        ({"step_size": float("nan")}, "step_size must be an exact number"),
+        ({"box": None}, "box must be a pair"),
+        ({"box": (-1, 0, 1)}, "box must be a pair"),
+        ({"activation": abs}, "activation must be a ReluSum"),
+        ({"derivative": tanh}, "derivative must be a ReluSum"),
+        ({"loss_derivative": None}, "loss_derivative must be a ReluSum"),
+        ({"loss_derivative": ridge(identity(), (1, -1), radius=3), "label_bound": 4}, "The output or label"),
         ({"examples": 0}, "examples must be an integer >= 1"),
         ({"examples": 1.0}, "examples"),
         ({"step_size": 0}, "step_size must be positive"),
@@ -348,6 +420,38 @@ def test_approximations_meet_their_error_on_a_radius_that_suffices() -> None:
     assert block.mask_bound >= 1
 
 
+@pytest.mark.parametrize("pieces", [1, 2, 8, 32])
+@pytest.mark.parametrize("widths", [(2, 1), (2, 3, 1), (2, 3, 3, 1), (1, 2, 1, 3, 2)], ids=str)
+@pytest.mark.parametrize("function", [softplus, tanh, sigmoid], ids=lambda f: f.name)
+def test_coarse_sums_cover_their_own_arguments(function: SmoothFunction, widths: tuple[int, ...], pieces: int) -> None:
+    """Above a convex activation its interpolant has larger values, and so leads to larger arguments, than it has."""
+    sums = approximate_activation(widths, function, (-1, 1), 1, pieces=pieces)
+    block = gradient_descent_block(widths, 1, 1, *sums, squared_loss_derivative(), (-1, 1), 1, 1)
+    radius = sums[0].radius
+    assert radius is not None
+    assert max(block.preactivations) <= radius
+    true, _ = preactivation_bounds(block.layout, (-1, 1), 1, lambda rho: function.bound(-rho, rho))
+    assert max(true) <= radius
+
+
+@pytest.mark.parametrize("error", ["1/2", "1/50"])
+def test_sums_with_an_error_cover_their_own_arguments(error: str) -> None:
+    sums = approximate_activation((2, 3, 3, 1), softplus, (-1, 1), 1, error=error)
+    gradient_descent_block((2, 3, 3, 1), 1, 1, *sums, squared_loss_derivative(), (-1, 1), 1, 1)
+
+
+def test_too_few_pieces_are_refused() -> None:
+    with pytest.raises(ValueError, match="pieces = 2 are too few for exp"):
+        approximate_activation((2, 3, 3, 1), exponential, ("-1/3", "1/3"), 1, pieces=2)
+    with pytest.raises(ValueError, match="too large for exact arithmetic"):
+        approximate_activation((2, 3, 3, 3, 1), exponential, (-1, 1), 1, pieces=8)
+
+
+def test_inputs_that_are_all_zero_need_no_room() -> None:
+    sums = approximate_activation((2, 3, 1), tanh, (-1, 1), 0, pieces=4)
+    gradient_descent_block((2, 3, 1), 1, 1, *sums, squared_loss_derivative(), (-1, 1), 0, 1)
+
+
 def test_steps_must_be_positive() -> None:
     floats = BLOCK.to_float()
     z = floats.prompt(*data(np.random.default_rng(7), BLOCK))
@@ -366,6 +470,18 @@ def test_boxes_with_ends_of_their_own() -> None:
     radii, outputs = preactivation_bounds(layout, ([-1, 0], "1/2"), 3, lambda rho: rho)
     assert radii == [3]
     assert outputs == [3, 3]
+    layout = PromptLayout((2, 1, 2))
+    for box in (([-3, 1, 0, -1], [-2, 2, 0, 4]), ([2, -2, 0, -4], [3, -1, 0, 1])):  # either end may be the larger
+        radii, _ = preactivation_bounds(layout, box, 1, lambda rho: rho)
+        assert radii == [5, 20]
+
+
+def test_largest_value_is_found_inside_and_at_either_end() -> None:
+    hat = largest_value(piecewise_linear([-1, 0, 1], [0, 3, 0]))
+    assert [hat(fmpq(k, 2)) for k in (1, 2, 6, 10)] == [3, 3, 6, 12]
+    for slope in (2, -2):
+        assert largest_value(affine(slope, 1))(fmpq(3)) == 7
+    assert largest_value(piecewise_linear([-2, 0, 1], [-5, 0, 1]))(fmpq(2)) == 5
 
 
 def test_reference_back_propagation_refuses_bad_shapes() -> None:

@@ -24,10 +24,20 @@ from numerics.relu_sums import (
     relu,
     relu_derivative,
     ridge,
+    square,
     squared_loss_derivative,
     sup_error,
 )
-from numerics.smooth_functions import SmoothFunction, exponential, sigmoid, sine, softplus, tanh
+from numerics.smooth_functions import (
+    SmoothFunction,
+    exponential,
+    interval_ball,
+    sigmoid,
+    sine,
+    softplus,
+    tanh,
+    upper_rational,
+)
 
 LOGARITHM = SmoothFunction("log", lambda x: x.log())
 numbers = st.fractions(-3, 3, max_denominator=12).map(lambda x: fmpq(x.numerator, x.denominator))
@@ -193,3 +203,35 @@ def _erf(x: float) -> float:
     import math
 
     return math.erf(x)
+
+
+def test_sup_error_is_never_below_what_is_attained() -> None:
+    """t^2 misses its interpolant by h^2/4 exactly; relu(t) misses 0 by 1 at one end alone, relu(-t) at the other."""
+    parabola = SmoothFunction("t^2", lambda t: t * t)
+    zero = SmoothFunction("0", lambda t: 0 * t)
+    for pieces in (1, 3, 8):
+        S = square(2, pieces)
+        assert S.error <= sup_error(S, parabola) <= S.error * fmpq(17, 16) + fmpq(1, 2**60)
+    for side in (1, -1):
+        one_sided = ReluSum(points([fmpq(1)]), np.array([[fmpq(side), fmpq(0)]], dtype=object), radius=fmpq(1))
+        assert 1 <= sup_error(one_sided, zero) <= 1 + fmpq(1, 2**60)
+
+
+@given(numbers, numbers)
+def test_interval_balls_contain_their_ends(a: fmpq, b: fmpq) -> None:
+    low, high = min(a, b), max(a, b)
+    ball = interval_ball(low, high)
+    for x in (low, high):  # lower() and upper() are rounded outwards
+        assert ball.lower() <= arb(x).upper()
+        assert arb(x).lower() <= ball.upper()
+    assert ball.upper() - ball.lower() <= arb(high - low) * fmpq(101, 100) + fmpq(1, 2**20)
+
+
+def test_bounds_of_numbers_of_any_size() -> None:
+    """Tiny balls are bounded by 2^-4096 (flint cannot write 2^-(10^14) as a fraction), huge ones are refused."""
+    assert upper_rational(arb(-(10**14)).exp()) == fmpq(1, 2**4096)
+    assert upper_rational(arb(-100).exp()) < fmpq(1, 10**43)
+    assert upper_rational(arb(0)) == 0
+    assert softplus.bound(-(10**14), 10**14, 1) >= 1
+    with pytest.raises(ValueError, match="too large for exact arithmetic"):
+        exponential.bound(0, 10**14)
