@@ -148,17 +148,26 @@ def _print(
     )
     if bound is None:
         out.print(
-            "Margin: nothing certified for the naive network; --corrected certifies a bound that no depth enters."
+            "Margin: nothing certified for the naive network; --corrected certifies a bound that no depth enters.",
+            soft_wrap=True,
         )
     else:
-        value = f"at least {float(bound.value):.6g} on every input"
-        out.print(f"Margin: {value} (binding: {escape(bound.binding)})", soft_wrap=True)
+        out.print(
+            f"Margin: at least {float(bound.value):.6g} on every input: no change of all weights together of smaller "
+            f"2-norm flips an answer (theorem D.6; smallest term: {escape(bound.binding)})",
+            soft_wrap=True,
+        )
     if word is not None:
-        found = "no flip found" if flip is None else f"at most {flip.norm:.6g}, by a perturbation checked exactly"
-        out.print(f"Margin at {word}: {found}")
+        found = "no change of the weights that flips the answer was found"
+        if flip is not None:
+            found = f"at most {flip.norm:.6g}: a change of the weights of this 2-norm flips the answer, checked exactly"
+        out.print(f"Margin at {word}: {found}", soft_wrap=True)
     which = f"all {verification.inputs}" if verification.exhaustive else f"{verification.inputs} random"
     if verification.fault is None:
-        text = f"F = 2 G - 1 and {verification.layers - 1} hidden layers equal the circuit's on {which} inputs"
+        text = (
+            f"the output is 1 or -1 where the circuit gives 1 or 0, and {verification.layers - 1} hidden layers hold "
+            f"its gates, on {which} inputs"
+        )
         out.print(f"[green]verified[/green]: {text}", soft_wrap=True)
     else:
         out.print(f"[red]not verified[/red]: {escape(verification.fault)}", soft_wrap=True)
