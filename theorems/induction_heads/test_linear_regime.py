@@ -137,7 +137,13 @@ def test_threshold_of_the_margin_is_sharp() -> None:
 @pytest.mark.parametrize("P", [*CHAINS, THREE_STATES], ids=["2 states a", "2 states b", "2 states c", "3 states"])
 @pytest.mark.parametrize("t", range(1, 5))
 def test_population_gradient_is_the_printed_sum(P: Chain, t: int) -> None:
-    """(E.13) and the first lines of (E.26), (E.27) against all sequences, with x_{t+1} and the stationary start."""
+    """(E.13) and the first lines of (E.26), (E.27) against all sequences, with x_{t+1} and the stationary start.
+
+    For every P, k and t: in the linear regime -dl/df_{p,i} = ([x_{p+1} = i] - 1/k)/t, and df_{p,i}/dW_ml is c times the
+    number of s <= t' <= p with x_t' = i, x_p = m, x_s = l. By the Markov property and stationarity a triple has the
+    probability pi_l (P^(t'-s))_li (P^(p-t'))_im, and P_mi times that together with x_{p+1} = i: that is (E.13). For v,
+    df_{p,i}/dv_j counts the t' >= j with x_t' = i, whose probability together with x_{p+1} = i is pi_i (P^(p+1-t'))_ii.
+    """
     k, c, pi = len(P), fmpq(3, 5), stationary_law(P)
     powers = [np.array([[fmpq(int(i == j)) for j in range(k)] for i in range(k)])]
     for _ in range(t):

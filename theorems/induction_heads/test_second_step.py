@@ -28,7 +28,7 @@ from numerics.minimal_gradient import chain_tensor, flat_tensor, stationary_law,
 from numerics.minimal_trajectory import dominance_threshold
 from theorems.evidence import check, counterexample
 from theorems.induction_heads import flat_prior, printed_updates, sequence_gradients
-from theorems.induction_heads.segments import S, U, V, density, roots_inside, x
+from theorems.induction_heads.segments import S, U, V, density, positive_inside, roots_inside, x
 from theorems.induction_heads.sequence_gradients import Chain, chain
 
 ONES, IDENTITY = np.ones((2, 2), dtype=int), np.eye(2, dtype=int)
@@ -253,14 +253,26 @@ def at(polynomial: Any, where: int) -> Any:
 
 @check("induction-heads:lemma-E.1h", grade="exact", target="corrected", supporting=True)
 def test_signs_of_the_leading_constants_one_by_one() -> None:
-    """The consequence of the certificate, by exact signs for j <= 60, and the rates 5/(48 j^2) and -1/(48 j^2)."""
+    """The consequence of the certificate, by exact signs for j <= 60."""
     values = [leading(j) for j in range(1, 61)]
     even, odd = values[1::2], values[2::2]
     assert all(x > y > 0 for x, y in pairwise(even))
     assert all(x < 0 for x in odd)
-    # the next terms are of relative order 1/j: within 10 % at j = 100 with a constant below 10
-    assert float(leading(100)) * 100**2 == pytest.approx(5 / 48, rel=0.1)
-    assert float(leading(101)) * 101**2 == pytest.approx(-1 / 48, rel=0.1)
+
+
+@check("induction-heads:obs-8.4", grade="symbolic", target="corrected")
+@check("induction-heads:lemma-E.1h", grade="symbolic", target="corrected", supporting=True)
+def test_even_constants_decay_as_the_inverse_square_for_all_coordinates() -> None:
+    """(5/48)/((j+2)(j+3)) <= E_j <= (5/48)/(j(j+1)) for all even j: the density is between (5/48)(1-x) x^2 and
+    (5/48)(1-x) on (0, 1), and the integral of (1-x) x^n over it is 1/((n+1)(n+2)).
+    """
+    density_ = density(U * V**2 * (sympy.Rational(1, 2) - U) / S**3).odd
+    line = sympy.Rational(5, 48) * (1 - x)
+    assert positive_inside(line - density_)
+    assert positive_inside(density_ - line * x**2)
+    assert not positive_inside(line * sympy.Rational(97, 100) - density_)  # negative control: 3 % less is too little
+    for j in (2, 4, 20, 60):
+        assert fmpq(5, 48) / ((j + 2) * (j + 3)) < leading(j) < fmpq(5, 48) / (j * (j + 1))
 
 
 # ---- the exact condition
