@@ -37,6 +37,7 @@ HELP = (
 TOLERANCE = 1e-4  # of entries that must be 0 or 1, in float64
 SHOWN_CELLS = 15  # on each side of the head
 MOST_SHOWN = 200  # cells of the final tape in a report
+RATED_STEPS = 10_000  # fewer steps take no longer than loading the kernels
 EXACT_BYTES = 400  # per nonzero entry of a key or a value, as a fraction in a Python dictionary
 
 
@@ -65,7 +66,7 @@ def turing(
         Path | None, typer.Option(metavar="FILE", help="keep the run here, and go on from here (indexed only)")
     ] = None,
     left_end: Annotated[
-        str | None, typer.Option(metavar="RULE", help=f"left of the first cell: {', '.join(LEFT_ENDS)}")
+        str | None, typer.Option(metavar="RULE", help=f"what is left of the first cell: {', '.join(LEFT_ENDS)}")
     ] = None,
 ) -> None:
     """Print where the machine is after T steps, or where it halted; exit 1 when --verify fails, 2 for bad input."""
@@ -96,7 +97,12 @@ def turing(
 
 
 def _machine(text: str) -> TuringMachine:
-    return NAMED_MACHINES[text]() if text in NAMED_MACHINES else parse_machine(text)
+    if text in NAMED_MACHINES:
+        return NAMED_MACHINES[text]()
+    try:
+        return parse_machine(text)
+    except ValueError as error:
+        raise ValueError(f"{error} Nor is it one of the names {', '.join(NAMED_MACHINES)}.") from None
 
 
 def _left_end(rule: str | None) -> LeftEnd | None:
@@ -229,14 +235,15 @@ def _print(transformer: TuringTransformer, outcome: Outcome, verify: bool) -> No
     shown = "".join(tape[left : left + MOST_SHOWN])
     cut = f" (cells {outcome.left + left} to {outcome.left + left + len(shown) - 1})" if len(shown) < len(tape) else ""
     out.print(f"tape, {len(tape)} cells from {outcome.left} to {outcome.right}{cut}: {escape(shown)}", soft_wrap=True)
-    rate = f", {outcome.seconds / outcome.steps * 1e6:.1f} µs per step" if outcome.steps else ""
+    rate = f", {outcome.seconds / outcome.steps * 1e6:.1f} µs per step" if outcome.steps >= RATED_STEPS else ""
     out.print(
         f"transformer: {len(transformer.layers)} layers of width {transformer.width}, "
         f"{transformer.layout.bits} bits of position; {outcome.seconds:.2f} s{rate}",
         soft_wrap=True,
     )
     if verify:
-        out.print("[green]verified[/green]: every step as the simulator, and the invariants of the layers")
+        text = "every step equals that of the simulator, and the layers hold what the invariants say"
+        out.print(f"[green]verified[/green]: {text}", soft_wrap=True)
 
 
 def _draw(transformer: TuringTransformer, word: tuple[int, ...], streams: Streams, *, to_stderr: bool) -> None:
@@ -244,6 +251,8 @@ def _draw(transformer: TuringTransformer, word: tuple[int, ...], streams: Stream
     console, machine = err if to_stderr else out, transformer.machine
     stream, names = transformer.layout.stream, [layer.name for layer in transformer.layers]
     tape, origin = dict(enumerate(word)), transformer.start_cell
+    note = "below each step: the time of the last visit to this cell as attention finds it, one binary digit a layer"
+    console.print(f"{'step':>6} {'state':>10} {'head':>6}  tape around the head\n{note}", markup=False, soft_wrap=True)
     for time_step, layers in enumerate(streams.astype(int)):
         o = layers[-1]
         head = _number(o[stream["pos2"]]) - origin

@@ -47,6 +47,7 @@ def test_trace_draws_the_tape_and_the_search():
     result = run("palindromes", "--steps", "12", "--input", "aba", "--trace", "6")
     assert result.exit_code == 0
     assert "[X]" in result.stdout
+    assert "tape around the head" in result.stdout
     assert "last visit 0 00 001 0010 = step 2" in result.stdout
     assert "the null pair wins" in result.stdout
 
@@ -56,6 +57,7 @@ def test_trace_draws_the_tape_and_the_search():
     [
         (["1RB1LX", "--steps", "4"], "Character 3 of"),
         (["1RB1LB_1LA1R", "--steps", "4"], "Row 2"),
+        (["palindrome", "--steps", "4"], "Nor is it one of the names palindromes, counter"),
         (["palindromes", "--steps", "4", "--input", "abc"], "'c' at place 3"),
         (["palindromes", "--steps", "4", "--input", "abababab"], "The input has 8 symbols"),
         (["bb5", "--steps", "2000000000000"], "GiB in the indexed evaluator"),
