@@ -30,7 +30,18 @@ from certificates.inequalities import (
 )
 from numerics.linear import solve_unique
 
-__all__ = ["Constraint", "FarkasCertificate", "FeasiblePoint", "decide", "find", "find_point", "verify", "verify_point"]
+__all__ = [
+    "Constraint",
+    "FarkasCertificate",
+    "FeasiblePoint",
+    "InfeasibleProgramError",
+    "decide",
+    "exact_vertex",
+    "find",
+    "find_point",
+    "verify",
+    "verify_point",
+]
 
 ACTIVE = 1e-9  # a float below this counts as zero when the positive columns are guessed; the guess is then proved
 
@@ -68,7 +79,7 @@ def find(constraints: Sequence[Constraint]) -> FarkasCertificate:
     right[-1] = 1
     cost = np.ones(len(columns) + 1)
     cost[-1] = 0
-    vertex = _exact_vertex(matrix, right, cost)
+    vertex = exact_vertex(matrix, right, cost)
     scale = lcm(*(x.denominator for x in vertex))
     multipliers: dict[str, int] = {}
     for (constraint, sign), x in zip(columns, vertex, strict=False):
@@ -99,7 +110,7 @@ def find_point(constraints: Sequence[Constraint]) -> FeasiblePoint:
     matrix[m, [2 * n, 2 * n + m + 1]] = 1
     cost = np.zeros(matrix.shape[1])
     cost[2 * n] = -1
-    vertex = _exact_vertex(matrix, right, cost)
+    vertex = exact_vertex(matrix, right, cost)
     point = FeasiblePoint({u: vertex[i] - vertex[n + i] for i, u in enumerate(names)})
     verify_point(constraints, point)
     return point
@@ -109,9 +120,10 @@ class InfeasibleProgramError(ValueError):
     """The solver reports that the linear program has no feasible point."""
 
 
-def _exact_vertex(matrix: np.ndarray, right: np.ndarray, cost: np.ndarray) -> list[Fraction]:
+def exact_vertex(matrix: np.ndarray, right: np.ndarray, cost: np.ndarray) -> list[Fraction]:
     """Return an optimal vertex of: minimise cost . x, matrix @ x = right, x >= 0; exact in all but the optimality.
 
+    Raises `InfeasibleProgramError` if there is no such x, ``ValueError`` if the vertex cannot be settled exactly.
     ``matrix`` (equations, unknowns) and ``right`` (equations,) hold Python integers of any size, ``cost`` (unknowns,)
     floats.
     """

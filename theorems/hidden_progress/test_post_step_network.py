@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
@@ -24,6 +25,7 @@ from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
+from certificates.least_hinge_loss import least_hinge_loss
 from constructions.homogeneous import sign_inputs
 from constructions.parity_networks import TwoLayerNetwork, post_step_network
 from numerics.exact import as_exact
@@ -138,6 +140,10 @@ def test_the_least_hinge_loss_of_the_printed_neurons(k: int) -> None:
     assert (features @ u).tolist() == [*chi[:k].tolist(), -3]
     least = _hinge_loss(features @ u, chi, law)
     assert least == _dual_value(features, chi, law, _second_difference(k, k - 1)) == fmpq(4, 2**k)
+    if k <= 10:  # the certificate that linear programming finds by itself
+        certificate = least_hinge_loss(features, chi.tolist(), law.tolist())
+        assert certificate.value == Fraction(4, 2**k)
+        assert certificate.multipliers[k - 2 :] == tuple(Fraction(c, 2**k) for c in (1, 2, 1))
     printed = post_step_network(k, k, printed=True, exact=True)
     assert _hinge_loss(printed(_one_input_for_each_m(k)), chi, law) > least
 
