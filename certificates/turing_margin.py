@@ -4,8 +4,10 @@ Steps f of theorem D.6 are, for every layer and time, the two attentions and the
 the two ReLU layers of the rounding; all times share the weights of a layer, and no weight occurs twice within a step.
 Attentions that are the identity count as heads with all weights zero, which may be perturbed as well.
 
-Hypotheses on the unperturbed run, which `run_facts` checks on given words: all tokens that a layer reads are bits
-with at most lambda^2 ones; scores that do not tie differ by at least 1 (they are integers); tied values are equal.
+Hypotheses on the unperturbed run: all tokens that a layer reads are bits with at most lambda^2 ones; scores that do not
+tie differ by at least 1 (they are integers); tied values are equal. Every compiled machine satisfies them on every word
+that its position codes allow (theorems/turing/test_theorem_4_1.py); `run_facts` measures them on given words, also for
+other weights.
 
 Let the tokens move by at most x <= sigma_h and the parameters of a step by t <= eta = sigma_theta, S^2 = (lambda +
 sigma_h)^2 + 1, and let a head read a query token that moves by at most delta, of true norm at most n. Then
