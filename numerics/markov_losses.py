@@ -9,6 +9,7 @@ subtracting the entropy rate costs an absolute error of some 1e-15.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from flint import arb
@@ -149,7 +150,11 @@ class _CountTable:
 
 
 def _count_table(t: int) -> _CountTable:
-    t = checked_integer("The number of symbols t before the prediction", t, 1)
+    return _table_of(checked_integer("The number of symbols t before the prediction", t, 1))
+
+
+@lru_cache(maxsize=4)
+def _table_of(t: int) -> _CountTable:
     longer = evidence_layer(t)
     n11, e = np.indices((t, t))
     possible = n11 + e < t

@@ -117,7 +117,7 @@ def test_orders_of_the_weights_in_the_spread() -> None:
 
 
 @counterexample("induction-heads:prop-E.3", grade="exact")
-@pytest.mark.parametrize("t", [50, 100, 150])
+@pytest.mark.parametrize("t", [50, 100])
 def test_alternating_sequence_sees_the_unigram_part(t: int) -> None:
     """x = 2, 1, 2, 1, ..., 2 at p = t - 1 or t: state 2 never follows 2, so that f_{p,2}/f_{p,1} should be O(eps^2).
 
