@@ -222,13 +222,14 @@ def test_compiled_loop_agrees_with_reference_back_propagation() -> None:
         lambda t: (t + 3) / 2,
         lambda t, y: t - y,
     )
-    moved = projected_step([V.tolist() for V in layout.matrices(w)], gradient, 0.3, lambda j, k, b: (-1.0, 1.0))
-    lower, upper = -np.ones_like(w), np.ones_like(w)
+    moved = projected_step([V.tolist() for V in layout.matrices(w)], gradient, 0.3, lambda j, k, b: (-0.25, 1.0))
+    lower, upper = np.full_like(w, -0.25), np.ones_like(w)
     tables = piecewise_table(r), piecewise_table(dr)
     result = descend(
         layout.widths, w[None], X[None], Y[None], tables, squared_loss_derivative(), 0.3, (lower, upper), 1
     )
     expected = layout.flatten([np.array(V) for V in moved])
+    assert {-0.25, 1.0} < set(expected.tolist())  # both walls are met, and the inside
     np.testing.assert_allclose(result[0, 0], expected, rtol=0, atol=1e-12)
 
 
@@ -372,7 +373,7 @@ GOOD: dict[str, Any] = {
         ({"activation": abs}, "activation must be a ReluSum"),
         ({"derivative": tanh}, "derivative must be a ReluSum"),
         ({"loss_derivative": None}, "loss_derivative must be a ReluSum"),
-        ({"loss_derivative": ridge(identity(), (1, -1), radius=3), "label_bound": 4}, "The output or label"),
+        ({"widths": (1, 1), "loss_derivative": ridge(identity(), (1, -1), 3), "label_bound": 4}, "The output or label"),
         ({"examples": 0}, "examples must be an integer >= 1"),
         ({"examples": 1.0}, "examples"),
         ({"step_size": 0}, "step_size must be positive"),
