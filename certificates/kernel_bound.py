@@ -165,9 +165,13 @@ def normalised(values: ArrayLike) -> NDArray[np.float64]:
     """The features divided by slightly more than their largest norm over the inputs, so that |Psi| <= 1 exactly.
 
     Raises:
-        ValueError: if all features vanish.
+        ValueError: if the features are no (2^n, D) table of finite numbers, or all vanish.
     """
     array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 2 or not array.size or not np.all(np.isfinite(array)):
+        raise ValueError(
+            f"The features must be a table of finite numbers, not of shape {array.shape}, NaN or infinite."
+        )
     largest = float(np.sqrt((array**2).sum(axis=1).max()))
     if largest == 0:
         raise ValueError("All features are 0, so that they cannot be normalised.")
@@ -235,6 +239,7 @@ def certify(
     norm = _root_above(sum((x * x for x in w), start=Fraction(0)))
     shrunk = tuple(x * R / norm if norm > R else x for x in w)
     alpha = tuple(Fraction(x) for x in dual)
+    _check_sizes(table, alpha, w)
     mean = sum(alpha, start=Fraction(0)) / len(alpha)
     lower = max(Fraction(0), mean - R * _root_above(_squared_correlation(table, S, alpha)))
     certificate = FitCertificate(S, R, shrunk, alpha, lower, _hinge_loss(table, S, shrunk))
@@ -250,11 +255,7 @@ def verify(table: FeatureTable, certificate: FitCertificate) -> None:
     """
     S, R = _support(certificate.support, table.inputs), _radius(certificate.radius)
     alpha, w = certificate.dual, certificate.weights
-    if len(alpha) != 2**table.inputs or len(w) != table.dimension:
-        raise ValueError(
-            f"The certificate must have {2**table.inputs} dual entries and {table.dimension} weights, "
-            f"not {len(alpha)} and {len(w)}."
-        )
+    _check_sizes(table, alpha, w)
     outside = [i for i, x in enumerate(alpha) if not 0 <= x <= 1]
     if outside:
         raise ValueError(f"Entry {outside[0]} of the dual vector is {alpha[outside[0]]}, outside [0, 1].")
@@ -304,6 +305,14 @@ def _radius(radius: Fraction | int | str) -> Fraction:
     if R < 0:
         raise ValueError(f"The radius must not be negative, but it is {radius}.")
     return R
+
+
+def _check_sizes(table: FeatureTable, alpha: Sequence[Fraction], w: Sequence[Fraction]) -> None:
+    if len(alpha) != 2**table.inputs or len(w) != table.dimension:
+        raise ValueError(
+            f"The certificate must have {2**table.inputs} dual entries and {table.dimension} weights, "
+            f"not {len(alpha)} and {len(w)}."
+        )
 
 
 def _rounded(x: float) -> Fraction:

@@ -23,6 +23,7 @@ Source: hidden-progress, appendix B.4.1.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
@@ -171,9 +172,11 @@ def parity_transformer(
         sharpness: lambda, the scale of the hidden units; with a power of 2 the weights are exact in float64.
 
     Raises:
-        ValueError: as `checked_support`, or if beta or sharpness is not positive.
+        ValueError: as `checked_support`, or if beta or sharpness is not positive and finite.
     """
     members = checked_support(n, support)
+    if not (math.isfinite(beta) and math.isfinite(sharpness)):
+        raise ValueError(f"The strength and the sharpness must be finite, not {beta} and {sharpness}.")
     k, B, scale = len(members), Fraction(beta), Fraction(sharpness)
     if B <= 0 or scale <= 0:
         raise ValueError(f"The strength and the sharpness must be positive, not {beta} and {sharpness}.")

@@ -20,13 +20,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from numerics.memory import require_memory
+
 
 def samples_needed(n: int, threshold: float, delta: float) -> int:
     """Samples for each level after which `heavy_coefficients` is right with probability at least 1 - delta.
 
     An estimate misses a weight by more than t^2/4 with probability at most 2 exp(-m t^4/32) (Hoeffding); while none
     does, a level examines at most 8/t^2 buckets.
+
+    Raises:
+        ValueError: unless 1 <= n <= 62, 0 < t <= 1 and 0 < delta < 1.
     """
+    if not 1 <= n <= 62 or not 0 < threshold <= 1 or not 0 < delta < 1:
+        raise ValueError(f"1 <= n <= 62, 0 < t <= 1 and 0 < delta < 1 are needed, not {n}, {threshold}, {delta}.")
     return math.ceil(32 / threshold**4 * math.log(2 * n * 8 / threshold**2 / delta))
 
 
@@ -50,11 +57,11 @@ def heavy_coefficients(
         rng: the source of the samples.
 
     Raises:
-        ValueError: if n, t or delta is out of range, or the function returns other numbers.
+        ValueError: if n, t or delta is out of range, the points do not fit in memory (saying how much they need), or
+            the function returns other numbers.
     """
-    if not 1 <= n <= 62 or not 0 < threshold <= 1 or not 0 < delta < 1:
-        raise ValueError(f"1 <= n <= 62, 0 < t <= 1 and 0 < delta < 1 are needed, not {n}, {threshold}, {delta}.")
     m = samples_needed(n, threshold, delta)
+    require_memory(32 * m * n, f"A level of the search, with {m} pairs of points,")
     buckets = [0]
     for level in range(1, n + 1):
         u, v = rng.choice(np.array([-1, 1]), size=(2, m, n))

@@ -34,7 +34,11 @@ _BITS = 256  # enough to round the batch sizes, of up to 10^70, to integers
 
 @dataclass(frozen=True)
 class MlpSizes:
-    """Sizes of a run: n inputs (odd), parity of k (even), accuracy epsilon, width r, batch B, steps T."""
+    """Sizes of a run: n inputs (odd), parity of k (even), accuracy epsilon, width r (even), batch B, steps T.
+
+    Raises:
+        ValueError: unless k >= 2 is even, n > k is odd, r is even, epsilon > 0 and r, B, T >= 1.
+    """
 
     n: int
     k: int
@@ -42,6 +46,14 @@ class MlpSizes:
     width: int
     batch: int
     steps: int
+
+    def __post_init__(self) -> None:
+        _check_parity(self.n, self.k)
+        if self.width % 2 or min(self.width, self.batch, self.steps) < 1 or not self.epsilon > 0:
+            raise ValueError(
+                "The width must be even (neurons come in pairs), and width, batch, steps and epsilon positive, not "
+                f"{self.width}, {self.batch}, {self.steps} and {self.epsilon}."
+            )
 
 
 @dataclass(frozen=True)
@@ -64,7 +76,12 @@ class Demand:
 
 
 def top_coefficient(n: int, k: int) -> arb:
-    """|xi_{k-1}|, the size of the Fourier coefficients of order k-1 of the majority of n inputs, n odd and k even."""
+    """|xi_{k-1}|, the size of the Fourier coefficients of order k-1 of the majority of n inputs, n odd and k even.
+
+    Raises:
+        ValueError: unless k >= 2 is even and n > k is odd.
+    """
+    _check_parity(n, k)
     with precision(2 * _BITS):
         half = arb((n - 1) // 2)
         central = (arb(n).lgamma() - 2 * (half + 1).lgamma() - (n - 1) * arb(2).log()).exp()
@@ -98,8 +115,7 @@ def printed_sizes(k: int, epsilon: Any, n: int) -> MlpSizes:
         ValueError: unless k >= 4 is even, 0 < epsilon < 1/2 is rational and n > k is odd.
     """
     eps = _checked(k, epsilon)
-    if n <= k or n % 2 == 0:
-        raise ValueError(f"The number of inputs must be odd and above k = {k}, not {n}.")
+    _check_parity(n, k)
     width = _ceil(k * 2**k * (8 * k / arb(eps)).log())
     width += width % 2
     steps = 2**9 * k**3 * width * n**2 / eps**2
@@ -159,6 +175,13 @@ def _smallest(start: int, enough: Callable[[int], bool]) -> int:
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)
     return high
+
+
+def _check_parity(n: int, k: int) -> None:
+    if k < 2 or k % 2:
+        raise ValueError(f"k must be even, not {k}: the coefficients of majority of the even orders k -+ 1 are 0.")
+    if n <= k or n % 2 == 0:
+        raise ValueError(f"The number of inputs must be odd and above k = {k}, not {n}.")
 
 
 def _checked(k: int, epsilon: Any) -> fmpq:

@@ -157,12 +157,13 @@ def train_parity(
         until_converged: whether to stop at the first check without an error.
 
     Raises:
-        ValueError: for sizes below 1, a rate that is not positive, noise outside [0, 1/2] or decay below 0.
+        ValueError: for sizes below 1, a rate that is not positive, noise outside [0, 1/2], decay below 0, or any of
+            them NaN or infinite.
     """
     if min(steps, batch, check_every, validation) < 1 or (sample is not None and sample < 1):
         raise ValueError("steps, batch, check_every, validation and sample must be at least 1.")
-    if rate <= 0 or not 0 <= noise <= 0.5 or decay < 0:
-        raise ValueError(f"Give rate > 0, 0 <= noise <= 1/2 and decay >= 0, not {rate}, {noise}, {decay}.")
+    if not 0 < rate < math.inf or not 0 <= noise <= 0.5 or not 0 <= decay < math.inf:
+        raise ValueError(f"Give finite rate > 0, 0 <= noise <= 1/2, finite decay >= 0, not {rate}, {noise}, {decay}.")
     n, k = network.hidden.shape[1], network.degree
 
     def draw(count: int, flip: float) -> tuple[Array, Array]:

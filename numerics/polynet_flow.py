@@ -22,6 +22,7 @@ Source: hidden-progress, equation-B.7, lemma-B.8, equation-B.8, corollary-B.10 a
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from math import comb
 from typing import Any
 
@@ -106,7 +107,8 @@ def plateau_end(irrelevant: int, k: int, gamma: fmpq) -> int:
     Raises:
         ValueError: unless m >= 1, k >= 1 and 0 < gamma < 1/2, gamma rational.
     """
-    if irrelevant < 1 or k < 1 or not 0 < gamma < fmpq(1, 2):
+    exact = isinstance(gamma, fmpq | Fraction | int)
+    if irrelevant < 1 or k < 1 or not exact or not 0 < gamma < fmpq(1, 2):
         raise ValueError(
             f"A plateau needs m >= 1 irrelevant weights, k >= 1 blocks and a rational gamma in (0, 1/2), not "
             f"m = {irrelevant}, k = {k} and gamma = {gamma}."

@@ -23,6 +23,8 @@ from flint import arb
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from numerics.memory import require_memory
+
 __all__ = ["PolynetRun", "proved_steps", "train_polynet"]
 
 _CHUNK = 4096  # steps whose inputs are drawn at once
@@ -55,13 +57,15 @@ def proved_steps(k: int, block: int, epsilon: float, delta: float, *, printed: b
     with the corrected lemma B.9. The inequality is decided in ball arithmetic.
 
     Raises:
-        ValueError: unless k, n' >= 1, 0 < epsilon < 1/2 and 0 < delta < 1.
+        ValueError: unless k, n' >= 1, 0 < epsilon < 1/2 and 0 < delta < 1, or if T exceeds 10^308.
     """
     _check_sizes(k, block)
     if not (0 < epsilon < 0.5 and 0 < delta < 1):
         raise ValueError(f"epsilon must be in (0, 1/2) and delta in (0, 1), not {epsilon} and {delta}.")
     factor = 6 * (arb(2 * k) / arb(epsilon)).log() if printed else 12 * (arb(k) / arb(epsilon)).log()
     factor *= arb(3 * block - 2) ** (2 * k - 1)
+    if not math.isfinite(float(factor)):
+        raise ValueError(f"The number of steps exceeds 10^308 for k = {k} and n' = {block}.")
 
     def enough(steps: int) -> bool:
         return bool(arb(steps) >= factor * (2 * k * block * arb(steps) / arb(delta)).log())
@@ -96,7 +100,7 @@ def train_polynet(
 
     Raises:
         ValueError: for weights that are not a (k, n') array of finite numbers with nonzero rows, for steps or batch
-            below 1, or delta outside (0, 1).
+            below 1, delta outside (0, 1), batches that do not fit in memory, or weights that overflow.
     """
     w = np.array(initial, dtype=np.float64)
     if w.ndim != 2 or not w.size or not np.all(np.isfinite(w)) or not np.all(np.abs(w).sum(axis=1) > 0):
@@ -104,6 +108,7 @@ def train_polynet(
     if steps < 1 or batch < 1 or not 0 < delta < 1:
         raise ValueError(f"steps and batch must be >= 1 and delta in (0, 1), not {steps}, {batch} and {delta}.")
     k, block = w.shape
+    require_memory(3 * min(steps, _CHUNK) * batch * w.size, f"The inputs of a chunk of steps with batches of {batch}")
     rate = 1 / (2 * math.sqrt(2 * steps * math.log(2 * k * block * steps / delta)))
     start, drift, noise = w.copy(), np.zeros(k), np.zeros_like(w)
     extremes = np.array([0.0, np.abs(w[:, 1:]).max(initial=0.0), np.inf])
@@ -112,6 +117,10 @@ def train_polynet(
         count = min(_CHUNK, steps - done)
         signs = rng.integers(0, 2, size=(count, batch, k, block), dtype=np.int8) * np.int8(2) - np.int8(1)
         _steps(w, np.sign(start[:, 0]), drift, noise, signs, rate, done, extremes)
+        if not np.all(np.isfinite(w)):
+            raise ValueError(
+                f"The weights have overflowed float64 within {done + count} steps: start from smaller ones."
+            )
         if on_progress is not None:
             on_progress(done + count)
     rebuilt = start + noise

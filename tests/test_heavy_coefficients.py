@@ -39,6 +39,10 @@ def test_the_sample_size_is_that_of_hoeffding() -> None:
     [
         (lambda rng: heavy_coefficients(lambda x: x[:, 0], 63, 0.5, rng=rng), "n <= 62"),
         (lambda rng: heavy_coefficients(lambda x: x[:, 0], 3, 0.0, rng=rng), "t <= 1"),
+        (lambda rng: heavy_coefficients(lambda x: x[:, 0], 3, 0.5, delta=1.0, rng=rng), "delta < 1"),
+        (lambda rng: heavy_coefficients(lambda x: np.full(len(x), np.nan), 3, 0.5, rng=rng), "in \\[-1, 1\\]"),
+        (lambda rng: heavy_coefficients(lambda x: x[:, 0], 3, 1e-4, rng=rng), "points, needs .* GiB"),
+        (lambda rng: samples_needed(3, 0.0, 0.1), "t <= 1"),
         (lambda rng: heavy_coefficients(lambda x: 2 * x[:, 0], 3, 0.5, rng=rng), "in \\[-1, 1\\]"),
         (lambda rng: heavy_coefficients(lambda x: x, 3, 0.5, rng=rng), "numbers in"),
     ],

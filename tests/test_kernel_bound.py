@@ -14,6 +14,7 @@ from flint import fmpq
 
 from certificates.kernel_bound import (
     best_fit,
+    certify,
     feature_table,
     fit_all_parities,
     normalised,
@@ -101,6 +102,7 @@ def test_edited_certificates_are_rejected() -> None:
     hardest = max(range(32), key=lambda i: good.dual[i])
     edits: list[tuple[dict[str, Any], str]] = [
         ({"lower": good.lower + Q(1, 10**6)}, "lower bound"),
+        ({"lower": Q(10)}, "lower bound"),  # above the mean of the dual vector
         ({"upper": good.upper - Q(1, 10**6)}, "upper bound"),
         ({"dual": (*good.dual[:hardest], Q(0), *good.dual[hardest + 1 :])}, "lower bound"),
         ({"dual": (Q(3, 2), *good.dual[1:])}, "outside"),
@@ -134,6 +136,10 @@ def test_edited_certificates_are_rejected() -> None:
         (lambda: tangent_features(torch.nn.Linear(3, 2), 3), "one number for each"),
         (lambda: tangent_features(torch.nn.Identity(), 3), "no parameter"),
         (lambda: normalised(np.zeros((4, 2))), "All features are 0"),
+        (lambda: normalised([[1.0], [np.nan]]), "table of finite numbers"),
+        (lambda: normalised(np.ones(4)), "table of finite numbers"),
+        (lambda: certify(pairs(3), (0, 1), 1, [0.0] * 3, []), "8 dual entries and 3 weights, not 0 and 3"),
+        (lambda: certify(pairs(3), (0, 1), 1, [0.0] * 2, [Q(1)] * 8), "not 8 and 2"),
         (lambda: theorem_bound(pairs(3), 4, 1), "in 0, ..., 3"),
         (lambda: fit_all_parities(pairs(3), 4, 1), "in 0, ..., 3"),
         (lambda: best_fit(pairs(3), (0, 0), 1), "must be a set"),

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from flint import fmpq
 
-from numerics.parity_sizes import audit, printed_sizes, repaired_sizes
+from numerics.parity_sizes import MlpSizes, audit, printed_sizes, repaired_sizes, top_coefficient
 
 
 def _demands(n: int, k: int, epsilon: float, width: int) -> tuple[float, float, float, float]:
@@ -74,6 +74,24 @@ def test_a_smaller_number_of_inputs_is_refused() -> None:
 def test_bad_input(k: int, epsilon: object) -> None:
     with pytest.raises(ValueError, match="must be"):
         repaired_sizes(k, epsilon)
+
+
+@pytest.mark.parametrize(
+    ("n", "k", "width", "message"),
+    [
+        (100, 4, 10, "odd and above"),
+        (5, 6, 10, "odd and above"),
+        (101, 3, 10, "coefficients of majority of the even orders"),
+        (101, 4, 11, "neurons come in pairs"),
+        (101, 4, 0, "positive"),
+    ],
+)
+def test_sizes_that_no_run_can_have(n: int, k: int, width: int, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        MlpSizes(n, k, fmpq(1, 10), width, 10, 10)
+    if width == 10:
+        with pytest.raises(ValueError, match=message):
+            top_coefficient(n, k)
 
 
 def test_bad_number_of_inputs() -> None:

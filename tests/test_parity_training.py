@@ -1,5 +1,7 @@
 """`numerics.parity_training`: the gradient against PyTorch, determinism, bad input."""
 
+import math
+
 import numpy as np
 import pytest
 import torch
@@ -81,3 +83,6 @@ def test_bad_input() -> None:
         train_parity(network, 0, 1, 0.1, rng)
     with pytest.raises(ValueError, match="rate > 0"):
         train_parity(network, 1, 1, 0.1, rng, noise=0.6)
+    for rate, decay in ((math.nan, 0.0), (math.inf, 0.0), (0.1, math.nan), (0.1, math.inf)):
+        with pytest.raises(ValueError, match="finite rate > 0"):
+            train_parity(network, 1, 1, rate, rng, decay=decay)

@@ -1,6 +1,7 @@
 """`numerics.polynet_flow`: closed forms, and input that it refuses."""
 
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from flint import arb, fmpq
@@ -76,8 +77,10 @@ def test_the_plateau_ends_where_the_exact_error_falls() -> None:
     assert plateau_share(4, 3, fmpq(1, 10), until_zero_error=True) == fmpq(2, 3)
 
 
-@pytest.mark.parametrize(("m", "k", "gamma"), [(0, 3, fmpq(1, 10)), (4, 0, fmpq(1, 10)), (4, 3, fmpq(1, 2))])
-def test_bad_plateaus(m: int, k: int, gamma: fmpq) -> None:
+@pytest.mark.parametrize(
+    ("m", "k", "gamma"), [(0, 3, fmpq(1, 10)), (4, 0, fmpq(1, 10)), (4, 3, fmpq(1, 2)), (4, 3, 0.1)]
+)
+def test_bad_plateaus(m: int, k: int, gamma: Any) -> None:
     with pytest.raises(ValueError, match="A plateau needs"):
         plateau_end(m, k, gamma)
 

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from numerics import polynet_sgd
 from numerics.polynet_sgd import proved_steps, train_polynet
 
 
@@ -29,37 +30,42 @@ def test_the_kernel_is_the_plain_update(k: int, block: int, batch: int) -> None:
     assert not np.allclose(train_polynet(start, steps, delta, 8, batch).weights, w)
 
 
-@pytest.mark.parametrize(("k", "block", "steps"), [(2, 3, 300), (3, 2, 300), (1, 3, 300), (2, 2, 5000)])
-def test_the_records_are_those_of_a_plain_run(k: int, block: int, steps: int) -> None:
-    """Noise, slack and irrelevant weights, followed apart over all times, with weights of either sign."""
-    start = np.random.default_rng(2).normal(size=(k, block)) + 0.1
-    start[0, 0] *= -np.sign(start[0, 0])
-    signs = np.random.default_rng(9)
-    delta, w, drift = 0.2, start.copy(), np.zeros(k)
+@pytest.mark.parametrize(("k", "block", "seed"), [(2, 3, 0), (3, 2, 0), (1, 3, 0), (2, 4, 4)])
+def test_the_records_are_those_of_a_plain_run(k: int, block: int, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Noise, slack and irrelevant weights, followed apart over all times and chunks, with weights of either sign.
+
+    In the last case the slack is smallest within a later chunk.
+    """
+    chunk, steps, delta = 64, 300, 0.2
+    monkeypatch.setattr(polynet_sgd, "_CHUNK", chunk)
+    start = np.random.default_rng([2, k, block]).normal(size=(k, block)) + 0.1
+    if seed:  # relevant weights that grow about as fast as the bound at first, so that the noise decides
+        start = np.where(np.arange(block) == 0, 0.3, np.ones((k, 1)))
+    rng, w, drift = np.random.default_rng(seed), start.copy(), np.zeros(k)
     rate = 1 / (2 * math.sqrt(2 * steps * math.log(2 * k * block * steps / delta)))
-    noise, irrelevant, slack = 0.0, np.abs(start[:, 1:]).max(), np.inf
-    for first in range(0, steps, 4096):
-        for t, x in enumerate(
-            signs.integers(0, 2, size=(min(4096, steps - first), 1, k, block), dtype=np.int8)[:, 0].astype(int) * 2 - 1,
-            start=first,
-        ):
-            bound = 0.5 + t * rate * (3 * block - 2.0) ** (1 - k)
-            slack = min(slack, (np.sign(start[:, 0]) * w[:, 0] - bound).min())
-            inner, norms = (w * x).sum(axis=1), np.abs(w).sum(axis=1)
-            scale = [rate / np.prod(np.delete(norms, i)) for i in range(k)]
-            drift += [scale[i] * np.prod(np.delete(w[:, 0], i)) for i in range(k)]
-            gradient = [scale[i] * x[:, 0].prod() * np.prod(np.delete(inner, i)) for i in range(k)]
-            w = w + np.array(gradient)[:, None] * x
-            moved = w - start
-            moved[:, 0] -= drift
-            noise, irrelevant = max(noise, np.abs(moved).max()), max(irrelevant, np.abs(w[:, 1:]).max())
-    last = 0.5 + steps * rate * (3 * block - 2.0) ** (1 - k)
-    slack = min(slack, (np.sign(start[:, 0]) * w[:, 0] - last).min())
-    run = train_polynet(start, steps, delta, 9)
+    sizes = [min(chunk, steps - first) for first in range(0, steps, chunk)]
+    draws = [rng.integers(0, 2, size=(size, 1, k, block), dtype=np.int8).astype(int) * 2 - 1 for size in sizes]
+    noise, irrelevant, slacks = 0.0, np.abs(start[:, 1:]).max(), []
+    for t, x in enumerate([*np.concatenate(draws)[:, 0], None]):
+        bound = 0.5 + t * rate * (3 * block - 2.0) ** (1 - k)
+        slacks.append((np.sign(start[:, 0]) * w[:, 0] - bound).min())
+        if x is None:
+            break
+        inner, norms = (w * x).sum(axis=1), np.abs(w).sum(axis=1)
+        scale = [rate / np.prod(np.delete(norms, i)) for i in range(k)]
+        drift += [scale[i] * np.prod(np.delete(w[:, 0], i)) for i in range(k)]
+        gradient = [scale[i] * x[:, 0].prod() * np.prod(np.delete(inner, i)) for i in range(k)]
+        w = w + np.array(gradient)[:, None] * x
+        moved = w - start
+        moved[:, 0] -= drift
+        noise, irrelevant = max(noise, np.abs(moved).max()), max(irrelevant, np.abs(w[:, 1:]).max())
+    run = train_polynet(start, steps, delta, seed)
     assert np.allclose(run.weights, w, rtol=1e-10, atol=1e-10)
     found = [run.largest_noise, run.largest_irrelevant, run.smallest_slack]
-    assert np.allclose(found, [noise, irrelevant, slack], rtol=1e-10, atol=1e-10)
+    assert np.allclose(found, [noise, irrelevant, min(slacks)], rtol=1e-10, atol=1e-10)
     assert run.largest_noise > 0.01
+    at = int(np.argmin(slacks))
+    assert seed == 0 or (at > chunk and at % chunk and at < steps)
 
 
 def test_the_slack_is_that_of_the_growth_claim() -> None:
@@ -105,6 +111,15 @@ def test_bad_sizes(arguments: tuple[int, int, float, float], message: str) -> No
 def test_bad_weights(weights: list[object]) -> None:
     with pytest.raises(ValueError, match="nonzero rows"):
         train_polynet(weights, 10, 0.1, 0)
+
+
+def test_weights_that_overflow_and_batches_beyond_the_memory() -> None:
+    with pytest.raises(ValueError, match="overflowed float64"):
+        train_polynet(np.full((3, 2), 1e200), 10, 0.1, 0)
+    with pytest.raises(ValueError, match=r"batches of 10{12} needs .* GiB"):
+        train_polynet(np.ones((2, 2)), 10, 0.1, 0, batch=10**12)
+    with pytest.raises(ValueError, match=r"exceeds 10\^308"):
+        proved_steps(200, 10**6, 0.1, 0.1)
 
 
 def test_bad_steps() -> None:
