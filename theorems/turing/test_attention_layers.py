@@ -120,6 +120,19 @@ def test_guessed_digit_is_right_exactly_if_a_visit_has_it(bits: int) -> None:
                 assert digits[j] == 1
 
 
+@check("turing:claim-C.5", grade="symbolic", target="corrected")
+def test_guessed_digit_for_all_numbers_of_bits() -> None:
+    """The same step for every P: let t and i' agree in the first j digits, t go on with 1 and i' with 0. Then t > i'.
+
+    With m = P - j - 1 digits left, t - i' = 2^m + a - b for the rests 0 <= a, b <= 2^m - 1, and this is at least 1:
+    below, b = 2^m - 1 - c with c >= 0. So a visit t <= i' with the first j digits of i' that goes on with 1 exists
+    exactly if digit j + 1 of i' is 1 (then i' is one), and only then is a score of D met; all others are at most D - 2.
+    """
+    m, a, c = sp.symbols("m a c", integer=True, nonnegative=True)
+    b = 2**m - 1 - c
+    assert sp.expand(2**m + a - b) == a + c + 1
+
+
 @counterexample("turing:claim-C.5", grade="exact")
 def test_printed_case_two_is_false_for_68_triples_of_four_bits() -> None:
     """ "If t <= i' and digit j + 1 of i' is 0, then that of t is 0": false; but then t differs in an earlier digit."""
