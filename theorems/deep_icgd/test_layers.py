@@ -23,6 +23,7 @@ import pytest
 import sympy as sp
 from flint import arb, fmpq
 
+from constructions.elementwise_layers import MlpLayer
 from constructions.in_context_descent import gradient_descent_block
 from constructions.in_context_descent_bounds import largest_value, preactivation_bounds
 from constructions.in_context_descent_layers import (
@@ -257,6 +258,43 @@ def test_loss_gradient_layer_errs_by_at_most_its_bound_and_ignores_the_test_toke
             assert (after[0][-1] == 0).all()
             bound_of_g = profile.error + lipschitz * error_recursion(layout, r)[-1]
             assert abs(after[0] - after[1])[:-1].max() <= bound_of_g
+
+
+@check("deep-icgd:lemma-4", grade="exact", target="corrected")
+@check("deep-icgd:lemma-11", grade="exact", target="corrected")
+@pytest.mark.parametrize("shape", [(2, 2), (1, 3), (3, 2, 4)], ids=str)
+def test_loss_gradients_that_are_not_separable(shape: tuple[int, ...], effort: Any) -> None:
+    """u(t, y)[k] = sum_m c_m relu(a_m . [t; y; 1]) in all 2 d variables, ||a_m||_1 = 1, some units at R_3 itself.
+
+    The layer of the document with these units: g[k] = u[k] at examples, 0 at the test token; and without the mask not.
+    """
+    rng, layout, bound = np.random.default_rng(list(shape)), PromptLayout(shape), fmpq(2)
+    d, M, t = shape[-1], 5, layout.block("t")[0]
+    inputs = [*layout.output(layout.depth), *layout.block("y"), layout.one]
+    for _ in range(effort.pick(quick=4, full=40)):
+        a, c = rationals(rng, d, M, 2 * d + 1), rationals(rng, d, M)
+        a[:, 0] = fmpq(0)
+        a[:, 0, 0] = fmpq(1)  # a . [p; y; 1] = p[0], which is R_3 below
+        a = a / abs(a).sum(axis=-1, keepdims=True)
+        z = prompt(rng, layout)
+        z[:, layout.output(layout.depth)] = rationals(rng, len(z), d) * 2
+        z[-1, layout.output(layout.depth)[0]] = bound
+        leaking, hidden = (
+            MlpLayer(
+                np.array([[*inputs, t]] * (d * M)),
+                np.concatenate([a, np.full((d, M, 1), fmpq(0))], axis=2).reshape(d * M, -1)
+                + (as_exact([0] * (2 * d) + [-1, 1]) * R)[None],
+                np.repeat(layout.block("g"), M),
+                c.ravel(),
+                layout.stream.width,
+            )(z)[:, layout.block("g")]
+            for R in (fmpq(0), bound)
+        )
+        for row, g in zip(z[:-1], hidden[:-1], strict=True):
+            units = [[max(sum(a[k, m] * row[inputs]), fmpq(0)) for m in range(M)] for k in range(d)]
+            assert g.tolist() == [sum(x * y for x, y in zip(c[k], units[k], strict=True)) for k in range(d)]
+        assert (hidden[-1] == 0).all()
+        assert (leaking[-1] != 0).any()
 
 
 @check("deep-icgd:lemma-4", grade="exact", target="corrected", supporting=True)
