@@ -25,6 +25,7 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import NDArray
 
+from numerics import markov_chains
 from numerics._cyclotomic_element import RationalLike
 from numerics.exact import as_exact, is_exact
 from numerics.flat_chains import Numerator, eigenvalue_averages
@@ -48,20 +49,19 @@ _HALF = fmpq(1, 2)
 def stationary_law(P: NDArray[Any]) -> NDArray[Any]:
     """The stationary law pi = pi P of a transition matrix, shape (k,); exact for exact entries, else float64.
 
+    For batches of float64 chains, and n-gram chains, see `numerics.markov_chains.stationary_law`, which serves the
+    float64 case here too.
+
     Raises:
-        ValueError: if P is not square, has negative entries or a row that does not sum to 1 (floats: up to 1e-9), or
-            has several stationary laws.
+        ValueError: if P is not square, has negative entries or a row that does not sum to 1 (floats: up to rounding),
+            or has several stationary laws.
     """
     matrix = _transition_matrix(P)
+    if not is_exact(matrix):
+        return markov_chains.stationary_law(matrix)
     k = len(matrix)
     rows = np.concatenate([np.ones((1, k), dtype=int).astype(object), matrix.T - np.eye(k, dtype=int)])
-    right = np.array([1] + [0] * k, dtype=object)
-    if is_exact(matrix):
-        return solve_unique(as_exact(rows), as_exact(right))
-    solution, _, rank, _ = np.linalg.lstsq(rows.astype(float), right.astype(float), rcond=None)
-    if rank < k:
-        raise ValueError("The chain has several stationary laws: give a transition matrix with one recurrent class.")
-    return solution
+    return solve_unique(as_exact(rows), as_exact([1] + [0] * k))
 
 
 def chain_tensor(P: NDArray[Any], t: int) -> NDArray[Any]:
@@ -227,7 +227,7 @@ def _transition_matrix(P: NDArray[Any]) -> NDArray[Any]:
     if len(negative):
         where = tuple(int(x) for x in negative[0])
         raise ValueError(f"Entry {where} of the transition matrix is {matrix[where]}: give numbers of at least 0.")
-    slack: Any = 0 if is_exact(matrix) else 1e-9
+    slack: Any = 0 if is_exact(matrix) else 4 * len(matrix) * np.finfo(float).eps
     for i, row in enumerate(matrix):
         if not abs(row.sum() - 1) <= slack:
             raise ValueError(f"Row {i} of the transition matrix sums to {row.sum()}, but each row must sum to 1.")

@@ -83,7 +83,7 @@ def test_bad_input():
         chain_tensor(np.array([[2, -1], [0, 1]]), 3)
     with pytest.raises(ValueError, match="shape"):
         stationary_law(np.ones((1, 2)))
-    with pytest.raises(ValueError, match="several stationary laws"):
+    with pytest.raises(ValueError, match="more than one stationary law"):
         stationary_law(np.eye(2))
     with pytest.raises(ValueError, match="no unique solution"):
         stationary_law(np.eye(2, dtype=int))
