@@ -92,7 +92,7 @@ def _memory(steps: int, layout: TuringLayout) -> int:
     return (steps + 2) * (4 + payload) + 4 * 2**layout.bits
 
 
-def refuse_memory(steps: int, layout: TuringLayout, memory_limit: int = MEMORY_LIMIT) -> None:
+def refuse_index(steps: int, layout: TuringLayout, memory_limit: int = MEMORY_LIMIT) -> None:
     """Raise ValueError, with the memory needed, if the index of so many steps does not fit; needs no weights."""
     needed = _memory(steps, layout)
     if needed > memory_limit or steps >= 2**31 - 1:
@@ -112,7 +112,7 @@ def start_indexed(
         ValueError: for weights that the index cannot answer, a word that cannot be encoded, more memory than allowed,
             or 2^31 steps and more.
     """
-    refuse_memory(transformer.steps, transformer.layout, memory_limit)
+    refuse_index(transformer.steps, transformer.layout, memory_limit)
     program = indexed_program(transformer)
     if not np.isin(transformer.start, (0, 1)).all():
         raise ValueError("The indexed evaluator needs the first input h_0 to consist of zeros and ones.")

@@ -44,6 +44,9 @@ if TYPE_CHECKING:
 
 THIRD = fmpq(1, 3)
 
+LARGEST_WEIGHTS = 16 * 2**30
+"""The bytes of weights above which nothing is compiled."""
+
 
 @dataclass(frozen=True, eq=False)
 class TuringTransformer:
@@ -152,7 +155,8 @@ def compile_turing_machine(
         wrap: allow too few bits, with codes modulo 2^P.
 
     Raises:
-        ValueError: for steps, bits or lengths that are no positive integers, too few bits, another rule or threshold.
+        ValueError: for steps, bits or lengths that are no positive integers, too few bits, another rule or threshold,
+            or more than 16 GiB of weights.
     """
     rule = machine.left_end if left_end is None else left_end
     if rule not in LEFT_ENDS:
@@ -169,6 +173,7 @@ def compile_turing_machine(
         )
     start = _start_cell(steps, rule)
     layout = TuringLayout(len(machine.states) + 1, len(machine.symbols), P)
+    _refuse_size(layout)
     plans = _plans(layout, machine, stay=rule == "stay")
     first = {"st": np.eye(layout.states)[-1], "sym1": np.eye(layout.symbols)[machine.blank]}
     output = [int(z in machine.accept) - int(z in machine.reject) for z in range(len(machine.states))]
@@ -190,6 +195,17 @@ def compile_turing_machine(
             for plan in plans
         ),
     )
+
+
+def _refuse_size(layout: TuringLayout) -> None:
+    """Refuse, before any of it is built, a transformer whose dense matrices would not fit."""
+    d, P = layout.width, layout.bits
+    needed = 8 * ((P + 11) * 5 * d**2 + (P + 3) * (d**2 + 4 * d * P))
+    if needed > LARGEST_WEIGHTS:
+        raise ValueError(
+            f"The transformer would have {P + 11} layers of width {2 * d}, which take {needed // 2**30:,} GiB of "
+            f"weights, and {LARGEST_WEIGHTS // 2**30} GiB are allowed: use fewer states, symbols or steps."
+        )
 
 
 def _start_cell(steps: int, left_end: LeftEnd) -> int:

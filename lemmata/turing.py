@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from constructions.turing_indexed import advance_indexed, refuse_memory, start_indexed
+from constructions.turing_indexed import advance_indexed, refuse_index, start_indexed
 from constructions.turing_invariants import violations
 from constructions.turing_layout import TuringLayout
 from constructions.turing_machine import LEFT_ENDS, NAMED_MACHINES, LeftEnd, TuringMachine, parse_machine
@@ -37,6 +37,7 @@ HELP = (
 TOLERANCE = 1e-4  # of entries that must be 0 or 1, in float64
 SHOWN_CELLS = 15  # on each side of the head
 MOST_SHOWN = 200  # cells of the final tape in a report
+TRACE_BYTES = 2**30  # of the streams that a drawing is made from: a byte per coordinate, before and after each layer
 RATED_STEPS = 10_000  # fewer steps take no longer than loading the kernels
 EXACT_BYTES = 400  # per nonzero entry of a key or a value, as a fraction in a Python dictionary
 
@@ -75,7 +76,7 @@ def turing(
         symbols = parsed.encode(word.split(",") if "," in word else word)
         rule = _left_end(left_end) or parsed.left_end
         bits = needed_bits(steps, rule)
-        refuse_memory(steps, TuringLayout(len(parsed.states) + 1, len(parsed.symbols), bits))  # needs the least
+        refuse_index(steps, TuringLayout(len(parsed.states) + 1, len(parsed.symbols), bits))  # needs the least
         transformer = compile_turing_machine(parsed, steps, left_end=rule)
         transformer.encode(symbols)
         _refuse_early(transformer, symbols, evaluator, checkpoint, trace)
@@ -121,6 +122,11 @@ def _refuse_early(
     steps = transformer.steps
     if trace > steps:
         raise ValueError(f"--trace {trace} asks for more steps than --steps {steps}.")
+    if (traced := 2 * (trace + 1) * len(transformer.layers) * transformer.layout.width) > TRACE_BYTES:
+        raise ValueError(
+            f"--trace {trace} needs {traced / 2**30:.1f} GiB, and {TRACE_BYTES / 2**30:.1f} GiB are allowed: "
+            "draw fewer steps."
+        )
     if file is not None and evaluator is not Evaluator.INDEXED:
         raise ValueError("--checkpoint works with the indexed evaluator only.")
     if file is not None and (not file.parent.is_dir() or file.is_dir() or not os.access(file.parent, os.W_OK)):

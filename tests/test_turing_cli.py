@@ -66,6 +66,7 @@ def test_trace_draws_the_tape_and_the_search():
         (["bb5", "--steps", "2000000", "--evaluator", "dense"], "GiB in the dense evaluator"),
         (["bb5", "--steps", "2000000", "--evaluator", "exact"], "GiB in the exact evaluator"),
         (["bb2", "--steps", "4", "--trace", "5"], "--trace 5"),
+        (["bb5", "--steps", "2000000", "--trace", "1000000"], "--trace 1000000 needs"),
         (["bb2", "--steps", "4", "--left-end", "wall"], "--left-end is one of"),
         (["bb2", "--steps", "4", "--left-end", "refuse"], "moves left from its first cell in step 3"),
         (["bb2", "--steps", "4", "--evaluator", "dense", "--checkpoint", "x"], "indexed evaluator only"),

@@ -15,7 +15,7 @@ from constructions.circuit_networks import THIRDS, circuit_network, verify
 from constructions.feed_forward import AffineLayer
 from constructions.turing_indexed import advance_indexed, run_indexed, start_indexed
 from constructions.turing_indexed_checks import Configuration, broken_layers
-from constructions.turing_machine import busy_beaver, palindrome_machine
+from constructions.turing_machine import busy_beaver, palindrome_machine, random_machine
 from constructions.turing_transformer import TuringTransformer, compile_turing_machine
 from lemmata import turing_runs
 from lemmata.turing_runs import VerificationError, indexed_session
@@ -119,6 +119,15 @@ def test_the_tape_is_what_the_attention_stored():
     stored = {int(c) - transformer.start_cell: int(payload[last[c]]).bit_length() - 1 for c in visited}
     tape = dict(enumerate(map(int, session.outcome.tape()), session.outcome.left))
     assert tape == {session.outcome.head: tape[session.outcome.head]} | stored
+
+
+def test_weights_that_would_not_fit_are_refused_before_they_are_built():
+    """2^600 steps need 601 bits of position; the thousand states of the other machine fill the width."""
+    with pytest.raises(ValueError, match=r"612 layers of width .* GiB of weights"):
+        compile_turing_machine(palindrome_machine(), 2**600)
+    machine = random_machine(np.random.default_rng(0), 1000, 10)
+    with pytest.raises(ValueError, match="GiB of weights, and 16 GiB are allowed"):
+        compile_turing_machine(machine, 10)
 
 
 # ---- the constants of theorem D.6
