@@ -193,10 +193,10 @@ def test_certificate_is_the_chain_of_its_definition(name: str, widths: tuple[int
     count = sum(a * b for a, b in pairwise(widths))
     ends = np.sort(rng.integers(-9, 10, (2, count)) / 16, axis=0)
     lower, upper = ([fmpq(int(16 * x), 16) for x in end] for end in ends)
-    u = ridge(claimed(affine("9/8"), "9"), (1, -1))
+    double, u = SmoothFunction("2t", lambda t: 2 * t), ridge(claimed(affine("17/8"), "9"), (1, -1))
     block = gradient_descent_block(widths, 2, "1/7", r, slope, u, (lower, upper), "3/4", "2/3")
     middle = [(a + b) / 2 for a, b in zip(lower, upper, strict=True)]
-    certificate = certify_step(block, function, linear, weights=middle if where == "point" else None)
+    certificate = certify_step(block, function, double, weights=middle if where == "point" else None)
     eps = [number(x) for x in (certificate.activation_error, certificate.derivative_error, certificate.loss_error)]
     sizes = [max(abs(a), abs(b)) for a, b in zip(lower, upper, strict=True)]
     expected = chain(block, function, eps, [abs(x) for x in middle] if where == "point" else sizes)
@@ -230,7 +230,7 @@ def chain(block: DescentBlock, function: SmoothFunction, eps: list[float], sizes
     L_r, L_s = ([number(function.bound(-t, t, order)) for t in rho] for order in (1, 2))
     slope = [L + eps_s for L in L_r]
     pi = [width**0.5 * number(t) for width, t in zip(k, top, strict=True)]
-    G, L_u = k[-1] ** 0.5 * (number(top[-1] + block.label_bound) + eps_l), 1.0  # u = t - y
+    G, L_u = k[-1] ** 0.5 * (2 * number(top[-1] + block.label_bound) + eps_l), 2.0  # u = 2 (t - y)
     e_p, moved = [0.0], [0.0]
     for j in range(N):
         e_p.append(k[j + 1] ** 0.5 * eps_r + L_r[j] * nu[j] * e_p[-1])

@@ -13,7 +13,7 @@ from constructions.quantizer import Quantizer
 from constructions.softmax_descent import SoftmaxDescentBlock, softmax_descent_block
 from numerics.balls import precision
 from numerics.exact import to_float
-from numerics.relu_sums import constant, identity, interpolant, squared_loss_derivative
+from numerics.relu_sums import constant, identity, interpolant, ridge, squared_loss_derivative
 from numerics.smooth_functions import tanh
 
 WIDTHS = (2, 3, 1)
@@ -86,6 +86,41 @@ def test_test_token_and_order_do_not_matter_and_scratch_is_cleared() -> None:
     assert np.array_equal(after, expected)  # all tokens hold the same weights, everything else is restored exactly
 
 
+@pytest.mark.parametrize("widths", [(2, 1), (1, 3, 2), (2, 3, 1), (2, 2, 3, 2)], ids=str)
+@pytest.mark.parametrize("box", [(-2, 1), ("-1/2", 3)], ids=str)
+@pytest.mark.parametrize("bounds", [("3/2", "1/4"), ("1/4", 5)], ids=str)
+def test_factors_stay_where_products_are_certified(widths: tuple[int, ...], box: Any, bounds: tuple[Any, Any]) -> None:
+    """A product of 4 m units is certified for factors up to R = m h / 2; all corners of the data and of the box.
+
+    With the identity as activation every bound of an argument is attained where all signs agree. The test token, whose
+    outputs are as large as any, stays silent, and its products are 0.
+    """
+    pieces, rng = 4, np.random.default_rng(0)
+    limits = {"input_bound": bounds[0], "label_bound": bounds[1]}
+    block = linear_block(widths=widths, box=box, product_pieces=pieces, **limits)
+    machine, base = block.to_float(), block.layout.prompt
+    lower, upper = to_float(block.lower), to_float(block.upper)
+    largest = np.where(-lower > upper, lower, upper)
+    B_x, B_y = to_float([block.input_bound, block.label_bound])
+    closest = 0.0
+    for number in range(12):
+        signs = [rng.choice([-1.0, 1.0], (rows, k)) for rows, k in ((3, widths[0]), (2, widths[-1]))]
+        w = np.where(rng.random(base.weight_count) < 0.5, lower, upper) if number > 3 else largest
+        x = B_x * (signs[0] if number > 3 else (-1.0) ** number * np.ones_like(signs[0]))
+        y = B_y * (signs[1] if number > 3 else (-1.0) ** (number // 2) * np.ones_like(signs[1]))
+        z = machine.prompt(x, y, w)
+        for exact, layer in zip(block.layers, machine.layers, strict=True):
+            if isinstance(exact, MlpLayer) and exact.reads.shape[1] == 3:
+                radius = 2 * pieces * float(to_float([exact.coefficients[0] * exact.weights[0, 0]])[0])
+                factors = np.abs(z[:, exact.reads[:, :2]])
+                assert factors.max() <= radius * (1 + 1e-12)
+                closest = max(closest, factors.max() / radius)
+            z = layer(z)
+            scratch = [z[-1, block.layout.block(name)] for name in ("g", "s1", "G1")]
+            assert all((part == 0).all() for part in scratch)
+    assert closest > 0.99
+
+
 def test_removed_parts_are_noticed() -> None:
     """A missing head, or units of a product taken away, change the step."""
     block = linear_block().to_float()
@@ -114,6 +149,11 @@ def test_bad_input_is_refused() -> None:
         ({"box": (1, -1)}, "box is empty"),
         ({"input_bound": -1}, "bounds >= 0"),
         ({"activation": interpolant(tanh, 1, 4)}, "argument of the activation in layer 1"),
+        ({"derivative": interpolant(tanh, 3, 4)}, "argument of the derivative in layer 2"),
+        ({"loss_derivative": ridge(identity(), (1, -1), 2)}, "output or label"),
+        ({"loss_derivative": ridge(identity(), (1, -1), 30), "label_bound": 31}, "output or label"),
+        ({"box": None}, "box must be a pair"),
+        ({"product_pieces": 1.5}, "pieces"),
     ]:
         with pytest.raises(ValueError, match=message):
             linear_block(**changes)
@@ -123,8 +163,11 @@ def test_bad_input_is_refused() -> None:
         block.prompt(2 * np.ones_like(x), y, w)
     with pytest.raises(ValueError, match="labels must be at most"):
         block.prompt(x, 2 * np.ones_like(y), w)
-    with pytest.raises(ValueError, match="start must lie in the box"):
-        block.prompt(x, y, w + 2)
+    for shift in (2, -2):
+        with pytest.raises(ValueError, match="start must lie in the box"):
+            block.prompt(x, y, w + shift)
+    with pytest.raises(ValueError, match="inputs must be at most"):  # the test input alone
+        block.prompt(np.concatenate([x[:-1], [[0, -1.5]]]), y, w)
     with pytest.raises(ValueError, match="built for 2 examples"):
         block.prompt(x[1:], y[1:], w)
     with pytest.raises(ValueError, match="steps must be"):
