@@ -15,7 +15,8 @@ import torch
 from constructions.decoder_attention import DecoderAttention, DecoderLayer
 from constructions.feed_forward import AffineLayer
 from constructions.turing_transformer import TuringTransformer
-from constructions.turing_transformer_run import TransformerRun, decoded_run
+from constructions.turing_transformer_dense import dense_memory
+from constructions.turing_transformer_run import MEMORY_LIMIT, TransformerRun, check_memory, decoded_run
 from numerics.exact import to_float
 
 Pair = tuple[torch.Tensor, torch.Tensor]
@@ -168,15 +169,21 @@ def turing_module(
 
 
 def run_torch(
-    module: TorchTuringTransformer, words: Sequence[Sequence[int]], *, hidden: bool = False
+    module: TorchTuringTransformer,
+    words: Sequence[Sequence[int]],
+    *,
+    hidden: bool = False,
+    memory_limit: int = MEMORY_LIMIT,
 ) -> TransformerRun:
     """The run on a batch of words, without gradients; the score gap is not recorded (NaN).
 
     Raises:
-        ValueError: for no word, or a word that cannot be encoded.
+        ValueError: for no word, a word that cannot be encoded, or too much memory (bytes); before any work starts.
     """
     if not words:
         raise ValueError("A run needs at least one word; give [()] for the empty one.")
+    transformer = module.transformer
+    check_memory(dense_memory(transformer, len(words), hidden), memory_limit, transformer.steps, len(words), "torch")
     with torch.no_grad():
         outputs, inner = module(words, hidden)
     arrays = [None if part is None else part.double().cpu().numpy() for part in (outputs, inner)]

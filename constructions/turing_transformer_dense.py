@@ -16,13 +16,10 @@ from numpy.typing import NDArray
 
 from constructions.decoder_attention import DecoderAttention, DecoderLayer
 from constructions.turing_transformer import TuringTransformer
-from constructions.turing_transformer_run import TransformerRun, decoded_run
+from constructions.turing_transformer_run import MEMORY_LIMIT, TransformerRun, check_memory, decoded_run
 from numerics.exact import to_float
 
 Floats = NDArray[np.float64]
-
-MEMORY_LIMIT = 8 * 2**30
-"""The bytes above which `run_dense` refuses to begin, unless told otherwise."""
 
 
 def float_layers(transformer: TuringTransformer, softmax: float | None = None) -> tuple[DecoderLayer, ...]:
@@ -73,11 +70,7 @@ def run_dense(
     if not words:
         raise ValueError("A run needs at least one word; give [()] for the empty one.")
     encoded = [transformer.encode(word) for word in words]
-    if (needed := dense_memory(transformer, len(words), hidden)) > memory_limit:
-        raise ValueError(
-            f"{transformer.steps} steps on {len(words)} words need {needed / 2**30:.1f} GiB in the dense evaluator; "
-            f"{memory_limit / 2**30:.1f} GiB are allowed: use fewer steps or the indexed evaluator."
-        )
+    check_memory(dense_memory(transformer, len(words), hidden), memory_limit, transformer.steps, len(words), "dense")
     stack = float_layers(transformer, softmax) if layers is None else layers
     return _DenseDecoder(transformer, stack, encoded).run(hidden)
 

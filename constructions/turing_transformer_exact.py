@@ -19,7 +19,10 @@ from constructions.decoder_attention import DecoderAttention
 from constructions.feed_forward import AffineLayer
 from constructions.layers import Array
 from constructions.turing_transformer import TuringTransformer
-from constructions.turing_transformer_run import TransformerRun, decoded_run
+from constructions.turing_transformer_run import MEMORY_LIMIT, TransformerRun, check_memory, decoded_run
+
+ENTRY_BYTES = 400
+"""Of a nonzero entry of a key or a value, as a fraction in a dictionary: measured, rounded up."""
 
 Sparse = dict[int, Any]
 Pair = tuple[Sparse, Sparse]  # a projected key and its value
@@ -81,17 +84,28 @@ class _Head:
         return {i: x for i, x in result.items() if x != 0}, gap
 
 
-def run_exact(transformer: TuringTransformer, word: Sequence[int], *, hidden: bool = False) -> TransformerRun:
+def exact_memory(transformer: TuringTransformer, hidden: bool = False) -> int:
+    """About how many bytes `run_exact` needs: arrays of outputs, and a key and a value for every step and head."""
+    layout, times = transformer.layout, transformer.steps + 1
+    outputs = 8 * times * layout.width * (1 + (len(transformer.layers) if hidden else 0))
+    return outputs + ENTRY_BYTES * times * (layout.bits + 2) * (4 * layout.bits + 4)
+
+
+def run_exact(
+    transformer: TuringTransformer, word: Sequence[int], *, hidden: bool = False, memory_limit: int = MEMORY_LIMIT
+) -> TransformerRun:
     """The run on one word in rational arithmetic; arrays as for a batch of one, with exact entries.
 
     Args:
         transformer: the compiled machine; its weights must be integers or rationals.
         word: symbol indices.
         hidden: whether to return the outputs of all layers.
+        memory_limit: bytes.
 
     Raises:
-        ValueError: for a word that cannot be encoded, or weights that are floats.
+        ValueError: for a word that cannot be encoded, weights that are floats, or too much memory.
     """
+    check_memory(exact_memory(transformer, hidden), memory_limit, transformer.steps, 1, "exact")
     encoded = [_sparse(row) for row in transformer.encode(word)]
     layers = []
     for layer in transformer.layers:

@@ -17,6 +17,22 @@ from constructions.turing_transformer import TuringTransformer
 
 UNREADABLE = -1
 
+MEMORY_LIMIT = 8 * 2**30
+"""The bytes above which an evaluator that looks back at all steps refuses to begin, unless told otherwise."""
+
+
+def check_memory(needed: int, limit: int, steps: int, words: int, evaluator: str) -> None:
+    """Refuse a run before it begins.
+
+    Raises:
+        ValueError: if it needs more bytes than the limit, saying how many.
+    """
+    if needed > limit:
+        raise ValueError(
+            f"{steps} steps on {words} words need {needed / 2**30:.1f} GiB in the {evaluator} evaluator; "
+            f"{limit / 2**30:.1f} GiB are allowed: use fewer steps or the indexed evaluator."
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class TransformerRun:

@@ -20,9 +20,9 @@ from constructions.turing_invariants import violations
 from constructions.turing_layout import TuringLayout
 from constructions.turing_machine import LEFT_ENDS, NAMED_MACHINES, LeftEnd, TuringMachine, parse_machine
 from constructions.turing_transformer import TuringTransformer, compile_turing_machine, needed_bits
-from constructions.turing_transformer_dense import MEMORY_LIMIT, dense_memory, run_dense
-from constructions.turing_transformer_exact import run_exact
-from constructions.turing_transformer_run import TransformerRun
+from constructions.turing_transformer_dense import dense_memory, run_dense
+from constructions.turing_transformer_exact import exact_memory, run_exact
+from constructions.turing_transformer_run import MEMORY_LIMIT, TransformerRun, check_memory
 from lemmata.console import err, out, refusals
 from lemmata.turing_runs import Outcome, VerificationError, indexed_session, initial_outcome
 from numerics.turing_simulator import advance, new_tape
@@ -39,7 +39,6 @@ SHOWN_CELLS = 15  # on each side of the head
 MOST_SHOWN = 200  # cells of the final tape in a report
 TRACE_BYTES = 2**30  # of the streams that a drawing is made from: a byte per coordinate, before and after each layer
 RATED_STEPS = 10_000  # fewer steps take no longer than loading the kernels
-EXACT_BYTES = 400  # per nonzero entry of a key or a value, as a fraction in a Python dictionary
 
 
 class Evaluator(StrEnum):
@@ -132,14 +131,9 @@ def _refuse_early(
     if file is not None and (not file.parent.is_dir() or file.is_dir() or not os.access(file.parent, os.W_OK)):
         raise ValueError(f"{file} cannot be written: name a file in a writable directory.")
     if evaluator is not Evaluator.INDEXED:
-        hidden = dense_memory(transformer, 1, hidden=True)
-        entries = (steps + 1) * (transformer.layout.bits + 2) * (4 * transformer.layout.bits + 4)
-        needed = hidden if evaluator is not Evaluator.EXACT else hidden + EXACT_BYTES * entries
-        if needed > MEMORY_LIMIT:
-            raise ValueError(
-                f"{steps} steps need {needed / 2**30:.1f} GiB in the {evaluator} evaluator, and "
-                f"{MEMORY_LIMIT / 2**30:.1f} GiB are allowed: use fewer steps or --evaluator indexed."
-            )
+        exact = evaluator is Evaluator.EXACT
+        needed = exact_memory(transformer, hidden=True) if exact else dense_memory(transformer, 1, hidden=True)
+        check_memory(needed, MEMORY_LIMIT, steps, 1, evaluator)
     if transformer.left_end == "refuse":
         machine = transformer.machine
         tape = new_tape(word, start=machine.start, blank=machine.blank)

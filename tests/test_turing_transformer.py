@@ -205,6 +205,10 @@ class TestCompiler:
         assert transformer.beta(5)[transformer.layout.stream["pos1"]][-3:].tolist() == [1, 0, 1]
         with pytest.raises(ValueError, match=r"need \d+\.\d GiB in the dense evaluator"):
             run_dense(transformer, [()])
+        with pytest.raises(ValueError, match=r"need \d+\.\d GiB in the torch evaluator"):
+            run_torch(transformer.to_torch(), [()])
+        with pytest.raises(ValueError, match=r"need \d+\.\d GiB in the exact evaluator"):
+            run_exact(transformer, ())
 
     def test_memory_is_what_the_arrays_take(self) -> None:
         transformer = compile_turing_machine(palindrome_machine(), 10)
