@@ -1,5 +1,6 @@
 """Planted faults that the checks of machines and margins must see, and constants computed once more in plain floats."""
 
+import itertools
 import math
 from dataclasses import replace
 from fractions import Fraction
@@ -8,8 +9,8 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from certificates.all_layer_margin import circuit_constants
-from certificates.turing_margin import machine_margin_bound
+from certificates.all_layer_margin import BITS, circuit_constants
+from certificates.turing_margin import _layer_norms, _step_constants, machine_margin_bound
 from constructions.boolean_circuits import BooleanGate, LayeredCircuit
 from constructions.circuit_networks import THIRDS, circuit_network, verify
 from constructions.feed_forward import AffineLayer
@@ -19,6 +20,7 @@ from constructions.turing_machine import busy_beaver, palindrome_machine, random
 from constructions.turing_transformer import TuringTransformer, compile_turing_machine
 from lemmata import turing_runs
 from lemmata.turing_runs import VerificationError, indexed_session
+from numerics.balls import as_balls, precision
 from numerics.covers import chaining_bound, margin_error_bound, margin_free_bound
 from numerics.exact import to_float
 
@@ -168,42 +170,69 @@ def test_constants_of_circuits_in_plain_floats(theta, xi):
     assert float(steps.mu) == pytest.approx(3 + s, rel=1e-8)  # nine gates read one bit: norm 3
 
 
+def step_constants(layer, lam: float, x: float, t: float) -> tuple[float, float, float]:
+    """The largest move of scores, kappa_theta lambda and mu of a step, by the head of `certificates.turing_margin`."""
+    S = math.hypot(lam + x, 1)
+    factor, added, size, closest = 1.0, 0.0, lam, 0.0
+    for head in (layer.self_attention, layer.cross_attention):
+        if head is not None:
+            moved, length = factor * x + added * t, math.sqrt(head.key.weight.shape[1])  # +-1 codes
+            query, key, value = (
+                np.linalg.norm(part.weight.astype(float), 2) for part in (head.query, head.key, head.value)
+            )
+            digits = head.key.weight.shape[1] - 1
+            dq, dk = query * moved + t * math.hypot(size + moved, 1), key * x + t * S
+            scores = dq * math.sqrt(digits) + length * dk + dq * dk
+            null = dq * np.linalg.norm(head.null_key) + length * t + dq * t
+            closest = max(closest, 2 * scores, scores + null)
+            factor += value
+            size += np.linalg.norm(np.abs(head.value.weight).sum(axis=0) + head.value.bias)
+        added += S
+    first = np.linalg.norm(layer.feed_forward.layers[0].weight.astype(float), 2)
+    return closest, first * added + math.hypot(size + factor * x + added * t, 1), first * factor
+
+
 @pytest.mark.parametrize("steps", [5, 100])
 def test_margin_of_a_machine_in_plain_floats(steps):
     """The certificate at its own radii: scores that stay apart, the constants of every layer, and the smallest term."""
     transformer = compile_turing_machine(palindrome_machine(), steps)
-    bound = machine_margin_bound(transformer)
-    c = {name: float(value) for name, value in vars(bound.constants).items() if value is not None}
-    x, t = c["sigma_h"], c["sigma_theta"]
+    for loud in (transformer, replace(transformer, classifier=100 * transformer.classifier)):
+        bound = machine_margin_bound(loud)
+        c = {name: float(value) for name, value in vars(bound.constants).items() if value is not None}
+        x, t = c["sigma_h"], c["sigma_theta"]
+        lam = math.sqrt(4 * transformer.layout.bits + 7)
+        layers = [step_constants(layer, lam, x, t) for layer in loud.layers]
+        assert max(closest for closest, _, _ in layers) < 1
+        kappa = max(lam + x, *(kappa for _, kappa, _ in layers))
+        mu = max(np.linalg.norm(loud.classifier), *(mu for _, _, mu in layers))
+        kappa_xi = math.sqrt(36 + 2 * (1 + t) ** 2 + 1)
+        assert (c["lam"], c["mu"], c["kappa_theta"], c["kappa_xi"]) == pytest.approx((lam, mu, kappa / lam, kappa_xi))
+        third = float(THIRDS[0])
+        terms = [third / (2 * kappa), third / (4 * lam * mu * kappa_xi), x / (2 * kappa_xi * lam), third / (2 * mu)]
+        assert float(bound.value) == pytest.approx(min(t, x, *terms))
+        assert {"sigma_h", "sigma_zeta/(2 mu)"} <= set(bound.terms)  # for the encoder's weights and the first token
+
+
+@pytest.mark.parametrize("loud", [1, 40])
+def test_every_step_refuses_the_radii_that_let_scores_meet(loud):
+    """Layer by layer, on both sides of the limit: radii of tokens and weights, and a null key that is larger."""
+    transformer = compile_turing_machine(palindrome_machine(), 10)
     lam = math.sqrt(4 * transformer.layout.bits + 7)
-    S = math.hypot(lam + x, 1)
-    mu, kappa = np.linalg.norm(transformer.classifier), lam + x
+    decided = {True: 0, False: 0}
     for layer in transformer.layers:
-        factor, added, size = 1.0, 0.0, lam
-        for head in (layer.self_attention, layer.cross_attention):
-            if head is not None:
-                moved, length = factor * x + added * t, math.sqrt(head.key.weight.shape[1])  # +-1 codes
-                query, key, value = (
-                    np.linalg.norm(part.weight.astype(float), 2) for part in (head.query, head.key, head.value)
-                )
-                digits = head.key.weight.shape[1] - 1
-                dq, dk = query * moved + t * math.hypot(size + moved, 1), key * x + t * S
-                scores = dq * math.sqrt(digits) + length * dk + dq * dk
-                null = dq * (digits - 1) + length * t + dq * t
-                assert max(2 * scores, scores + null) < 1
-                factor += value
-                most = np.abs(head.value.weight).sum(axis=0) + head.value.bias
-                size += np.linalg.norm(most)
-            added += S
-        first = np.linalg.norm(layer.feed_forward.layers[0].weight.astype(float), 2)
-        mu = max(mu, first * factor)
-        kappa = max(kappa, first * added + math.hypot(size + factor * x + added * t, 1))
-    kappa_xi = math.sqrt(36 + 2 * (1 + t) ** 2 + 1)
-    assert (c["lam"], c["mu"], c["kappa_theta"], c["kappa_xi"]) == pytest.approx((lam, mu, kappa / lam, kappa_xi))
-    third = float(THIRDS[0])
-    terms = [t, x, third / (2 * kappa), third / (4 * lam * mu * kappa_xi), x / (2 * kappa_xi * lam), third / (2 * mu)]
-    assert float(bound.value) == pytest.approx(min(terms))
-    assert {"sigma_h", "sigma_zeta/(2 mu)"} <= set(bound.terms)  # for the encoder's weights and the first token
+        if loud > 1 and layer.self_attention is not None:
+            head = layer.self_attention
+            layer = replace(layer, self_attention=replace(head, null_key=loud * head.null_key))
+        norms = _layer_norms(layer)
+        for x, t in itertools.product(np.geomspace(1e-4, 0.05, 12), np.geomspace(1e-5, 0.02, 12)):
+            with precision(BITS):
+                found = _step_constants(norms, *(as_balls([Fraction(float(value))])[0] for value in (lam, x, t)))
+            closest, kappa, mu = step_constants(layer, lam, x, t)
+            assert (found is not None) == (closest < 1)
+            decided[closest < 1] += bool(layer.attentions())
+            if found is not None:
+                assert (float(found[0]), float(found[1])) == pytest.approx((kappa, mu))
+    assert min(decided.values()) > 50
 
 
 # ---- circuits
@@ -227,6 +256,20 @@ def test_values_too_small_and_too_large_are_seen(amount):
 
 
 # ---- sample sizes
+
+
+@pytest.mark.parametrize(("alpha", "gamma"), [("3", "1/4"), ("7/5", "1"), ("1", "3/2"), ("11/10", "5")])
+def test_chaining_in_plain_floats_where_it_is_not_trivial(alpha, gamma):
+    """Covers of (4^j kappa^2 rounded up) ln(2 p + 1) nats, of one element where 2^j kappa <= 1; below the trivial 1."""
+    n, p, kappa = 10**7, 12, Fraction(alpha) / Fraction(gamma)
+
+    def nats(j: int) -> float:
+        return 0.0 if j == 0 or 4**j * kappa**2 <= 1 else math.ceil(4**j * kappa**2) * math.log(2 * p + 1)
+
+    sums = np.cumsum([0.0, *(3 * 2.0**-j * math.sqrt(2 * (nats(j) + nats(j - 1)) / n) for j in range(1, 26))])
+    expected = min(total + 2.0**-J for J, total in enumerate(sums))
+    assert expected < 0.7
+    assert float(chaining_bound(n, Fraction(alpha), Fraction(gamma), p)) == pytest.approx(expected, rel=1e-12)
 
 
 def test_bounds_on_errors_in_plain_floats():
