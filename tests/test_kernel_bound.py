@@ -120,6 +120,10 @@ def test_edited_certificates_are_rejected() -> None:
             verify(table, replace(good, **edit))
     with pytest.raises(ValueError, match="bound"):
         verify(feature_table(relu_features(5, 4, 1)), good)
+    small = best_fit(pairs(4), (0, 1), "9/10")  # v(S) = 1/10
+    with pytest.raises(ValueError, match="lower bound"):
+        verify(pairs(4), replace(small, lower=Q(1, 5)))
+    verify(pairs(4), replace(small, lower=Q(-1)))  # true of every loss
 
 
 @pytest.mark.parametrize(

@@ -90,6 +90,7 @@ def test_gelu_of_floats_and_balls() -> None:
         (lambda: parity_transformer(2, 3), "1 <= k <= n"),
         (lambda: parity_transformer(3, [0, 3]), "must lie in"),
         (lambda: parity_transformer(3, 1, beta=0), "must be positive"),
+        (lambda: parity_transformer(3, 1, beta=float("inf")), "must be finite"),  # type: ignore[arg-type]
         (lambda: parity_transformer(3, 1)([1, 1]), "must be signs"),
         (lambda: parity_transformer(3, 1)([1, 1, 0]), "must be signs"),
         (lambda: replace(random_transformer(0), readout=np.ones(5)), "readout do not fit"),

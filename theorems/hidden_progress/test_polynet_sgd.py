@@ -286,6 +286,7 @@ def test_the_printed_growth_fails(t: int) -> None:
 def test_both_halves_of_the_informal_theorem() -> None:
     """n^(O(k)) log(1/eps) steps at fixed delta, eps <= 1/2, n >= 2; and a share 1 - o(1) of the time on the plateau.
 
+    The start is all ones; from random signs the steps are enough for half of the starts, those with prod v_i > 0.
     An error is a multiple of 2^-n, so that one below e = max(eps, 2^-(n+1)) is at most eps. Theorem 5.8 gives such an
     error after T steps if T >= c log(2nT/delta), c = 12 log(k/e) R^(2k-1). As log x <= 2 sqrt(x)/e < sqrt(x),
     T = c^2 2n/delta is enough, a polynomial in n^k because log(k/e) <= log k + (n + 1) log 2 <= 3n and R <= 3n; and
