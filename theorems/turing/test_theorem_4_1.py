@@ -49,11 +49,12 @@ from certificates.turing_margin import (
     run_facts,
 )
 from constructions.turing_invariants import expected_hidden, reference_run
-from constructions.turing_machine import palindrome_machine, random_machine
+from constructions.turing_machine import machine_from_table, palindrome_machine, random_machine
 from constructions.turing_transformer import compile_turing_machine, needed_bits
+from constructions.turing_transformer_exact import run_exact
 from numerics.covers import margin_sample_size
 from numerics.generalisation import occam_sample_size, turing_machine_count
-from theorems.evidence import check
+from theorems.evidence import check, counterexample
 from theorems.turing.compiled_layers import attention_norm, compiled, functional_norm, layer_named
 
 EVERY_LAYER = ["C.1a", "C.1b", "C.2 end", "C.2 stay", "C.2a", "C.2b", "C.2c", "C.4", "C.5", "C.6", "C.7"]
@@ -73,6 +74,36 @@ def _never_negative(expression: sp.Expr) -> bool:
     """Whether a polynomial is >= 0 for all k' >= 2, A >= 1, P >= 1: no coefficient is negative from there on."""
     shifted = sp.expand(expression.subs({K: K + 2, A: A + 1, P: P + 1}, simultaneous=True))
     return all(c >= 0 for c in sp.Poly(shifted, K, A, P).coeffs())
+
+
+# ---- step 1: what the construction computes, as printed and corrected
+
+
+@counterexample("turing:theorem-4.1", grade="exact", supporting=True)
+def test_the_printed_construction_does_not_compute_the_machine() -> None:
+    """Accepting words that begin with 1: T = 2 and 1222222 with ceil(log2 T) = 1 digit give -1; no digits at T = 1.
+
+    A constant first output in the place of the extra state: -1 on 12 and on 21 alike. And a machine that moves left
+    from cell 1, stays there and reads 1: -1 as printed, 1 with the layers of the textbook rule. The corrected
+    construction gives the right answer each time.
+    """
+    rules = {("s", a): ("yes" if a == "1" else "no", a, 1) for a in "_12"}
+    options = {"blank": "_", "accept": {"yes"}, "reject": {"no"}}
+    first = machine_from_table(rules, start="s", **options)
+    long = (1, 2, 2, 2, 2, 2, 2)
+    assert [math.ceil(math.log2(T)) for T in (1, 2)] == [0, 1]
+    printed = compile_turing_machine(first, 2, bits=1, wrap=True)
+    corrected = compile_turing_machine(first, 2, max_length=len(long))
+    assert [run_exact(t, long).predictions[0] for t in (printed, corrected)] == [-1, 1]
+
+    layout = corrected.layout
+    blind = replace(corrected, start=layout.vector({"st": np.eye(layout.states)[0], "sym1": np.eye(layout.symbols)[0]}))
+    answers = [[run_exact(t, word).predictions[0] for word in ((1, 2), (2, 1))] for t in (blind, corrected)]
+    assert answers == [[-1, -1], [1, -1]]
+
+    left = machine_from_table({**rules, **{("t", a): ("s", a, -1) for a in "_12"}}, start="t", **options)
+    refused, stayed = (compile_turing_machine(left, 3, left_end=rule) for rule in ("refuse", "stay"))
+    assert [run_exact(t, (1, 2)).predictions[0] for t in (refused, stayed)] == [-1, 1]
 
 
 # ---- step 2: ones
