@@ -115,8 +115,6 @@ def certify_step(
             its arguments leave the interval on which it is certified; if weights do not fit or lie outside the box.
     """
     box = _range(block, weights)
-    eps_r = _verified(block.activation, activation, "activation", block.preactivations)
-    eps_s = _verified(block.derivative, activation.derivative(), "derivative", block.preactivations)
     own_largest = largest_value(block.activation)
 
     def largest(rho: fmpq) -> fmpq:  # of r and of rbar
@@ -125,6 +123,8 @@ def certify_step(
     radii, outputs = preactivation_bounds(block.layout, box, block.input_bound, largest)
     for name, sums in (("activation", block.activation), ("derivative", block.derivative)):
         sums.require(max(radii), f"The argument of the {name}, for the true network,")
+    eps_r = _verified(block.activation, activation, "activation", radii)
+    eps_s = _verified(block.derivative, activation.derivative(), "derivative", radii)
     distance = outputs[-1] + block.label_bound
     profile = _profile(block.loss_derivative, distance)
     eps_l = _verified(profile, loss_derivative, "loss_derivative", (distance,))

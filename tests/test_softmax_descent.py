@@ -12,8 +12,8 @@ from constructions.layers import AttentionLayer
 from constructions.quantizer import Quantizer
 from constructions.softmax_descent import SoftmaxDescentBlock, softmax_descent_block
 from numerics.balls import precision
-from numerics.exact import to_float
-from numerics.relu_sums import constant, identity, interpolant, ridge, squared_loss_derivative
+from numerics.exact import as_exact, to_float
+from numerics.relu_sums import ReluSum, constant, identity, interpolant, ridge, squared_loss_derivative
 from numerics.smooth_functions import tanh
 
 WIDTHS = (2, 3, 1)
@@ -119,6 +119,16 @@ def test_factors_stay_where_products_are_certified(widths: tuple[int, ...], box:
             scratch = [z[-1, block.layout.block(name)] for name in ("g", "s1", "G1")]
             assert all((part == 0).all() for part in scratch)
     assert closest > 0.99
+
+
+def test_mask_exceeds_the_constant() -> None:
+    """The derivative of the loss is the constant 1, outputs and labels are below 1: the test token stays silent."""
+    one = ReluSum(as_exact([1]), as_exact([[0, 0, 1]]))
+    limits = {"box": ("-1/4", "1/4"), "input_bound": "1/4", "label_bound": "1/4"}
+    block = linear_block(widths=(2, 1), loss_derivative=one, **limits).to_float()
+    *_, before, _, _ = block.stages(block.prompt(np.full((3, 2), 0.25), np.full((2, 1), 0.25), np.full(2, 0.25)))
+    assert (before[:-1, block.layout.block("g")] == 1).all()
+    assert (before[-1, block.layout.block("g")] == 0).all()
 
 
 def test_removed_parts_are_noticed() -> None:
