@@ -13,7 +13,15 @@ from constructions.quantizer import Quantizer
 from constructions.softmax_descent import SoftmaxDescentBlock, softmax_descent_block
 from numerics.balls import precision
 from numerics.exact import as_exact, to_float
-from numerics.relu_sums import ReluSum, constant, identity, interpolant, ridge, squared_loss_derivative
+from numerics.relu_sums import (
+    ReluSum,
+    constant,
+    identity,
+    interpolant,
+    leaky_relu,
+    ridge,
+    squared_loss_derivative,
+)
 from numerics.smooth_functions import tanh
 
 WIDTHS = (2, 3, 1)
@@ -89,14 +97,20 @@ def test_test_token_and_order_do_not_matter_and_scratch_is_cleared() -> None:
 @pytest.mark.parametrize("widths", [(2, 1), (1, 3, 2), (2, 3, 1), (2, 2, 3, 2)], ids=str)
 @pytest.mark.parametrize("box", [(-2, 1), ("-1/2", 3)], ids=str)
 @pytest.mark.parametrize("bounds", [("3/2", "1/4"), ("1/4", 5)], ids=str)
-def test_factors_stay_where_products_are_certified(widths: tuple[int, ...], box: Any, bounds: tuple[Any, Any]) -> None:
+@pytest.mark.parametrize("lopsided", [False, True])
+def test_factors_stay_where_products_are_certified(
+    widths: tuple[int, ...], box: Any, bounds: tuple[Any, Any], lopsided: bool
+) -> None:
     """A product of 4 m units is certified for factors up to R = m h / 2; all corners of the data and of the box.
 
     With the identity as activation every bound of an argument is attained where all signs agree. The test token, whose
-    outputs are as large as any, stays silent, and its products are 0.
+    outputs are as large as any, stays silent, and its products are 0. Lopsided: a loss that is steeper on one side, and
+    derivatives so small that the outputs are the largest factors of the gradient.
     """
     pieces, rng = 4, np.random.default_rng(0)
-    limits = {"input_bound": bounds[0], "label_bound": bounds[1]}
+    limits: dict[str, Any] = {"input_bound": bounds[0], "label_bound": bounds[1]}
+    if lopsided:
+        limits |= {"derivative": constant("1/512"), "loss_derivative": ridge(leaky_relu(4), (1, -1))}
     block = linear_block(widths=widths, box=box, product_pieces=pieces, **limits)
     machine, base = block.to_float(), block.layout.prompt
     lower, upper = to_float(block.lower), to_float(block.upper)

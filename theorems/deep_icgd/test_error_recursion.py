@@ -160,14 +160,14 @@ def test_proof_of_the_corrected_recursion() -> None:
 @check("deep-icgd:lemma-6", grade="exact", target="corrected", supporting=True)
 @check("deep-icgd:theorem-1", grade="exact", target="corrected", supporting=True)
 def test_recursion_holds_on_random_instances(effort: Any, record_property: Any) -> None:
-    """300 (full: 3000) networks, N = 2..4, widths 1..5, r(t) = t + c t^2: every quantity is a rational number.
+    """3000 (full: 30 000) networks, N = 2..4, widths 1..5, r(t) = t + c t^2: every quantity is a rational number.
 
     rbar, rbar', ubar are off by +-eps, the sign of every coordinate chosen at random, so the errors are as large as
     they may be. e_p, |sbar|, e_s and the gradient are all compared (squares of rationals against balls of 128 bits).
     """
     rng = np.random.default_rng(7)
     tightest = {"p": 0.0, "s": 0.0, "size": 0.0, "gradient": 0.0}
-    for number in range(effort.pick(quick=300, full=3000)):
+    for number in range(effort.pick(quick=3000, full=30_000)):
         actual, bounds = random_instance(rng, aligned=number % 3 == 0)
         with precision(128):
             for name, pairs in comparisons(actual, bounds).items():
