@@ -53,6 +53,45 @@ def test_a_fixed_sample_is_fitted_before_it_generalises() -> None:
     assert run.accuracy[-1] < 0.7
 
 
+def test_the_starts_have_the_stated_sizes() -> None:
+    """n = 400, r = 900: bounds 1/20 and 1/30; the largest of N uniform numbers misses its bound by about 1/N."""
+    networks = {
+        init: initial_network(400, 3, 900, np.random.default_rng(0), "relu", init)  # type: ignore[arg-type]
+        for init in ("uniform", "gaussian", "bernoulli")
+    }
+    for part, bound in (("hidden", 1 / 20), ("readout", 1 / 30)):
+        assert 0.98 * bound < np.abs(getattr(networks["uniform"], part)).max() <= bound * (1 + 1e-6)
+        assert np.allclose(np.abs(getattr(networks["bernoulli"], part)), bound)
+        # 900 numbers give their standard deviation with a relative error of 1/sqrt(1800) = 2.4 %, here four times that
+        assert abs(getattr(networks["gaussian"], part).std() / (math.sqrt(2) * bound) - 1) < 0.095
+    for network in networks.values():
+        assert 0.98 / 20 < np.abs(network.bias).max() <= 1 / 20 * (1 + 1e-6)
+        assert np.abs(network.output_bias) <= 1 / 30
+    assert initial_network(6, 3, 900, np.random.default_rng(0), "polynet").hidden.shape == (3, 6)
+
+
+def test_the_stated_share_of_training_labels_is_flipped() -> None:
+    """An exact parity agrees with 1 - p of 20,000 labels (five standard deviations), and with all validation labels."""
+    network = initial_network(6, 3, 3, np.random.default_rng(0), "polynet")
+    network.hidden[:], network.bias[:] = np.eye(3, 6), 0
+    for noise in (0.1, 0.3):
+        run = train_parity(network, 1, 1, 1e-9, np.random.default_rng(1), noise=noise, sample=20_000)
+        assert abs(run.train_accuracy[-1] - (1 - noise)) < 5 * math.sqrt(noise * (1 - noise) / 20_000)
+        assert run.accuracy == [1.0]
+
+
+@pytest.mark.parametrize("kind", ["relu", "polynet"])
+def test_the_moves_of_relevant_and_other_weights_are_kept_apart(kind: str) -> None:
+    rng = np.random.default_rng(4)
+    network = initial_network(40, 3, 20, rng, kind)  # type: ignore[arg-type]
+    start = network.hidden.copy()
+    run = train_parity(network, 10, 4, 0.5, rng, until_converged=False)
+    moved = np.abs(network.hidden - start)
+    assert run.relevant_move[-1] == moved[:, :3].max()
+    assert run.irrelevant_move[-1] == moved[:, 3:].max()
+    assert run.irrelevant_move[-1] > run.relevant_move[-1]  # a start at which nothing is learned yet
+
+
 def test_decay_shrinks_weights_and_not_biases() -> None:
     rng = np.random.default_rng(0)
     network = initial_network(4, 2, 3, rng, "polynet")
