@@ -17,11 +17,11 @@ so that one architecture serves all; k' = k + 1 counts the extra state, r^2 = 4 
    |K_0| <= r^2/2.
 5. With sigma_h = 1/(8 r^2) and sigma_theta = sigma_xi = 1/(32 r^3) the scores keep apart, the steps satisfy the joint
    inequality (derived in `certificates.turing_margin`) with mu <= 2 sqrt N and kappa_theta lambda <= (3 r + 7) sqrt N,
-   and theorem D.6 gives the margin gamma >= 1/(112 r^3 sqrt N) at every word of X.
+   and theorem D.6 gives the margin gamma >= 1/(168 r max(r^2, sqrt N)) at every word of X: of order P^(-3/2) in P.
 6. w <= 26 (k' A + P), d <= 13 + P, ||theta||_1 <= alpha := 100 (P + 12) (k' A + P^2), and p <= 25 d w^2 if A <= w, so
    that log p = O(log(w d)).
 7. (2.3) holds with eps = 0, thus for every eps; the corrected lemma 2.3 with eps/5 gives eps-SM approximation with
-   n = O~((alpha/gamma)^2 log p/eps^2), and (alpha/gamma)^2 is a polynomial in k', A, P, where 2^P <= 2 (T + 1).
+   n = O~((alpha/gamma)^2 log p/eps^2), and (alpha/gamma)^2 is at most a polynomial in k', A, P, where 2^P <= 2 (T + 1).
 
 Steps 3 and 4 read the weights of stated sizes: each entry belongs to a block whose sides are k', A or P, so that the
 counts are polynomials of degree at most 2 in each of them, and three values of each decide.
@@ -389,41 +389,51 @@ def test_the_radii_keep_the_scores_apart() -> None:
 
 @check("turing:theorem-4.1", grade="symbolic", target="corrected")
 def test_the_margin_of_every_machine_is_one_over_a_polynomial() -> None:
-    """All terms of theorem D.6, and those for E and h_0, are at least 1/(112 r^3 W), W = sqrt N >= 1.
+    """All terms of theorem D.6, and those for E and h_0, are at least 1/(168 r^3) or 1/(168 r W), W = sqrt N >= 1.
 
     kappa_xi^2 = 36 + 2 (1 + sigma_xi)^2 + 1 <= 49; lambda = r, sigma_zeta = 1/3, mu = 2 W, kappa_theta lambda = kappa.
     The first tokens count as values that move, so that mu_0 = 2 kappa_theta lambda covers the first step (as in the
-    certificate).
+    certificate). For fixed k', A the bound is of order P^(-3/2): r^2 <= 11 P and N <= 10 (k' A + 1) P^2.
     """
     r, W, x, u = sp.symbols("r W x u", positive=True)
     eta, sigma_h, zeta = 1 / (32 * r**3), 1 / (8 * r**2), sp.Rational(1, 3)
     assert 36 + 2 * (1 + sp.Rational(1, 864)) ** 2 + 1 <= 49  # eta <= 1/864 for r >= 3
     kappa, mu, kappa_xi = W * (3 * r + 7), 2 * W, 7
-    terms = [
-        r / (2 * kappa),  # lambda/mu_0 and 1/(2 kappa_theta)
-        zeta / (2 * kappa),  # sigma_zeta/mu_0 and sigma_zeta/(2 kappa_theta lambda)
-        eta,  # sigma_theta, sigma_xi
-        zeta / (4 * r * mu * kappa_xi),
-        1 / (4 * mu * kappa_xi),
-        sigma_h / (2 * kappa_xi * r),
-        sigma_h,
-        zeta / (2 * mu),
-    ]
-    for term in terms:
-        numerator, denominator = sp.fraction(sp.together(((112 * r**3 * W) * term - 1).subs({r: x + 3, W: u + 1})))
-        assert all(c >= 0 for part in (numerator, denominator) for c in sp.Poly(part, x, u).coeffs())
-    numerator, _ = sp.fraction(sp.together(((56 * r**3) * terms[5] - 1).subs(r, x + 3)))
-    assert not all(c >= 0 for c in sp.Poly(numerator, x).coeffs())  # control: 56 would be too small
+
+    def at_least(term: sp.Expr, bound: sp.Expr) -> bool:
+        quotient = sp.together((term / bound - 1).subs({r: x + 3, W: u + 1}))
+        return all(c >= 0 for part in sp.fraction(quotient) for c in sp.Poly(part, x, u).coeffs())
+
+    by_weights = {
+        "lambda/mu_0, 1/(2 kappa_theta)": r / (2 * kappa),
+        "sigma_zeta/mu_0, sigma_zeta/(2 kappa_theta lambda)": zeta / (2 * kappa),
+        "sigma_zeta/(4 lambda mu kappa_xi)": zeta / (4 * r * mu * kappa_xi),
+        "1/(4 mu kappa_xi)": 1 / (4 * mu * kappa_xi),
+        "sigma_zeta/(2 mu)": zeta / (2 * mu),
+    }
+    by_radii = {
+        "sigma_theta, sigma_xi": eta,
+        "sigma_h/(2 kappa_xi lambda)": sigma_h / (2 * kappa_xi * r),
+        "sigma_h": sigma_h,
+    }
+    assert all(at_least(term, 1 / (168 * r * W)) for term in by_weights.values())
+    assert all(at_least(term, 1 / (168 * r**3)) for term in by_radii.values())
+    # controls: 167 and 111 would be too small
+    assert not at_least(by_weights["sigma_zeta/(4 lambda mu kappa_xi)"], 1 / (167 * r * W))
+    assert not at_least(by_radii["sigma_h/(2 kappa_xi lambda)"], 1 / (111 * r**3))
+    assert _never_negative(11 * P - (4 * P + 7))
+    assert _never_negative((K * A + 1) * P**2 - (K * A + P**2))
 
 
 def _floor(states: int, symbols: int, bits: int) -> float:
-    """1/(112 r^3 sqrt N)."""
-    return 1 / (112 * (4 * bits + 7) ** 1.5 * math.sqrt(10 * ((states + 1) * symbols + bits**2)))
+    """1/(168 r max(r^2, sqrt N))."""
+    squared, N = 4 * bits + 7, 10 * ((states + 1) * symbols + bits**2)
+    return 1 / (168 * math.sqrt(squared) * max(squared, math.sqrt(N)))
 
 
 @check("turing:theorem-4.1", grade="enclosed", target="corrected", supporting=True)
 def test_the_certificates_of_compiled_machines_exceed_the_polynomial(effort, record_property) -> None:
-    """Certified margins of random machines: above 1/(112 r^3 sqrt N), below the attack's 1/(2 P - 1).
+    """Certified margins of random machines: above 1/(168 r max(r^2, sqrt N)), below the attack's 1/(2 P - 1).
 
     The certificate uses the true norms; these are checked against sqrt N as well.
     """
@@ -505,14 +515,13 @@ def _step(layer, z: np.ndarray, encoder: np.ndarray) -> np.ndarray:
 
 @check("turing:theorem-4.1", grade="symbolic", target="corrected")
 def test_the_sample_size_is_polynomial_in_states_symbols_and_bits() -> None:
-    """(alpha/gamma)^2 = (100 (P + 12) (k' A + P^2))^2 112^2 (4 P + 7)^3 10 (k' A + P^2), a polynomial; p <= 25 d w^2.
+    """(alpha/gamma)^2 <= (100 (P + 12) (k' A + P^2))^2 168^2 (4 P + 7) ((4 P + 7)^2 + N), a polynomial; p <= 25 d w^2.
 
     A head has 3 w^2 + 5 w weights, a ReLU layer w^2 + w, and there are two heads and three layers of them in each of d
     layers; E, h_0 and the classifier have (A + 2) w with A <= w. Lemma 2.3 in its corrected form does the rest.
     """
-    gamma_squared = 1 / (112**2 * (4 * P + 7) ** 3 * 10 * (K * A + P**2))
-    squared = sp.simplify(ALPHA**2 / gamma_squared)
-    assert sp.Poly(squared, K, A, P).total_degree() == 2 + 3 + 6  # (k' A)^3 P^5 up to a constant, P^11 alone
+    inverse_squared = 168**2 * (4 * P + 7) * ((4 * P + 7) ** 2 + 10 * (K * A + P**2))  # max(a, b) <= a + b
+    assert sp.Poly(ALPHA**2 * inverse_squared, K, A, P).total_degree() == 6 + 3
     w, d = sp.symbols("w d", positive=True)
     p = d * (2 * (3 * w**2 + 5 * w) + 3 * (w**2 + w)) + (w + 2) * w
     slack = sp.expand((25 * d * w**2 - p).subs({w: w + 1, d: d + 1}))
