@@ -15,6 +15,7 @@ from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
+from certificates.step_certificate import certify_step
 from constructions.elementwise_layers import MlpLayer, MultiplicationLayer
 from constructions.in_context_descent import DescentBlock, gradient_descent_block
 from constructions.in_context_descent_bounds import (
@@ -197,6 +198,18 @@ def test_fast_path_agrees_with_the_forward_pass(loss: ReluSum) -> None:
             fast_trajectory(block, *one, steps)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="start must lie in the box"):
         fast_trajectory(block, *one[:2], one[2] + 1, 2)
+
+
+def test_fast_path_clips_to_either_end_of_the_box() -> None:
+    box = ("-1/16", "1/2")
+    block = gradient_descent_block(
+        WIDTHS, 3, 40, BLOCK.activation, BLOCK.derivative, squared_loss_derivative(), box, 1, 1
+    )
+    x, y, w = data(np.random.default_rng(3), block, 3, (4,))
+    slow = np.array(block.to_float().trajectory(block.to_float().prompt(x, y, w / 8), 2))
+    np.testing.assert_allclose(fast_trajectory(block, x, y, w / 8, 2), slow, rtol=0, atol=1e-11)
+    assert (slow[-1] == -0.0625).any()
+    assert (slow[-1] > 0.0625).any()
 
 
 def test_fast_path_agrees_with_exact_numbers() -> None:
@@ -433,6 +446,8 @@ def test_coarse_sums_cover_their_own_arguments(function: SmoothFunction, widths:
     assert max(block.preactivations) <= radius
     true, _ = preactivation_bounds(block.layout, (-1, 1), 1, lambda rho: function.bound(-rho, rho))
     assert max(true) <= radius
+    if pieces == 1:  # and of every mixture of the two
+        assert certify_step(block, function).gradient_error > 0
 
 
 @pytest.mark.parametrize("error", ["1/2", "1/50"])

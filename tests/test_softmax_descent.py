@@ -104,10 +104,10 @@ def test_factors_stay_where_products_are_certified(
     """A product of 4 m units is certified for factors up to R = m h / 2; all corners of the data and of the box.
 
     With the identity as activation every bound of an argument is attained where all signs agree. The test token, whose
-    outputs are as large as any, stays silent, and its products are 0. Lopsided: a loss that is steeper on one side, and
+    outputs are as large as any, stays silent. Lopsided: a loss that is steeper on one side, and
     derivatives so small that the outputs are the largest factors of the gradient.
     """
-    pieces, rng = 4, np.random.default_rng(0)
+    pieces, rng = 64 if lopsided else 4, np.random.default_rng(0)  # few pieces have errors larger than all factors
     limits: dict[str, Any] = {"input_bound": bounds[0], "label_bound": bounds[1]}
     if lopsided:
         limits |= {"derivative": constant("1/512"), "loss_derivative": ridge(leaky_relu(4), (1, -1))}
@@ -130,8 +130,7 @@ def test_factors_stay_where_products_are_certified(
                 assert factors.max() <= radius * (1 + 1e-12)
                 closest = max(closest, factors.max() / radius)
             z = layer(z)
-            scratch = [z[-1, block.layout.block(name)] for name in ("g", "s1", "G1")]
-            assert all((part == 0).all() for part in scratch)
+            assert (z[-1, block.layout.block("g")] == 0).all()
     assert closest > 0.99
 
 
