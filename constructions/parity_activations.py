@@ -33,6 +33,9 @@ class Power:
 
     degree: int
 
+    def __post_init__(self) -> None:
+        _require(self.degree >= 1, f"The degree of a power must be at least 1, not {self.degree}.")
+
     def __call__(self, z: Any) -> Any:
         """z^degree."""
         return z**self.degree
@@ -46,6 +49,9 @@ class Zigzag:
     """
 
     k: int
+
+    def __post_init__(self) -> None:
+        _require(self.k >= 1, f"A zigzag for k signs needs k >= 1, not {self.k}.")
 
     def __call__(self, z: Any) -> Any:
         """The interpolated value."""
@@ -62,6 +68,9 @@ class OscillatingPolynomial:
     """The polynomial of degree k through (k, 1), (k-2, -1), ..., (-k, (-1)^k)."""
 
     k: int
+
+    def __post_init__(self) -> None:
+        _require(self.k >= 1, f"A polynomial for k signs needs k >= 1, not {self.k}.")
 
     @cached_property
     def coefficients(self) -> tuple[fmpq, ...]:
@@ -83,6 +92,9 @@ class TriangleWave:
 
     period: int
     crest: int
+
+    def __post_init__(self) -> None:
+        _require(self.period > 0, f"The period of a wave must be positive, not {self.period}.")
 
     def __call__(self, z: Any) -> Any:
         """The wave at z."""
@@ -117,6 +129,11 @@ def alternating_polynomial(k: int) -> tuple[fmpq, ...]:
                 basis *= fmpq_poly([fmpq(k - 2 * other, 2 * (m - other)), fmpq(1, 2 * (m - other))])
         total += basis
     return tuple(total[power] for power in range(k + 1))
+
+
+def _require(condition: bool, message: str) -> None:
+    if not condition:
+        raise ValueError(message)
 
 
 def _positive_part(z: Any) -> Any:

@@ -222,9 +222,12 @@ def fourier_gap(values: ArrayLike, support: Iterable[int]) -> FourierGap:
         support: the set S, as indices from 0 to n-1.
 
     Raises:
-        ValueError: if the length is no power of two, the support no non-empty set of inputs, or as `walsh_hadamard`.
+        ValueError: if the length is no power of two, a float is NaN or infinite, the support no non-empty set of
+            inputs, or as `walsh_hadamard`.
     """
     transform = walsh_hadamard(values)
+    if transform.dtype == np.float64 and not np.all(np.isfinite(transform)):
+        raise ValueError("The table holds NaN or infinity (or its sums overflow), so that it has no Fourier gap.")
     n = len(transform).bit_length() - 1
     chosen = support_indices(n, support)
     code = sum(1 << i for i in chosen)

@@ -177,6 +177,7 @@ def test_sinusoid_gap_formula_and_sign() -> None:
         (lambda: symmetric_spectrum([1, 0.5]), "float is not exact"),
         (lambda: symmetric_spectrum([1, 2], [2]), "not of degree 2"),
         (lambda: fourier_gap([1, 2, 3], [0]), "length 2\\^n"),
+        (lambda: fourier_gap([1.0, np.nan], [0]), "NaN or infinity"),
         (lambda: fourier_gap([1, 2, 3, 4], []), "non-empty set"),
         (lambda: fourier_gap([1, 2, 3, 4], [2]), "from 0 to 1"),
         (lambda: fourier_gap([1, 2, 3, 4], [1, 1]), "different indices"),

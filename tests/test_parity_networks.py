@@ -1,5 +1,6 @@
 """The parity networks against the product of the signs; float64 and torch against exact arithmetic; bad input."""
 
+from collections.abc import Callable
 from dataclasses import FrozenInstanceError, replace
 from fractions import Fraction
 
@@ -217,3 +218,17 @@ def test_weights_are_copied_and_frozen() -> None:
 def test_bad_input_is_refused(build: object, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         build()  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: Power(0), "degree of a power"),
+        (lambda: Zigzag(0), "zigzag for k signs"),
+        (lambda: OscillatingPolynomial(-1), "polynomial for k signs"),
+        (lambda: TriangleWave(0, 1), "period of a wave"),
+    ],
+)
+def test_activations_without_meaning_are_refused(build: Callable[[], object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        build()
