@@ -6,9 +6,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from flint import fmpq
+from flint import arb, fmpq
 
-from certificates.all_layer_margin import BITS, circuit_constants
+from certificates.all_layer_margin import BITS, circuit_constants, lower_end
 from certificates.turing_margin import _layer_norms, _step_constants, machine_margin_bound
 from constructions.boolean_circuits import BooleanGate, LayeredCircuit
 from constructions.circuit_networks import THIRDS, circuit_network, verify
@@ -240,6 +240,15 @@ def test_every_step_refuses_the_radii_that_let_scores_meet(loud):
             radii += [low] if layer.attentions() else []
     assert len(radii) == 3 * (transformer.layout.bits + 3)
     assert 0 < min(radii) < max(radii) < 0.1
+
+
+def test_certified_values_are_rounded_down():
+    for number in (2, 3, 5, 7):
+        with precision(BITS):
+            end = lower_end(arb(number).sqrt())
+        assert end**2 < number
+        assert number - end**2 < Fraction(1, 10**30)
+    assert lower_end(arb(3)) == 3
 
 
 # ---- circuits
