@@ -240,7 +240,7 @@ EXPERIMENTS = (
                 (1, 2),
                 2,
                 {**TRANSFORMER, "steps": 10, "tests": 64},
-                {**BASELINE, "tests": 64, "rates": [0.03], "step sizes": [2]},
+                {**BASELINE, "tests": 64, "rates": [0.03], "epochs": 20, "step sizes": [2]},
             ),
             "full": _scale((3, 4, 6), (1, 2, 3), 3, TRANSFORMER, BASELINE),
         },
