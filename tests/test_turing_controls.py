@@ -22,6 +22,7 @@ from lemmata.turing_runs import VerificationError, indexed_session
 from numerics.balls import as_balls, precision
 from numerics.covers import chaining_bound, margin_error_bound, margin_free_bound
 from numerics.exact import to_float
+from numerics.generalisation import erm_bound
 
 # ---- the indexed evaluator
 
@@ -292,6 +293,9 @@ def test_bounds_on_errors_in_plain_floats():
     n, p = 10**7, 12
     chaining = float(chaining_bound(n, 3, Fraction(1, 4), p))
     ends = math.sqrt(2 * math.log(200) / n)
+    for constants, factor, scale in (("sharp", 3, 2), ("printed", 5, 4)):
+        found = float(erm_bound(Fraction(1, 7), 50, delta=Fraction(1, 20), constants=constants))
+        assert found == pytest.approx(factor / 7 + math.sqrt(scale * math.log(40) / 50), rel=1e-12)
     assert float(margin_error_bound(n, 3, Fraction(1, 4), p)) == pytest.approx(2 * chaining + ends, rel=1e-12)
     free = margin_free_bound(n, 3, 2, p, empirical=Fraction(1, 8), delta=Fraction(1, 50))
     assert float(free) == pytest.approx(1 / 8 + 2 * chaining + math.sqrt(math.log(600) / (2 * n)), rel=1e-12)
