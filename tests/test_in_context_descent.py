@@ -403,7 +403,7 @@ GOOD: dict[str, Any] = {
         ({"derivative": interpolant(tanh, 5, 2)}, "The argument of the derivative in layer 2"),
         ({"loss_derivative": ridge(identity(), (1, -1), radius=2)}, "The output or label"),
     ],
-    ids=str,
+    ids=lambda value: value if isinstance(value, str) else "-".join(value),
 )
 def test_bad_blocks_are_refused(changes: dict[str, Any], message: str) -> None:
     gradient_descent_block(**GOOD)

@@ -188,7 +188,7 @@ def sums_by_the_recipe(
         ((2, 1, 3), sigmoid, log_cosh.derivative()),
         ((1, 2, 1, 2), sigmoid, linear),
     ],
-    ids=str,
+    ids=["N1-tanh", "N2-tanh", "N2-softplus", "N2-sigmoid", "N3-sigmoid"],
 )
 def test_number_of_knots_in_closed_form(
     widths: tuple[int, ...], function: SmoothFunction, profile: SmoothFunction, effort: Any, record_property: Any
