@@ -53,7 +53,7 @@ def test_sample_cells_converge(effort: Effort) -> None:
         _judge(CELLS, "experiment-5.1", effort)
 
 
-@check(NAME + "experiment-5.2", grade="sampled", target="printed")
+@check(NAME + "experiment-5.2", grade="sampled", target="printed", supporting=True)
 @check(NAME + "unnumbered-random-search", grade="sampled", target="printed")
 def test_convergence_is_not_random_search(effort: Effort, record_property: Record) -> None:
     """200 committed runs at n = 30, k = 3: between 240 and 540 steps, where random search has a 5 % quantile of 208 and
@@ -110,7 +110,7 @@ def test_late_generalisation_from_middle_samples(effort: Effort, record_property
     _judge(GROKKING, "experiment-5.4-right-B.11", effort)
 
 
-@check(NAME + "experiment-B.12", grade="sampled", target="printed")
+@check(NAME + "experiment-B.12", grade="sampled", target="printed", supporting=True)
 def test_noisy_labels_delay_learning(effort: Effort, record_property: Record) -> None:
     """10 committed runs at each of six flip rates up to 0.45, n = 30, B = 128; smaller runs at quick effort.
 
