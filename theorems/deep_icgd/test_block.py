@@ -17,6 +17,7 @@ from constructions.in_context_descent import DescentBlock, gradient_descent_bloc
 from constructions.in_context_descent_layers import error_layer, update_layer
 from constructions.layers import Array
 from constructions.relu_attention import ReluAttentionLayer
+from numerics.exact import as_exact
 from theorems.deep_icgd.instances import (
     Instance,
     digits,
@@ -227,6 +228,6 @@ def test_faults_are_seen(fault: str) -> None:
         z[-1, layout.stream["x"]] = fmpq(100)
         faults = [block]
         with pytest.raises(ValueError, match="inputs must be at most"):
-            block.prompt(np.concatenate([instance.inputs[:-1], [[fmpq(100)] * 2]]), instance.labels, start)
+            block.prompt(np.concatenate([instance.inputs[:-1], as_exact([[100, 100]])]), instance.labels, start)
     for faulty in faults:
         assert (faulty.weights(faulty(z)) != after).any()

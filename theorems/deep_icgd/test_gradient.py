@@ -226,5 +226,6 @@ def test_reference_back_propagation_agrees_with_autograd(shape: tuple[int, ...])
         lambda t, y: t - y,
     )
     for tensor, V in zip(tensors, ours, strict=True):
+        assert tensor.grad is not None
         np.testing.assert_allclose(V, tensor.grad.numpy(), rtol=0, atol=1e-12)
         assert np.abs(V).max() > 1e-4

@@ -207,10 +207,10 @@ def test_the_certificate_notices_another_approximation(fault: str) -> None:
     """Negative control: knots halved, or sigmoid sums, in a block that is certified as the one that it is not."""
     good = block_for("tanh", 2, 32)
     wrong = sums("tanh", 16) if fault == "fewer knots" else sums("sigmoid", 32)
-    claims = [
+    r, derivative = (
         ReluSum(f.coefficients, f.directions, f.radius, g.error) for f, g in zip(wrong, sums("tanh", 32), strict=True)
-    ]
-    bad = gradient_descent_block(widths(2), 3, "1/10", *claims, squared_loss_derivative(), BOX, 1, 1)
+    )
+    bad = gradient_descent_block(widths(2), 3, "1/10", r, derivative, squared_loss_derivative(), BOX, 1, 1)
     assert certify_step(good, tanh).gradient_error > 0
     with pytest.raises(ValueError, match="claims the error"):
         certify_step(bad, tanh)

@@ -101,6 +101,11 @@ def test_error_of_the_gradient_vanishes_with_the_errors_of_the_sums(N: int) -> N
     assert sp.simplify(slack - eps / p**2 * (p**2 - R**2 * L / (8 * eps))) == 0
 
 
+def _ball(rational: Any) -> arb:
+    """A SymPy rational as a ball."""
+    return arb(fmpq(int(rational.p), int(rational.q)))
+
+
 @check("deep-icgd:theorem-1", grade="symbolic", target="corrected", supporting=True)
 def test_the_recursion_of_the_library_is_the_symbolic_one() -> None:
     """`gradient_error` in balls at random constants against the polynomials; and a constant term would be seen."""
@@ -112,8 +117,8 @@ def test_the_recursion_of_the_library_is_the_symbolic_one() -> None:
             values[k] = sp.Integer(int(rng.integers(1, 4)))  # the roots of the widths
         eps = [sp.Rational(int(v), 11) for v in rng.integers(1, 9, 3)]
         expected = sp.sqrt(sum(t.subs({**values, **dict(zip(errors, eps, strict=True))}) ** 2 for t in terms)) / 2
-        get = [arb(fmpq(int(v.p), int(v.q))) for v in values.values()]
-        e_r, e_s, e_l = (arb(fmpq(int(e.p), int(e.q))) for e in eps)
+        get = [_ball(v) for v in values.values()]
+        e_r, e_s, e_l = (_ball(e) for e in eps)
         root, nu, row, L_r, L_s, pi, sup = (get[N * i : N * (i + 1)] for i in range(7))
         layers = [
             LayerBounds(
@@ -170,7 +175,7 @@ def sums_by_the_recipe(
         largest = arb(widths[-1]).sqrt() * (profile.bound(-distance, distance) + 1)
         loss = LossBounds(largest, arb(profile.bound(-distance, distance, 1)), arb(1))
         at_one = gradient_error(layers, loss, arb(widths[0]).sqrt()).gradient.upper()
-    eps_0 = min(fmpq(1), eps / fmpq(int(at_one.ceil().unique_fmpz())))
+    eps_0 = min(fmpq(1), eps / (at_one.ceil().unique_fmpz() or 1))
     r, slope = (interpolant(g, R, pieces_for(g, R, eps_0)) for g in (function, function.derivative()))
     if profile is linear:
         return r, slope, squared_loss_derivative(), eps_0
@@ -225,11 +230,9 @@ def test_norms_of_all_layers(kind: str) -> None:
         norms = [summary.norm for summary in block.summaries()]
         d_y = layout.widths[-1]
         clip = projection_layer(layout, block.lower, block.upper)
-        first, second, _ = MlpLayer(
-            *(getattr(clip, name)[: 2 * layout.weight_count] for name in ("reads", "weights", "targets")),
-            clip.coefficients[: 2 * layout.weight_count],
-            layout.stream.width,
-        ).norms()
+        units = 2 * layout.weight_count
+        reads, weights, targets = (part[:units] for part in (clip.reads, clip.weights, clip.targets))
+        first, second, _ = MlpLayer(reads, weights, targets, clip.coefficients[:units], layout.stream.width).norms()
         bounds = [1 + max(layout.widths[1:]) * r.weight] * depth + [1 + layout.units * slope.weight]
         bounds += [d_y * u.units * (block.mask_bound + 1) + u.weight] + [fmpq(1)] * depth
         bounds += [1 + 2 * block.step_size * layout.units, first + second + 3]

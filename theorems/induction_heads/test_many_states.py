@@ -32,7 +32,8 @@ Record = Callable[[str, object], None]
 
 def moment(*powers: int) -> Any:
     """E of a product of powers of different coordinates, as a function of k."""
-    return prod(factorial(n) for n in powers) / sp.rf(k, sum(powers)).rewrite(sp.gamma).gammasimp()
+    rising: Any = sp.rf(k, sum(powers))
+    return prod(factorial(n) for n in powers) / rising.rewrite(sp.gamma).gammasimp()
 
 
 VARIANCE = moment(2) - 1 / k**2

@@ -8,12 +8,14 @@ whole is run, over the rationals and densely in float64, and every invariant is 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from flint import fmpq
 
+from constructions.decoder_attention import DecoderAttention
 from constructions.feed_forward import AffineLayer, FeedForward
 from constructions.turing_invariants import expected_hidden, reference_run, violations
 from constructions.turing_machine import (
@@ -44,7 +46,7 @@ def _agrees_exactly(transformer: TuringTransformer, word: tuple[int, ...]) -> Tr
     return run
 
 
-def _agrees_densely(transformer: TuringTransformer, words: list[tuple[int, ...]]) -> None:
+def _agrees_densely(transformer: TuringTransformer, words: Sequence[tuple[int, ...]]) -> None:
     run = run_dense(transformer, words, hidden=True)
     assert run.hidden is not None
     assert run.smallest_gap >= 1 - TOLERANCE
@@ -245,28 +247,34 @@ def _moved_weight(transformer: TuringTransformer, name: str, row: int, column: i
     return _with_layer(transformer, name, feed_forward=FeedForward((AffineLayer(weight, first.bias), *rounding)))
 
 
-def _changed_head(transformer: TuringTransformer, name: str, **changes) -> TuringTransformer:
+def _attention(transformer: TuringTransformer, name: str) -> DecoderAttention:
     head = _layer(transformer, name).self_attention
+    assert head is not None
+    return head
+
+
+def _changed_head(transformer: TuringTransformer, name: str, **changes) -> TuringTransformer:
+    head = _attention(transformer, name)
     return _with_layer(transformer, name, self_attention=replace(head, **changes))
 
 
 def _swapped_bits(transformer: TuringTransformer, name: str) -> TuringTransformer:
     """The key reads the last two digits of pos2 in exchanged order."""
-    key = _layer(transformer, name).self_attention.key
+    key = _attention(transformer, name).key
     weight, last = key.weight.copy(), transformer.layout.stream["pos2"].stop - 1
     weight[[last, last - 1]] = weight[[last - 1, last]]
     return _changed_head(transformer, name, key=AffineLayer(weight, key.bias))
 
 
 def _moved_null(transformer: TuringTransformer, name: str, by: int) -> TuringTransformer:
-    null = _layer(transformer, name).self_attention.null_key.copy()
+    null = _attention(transformer, name).null_key.copy()
     null[-1] += by
     return _changed_head(transformer, name, null_key=null)
 
 
 def _value_reads_time(transformer: TuringTransformer) -> TuringTransformer:
     """The value of C.4 adds the last digit of the time, so that tied visits are no longer alike."""
-    layout, value = transformer.layout, _layer(transformer, "C.4").self_attention.value
+    layout, value = transformer.layout, _attention(transformer, "C.4").value
     weight = value.weight.copy()
     weight[layout.stream["pos1"].stop - 1, layout.stream["scr4"].start] -= 1
     return _changed_head(transformer, "C.4", value=AffineLayer(weight, value.bias))
@@ -325,7 +333,7 @@ def test_removed_rounding_is_found_once_weights_are_off() -> None:
     """
     transformer = compile_turing_machine(palindrome_machine(), 15)
     word = (1, 2, 2, 1)
-    value = _layer(transformer, "C.4").self_attention.value
+    value = _attention(transformer, "C.4").value
     noisy = _changed_head(transformer, "C.4", value=AffineLayer(value.weight, value.bias * fmpq(4, 5)))
     assert _found(transformer, noisy, word) == []
 

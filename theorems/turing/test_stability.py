@@ -277,7 +277,7 @@ def test_no_sampled_quotient_exceeds_the_constants(effort, record_property):
     """Seeded perturbations up to the radii, at the true hidden values; the constants themselves are proved."""
     random = np.random.default_rng(7)
     sigma = Fraction(1, 4)
-    tightest = dict.fromkeys(("f0", "f", "zeta", "mu"), 0.0)
+    tightest: dict[str, float] = dict.fromkeys(("f0", "f", "zeta", "mu"), 0.0)
     for network in cases(effort):
         c = circuit_constants(network, sigma, sigma)
         bounds = {"f0": float(c.mu_0), "f": float(c.kappa_theta), "zeta": float(c.kappa_xi), "mu": float(c.mu)}

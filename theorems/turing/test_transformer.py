@@ -106,7 +106,7 @@ def test_forward_pass_is_the_printed_one(seed: int) -> None:
     exact, dense = run_exact(transformer, word, hidden=True), run_dense(transformer, [word], hidden=True)
     assert exact.hidden is not None
     assert dense.hidden is not None
-    assert np.array_equal(_fractions(exact.hidden[0, :, -1]), outputs)
+    assert np.array_equal(_fractions(exact.hidden[0, :, -1]), np.array(outputs, dtype=object))
     assert np.abs(dense.hidden[0, :, -1] - np.array(outputs, dtype=float)).max() < 1e-12
     assert _fractions(exact.predictions) == [_prediction(transformer, outputs[-1])]
 
