@@ -11,11 +11,11 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from certificates.all_layer_margin import MarginBound, circuit_margin_bound
-from certificates.margin_attack import Flip, circuit_target, smallest_flip
-from constructions.boolean_circuits import BooleanCircuit, from_truth_table, layered, operation_counts
-from constructions.circuit_networks import QUARTERS, THIRDS, CircuitNetwork, Verification, circuit_network, verify
-from constructions.circuit_text import parse_circuit
+from certificates.margins.all_layer import MarginBound, circuit_margin_bound
+from certificates.margins.attack import Flip, circuit_target, smallest_flip
+from constructions.circuits.boolean import BooleanCircuit, from_truth_table, layered, operation_counts
+from constructions.circuits.relu import QUARTERS, THIRDS, CircuitNetwork, Verification, circuit_network, verify
+from constructions.circuits.text import parse_circuit
 from lemmata.console import err, out, refusals
 
 __all__ = ["HELP", "circuit"]

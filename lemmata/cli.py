@@ -14,20 +14,17 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from certificates import kernel
-from certificates.attainment import Attainment, attained_margin, network_numbers, optimal_network
-from certificates.format import Document, dumps, load, write
-from certificates.game import MarginGame
-from certificates.group_documents import document_of
-from certificates.group_lists import group_list
-from certificates.group_margin import GroupMarginCertificate, certify_group
-from certificates.group_names import ACCEPTED_NAMES, parse_group
-from certificates.optimal_faces import optimal_faces
-from certificates.parity import certify_parity
-from certificates.permutations import DEFAULT_LIMIT, MAX_TABLE_ORDER
-from certificates.reading import read, solution_of
-from certificates.regularised import penalty_limit, regularisation_path
-from certificates.sweep import Outcome, sweep, write_summary
-from constructions.network_files import export_npz
+from certificates.game.faces import optimal_faces
+from certificates.game.margin_game import MarginGame
+from certificates.game.regularised import penalty_limit, regularisation_path
+from certificates.groups.certify import GroupMarginCertificate, certify_group
+from certificates.groups.document import document_of
+from certificates.groups.format import Document, dumps, load, write
+from certificates.groups.reading import read, solution_of
+from certificates.groups.sweep import Outcome, sweep, write_summary
+from certificates.saddle.attainment import Attainment, attained_margin, network_numbers, optimal_network
+from certificates.saddle.parity import certify_parity
+from constructions.networks.files import export_npz
 from lemmata import circuit, experiments, turing
 from lemmata.console import err, out, refusals
 from lemmata.reports import (
@@ -39,7 +36,10 @@ from lemmata.reports import (
     print_statement,
     summary,
 )
-from numerics.processes import process_pool
+from numerics.groups.lists import group_list
+from numerics.groups.names import ACCEPTED_NAMES, parse_group
+from numerics.groups.permutations import DEFAULT_LIMIT, MAX_TABLE_ORDER
+from numerics.runs.processes import process_pool
 from theorems.ledger import VERDICTS, load_ledger
 
 app = typer.Typer(

@@ -13,8 +13,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from lemmata.console import err, out, refusals
-from numerics.experiments import Done, FailedItemsError
-from numerics.processes import process_pool
+from numerics.runs.items import Done, FailedItemsError
+from numerics.runs.processes import process_pool
 from theorems.experiments import (
     SCALES,
     Experiment,

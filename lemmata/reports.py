@@ -12,13 +12,13 @@ from rich.markup import escape
 from rich.measure import Measurement
 from rich.table import Table
 
-from certificates.attainment import Attainment
-from certificates.certificate import MarginCertificate
-from certificates.format import Document
-from certificates.optimal_faces import OptimalFaces
-from certificates.reading import Reading
-from certificates.regularised import RegularisedOptimum
-from numerics.cyclotomic import Cyclotomic, as_radicals, radical_string
+from certificates.game.faces import OptimalFaces
+from certificates.game.regularised import RegularisedOptimum
+from certificates.groups.format import Document
+from certificates.groups.reading import Reading
+from certificates.saddle.attainment import Attainment
+from certificates.saddle.certificate import MarginCertificate
+from numerics.exact.cyclotomic.numbers import Cyclotomic, as_radicals, radical_string
 from theorems.ledger import Chapter, Statement
 
 __all__ = [

@@ -15,17 +15,17 @@ from numpy.typing import NDArray
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from constructions.turing_indexed import advance_indexed, refuse_index, start_indexed
-from constructions.turing_invariants import violations
-from constructions.turing_layout import TuringLayout
-from constructions.turing_machine import LEFT_ENDS, NAMED_MACHINES, LeftEnd, TuringMachine, parse_machine
-from constructions.turing_transformer import TuringTransformer, compile_turing_machine, needed_bits
-from constructions.turing_transformer_dense import dense_memory, run_dense
-from constructions.turing_transformer_exact import exact_memory, run_exact
-from constructions.turing_transformer_run import MEMORY_LIMIT, TransformerRun, check_memory
+from constructions.turing.compiler import TuringTransformer, compile_turing_machine, needed_bits
+from constructions.turing.evaluators.dense import dense_memory, run_dense
+from constructions.turing.evaluators.exact import exact_memory, run_exact
+from constructions.turing.evaluators.indexed import advance_indexed, refuse_index, start_indexed
+from constructions.turing.evaluators.run import MEMORY_LIMIT, TransformerRun, check_memory
+from constructions.turing.evaluators.sessions import Outcome, VerificationError, indexed_session, initial_outcome
+from constructions.turing.invariants import violations
+from constructions.turing.layout import TuringLayout
+from constructions.turing.machine import LEFT_ENDS, NAMED_MACHINES, LeftEnd, TuringMachine, parse_machine
 from lemmata.console import err, out, refusals
-from lemmata.turing_runs import Outcome, VerificationError, indexed_session, initial_outcome
-from numerics.turing_simulator import advance, new_tape
+from numerics.turing.simulator import advance, new_tape
 
 __all__ = ["HELP", "turing"]
 
@@ -172,7 +172,7 @@ def _whole(
         if evaluator is Evaluator.EXACT:
             run = run_exact(transformer, word, hidden=keep)
         elif evaluator is Evaluator.TORCH:
-            from constructions.turing_torch import run_torch, turing_module  # torch is slow to import
+            from constructions.turing.evaluators.torch import run_torch, turing_module  # torch is slow to import
 
             run = run_torch(turing_module(transformer), [word], hidden=keep)
         else:

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from numerics.experiments import Done, run
-from numerics.files import write_atomically
+from numerics.runs.files import write_atomically
+from numerics.runs.items import Done, run
 from theorems.ledger import THEOREMS, catalogue_ids
 
 __all__ = [
@@ -71,7 +71,7 @@ class Experiment:
         name: lower-case words joined by hyphens, unique among all chapters.
         statements: the ids that it is about; its criteria name these and no others.
         title: one line.
-        scales: the settings of every item by key, as `numerics.experiments.run` takes them, for "quick" and "full".
+        scales: the settings of every item by key, as `numerics.runs.items.run` takes them, for "quick" and "full".
         work: does one item: settings to result, both JSON; at the top level of a module. Results are committed: keep
             them to a few hundred numbers, with five significant digits.
         summarise: (settings, results) of all items, by key, to findings; a pure function, which is called again on
@@ -133,7 +133,7 @@ def run_experiment(
     executor: Executor | None = None,
     on_done: Callable[[Done], None] | None = None,
 ) -> Summary:
-    """Run all items of a scale, as `numerics.experiments.run` does, and return the summary.
+    """Run all items of a scale, as `numerics.runs.items.run` does, and return the summary.
 
     Raises:
         ValueError: for an unknown scale.

@@ -15,14 +15,14 @@ import numpy as np
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from certificates.characters import CharacterTable
-from certificates.game import MarginGame, solve
-from certificates.group_lists import named_groups
-from certificates.group_margin import GroupMarginCertificate, certify_group
-from certificates.group_names import parse_group
-from certificates.rational_game import RationalGame
-from constructions.homogeneous import group_inputs
-from numerics.ascent import ascend_from_random
+from certificates.characters.tables import CharacterTable
+from certificates.game.margin_game import MarginGame, solve
+from certificates.game.rational import RationalGame
+from certificates.groups.certify import GroupMarginCertificate, certify_group
+from constructions.networks.homogeneous import group_inputs
+from numerics.groups.lists import named_groups
+from numerics.groups.names import parse_group
+from numerics.margins.ascent import ascend_from_random
 
 Result = TypeVar("Result")
 LARGEST_ORDER = 63

@@ -13,12 +13,12 @@ import torch
 from flint import fmpq
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from constructions.in_context_descent import DescentBlock, gradient_descent_block
-from constructions.in_context_descent_bounds import approximate_activation
-from constructions.in_context_descent_fast import fast_trajectory
-from numerics.exact import to_float
-from numerics.relu_sums import interpolant_within, squared_loss_derivative
-from numerics.smooth_functions import SmoothFunction, sigmoid, softplus, tanh
+from constructions.descent.block import DescentBlock, gradient_descent_block
+from constructions.descent.bounds import approximate_activation
+from constructions.descent.fast import fast_trajectory
+from numerics.exact.numbers import to_float
+from numerics.functions.relu_sums import interpolant_within, squared_loss_derivative
+from numerics.functions.smooth import SmoothFunction, sigmoid, softplus, tanh
 
 EXAMPLES, DEPTH, PIECES = 20, 3, 16
 

@@ -12,11 +12,11 @@ import pytest
 import torch
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from constructions.induction_head import bayesian_ngram_head, scales_for
-from numerics.markov import bigram, ngram, ngram_counts, uniform, unigram
-from numerics.markov_bayes import evidence_layer, predictions_of, shorter_evidence, stationary_bayes
-from numerics.markov_chains import dirichlet_chains, sample_sequences
-from numerics.markov_enumeration import numpy_ngram, numpy_uniform, numpy_unigram
+from constructions.induction.head import bayesian_ngram_head, scales_for
+from numerics.markov.bayes import evidence_layer, predictions_of, shorter_evidence, stationary_bayes
+from numerics.markov.chains import dirichlet_chains, sample_sequences
+from numerics.markov.enumeration import numpy_ngram, numpy_uniform, numpy_unigram
+from numerics.markov.predictors import bigram, ngram, ngram_counts, uniform, unigram
 
 LENGTH = 100
 Predictor = Callable[[np.ndarray], np.ndarray]

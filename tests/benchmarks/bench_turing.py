@@ -8,11 +8,11 @@ import resource
 import numpy as np
 import pytest
 
-from constructions.turing_indexed import advance_indexed, indexed_memory, start_indexed
-from constructions.turing_machine import BUSY_BEAVERS, busy_beaver
-from constructions.turing_transformer import compile_turing_machine
-from constructions.turing_transformer_dense import dense_memory, run_dense
-from numerics.turing_simulator import advance, new_tape
+from constructions.turing.compiler import compile_turing_machine
+from constructions.turing.evaluators.dense import dense_memory, run_dense
+from constructions.turing.evaluators.indexed import advance_indexed, indexed_memory, start_indexed
+from constructions.turing.machine import BUSY_BEAVERS, busy_beaver
+from numerics.turing.simulator import advance, new_tape
 
 FIFTH = BUSY_BEAVERS[5][1]
 CHUNK = 1 << 20

@@ -1,6 +1,7 @@
 """Random rational instances of gradient descent in context, with a reference step that knows nothing of the block.
 
-The reference is `numerics.backpropagation` with the scalar functions written out here as plain Python, and a clip.
+The reference is `numerics.descent.backpropagation` with the scalar functions written out here as plain Python, and a
+clip.
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from constructions.in_context_descent import DescentBlock, gradient_descent_block
-from constructions.layers import Array
-from numerics.backpropagation import Matrix, projected_step, risk_gradient
-from numerics.exact import as_exact
-from numerics.relu_sums import (
+from constructions.descent.block import DescentBlock, gradient_descent_block
+from constructions.networks.attention import Array
+from numerics.descent.backpropagation import Matrix, projected_step, risk_gradient
+from numerics.exact.numbers import as_exact
+from numerics.functions.relu_sums import (
     ReluSum,
     affine,
     constant,

@@ -1,6 +1,6 @@
 """The block of 2N+4 layers is projected gradient descent, exactly: every token and every slot over Q, tolerance zero.
 
-Why for all sizes. Each layer's identity is proved in the docstring of `constructions.in_context_descent_layers` for any
+Why for all sizes. Each layer's identity is proved in the docstring of `constructions.descent.layers` for any
 sizes and any sums of ReLUs; the layers are checked one by one in `test_layers`, their composition here.
 """
 
@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from constructions.in_context_descent import DescentBlock, gradient_descent_block
-from constructions.in_context_descent_layers import error_layer, update_layer
-from constructions.layers import Array
-from constructions.relu_attention import ReluAttentionLayer
-from numerics.exact import as_exact
+from constructions.descent.block import DescentBlock, gradient_descent_block
+from constructions.descent.layers import error_layer, update_layer
+from constructions.networks.attention import Array
+from constructions.networks.relu_attention import ReluAttentionLayer
+from numerics.exact.numbers import as_exact
 from theorems.deep_icgd.instances import (
     Instance,
     digits,

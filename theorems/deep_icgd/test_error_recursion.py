@@ -17,15 +17,15 @@ import sympy as sp
 import torch
 from flint import arb, fmpq
 
-from certificates.step_certificate import certify_step
-from constructions.in_context_descent import DescentBlock, gradient_descent_block
-from constructions.in_context_descent_bounds import approximate_activation
-from numerics import smooth_functions as functions
-from numerics.balls import decided_less, precision
-from numerics.error_recursion import ErrorRecursion, LayerBounds, LossBounds, gradient_error
-from numerics.exact import to_float
-from numerics.relu_sums import constant, identity, interpolant, squared_loss_derivative
-from numerics.smooth_functions import SmoothFunction
+from certificates.descent import certify_step
+from constructions.descent.block import DescentBlock, gradient_descent_block
+from constructions.descent.bounds import approximate_activation
+from numerics.descent.errors import ErrorRecursion, LayerBounds, LossBounds, gradient_error
+from numerics.exact.balls import decided_less, precision
+from numerics.exact.numbers import to_float
+from numerics.functions import smooth as functions
+from numerics.functions.relu_sums import constant, identity, interpolant, squared_loss_derivative
+from numerics.functions.smooth import SmoothFunction
 from theorems.evidence import check, counterexample
 
 Matrix = list[list[fmpq]]

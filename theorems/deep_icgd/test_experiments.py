@@ -1,7 +1,7 @@
 """The experiments of the document: what its sizes can hold, exactly; and small transformers trained here.
 
-`theorems/deep_icgd/results` holds the runs of `theorems.deep_icgd.experiments` at full scale. They are far smaller than
-those of the document, so they support or doubt its figures and decide none.
+`theorems/deep_icgd/results` holds the runs of `theorems.deep_icgd.experiments.regression` at full scale. They are far
+smaller than those of the document, so they support or doubt its figures and decide none.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from constructions.in_context_descent import DescentBlock, gradient_descent_block
-from constructions.in_context_descent_layout import PromptLayout
-from numerics.relu_sums import relu, relu_derivative, squared_loss_derivative
-from theorems.deep_icgd.experiments import EXPERIMENTS, LENGTHS, judge
-from theorems.deep_icgd.experiments_tasks import descent_r_squared, outputs, r_squared, sample_tasks, sample_weights
+from constructions.descent.block import DescentBlock, gradient_descent_block
+from constructions.descent.layout import PromptLayout
+from numerics.functions.relu_sums import relu, relu_derivative, squared_loss_derivative
+from theorems.deep_icgd.experiments.regression import EXPERIMENTS, LENGTHS, judge
+from theorems.deep_icgd.experiments.tasks import descent_r_squared, outputs, r_squared, sample_tasks, sample_weights
 from theorems.evidence import check
 from theorems.experiments import committed, recomputed, run_experiment
 

@@ -19,10 +19,10 @@ import pytest
 import torch
 from flint import fmpq, fmpq_poly
 
-from constructions.in_context_descent_layout import PromptLayout
-from constructions.layers import Array
-from numerics.backpropagation import risk_gradient
-from numerics.exact import as_exact
+from constructions.descent.layout import PromptLayout
+from constructions.networks.attention import Array
+from numerics.descent.backpropagation import risk_gradient
+from numerics.exact.numbers import as_exact
 from theorems.deep_icgd.instances import rationals
 from theorems.evidence import check, counterexample
 

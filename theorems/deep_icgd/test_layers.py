@@ -21,19 +21,19 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
-from constructions.elementwise_layers import MlpLayer
-from constructions.in_context_descent_bounds import largest_value, preactivation_bounds
-from constructions.in_context_descent_layers import (
+from constructions.descent.bounds import largest_value, preactivation_bounds
+from constructions.descent.layers import (
     derivative_layer,
     error_layer,
     forward_layer,
     loss_gradient_layer,
 )
-from constructions.in_context_descent_layout import PromptLayout
-from constructions.layers import Array
-from constructions.relu_attention import HeadFamily, ReluAttentionLayer
-from numerics.exact import as_exact
-from numerics.relu_sums import (
+from constructions.descent.layout import PromptLayout
+from constructions.networks.attention import Array
+from constructions.networks.relu_attention import HeadFamily, ReluAttentionLayer
+from constructions.networks.sparse_layers import MlpLayer
+from numerics.exact.numbers import as_exact
+from numerics.functions.relu_sums import (
     ReluSum,
     affine,
     identity,
@@ -42,7 +42,7 @@ from numerics.relu_sums import (
     ridge,
     squared_loss_derivative,
 )
-from numerics.smooth_functions import sine
+from numerics.functions.smooth import sine
 from theorems.deep_icgd.instances import rationals
 from theorems.evidence import check, counterexample
 

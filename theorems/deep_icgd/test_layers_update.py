@@ -10,15 +10,15 @@ import pytest
 import sympy as sp
 from flint import fmpq
 
-from constructions.in_context_descent import gradient_descent_block
-from constructions.in_context_descent_layers import (
+from constructions.descent.block import gradient_descent_block
+from constructions.descent.layers import (
     derivative_layer,
     forward_layer,
     projection_layer,
     update_layer,
 )
-from constructions.in_context_descent_layout import PromptLayout
-from numerics.relu_sums import (
+from constructions.descent.layout import PromptLayout
+from numerics.functions.relu_sums import (
     constant,
     identity,
     piecewise_linear,

@@ -10,11 +10,11 @@ import pytest
 import sympy as sp
 from flint import fmpq
 
-from constructions.elementwise_layers import MultiplicationLayer
-from constructions.in_context_descent import gradient_descent_block
-from constructions.in_context_descent_layout import PromptLayout
-from constructions.relu_attention import ReluHead
-from numerics.relu_sums import constant, identity, squared_loss_derivative
+from constructions.descent.block import gradient_descent_block
+from constructions.descent.layout import PromptLayout
+from constructions.networks.relu_attention import ReluHead
+from constructions.networks.sparse_layers import MultiplicationLayer
+from numerics.functions.relu_sums import constant, identity, squared_loss_derivative
 from theorems.deep_icgd.instances import random_instance, rationals, reference_step
 from theorems.evidence import check, counterexample
 

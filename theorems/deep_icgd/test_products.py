@@ -11,9 +11,9 @@ import pytest
 from flint import fmpq
 from sympy import expand, symbols
 
-from constructions.layers import Array, ResidualStream
-from constructions.relu_attention import HeadFamily, ReluAttentionLayer
-from numerics.exact import as_exact
+from constructions.networks.attention import Array, ResidualStream
+from constructions.networks.relu_attention import HeadFamily, ReluAttentionLayer
+from numerics.exact.numbers import as_exact
 from theorems.deep_icgd.instances import rationals
 from theorems.evidence import check
 

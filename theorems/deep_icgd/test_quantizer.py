@@ -13,8 +13,8 @@ import pytest
 import sympy as sp
 from flint import arb, fmpq
 
-from constructions.quantizer import Quantizer
-from numerics.relu_sums import ReluSum
+from constructions.descent.quantiser import Quantizer
+from numerics.functions.relu_sums import ReluSum
 from theorems.evidence import check, counterexample
 
 PARAMETERS = [Quantizer(fmpq(B), D, fmpq(1, D * k)) for B, D, k in product((1, 2, 3), (1, 2, 3, 5), (1, 2, 7))]

@@ -17,10 +17,10 @@ from typing import Any
 import pytest
 from flint import fmpq
 
-from constructions.in_context_descent_layers import derivative_layer, forward_layer, loss_gradient_layer
-from constructions.in_context_descent_layout import PromptLayout
-from numerics.exact import as_exact
-from numerics.relu_sums import ReluSum, affine, identity, piecewise_linear, ridge
+from constructions.descent.layers import derivative_layer, forward_layer, loss_gradient_layer
+from constructions.descent.layout import PromptLayout
+from numerics.exact.numbers import as_exact
+from numerics.functions.relu_sums import ReluSum, affine, identity, piecewise_linear, ridge
 from theorems.evidence import check
 
 EPS, STEEP = fmpq(1, 100), 100

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from constructions.in_context_descent import gradient_descent_block
-from constructions.layers import Array
-from numerics.relu_sums import piecewise_linear, relu, relu_derivative, squared_loss_derivative
+from constructions.descent.block import gradient_descent_block
+from constructions.networks.attention import Array
+from numerics.functions.relu_sums import piecewise_linear, relu, relu_derivative, squared_loss_derivative
 from theorems.deep_icgd.instances import Instance, Scalars, rationals, reference_step
 from theorems.evidence import check, counterexample
 

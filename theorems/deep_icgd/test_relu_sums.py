@@ -17,9 +17,9 @@ from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numerics import smooth_functions as functions
-from numerics.balls import decided_less
-from numerics.relu_sums import (
+from numerics.exact.balls import decided_less
+from numerics.functions import smooth as functions
+from numerics.functions.relu_sums import (
     ReluSum,
     interpolant,
     interpolant_within,
@@ -29,7 +29,7 @@ from numerics.relu_sums import (
     squared_loss_derivative,
     sup_error,
 )
-from numerics.smooth_functions import SmoothFunction
+from numerics.functions.smooth import SmoothFunction
 from theorems.evidence import check, counterexample
 
 FUNCTIONS = [

@@ -19,11 +19,11 @@ import torch
 from flint import arb, fmpq
 from numpy.typing import NDArray
 
-from constructions.elementwise_layers import MlpLayer
-from constructions.layers import AttentionLayer
-from constructions.softmax_descent import SoftmaxDescentBlock, softmax_descent_block
-from numerics import smooth_functions as functions
-from numerics.relu_sums import interpolant, piecewise_linear, squared_loss_derivative
+from constructions.descent.softmax import SoftmaxDescentBlock, softmax_descent_block
+from constructions.networks.attention import AttentionLayer
+from constructions.networks.sparse_layers import MlpLayer
+from numerics.functions import smooth as functions
+from numerics.functions.relu_sums import interpolant, piecewise_linear, squared_loss_derivative
 from theorems.evidence import check, counterexample
 
 Matrix = list[list[fmpq]]

@@ -17,15 +17,23 @@ import pytest
 import torch
 from flint import fmpq
 
-from certificates.step_certificate import certify_step
-from constructions.in_context_descent import DescentBlock, gradient_descent_block
-from constructions.in_context_descent_bounds import approximate_activation
-from constructions.in_context_descent_layout import PromptLayout
-from numerics.exact import as_exact, to_float
-from numerics.piecewise_descent import PiecewiseTable, descend
-from numerics.relu_sums import ReluSum, affine, constant, identity, interpolant, ridge, squared_loss_derivative
-from numerics.smooth_functions import SmoothFunction, sigmoid, softplus, tanh
-from numerics.smooth_functions import identity as identity_function
+from certificates.descent import certify_step
+from constructions.descent.block import DescentBlock, gradient_descent_block
+from constructions.descent.bounds import approximate_activation
+from constructions.descent.layout import PromptLayout
+from numerics.descent.piecewise import PiecewiseTable, descend
+from numerics.exact.numbers import as_exact, to_float
+from numerics.functions.relu_sums import (
+    ReluSum,
+    affine,
+    constant,
+    identity,
+    interpolant,
+    ridge,
+    squared_loss_derivative,
+)
+from numerics.functions.smooth import SmoothFunction, sigmoid, softplus, tanh
+from numerics.functions.smooth import identity as identity_function
 from theorems.evidence import check, counterexample
 
 BOX = (fmpq(-1, 3), fmpq(1, 3))

@@ -11,7 +11,7 @@ which map every prompt with any w in W to the prompt with clip(w - eta (grad L_n
    (construction-1d, proved in `test_relu_sums`), so p = ceil(R (sup |g''| / (8 eps_0))^(1/2)) is enough for r and r';
    the same for phi' on |t - y| <= top_N + B_y.
 3. The block with these sums is w -> clip(w - eta gradbar), all tokens and slots (construction-block: the identities of
-   the layers hold for any sizes and any sums, by the docstring of `constructions.in_context_descent_layers`; they are
+   the layers hold for any sizes and any sums, by the docstring of `constructions.descent.layers`; they are
    checked in `test_layers` and `test_block`).
 4. Error. |gradbar - grad L_n| <= B(eps_r, eps_r', eps_l), the recursion of lemma 6, corrected (proved in
    `test_error_recursion`), with constants from step 1. 4 B^2 is a sum of squares of polynomials with coefficients >= 0
@@ -38,18 +38,18 @@ import pytest
 import sympy as sp
 from flint import arb, fmpq
 
-from certificates.step_certificate import certify_step
-from constructions.elementwise_layers import MlpLayer
-from constructions.in_context_descent import gradient_descent_block
-from constructions.in_context_descent_bounds import preactivation_bounds
-from constructions.in_context_descent_layers import projection_layer
-from constructions.in_context_descent_layout import PromptLayout
-from numerics.balls import precision
-from numerics.error_recursion import LayerBounds, LossBounds, gradient_error
-from numerics.exact import as_exact
-from numerics.relu_sums import ReluSum, interpolant, ridge, squared_loss_derivative
-from numerics.smooth_functions import SmoothFunction, log_cosh, sigmoid, softplus, tanh
-from numerics.smooth_functions import identity as linear
+from certificates.descent import certify_step
+from constructions.descent.block import gradient_descent_block
+from constructions.descent.bounds import preactivation_bounds
+from constructions.descent.layers import projection_layer
+from constructions.descent.layout import PromptLayout
+from constructions.networks.sparse_layers import MlpLayer
+from numerics.descent.errors import LayerBounds, LossBounds, gradient_error
+from numerics.exact.balls import precision
+from numerics.exact.numbers import as_exact
+from numerics.functions.relu_sums import ReluSum, interpolant, ridge, squared_loss_derivative
+from numerics.functions.smooth import SmoothFunction, log_cosh, sigmoid, softplus, tanh
+from numerics.functions.smooth import identity as linear
 from theorems.deep_icgd.instances import Instance, gradient, random_instance, random_scalars, rationals
 from theorems.evidence import check
 

@@ -15,13 +15,13 @@ import pytest
 import sympy as sp
 from flint import arb, fmpq
 
-from certificates.step_certificate import certify_step
-from constructions.in_context_descent import gradient_descent_block
-from constructions.in_context_descent_bounds import approximate_activation
-from numerics import smooth_functions as functions
-from numerics.error_recursion import trajectory_error
-from numerics.exact import to_float
-from numerics.relu_sums import affine, constant, squared_loss_derivative
+from certificates.descent import certify_step
+from constructions.descent.block import gradient_descent_block
+from constructions.descent.bounds import approximate_activation
+from numerics.descent.errors import trajectory_error
+from numerics.exact.numbers import to_float
+from numerics.functions import smooth as functions
+from numerics.functions.relu_sums import affine, constant, squared_loss_derivative
 from theorems.evidence import check, counterexample
 
 Gradient = Callable[[fmpq], fmpq]

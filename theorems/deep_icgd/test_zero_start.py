@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from constructions.in_context_descent import gradient_descent_block
-from numerics.exact import as_exact
-from numerics.relu_sums import affine, constant, identity, squared_loss_derivative
+from constructions.descent.block import gradient_descent_block
+from numerics.exact.numbers import as_exact
+from numerics.functions.relu_sums import affine, constant, identity, squared_loss_derivative
 from theorems.deep_icgd.instances import Instance, Scalars, random_instance, rationals, reference_step
 from theorems.evidence import check, counterexample
 

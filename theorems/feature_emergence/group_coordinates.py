@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from certificates.certificate import MarginCertificate
-from certificates.groups import certify_real_type
-from constructions.representations import Representation, real_irreps
-from numerics.cyclotomic import exact_matmul, sqrt_rational
-from numerics.exact import as_exact
-from numerics.groups import FiniteGroup, alternating, dihedral, elementary_abelian, symmetric
+from certificates.saddle.certificate import MarginCertificate
+from certificates.saddle.groups import certify_real_type
+from constructions.representations.orthogonal import Representation, real_irreps
+from numerics.exact.cyclotomic.numbers import exact_matmul, sqrt_rational
+from numerics.exact.numbers import as_exact
+from numerics.groups.tables import FiniteGroup, alternating, dihedral, elementary_abelian, symmetric
 
 EPS = np.finfo(float).eps
 GROUPS = {group.name: group for group in (symmetric(3), dihedral(4), dihedral(5), elementary_abelian(3), symmetric(4))}

@@ -1,8 +1,8 @@
 """Explicit irreducible representations of small groups in exact arithmetic, and what can be asked of them.
 
-The groups of real type have the real orthogonal matrices of `constructions.representations`; Z_3, Z_5, A_4 and Q_8,
-not all of whose complex irreducible representations are real, are written down here. Irreducibility is decided by
-Burnside's criterion (the matrices span all d x d matrices) and inequivalence by the absence of intertwiners; neither
+The groups of real type have the real orthogonal matrices of `constructions.representations.orthogonal`; Z_3, Z_5, A_4
+and Q_8, not all of whose complex irreducible representations are real, are written down here. Irreducibility is decided
+by Burnside's criterion (the matrices span all d x d matrices) and inequivalence by the absence of intertwiners; neither
 uses characters, so that the theorems about characters are not checked against themselves.
 """
 
@@ -14,11 +14,12 @@ from typing import cast
 import numpy as np
 from flint import fmpq
 
-from constructions.product_of_factors import TypedIrrep
-from constructions.representations import real_irreps
-from constructions.unitary_irreps import KINDS
-from numerics.cyclotomic import exact_matmul, rational, root_of_unity
-from numerics.groups import (
+from constructions.groups.products import TypedIrrep
+from constructions.representations.orthogonal import real_irreps
+from constructions.representations.unitary import KINDS
+from numerics.exact.cyclotomic.numbers import exact_matmul, rational, root_of_unity
+from numerics.exact.linear import rank
+from numerics.groups.tables import (
     FiniteGroup,
     alternating,
     dihedral,
@@ -26,7 +27,6 @@ from numerics.groups import (
     group_from_table,
     symmetric,
 )
-from numerics.linear import rank
 
 REAL_TYPE = {
     "Z_2": lambda: elementary_abelian(1),

@@ -6,13 +6,13 @@ from functools import cache
 
 import numpy as np
 
-from certificates.dixon import character_table
-from certificates.game import GameSolution
-from certificates.group_names import parse_group
-from certificates.groups import solve_table
-from certificates.permutations import PermutationGroup
-from constructions.homogeneous import group_inputs
-from numerics.ascent import Ascent, ascend_from_random
+from certificates.characters.dixon import character_table
+from certificates.game.margin_game import GameSolution
+from certificates.saddle.groups import solve_table
+from constructions.networks.homogeneous import group_inputs
+from numerics.groups.names import parse_group
+from numerics.groups.permutations import PermutationGroup
+from numerics.margins.ascent import Ascent, ascend_from_random
 
 EPS = float(np.finfo(float).eps)
 

@@ -29,21 +29,21 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certificates.characters import characters_of, cyclic_characters
-from certificates.condition import condition_report
-from certificates.dixon import character_table
-from certificates.game import MarginGame, margin_scale
-from certificates.group_names import parse_group
-from certificates.groups import solve_table
-from certificates.saddle import group_task
-from constructions.any_group import quaternion_group, quaternion_group_network
-from constructions.group_composition import group_network
-from constructions.homogeneous import HomogeneousNetwork, group_blocks
-from constructions.modular_addition import modular_addition_network, phase_triples
-from constructions.representations import Representation, real_irreps
-from numerics.cyclotomic import cosine, exact_matmul, rational, root_of_unity, sqrt_rational
-from numerics.groups import FiniteGroup, cyclic, dihedral, elementary_abelian, symmetric
-from numerics.linear import solve_unique
+from certificates.characters.dixon import character_table
+from certificates.characters.tables import characters_of, cyclic_characters
+from certificates.game.condition import condition_report
+from certificates.game.margin_game import MarginGame, margin_scale
+from certificates.saddle.groups import solve_table
+from certificates.saddle.pair import group_task
+from constructions.groups.any_type import quaternion_group, quaternion_group_network
+from constructions.groups.cyclic import modular_addition_network, phase_triples
+from constructions.groups.real_type import group_network
+from constructions.networks.homogeneous import HomogeneousNetwork, group_blocks
+from constructions.representations.orthogonal import Representation, real_irreps
+from numerics.exact.cyclotomic.numbers import cosine, exact_matmul, rational, root_of_unity, sqrt_rational
+from numerics.exact.linear import solve_unique
+from numerics.groups.names import parse_group
+from numerics.groups.tables import FiniteGroup, cyclic, dihedral, elementary_abelian, symmetric
 from theorems.evidence import check
 from theorems.feature_emergence.group_coordinates import (
     expected_margin_by_targets,

@@ -15,15 +15,15 @@ from flint import fmpq, fmpq_mat
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certificates.characters import symmetric_characters
-from constructions.young import partitions
-from numerics.cyclotomic import exact_matmul, root_of_unity
-from numerics.groups import (
+from certificates.characters.tables import symmetric_characters
+from constructions.representations.young import partitions
+from numerics.exact.cyclotomic.numbers import exact_matmul, root_of_unity
+from numerics.exact.linear import rank, solve_unique
+from numerics.groups.tables import (
     FiniteGroup,
     is_even,
     symmetric,
 )
-from numerics.linear import rank, solve_unique
 from theorems.evidence import check, counterexample
 from theorems.feature_emergence.small_groups import (
     ALL,

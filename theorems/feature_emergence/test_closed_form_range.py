@@ -27,11 +27,8 @@ import pytest
 import sympy as sp
 from flint import fmpq
 
-from certificates.characters import CharacterTable, cyclic_characters
-from certificates.class_weights import closed_form_margin, condition_sums, equalising_class_weights, equalising_masses
-from certificates.condition import condition_report
-from certificates.dixon import character_table
-from certificates.families import (
+from certificates.characters.dixon import character_table
+from certificates.characters.families import (
     abelian_characters,
     abelian_margin,
     dicyclic_characters,
@@ -39,12 +36,20 @@ from certificates.families import (
     dihedral_characters,
     dihedral_margin,
 )
-from certificates.game import MarginGame, margin_scale, solve, verify
-from certificates.group_names import parse_group
-from constructions import young
-from constructions.modular_addition import frequency_shares
-from numerics.cyclotomic import rational, sqrt_rational
-from numerics.linear import rank
+from certificates.characters.tables import CharacterTable, cyclic_characters
+from certificates.game.class_weights import (
+    closed_form_margin,
+    condition_sums,
+    equalising_class_weights,
+    equalising_masses,
+)
+from certificates.game.condition import condition_report
+from certificates.game.margin_game import MarginGame, margin_scale, solve, verify
+from constructions.groups.cyclic import frequency_shares
+from constructions.representations import young
+from numerics.exact.cyclotomic.numbers import rational, sqrt_rational
+from numerics.exact.linear import rank
+from numerics.groups.names import parse_group
 from theorems.evidence import check
 from theorems.plugin import Effort
 

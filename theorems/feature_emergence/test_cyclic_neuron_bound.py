@@ -30,11 +30,11 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certificates.pricing import climb, pricing_tensor
-from certificates.saddle import class_function_weights
-from numerics.cyclotomic import cosine, exact_matmul, sine
-from numerics.groups import cyclic
-from numerics.margins import expected_class_margins
+from certificates.saddle.pair import class_function_weights
+from certificates.saddle.pricing import climb, pricing_tensor
+from numerics.exact.cyclotomic.numbers import cosine, exact_matmul, sine
+from numerics.groups.tables import cyclic
+from numerics.margins.evaluation import expected_class_margins
 from theorems.evidence import check
 from theorems.plugin import Effort
 

@@ -15,12 +15,12 @@ from flint import fmpq, fmpq_mat
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certificates.saddle import class_function_weights, judge
-from constructions.dense import memorising_network, memorising_weights
-from constructions.homogeneous import group_blocks, group_inputs
-from numerics.cyclotomic import root_of_unity, sqrt_rational
-from numerics.groups import cyclic
-from numerics.margins import group_margins
+from certificates.saddle.pair import class_function_weights, judge
+from constructions.groups.memorising import memorising_network, memorising_weights
+from constructions.networks.homogeneous import group_blocks, group_inputs
+from numerics.exact.cyclotomic.numbers import root_of_unity, sqrt_rational
+from numerics.groups.tables import cyclic
+from numerics.margins.evaluation import group_margins
 from theorems.evidence import check, counterexample
 from theorems.plugin import Effort
 

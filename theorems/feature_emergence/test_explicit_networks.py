@@ -16,22 +16,22 @@ import pytest
 import sympy as sp
 from flint import fmpq
 
-from certificates.game import GameSolution
-from certificates.group_names import parse_group
-from certificates.networks import explicit_network
-from constructions.any_group import (
+from certificates.game.margin_game import GameSolution
+from certificates.saddle.explicit import explicit_network
+from constructions.groups.any_type import (
     PHASES,
     any_group_network,
     quaternion_group,
     quaternion_group_network,
     quaternionic_type_neurons,
 )
-from constructions.group_composition import real_type_neurons
-from constructions.homogeneous import HomogeneousNetwork, group_blocks, group_inputs
-from constructions.unitary_irreps import Kind, unitary_irreps
-from numerics.cyclotomic import sqrt_rational
-from numerics.groups import FiniteGroup
-from numerics.margins import group_margins
+from constructions.groups.real_type import real_type_neurons
+from constructions.networks.homogeneous import HomogeneousNetwork, group_blocks, group_inputs
+from constructions.representations.unitary import Kind, unitary_irreps
+from numerics.exact.cyclotomic.numbers import sqrt_rational
+from numerics.groups.names import parse_group
+from numerics.groups.tables import FiniteGroup
+from numerics.margins.evaluation import group_margins
 from theorems.evidence import check
 from theorems.feature_emergence.solved_groups import ascent, rounding, solved
 

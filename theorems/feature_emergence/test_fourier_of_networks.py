@@ -23,13 +23,13 @@ from flint import Ordering, fmpq, fmpq_mpoly_ctx
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certificates.saddle import group_task
-from constructions.homogeneous import group_blocks, group_inputs
-from constructions.modular_addition import modular_addition_network, phase_triples
-from numerics.cyclotomic import cosine, exact_matmul, rational, root_of_unity
-from numerics.fourier import dft, exact_dft
-from numerics.groups import cyclic
-from numerics.margins import expected_class_margins
+from certificates.saddle.pair import group_task
+from constructions.groups.cyclic import modular_addition_network, phase_triples
+from constructions.networks.homogeneous import group_blocks, group_inputs
+from numerics.exact.cyclotomic.numbers import cosine, exact_matmul, rational, root_of_unity
+from numerics.fourier.cyclic import dft, exact_dft
+from numerics.groups.tables import cyclic
+from numerics.margins.evaluation import expected_class_margins
 from theorems.evidence import check, counterexample
 
 PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31)

@@ -20,15 +20,15 @@ from flint import fmpq, fmpq_poly
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certificates.certificate import MarginCertificate
-from certificates.groups import certify_cyclic, certify_real_type
-from certificates.parity import certify_parity
-from certificates.saddle import judge
-from constructions.dense import memorising_network
-from constructions.homogeneous import HomogeneousNetwork, group_inputs, sign_inputs
-from numerics.cyclotomic import Cyclotomic, rational, sqrt_rational
-from numerics.groups import cyclic, dihedral, symmetric
-from numerics.margins import group_margins, parity_margins
+from certificates.saddle.certificate import MarginCertificate
+from certificates.saddle.groups import certify_cyclic, certify_real_type
+from certificates.saddle.pair import judge
+from certificates.saddle.parity import certify_parity
+from constructions.groups.memorising import memorising_network
+from constructions.networks.homogeneous import HomogeneousNetwork, group_inputs, sign_inputs
+from numerics.exact.cyclotomic.numbers import Cyclotomic, rational, sqrt_rational
+from numerics.groups.tables import cyclic, dihedral, symmetric
+from numerics.margins.evaluation import group_margins, parity_margins
 from theorems.evidence import check
 from theorems.feature_emergence.finite_games import expectation, simplex_grid, tau_grid, ternary_games
 

@@ -17,23 +17,23 @@ import pytest
 import sympy as sp
 from flint import fmpq
 
-from certificates.characters import (
+from certificates.characters.tables import (
     CharacterTable,
     characters_of,
     cyclic_characters,
     product_characters,
     symmetric_characters,
 )
-from certificates.class_weights import closed_form_margin, condition_sums, equalising_class_weights
-from certificates.game import GameSolution, MarginGame, margin_scale, verify
-from certificates.groups import certify_real_type, solve_table
-from constructions.group_composition import group_network
-from constructions.homogeneous import group_blocks
-from constructions.representations import real_irreps
-from numerics.cyclotomic import Cyclotomic, as_radicals, rational, sqrt_rational, to_sympy
-from numerics.groups import FiniteGroup, alternating, dihedral, elementary_abelian
-from numerics.linear import solve_unique
-from numerics.margins import group_margins
+from certificates.game.class_weights import closed_form_margin, condition_sums, equalising_class_weights
+from certificates.game.margin_game import GameSolution, MarginGame, margin_scale, verify
+from certificates.saddle.groups import certify_real_type, solve_table
+from constructions.groups.real_type import group_network
+from constructions.networks.homogeneous import group_blocks
+from constructions.representations.orthogonal import real_irreps
+from numerics.exact.cyclotomic.numbers import Cyclotomic, as_radicals, rational, sqrt_rational, to_sympy
+from numerics.exact.linear import solve_unique
+from numerics.groups.tables import FiniteGroup, alternating, dihedral, elementary_abelian
+from numerics.margins.evaluation import group_margins
 from theorems.evidence import check, counterexample
 
 ROOT_3, ROOT_5, ROOT_6 = (sqrt_rational(m) for m in (3, 5, 6))

@@ -26,15 +26,15 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from certificates.characters import symmetric_characters
-from certificates.class_weights import closed_form_margin, equalising_class_weights
-from certificates.game import MarginGame, margin_scale
-from certificates.saddle import group_task
-from constructions.homogeneous import HomogeneousNetwork, group_blocks
-from constructions.representations import real_irreps
-from numerics.descent import Descent, descend, doubling_rate
-from numerics.groups import symmetric
-from numerics.margins import group_margins
+from certificates.characters.tables import symmetric_characters
+from certificates.game.class_weights import closed_form_margin, equalising_class_weights
+from certificates.game.margin_game import MarginGame, margin_scale
+from certificates.saddle.pair import group_task
+from constructions.networks.homogeneous import HomogeneousNetwork, group_blocks
+from constructions.representations.orthogonal import real_irreps
+from numerics.groups.tables import symmetric
+from numerics.margins.descent import Descent, descend, doubling_rate
+from numerics.margins.evaluation import group_margins
 from theorems.evidence import check
 from theorems.plugin import Effort
 

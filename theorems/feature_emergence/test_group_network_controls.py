@@ -13,15 +13,15 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certificates.characters import characters_of
-from certificates.game import margin_scale
-from certificates.groups import game_class_weights, solve_table
-from certificates.saddle import class_function_weights, judge
-from constructions.group_composition import group_network, weights_with_scaling
-from constructions.homogeneous import HomogeneousNetwork, group_blocks
-from constructions.representations import Representation
-from numerics.groups import FiniteGroup, dihedral, relabel, symmetric
-from numerics.margins import group_margins
+from certificates.characters.tables import characters_of
+from certificates.game.margin_game import margin_scale
+from certificates.saddle.groups import game_class_weights, solve_table
+from certificates.saddle.pair import class_function_weights, judge
+from constructions.groups.real_type import group_network, weights_with_scaling
+from constructions.networks.homogeneous import HomogeneousNetwork, group_blocks
+from constructions.representations.orthogonal import Representation
+from numerics.groups.tables import FiniteGroup, dihedral, relabel, symmetric
+from numerics.margins.evaluation import group_margins
 from theorems.evidence import check
 from theorems.feature_emergence.group_coordinates import EPS, GROUPS, certificate_of, irreps_of
 

@@ -23,15 +23,15 @@ import pytest
 import sympy as sp
 from flint import fmpq
 
-from certificates.characters import symmetric_characters
-from certificates.class_weights import equalising_class_weights, equalising_masses
-from certificates.game import MarginGame, verify
-from constructions.group_composition import group_network, weights_with_scaling
-from constructions.homogeneous import HomogeneousNetwork, group_blocks, group_inputs
-from constructions.representations import Representation, real_irreps
-from numerics.cyclotomic import exact_matmul, rational, sqrt_rational, to_sympy
-from numerics.groups import FiniteGroup, dihedral, symmetric
-from numerics.margins import group_margins
+from certificates.characters.tables import symmetric_characters
+from certificates.game.class_weights import equalising_class_weights, equalising_masses
+from certificates.game.margin_game import MarginGame, verify
+from constructions.groups.real_type import group_network, weights_with_scaling
+from constructions.networks.homogeneous import HomogeneousNetwork, group_blocks, group_inputs
+from constructions.representations.orthogonal import Representation, real_irreps
+from numerics.exact.cyclotomic.numbers import exact_matmul, rational, sqrt_rational, to_sympy
+from numerics.groups.tables import FiniteGroup, dihedral, symmetric
+from numerics.margins.evaluation import group_margins
 from theorems.evidence import check, counterexample
 from theorems.feature_emergence.group_coordinates import EPS, GROUPS, certificate_of, coordinates_of, irreps_of
 

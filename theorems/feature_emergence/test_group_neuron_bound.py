@@ -29,12 +29,12 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certificates.pricing import climb, pricing_tensor
-from certificates.saddle import class_function_weights
-from numerics.cyclotomic import sqrt_rational
-from numerics.exact import to_float
-from numerics.groups import FiniteGroup, dihedral, symmetric
-from numerics.margins import expected_class_margins
+from certificates.saddle.pair import class_function_weights
+from certificates.saddle.pricing import climb, pricing_tensor
+from numerics.exact.cyclotomic.numbers import sqrt_rational
+from numerics.exact.numbers import to_float
+from numerics.groups.tables import FiniteGroup, dihedral, symmetric
+from numerics.margins.evaluation import expected_class_margins
 from theorems.evidence import check, counterexample
 from theorems.feature_emergence.group_coordinates import (
     EPS,

@@ -17,12 +17,12 @@ import pytest
 import sympy as sp
 from flint import fmpq
 
-from certificates.groups import certify_real_type
-from constructions.homogeneous import group_blocks, group_inputs
-from constructions.representations import Representation
-from numerics.cyclotomic import exact_matmul, sqrt_rational
-from numerics.groups import FiniteGroup, alternating, dihedral, symmetric
-from numerics.margins import expected_class_margins, group_margins
+from certificates.saddle.groups import certify_real_type
+from constructions.networks.homogeneous import group_blocks, group_inputs
+from constructions.representations.orthogonal import Representation
+from numerics.exact.cyclotomic.numbers import exact_matmul, sqrt_rational
+from numerics.groups.tables import FiniteGroup, alternating, dihedral, symmetric
+from numerics.margins.evaluation import expected_class_margins, group_margins
 from theorems.evidence import check, counterexample
 from theorems.feature_emergence.group_coordinates import (
     EPS,

@@ -22,13 +22,13 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certificates.groups import certify_cyclic
-from certificates.saddle import ClassWeights, Verdict, class_function_weights, judge
-from constructions.homogeneous import HomogeneousNetwork, group_blocks, group_inputs
-from constructions.modular_addition import modular_addition_network, phase_triples, random_phase_network
-from numerics.cyclotomic import Cyclotomic, cosine, rational, sqrt_rational
-from numerics.groups import cyclic, relabel
-from numerics.margins import expected_class_margins, group_margins
+from certificates.saddle.groups import certify_cyclic
+from certificates.saddle.pair import ClassWeights, Verdict, class_function_weights, judge
+from constructions.groups.cyclic import modular_addition_network, phase_triples, random_phase_network
+from constructions.networks.homogeneous import HomogeneousNetwork, group_blocks, group_inputs
+from numerics.exact.cyclotomic.numbers import Cyclotomic, cosine, rational, sqrt_rational
+from numerics.groups.tables import cyclic, relabel
+from numerics.margins.evaluation import expected_class_margins, group_margins
 from theorems.evidence import check, counterexample
 
 EPS = np.finfo(float).eps

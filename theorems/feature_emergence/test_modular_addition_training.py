@@ -21,13 +21,13 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from certificates.saddle import group_task
-from constructions.homogeneous import HomogeneousNetwork, group_blocks
-from numerics.cyclotomic import cosine, rational, root_of_unity
-from numerics.descent import Descent, descend, doubling_rate
-from numerics.fourier import folded_power
-from numerics.groups import cyclic
-from numerics.margins import group_margins
+from certificates.saddle.pair import group_task
+from constructions.networks.homogeneous import HomogeneousNetwork, group_blocks
+from numerics.exact.cyclotomic.numbers import cosine, rational, root_of_unity
+from numerics.fourier.cyclic import folded_power
+from numerics.groups.tables import cyclic
+from numerics.margins.descent import Descent, descend, doubling_rate
+from numerics.margins.evaluation import group_margins
 from theorems.evidence import check, counterexample
 from theorems.plugin import Effort
 

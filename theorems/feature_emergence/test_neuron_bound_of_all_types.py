@@ -27,12 +27,12 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certificates.game import margin_scale
-from certificates.pricing import climb, pricing_tensor
-from certificates.saddle import class_function_weights
-from constructions.unitary_irreps import unitary_irreps
-from numerics.cyclotomic import exact_matmul, rational
-from numerics.margins import expected_class_margins
+from certificates.game.margin_game import margin_scale
+from certificates.saddle.pair import class_function_weights
+from certificates.saddle.pricing import climb, pricing_tensor
+from constructions.representations.unitary import unitary_irreps
+from numerics.exact.cyclotomic.numbers import exact_matmul, rational
+from numerics.margins.evaluation import expected_class_margins
 from theorems.evidence import check
 from theorems.feature_emergence.group_coordinates import expected_margin, margin_rounding, unit_neurons
 from theorems.feature_emergence.small_groups import adjoint, character, hamilton, irreps, numbers

@@ -29,11 +29,11 @@ from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certificates.parity import parity_bound
-from constructions.homogeneous import HomogeneousNetwork, sign_inputs
-from constructions.sparse_parity import sparse_parity_network
-from numerics.descent import Descent, descend, objective_and_gradient
-from numerics.margins import parity_margins
+from certificates.saddle.parity import parity_bound
+from constructions.networks.homogeneous import HomogeneousNetwork, sign_inputs
+from constructions.parity.max_margin import sparse_parity_network
+from numerics.margins.descent import Descent, descend, objective_and_gradient
+from numerics.margins.evaluation import parity_margins
 from theorems.evidence import check, counterexample
 from theorems.plugin import Effort
 

@@ -24,17 +24,22 @@ import pytest
 import sympy as sp
 from flint import fmpq
 
-from certificates.characters import CharacterTable, characters_of
-from certificates.class_weights import closed_form_margin, condition_sums, equalising_class_weights, equalising_masses
-from certificates.game import MarginGame, solve, verify
-from certificates.pricing import climb, pricing_tensor
-from certificates.saddle import ClassWeights, class_function_weights, judge
-from constructions.homogeneous import HomogeneousNetwork
-from constructions.representations import real_irreps
-from numerics.cyclotomic import Cyclotomic, exact_matmul, rational, sqrt_rational
-from numerics.exact import as_exact
-from numerics.groups import FiniteGroup, dihedral, group_from_table
-from numerics.margins import expected_class_margins
+from certificates.characters.tables import CharacterTable, characters_of
+from certificates.game.class_weights import (
+    closed_form_margin,
+    condition_sums,
+    equalising_class_weights,
+    equalising_masses,
+)
+from certificates.game.margin_game import MarginGame, solve, verify
+from certificates.saddle.pair import ClassWeights, class_function_weights, judge
+from certificates.saddle.pricing import climb, pricing_tensor
+from constructions.networks.homogeneous import HomogeneousNetwork
+from constructions.representations.orthogonal import real_irreps
+from numerics.exact.cyclotomic.numbers import Cyclotomic, exact_matmul, rational, sqrt_rational
+from numerics.exact.numbers import as_exact
+from numerics.groups.tables import FiniteGroup, dihedral, group_from_table
+from numerics.margins.evaluation import expected_class_margins
 from theorems.evidence import check, counterexample
 from theorems.feature_emergence.group_coordinates import margin_rounding, unit_neurons
 from theorems.plugin import Effort

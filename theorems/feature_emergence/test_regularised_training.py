@@ -1,8 +1,9 @@
 """Gradient descent ends on the exact global minimum of the regularised loss, and never goes below it.
 
 The loss, the normalised margin, the norm and the mass of each representation at the end of training are compared with
-the prediction of `certificates.regularised`, which is proved for networks of any width. At a finite penalty the margin
-is smaller than gamma*, and the masses are not those of the maximum margin, unless the class weights are uniform (Z_7).
+the prediction of `certificates.game.regularised`, which is proved for networks of any width. At a finite penalty the
+margin is smaller than gamma*, and the masses are not those of the maximum margin, unless the class weights are uniform
+(Z_7).
 """
 
 from __future__ import annotations
@@ -13,12 +14,12 @@ from functools import cache
 import numpy as np
 import pytest
 
-from certificates.groups import solve_table
-from certificates.regularised import regularised_optimum
-from certificates.saddle import group_task
-from constructions.homogeneous import HomogeneousNetwork, group_blocks
-from numerics.descent import Descent, descend
-from numerics.margins import group_margins
+from certificates.game.regularised import regularised_optimum
+from certificates.saddle.groups import solve_table
+from certificates.saddle.pair import group_task
+from constructions.networks.homogeneous import HomogeneousNetwork, group_blocks
+from numerics.margins.descent import Descent, descend
+from numerics.margins.evaluation import group_margins
 from theorems.evidence import check
 from theorems.feature_emergence.tabulated_groups import tabulated
 from theorems.plugin import Effort

@@ -22,8 +22,8 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certificates.groups import certify_cyclic
-from constructions.homogeneous import HomogeneousNetwork, group_inputs, sign_inputs
+from certificates.saddle.groups import certify_cyclic
+from constructions.networks.homogeneous import HomogeneousNetwork, group_inputs, sign_inputs
 from theorems.evidence import check, counterexample
 from theorems.feature_emergence.finite_games import (
     FiniteGame,

@@ -30,10 +30,10 @@ from flint import Ordering, fmpq, fmpq_mpoly_ctx
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certificates.parity import certify_parity
-from constructions.homogeneous import sign_inputs
-from constructions.sparse_parity import sparse_parity_network
-from numerics.margins import expected_parity_margins, parity_margins
+from certificates.saddle.parity import certify_parity
+from constructions.networks.homogeneous import sign_inputs
+from constructions.parity.max_margin import sparse_parity_network
+from numerics.margins.evaluation import expected_parity_margins, parity_margins
 from theorems.evidence import check
 from theorems.plugin import Effort
 

@@ -20,13 +20,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from certificates.parity import certify_parity, parity_bound
-from certificates.saddle import judge, only_wrong_label, parity_task
-from constructions.homogeneous import HomogeneousNetwork, sign_inputs
-from constructions.sparse_parity import sparse_parity_network
-from numerics.cyclotomic import sqrt_rational
-from numerics.margins import parity_margins
-from numerics.walsh import walsh_hadamard
+from certificates.saddle.pair import judge, only_wrong_label, parity_task
+from certificates.saddle.parity import certify_parity, parity_bound
+from constructions.networks.homogeneous import HomogeneousNetwork, sign_inputs
+from constructions.parity.max_margin import sparse_parity_network
+from numerics.exact.cyclotomic.numbers import sqrt_rational
+from numerics.fourier.walsh import walsh_hadamard
+from numerics.margins.evaluation import parity_margins
 from theorems.evidence import check
 
 # ---- which networks, and how many neurons

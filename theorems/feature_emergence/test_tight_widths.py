@@ -22,10 +22,10 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from certificates.groups import certify_cyclic
-from certificates.parity import certify_parity
-from constructions.group_composition import real_type_neurons
-from numerics.walsh import walsh_hadamard
+from certificates.saddle.groups import certify_cyclic
+from certificates.saddle.parity import certify_parity
+from constructions.groups.real_type import real_type_neurons
+from numerics.fourier.walsh import walsh_hadamard
 from theorems.evidence import check
 from theorems.feature_emergence.solved_groups import ascent, rounding
 from theorems.plugin import Effort

@@ -29,23 +29,23 @@ import pytest
 import sympy as sp
 from flint import fmpq
 
-from certificates.certificate import MarginCertificate
-from certificates.characters import characters_of, cyclic_characters, symmetric_characters
-from certificates.class_weights import closed_form_margin, condition_sums
-from certificates.game import GameSolution, MarginGame, margin_scale, solve, verify
-from certificates.groups import element_weights
-from certificates.optimal_faces import optimal_faces
-from certificates.parity import certify_parity, parity_bound
-from certificates.pricing import climb, pricing_tensor
-from certificates.products import certify_product, character_table_of, product_class_weights, product_task
-from certificates.saddle import judge
-from constructions.homogeneous import HomogeneousNetwork
-from constructions.product_of_factors import phase_exponents, product_inputs, product_labels, product_of_factors_network
-from constructions.representations import real_irreps
-from numerics.ascent import ascend, normalised_margin
-from numerics.cyclotomic import exact_matmul, rational, root_of_unity, sqrt_rational
-from numerics.exact import to_float
-from numerics.groups import FiniteGroup, elementary_abelian
+from certificates.characters.tables import characters_of, cyclic_characters, symmetric_characters
+from certificates.game.class_weights import closed_form_margin, condition_sums
+from certificates.game.faces import optimal_faces
+from certificates.game.margin_game import GameSolution, MarginGame, margin_scale, solve, verify
+from certificates.saddle.certificate import MarginCertificate
+from certificates.saddle.groups import element_weights
+from certificates.saddle.pair import judge
+from certificates.saddle.parity import certify_parity, parity_bound
+from certificates.saddle.pricing import climb, pricing_tensor
+from certificates.saddle.products import certify_product, character_table_of, product_class_weights, product_task
+from constructions.groups.products import phase_exponents, product_inputs, product_labels, product_of_factors_network
+from constructions.networks.homogeneous import HomogeneousNetwork
+from constructions.representations.orthogonal import real_irreps
+from numerics.exact.cyclotomic.numbers import exact_matmul, rational, root_of_unity, sqrt_rational
+from numerics.exact.numbers import to_float
+from numerics.groups.tables import FiniteGroup, elementary_abelian
+from numerics.margins.ascent import ascend, normalised_margin
 from theorems.evidence import check
 from theorems.feature_emergence.small_groups import (
     UNITS,

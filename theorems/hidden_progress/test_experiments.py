@@ -13,9 +13,9 @@ import pytest
 from theorems.evidence import check
 from theorems.experiments import Experiment, committed, recomputed, run_experiment
 from theorems.hidden_progress.experiments import EXPERIMENTS
-from theorems.hidden_progress.experiments_courses import GROKKING, NO_PLATEAU, PROGRESS
-from theorems.hidden_progress.experiments_curves import CURVES, SCALING
-from theorems.hidden_progress.experiments_times import CELLS, NOISE, NULL_MODEL, WIDTHS
+from theorems.hidden_progress.experiments.courses import GROKKING, NO_PLATEAU, PROGRESS
+from theorems.hidden_progress.experiments.curves import CURVES, SCALING
+from theorems.hidden_progress.experiments.times import CELLS, NOISE, NULL_MODEL, WIDTHS
 from theorems.plugin import Effort
 
 NAME = "hidden-progress:"

@@ -8,13 +8,13 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from constructions.homogeneous import sign_inputs
-from numerics.boolean_spectra import fourier_gap, sinusoid_gap
+from constructions.networks.homogeneous import sign_inputs
+from numerics.fourier.boolean import fourier_gap, sinusoid_gap
 from theorems.evidence import check
 from theorems.experiments import Experiment, committed, run_experiment
-from theorems.hidden_progress.experiments_more import POLYNETS, SINUSOIDS, sinusoid_gaps
-from theorems.hidden_progress.experiments_times import CELLS
-from theorems.hidden_progress.training import coarse_power_law
+from theorems.hidden_progress.experiments.single_models import POLYNETS, SINUSOIDS, sinusoid_gaps
+from theorems.hidden_progress.experiments.times import CELLS
+from theorems.hidden_progress.experiments.training import coarse_power_law
 from theorems.plugin import Effort
 
 

@@ -27,7 +27,7 @@ from flint import arb, fmpq, fmpq_mat
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certificates.kernel_bound import (
+from certificates.duality.feature_fit import (
     best_fit,
     feature_table,
     fit_all_parities,
@@ -36,8 +36,8 @@ from certificates.kernel_bound import (
     tangent_features,
     theorem_bound,
 )
-from constructions.homogeneous import sign_inputs
-from numerics.walsh import walsh_hadamard
+from constructions.networks.homogeneous import sign_inputs
+from numerics.fourier.walsh import walsh_hadamard
 from theorems.evidence import check, counterexample
 
 SEEDS = st.integers(0, 2**32)

@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from constructions.homogeneous import sign_inputs
-from constructions.quadratic_networks import QuadraticNetwork, quadratic_network
+from constructions.networks.homogeneous import sign_inputs
+from constructions.parity.quadratic import QuadraticNetwork, quadratic_network
 from theorems.evidence import check, counterexample
 from theorems.plugin import Effort
 

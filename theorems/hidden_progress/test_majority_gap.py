@@ -26,7 +26,7 @@ import pytest
 import sympy as sp
 from flint import arb, fmpq
 
-from numerics.boolean_spectra import (
+from numerics.fourier.boolean import (
     fourier_gap,
     half_coefficient,
     majority_coefficient,
@@ -35,7 +35,7 @@ from numerics.boolean_spectra import (
     majority_weight,
     symmetric_spectrum,
 )
-from numerics.walsh import walsh_hadamard
+from numerics.fourier.walsh import walsh_hadamard
 from theorems.evidence import check, counterexample
 from theorems.plugin import Effort
 

@@ -1,8 +1,9 @@
 """Theorem 5.5: the sizes for which SGD on a ReLU MLP is proved to learn a parity, printed against repaired.
 
 The printed width, batch and number of steps break three of the four conditions of the proof, whatever the accuracy;
-the repaired sizes meet all four (`numerics.parity_sizes`). None of these sizes can be run: k = 4 needs a million inputs
-and batches of 10^31 samples. That the printed sizes are too small for the *conclusion* is not claimed here.
+the repaired sizes meet all four (`theorems.hidden_progress.sizes`). None of these sizes can be run: k = 4 needs a
+million inputs and batches of 10^31 samples. That the printed sizes are too small for the *conclusion* is not claimed
+here.
 """
 
 from __future__ import annotations
@@ -11,10 +12,10 @@ import pytest
 import sympy as sp
 from flint import arb, fmpq
 
-from constructions.homogeneous import sign_inputs
-from numerics.boolean_spectra import majority_coefficient
-from numerics.parity_sizes import audit, printed_sizes, repaired_sizes, top_coefficient
+from constructions.networks.homogeneous import sign_inputs
+from numerics.fourier.boolean import majority_coefficient
 from theorems.evidence import check
+from theorems.hidden_progress.sizes import audit, printed_sizes, repaired_sizes, top_coefficient
 
 
 @check("hidden-progress:theorem-5.5-full", grade="enclosed", target="corrected", supporting=True)

@@ -18,8 +18,8 @@ from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.homogeneous import sign_inputs
-from numerics.boolean_spectra import majority_coefficient
+from constructions.networks.homogeneous import sign_inputs
+from numerics.fourier.boolean import majority_coefficient
 from theorems.evidence import check
 from theorems.plugin import Effort
 

@@ -28,8 +28,8 @@ from flint import arb, fmpq, nmod_mat
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numerics.boolean_spectra import fourier_gap, majority_gap
-from numerics.walsh import inverse_walsh_hadamard, walsh_hadamard
+from numerics.fourier.boolean import fourier_gap, majority_gap
+from numerics.fourier.walsh import inverse_walsh_hadamard, walsh_hadamard
 from theorems.evidence import check, counterexample
 from theorems.plugin import Effort
 

@@ -16,9 +16,9 @@ from flint import fmpq, fmpq_poly
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.homogeneous import sign_inputs
-from constructions.parity_activations import OscillatingPolynomial, Power, Sinusoid, TriangleWave, Zigzag
-from constructions.parity_networks import (
+from constructions.networks.homogeneous import sign_inputs
+from constructions.parity.activations import OscillatingPolynomial, Power, Sinusoid, TriangleWave, Zigzag
+from constructions.parity.two_layer import (
     PolyNet,
     TwoLayerNetwork,
     neuron,

@@ -16,10 +16,10 @@ from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.homogeneous import sign_inputs
-from constructions.parity_networks import PolyNet
-from numerics.exact import as_exact
-from numerics.polynet_error import block_signs, polynet_error
+from constructions.networks.homogeneous import sign_inputs
+from constructions.parity.two_layer import PolyNet
+from numerics.exact.numbers import as_exact
+from numerics.parity.polynet_error import block_signs, polynet_error
 from theorems.evidence import check, counterexample
 from theorems.plugin import Effort
 

@@ -1,7 +1,8 @@
 """The gradient flow of a disjoint PolyNet: conservation law, times, envelopes, and the long plateau of its error.
 
 The population gradient moves the relevant weights v_1, ..., v_k alone, v_i' = prod_{j != i} v_j, so the flow is solved
-by one integral (`numerics.polynet_flow`), enclosed in balls. Its bounds follow from two cases of the inequality between
+by one integral (`numerics.parity.polynet_flow`), enclosed in balls. Its bounds follow from two cases of the inequality
+between
 the arithmetic and the geometric mean, for a_i = v_i(0)^2 with means v_a and v_g and any g >= 0:
 
     prod (g + a_i)^(1/k) <= g + v_a;
@@ -34,12 +35,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 
-from constructions.homogeneous import sign_inputs
-from constructions.parity_networks import PolyNet
-from numerics.balls import decided_less_equal
-from numerics.exact import as_exact
-from numerics.polynet_error import polynet_error
-from numerics.polynet_flow import (
+from constructions.networks.homogeneous import sign_inputs
+from constructions.parity.two_layer import PolyNet
+from numerics.exact.balls import decided_less_equal
+from numerics.exact.numbers import as_exact
+from numerics.parity.polynet_error import polynet_error
+from numerics.parity.polynet_flow import (
     arithmetic_mean,
     blow_up_time,
     geometric_mean,

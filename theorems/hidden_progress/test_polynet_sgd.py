@@ -26,8 +26,8 @@ import sympy as sp
 from flint import arb, fmpq
 from numpy.typing import NDArray
 
-from numerics.polynet_error import polynet_error
-from numerics.polynet_sgd import proved_steps, train_polynet
+from numerics.parity.polynet_error import polynet_error
+from numerics.parity.polynet_sgd import proved_steps, train_polynet
 from theorems.evidence import check, counterexample
 from theorems.plugin import Effort
 

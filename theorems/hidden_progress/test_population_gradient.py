@@ -27,8 +27,8 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numerics.boolean_spectra import fourier_gap, half_coefficient, majority_coefficient, majority_gap
-from numerics.walsh import walsh_hadamard
+from numerics.fourier.boolean import fourier_gap, half_coefficient, majority_coefficient, majority_gap
+from numerics.fourier.walsh import walsh_hadamard
 from theorems.evidence import check, counterexample
 from theorems.plugin import Effort
 

@@ -25,12 +25,12 @@ from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certificates.least_hinge_loss import least_hinge_loss
-from constructions.homogeneous import sign_inputs
-from constructions.parity_networks import TwoLayerNetwork, post_step_network
-from numerics.exact import as_exact
-from numerics.hinge_loss import parity_losses
-from numerics.linear import solve_unique
+from certificates.duality.hinge_loss import least_hinge_loss
+from constructions.networks.homogeneous import sign_inputs
+from constructions.parity.two_layer import TwoLayerNetwork, post_step_network
+from numerics.exact.linear import solve_unique
+from numerics.exact.numbers import as_exact
+from numerics.parity.hinge_loss import parity_losses
 from theorems.evidence import check, counterexample
 
 EVEN = range(2, 21, 2)

@@ -15,9 +15,9 @@ from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.homogeneous import sign_inputs
-from numerics.boolean_spectra import fourier_gap, majority_coefficient, majority_gap
-from numerics.confidence import median_interval, proportion_interval
+from constructions.networks.homogeneous import sign_inputs
+from numerics.fourier.boolean import fourier_gap, majority_coefficient, majority_gap
+from numerics.runs.confidence import median_interval, proportion_interval
 from theorems.evidence import check
 from theorems.plugin import Effort
 

@@ -21,9 +21,9 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 
-from certificates.farkas import Constraint, FarkasCertificate, FeasiblePoint, decide, find, verify
-from constructions.homogeneous import sign_inputs
-from constructions.parity_networks import relu_network
+from certificates.duality.farkas import Constraint, FarkasCertificate, FeasiblePoint, decide, find, verify
+from constructions.networks.homogeneous import sign_inputs
+from constructions.parity.two_layer import relu_network
 from theorems.evidence import check, counterexample
 
 Sets = tuple[int, ...]  # bit p of a set: whether it contains input p

@@ -1,7 +1,8 @@
 """The oracle for the gradients of the minimal model: all sequences, one by one, from the definition of the loss.
 
 Nothing here knows of powers of the transition matrix, of stationary correlations or of the tensor of
-`numerics.minimal_gradient`: the gradient of the margin loss of every single sequence is weighted with its probability.
+`numerics.markov.minimal_gradient`: the gradient of the margin loss of every single sequence is weighted with its
+probability.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ import numpy as np
 from flint import fmpq, fmpq_poly
 from numpy.typing import NDArray
 
-from numerics.flat_chains import flat_average
-from numerics.log_two import LogTwo
+from numerics.exact.log_two import LogTwo
+from numerics.markov.flat import flat_average
 
 Chain = NDArray[np.object_]
 

@@ -15,7 +15,7 @@ import pytest
 import sympy as sp
 from flint import acb, arb, fmpq
 
-from constructions.induction_head import ngram_head, with_affine_readout
+from constructions.induction.head import ngram_head, with_affine_readout
 from theorems.evidence import check, counterexample
 
 

@@ -25,10 +25,10 @@ import pytest
 import sympy
 from flint import arb, fmpq
 
-from numerics.balls import precision
-from numerics.log_two import LN2, LogTwo
-from numerics.minimal_gradient import flat_tensor, v_gradient, w_gradient
-from numerics.minimal_trajectory import dominance_threshold
+from numerics.exact.balls import precision
+from numerics.exact.log_two import LN2, LogTwo
+from numerics.markov.minimal_gradient import flat_tensor, v_gradient, w_gradient
+from numerics.markov.minimal_trajectory import dominance_threshold
 from theorems.evidence import check
 from theorems.induction_heads.segments import (
     S,

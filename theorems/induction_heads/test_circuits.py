@@ -1,6 +1,6 @@
 """Section 3.1: networks as circuits, and gradients at a constant factor of the cost (Baur and Strassen, a footnote).
 
-`constructions.arithmetic_circuits` derives the number of gates that the gradient adds: 3 M + A + 2 U + 1 - n for a
+`constructions.circuits.arithmetic` derives the number of gates that the gradient adds: 3 M + A + 2 U + 1 - n for a
 circuit without constants with M products, A sums, U unary gates and n inputs that the output depends on. Since n >= 1,
 value and gradient together cost at most 4 times the circuit. The proof of the count is an induction over gates; here
 the circuits of the gradients are built and counted, and their values compared with the derivatives of polynomials:
@@ -19,7 +19,7 @@ import sympy as sp
 from sympy import ZZ
 from sympy.polys.rings import ring
 
-from constructions.arithmetic_circuits import Circuit, Gate, gradient, two_layer_mlp
+from constructions.circuits.arithmetic import Circuit, Gate, gradient, two_layer_mlp
 from theorems.evidence import check
 
 OPERATIONS = ("+", "*", "square")

@@ -17,13 +17,13 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from numerics.confidence import proportion_interval
-from numerics.minimal_gradient import stationary_law
+from numerics.markov.minimal_gradient import stationary_law
+from numerics.runs.confidence import proportion_interval
 from theorems.evidence import check, counterexample
 from theorems.experiments import Experiment, committed, recomputed, run_experiment
 from theorems.induction_heads.experiments import EXPERIMENTS
-from theorems.induction_heads.experiments_phases import PHASES
-from theorems.induction_heads.experiments_variants import MORE_SYMBOLS, ONE_LAYER, TRIGRAMS, UNIGRAM_SIGNAL
+from theorems.induction_heads.experiments.phases import PHASES
+from theorems.induction_heads.experiments.variants import MORE_SYMBOLS, ONE_LAYER, TRIGRAMS, UNIGRAM_SIGNAL
 from theorems.plugin import Effort
 
 Record = Callable[[str, object], None]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from numerics.log_two import LogTwo
+from numerics.exact.log_two import LogTwo
 from theorems.evidence import check, counterexample
 from theorems.induction_heads import flat_prior, printed_updates, sequence_gradients
 from theorems.induction_heads.figures import draw_first_step, draw_second_step, step_figures

@@ -1,7 +1,7 @@
 """Lemmas 8.4 and E.1, first step: what one step of gradient descent does to the minimal model.
 
-Three routes meet: the printed closed forms (`printed_updates`), the tensor of `numerics.minimal_gradient`, and the
-average over all sequences, one by one (`sequence_gradients`). Averages over the flat prior are exact: q + r ln 2.
+Three routes meet: the printed closed forms (`printed_updates`), the tensor of `numerics.markov.minimal_gradient`, and
+the average over all sequences, one by one (`sequence_gradients`). Averages over the flat prior are exact: q + r ln 2.
 Closed forms with t as a parameter are proved by telescoping: a sequence is fixed by its first values and the recurrence
 of its increments, and with L = lambda^t as a symbol the recurrence is an identity of rational functions.
 """
@@ -17,9 +17,9 @@ import sympy
 from flint import fmpq
 from numpy.typing import NDArray
 
-from numerics.linear import rank
-from numerics.log_two import LN2, LogTwo
-from numerics.minimal_gradient import flat_tensor, stationary_law, v_gradient, w_gradient
+from numerics.exact.linear import rank
+from numerics.exact.log_two import LN2, LogTwo
+from numerics.markov.minimal_gradient import flat_tensor, stationary_law, v_gradient, w_gradient
 from theorems.evidence import check, counterexample
 from theorems.induction_heads import flat_prior, printed_updates, sequence_gradients
 from theorems.induction_heads.sequence_gradients import Chain, chain

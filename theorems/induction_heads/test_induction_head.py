@@ -3,7 +3,7 @@
 The hard limit is computed in rational arithmetic and compared with counts by plain loops over the sequence: for all
 sequences of small sizes, and for random ones of length 400. Because of the causal mask, the outputs on all sequences
 of length t contain those on all shorter ones. The distance from the hard limit at finite scales is enclosed by ball
-arithmetic and compared with the bound that is proved in the docstring of `constructions.induction_head`.
+arithmetic and compared with the bound that is proved in the docstring of `constructions.induction.head`.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
-from constructions.induction_head import (
+from constructions.induction.head import (
     CountingHead,
     bayesian_ngram_head,
     ngram_head,
     printed_induction_head,
     scales_for,
 )
-from constructions.layers import AttentionLayer
-from numerics.balls import precision
+from constructions.networks.attention import AttentionLayer
+from numerics.exact.balls import precision
 from theorems.evidence import check, counterexample
 from theorems.plugin import Effort
 

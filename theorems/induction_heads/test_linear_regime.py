@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from constructions.layers import AttentionHead
-from constructions.minimal_model import MinimalModel, bigram_minimal_model, unigram_minimal_model
-from numerics.minimal_gradient import chain_tensor, flat_tensor, stationary_law, v_gradient, w_gradient
+from constructions.induction.minimal_model import MinimalModel, bigram_minimal_model, unigram_minimal_model
+from constructions.networks.attention import AttentionHead
+from numerics.markov.minimal_gradient import chain_tensor, flat_tensor, stationary_law, v_gradient, w_gradient
 from theorems.evidence import check, counterexample
 from theorems.induction_heads import sequence_gradients
 from theorems.induction_heads.sequence_gradients import Chain, chain

@@ -22,8 +22,8 @@ import pytest
 import sympy as sp
 from flint import fmpq
 
-from numerics.markov_chains import dirichlet_chains, stationary_law
-from numerics.markov_enumeration import dirichlet_moment
+from numerics.markov.chains import dirichlet_chains, stationary_law
+from numerics.markov.enumeration import dirichlet_moment
 from theorems.evidence import check
 
 k = sp.symbols("k", positive=True)

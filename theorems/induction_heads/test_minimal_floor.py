@@ -23,11 +23,11 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from constructions.minimal_model import MinimalModel
-from numerics.markov import kl_divergence
-from numerics.markov_chains import dirichlet_chains, sample_sequences
-from numerics.markov_enumeration import stationary_evidence
-from numerics.markov_losses import count_logit_floor, count_logit_loss, entropy_rate, reference_losses
+from constructions.induction.minimal_model import MinimalModel
+from numerics.markov.chains import dirichlet_chains, sample_sequences
+from numerics.markov.enumeration import stationary_evidence
+from numerics.markov.losses import count_logit_floor, count_logit_loss, entropy_rate, reference_losses
+from numerics.markov.predictors import kl_divergence
 from theorems.evidence import check, counterexample
 from theorems.plugin import Effort
 

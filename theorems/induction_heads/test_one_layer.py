@@ -31,7 +31,7 @@ import pytest
 import sympy as sp
 from flint import arb
 
-from certificates.farkas import (
+from certificates.duality.farkas import (
     Constraint,
     FarkasCertificate,
     FeasiblePoint,
@@ -41,8 +41,8 @@ from certificates.farkas import (
     verify,
     verify_point,
 )
-from constructions.induction_head import bayesian_ngram_head, ngram_head
-from numerics.balls import as_balls, precision
+from constructions.induction.head import bayesian_ngram_head, ngram_head
+from numerics.exact.balls import as_balls, precision
 from theorems.evidence import check
 
 Tokens = tuple[int, ...]

@@ -14,16 +14,16 @@ import pytest
 import sympy as sp
 from flint import acb, arb
 
-from numerics.balls import precision
-from numerics.markov import kl_divergence, ngram, uniform
-from numerics.markov_chains import dirichlet_chains, doubly_stochastic_chains, sample_sequences
-from numerics.markov_losses import (
+from numerics.exact.balls import precision
+from numerics.markov.chains import dirichlet_chains, doubly_stochastic_chains, sample_sequences
+from numerics.markov.losses import (
     entropy_rate,
     known_law_loss,
     reference_losses,
     stationary_entropy,
     uniform_loss,
 )
+from numerics.markov.predictors import kl_divergence, ngram, uniform
 from theorems.evidence import check
 from theorems.plugin import Effort
 

@@ -23,9 +23,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from numerics.log_two import LN2, LogTwo
-from numerics.minimal_gradient import chain_tensor, flat_tensor, stationary_law, v_gradient, w_gradient
-from numerics.minimal_trajectory import dominance_threshold
+from numerics.exact.log_two import LN2, LogTwo
+from numerics.markov.minimal_gradient import chain_tensor, flat_tensor, stationary_law, v_gradient, w_gradient
+from numerics.markov.minimal_trajectory import dominance_threshold
 from theorems.evidence import check, counterexample
 from theorems.induction_heads import flat_prior, printed_updates, sequence_gradients
 from theorems.induction_heads.segments import S, U, V, density, positive_inside, roots_inside, x

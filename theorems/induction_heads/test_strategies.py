@@ -2,8 +2,8 @@
 
 Two states are treated exactly. The chain leaves state 1 with probability U and state 2 with probability V, uniform and
 independent; pi = (V, U)/(U + V). Probabilities of sequences lie in Q + Q ln 2 and are computed by polynomial expansion
-(`numerics.markov_enumeration`), independently of the positive recursion behind the predictors
-(`numerics.markov_bayes`). Sampled checks name sample size, seed and confidence.
+(`numerics.markov.enumeration`), independently of the positive recursion behind the predictors
+(`numerics.markov.bayes`). Sampled checks name sample size, seed and confidence.
 """
 
 from __future__ import annotations
@@ -18,13 +18,11 @@ from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numerics.balls import precision
-from numerics.flat_chains import flat_average
-from numerics.log_two import LN2, LogTwo
-from numerics.markov import bigram, ngram, unigram
-from numerics.markov_bayes import stationary_bayes
-from numerics.markov_chains import dirichlet_chains, sample_sequences, stationary_law
-from numerics.markov_enumeration import (
+from numerics.exact.balls import precision
+from numerics.exact.log_two import LN2, LogTwo
+from numerics.markov.bayes import stationary_bayes
+from numerics.markov.chains import dirichlet_chains, sample_sequences, stationary_law
+from numerics.markov.enumeration import (
     all_sequences,
     dirichlet_moment,
     independent_start_evidence,
@@ -32,10 +30,12 @@ from numerics.markov_enumeration import (
     transitions,
     two_state_evidence,
 )
-from numerics.markov_losses import (
+from numerics.markov.flat import flat_average
+from numerics.markov.losses import (
     reference_losses,
     stationary_entropy,
 )
+from numerics.markov.predictors import bigram, ngram, unigram
 from theorems.evidence import check, counterexample
 from theorems.plugin import Effort
 

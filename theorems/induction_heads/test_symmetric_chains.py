@@ -16,7 +16,7 @@ import sympy
 from flint import fmpq
 from numpy.typing import NDArray
 
-from numerics.minimal_gradient import spread_moments, symmetric_tensor, v_gradient, w_gradient
+from numerics.markov.minimal_gradient import spread_moments, symmetric_tensor, v_gradient, w_gradient
 from theorems.evidence import check, counterexample
 from theorems.induction_heads import printed_updates, sequence_gradients
 

@@ -1,7 +1,8 @@
 """Beyond two steps: gradient descent on the minimal model in the linear regime, exactly, for the flat prior.
 
 Every step takes the population gradient at the weights of the step before, in both layers, exactly in Q[ln 2]
-(`numerics.minimal_trajectory`). The oracle differentiates the margin loss of every single sequence at those weights.
+(`numerics.markov.minimal_trajectory`). The oracle differentiates the margin loss of every single sequence at those
+weights.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from numerics.log_two import LogTwo
-from numerics.minimal_gradient import flat_tensor
-from numerics.minimal_trajectory import linear_margin, nth_step, trajectory
+from numerics.exact.log_two import LogTwo
+from numerics.markov.minimal_gradient import flat_tensor
+from numerics.markov.minimal_trajectory import linear_margin, nth_step, trajectory
 from theorems.evidence import check
 from theorems.induction_heads import sequence_gradients
 

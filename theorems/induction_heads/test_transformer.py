@@ -16,9 +16,9 @@ from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.layers import AttentionHead, AttentionLayer
-from constructions.transformer import AttentionTransformer
-from numerics.exact import as_exact
+from constructions.networks.attention import AttentionHead, AttentionLayer
+from constructions.networks.transformer import AttentionTransformer
+from numerics.exact.numbers import as_exact
 from theorems.evidence import check
 
 # ---- the transformer (8.4)-(8.5)

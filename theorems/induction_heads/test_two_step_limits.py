@@ -24,10 +24,10 @@ import sympy
 from flint import fmpq
 from numpy.typing import NDArray
 
-from constructions.curriculum import first_step_limit, last_logits, long_second_step, two_step_models
-from constructions.minimal_model import MinimalModel
-from numerics.log_two import LN2
-from numerics.minimal_gradient import flat_tensor, v_gradient, w_gradient
+from constructions.induction.curriculum import first_step_limit, last_logits, long_second_step, two_step_models
+from constructions.induction.minimal_model import MinimalModel
+from numerics.exact.log_two import LN2
+from numerics.markov.minimal_gradient import flat_tensor, v_gradient, w_gradient
 from theorems.evidence import check, counterexample
 from theorems.induction_heads.segments import S, U, V, mean
 

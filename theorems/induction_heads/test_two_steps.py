@@ -16,8 +16,8 @@ import pytest
 from flint import arb, fmpq
 from numpy.typing import NDArray
 
-from constructions.curriculum import first_step_limit, last_logits, long_second_step, two_step_models
-from constructions.minimal_model import MinimalModel
+from constructions.induction.curriculum import first_step_limit, last_logits, long_second_step, two_step_models
+from constructions.induction.minimal_model import MinimalModel
 from theorems.evidence import check, counterexample
 from theorems.induction_heads import sequence_gradients
 

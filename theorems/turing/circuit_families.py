@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from constructions.boolean_circuits import BooleanCircuit, BooleanGate, LayeredCircuit
+from constructions.circuits.boolean import BooleanCircuit, BooleanGate, LayeredCircuit
 
 OPERATIONS = ("AND", "OR", "NOT", "ID")
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from constructions.decoder_attention import DecoderAttention, DecoderLayer
-from constructions.feed_forward import AffineLayer
-from constructions.turing_machine import TuringMachine, random_machine
-from constructions.turing_transformer import TuringTransformer, compile_turing_machine
+from constructions.networks.decoder import DecoderAttention, DecoderLayer
+from constructions.networks.feed_forward import AffineLayer
+from constructions.turing.compiler import TuringTransformer, compile_turing_machine
+from constructions.turing.machine import TuringMachine, random_machine
 
 Integers = NDArray[np.int64]
 
@@ -73,7 +73,7 @@ def functional_norm(layer: DecoderLayer) -> int:
 
 def machine_with(table: dict[tuple[int, int], tuple[int, int, int]], **options: Any) -> TuringMachine:
     """A machine over numbered states and symbols; `options` as for `machine_from_table`, with numbers as strings."""
-    from constructions.turing_machine import machine_from_table
+    from constructions.turing.machine import machine_from_table
 
     named = {(str(z), str(a)): (str(q), str(u), move) for (z, a), (q, u, move) in table.items()}
     return machine_from_table(named, start="0", blank="0", **options)

@@ -33,7 +33,7 @@ from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numerics.generalisation import (
+from numerics.learning.generalisation import (
     circuit_count,
     consistent_failure_probability,
     erm_bound,

@@ -16,10 +16,10 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from constructions.decoder_attention import DecoderAttention
-from constructions.feed_forward import AffineLayer
-from constructions.turing_layout import TuringLayout
-from constructions.turing_transformer import TuringTransformer
+from constructions.networks.decoder import DecoderAttention
+from constructions.networks.feed_forward import AffineLayer
+from constructions.turing.compiler import TuringTransformer
+from constructions.turing.layout import TuringLayout
 from theorems.evidence import check, counterexample
 from theorems.turing.compiled_layers import (
     attended,

@@ -15,8 +15,8 @@ from itertools import combinations_with_replacement, product
 import numpy as np
 import pytest
 
-from certificates.all_layer_margin import circuit_margin_bound, operator_norm
-from constructions.boolean_circuits import (
+from certificates.margins.all_layer import circuit_margin_bound, operator_norm
+from constructions.circuits.boolean import (
     BooleanCircuit,
     BooleanGate,
     LayeredCircuit,
@@ -24,8 +24,8 @@ from constructions.boolean_circuits import (
     from_truth_table,
     layered,
 )
-from constructions.circuit_networks import QUARTERS, THIRDS, circuit_network, exact_values, verify
-from constructions.feed_forward import AffineLayer, FeedForward
+from constructions.circuits.relu import QUARTERS, THIRDS, circuit_network, exact_values, verify
+from constructions.networks.feed_forward import AffineLayer, FeedForward
 from theorems.evidence import check, counterexample
 from theorems.turing.circuit_families import (
     OPERATIONS,

@@ -14,10 +14,10 @@ from fractions import Fraction
 import numpy as np
 from flint import arb
 
-from certificates.all_layer_margin import circuit_margin_bound, operator_norm
-from constructions.boolean_circuits import layered
-from constructions.circuit_networks import circuit_network
-from numerics.covers import margin_sample_size
+from certificates.margins.all_layer import circuit_margin_bound, operator_norm
+from constructions.circuits.boolean import layered
+from constructions.circuits.relu import circuit_network
+from numerics.learning.covers import margin_sample_size
 from theorems.evidence import check
 from theorems.turing.circuit_families import (
     alternating_chain,

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from constructions.boolean_circuits import BooleanGate, LayeredCircuit
-from constructions.circuit_networks import QUARTERS, THIRDS, circuit_network, rounding, verify
-from numerics.exact import as_exact
+from constructions.circuits.boolean import BooleanGate, LayeredCircuit
+from constructions.circuits.relu import QUARTERS, THIRDS, circuit_network, rounding, verify
+from numerics.exact.numbers import as_exact
 from theorems.evidence import check, counterexample
 from theorems.turing.circuit_families import identity_chain, random_layered, random_sizes
 

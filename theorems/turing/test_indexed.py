@@ -13,10 +13,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from constructions.turing_indexed import IndexedSteps, advance_indexed, run_indexed, start_indexed
-from constructions.turing_indexed_checks import wrong_answers
-from constructions.turing_invariants import reference_run, violations
-from constructions.turing_machine import (
+from constructions.turing.compiler import TuringTransformer, compile_turing_machine
+from constructions.turing.evaluators.indexed import IndexedSteps, advance_indexed, run_indexed, start_indexed
+from constructions.turing.evaluators.indexed_checks import wrong_answers
+from constructions.turing.invariants import reference_run, violations
+from constructions.turing.machine import (
     BUSY_BEAVERS,
     TuringMachine,
     busy_beaver,
@@ -24,8 +25,7 @@ from constructions.turing_machine import (
     palindrome_machine,
     random_machine,
 )
-from constructions.turing_transformer import TuringTransformer, compile_turing_machine
-from numerics.turing_simulator import advance, new_tape
+from numerics.turing.simulator import advance, new_tape
 from theorems.evidence import check
 
 

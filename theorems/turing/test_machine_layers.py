@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from constructions.turing_layout import rounding_layers
-from constructions.turing_machine import RIGHT, random_machine
-from constructions.turing_transformer import THIRD, compile_turing_machine
+from constructions.turing.compiler import THIRD, compile_turing_machine
+from constructions.turing.layout import rounding_layers
+from constructions.turing.machine import RIGHT, random_machine
 from theorems.evidence import check
 from theorems.turing.compiled_layers import compiled, functional, functional_norm, layer_named
 

@@ -1,6 +1,6 @@
 """The all-layer margin of compiled Turing machines: certified below, attacked above, over the number of position bits.
 
-The certificate and its proof stand in `certificates.turing_margin`; it uses the joint inequality, since hard attention
+The certificate and its proof stand in `certificates.margins.turing`; it uses the joint inequality, since hard attention
 with ties is not nice as printed. Here its hypotheses are checked on runs, perturbations of exactly its norm are tried,
 and the sparse attack on the null pair of layer C.6 gives exact upper bounds. The palindrome machine decides the words
 below within 12 steps.
@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from certificates.turing_margin import (
+from certificates.margins.turing import (
     machine_margin_bound,
     null_key_flip,
     predictions,
@@ -21,9 +21,9 @@ from certificates.turing_margin import (
     run_facts,
     worst_prediction,
 )
-from constructions.turing_machine import busy_beaver, machine_from_table, palindrome_machine
-from constructions.turing_transformer import compile_turing_machine
-from constructions.turing_transformer_dense import run_dense
+from constructions.turing.compiler import compile_turing_machine
+from constructions.turing.evaluators.dense import run_dense
+from constructions.turing.machine import busy_beaver, machine_from_table, palindrome_machine
 from theorems.evidence import check
 
 WORDS = [(1, 2, 1), (1, 2), (), (1, 1), (2, 2), (1,)]

@@ -15,10 +15,14 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from constructions.decoder_attention import DecoderAttention
-from constructions.feed_forward import AffineLayer, FeedForward
-from constructions.turing_invariants import expected_hidden, reference_run, violations
-from constructions.turing_machine import (
+from constructions.networks.decoder import DecoderAttention
+from constructions.networks.feed_forward import AffineLayer, FeedForward
+from constructions.turing.compiler import TuringTransformer, compile_turing_machine, layer_table
+from constructions.turing.evaluators.dense import float_layers, run_dense
+from constructions.turing.evaluators.exact import run_exact
+from constructions.turing.evaluators.run import TransformerRun
+from constructions.turing.invariants import expected_hidden, reference_run, violations
+from constructions.turing.machine import (
     BUSY_BEAVERS,
     TuringMachine,
     busy_beaver,
@@ -26,10 +30,6 @@ from constructions.turing_machine import (
     palindrome_machine,
     random_machine,
 )
-from constructions.turing_transformer import TuringTransformer, compile_turing_machine, layer_table
-from constructions.turing_transformer_dense import float_layers, run_dense
-from constructions.turing_transformer_exact import run_exact
-from constructions.turing_transformer_run import TransformerRun
 from theorems.evidence import check
 
 TOLERANCE = 1e-9

@@ -1,6 +1,6 @@
 """All-layer margins of circuit networks: certified from below, attacked from above, naive against corrected.
 
-The certified bound of theorem D.6 is proved for all circuits (`certificates.all_layer_margin`); here perturbations of
+The certified bound of theorem D.6 is proved for all circuits (`certificates.margins.all_layer`); here perturbations of
 exactly that norm are tried, random and optimised, and attacks give upper bounds that are exact rationals. The bound of
 lemma 3.3 in terms of the width is derived in `test_the_certified_margin_is_a_polynomial_in_the_inverse_width`.
 """
@@ -16,11 +16,11 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from certificates.all_layer_margin import circuit_constants, circuit_margin_bound, margin_bound, operator_norm
-from certificates.margin_attack import circuit_target, directions, largest_change, replay, smallest_flip
-from constructions.boolean_circuits import all_inputs, layered
-from constructions.circuit_networks import QUARTERS, THIRDS, circuit_network
-from numerics.exact import to_float
+from certificates.margins.all_layer import circuit_constants, circuit_margin_bound, margin_bound, operator_norm
+from certificates.margins.attack import circuit_target, directions, largest_change, replay, smallest_flip
+from constructions.circuits.boolean import all_inputs, layered
+from constructions.circuits.relu import QUARTERS, THIRDS, circuit_network
+from numerics.exact.numbers import to_float
 from theorems.evidence import check, counterexample
 from theorems.turing.circuit_families import (
     alternating_chain,

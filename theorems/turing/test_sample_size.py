@@ -25,8 +25,14 @@ from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numerics.covers import chaining_bound, dudley_bound, margin_error_bound, margin_free_bound, margin_sample_size
-from numerics.generalisation import (
+from numerics.learning.covers import (
+    chaining_bound,
+    dudley_bound,
+    margin_error_bound,
+    margin_free_bound,
+    margin_sample_size,
+)
+from numerics.learning.generalisation import (
     consistent_failure_probability,
     erm_failure_probability,
     occam_sample_size,

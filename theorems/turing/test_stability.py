@@ -1,9 +1,9 @@
 """Appendix D: corrections make the margin independent of the depth (theorem D.6 and what it rests on).
 
 The proof of theorem D.6, with the one inequality that the repaired definition of nice functions asks for, stands in
-`certificates.all_layer_margin`. Its estimates are inequalities between products of positive constants, checked here for
-all values of the constants (`test_the_radii_of_the_theorem_close_the_induction`); the induction itself is three lines,
-and every quantity in it is also measured along perturbed networks, where each of the three lines must hold.
+`certificates.margins.all_layer`. Its estimates are inequalities between products of positive constants, checked here
+for all values of the constants (`test_the_radii_of_the_theorem_close_the_induction`); the induction itself is three
+lines, and every quantity in it is also measured along perturbed networks, where each of the three lines must hold.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from certificates.all_layer_margin import MarginConstants, circuit_constants, lower_end, margin_bound
-from certificates.margin_attack import circuit_target, directions
-from constructions.boolean_circuits import all_inputs, layered
-from constructions.circuit_networks import QUARTERS, THIRDS, circuit_network
-from numerics.exact import to_float
+from certificates.margins.all_layer import MarginConstants, circuit_constants, lower_end, margin_bound
+from certificates.margins.attack import circuit_target, directions
+from constructions.circuits.boolean import all_inputs, layered
+from constructions.circuits.relu import QUARTERS, THIRDS, circuit_network
+from numerics.exact.numbers import to_float
 from theorems.evidence import check, counterexample
 from theorems.turing.circuit_families import identity_chain, parity_circuit, random_layered, random_sizes
 
@@ -251,7 +251,7 @@ def test_the_constants_of_relu_layers_and_roundings():
     relu(z - c) <= |z|) and moves by at most sqrt 2 M d_2, so the output moves by at most s sqrt 2 (sqrt 2 M d_2) +
     sqrt 2 M (1 + sigma) d_3 + d_4, for perturbations d_2 (first layer), d_3, d_4 (weight and bias of the second).
     Two ReLU layers with hidden bits of norm at most U: ||W_2|| sqrt 2 M d_1 + (U + sqrt 2 M sigma) d_2 + d_3.
-    Hard attention satisfies the joint inequality: `certificates.turing_margin` and definition D.2.
+    Hard attention satisfies the joint inequality: `certificates.margins.turing` and definition D.2.
     """
     a, b, c, x, y, z = sp.symbols("a b c x y z", nonnegative=True)
     squares = (a * y - b * x) ** 2 + (a * z - c * x) ** 2 + (b * z - c * y) ** 2

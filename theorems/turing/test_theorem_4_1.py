@@ -16,7 +16,7 @@ so that one architecture serves all; k' = k + 1 counts the extra state, r^2 = 4 
    are sqrt k and sqrt(A + 1). Queries and keys have operator norm at most 2, values at most 1; |q|, |k| <= r and
    |K_0| <= r^2/2.
 5. With sigma_h = 1/(8 r^2) and sigma_theta = sigma_xi = 1/(32 r^3) the scores keep apart, the steps satisfy the joint
-   inequality (derived in `certificates.turing_margin`) with mu <= 2 sqrt N and kappa_theta lambda <= (3 r + 7) sqrt N,
+   inequality (derived in `certificates.margins.turing`) with mu <= 2 sqrt N and kappa_theta lambda <= (3 r + 7) sqrt N,
    and theorem D.6 gives the margin gamma >= 1/(168 r max(r^2, sqrt N)) at every word of X: of order P^(-3/2) in P.
 6. w <= 26 (k' A + P), d <= 13 + P, ||theta||_1 <= alpha := 100 (P + 12) (k' A + P^2), and p <= 25 d w^2 if A <= w, so
    that log p = O(log(w d)).
@@ -40,8 +40,8 @@ import pytest
 import sympy as sp
 from flint import arb
 
-from certificates.all_layer_margin import operator_norm
-from certificates.turing_margin import (
+from certificates.margins.all_layer import operator_norm
+from certificates.margins.turing import (
     filled_layers,
     machine_margin_bound,
     parameter_count,
@@ -49,12 +49,12 @@ from certificates.turing_margin import (
     random_perturbations,
     run_facts,
 )
-from constructions.turing_invariants import expected_hidden, reference_run
-from constructions.turing_machine import machine_from_table, palindrome_machine, random_machine
-from constructions.turing_transformer import compile_turing_machine, needed_bits
-from constructions.turing_transformer_exact import run_exact
-from numerics.covers import margin_sample_size
-from numerics.generalisation import occam_sample_size, turing_machine_count
+from constructions.turing.compiler import compile_turing_machine, needed_bits
+from constructions.turing.evaluators.exact import run_exact
+from constructions.turing.invariants import expected_hidden, reference_run
+from constructions.turing.machine import machine_from_table, palindrome_machine, random_machine
+from numerics.learning.covers import margin_sample_size
+from numerics.learning.generalisation import occam_sample_size, turing_machine_count
 from theorems.evidence import check, counterexample
 from theorems.turing.compiled_layers import attention_norm, compiled, functional_norm, layer_named
 
@@ -311,7 +311,7 @@ def test_weights_are_few_and_small(states: int, symbols: int, bits: int) -> None
     """Step 4, read off the weights with the textbook rule at the left end, which needs all layers of the others too.
 
     An operator norm is at most the root of the largest sum of a row times that of a column; for values on bits see
-    `certificates.turing_margin`: |K_0| = D - 1 and the D + 1 coordinates of a query are signs, D <= 2 P.
+    `certificates.margins.turing`: |K_0| = D - 1 and the D + 1 coordinates of a query are signs, D <= 2 P.
     """
     transformer = compiled(bits, states=states, symbols=symbols, left_end="stay")
     norms, sizes = _functional_norms(), {K: states + 1, A: symbols, P: bits}

@@ -23,7 +23,7 @@ import sympy as sp
 from flint import arb
 from scipy.optimize import minimize, minimize_scalar
 
-from numerics.balls import precision
+from numerics.exact.balls import precision
 from theorems.evidence import check
 
 TRUE_VALUES = {1: 0.5, 2: 0.41421, 3: 0.35732, 4: 0.31821, 8: 0.23475, 16: 0.16959, 64: 0.08618}

@@ -13,20 +13,20 @@ import pytest
 import sympy as sp
 from flint import fmpq
 
-from constructions.decoder_attention import DecoderAttention, DecoderLayer, identity_attention
-from constructions.feed_forward import AffineLayer
-from constructions.turing_invariants import violations
-from constructions.turing_machine import (
+from constructions.networks.decoder import DecoderAttention, DecoderLayer, identity_attention
+from constructions.networks.feed_forward import AffineLayer
+from constructions.turing.compiler import TuringTransformer, compile_turing_machine, needed_bits
+from constructions.turing.evaluators.dense import run_dense
+from constructions.turing.evaluators.exact import run_exact
+from constructions.turing.invariants import violations
+from constructions.turing.machine import (
     RIGHT,
     Transition,
     TuringMachine,
     machine_from_table,
     random_machine,
 )
-from constructions.turing_transformer import TuringTransformer, compile_turing_machine, needed_bits
-from constructions.turing_transformer_dense import run_dense
-from constructions.turing_transformer_exact import run_exact
-from numerics.exact import as_exact
+from numerics.exact.numbers import as_exact
 from theorems.evidence import check, counterexample
 
 # ---- the architecture, by loops over the printed formulas

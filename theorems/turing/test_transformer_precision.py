@@ -10,13 +10,13 @@ import pytest
 import sympy as sp
 from flint import fmpq
 
-from constructions.feed_forward import AffineLayer
-from constructions.turing_invariants import violations
-from constructions.turing_machine import palindrome_machine
-from constructions.turing_transformer import TuringTransformer, compile_turing_machine
-from constructions.turing_transformer_dense import run_dense
-from constructions.turing_transformer_exact import run_exact
-from numerics.exact import as_exact
+from constructions.networks.feed_forward import AffineLayer
+from constructions.turing.compiler import TuringTransformer, compile_turing_machine
+from constructions.turing.evaluators.dense import run_dense
+from constructions.turing.evaluators.exact import run_exact
+from constructions.turing.invariants import violations
+from constructions.turing.machine import palindrome_machine
+from numerics.exact.numbers import as_exact
 from theorems.evidence import check, counterexample
 
 # ---- remark 4.1: precision and softmax

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from constructions.turing_machine import (
+from constructions.turing.compiler import compile_turing_machine
+from constructions.turing.evaluators.exact import run_exact
+from constructions.turing.machine import (
     RIGHT,
     Transition,
     TuringMachine,
@@ -15,9 +17,7 @@ from constructions.turing_machine import (
     palindrome_machine,
     random_machine,
 )
-from constructions.turing_transformer import compile_turing_machine
-from constructions.turing_transformer_exact import run_exact
-from numerics.turing_simulator import Run, last_visits, simulate
+from numerics.turing.simulator import Run, last_visits, simulate
 from theorems.evidence import check, counterexample
 
 

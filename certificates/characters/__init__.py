@@ -1,0 +1,1 @@
+"""Character tables of finite groups, exactly."""

@@ -1,0 +1,145 @@
+"""Families of groups whose max margin has a closed form: abelian, dihedral and dicyclic groups, for every size.
+
+By `certificates.game.class_weights` the margin is 2/(3 sqrt(3n) S), S = sum of d^(5/2)/s over the nontrivial
+irreducible representations, when the condition sums sum (d^(3/2)/s) Re chi(C) are not positive; s = 1 for real type and
+1/sqrt 2
+otherwise. In these families the sums are negative for every size, because sums of roots of unity vanish:
+
+    abelian, r real characters   S = r - 1 + sqrt 2 (n - r)
+    dihedral, order 2n           S = 1 + (n - 1) 2^(3/2) for odd n, 3 + (n - 2) 2^(3/2) for even n
+    dicyclic, order 4m           S = l + 8 floor(m/2) + 2^(5/2) floor((m - 1)/2), l = 3 (m even) or 1 + 2 sqrt 2 (m odd)
+
+The margins below use these expressions alone, no table and no game. The tables are written from the lists of
+irreducible representations, so that either can be checked against the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from certificates.characters.tables import CharacterTable, cyclic_characters, product_characters
+from numerics.exact.cyclotomic.numbers import Cyclotomic, cosine, rational, root_of_unity, sqrt_rational
+
+__all__ = [
+    "abelian_characters",
+    "abelian_margin",
+    "dicyclic_characters",
+    "dicyclic_margin",
+    "dihedral_characters",
+    "dihedral_margin",
+]
+
+
+def abelian_margin(factors: Sequence[int]) -> Cyclotomic:
+    """Return the max margin of Z_f1 x Z_f2 x .. for the given orders f >= 2 of the cyclic factors, exactly.
+
+    The number of real characters is 2^(number of even factors). For a cyclic group of odd order n this is theorem
+    7.7's sqrt(2/27)/(sqrt(n) (n - 1)), for Z_2^k it is 2/(3 sqrt(3n) (n - 1)).
+    """
+    _refuse_factors(factors)
+    order, real = int(np.prod(factors)), 2 ** sum(f % 2 == 0 for f in factors)
+    return _margin(order, real - 1 + (order - real) * sqrt_rational(2))
+
+
+def dihedral_margin(n: int) -> Cyclotomic:
+    """Return the max margin of the dihedral group of order 2n, n >= 3, exactly."""
+    _refuse_smaller(n, 3, "dihedral group of order 2n")
+    linear = 1 if n % 2 else 3
+    return _margin(2 * n, linear + (n - 1 if n % 2 else n - 2) * 2 * sqrt_rational(2))
+
+
+def dicyclic_margin(m: int) -> Cyclotomic:
+    """Return the max margin of the dicyclic group of order 4m, m >= 2, exactly; m = 2 is the quaternion group."""
+    _refuse_smaller(m, 2, "dicyclic group of order 4m")
+    linear = 1 + 2 * sqrt_rational(2) if m % 2 else rational(3)
+    return _margin(4 * m, linear + 8 * (m // 2) + (m - 1) // 2 * 4 * sqrt_rational(2))
+
+
+def abelian_characters(factors: Sequence[int]) -> CharacterTable:
+    """Return the table of Z_f1 x Z_f2 x .., for the given orders f >= 2 of the cyclic factors."""
+    _refuse_factors(factors)
+    return reduce(product_characters, map(cyclic_characters, factors))
+
+
+def dihedral_characters(n: int) -> CharacterTable:
+    """Return the table of the dihedral group of order 2n, n >= 3: r^n = t^2 = 1, t r t = r^-1.
+
+    Classes: r^0, r^1, .., r^floor(n/2), then the reflections t (for even n those r^k t with even and with odd k).
+    """
+    _refuse_smaller(n, 3, "dihedral group of order 2n")
+    powers = range(n // 2 + 1)
+    reflections = 1 if n % 2 else 2
+    rows: list[tuple[str, list[Any]]] = [
+        ("A1", [1] * (len(powers) + reflections)),
+        ("A2", [1] * len(powers) + [-1] * reflections),
+    ]
+    if n % 2 == 0:
+        signs = [(-1) ** k for k in powers]
+        rows += [("B1", [*signs, 1, -1]), ("B2", [*signs, -1, 1])]
+    for j in range(1, (n + 1) // 2):
+        rows.append((f"E{j}", [2 * cosine(j * k % n, n) for k in powers] + [0] * reflections))
+    return CharacterTable(
+        f"D{n}",
+        np.array([values for _, values in rows], dtype=object),
+        (*(1 if 2 * k % n == 0 else 2 for k in powers), *[n // reflections] * reflections),
+        (*(_folded(2 * k, n) for k in powers), *[0] * reflections),
+        tuple(range(len(powers) + reflections)),
+        (*map(_power("r"), powers), *["t", "r t"][:reflections]),
+        tuple(name for name, _ in rows),
+    )
+
+
+def dicyclic_characters(m: int) -> CharacterTable:
+    """Return the table of the dicyclic group of order 4m, m >= 2: a^2m = 1, x^2 = a^m, x^-1 a x = a^-1.
+
+    Classes: a^0, a^1, .., a^m, then x a^k with even k and with odd k. The representation E_j of degree 2, with
+    character 2 cos(pi j k/m) at a^k, is of real type for even j and of quaternionic type for odd j.
+    """
+    _refuse_smaller(m, 2, "dicyclic group of order 4m")
+    powers = range(m + 1)
+    signs = [(-1) ** k for k in powers]
+    image = root_of_unity(1, 4) if m % 2 else rational(1)  # of x where a goes to -1, because x^2 = a^m
+    rows: list[tuple[str, list[Any]]] = [
+        ("A1", [1] * (m + 3)),
+        ("A2", [1] * (m + 1) + [-1, -1]),
+        ("B1", [*signs, image, -image]),
+        ("B2", [*signs, -image, image]),
+    ]
+    rows += [(f"E{j}", [2 * cosine(j * k % (2 * m), 2 * m) for k in powers] + [0, 0]) for j in range(1, m)]
+    return CharacterTable(
+        f"Dic{m}",
+        np.array([values for _, values in rows], dtype=object),
+        (*(1 if k % m == 0 else 2 for k in powers), m, m),
+        (*(_folded(2 * k, 2 * m) for k in powers), m, m),
+        (*powers, *((m + 2, m + 1) if m % 2 else (m + 1, m + 2))),  # (x a^k)^-1 = x a^(k + m)
+        (*map(_power("a"), powers), "x", "x a"),
+        tuple(name for name, _ in rows),
+    )
+
+
+def _margin(order: int, spectral: Cyclotomic) -> Cyclotomic:
+    """Return 2/(3 sqrt(3n) S)."""
+    return 2 / (3 * sqrt_rational(3 * order) * spectral)
+
+
+def _folded(k: int, n: int) -> int:
+    """Return the representative of {k, -k} modulo n in 0..floor(n/2)."""
+    return min(k % n, -k % n)
+
+
+def _power(letter: str):
+    return lambda k: "e" if k == 0 else letter if k == 1 else f"{letter}^{k}"
+
+
+def _refuse_factors(factors: Sequence[int]) -> None:
+    if not factors or any(isinstance(f, bool) or not isinstance(f, int | np.integer) or f < 2 for f in factors):
+        raise ValueError(f"The orders of the cyclic factors must be integers >= 2, at least one, not {factors!r}.")
+
+
+def _refuse_smaller(value: int, least: int, what: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise ValueError(f"The {what} needs an integer of at least {least}, not {value!r}.")

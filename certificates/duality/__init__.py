@@ -1,0 +1,1 @@
+"""Certificates by linear duality: inequalities, hinge losses, feature tables."""

@@ -1,0 +1,88 @@
+"""Two-sided rational bounds of the value of a margin game, for tables whose exact solution is out of reach.
+
+Any masses bound the value from below and any class weights bound it from above. Rational z_R >= 0 stand for the masses
+eps_R = z_R w_R / Z, Z = sum_R z_R w_R, with w_R = d_R^((k+1)/2) / s_R^(k-1), and rational t_C >= 0 of sum 1 are class
+weights; then
+
+    min_C sum_R z_R D[R, C] / Z  <=  val(M)  <=  max_R sum_C D[R, C] t_C / w_R,       D[R, C] = d_R - Re chi_R(C).
+
+Radicals enter only through Z and w_R. A linear program in floating point proposes z and t; ball arithmetic encloses the
+two sides, and their outer ends are returned as rationals. Nothing is trusted of the linear program: a bad proposal
+gives wide bounds, never wrong ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import factorial
+
+import numpy as np
+from flint import arb, fmpq
+
+from certificates.game.margin_game import MarginGame, optimal_strategy
+from numerics.exact.balls import as_balls, ball_max, ball_min, precision
+
+__all__ = ["GameEnclosure", "bounds_of", "enclose"]
+
+
+@dataclass(frozen=True, eq=False)
+class GameEnclosure:
+    """Rational bounds ``lower <= val(M) <= upper``, with the vectors that prove them.
+
+    ``z`` (rows,) are rational masses divided by the weights w_R, ``t`` (columns,) rational class weights of sum 1.
+    ``margin_lower <= gamma* <= margin_upper`` are rational as well.
+    """
+
+    game: MarginGame
+    z: np.ndarray
+    t: np.ndarray
+    lower: fmpq
+    upper: fmpq
+    margin_lower: fmpq
+    margin_upper: fmpq
+
+
+def enclose(game: MarginGame, bits: int = 128) -> GameEnclosure:
+    """Bound the value of the game rigorously from both sides; the gap is of the size of floating-point errors.
+
+    ``bits``: precision of the balls. Raises ``ValueError`` when the linear program is not solved.
+    """
+    payoff = game.payoff()
+    eps, _ = optimal_strategy(payoff)
+    t, _ = optimal_strategy(-payoff.T)
+    return bounds_of(game, eps / np.array(game.weights, dtype=float), t, bits)
+
+
+def bounds_of(game: MarginGame, z: np.ndarray, t: np.ndarray, bits: int = 128) -> GameEnclosure:
+    """Return the bounds that any floats z (rows,) and t (columns,) prove; negative entries count as zero.
+
+    Raises ``ValueError`` unless both have the right length, are finite, and have a positive entry.
+    """
+    rational_z = _nonnegative("z", z, len(game.rows))
+    rational_t = _nonnegative("t", t, len(game.columns))
+    rational_t = rational_t / sum(rational_t)
+    with precision(bits):
+        defects, weights = as_balls(game.defects), as_balls(game.weights)
+        proposed, class_weights = as_balls(rational_z), as_balls(rational_t)
+        below = ball_min((proposed @ defects) / (proposed @ weights))
+        above = ball_max((defects @ class_weights) / weights)
+        # the ball of certificates.game.margin_game.margin_scale, whose square root may lie in no supported cyclotomic
+        # field
+        scale = arb(factorial(game.factors)) / arb((game.factors + 1) * game.table.order).sqrt() ** (game.factors + 1)
+        ends = [
+            _rational(end) for end in (below.lower(), above.upper(), (scale * below).lower(), (scale * above).upper())
+        ]
+    return GameEnclosure(game, rational_z, rational_t, *ends)
+
+
+def _nonnegative(name: str, vector: np.ndarray, length: int) -> np.ndarray:
+    """Return the entries as exact rationals, negative ones replaced by zero."""
+    if vector.shape != (length,) or not np.all(np.isfinite(vector)) or not np.any(vector > 0):
+        raise ValueError(f"{name} must hold {length} finite numbers, one of them positive, but is {vector}.")
+    return np.array([fmpq(*float(max(entry, 0.0)).as_integer_ratio()) for entry in vector], dtype=object)
+
+
+def _rational(end: arb) -> fmpq:
+    """Return the exact value of a ball of radius zero."""
+    mantissa, exponent = end.man_exp()
+    return fmpq(mantissa) * fmpq(2) ** int(exponent)

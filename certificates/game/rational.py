@@ -1,0 +1,108 @@
+"""The margin game with rational payoffs: the same game, folded by the Galois group of the character values.
+
+An automorphism s of the field of all character values maps irreducible characters to irreducible characters and classes
+to classes (g -> g^a for some a), with (s chi)(C) = s(chi(C)) = chi(s C); degrees and indicators stay. So s permutes the
+rows and the columns of the game M and leaves M as it is. Averaging optimal strategies over the group of all s gives
+optimal strategies that are constant on orbits. For these, only the averages of M over an orbit of rows and an orbit of
+columns count, and these are (d_R - m)/w_R with the rational number m = mean of all conjugates of chi_R(C), which
+depends on the orbits alone. So the folded game, one row and one column for each orbit (the total mass or weight of the
+orbit at one member), has the same value, and `unfold` turns its optimal pairs into those optimal pairs of M that are
+constant on orbits: a margin, or a payoff, of M at any member of an orbit is that of the folded game. Strictly
+complementary pairs stay so.
+
+The folded game has rational defects. Its solution needs the square roots of the row weights but no character values, so
+it is exact for groups whose characters generate enormous fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from certificates.characters.integral_products import IntegralProducts
+from certificates.game.margin_game import GameSolution, MarginGame
+from numerics.exact.cyclotomic.numbers import rational
+
+__all__ = ["RationalGame", "unfold"]
+
+
+class RationalGame(MarginGame):
+    """A `MarginGame` with one row and one column for each Galois orbit, at its first member."""
+
+    @cached_property
+    def whole(self) -> MarginGame:
+        """The game that is folded."""
+        return MarginGame(self.table, self.factors)
+
+    @cached_property
+    def row_orbits(self) -> list[int]:
+        """The first member of the orbit of each character of the table."""
+        return _orbits(self.table.rows, "characters")
+
+    @cached_property
+    def column_orbits(self) -> list[int]:
+        """The first member of the orbit of each class of the table."""
+        return _orbits(IntegralProducts(self.table.values.T), "classes")
+
+    @cached_property
+    def rows(self) -> tuple[int, ...]:
+        """The nontrivial characters that are first in their orbit."""
+        return tuple(R for R, first in enumerate(self.row_orbits) if R == first != 0)
+
+    @cached_property
+    def columns(self) -> tuple[int, ...]:
+        """The nontrivial classes that are first in their orbit."""
+        return tuple(C for C, first in enumerate(self.column_orbits) if C == first != 0)
+
+    @cached_property
+    def defects(self) -> np.ndarray:
+        """d_R - m with m the mean of all conjugates of chi_R(C), rational, shape (rows, columns)."""
+        means = np.array([rational(value.mean_conjugate()) for value in self.table.rows.distinct], dtype=object)
+        averages = means[self.table.rows.ids[np.ix_(self.rows, self.columns)]]
+        return np.array([self.table.degrees[R] for R in self.rows], dtype=object)[:, None] - averages
+
+
+def _orbits(rows: IntegralProducts, what: str) -> list[int]:
+    """The smallest member of the orbit of each row under the Galois group."""
+    permutations = rows.row_permutations
+    if permutations is None:
+        raise ValueError(f"The Galois group does not permute the {what}: this is not the character table of a group.")
+    first = list(range(len(rows.ids)))
+    for start in range(len(first)):
+        reached = [start] if first[start] == start else []
+        while reached:
+            member = reached.pop()
+            for permutation in permutations:
+                if first[image := permutation[member]] > start:
+                    first[image] = start
+                    reached.append(image)
+    return first
+
+
+def unfold(folded: GameSolution) -> GameSolution:
+    """Return the optimal pair of the whole game that is constant on orbits, from a solved `RationalGame`.
+
+    Raises ``ValueError`` for the solution of another game.
+    """
+    small = folded.game
+    if not isinstance(small, RationalGame):
+        raise ValueError(f"Only the solution of a RationalGame can be unfolded, not of a {type(small).__name__}.")
+    game = small.whole
+    eps, tight_rows = _spread(game.rows, small.row_orbits, small.rows, folded.eps, folded.tight_rows)
+    t, tight_columns = _spread(game.columns, small.column_orbits, small.columns, folded.t, folded.tight_columns)
+    return GameSolution(game, folded.value, eps, t, tight_rows, tight_columns)
+
+
+def _spread(
+    positions: Sequence[int], orbits: Sequence[int], folded: Sequence[int], totals: np.ndarray, tight: Sequence[int]
+) -> tuple[np.ndarray, tuple[int, ...]]:
+    """Divide each total equally among the members of its orbit; also return which of them belong to tight orbits.
+
+    Members are characters up to conjugation or classes up to inversion, both Galois automorphisms.
+    """
+    place = {first: index for index, first in enumerate(folded)}
+    of_position = [place[orbits[position]] for position in positions]
+    shares = [totals[index] / of_position.count(index) for index in of_position]
+    return np.array(shares, dtype=object), tuple(i for i, index in enumerate(of_position) if index in tight)

@@ -1,0 +1,1 @@
+"""Certificates of groups: making, writing, reading and sweeping."""

@@ -1,0 +1,137 @@
+"""Certificates of many groups, one file each, in parallel and resumable.
+
+Each group is certified, written atomically and checked by the kernel in a worker of a `concurrent.futures.Executor`. A
+file that is there already is kept when the kernel accepts it and it is about the named group (the same generators and
+the same number of factors); anything else is done again. So a sweep that was killed continues where it was.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor, as_completed
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from certificates import kernel
+from certificates.game.faces import OptimalFaces, optimal_faces
+from certificates.groups.certify import certify_group
+from certificates.groups.document import document_of
+from certificates.groups.format import Document, dumps, load, write
+from certificates.groups.reading import read, solution_of
+from numerics.groups.names import parse_group
+from numerics.groups.permutations import PermutationGroup
+from numerics.runs.files import write_atomically
+
+__all__ = ["COLUMNS", "Outcome", "certify_to_file", "file_name", "sweep", "write_summary"]
+
+COLUMNS = (
+    "name",
+    "order",
+    "classes",
+    "factors",
+    "grade",
+    "margin_lower",
+    "margin_upper",
+    "margin_exact",
+    "condition",
+    "closed_form",
+    "unique_masses",
+    "unique_class_weights",
+    "file",
+)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a group: its line of the summary, or in ``error`` why there is none; ``kept``: an earlier file."""
+
+    name: str
+    row: dict[str, str] = field(default_factory=dict)
+    kept: bool = False
+    error: str | None = None
+
+
+def file_name(name: str) -> str:
+    """The name of the file of a group: letters, digits, + and -, with _ for anything else."""
+    return re.sub(r"[^A-Za-z0-9+-]", "_", name) + ".json"
+
+
+def sweep(names: Sequence[str], directory: Path, executor: Executor, factors: int = 2) -> Iterator[Outcome]:
+    """Certify the named groups into files of ``directory``; yield an outcome for each, as they finish.
+
+    A group that fails does not stop the others. Raises ``ValueError`` when two names have the same file.
+    """
+    shared = [name for name, times in Counter(map(file_name, names)).items() if times > 1]
+    if shared:
+        raise ValueError(f"Several groups would be written to {shared[0]}.")
+    pending = {executor.submit(certify_to_file, name, str(directory), factors): name for name in names}
+    for future in as_completed(pending):
+        name = pending.pop(future)
+        try:
+            yield future.result()
+        except Exception as error:  # whatever happens in a worker belongs to its group
+            yield Outcome(name, error=f"{type(error).__name__}: {error}")
+
+
+def certify_to_file(name: str, directory: str, factors: int = 2) -> Outcome:
+    """Certify a group into its file unless a valid one is there, and return its line of the summary."""
+    group = parse_group(name)
+    path = Path(directory) / file_name(name)
+    document = _valid(path, group, factors)
+    if document is not None:
+        faces = optimal_faces(solution_of(document)) if document["grade"] == "exact" else None
+        return Outcome(name, _row(name, document, faces, path), kept=True)
+    certificate = certify_group(group, factors)
+    document = document_of(certificate)
+    kernel.check(dumps(document))
+    write(document, path)
+    return Outcome(name, _row(name, document, certificate.faces, path))
+
+
+def write_summary(names: Sequence[str], outcomes: Sequence[Outcome], path: Path) -> None:
+    """Write the lines of the outcomes to a CSV file, in the order of ``names``; the file is never half written."""
+    rows = {outcome.name: outcome.row for outcome in outcomes if outcome.error is None}
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    writer.writerows([rows[name][column] for column in COLUMNS] for name in names if name in rows)
+    write_atomically(text.getvalue().encode("utf-8"), path)
+
+
+def _valid(path: Path, group: PermutationGroup, factors: int) -> Document | None:
+    """The document in a file, if the kernel accepts it and it is about ``group``; None otherwise."""
+    try:
+        document = load(path)
+        kernel.check(path.read_bytes())
+    except (OSError, ValueError, kernel.MalformedError, kernel.ViolatedError):
+        return None
+    same = document["group"]["generators"] == [list(g) for g in group.generators] and document["factors"] == factors
+    return document if same else None
+
+
+def _row(name: str, document: Document, faces: OptimalFaces | None, path: Path) -> dict[str, str]:
+    reading = read(document)
+    margin = document["margin"]
+    return {
+        "name": name,
+        "order": str(reading.order),
+        "classes": str(reading.class_count),
+        "factors": str(reading.factors),
+        "grade": reading.grade,
+        "margin_lower": margin["lower"],
+        "margin_upper": margin["upper"],
+        "margin_exact": margin["exact"] or "",
+        "condition": reading.condition,
+        "closed_form": _yes(reading.closed_form),
+        "unique_masses": "" if faces is None else _yes(faces.unique_masses),
+        "unique_class_weights": "" if faces is None else _yes(faces.unique_class_weights),
+        "file": path.name,
+    }
+
+
+def _yes(truth: bool) -> str:
+    return "yes" if truth else "no"

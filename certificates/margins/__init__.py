@@ -1,0 +1,1 @@
+"""All-layer margins: certified lower bounds and attacks from above."""

@@ -1,0 +1,380 @@
+"""The all-layer margin of a compiled Turing machine: a certified lower bound, and an attack that gives an upper one.
+
+Steps f of theorem D.6 are, for every layer and time, the two attentions and the first ReLU layer; the corrections are
+the two ReLU layers of the rounding; all times share the weights of a layer, and no weight occurs twice within a step.
+Attentions that are the identity count as heads with all weights zero, which may be perturbed as well.
+
+Hypotheses on the unperturbed run: all tokens that a layer reads are bits with at most lambda^2 ones; scores that do not
+tie differ by at least 1 (they are integers); tied values are equal. Every compiled machine satisfies them on every word
+that its position codes allow (theorems/turing/test_theorem_4_1.py); `run_facts` measures them on given words, also for
+other weights.
+
+Let the tokens move by at most x <= sigma_h and the parameters of a step by t <= eta = sigma_theta, S^2 = (lambda +
+sigma_h)^2 + 1, and let a head read a query token that moves by at most delta, of true norm at most n. Then
+
+    dq = ||W_Q|| delta + eta sqrt((n + delta)^2 + 1)     query          dk = ||W_K|| sigma_h + eta S     keys
+    ds = dq |k| + |q| dk + dq dk                         scores         d0 = dq |K_0| + |q| eta + dq eta    null score
+
+and if max(2 ds, ds + d0) < 1, the maximisers stay among the true ones, so that the attended value, a mean of values
+that agree without the perturbation, moves by at most ||W_V|| x + t S. Adding up over both heads the token after
+attention moves by delta = a x + b t S with a = 1 + sum ||W_V||, b = 2, and the step by at most
+
+    ||W_1|| a x + (||W_1|| b S + sqrt((n + delta)^2 + 1)) t     =:     mu x + kappa_theta lambda t,
+
+which is the joint inequality that theorem D.6 needs. The encoder's weights E and the first token h_0 belong to no step
+and pass through no correction: they move tokens, so their perturbations must be at most sigma_h and sigma_zeta/(2 mu).
+
+Source: turing, theorem-4.1, theorem-D.6, definition-D.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from flint import arb, fmpq
+
+from certificates.margins.all_layer import BITS, MarginBound, MarginConstants, margin_bound, operator_norm
+from constructions.networks.attention import Array
+from constructions.networks.decoder import DecoderAttention, DecoderLayer, identity_attention
+from constructions.networks.feed_forward import AffineLayer
+from constructions.turing.compiler import TuringTransformer
+from constructions.turing.evaluators.dense import float_layers, run_dense
+from constructions.turing.evaluators.exact import run_exact
+from numerics.exact.balls import as_balls, ball_max, precision
+from numerics.exact.numbers import as_exact, to_float
+
+TIE_WIDTH = 1e-9
+"""Scores this close tie in perturbed runs: far above rounding, far below what a perturbation does to a tie."""
+
+
+@dataclass(frozen=True)
+class _HeadNorms:
+    """Operator norms of a head, and bounds of the norms of its queries, keys and values on bits."""
+
+    query: arb
+    key: arb
+    value: arb
+    largest_query: arb
+    largest_key: arb
+    largest_value: arb
+    null_key: arb
+
+
+@dataclass(frozen=True)
+class _LayerNorms:
+    heads: tuple[_HeadNorms | None, ...]
+    functional: arb
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """What the certificate assumes of unperturbed runs: see the module."""
+
+    binary: bool
+    most_ones: int
+    smallest_gap: float
+    tie_spread: float
+
+
+def machine_margin_bound(transformer: TuringTransformer) -> MarginBound:
+    """The best bound over a grid of radii sigma_h and sigma_theta, with lambda^2 = 4 P + 7.
+
+    It holds for every word whose run satisfies the hypotheses (see `run_facts`) and whose output is 1 or -1.
+
+    Raises:
+        ValueError: if weights of an attention are no integers, or no radius is small enough.
+    """
+    with precision(BITS):
+        norms = [_layer_norms(layer) for layer in transformer.layers]
+        classifier = _vector_norm(transformer.classifier)
+        best: MarginBound | None = None
+        for sigma_h in (Fraction(n, 2**k) for k in range(6, 14) for n in (4, 6)):
+            for eta in (Fraction(n, 2**k) for k in range(10, 22) for n in (7, 6, 5, 4)):
+                bound = _bound(transformer, norms, classifier, sigma_h, eta)
+                if bound is not None and (best is None or bound.value > best.value):
+                    best = bound
+                if bound is not None and bound.binding == "sigma_theta":
+                    break  # smaller radii bind all the more
+    if best is None:
+        raise ValueError("No radius down to 2^-19 keeps the scores apart: the bound does not apply to this network.")
+    return best
+
+
+def run_facts(transformer: TuringTransformer, words: Sequence[Sequence[int]]) -> RunFacts:
+    """Check the hypotheses on the runs on some words: the tokens come from the exact evaluator."""
+    T = transformer.steps
+    beta = np.array([transformer.beta(time) for time in range(T + 1)])
+    own = np.tri(T + 1, T, -1, dtype=bool)  # at time i, the times 1, ..., i
+    ones, gap, spread, binary = 0, np.inf, 0.0, True
+    for word in words:
+        hidden = run_exact(transformer, word, hidden=True).hidden
+        assert hidden is not None
+        outputs = to_float(hidden[0])
+        memory = transformer.encode(word).astype(float)
+        z = np.vstack([transformer.start, outputs[:-1, -1]]) + beta
+        for number, layer in enumerate(transformer.layers):
+            for rows in (z, memory):
+                binary &= bool(np.isin(rows, (0.0, 1.0)).all())
+                ones = max(ones, int(rows.sum(1).max(initial=0)))
+            everything = np.ones((T + 1, len(memory)), dtype=bool)
+            for head, tokens, seen in (
+                (layer.self_attention, z[1:], own),
+                (layer.cross_attention, memory, everything),
+            ):
+                if head is not None:
+                    z, head_gap, head_spread = _measured(head, z, tokens, seen)
+                    gap, spread = min(gap, head_gap), max(spread, head_spread)
+            z = outputs[:, number]
+    return RunFacts(binary, ones, float(gap), float(spread))
+
+
+def _measured(head: DecoderAttention, z: Array, tokens: Array, seen: Array) -> tuple[Array, float, float]:
+    """Return the output of a head on all times, its smallest gap, and the largest difference of tied values."""
+    queries, keys, values = head.query(z), head.key(tokens), head.value(tokens)
+    scores = np.column_stack([queries @ head.null_key, np.where(seen, queries @ keys.T, -np.inf)])
+    values = np.vstack([head.null_value, values])
+    top = scores.max(1, keepdims=True)
+    tied = scores == top
+    below = np.where(tied | np.isinf(scores), np.inf, top - scores)
+    means = tied @ values / tied.sum(1, keepdims=True)
+    spread = max(float(np.abs(values[row] - mean).max()) for row, mean in zip(tied, means, strict=True))
+    return z + means, float(below.min()), spread
+
+
+def perturbed_layers(transformer: TuringTransformer, delta: Array) -> tuple[DecoderLayer, ...]:
+    """The layers in float64 with a perturbation added, for `run_dense`; identity attentions count as zero weights.
+
+    Args:
+        transformer: the compiled machine.
+        delta: one number for each weight of the layers, in the order of `filled_layers`; shape (p,).
+    """
+    position = 0
+
+    def moved(array: Array) -> Array:
+        nonlocal position
+        position += array.size
+        return array.astype(np.float64) + delta[position - array.size : position].reshape(array.shape)
+
+    return tuple(layer.map(moved) for layer in filled_layers(transformer))
+
+
+def filled_layers(transformer: TuringTransformer) -> tuple[DecoderLayer, ...]:
+    """The layers in float64, with heads of zero weights for identity attentions and ties decided to 10^-9."""
+    zero = identity_attention(transformer.layout.width)
+    layers = []
+    for layer in transformer.layers:
+        heads = [head or zero for head in (layer.self_attention, layer.cross_attention)]
+        heads = [replace(head, tie_width=TIE_WIDTH) for head in heads]
+        layers.append(DecoderLayer(layer.name, layer.feed_forward, heads[0], heads[1]))
+    return float_layers(replace(transformer, layers=tuple(layers)))
+
+
+def parameter_count(layers: Sequence[DecoderLayer]) -> int:
+    """How many weights the layers have."""
+    arrays = (
+        array for layer in layers for part in (*layer.attentions(), layer.feed_forward) for array in part.arrays()
+    )
+    return sum(array.size for array in arrays)
+
+
+@dataclass(frozen=True)
+class NullKeyFlip:
+    """A perturbation of the query of layer C.6 at which the run on a word no longer gives its prediction.
+
+    Attributes:
+        bias: what is added to b_Q at the null coordinate.
+        weights: what is added to W_Q there, by row.
+        prediction: F after the perturbation, exact.
+    """
+
+    bias: Fraction
+    weights: Mapping[int, Fraction]
+    prediction: Fraction
+
+    @property
+    def norm_squared(self) -> Fraction:
+        """The exact squared 2-norm."""
+        return self.bias**2 + sum((x**2 for x in self.weights.values()), start=Fraction(0))
+
+
+def null_key_flip(transformer: TuringTransformer, word: Sequence[int], *, weights: bool = True) -> NullKeyFlip:
+    """Make the null pair of layer C.6 win: its score is 1 below that of the last visit, and 2 P - 1 times the query's.
+
+    The query's null coordinate moves along b_Q alone, with the threshold 1/(2 P - 1), or, with ``weights``, along
+    (z, 1) for the bits z of the query at the time that has most ones, of those that flip. The least multiple is found
+    by bisection; each trial is exact.
+
+    Raises:
+        ValueError: if the word is not decided, or no such perturbation flips its prediction.
+    """
+    number = next(i for i, layer in enumerate(transformer.layers) if layer.name == "C.6")
+    run = run_exact(transformer, word, hidden=True)
+    assert run.hidden is not None
+    label = run.predictions[0]
+    if label not in (1, -1):
+        raise ValueError(f"The machine has not decided the word {tuple(word)} after {transformer.steps} steps.")
+    rows = [np.flatnonzero(z).tolist() for z in run.hidden[0, 1:, number - 1]] if weights else [[]]
+    P = transformer.layout.bits
+
+    def trial(places: list[int], scale: Fraction) -> NullKeyFlip | None:
+        flip = NullKeyFlip(scale, dict.fromkeys(places, scale), Fraction(0))
+        value = run_exact(_moved(transformer, number, flip), word).predictions[0]
+        return None if label * value > 0 else replace(flip, prediction=Fraction(int(fmpq(value).p), int(fmpq(value).q)))
+
+    for places in sorted(rows, key=len, reverse=True):
+        threshold = Fraction(1, (2 * P - 1) * (1 + len(places)))
+        high = Fraction(1001, 1000) * threshold
+        found = trial(places, high)
+        if found is not None:
+            break
+    else:
+        raise ValueError(f"The word {tuple(word)} keeps its prediction although the null pair of layer C.6 wins.")
+    low = Fraction(0)
+    for _ in range(8):
+        middle = (low + high) / 2
+        flip = trial(places, middle)
+        low, high, found = (middle, high, found) if flip is None else (low, middle, flip)
+    return found
+
+
+def _moved(transformer: TuringTransformer, number: int, flip: NullKeyFlip) -> TuringTransformer:
+    """Return the transformer with the perturbation added to the query of a layer, exactly."""
+    layer = transformer.layers[number]
+    head = layer.self_attention
+    assert head is not None
+    weight, bias = (as_exact(array) for array in head.query.arrays())
+    null = int(np.flatnonzero(head.null_key).item())
+    bias[null] += as_exact([flip.bias])[0]
+    for row, value in flip.weights.items():
+        weight[row, null] += as_exact([value])[0]
+    moved = replace(layer, self_attention=replace(head, query=AffineLayer(weight, bias)))
+    layers = (*transformer.layers[:number], moved, *transformer.layers[number + 1 :])
+    return replace(transformer, layers=layers)
+
+
+def _bound(
+    transformer: TuringTransformer, norms: list[_LayerNorms], classifier: arb, sigma_h: Fraction, eta: Fraction
+) -> MarginBound | None:
+    """Return the bound for given radii, or None where they let scores meet."""
+    lam = arb(4 * transformer.layout.bits + 7).sqrt()
+    h, t = (as_balls([x])[0] for x in (sigma_h, eta))
+    steps = [_step_constants(layer, lam, h, t) for layer in norms]
+    if any(step is None for step in steps):
+        return None
+    kappa = ball_max([lam + h, *(step[0] for step in steps if step is not None)])
+    mu = ball_max([classifier, *(step[1] for step in steps if step is not None)])
+    threshold = -Fraction(str(transformer.layers[0].feed_forward.layers[1].bias[0]))
+    slope = as_balls([1 / (1 - 2 * threshold)])[0]
+    kappa_xi = (4 * slope**2 + 2 * (1 + t) ** 2 + 1).sqrt()
+    # every step has a predecessor (the first tokens count as values that move, see extra), so no f_0 adds a constant
+    constants = MarginConstants(2 * kappa, mu, kappa / lam, kappa_xi, lam, eta, eta, threshold, sigma_h)
+    extra = {"sigma_h": sigma_h, "sigma_zeta/(2 mu)": as_balls([threshold])[0] / (2 * mu)}
+    return margin_bound(constants, extra)
+
+
+def _step_constants(norms: _LayerNorms, lam: arb, sigma_h: arb, eta: arb) -> tuple[arb, arb] | None:
+    """Return kappa_theta lambda and mu of a step, or None if scores might meet."""
+    S = ((lam + sigma_h) ** 2 + 1).sqrt()
+    a, b, norm = arb(1), arb(0), lam
+    for head in norms.heads:
+        if head is not None:
+            delta = a * sigma_h + b * eta
+            dq = head.query * delta + eta * ((norm + delta) ** 2 + 1).sqrt()
+            dk = head.key * sigma_h + eta * S
+            ds = dq * head.largest_key + head.largest_query * dk + dq * dk
+            d0 = dq * head.null_key + head.largest_query * eta + dq * eta
+            if not ball_max([2 * ds, ds + d0]) < 1:
+                return None
+            a, norm = a + head.value, norm + head.largest_value
+        b = b + S
+    delta = a * sigma_h + b * eta
+    return norms.functional * b + ((norm + delta) ** 2 + 1).sqrt(), norms.functional * a
+
+
+def _layer_norms(layer: DecoderLayer) -> _LayerNorms:
+    heads = tuple(None if h is None else _head_norms(h) for h in (layer.self_attention, layer.cross_attention))
+    return _LayerNorms(heads, operator_norm(layer.feed_forward.layers[0].weight))
+
+
+def _head_norms(head: DecoderAttention) -> _HeadNorms:
+    for array in (*head.query.arrays(), *head.key.arrays(), head.null_key):
+        if array.dtype.kind not in "iu":
+            raise ValueError("The certificate needs integer queries and keys, so that scores that differ differ by 1.")
+    sizes = [_largest_on_bits(part) for part in (head.query, head.key, head.value)]
+    norms = [operator_norm(part.weight) for part in (head.query, head.key, head.value)]
+    return _HeadNorms(norms[0], norms[1], norms[2], sizes[0], sizes[1], sizes[2], _vector_norm(head.null_key))
+
+
+def _largest_on_bits(layer: AffineLayer) -> arb:
+    """A bound of ||z W + b|| over all bit vectors z, coordinate by coordinate."""
+    high = np.maximum(layer.weight, 0).sum(axis=0) + layer.bias
+    low = np.minimum(layer.weight, 0).sum(axis=0) + layer.bias
+    return _vector_norm(np.maximum(np.abs(high), np.abs(low)))
+
+
+def _vector_norm(vector: Array) -> arb:
+    return as_balls([sum(x**2 for x in as_exact(vector).tolist())])[0].sqrt()
+
+
+def random_perturbations(transformer: TuringTransformer, radius: float, count: int, seed: int) -> Iterator[Array]:
+    """Perturbations of all weights of the layers, of norm ``radius``: dense, sparse, or within one layer, in turn."""
+    random = np.random.default_rng(seed)
+    layers = filled_layers(transformer)
+    ends = np.cumsum([parameter_count([layer]) for layer in layers])
+    for trial in range(count):
+        delta = np.zeros(ends[-1])
+        if trial % 3 == 0:
+            delta = random.standard_normal(ends[-1])
+        elif trial % 3 == 1:
+            places = random.integers(0, ends[-1], 20)
+            delta[places] = random.standard_normal(20)
+        else:
+            number = random.integers(len(ends))
+            start = 0 if number == 0 else ends[number - 1]
+            delta[start : ends[number]] = random.standard_normal(ends[number] - start)
+        yield radius * delta / np.linalg.norm(delta)
+
+
+def predictions(transformer: TuringTransformer, words: Sequence[Sequence[int]], delta: Array) -> Any:
+    """F on some words with perturbed layers, in float64, shape (B,)."""
+    return run_dense(transformer, words, layers=perturbed_layers(transformer, delta)).predictions
+
+
+def worst_prediction(
+    transformer: TuringTransformer, word: Sequence[int], radius: float, steps: int, seed: int
+) -> tuple[float, float]:
+    """The smallest right sign times F that projected gradient steps find in a ball, all parameters moving.
+
+    The gradient of a hard maximum is that of its values; scores move in the random start only.
+
+    Returns:
+        the margin found, and the norm of its perturbation, at most ``radius``.
+    """
+    import torch
+
+    from constructions.turing.evaluators.torch import turing_module
+
+    module = turing_module(replace(transformer, layers=filled_layers(transformer)))
+    parameters = list(module.parameters())
+    origin = torch.nn.utils.parameters_to_vector(parameters).detach().clone()
+    with torch.no_grad():
+        sign = float(torch.sign(module([word])[0][0, -1] @ module.classifier))
+    generator = torch.Generator().manual_seed(seed)
+    delta = torch.randn(len(origin), generator=generator, dtype=origin.dtype)
+    best, norm = np.inf, 0.0
+    for step in range(steps + 1):
+        delta = delta * min(1.0, radius / float(delta.norm())) if step else delta * (radius / float(delta.norm()))
+        with torch.no_grad():
+            torch.nn.utils.vector_to_parameters(origin + delta, parameters)
+        margin = sign * (module([word])[0][0, -1] @ module.classifier)
+        if margin.item() < best:
+            best, norm = margin.item(), float(delta.norm())
+        gradients = torch.autograd.grad(margin, parameters, allow_unused=True)
+        flat = [torch.zeros_like(p) if g is None else g for p, g in zip(parameters, gradients, strict=True)]
+        gradient = torch.nn.utils.parameters_to_vector(flat)
+        delta = delta - radius * gradient / max(float(gradient.norm()), 1e-300)
+    return best, norm

@@ -1,0 +1,1 @@
+"""Boolean and arithmetic circuits, and their networks."""

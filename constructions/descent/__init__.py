@@ -1,0 +1,1 @@
+"""Transformers that take steps of gradient descent in context."""

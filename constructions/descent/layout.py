@@ -1,0 +1,159 @@
+"""The prompt of a transformer that trains a network: named coordinates for its data, weights and intermediate values.
+
+A network of N layers without biases, r on every layer (the output included), has the widths (d_x, K_1, ..., K_(N-1),
+d_y) and the weights V_j of shape (K_j, K_(j-1)); w lists them row by row, layer after layer, D_N numbers. A token of
+the prompt holds, in this order, the blocks
+
+    x, y;  w1, ..., wN (the weights, the same in every token);  p1, ..., pN (outputs of the layers);
+    r'0, ..., r'(N-1) (derivatives; r'(j-1) belongs to layer j);  g (gradient of the loss);
+    sN, ..., s1 (back-propagated errors);  1 (a constant);  t (1 at examples, 0 at the test token),
+
+in total d_x + 2 d_y + D_N + 3 (K_1 + ... + K_(N-1) + d_y) + 2 coordinates. The test token, the last, has y = 0.
+
+Source: deep-icgd, eq-2.1, def-1 and def-10.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from constructions.networks.attention import Array, ResidualStream, conversion, number_system
+from constructions.networks.relu_attention import Coordinates
+
+
+@dataclass(frozen=True)
+class PromptLayout:
+    """The coordinates of a token for networks of the given widths.
+
+    Attributes:
+        widths: (d_x, K_1, ..., K_(N-1), d_y).
+        stream: the named blocks, computed.
+
+    Raises:
+        ValueError: for fewer than two widths (N < 1), or widths that are not integers >= 1.
+    """
+
+    widths: tuple[int, ...]
+    stream: ResidualStream = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        try:
+            widths = tuple(self.widths)
+        except TypeError:
+            raise ValueError(f"The widths must be a tuple (d_x, K_1, ..., d_y), not {self.widths!r}.") from None
+        if len(widths) < 2:
+            raise ValueError(
+                f"A network needs N >= 1 layers, that is the widths (d_x, K_1, ..., K_(N-1), d_y), not {widths}."
+            )
+        if any(not isinstance(k, int | np.integer) or isinstance(k, bool) or k < 1 for k in widths):
+            raise ValueError(f"The widths (d_x, K_1, ..., K_(N-1), d_y) must be integers >= 1, not {widths}.")
+        object.__setattr__(self, "widths", tuple(int(k) for k in widths))
+        N, k = self.depth, self.widths
+        sizes = {"x": k[0], "y": k[N]}
+        sizes |= {f"w{j}": k[j] * k[j - 1] for j in range(1, N + 1)}
+        sizes |= {f"p{j}": k[j] for j in range(1, N + 1)}
+        sizes |= {f"r'{j}": k[j + 1] for j in range(N)}
+        sizes |= {"g": k[N]} | {f"s{j}": k[j] for j in range(N, 0, -1)} | {"1": 1, "t": 1}
+        object.__setattr__(self, "stream", ResidualStream(sizes))
+
+    @property
+    def depth(self) -> int:
+        """N, the number of layers of the trained network."""
+        return len(self.widths) - 1
+
+    @property
+    def weight_count(self) -> int:
+        """D_N, the number of weights of the trained network."""
+        return sum(a * b for a, b in pairwise(self.widths))
+
+    @property
+    def units(self) -> int:
+        """K_1 + ... + K_(N-1) + d_y, the number of units of the trained network."""
+        return sum(self.widths[1:])
+
+    @property
+    def one(self) -> int:
+        """The coordinate of the constant 1."""
+        return self.stream["1"].start
+
+    def block(self, name: str) -> Coordinates:
+        """The coordinates of a block."""
+        part = self.stream[name]
+        return np.arange(part.start, part.stop)
+
+    def output(self, j: int) -> Coordinates:
+        """The coordinates of p(j), the output of layer j; p(0) = x."""
+        return self.block("x" if j == 0 else f"p{j}")
+
+    def weight_rows(self, j: int) -> Coordinates:
+        """The coordinates of V_j, shape (K_j, K_(j-1))."""
+        return self.block(f"w{j}").reshape(self.widths[j], self.widths[j - 1])
+
+    @property
+    def all_weights(self) -> slice:
+        """The coordinates of w."""
+        return slice(self.stream["w1"].start, self.stream[f"w{self.depth}"].stop)
+
+    @property
+    def scratch(self) -> slice:
+        """The coordinates of all intermediate values, which are 0 in a prompt."""
+        return slice(self.stream["p1"].start, self.stream["s1"].stop)
+
+    def encode(self, inputs: ArrayLike, labels: ArrayLike, weights: ArrayLike) -> Array:
+        """The prompt, shape (..., n+1, width), in the widest number system of the arguments.
+
+        Args:
+            inputs: x_1, ..., x_(n+1), the test input last, shape (..., n+1, d_x), n >= 1.
+            labels: y_1, ..., y_n, shape (..., n, d_y).
+            weights: w, shape (D_N,) or (..., D_N).
+
+        Raises:
+            ValueError: for other shapes.
+        """
+        arrays = [np.asarray(array) for array in (inputs, labels, weights)]
+        convert = conversion(number_system(arrays))
+        x, y, w = (convert(array) for array in arrays)
+        self.check_shapes(x, y, w)
+        z = convert(np.zeros((*x.shape[:-1], self.stream.width), dtype=np.int64))
+        z[..., self.stream["x"]] = x
+        z[..., :-1, self.stream["y"]] = y
+        z[..., self.all_weights] = w[..., None, :]
+        z[..., self.one] = z[..., self.one] + 1
+        z[..., :-1, self.stream["t"]] = z[..., :-1, self.stream["t"]] + 1
+        return z
+
+    def check_shapes(self, x: Array, y: Array, w: Array) -> None:
+        """ValueError unless inputs, labels and weights have shapes that `encode` accepts."""
+        batch, tokens, k = x.shape[:-2], x.shape[-2] if x.ndim > 1 else 0, self.widths
+        if tokens < 2 or x.shape[-1] != k[0] or y.shape != (*batch, tokens - 1, k[-1]):
+            raise ValueError(
+                f"A prompt needs inputs (..., n+1, {k[0]}) and labels (..., n, {k[-1]}) with n >= 1, but the shapes "
+                f"are {x.shape} and {y.shape}."
+            )
+        if w.ndim == 0 or w.shape[-1] != self.weight_count or w.shape[:-1] not in ((), batch):
+            raise ValueError(
+                f"The start of the weights must have shape (..., {self.weight_count}) for the widths {k}, "
+                f"but has {w.shape}."
+            )
+
+    def weights(self, z: Array) -> Array:
+        """w in every token, shape (..., T, D_N)."""
+        return z[..., self.all_weights]
+
+    def matrices(self, w: ArrayLike) -> list[Array]:
+        """V_1, ..., V_N of shapes (..., K_j, K_(j-1)) from w of shape (..., D_N)."""
+        array, result, start = np.asarray(w), [], 0
+        for a, b in pairwise(self.widths):
+            result.append(array[..., start : start + a * b].reshape(*array.shape[:-1], b, a))
+            start += a * b
+        return result
+
+    def flatten(self, matrices: Sequence[Any]) -> Array:
+        """w of shape (..., D_N) from V_1, ..., V_N."""
+        return np.concatenate([np.reshape(V, (*np.shape(V)[:-2], -1)) for V in matrices], axis=-1)

@@ -1,0 +1,1 @@
+"""Max-margin networks for products in finite groups."""

@@ -1,0 +1,1 @@
+"""Induction heads and the minimal model."""

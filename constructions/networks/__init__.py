@@ -1,0 +1,1 @@
+"""The shared vocabulary of layers, from which every construction is assembled."""

@@ -1,0 +1,392 @@
+"""One-hidden-layer homogeneous networks in mass form: the one type that all max-margin constructions share.
+
+A network is a sum of neurons ``phi(omega, x) = (u . x)^k w`` with ``omega = (u, w)``, homogeneous of degree
+``nu = k + 1``. Every neuron is written ``omega_i = lambda_i * omegahat_i / sqrt(r)``, where the *direction*
+``omegahat_i`` has squared norm ``r`` (the same for all neurons) and the *mass* is ``mu_i >= 0``, where
+``mu_i = lambda_i^nu``. Then
+
+    f_theta(x)               = r^(-nu/2) sum_i mu_i (u_i . x)^k w_i,
+    ||theta||_{2,nu}^nu      = sum_i mu_i.
+
+Neither a root of a mass nor the root of ``r`` is needed to evaluate or to compare networks exactly: they
+enter only the weights that `HomogeneousNetwork.weights` exports. The group tasks have
+x = (onehot(a), onehot(b)), so D = 2n, L = n, k = 2; sparse parity has sign vectors of length D = n, and
+L = 2, where label 0 stands for y = +1.
+
+Source: feature-emergence, definition-7.2 and definition-7.3.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from flint import arb, fmpq
+from numpy.typing import ArrayLike, NDArray
+
+from numerics.exact.cyclotomic.numbers import Cyclotomic, exact_matmul
+from numerics.exact.numbers import sign_of, to_float
+
+if TYPE_CHECKING:
+    import torch
+
+Array = NDArray[Any]
+Arithmetic = Literal["float", "exact", "ball"]
+
+_EXACT_TYPES = (int, fmpq, Cyclotomic)
+_ACCEPTED = "Accepted are real numbers, or object arrays of exact numbers (int, fmpq, Cyclotomic) or of arb balls."
+
+
+@dataclass(frozen=True, eq=False)
+class HomogeneousNetwork:
+    """A homogeneous one-hidden-layer network with m neurons, D inputs and L outputs, in mass form.
+
+    Attributes:
+        hidden: the vectors u_i, shape (m, D).
+        readout: the vectors w_i, shape (m, L).
+        masses: the masses mu_i >= 0, shape (m,).
+        degree: the power k >= 1 of the activation; nu = k + 1.
+        norm_squared: r > 0, the squared norm of every (u_i, w_i) of positive mass.
+        arithmetic: the number system of the weights: "float", "exact" or "ball" (computed, not an argument).
+
+    The three arrays share one arithmetic: float64 (numbers of any real dtype are converted), exact (object
+    arrays of int, fmpq, Cyclotomic), or balls (object arrays with an arb in one of them). They are copied,
+    read-only.
+
+    Raises:
+        ValueError: naming the first violation among: degree, shapes, kinds of numbers, NaN or infinity,
+            norm_squared, negative masses, squared norms. In exact arithmetic a squared norm must equal r. In
+            ball arithmetic what the balls do not exclude is not refused: a squared norm must overlap r, and a
+            mass may reach below 0. In float64 a squared norm may differ from r by (D + L + 2) * eps * r: with
+            N = D + L squares the check has relative error N * eps / 2, and a direction that was divided by
+            its own computed norm is off by (N / 2 + 2) * eps.
+    """
+
+    hidden: Array = field(repr=False)
+    readout: Array = field(repr=False)
+    masses: Array = field(repr=False)
+    degree: int
+    norm_squared: Any
+    arithmetic: Arithmetic = field(init=False)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.degree, bool) or not isinstance(self.degree, int | np.integer) or self.degree < 1:
+            raise ValueError(f"The degree of the activation must be an integer >= 1, not {self.degree!r}.")
+        arrays = {name: np.asarray(getattr(self, name)) for name in ("hidden", "readout", "masses")}
+        _check_shapes(arrays)
+        arithmetic = _common_arithmetic(arrays, self.norm_squared)
+        for name, array in arrays.items():
+            array = array.astype(np.float64 if arithmetic == "float" else object)  # astype copies
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+        object.__setattr__(self, "degree", int(self.degree))
+        r = np.asarray(self.norm_squared).astype(float if arithmetic == "float" else object).item()
+        object.__setattr__(self, "norm_squared", r)
+        object.__setattr__(self, "arithmetic", arithmetic)
+        self._check_values()
+
+    @property
+    def width(self) -> int:
+        """The number m of neurons, those of mass zero included."""
+        return self.hidden.shape[0]
+
+    @property
+    def nu(self) -> int:
+        """The degree of homogeneity nu = k + 1 of the network in its weights."""
+        return self.degree + 1
+
+    @property
+    def norm_power(self) -> Any:
+        """``||theta||_{2,nu}^nu``, the sum of the masses (float, exact number or ball)."""
+        return math.fsum(self.masses) if self.arithmetic == "float" else sum(self.masses, start=0)
+
+    @property
+    def scale(self) -> float:
+        """The factor r^(-nu/2) between `raw` and the output of the network."""
+        return float(self.norm_squared) ** (-self.nu / 2)
+
+    def raw(self, x: ArrayLike) -> Array:
+        """``sum_i mu_i (u_i . x)^k w_i``, the output but for r^(-nu/2), in the network's own numbers.
+
+        Args:
+            x: inputs, shape (..., D). A float64 network takes finite real numbers. Exact networks and balls
+                take integers or object arrays (exact numbers; for balls also arb).
+
+        Returns:
+            Shape (..., L); float64 or object.
+
+        Raises:
+            ValueError: if the last axis has not length D, or if the numbers do not fit the arithmetic.
+        """
+        inputs = self._checked_inputs(x)
+        points = inputs.reshape(-1, inputs.shape[-1])
+        weighted = self.masses[:, None] * self.readout
+        product = exact_matmul if _holds_cyclotomic(self.hidden, self.readout, self.masses, points) else np.matmul
+        outputs = product(product(points, self.hidden.T) ** self.degree, weighted)
+        return outputs.reshape(*inputs.shape[:-1], self.readout.shape[1])
+
+    def __call__(self, x: ArrayLike) -> NDArray[np.float64]:
+        """The output f_theta(x), shape (..., L): `raw`, rounded to float64, times `scale`."""
+        return _float_array(self.raw(x)) * self.scale
+
+    def normalised_squared(self, raw_value: Any) -> Any:
+        """The square of ``(raw_value r^(-nu/2)) / ||theta||^nu``, which needs no root of r.
+
+        For a margin that is a difference of two outputs of `raw`, this is the square of the normalised
+        margin, and the sign of raw_value is its sign.
+
+        Raises:
+            ValueError: if the network has total mass zero.
+        """
+        total = self.norm_power
+        if not total > 0:
+            raise ValueError("The network has total mass zero; a normalised value needs a positive mass.")
+        if self.arithmetic == "exact":
+            # integers are promoted so that / is exact
+            total, r = total * fmpq(1), self.norm_squared * fmpq(1)
+        else:
+            r = self.norm_squared
+        return raw_value * raw_value / (total * total * r**self.nu)
+
+    def weights(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The actual weights mu_i^(1/nu) * omegahat_i / sqrt(r) as float64: (hidden, readout).
+
+        The shapes are (m, D) and (m, L); ``((x @ hidden.T) ** k) @ readout`` is the network.
+        """
+        factors = _float_array(self.masses) ** (1 / self.nu) / math.sqrt(float(self.norm_squared))
+        return factors[:, None] * _float_array(self.hidden), factors[:, None] * _float_array(self.readout)
+
+    @staticmethod
+    def from_weights(hidden: ArrayLike, readout: ArrayLike, degree: int) -> HomogeneousNetwork:
+        """The mass form, with r = 1, of the network with weights ``hidden`` (m, D) and ``readout`` (m, L).
+
+        Zero neurons are dropped. Float64 only: masses are powers of norms, which are irrational in general.
+
+        Raises:
+            ValueError: for shapes that do not fit, NaN, infinity, a mass that overflows, or degree < 1.
+        """
+        u, w = np.asarray(hidden, dtype=np.float64), np.asarray(readout, dtype=np.float64)
+        _check_shapes({"hidden": u, "readout": w, "masses": np.ones(len(u) if u.ndim else 0)})
+        omega = np.concatenate([u, w], axis=1)
+        _check_finite({"hidden": u, "readout": w})
+        omega = omega[np.any(omega != 0, axis=1)]
+        # Dividing by the largest entry first keeps the squares from under- and overflowing.
+        largest = np.abs(omega).max(axis=1, initial=0.0, keepdims=True)
+        direction = omega / largest
+        length = np.sqrt(np.sum(direction**2, axis=1, keepdims=True))
+        direction /= length
+        with np.errstate(over="ignore"):  # an infinite mass is refused by the constructor
+            masses = (length * largest)[:, 0] ** (degree + 1)
+        inputs = u.shape[1]
+        return HomogeneousNetwork(direction[:, :inputs], direction[:, inputs:], masses, degree, 1.0)
+
+    def to_float(self) -> HomogeneousNetwork:
+        """The same network with float64 directions and masses (midpoints of balls)."""
+        return HomogeneousNetwork(
+            _float_array(self.hidden),
+            _float_array(self.readout),
+            _float_array(self.masses),
+            self.degree,
+            float(self.norm_squared),
+        )
+
+    def to_torch(self, dtype: torch.dtype | None = None) -> torch.nn.Module:
+        """A torch module with the weights of `weights`.
+
+        Its parameters are ``hidden`` (m, D) and ``readout`` (m, L), of the given dtype (float64 by default);
+        its forward pass is ``((x @ hidden.T) ** k) @ readout`` on inputs of shape (..., D).
+        """
+        import torch  # slow to import, and not needed to build or verify a network
+
+        class TorchNetwork(torch.nn.Module):
+            def __init__(self, hidden: torch.Tensor, readout: torch.Tensor, degree: int) -> None:
+                super().__init__()
+                self.hidden = torch.nn.Parameter(hidden)
+                self.readout = torch.nn.Parameter(readout)
+                self.degree = degree
+
+            def forward(self, x: torch.Tensor) -> torch.Tensor:
+                return ((x @ self.hidden.T) ** self.degree) @ self.readout
+
+        number = torch.float64 if dtype is None else dtype
+        hidden, readout = (torch.as_tensor(part).to(number) for part in self.weights())
+        return TorchNetwork(hidden, readout, self.degree)
+
+    def _check_values(self) -> None:
+        """The checks that look at numbers: finite, r > 0, masses >= 0, squared norms equal to r."""
+        _check_finite({"hidden": self.hidden, "readout": self.readout, "masses": self.masses})
+        for name in ("hidden", "readout", "masses") if self.arithmetic == "exact" else ():
+            nonreal = [index for index, entry in np.ndenumerate(getattr(self, name)) if not _is_real(entry)]
+            if nonreal:
+                raise ValueError(f"Numbers must be real, but {name} is not at {_listing(nonreal)}.")
+        r = self.norm_squared
+        if not (_is_finite(r) and (r > 0 if self.arithmetic == "float" else _sign(r) > 0)):
+            raise ValueError(f"norm_squared must be a positive finite number, not {r}.")
+        negative = [i for i, mass in enumerate(self.masses) if _certainly_negative(mass)]
+        if negative:
+            raise ValueError(
+                f"Masses must be >= 0, but those of the neurons {_listing(negative)} are negative: "
+                "the network is only positively homogeneous, so a negative factor belongs into the direction."
+            )
+        norms = np.sum(self.hidden * self.hidden, axis=1) + np.sum(self.readout * self.readout, axis=1)
+        if self.arithmetic == "float":
+            allowed = (self.hidden.shape[1] + self.readout.shape[1] + 2) * np.finfo(np.float64).eps * r
+            wrong = np.flatnonzero((self.masses > 0) & ~(np.abs(norms - r) <= allowed)).tolist()
+        else:
+            wrong = [i for i in range(self.width) if not _is_zero(self.masses[i]) and not _agree(norms[i], r)]
+        if wrong:
+            raise ValueError(
+                f"Every direction of positive mass must have squared norm norm_squared = {r}, but the "
+                f"neurons {_listing(wrong)} have not; the first of them has {norms[wrong[0]]}."
+            )
+
+    def _checked_inputs(self, x: ArrayLike) -> Array:
+        """x as an array that fits the network, or ValueError."""
+        inputs = np.asarray(x)
+        D = self.hidden.shape[1]
+        if inputs.ndim < 1 or inputs.shape[-1] != D:
+            raise ValueError(f"Inputs must have shape (..., {D}), not {inputs.shape}.")
+        kind = _arithmetic_of("the inputs", inputs)
+        if self.arithmetic == "float":
+            if inputs.dtype == object:
+                raise ValueError("A float64 network takes real numbers, not object arrays; convert the inputs first.")
+            _check_finite({"inputs": inputs})
+            return inputs.astype(np.float64)
+        if inputs.dtype.kind == "f":
+            raise ValueError(
+                "Networks in exact or ball arithmetic take integers or object arrays of exact numbers, not "
+                "floats; convert the inputs, or the network by to_float()."
+            )
+        if kind == "ball" and self.arithmetic == "exact":
+            raise ValueError("An exact network does not take balls; build the network from balls as well.")
+        return inputs.astype(object)
+
+
+def group_inputs(n: int) -> NDArray[np.int64]:
+    """All inputs (onehot(a), onehot(b)) of a group task: shape (n^2, 2n), the pair (a, b) in row a n + b."""
+    if n < 1:
+        raise ValueError(f"The order n of the group must be >= 1, not {n}.")
+    one_hot = np.eye(n, dtype=np.int64)
+    return np.concatenate([np.repeat(one_hot, n, axis=0), np.tile(one_hot, (n, 1))], axis=1)
+
+
+def sign_inputs(n: int) -> NDArray[np.int64]:
+    """All sign vectors of length n: shape (2^n, n); in row s, x_i = -1 iff bit i of s is set."""
+    if n < 1:
+        raise ValueError(f"The number n of inputs must be >= 1, not {n}.")
+    return 1 - 2 * (np.arange(2**n, dtype=np.int64)[:, None] >> np.arange(n) & 1)
+
+
+def group_blocks(network: HomogeneousNetwork) -> tuple[Array, Array, Array]:
+    """The blocks (u, v, w) of a network for a group task, each (m, n): u reads a, v reads b, w writes c.
+
+    Raises:
+        ValueError: unless D = 2 L.
+    """
+    inputs, n = network.hidden.shape[1], network.readout.shape[1]
+    if inputs != 2 * n:
+        raise ValueError(f"A network for a group task has D = 2 L, but this one has D = {inputs} and L = {n}.")
+    return network.hidden[:, :n], network.hidden[:, n:], network.readout
+
+
+def _check_shapes(arrays: dict[str, Array]) -> None:
+    """ValueError unless hidden is (m, D), readout (m, L), masses (m,) with D, L >= 1."""
+    shapes = {name: array.shape for name, array in arrays.items()}
+    hidden, readout, masses = shapes["hidden"], shapes["readout"], shapes["masses"]
+    fits = len(hidden) == len(readout) == 2 and len(masses) == 1 and hidden[0] == readout[0] == masses[0]
+    if not fits or hidden[1] < 1 or readout[1] < 1:
+        raise ValueError(
+            "The shapes must be hidden (m, D), readout (m, L), masses (m,) with D, L >= 1, "
+            f"not {hidden}, {readout}, {masses}."
+        )
+
+
+def _arithmetic_of(name: str, array: Array) -> Arithmetic:
+    """The arithmetic of an array; ValueError if it holds anything but one kind of real numbers."""
+    if array.dtype.kind in "biuf":
+        return "float"
+    kinds = {type(entry) for entry in array.flat} if array.dtype == object else {array.dtype.type}
+    foreign = sorted(kind.__name__ for kind in kinds if not issubclass(kind, (*_EXACT_TYPES, arb)))
+    if foreign:
+        raise ValueError(f"{name} must not hold numbers of type {', '.join(foreign)}. {_ACCEPTED}")
+    if arb not in kinds:
+        return "exact"
+    if Cyclotomic in kinds:
+        raise ValueError(f"{name} mixes Cyclotomic numbers and balls; convert the former by .ball(precision).")
+    return "ball"
+
+
+def _common_arithmetic(arrays: dict[str, Array], norm_squared: Any) -> Arithmetic:
+    """The arithmetic that the arrays and r share; integer arrays and integer r fit every arithmetic."""
+    if np.ndim(norm_squared) != 0:
+        raise ValueError(f"norm_squared must be one number, not an array of shape {np.shape(norm_squared)}.")
+    parts = {**arrays, "norm_squared": np.asarray(norm_squared)}
+    kinds = {name: _arithmetic_of(name, part) for name, part in parts.items()}
+    objects = [part for part in parts.values() if part.dtype == object]
+    floats = [name for name, part in parts.items() if part.dtype.kind == "f"]
+    if not objects:
+        return "float"
+    if floats:
+        raise ValueError(f"{', '.join(floats)} in floating point cannot be combined with exact numbers or balls.")
+    if "ball" not in kinds.values():
+        return "exact"
+    if _holds_cyclotomic(*objects):
+        raise ValueError("The arrays mix Cyclotomic numbers and balls; convert the former by .ball(precision).")
+    return "ball"
+
+
+def _check_finite(arrays: dict[str, Array]) -> None:
+    """ValueError that names the first array with NaN or infinity and where they are."""
+    for name, array in arrays.items():
+        if array.dtype == object:
+            bad = [index for index in np.ndindex(array.shape) if not _is_finite(array[index])]
+        else:
+            bad = [tuple(index) for index in np.argwhere(~np.isfinite(array)).tolist()]
+        if bad:
+            raise ValueError(f"All numbers must be finite, but {name} has NaN or infinity at {_listing(bad)}.")
+
+
+def _holds_cyclotomic(*arrays: Array) -> bool:
+    return any(array.dtype == object and any(isinstance(x, Cyclotomic) for x in array.flat) for array in arrays)
+
+
+def _is_real(x: Any) -> bool:
+    return x.is_real() if isinstance(x, Cyclotomic) else True
+
+
+def _is_finite(x: Any) -> bool:
+    if isinstance(x, arb):
+        return x.is_finite()
+    return math.isfinite(x) if isinstance(x, float) else True
+
+
+def _sign(x: Any) -> int:
+    """The sign of an exact number; for balls +1 only if it is certain, and 0 if undecided."""
+    return (bool(x > 0) - bool(x < 0)) if isinstance(x, arb) else sign_of(x)
+
+
+def _certainly_negative(x: Any) -> bool:
+    return bool(x < 0) if isinstance(x, float | arb) else _sign(x) < 0
+
+
+def _is_zero(x: Any) -> bool:
+    return x.is_zero() if isinstance(x, arb) else bool(x == 0)
+
+
+def _agree(x: Any, y: Any) -> bool:
+    """Equality of exact numbers; overlap as soon as one of the two is a ball."""
+    if isinstance(x, arb) or isinstance(y, arb):
+        return (arb(x) if not isinstance(x, arb) else x).overlaps(arb(y) if not isinstance(y, arb) else y)
+    return bool(x == y)
+
+
+def _float_array(array: Array) -> NDArray[np.float64]:
+    return to_float(array) if array.dtype == object else array.astype(np.float64)
+
+
+def _listing(items: list[Any]) -> str:
+    """Up to five items, and how many more there are."""
+    more = f" and {len(items) - 5} more" if len(items) > 5 else ""
+    return ", ".join(str(item) for item in items[:5]) + more

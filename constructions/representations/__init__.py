@@ -1,0 +1,1 @@
+"""Irreducible representations of finite groups, orthogonal and unitary."""

@@ -1,0 +1,289 @@
+"""Any Turing machine as an encoder-decoder transformer with d = 11 + P layers, P position bits: the compiler.
+
+The decoder runs for the time steps 0, 1, ..., T. Its input at time i is o_(i-1) + beta(i), its output o_i holds the
+machine after step i: the state in `st`, the symbol under the head in `sym1`, the head in `pos2`, and zeros elsewhere.
+Step 0 turns an extra state into the initial one and reads the first symbol. Of every layer only the weights before the
+rounding differ; the rounding is the last two of its three ReLU layers. All weights are integers or rationals.
+
+`layer_table` lists what every layer reads and writes, with its norms. The evaluators of these weights are in
+`constructions.turing.evaluators.dense`, `constructions.turing.evaluators.exact` and
+`constructions.turing.evaluators.torch`.
+
+Source: turing, construction-assembled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from flint import fmpq
+from numpy.typing import ArrayLike
+
+from constructions.networks.attention import Array
+from constructions.networks.decoder import DecoderLayer
+from constructions.turing.layers import (
+    LayerPlan,
+    choice_layers,
+    copy_layer,
+    head_layers,
+    input_layer,
+    left_end_layers,
+    search_layer,
+    transition_layers,
+    visited_layer,
+)
+from constructions.turing.layout import Integers, TuringLayout
+from constructions.turing.machine import LEFT_ENDS, LeftEnd, TuringMachine
+
+if TYPE_CHECKING:
+    import torch
+
+    from constructions.turing.evaluators.torch import TorchTuringTransformer
+
+THIRD = fmpq(1, 3)
+
+LARGEST_WEIGHTS = 16 * 2**30
+"""The bytes of weights above which nothing is compiled."""
+
+
+@dataclass(frozen=True, eq=False)
+class TuringTransformer:
+    """A compiled machine: weights over named coordinates, and the rules of its positions.
+
+    Attributes:
+        machine: the machine that it simulates.
+        steps: T, the number of steps after step 0.
+        layout: the named coordinates; `layout.stream` is the residual stream of width d.
+        start_cell: the position of the first input symbol and of the head at the beginning, 1 on a one-way tape.
+        max_length: the largest length of an input.
+        left_end: the rule at the left end of the tape.
+        wraps: whether position codes may wrap around modulo 2^P, which the theorem does not allow.
+        embedding: E, shape (A, d): what stands for an input symbol, before its position is added.
+        start: h_0, shape (d,).
+        classifier: shape (d,); +1 on accepting states, -1 on rejecting ones.
+        layers: the layers, first to last.
+    """
+
+    machine: TuringMachine
+    steps: int
+    layout: TuringLayout
+    start_cell: int
+    max_length: int
+    left_end: LeftEnd
+    wraps: bool
+    embedding: Array
+    start: Array
+    classifier: Array
+    layers: tuple[DecoderLayer, ...]
+
+    @property
+    def width(self) -> int:
+        """The width w = 2d of the feed-forward layers: the rounding needs two hidden units per coordinate."""
+        return 2 * self.layout.width
+
+    @property
+    def one_norm(self) -> Any:
+        """The sum of the absolute values of all weights."""
+        ends = sum(int(np.abs(array).sum()) for array in (self.embedding, self.start, self.classifier))
+        return sum((layer.one_norm for layer in self.layers), start=ends)
+
+    def beta(self, time: int) -> Integers:
+        """The positional encoding of a time step, shape (d,): Bin(time) in `pos1`."""
+        return self.layout.vector({"pos1": self.layout.binary(time)})
+
+    def encode(self, word: Sequence[int]) -> Array:
+        """The encoder's outputs, shape (m, d), for a word of m symbol indices; symbol j stands at cell start_cell + j.
+
+        Raises:
+            ValueError: if the word is longer than the encoding allows, or has a number that is no symbol.
+        """
+        if len(word) > self.max_length and not self.wraps:
+            raise ValueError(
+                f"The input has {len(word)} symbols, but the machine was compiled for at most {self.max_length} "
+                f"({self.layout.bits} position bits, first symbol at cell {self.start_cell}): give max_length."
+            )
+        count = self.layout.symbols
+        if foreign := sorted({a for a in word if not (isinstance(a, int | np.integer) and 0 <= a < count)}):
+            raise ValueError(f"Symbols are the integers 0, ..., {count - 1}, but the input holds {foreign[:5]}.")
+        result = np.zeros((len(word), self.layout.width), dtype=self.embedding.dtype)
+        for j, symbol in enumerate(word):
+            result[j] = self.embedding[symbol]
+            result[j, self.layout.stream["pos1"]] = self.layout.binary(self.start_cell + j)
+        return result
+
+    def to_torch(self, *, dtype: torch.dtype | None = None, softmax: float | None = None) -> TorchTuringTransformer:
+        """The torch module with the same weights as parameters; see
+        `constructions.turing.evaluators.torch.turing_module`.
+        """
+        from constructions.turing.evaluators.torch import turing_module  # torch is slow to import
+
+        return turing_module(self, dtype=dtype, softmax=softmax)
+
+
+def needed_bits(steps: int, left_end: LeftEnd = "refuse", max_length: int = 0) -> int:
+    """The number P of bits with which all times, cells of the head and cells of the input have different codes.
+
+    One-way: ceil(log2(T + 2)) if the input has at most T + 1 symbols, since the head reaches cell T + 1. Two-way: the
+    head starts at cell T + 1 and reaches 2T + 1.
+    """
+    start = _start_cell(steps, left_end)
+    largest = max(start + steps, start + max_length - 1)
+    return largest.bit_length()
+
+
+def compile_turing_machine(
+    machine: TuringMachine,
+    steps: int,
+    *,
+    max_length: int | None = None,
+    bits: int | None = None,
+    left_end: LeftEnd | None = None,
+    threshold: fmpq = THIRD,
+    wrap: bool = False,
+) -> TuringTransformer:
+    """The transformer that runs a machine for a number of steps.
+
+    Args:
+        machine: a complete machine.
+        steps: T >= 1.
+        max_length: the largest input length; by default as many symbols as the bits allow, at least T + 1 on a one-way
+            tape and T + 1 on a two-way one, beyond which the head cannot get.
+        bits: P; by default `needed_bits`.
+        left_end: "stay" (two more layers) or "two-way" (starts at cell T + 1) or "refuse" (the machine must not move
+            left from cell 1); by default the machine's own rule.
+        threshold: t of the rounding, 0 < t < 1/2; 1/3 as in the source, 1/4 for weights that are binary fractions.
+        wrap: allow too few bits, with codes modulo 2^P.
+
+    Raises:
+        ValueError: for steps, bits or lengths that are no positive integers, too few bits, another rule or threshold,
+            or more than 16 GiB of weights.
+    """
+    rule = machine.left_end if left_end is None else left_end
+    if rule not in LEFT_ENDS:
+        raise ValueError(f"left_end is one of {', '.join(LEFT_ENDS)}, not {rule!r}.")
+    for name, number, least in (("steps", steps, 1), ("max_length", max_length, 0), ("bits", bits, 1)):
+        if number is not None and (not isinstance(number, int) or isinstance(number, bool) or number < least):
+            raise ValueError(f"{name} must be an integer >= {least}, not {number!r}.")
+    needed = needed_bits(steps, rule, max_length or 0)
+    P = needed if bits is None else bits
+    if needed > P and not wrap:
+        raise ValueError(
+            f"{steps} steps on inputs of up to {max_length or 0} symbols with left_end={rule!r} need {needed} bits of "
+            f"position, not {P}; wrap=True computes modulo 2^{P} nevertheless."
+        )
+    start = _start_cell(steps, rule)
+    layout = TuringLayout(len(machine.states) + 1, len(machine.symbols), P)
+    _refuse_size(layout)
+    plans = _plans(layout, machine, stay=rule == "stay")
+    first = {"st": np.eye(layout.states)[-1], "sym1": np.eye(layout.symbols)[machine.blank]}
+    output = [int(z in machine.accept) - int(z in machine.reject) for z in range(len(machine.states))]
+    return TuringTransformer(
+        machine=machine,
+        steps=steps,
+        layout=layout,
+        start_cell=start,
+        max_length=2**P - start if max_length is None else max_length,
+        left_end=rule,
+        wraps=wrap,
+        embedding=layout.stream.rows(layout.symbols, {"sym1": np.eye(layout.symbols)}).astype(np.int64),
+        start=layout.vector({**first, "pos2": layout.binary(start - 1)}),
+        classifier=layout.vector({"st": [*output, 0]}),
+        layers=tuple(
+            DecoderLayer(
+                plan.name, layout.rounded(plan.functional, threshold), plan.self_attention, plan.cross_attention
+            )
+            for plan in plans
+        ),
+    )
+
+
+def _refuse_size(layout: TuringLayout) -> None:
+    """Refuse, before any of it is built, a transformer whose dense matrices would not fit."""
+    d, P = layout.width, layout.bits
+    needed = 8 * ((P + 11) * 5 * d**2 + (P + 3) * (d**2 + 4 * d * P))
+    if needed > LARGEST_WEIGHTS:
+        raise ValueError(
+            f"The transformer would have {P + 11} layers of width {2 * d}, which take {needed // 2**30:,} GiB of "
+            f"weights, and {LARGEST_WEIGHTS // 2**30} GiB are allowed: use fewer states, symbols or steps."
+        )
+
+
+def _start_cell(steps: int, left_end: LeftEnd) -> int:
+    return steps + 1 if left_end == "two-way" else 1
+
+
+def _plans(layout: TuringLayout, machine: TuringMachine, stay: bool) -> list[LayerPlan]:
+    return [
+        *transition_layers(layout, machine, machine.blank),
+        *(left_end_layers(layout) if stay else []),
+        *head_layers(layout),
+        visited_layer(layout),
+        *(search_layer(layout, j) for j in range(layout.bits)),
+        copy_layer(layout),
+        input_layer(layout),
+        *choice_layers(layout, machine.blank),
+    ]
+
+
+@dataclass(frozen=True)
+class LayerReport:
+    """What one layer reads and writes, and its norms.
+
+    Attributes:
+        number: from 1.
+        name: the lemma.
+        attention: "-", "self" or "encoder".
+        reads: blocks that the attention (query or memory) or the first ReLU layer reads, mere copies left out.
+        writes: blocks that the attention or the first ReLU layer writes, mere copies left out.
+        drops: blocks that the first ReLU layer sets to zero.
+        attention_norm, functional_norm, rounding_norm: 1-norms.
+        operator_norms: of the three ReLU layers' matrices.
+    """
+
+    number: int
+    name: str
+    attention: str
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
+    drops: tuple[str, ...]
+    attention_norm: Any
+    functional_norm: Any
+    rounding_norm: Any
+    operator_norms: tuple[float, ...]
+
+
+def layer_table(transformer: TuringTransformer) -> list[LayerReport]:
+    """The report of every layer, read off the weights."""
+    return [_report(transformer.layout, number, layer) for number, layer in enumerate(transformer.layers, start=1)]
+
+
+def _report(layout: TuringLayout, number: int, layer: DecoderLayer) -> LayerReport:
+    first, *rounding = layer.feed_forward.layers
+    off_diagonal = first.weight - np.diag(np.diag(first.weight))
+    reads, writes = off_diagonal.any(axis=1), off_diagonal.any(axis=0) | (first.bias != 0)
+    for head in layer.attentions():
+        reads |= (head.query.weight != 0).any(axis=1) | (head.key.weight != 0).any(axis=1)
+        reads |= (head.value.weight != 0).any(axis=1)
+        writes |= (head.value.weight != 0).any(axis=0) | (head.value.bias != 0) | (head.null_value != 0)
+    kept = first.weight.any(axis=0) | (first.bias != 0)
+    attention = "self" if layer.self_attention else "encoder" if layer.cross_attention else "-"
+    return LayerReport(
+        number=number,
+        name=layer.name,
+        attention=attention,
+        reads=_blocks(layout, reads),
+        writes=_blocks(layout, writes),
+        drops=tuple(name for name in layout.stream.sizes if not kept[layout.stream[name]].any()),
+        attention_norm=sum((head.one_norm for head in layer.attentions()), start=0),
+        functional_norm=first.one_norm,
+        rounding_norm=sum((part.one_norm for part in rounding), start=0),
+        operator_norms=layer.feed_forward.operator_norms,
+    )
+
+
+def _blocks(layout: TuringLayout, marked: ArrayLike) -> tuple[str, ...]:
+    coordinates = np.asarray(marked)
+    return tuple(name for name in layout.stream.sizes if coordinates[layout.stream[name]].any())

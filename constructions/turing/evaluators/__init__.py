@@ -1,0 +1,1 @@
+"""Evaluators of a Turing-machine transformer: dense, exact, torch and indexed."""

@@ -1,0 +1,177 @@
+"""The indexed evaluator of a Turing-machine transformer: a query of hard attention costs O(log T), not O(T).
+
+It runs the weights themselves (`constructions.turing.evaluators.indexed_program` reads them off, in integers) and
+answers every hard-max query from an index over the past keys, which is exact whenever it answers at all: a query for
+which the index could be wrong, a tie, or a stream that leaves {0, 1} raises an error (`numerics.turing.index`). The
+work of a step is the number of nonzero weights that are no mere copies: O(P^2) for P = O(log T) position bits, of which
+there are P + 3 queries of O(P) each. A run keeps 5 bytes per step (4 for the previous visit of the same cell, 1 for the
+symbol written) and 4 bytes for each cell visited.
+
+Source: turing, construction-assembled, outline-4.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from constructions.turing.compiler import TuringTransformer
+from constructions.turing.evaluators.indexed_program import cross_index, indexed_program
+from constructions.turing.layout import TuringLayout
+from numerics.turing.index import CrossIndex, DecoderProgram, Fault, Readout, Records, TimeIndex, run_decoder
+
+Ints = NDArray[np.int64]
+
+MEMORY_LIMIT = 16 * 2**30
+"""The bytes above which `start_indexed` refuses to begin, unless told otherwise."""
+
+_REASONS = {
+    Fault.MAP_NOT_BINARY: "its token-wise map puts out a number that is neither 0 nor 1",
+    Fault.ATTENTION_NOT_BINARY: "its attention leaves a number that is neither 0 nor 1",
+    Fault.NO_GAP: "a key that is no full match could win, so that the index cannot answer the query",
+    Fault.TIE: "a full match and the null pair tie",
+    Fault.TIME_CODE: "the stream does not hold the digits of the time, as the index needs",
+    Fault.POSITION_NOT_FREE: "the positional encoding meets a coordinate that is not 0",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class IndexedSteps:
+    """What n consecutive steps put out, one entry each; -1 where a block of the output is not one-hot.
+
+    Attributes:
+        states: z_i, shape (n,).
+        symbols: a_i, the symbol under the head.
+        heads: l_i, the code of the head's cell (`start_cell` of the transformer is the cell at the beginning).
+        last_visits: i', as the binary search in the layers found it.
+        trace: the streams of all layers, after their attention and after their map, shape (n, layers, 2, d); or n = 0.
+    """
+
+    states: NDArray[np.int16]
+    symbols: NDArray[np.int16]
+    heads: Ints
+    last_visits: NDArray[np.int32]
+    trace: NDArray[np.uint8]
+
+
+@dataclass(eq=False)
+class IndexedRun:
+    """A run in progress, changed by `advance_indexed`.
+
+    Attributes:
+        transformer: the weights.
+        program, cross: what the kernels run, read off the weights and the input.
+        index: the past keys, by place.
+        stream: the output of the last step without its positional encoding, shape (d,).
+        time: the number of the next time step; step 0 reads the first symbol.
+        walked: links of the index followed beyond the last visit of a place; 0 as long as all searches go as proved.
+    """
+
+    transformer: TuringTransformer
+    program: DecoderProgram
+    cross: CrossIndex
+    index: TimeIndex
+    stream: Ints
+    time: int = 0
+    walked: int = 0
+
+
+def indexed_memory(transformer: TuringTransformer) -> int:
+    """The bytes of the index of a run at most: per step, and one entry for every cell that has a code.
+
+    Memory that is never written is not taken: cells that the head does not visit count here, but cost nothing.
+    """
+    return _memory(transformer.steps, transformer.layout)
+
+
+def _memory(steps: int, layout: TuringLayout) -> int:
+    payload = 1 if layout.symbols <= 8 else 8
+    return (steps + 2) * (4 + payload) + 4 * 2**layout.bits
+
+
+def refuse_index(steps: int, layout: TuringLayout, memory_limit: int = MEMORY_LIMIT) -> None:
+    """Raise ValueError, with the memory needed, if the index of so many steps does not fit; needs no weights."""
+    needed = _memory(steps, layout)
+    if needed > memory_limit or steps >= 2**31 - 1:
+        size = f"{needed / 2**30:.1f} GiB" if needed < 2**100 else f"more than 2^{needed.bit_length() - 31} GiB"
+        raise ValueError(
+            f"{steps} steps need {size} in the indexed evaluator; allowed are {memory_limit / 2**30:.1f} GiB and fewer "
+            f"than {2**31 - 1} steps."
+        )
+
+
+def start_indexed(
+    transformer: TuringTransformer, word: Sequence[int] = (), memory_limit: int = MEMORY_LIMIT
+) -> IndexedRun:
+    """A run on an input word of symbol indices, before step 0.
+
+    Raises:
+        ValueError: for weights that the index cannot answer, a word that cannot be encoded, more memory than allowed,
+            or 2^31 steps and more.
+    """
+    refuse_index(transformer.steps, transformer.layout, memory_limit)
+    program = indexed_program(transformer)
+    if not np.isin(transformer.start, (0, 1)).all():
+        raise ValueError("The indexed evaluator needs the first input h_0 to consist of zeros and ones.")
+    index = TimeIndex(
+        last=np.zeros(2 ** len(program.place), np.int32),
+        previous=np.zeros(transformer.steps + 2, np.int32),
+        payload=_payload(len(program.payload), transformer.steps + 2),
+    )
+    return IndexedRun(transformer, program, cross_index(transformer, word), index, transformer.start.astype(np.int64))
+
+
+def _payload(bits: int, steps: int) -> NDArray[np.uint8] | NDArray[np.uint64]:
+    return np.zeros(steps, np.uint8) if bits <= 8 else np.zeros(steps, np.uint64)
+
+
+def advance_indexed(run: IndexedRun, steps: int, stop: Collection[int] = (), trace: bool = False) -> IndexedSteps:
+    """Run at most so many further time steps, until T or until one of the states of ``stop``.
+
+    Raises:
+        ValueError: where the index cannot answer or the stream is no longer binary, with the time and the layer.
+    """
+    count = max(0, min(steps, run.transformer.steps + 1 - run.time))
+    stream, layers = run.transformer.layout.stream, run.transformer.layers
+    halting = np.zeros(stream.sizes["st"], np.bool_)
+    halting[list(stop)] = True
+    state, symbol, head, visit = (
+        np.arange(stream[name].start, stream[name].stop) for name in ("st", "sym1", "pos2", "scr3")
+    )
+    searches = [number for number, layer in enumerate(layers) if layer.self_attention is not None]
+    records = Records(
+        states=np.empty(count, np.int16),
+        symbols=np.empty(count, np.int16),
+        places=np.empty(count, np.int64),
+        visits=np.zeros(count, np.int32),
+        trace=np.empty((count if trace else 0, len(layers), 2, stream.width), np.uint8),
+    )
+    readout = Readout(state, symbol, head, visit, searches[-1] if searches else -1)
+    done, fault, layer, coordinate, walked = run_decoder(
+        run.program, run.cross, run.index, readout, run.stream, run.time, halting, records
+    )
+    run.time += done
+    run.walked += walked
+    if fault:
+        where = "" if coordinate < 0 else f" (coordinate {coordinate}, block {_block(run.transformer, coordinate)})"
+        raise ValueError(f"Time {run.time}, layer {layers[layer].name}{where}: {_REASONS[Fault(fault)]}.")
+    return IndexedSteps(
+        states=records.states[:done],
+        symbols=records.symbols[:done],
+        heads=records.places[:done],
+        last_visits=records.visits[:done],
+        trace=records.trace[:done],
+    )
+
+
+def run_indexed(transformer: TuringTransformer, word: Sequence[int] = (), trace: bool = False) -> IndexedSteps:
+    """All time steps 0, ..., T on one word; see `start_indexed` and `advance_indexed` for errors."""
+    return advance_indexed(start_indexed(transformer, word), transformer.steps + 1, trace=trace)
+
+
+def _block(transformer: TuringTransformer, coordinate: int) -> str:
+    stream = transformer.layout.stream
+    return next(name for name in stream.sizes if stream[name].start <= coordinate < stream[name].stop)

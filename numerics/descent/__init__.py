@@ -1,0 +1,1 @@
+"""Gradient descent on deep networks: backpropagation and the recursion of its errors."""

@@ -1,0 +1,1 @@
+"""Number systems: rationals, cyclotomic fields, balls, and exact linear algebra over them."""

@@ -1,0 +1,90 @@
+"""Exact linear systems and ranks over a field given by its elements.
+
+Entries may be of any exact type that NumPy can hold in an object array and that supports ``+ - * /`` and a
+decided ``== 0``: ``int``, ``Fraction``, ``flint.fmpq``, ``numerics.exact.cyclotomic.numbers.Cyclotomic``. Systems of
+rationals are solved by the same elimination; the systems that appear here have at most a few dozen unknowns.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from flint import fmpq
+
+__all__ = ["rank", "solve_unique"]
+
+
+def solve_unique(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Solve ``matrix @ x = right`` exactly when it has exactly one solution.
+
+    ``matrix`` has shape (equations, unknowns) with at least as many equations as unknowns, ``right`` shape
+    (equations,); the result has shape (unknowns,). Gauss-Jordan elimination with an exact zero test.
+
+    Raises ``ValueError`` when the shapes do not fit, an entry is a float, the equations do not determine all
+    unknowns (naming the first) or contradict each other (naming the equation).
+    """
+    equations, unknowns = _shape(matrix)
+    if right.shape != (equations,):
+        raise ValueError(f"The right-hand side must have shape ({equations},) like the rows, but has {right.shape}.")
+    rows = np.empty((equations, unknowns + 1), dtype=object)
+    rows[:, :unknowns] = matrix
+    rows[:, unknowns] = right
+    rows = _field_elements(rows)
+    origin = list(range(equations))
+    for j in range(unknowns):
+        pivot = next((i for i in range(j, equations) if rows[i, j] != 0), None)
+        if pivot is None:
+            raise ValueError(f"The system has no unique solution: unknown {j} is not determined.")
+        rows[[j, pivot]] = rows[[pivot, j]]
+        origin[j], origin[pivot] = origin[pivot], origin[j]
+        rows[j] = rows[j] / rows[j, j]
+        for i in range(equations):
+            if i != j and rows[i, j] != 0:
+                rows[i] = rows[i] - rows[i, j] * rows[j]
+    for i in range(unknowns, equations):
+        if rows[i, unknowns] != 0:
+            raise ValueError(f"The system has no solution: equation {origin[i]} contradicts the others.")
+    return rows[:unknowns, unknowns]
+
+
+def rank(matrix: np.ndarray) -> int:
+    """Return the rank of a matrix of exact numbers, shape (rows, columns), by elimination with an exact zero test.
+
+    Raises ``ValueError`` when the array does not have two axes or an entry is a float.
+    """
+    _, columns = _shape(matrix)
+    rows = _field_elements(matrix)
+    found = 0
+    for j in range(columns):
+        pivot = next((i for i in range(found, len(rows)) if rows[i, j] != 0), None)
+        if pivot is None:
+            continue
+        rows[[found, pivot]] = rows[[pivot, found]]
+        for i in range(found + 1, len(rows)):
+            if rows[i, j] != 0:
+                rows[i, j:] = rows[i, j:] - (rows[i, j] / rows[found, j]) * rows[found, j:]
+        found += 1
+    return found
+
+
+def _shape(matrix: np.ndarray) -> tuple[int, int]:
+    if matrix.ndim != 2:
+        raise ValueError(f"The matrix must have two axes (rows, columns), but has shape {matrix.shape}.")
+    return matrix.shape
+
+
+def _field_elements(entries: np.ndarray) -> np.ndarray:
+    """Return a copy whose entries divide exactly; refuse floats, whose zero test decides nothing."""
+    result = np.empty(entries.shape, dtype=object)
+    for index, value in np.ndenumerate(entries):
+        if isinstance(value, float | complex | np.inexact):
+            raise ValueError(
+                f"Entry {index} of the matrix (of a system: the right-hand side is the last column) is the float "
+                f"{value}, but only exact numbers are accepted: integers, fractions, fmpq and cyclotomic numbers."
+            )
+        if isinstance(value, Fraction):
+            result[index] = fmpq(value.numerator, value.denominator)
+        else:
+            result[index] = fmpq(int(value)) if isinstance(value, int | np.integer) else value
+    return result

@@ -1,0 +1,149 @@
+"""The recipe for exact object arrays: how they are made, recognised, signed, and turned into floats.
+
+An exact array holds integers (`int`, `flint.fmpz`), rational numbers (`flint.fmpq`, `fractions.Fraction`) or
+`Cyclotomic` numbers. The constructors here produce `fmpq` and `Cyclotomic` only, because these mix with each
+other; a `Fraction` does not mix with an `fmpq`.
+"""
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from flint import arb, fmpq
+from numpy.typing import ArrayLike, NDArray
+
+from numerics.exact.cyclotomic.element import Cyclotomic, RationalLike, as_fmpq
+
+
+def _elements(array: ArrayLike | Sequence[Any]) -> NDArray[np.object_]:
+    """The array with Python objects as elements (NumPy scalars become Python numbers).
+
+    A list goes to objects directly: NumPy would turn the floats of [0.1, "1/2"] into strings.
+    """
+    return array.astype(object) if isinstance(array, np.ndarray) else np.array(array, dtype=object)
+
+
+def _map(function: Callable[[object], object], array: NDArray[np.object_]) -> NDArray[np.object_]:
+    """Apply a function to every element; `function` may raise ValueError, which then names the position."""
+    result = np.empty(array.shape, dtype=object)
+    for index in np.ndindex(array.shape):
+        try:
+            result[index] = function(array[index])
+        except ValueError as error:
+            where = f"Element {list(index)}" if index else "The number"
+            raise ValueError(f"{where} is {array[index]!r}: {error}") from None
+    return result
+
+
+def exact_number(x: object) -> fmpq | Cyclotomic:
+    """One exact number as `fmpq` or `Cyclotomic`; see `as_exact`.
+
+    Raises:
+        ValueError: if x is not exact.
+    """
+    if isinstance(x, Cyclotomic):
+        return x
+    if isinstance(x, str):
+        try:
+            x = Fraction(x)
+        except (ValueError, ZeroDivisionError):
+            raise ValueError("a string must look like '3', '-2/7' or '0.25'.") from None
+    q = as_fmpq(x)
+    if q is None:
+        raise ValueError(
+            f"a {type(x).__name__} is not exact; give int, Fraction, string, flint.fmpz, flint.fmpq or Cyclotomic."
+        )
+    return q
+
+
+def as_exact(array: ArrayLike | Sequence[Any]) -> NDArray[np.object_]:
+    """An object array of `fmpq` from integers, Fractions, strings such as "-2/7"; `Cyclotomic` elements stay.
+
+    Floats are refused, also those that happen to be integers: 0.1 is not the number that its author meant.
+
+    Args:
+        array: any shape (nested lists work too); a 0-d array for a single number.
+
+    Raises:
+        ValueError: if an element is not exact, with its position.
+    """
+    return _map(exact_number, _elements(array))
+
+
+def is_exact(array: ArrayLike | Sequence[Any]) -> bool:
+    """Whether all elements are exact: integer dtype, or objects int, fmpz, fmpq, Fraction, Cyclotomic."""
+    values = np.asarray(array)
+    if values.dtype.kind != "O":
+        return values.dtype.kind in "iu"
+    return all(isinstance(x, Cyclotomic) or as_fmpq(x) is not None for x in values.ravel().tolist())
+
+
+def _float_element(x: object) -> object:
+    if isinstance(x, float | Cyclotomic):
+        return float(x)
+    if isinstance(x, arb):
+        if not x.is_finite():
+            raise ValueError("the ball is not finite, so no float is near it.")
+        return _float_element(_exact_midpoint(x))
+    q = as_fmpq(x)
+    if q is None:
+        raise ValueError(f"a {type(x).__name__} is not a real number of the library.")
+    return int(q.p) / int(q.q)
+
+
+def _exact_midpoint(ball: arb) -> fmpq:
+    mantissa, exponent = ball.mid().man_exp()
+    return fmpq(mantissa) * fmpq(2) ** int(exponent)
+
+
+def to_float(array: ArrayLike | Sequence[Any]) -> NDArray[np.float64]:
+    """The array in float64, each element computed by itself. Shape unchanged.
+
+    Error, for elements x of magnitude at least 2^-1022 (below it, add 2^-1075):
+    - integers and rationals: |to_float(x) - x| <= 2^-53 |x| (correctly rounded);
+    - real Cyclotomic numbers: <= (2^-53 + 2^-60) |x|, zero exactly;
+    - balls: <= radius + 2^-53 |midpoint|;
+    - float dtypes of up to 64 bits: 0.
+
+    Raises:
+        ValueError: if an element is no real number, not finite as a ball, or beyond the range of float64.
+    """
+    values = np.asarray(array)
+    if values.dtype.kind in "biu" or (values.dtype.kind == "f" and values.dtype.itemsize <= 8):
+        return values.astype(np.float64)
+
+    def convert(x: object) -> object:
+        try:
+            return _float_element(x)
+        except OverflowError:
+            raise ValueError("its magnitude is beyond the range of float64.") from None
+
+    return _map(convert, _elements(values)).astype(np.float64)
+
+
+def sign_of(x: RationalLike | Cyclotomic | arb) -> int:
+    """The exact sign of a number, -1, 0 or 1.
+
+    Raises:
+        ValueError: if x is a ball that contains 0 and is not exactly 0 (undecided), a Cyclotomic that is not
+        real,
+            or no exact number at all (a float's sign may be rounding).
+    """
+    if isinstance(x, Cyclotomic):
+        return x.sign()
+    if isinstance(x, arb):
+        if x > 0:
+            return 1
+        if x < 0:
+            return -1
+        if x.is_zero():
+            return 0
+        raise ValueError(f"The sign of the ball {x} is undecided: compute it with more bits, or exactly.")
+    q = as_fmpq(x)
+    if q is None:
+        raise ValueError(
+            f"{x!r} of type {type(x).__name__} has no exact sign: "
+            "give int, Fraction, flint.fmpz, flint.fmpq, Cyclotomic or arb."
+        )
+    return (q > 0) - (q < 0)

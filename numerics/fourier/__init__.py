@@ -1,0 +1,1 @@
+"""Fourier analysis on cyclic groups and on the Boolean cube."""

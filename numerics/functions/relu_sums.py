@@ -1,0 +1,423 @@
+"""Sums of ReLUs: scalar functions as f(z) = sum_h c_h relu(a_h . [z; 1]), exactly or with a certified error.
+
+A `ReluSum` carries the data (eps, R, M, C) that a network built from it needs: the sup-error eps on the cube [-R, R]^k,
+the number M of units, and C = sum |c_h|; its directions satisfy ||a_h||_1 <= 1. Exact cases: affine functions, |t|, the
+ReLU, its derivative away from a window (0, delta), every piecewise-linear function, ridge functions of these (the
+derivative of the squared loss). Smooth functions are interpolated piecewise linearly at rational knots, by values that
+are enclosed in balls and rounded; `sup_error` bounds |f - g| rigorously, for any ReluSum and any smooth function.
+
+With L_2 = sup |g''| an interpolant of knot distance h has error <= L_2 h^2 / 8, so that M = O(eps^(-1/2)).
+
+Source: deep-icgd, def-4, construction-1d, construction-product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from flint import arb, fmpq, fmpz
+from numpy.typing import NDArray
+
+from numerics.exact.numbers import to_float
+from numerics.exact.precision import precision
+from numerics.functions.smooth import SmoothFunction, interval_ball, rational, upper_rational
+
+Array = NDArray[Any]
+
+_BITS = 128
+_CELLS_PER_PIECE = 16
+_MOST_CELLS = 2**17
+
+
+@dataclass(frozen=True, eq=False)
+class ReluSum:
+    """f(z) = sum_h c_h relu(a_h . [z; 1]), with the certificate that belongs to it.
+
+    Attributes:
+        coefficients: c, shape (M,), fmpq.
+        directions: a, shape (M, k+1), fmpq; the last column multiplies the constant 1; ||a_h||_1 <= 1.
+        radius: R; the error holds on [-R, R]^k. None: everywhere.
+        error: eps, an upper bound of sup |g - f| for the function g that f stands for; 0 if f = g.
+        excluded: for k = 1, an open interval on which nothing is claimed, or None.
+
+    Raises:
+        ValueError: for shapes that do not fit, a direction with ||a_h||_1 > 1, or a negative error or radius.
+    """
+
+    coefficients: Array
+    directions: Array
+    radius: fmpq | None = None
+    error: fmpq = field(default_factory=fmpq)
+    excluded: tuple[fmpq, fmpq] | None = None
+
+    def __post_init__(self) -> None:
+        c, a = self.coefficients, self.directions
+        if c.ndim != 1 or a.ndim != 2 or len(a) != len(c) or a.shape[1] < 2:
+            raise ValueError(
+                f"A sum of ReLUs has coefficients (M,) and directions (M, k+1), k >= 1, but the shapes are {c.shape}, "
+                f"{a.shape}."
+            )
+        for h, row in enumerate(a.tolist()):
+            if sum(map(abs, row)) > 1:
+                raise ValueError(f"Direction {h} has 1-norm {sum(map(abs, row))}: scale it to at most 1.")
+        if self.error < 0 or (self.radius is not None and self.radius <= 0):
+            raise ValueError(f"error must be >= 0 and radius > 0, not {self.error}, {self.radius}.")
+
+    @property
+    def units(self) -> int:
+        """M, the number of ReLUs."""
+        return len(self.coefficients)
+
+    @property
+    def arity(self) -> int:
+        """k, the number of arguments."""
+        return self.directions.shape[1] - 1
+
+    @property
+    def weight(self) -> fmpq:
+        """C = sum |c_h|."""
+        return sum(map(abs, self.coefficients.tolist()), fmpq(0))
+
+    @cached_property
+    def _float(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        return to_float(self.coefficients), to_float(self.directions)
+
+    def __call__(self, *arguments: Any) -> Array:
+        """f at k arrays of arguments that broadcast; float64, exact (fmpq) or balls (arb).
+
+        Inputs are not compared with the radius (the sum continues linearly): see `require`.
+
+        Raises:
+            ValueError: for another number of arguments.
+        """
+        if len(arguments) != self.arity:
+            raise ValueError(f"This sum of ReLUs takes {self.arity} arguments, not {len(arguments)}.")
+        z = np.broadcast_arrays(*(np.asarray(x) for x in arguments))
+        if all(x.dtype != object for x in z):
+            c, a = self._float
+            before = sum(x[..., None] * a[:, i] for i, x in enumerate(z)) + a[:, -1]
+            return np.maximum(before, 0.0) @ c
+        result = np.full(z[0].shape, fmpq(0), dtype=object)
+        for c, row in zip(self.coefficients.tolist(), self.directions.tolist(), strict=True):
+            before = sum((x.astype(object) * w for x, w in zip(z, row[:-1], strict=True)), np.asarray(row[-1]))
+            result = result + c * np.asarray(_RELU(before))
+        return result
+
+    def require(self, bound: fmpq, what: str) -> None:
+        """Check that arguments of size up to `bound` are covered by the certificate.
+
+        Raises:
+            ValueError: if bound exceeds the radius; the message names `what`.
+        """
+        if self.radius is not None and bound > self.radius:
+            raise ValueError(
+                f"{what} may reach {float(bound):.6g} in size, outside the interval of radius "
+                f"{float(self.radius):.6g} on which the sum of ReLUs is certified: certify it on a larger radius."
+            )
+
+    def on(self, radius: object) -> ReluSum:
+        """The same sum, with the claim restricted to a smaller radius.
+
+        Raises:
+            ValueError: if the radius is larger than the certified one, or not positive.
+        """
+        R = rational(radius, "radius")
+        self.require(R, "radius")
+        return replace(self, radius=R)
+
+    def breakpoints(self) -> list[fmpq]:
+        """For k = 1: the points inside (-R, R) where the slope may change, sorted.
+
+        Raises:
+            ValueError: if k != 1.
+        """
+        if self.arity != 1:
+            raise ValueError(f"Breakpoints belong to functions of one argument, not {self.arity}.")
+        kinks = {-b / a for a, b in self.directions.tolist() if a != 0}
+        return sorted(t for t in kinks if self.radius is None or abs(t) < self.radius)
+
+
+def _relu(x: Any) -> Any:
+    if isinstance(x, arb):
+        return x.max(arb(0))
+    return x if x > 0 else 0 * x
+
+
+_RELU = np.frompyfunc(_relu, 1, 1)
+
+
+# ---- exact cases
+
+
+def _sum(units: Sequence[tuple[object, Sequence[object]]], arity: int = 1) -> tuple[Array, Array]:
+    """(c, a) from pairs (coefficient, direction of any 1-norm), normalised; zero coefficients are dropped."""
+    kept = []
+    for coefficient, direction in units:
+        c, row = rational(coefficient, "coefficient"), [rational(x, "direction") for x in direction]
+        norm = sum(map(abs, row), fmpq(0))
+        if c != 0 and norm != 0:
+            scale = norm if norm > 1 else fmpq(1)
+            kept.append((c * scale, [x / scale for x in row]))
+    coefficients, directions = np.empty(len(kept), dtype=object), np.empty((len(kept), arity + 1), dtype=object)
+    for h, (c, row) in enumerate(kept):
+        coefficients[h], directions[h] = c, row
+    return coefficients, directions
+
+
+def affine(slope: object, intercept: object = 0) -> ReluSum:
+    """slope * t + intercept = slope (relu(t) - relu(-t)) + intercept relu(1), exact everywhere."""
+    s = rational(slope, "slope")
+    return ReluSum(*_sum([(s, (1, 0)), (-s, (-1, 0)), (intercept, (0, 1))]))
+
+
+def identity() -> ReluSum:
+    """t = relu(t) - relu(-t), exact everywhere."""
+    return affine(1)
+
+
+def constant(value: object) -> ReluSum:
+    """The constant, exact everywhere (one unit)."""
+    return affine(0, value)
+
+
+def absolute_value() -> ReluSum:
+    """|t| = relu(t) + relu(-t), exact everywhere."""
+    return leaky_relu(-1)
+
+
+def relu() -> ReluSum:
+    """max(t, 0), one unit, exact everywhere."""
+    return leaky_relu(0)
+
+
+def leaky_relu(slope: object) -> ReluSum:
+    """t for t >= 0 and slope * t for t < 0, exact everywhere."""
+    return ReluSum(*_sum([(1, (1, 0)), (-rational(slope, "slope"), (-1, 0))]))
+
+
+def relu_derivative(delta: object) -> ReluSum:
+    """The derivative of the ReLU (0 at 0): (relu(t) - relu(t - delta)) / delta, exact off the window (0, delta).
+
+    C = (2 + delta) / delta. No continuous function is closer than 1/2 to the step on an interval around 0, so that
+    nothing is claimed inside the window.
+
+    Raises:
+        ValueError: if delta <= 0.
+    """
+    d = rational(delta, "delta")
+    if d <= 0:
+        raise ValueError(f"delta, the width of the window at the kink, must be positive, not {d}.")
+    c, a = _sum([(1 / d, (1, 0)), (-1 / d, (1, -d))])
+    return ReluSum(c, a, excluded=(fmpq(0), d))
+
+
+def piecewise_linear(knots: Sequence[object], values: Sequence[object]) -> ReluSum:
+    """The function with these values at these knots, linear between them, continued linearly outside; exact.
+
+    Units: one for the value at 0, and per side of 0 one for the first slope and one for every knot where the slope
+    changes; so that f(0) is one unit, and 0 units if f(0) = 0.
+
+    Raises:
+        ValueError: for fewer than two knots, knots that do not increase strictly, or another number of values.
+    """
+    t = [rational(x, "knots") for x in knots]
+    v = [rational(x, "values") for x in values]
+    if len(t) < 2 or len(v) != len(t) or any(a >= b for a, b in pairwise(t)):
+        raise ValueError("knots must be at least two strictly increasing numbers, with one value each.")
+    slopes = [(v[i + 1] - v[i]) / (t[i + 1] - t[i]) for i in range(len(t) - 1)]
+    kinks = list(zip(t[1:-1], slopes, slopes[1:], strict=False))  # knot, slope before, slope after
+    piece = sum(knot <= 0 for knot, _, _ in kinks)  # the piece to the right of 0
+    at_zero = v[piece] - slopes[piece] * t[piece]
+    left = slopes[piece] if not any(knot == 0 for knot, _, _ in kinks) else slopes[piece - 1]
+    units: list[tuple[object, Sequence[object]]] = [
+        (at_zero, (0, 1)),
+        (slopes[piece], (1, 0)),
+        (-left, (-1, 0)),
+    ]
+    units += [(after - before, (1, -knot)) for knot, before, after in kinks if knot > 0]
+    units += [(after - before, (-1, knot)) for knot, before, after in kinks if knot < 0]
+    return ReluSum(*_sum(units))
+
+
+def ridge(profile: ReluSum, weights: Sequence[object], radius: object | None = None) -> ReluSum:
+    """(z_1, ..., z_k) -> profile(weights . z), certified on [-R, R]^k with R = radius.
+
+    A separable loss sum_k phi(t_k - y_k) has the gradient phi'(t_k - y_k): `ridge` of phi' with the weights (1, -1).
+
+    Args:
+        profile: a sum of one argument.
+        weights: k exact numbers.
+        radius: R; by default the largest that the profile allows.
+
+    Raises:
+        ValueError: if the profile has several arguments or an excluded window, all weights are 0, or R is too large.
+    """
+    w = [rational(x, "weights") for x in weights]
+    size = sum(map(abs, w), fmpq(0))
+    if profile.arity != 1 or profile.excluded is not None or size == 0:
+        raise ValueError("A ridge function needs a profile of one argument without a window, and weights not all 0.")
+    largest = None if profile.radius is None else profile.radius / size
+    R = largest if radius is None else rational(radius, "radius")
+    if R is not None:
+        profile.require(R * size, "weights . z")
+    units = [
+        (c, [a * x for x in w] + [b])
+        for c, (a, b) in zip(profile.coefficients.tolist(), profile.directions.tolist(), strict=True)
+    ]
+    c, a = _sum(units, len(w))
+    return ReluSum(c, a, radius=R, error=profile.error)
+
+
+def squared_loss_derivative() -> ReluSum:
+    """u(t, y) = t - y, the derivative of (t - y)^2 / 2 in t: two units, C = 4, exact everywhere."""
+    return ridge(identity(), (1, -1))
+
+
+def square(radius: object, pieces: int) -> ReluSum:
+    """The interpolant S of z^2 on [-R, R] at the knots i R / pieces: z^2 <= S <= z^2 + h^2 / 4 with h = R / pieces.
+
+    S is even and S(0) = 0; 2 pieces units. On [a, b] one has S - z^2 = (z - a)(b - z).
+
+    Raises:
+        ValueError: if radius <= 0 or pieces < 1.
+    """
+    R, h = _positive(radius, "radius"), _step(radius, pieces)
+    knots = [h * i for i in range(-pieces, pieces + 1)]
+    return replace(piecewise_linear(knots, [t * t for t in knots]), radius=R, error=h * h / 4)
+
+
+def multiplication(radius: object, pieces: int) -> ReluSum:
+    """(x, y) -> (S(x + y) - S(x - y)) / 4, off x y by at most h^2 / 16 for |x|, |y| <= R, with h = 2 R / pieces.
+
+    Exactly 0 if x = 0 or y = 0. 4 pieces units.
+
+    Raises:
+        ValueError: if radius <= 0 or pieces < 1.
+    """
+    R = _positive(radius, "radius")
+    S = square(2 * R, pieces)
+    plus, minus = ridge(S, (1, 1)), ridge(S, (1, -1))
+    c = np.concatenate([plus.coefficients, -minus.coefficients]) / fmpq(4)
+    return ReluSum(c, np.concatenate([plus.directions, minus.directions]), radius=R, error=S.error / 4)
+
+
+# ---- smooth functions
+
+
+def interpolant(function: SmoothFunction, radius: object, pieces: int) -> ReluSum:
+    """The piecewise-linear interpolant at the knots i R / pieces, |i| <= pieces, with its certified error.
+
+    At most 1 + 2 pieces units. The values are rounded to multiples of a power of 2 far below the error.
+
+    Raises:
+        ValueError: if radius <= 0, pieces < 1, or the function is not finite on [-radius, radius].
+    """
+    R, h = _positive(radius, "radius"), _step(radius, pieces)
+    knots = [h * i for i in range(-pieces, pieces + 1)]
+    size = function.bound(-R, R, 2) * h**2 / 8
+    return _interpolate(function, R, knots, size / 256)
+
+
+def interpolant_within(function: SmoothFunction, radius: object, error: object) -> ReluSum:
+    """A piecewise-linear interpolant with certified sup-error <= error on [-radius, radius], of few knots.
+
+    Greedily from 0 outwards, each piece is made as long as its own bound sup |g''| h^2 / 8 allows, so that the number
+    of pieces is about the integral of sqrt(|g''| / (8 error)). No sum with p pieces does much better: on a piece of
+    length h every affine function is off by at least inf |g''| h^2 / 16, so that sqrt(2) is all there is to gain.
+
+    Raises:
+        ValueError: if radius <= 0, error <= 0, the function is not finite on [-radius, radius], or the error needs more
+            than 2^17 cells.
+    """
+    R, eps = _positive(radius, "radius"), _positive(error, "error")
+    budget = eps * fmpq(27, 32)  # times 17/16, plus 1/32 of resolution and 1/256 of rounding: below eps
+    uniform = int(((function.bound(-R, R, 2) * R * R / (8 * budget)) + 1).ceil().sqrtrem()[0]) + 1
+    count = max(_CELLS_PER_PIECE, _CELLS_PER_PIECE * uniform)
+    if count > _MOST_CELLS:
+        raise ValueError(f"error = {eps} needs about {uniform} pieces per side, more than {_MOST_CELLS // 16}.")
+    knots = sorted({side * t for side in (-1, 1) for t in _greedy_knots(function, R, side, count, budget)})
+    result = _interpolate(function, R, knots, eps / 256)
+    assert result.error <= eps
+    return result
+
+
+def sup_error(candidate: ReluSum, function: SmoothFunction) -> fmpq:
+    """An upper bound of |f - g| on [-R, R], for the sum f with its radius R and any smooth function g.
+
+    On each piece [a, b] of f the error e = f - g satisfies |e| <= max(|e(a)|, |e(b)|) + sup |g''| (b-a)^2 / 8. The sup
+    is resolved up to 1/16 of itself, and no finer than 1/32 of the error that the candidate claims.
+
+    Raises:
+        ValueError: if f has several arguments, no radius, or a window; or g is not finite on [-R, R].
+    """
+    if candidate.arity != 1 or candidate.radius is None or candidate.excluded is not None:
+        raise ValueError("sup_error needs a sum of one argument with a radius and without an excluded window.")
+    knots = [-candidate.radius, *candidate.breakpoints(), candidate.radius]
+    values = candidate(np.array(knots, dtype=object)).tolist()
+    with precision(_BITS):
+        off = [upper_rational(arb(v) - function(arb(t))) for t, v in zip(knots, values, strict=True)]
+    largest = fmpq(0)
+    for i, (a, b) in enumerate(pairwise(knots)):
+        weight = (b - a) ** 2 / 8
+        curvature = function.bound(a, b, 2, max(candidate.error / 32 / weight, fmpq(1, 2**64)))
+        largest = max(largest, max(off[i], off[i + 1]) + curvature * weight)
+    return largest
+
+
+def _positive(x: object, what: str) -> fmpq:
+    value = rational(x, what)
+    if value <= 0:
+        raise ValueError(f"{what} must be positive, not {value}.")
+    return value
+
+
+def _step(radius: object, pieces: int) -> fmpq:
+    """The distance of the knots i R / pieces."""
+    if isinstance(pieces, bool) or not isinstance(pieces, int) or pieces < 1:
+        raise ValueError(f"pieces, the number of pieces on each side of 0, must be an integer >= 1, not {pieces!r}.")
+    return _positive(radius, "radius") / pieces
+
+
+def _interpolate(function: SmoothFunction, radius: fmpq, knots: list[fmpq], rounding: fmpq) -> ReluSum:
+    """The interpolant at the knots, its values rounded by at most about `rounding`."""
+    bits = 8
+    while rounding > 0 and fmpq(1, 2**bits) > rounding:
+        bits += 1
+    with precision(_BITS + bits):
+        values = [_rounded(function(arb(t)), bits) for t in knots]
+    sum_of_relus = replace(piecewise_linear(knots, values), radius=radius, error=256 * rounding)
+    return replace(sum_of_relus, error=sup_error(sum_of_relus, function))
+
+
+def _rounded(ball: arb, bits: int) -> fmpq:
+    """A multiple of 2^-bits near the ball."""
+    mantissa, exponent = ball.mid().man_exp()
+    scaled = fmpq(mantissa) * fmpq(2) ** (int(exponent) + bits)
+    return fmpq((scaled + fmpq(1, 2)).floor(), fmpz(2) ** bits)
+
+
+def _greedy_knots(function: SmoothFunction, radius: fmpq, side: int, count: int, budget: fmpq) -> list[fmpq]:
+    """0 = t_0 < t_1 < ... = radius: knots at side * t_i leave an error of at most `budget` on each piece."""
+    width = radius / count
+    with precision(_BITS):
+        curvature = []
+        for i in range(count):
+            near, far = side * i * width, side * (i + 1) * width
+            low, high = min(near, far), max(near, far)
+            try:
+                curvature.append(upper_rational(function.jet(interval_ball(low, high), 2)[2]))
+            except ValueError:  # the one enclosure of the cell is not finite: bisect
+                curvature.append(function.bound(low, high, 2))
+    knots, start, largest = [fmpq(0)], 0, fmpq(0)
+    for i, bound in enumerate(curvature):
+        extended = max(largest, bound)
+        if i > start and extended * ((i + 1 - start) * width) ** 2 / 8 > budget:
+            knots.append(i * width)
+            start, extended = i, bound
+        largest = extended
+    return [*knots, radius]

@@ -1,0 +1,1 @@
+"""Finite groups: tables, permutations, matrix groups, families with names, conjugacy classes."""

@@ -1,0 +1,1 @@
+"""Statistical learning: generalisation bounds, covers and sample sizes."""

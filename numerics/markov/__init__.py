@@ -1,0 +1,1 @@
+"""Markov chains and in-context predictors: samplers, Bayes rules, losses, minimal models."""

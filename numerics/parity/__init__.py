@@ -1,0 +1,1 @@
+"""Learning sparse parities: one gradient step, hinge losses, PolyNets, stochastic gradient descent."""

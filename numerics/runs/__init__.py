@@ -1,0 +1,1 @@
+"""Long work: items that resume, processes, memory, files written atomically, confidence intervals."""

@@ -1,0 +1,156 @@
+"""Certificates of the best fit of a parity: against closed forms and autograd, with edited certificates rejected."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction as Q
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from flint import fmpq
+
+from certificates.duality.feature_fit import (
+    best_fit,
+    certify,
+    feature_table,
+    fit_all_parities,
+    normalised,
+    parity_correlations,
+    tabulate,
+    tangent_features,
+    theorem_bound,
+    verify,
+)
+from constructions.networks.homogeneous import sign_inputs
+
+
+def relu_features(n: int, width: int, seed: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return normalised(np.maximum(sign_inputs(n) @ rng.normal(size=(n, width)) + rng.normal(size=width), 0))
+
+
+def pairs(n: int) -> Any:
+    """All products of two inputs as features."""
+    return tabulate([lambda x, S=S: x[:, list(S)].prod(axis=1) for S in combinations(range(n), 2)], n)
+
+
+def test_the_fit_of_orthogonal_features_is_known() -> None:
+    """chi_S is itself a feature: w = R e_S has loss 1 - R, and alpha = 1 proves it."""
+    table = pairs(4)
+    assert table.dimension == 6
+    assert table.squared_norms() == [fmpq(6)] * 16
+    for support in combinations(range(4), 2):
+        certificate = best_fit(table, support, "1/3")
+        assert Q(2, 3) - Q(1, 10**7) < certificate.lower <= Q(2, 3) <= certificate.upper < Q(2, 3) + Q(1, 10**7)
+    unrelated = best_fit(table, (0, 1, 2), 1)
+    assert unrelated.lower <= 1 <= unrelated.upper
+    assert unrelated.upper - unrelated.lower < Q(1, 10**7)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_brackets_are_narrow_and_random_weights_lie_above(seed: int) -> None:
+    table = feature_table(relu_features(5, 4, seed))
+    certificate = best_fit(table, (1, 3), 2)
+    assert certificate.upper - certificate.lower < Q(1, 10**7)
+    psi, y = table.floats(), sign_inputs(5)[:, [1, 3]].prod(axis=1)
+    rng = np.random.default_rng(seed)
+    for _ in range(200):
+        w = rng.normal(size=4)
+        w *= 2 / np.linalg.norm(w)
+        assert np.maximum(0, 1 - y * (psi @ w)).mean() > float(certificate.lower) - 1e-12
+    assert np.maximum(0, 1 - y * (psi @ np.array([float(x) for x in certificate.weights]))).mean() == pytest.approx(
+        float(certificate.upper), abs=1e-12
+    )
+
+
+def test_correlations_equal_direct_sums_and_bound_the_losses() -> None:
+    table = feature_table(relu_features(5, 3, 7))
+    sizes = parity_correlations(table)
+    X, psi = sign_inputs(5), table.floats()
+    for code in range(32):
+        y = X[:, [i for i in range(5) if code >> i & 1]].prod(axis=1)
+        assert sizes[code] == pytest.approx(np.linalg.norm((y[:, None] * psi).mean(axis=0)), abs=1e-14)
+    fits = fit_all_parities(table, 2, 1)
+    assert len(fits) == 10
+    average = sum(fit.lower for fit in fits) / 10
+    assert max(fit.lower for fit in fits) >= average
+    assert float(average) >= float(theorem_bound(table, 2, 1)) - 1e-9
+
+
+def test_tangent_features_are_the_gradients() -> None:
+    torch.manual_seed(0)
+    network = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1)).double()
+    features = tangent_features(network, 4)
+    assert features.shape == (16, 4 * 3 + 3 + 3 + 1)
+    for row, x in zip(features, sign_inputs(4), strict=True):
+        network.zero_grad()
+        network(torch.tensor(x, dtype=torch.float64)).backward()
+        gradient = np.concatenate([p.grad.numpy().ravel() for p in network.parameters()])
+        assert np.abs(row - gradient).max() < 1e-14
+    assert (np.linalg.norm(normalised(features), axis=1) <= 1).all()
+    assert max(feature_table(normalised(features)).squared_norms()) <= 1
+
+
+def test_edited_certificates_are_rejected() -> None:
+    table = feature_table(relu_features(5, 4, 0))
+    good = best_fit(table, (0, 2), 2)
+    verify(table, good)
+    assert 0 < good.lower < 1
+    hardest = max(range(32), key=lambda i: good.dual[i])
+    edits: list[tuple[dict[str, Any], str]] = [
+        ({"lower": good.lower + Q(1, 10**6)}, "lower bound"),
+        ({"lower": Q(10)}, "lower bound"),  # above the mean of the dual vector
+        ({"upper": good.upper - Q(1, 10**6)}, "upper bound"),
+        ({"dual": (*good.dual[:hardest], Q(0), *good.dual[hardest + 1 :])}, "lower bound"),
+        ({"dual": (Q(3, 2), *good.dual[1:])}, "outside"),
+        ({"dual": (Q(-1, 2), *good.dual[1:])}, "outside"),
+        ({"dual": good.dual[1:]}, "dual entries"),
+        ({"weights": tuple(2 * x for x in good.weights)}, "norm above"),
+        ({"weights": tuple(-x for x in good.weights)}, "upper bound"),
+        ({"weights": good.weights[1:]}, "weights"),
+        ({"support": (0, 3)}, "bound"),
+        ({"radius": Q(3)}, "lower bound"),
+        ({"radius": Q(1)}, "norm above"),
+    ]
+    for edit, message in edits:
+        with pytest.raises(ValueError, match=message):
+            verify(table, replace(good, **edit))
+    with pytest.raises(ValueError, match="bound"):
+        verify(feature_table(relu_features(5, 4, 1)), good)
+    small = best_fit(pairs(4), (0, 1), "9/10")  # v(S) = 1/10
+    with pytest.raises(ValueError, match="lower bound"):
+        verify(pairs(4), replace(small, lower=Q(1, 5)))
+    verify(pairs(4), replace(small, lower=Q(-1)))  # true of every loss
+
+
+@pytest.mark.parametrize(
+    ("action", "message"),
+    [
+        (lambda: feature_table(np.ones((3, 2))), r"shape \(2\^n, D\)"),
+        (lambda: feature_table(np.ones(4)), r"shape \(2\^n, D\)"),
+        (lambda: feature_table([[1.0], [np.nan]]), "finite"),
+        (lambda: feature_table([["a"], ["b"]]), "a string must look"),
+        (lambda: tabulate([], 2), "4 numbers"),
+        (lambda: tabulate([lambda x: x[0]], 3), "8 numbers"),
+        (lambda: tabulate([lambda x: x[:, 0]], 13), "in 1, ..., 12"),
+        (lambda: tangent_features(torch.nn.Linear(11, 1), 11), "1 <= n <= 10"),
+        (lambda: tangent_features(torch.nn.Linear(3, 2), 3), "one number for each"),
+        (lambda: tangent_features(torch.nn.Identity(), 3), "no parameter"),
+        (lambda: normalised(np.zeros((4, 2))), "All features are 0"),
+        (lambda: normalised([[1.0], [np.nan]]), "table of finite numbers"),
+        (lambda: normalised(np.ones(4)), "table of finite numbers"),
+        (lambda: certify(pairs(3), (0, 1), 1, [0.0] * 3, []), "8 dual entries and 3 weights, not 0 and 3"),
+        (lambda: certify(pairs(3), (0, 1), 1, [0.0] * 2, [Q(1)] * 8), "not 8 and 2"),
+        (lambda: theorem_bound(pairs(3), 4, 1), "in 0, ..., 3"),
+        (lambda: fit_all_parities(pairs(3), 4, 1), "in 0, ..., 3"),
+        (lambda: best_fit(pairs(3), (0, 0), 1), "must be a set"),
+        (lambda: best_fit(pairs(3), (0, 3), 1), "must be a set"),
+        (lambda: best_fit(pairs(3), (0, 1), -1), "must not be negative"),
+    ],
+)
+def test_refusals(action: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        action()

@@ -1,0 +1,72 @@
+"""Evaluation of circuits, gradients beside torch, constants, and the circuits that are refused."""
+
+import numpy as np
+import pytest
+import torch
+
+from constructions.circuits.arithmetic import Circuit, Gate, gradient, two_layer_mlp
+
+
+def test_constants_are_used_and_cost_no_gate_in_the_gradient():
+    """f = 3 x^2 + 5: two gates pass something to constants, which is not computed."""
+    gates = (Gate("square", (0,)), Gate("*", (1, 3)), Gate("+", (4, 2)))
+    circuit = Circuit(1, gates, (5,), constants=(3, 5))
+    assert circuit([2]) == (17,)
+    assert gradient(circuit)([2]) == (12,)
+    assert gradient(circuit).size == circuit.size + 3  # 1 * 3, double(x), and their product
+
+
+def test_inputs_that_do_not_matter_have_derivative_zero():
+    assert gradient(Circuit(3, (Gate("+", (0, 0)),), (3,)))([7, 8, 9]) == (2, 0, 0)
+    assert gradient(Circuit(2, (), (1,)))([7, 8]) == (0, 1)
+
+
+def test_dead_gates_are_not_differentiated():
+    circuit = Circuit(2, (Gate("*", (0, 1)), Gate("step", (0,)), Gate("+", (2, 2))), (4,))
+    assert circuit.counts() == {"*": 1, "+": 1}
+    assert gradient(circuit)([3, 4]) == (8, 6)
+
+
+def test_the_gradient_of_a_network_agrees_with_torch():
+    rng = np.random.default_rng(3)
+    d_in, d_hidden = 4, 6
+    circuit = two_layer_mlp(d_in, d_hidden)
+    inputs = rng.normal(size=circuit.inputs)
+    leaf = torch.tensor(inputs, requires_grad=True)
+    x, u, W = leaf[:d_in], leaf[d_in : d_in + d_hidden], leaf[d_in + d_hidden :].reshape(d_hidden, d_in)
+    value = u @ torch.relu(W @ x)
+    value.backward()
+    assert leaf.grad is not None
+    # both add up at most ten products of a few units, in different orders: some dozen roundings of 1e-16 each
+    assert circuit(list(inputs))[0] == pytest.approx(value.item(), rel=0, abs=1e-13)
+    np.testing.assert_allclose(gradient(circuit)(list(inputs)), leaf.grad.numpy(), rtol=0, atol=1e-13)
+    assert np.count_nonzero(leaf.grad.numpy()) > d_in + d_hidden
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((-1, (), (0,)), r"cannot have -1 inputs"),
+        ((1, (Gate("-", (0, 0)),), (1,)), r"Gate 1 has the operation '-'"),
+        ((1, (Gate("+", (0,)),), (1,)), r"Gate 1 \(\+\) needs 2 operands, but has 1"),
+        ((1, (Gate("relu", (0, 0)),), (1,)), r"Gate 1 \(relu\) needs 1 operands, but has 2"),
+        ((1, (Gate("+", (0, 1)),), (1,)), r"do not all precede it"),
+        ((1, (Gate("+", (0, -1)),), (1,)), r"do not all precede it"),
+        ((1, (), (1,)), r"one or more of the 1 nodes"),
+        ((1, (), ()), r"one or more of the 1 nodes"),
+    ],
+)
+def test_malformed_circuits_are_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        Circuit(*arguments)
+
+
+def test_other_bad_input_is_refused():
+    with pytest.raises(ValueError, match=r"has 2 inputs, but got 1 values"):
+        Circuit(2, (), (0,))([1])
+    with pytest.raises(ValueError, match=r"this one has 2"):
+        gradient(Circuit(2, (), (0, 1)))
+    with pytest.raises(ValueError, match=r"unary gate 'step' \(node 1\) has no derivative"):
+        gradient(Circuit(1, (Gate("step", (0,)),), (1,)))
+    with pytest.raises(ValueError, match=r"d_in = 0"):
+        two_layer_mlp(0, 3)

@@ -1,0 +1,235 @@
+"""The runner of experiments: files, resumption after a kill, failures, executors; and the commands."""
+
+import inspect
+import json
+import subprocess
+import sys
+import time
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+
+import psutil
+import pytest
+from typer.testing import CliRunner
+
+import theorems.experiments
+from lemmata.cli import app
+from numerics.runs.items import Done, FailedItemsError, run
+from numerics.runs.processes import process_pool
+from theorems.experiments import Criterion, Experiment, Findings, recomputed, run_experiment, write_summary
+
+SETTINGS = {f"seed-{seed}": {"seed": seed, "sizes": (1, 2)} for seed in range(4)}
+STATEMENTS = ("induction-heads:fig-8.1", "induction-heads:fig-8.3")
+
+
+def square(settings):
+    if settings["seed"] == settings.get("bad"):
+        raise ArithmeticError("no luck")
+    return {"square": settings["seed"] ** 2, "pair": (1, 2.5)}
+
+
+def slow(settings):
+    time.sleep(settings["seconds"])
+    return settings["seed"]
+
+
+class Backwards(Executor):
+    """Runs nothing before it is asked for, and then the last first: as free as a cluster."""
+
+    def __init__(self):
+        self.waiting = []
+
+    def submit(self, fn, /, *args, **kwargs):
+        future: Future = Future()
+        self.waiting.append((future, fn, args))
+        if len(self.waiting) == len(SETTINGS):
+            for late, function, arguments in reversed(self.waiting):
+                late.set_running_or_notify_cancel()
+                late.set_result(function(*arguments))
+        return future
+
+
+@pytest.mark.parametrize("make", [lambda: None, Backwards, lambda: ThreadPoolExecutor(2)])
+def test_results_do_not_depend_on_the_executor(make, tmp_path):
+    results = run(square, SETTINGS, tmp_path / "deep" / "er", make())
+    assert results == {f"seed-{seed}": {"square": seed**2, "pair": [1, 2.5]} for seed in range(4)}
+    assert list(results) == list(SETTINGS)
+    assert json.loads((tmp_path / "deep" / "er" / "seed-3.json").read_text()) == {
+        "settings": {"seed": 3, "sizes": [1, 2]},
+        "result": {"square": 9, "pair": [1, 2.5]},
+    }
+
+
+def test_processes_work_too():
+    with process_pool(1) as executor:
+        assert run(square, SETTINGS, None, executor) == run(square, SETTINGS)
+
+
+def test_items_are_kept_while_their_settings_are_the_same(tmp_path):
+    run(square, SETTINGS, tmp_path)
+    (tmp_path / "seed-1.json").write_text('{"settings": {"se')  # as if a disk were full
+    changed = {**SETTINGS, "seed-2": {"seed": 7}, "seed-3": {"seed": 3.0, "sizes": (1, 2)}}
+    done: list[Done] = []
+    results = run(square, changed, tmp_path, None, done.append)
+    assert {entry.key: entry.kept for entry in done} == {
+        "seed-0": True,
+        "seed-1": False,
+        "seed-2": False,
+        "seed-3": False,
+    }
+    assert done[0].kept
+    assert results["seed-2"]["square"] == 49
+    # what is kept is not computed again: an edited result is believed
+    (tmp_path / "seed-0.json").write_text(json.dumps({"settings": {"seed": 0, "sizes": [1, 2]}, "result": "edited"}))
+    assert run(square, SETTINGS, tmp_path)["seed-0"] == "edited"
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+
+
+@pytest.mark.parametrize("executor", [None, ThreadPoolExecutor(1)])
+def test_a_failure_does_not_stop_the_others(executor, tmp_path):
+    settings = {f"seed-{seed}": {"seed": seed, "bad": 1} for seed in range(4)}
+    done: list[Done] = []
+    with pytest.raises(FailedItemsError, match="1 of 4 items failed: seed-1: ArithmeticError: no luck") as failure:
+        run(square, settings, tmp_path, executor, done.append)
+    assert sorted(failure.value.results) == ["seed-0", "seed-2", "seed-3"]
+    assert [entry.key for entry in done if entry.error is not None] == ["seed-1"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["seed-0.json", "seed-2.json", "seed-3.json"]
+
+
+def test_a_result_that_is_no_json_is_a_failure():
+    with pytest.raises(FailedItemsError, match="The result of a cannot be written as JSON"):
+        run(lambda _: float("nan"), {"a": 1})
+
+
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        ({"../a": 1}, "is no file name"),
+        ({"": 1}, "is no file name"),
+        ({"a": 1, "A": 2}, "differ by case only"),
+        ({"a": {1}}, "The settings of a cannot be written as JSON"),
+        ({"a": float("inf")}, "The settings of a cannot be written as JSON"),
+    ],
+)
+def test_bad_settings_are_refused_before_anything_is_run(settings, reason, tmp_path):
+    ran = []
+    with pytest.raises(ValueError, match=reason):
+        run(ran.append, settings, tmp_path / "new")
+    assert not ran
+    assert not (tmp_path / "new").exists()
+
+
+KILLED = """
+import sys
+from pathlib import Path
+from numerics.runs.items import run
+from numerics.runs.processes import process_pool
+from worker import slow
+if __name__ == "__main__":
+    items = {f"seed-{seed}": {"seed": seed, "seconds": 0.0 if seed < 3 else 60.0} for seed in range(6)}
+    run(slow, items, Path(sys.argv[1]), process_pool(2))
+"""
+
+
+def test_a_killed_run_leaves_whole_files_and_no_processes_and_is_resumed(tmp_path, pytestconfig):
+    script = tmp_path / "killed.py"
+    script.write_text(KILLED)
+    (tmp_path / "worker.py").write_text("import time\n\n" + inspect.getsource(slow))
+    folder = tmp_path / "items"
+    with subprocess.Popen([sys.executable, str(script), str(folder)], cwd=pytestconfig.rootpath) as process:
+        deadline = time.monotonic() + 60
+        while len(list(folder.glob("seed-*.json"))) < 3 and time.monotonic() < deadline:
+            time.sleep(0.02)
+        children = psutil.Process(process.pid).children(recursive=True)
+        process.kill()
+    _, alive = psutil.wait_procs(children, timeout=20)
+    assert len(children) >= 2
+    assert not alive
+    assert sorted(path.name for path in folder.iterdir()) == ["seed-0.json", "seed-1.json", "seed-2.json"]
+    items = {f"seed-{seed}": {"seed": seed, "seconds": 0.0} for seed in range(4)}
+    done: list[Done] = []
+    assert run(slow, items, folder, None, done.append) == {f"seed-{seed}": seed for seed in range(4)}
+    assert [entry.key for entry in done if not entry.kept] == ["seed-3"]
+
+
+# ---- experiments and their commands
+
+
+def findings(settings, results):
+    total = sum(result["square"] for result in results.values())
+    criteria = (
+        Criterion(STATEMENTS[0], "the squares add up to 14", total == 14),
+        Criterion(STATEMENTS[0], "there are ten items", len(settings) == 10),
+        Criterion(STATEMENTS[1], "there are items", len(settings) > 0),
+    )
+    return Findings({"sum of squares": total}, criteria)
+
+
+TOY = Experiment("toy", STATEMENTS, "A toy", {"quick": SETTINGS, "full": {"one": {"seed": 1}}}, square, findings)
+
+
+@pytest.fixture
+def toy(monkeypatch):
+    monkeypatch.setattr(theorems.experiments, "load_experiments", lambda: {"toy": ("induction_heads", TOY)})
+
+
+def test_the_verdict_follows_from_the_criteria(toy, tmp_path):
+    summary = run_experiment(TOY)
+    assert summary["verdicts"] == {STATEMENTS[0]: "partly", STATEMENTS[1]: "reproduced"}
+    assert run_experiment(TOY, "full")["verdicts"][STATEMENTS[0]] == "not reproduced"
+    write_summary(summary, tmp_path / "toy.json")
+    read = json.loads((tmp_path / "toy.json").read_text())
+    assert read == summary == recomputed(read)
+    read["items"]["seed-3"]["result"]["square"] = 10
+    assert recomputed(read)["numbers"] != read["numbers"]
+    del read["items"]["seed-3"]
+    with pytest.raises(ValueError, match="do not have the settings of the scale quick"):
+        recomputed(read)
+
+
+def test_bad_experiments_are_refused():
+    with pytest.raises(ValueError, match="which the ledger lacks"):
+        Experiment("toy", ("induction-heads:fig-9",), "", TOY.scales, square, findings)
+    with pytest.raises(ValueError, match="for each of the scales quick and full"):
+        Experiment("toy", STATEMENTS, "", {"quick": SETTINGS}, square, findings)
+    with pytest.raises(ValueError, match="There is no scale 'huge'"):
+        run_experiment(TOY, "huge")
+
+
+def test_the_commands(tmp_path, toy, monkeypatch):
+    listed = {"toy": ("induction_heads", TOY)}
+    monkeypatch.setattr("lemmata.experiments.load_experiments", lambda: listed)
+    monkeypatch.setattr("lemmata.experiments.process_pool", ThreadPoolExecutor)
+    runner = CliRunner()
+    result = runner.invoke(app, ["experiment", "run", "toy", "--out", str(tmp_path)])
+    assert result.exit_code == 0
+    assert "induction-heads:fig-8.1: partly" in result.stdout
+    assert "sum of squares: 14" in result.stdout
+    assert "The quick scale tries the experiment out" in result.stdout
+    assert (tmp_path / "toy-quick" / "seed-2.json").exists()
+    again = runner.invoke(app, ["experiment", "run", "toy", "--out", str(tmp_path), "--json"])
+    assert json.loads(again.stdout) == json.loads((tmp_path / "toy.json").read_text())
+    assert "induction-heads:fig-8.3" in runner.invoke(app, ["experiment", "list"]).stdout
+    assert json.loads(runner.invoke(app, ["experiment", "list", "--json"]).stdout)[0]["name"] == "toy"
+    shown = runner.invoke(app, ["experiment", "show", "toy"])
+    assert shown.exit_code == 2
+    assert "No results of toy are committed yet" in shown.stderr
+    for arguments, reason in (
+        (["run", "nothing"], "There is no experiment 'nothing'"),
+        (["run", "toy", "--scale", "huge"], "There is no scale 'huge'"),
+        (["show", "nothing"], "There is no experiment 'nothing'"),
+    ):
+        refused = runner.invoke(app, ["experiment", *arguments])
+        assert refused.exit_code == 2
+        assert reason in refused.stderr
+
+
+def test_a_failed_item_ends_the_command_with_1(tmp_path, monkeypatch):
+    bad = {f"seed-{seed}": {"seed": seed, "bad": 1} for seed in range(2)}
+    broken = Experiment("broken", STATEMENTS, "", {"quick": bad, "full": bad}, square, findings)
+    monkeypatch.setattr(theorems.experiments, "load_experiments", lambda: {"broken": ("induction_heads", broken)})
+    monkeypatch.setattr("lemmata.experiments.process_pool", ThreadPoolExecutor)
+    result = CliRunner().invoke(app, ["experiment", "run", "broken", "--out", str(tmp_path)])
+    assert result.exit_code == 1
+    assert "1 of 2 items failed" in result.stderr
+    assert (tmp_path / "broken-quick" / "seed-0.json").exists()
+    assert not (tmp_path / "broken.json").exists()

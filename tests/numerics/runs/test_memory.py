@@ -1,0 +1,27 @@
+"""The memory that is asked for, against what the operating system reports."""
+
+from pathlib import Path
+
+import pytest
+
+from numerics.runs import memory
+from numerics.runs.memory import available_memory, require_memory
+
+
+def test_the_line_of_the_system_is_read_in_kibibytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    report = tmp_path / "meminfo"
+    report.write_text("MemTotal: 5000 kB\nMemAvailable:    3000 kB\n")
+    monkeypatch.setattr(memory, "Path", lambda _: report)
+    assert available_memory() == 3000 * 1024
+    require_memory(3000 * 1024, "The table")
+    with pytest.raises(ValueError, match=r"The table needs 0.0 GiB of memory, but 0.0 GiB are available."):
+        require_memory(3000 * 1024 + 1, "The table")
+    report.unlink()
+    assert available_memory() > 2**20  # all physical memory
+
+
+def test_the_need_is_named() -> None:
+    with pytest.raises(
+        ValueError, match=r"^The table needs 1048576\.0 GiB of memory, but \d+\.\d GiB are available\.$"
+    ):
+        require_memory(2**50, "The table")

@@ -1,0 +1,201 @@
+"""Experiments on when SGD learns a parity: sample cells of the grid, the null model, widths, label noise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from numerics.runs.confidence import median_interval, proportion_interval
+from theorems.experiments import Criterion, Experiment, Findings
+from theorems.hidden_progress.experiments.training import convergence_times
+
+__all__ = ["CELLS", "NOISE", "NULL_MODEL", "WIDTHS"]
+
+_FINDING, _CURVES = "hidden-progress:empirical-finding-5.1", "hidden-progress:experiment-5.1"
+_TIMES, _SEARCH = "hidden-progress:experiment-5.2", "hidden-progress:unnumbered-random-search"
+_WIDTH, _NOISE = "hidden-progress:experiment-5.4-left-B.10", "hidden-progress:experiment-B.12"
+
+_RATES = {"relu": 0.5, "power": 0.01, "polynet": 0.05}
+
+
+def _times(results: Mapping[str, Any], key: str) -> list[int]:
+    return [time for time in results[key]["times"] if time is not None]
+
+
+def _cell(kind: str, n: int, k: int, seeds: int) -> dict[str, Any]:
+    steps = 20_000
+    return {
+        "kind": kind, "n": n, "k": k, "width": 100, "batch": 32, "rate": _RATES[kind], "steps": steps,
+        "seeds": list(range(seeds)),
+    }  # fmt: skip
+
+
+def _summarise_cells(settings: Mapping[str, Any], results: Mapping[str, Any]) -> Findings:
+    numbers, shares, growing = {}, [], True
+    medians: dict[tuple[str, int, int], float] = {}
+    for key, cell in settings.items():
+        trials, times = len(cell["seeds"]), _times(results, key)
+        share = proportion_interval(len(times), trials)
+        shares.append(share)
+        numbers[key] = {"converged": share.as_dict(), "median": float(np.median(times)) if times else None}
+        medians[cell["kind"], cell["n"], cell["k"]] = float(np.median(times)) if times else math.inf
+    for (kind, n, k), median in medians.items():
+        for larger in ((kind, n + 10, k), (kind, n, k + 1)):
+            growing &= medians.get(larger, math.inf) >= median
+    return Findings(
+        numbers,
+        (
+            Criterion(
+                _FINDING,
+                "in every cell at least 20 % of the trials reach 100 % validation accuracy, with confidence 95 %",
+                all(share.low >= 0.2 for share in shares),
+            ),
+            Criterion(_CURVES, "the median time grows with n and with k in every architecture", growing),
+        ),
+    )
+
+
+CELLS = Experiment(
+    name="parity-cells",
+    statements=(_FINDING, _CURVES),
+    title="Convergence of SGD in sample cells: ReLU and power MLPs of width 100 and PolyNets, B = 32",
+    scales={
+        "quick": {f"{kind}-n{n}-k2": _cell(kind, n, 2, 12) for kind in _RATES for n in (10, 20)},
+        "full": {
+            f"{kind}-n{n}-k{k}": _cell(kind, n, k, 25) for kind in _RATES for n in (10, 20, 30) for k in (2, 3, 4)
+        },
+    },
+    work=convergence_times,
+    summarise=_summarise_cells,
+)
+
+
+def _null(seeds: range, **changes: Any) -> dict[str, Any]:
+    return {"n": 30, "k": 3, "width": 100, "batch": 32, "rate": 0.5, "steps": 20_000, "seeds": list(seeds), **changes}
+
+
+def _summarise_null(settings: Mapping[str, Any], results: Mapping[str, Any]) -> Findings:
+    times = [time for key in settings if key.startswith("free") for time in _times(results, key)]
+    runs = sum(len(cell["seeds"]) for key, cell in settings.items() if key.startswith("free"))
+    fixed = [np.log(_times(results, key)) for key in settings if key.startswith("start")]
+    choices = math.comb(30, 3)
+    rejection = stats.kstest(np.array(times) / choices, "expon").pvalue
+    between = stats.f_oneway(*fixed).pvalue
+    elbow = {cell["n"]: float(np.median(_times(results, key))) for key, cell in settings.items() if "size" in key}
+    sizes = sorted(elbow)
+    slopes = [math.log(elbow[b] / elbow[a]) / math.log(b / a) for a, b in pairwise(sizes)]
+    early = min(times) >= np.median(times) / 2
+    return Findings(
+        {
+            "runs": runs, "median time": median_interval(times).as_dict(), "earliest": min(times), "latest": max(times),
+            "5 % quantile of random search": -math.log(0.95) * choices, "p, geometric law": float(rejection),
+            "p, start does not matter": float(between), "slopes of log time in log n": slopes,
+        },
+        (
+            Criterion(_TIMES, "no run converges in less than half of the median time", bool(early)),
+            Criterion(_TIMES, "the start explains the times (F test over starts, p < 0.001)", bool(between < 1e-3)),
+            Criterion(_TIMES, "the exponent in n is larger at the largest n than at the least", slopes[-1] > slopes[0]),
+            Criterion(_SEARCH, "the geometric law of random search is rejected, p < 10^-6", bool(rejection < 1e-6)),
+            Criterion(_SEARCH, "no run converges in less than half of the median time", bool(early)),
+        ),
+    )  # fmt: skip
+
+
+_STARTS = {f"start-{start}": _null(range(5), start=start, width=10, batch=128, rate=0.1) for start in range(6)}
+
+NULL_MODEL = Experiment(
+    name="parity-null-model",
+    statements=(_TIMES, _SEARCH),
+    title="Convergence times at n = 30, k = 3 against random search, and what they depend on",
+    scales={
+        "quick": {
+            "free-0": _null(range(20)),
+            **{f"start-{start}": _null(range(4), start=start, width=10, batch=128) for start in range(4)},
+            **{f"size-{n}": _null(range(3), n=n) for n in (10, 20, 40)},
+        },
+        "full": {
+            **{f"free-{i}": _null(range(20 * i, 20 * i + 20)) for i in range(10)},
+            **_STARTS,
+            **{f"size-{n}": _null(range(15), n=n) for n in (10, 20, 40, 80)},
+        },
+    },
+    work=convergence_times,
+    summarise=_summarise_null,
+)
+
+
+def _wide(width: int, seeds: int, **changes: Any) -> dict[str, Any]:
+    return {"n": 30, "k": 3, "width": width, "batch": 128, "rate": 0.1, "steps": 20_000, "seeds": list(range(seeds)),
+            **changes}  # fmt: skip
+
+
+def _summarise_widths(settings: Mapping[str, Any], results: Mapping[str, Any]) -> Findings:
+    times = {cell["width"]: _times(results, key) for key, cell in settings.items()}
+    narrow, middle, wide = sorted(times)
+    ratio = float(np.median(times[wide]) / np.median(times[middle]))
+    tails = {width: float(np.quantile(x, 0.9)) for width, x in times.items()}
+    return Findings(
+        {
+            **{f"median at width {width}": median_interval(x).as_dict() for width, x in times.items()},
+            "90 % quantiles": {str(width): tail for width, tail in tails.items()},
+            "converged": {str(width): len(x) for width, x in times.items()},
+            "ratio of medians, widest to middle": ratio,
+        },
+        (
+            Criterion(_WIDTH, "ten times the width at most halves the median (parallel search: a tenth)", ratio > 0.5),
+            Criterion(_WIDTH, "the 90 % quantile falls from least to middle width", tails[narrow] > tails[middle]),
+        ),
+    )  # fmt: skip
+
+
+WIDTHS = Experiment(
+    name="parity-widths",
+    statements=(_WIDTH,),
+    title="Width gives no parallel speed-up: n = 30, k = 3, B = 128, widths 10, 100 and 1000",
+    scales={
+        "quick": {f"width-{width}": _wide(width, 8, rate=0.5, batch=32) for width in (10, 50, 500)},
+        "full": {f"width-{width}": _wide(width, 25) for width in (10, 100, 1000)},
+    },
+    work=convergence_times,
+    summarise=_summarise_widths,
+)
+
+
+def _noisy(noise: float, seeds: int, n: int, **changes: Any) -> dict[str, Any]:
+    return {"n": n, "k": 3, "width": 100, "batch": 128, "rate": 0.1, "steps": 60_000, "noise": noise,
+            "seeds": list(range(seeds)), **changes}  # fmt: skip
+
+
+def _summarise_noise(settings: Mapping[str, Any], results: Mapping[str, Any]) -> Findings:
+    rates = sorted(cell["noise"] for cell in settings.values())
+    times = {cell["noise"]: _times(results, key) for key, cell in settings.items()}
+    medians = [float(np.median(times[rate])) for rate in rates]
+    learned = all(len(times[cell["noise"]]) == len(cell["seeds"]) for cell in settings.values())
+    return Findings(
+        {
+            f"flip rate {rate}": {"median": median, "times (1-2p)": median * (1 - 2 * rate), "runs": len(times[rate])}
+            for rate, median in zip(rates, medians, strict=True)
+        },
+        (
+            Criterion(_NOISE, "every run at every flip rate reaches 100 % accuracy on right labels", learned),
+            Criterion(_NOISE, "the median time grows with the flip rate", medians == sorted(medians)),
+        ),
+    )
+
+
+NOISE = Experiment(
+    name="parity-noise",
+    statements=(_NOISE,),
+    title="Learning from labels that are flipped with probability up to 0.45: n = 30, k = 3, B = 128",
+    scales={
+        "quick": {f"flips-{p}": _noisy(p, 4, 12, rate=0.5) for p in (0.0, 0.2, 0.4)},
+        "full": {f"flips-{p}": _noisy(p, 10, 30) for p in (0.0, 0.1, 0.2, 0.3, 0.4, 0.45)},
+    },
+    work=convergence_times,
+    summarise=_summarise_noise,
+)

@@ -1,0 +1,193 @@
+"""The sizes that theorem 5.5 demands for learning a k-sparse parity by SGD on a ReLU MLP, and an audit of its proof.
+
+The proof takes epsilon' = epsilon/(64 k^2 n), delta' = epsilon/8 and needs, with L = log(2(k+1)/epsilon') and the
+coefficient xi = xi_{k-1} of the majority of n inputs:
+
+    width      some pair of neurons supplies each of the k + 1 biases, except with probability delta';
+    batch      B >= (2/tau^2) log(4nr/delta'), tau = |xi|/(16k sqrt(2nL)), so that all gradients are tau-accurate;
+    inputs     the learned features are 1/(8k^2)-close to the ideal ones, except with probability epsilon';
+    steps      16 k^1.5 sqrt(r) n/sqrt(T-1) <= epsilon/4, the regret of theorem B.6 with M = 8k^1.5, rho = 2 sqrt(r) n,
+               that is T - 1 >= 2^12 k^3 r n^2/epsilon^2.
+
+`audit` evaluates both sides of each in ball arithmetic, for any sizes. The printed sizes fail three of the four.
+
+Source: hidden-progress, theorem-5.5-full, lemma-B.5, lemma-B.4.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from flint import arb, fmpq
+
+from numerics.exact.balls import precision
+from numerics.exact.numbers import as_exact
+
+__all__ = ["Demand", "MlpSizes", "audit", "printed_sizes", "repaired_sizes", "top_coefficient"]
+
+_BITS = 256  # enough to round the batch sizes, of up to 10^70, to integers
+
+
+@dataclass(frozen=True)
+class MlpSizes:
+    """Sizes of a run: n inputs (odd), parity of k (even), accuracy epsilon, width r (even), batch B, steps T.
+
+    Raises:
+        ValueError: unless k >= 2 is even, n > k is odd, r is even, epsilon > 0 and r, B, T >= 1.
+    """
+
+    n: int
+    k: int
+    epsilon: fmpq
+    width: int
+    batch: int
+    steps: int
+
+    def __post_init__(self) -> None:
+        _check_parity(self.n, self.k)
+        if self.width % 2 or min(self.width, self.batch, self.steps) < 1 or not self.epsilon > 0:
+            raise ValueError(
+                "The width must be even (neurons come in pairs), and width, batch, steps and epsilon positive, not "
+                f"{self.width}, {self.batch}, {self.steps} and {self.epsilon}."
+            )
+
+
+@dataclass(frozen=True)
+class Demand:
+    """One condition of the proof: ``value`` must be at most ``allowed``."""
+
+    name: str
+    value: arb
+    allowed: arb
+
+    @property
+    def met(self) -> bool:
+        """Whether it certainly holds."""
+        return bool(self.value <= self.allowed)
+
+    @property
+    def failed(self) -> bool:
+        """Whether it certainly fails."""
+        return bool(self.value > self.allowed)
+
+
+def top_coefficient(n: int, k: int) -> arb:
+    """|xi_{k-1}|, the size of the Fourier coefficients of order k-1 of the majority of n inputs, n odd and k even.
+
+    Raises:
+        ValueError: unless k >= 2 is even and n > k is odd.
+    """
+    _check_parity(n, k)
+    with precision(2 * _BITS):
+        half = arb((n - 1) // 2)
+        central = (arb(n).lgamma() - 2 * (half + 1).lgamma() - (n - 1) * arb(2).log()).exp()
+    ratio = arb(1)
+    for i in range((k - 2) // 2):  # C((n-1)/2, (k-2)/2) / C(n-1, k-2), factor by factor
+        ratio *= arb(fmpq(2 * i + 1, n - 2 - 2 * i))
+    return central * ratio
+
+
+def repaired_sizes(k: int, epsilon: Any) -> MlpSizes:
+    """Sizes for which the repaired proof closes: the least odd n >= 160 k^4 L, then the least r (by the exponential
+    bound of lemma B.5), B and T.
+
+    Raises:
+        ValueError: unless k >= 4 is even and 0 < epsilon < 1/2 is rational.
+    """
+    eps = _checked(k, epsilon)
+    n = _smallest(160 * k**4, lambda n: arb(n) >= 160 * k**4 * _log(n, k, eps))
+    n += 1 - n % 2
+    width = _ceil((2 * k - 1) * 2**k * (8 * (k + 1) / arb(eps)).log())
+    width += width % 2
+    steps = 2**12 * k**3 * width * n**2 / eps**2
+    with precision(_BITS):
+        return MlpSizes(n, k, eps, width, _ceil(_batch(n, k, eps, width)), 1 + -(-int(steps.p) // int(steps.q)))
+
+
+def printed_sizes(k: int, epsilon: Any, n: int) -> MlpSizes:
+    """The printed width, batch (with c_1 = 1) and steps, for n inputs.
+
+    Raises:
+        ValueError: unless k >= 4 is even, 0 < epsilon < 1/2 is rational and n > k is odd.
+    """
+    eps = _checked(k, epsilon)
+    _check_parity(n, k)
+    width = _ceil(k * 2**k * (8 * k / arb(eps)).log())
+    width += width % 2
+    steps = 2**9 * k**3 * width * n**2 / eps**2
+    with precision(_BITS):
+        logs = (128 * k**3 * n / arb(eps)).log() * (32 * n * width / arb(eps)).log()
+        batch = _ceil(2**8 * arb(k) ** arb(fmpq(7, 6)) * n * math.comb(n, k - 1) * logs)
+    return MlpSizes(n, k, eps, width, batch, -(-int(steps.p) // int(steps.q)))
+
+
+def audit(sizes: MlpSizes) -> list[Demand]:
+    """The four conditions of the repaired proof at the given sizes, each with both of its sides."""
+    with precision(_BITS):
+        return _audit(sizes)
+
+
+def _audit(sizes: MlpSizes) -> list[Demand]:
+    n, k, eps = sizes.n, sizes.k, arb(sizes.epsilon)
+    log, xi = _log(n, k, sizes.epsilon), top_coefficient(n, k)
+    tau = xi / (16 * k * (2 * n * log).sqrt())
+    hit = fmpq(1, 2 ** (k - 1) * (2 * k - 1))
+    missing = (k + 1) * arb(1 - hit) ** (sizes.width // 2)
+    root = (2 * n * log).sqrt()
+    distance = tau / xi * (1 + arb(1) / k + root / k) + arb(fmpq(k - 1, 2 * k * (n - k))) * root
+    steps = arb(2**12 * k**3 * sizes.width * n**2 / sizes.epsilon**2)
+    return [
+        Demand("width", missing, eps / 8),
+        Demand("batch", _batch(n, k, sizes.epsilon, sizes.width), arb(sizes.batch)),
+        Demand("inputs", distance, arb(fmpq(1, 8 * k * k))),
+        Demand("steps", steps, arb(sizes.steps - 1)),
+    ]
+
+
+def _log(n: int, k: int, epsilon: fmpq) -> arb:
+    """L = log(2(k+1)/epsilon'), epsilon' = epsilon/(64 k^2 n)."""
+    return (128 * (k + 1) * k**2 * n / arb(epsilon)).log()
+
+
+def _batch(n: int, k: int, epsilon: fmpq, width: int) -> arb:
+    """(2/tau^2) log(4nr/delta')."""
+    xi = top_coefficient(n, k)
+    return 1024 * k**2 * n * _log(n, k, epsilon) * (32 * n * width / arb(epsilon)).log() / xi**2
+
+
+def _ceil(x: arb) -> int:
+    """The least integer that is certainly at least x."""
+    numerator, exponent = x.upper().man_exp()  # an upper bound numerator * 2^exponent, exactly
+    return math.ceil(Fraction(int(numerator)) * Fraction(2) ** int(exponent))
+
+
+def _smallest(start: int, enough: Callable[[int], bool]) -> int:
+    """The smallest n >= start with enough(n), for a condition that stays true."""
+    high = start
+    while not enough(high):
+        high *= 2
+    low = start - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+def _check_parity(n: int, k: int) -> None:
+    if k < 2 or k % 2:
+        raise ValueError(f"k must be even, not {k}: the coefficients of majority of the even orders k -+ 1 are 0.")
+    if n <= k or n % 2 == 0:
+        raise ValueError(f"The number of inputs must be odd and above k = {k}, not {n}.")
+
+
+def _checked(k: int, epsilon: Any) -> fmpq:
+    eps = as_exact([epsilon])[0]
+    if k < 4 or k % 2:
+        raise ValueError(f"k must be even and at least 4, not {k}: the biases of lemma B.4 do not cover k = 2.")
+    if not (isinstance(eps, fmpq) and 0 < eps < fmpq(1, 2)):
+        raise ValueError(f"epsilon must be a rational number between 0 and 1/2, not {epsilon}.")
+    return eps

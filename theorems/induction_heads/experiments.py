@@ -1,8 +1,0 @@
-"""The experiments of this chapter; `lemmata experiment list` shows them."""
-
-from theorems.induction_heads.experiments_phases import PHASES
-from theorems.induction_heads.experiments_variants import MORE_SYMBOLS, ONE_LAYER, TRIGRAMS, UNIGRAM_SIGNAL
-
-__all__ = ["EXPERIMENTS"]
-
-EXPERIMENTS = (PHASES, ONE_LAYER, MORE_SYMBOLS, TRIGRAMS, UNIGRAM_SIGNAL)

@@ -1,0 +1,8 @@
+"""The experiments of this chapter; `lemmata experiment list` shows them."""
+
+from theorems.induction_heads.experiments.phases import PHASES
+from theorems.induction_heads.experiments.variants import MORE_SYMBOLS, ONE_LAYER, TRIGRAMS, UNIGRAM_SIGNAL
+
+__all__ = ["EXPERIMENTS"]
+
+EXPERIMENTS = (PHASES, ONE_LAYER, MORE_SYMBOLS, TRIGRAMS, UNIGRAM_SIGNAL)

@@ -1,0 +1,129 @@
+"""What the experiments of this chapter measure, at the last position of sequences that are drawn once for each run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby, islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from numerics.markov.chains import sample_sequences
+from numerics.markov.predictors import kl_divergence, ngram
+from theorems.induction_heads.experiments.training import as_construction, sample_chains
+
+__all__ = ["TestSet", "attention_to", "closest", "curves", "first_below", "phases", "positional_weights", "rounded"]
+
+FloatArray = NDArray[np.float64]
+STRATEGIES = ("uniform", "unigram", "bigram", "trigram")
+
+
+@dataclass(frozen=True, eq=False)
+class TestSet:
+    """Sequences of one prior, with the true law of the next symbol and the predictions of the strategies.
+
+    The strategies are uniform and the n-gram predictors with counts plus one, up to the n of the chains.
+    """
+
+    tokens: NDArray[np.int64]  # (size, context), symbols 1, ..., k
+    truth: FloatArray  # (size, k)
+    predictions: Mapping[str, FloatArray]
+
+    @classmethod
+    def sample(cls, prior: str, k: int, n: int, context: int, size: int, seed: int) -> TestSet:
+        """Draw the chains and sequences; the seed is another stream than that of the training data."""
+        rng = np.random.default_rng([seed, 2])
+        chains = sample_chains(prior, k, n, size, rng)
+        x = sample_sequences(chains, context, rng)
+        state = np.zeros(size, dtype=np.int64)
+        for symbol in x[:, -(n - 1) :].T:
+            state = state * k + symbol - 1
+        predictions = {STRATEGIES[m]: ngram(x, k, m)[:, -1] for m in range(1, n + 1)}
+        return cls(x, chains[np.arange(size), state], {"uniform": np.full((size, k), 1 / k), **predictions})
+
+    def lines(self) -> dict[str, float]:
+        """The mean loss of every strategy: the horizontal lines of the figures."""
+        return {name: float(kl_divergence(self.truth, q).mean()) for name, q in self.predictions.items()}
+
+    def measure(self, model: Any) -> dict[str, float]:
+        """The mean loss KL(truth || model), and the mean KL(model || strategy) for every strategy, in nats."""
+        import torch
+
+        with torch.no_grad():
+            logits = model(torch.from_numpy(self.tokens - 1), last=True)[:, -1].double()
+            law = torch.softmax(logits, -1).numpy()
+        distances = {name: float(kl_divergence(law, q).mean()) for name, q in self.predictions.items()}
+        return {"loss": float(kl_divergence(self.truth, law).mean()), **distances}
+
+
+def attention_to(model: Any, tokens: NDArray[np.int64]) -> tuple[float, float]:
+    """How far the first heads of a two-layer transformer attend as an induction head does, averaged over sequences.
+
+    Returns:
+        The weight that layer 1 puts on the previous token, averaged over positions 2, ..., t; and the weight that layer
+        2 puts, at the last token, on the tokens whose predecessor equals it.
+    """
+    weights = as_construction(model)
+    z = weights.embed(tokens)
+    first = weights.layers[0].heads[0].attention(z)
+    previous = np.diagonal(first, offset=-1, axis1=1, axis2=2).mean()
+    second = weights.layers[1].heads[0].attention(weights.layers[0](z))[:, -1]
+    matches = np.zeros(tokens.shape, dtype=bool)
+    matches[:, 1:] = tokens[:, :-1] == tokens[:, -1:]
+    return float(previous), float((second * matches).sum(axis=1).mean())
+
+
+def positional_weights(model: Any, count: int) -> FloatArray:
+    """The first entries of the effective positional encoding of layer 1, averaged over symbols, shape (count,).
+
+    It is softmax(e_x W_Q v^T / sqrt(d)) (with the corrected W_Q) for a transformer, and v itself for a minimal model.
+    """
+    if hasattr(model, "v"):
+        return model.v.detach().numpy().astype(np.float64)[:count]
+    weights = as_construction(model)
+    head = weights.layers[0].heads[0]
+    scores = weights.embedding @ head.query @ head.table.T / np.sqrt(head.temperature_squared)
+    exponentials = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return (exponentials / exponentials.sum(axis=1, keepdims=True)).mean(axis=0)[:count]
+
+
+def curves(steps: Iterable[int], last: int, every: int, measure: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:
+    """Run the steps up to ``last``; measure every so many steps, more often among the first ten times as many.
+
+    Returns:
+        Lists by name, with "steps" itself.
+    """
+    fine = max(1, every // 5)
+    found: dict[str, list[Any]] = {"steps": []}
+    for step in islice(steps, last + 1):
+        if step % every and (step % fine or step > 4 * every):
+            continue
+        found["steps"].append(step)
+        for name, value in measure().items():
+            found.setdefault(name, []).append(rounded(value))
+    return found
+
+
+def rounded(value: Any) -> Any:
+    """A number or an array of numbers with four significant digits, as JSON."""
+    if isinstance(value, np.ndarray | list | tuple):
+        return [rounded(entry) for entry in value]
+    return float(f"{value:.4g}")
+
+
+def closest(result: Mapping[str, Any]) -> list[str]:
+    """The strategy that the model is closest to, at every measurement."""
+    names = [name for name in STRATEGIES if name in result]
+    return [min(names, key=lambda name: result[name][i]) for i in range(len(result["steps"]))]
+
+
+def phases(result: Mapping[str, Any]) -> list[str]:
+    """The strategies that the model is closest to, one after the other."""
+    return [name for name, _ in groupby(closest(result))]
+
+
+def first_below(steps: Sequence[int], values: Sequence[float], level: float) -> int | None:
+    """The first step that was measured with a value below the level, or None."""
+    return next((step for step, value in zip(steps, values, strict=True) if value < level), None)
