@@ -31,7 +31,8 @@ from numerics.descent.errors import (
 )
 from numerics.exact.balls import precision
 from numerics.exact.numbers import as_exact, to_float
-from numerics.functions.relu_sums import ReluSum, sup_error
+from numerics.functions.interpolation import sup_error
+from numerics.functions.relu_sums import ReluSum
 from numerics.functions.smooth import SmoothFunction, identity
 
 __all__ = ["StepCertificate", "certify_step"]

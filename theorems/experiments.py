@@ -103,8 +103,8 @@ def load_experiments() -> dict[str, tuple[str, Experiment]]:
         ValueError: if two experiments have one name.
     """
     found: dict[str, tuple[str, Experiment]] = {}
-    for path in sorted(THEOREMS.glob("*/experiments.py")):
-        chapter = path.parent.name
+    for path in sorted(THEOREMS.glob("*/experiments/__init__.py")):
+        chapter = path.parents[1].name
         for experiment in importlib.import_module(f"theorems.{chapter}.experiments").EXPERIMENTS:
             if experiment.name in found:
                 raise ValueError(f"There are two experiments of the name {experiment.name}.")

@@ -22,41 +22,9 @@ from typing import Any
 import numpy as np
 
 from certificates.characters.tables import CharacterTable, cyclic_characters, product_characters
-from numerics.exact.cyclotomic.numbers import Cyclotomic, cosine, rational, root_of_unity, sqrt_rational
+from numerics.exact.cyclotomic.numbers import cosine, rational, root_of_unity
 
-__all__ = [
-    "abelian_characters",
-    "abelian_margin",
-    "dicyclic_characters",
-    "dicyclic_margin",
-    "dihedral_characters",
-    "dihedral_margin",
-]
-
-
-def abelian_margin(factors: Sequence[int]) -> Cyclotomic:
-    """Return the max margin of Z_f1 x Z_f2 x .. for the given orders f >= 2 of the cyclic factors, exactly.
-
-    The number of real characters is 2^(number of even factors). For a cyclic group of odd order n this is theorem
-    7.7's sqrt(2/27)/(sqrt(n) (n - 1)), for Z_2^k it is 2/(3 sqrt(3n) (n - 1)).
-    """
-    _refuse_factors(factors)
-    order, real = int(np.prod(factors)), 2 ** sum(f % 2 == 0 for f in factors)
-    return _margin(order, real - 1 + (order - real) * sqrt_rational(2))
-
-
-def dihedral_margin(n: int) -> Cyclotomic:
-    """Return the max margin of the dihedral group of order 2n, n >= 3, exactly."""
-    _refuse_smaller(n, 3, "dihedral group of order 2n")
-    linear = 1 if n % 2 else 3
-    return _margin(2 * n, linear + (n - 1 if n % 2 else n - 2) * 2 * sqrt_rational(2))
-
-
-def dicyclic_margin(m: int) -> Cyclotomic:
-    """Return the max margin of the dicyclic group of order 4m, m >= 2, exactly; m = 2 is the quaternion group."""
-    _refuse_smaller(m, 2, "dicyclic group of order 4m")
-    linear = 1 + 2 * sqrt_rational(2) if m % 2 else rational(3)
-    return _margin(4 * m, linear + 8 * (m // 2) + (m - 1) // 2 * 4 * sqrt_rational(2))
+__all__ = ["abelian_characters", "dicyclic_characters", "dihedral_characters"]
 
 
 def abelian_characters(factors: Sequence[int]) -> CharacterTable:
@@ -119,11 +87,6 @@ def dicyclic_characters(m: int) -> CharacterTable:
         (*map(_power("a"), powers), "x", "x a"),
         tuple(name for name, _ in rows),
     )
-
-
-def _margin(order: int, spectral: Cyclotomic) -> Cyclotomic:
-    """Return 2/(3 sqrt(3n) S)."""
-    return 2 / (3 * sqrt_rational(3 * order) * spectral)
 
 
 def _folded(k: int, n: int) -> int:

@@ -15,11 +15,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from certificates.game.margin_game import MarginGame, margin_scale
+from certificates.game.margin_game import MarginGame
 from numerics.exact.cyclotomic.numbers import Cyclotomic, rational
 
 __all__ = [
-    "closed_form_margin",
     "column_sizes",
     "condition_sums",
     "equalising_class_weights",
@@ -69,12 +68,3 @@ def equalising_class_weights(game: MarginGame) -> np.ndarray:
 def equalising_masses(game: MarginGame) -> np.ndarray:
     """Return eps_R = d_R w_R / S per row (both members of a conjugate pair together), exact, shape (rows,)."""
     return multiplicities(game) * _degrees(game) * game.weights / spectral_sum(game)
-
-
-def closed_form_margin(game: MarginGame) -> Cyclotomic:
-    """Return k! ((k+1) n)^(-(k+1)/2) n/S: the max margin when all condition sums are <= 0, and a lower bound always.
-
-    For two factors it is 2/(3 sqrt(3n) S).
-    """
-    order = game.table.order
-    return margin_scale(order, game.factors) * order / spectral_sum(game)

@@ -25,10 +25,10 @@ from functools import cached_property
 import numpy as np
 
 from certificates.characters.tables import CharacterTable
-from certificates.game.class_weights import closed_form_margin, condition_sums
+from certificates.game.class_weights import condition_sums
+from certificates.game.closed_form import closed_form_margin, solve_table
 from certificates.game.faces import OptimalFaces, optimal_faces
 from certificates.game.margin_game import GameSolution, MarginGame
-from certificates.saddle.groups import solve_table
 from numerics.exact.cyclotomic.numbers import Cyclotomic
 
 __all__ = ["ConditionReport", "condition_report"]

@@ -51,12 +51,8 @@ from flint import arb, fmpq
 from numpy.typing import NDArray
 
 from certificates.characters.tables import CharacterTable
-from certificates.game.class_weights import (
-    closed_form_margin,
-    column_sizes,
-    equalising_class_weights,
-    multiplicities,
-)
+from certificates.game.class_weights import column_sizes, equalising_class_weights, multiplicities
+from certificates.game.closed_form import closed_form_margin
 from certificates.game.margin_game import MarginGame, margin_scale
 from numerics.exact.balls import as_balls, ball_max, precision
 from numerics.exact.cyclotomic.numbers import Cyclotomic

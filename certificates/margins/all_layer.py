@@ -41,9 +41,9 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from constructions.circuits.relu import CircuitNetwork
-from constructions.networks.attention import Array
 from numerics.exact.balls import as_balls, ball_max, ball_min, precision
 from numerics.exact.numbers import to_float
+from numerics.exact.systems import Array
 
 BITS = 128
 Real = arb | fmpq | Fraction | int

@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constructions.circuits.relu import CircuitNetwork
-from constructions.networks.attention import Array
 from numerics.exact.numbers import as_exact, sign_of, to_float
+from numerics.exact.systems import Array
 
 if TYPE_CHECKING:
     pass

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from certificates.characters.tables import CharacterTable, characters_of, cyclic_characters
-from certificates.game.class_weights import equalising_class_weights, equalising_masses, spectral_sum
-from certificates.game.margin_game import GameSolution, MarginGame, solve, verify
+from certificates.characters.tables import characters_of, cyclic_characters
+from certificates.game.closed_form import solve_table
+from certificates.game.margin_game import GameSolution
 from certificates.saddle.certificate import MarginCertificate
 from certificates.saddle.pair import ClassWeights, class_function_weights, judge
 from constructions.groups.cyclic import modular_addition_network
@@ -21,16 +21,7 @@ from constructions.representations.orthogonal import real_irreps
 from numerics.exact.cyclotomic.numbers import rational
 from numerics.groups.tables import FiniteGroup, cyclic
 
-__all__ = ["certify_cyclic", "certify_real_type", "element_weights", "game_class_weights", "solve_table"]
-
-
-def solve_table(table: CharacterTable, factors: int = 2) -> GameSolution:
-    """Solve the margin game of a character table exactly: by the closed form where it holds, else by `game.solve`."""
-    game = MarginGame(table, factors)
-    t = equalising_class_weights(game)
-    if all(weight >= 0 for weight in t):
-        return verify(game, rational(table.order) / spectral_sum(game), equalising_masses(game), t)
-    return solve(game)
+__all__ = ["certify_cyclic", "certify_real_type", "element_weights", "game_class_weights"]
 
 
 def game_class_weights(group: FiniteGroup, solution: GameSolution, exact: bool = True) -> ClassWeights:

@@ -25,7 +25,8 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from constructions.networks.homogeneous import HomogeneousNetwork, group_inputs, sign_inputs
+from constructions.networks.homogeneous import HomogeneousNetwork
+from constructions.networks.inputs import group_inputs, sign_inputs
 from numerics.exact.cyclotomic.numbers import Cyclotomic, rational, sqrt_rational
 from numerics.exact.numbers import is_exact
 from numerics.groups.tables import FiniteGroup

@@ -13,8 +13,9 @@ import numpy as np
 from flint import fmpq
 
 from certificates.characters.tables import CharacterTable
+from certificates.game.closed_form import solve_table
 from certificates.saddle.certificate import MarginCertificate
-from certificates.saddle.groups import element_weights, solve_table
+from certificates.saddle.groups import element_weights
 from certificates.saddle.pair import ClassWeights, Task, judge
 from constructions.groups.products import TypedIrrep, product_inputs, product_labels, product_of_factors_network
 from numerics.exact.cyclotomic.numbers import rational

@@ -33,9 +33,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constructions.circuits.boolean import BooleanGate, LayeredCircuit, all_inputs
-from constructions.networks.attention import Array
 from constructions.networks.feed_forward import AffineLayer, FeedForward, relu
 from numerics.exact.numbers import as_exact, to_float
+from numerics.exact.systems import Array
 
 if TYPE_CHECKING:
     import torch

@@ -43,12 +43,11 @@ from constructions.descent.layers import (
     update_layer,
 )
 from constructions.descent.layout import PromptLayout
-from constructions.networks.attention import Array, number_system
-from constructions.networks.homogeneous import Arithmetic
 from constructions.networks.relu_attention import ReluAttentionLayer
 from constructions.networks.sparse_layers import MlpLayer, MultiplicationLayer
 from numerics.exact.balls import as_balls
 from numerics.exact.numbers import to_float
+from numerics.exact.systems import Arithmetic, Array, number_system
 from numerics.functions.relu_sums import ReluSum
 from numerics.functions.smooth import rational
 

@@ -18,9 +18,10 @@ import numpy as np
 from flint import fmpq
 
 from constructions.descent.layout import PromptLayout
-from constructions.networks.attention import Array
 from numerics.exact.numbers import as_exact
-from numerics.functions.relu_sums import ReluSum, interpolant, interpolant_within
+from numerics.exact.systems import Array
+from numerics.functions.interpolation import interpolant, interpolant_within
+from numerics.functions.relu_sums import ReluSum
 from numerics.functions.smooth import SmoothFunction, rational
 
 Box = tuple[object, object]

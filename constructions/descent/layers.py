@@ -30,10 +30,10 @@ import numpy as np
 from flint import fmpq
 
 from constructions.descent.layout import PromptLayout
-from constructions.networks.attention import Array
 from constructions.networks.relu_attention import HeadFamily, ReluAttentionLayer
 from constructions.networks.sparse_layers import MlpLayer, MultiplicationLayer
 from numerics.exact.numbers import as_exact
+from numerics.exact.systems import Array
 from numerics.functions.relu_sums import ReluSum
 
 

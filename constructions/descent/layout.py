@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from constructions.networks.attention import Array, ResidualStream, conversion, number_system
-from constructions.networks.relu_attention import Coordinates
+from constructions.networks.stream import Coordinates, ResidualStream
+from numerics.exact.systems import Array, conversion, number_system
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ The universality argument of the document for softmax transformers is false (dee
 explicit network: 4N + 3 sublayers per step, all given as matrices. Everything token-wise is done by feed-forward layers
 z + relu(z W_1) W_2 (the stream has a coordinate 1 for the biases), and only the average over the examples needs other
 tokens. Products are differences of squares, x y ~ (S(x+y) - S(x-y)) / 4 with the piecewise-linear interpolant S of z^2
-(`numerics.functions.relu_sums.multiplication`): they are exactly 0 if a factor is.
+(`numerics.functions.interpolation.multiplication`): they are exactly 0 if a factor is.
 
     for j = 1, ..., N   FF  z(j)[k] = sum_b v_jk[b] p(j-1)[b]             FF  p(j) = rbar(z(j)), r'(j) = rbar'(z(j))
     then                FF  g = ubar(p(N), y), 0 at the test token        FF  s(N) = r'(N) g
@@ -30,11 +30,14 @@ from numpy.typing import ArrayLike
 
 from constructions.descent.bounds import Box, box_arrays, largest_value
 from constructions.descent.layout import PromptLayout
-from constructions.networks.attention import Array, AttentionHead, AttentionLayer, ResidualStream
+from constructions.networks.attention import AttentionHead, AttentionLayer
 from constructions.networks.sparse_layers import MlpLayer
+from constructions.networks.stream import ResidualStream
 from numerics.exact.balls import as_balls
 from numerics.exact.numbers import as_exact, to_float
-from numerics.functions.relu_sums import ReluSum, multiplication
+from numerics.exact.systems import Array
+from numerics.functions.interpolation import multiplication
+from numerics.functions.relu_sums import ReluSum
 from numerics.functions.smooth import rational
 
 Layer = MlpLayer | AttentionLayer

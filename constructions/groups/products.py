@@ -37,7 +37,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from math import prod
-from typing import Any
 
 import numpy as np
 from flint import fmpq
@@ -49,6 +48,7 @@ from constructions.networks.homogeneous import HomogeneousNetwork
 from constructions.representations.unitary import KINDS, Kind, UnitaryIrrep
 from numerics.exact.cyclotomic.numbers import exact_matmul, root_of_unity, sqrt_rational
 from numerics.exact.numbers import to_float
+from numerics.exact.systems import Array
 from numerics.groups.tables import FiniteGroup
 
 __all__ = [
@@ -61,7 +61,6 @@ __all__ = [
     "product_of_factors_network",
 ]
 
-Array = NDArray[Any]
 EPS = float(np.finfo(np.float64).eps)
 
 

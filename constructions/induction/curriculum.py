@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from scipy.signal import fftconvolve
 
 from constructions.induction.minimal_model import MinimalModel
-from numerics.exact.cyclotomic.element import RationalLike
 from numerics.exact.integers import checked_integer
 from numerics.exact.log_two import LN2
 from numerics.exact.numbers import as_exact
+from numerics.exact.rationals import RationalLike
 from numerics.markov.minimal_gradient import flat_tensor, spread_moments, symmetric_tensor, v_gradient, w_gradient
 
 __all__ = ["first_step_limit", "last_logits", "long_second_step", "two_step_models"]

@@ -49,11 +49,13 @@ import numpy as np
 from flint import arb
 from numpy.typing import ArrayLike
 
-from constructions.networks.attention import Array, AttentionHead, AttentionLayer, ResidualStream
+from constructions.networks.attention import AttentionHead, AttentionLayer
+from constructions.networks.stream import ResidualStream
 from constructions.networks.transformer import AttentionTransformer
 from numerics.exact.balls import as_balls
 from numerics.exact.integers import checked_integer
 from numerics.exact.numbers import exact_number
+from numerics.exact.systems import Array
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,70 +22,21 @@ Source: induction-heads, def-transformer.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 from flint import arb, fmpq
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from constructions.networks.homogeneous import Arithmetic
-from numerics.exact.balls import as_balls, decided_less
-from numerics.exact.cyclotomic.numbers import exact_matmul
-from numerics.exact.numbers import as_exact, to_float
+from numerics.exact.balls import decided_less
+from numerics.exact.systems import Array, _batched_product, number_system, product
 
-Array = NDArray[Any]
 Normalisation = Literal["softmax", "hardmax"]
 Combination = Literal["residual", "concatenate"]
 
 _LARGEST_EXACT = 2.0**53  # integers of float64 up to here are exact
-
-
-@dataclass(frozen=True)
-class ResidualStream:
-    """Named blocks of coordinates of a residual stream, in order, with their sizes.
-
-    Raises:
-        ValueError: if a size is not a positive integer, or there is no block.
-    """
-
-    sizes: Mapping[str, int]
-
-    def __post_init__(self) -> None:
-        if not self.sizes or any(not isinstance(size, int | np.integer) or size < 1 for size in self.sizes.values()):
-            raise ValueError(f"A residual stream needs blocks of integer sizes >= 1, not {dict(self.sizes)}.")
-
-    @property
-    def width(self) -> int:
-        """The dimension d, the sum of the sizes."""
-        return sum(self.sizes.values())
-
-    def __getitem__(self, name: str) -> slice:
-        """The coordinates of a block, as a slice."""
-        if name not in self.sizes:
-            raise ValueError(f"There is no block {name!r}; the blocks are {', '.join(self.sizes)}.")
-        names = list(self.sizes)
-        start = sum(self.sizes[other] for other in names[: names.index(name)])
-        return slice(start, start + self.sizes[name])
-
-    def matrix(self, blocks: Mapping[tuple[str, str], ArrayLike]) -> Array:
-        """The (d, d) matrix that maps block ``source`` to block ``target`` by blocks[source, target], else 0."""
-        result = np.zeros((self.width, self.width), dtype=object)
-        for (source, target), block in blocks.items():
-            result[self[source], self[target]] = block
-        return result
-
-    def rows(self, count: int, blocks: Mapping[str, ArrayLike]) -> Array:
-        """``count`` vectors of the stream, shape (count, d): blocks[name] of shape (count, size), else 0."""
-        result = np.zeros((count, self.width), dtype=object)
-        for name, block in blocks.items():
-            result[:, self[name]] = block
-        return result
-
-    def readout(self, outputs: int, blocks: Mapping[str, ArrayLike]) -> Array:
-        """The (d, outputs) matrix that reads block ``name`` by blocks[name] of shape (size, outputs), else 0."""
-        return self.rows(outputs, {name: np.asarray(block).T for name, block in blocks.items()}).T
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,43 +188,6 @@ class AttentionLayer:
         if self.combination == "concatenate":
             return np.concatenate(outputs, axis=-1)
         return sum(outputs, start=z)
-
-
-def number_system(arrays: Iterable[Array]) -> Arithmetic:
-    """The widest number system among the arrays: balls, else floats, else exact numbers."""
-    kinds: set[type] = set()
-    for array in arrays:
-        kinds |= {type(entry) for entry in array.flat} if array.dtype == object else {array.dtype.type}
-    if arb in kinds:
-        return "ball"
-    return "float" if any(issubclass(kind, float | np.floating) for kind in kinds) else "exact"
-
-
-def conversion(system: Arithmetic) -> Callable[[ArrayLike], Array]:
-    """The function that converts arrays to a number system."""
-    return {"float": to_float, "exact": as_exact, "ball": as_balls}[system]
-
-
-def product(z: Array, weights: Array) -> Array:
-    """z @ weights for z of shape (..., T, d) and weights (d, e)."""
-    return _matrix_product(z.reshape(-1, z.shape[-1]), weights).reshape(*z.shape[:-1], weights.shape[1])
-
-
-def _batched_product(a: Array, b: Array) -> Array:
-    """a @ b over leading axes, (..., T, S) and (..., S, e)."""
-    if a.dtype != object or a.ndim == 2:
-        return _matrix_product(a, b)
-    result = np.empty((*a.shape[:-1], b.shape[-1]), dtype=object)
-    for index in np.ndindex(a.shape[:-2]):
-        result[index] = _matrix_product(a[index], b[index])
-    return result
-
-
-def _matrix_product(a: Array, b: Array) -> Array:
-    if number_system([a, b]) == "exact":
-        return exact_matmul(a, b)
-    with np.errstate(over="ignore", invalid="ignore"):  # scores that are not finite are refused by `scores`
-        return np.matmul(a, b)
 
 
 def hard_weights(row: Sequence[Any], less: Callable[[Any, Any], bool], is_ball: bool) -> list[Any]:

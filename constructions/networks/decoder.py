@@ -26,9 +26,10 @@ from typing import Any
 import numpy as np
 from flint import arb, fmpq
 
-from constructions.networks.attention import Array, Normalisation, hard_weights, number_system
+from constructions.networks.attention import Normalisation, hard_weights
 from constructions.networks.feed_forward import AffineLayer, FeedForward
 from numerics.exact.balls import decided_less
+from numerics.exact.systems import Array, number_system
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,9 +19,8 @@ from typing import Any
 import numpy as np
 from flint import arb
 
-from constructions.networks.attention import Array, number_system, product
-from constructions.networks.homogeneous import Arithmetic
 from numerics.exact.numbers import sign_of, to_float
+from numerics.exact.systems import Arithmetic, Array, number_system, product
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,19 +21,17 @@ Source: deep-icgd, def-7 and def-9.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from constructions.networks.attention import Array, ResidualStream
 from constructions.networks.feed_forward import relu
+from constructions.networks.stream import Coordinates, ResidualStream, block_names
+from numerics.exact.systems import Array
 
 _CHUNK = 2**20  # numbers of float64 that the scores of a chunk of heads may take
-
-Coordinates = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,15 +224,6 @@ class ReluAttentionLayer:
     def map(self, convert: Callable[[Array], Array]) -> ReluAttentionLayer:
         """The layer with its numbers converted."""
         return replace(self, families=tuple(family.map(convert) for family in self.families))
-
-
-def block_names(stream: ResidualStream, coordinates: Iterable[Sequence[int] | NDArray[np.int64]]) -> tuple[str, ...]:
-    """The names of the blocks that hold the coordinates, in the order of the stream."""
-    used = np.unique(np.concatenate([np.asarray(part, dtype=np.int64) for part in coordinates]))
-    ends = np.cumsum(list(stream.sizes.values()))
-    numbers = np.unique(np.searchsorted(ends, used, side="right"))
-    names = list(stream.sizes)
-    return tuple(names[number] for number in numbers)
 
 
 def _multiplicity(coordinates: Coordinates) -> int:

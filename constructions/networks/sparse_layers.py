@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from constructions.networks.attention import Array, ResidualStream
 from constructions.networks.feed_forward import relu
-from constructions.networks.relu_attention import Coordinates, block_names
+from constructions.networks.stream import Coordinates, ResidualStream, block_names
+from numerics.exact.systems import Array
 
 
 @dataclass(frozen=True, eq=False)

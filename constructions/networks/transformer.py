@@ -17,10 +17,10 @@ import numpy as np
 from flint import arb
 from numpy.typing import ArrayLike, NDArray
 
-from constructions.networks.attention import Array, AttentionLayer, conversion, number_system, product
-from constructions.networks.homogeneous import Arithmetic
+from constructions.networks.attention import AttentionLayer
 from numerics.exact.balls import as_balls
 from numerics.exact.numbers import to_float
+from numerics.exact.systems import Arithmetic, Array, conversion, number_system, product
 
 if TYPE_CHECKING:
     import torch

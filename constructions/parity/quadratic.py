@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from flint import fmpq
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from constructions.networks.held import checked_inputs, held_weights, torch_module
 from constructions.parity.max_margin import checked_support
-from constructions.parity.two_layer import Support, checked_inputs, held_weights, torch_module
+from constructions.parity.two_layer import Support
 from numerics.exact.numbers import as_exact, to_float
+from numerics.exact.systems import Array
 
 if TYPE_CHECKING:
     import torch
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)

@@ -35,11 +35,13 @@ from flint import arb, fmpq
 from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
-from constructions.networks.attention import Array, AttentionHead, ResidualStream, number_system, product
+from constructions.networks.attention import AttentionHead
 from constructions.networks.feed_forward import AffineLayer
+from constructions.networks.stream import ResidualStream
 from constructions.parity.max_margin import checked_support
 from numerics.exact.balls import as_balls
 from numerics.exact.numbers import to_float
+from numerics.exact.systems import Array, number_system, product
 
 if TYPE_CHECKING:
     import torch

@@ -30,14 +30,15 @@ import numpy as np
 from flint import fmpq, fmpq_mat, fmpq_poly
 from numpy.typing import ArrayLike, NDArray
 
+from constructions.networks.held import checked_inputs, hold_weights, torch_module
 from constructions.parity.activations import Activation, Power, Ramp, alternating_polynomial
 from constructions.parity.max_margin import checked_support
 from numerics.exact.numbers import as_exact, to_float
+from numerics.exact.systems import Array
 
 if TYPE_CHECKING:
     import torch
 
-Array = NDArray[Any]
 Support = int | Iterable[int]
 _HALF = fmpq(1, 2)
 
@@ -67,7 +68,7 @@ class TwoLayerNetwork:
     output_bias: Any = 0
 
     def __post_init__(self) -> None:
-        _hold(self, ("hidden", "bias", "readout", "output_bias"))
+        hold_weights(self, ("hidden", "bias", "readout", "output_bias"))
         hidden, bias, readout = self.hidden.shape, self.bias.shape, self.readout.shape
         if len(hidden) != 2 or 0 in hidden or not bias == readout == hidden[:1] or np.ndim(self.output_bias) != 0:
             raise ValueError(
@@ -112,35 +113,6 @@ class TwoLayerNetwork:
             {name: getattr(self, name) for name in names},
             lambda p, x: activation(x @ p["hidden"].T + p["bias"]) @ p["readout"] + p["output_bias"],
         )
-
-
-@dataclass(frozen=True, eq=False)
-class PolyNet:
-    """The network f(x) = prod_i (w_i . x + b_i).
-
-    Attributes:
-        weights: the w_i, shape (k, n). bias: the b_i, shape (k,). Numbers and errors as for `TwoLayerNetwork`.
-    """
-
-    weights: Array = field(repr=False)
-    bias: Array = field(repr=False)
-
-    def __post_init__(self) -> None:
-        _hold(self, ("weights", "bias"))
-        if self.weights.ndim != 2 or 0 in self.weights.shape or self.bias.shape != self.weights.shape[:1]:
-            raise ValueError(
-                "The shapes must be weights (k, n) and bias (k,) with k, n >= 1, "
-                f"not {self.weights.shape} and {self.bias.shape}."
-            )
-
-    def __call__(self, x: ArrayLike) -> Array:
-        """The outputs of inputs of shape (..., n): shape (...). Errors as for `TwoLayerNetwork`."""
-        return np.asarray(np.prod(checked_inputs(x, self.weights) @ self.weights.T + self.bias, axis=-1))
-
-    def to_torch(self) -> torch.nn.Module:
-        """A torch module (float64) with parameters weights and bias and the same forward pass."""
-        parts = {"weights": self.weights, "bias": self.bias}
-        return torch_module(parts, lambda p, x: (x @ p["weights"].T + p["bias"]).prod(dim=-1))
 
 
 # --- constructions -------------------------------------------------------------------------------------------------
@@ -195,15 +167,6 @@ def power_network(n: int, support: Support, *, exact: bool = False) -> TwoLayerN
 def neuron(n: int, support: Support, activation: Activation, *, exact: bool = False) -> TwoLayerNetwork:
     """The single neuron activation(w_S . x), with readout 1 and no bias. Args and errors as for `relu_network`."""
     return _network(_indicator_rows(n, checked_support(n, support), 1), [0], [1], activation, 0, exact)
-
-
-def polynet(n: int, support: Support, *, exact: bool = False) -> PolyNet:
-    """The PolyNet prod_{j in S} x_j: rows e_j for j in S, no biases. Args and errors as for `relu_network`."""
-    indices = checked_support(n, support)
-    weights = np.zeros((len(indices), n), dtype=np.int64)
-    weights[np.arange(len(indices)), indices] = 1
-    numbers = as_exact(weights) if exact else weights
-    return PolyNet(numbers, np.zeros(len(indices), dtype=np.int64))
 
 
 def post_step_network(
@@ -284,70 +247,3 @@ def _compatible_nodes(moments: list[fmpq]) -> list[fmpq]:
         if below != 0 and above / below not in nodes:
             return [*nodes, above / below]
         start += 1
-
-
-def held_weights(parts: dict[str, Any]) -> dict[str, Any]:
-    """Copies of the named weights, all float64 or, if one is an object array, all fmpq; read-only, scalars as numbers.
-
-    Raises:
-        ValueError: for numbers that are not real, not finite, or not of one kind.
-    """
-    arrays = {name: np.asarray(part) for name, part in parts.items()}
-    exact = any(part.dtype == object for part in arrays.values())
-    result = {}
-    for name, part in arrays.items():
-        try:
-            held = _rationals(part) if exact and part.dtype.kind in "iuO" else to_float(part)
-        except ValueError as error:
-            raise ValueError(f"{name} must hold real numbers. {error}") from None
-        if held.dtype != object and (exact or not np.all(np.isfinite(held))):
-            reason = "floats, but other weights are exact" if exact else "NaN or infinity"
-            raise ValueError(f"All weights must be finite floats or all exact, but {name} holds {reason}.")
-        held.flags.writeable = False
-        result[name] = held if held.ndim else held.item()
-    return result
-
-
-def _hold(network: Any, names: tuple[str, ...]) -> None:
-    for name, held in held_weights({name: getattr(network, name) for name in names}).items():
-        object.__setattr__(network, name, held)
-
-
-def _rationals(array: Array) -> NDArray[np.object_]:
-    """The array as fmpq; ValueError for floats and for numbers of a larger field."""
-    result = as_exact(array)
-    foreign = next((number for number in result.flat if not isinstance(number, fmpq)), None)
-    if foreign is not None:
-        raise ValueError(f"Exact weights and inputs must be rational numbers, but {foreign!r} is none.")
-    return result
-
-
-def checked_inputs(x: ArrayLike, weights: Array) -> Array:
-    """x as an array that fits weights of shape (r, n), or ValueError."""
-    inputs = np.asarray(x)
-    n = weights.shape[1]
-    if inputs.ndim < 1 or inputs.shape[-1] != n:
-        raise ValueError(f"Inputs must have shape (..., {n}), not {inputs.shape}.")
-    if weights.dtype == object:
-        return _rationals(inputs)
-    inputs = to_float(inputs)
-    if not np.all(np.isfinite(inputs)):
-        raise ValueError("Inputs must be finite, but they hold NaN or infinity.")
-    return inputs
-
-
-def torch_module(parts: dict[str, Any], forward: Callable[[Any, Any], Any]) -> torch.nn.Module:
-    """A torch module whose parameters are the parts in float64, with the given forward pass."""
-    import torch  # slow to import, and not needed to build or verify a network
-
-    class TorchNetwork(torch.nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.weights_by_name = torch.nn.ParameterDict(
-                {name: torch.nn.Parameter(torch.as_tensor(to_float(np.asarray(part)))) for name, part in parts.items()}
-            )
-
-        def forward(self, x: torch.Tensor) -> torch.Tensor:
-            return forward(self.weights_by_name, x)
-
-    return TorchNetwork()

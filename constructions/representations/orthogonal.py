@@ -8,16 +8,15 @@ class and the squares of the degrees add up to the order (definitions D.1 to D.6
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from flint import fmpq
 
 from constructions.representations.icosahedral import icosahedral_generators, presentation_of_icosahedral
 from constructions.representations.young import Partition, partitions, young_orthogonal_form
 from numerics.exact.cyclotomic.numbers import Cyclotomic, cosine, exact_matmul, rational, sine
 from numerics.exact.numbers import to_float
+from numerics.exact.systems import Array
 from numerics.groups.tables import (
     Family,
     FiniteGroup,
@@ -27,8 +26,6 @@ from numerics.groups.tables import (
     elementary_abelian,
     symmetric,
 )
-
-Array = npt.NDArray[Any]
 
 SUPPORTED = "elementary_abelian(k), cyclic(2), dihedral(n), symmetric(n), alternating(5) and direct products of these"
 

@@ -22,7 +22,6 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import ArrayLike
 
-from constructions.networks.attention import Array
 from constructions.networks.decoder import DecoderLayer
 from constructions.turing.layers import (
     LayerPlan,
@@ -37,6 +36,7 @@ from constructions.turing.layers import (
 )
 from constructions.turing.layout import Integers, TuringLayout
 from constructions.turing.machine import LEFT_ENDS, LeftEnd, TuringMachine
+from numerics.exact.systems import Array
 
 if TYPE_CHECKING:
     import torch

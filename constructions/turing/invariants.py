@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from constructions.networks.attention import Array
 from constructions.turing.compiler import TuringTransformer
 from constructions.turing.machine import TuringMachine
+from numerics.exact.systems import Array
 from numerics.turing.simulator import Run, simulate
 
 Codes = NDArray[np.int8]

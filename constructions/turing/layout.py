@@ -24,9 +24,9 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import ArrayLike, NDArray
 
-from constructions.networks.attention import ResidualStream
 from constructions.networks.decoder import DecoderAttention
 from constructions.networks.feed_forward import AffineLayer, FeedForward
+from constructions.networks.stream import ResidualStream
 
 Integers = NDArray[np.int64]
 

@@ -13,8 +13,8 @@ from typing import Any
 
 from flint import arb, fmpq, fmpq_poly
 
-from numerics.exact.cyclotomic.element import RationalLike, as_fmpq
 from numerics.exact.precision import precision
+from numerics.exact.rationals import RationalLike, as_fmpq
 
 __all__ = ["LN2", "LogTwo"]
 

@@ -13,7 +13,8 @@ import numpy as np
 from flint import arb, fmpq
 from numpy.typing import ArrayLike, NDArray
 
-from numerics.exact.cyclotomic.element import Cyclotomic, RationalLike, as_fmpq
+from numerics.exact.cyclotomic.element import Cyclotomic
+from numerics.exact.rationals import RationalLike, as_fmpq
 
 
 def _elements(array: ArrayLike | Sequence[Any]) -> NDArray[np.object_]:

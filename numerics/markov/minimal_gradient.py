@@ -25,11 +25,11 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import NDArray
 
-from numerics.exact.cyclotomic.element import RationalLike
 from numerics.exact.integers import checked_integer
 from numerics.exact.linear import solve_unique
 from numerics.exact.log_two import LogTwo
 from numerics.exact.numbers import as_exact, is_exact
+from numerics.exact.rationals import RationalLike
 from numerics.markov import chains as markov_chains
 from numerics.markov.flat import Numerator, eigenvalue_averages
 

@@ -21,7 +21,7 @@ from flint import fmpq, fmpz, fmpz_poly
 from numpy.typing import ArrayLike, NDArray
 
 from numerics.exact.numbers import as_exact
-from numerics.fourier.boolean import support_indices
+from numerics.fourier.gaps import support_indices
 from numerics.runs.memory import require_memory
 
 __all__ = ["ParityLosses", "parity_losses", "signed_sum_law"]

@@ -24,7 +24,8 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import ArrayLike, NDArray
 
-from numerics.fourier.boolean import majority_coefficient, support_indices
+from numerics.fourier.boolean import majority_coefficient
+from numerics.fourier.gaps import support_indices
 from numerics.fourier.walsh import walsh_hadamard
 from numerics.runs.memory import require_memory
 

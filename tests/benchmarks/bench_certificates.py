@@ -19,7 +19,7 @@ from certificates.characters.tables import CharacterTable
 from certificates.game.margin_game import MarginGame, solve
 from certificates.game.rational import RationalGame
 from certificates.groups.certify import GroupMarginCertificate, certify_group
-from constructions.networks.homogeneous import group_inputs
+from constructions.networks.inputs import group_inputs
 from numerics.groups.lists import named_groups
 from numerics.groups.names import parse_group
 from numerics.margins.ascent import ascend_from_random

@@ -17,7 +17,8 @@ from constructions.descent.block import DescentBlock, gradient_descent_block
 from constructions.descent.bounds import approximate_activation
 from constructions.descent.fast import fast_trajectory
 from numerics.exact.numbers import to_float
-from numerics.functions.relu_sums import interpolant_within, squared_loss_derivative
+from numerics.functions.interpolation import interpolant_within
+from numerics.functions.relu_sums import squared_loss_derivative
 from numerics.functions.smooth import SmoothFunction, sigmoid, softplus, tanh
 
 EXAMPLES, DEPTH, PIECES = 20, 3, 16

@@ -18,7 +18,7 @@ from certificates.groups.certify import certify_group
 from certificates.saddle.attainment import attained_margin
 from certificates.saddle.parity import certify_parity
 from constructions.networks.files import load_npz
-from constructions.networks.homogeneous import group_blocks
+from constructions.networks.inputs import group_blocks
 from constructions.representations.orthogonal import real_irreps
 from lemmata import cli
 from numerics.groups.tables import (

@@ -15,9 +15,9 @@ import numpy as np
 from flint import fmpq
 
 from constructions.descent.block import DescentBlock, gradient_descent_block
-from constructions.networks.attention import Array
 from numerics.descent.backpropagation import Matrix, projected_step, risk_gradient
 from numerics.exact.numbers import as_exact
+from numerics.exact.systems import Array
 from numerics.functions.relu_sums import (
     ReluSum,
     affine,

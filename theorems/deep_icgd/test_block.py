@@ -15,9 +15,9 @@ from flint import fmpq
 
 from constructions.descent.block import DescentBlock, gradient_descent_block
 from constructions.descent.layers import error_layer, update_layer
-from constructions.networks.attention import Array
 from constructions.networks.relu_attention import ReluAttentionLayer
 from numerics.exact.numbers import as_exact
+from numerics.exact.systems import Array
 from theorems.deep_icgd.instances import (
     Instance,
     digits,

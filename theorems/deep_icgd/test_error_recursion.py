@@ -24,7 +24,8 @@ from numerics.descent.errors import ErrorRecursion, LayerBounds, LossBounds, gra
 from numerics.exact.balls import decided_less, precision
 from numerics.exact.numbers import to_float
 from numerics.functions import smooth as functions
-from numerics.functions.relu_sums import constant, identity, interpolant, squared_loss_derivative
+from numerics.functions.interpolation import interpolant
+from numerics.functions.relu_sums import constant, identity, squared_loss_derivative
 from numerics.functions.smooth import SmoothFunction
 from theorems.evidence import check, counterexample
 

@@ -20,9 +20,9 @@ import torch
 from flint import fmpq, fmpq_poly
 
 from constructions.descent.layout import PromptLayout
-from constructions.networks.attention import Array
 from numerics.descent.backpropagation import risk_gradient
 from numerics.exact.numbers import as_exact
+from numerics.exact.systems import Array
 from theorems.deep_icgd.instances import rationals
 from theorems.evidence import check, counterexample
 

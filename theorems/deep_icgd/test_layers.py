@@ -29,19 +29,12 @@ from constructions.descent.layers import (
     loss_gradient_layer,
 )
 from constructions.descent.layout import PromptLayout
-from constructions.networks.attention import Array
 from constructions.networks.relu_attention import HeadFamily, ReluAttentionLayer
 from constructions.networks.sparse_layers import MlpLayer
 from numerics.exact.numbers import as_exact
-from numerics.functions.relu_sums import (
-    ReluSum,
-    affine,
-    identity,
-    interpolant,
-    piecewise_linear,
-    ridge,
-    squared_loss_derivative,
-)
+from numerics.exact.systems import Array
+from numerics.functions.interpolation import interpolant
+from numerics.functions.relu_sums import ReluSum, affine, identity, piecewise_linear, ridge, squared_loss_derivative
 from numerics.functions.smooth import sine
 from theorems.deep_icgd.instances import rationals
 from theorems.evidence import check, counterexample

@@ -11,9 +11,10 @@ import pytest
 from flint import fmpq
 from sympy import expand, symbols
 
-from constructions.networks.attention import Array, ResidualStream
 from constructions.networks.relu_attention import HeadFamily, ReluAttentionLayer
+from constructions.networks.stream import ResidualStream
 from numerics.exact.numbers import as_exact
+from numerics.exact.systems import Array
 from theorems.deep_icgd.instances import rationals
 from theorems.evidence import check
 

@@ -15,7 +15,7 @@ import pytest
 from flint import fmpq
 
 from constructions.descent.block import gradient_descent_block
-from constructions.networks.attention import Array
+from numerics.exact.systems import Array
 from numerics.functions.relu_sums import piecewise_linear, relu, relu_derivative, squared_loss_derivative
 from theorems.deep_icgd.instances import Instance, Scalars, rationals, reference_step
 from theorems.evidence import check, counterexample

@@ -19,16 +19,8 @@ from hypothesis import strategies as st
 
 from numerics.exact.balls import decided_less
 from numerics.functions import smooth as functions
-from numerics.functions.relu_sums import (
-    ReluSum,
-    interpolant,
-    interpolant_within,
-    multiplication,
-    piecewise_linear,
-    square,
-    squared_loss_derivative,
-    sup_error,
-)
+from numerics.functions.interpolation import interpolant, interpolant_within, multiplication, square, sup_error
+from numerics.functions.relu_sums import ReluSum, piecewise_linear, squared_loss_derivative
 from numerics.functions.smooth import SmoothFunction
 from theorems.evidence import check, counterexample
 

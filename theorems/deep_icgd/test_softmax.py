@@ -23,7 +23,8 @@ from constructions.descent.softmax import SoftmaxDescentBlock, softmax_descent_b
 from constructions.networks.attention import AttentionLayer
 from constructions.networks.sparse_layers import MlpLayer
 from numerics.functions import smooth as functions
-from numerics.functions.relu_sums import interpolant, piecewise_linear, squared_loss_derivative
+from numerics.functions.interpolation import interpolant
+from numerics.functions.relu_sums import piecewise_linear, squared_loss_derivative
 from theorems.evidence import check, counterexample
 
 Matrix = list[list[fmpq]]

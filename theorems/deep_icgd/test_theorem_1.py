@@ -23,15 +23,8 @@ from constructions.descent.bounds import approximate_activation
 from constructions.descent.layout import PromptLayout
 from numerics.descent.piecewise import PiecewiseTable, descend
 from numerics.exact.numbers import as_exact, to_float
-from numerics.functions.relu_sums import (
-    ReluSum,
-    affine,
-    constant,
-    identity,
-    interpolant,
-    ridge,
-    squared_loss_derivative,
-)
+from numerics.functions.interpolation import interpolant
+from numerics.functions.relu_sums import ReluSum, affine, constant, identity, ridge, squared_loss_derivative
 from numerics.functions.smooth import SmoothFunction, sigmoid, softplus, tanh
 from numerics.functions.smooth import identity as identity_function
 from theorems.evidence import check, counterexample

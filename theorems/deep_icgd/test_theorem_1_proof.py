@@ -47,7 +47,8 @@ from constructions.networks.sparse_layers import MlpLayer
 from numerics.descent.errors import LayerBounds, LossBounds, gradient_error
 from numerics.exact.balls import precision
 from numerics.exact.numbers import as_exact
-from numerics.functions.relu_sums import ReluSum, interpolant, ridge, squared_loss_derivative
+from numerics.functions.interpolation import interpolant
+from numerics.functions.relu_sums import ReluSum, ridge, squared_loss_derivative
 from numerics.functions.smooth import SmoothFunction, log_cosh, sigmoid, softplus, tanh
 from numerics.functions.smooth import identity as linear
 from theorems.deep_icgd.instances import Instance, gradient, random_instance, random_scalars, rationals

@@ -7,9 +7,9 @@ from functools import cache
 import numpy as np
 
 from certificates.characters.dixon import character_table
+from certificates.game.closed_form import solve_table
 from certificates.game.margin_game import GameSolution
-from certificates.saddle.groups import solve_table
-from constructions.networks.homogeneous import group_inputs
+from constructions.networks.inputs import group_inputs
 from numerics.groups.names import parse_group
 from numerics.groups.permutations import PermutationGroup
 from numerics.margins.ascent import Ascent, ascend_from_random

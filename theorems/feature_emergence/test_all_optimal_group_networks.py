@@ -31,14 +31,15 @@ from hypothesis import strategies as st
 
 from certificates.characters.dixon import character_table
 from certificates.characters.tables import characters_of, cyclic_characters
+from certificates.game.closed_form import solve_table
 from certificates.game.condition import condition_report
 from certificates.game.margin_game import MarginGame, margin_scale
-from certificates.saddle.groups import solve_table
 from certificates.saddle.pair import group_task
 from constructions.groups.any_type import quaternion_group, quaternion_group_network
 from constructions.groups.cyclic import modular_addition_network, phase_triples
 from constructions.groups.real_type import group_network
-from constructions.networks.homogeneous import HomogeneousNetwork, group_blocks
+from constructions.networks.homogeneous import HomogeneousNetwork
+from constructions.networks.inputs import group_blocks
 from constructions.representations.orthogonal import Representation, real_irreps
 from numerics.exact.cyclotomic.numbers import cosine, exact_matmul, rational, root_of_unity, sqrt_rational
 from numerics.exact.linear import solve_unique

@@ -28,21 +28,10 @@ import sympy as sp
 from flint import fmpq
 
 from certificates.characters.dixon import character_table
-from certificates.characters.families import (
-    abelian_characters,
-    abelian_margin,
-    dicyclic_characters,
-    dicyclic_margin,
-    dihedral_characters,
-    dihedral_margin,
-)
+from certificates.characters.families import abelian_characters, dicyclic_characters, dihedral_characters
 from certificates.characters.tables import CharacterTable, cyclic_characters
-from certificates.game.class_weights import (
-    closed_form_margin,
-    condition_sums,
-    equalising_class_weights,
-    equalising_masses,
-)
+from certificates.game.class_weights import condition_sums, equalising_class_weights, equalising_masses
+from certificates.game.closed_form import abelian_margin, closed_form_margin, dicyclic_margin, dihedral_margin
 from certificates.game.condition import condition_report
 from certificates.game.margin_game import MarginGame, margin_scale, solve, verify
 from constructions.groups.cyclic import frequency_shares

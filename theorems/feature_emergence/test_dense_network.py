@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from certificates.saddle.pair import class_function_weights, judge
 from constructions.groups.memorising import memorising_network, memorising_weights
-from constructions.networks.homogeneous import group_blocks, group_inputs
+from constructions.networks.inputs import group_blocks, group_inputs
 from numerics.exact.cyclotomic.numbers import root_of_unity, sqrt_rational
 from numerics.groups.tables import cyclic
 from numerics.margins.evaluation import group_margins

@@ -26,7 +26,8 @@ from constructions.groups.any_type import (
     quaternionic_type_neurons,
 )
 from constructions.groups.real_type import real_type_neurons
-from constructions.networks.homogeneous import HomogeneousNetwork, group_blocks, group_inputs
+from constructions.networks.homogeneous import HomogeneousNetwork
+from constructions.networks.inputs import group_blocks, group_inputs
 from constructions.representations.unitary import Kind, unitary_irreps
 from numerics.exact.cyclotomic.numbers import sqrt_rational
 from numerics.groups.names import parse_group

@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 
 from certificates.saddle.pair import group_task
 from constructions.groups.cyclic import modular_addition_network, phase_triples
-from constructions.networks.homogeneous import group_blocks, group_inputs
+from constructions.networks.inputs import group_blocks, group_inputs
 from numerics.exact.cyclotomic.numbers import cosine, exact_matmul, rational, root_of_unity
 from numerics.fourier.cyclic import dft, exact_dft
 from numerics.groups.tables import cyclic

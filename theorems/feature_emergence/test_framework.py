@@ -25,7 +25,8 @@ from certificates.saddle.groups import certify_cyclic, certify_real_type
 from certificates.saddle.pair import judge
 from certificates.saddle.parity import certify_parity
 from constructions.groups.memorising import memorising_network
-from constructions.networks.homogeneous import HomogeneousNetwork, group_inputs, sign_inputs
+from constructions.networks.homogeneous import HomogeneousNetwork
+from constructions.networks.inputs import group_inputs, sign_inputs
 from numerics.exact.cyclotomic.numbers import Cyclotomic, rational, sqrt_rational
 from numerics.groups.tables import cyclic, dihedral, symmetric
 from numerics.margins.evaluation import group_margins, parity_margins

@@ -24,11 +24,12 @@ from certificates.characters.tables import (
     product_characters,
     symmetric_characters,
 )
-from certificates.game.class_weights import closed_form_margin, condition_sums, equalising_class_weights
+from certificates.game.class_weights import condition_sums, equalising_class_weights
+from certificates.game.closed_form import closed_form_margin, solve_table
 from certificates.game.margin_game import GameSolution, MarginGame, margin_scale, verify
-from certificates.saddle.groups import certify_real_type, solve_table
+from certificates.saddle.groups import certify_real_type
 from constructions.groups.real_type import group_network
-from constructions.networks.homogeneous import group_blocks
+from constructions.networks.inputs import group_blocks
 from constructions.representations.orthogonal import real_irreps
 from numerics.exact.cyclotomic.numbers import Cyclotomic, as_radicals, rational, sqrt_rational, to_sympy
 from numerics.exact.linear import solve_unique

@@ -27,10 +27,12 @@ import pytest
 from scipy.optimize import minimize
 
 from certificates.characters.tables import symmetric_characters
-from certificates.game.class_weights import closed_form_margin, equalising_class_weights
+from certificates.game.class_weights import equalising_class_weights
+from certificates.game.closed_form import closed_form_margin
 from certificates.game.margin_game import MarginGame, margin_scale
 from certificates.saddle.pair import group_task
-from constructions.networks.homogeneous import HomogeneousNetwork, group_blocks
+from constructions.networks.homogeneous import HomogeneousNetwork
+from constructions.networks.inputs import group_blocks
 from constructions.representations.orthogonal import real_irreps
 from numerics.groups.tables import symmetric
 from numerics.margins.descent import Descent, descend, doubling_rate

@@ -14,11 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from certificates.characters.tables import characters_of
+from certificates.game.closed_form import solve_table
 from certificates.game.margin_game import margin_scale
-from certificates.saddle.groups import game_class_weights, solve_table
+from certificates.saddle.groups import game_class_weights
 from certificates.saddle.pair import class_function_weights, judge
 from constructions.groups.real_type import group_network, weights_with_scaling
-from constructions.networks.homogeneous import HomogeneousNetwork, group_blocks
+from constructions.networks.homogeneous import HomogeneousNetwork
+from constructions.networks.inputs import group_blocks
 from constructions.representations.orthogonal import Representation
 from numerics.groups.tables import FiniteGroup, dihedral, relabel, symmetric
 from numerics.margins.evaluation import group_margins

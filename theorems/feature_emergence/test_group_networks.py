@@ -27,7 +27,8 @@ from certificates.characters.tables import symmetric_characters
 from certificates.game.class_weights import equalising_class_weights, equalising_masses
 from certificates.game.margin_game import MarginGame, verify
 from constructions.groups.real_type import group_network, weights_with_scaling
-from constructions.networks.homogeneous import HomogeneousNetwork, group_blocks, group_inputs
+from constructions.networks.homogeneous import HomogeneousNetwork
+from constructions.networks.inputs import group_blocks, group_inputs
 from constructions.representations.orthogonal import Representation, real_irreps
 from numerics.exact.cyclotomic.numbers import exact_matmul, rational, sqrt_rational, to_sympy
 from numerics.groups.tables import FiniteGroup, dihedral, symmetric

@@ -18,7 +18,7 @@ import sympy as sp
 from flint import fmpq
 
 from certificates.saddle.groups import certify_real_type
-from constructions.networks.homogeneous import group_blocks, group_inputs
+from constructions.networks.inputs import group_blocks, group_inputs
 from constructions.representations.orthogonal import Representation
 from numerics.exact.cyclotomic.numbers import exact_matmul, sqrt_rational
 from numerics.groups.tables import FiniteGroup, alternating, dihedral, symmetric

@@ -25,7 +25,8 @@ from hypothesis import strategies as st
 from certificates.saddle.groups import certify_cyclic
 from certificates.saddle.pair import ClassWeights, Verdict, class_function_weights, judge
 from constructions.groups.cyclic import modular_addition_network, phase_triples, random_phase_network
-from constructions.networks.homogeneous import HomogeneousNetwork, group_blocks, group_inputs
+from constructions.networks.homogeneous import HomogeneousNetwork
+from constructions.networks.inputs import group_blocks, group_inputs
 from numerics.exact.cyclotomic.numbers import Cyclotomic, cosine, rational, sqrt_rational
 from numerics.groups.tables import cyclic, relabel
 from numerics.margins.evaluation import expected_class_margins, group_margins

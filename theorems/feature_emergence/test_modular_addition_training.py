@@ -22,7 +22,8 @@ import pytest
 from flint import fmpq
 
 from certificates.saddle.pair import group_task
-from constructions.networks.homogeneous import HomogeneousNetwork, group_blocks
+from constructions.networks.homogeneous import HomogeneousNetwork
+from constructions.networks.inputs import group_blocks
 from numerics.exact.cyclotomic.numbers import cosine, rational, root_of_unity
 from numerics.fourier.cyclic import folded_power
 from numerics.groups.tables import cyclic

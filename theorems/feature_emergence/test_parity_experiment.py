@@ -30,7 +30,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from certificates.saddle.parity import parity_bound
-from constructions.networks.homogeneous import HomogeneousNetwork, sign_inputs
+from constructions.networks.homogeneous import HomogeneousNetwork
+from constructions.networks.inputs import sign_inputs
 from constructions.parity.max_margin import sparse_parity_network
 from numerics.margins.descent import Descent, descend, objective_and_gradient
 from numerics.margins.evaluation import parity_margins

@@ -27,7 +27,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from certificates.characters.tables import symmetric_characters
-from certificates.game.class_weights import closed_form_margin, column_sizes, equalising_class_weights
+from certificates.game.class_weights import column_sizes, equalising_class_weights
+from certificates.game.closed_form import closed_form_margin, solve_table
 from certificates.game.margin_game import MarginGame, margin_scale
 from certificates.game.regularised import (
     closed_form_limit,
@@ -37,7 +38,6 @@ from certificates.game.regularised import (
     regularisation_path,
     regularised_optimum,
 )
-from certificates.saddle.groups import solve_table
 from numerics.margins.evaluation import expected_class_margins, group_margins
 from theorems.evidence import check
 from theorems.feature_emergence.group_coordinates import margin_rounding

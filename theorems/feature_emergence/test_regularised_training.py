@@ -14,10 +14,11 @@ from functools import cache
 import numpy as np
 import pytest
 
+from certificates.game.closed_form import solve_table
 from certificates.game.regularised import regularised_optimum
-from certificates.saddle.groups import solve_table
 from certificates.saddle.pair import group_task
-from constructions.networks.homogeneous import HomogeneousNetwork, group_blocks
+from constructions.networks.homogeneous import HomogeneousNetwork
+from constructions.networks.inputs import group_blocks
 from numerics.margins.descent import Descent, descend
 from numerics.margins.evaluation import group_margins
 from theorems.evidence import check

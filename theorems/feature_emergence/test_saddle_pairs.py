@@ -23,7 +23,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from certificates.saddle.groups import certify_cyclic
-from constructions.networks.homogeneous import HomogeneousNetwork, group_inputs, sign_inputs
+from constructions.networks.homogeneous import HomogeneousNetwork
+from constructions.networks.inputs import group_inputs, sign_inputs
 from theorems.evidence import check, counterexample
 from theorems.feature_emergence.finite_games import (
     FiniteGame,

@@ -31,7 +31,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from certificates.saddle.parity import certify_parity
-from constructions.networks.homogeneous import sign_inputs
+from constructions.networks.inputs import sign_inputs
 from constructions.parity.max_margin import sparse_parity_network
 from numerics.margins.evaluation import expected_parity_margins, parity_margins
 from theorems.evidence import check

@@ -22,7 +22,8 @@ from scipy.optimize import linprog
 
 from certificates.saddle.pair import judge, only_wrong_label, parity_task
 from certificates.saddle.parity import certify_parity, parity_bound
-from constructions.networks.homogeneous import HomogeneousNetwork, sign_inputs
+from constructions.networks.homogeneous import HomogeneousNetwork
+from constructions.networks.inputs import sign_inputs
 from constructions.parity.max_margin import sparse_parity_network
 from numerics.exact.cyclotomic.numbers import sqrt_rational
 from numerics.fourier.walsh import walsh_hadamard

@@ -30,7 +30,8 @@ import sympy as sp
 from flint import fmpq
 
 from certificates.characters.tables import characters_of, cyclic_characters, symmetric_characters
-from certificates.game.class_weights import closed_form_margin, condition_sums
+from certificates.game.class_weights import condition_sums
+from certificates.game.closed_form import closed_form_margin
 from certificates.game.faces import optimal_faces
 from certificates.game.margin_game import GameSolution, MarginGame, margin_scale, solve, verify
 from certificates.saddle.certificate import MarginCertificate

@@ -8,8 +8,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from constructions.networks.homogeneous import sign_inputs
-from numerics.fourier.boolean import fourier_gap, sinusoid_gap
+from constructions.networks.inputs import sign_inputs
+from numerics.fourier.gaps import fourier_gap, sinusoid_gap
 from theorems.evidence import check
 from theorems.experiments import Experiment, committed, run_experiment
 from theorems.hidden_progress.experiments.single_models import POLYNETS, SINUSOIDS, sinusoid_gaps

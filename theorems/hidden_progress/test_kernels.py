@@ -27,16 +27,9 @@ from flint import arb, fmpq, fmpq_mat
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certificates.duality.feature_fit import (
-    best_fit,
-    feature_table,
-    fit_all_parities,
-    normalised,
-    tabulate,
-    tangent_features,
-    theorem_bound,
-)
-from constructions.networks.homogeneous import sign_inputs
+from certificates.duality.feature_fit import best_fit, fit_all_parities, theorem_bound
+from certificates.duality.features import feature_table, normalised, tabulate, tangent_features
+from constructions.networks.inputs import sign_inputs
 from numerics.fourier.walsh import walsh_hadamard
 from theorems.evidence import check, counterexample
 

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from constructions.networks.homogeneous import sign_inputs
+from constructions.networks.inputs import sign_inputs
 from constructions.parity.quadratic import QuadraticNetwork, quadratic_network
 from theorems.evidence import check, counterexample
 from theorems.plugin import Effort

@@ -27,14 +27,13 @@ import sympy as sp
 from flint import arb, fmpq
 
 from numerics.fourier.boolean import (
-    fourier_gap,
     half_coefficient,
     majority_coefficient,
-    majority_gap,
     majority_spectrum,
     majority_weight,
     symmetric_spectrum,
 )
+from numerics.fourier.gaps import fourier_gap, majority_gap
 from numerics.fourier.walsh import walsh_hadamard
 from theorems.evidence import check, counterexample
 from theorems.plugin import Effort

@@ -12,7 +12,7 @@ import pytest
 import sympy as sp
 from flint import arb, fmpq
 
-from constructions.networks.homogeneous import sign_inputs
+from constructions.networks.inputs import sign_inputs
 from numerics.fourier.boolean import majority_coefficient
 from theorems.evidence import check
 from theorems.hidden_progress.sizes import audit, printed_sizes, repaired_sizes, top_coefficient

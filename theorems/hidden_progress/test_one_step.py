@@ -18,7 +18,7 @@ from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.networks.homogeneous import sign_inputs
+from constructions.networks.inputs import sign_inputs
 from numerics.fourier.boolean import majority_coefficient
 from theorems.evidence import check
 from theorems.plugin import Effort

@@ -28,7 +28,7 @@ from flint import arb, fmpq, nmod_mat
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numerics.fourier.boolean import fourier_gap, majority_gap
+from numerics.fourier.gaps import fourier_gap, majority_gap
 from numerics.fourier.walsh import inverse_walsh_hadamard, walsh_hadamard
 from theorems.evidence import check, counterexample
 from theorems.plugin import Effort

@@ -16,16 +16,10 @@ from flint import fmpq, fmpq_poly
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.networks.homogeneous import sign_inputs
+from constructions.networks.inputs import sign_inputs
 from constructions.parity.activations import OscillatingPolynomial, Power, Sinusoid, TriangleWave, Zigzag
-from constructions.parity.two_layer import (
-    PolyNet,
-    TwoLayerNetwork,
-    neuron,
-    polynet,
-    power_network,
-    relu_network,
-)
+from constructions.parity.polynet import PolyNet, polynet
+from constructions.parity.two_layer import TwoLayerNetwork, neuron, power_network, relu_network
 from theorems.evidence import check, counterexample
 
 Network = TwoLayerNetwork | PolyNet

@@ -25,7 +25,7 @@ from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.networks.homogeneous import sign_inputs
+from constructions.networks.inputs import sign_inputs
 from constructions.parity.activations import Ramp
 from constructions.parity.transformer import ParityTransformer, parity_transformer, weights_error
 from constructions.parity.two_layer import TwoLayerNetwork

@@ -16,8 +16,8 @@ from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.networks.homogeneous import sign_inputs
-from constructions.parity.two_layer import PolyNet
+from constructions.networks.inputs import sign_inputs
+from constructions.parity.polynet import PolyNet
 from numerics.exact.numbers import as_exact
 from numerics.parity.polynet_error import block_signs, polynet_error
 from theorems.evidence import check, counterexample

@@ -35,8 +35,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 
-from constructions.networks.homogeneous import sign_inputs
-from constructions.parity.two_layer import PolyNet
+from constructions.networks.inputs import sign_inputs
+from constructions.parity.polynet import PolyNet
 from numerics.exact.balls import decided_less_equal
 from numerics.exact.numbers import as_exact
 from numerics.parity.polynet_error import polynet_error

@@ -27,7 +27,8 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numerics.fourier.boolean import fourier_gap, half_coefficient, majority_coefficient, majority_gap
+from numerics.fourier.boolean import half_coefficient, majority_coefficient
+from numerics.fourier.gaps import fourier_gap, majority_gap
 from numerics.fourier.walsh import walsh_hadamard
 from theorems.evidence import check, counterexample
 from theorems.plugin import Effort

@@ -26,7 +26,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from certificates.duality.hinge_loss import least_hinge_loss
-from constructions.networks.homogeneous import sign_inputs
+from constructions.networks.inputs import sign_inputs
 from constructions.parity.two_layer import TwoLayerNetwork, post_step_network
 from numerics.exact.linear import solve_unique
 from numerics.exact.numbers import as_exact

@@ -15,8 +15,9 @@ from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.networks.homogeneous import sign_inputs
-from numerics.fourier.boolean import fourier_gap, majority_coefficient, majority_gap
+from constructions.networks.inputs import sign_inputs
+from numerics.fourier.boolean import majority_coefficient
+from numerics.fourier.gaps import fourier_gap, majority_gap
 from numerics.runs.confidence import median_interval, proportion_interval
 from theorems.evidence import check
 from theorems.plugin import Effort

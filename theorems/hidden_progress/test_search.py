@@ -27,7 +27,7 @@ import sympy as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.networks.homogeneous import sign_inputs
+from constructions.networks.inputs import sign_inputs
 from numerics.fourier.heavy import heavy_coefficients, samples_needed
 from numerics.fourier.walsh import walsh_hadamard
 from theorems.evidence import check

@@ -22,7 +22,7 @@ import numpy as np
 import pytest
 
 from certificates.duality.farkas import Constraint, FarkasCertificate, FeasiblePoint, decide, find, verify
-from constructions.networks.homogeneous import sign_inputs
+from constructions.networks.inputs import sign_inputs
 from constructions.parity.two_layer import relu_network
 from theorems.evidence import check, counterexample
 

@@ -13,14 +13,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from certificates.margins.turing import (
-    machine_margin_bound,
-    null_key_flip,
-    predictions,
-    random_perturbations,
-    run_facts,
-    worst_prediction,
-)
+from certificates.margins.turing import machine_margin_bound, run_facts
+from certificates.margins.turing_attack import null_key_flip, predictions, random_perturbations, worst_prediction
 from constructions.turing.compiler import compile_turing_machine
 from constructions.turing.evaluators.dense import run_dense
 from constructions.turing.machine import busy_beaver, machine_from_table, palindrome_machine

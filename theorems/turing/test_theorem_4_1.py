@@ -41,14 +41,8 @@ import sympy as sp
 from flint import arb
 
 from certificates.margins.all_layer import operator_norm
-from certificates.margins.turing import (
-    filled_layers,
-    machine_margin_bound,
-    parameter_count,
-    perturbed_layers,
-    random_perturbations,
-    run_facts,
-)
+from certificates.margins.turing import machine_margin_bound, run_facts
+from certificates.margins.turing_attack import filled_layers, parameter_count, perturbed_layers, random_perturbations
 from constructions.turing.compiler import compile_turing_machine, needed_bits
 from constructions.turing.evaluators.exact import run_exact
 from constructions.turing.invariants import expected_hidden, reference_run

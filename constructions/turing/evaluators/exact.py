@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from constructions.networks.attention import Array
 from constructions.networks.decoder import DecoderAttention
 from constructions.networks.feed_forward import AffineLayer
 from constructions.turing.compiler import TuringTransformer
 from constructions.turing.evaluators.run import MEMORY_LIMIT, TransformerRun, check_memory, decoded_run
+from numerics.exact.systems import Array
 
 ENTRY_BYTES = 400
 """Of a nonzero entry of a key or a value, as a fraction in a dictionary: measured, rounded up."""

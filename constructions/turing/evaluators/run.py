@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from constructions.networks.attention import Array
 from constructions.turing.compiler import TuringTransformer
 from constructions.turing.layout import Integers
+from numerics.exact.systems import Array
 
 UNREADABLE = -1
 

@@ -18,11 +18,11 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.runs.files import write_atomically
 from constructions.turing.compiler import TuringTransformer
 from constructions.turing.evaluators.indexed import IndexedRun, IndexedSteps, advance_indexed, start_indexed
 from constructions.turing.evaluators.indexed_checks import Configuration, broken_layers, wrong_answers
 from constructions.turing.machine import TuringMachine
+from numerics.runs.files import write_atomically
 from numerics.turing.simulator import Tape, advance, new_tape
 
 CHUNK = 1 << 15

@@ -9,19 +9,7 @@ from math import gcd, lcm
 from flint import acb, arb, fmpq, fmpq_poly, fmpz
 
 from numerics.exact.cyclotomic import field
-
-RationalLike = int | fmpz | fmpq | Fraction
-
-
-def as_fmpq(value: object) -> fmpq | None:
-    """`value` as a rational if it is an int (NumPy's included), fmpz, fmpq or Fraction, else None."""
-    if isinstance(value, fmpq):
-        return value
-    if isinstance(value, fmpz):
-        return fmpq(value)
-    if isinstance(value, numbers.Rational):  # int, NumPy integers, Fraction
-        return fmpq(int(value.numerator), int(value.denominator))
-    return None
+from numerics.exact.rationals import RationalLike, as_fmpq
 
 
 def _operand(value: object) -> "fmpq | None":

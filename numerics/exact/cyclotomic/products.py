@@ -6,7 +6,8 @@ import numpy as np
 from flint import fmpq, fmpq_mat, fmpq_poly, fmpz, fmpz_mat, fmpz_poly
 
 from numerics.exact.cyclotomic import field
-from numerics.exact.cyclotomic.element import Cyclotomic, as_fmpq, common_order, make
+from numerics.exact.cyclotomic.element import Cyclotomic, common_order, make
+from numerics.exact.rationals import as_fmpq
 
 
 def exact_matmul(A: np.ndarray, B: np.ndarray) -> np.ndarray:

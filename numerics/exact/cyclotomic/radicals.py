@@ -8,7 +8,8 @@ import sympy
 from flint import fmpq, fmpq_poly, fmpz
 
 from numerics.exact.cyclotomic import field
-from numerics.exact.cyclotomic.element import Cyclotomic, RationalLike, as_fmpq, make
+from numerics.exact.cyclotomic.element import Cyclotomic, make
+from numerics.exact.rationals import RationalLike, as_fmpq
 
 
 def sqrt_rational(q: RationalLike) -> Cyclotomic:

@@ -12,19 +12,9 @@ import pytest
 import torch
 from flint import fmpq
 
-from certificates.duality.feature_fit import (
-    best_fit,
-    certify,
-    feature_table,
-    fit_all_parities,
-    normalised,
-    parity_correlations,
-    tabulate,
-    tangent_features,
-    theorem_bound,
-    verify,
-)
-from constructions.networks.homogeneous import sign_inputs
+from certificates.duality.feature_fit import best_fit, certify, fit_all_parities, theorem_bound, verify
+from certificates.duality.features import feature_table, normalised, parity_correlations, tabulate, tangent_features
+from constructions.networks.inputs import sign_inputs
 
 
 def relu_features(n: int, width: int, seed: int) -> np.ndarray:

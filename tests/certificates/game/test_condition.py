@@ -7,16 +7,10 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certificates.characters.families import (
-    abelian_characters,
-    abelian_margin,
-    dicyclic_characters,
-    dicyclic_margin,
-    dihedral_characters,
-    dihedral_margin,
-)
+from certificates.characters.families import abelian_characters, dicyclic_characters, dihedral_characters
 from certificates.characters.tables import characters_of, cyclic_characters, product_characters, symmetric_characters
 from certificates.game.class_weights import equalising_class_weights
+from certificates.game.closed_form import abelian_margin, dicyclic_margin, dihedral_margin
 from certificates.game.condition import condition_report
 from certificates.game.margin_game import MarginGame
 from constructions.representations.orthogonal import real_irreps

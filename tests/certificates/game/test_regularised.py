@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from certificates.characters.families import dicyclic_characters, dihedral_characters
 from certificates.characters.tables import characters_of, cyclic_characters, product_characters, symmetric_characters
 from certificates.game.class_weights import column_sizes, equalising_class_weights
+from certificates.game.closed_form import solve_table
 from certificates.game.margin_game import MarginGame, margin_scale
 from certificates.game.regularised import (
     closed_form_limit,
@@ -22,7 +23,6 @@ from certificates.game.regularised import (
     regularisation_path,
     regularised_optimum,
 )
-from certificates.saddle.groups import solve_table
 from certificates.saddle.pair import group_task
 from constructions.groups.real_type import group_network
 from constructions.representations.orthogonal import real_irreps

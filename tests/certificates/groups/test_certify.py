@@ -11,7 +11,8 @@ from scipy.optimize import linprog
 
 import certificates.groups.certify as group_margin
 from certificates.characters.dixon import character_table
-from certificates.game.class_weights import closed_form_margin, condition_sums
+from certificates.game.class_weights import condition_sums
+from certificates.game.closed_form import closed_form_margin
 from certificates.game.margin_game import MarginGame, margin_scale, optimal_strategy, solve, verify
 from certificates.game.rational import RationalGame, unfold
 from certificates.groups.certify import certify_group, outward_decimals

@@ -12,9 +12,9 @@ import pytest
 
 from certificates import kernel
 from certificates.characters.dixon import character_table
+from certificates.game.closed_form import solve_table
 from certificates.game.margin_game import MarginGame, solve, verify
 from certificates.groups.format import ScaledPair, certificate_document, dumps, load, scaled_pair, shares, write
-from certificates.saddle.groups import solve_table
 from numerics.exact.cyclotomic.numbers import cosine
 from numerics.groups.names import parse_group
 from tests.certificates.documents import document_bytes, margin_document

@@ -5,14 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from certificates.margins.turing import (
-    filled_layers,
-    machine_margin_bound,
-    null_key_flip,
-    parameter_count,
-    perturbed_layers,
-    run_facts,
-)
+from certificates.margins.turing import machine_margin_bound, run_facts
+from certificates.margins.turing_attack import filled_layers, null_key_flip, parameter_count, perturbed_layers
 from constructions.turing.compiler import compile_turing_machine
 from constructions.turing.machine import palindrome_machine
 

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from certificates.characters.tables import characters_of, symmetric_characters
+from certificates.game.closed_form import solve_table
 from certificates.game.margin_game import margin_scale
-from certificates.saddle.groups import certify_cyclic, certify_real_type, game_class_weights, solve_table
+from certificates.saddle.groups import certify_cyclic, certify_real_type, game_class_weights
 from certificates.saddle.pair import class_function_weights, judge
 from certificates.saddle.parity import certify_parity, parity_bound
 from constructions.networks.homogeneous import HomogeneousNetwork

@@ -31,12 +31,12 @@ from numerics.descent.backpropagation import forward, projected_step, risk_gradi
 from numerics.descent.piecewise import descend, piecewise_table
 from numerics.exact.balls import as_balls
 from numerics.exact.numbers import as_exact, to_float
+from numerics.functions.interpolation import interpolant
 from numerics.functions.relu_sums import (
     ReluSum,
     affine,
     constant,
     identity,
-    interpolant,
     piecewise_linear,
     relu_derivative,
     ridge,

@@ -13,15 +13,8 @@ from constructions.networks.attention import AttentionLayer
 from constructions.networks.sparse_layers import MlpLayer
 from numerics.exact.balls import precision
 from numerics.exact.numbers import as_exact, to_float
-from numerics.functions.relu_sums import (
-    ReluSum,
-    constant,
-    identity,
-    interpolant,
-    leaky_relu,
-    ridge,
-    squared_loss_derivative,
-)
+from numerics.functions.interpolation import interpolant
+from numerics.functions.relu_sums import ReluSum, constant, identity, leaky_relu, ridge, squared_loss_derivative
 from numerics.functions.smooth import tanh
 
 WIDTHS = (2, 3, 1)

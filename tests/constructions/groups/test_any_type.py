@@ -18,7 +18,8 @@ from constructions.groups.any_type import (
 )
 from constructions.groups.real_type import group_network
 from constructions.networks.files import export_npz, load_npz
-from constructions.networks.homogeneous import HomogeneousNetwork, group_blocks, group_inputs
+from constructions.networks.homogeneous import HomogeneousNetwork
+from constructions.networks.inputs import group_blocks, group_inputs
 from constructions.representations.orthogonal import real_irreps
 from constructions.representations.unitary import unitary_irreps
 from numerics.groups.tables import FiniteGroup, alternating, cyclic, dihedral, direct_product, symmetric

@@ -16,7 +16,8 @@ from constructions.groups.cyclic import (
     phase_triples,
     random_phase_network,
 )
-from constructions.networks.homogeneous import HomogeneousNetwork, group_blocks, group_inputs
+from constructions.networks.homogeneous import HomogeneousNetwork
+from constructions.networks.inputs import group_blocks, group_inputs
 from numerics.exact.cyclotomic.numbers import sqrt_rational
 
 EPS = float(np.finfo(np.float64).eps)

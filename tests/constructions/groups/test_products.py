@@ -21,7 +21,8 @@ from constructions.groups.products import (
     product_labels,
     product_of_factors_network,
 )
-from constructions.networks.homogeneous import HomogeneousNetwork, group_inputs
+from constructions.networks.homogeneous import HomogeneousNetwork
+from constructions.networks.inputs import group_inputs
 from constructions.representations.unitary import unitary_irreps
 from numerics.groups.tables import alternating, cyclic, dihedral, group_from_table, symmetric
 from theorems.feature_emergence.small_groups import quaternion_group, typed_irreps

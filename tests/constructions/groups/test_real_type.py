@@ -8,7 +8,8 @@ import pytest
 from flint import fmpq
 
 from constructions.groups.real_type import group_network, weights_with_scaling
-from constructions.networks.homogeneous import HomogeneousNetwork, group_inputs
+from constructions.networks.homogeneous import HomogeneousNetwork
+from constructions.networks.inputs import group_inputs
 from constructions.representations.orthogonal import Representation, real_irreps
 from numerics.exact.cyclotomic.numbers import sqrt_rational
 from numerics.groups.tables import FiniteGroup, alternating, cyclic, dihedral, elementary_abelian, symmetric

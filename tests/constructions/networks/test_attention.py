@@ -13,7 +13,8 @@ from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.networks.attention import AttentionHead, AttentionLayer, ResidualStream
+from constructions.networks.attention import AttentionHead, AttentionLayer
+from constructions.networks.stream import ResidualStream
 from constructions.networks.transformer import AttentionTransformer, checked_tokens
 from numerics.exact.balls import as_balls, precision
 from numerics.exact.cyclotomic.numbers import sqrt_rational

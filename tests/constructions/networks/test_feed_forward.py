@@ -11,8 +11,8 @@ from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.networks.attention import ResidualStream
 from constructions.networks.feed_forward import AffineLayer, FeedForward, relu
+from constructions.networks.stream import ResidualStream
 from numerics.exact.balls import as_balls, precision
 from numerics.exact.cyclotomic.numbers import sqrt_rational
 from numerics.exact.numbers import as_exact, to_float

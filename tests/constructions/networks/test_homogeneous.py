@@ -10,7 +10,8 @@ from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.networks.homogeneous import HomogeneousNetwork, group_blocks, group_inputs, sign_inputs
+from constructions.networks.homogeneous import HomogeneousNetwork
+from constructions.networks.inputs import group_blocks, group_inputs, sign_inputs
 from numerics.exact.cyclotomic.numbers import root_of_unity, sqrt_rational
 
 EPS = float(np.finfo(np.float64).eps)

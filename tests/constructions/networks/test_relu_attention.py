@@ -11,8 +11,8 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.networks.attention import ResidualStream
-from constructions.networks.relu_attention import HeadFamily, ReluAttentionLayer, ReluHead, block_names
+from constructions.networks.relu_attention import HeadFamily, ReluAttentionLayer, ReluHead
+from constructions.networks.stream import ResidualStream, block_names
 from numerics.exact.balls import as_balls
 from numerics.exact.numbers import as_exact, to_float
 

@@ -10,9 +10,9 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.networks.attention import ResidualStream
 from constructions.networks.feed_forward import relu
 from constructions.networks.sparse_layers import MlpLayer, MultiplicationLayer
+from constructions.networks.stream import ResidualStream
 from numerics.exact.balls import as_balls
 from numerics.exact.numbers import as_exact, to_float
 

@@ -12,7 +12,7 @@ from scipy.stats import norm
 
 from constructions.networks.attention import AttentionHead
 from constructions.networks.feed_forward import AffineLayer
-from constructions.networks.homogeneous import sign_inputs
+from constructions.networks.inputs import sign_inputs
 from constructions.parity.transformer import ParityTransformer, gelu, parity_transformer
 from numerics.exact.balls import as_balls
 

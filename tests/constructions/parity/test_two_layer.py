@@ -11,7 +11,7 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.networks.homogeneous import sign_inputs
+from constructions.networks.inputs import sign_inputs
 from constructions.parity.activations import (
     Activation,
     OscillatingPolynomial,
@@ -22,15 +22,8 @@ from constructions.parity.activations import (
     Zigzag,
     alternating_polynomial,
 )
-from constructions.parity.two_layer import (
-    PolyNet,
-    TwoLayerNetwork,
-    neuron,
-    polynet,
-    post_step_network,
-    power_network,
-    relu_network,
-)
+from constructions.parity.polynet import PolyNet, polynet
+from constructions.parity.two_layer import TwoLayerNetwork, neuron, post_step_network, power_network, relu_network
 from numerics.exact.cyclotomic.numbers import sqrt_rational
 from numerics.exact.numbers import to_float
 

@@ -14,16 +14,8 @@ from constructions.descent.block import DescentBlock, gradient_descent_block
 from constructions.descent.bounds import approximate_activation
 from numerics.descent.errors import LayerBounds, LossBounds, gradient_error, gradient_lipschitz, trajectory_error
 from numerics.exact.numbers import to_float
-from numerics.functions.relu_sums import (
-    ReluSum,
-    affine,
-    constant,
-    identity,
-    interpolant,
-    multiplication,
-    ridge,
-    squared_loss_derivative,
-)
+from numerics.functions.interpolation import interpolant, multiplication
+from numerics.functions.relu_sums import ReluSum, affine, constant, identity, ridge, squared_loss_derivative
 from numerics.functions.smooth import SmoothFunction, exponential, log_cosh, sigmoid, tanh
 from numerics.functions.smooth import identity as linear
 

@@ -11,17 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from numerics.fourier.boolean import (
-    fourier_gap,
     half_coefficient,
     half_spectrum,
     majority_coefficient,
-    majority_gap,
     majority_spectrum,
     majority_weight,
-    sinusoid_coefficient,
-    sinusoid_gap,
     symmetric_spectrum,
 )
+from numerics.fourier.gaps import fourier_gap, majority_gap, sinusoid_coefficient, sinusoid_gap
 from numerics.fourier.walsh import walsh_hadamard
 
 quick = settings(max_examples=40, deadline=None)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from constructions.networks.homogeneous import sign_inputs
+from constructions.networks.inputs import sign_inputs
 from numerics.fourier.heavy import heavy_coefficients, samples_needed
 from numerics.fourier.walsh import walsh_hadamard
 

@@ -12,21 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from numerics.functions import smooth as smooth_functions
+from numerics.functions.interpolation import interpolant, interpolant_within, square, sup_error
 from numerics.functions.relu_sums import (
     ReluSum,
     absolute_value,
     affine,
     identity,
-    interpolant,
-    interpolant_within,
     leaky_relu,
     piecewise_linear,
     relu,
     relu_derivative,
     ridge,
-    square,
     squared_loss_derivative,
-    sup_error,
 )
 from numerics.functions.smooth import (
     SmoothFunction,

@@ -9,7 +9,8 @@ import pytest
 import torch
 
 from constructions.groups.cyclic import modular_addition_network
-from constructions.networks.homogeneous import HomogeneousNetwork, group_blocks, group_inputs, sign_inputs
+from constructions.networks.homogeneous import HomogeneousNetwork
+from constructions.networks.inputs import group_blocks, group_inputs, sign_inputs
 from numerics.groups.tables import cyclic, symmetric
 from numerics.margins.ascent import ascend, ascend_from_random, normalised_margin, smooth_margin_and_gradient
 from numerics.margins.evaluation import group_margins

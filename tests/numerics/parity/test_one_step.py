@@ -9,8 +9,8 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.networks.homogeneous import sign_inputs
-from numerics.fourier.boolean import majority_gap
+from constructions.networks.inputs import sign_inputs
+from numerics.fourier.gaps import majority_gap
 from numerics.parity.one_step import (
     batch_gradient,
     derivative_table,

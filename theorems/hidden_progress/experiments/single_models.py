@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.fourier.boolean import majority_gap
+from numerics.fourier.gaps import majority_gap
 from numerics.runs.confidence import median_interval
 from theorems.experiments import Criterion, Experiment, Findings
 

@@ -1,0 +1,191 @@
+"""Attacks on the margin of a Turing-machine transformer: perturbations of its weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from flint import fmpq
+
+from certificates.margins.turing import TIE_WIDTH
+from constructions.networks.decoder import DecoderLayer, identity_attention
+from constructions.networks.feed_forward import AffineLayer
+from constructions.turing.compiler import TuringTransformer
+from constructions.turing.evaluators.dense import float_layers, run_dense
+from constructions.turing.evaluators.exact import run_exact
+from numerics.exact.numbers import as_exact
+from numerics.exact.systems import Array
+
+
+def perturbed_layers(transformer: TuringTransformer, delta: Array) -> tuple[DecoderLayer, ...]:
+    """The layers in float64 with a perturbation added, for `run_dense`; identity attentions count as zero weights.
+
+    Args:
+        transformer: the compiled machine.
+        delta: one number for each weight of the layers, in the order of `filled_layers`; shape (p,).
+    """
+    position = 0
+
+    def moved(array: Array) -> Array:
+        nonlocal position
+        position += array.size
+        return array.astype(np.float64) + delta[position - array.size : position].reshape(array.shape)
+
+    return tuple(layer.map(moved) for layer in filled_layers(transformer))
+
+
+def filled_layers(transformer: TuringTransformer) -> tuple[DecoderLayer, ...]:
+    """The layers in float64, with heads of zero weights for identity attentions and ties decided to 10^-9."""
+    zero = identity_attention(transformer.layout.width)
+    layers = []
+    for layer in transformer.layers:
+        heads = [head or zero for head in (layer.self_attention, layer.cross_attention)]
+        heads = [replace(head, tie_width=TIE_WIDTH) for head in heads]
+        layers.append(DecoderLayer(layer.name, layer.feed_forward, heads[0], heads[1]))
+    return float_layers(replace(transformer, layers=tuple(layers)))
+
+
+def parameter_count(layers: Sequence[DecoderLayer]) -> int:
+    """How many weights the layers have."""
+    arrays = (
+        array for layer in layers for part in (*layer.attentions(), layer.feed_forward) for array in part.arrays()
+    )
+    return sum(array.size for array in arrays)
+
+
+@dataclass(frozen=True)
+class NullKeyFlip:
+    """A perturbation of the query of layer C.6 at which the run on a word no longer gives its prediction.
+
+    Attributes:
+        bias: what is added to b_Q at the null coordinate.
+        weights: what is added to W_Q there, by row.
+        prediction: F after the perturbation, exact.
+    """
+
+    bias: Fraction
+    weights: Mapping[int, Fraction]
+    prediction: Fraction
+
+    @property
+    def norm_squared(self) -> Fraction:
+        """The exact squared 2-norm."""
+        return self.bias**2 + sum((x**2 for x in self.weights.values()), start=Fraction(0))
+
+
+def null_key_flip(transformer: TuringTransformer, word: Sequence[int], *, weights: bool = True) -> NullKeyFlip:
+    """Make the null pair of layer C.6 win: its score is 1 below that of the last visit, and 2 P - 1 times the query's.
+
+    The query's null coordinate moves along b_Q alone, with the threshold 1/(2 P - 1), or, with ``weights``, along
+    (z, 1) for the bits z of the query at the time that has most ones, of those that flip. The least multiple is found
+    by bisection; each trial is exact.
+
+    Raises:
+        ValueError: if the word is not decided, or no such perturbation flips its prediction.
+    """
+    number = next(i for i, layer in enumerate(transformer.layers) if layer.name == "C.6")
+    run = run_exact(transformer, word, hidden=True)
+    assert run.hidden is not None
+    label = run.predictions[0]
+    if label not in (1, -1):
+        raise ValueError(f"The machine has not decided the word {tuple(word)} after {transformer.steps} steps.")
+    rows = [np.flatnonzero(z).tolist() for z in run.hidden[0, 1:, number - 1]] if weights else [[]]
+    P = transformer.layout.bits
+
+    def trial(places: list[int], scale: Fraction) -> NullKeyFlip | None:
+        flip = NullKeyFlip(scale, dict.fromkeys(places, scale), Fraction(0))
+        value = run_exact(_moved(transformer, number, flip), word).predictions[0]
+        return None if label * value > 0 else replace(flip, prediction=Fraction(int(fmpq(value).p), int(fmpq(value).q)))
+
+    for places in sorted(rows, key=len, reverse=True):
+        threshold = Fraction(1, (2 * P - 1) * (1 + len(places)))
+        high = Fraction(1001, 1000) * threshold
+        found = trial(places, high)
+        if found is not None:
+            break
+    else:
+        raise ValueError(f"The word {tuple(word)} keeps its prediction although the null pair of layer C.6 wins.")
+    low = Fraction(0)
+    for _ in range(8):
+        middle = (low + high) / 2
+        flip = trial(places, middle)
+        low, high, found = (middle, high, found) if flip is None else (low, middle, flip)
+    return found
+
+
+def _moved(transformer: TuringTransformer, number: int, flip: NullKeyFlip) -> TuringTransformer:
+    """Return the transformer with the perturbation added to the query of a layer, exactly."""
+    layer = transformer.layers[number]
+    head = layer.self_attention
+    assert head is not None
+    weight, bias = (as_exact(array) for array in head.query.arrays())
+    null = int(np.flatnonzero(head.null_key).item())
+    bias[null] += as_exact([flip.bias])[0]
+    for row, value in flip.weights.items():
+        weight[row, null] += as_exact([value])[0]
+    moved = replace(layer, self_attention=replace(head, query=AffineLayer(weight, bias)))
+    layers = (*transformer.layers[:number], moved, *transformer.layers[number + 1 :])
+    return replace(transformer, layers=layers)
+
+
+def random_perturbations(transformer: TuringTransformer, radius: float, count: int, seed: int) -> Iterator[Array]:
+    """Perturbations of all weights of the layers, of norm ``radius``: dense, sparse, or within one layer, in turn."""
+    random = np.random.default_rng(seed)
+    layers = filled_layers(transformer)
+    ends = np.cumsum([parameter_count([layer]) for layer in layers])
+    for trial in range(count):
+        delta = np.zeros(ends[-1])
+        if trial % 3 == 0:
+            delta = random.standard_normal(ends[-1])
+        elif trial % 3 == 1:
+            places = random.integers(0, ends[-1], 20)
+            delta[places] = random.standard_normal(20)
+        else:
+            number = random.integers(len(ends))
+            start = 0 if number == 0 else ends[number - 1]
+            delta[start : ends[number]] = random.standard_normal(ends[number] - start)
+        yield radius * delta / np.linalg.norm(delta)
+
+
+def predictions(transformer: TuringTransformer, words: Sequence[Sequence[int]], delta: Array) -> Any:
+    """F on some words with perturbed layers, in float64, shape (B,)."""
+    return run_dense(transformer, words, layers=perturbed_layers(transformer, delta)).predictions
+
+
+def worst_prediction(
+    transformer: TuringTransformer, word: Sequence[int], radius: float, steps: int, seed: int
+) -> tuple[float, float]:
+    """The smallest right sign times F that projected gradient steps find in a ball, all parameters moving.
+
+    The gradient of a hard maximum is that of its values; scores move in the random start only.
+
+    Returns:
+        the margin found, and the norm of its perturbation, at most ``radius``.
+    """
+    import torch
+
+    from constructions.turing.evaluators.torch import turing_module
+
+    module = turing_module(replace(transformer, layers=filled_layers(transformer)))
+    parameters = list(module.parameters())
+    origin = torch.nn.utils.parameters_to_vector(parameters).detach().clone()
+    with torch.no_grad():
+        sign = float(torch.sign(module([word])[0][0, -1] @ module.classifier))
+    generator = torch.Generator().manual_seed(seed)
+    delta = torch.randn(len(origin), generator=generator, dtype=origin.dtype)
+    best, norm = np.inf, 0.0
+    for step in range(steps + 1):
+        delta = delta * min(1.0, radius / float(delta.norm())) if step else delta * (radius / float(delta.norm()))
+        with torch.no_grad():
+            torch.nn.utils.vector_to_parameters(origin + delta, parameters)
+        margin = sign * (module([word])[0][0, -1] @ module.classifier)
+        if margin.item() < best:
+            best, norm = margin.item(), float(delta.norm())
+        gradients = torch.autograd.grad(margin, parameters, allow_unused=True)
+        flat = [torch.zeros_like(p) if g is None else g for p, g in zip(parameters, gradients, strict=True)]
+        gradient = torch.nn.utils.parameters_to_vector(flat)
+        delta = delta - radius * gradient / max(float(gradient.norm()), 1e-300)
+    return best, norm

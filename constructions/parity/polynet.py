@@ -1,0 +1,56 @@
+"""PolyNets: products of linear forms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from constructions.networks.held import checked_inputs, hold_weights, torch_module
+from constructions.parity.max_margin import checked_support
+from constructions.parity.two_layer import Support
+from numerics.exact.numbers import as_exact
+from numerics.exact.systems import Array
+
+if TYPE_CHECKING:
+    import torch
+
+
+@dataclass(frozen=True, eq=False)
+class PolyNet:
+    """The network f(x) = prod_i (w_i . x + b_i).
+
+    Attributes:
+        weights: the w_i, shape (k, n). bias: the b_i, shape (k,). Numbers and errors as for `TwoLayerNetwork`.
+    """
+
+    weights: Array = field(repr=False)
+    bias: Array = field(repr=False)
+
+    def __post_init__(self) -> None:
+        hold_weights(self, ("weights", "bias"))
+        if self.weights.ndim != 2 or 0 in self.weights.shape or self.bias.shape != self.weights.shape[:1]:
+            raise ValueError(
+                "The shapes must be weights (k, n) and bias (k,) with k, n >= 1, "
+                f"not {self.weights.shape} and {self.bias.shape}."
+            )
+
+    def __call__(self, x: ArrayLike) -> Array:
+        """The outputs of inputs of shape (..., n): shape (...). Errors as for `TwoLayerNetwork`."""
+        return np.asarray(np.prod(checked_inputs(x, self.weights) @ self.weights.T + self.bias, axis=-1))
+
+    def to_torch(self) -> torch.nn.Module:
+        """A torch module (float64) with parameters weights and bias and the same forward pass."""
+        parts = {"weights": self.weights, "bias": self.bias}
+        return torch_module(parts, lambda p, x: (x @ p["weights"].T + p["bias"]).prod(dim=-1))
+
+
+def polynet(n: int, support: Support, *, exact: bool = False) -> PolyNet:
+    """The PolyNet prod_{j in S} x_j: rows e_j for j in S, no biases. Args and errors as for `relu_network`."""
+    indices = checked_support(n, support)
+    weights = np.zeros((len(indices), n), dtype=np.int64)
+    weights[np.arange(len(indices)), indices] = 1
+    numbers = as_exact(weights) if exact else weights
+    return PolyNet(numbers, np.zeros(len(indices), dtype=np.int64))
