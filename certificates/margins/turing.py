@@ -37,8 +37,8 @@ import numpy as np
 from flint import arb
 
 from certificates.margins.all_layer import BITS, MarginBound, MarginConstants, margin_bound, operator_norm
+from constructions.networks.affine import Affine
 from constructions.networks.decoder import DecoderAttention, DecoderLayer
-from constructions.networks.feed_forward import AffineLayer
 from constructions.turing.compiler import TuringTransformer
 from constructions.turing.evaluators.exact import run_exact
 from numerics.exact.balls import as_balls, ball_max, precision
@@ -196,7 +196,7 @@ def _head_norms(head: DecoderAttention) -> _HeadNorms:
     return _HeadNorms(norms[0], norms[1], norms[2], sizes[0], sizes[1], sizes[2], _vector_norm(head.null_key))
 
 
-def _largest_on_bits(layer: AffineLayer) -> arb:
+def _largest_on_bits(layer: Affine) -> arb:
     """A bound of ||z W + b|| over all bit vectors z, coordinate by coordinate."""
     high = np.maximum(layer.weight, 0).sum(axis=0) + layer.bias
     low = np.minimum(layer.weight, 0).sum(axis=0) + layer.bias

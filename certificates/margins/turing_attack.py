@@ -11,8 +11,8 @@ import numpy as np
 from flint import fmpq
 
 from certificates.margins.turing import TIE_WIDTH
+from constructions.networks.affine import Affine
 from constructions.networks.decoder import DecoderLayer, identity_attention
-from constructions.networks.feed_forward import AffineLayer
 from constructions.turing.compiler import TuringTransformer
 from constructions.turing.evaluators.dense import float_layers, run_dense
 from constructions.turing.evaluators.exact import run_exact
@@ -126,7 +126,7 @@ def _moved(transformer: TuringTransformer, number: int, flip: NullKeyFlip) -> Tu
     bias[null] += as_exact([flip.bias])[0]
     for row, value in flip.weights.items():
         weight[row, null] += as_exact([value])[0]
-    moved = replace(layer, self_attention=replace(head, query=AffineLayer(weight, bias)))
+    moved = replace(layer, self_attention=replace(head, query=Affine(weight, bias)))
     layers = (*transformer.layers[:number], moved, *transformer.layers[number + 1 :])
     return replace(transformer, layers=layers)
 

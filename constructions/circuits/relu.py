@@ -33,7 +33,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constructions.circuits.boolean import BooleanGate, LayeredCircuit, all_inputs
-from constructions.networks.feed_forward import AffineLayer, FeedForward, relu
+from constructions.networks.affine import Affine
+from constructions.networks.feed_forward import FeedForward, relu
 from numerics.exact.numbers import as_exact, to_float
 from numerics.exact.systems import Array
 
@@ -69,7 +70,7 @@ class CircuitNetwork:
     thresholds: tuple[Fraction, Fraction]
     steps: tuple[FeedForward, ...]
     roundings: tuple[FeedForward, ...]
-    head: AffineLayer
+    head: Affine
 
     def maps(self) -> Iterator[FeedForward]:
         """f_0, zeta_0, f_1, zeta_1, ... in the order of the computation, without the head."""
@@ -78,7 +79,7 @@ class CircuitNetwork:
             if self.roundings:
                 yield self.roundings[number]
 
-    def affine_layers(self) -> list[AffineLayer]:
+    def affine_layers(self) -> list[Affine]:
         """All affine layers in the order of the computation, the head last."""
         return [*(layer for block in self.maps() for layer in block.layers), self.head]
 
@@ -195,7 +196,7 @@ def circuit_network(
         steps += new
         if corrections != "none":
             roundings += [rounding(len(gates), low, high, inputs, width)] * len(new)
-    head = AffineLayer(np.zeros((inputs, 1), dtype=np.int64), np.array([-1]))
+    head = Affine(np.zeros((inputs, 1), dtype=np.int64), np.array([-1]))
     head.weight[circuit.output] = 2
     return CircuitNetwork(circuit, corrections, thresholds, tuple(steps), tuple(roundings), head)
 
@@ -229,10 +230,10 @@ def rounding(
     bias[:live], bias[live : 2 * live] = as_exact([-low])[0], as_exact([-high])[0]
     second = np.zeros((hidden, outputs), dtype=np.int64 if slope.denominator == 1 else object)
     second[places, places], second[live + places, places] = number, -number
-    return FeedForward((AffineLayer(first, bias), AffineLayer(second, np.zeros(outputs, dtype=np.int64))))
+    return FeedForward((Affine(first, bias), Affine(second, np.zeros(outputs, dtype=np.int64))))
 
 
-def _gate_layers(gates: Sequence[BooleanGate], inputs: int, outputs: int) -> tuple[AffineLayer, AffineLayer]:
+def _gate_layers(gates: Sequence[BooleanGate], inputs: int, outputs: int) -> tuple[Affine, Affine]:
     """The two affine layers of lemma B.1, on `inputs` coordinates, padded with zeros to `outputs` coordinates."""
     W1, W2 = np.zeros((inputs, outputs), dtype=np.int64), np.zeros((outputs, outputs), dtype=np.int64)
     b1, b2 = np.zeros(outputs, dtype=np.int64), np.zeros(outputs, dtype=np.int64)
@@ -241,7 +242,7 @@ def _gate_layers(gates: Sequence[BooleanGate], inputs: int, outputs: int) -> tup
             W1[parent, j] += 1 if operation in {"AND", "ID"} else -1
         b1[j] = {"AND": -1, "ID": 0}.get(operation, 1)
         W2[j, j], b2[j] = (-1, 1) if operation == "OR" else (1, 0)
-    return AffineLayer(W1, b1), AffineLayer(W2, b2)
+    return Affine(W1, b1), Affine(W2, b2)
 
 
 @dataclass(frozen=True)
@@ -303,7 +304,7 @@ def exact_values(network: CircuitNetwork, x: Array) -> Iterator[tuple[str, NDArr
         yield name, z, denominator
 
 
-def _exact_affine(layer: AffineLayer, z: NDArray[np.float64], denominator: int) -> tuple[NDArray[np.float64], int]:
+def _exact_affine(layer: Affine, z: NDArray[np.float64], denominator: int) -> tuple[NDArray[np.float64], int]:
     """Return the layer's output for the input z / denominator, as integers over a common denominator."""
     weight, weight_denominator = _integers(layer.weight)
     bias, bias_denominator = _integers(layer.bias)
@@ -341,7 +342,7 @@ def _expected(network: CircuitNetwork, x: Array) -> dict[str, Array]:
     return result
 
 
-def _one_norm(layer: AffineLayer) -> Fraction:
+def _one_norm(layer: Affine) -> Fraction:
     total = Fraction(0)
     for array in layer.arrays():
         integers, denominator = _integers(array)

@@ -30,7 +30,7 @@ from numpy.typing import ArrayLike
 
 from constructions.descent.bounds import Box, box_arrays, largest_value
 from constructions.descent.layout import PromptLayout
-from constructions.networks.attention import AttentionHead, AttentionLayer
+from constructions.networks.legacy_attention import AttentionHead, AttentionLayer
 from constructions.networks.sparse_layers import MlpLayer
 from constructions.networks.stream import ResidualStream
 from numerics.exact.balls import as_balls

@@ -49,7 +49,7 @@ import numpy as np
 from flint import arb
 from numpy.typing import ArrayLike
 
-from constructions.networks.attention import AttentionHead, AttentionLayer
+from constructions.networks.legacy_attention import AttentionHead, AttentionLayer
 from constructions.networks.stream import ResidualStream
 from constructions.networks.transformer import AttentionTransformer
 from numerics.exact.balls import as_balls

@@ -26,8 +26,9 @@ from typing import Any
 import numpy as np
 from flint import arb, fmpq
 
-from constructions.networks.attention import Normalisation, hard_weights
-from constructions.networks.feed_forward import AffineLayer, FeedForward
+from constructions.networks.affine import Affine
+from constructions.networks.feed_forward import FeedForward
+from constructions.networks.legacy_attention import Normalisation, hard_weights
 from numerics.exact.balls import decided_less
 from numerics.exact.systems import Array, number_system
 
@@ -50,9 +51,9 @@ class DecoderAttention:
         ValueError: for shapes that do not fit, another normalisation, or a sharpness or tie width that is not positive.
     """
 
-    query: AffineLayer
-    key: AffineLayer
-    value: AffineLayer
+    query: Affine
+    key: Affine
+    value: Affine
     null_key: Array
     null_value: Array
     normalisation: Normalisation = "hardmax"
@@ -188,7 +189,7 @@ def identity_attention(width: int, keys: int = 1) -> DecoderAttention:
         keys: the key dimension.
     """
 
-    def zero(outputs: int) -> AffineLayer:
-        return AffineLayer(np.zeros((width, outputs), dtype=np.int64), np.zeros(outputs, dtype=np.int64))
+    def zero(outputs: int) -> Affine:
+        return Affine(np.zeros((width, outputs), dtype=np.int64), np.zeros(outputs, dtype=np.int64))
 
     return DecoderAttention(zero(keys), zero(keys), zero(width), zero(keys).bias, zero(width).bias)

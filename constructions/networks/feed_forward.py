@@ -1,11 +1,10 @@
-"""Token-wise maps: one to three affine layers with the ReLU after each, with or without a residual connection.
+"""Token-wise maps: one to three affine layers with an activation after each, with or without a residual connection.
 
-Rows are tokens (row-vector convention, z W + b), as in `constructions.networks.attention`, whose `ResidualStream` names
-the coordinates: `stream.matrix` gives a weight, `stream.rows(1, ...)[0]` a bias. One forward pass serves float64, exact
-numbers (integers, rationals, cyclotomic) and rigorous balls, where the ReLU of a ball is an enclosure also if its sign
-is undecided.
+Rows are tokens (row-vector convention, z W + b); `stream.matrix` of a `ResidualStream` gives a weight, `stream.rows(1,
+...)[0]` a bias. One forward pass serves float64, exact numbers (integers, rationals, cyclotomic; no GeLU, which is not
+rational) and rigorous balls, where the ReLU of a ball is an enclosure also if its sign is undecided.
 
-Source: turing, def-transformer (feed-forward layer FF) and def-ffnet.
+Source: turing, def-transformer (feed-forward layer FF) and def-ffnet; hidden-progress, appendix B.4.1 (GeLU).
 """
 
 from __future__ import annotations
@@ -14,81 +13,50 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from flint import arb
 
-from numerics.exact.numbers import sign_of, to_float
-from numerics.exact.systems import Arithmetic, Array, number_system, product
+from constructions.networks.affine import Affine
+from constructions.networks.layer import Layer
+from numerics.exact.numbers import sign_of
+from numerics.exact.systems import Array, number_system
+
+ActivationName = Literal["relu", "gelu", "identity"]
 
 
 @dataclass(frozen=True, eq=False)
-class AffineLayer:
-    """The map z -> z W + b, with d inputs and e outputs.
-
-    Attributes:
-        weight: W, shape (d, e).
-        bias: b, shape (e,).
-
-    Raises:
-        ValueError: for shapes that do not fit.
-    """
-
-    weight: Array
-    bias: Array
-
-    def __post_init__(self) -> None:
-        for name in ("weight", "bias"):
-            object.__setattr__(self, name, np.asarray(getattr(self, name)))
-        W, b = self.weight.shape, self.bias.shape
-        if len(W) != 2 or b != W[1:]:
-            raise ValueError(f"An affine layer has weight (d, e) and bias (e,), but the shapes are {W} and {b}.")
-
-    def arrays(self) -> tuple[Array, Array]:
-        """The weight and the bias."""
-        return self.weight, self.bias
-
-    def map(self, convert: Callable[[Array], Array]) -> AffineLayer:
-        """The layer with both arrays converted."""
-        return AffineLayer(convert(self.weight), convert(self.bias))
-
-    def __call__(self, z: Array) -> Array:
-        """z W + b, shape (..., e), for z of shape (..., d)."""
-        return product(z, self.weight) + self.bias
-
-    @property
-    def one_norm(self) -> Any:
-        """The sum of the absolute values of all weights and biases, in the layer's numbers."""
-        return sum((abs(x) for array in self.arrays() for x in array.ravel().tolist()), start=0)
-
-    @property
-    def operator_norm(self) -> float:
-        """The largest singular value of the weight W, without the bias, in float64 (relative error a few d eps)."""
-        return float(np.linalg.norm(to_float(self.weight), 2)) if self.weight.size else 0.0
-
-
-@dataclass(frozen=True, eq=False)
-class FeedForward:
-    """One to three affine layers, the ReLU after each: relu(... relu(z W_1 + b_1) ...), plus z if residual.
+class FeedForward(Layer):
+    """One to three affine layers with activations: a_2(a_1(z W_1 + b_1) W_2 + b_2) and so on, plus z if residual.
 
     Attributes:
         layers: the affine layers, first to last.
         residual: whether the input is added to the output.
+        activations: after each layer, "relu", "gelu" or "identity"; the ReLU after every layer if none is given.
 
     Raises:
-        ValueError: for another number of layers, widths that do not fit, or a residual between unequal widths.
+        ValueError: for another number of layers or activations, widths that do not fit, or a residual between unequal
+            widths.
     """
 
-    layers: tuple[AffineLayer, ...]
+    layers: tuple[Affine, ...]
     residual: bool = False
+    activations: tuple[ActivationName, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "layers", tuple(self.layers))
         if not 1 <= len(self.layers) <= 3:
             raise ValueError(f"A token-wise map has 1 to 3 layers, not {len(self.layers)}.")
+        activations = tuple(self.activations) or ("relu",) * len(self.layers)
+        object.__setattr__(self, "activations", activations)
+        if len(activations) != len(self.layers) or not set(activations) <= set(ACTIVATIONS):
+            raise ValueError(
+                f"A token-wise map has one activation of {', '.join(ACTIVATIONS)} for each of its {len(self.layers)} "
+                f"layers, not {activations}."
+            )
         for number, (before, after) in enumerate(pairwise(self.layers), start=1):
-            outputs, inputs = before.weight.shape[1], after.weight.shape[0]
+            outputs, inputs = before.outputs, after.inputs
             if outputs != inputs:
                 raise ValueError(f"Layer {number} has {outputs} outputs, but layer {number + 1} has {inputs} inputs.")
         if self.residual and self.inputs != self.outputs:
@@ -97,42 +65,24 @@ class FeedForward:
     @property
     def inputs(self) -> int:
         """The width of the input."""
-        return self.layers[0].weight.shape[0]
+        return self.layers[0].inputs
 
     @property
     def outputs(self) -> int:
         """The width of the output."""
-        return self.layers[-1].weight.shape[1]
-
-    def arrays(self) -> tuple[Array, ...]:
-        """All weights and biases, first layer first."""
-        return tuple(array for layer in self.layers for array in layer.arrays())
-
-    @property
-    def arithmetic(self) -> Arithmetic:
-        """The widest number system among the weights."""
-        return number_system(self.arrays())
-
-    def map(self, convert: Callable[[Array], Array]) -> FeedForward:
-        """The map with every weight and bias converted, for instance by `as_exact`, `to_float` or `as_balls`."""
-        return FeedForward(tuple(layer.map(convert) for layer in self.layers), self.residual)
+        return self.layers[-1].outputs
 
     def hidden(self, z: Array) -> list[Array]:
         """The outputs of all layers, each of shape (..., width), for z of shape (..., d); no residual is added."""
         result: list[Array] = []
-        for layer in self.layers:
-            result.append(relu(layer(result[-1] if result else z)))
+        for layer, name in zip(self.layers, self.activations, strict=True):
+            result.append(ACTIVATIONS[name](layer(result[-1] if result else z)))
         return result
 
     def __call__(self, z: Array) -> Array:
         """The output, shape (..., e), for z of shape (..., d)."""
         output = self.hidden(z)[-1]
         return z + output if self.residual else output
-
-    @property
-    def one_norm(self) -> Any:
-        """The sum of the absolute values of all weights and biases."""
-        return sum((layer.one_norm for layer in self.layers), start=0)
 
     @property
     def operator_norms(self) -> tuple[float, ...]:
@@ -143,9 +93,18 @@ class FeedForward:
     def lipschitz_bound(self) -> float:
         """The product of the operator norms (plus 1 if residual), a Lipschitz constant in the 2-norm.
 
-        It carries the rounding of the singular values.
+        It carries the rounding of the singular values. A GeLU counts with its largest slope, below 1.13.
         """
-        return math.prod(self.operator_norms) + (1.0 if self.residual else 0.0)
+        slopes = math.prod(1.13 if name == "gelu" else 1.0 for name in self.activations)
+        return math.prod(self.operator_norms) * slopes + float(self.residual)
+
+    def read_mask(self) -> Array:
+        """The coordinates that the first layer reads."""
+        return self.layers[0].read_mask()
+
+    def write_mask(self) -> Array:
+        """The coordinates that the last layer writes."""
+        return self.layers[-1].write_mask()
 
 
 def relu(z: Array) -> Array:
@@ -159,6 +118,33 @@ def relu(z: Array) -> Array:
     result = np.empty(z.shape, dtype=object)
     result.ravel()[:] = [_relu(x) for x in z.ravel().tolist()]
     return result
+
+
+def gelu(z: Array) -> Array:
+    """x times the normal distribution function at x, element by element, for floats and balls.
+
+    Raises:
+        ValueError: for exact numbers, whose GeLU is not rational.
+    """
+    if z.dtype == np.float64:
+        from scipy.special import ndtr  # slow to import, and needed here alone
+
+        return z * ndtr(z)
+    if number_system([z]) == "exact":
+        raise ValueError("A GeLU is not rational: use balls or float64.")
+    result = np.empty(z.shape, dtype=object)
+    half_root = (arb(1) / 2).sqrt()
+    result.ravel()[:] = [x * (-x * half_root).erfc() / 2 for x in z.ravel().tolist()]
+    return result
+
+
+def identity(z: Array) -> Array:
+    """z itself."""
+    return z
+
+
+ACTIVATIONS: dict[ActivationName, Callable[[Array], Array]] = {"relu": relu, "gelu": gelu, "identity": identity}
+"""The activations of a token-wise map, by name."""
 
 
 def _relu(x: Any) -> Any:

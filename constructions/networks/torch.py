@@ -1,81 +1,222 @@
-"""Attention-only transformers as torch modules: the same weights, trainable.
+"""Layers as torch modules: the same weights, as parameters that can be trained; one dispatch over the types of layers.
 
-Kept apart because torch is slow to import; use `AttentionTransformer.to_torch`.
+`to_torch(layer)` gives the module of any layer of the vocabulary; other rooms register theirs. Modules print the shapes
+of their weights, and the blocks that they read and write if the stream is given. Kept apart because torch is slow to
+import; constructions import it where `to_torch` is called.
 """
 
 from __future__ import annotations
 
 import math
+from functools import singledispatch
+from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import ArrayLike
 
-from constructions.networks.attention import AttentionHead
-from constructions.networks.transformer import AttentionTransformer
+from constructions.networks.affine import Affine
+from constructions.networks.attention import AttentionLayer
+from constructions.networks.feed_forward import FeedForward
+from constructions.networks.head import Head
+from constructions.networks.layer import Layer
+from constructions.networks.stream import ResidualStream
+from numerics.exact.numbers import to_float
+
+ACTIVATIONS = {"relu": torch.relu, "gelu": torch.nn.functional.gelu, "identity": lambda z: z}
 
 
-class TorchHead(torch.nn.Module):
-    """One softmax head with the parameters ``query``, ``key``, ``value`` and ``relative_keys``."""
+@singledispatch
+def to_torch(layer: Any, *, dtype: torch.dtype | None = None, stream: ResidualStream | None = None) -> torch.nn.Module:
+    """The torch module of a layer: a function of the same tensors, with the weights as parameters.
 
-    def __init__(self, head: AttentionHead, context: int | None, dtype: torch.dtype) -> None:
+    Args:
+        layer: of any type of the vocabulary; balls count with their midpoints.
+        dtype: of the parameters, float64 by default.
+        stream: if given, the module prints the names of the blocks that the layer reads and writes.
+
+    Raises:
+        TypeError: for something that is no layer with a torch module.
+        ValueError: if a head has hard attention without a proven gap, for then rounding may make or break a tie.
+    """
+    raise TypeError(f"There is no torch module of a {type(layer).__name__}: give a layer of constructions.networks.")
+
+
+def parameter(array: ArrayLike, dtype: torch.dtype | None) -> torch.nn.Parameter:
+    """The array as a parameter, float64 by default."""
+    number = torch.float64 if dtype is None else dtype
+    return torch.nn.Parameter(torch.tensor(to_float(np.asarray(array)), dtype=number))
+
+
+class LayerModule(torch.nn.Module):
+    """The base of the modules of layers: it prints shapes, and names of blocks where the stream is known."""
+
+    def __init__(self, layer: Layer, stream: ResidualStream | None) -> None:
         super().__init__()
-        if head.normalisation != "softmax":
-            raise ValueError("Hard attention has no gradient: only softmax heads can be exported to torch.")
-        self.query, self.key, self.value, table = (
-            torch.nn.Parameter(torch.tensor(array, dtype=dtype)) for array in head.arrays()
-        )
-        rows = max(len(table), context or 0)
-        padded = torch.zeros(rows, table.shape[1], dtype=dtype)
-        padded[: len(table)] = table.detach()
-        self.relative_keys = torch.nn.Parameter(padded)
-        self.root = math.sqrt(head.temperature_squared)
-        self.causal = head.causal
+        self.touched = "" if stream is None else _touched(layer, stream)
+
+    def extra_repr(self) -> str:
+        """The shapes of the module's own parameters, and what it reads and writes."""
+        shapes = [f"{name} {tuple(part.shape)}" for name, part in self.named_parameters(recurse=False)]
+        return ", ".join(shapes) + ("; " if shapes and self.touched else "") + self.touched
+
+
+class AffineModule(LayerModule):
+    """z W + b with the parameters ``weight`` and, if there is one, ``bias``."""
+
+    def __init__(self, layer: Affine, dtype: torch.dtype | None, stream: ResidualStream | None = None) -> None:
+        super().__init__(layer, None)
+        self.weight = parameter(layer.weight, dtype)
+        self.bias = parameter(layer.bias, dtype) if layer.bias.size else None
 
     def forward(self, z: torch.Tensor) -> torch.Tensor:
-        """The output of the head, shape (..., T, e), for z of shape (..., T, d)."""
-        T = z.shape[-2]
-        queries = z @ self.query
-        scores = queries @ (z @ self.key).transpose(-1, -2)
-        distance = torch.arange(T)[:, None] - torch.arange(T)
-        if len(self.relative_keys):
+        """Shape (..., e) for z of shape (..., d)."""
+        return z @ self.weight if self.bias is None else z @ self.weight + self.bias
+
+
+class HeadModule(LayerModule):
+    """A head; the hard maximum (ties within gap/2 averaged) is differentiable in the values alone.
+
+    Its parts are the modules ``query``, ``key``, ``value`` and ``output``, its parameters ``relative_keys``,
+    ``null_key`` and ``null_value``; those that the head lacks are None.
+    """
+
+    def __init__(
+        self, head: Head, dtype: torch.dtype | None, stream: ResidualStream | None = None, context: int | None = None
+    ) -> None:
+        super().__init__(head, stream)
+        if head.weigh == "hardmax" and head.gap is None:
+            raise ValueError("Hard attention as a torch module needs a proven gap: give the head one, or use softmax.")
+        self.query, self.key, self.value = (AffineModule(part, dtype) for part in (head.query, head.key, head.value))
+        self.output = None if head.output is None else AffineModule(head.output, dtype)
+        self.relative_keys = _padded(head.relative_keys, context, dtype)
+        null = (None, None) if head.null is None else head.null
+        self.null_key, self.null_value = (None if part is None else parameter(part, dtype) for part in null)
+        self.weigh, self.causal = head.weigh, head.causal
+        self.scale = float(head.sharpness) / math.sqrt(head.temperature_squared)
+        self.tie_width = None if head.gap is None else float(head.gap) / 2
+
+    def forward(
+        self, z: torch.Tensor, memory: torch.Tensor | None = None, visible: torch.Tensor | None = None
+    ) -> torch.Tensor:
+        """The output of the head, shape (..., T, e), for z (..., T, d); memory and visible as for `Head`."""
+        attended = z if memory is None else memory
+        if memory is None and self.causal:
+            past = torch.ones(z.shape[-2], z.shape[-2], dtype=torch.bool, device=z.device).tril()
+            visible = past if visible is None else past & visible
+        return self.attend(z, self.key(attended), self.value(attended), visible)
+
+    def attend(
+        self, z: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, visible: torch.Tensor | None = None
+    ) -> torch.Tensor:
+        """The output for projected keys (..., n, m) and values (..., n, e'); a decoder keeps those of earlier steps."""
+        p = self.weights(z, keys, visible)
+        result = p @ values if self.null_value is None else p[..., :1] * self.null_value + p[..., 1:] @ values
+        return result if self.output is None else self.output(result)
+
+    def weights(self, z: torch.Tensor, keys: torch.Tensor, visible: torch.Tensor | None = None) -> torch.Tensor:
+        """The attention weights, shape (..., T, n), the null pair's in front if there is one."""
+        scores = self._scores(z, keys)
+        if visible is not None and self.null_key is not None:
+            visible = torch.nn.functional.pad(visible, (1, 0), value=True)
+        if self.weigh == "relu":
+            kept = torch.relu(scores * self.scale)
+            if visible is None:
+                return kept / scores.shape[-1]
+            return torch.where(visible, kept, 0.0) / visible.sum(dim=-1, keepdim=True)
+        if visible is not None:
+            scores = scores.masked_fill(~visible, -math.inf)
+        if self.tie_width is not None and self.weigh == "hardmax":
+            tied = scores >= scores.max(dim=-1, keepdim=True).values - self.tie_width
+            return tied.to(z.dtype) / tied.sum(dim=-1, keepdim=True)
+        return torch.softmax(scores * self.scale, dim=-1)
+
+    def _scores(self, z: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
+        queries = self.query(z)
+        scores = queries @ keys.transpose(-1, -2)
+        if self.relative_keys is not None:
+            T = z.shape[-2]
+            distance = torch.arange(T, device=z.device)[:, None] - torch.arange(T, device=z.device)
             known = (distance >= 0) & (distance < len(self.relative_keys))
             index = torch.where(known, distance, 0).expand(scores.shape)
             by_distance = (queries @ self.relative_keys.T).gather(-1, index)
             scores = scores + torch.where(known, by_distance, 0.0)
-        logits = scores / self.root
-        if self.causal:
-            logits = logits.masked_fill(distance < 0, -math.inf)
-        return torch.softmax(logits, dim=-1) @ (z @ self.value)
+        if self.null_key is not None:
+            scores = torch.cat([(queries @ self.null_key)[..., None], scores], dim=-1)
+        return scores
 
 
-class TorchTransformer(torch.nn.Module):
-    """An attention-only transformer; ``embedding``, ``prefix``, ``readout`` and all heads are parameters."""
+class AttentionModule(LayerModule):
+    """A layer of heads, as ``heads``."""
 
-    def __init__(self, transformer: AttentionTransformer, context: int | None, dtype: torch.dtype | None) -> None:
-        super().__init__()
-        if context is not None and context < 1:
-            raise ValueError(f"The context must have at least one token, not {context}.")
-        number = torch.float64 if dtype is None else dtype
-        self.embedding, self.prefix, self.readout = (
-            torch.nn.Parameter(torch.tensor(array, dtype=number))
-            for array in (transformer.embedding, transformer.prefix, transformer.readout)
-        )
-        self.residual = [layer.combination == "residual" for layer in transformer.layers]
-        self.layers = torch.nn.ModuleList(
-            torch.nn.ModuleList(TorchHead(head, context, number) for head in layer.heads)
-            for layer in transformer.layers
-        )
+    def __init__(
+        self,
+        layer: AttentionLayer,
+        dtype: torch.dtype | None,
+        stream: ResidualStream | None = None,
+        context: int | None = None,
+    ) -> None:
+        super().__init__(layer, stream)
+        self.heads = torch.nn.ModuleList(HeadModule(head, dtype, stream, context) for head in layer.heads)
+        self.residual, self.first = layer.combination == "residual", layer.attending == "first"
 
-    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
-        """Outputs of shape (..., t, L) for integer tokens 1, ..., k of shape (..., t).
+    def forward(self, z: torch.Tensor) -> torch.Tensor:
+        """The stream after the layer, shape (..., T, d')."""
+        own = z[..., :1, :] if self.first else z
+        outputs = [head(own, z) if self.first else head(z) for head in self.heads]
+        return own + torch.stack(outputs).sum(dim=0) if self.residual else torch.cat(outputs, dim=-1)
 
-        Raises:
-            ValueError: if a token is outside 1, ..., k (0 would silently read the last row of the embedding).
-        """
-        if tokens.numel() == 0 or int(tokens.min()) < 1 or int(tokens.max()) > len(self.embedding):
-            raise ValueError(f"The module takes at least one token, and tokens 1, ..., {len(self.embedding)} only.")
-        front = self.prefix.expand(*tokens.shape[:-1], *self.prefix.shape)
-        z = torch.cat([front, self.embedding[tokens - 1]], dim=-2)
-        for residual, heads in zip(self.residual, self.layers, strict=True):
-            outputs = [head(z) for head in heads]  # type: ignore[attr-defined]
-            z = z + torch.stack(outputs).sum(dim=0) if residual else torch.cat(outputs, dim=-1)
-        return z[..., len(self.prefix) :, :] @ self.readout
+
+class FeedForwardModule(LayerModule):
+    """One to three affine layers, as ``layers``, with their activations."""
+
+    def __init__(self, layer: FeedForward, dtype: torch.dtype | None, stream: ResidualStream | None = None) -> None:
+        super().__init__(layer, stream)
+        self.layers = torch.nn.ModuleList(AffineModule(part, dtype) for part in layer.layers)
+        self.activations, self.residual = layer.activations, layer.residual
+
+    def forward(self, z: torch.Tensor) -> torch.Tensor:
+        """Shape (..., e) for z of shape (..., d)."""
+        result = z
+        for affine, name in zip(self.layers, self.activations, strict=True):
+            result = ACTIVATIONS[name](affine(result))
+        return z + result if self.residual else result
+
+
+@to_torch.register
+def _(layer: Affine, *, dtype: torch.dtype | None = None, stream: ResidualStream | None = None) -> AffineModule:
+    return AffineModule(layer, dtype, stream)
+
+
+@to_torch.register
+def _(layer: Head, *, dtype: torch.dtype | None = None, stream: ResidualStream | None = None) -> HeadModule:
+    return HeadModule(layer, dtype, stream)
+
+
+@to_torch.register
+def _(
+    layer: AttentionLayer, *, dtype: torch.dtype | None = None, stream: ResidualStream | None = None
+) -> AttentionModule:
+    return AttentionModule(layer, dtype, stream)
+
+
+@to_torch.register
+def _(
+    layer: FeedForward, *, dtype: torch.dtype | None = None, stream: ResidualStream | None = None
+) -> FeedForwardModule:
+    return FeedForwardModule(layer, dtype, stream)
+
+
+def _padded(table: np.ndarray, context: int | None, dtype: torch.dtype | None) -> torch.nn.Parameter | None:
+    """The table of relative keys with zero rows up to the context; None without rows."""
+    rows = max(len(table), context or 0)
+    if not rows:
+        return None
+    padded = np.zeros((rows, table.shape[1]))
+    padded[: len(table)] = to_float(table)
+    return parameter(padded, dtype)
+
+
+def _touched(layer: Layer, stream: ResidualStream) -> str:
+    parts = (("reads", layer.reads(stream)), ("writes", layer.writes(stream)))
+    return "; ".join(f"{verb} {', '.join(names)}" for verb, names in parts if names)

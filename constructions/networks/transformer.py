@@ -1,8 +1,8 @@
 """Attention-only transformers: token embedding, fixed rows in front, attention layers, linear readout.
 
 The rows in front of every sequence are such as a beginning-of-sequence token; the readout is applied at the tokens. The
-weights live in one number system (see `constructions.networks.attention`); those that mix them are converted to the
-widest: balls before floats before exact numbers.
+weights live in one number system (see `constructions.networks.legacy_attention`); those that mix them are converted to
+the widest: balls before floats before exact numbers.
 
 Source: induction-heads, def-transformer.
 """
@@ -17,7 +17,7 @@ import numpy as np
 from flint import arb
 from numpy.typing import ArrayLike, NDArray
 
-from constructions.networks.attention import AttentionLayer
+from constructions.networks.legacy_attention import AttentionLayer
 from numerics.exact.balls import as_balls
 from numerics.exact.numbers import to_float
 from numerics.exact.systems import Arithmetic, Array, conversion, number_system, product
@@ -118,7 +118,7 @@ class AttentionTransformer:
         Raises:
             ValueError: if a head has hard attention, which has no gradient.
         """
-        from constructions.networks.torch import TorchTransformer  # torch is slow to import
+        from constructions.networks.legacy_torch import TorchTransformer  # torch is slow to import
 
         return TorchTransformer(self.to_float(), context, dtype)
 

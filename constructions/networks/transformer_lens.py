@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from constructions.networks.attention import AttentionHead
+from constructions.networks.legacy_attention import AttentionHead
 from constructions.networks.transformer import AttentionTransformer, checked_tokens
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import torch
 
-from constructions.networks.torch import TorchHead
+from constructions.networks.legacy_torch import TorchHead
 from constructions.parity.transformer import ParityTransformer
 
 

@@ -35,8 +35,8 @@ from flint import arb, fmpq
 from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
-from constructions.networks.attention import AttentionHead
-from constructions.networks.feed_forward import AffineLayer
+from constructions.networks.affine import Affine
+from constructions.networks.legacy_attention import AttentionHead
 from constructions.networks.stream import ResidualStream
 from constructions.parity.max_margin import checked_support
 from numerics.exact.balls import as_balls
@@ -71,8 +71,8 @@ class ParityTransformer:
     positions: Array
     heads: tuple[AttentionHead, ...]
     outputs: tuple[Array, ...]
-    hidden: AffineLayer
-    second: AffineLayer
+    hidden: Affine
+    second: Affine
     readout: Array
 
     def __post_init__(self) -> None:
@@ -193,10 +193,10 @@ def parity_transformer(
     )
     slopes = [-2 * (-1) ** k] + [-4 * (-1) ** (k - j) for j in range(1, k)]
     rational = fmpq(scale.numerator, scale.denominator)
-    hidden = AffineLayer(
+    hidden = Affine(
         np.hstack([_column("mean", rational * k / 2)] * k), np.array([rational * (fmpq(k, 2) - j) for j in range(k)])
     )
-    second = AffineLayer(
+    second = Affine(
         STREAM.rows(k, {"output": [[c / rational] for c in slopes]}), STREAM.rows(1, {"output": [[(-1) ** k]]})[0]
     )
     exact = (tokens, positions, head, STREAM.rows(1, {"mean": [[1]]}), hidden, second, _column("output", 1)[:, 0])

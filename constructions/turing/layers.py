@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from constructions.networks.affine import Affine
 from constructions.networks.decoder import DecoderAttention
-from constructions.networks.feed_forward import AffineLayer
 from constructions.turing.layout import Integers, TuringLayout
 from constructions.turing.machine import LEFT, RIGHT, TuringMachine
 
@@ -29,7 +29,7 @@ class LayerPlan:
     """A layer before the rounding is added: its name, its integer map, its attention."""
 
     name: str
-    functional: AffineLayer
+    functional: Affine
     self_attention: DecoderAttention | None = None
     cross_attention: DecoderAttention | None = None
 

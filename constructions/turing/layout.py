@@ -24,8 +24,9 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import ArrayLike, NDArray
 
+from constructions.networks.affine import Affine
 from constructions.networks.decoder import DecoderAttention
-from constructions.networks.feed_forward import AffineLayer, FeedForward
+from constructions.networks.feed_forward import FeedForward
 from constructions.networks.stream import ResidualStream
 
 Integers = NDArray[np.int64]
@@ -68,12 +69,12 @@ class TuringLayout:
         blocks: Mapping[tuple[str, str], ArrayLike],
         bias: Mapping[str, ArrayLike] | None = None,
         copies: Iterable[str] = (),
-    ) -> AffineLayer:
+    ) -> Affine:
         """The integer map that adds blocks[source, target] and the bias, and copies whole blocks; all else is 0."""
         matrix = self.stream.matrix(blocks).astype(np.int64)
         for name in copies:
             matrix[self.stream[name], self.stream[name]] += np.eye(self.stream.sizes[name], dtype=np.int64)
-        return AffineLayer(matrix, self.vector(bias or {}))
+        return Affine(matrix, self.vector(bias or {}))
 
     def one(self, source: str, row: int, target: str, column: int) -> Integers:
         """The block with a single 1: coordinate ``row`` of the source goes to coordinate ``column`` of the target."""
@@ -84,7 +85,7 @@ class TuringLayout:
     def match(
         self,
         codes: Iterable[tuple[str, str, int]],
-        value: AffineLayer,
+        value: Affine,
         guessed: str | None = None,
     ) -> DecoderAttention:
         """Attention to the tokens whose codes equal the query's; the null pair wins where none does.
@@ -112,14 +113,14 @@ class TuringLayout:
             query_bias[column] = 1
         null = np.array([0] * digits + [digits - 1], dtype=np.int64)
         nothing = np.zeros(self.width, dtype=np.int64)
-        return DecoderAttention(AffineLayer(query, query_bias), AffineLayer(key, key_bias), value, null, nothing)
+        return DecoderAttention(Affine(query, query_bias), Affine(key, key_bias), value, null, nothing)
 
-    def rounded(self, first: AffineLayer, threshold: fmpq) -> FeedForward:
+    def rounded(self, first: Affine, threshold: fmpq) -> FeedForward:
         """The three ReLU layers relu(z W + b) and the rounding of every coordinate; see `rounding_layers`."""
         return FeedForward((first, *rounding_layers(self.width, threshold)))
 
 
-def rounding_layers(width: int, threshold: fmpq) -> tuple[AffineLayer, AffineLayer]:
+def rounding_layers(width: int, threshold: fmpq) -> tuple[Affine, Affine]:
     """Two ReLU layers that send x <= t to 0 and x >= 1 - t to 1, linearly in between: for t < 1/2, element by element.
 
     relu(s relu(x - t) - s relu(x - 1 + t)) with s = 1/(1 - 2t); of 1-norm 9 per coordinate for t = 1/3.
@@ -133,6 +134,6 @@ def rounding_layers(width: int, threshold: fmpq) -> tuple[AffineLayer, AffineLay
     down = eye.astype(object) * slope if slope.q != 1 else eye * int(slope.p)
     bias = np.array([-threshold] * width + [threshold - 1] * width, dtype=object)
     return (
-        AffineLayer(np.hstack([eye, eye]), bias),
-        AffineLayer(np.vstack([down, -down]), np.zeros(width, dtype=np.int64)),
+        Affine(np.hstack([eye, eye]), bias),
+        Affine(np.vstack([down, -down]), np.zeros(width, dtype=np.int64)),
     )

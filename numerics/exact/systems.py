@@ -36,21 +36,22 @@ def conversion(system: Arithmetic) -> Callable[[ArrayLike], Array]:
 
 def product(z: Array, weights: Array) -> Array:
     """z @ weights for z of shape (..., T, d) and weights (d, e)."""
-    return _matrix_product(z.reshape(-1, z.shape[-1]), weights).reshape(*z.shape[:-1], weights.shape[1])
+    return matrix_product(z.reshape(-1, z.shape[-1]), weights).reshape(*z.shape[:-1], weights.shape[1])
 
 
-def _batched_product(a: Array, b: Array) -> Array:
+def batched_product(a: Array, b: Array) -> Array:
     """a @ b over leading axes, (..., T, S) and (..., S, e)."""
     if a.dtype != object or a.ndim == 2:
-        return _matrix_product(a, b)
+        return matrix_product(a, b)
     result = np.empty((*a.shape[:-1], b.shape[-1]), dtype=object)
     for index in np.ndindex(a.shape[:-2]):
-        result[index] = _matrix_product(a[index], b[index])
+        result[index] = matrix_product(a[index], b[index])
     return result
 
 
-def _matrix_product(a: Array, b: Array) -> Array:
+def matrix_product(a: Array, b: Array) -> Array:
+    """a @ b for matrices: exactly for exact numbers, else as NumPy multiplies."""
     if number_system([a, b]) == "exact":
         return exact_matmul(a, b)
-    with np.errstate(over="ignore", invalid="ignore"):  # scores that are not finite are refused by `scores`
+    with np.errstate(over="ignore", invalid="ignore"):  # a head refuses scores that are not finite
         return np.matmul(a, b)

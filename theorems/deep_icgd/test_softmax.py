@@ -20,7 +20,7 @@ from flint import arb, fmpq
 from numpy.typing import NDArray
 
 from constructions.descent.softmax import SoftmaxDescentBlock, softmax_descent_block
-from constructions.networks.attention import AttentionLayer
+from constructions.networks.legacy_attention import AttentionLayer
 from constructions.networks.sparse_layers import MlpLayer
 from numerics.functions import smooth as functions
 from numerics.functions.interpolation import interpolant

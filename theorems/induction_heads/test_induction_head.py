@@ -24,7 +24,7 @@ from constructions.induction.head import (
     printed_induction_head,
     scales_for,
 )
-from constructions.networks.attention import AttentionLayer
+from constructions.networks.legacy_attention import AttentionLayer
 from numerics.exact.balls import precision
 from theorems.evidence import check, counterexample
 from theorems.plugin import Effort

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from constructions.induction.minimal_model import MinimalModel, bigram_minimal_model, unigram_minimal_model
-from constructions.networks.attention import AttentionHead
+from constructions.networks.legacy_attention import AttentionHead
 from numerics.markov.minimal_gradient import chain_tensor, flat_tensor, stationary_law, v_gradient, w_gradient
 from theorems.evidence import check, counterexample
 from theorems.induction_heads import sequence_gradients

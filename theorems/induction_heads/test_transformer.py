@@ -16,7 +16,7 @@ from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.networks.attention import AttentionHead, AttentionLayer
+from constructions.networks.legacy_attention import AttentionHead, AttentionLayer
 from constructions.networks.transformer import AttentionTransformer
 from numerics.exact.numbers import as_exact
 from theorems.evidence import check

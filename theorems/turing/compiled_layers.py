@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from constructions.networks.affine import Affine
 from constructions.networks.decoder import DecoderAttention, DecoderLayer
-from constructions.networks.feed_forward import AffineLayer
 from constructions.turing.compiler import TuringTransformer, compile_turing_machine
 from constructions.turing.machine import TuringMachine, random_machine
 
@@ -79,5 +79,5 @@ def machine_with(table: dict[tuple[int, int], tuple[int, int, int]], **options: 
     return machine_from_table(named, start="0", blank="0", **options)
 
 
-def _affine(layer: AffineLayer, z: Integers) -> Integers:
+def _affine(layer: Affine, z: Integers) -> Integers:
     return z @ layer.weight + layer.bias

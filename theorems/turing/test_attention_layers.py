@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 import sympy as sp
 
+from constructions.networks.affine import Affine
 from constructions.networks.decoder import DecoderAttention
-from constructions.networks.feed_forward import AffineLayer
 from constructions.turing.compiler import TuringTransformer
 from constructions.turing.layout import TuringLayout
 from theorems.evidence import check, counterexample
@@ -309,7 +309,7 @@ def test_null_query_bias_flips_the_layer_beyond_one_over_the_null_key(bits: int)
         for slack in (Fraction(-1, 10**6), Fraction(0), Fraction(1, 10**6)):
             bias = head.query.bias.astype(object)
             bias[-1] += Fraction(1, null) + slack
-            changed = replace(head, query=AffineLayer(head.query.weight.astype(object), bias))
+            changed = replace(head, query=Affine(head.query.weight.astype(object), bias))
             winners.append(attended(changed, z, token[None])[2])
         assert winners == [[1], [0, 1], [0]]
 

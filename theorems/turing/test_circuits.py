@@ -25,7 +25,8 @@ from constructions.circuits.boolean import (
     layered,
 )
 from constructions.circuits.relu import QUARTERS, THIRDS, circuit_network, exact_values, verify
-from constructions.networks.feed_forward import AffineLayer, FeedForward
+from constructions.networks.affine import Affine
+from constructions.networks.feed_forward import FeedForward
 from theorems.evidence import check, counterexample
 from theorems.turing.circuit_families import (
     OPERATIONS,
@@ -147,8 +148,8 @@ def test_not_on_the_diagonal_negates_the_wrong_bit():
     """The layer (NOT x2): with -1 on the diagonal, as printed, the network computes NOT x1."""
     printed = FeedForward(
         (
-            AffineLayer(np.array([[-1, 0], [0, 0]]), np.array([1, 0])),
-            AffineLayer(np.eye(2, dtype=int), np.zeros(2, int)),
+            Affine(np.array([[-1, 0], [0, 0]]), np.array([1, 0])),
+            Affine(np.eye(2, dtype=int), np.zeros(2, int)),
         )
     )
     values = {x: int(printed(np.array([x]))[0, 0]) for x in product((0, 1), repeat=2)}
@@ -203,7 +204,7 @@ def test_verification_sees_every_flipped_sign():
                     arrays = [a.copy() for a in layer.arrays()]
                     arrays[array_number][place] *= -1
                     layers = list(step.layers)
-                    layers[layer_number] = AffineLayer(*arrays)
+                    layers[layer_number] = Affine(*arrays)
                     steps = list(network.steps)
                     steps[number] = FeedForward(tuple(layers))
                     faulty = type(network)(network.circuit, "none", THIRDS, tuple(steps), (), network.head)

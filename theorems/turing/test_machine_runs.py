@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 from flint import fmpq
 
+from constructions.networks.affine import Affine
 from constructions.networks.decoder import DecoderAttention
-from constructions.networks.feed_forward import AffineLayer, FeedForward
+from constructions.networks.feed_forward import FeedForward
 from constructions.turing.compiler import TuringTransformer, compile_turing_machine, layer_table
 from constructions.turing.evaluators.dense import float_layers, run_dense
 from constructions.turing.evaluators.exact import run_exact
@@ -244,7 +245,7 @@ def _moved_weight(transformer: TuringTransformer, name: str, row: int, column: i
     first, *rounding = _layer(transformer, name).feed_forward.layers
     weight = first.weight.copy()
     weight[row, column] += 1
-    return _with_layer(transformer, name, feed_forward=FeedForward((AffineLayer(weight, first.bias), *rounding)))
+    return _with_layer(transformer, name, feed_forward=FeedForward((Affine(weight, first.bias), *rounding)))
 
 
 def _attention(transformer: TuringTransformer, name: str) -> DecoderAttention:
@@ -263,7 +264,7 @@ def _swapped_bits(transformer: TuringTransformer, name: str) -> TuringTransforme
     key = _attention(transformer, name).key
     weight, last = key.weight.copy(), transformer.layout.stream["pos2"].stop - 1
     weight[[last, last - 1]] = weight[[last - 1, last]]
-    return _changed_head(transformer, name, key=AffineLayer(weight, key.bias))
+    return _changed_head(transformer, name, key=Affine(weight, key.bias))
 
 
 def _moved_null(transformer: TuringTransformer, name: str, by: int) -> TuringTransformer:
@@ -277,7 +278,7 @@ def _value_reads_time(transformer: TuringTransformer) -> TuringTransformer:
     layout, value = transformer.layout, _attention(transformer, "C.4").value
     weight = value.weight.copy()
     weight[layout.stream["pos1"].stop - 1, layout.stream["scr4"].start] -= 1
-    return _changed_head(transformer, "C.4", value=AffineLayer(weight, value.bias))
+    return _changed_head(transformer, "C.4", value=Affine(weight, value.bias))
 
 
 def _found(transformer: TuringTransformer, faulty: TuringTransformer, word: tuple[int, ...]) -> list[str]:
@@ -334,7 +335,7 @@ def test_removed_rounding_is_found_once_weights_are_off() -> None:
     transformer = compile_turing_machine(palindrome_machine(), 15)
     word = (1, 2, 2, 1)
     value = _attention(transformer, "C.4").value
-    noisy = _changed_head(transformer, "C.4", value=AffineLayer(value.weight, value.bias * fmpq(4, 5)))
+    noisy = _changed_head(transformer, "C.4", value=Affine(value.weight, value.bias * fmpq(4, 5)))
     assert _found(transformer, noisy, word) == []
 
     def bare(source: TuringTransformer) -> TuringTransformer:
@@ -362,8 +363,8 @@ def test_ties_may_be_broken_but_not_widened() -> None:
         head = layer.self_attention
         if head is not None:  # the second digit of the time breaks ties by less than the gap of 1
             weight = np.hstack([head.key.weight, np.eye(head.width)[:, [transformer.layout.stream["pos1"].stop - 1]]])
-            query = AffineLayer(np.pad(head.query.weight, ((0, 0), (0, 1))), np.append(head.query.bias, 0.25))
-            key = AffineLayer(weight, np.append(head.key.bias, 0.0))
+            query = Affine(np.pad(head.query.weight, ((0, 0), (0, 1))), np.append(head.query.bias, 0.25))
+            key = Affine(weight, np.append(head.key.bias, 0.0))
             head = replace(head, query=query, key=key, null_key=np.append(head.null_key, 0.0), tie_width=0.1)
         broken.append(replace(layer, self_attention=head))
     for layers, right in ((with_tie_width(0.5), True), (tuple(broken), True), (with_tie_width(1.5), False)):

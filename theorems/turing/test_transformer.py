@@ -13,8 +13,8 @@ import pytest
 import sympy as sp
 from flint import fmpq
 
+from constructions.networks.affine import Affine
 from constructions.networks.decoder import DecoderAttention, DecoderLayer, identity_attention
-from constructions.networks.feed_forward import AffineLayer
 from constructions.turing.compiler import TuringTransformer, compile_turing_machine, needed_bits
 from constructions.turing.evaluators.dense import run_dense
 from constructions.turing.evaluators.exact import run_exact
@@ -40,7 +40,7 @@ def _fractions(array: Any) -> Any:
     return Fraction(int(array.p), int(array.q)) if isinstance(array, fmpq) else Fraction(int(array))
 
 
-def _linear(layer: AffineLayer, z: Vector) -> Vector:
+def _linear(layer: Affine, z: Vector) -> Vector:
     """W z + b with the columns of the printed W as rows here."""
     result = _fractions(layer.bias)
     for x, row in zip(z, layer.weight, strict=True):
@@ -127,7 +127,7 @@ def test_zero_attention_is_the_identity(tokens: int) -> None:
 def test_self_attention_includes_the_time_itself_and_not_time_zero() -> None:
     """A head that copies a flag of the token of the same time: it finds it at time 1; at time 0 there is only null."""
     one, zero = np.ones((1, 1), dtype=int), np.zeros(1, dtype=int)
-    copy = AffineLayer(one, zero)
+    copy = Affine(one, zero)
     head = DecoderAttention(copy, copy, copy, zero, zero)
     memory = np.array([[fmpq(3)]], dtype=object)
     assert head(np.array([fmpq(1)], dtype=object), memory).tolist() == [4]

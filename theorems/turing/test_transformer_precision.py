@@ -10,7 +10,7 @@ import pytest
 import sympy as sp
 from flint import fmpq
 
-from constructions.networks.feed_forward import AffineLayer
+from constructions.networks.affine import Affine
 from constructions.turing.compiler import TuringTransformer, compile_turing_machine
 from constructions.turing.evaluators.dense import run_dense
 from constructions.turing.evaluators.exact import run_exact
@@ -125,7 +125,7 @@ def test_tied_visits_make_perturbed_attention_discontinuous(record_property) -> 
     digit = stream["pos1"].stop - 4  # of weight 8
     weight = head.value.weight.astype(object)
     weight[digit, flag] += eps
-    perturbed = replace(head, value=AffineLayer(weight, head.value.bias))
+    perturbed = replace(head, value=Affine(weight, head.value.bias))
     before = perturbed(memory[-1], memory)
     ratios = []
     for delta in (fmpq(1, 10**12), fmpq(1, 10**100)):

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
+from constructions.networks.affine import Affine
 from constructions.networks.decoder import DecoderAttention
-from constructions.networks.feed_forward import AffineLayer
 from constructions.turing.compiler import TuringTransformer
 from constructions.turing.evaluators.run import MEMORY_LIMIT, TransformerRun, check_memory, decoded_run
 from numerics.exact.systems import Array
@@ -36,7 +36,7 @@ class _Affine:
     bias: Sparse
 
     @staticmethod
-    def of(layer: AffineLayer) -> _Affine:
+    def of(layer: Affine) -> _Affine:
         rows: list[list[tuple[int, Any]]] = [[] for _ in range(len(layer.weight))]
         for i, j in np.argwhere(layer.weight != 0).tolist():
             rows[i].append((j, _number(layer.weight[i, j])))

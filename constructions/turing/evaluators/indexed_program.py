@@ -21,8 +21,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from constructions.networks.affine import Affine
 from constructions.networks.decoder import DecoderAttention, DecoderLayer
-from constructions.networks.feed_forward import AffineLayer, FeedForward
+from constructions.networks.feed_forward import FeedForward
 from constructions.turing.compiler import TuringTransformer
 from numerics.exact.numbers import as_exact
 from numerics.turing.index import CrossIndex, DecoderProgram
@@ -251,7 +252,7 @@ class _Map:
 Column = tuple[dict[int, Fraction], Fraction]
 
 
-def _columns(layer: AffineLayer) -> list[Column]:
+def _columns(layer: Affine) -> list[Column]:
     """The nonzero weights and the bias of every output."""
     inputs, outputs = np.nonzero(layer.weight)
     columns: list[Column] = [({}, bias) for bias in _fractions(layer.bias)]

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
+from constructions.networks.affine import Affine
 from constructions.networks.decoder import DecoderAttention, DecoderLayer
-from constructions.networks.feed_forward import AffineLayer
 from constructions.turing.compiler import TuringTransformer
 from constructions.turing.evaluators.dense import dense_memory
 from constructions.turing.evaluators.run import MEMORY_LIMIT, TransformerRun, check_memory, decoded_run
@@ -25,7 +25,7 @@ Pair = tuple[torch.Tensor, torch.Tensor]
 class TorchAffine(torch.nn.Module):
     """z W + b, with the parameters ``weight`` and ``bias``."""
 
-    def __init__(self, layer: AffineLayer, dtype: torch.dtype) -> None:
+    def __init__(self, layer: Affine, dtype: torch.dtype) -> None:
         super().__init__()
         self.weight, self.bias = (_parameter(array, dtype) for array in layer.arrays())
 

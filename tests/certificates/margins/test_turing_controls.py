@@ -12,7 +12,7 @@ from certificates.margins.all_layer import BITS, circuit_constants, lower_end
 from certificates.margins.turing import _layer_norms, _step_constants, machine_margin_bound
 from constructions.circuits.boolean import BooleanGate, LayeredCircuit
 from constructions.circuits.relu import THIRDS, circuit_network, verify
-from constructions.networks.feed_forward import AffineLayer
+from constructions.networks.affine import Affine
 from constructions.turing.compiler import TuringTransformer, compile_turing_machine
 from constructions.turing.evaluators import sessions as turing_runs
 from constructions.turing.evaluators.indexed import advance_indexed, run_indexed, start_indexed
@@ -32,7 +32,7 @@ def with_map(transformer: TuringTransformer, name: str, number: int, weight, bia
     layers = list(transformer.layers)
     place = next(n for n, layer in enumerate(layers) if layer.name == name)
     parts = list(layers[place].feed_forward.layers)
-    parts[number] = AffineLayer(parts[number].weight + weight, parts[number].bias + bias)
+    parts[number] = Affine(parts[number].weight + weight, parts[number].bias + bias)
     layers[place] = replace(layers[place], feed_forward=replace(layers[place].feed_forward, layers=tuple(parts)))
     return replace(transformer, layers=tuple(layers))
 

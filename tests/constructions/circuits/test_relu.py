@@ -10,7 +10,8 @@ import torch
 from constructions.circuits.boolean import BooleanGate, LayeredCircuit, all_inputs, from_truth_table, layered
 from constructions.circuits.relu import QUARTERS, circuit_network, exact_values, rounding, verify
 from constructions.circuits.text import parse_circuit
-from constructions.networks.feed_forward import AffineLayer, FeedForward
+from constructions.networks.affine import Affine
+from constructions.networks.feed_forward import FeedForward
 from numerics.exact.numbers import as_exact, to_float
 
 CIRCUIT = layered(from_truth_table("01101001"))
@@ -74,9 +75,9 @@ def test_verification_names_the_layer_and_the_input():
     moved = rounding(len(CIRCUIT.layers[0]), Fraction(1, 3), Fraction(2, 3))
     bias = moved.layers[0].bias.copy()
     bias[0] = as_exact([Fraction(-5, 6)])[0]
-    moved = FeedForward((AffineLayer(moved.layers[0].weight, bias), moved.layers[1]))
+    moved = FeedForward((Affine(moved.layers[0].weight, bias), moved.layers[1]))
     assert "zeta0 differs" in verify(replace(network, roundings=(moved, *network.roundings[1:]))).fault
-    head = AffineLayer(-network.head.weight, network.head.bias)
+    head = Affine(-network.head.weight, network.head.bias)
     assert "head differs" in verify(replace(network, head=head)).fault
 
 

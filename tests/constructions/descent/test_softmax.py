@@ -9,7 +9,7 @@ from flint import fmpq
 
 from constructions.descent.quantiser import Quantizer
 from constructions.descent.softmax import SoftmaxDescentBlock, softmax_descent_block
-from constructions.networks.attention import AttentionLayer
+from constructions.networks.legacy_attention import AttentionLayer
 from constructions.networks.sparse_layers import MlpLayer
 from numerics.exact.balls import precision
 from numerics.exact.numbers import as_exact, to_float

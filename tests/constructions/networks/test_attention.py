@@ -13,7 +13,7 @@ from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.networks.attention import AttentionHead, AttentionLayer
+from constructions.networks.legacy_attention import AttentionHead, AttentionLayer
 from constructions.networks.stream import ResidualStream
 from constructions.networks.transformer import AttentionTransformer, checked_tokens
 from numerics.exact.balls import as_balls, precision

@@ -11,7 +11,8 @@ from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.networks.feed_forward import AffineLayer, FeedForward, relu
+from constructions.networks.affine import Affine
+from constructions.networks.feed_forward import FeedForward, relu
 from constructions.networks.stream import ResidualStream
 from numerics.exact.balls import as_balls, precision
 from numerics.exact.cyclotomic.numbers import sqrt_rational
@@ -24,9 +25,7 @@ def random_map(seed: int, depth: int, residual: bool) -> FeedForward:
     rng = np.random.default_rng(seed)
     widths = [3, *rng.integers(1, 5, size=depth - 1).tolist(), 3]
     layers = tuple(
-        AffineLayer(
-            as_exact(rng.integers(-4, 5, size=(d, e))) / fmpq(3), as_exact(rng.integers(-4, 5, size=e)) / fmpq(3)
-        )
+        Affine(as_exact(rng.integers(-4, 5, size=(d, e))) / fmpq(3), as_exact(rng.integers(-4, 5, size=e)) / fmpq(3))
         for d, e in pairwise(widths)
     )
     return FeedForward(layers, residual)
@@ -74,7 +73,7 @@ def test_relu_signs_algebraic_numbers_exactly() -> None:
 
 def test_named_coordinates_and_norms() -> None:
     stream = ResidualStream({"a": 1, "b": 2})
-    layer = AffineLayer(stream.matrix({("a", "b"): [[3, -4]]}), stream.rows(1, {"b": [[0, 2]]})[0])
+    layer = Affine(stream.matrix({("a", "b"): [[3, -4]]}), stream.rows(1, {"b": [[0, 2]]})[0])
     network = FeedForward((layer,), residual=True)
     assert network(np.array([[1, 5, 7]])).tolist() == [[1, 8, 7]]
     assert (network.one_norm, layer.operator_norm, network.lipschitz_bound) == (9, 5.0, 6.0)
@@ -90,15 +89,15 @@ def test_lipschitz_bound_holds_between_random_points(seed: int) -> None:
 
 
 def test_bad_maps_are_refused() -> None:
-    eye = AffineLayer(np.eye(2), np.zeros(2))
+    eye = Affine(np.eye(2), np.zeros(2))
     with pytest.raises(ValueError, match="1 to 3 layers, not 0"):
         FeedForward(())
     with pytest.raises(ValueError, match="1 to 3 layers, not 4"):
         FeedForward((eye,) * 4)
     with pytest.raises(ValueError, match="Layer 1 has 2 outputs, but layer 2 has 3 inputs"):
-        FeedForward((eye, AffineLayer(np.eye(3), np.zeros(3))))
+        FeedForward((eye, Affine(np.eye(3), np.zeros(3))))
     with pytest.raises(ValueError, match="residual needs equal widths"):
-        FeedForward((AffineLayer(np.ones((2, 3)), np.zeros(3)),), residual=True)
+        FeedForward((Affine(np.ones((2, 3)), np.zeros(3)),), residual=True)
     for weight, bias in [(np.eye(2), np.zeros(3)), (np.ones(2), np.zeros(2))]:
         with pytest.raises(ValueError, match="the shapes are"):
-            AffineLayer(weight, bias)
+            Affine(weight, bias)

@@ -10,9 +10,9 @@ import pytest
 import torch
 from scipy.stats import norm
 
-from constructions.networks.attention import AttentionHead
-from constructions.networks.feed_forward import AffineLayer
+from constructions.networks.affine import Affine
 from constructions.networks.inputs import sign_inputs
+from constructions.networks.legacy_attention import AttentionHead
 from constructions.parity.transformer import ParityTransformer, gelu, parity_transformer
 from numerics.exact.balls import as_balls
 
@@ -28,8 +28,8 @@ def random_transformer(seed: int, n: int = 4, d: int = 6, m: int = 3, width: int
         positions=rng.normal(size=(n, d)),
         heads=tuple(heads),
         outputs=tuple(rng.normal(size=(m, d)) for _ in heads),
-        hidden=AffineLayer(rng.normal(size=(d, width)), rng.normal(size=width)),
-        second=AffineLayer(rng.normal(size=(width, d)), rng.normal(size=d)),
+        hidden=Affine(rng.normal(size=(d, width)), rng.normal(size=width)),
+        second=Affine(rng.normal(size=(width, d)), rng.normal(size=d)),
         readout=rng.normal(size=d),
     )
 

@@ -13,8 +13,8 @@ from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
+from constructions.networks.affine import Affine
 from constructions.networks.decoder import DecoderAttention, DecoderLayer, identity_attention
-from constructions.networks.feed_forward import AffineLayer
 from constructions.turing.compiler import TuringTransformer, compile_turing_machine, layer_table, needed_bits
 from constructions.turing.evaluators.dense import dense_memory, run_dense
 from constructions.turing.evaluators.exact import run_exact
@@ -40,8 +40,8 @@ def one_thread() -> Iterator[None]:
 def random_head(seed: int, d: int = 3, m: int = 2, **options: Any) -> DecoderAttention:
     rng = np.random.default_rng(seed)
 
-    def affine(outputs: int) -> AffineLayer:
-        return AffineLayer(rng.integers(-2, 3, size=(d, outputs)), rng.integers(-2, 3, size=outputs))
+    def affine(outputs: int) -> Affine:
+        return Affine(rng.integers(-2, 3, size=(d, outputs)), rng.integers(-2, 3, size=outputs))
 
     return DecoderAttention(
         affine(m), affine(m), affine(d), rng.integers(-2, 3, size=m), rng.integers(-2, 3, size=d), **options
@@ -49,7 +49,7 @@ def random_head(seed: int, d: int = 3, m: int = 2, **options: Any) -> DecoderAtt
 
 
 def head_by_loops(head: DecoderAttention, z: list[int], memory: list[list[int]]) -> list[fmpq]:
-    def affine(layer: AffineLayer, x: list[int]) -> list[int]:
+    def affine(layer: Affine, x: list[int]) -> list[int]:
         W, b = layer.weight.tolist(), layer.bias.tolist()
         return [b[j] + sum(x[i] * W[i][j] for i in range(len(x))) for j in range(len(b))]
 
@@ -99,7 +99,7 @@ class TestDecoderAttention:
 
     def test_undecided_ties_of_balls_are_refused(self) -> None:
         one, zero = np.ones((1, 1), dtype=int), np.zeros(1, dtype=int)
-        head = DecoderAttention(AffineLayer(one, zero), AffineLayer(one, zero), AffineLayer(one, zero), zero, zero)
+        head = DecoderAttention(Affine(one, zero), Affine(one, zero), Affine(one, zero), zero, zero)
         wide = np.array([[arb(0, "1e-5")]], dtype=object)
         with pytest.raises(ValueError, match="undecided"):
             head(np.array([arb(1)], dtype=object), wide)
@@ -108,7 +108,7 @@ class TestDecoderAttention:
         head = random_head(1)
         for changes, message in [
             ({"null_key": np.zeros(3)}, "the shapes are"),
-            ({"value": AffineLayer(np.eye(2), np.zeros(2))}, "the shapes are"),
+            ({"value": Affine(np.eye(2), np.zeros(2))}, "the shapes are"),
             ({"normalisation": "relu"}, "softmax or hardmax"),
             ({"sharpness": 0.0}, "must be positive"),
             ({"tie_width": -1.0}, "must be positive"),

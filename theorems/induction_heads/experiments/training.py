@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from constructions.networks.attention import AttentionHead, AttentionLayer
+from constructions.networks.legacy_attention import AttentionHead, AttentionLayer
 from constructions.networks.transformer import AttentionTransformer
 from numerics.markov.chains import (
     dirichlet_chains,

@@ -1,0 +1,81 @@
+"""What every layer of the shared vocabulary offers: its weights, their conversion, norms, and what it touches.
+
+A layer is a frozen dataclass. Its weights are the NumPy arrays among its fields, also inside of layers and tuples that
+its fields hold; numbers such as a sharpness, and coordinates held as `Directions`, are no weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import fields, replace
+from typing import Any, Self, cast
+
+import numpy as np
+
+from constructions.networks.stream import ResidualStream
+from numerics.exact.systems import Arithmetic, Array, number_system
+
+
+class Layer:
+    """The base of all layers; see the docstring of this module."""
+
+    def arrays(self) -> tuple[Array, ...]:
+        """All weights, in the order of the fields."""
+        return tuple(array for value in self._values() for array in _arrays(value))
+
+    def map(self, convert: Callable[[Array], Array]) -> Self:
+        """The layer with every weight array converted, for instance by `as_exact`, `to_float` or `as_balls`."""
+        changes = {field.name: _mapped(getattr(self, field.name), convert) for field in fields(cast(Any, self))}
+        return replace(cast(Any, self), **changes)
+
+    @property
+    def arithmetic(self) -> Arithmetic:
+        """The widest number system among the weights."""
+        return number_system(self.arrays())
+
+    @property
+    def one_norm(self) -> Any:
+        """The sum of the absolute values of all weights, in the layer's numbers."""
+        return sum((abs(x) for array in self.arrays() for x in array.ravel().tolist()), start=0)
+
+    @property
+    def count(self) -> int:
+        """The number of weights that are not zero."""
+        return sum(int(np.count_nonzero(array != 0)) for array in self.arrays())
+
+    def read_mask(self) -> Array:
+        """Which coordinates of the stream reach a weight that is not zero, shape (d,), boolean; residuals left out."""
+        raise NotImplementedError
+
+    def write_mask(self) -> Array:
+        """Which coordinates of the stream the layer writes, shape (d,), boolean; residuals left out."""
+        raise NotImplementedError
+
+    def reads(self, stream: ResidualStream) -> tuple[str, ...]:
+        """The names of the blocks that the layer reads, in the order of the stream."""
+        return stream.names(np.flatnonzero(self.read_mask()))
+
+    def writes(self, stream: ResidualStream) -> tuple[str, ...]:
+        """The names of the blocks that the layer writes, in the order of the stream."""
+        return stream.names(np.flatnonzero(self.write_mask()))
+
+    def _values(self) -> Iterator[Any]:
+        return (getattr(self, field.name) for field in fields(cast(Any, self)))
+
+
+def _arrays(value: Any) -> Iterator[Array]:
+    if isinstance(value, np.ndarray):
+        yield value
+    elif isinstance(value, Layer):
+        yield from value.arrays()
+    elif isinstance(value, tuple):
+        for part in value:
+            yield from _arrays(part)
+
+
+def _mapped(value: Any, convert: Callable[[Array], Array]) -> Any:
+    if isinstance(value, np.ndarray):
+        return convert(value)
+    if isinstance(value, Layer):
+        return value.map(convert)
+    return tuple(_mapped(part, convert) for part in value) if isinstance(value, tuple) else value
