@@ -28,7 +28,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from flint import arb_mat, fmpq
-from scipy.optimize import linprog
 
 from certificates.game.margin_game import ACTIVE, GameSolution, class_weights_on, masses_on, verify
 from numerics.exact.balls import as_balls, precision
@@ -173,6 +172,8 @@ def _face_vertex(
     x is a distribution, zero off ``free``, with ``constraints @ x`` equal to 1 (for the other player: -1) at the rows
     ``equal`` and at least that elsewhere. Both restrictions follow from complementary slackness with an exact pair.
     """
+    from scipy.optimize import linprog  # slow to import
+
     sign = 1.0 if constraints.sum() > 0 else -1.0
     result = linprog(
         -objective,

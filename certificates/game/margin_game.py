@@ -27,7 +27,6 @@ from math import factorial
 
 import numpy as np
 from flint import fmpq
-from scipy.optimize import linprog
 
 from certificates.characters.tables import CharacterTable
 from numerics.exact.cyclotomic.numbers import Cyclotomic, rational, sqrt_rational
@@ -230,6 +229,8 @@ def optimal_strategy(payoff: np.ndarray) -> tuple[np.ndarray, float]:
 
     Raises ``ValueError`` when the linear program is not solved.
     """
+    from scipy.optimize import linprog  # slow to import
+
     rows, columns = payoff.shape
     result = linprog(
         np.r_[np.zeros(rows), -1.0],

@@ -7,7 +7,8 @@ norm: these are margins of the raw sums. (Definitions 7.2 and 7.3 of the max-mar
 in definition 7.3.2.)
 
 The cost of `group_margins` is one product of an (n^2, m) by an (m, n) matrix, done in blocks of rows that
-stay in cache: a kernel squares, BLAS multiplies, a kernel reduces.
+stay in cache: a kernel squares, BLAS multiplies, a kernel reduces. Below `FEW_NUMBERS` the kernels are plain NumPy,
+because loading the compiled ones takes longer than all the sums, and compiling them on first use much longer.
 """
 
 from dataclasses import dataclass
@@ -16,12 +17,13 @@ import numpy as np
 import numpy.typing as npt
 
 from numerics.groups.tables import FiniteGroup, group_from_table, square_table
-from numerics.margins import loops as kernels
+from numerics.margins import arrays
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 BLOCK_BYTES = 8 * 2**20  # squares and outputs of one block: in cache, and few waits of the threads of BLAS
+FEW_NUMBERS = 2**21  # squares and outputs, n^2 (m + n), up to which NumPy takes less time than loading compiled loops
 MAX_SIGNS = 24  # 2^24 inputs
 LOW_BITS = 8  # inputs that differ in these coordinates are handled together
 
@@ -126,6 +128,10 @@ def group_margins(
     class_low, class_high = np.full(classes, np.inf), np.full(classes, -np.inf)
     wrong_class = None if group is None else group.class_of[group.table[:, group.inverse]]
 
+    if n * n * (m + n) <= FEW_NUMBERS:
+        kernels = arrays
+    else:
+        from numerics.margins import loops as kernels  # Numba is slow to import
     rows = min(n * n, max(1, BLOCK_BYTES // (8 * (m + n))))
     squares, outputs = np.empty((rows, m)), np.empty((rows, n))
     low, high = np.empty(rows), np.empty(rows)
@@ -183,6 +189,8 @@ def expected_class_margins(
     with np.errstate(over="ignore"):
         sums = np.abs(first).max(axis=1) + np.abs(second).max(axis=1)
         _refuse_overflow(4 * n * n * float(np.sum(sums**2 * np.abs(targets).max(axis=1))))
+    from numerics.margins import loops as kernels  # Numba is slow to import
+
     return kernels.class_margin_means(first, second, targets, group.table)
 
 
@@ -245,6 +253,8 @@ def parity_margins(
     Time O(m degree 2^n), memory 2^(n-8) rows. Raises ValueError naming the first violation.
     """
     directions, weights, mask = _parity_network(hidden, readout, masses, degree, support)
+    from numerics.margins import loops as kernels  # Numba is slow to import
+
     low, high = _sign_tables(directions)
     smallest, where_smallest, largest, where_largest = kernels.parity_extremes(low, high, weights, int(degree), mask)
     first, last = int(np.argmin(smallest)), int(np.argmax(largest))
@@ -270,5 +280,7 @@ def expected_parity_margins(
     E_x y (readout_0 - readout_1) (hidden . x)^degree with arguments and errors as in `parity_margins`.
     """
     directions, weights, mask = _parity_network(hidden, readout, None, degree, support)
+    from numerics.margins import loops as kernels  # Numba is slow to import
+
     low, high = _sign_tables(directions)
     return kernels.parity_margin_means(low, high, weights, int(degree), mask)

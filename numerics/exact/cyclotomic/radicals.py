@@ -1,15 +1,20 @@
 """Square roots as cyclotomic numbers, and cyclotomic numbers as sums of square roots."""
 
+from __future__ import annotations
+
 from functools import lru_cache
 from itertools import combinations
 from math import prod
+from typing import TYPE_CHECKING
 
-import sympy
 from flint import fmpq, fmpq_poly, fmpz
 
 from numerics.exact.cyclotomic import field
 from numerics.exact.cyclotomic.element import Cyclotomic, make
 from numerics.exact.rationals import RationalLike, as_fmpq
+
+if TYPE_CHECKING:
+    import sympy
 
 
 def sqrt_rational(q: RationalLike) -> Cyclotomic:
@@ -112,21 +117,19 @@ def to_sympy(x: Cyclotomic | RationalLike) -> sympy.Expr:
     Raises:
         ValueError: if x is not an exact number.
     """
+    import sympy  # slow to import
+
     element = _element(x)
     radicals = as_radicals(element) if element.is_real() else None
     if radicals is not None:
-        return sympy.Add(*(_rational(str(q)) * sympy.sqrt(m) for m, q in radicals.items()))
+        return sympy.Add(*(sympy.Rational(str(q)) * sympy.sqrt(m) for m, q in radicals.items()))
     element = element.minimal()
     angle = 2 * sympy.pi / element.order
     terms = []
     for e, c in enumerate(element.coefficients):
         imaginary = 0 if element.is_real() else sympy.I * sympy.sin(e * angle)
-        terms.append(_rational(c) * (sympy.cos(e * angle) + imaginary))
+        terms.append(sympy.Rational(c) * (sympy.cos(e * angle) + imaginary))
     return sympy.Add(*terms)
-
-
-def _rational(text: str) -> sympy.Expr:
-    return sympy.Rational(text)
 
 
 def _element(x: Cyclotomic | RationalLike) -> Cyclotomic:

@@ -1,6 +1,7 @@
 """Margin kernels against brute-force sums over every input."""
 
 from collections.abc import Callable
+from dataclasses import astuple
 from itertools import product
 
 import numpy as np
@@ -48,13 +49,15 @@ def tolerance(u: np.ndarray, v: np.ndarray, w: np.ndarray, masses: np.ndarray) -
     st.integers(1, 30),
     st.integers(0, 10**6),
     st.sampled_from([300, 5000, 4 * 2**20]),
+    st.sampled_from([0, numerics.margins.evaluation.FEW_NUMBERS]),
 )
-def test_group_margins_by_brute_force(group: FiniteGroup, m: int, seed: int, block: int) -> None:
+def test_group_margins_by_brute_force(group: FiniteGroup, m: int, seed: int, block: int, few: int) -> None:
     n = group.order
     u, v, w, masses = random_network(n, m, seed)
     f, tol = forward(u, v, w, masses), tolerance(u, v, w, masses)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(numerics.margins.evaluation, "BLOCK_BYTES", block)  # one row to all rows in a block
+        patch.setattr(numerics.margins.evaluation, "FEW_NUMBERS", few)  # compiled loops, or plain NumPy
         summary = group_margins(u, v, w, group, masses)
     difference: dict[tuple[int, ...], float] = {
         (a, b, c): f[a, b, group.table[a, b]] - f[a, b, c]
@@ -77,6 +80,19 @@ def test_group_margins_by_brute_force(group: FiniteGroup, m: int, seed: int, blo
     for k, values in classes.items():
         assert summary.class_minimum[k] == pytest.approx(min(values), abs=tol)
         assert summary.class_maximum[k] == pytest.approx(max(values), abs=tol)
+
+
+@pytest.mark.parametrize("group", GROUPS, ids=lambda group: group.name)
+@pytest.mark.parametrize("m", [1, 30])
+def test_small_networks_get_the_same_numbers_without_compiled_loops(group: FiniteGroup, m: int, monkeypatch) -> None:
+    u, v, w, masses = random_network(group.order, m, seed=m)
+    u[0], v[0] = 0, 0  # and outputs that tie
+    monkeypatch.setattr(numerics.margins.evaluation, "BLOCK_BYTES", 300)
+    plain = group_margins(u, v, w, group, masses)
+    monkeypatch.setattr(numerics.margins.evaluation, "FEW_NUMBERS", 0)
+    monkeypatch.setattr(numerics.margins.evaluation, "arrays", None)  # not to be used now
+    compiled = group_margins(u, v, w, group, masses)
+    np.testing.assert_equal(astuple(plain), astuple(compiled))  # to the last bit
 
 
 @settings(deadline=None, max_examples=20)
