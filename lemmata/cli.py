@@ -18,11 +18,13 @@ from certificates.game.faces import optimal_faces
 from certificates.game.margin_game import MarginGame
 from certificates.game.regularised import penalty_limit, regularisation_path
 from certificates.groups.certify import GroupMarginCertificate, certify_group
+from certificates.groups.contents import solution_of
 from certificates.groups.document import document_of
 from certificates.groups.format import Document, dumps, load, write
-from certificates.groups.reading import read, solution_of
+from certificates.groups.report import margin_report
 from certificates.groups.sweep import Outcome, sweep, write_summary
-from certificates.saddle.attainment import Attainment, attained_margin, network_numbers, optimal_network
+from certificates.saddle.attainment import Attainment, attained_margin
+from certificates.saddle.optimal_network import network_numbers, optimal_network
 from certificates.saddle.parity import certify_parity
 from constructions.networks.files import export_npz
 from lemmata import circuit, experiments, turing
@@ -89,7 +91,7 @@ def certify(
         with err.status(f"certifying {escape(group)}"):
             certificate = certify_group(parse_group(group, limit), factors)
             document = document_of(certificate, digits)
-            reading = read(document)
+            reading = margin_report(document)
         with err.status(f"building the network of {escape(group)}"):
             attainment = _attainment(certificate, evaluate, network)
         if out_file is not None:
@@ -207,7 +209,7 @@ def explain(file: Annotated[Path, typer.Argument(metavar="FILE", help="certifica
                 out.print(f"[red]invalid[/red]: {escape(str(error))}", soft_wrap=True)
                 out.print("Nothing in this file can be relied on.")
                 raise typer.Exit(1) from error
-            reading = read(document)
+            reading = margin_report(document)
             faces = optimal_faces(solution_of(document)) if reading.grade == "exact" else None
     print_certificate(out, document, reading, faces)
     order, generators = document["group"]["order"], len(document["group"]["generators"])

@@ -15,7 +15,7 @@ from rich.table import Table
 from certificates.game.faces import OptimalFaces
 from certificates.game.regularised import RegularisedOptimum
 from certificates.groups.format import Document
-from certificates.groups.reading import Reading
+from certificates.groups.report import MarginReport
 from certificates.saddle.attainment import Attainment
 from certificates.saddle.certificate import MarginCertificate
 from numerics.exact.cyclotomic.numbers import Cyclotomic, as_radicals, radical_string
@@ -52,7 +52,7 @@ def plain_table(*headings: str) -> Table:
     return table
 
 
-def print_certificate(out: Console, document: Document, reading: Reading, faces: OptimalFaces | None) -> None:
+def print_certificate(out: Console, document: Document, reading: MarginReport, faces: OptimalFaces | None) -> None:
     """Print what a document says: the margin, the two proofs, and the condition of the closed form."""
     k, n = reading.factors, reading.order
     product = "(a, b) -> ab" if k == 2 else f"(a_1, .., a_{k}) -> a_1 ... a_{k}"
@@ -177,7 +177,7 @@ def print_ledger(out: Console, chapters: Iterable[Chapter], verdict: str | None)
 
 
 def summary(
-    document: Document, reading: Reading, faces: OptimalFaces | None, attainment: Attainment | None
+    document: Document, reading: MarginReport, faces: OptimalFaces | None, attainment: Attainment | None
 ) -> dict[str, Any]:
     """Return what ``lemmata certify --json`` prints; numbers that are exact are strings."""
     return {
@@ -222,7 +222,7 @@ def summary(
     }
 
 
-def _print_irreps(out: Console, reading: Reading) -> None:
+def _print_irreps(out: Console, reading: MarginReport) -> None:
     full = plain_table("representation", "degree", "type", "mass", "decimal")
     brief = plain_table("representation", "degree", "type", "decimal")
     for name, _, irrep in _lines([(i.name, (i.degree, i.indicator, i.mass), i) for i in reading.irreps]):
@@ -232,7 +232,7 @@ def _print_irreps(out: Console, reading: Reading) -> None:
     _print_if_it_fits(out, full, brief)
 
 
-def _print_classes(out: Console, reading: Reading) -> None:
+def _print_classes(out: Console, reading: MarginReport) -> None:
     full = plain_table("class", "example", "elements", "weight", "decimal", "margin")
     brief = plain_table("class", "example", "elements", "decimal", "margin")
     for name, alone, entry in _lines([(c.name, (c.size, c.weight, c.margin), c) for c in reading.classes]):
@@ -262,7 +262,7 @@ def _lines(lines: list[tuple[str, tuple[Any, ...], Any]]) -> Iterator[tuple[str,
         yield name, len(members) == 1, entry
 
 
-def _sentences(reading: Reading, faces: OptimalFaces | None) -> Iterator[str]:
+def _sentences(reading: MarginReport, faces: OptimalFaces | None) -> Iterator[str]:
     if reading.condition == "strict":
         yield "Closed form: holds, all condition sums are negative."
     elif reading.condition == "ties":

@@ -1,6 +1,6 @@
 """Families of groups whose max margin has a closed form: abelian, dihedral and dicyclic groups, for every size.
 
-By `certificates.game.class_weights` the margin is 2/(3 sqrt(3n) S), S = sum of d^(5/2)/s over the nontrivial
+By `certificates.game.equalising` the margin is 2/(3 sqrt(3n) S), S = sum of d^(5/2)/s over the nontrivial
 irreducible representations, when the condition sums sum (d^(3/2)/s) Re chi(C) are not positive; s = 1 for real type and
 1/sqrt 2
 otherwise. In these families the sums are negative for every size, because sums of roots of unity vanish:

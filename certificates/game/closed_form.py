@@ -8,7 +8,7 @@ import numpy as np
 
 from certificates.characters.families import _refuse_factors, _refuse_smaller
 from certificates.characters.tables import CharacterTable
-from certificates.game.class_weights import equalising_class_weights, equalising_masses, spectral_sum
+from certificates.game.equalising import equalising_class_weights, equalising_masses, spectral_sum
 from certificates.game.margin_game import GameSolution, MarginGame, margin_scale, solve, verify
 from numerics.exact.cyclotomic.numbers import Cyclotomic, rational, sqrt_rational
 

@@ -26,7 +26,7 @@ Add (2) and (3). No property of the solver is used: `loss_lower_bound` decides f
 **The value is attained.** Networks with mass N_R on R have all margins at wrong labels of column C equal to m_C (lemma
 D.16, UNIVERSAL_MARGIN.md), so that their loss is F(N); F is convex, and D is its dual. The minimising N is unique for
 every lambda > 0, even where the max-margin masses are not: F is strictly convex because M is invertible (see
-`certificates.game.condition`).
+`certificates.game.closed_form_report`).
 
 **Where a closed form holds.** If all condition sums are negative, let t^ be the equalising class weights, gamma* the
 max margin, rho = lambda/gamma* < 1, K = log((1 - rho)/rho), h_C = log(s_C / t^_C), H = sum_C t^_C h_C. All constraints
@@ -51,8 +51,8 @@ from flint import arb, fmpq
 from numpy.typing import NDArray
 
 from certificates.characters.tables import CharacterTable
-from certificates.game.class_weights import column_sizes, equalising_class_weights, multiplicities
 from certificates.game.closed_form import closed_form_margin
+from certificates.game.equalising import column_sizes, equalising_class_weights, multiplicities
 from certificates.game.margin_game import MarginGame, margin_scale
 from numerics.exact.balls import as_balls, ball_max, precision
 from numerics.exact.cyclotomic.numbers import Cyclotomic

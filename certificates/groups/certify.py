@@ -17,19 +17,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from flint import fmpq, fmpz
-
 from certificates.characters.dixon import character_table
 from certificates.characters.tables import CharacterTable
 from certificates.game.enclosure import GameEnclosure, enclose
 from certificates.game.faces import OptimalFaces, optimal_faces
 from certificates.game.margin_game import GameSolution, solve
 from certificates.game.rational import RationalGame, unfold
-from numerics.exact.balls import precision
+from certificates.groups.decimals import outward_decimals
 from numerics.exact.cyclotomic.numbers import Cyclotomic
 from numerics.groups.permutations import PermutationGroup
 
-__all__ = ["GroupMarginCertificate", "certify_group", "outward_decimals"]
+__all__ = ["GroupMarginCertificate", "certify_group"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,39 +104,3 @@ def certify_group(group: PermutationGroup, factors: int = 2) -> GroupMarginCerti
         return GroupMarginCertificate(group, table, factors, unfold(vertex), vertex.gamma, faces)
     except ValueError as error:  # a field beyond the supported orders, or an active set that floats do not settle
         return GroupMarginCertificate(group, table, factors, None, None, None, enclose(folded), str(error))
-
-
-def outward_decimals(low: Cyclotomic | fmpq, high: Cyclotomic | fmpq, digits: int) -> tuple[str, str]:
-    """Return decimals below ``low`` and above ``high``, 0 < low <= high, as tight as ``digits`` digits allow.
-
-    Both have as many places as ``low`` needs for that many digits. Raises ``ValueError`` for ``digits`` below 1 and
-    numbers that are not positive.
-    """
-    if isinstance(digits, bool) or not isinstance(digits, int) or digits < 1:
-        raise ValueError(f"A decimal needs at least one significant digit, an integer, not {digits!r}.")
-    if not low > 0:
-        raise ValueError(f"Significant digits need a positive number, not {low}.")
-    places = 0
-    while (floor := _floor(low, places)) < 10 ** (digits - 1):
-        places += max(1, digits - len(str(floor)))
-    return _decimal(floor, places), _decimal(-_floor(-high, places), places)
-
-
-def _floor(number: Cyclotomic | fmpq, places: int) -> int:
-    """Return floor(number * 10^places): of a rational number exactly, of an irrational one by balls that decide it."""
-    scaled = number * fmpz(10) ** places
-    if isinstance(scaled, fmpq) or scaled.is_rational():
-        exact = scaled if isinstance(scaled, fmpq) else scaled.to_fmpq()
-        return int(exact.p // exact.q)
-    bits = 64 + 4 * places
-    while True:
-        with precision(bits):
-            floor = scaled.ball(bits).floor().unique_fmpz()
-        if floor is not None:
-            return int(floor)
-        bits *= 2
-
-
-def _decimal(units: int, places: int) -> str:
-    whole, fraction = divmod(units, 10**places)
-    return f"{whole}.{fraction:0{places}d}" if places else str(whole)

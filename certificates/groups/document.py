@@ -1,23 +1,31 @@
-"""The document of a certified group, whether its margin is exact or enclosed."""
+"""The document of a certified group, whether its margin is exact or enclosed: what `certificates.kernel` checks.
+
+`document_of` writes what a `GroupMarginCertificate` proved; `certificate_document` writes what any pair of scaled
+vectors proves for a table. The totals of the scaled vectors are the reciprocals of the two bounds of the value, as sums
+of square roots, so that value, margin and grade are computed without a cyclotomic field, by the arithmetic of the
+kernel.
+"""
 
 from __future__ import annotations
 
 import re
-from fractions import Fraction
-from math import isqrt
+from dataclasses import dataclass
 
 from certificates import kernel
-from certificates.game.enclosure import GameEnclosure
+from certificates.characters.tables import CharacterTable
 from certificates.groups.certify import GroupMarginCertificate
-from certificates.groups.format import Document, ScaledPair, certificate_document, galois_orbits, scaled_pair
+from certificates.groups.decimals import reciprocal_decimals
+from certificates.groups.format import FORMAT, VERSION, Document
+from certificates.groups.scaled_pair import ScaledPair, character_terms, enclosed_pair, scaled_pair
+from numerics.groups.permutations import PermutationGroup
 
-__all__ = ["document_of", "enclosed_pair"]
+__all__ = ["certificate_document", "document_of"]
 
-ROOT_BITS = 128  # the precision of a square root that scales enclosed class weights
+LONGEST_NAME = 200
 
 
 def document_of(certificate: GroupMarginCertificate, digits: int = 30) -> Document:
-    """Return the document that claims what a certificate proved, with decimals of ``digits`` significant digits.
+    """The document that claims what a certificate proved, with decimals of ``digits`` significant digits.
 
     Characters of the name that the format does not allow become question marks.
     """
@@ -28,42 +36,105 @@ def document_of(certificate: GroupMarginCertificate, digits: int = 30) -> Docume
         pair = enclosed_pair(certificate.bounds)
     group = certificate.group
     name = re.sub(r"[^ -~]", "?", group.name)
-    name = name if len(name) <= 200 else name[:197] + "..."
     document = certificate_document(group, certificate.table, pair, certificate.factors, digits)
-    document["group"]["name"] = name
+    document["group"]["name"] = name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 3] + "..."
     return document
 
 
-def enclosed_pair(bounds: GameEnclosure) -> ScaledPair:
-    """Return rational masses and class weights that prove two bounds of a game, averaged over the Galois group.
+def certificate_document(
+    group: PermutationGroup, table: CharacterTable, pair: ScaledPair, factors: int = 2, digits: int = 30
+) -> Document:
+    """The document that claims the margin proved by a pair, for a table whose columns are ``group.classes``.
 
-    Averaging brings the bounds closer, if anything: the payoffs are linear and the game is invariant.
+    The decimals have ``digits`` significant digits. The grade is ``exact`` when masses and weights prove the same
+    value, else ``enclosed``. The kernel is the judge of the document; it refuses margins of 1 and more, which only tiny
+    groups with many factors have (Z_2 from 14 factors on).
+
+    Raises:
+        ValueError: when the table is not that of the group or the pair not one for the table, when masses or weights
+            have no positive sum, or for fewer than one digit.
     """
-    game = bounds.game
-    table, count = game.table, len(game.table.class_sizes)
-    y, u = [Fraction(0)] * count, [Fraction(0)] * count
-    for R, z in zip(game.rows, bounds.z, strict=True):  # the row stands for others of its orbit
-        y[R] = Fraction(int(z.p), int(z.q))
-    for C, t in zip(game.columns, bounds.t, strict=True):
-        u[C] = Fraction(int(t.p), int(t.q))
-    row_orbits, column_orbits = galois_orbits(table)
-    y, u = _averages(y, row_orbits), _averages(u, column_orbits)
+    if tuple(int(size) for size in group.classes.sizes) != table.class_sizes:
+        raise ValueError(
+            f"The columns of the table of {table.name} are not the classes of {group.name} in their order."
+        )
+    if len(pair.masses) != len(table.class_sizes) or len(pair.weights) != len(table.class_sizes):
+        raise ValueError(f"The table of {table.name} needs {len(table.class_sizes)} scaled masses and class weights.")
+    bounds = _bounds(table, pair, factors)
+    lower, upper = reciprocal_decimals(bounds.low, bounds.high, digits)
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "group": {
+            "name": group.name,
+            "degree": group.degree,
+            "order": group.order,
+            "generators": [list(g) for g in group.generators],
+        },
+        "factors": factors,
+        "classes": _classes(group, table, pair),
+        "characters": _characters(table, pair),
+        "value": {"lower": kernel.text(bounds.masses), "upper": kernel.text(bounds.weights)},
+        "margin": {"exact": kernel.text(bounds.low) if bounds.exact else None, "lower": lower, "upper": upper},
+        "grade": "exact" if bounds.exact else "enclosed",
+    }
 
-    degrees, indices = table.degrees, range(count)
-    least = min(sum(y[R] * (degrees[R] - row_orbits[R][C]) for R in indices) for C in indices[1:])
-    scale = None
-    for R in indices[1:]:
-        payoff = sum(u[C] * (degrees[R] - row_orbits[R][C]) for C in indices)
-        if payoff > 0:
-            [(m, q)] = kernel.payoff_scale(degrees[R], table.indicators[R], game.factors).items()
-            reach = q * Fraction(isqrt(m << 2 * ROOT_BITS), 1 << ROOT_BITS) / payoff  # at most w / payoff
-            scale = reach if scale is None else min(scale, reach)
-    assert scale is not None
-    return ScaledPair(tuple(mass / least for mass in y), tuple({1: w * scale} if w else {} for w in u))
+
+@dataclass(frozen=True)
+class _Bounds:
+    """The reciprocals of the bounds that a scaled pair proves: of the value and of the margin, from below and above."""
+
+    masses: kernel.Radicals
+    weights: kernel.Radicals
+    low: kernel.Radicals
+    high: kernel.Radicals
+
+    @property
+    def exact(self) -> bool:
+        """Whether the two bounds are the same number."""
+        return self.masses == self.weights
 
 
-def _averages(entries: list[Fraction], orbits: list[tuple[Fraction, ...]]) -> list[Fraction]:
-    members: dict[tuple[Fraction, ...], list[Fraction]] = {}
-    for entry, orbit in zip(entries, orbits, strict=True):
-        members.setdefault(orbit, []).append(entry)
-    return [sum(members[orbit], Fraction(0)) / len(members[orbit]) for orbit in orbits]
+def _bounds(table: CharacterTable, pair: ScaledPair, factors: int) -> _Bounds:
+    """sum y_R w_R and sum u_C, and what they say of the margin."""
+    masses: kernel.Radicals = {}
+    for d, indicator, mass in zip(table.degrees, table.indicators, pair.masses, strict=True):
+        masses = kernel.plus(masses, kernel.payoff_scale(d, indicator, factors), mass)
+    weights: kernel.Radicals = {}
+    for weight in pair.weights:
+        weights = kernel.plus(weights, weight)
+    if kernel.sign(masses) <= 0 or kernel.sign(weights) <= 0:
+        raise ValueError(f"The masses and the class weights of {table.name} must have positive sums.")
+    low, high = (kernel.reciprocal_margin(total, table.order, factors) for total in (masses, weights))
+    return _Bounds(masses, weights, low, high)
+
+
+def _classes(group: PermutationGroup, table: CharacterTable, pair: ScaledPair) -> list[Document]:
+    return [
+        {
+            "representative": [int(x) for x in group.classes.representatives[C]],
+            "size": table.class_sizes[C],
+            "inverse": int(table.inverses[C]),
+            "square": int(table.squares[C]),
+            "scaled_weight": {str(m): str(q) for m, q in weight.items()},
+        }
+        for C, weight in enumerate(pair.weights)
+    ]
+
+
+def _characters(table: CharacterTable, pair: ScaledPair) -> Document:
+    order, rows = character_terms(table)
+    return {
+        "root_order": order,
+        "rows": [
+            {"values": [_written(value) for value in row], "indicator": indicator, "scaled_mass": str(mass)}
+            for row, indicator, mass in zip(rows, table.indicators, pair.masses, strict=True)
+        ],
+    }
+
+
+def _written(terms: kernel.Terms) -> int | list[list[int]]:
+    """A cyclotomic integer as the format writes it: an integer, or pairs [c, e] for sum c zeta^e."""
+    if set(terms) <= {0}:
+        return terms.get(0, 0)
+    return [[c, e] for e, c in terms.items()]

@@ -19,9 +19,10 @@ from pathlib import Path
 from certificates import kernel
 from certificates.game.faces import OptimalFaces, optimal_faces
 from certificates.groups.certify import certify_group
+from certificates.groups.contents import solution_of
 from certificates.groups.document import document_of
 from certificates.groups.format import Document, dumps, load, write
-from certificates.groups.reading import read, solution_of
+from certificates.groups.report import margin_report
 from numerics.groups.names import parse_group
 from numerics.groups.permutations import PermutationGroup
 from numerics.runs.files import write_atomically
@@ -114,7 +115,7 @@ def _valid(path: Path, group: PermutationGroup, factors: int) -> Document | None
 
 
 def _row(name: str, document: Document, faces: OptimalFaces | None, path: Path) -> dict[str, str]:
-    reading = read(document)
+    reading = margin_report(document)
     margin = document["margin"]
     return {
         "name": name,

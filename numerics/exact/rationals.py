@@ -19,3 +19,15 @@ def as_fmpq(value: object) -> fmpq | None:
     if isinstance(value, numbers.Rational):  # int, NumPy integers, Fraction
         return fmpq(int(value.numerator), int(value.denominator))
     return None
+
+
+def as_fraction(value: RationalLike) -> Fraction:
+    """The same rational number as a `Fraction`, for code that knows the standard library alone.
+
+    Raises:
+        ValueError: if `value` is no int, fmpz, fmpq or Fraction.
+    """
+    q = as_fmpq(value)
+    if q is None:
+        raise ValueError(f"{value!r} of type {type(value).__name__} is no rational number: give int, fmpq or Fraction.")
+    return Fraction(int(q.p), int(q.q))

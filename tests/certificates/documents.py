@@ -6,7 +6,9 @@ from typing import Any
 
 from certificates.characters.dixon import character_table
 from certificates.game.margin_game import MarginGame, solve
-from certificates.groups.format import certificate_document, dumps, scaled_pair
+from certificates.groups.document import certificate_document
+from certificates.groups.format import dumps
+from certificates.groups.scaled_pair import scaled_pair
 from numerics.groups.names import parse_group
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from certificates.characters.dixon import character_table
 from certificates.characters.tables import CharacterTable
 from certificates.game.margin_game import MarginGame, margin_scale
-from certificates.saddle.explicit import rows_of
+from certificates.saddle.optimal_network import rows_of
 from certificates.saddle.pair import group_task
 from constructions.groups.any_type import any_group_network
 from constructions.networks.homogeneous import HomogeneousNetwork

@@ -32,7 +32,7 @@ from hypothesis import strategies as st
 from certificates.characters.dixon import character_table
 from certificates.characters.tables import characters_of, cyclic_characters
 from certificates.game.closed_form import solve_table
-from certificates.game.condition import condition_report
+from certificates.game.closed_form_report import closed_form_report
 from certificates.game.margin_game import MarginGame, margin_scale
 from certificates.saddle.pair import group_task
 from constructions.groups.any_type import quaternion_group, quaternion_group_network
@@ -230,7 +230,7 @@ def test_other_masses_lose_margin(group: FiniteGroup) -> None:
 def test_where_the_condition_fails_only_the_optimal_face_can_occur(name: str) -> None:
     """Rows off the face have a strictly smaller payoff against optimal t: their neurons are not optimal. Classes off
     the face lie strictly above the margin of some optimal network. On S_6 the masses are not unique."""
-    report = condition_report(character_table(parse_group(name)))
+    report = closed_form_report(character_table(parse_group(name)))
     inside = report.faces.interior
     value, game = inside.value, inside.game
     assert not report.holds

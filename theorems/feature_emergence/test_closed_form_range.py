@@ -30,9 +30,9 @@ from flint import fmpq
 from certificates.characters.dixon import character_table
 from certificates.characters.families import abelian_characters, dicyclic_characters, dihedral_characters
 from certificates.characters.tables import CharacterTable, cyclic_characters
-from certificates.game.class_weights import condition_sums, equalising_class_weights, equalising_masses
 from certificates.game.closed_form import abelian_margin, closed_form_margin, dicyclic_margin, dihedral_margin
-from certificates.game.condition import condition_report
+from certificates.game.closed_form_report import closed_form_report
+from certificates.game.equalising import condition_sums, equalising_class_weights, equalising_masses
 from certificates.game.margin_game import MarginGame, margin_scale, solve, verify
 from constructions.groups.cyclic import frequency_shares
 from constructions.representations import young
@@ -89,7 +89,7 @@ def test_the_closed_masses_tie_all_classes_and_only_the_closed_class_weights_tie
 @check("feature-emergence:ext-E2", grade="exact", target="printed", supporting=True)
 @named
 def test_the_optimum_is_unique_and_uses_everything_where_the_sums_are_negative(name: str) -> None:
-    report = condition_report(_table(name))
+    report = closed_form_report(_table(name))
     everything = tuple(range(len(report.sums)))
     if report.strict:
         assert report.unique
@@ -188,7 +188,7 @@ def test_abelian_groups(effort: Effort) -> None:
     for order in (*range(2, 33), *effort.pick(quick=(36, 48, 60, 61), full=range(33, 64))):
         for factors in _abelian_groups(order):
             table = abelian_characters(factors)
-            report = condition_report(table)
+            report = closed_form_report(table)
             assert report.strict
             assert report.gamma == abelian_margin(factors)
             real = table.indicators.count(1)
@@ -203,7 +203,7 @@ def test_abelian_groups(effort: Effort) -> None:
 @check("feature-emergence:ext-E3", grade="exact", target="printed")
 def test_dihedral_groups() -> None:
     for n in range(3, 33):
-        report = condition_report(dihedral_characters(n))
+        report = closed_form_report(dihedral_characters(n))
         assert report.strict
         assert report.gamma == dihedral_margin(n)
         rotations = (
@@ -216,7 +216,7 @@ def test_dihedral_groups() -> None:
 def test_dicyclic_groups() -> None:
     """Orders 8 to 64."""
     for m in range(2, 17):
-        report = condition_report(dicyclic_characters(m))
+        report = closed_form_report(dicyclic_characters(m))
         assert report.strict
         assert report.gamma == dicyclic_margin(m)
         at_even, at_odd = (-3, 5 - 4 * ROOT) if m % 2 else (3 - 4 * ROOT, -1)
@@ -253,7 +253,7 @@ def test_written_tables_and_computed_tables_agree() -> None:
         (dicyclic_characters(6), "Dic6"),
         (abelian_characters([4, 6]), "Z4xZ6"),
     ):
-        first, second = condition_report(written), condition_report(_table(name))
+        first, second = closed_form_report(written), closed_form_report(_table(name))
         assert first.gamma == second.gamma
         assert sorted(first.sums) == sorted(second.sums)
 
@@ -267,5 +267,5 @@ def test_wrong_formulas_are_noticed() -> None:
         assert dihedral_margin(n) != 2 / (3 * sqrt_rational(6 * n) * wrong)
     assert abelian_margin([6]) < 2 / (3 * sqrt_rational(18) * 5)
     assert dicyclic_margin(4) < dihedral_margin(8)
-    assert not condition_report(_table("Z4xD4")).holds  # closed under neither products nor mixtures
-    assert np.prod([report.holds for report in map(condition_report, (_table("Z4"), _table("D4")))])
+    assert not closed_form_report(_table("Z4xD4")).holds  # closed under neither products nor mixtures
+    assert np.prod([report.holds for report in map(closed_form_report, (_table("Z4"), _table("D4")))])

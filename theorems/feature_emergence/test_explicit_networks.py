@@ -17,7 +17,7 @@ import sympy as sp
 from flint import fmpq
 
 from certificates.game.margin_game import GameSolution
-from certificates.saddle.explicit import explicit_network
+from certificates.saddle.optimal_network import explicit_network
 from constructions.groups.any_type import (
     PHASES,
     any_group_network,

@@ -24,8 +24,8 @@ from certificates.characters.tables import (
     product_characters,
     symmetric_characters,
 )
-from certificates.game.class_weights import condition_sums, equalising_class_weights
 from certificates.game.closed_form import closed_form_margin, solve_table
+from certificates.game.equalising import condition_sums, equalising_class_weights
 from certificates.game.margin_game import GameSolution, MarginGame, margin_scale, verify
 from certificates.saddle.groups import certify_real_type
 from constructions.groups.real_type import group_network

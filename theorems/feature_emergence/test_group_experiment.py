@@ -27,8 +27,8 @@ import pytest
 from scipy.optimize import minimize
 
 from certificates.characters.tables import symmetric_characters
-from certificates.game.class_weights import equalising_class_weights
 from certificates.game.closed_form import closed_form_margin
+from certificates.game.equalising import equalising_class_weights
 from certificates.game.margin_game import MarginGame, margin_scale
 from certificates.saddle.pair import group_task
 from constructions.networks.homogeneous import HomogeneousNetwork

@@ -25,8 +25,8 @@ import sympy as sp
 from flint import fmpq
 
 from certificates.characters.tables import CharacterTable, characters_of
-from certificates.game.class_weights import condition_sums, equalising_class_weights, equalising_masses
 from certificates.game.closed_form import closed_form_margin
+from certificates.game.equalising import condition_sums, equalising_class_weights, equalising_masses
 from certificates.game.margin_game import MarginGame, solve, verify
 from certificates.saddle.pair import ClassWeights, class_function_weights, judge
 from certificates.saddle.pricing import climb, pricing_tensor

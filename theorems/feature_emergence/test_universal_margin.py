@@ -1,7 +1,8 @@
 """The maximum margin of every finite group, for products of k factors, is the value of a game on its characters.
 
-Statement and proof are in certificates/UNIVERSAL_MARGIN.md; for k = 2 this is ext-E1. The chain of the upper bound,
-for a neuron (u_1, .., u_k, w), tau a class function, kappa = delta_e - tau, and R the irreducible representations:
+Statement and proof are in certificates/game/UNIVERSAL_MARGIN.md; for k = 2 this is ext-E1. The chain of the upper
+bound, for a neuron (u_1, .., u_k, w), tau a class function, kappa = delta_e - tau, and R the irreducible
+representations:
 
     expected margin X = n^-k sum_a (u_1(a_1) + .. + u_k(a_k))^k (kappa * w)(a_1 ... a_k)
     every monomial that misses a factor averages to 0; the rest has the coefficient k!            (symbolic, exact)
@@ -30,8 +31,8 @@ import sympy as sp
 from flint import fmpq
 
 from certificates.characters.tables import characters_of, cyclic_characters, symmetric_characters
-from certificates.game.class_weights import condition_sums
 from certificates.game.closed_form import closed_form_margin
+from certificates.game.equalising import condition_sums
 from certificates.game.faces import optimal_faces
 from certificates.game.margin_game import GameSolution, MarginGame, margin_scale, solve, verify
 from certificates.saddle.certificate import MarginCertificate

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from certificates.characters.tables import symmetric_characters
-from certificates.game.class_weights import condition_sums, equalising_class_weights, spectral_sum
 from certificates.game.closed_form import closed_form_margin, solve_table
+from certificates.game.equalising import condition_sums, equalising_class_weights, spectral_sum
 from certificates.game.margin_game import MarginGame, margin_scale, solve, verify
 from numerics.exact.cyclotomic.numbers import rational, sqrt_rational
 from tests.certificates.tables import TABLES, quaternion_table

@@ -11,11 +11,12 @@ from scipy.optimize import linprog
 
 import certificates.groups.certify as group_margin
 from certificates.characters.dixon import character_table
-from certificates.game.class_weights import condition_sums
 from certificates.game.closed_form import closed_form_margin
+from certificates.game.equalising import condition_sums
 from certificates.game.margin_game import MarginGame, margin_scale, optimal_strategy, solve, verify
 from certificates.game.rational import RationalGame, unfold
-from certificates.groups.certify import certify_group, outward_decimals
+from certificates.groups.certify import certify_group
+from certificates.groups.decimals import outward_decimals
 from numerics.exact.cyclotomic.numbers import rational, root_of_unity, sqrt_rational
 from numerics.groups.names import parse_group
 from numerics.groups.permutations import PermutationGroup

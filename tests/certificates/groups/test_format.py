@@ -14,7 +14,10 @@ from certificates import kernel
 from certificates.characters.dixon import character_table
 from certificates.game.closed_form import solve_table
 from certificates.game.margin_game import MarginGame, solve, verify
-from certificates.groups.format import ScaledPair, certificate_document, dumps, load, scaled_pair, shares, write
+from certificates.groups.contents import shares
+from certificates.groups.document import certificate_document
+from certificates.groups.format import dumps, load, write
+from certificates.groups.scaled_pair import ScaledPair, scaled_pair
 from numerics.exact.cyclotomic.numbers import cosine
 from numerics.groups.names import parse_group
 from tests.certificates.documents import document_bytes, margin_document
@@ -82,6 +85,17 @@ def test_rational_margins_are_met_by_equal_decimals():
     assert document["margin"]["exact"] == "1/(16/3)"
     assert Fraction(document["margin"]["lower"]) == Fraction(document["margin"]["upper"]) == Fraction(3, 16)
     kernel.check(dumps(document))
+
+
+def test_a_margin_above_1_has_true_decimals_that_the_kernel_refuses():
+    """For Z_2 the margin exceeds 1 from k = 14 on, but the format knows only decimals 0.ddd: the kernel refuses."""
+    document = margin_document("Z2", 14, 12)
+    gamma = solve(MarginGame(character_table(parse_group("Z2")), 14)).gamma
+    lower, upper = Fraction(document["margin"]["lower"]), Fraction(document["margin"]["upper"])
+    assert 1 < lower <= gamma <= upper
+    assert upper - lower == Fraction(1, 10**11)
+    with pytest.raises(kernel.MalformedError, match=r"margin\.lower"):
+        kernel.check(dumps(document))
 
 
 def test_wrong_arguments_are_refused():

@@ -15,16 +15,18 @@ import pytest
 from typer.testing import CliRunner
 
 from certificates import kernel
-from certificates.game.condition import condition_report
+from certificates.game.closed_form_report import closed_form_report
 from certificates.game.enclosure import enclose
 from certificates.game.rational import RationalGame
 from certificates.groups import sweep as sweep_module
 from certificates.groups.certify import GroupMarginCertificate, certify_group
+from certificates.groups.contents import solution_of, table_of
 from certificates.groups.document import document_of
 from certificates.groups.format import dumps, load
-from certificates.groups.reading import read, solution_of, table_of
+from certificates.groups.report import margin_report
 from certificates.groups.sweep import COLUMNS, Outcome, certify_to_file, file_name, sweep, write_summary
-from certificates.saddle.attainment import attained_margin, network_numbers, optimal_network
+from certificates.saddle.attainment import attained_margin
+from certificates.saddle.optimal_network import network_numbers, optimal_network
 from lemmata import cli
 from numerics.groups import lists as group_lists
 from numerics.groups.lists import GROUP_COUNTS, group_list, isomorphic, named_groups
@@ -246,7 +248,7 @@ def test_a_failing_group_shows_in_the_exit_code(tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", ["Z6", "Q8", "A5", "SL(2,3)", "PSL(2,7)", "S6"])
 def test_a_reading_agrees_with_the_condition_report(name):
     certificate = certify_group(parse_group(name))
-    report, reading = condition_report(certificate.table), read(document_of(certificate))
+    report, reading = closed_form_report(certificate.table), margin_report(document_of(certificate))
     game = report.solution.game
     assert reading.gamma == report.gamma
     assert reading.condition == ("strict" if report.strict else "ties" if report.holds else "fails")
@@ -272,7 +274,7 @@ def test_a_document_of_a_stranger_is_read_in_its_own_order():
     document["characters"]["rows"].reverse()
     document["characters"]["rows"][-1]["values"][1] = [[-1, 1], [-1, 2]]
     kernel.check(dumps(document))
-    assert [irrep.name for irrep in read(document).irreps] == ["1a and 1b"]
+    assert [irrep.name for irrep in margin_report(document).irreps] == ["1a and 1b"]
     assert all(value == 1 for value in table_of(document).values[0])
     assert solution_of(document).gamma == certify_group(parse_group("Z3")).gamma
 

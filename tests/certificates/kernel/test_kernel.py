@@ -17,7 +17,9 @@ from flint import arb, fmpq
 
 from certificates import kernel
 from certificates.characters.dixon import character_table
-from certificates.groups.format import ScaledPair, certificate_document, dumps
+from certificates.groups.document import certificate_document
+from certificates.groups.format import dumps
+from certificates.groups.scaled_pair import ScaledPair
 from numerics.exact.cyclotomic.numbers import Cyclotomic
 from numerics.groups.names import parse_group
 from tests.certificates.documents import document_bytes, margin_document

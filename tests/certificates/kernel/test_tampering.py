@@ -16,7 +16,7 @@ from itertools import combinations, permutations, product
 import pytest
 
 from certificates import kernel
-from certificates.groups.format import closest_decimals
+from certificates.groups.decimals import reciprocal_decimals
 from tests.certificates.documents import margin_document
 
 NAMES = ["Z2", "S3", "D4", "Q8", "Z5", "A4", "Z7"]
@@ -526,7 +526,7 @@ def sealed(document):
         weights = kernel.plus(weights, {int(m): Fraction(q) for m, q in entry["scaled_weight"].items()})
     low, high = (kernel.reciprocal_margin(total, document["group"]["order"], k) for total in (masses, weights))
     exact = masses == weights
-    lower, upper = closest_decimals(low, high, 12)
+    lower, upper = reciprocal_decimals(low, high, 12)
     document["value"] = {"lower": kernel.text(masses), "upper": kernel.text(weights)}
     document["margin"] = {"exact": kernel.text(low) if exact else None, "lower": lower, "upper": upper}
     document["grade"] = "exact" if exact else "enclosed"

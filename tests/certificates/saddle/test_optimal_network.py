@@ -8,7 +8,7 @@ import pytest
 from certificates.characters.dixon import character_table
 from certificates.game.closed_form import solve_table
 from certificates.game.margin_game import MarginGame
-from certificates.saddle.explicit import explicit_network, rows_of
+from certificates.saddle.optimal_network import explicit_network, rows_of
 from constructions.networks.inputs import group_blocks
 from constructions.representations.unitary import unitary_irreps
 from numerics.groups.names import parse_group

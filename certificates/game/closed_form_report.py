@@ -1,7 +1,7 @@
 """The condition report of a group: whether the closed form of theorem 7.9 is its max margin, and what is active.
 
 The closed form, 2/(3 sqrt(3n) S) with S = sum d^(5/2)/s for two factors, is a lower bound for every finite group,
-because the masses proportional to d^(5/2)/s exist (`certificates.game.class_weights`, also for other numbers of
+because the masses proportional to d^(5/2)/s exist (`certificates.game.equalising`, also for other numbers of
 factors). It
 is the max margin exactly when no *condition sum* sum_{R != 1} (d^(3/2)/s) Re chi_R(C) is positive:
 
@@ -25,18 +25,18 @@ from functools import cached_property
 import numpy as np
 
 from certificates.characters.tables import CharacterTable
-from certificates.game.class_weights import condition_sums
 from certificates.game.closed_form import closed_form_margin, solve_table
+from certificates.game.equalising import condition_sums
 from certificates.game.faces import OptimalFaces, optimal_faces
 from certificates.game.margin_game import GameSolution, MarginGame
 from numerics.exact.cyclotomic.numbers import Cyclotomic
 
-__all__ = ["ConditionReport", "condition_report"]
+__all__ = ["ClosedFormReport", "closed_form_report"]
 
 
 @dataclass(frozen=True, eq=False)
-class ConditionReport:
-    """What `condition_report` found; all numbers are exact, positions refer to the rows and columns of the game.
+class ClosedFormReport:
+    """What `closed_form_report` found; all numbers are exact, positions refer to the rows and columns of the game.
 
     ``sums`` (columns,): the condition sums; ``closed_form``: 2/(3 sqrt(3n) S); ``solution``: an optimal pair with the
     max margin ``solution.gamma``.
@@ -133,13 +133,13 @@ class ConditionReport:
         ]
 
 
-def condition_report(table: CharacterTable, factors: int = 2) -> ConditionReport:
+def closed_form_report(table: CharacterTable, factors: int = 2) -> ClosedFormReport:
     """Solve the margin game of a table for products of ``factors`` elements exactly; compare it with the closed form.
 
     Raises ``ValueError`` when the game cannot be solved exactly (see `certificates.game.margin_game.solve`).
     """
     game = MarginGame(table, factors)
-    return ConditionReport(solve_table(table, factors), condition_sums(game), closed_form_margin(game))
+    return ClosedFormReport(solve_table(table, factors), condition_sums(game), closed_form_margin(game))
 
 
 def _dimension(dimension: int) -> str:

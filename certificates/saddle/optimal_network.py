@@ -1,9 +1,10 @@
-"""The explicit network that attains a solved margin game: numerical representations with exact masses.
+"""The network that attains a solved margin game, explicitly: numerical representations with the exact masses.
 
 The unitary irreducible representations of `constructions.representations.unitary` are recognised in an exact character
 table by their traces: distinct irreducible characters are orthogonal of norm 1, so that rounding cannot confuse them.
-The masses of the game then make the network of `constructions.groups.any_type`, in float64, whose margin over all n^3
-triples is the certified one up to rounding. Nothing of the certificate rests on the network; it exhibits what the
+The masses of the game then make the network of `constructions.groups.any_type` (two factors) or
+`constructions.groups.products` (more), in float64, whose margin over all inputs is the certified one up to rounding
+(`certificates.saddle.attainment` measures it). Nothing of the certificate rests on the network; it exhibits what the
 certificate claims.
 
 Source: feature-emergence, ext-E1 (the primal side).
@@ -18,24 +19,44 @@ import numpy as np
 from certificates.characters.tables import CharacterTable
 from certificates.game.margin_game import GameSolution
 from constructions.groups.any_type import any_group_network
+from constructions.groups.products import TypedIrrep, neuron_count, product_of_factors_network
 from constructions.networks.homogeneous import HomogeneousNetwork
-from constructions.representations.unitary import UnitaryIrrep, unitary_irreps
+from constructions.representations.unitary import KINDS, UnitaryIrrep, unitary_irreps
 from numerics.groups.permutations import PermutationGroup
 from numerics.groups.tables import FiniteGroup
 
-__all__ = ["explicit_network", "rows_of"]
+__all__ = ["explicit_network", "network_numbers", "optimal_network", "rows_of"]
 
 SAME = 1e-6  # far above rounding, far below the distance of two characters (1 or more on some class)
 
 
-def explicit_network(group: PermutationGroup, solution: GameSolution) -> tuple[FiniteGroup, HomogeneousNetwork]:
-    """Return the Cayley table of ``group`` and the network for it with the masses of a solved game.
+def optimal_network(group: PermutationGroup, solution: GameSolution) -> tuple[FiniteGroup, HomogeneousNetwork]:
+    """The Cayley table of ``group`` and the network for products of k elements with the masses of a solved game.
 
     The columns of the table of the game must be ``group.classes``, as `certificates.characters.dixon.character_table`
-    makes them. The network numbers the elements as ``group.elements``. O(n^3) operations for the order n.
+    makes them. The network numbers the elements as ``group.elements``.
 
-    Raises ``ValueError`` for a game of more than two factors, for an order above 2000, and for a table that does not
-    fit the group.
+    Raises:
+        ValueError: for an order above 2000, and for a table that does not fit the group.
+    """
+    game = solution.game
+    if game.factors == 2:
+        return explicit_network(group, solution)
+    finite = group.to_finite_group()
+    irreps = unitary_irreps(finite)
+    rows = rows_of(irreps, game.table, group.classes.representative_indices.tolist(), game.rows)
+    typed = [TypedIrrep.of(irrep) for irrep, row in zip(irreps, rows, strict=True) if row != 0]
+    masses = [float(solution.eps[game.rows.index(row)]) for row in rows if row != 0]
+    return finite, product_of_factors_network(typed, masses, game.factors)
+
+
+def explicit_network(group: PermutationGroup, solution: GameSolution) -> tuple[FiniteGroup, HomogeneousNetwork]:
+    """The Cayley table of ``group`` and the network for products of two elements; see `optimal_network`.
+
+    O(n^3) operations for the order n.
+
+    Raises:
+        ValueError: as `optimal_network`, and for a game of more than two factors.
     """
     game = solution.game
     if game.factors != 2:
@@ -53,13 +74,27 @@ def explicit_network(group: PermutationGroup, solution: GameSolution) -> tuple[F
     return finite, any_group_network(irreps, masses)
 
 
+def network_numbers(solution: GameSolution) -> int:
+    """The number of weights of `optimal_network`: its neurons times (k + 1) n."""
+    game = solution.game
+    neurons = sum(
+        neuron_count(KINDS[game.table.indicators[R]], game.table.degrees[R], game.factors)
+        for R, mass in zip(game.rows, solution.eps, strict=True)
+        if mass > 0
+    )
+    return neurons * (game.factors + 1) * game.table.order
+
+
 def rows_of(
     irreps: Sequence[UnitaryIrrep], table: CharacterTable, heads: Sequence[int], rows: Sequence[int]
 ) -> tuple[int, ...]:
-    """Return the row of the table that each irrep, or its complex conjugate, has as its character.
+    """The row of the table that each irrep, or its complex conjugate, has as its character.
 
     ``heads``: an element of the group in each class of the table. ``rows``: the rows that are looked at, besides the
-    trivial row 0. Raises ``ValueError`` unless every irrep has one such row and every such row one irrep.
+    trivial row 0.
+
+    Raises:
+        ValueError: unless every irrep has one such row and every such row one irrep.
     """
     if len(heads) != len(table.class_sizes):
         raise ValueError(f"The table of {table.name} has {len(table.class_sizes)} classes, not {len(heads)}.")

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from certificates.characters.families import abelian_characters, dicyclic_characters, dihedral_characters
 from certificates.characters.tables import characters_of, cyclic_characters, product_characters, symmetric_characters
-from certificates.game.class_weights import equalising_class_weights
 from certificates.game.closed_form import abelian_margin, dicyclic_margin, dihedral_margin
-from certificates.game.condition import condition_report
+from certificates.game.closed_form_report import closed_form_report
+from certificates.game.equalising import equalising_class_weights
 from certificates.game.margin_game import MarginGame
 from constructions.representations.orthogonal import real_irreps
 from numerics.exact.cyclotomic.numbers import sqrt_rational
@@ -40,7 +40,7 @@ def linear_program(game: MarginGame) -> float:
 
 @pytest.mark.parametrize("name", TABLES)
 def test_report_against_a_linear_program(name):
-    report = condition_report(TABLES[name]())
+    report = closed_form_report(TABLES[name]())
     assert report.holds == (name not in FAILING)
     game = report.solution.game
     scale = float(report.solution.gamma / report.solution.value)
@@ -53,7 +53,7 @@ def test_report_against_a_linear_program(name):
 
 
 def test_all_is_active_when_the_condition_is_strict():
-    report = condition_report(symmetric_characters(5))
+    report = closed_form_report(symmetric_characters(5))
     assert report.strict
     assert report.unique
     assert report.used_irreps == report.margin_classes == tuple(range(6))
@@ -61,7 +61,7 @@ def test_all_is_active_when_the_condition_is_strict():
 
 
 def test_activity_when_the_condition_fails():
-    report = condition_report(TABLES["A5"]())
+    report = closed_form_report(TABLES["A5"]())
     names = report.table.class_names
     assert [names[report.solution.game.columns[C]] for C in report.violations] == ["(2 3)(4 5)"]
     assert [report.table.irrep_names[report.solution.game.rows[R]] for R in report.used_irreps] == ["3", "3'", "4"]
@@ -73,15 +73,15 @@ def test_activity_when_the_condition_fails():
 
 
 def test_optimum_of_s6_is_not_unique():
-    report = condition_report(symmetric_characters(6))
+    report = closed_form_report(symmetric_characters(6))
     assert not report.unique
     assert "Optimal masses: a polytope of dimension 3; class weights: unique." in report.lines()
 
 
 def test_reports_for_more_factors():
-    assert condition_report(symmetric_characters(3), factors=3).is_closed_form
+    assert closed_form_report(symmetric_characters(3), factors=3).is_closed_form
     with pytest.raises(ValueError, match="factors"):
-        condition_report(symmetric_characters(3), factors=1)
+        closed_form_report(symmetric_characters(3), factors=1)
 
 
 @pytest.mark.parametrize("n", [3, 4, 5, 6, 9, 12])
@@ -100,7 +100,7 @@ def test_dihedral_table_is_that_of_the_matrices(n):
 
     assert columns(written) == columns(computed)
     assert sorted(written.degrees) == sorted(computed.degrees)
-    assert condition_report(written).gamma == condition_report(computed).gamma
+    assert closed_form_report(written).gamma == closed_form_report(computed).gamma
 
 
 def test_dicyclic_tables_have_the_right_indicators():
@@ -116,11 +116,11 @@ def test_dicyclic_tables_have_the_right_indicators():
 def test_closed_margins_of_named_groups():
     root = sqrt_rational(2)
     assert dicyclic_margin(2) == 16 / (11 * 24 * sqrt_rational(24))
-    assert dihedral_margin(3) == condition_report(symmetric_characters(3)).gamma
+    assert dihedral_margin(3) == closed_form_report(symmetric_characters(3)).gamma
     assert abelian_margin([2, 2]) == 2 / (3 * sqrt_rational(12) * 3)
     assert abelian_margin([9]) == abelian_margin([3, 3]) == root / (9 * sqrt_rational(3) * 8)
     assert abelian_margin([2]) != abelian_margin([3])
-    assert abelian_margin([6]) == abelian_margin([2, 3]) == condition_report(cyclic_characters(6)).gamma
+    assert abelian_margin([6]) == abelian_margin([2, 3]) == closed_form_report(cyclic_characters(6)).gamma
     for value, decimal in (
         (abelian_margin([8]), 1.4346729224e-2),
         (abelian_margin([4, 2]), 1.5719655150e-2),
@@ -133,7 +133,7 @@ def test_closed_margins_of_named_groups():
 
 @given(st.lists(st.integers(2, 6), min_size=1, max_size=3).filter(lambda f: np.prod(f) <= 40))
 def test_abelian_margin_does_not_depend_on_the_decomposition(factors):
-    report = condition_report(abelian_characters(factors))
+    report = closed_form_report(abelian_characters(factors))
     assert report.strict
     assert report.gamma == abelian_margin(factors) == abelian_margin(factors[::-1])
 
@@ -142,7 +142,7 @@ def test_wrong_formulas_are_noticed():
     """Negative control: the dihedral formulas of the other parity, and the real formula for Dic_m."""
     for n in (5, 6):
         other = 2 / (3 * sqrt_rational(6 * n) * (1 + (n % 2 == 1) * 2 + (n - 1 - n % 2) * 2 * sqrt_rational(2)))
-        assert condition_report(dihedral_characters(n)).gamma != other
+        assert closed_form_report(dihedral_characters(n)).gamma != other
     assert dicyclic_margin(4) != dihedral_margin(8)
     assert sum(equalising_class_weights(MarginGame(dihedral_characters(5)))) == fmpq(1)
 

@@ -1,0 +1,90 @@
+"""Decimals that enclose a positive real number, rounded outwards and as tight as their number of digits allows.
+
+Every digit is proved: floors of rational numbers are computed exactly, floors of irrational ones by balls whose
+precision is doubled until they decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from flint import arb, fmpq, fmpz
+
+from numerics.exact.balls import precision
+from numerics.exact.cyclotomic.numbers import Cyclotomic
+
+__all__ = ["outward_decimals", "reciprocal_decimals"]
+
+
+def outward_decimals(low: Cyclotomic | fmpq, high: Cyclotomic | fmpq, digits: int) -> tuple[str, str]:
+    """Decimals below ``low`` and above ``high``, 0 < low <= high, as tight as ``digits`` digits allow.
+
+    Both have as many places as ``low`` needs for that many significant digits.
+
+    Raises:
+        ValueError: for ``digits`` below 1 and for numbers that are not positive.
+    """
+    if not low > 0:
+        raise ValueError(f"Significant digits need a positive number, not {low}.")
+    return _outward(lambda places: _floor(low, places), lambda places: -_floor(-high, places), digits)
+
+
+def reciprocal_decimals(low: dict[int, Fraction], high: dict[int, Fraction], digits: int) -> tuple[str, str]:
+    """The largest decimal <= 1/low and the smallest >= 1/high with equally many places, as `outward_decimals`.
+
+    ``low`` and ``high``, low >= high > 0, are sums q sqrt(m) given as {m: q} with squarefree m; no field that contains
+    all these roots is formed.
+
+    Raises:
+        ValueError: for ``digits`` below 1.
+    """
+    return _outward(lambda places: _floor_over(low, places, 1), lambda places: -_floor_over(high, places, -1), digits)
+
+
+def _outward(floor: Callable[[int], int], ceiling: Callable[[int], int], digits: int) -> tuple[str, str]:
+    """The decimals floor(places) and ceiling(places) times 10^-places, for the least number of places that serves."""
+    if isinstance(digits, bool) or not isinstance(digits, int) or digits < 1:
+        raise ValueError(f"A decimal needs at least one significant digit, an integer, not {digits!r}.")
+    places = 0
+    while (units := floor(places)) < 10 ** (digits - 1):
+        places += max(1, digits - len(str(units)))
+    return _written(units, places), _written(ceiling(places), places)
+
+
+def _floor(number: Cyclotomic | fmpq, places: int) -> int:
+    """floor(number * 10^places)."""
+    scaled = number * fmpz(10) ** places
+    if isinstance(scaled, fmpq) or scaled.is_rational():
+        exact = scaled if isinstance(scaled, fmpq) else scaled.to_fmpq()
+        return int(exact.p // exact.q)
+    return _floor_by_balls(scaled.ball, places)
+
+
+def _floor_over(sums: dict[int, Fraction], places: int, sign: int) -> int:
+    """floor(sign * 10^places / sum q sqrt(m))."""
+    if sums.keys() == {1}:
+        return sign * 10**places * sums[1].denominator // sums[1].numerator
+
+    def ball(bits: int) -> arb:
+        with precision(bits):
+            total = sum((arb(fmpq(q.numerator, q.denominator)) * arb(m).sqrt() for m, q in sums.items()), arb(0))
+            return sign * arb(10) ** places / total
+
+    return _floor_by_balls(ball, places)
+
+
+def _floor_by_balls(ball: Callable[[int], arb], places: int) -> int:
+    """The floor of an irrational number from its enclosure at any precision in bits."""
+    bits = 64 + 4 * places
+    while True:
+        with precision(bits):
+            floor = ball(bits).floor().unique_fmpz()
+        if floor is not None:
+            return int(floor)
+        bits *= 2
+
+
+def _written(units: int, places: int) -> str:
+    whole, fraction = divmod(units, 10**places)
+    return f"{whole}.{fraction:0{places}d}" if places else str(whole)
