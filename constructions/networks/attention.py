@@ -71,6 +71,16 @@ class AttentionLayer(Layer):
             return np.concatenate(outputs, axis=-1)
         return sum(outputs, start=first)
 
+    @property
+    def kind(self) -> str:
+        """What tables call it."""
+        return "attention"
+
+    @property
+    def head_count(self) -> int:
+        """The number of heads."""
+        return len(self.heads)
+
     def read_mask(self) -> Array:
         """The coordinates that some head reads."""
         return np.any([head.read_mask() for head in self.heads], axis=0)

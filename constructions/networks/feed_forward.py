@@ -98,6 +98,31 @@ class FeedForward(Layer):
         slopes = math.prod(1.13 if name == "gelu" else 1.0 for name in self.activations)
         return math.prod(self.operator_norms) * slopes + float(self.residual)
 
+    @property
+    def kind(self) -> str:
+        """What tables call it."""
+        return "MLP"
+
+    @property
+    def unit_count(self) -> int:
+        """The number of hidden units: the outputs of all layers but the last."""
+        return sum(layer.outputs for layer in self.layers[:-1])
+
+    def paths(self) -> Array:
+        """Whether weights that are not zero lead from an input to an output, shape (d, e), boolean; no residual."""
+        result = np.eye(self.inputs, dtype=bool)
+        for layer in self.layers:
+            result = (result.astype(float) @ (layer.weight != 0).astype(float)) > 0
+        return result
+
+    def constants(self) -> Array:
+        """The outputs for z = 0, shape (e,)."""
+        return self(np.zeros(self.inputs, dtype=np.int64 if self.arithmetic == "exact" else np.float64))
+
+    def drop_mask(self) -> Array:
+        """The outputs that no input reaches and that are 0; none if there is a residual."""
+        return ~self.paths().any(axis=0) & (self.constants() == 0) & (not self.residual)
+
     def read_mask(self) -> Array:
         """The coordinates that the first layer reads."""
         return self.layers[0].read_mask()

@@ -59,6 +59,30 @@ class Layer:
         """The names of the blocks that the layer writes, in the order of the stream."""
         return stream.names(np.flatnonzero(self.write_mask()))
 
+    @property
+    def kind(self) -> str:
+        """What tables call a layer of this type."""
+        return type(self).__name__
+
+    @property
+    def head_count(self) -> int:
+        """The number of heads, of attention or multiplication."""
+        return 0
+
+    @property
+    def unit_count(self) -> int:
+        """The number of hidden units of a token-wise map."""
+        return 0
+
+    def drop_mask(self) -> Array:
+        """Which coordinates of the stream are 0 after the layer whatever they held, shape (d,), boolean."""
+        return np.zeros_like(self.write_mask())  # a residual carries all of them on
+
+    def drops(self, stream: ResidualStream) -> tuple[str, ...]:
+        """The names of the blocks of which every coordinate is 0 after the layer, in the order of the stream."""
+        dropped = self.drop_mask()
+        return tuple(name for name in stream.sizes if dropped[stream[name]].all())
+
     def _values(self) -> Iterator[Any]:
         return (getattr(self, field.name) for field in fields(cast(Any, self)))
 
