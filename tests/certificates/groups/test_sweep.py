@@ -27,7 +27,8 @@ from certificates.groups.report import margin_report
 from certificates.groups.sweep import COLUMNS, Outcome, certify_to_file, file_name, sweep, write_summary
 from certificates.saddle.attainment import attained_margin
 from certificates.saddle.optimal_network import network_numbers, optimal_network
-from lemmata import cli
+from lemmata.cli import app
+from lemmata.commands import sweep as command
 from numerics.groups import lists as group_lists
 from numerics.groups.lists import GROUP_COUNTS, group_list, isomorphic, named_groups
 from numerics.groups.names import gap_available, parse_group
@@ -205,12 +206,12 @@ def test_results_come_as_they_finish_from_any_executor(tmp_path):
 
 
 def test_the_command_resumes_and_summarises(tmp_path, monkeypatch):
-    monkeypatch.setattr(cli, "group_list", named_groups)
+    monkeypatch.setattr(command, "group_list", named_groups)
     folder = tmp_path / "certificates"
     arguments = ["sweep", "--max-order", "6", "--out", str(folder), "--jobs", "1"]
     folder.mkdir()
     certify_to_file("Z5", str(folder))
-    result = CliRunner().invoke(cli.app, arguments)
+    result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0
     assert "7 groups certified and checked by the kernel, 1 of them in earlier files; 7 satisfy" in result.stdout
     assert "these are all" in result.stderr
@@ -223,9 +224,9 @@ def test_an_interrupted_command_says_how_to_continue(tmp_path, monkeypatch):
         yield certify_to_file(names[0], str(directory), factors)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "group_list", named_groups)
-    monkeypatch.setattr(cli, "sweep", interrupted)
-    result = CliRunner().invoke(cli.app, ["sweep", "--max-order", "4", "--out", str(tmp_path)])
+    monkeypatch.setattr(command, "group_list", named_groups)
+    monkeypatch.setattr(command, "sweep", interrupted)
+    result = CliRunner().invoke(app, ["sweep", "--max-order", "4", "--out", str(tmp_path)])
     assert result.exit_code == 130
     assert "stopped after 1 of 4 groups; the same command continues" in result.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["Z2.json"]
@@ -235,9 +236,9 @@ def test_a_failing_group_shows_in_the_exit_code(tmp_path, monkeypatch):
     def failing(names, directory, executor, factors):
         yield Outcome(names[0], error="ValueError: no")
 
-    monkeypatch.setattr(cli, "group_list", named_groups)
-    monkeypatch.setattr(cli, "sweep", failing)
-    result = CliRunner().invoke(cli.app, ["sweep", "--max-order", "2", "--out", str(tmp_path)])
+    monkeypatch.setattr(command, "group_list", named_groups)
+    monkeypatch.setattr(command, "sweep", failing)
+    result = CliRunner().invoke(app, ["sweep", "--max-order", "2", "--out", str(tmp_path)])
     assert result.exit_code == 1
     assert "failed: Z2: ValueError: no" in result.stderr
 

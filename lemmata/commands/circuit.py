@@ -16,9 +16,11 @@ from certificates.margins.attack import Flip, circuit_target, smallest_flip
 from constructions.circuits.boolean import BooleanCircuit, from_truth_table, layered, operation_counts
 from constructions.circuits.relu import QUARTERS, THIRDS, CircuitNetwork, Verification, circuit_network, verify
 from constructions.circuits.text import parse_circuit
-from lemmata.console import err, out, refusals
+from lemmata.commands.console import err, out, refusals
 
-__all__ = ["HELP", "circuit"]
+__all__ = ["app"]
+
+app = typer.Typer(add_completion=False)
 
 HELP = (
     "Compile a Boolean circuit into a ReLU network; verify every layer, and bound the all-layer margin. FILE has lines "
@@ -26,6 +28,7 @@ HELP = (
 )
 
 
+@app.command(help=HELP)
 def circuit(
     file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="text of the circuit")] = None,
     truth_table: Annotated[
@@ -40,7 +43,7 @@ def circuit(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print the result as JSON instead of a report")] = False,
 ) -> None:
-    """Print the network of a circuit; exit 1 when it differs from the circuit, 2 when the input is refused."""
+    """The network of a circuit; exit 1 when it differs from the circuit, 2 when the input is refused."""
     with refusals():
         compiled = layered(_read(file, truth_table))
         thresholds = QUARTERS if quarters else THIRDS

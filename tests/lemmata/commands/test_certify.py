@@ -1,4 +1,4 @@
-"""The command line: what it prints, for whom, and with which exit code."""
+"""`lemmata certify`: what it prints, and with which exit code."""
 
 import json
 from dataclasses import replace
@@ -10,34 +10,18 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+import lemmata
 from certificates import kernel
-from certificates.characters.tables import characters_of
 from certificates.game.enclosure import enclose
 from certificates.game.rational import RationalGame
 from certificates.groups.certify import certify_group
 from certificates.saddle.attainment import attained_margin
-from certificates.saddle.parity import certify_parity
 from constructions.networks.files import load_npz
 from constructions.networks.inputs import group_blocks
-from constructions.representations.orthogonal import real_irreps
-from lemmata import cli
-from numerics.groups.tables import (
-    FiniteGroup,
-    alternating,
-    dihedral,
-    direct_product,
-    elementary_abelian,
-    relabel,
-    symmetric,
-)
+from lemmata.cli import app
+from lemmata.commands import certify
 from numerics.margins.evaluation import group_margins
-
-
-def run(*arguments: str) -> tuple[int, str, str]:
-    """Return the exit code, standard output and standard error, with runs of blanks and line breaks as one blank."""
-    result = CliRunner().invoke(cli.app, arguments)
-    assert result.exception is None or isinstance(result.exception, SystemExit)
-    return result.exit_code, " ".join(result.stdout.split()), " ".join(result.stderr.split())
+from tests.lemmata.commands.runner import run
 
 
 def test_certify_modular_addition():
@@ -120,14 +104,14 @@ def test_long_tables_put_equal_neighbours_on_one_line():
 
 @pytest.mark.parametrize("group", ["Z30", "S5", "2-^(1+4)", "M11", "He5", "Z2^6"])
 def test_reports_fit_into_80_columns_without_colours(group):
-    result = CliRunner().invoke(cli.app, ["certify", group])
+    result = CliRunner().invoke(app, ["certify", group])
     assert result.exit_code == 0
     assert max(len(line.rstrip()) for line in result.stdout.splitlines() if "evaluate" not in line) <= 80
     assert "\x1b" not in result.stdout
 
 
 def test_json():
-    result = CliRunner().invoke(cli.app, ["certify", "Q8", "--json", "--digits", "40"])
+    result = CliRunner().invoke(app, ["certify", "Q8", "--json", "--digits", "40"])
     assert result.exit_code == 0
     found = json.loads(result.stdout)
     assert found["group"] == {"name": "Q8", "order": 8, "degree": 8, "classes": 5}
@@ -141,28 +125,11 @@ def test_json():
     assert abs(found["network"]["margin"] - float(lower)) <= found["network"]["rounding"]
 
 
-def test_a_certificate_is_written_checked_and_explained(tmp_path):
-    file = tmp_path / "a5.json"
-    code, output, _ = run("certify", "A5", "--out", str(file))
-    assert code == 0
-    assert "lemmata check" in output
-    code, checked, _ = run("check", str(file))
-    assert code == 0
-    assert "valid: group of order 60 called A5" in checked
-    code, explained, _ = run("explain", str(file))
-    assert code == 0
-    assert "some optimal network uses: 3a, 3b, 4a." in explained
-    assert "Classes on the margin of every optimal network: 3A, 5A, 5B." in explained
-    assert "1.034221197 times the closed form" in explained
-    report = output.partition("Network attains")[0]
-    assert explained.startswith(report)
-
-
 def test_the_readme_shows_the_true_output(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    result = CliRunner().invoke(cli.app, ["certify", "S3", "--out", "s3.json"])
+    result = CliRunner().invoke(app, ["certify", "S3", "--out", "s3.json"])
     printed = "\n".join(line.rstrip() for line in result.stdout.splitlines())
-    readme = (Path(cli.__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+    readme = (Path(lemmata.__file__).parents[1] / "README.md").read_text(encoding="utf-8")
     exact, _, numeric = printed.partition("; ")  # what follows are rounding errors, which may differ elsewhere
     assert f"$ .venv/bin/lemmata certify S3 --out s3.json\n{exact}; " in readme
     assert numeric.splitlines()[-1] in readme
@@ -177,41 +144,13 @@ def test_a_file_beyond_the_limits_of_the_kernel_is_written_with_a_note(tmp_path,
     assert "note: the kernel refuses so large a file: group.order must be an integer from 2 to 5" in error
 
 
-def tampered(file, change):
-    document = json.loads(file.read_bytes())
-    change(document)
-    file.write_text(json.dumps(document))
-
-
-def test_false_and_malformed_files(tmp_path):
-    good, false, broken = (tmp_path / name for name in ("good.json", "false.json", "broken.json"))
-    for file in (good, false):
-        run("certify", "S3", "--out", str(file))
-    tampered(false, lambda document: document["classes"][1].update(size=2))
-    broken.write_text("{")
-    assert run("check", str(good), str(false))[0] == 1
-    code, output, _ = run("check", str(good), str(false), str(broken), str(tmp_path / "none.json"))
-    assert code == 2
-    assert "good.json: valid: " in output
-    assert "false.json: invalid: classes[1].size: the class has 3 elements" in output
-    assert "broken.json: malformed: " in output
-    assert "none.json: malformed: No such file" in output
-    code, output, _ = run("explain", str(false))
-    assert code == 1
-    assert "invalid: classes[1].size" in output
-    code, output, error = run("explain", str(broken))
-    assert (code, output) == (2, "")
-    assert "is no certificate" in error
-    assert run("explain", str(tmp_path / "none.json"))[0] == 2
-
-
 def test_an_enclosed_certificate_says_so(tmp_path, monkeypatch):
     def enclosed(group, factors):
         exact = certify_group(group, factors)
         bounds = enclose(RationalGame(exact.table, factors))
         return replace(exact, solution=None, margin=None, faces=None, bounds=bounds, obstacle="a test")
 
-    monkeypatch.setattr(cli, "certify_group", enclosed)
+    monkeypatch.setattr(certify, "certify_group", enclosed)
     file = tmp_path / "s3.json"
     code, output, _ = run("certify", "S3", "--out", str(file))
     assert code == 0
@@ -280,135 +219,8 @@ def test_a_network_that_misses_the_maximum_is_noticed(monkeypatch):
         attainment = attained_margin(network, group)
         return replace(attainment, margin=attainment.margin * (1 - 1e-9))
 
-    monkeypatch.setattr(cli, "attained_margin", short)
+    monkeypatch.setattr(certify, "attained_margin", short)
     code, output, _ = run("certify", "S3")
     assert code == 1
     assert "not attained" in output
     assert run("certify", "S3", "--json")[0] == 1
-
-
-def test_path():
-    code, output, _ = run("path", "S3", "--lambda", "1e-7", "--lambda", "1/20")
-    assert code == 0
-    assert "1e-07 6.327456636e-05" in output
-    assert "0.98048531 2 of 2" in output
-    assert "0.05 1.791759469" in output  # log 6: the zero network
-    assert "0 - 0 of 2" in output
-    code, output, error = run("path", "S3", "--lambda", "many")
-    assert (code, output) == (2, "")
-    assert "'many'" in error
-    assert run("path", "S3", "--lambda", "-1")[0] == 2
-
-
-def test_ledger():
-    code, output, _ = run("ledger", "--chapter", "feature-emergence", "--verdict", "holds")
-    assert code == 0
-    assert "feature-emergence:theorem-7.7 holds Modular addition" in output
-    assert "turing:" not in output
-    assert "open" not in output.split()
-    assert "525 statements" in run("ledger")[1]
-    code, output, error = run("ledger", "--chapter", "nowhere")
-    assert (code, output) == (2, "")
-    assert "turing" in error
-    code, output, error = run("ledger", "--verdict", "maybe")
-    assert (code, output) == (2, "")
-    assert "repaired" in error
-
-
-def test_a_rejected_certificate_says_why(monkeypatch):
-    certificate = certify_parity(3, 2)
-    verdict = replace(certificate.verdict, violations=("(P) the smallest margin falls short",))
-    monkeypatch.setattr(cli, "certify_parity", lambda n, k, exact: replace(certificate, verdict=verdict))
-    code, output, _ = run("parity", "3", "2")
-    assert code == 1
-    assert "rejected: (P) the smallest margin falls short" in output
-    assert "accepted" not in output
-
-
-def test_parity():
-    code, output, _ = run("parity", "4", "3")
-    assert code == 0
-    assert "Parity of the first 3 of 4 bits" in output
-    assert "norm L_{2,4}" in output
-    squared = Fraction(2 * 6**2, 4**4)  # theorem 7.8: 2 (k!)^2 / (k+1)^(k+1)
-    assert f"gamma*^2 {squared} {float(squared):.12g}" in output
-    assert "gap 0 exactly" in output
-
-
-def test_parity_of_many_bits_is_evaluated_in_floating_point():
-    code, output, _ = run("parity", str(cli.LARGEST_EXACT_PARITY + 1), "2")
-    assert code == 0
-    assert "every input, floating-point" in output
-
-
-@pytest.mark.parametrize(
-    ("n", "k", "reason"),
-    [("3", "5", "k = 5 and n = 3"), ("3", "0", "k = 0 and n = 3"), ("17", "2", "N = 17 exceeds 16")],
-)
-def test_parities_out_of_range_are_refused(n, k, reason):
-    code, output, error = run("parity", n, k)
-    assert code == 2
-    assert output == ""
-    assert reason in error
-
-
-def test_show_one_statement():
-    code, output, _ = run("show", "feature-emergence:theorem-7.7")
-    assert code == 0
-    assert output.startswith("feature-emergence:theorem-7.7 Modular addition")
-    assert "verdict" in output
-    assert "Edelman" in output
-    assert output.count("feature-emergence:") == 1
-
-
-def test_show_prints_an_erratum_with_brackets_as_it_is():
-    _, output, _ = run("show", "feature-emergence:construction-D.4")
-    assert "terms with 1[k = r(i,j)]/4" in output
-    assert "corrected 2 n^2 neurons, terms with 1[k = r(a,b)]/4" in output
-
-
-def test_show_a_part_of_an_id_lists_all():
-    code, output, _ = run("show", "feature-emergence:theorem-7")
-    assert code == 0
-    assert output.count("feature-emergence:theorem-7") > 2
-
-
-def test_show_nothing():
-    code, output, error = run("show", "nothing")
-    assert code == 2
-    assert output == ""
-    assert "no statement" in error
-    assert "'nothing'" in error
-
-
-def test_help_names_the_commands_and_the_groups():
-    code, output, _ = run("--help")
-    assert code == 0
-    commands = ("certify", "check", "explain", "sweep", "path", "parity", "show", "ledger")
-    assert all(command in output for command in commands)
-
-
-def class_names(group: FiniteGroup) -> tuple[str, ...]:
-    return characters_of(group, real_irreps(group, exact=True)).class_names
-
-
-@pytest.mark.parametrize(
-    ("group", "names"),
-    [
-        (symmetric(4), ("e", "(1 2)(3 4)", "(3 4)", "(1 2 3 4)", "(2 3 4)")),
-        (alternating(5), ("e", "(1 2 3 4 5)", "(1 2 3 5 4)", "(2 3)(4 5)", "(3 4 5)")),
-        (dihedral(4), ("e", "r^2", "r", "t", "r t")),
-        (elementary_abelian(2), ("00", "10", "01", "11")),
-        (direct_product(elementary_abelian(1), symmetric(3)),
-         ("(0, e)", "(1, e)", "(0, (1 2 3))", "(1, (1 2 3))", "(0, (2 3))", "(1, (2 3))")),
-    ],
-)  # fmt: skip
-def test_classes_are_named_as_a_mathematician_would(group, names):
-    assert class_names(group) == names
-
-
-def test_classes_of_a_group_of_unknown_family_keep_their_labels():
-    irreps = real_irreps(symmetric(3), exact=True)
-    group = relabel(symmetric(3), range(6))
-    moved = [replace(irrep, group=group) for irrep in irreps]
-    assert characters_of(group, moved).class_names == ("(0, 1, 2)", "(1, 2, 0)", "(0, 2, 1)")

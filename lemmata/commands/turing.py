@@ -24,10 +24,12 @@ from constructions.turing.evaluators.sessions import Outcome, VerificationError,
 from constructions.turing.invariants import violations
 from constructions.turing.layout import TuringLayout
 from constructions.turing.machine import LEFT_ENDS, NAMED_MACHINES, LeftEnd, TuringMachine, parse_machine
-from lemmata.console import err, out, refusals
+from lemmata.commands.console import err, out, refusals
 from numerics.turing.simulator import advance, new_tape
 
-__all__ = ["HELP", "turing"]
+__all__ = ["app"]
+
+app = typer.Typer(add_completion=False)
 
 HELP = (
     "Compile a Turing machine into a transformer and run its weights. MACHINE is in the format of the busy-beaver "
@@ -50,6 +52,7 @@ class Evaluator(StrEnum):
     EXACT = "exact"
 
 
+@app.command(help=HELP)
 def turing(
     machine: Annotated[str, typer.Argument(metavar="MACHINE", help="1RB1LB_1LA1RZ or a name, see above")],
     steps: Annotated[int, typer.Option(metavar="T", min=1, help="time steps for which it is compiled")],
@@ -69,7 +72,7 @@ def turing(
         str | None, typer.Option(metavar="RULE", help=f"what is left of the first cell: {', '.join(LEFT_ENDS)}")
     ] = None,
 ) -> None:
-    """Print where the machine is after T steps, or where it halted; exit 1 when --verify fails, 2 for bad input."""
+    """Where the machine is after T steps, or where it halted; exit 1 when --verify fails, 2 for bad input."""
     with refusals():
         parsed = _machine(machine)
         symbols = parsed.encode(word.split(",") if "," in word else word)
@@ -117,7 +120,7 @@ def _left_end(rule: str | None) -> LeftEnd | None:
 def _refuse_early(
     transformer: TuringTransformer, word: tuple[int, ...], evaluator: Evaluator, file: Path | None, trace: int
 ) -> None:
-    """Refuse before any work what cannot be finished."""
+    """The refusal, before any work, of what cannot be finished."""
     steps = transformer.steps
     if trace > steps:
         raise ValueError(f"--trace {trace} asks for more steps than --steps {steps}.")
@@ -166,7 +169,7 @@ def _indexed(
 def _whole(
     transformer: TuringTransformer, word: tuple[int, ...], evaluator: Evaluator, verify: bool, trace: int
 ) -> tuple[Outcome, Streams | None]:
-    """Run all T steps at once; steps after the machine has halted are dropped."""
+    """All T steps at once; steps after the machine has halted are dropped."""
     keep, began = verify or trace > 0, time.perf_counter()
     with err.status(f"running {transformer.steps} steps in the {evaluator} evaluator"):
         if evaluator is Evaluator.EXACT:

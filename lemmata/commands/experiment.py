@@ -12,7 +12,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from lemmata.console import err, out, refusals
+from lemmata.commands.console import err, out, refusals
 from numerics.runs.items import Done, FailedItemsError
 from numerics.runs.processes import process_pool
 from theorems.experiments import (
@@ -28,7 +28,9 @@ from theorems.experiments import (
 
 __all__ = ["app"]
 
-app = typer.Typer(no_args_is_help=True, help="Repeat experiments of the documents, and show what they gave.")
+app = typer.Typer(
+    no_args_is_help=True, add_completion=False, help="Repeat experiments of the documents, and show what they gave."
+)
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="name of the experiment; lemmata experiment list has them")]
 AsJson = Annotated[bool, typer.Option("--json", help="print JSON instead of a report")]
@@ -37,7 +39,7 @@ COLOURS = {"reproduced": "green", "partly": "yellow", "not reproduced": "red"}
 
 @app.command(name="list", help="List the experiments, with the verdicts of their committed results.")
 def list_command(as_json: AsJson = False) -> None:
-    """Print a table of the experiments."""
+    """The table of the experiments."""
     rows = []
     for name, (chapter, experiment) in load_experiments().items():
         summary = committed(name)
@@ -64,7 +66,7 @@ def run_command(
     workers: Annotated[int, typer.Option(min=1, help="processes")] = os.cpu_count() or 1,
     as_json: AsJson = False,
 ) -> None:
-    """Run all items and print the summary; exit 1 when an item failed, 2 when the input is refused."""
+    """The summary of a run of all items; exit 1 when an item failed, 2 when the input is refused."""
     with refusals():
         _, experiment = find_experiment(name)
         if scale not in SCALES:
@@ -113,7 +115,7 @@ def _run(experiment: Experiment, scale: str, directory: Path | None, workers: in
 
 @app.command(help="Show the committed results of an experiment.")
 def show(name: Name, as_json: AsJson = False) -> None:
-    """Print the committed summary; exit 2 when there is no such experiment, or no results of it yet."""
+    """The committed summary; exit 2 when there is no such experiment, or no results of it yet."""
     with refusals():
         summary = committed(name)
         if summary is None:

@@ -17,7 +17,7 @@ err = Console(stderr=True, highlight=False)
 
 @contextmanager
 def refusals() -> Iterator[None]:
-    """Turn input that is refused into one sentence on stderr and exit code 2."""
+    """The conversion of input that is refused into one sentence on stderr and exit code 2."""
     try:
         yield
     except (ValueError, OSError, MemoryError) as error:

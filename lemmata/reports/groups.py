@@ -1,4 +1,4 @@
-"""What the command line prints: certificates as short reports and tables that fit into 80 columns."""
+"""Reports of the margin of a group: the certificate, the explicit network, the regularisation path."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Any
 
-from rich import box
 from rich.console import Console
 from rich.markup import escape
 from rich.measure import Measurement
@@ -17,43 +16,18 @@ from certificates.game.regularised import RegularisedOptimum
 from certificates.groups.format import Document
 from certificates.groups.report import MarginReport
 from certificates.saddle.attainment import Attainment
-from certificates.saddle.certificate import MarginCertificate
-from numerics.exact.cyclotomic.numbers import Cyclotomic, as_radicals, radical_string
-from theorems.ledger import Chapter, Statement
+from lemmata.reports.numbers import exact_string
+from lemmata.reports.tables import plain_table
 
-__all__ = [
-    "exact_string",
-    "plain_table",
-    "print_certificate",
-    "print_ledger",
-    "print_network",
-    "print_parity",
-    "print_path",
-    "print_statement",
-    "summary",
-]
+__all__ = ["print_certificate", "print_network", "print_path", "summary"]
 
 LONG_TABLE = 12  # from this many rows on, equal neighbours share a line
 LONG_CYCLES = 20
 TYPES = {1: "real", 0: "complex", -1: "quaternionic"}
 
 
-def exact_string(value: Cyclotomic) -> str:
-    """Return an exact real number as a sum of square roots, or a dash where it is none."""
-    return "-" if as_radicals(value) is None else radical_string(value)
-
-
-def plain_table(*headings: str) -> Table:
-    """Return an empty table; columns of counts are aligned to the right, decimals are never broken."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for heading in headings:
-        numeric = heading in ("degree", "elements")
-        table.add_column(heading, justify="right" if numeric else "left", no_wrap=heading in ("decimal", "example"))
-    return table
-
-
 def print_certificate(out: Console, document: Document, reading: MarginReport, faces: OptimalFaces | None) -> None:
-    """Print what a document says: the margin, the two proofs, and the condition of the closed form."""
+    """The report of a document: the margin, the two proofs, and the condition of the closed form."""
     k, n = reading.factors, reading.order
     product = "(a, b) -> ab" if k == 2 else f"(a_1, .., a_{k}) -> a_1 ... a_{k}"
     out.print(f"[bold]{escape(reading.name)}[/bold]: the product {product} in a group of order {n}")
@@ -82,7 +56,7 @@ def print_certificate(out: Console, document: Document, reading: MarginReport, f
 
 
 def print_network(out: Console, attainment: Attainment, maximum: float) -> bool:
-    """Print what the evaluation of the explicit network gave, and return whether it attains the maximum."""
+    """The report of what the evaluation of the explicit network gave; whether it attains the maximum."""
     shortfall = abs(maximum - attainment.margin)
     attained = shortfall <= attainment.rounding
     verdict = "[green]attained[/green]" if attained else "[red]not attained[/red]"
@@ -95,7 +69,7 @@ def print_network(out: Console, attainment: Attainment, maximum: float) -> bool:
 
 
 def print_path(out: Console, name: str, optima: Iterable[RegularisedOptimum], maximum: float, degree: int) -> None:
-    """Print a regularisation path, one line for each penalty."""
+    """The table of a regularisation path, one line for each penalty."""
     table = plain_table("lambda", "least loss", "proved to", f"||theta||^{degree}", "margin / maximum", "in use")
     for optimum in optima:
         zero = not optimum.masses.any()
@@ -112,74 +86,10 @@ def print_path(out: Console, name: str, optima: Iterable[RegularisedOptimum], ma
     out.print(table)
 
 
-def print_parity(out: Console, certificate: MarginCertificate, task: str) -> None:
-    """Print the certificate of a parity task, accepted or rejected."""
-    verdict, network = certificate.verdict, certificate.network
-    out.print(f"[bold]{escape(task)}[/bold]")
-    out.print(
-        f"networks f(x) = sum_i (u_i . x)^{network.degree} w_i of any width; "
-        f"normalised margin = margin / ||theta||^{network.nu} in the norm L_{{2,{network.nu}}}\n"
-    )
-    numbers = plain_table("", "exact", "decimal")
-    for name, value in (("maximum gamma*", certificate.gamma), ("gamma*^2", certificate.gamma_squared)):
-        numbers.add_row(name, exact_string(value), f"{float(value):.12g}")
-    out.print(numbers)
-    arithmetic = "exact" if network.arithmetic == "exact" else "floating-point"
-    proof = plain_table("", "margin", "evidence")
-    proof.add_row(
-        "attained",
-        f"{float(verdict.primal):.15g}",
-        f"network of {network.width} neurons, every input, {arithmetic}",
-    )
-    proof.add_row("bounded", f"{float(verdict.dual):.15g}", "weights of wrong labels, every network")
-    gap = "0 exactly" if verdict.gap == 0 and not verdict.rounding else f"{float(verdict.gap):.2g}"
-    proof.add_row("gap", gap, f"rounding error at most {verdict.rounding:.2g}" if verdict.rounding else "")
-    out.print(proof)
-    for violation in verdict.violations:
-        out.print(f"[red]rejected[/red]: {escape(violation)}")
-    if verdict.accepted:
-        out.print("[green]accepted[/green]: the network attains the bound, so both are optimal")
-
-
-def print_statement(out: Console, chapter: Chapter, entry: Statement) -> None:
-    """Print an entry of the ledger with all that it says."""
-    out.print(f"[bold]{entry.id}[/bold]  {escape(entry.title)}")
-    fields = (
-        ("kind", entry.kind),
-        ("document", chapter.document),
-        ("text", entry.source),
-        ("verdict", entry.verdict),
-        ("reason", entry.reason),
-        ("erratum", entry.erratum),
-        ("printed", entry.printed),
-        ("corrected", entry.corrected),
-    )
-    table = Table.grid(padding=(0, 2))
-    for label, text in fields:
-        if text:
-            table.add_row(f"  {label}", escape(text))
-    out.print(table)
-    out.print()
-
-
-def print_ledger(out: Console, chapters: Iterable[Chapter], verdict: str | None) -> None:
-    """Print the statements of some chapters, of one verdict or of all, and how many they are."""
-    table = plain_table("statement", "verdict", "title")
-    table.columns[0].no_wrap = True  # an id that is cut short cannot be looked up
-    count = 0
-    for chapter in chapters:
-        for entry in chapter.statements:
-            if verdict in (None, entry.verdict):
-                table.add_row(entry.id, entry.verdict, escape(entry.title))
-                count += 1
-    out.print(table)
-    out.print("1 statement" if count == 1 else f"{count} statements")
-
-
 def summary(
     document: Document, reading: MarginReport, faces: OptimalFaces | None, attainment: Attainment | None
 ) -> dict[str, Any]:
-    """Return what ``lemmata certify --json`` prints; numbers that are exact are strings."""
+    """What ``lemmata certify --json`` prints; numbers that are exact are strings."""
     return {
         "group": {key: document["group"][key] for key in ("name", "order", "degree")}
         | {"classes": reading.class_count},
@@ -245,13 +155,13 @@ def _print_classes(out: Console, reading: MarginReport) -> None:
 
 
 def _print_if_it_fits(out: Console, full: Table, without_exact_numbers: Table) -> None:
-    """Print the table, or without its exact numbers where they would have to be broken."""
+    """The table, or the one without exact numbers where they would have to be broken."""
     fits = Measurement.get(out, out.options.update(max_width=10_000), full).maximum <= out.width
     out.print(full if fits else without_exact_numbers)
 
 
 def _lines(lines: list[tuple[str, tuple[Any, ...], Any]]) -> Iterator[tuple[str, bool, Any]]:
-    """Yield name, whether it is one row, and entry; in long tables equal neighbours are one line that counts them."""
+    """Name, whether it is one row, and entry; in long tables equal neighbours are one line that counts them."""
     long = len(lines) >= LONG_TABLE
     for _, same in groupby(enumerate(lines), key=lambda item: item[1][1] if long else item[0]):
         members = [line for _, line in same]

@@ -1,0 +1,5 @@
+"""The command line as ``python -m lemmata``."""
+
+from lemmata.cli import app
+
+app(prog_name="lemmata")

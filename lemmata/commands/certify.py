@@ -1,0 +1,144 @@
+"""The command `lemmata certify`: the maximum margin of a group, and an explicit network that attains it."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from certificates import kernel
+from certificates.groups.certify import GroupMarginCertificate, certify_group
+from certificates.groups.document import document_of
+from certificates.groups.format import Document, dumps, write
+from certificates.groups.report import margin_report
+from certificates.saddle.attainment import Attainment, attained_margin
+from certificates.saddle.optimal_network import network_numbers, optimal_network
+from constructions.networks.files import export_npz
+from lemmata.commands.console import err, out, refusals
+from lemmata.commands.options import Factors, Group, Limit
+from lemmata.reports.groups import print_certificate, print_network, summary
+from numerics.groups.names import ACCEPTED_NAMES, parse_group
+from numerics.groups.permutations import DEFAULT_LIMIT, MAX_TABLE_ORDER
+
+__all__ = ["app"]
+
+app = typer.Typer(add_completion=False)
+
+LARGEST_EVALUATION = 120  # networks of groups are evaluated on all inputs up to this order
+LARGEST_NETWORK = 50_000_000  # numbers in the weights of a network, or in all its inputs: 400 MB each
+
+
+@app.command(
+    help=f"Certify the maximum margin of products in a group, exactly. Groups: {ACCEPTED_NAMES}.",
+)
+def certify(
+    group: Group,
+    factors: Factors = 2,
+    out_file: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="write the certificate, for lemmata check")
+    ] = None,
+    network: Annotated[
+        Path | None, typer.Option(metavar="FILE.npz", help="write the weights of an explicit optimal network")
+    ] = None,
+    digits: Annotated[int, typer.Option(metavar="N", min=1, max=1000, help="significant digits of the decimals")] = 30,
+    as_json: Annotated[bool, typer.Option("--json", help="print the result as JSON instead of a report")] = False,
+    evaluate: Annotated[
+        int, typer.Option(metavar="N", min=0, help="evaluate the network on all inputs for groups of order up to N")
+    ] = LARGEST_EVALUATION,
+    limit: Limit = DEFAULT_LIMIT,
+) -> None:
+    """The certificate of a group; exit 1 when the network misses the maximum, 2 when the input is refused."""
+    with refusals():
+        for path in (out_file, network):
+            _refuse_unwritable(path)
+        with err.status(f"certifying {escape(group)}"):
+            certificate = certify_group(parse_group(group, limit), factors)
+            document = document_of(certificate, digits)
+            reading = margin_report(document)
+        with err.status(f"building the network of {escape(group)}"):
+            attainment = _attainment(certificate, evaluate, network)
+        if out_file is not None:
+            write(document, out_file)
+    if as_json:
+        typer.echo(json.dumps(summary(document, reading, certificate.faces, attainment), indent=2))
+    else:
+        print_certificate(out, document, reading, certificate.faces)
+    attained = True
+    if attainment is not None and as_json:
+        attained = abs(float(reading.gamma) - attainment.margin) <= attainment.rounding
+    elif attainment is not None:
+        attained = print_network(out, attainment, float(reading.gamma))
+    elif not as_json:
+        out.print(f"The explicit network was not evaluated ({_why_not(certificate, evaluate)}).", soft_wrap=True)
+    if not as_json:
+        for what, path in (("Certificate", out_file), ("Network", network)):
+            if path is not None:
+                check = f"; check it with: lemmata check {path}" if path == out_file else ""
+                out.print(escape(f"{what} written to {path}{check}"), soft_wrap=True)
+    if out_file is not None and (beyond := _beyond_the_kernel(document)) is not None:
+        err.print(f"[yellow]note[/yellow]: the kernel refuses so large a file: {escape(beyond)}", soft_wrap=True)
+    if not attained:
+        raise typer.Exit(1)
+
+
+def _beyond_the_kernel(document: Document) -> str | None:
+    """Which limit of the kernel a document exceeds, if any."""
+    try:
+        kernel.Document(kernel.parse(dumps(document)))
+    except kernel.MalformedError as error:
+        return f"{error}; its limits are at the top of certificates/kernel.py"
+    return None
+
+
+def _refuse_unwritable(path: Path | None) -> None:
+    """The check of a destination before the work, not after it."""
+    if path is None:
+        return
+    if path.is_dir():
+        raise ValueError(f"{path} is a directory; name a file.")
+    if not path.parent.is_dir():
+        raise ValueError(f"The directory {path.parent} does not exist.")
+    if not os.access(path.parent, os.W_OK):
+        raise ValueError(f"The directory {path.parent} is not writable.")
+
+
+def _why_not(certificate: GroupMarginCertificate, evaluate: int) -> str | None:
+    """Why the explicit network is not evaluated, or None when it is."""
+    order, factors = certificate.group.order, certificate.factors
+    if certificate.solution is None:
+        return "the optimal masses are enclosed, not exact"
+    if order > evaluate:
+        return f"order above {evaluate}; raise it with --evaluate"
+    return _too_large(certificate) or (
+        f"{order}^{factors} inputs are too many"
+        if factors > 2 and order ** (factors + 1) * factors > LARGEST_NETWORK
+        else None
+    )
+
+
+def _too_large(certificate: GroupMarginCertificate) -> str | None:
+    if certificate.group.order > MAX_TABLE_ORDER:
+        return f"Cayley tables are built up to order {MAX_TABLE_ORDER}"
+    if certificate.solution is not None and network_numbers(certificate.solution) > LARGEST_NETWORK:
+        return f"its weights are {network_numbers(certificate.solution)} numbers, more than {LARGEST_NETWORK}"
+    return None
+
+
+def _attainment(certificate: GroupMarginCertificate, evaluate: int, file: Path | None) -> Attainment | None:
+    """What the evaluation of the network gave, if it is evaluated; the network is written too, if there is a file."""
+    why_not = _why_not(certificate, evaluate)
+    if why_not is not None and file is None:
+        return None
+    if file is not None and (certificate.solution is None or _too_large(certificate)):
+        reason = _too_large(certificate) or "the optimal masses are enclosed, not exact"
+        raise ValueError(f"The network of {certificate.group.name} cannot be written: {reason}.")
+    assert certificate.solution is not None
+    finite, explicit = optimal_network(certificate.group, certificate.solution)
+    attainment = None if why_not is not None else attained_margin(explicit, finite)
+    if file is not None:
+        export_npz(explicit, file, finite if certificate.factors == 2 else None)
+    return attainment

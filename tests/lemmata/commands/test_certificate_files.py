@@ -1,0 +1,50 @@
+"""`lemmata check` and `lemmata explain`: certificate files, true, false and malformed."""
+
+import json
+
+from tests.lemmata.commands.runner import run
+
+
+def test_a_certificate_is_written_checked_and_explained(tmp_path):
+    file = tmp_path / "a5.json"
+    code, output, _ = run("certify", "A5", "--out", str(file))
+    assert code == 0
+    assert "lemmata check" in output
+    code, checked, _ = run("check", str(file))
+    assert code == 0
+    assert "valid: group of order 60 called A5" in checked
+    code, explained, _ = run("explain", str(file))
+    assert code == 0
+    assert "some optimal network uses: 3a, 3b, 4a." in explained
+    assert "Classes on the margin of every optimal network: 3A, 5A, 5B." in explained
+    assert "1.034221197 times the closed form" in explained
+    report = output.partition("Network attains")[0]
+    assert explained.startswith(report)
+
+
+def tampered(file, change):
+    document = json.loads(file.read_bytes())
+    change(document)
+    file.write_text(json.dumps(document))
+
+
+def test_false_and_malformed_files(tmp_path):
+    good, false, broken = (tmp_path / name for name in ("good.json", "false.json", "broken.json"))
+    for file in (good, false):
+        run("certify", "S3", "--out", str(file))
+    tampered(false, lambda document: document["classes"][1].update(size=2))
+    broken.write_text("{")
+    assert run("check", str(good), str(false))[0] == 1
+    code, output, _ = run("check", str(good), str(false), str(broken), str(tmp_path / "none.json"))
+    assert code == 2
+    assert "good.json: valid: " in output
+    assert "false.json: invalid: classes[1].size: the class has 3 elements" in output
+    assert "broken.json: malformed: " in output
+    assert "none.json: malformed: No such file" in output
+    code, output, _ = run("explain", str(false))
+    assert code == 1
+    assert "invalid: classes[1].size" in output
+    code, output, error = run("explain", str(broken))
+    assert (code, output) == (2, "")
+    assert "is no certificate" in error
+    assert run("explain", str(tmp_path / "none.json"))[0] == 2

@@ -1,0 +1,47 @@
+"""`lemmata show` and `lemmata ledger`."""
+
+from tests.lemmata.commands.runner import run
+
+
+def test_ledger():
+    code, output, _ = run("ledger", "--chapter", "feature-emergence", "--verdict", "holds")
+    assert code == 0
+    assert "feature-emergence:theorem-7.7 holds Modular addition" in output
+    assert "turing:" not in output
+    assert "open" not in output.split()
+    assert "525 statements" in run("ledger")[1]
+    code, output, error = run("ledger", "--chapter", "nowhere")
+    assert (code, output) == (2, "")
+    assert "turing" in error
+    code, output, error = run("ledger", "--verdict", "maybe")
+    assert (code, output) == (2, "")
+    assert "repaired" in error
+
+
+def test_show_one_statement():
+    code, output, _ = run("show", "feature-emergence:theorem-7.7")
+    assert code == 0
+    assert output.startswith("feature-emergence:theorem-7.7 Modular addition")
+    assert "verdict" in output
+    assert "Edelman" in output
+    assert output.count("feature-emergence:") == 1
+
+
+def test_show_prints_an_erratum_with_brackets_as_it_is():
+    _, output, _ = run("show", "feature-emergence:construction-D.4")
+    assert "terms with 1[k = r(i,j)]/4" in output
+    assert "corrected 2 n^2 neurons, terms with 1[k = r(a,b)]/4" in output
+
+
+def test_show_a_part_of_an_id_lists_all():
+    code, output, _ = run("show", "feature-emergence:theorem-7")
+    assert code == 0
+    assert output.count("feature-emergence:theorem-7") > 2
+
+
+def test_show_nothing():
+    code, output, error = run("show", "nothing")
+    assert code == 2
+    assert output == ""
+    assert "no statement" in error
+    assert "'nothing'" in error
