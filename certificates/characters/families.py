@@ -1,21 +1,13 @@
-"""Families of groups whose max margin has a closed form: abelian, dihedral and dicyclic groups, for every size.
+"""Character tables of families of groups for every size: abelian, dihedral and dicyclic groups.
 
-By `certificates.game.equalising` the margin is 2/(3 sqrt(3n) S), S = sum of d^(5/2)/s over the nontrivial
-irreducible representations, when the condition sums sum (d^(3/2)/s) Re chi(C) are not positive; s = 1 for real type and
-1/sqrt 2
-otherwise. In these families the sums are negative for every size, because sums of roots of unity vanish:
-
-    abelian, r real characters   S = r - 1 + sqrt 2 (n - r)
-    dihedral, order 2n           S = 1 + (n - 1) 2^(3/2) for odd n, 3 + (n - 2) 2^(3/2) for even n
-    dicyclic, order 4m           S = l + 8 floor(m/2) + 2^(5/2) floor((m - 1)/2), l = 3 (m even) or 1 + 2 sqrt 2 (m odd)
-
-The margins below use these expressions alone, no table and no game. The tables are written from the lists of
-irreducible representations, so that either can be checked against the other.
+The tables are written from the lists of irreducible representations; no group is enumerated. The maximum margins of
+these families have closed forms, which use no table (`certificates.game.closed_form`), so that either can be checked
+against the other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any
 
@@ -24,21 +16,27 @@ import numpy as np
 from certificates.characters.tables import CharacterTable, cyclic_characters, product_characters
 from numerics.exact.cyclotomic.numbers import cosine, rational, root_of_unity
 
-__all__ = ["abelian_characters", "dicyclic_characters", "dihedral_characters"]
+__all__ = [
+    "abelian_characters",
+    "check_at_least",
+    "check_cyclic_orders",
+    "dicyclic_characters",
+    "dihedral_characters",
+]
 
 
 def abelian_characters(factors: Sequence[int]) -> CharacterTable:
-    """Return the table of Z_f1 x Z_f2 x .., for the given orders f >= 2 of the cyclic factors."""
-    _refuse_factors(factors)
+    """The table of Z_f1 x Z_f2 x .., for the given orders f >= 2 of the cyclic factors."""
+    check_cyclic_orders(factors)
     return reduce(product_characters, map(cyclic_characters, factors))
 
 
 def dihedral_characters(n: int) -> CharacterTable:
-    """Return the table of the dihedral group of order 2n, n >= 3: r^n = t^2 = 1, t r t = r^-1.
+    """The table of the dihedral group of order 2n, n >= 3: r^n = t^2 = 1, t r t = r^-1.
 
     Classes: r^0, r^1, .., r^floor(n/2), then the reflections t (for even n those r^k t with even and with odd k).
     """
-    _refuse_smaller(n, 3, "dihedral group of order 2n")
+    check_at_least(n, 3, "dihedral group of order 2n")
     powers = range(n // 2 + 1)
     reflections = 1 if n % 2 else 2
     rows: list[tuple[str, list[Any]]] = [
@@ -62,12 +60,12 @@ def dihedral_characters(n: int) -> CharacterTable:
 
 
 def dicyclic_characters(m: int) -> CharacterTable:
-    """Return the table of the dicyclic group of order 4m, m >= 2: a^2m = 1, x^2 = a^m, x^-1 a x = a^-1.
+    """The table of the dicyclic group of order 4m, m >= 2: a^2m = 1, x^2 = a^m, x^-1 a x = a^-1.
 
     Classes: a^0, a^1, .., a^m, then x a^k with even k and with odd k. The representation E_j of degree 2, with
     character 2 cos(pi j k/m) at a^k, is of real type for even j and of quaternionic type for odd j.
     """
-    _refuse_smaller(m, 2, "dicyclic group of order 4m")
+    check_at_least(m, 2, "dicyclic group of order 4m")
     powers = range(m + 1)
     signs = [(-1) ** k for k in powers]
     image = root_of_unity(1, 4) if m % 2 else rational(1)  # of x where a goes to -1, because x^2 = a^m
@@ -90,19 +88,22 @@ def dicyclic_characters(m: int) -> CharacterTable:
 
 
 def _folded(k: int, n: int) -> int:
-    """Return the representative of {k, -k} modulo n in 0..floor(n/2)."""
+    """The representative of {k, -k} modulo n in 0..floor(n/2)."""
     return min(k % n, -k % n)
 
 
-def _power(letter: str):
+def _power(letter: str) -> Callable[[int], str]:
+    """The names of the powers of a generator."""
     return lambda k: "e" if k == 0 else letter if k == 1 else f"{letter}^{k}"
 
 
-def _refuse_factors(factors: Sequence[int]) -> None:
+def check_cyclic_orders(factors: Sequence[int]) -> None:
+    """The check that the orders of cyclic factors are integers >= 2, at least one; ``ValueError`` otherwise."""
     if not factors or any(isinstance(f, bool) or not isinstance(f, int | np.integer) or f < 2 for f in factors):
         raise ValueError(f"The orders of the cyclic factors must be integers >= 2, at least one, not {factors!r}.")
 
 
-def _refuse_smaller(value: int, least: int, what: str) -> None:
+def check_at_least(value: int, least: int, what: str) -> None:
+    """The check that the parameter of a family is an integer of at least ``least``; ``ValueError`` otherwise."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise ValueError(f"The {what} needs an integer of at least {least}, not {value!r}.")

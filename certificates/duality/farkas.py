@@ -29,6 +29,7 @@ from certificates.duality.inequalities import (
     verify_point,
 )
 from numerics.exact.linear import solve_unique
+from numerics.exact.rationals import as_fraction
 
 __all__ = [
     "Constraint",
@@ -43,26 +44,47 @@ __all__ = [
     "verify_point",
 ]
 
-ACTIVE = 1e-9  # a float below this counts as zero when the positive columns are guessed; the guess is then proved
+ACTIVE = 1e-9
+"""The default tolerance: a float below it counts as zero when the positive columns are guessed; the guess is proved."""
+
+_SCALE = (
+    "Scale the constraints so that their integers are of like size, or divide out common factors: the solver works in "
+    "floating point."
+)
 
 
-def decide(constraints: Sequence[Constraint]) -> FarkasCertificate | FeasiblePoint:
-    """Return the proved outcome: a certificate that the system has no solution, or a solution.
+def decide(constraints: Sequence[Constraint], tolerance: float = ACTIVE) -> FarkasCertificate | FeasiblePoint:
+    """The proved outcome: a certificate that the system has no solution, or a solution.
 
-    Raises ``ValueError`` when there is no constraint, when two have one name, or when neither side can be settled.
+    Args:
+        constraints: the system.
+        tolerance: a float below it counts as zero when the positive columns of a vertex are guessed.
+
+    Raises:
+        ValueError: when there is no constraint, when two have one name, or when neither side can be settled; the
+            message then says what to turn.
     """
     try:
-        return find(constraints)
+        return find(constraints, tolerance)
     except InfeasibleProgramError:
-        return find_point(constraints)
+        pass
+    try:
+        return find_point(constraints, tolerance)
+    except InfeasibleProgramError as error:
+        raise ValueError(
+            f"The solver finds neither a solution nor a certificate that there is none. {_SCALE}"
+        ) from error
 
 
-def find(constraints: Sequence[Constraint]) -> FarkasCertificate:
-    """Return integer multipliers that prove that no real numbers satisfy all constraints; they pass `verify`.
+def find(constraints: Sequence[Constraint], tolerance: float = ACTIVE) -> FarkasCertificate:
+    """Integer multipliers that prove that no real numbers satisfy all constraints; they pass `verify`.
 
     Among the vertices of all certificates, scaled so that the contradiction has size 1, one with the smallest sum of
-    multipliers is taken. Raises ``ValueError`` when the solver finds no certificate (then `find_point` should succeed)
-    or when its answer cannot be settled exactly.
+    multipliers is taken. The tolerance is that of `decide`.
+
+    Raises:
+        InfeasibleProgramError: when the solver finds no certificate.
+        ValueError: when its answer cannot be settled exactly; the message says what to turn.
     """
     names = unknowns(constraints)
     position = {u: i for i, u in enumerate(names)}
@@ -79,7 +101,13 @@ def find(constraints: Sequence[Constraint]) -> FarkasCertificate:
     right[-1] = 1
     cost = np.ones(len(columns) + 1)
     cost[-1] = 0
-    vertex = exact_vertex(matrix, right, cost)
+    try:
+        vertex = exact_vertex(matrix, right, cost, tolerance)
+    except InfeasibleProgramError as error:
+        raise InfeasibleProgramError(
+            "The solver finds no certificate that there is no solution, so there should be one: call find_point, or "
+            "decide, which tries both sides."
+        ) from error
     scale = lcm(*(x.denominator for x in vertex))
     multipliers: dict[str, int] = {}
     for (constraint, sign), x in zip(columns, vertex, strict=False):
@@ -89,11 +117,15 @@ def find(constraints: Sequence[Constraint]) -> FarkasCertificate:
     return certificate
 
 
-def find_point(constraints: Sequence[Constraint]) -> FeasiblePoint:
-    """Return an exact solution of all constraints; it passes `verify_point`.
+def find_point(constraints: Sequence[Constraint], tolerance: float = ACTIVE) -> FeasiblePoint:
+    """An exact solution of all constraints; it passes `verify_point`.
 
-    The smallest excess of a strict inequality over its bound, cut off at 1, is as large as possible. Raises
-    ``ValueError`` when the solver finds no solution (then `find` should succeed) or when it cannot be settled exactly.
+    The smallest excess of a strict inequality over its bound, cut off at 1, is as large as possible. The tolerance is
+    that of `decide`.
+
+    Raises:
+        InfeasibleProgramError: when the solver finds no solution.
+        ValueError: when its answer cannot be settled exactly; the message says what to turn.
     """
     names = unknowns(constraints)
     position = {u: i for i, u in enumerate(names)}
@@ -110,7 +142,13 @@ def find_point(constraints: Sequence[Constraint]) -> FeasiblePoint:
     matrix[m, [2 * n, 2 * n + m + 1]] = 1
     cost = np.zeros(matrix.shape[1])
     cost[2 * n] = -1
-    vertex = exact_vertex(matrix, right, cost)
+    try:
+        vertex = exact_vertex(matrix, right, cost, tolerance)
+    except InfeasibleProgramError as error:
+        raise InfeasibleProgramError(
+            "The solver finds no solution, so there should be a certificate of that: call find, or decide, which tries "
+            "both sides."
+        ) from error
     point = FeasiblePoint({u: vertex[i] - vertex[n + i] for i, u in enumerate(names)})
     verify_point(constraints, point)
     return point
@@ -120,25 +158,33 @@ class InfeasibleProgramError(ValueError):
     """The solver reports that the linear program has no feasible point."""
 
 
-def exact_vertex(matrix: np.ndarray, right: np.ndarray, cost: np.ndarray) -> list[Fraction]:
-    """Return an optimal vertex of: minimise cost . x, matrix @ x = right, x >= 0; exact in all but the optimality.
+def exact_vertex(matrix: np.ndarray, right: np.ndarray, cost: np.ndarray, tolerance: float = ACTIVE) -> list[Fraction]:
+    """An optimal vertex of: minimise cost . x, matrix @ x = right, x >= 0; exact in all but the optimality.
 
-    Raises `InfeasibleProgramError` if there is no such x, ``ValueError`` if the vertex cannot be settled exactly.
-    ``matrix`` (equations, unknowns) and ``right`` (equations,) hold Python integers of any size, ``cost`` (unknowns,)
-    floats.
+    Args:
+        matrix: Python integers of any size, shape (equations, unknowns).
+        right: Python integers of any size, shape (equations,).
+        cost: floats, shape (unknowns,).
+        tolerance: a float below it counts as zero when the positive columns are guessed.
+
+    Raises:
+        InfeasibleProgramError: if there is no such x.
+        ValueError: if the vertex cannot be settled exactly; the message says what to turn.
     """
     result = linprog(cost, A_eq=csr_array(matrix.astype(float)), b_eq=right.astype(float), method="highs-ds")
     if result.status == 2:
-        raise InfeasibleProgramError("The solver reports that this side of the alternative has no solution.")
+        raise InfeasibleProgramError("The solver reports that the linear program has no feasible point.")
     if result.status != 0:
-        raise ValueError(f"The linear program was not solved: {result.message}")
-    support = np.flatnonzero(result.x > ACTIVE)
+        raise ValueError(f"The linear program was not solved: {result.message} {_SCALE}")
+    support = np.flatnonzero(result.x > tolerance)
     try:
         entries = solve_unique(matrix[:, support], right)
     except ValueError as error:
-        raise ValueError(f"The solver's vertex could not be settled exactly (ACTIVE = {ACTIVE}): {error}") from error
+        raise ValueError(
+            f"The solver's vertex could not be settled exactly: {error} It was guessed with tolerance = {tolerance:g}: "
+            "pass a larger one if noise of the solver counted as positive, a smaller one if small entries were cut off."
+        ) from error
     vertex = [Fraction(0)] * matrix.shape[1]
     for j, x in zip(support, entries, strict=True):
-        exact = fmpq(x)
-        vertex[j] = Fraction(int(exact.p), int(exact.q))
+        vertex[j] = as_fraction(fmpq(x))
     return vertex

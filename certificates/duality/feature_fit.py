@@ -1,15 +1,13 @@
 """How well a linear predictor of bounded norm on fixed features fits a parity, with certificates from both sides.
 
-Features are a table Psi of shape (2^n, D) over all inputs x of {-1, 1}^n: given as numbers, by functions
-(`tabulate`), or as the neural tangent kernel of a torch network (`tangent_features`: its gradient in the parameters).
-The best hinge loss of a parity chi_S under ||w|| <= R,
+For a table of features Psi on all inputs of {-1, 1}^n (`certificates.duality.features`), the best hinge loss of a
+parity chi_S under ||w|| <= R,
 
     v(S) = min_(||w|| <= R) E (1 - chi_S <w, Psi>)_+ = max_(0 <= alpha <= 1) E alpha - R ||E alpha chi_S Psi||,
 
 with one alpha(x) for each input, is a second-order cone program. It is solved in floating point; its two solutions are
 rounded, and what is returned is exact: `FitCertificate` holds a w within the ball and an alpha, hence an upper and a
-lower bound, and `verify` checks both in integer arithmetic, without a root, whatever the solver did. Floats in the
-table count as the binary fractions that they are.
+lower bound, and `verify` checks both in integer arithmetic, without a root, whatever the solver did.
 
 At alpha = 1 the lower bound is 1 - R |a_S|, a_S = E chi_S Psi. The a_S over all S have squares of sum E |Psi|^2, so
 over the C(n,k) sets of size k the largest v(S), and even the average, is at least
@@ -27,16 +25,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
-from math import comb, isqrt
-from typing import TYPE_CHECKING
+from math import comb, isqrt, lcm
 
 import numpy as np
 from flint import arb, fmpq, fmpz_mat
 
-from certificates.duality.features import FeatureTable, _check_sizes, _integers, _labels, _support
+from certificates.duality.features import FeatureTable, checked_support, parity_labels
 
-if TYPE_CHECKING:
-    pass
+__all__ = ["FitCertificate", "best_fit", "certify", "fit_all_parities", "theorem_bound", "verify"]
 
 _GRID = 2**30
 """Solutions of the solver are rounded to multiples of 1/_GRID."""
@@ -78,22 +74,25 @@ def theorem_bound(table: FeatureTable, k: int, radius: Fraction | int | str) -> 
 
 
 def best_fit(table: FeatureTable, support: Iterable[int], radius: Fraction | int | str) -> FitCertificate:
-    """Solve for v(S) and return a verified bracket of it.
+    """A verified bracket of v(S), from the solutions of the solver.
 
     Raises:
         ValueError: if the support is no set of inputs, the radius is negative, or the solver returns no solution.
     """
     import cvxpy  # slow to import
 
-    S, R = _support(support, table.inputs), _radius(radius)
-    psi, labels = table.floats(), _labels(S, table.inputs)
+    S, R = checked_support(support, table.inputs), _radius(radius)
+    psi, labels = table.floats(), parity_labels(S, table.inputs)
     rows = len(psi)
     w, slack = cvxpy.Variable(table.dimension), cvxpy.Variable(rows, nonneg=True)
     margins = slack >= 1 - cvxpy.multiply(labels, psi @ w)
     problem = cvxpy.Problem(cvxpy.Minimize(cvxpy.sum(slack) / rows), [margins, cvxpy.norm(w, 2) <= float(R)])
     problem.solve(solver=cvxpy.CLARABEL)
     if w.value is None or margins.dual_value is None:
-        raise ValueError(f"The solver found no solution for the parity of {S}: {problem.status}.")
+        raise ValueError(
+            f"The solver found no solution for the parity of {S}: {problem.status}. Scale the features down "
+            "(certificates.duality.features.normalised) and the radius up: the solver works in floating point."
+        )
     multipliers = rows * np.asarray(margins.dual_value, dtype=np.float64)
     dual = tuple(_rounded(x) for x in np.clip(multipliers, 0, 1).tolist())
     return certify(table, S, R, w.value.tolist(), dual)
@@ -111,7 +110,7 @@ def certify(
     Raises:
         ValueError: as `verify`.
     """
-    S, R = _support(support, table.inputs), _radius(radius)
+    S, R = checked_support(support, table.inputs), _radius(radius)
     w = [_rounded(x) for x in weights]
     norm = _root_above(sum((x * x for x in w), start=Fraction(0)))
     shrunk = tuple(x * R / norm if norm > R else x for x in w)
@@ -125,12 +124,12 @@ def certify(
 
 
 def verify(table: FeatureTable, certificate: FitCertificate) -> None:
-    """Return if the certificate proves lower <= v(S) <= upper for these features, in integer arithmetic.
+    """The check that a certificate proves lower <= v(S) <= upper for these features, in integer arithmetic.
 
     Raises:
         ValueError: naming what fails: the sizes, a dual entry outside [0, 1], the norm of the weights, a bound.
     """
-    S, R = _support(certificate.support, table.inputs), _radius(certificate.radius)
+    S, R = checked_support(certificate.support, table.inputs), _radius(certificate.radius)
     alpha, w = certificate.dual, certificate.weights
     _check_sizes(table, alpha, w)
     outside = [i for i, x in enumerate(alpha) if not 0 <= x <= 1]
@@ -157,7 +156,12 @@ def fit_all_parities(table: FeatureTable, k: int, radius: Fraction | int | str) 
     return [best_fit(table, S, radius) for S in combinations(range(table.inputs), k)]
 
 
-# ---- helpers
+def _check_sizes(table: FeatureTable, alpha: Sequence[Fraction], w: Sequence[Fraction]) -> None:
+    if len(alpha) != 2**table.inputs or len(w) != table.dimension:
+        raise ValueError(
+            f"The certificate must have {2**table.inputs} dual entries and {table.dimension} weights, "
+            f"not {len(alpha)} and {len(w)}."
+        )
 
 
 def _radius(radius: Fraction | int | str) -> Fraction:
@@ -180,7 +184,7 @@ def _root_above(x: Fraction) -> Fraction:
 def _squared_correlation(table: FeatureTable, support: tuple[int, ...], alpha: Sequence[Fraction]) -> Fraction:
     """|E alpha chi_S Psi|^2, exactly."""
     numerators, common = _integers(alpha)
-    signs = _labels(support, table.inputs).tolist()
+    signs = parity_labels(support, table.inputs).tolist()
     row = fmpz_mat(1, len(signs), [s * a for s, a in zip(signs, numerators, strict=True)])
     total = sum(int(x) ** 2 for x in (row * table.numerators).entries())
     return Fraction(total, (common * table.denominator * len(signs)) ** 2)
@@ -191,6 +195,12 @@ def _hinge_loss(table: FeatureTable, support: tuple[int, ...], weights: Sequence
     numerators, common = _integers(weights)
     column = table.numerators * fmpz_mat(len(numerators), 1, numerators)
     one = common * table.denominator
-    signs = _labels(support, table.inputs).tolist()
+    signs = parity_labels(support, table.inputs).tolist()
     losses = (max(0, one - s * int(f)) for s, f in zip(signs, column.entries(), strict=True))
     return Fraction(sum(losses), one * len(signs))
+
+
+def _integers(values: Sequence[Fraction]) -> tuple[list[int], int]:
+    """(numerators, common denominator)."""
+    common = lcm(*(x.denominator for x in values))
+    return [int(x * common) for x in values], common

@@ -1,4 +1,12 @@
-"""Feature tables of kernels on sign vectors, exactly."""
+"""Feature maps on all sign vectors, as exact tables.
+
+A feature map Psi is a table of shape (2^n, D), one row for each input of {-1, 1}^n: given as numbers (`feature_table`),
+by functions (`tabulate`), or as the gradient of a torch network in its parameters (`tangent_features`), whose inner
+products are the neural tangent kernel. Floats count as the binary fractions that they are, so that everything computed
+from a table is exact. `certificates.duality.feature_fit` asks how well a linear predictor on a table fits a parity.
+
+Source: hidden-progress, theorem 5.6.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +20,28 @@ import numpy as np
 from flint import fmpq, fmpz, fmpz_mat
 from numpy.typing import ArrayLike, NDArray
 
+from constructions.networks.inputs import sign_inputs
 from numerics.exact.numbers import as_exact
+from numerics.exact.rationals import as_fraction
 from numerics.fourier.walsh import walsh_hadamard_inplace
 
 if TYPE_CHECKING:
     import torch
 
+__all__ = [
+    "LARGEST_INPUTS",
+    "FeatureTable",
+    "checked_support",
+    "feature_table",
+    "normalised",
+    "parity_correlations",
+    "parity_labels",
+    "tabulate",
+    "tangent_features",
+]
 
 LARGEST_INPUTS = 12
+"""The largest number n of inputs: a table has 2^n rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,8 +50,9 @@ class FeatureTable:
 
     Attributes:
         inputs: n.
-        numerators: integers, shape (2^n, D), in the order of `numerics.fourier.walsh` (bit i of the row is set where
-        x_i = -1). denominator: a positive integer.
+        numerators: integers, shape (2^n, D), in the order of `numerics.fourier.walsh`: bit i of the row is set where
+            x_i = -1.
+        denominator: a positive integer.
     """
 
     inputs: int
@@ -69,7 +92,7 @@ def feature_table(values: ArrayLike | Sequence[Any]) -> FeatureTable:
             raise ValueError("The features must be finite numbers.")
         entries = [Fraction(x) for x in array.ravel().tolist()]
     else:
-        entries = [Fraction(int(x.p), int(x.q)) for x in as_exact(array).ravel().tolist()]
+        entries = [as_fraction(x) for x in as_exact(array).ravel().tolist()]
     denominator = lcm(*(x.denominator for x in entries))
     numerators = fmpz_mat(rows, array.shape[1], [int(x * denominator) for x in entries])
     return FeatureTable(rows.bit_length() - 1, numerators, denominator)
@@ -142,32 +165,29 @@ def parity_correlations(table: FeatureTable) -> NDArray[np.float64]:
     return np.sqrt((columns**2).sum(axis=0)) / 2**table.inputs
 
 
-def _points(n: int) -> NDArray[Any]:
-    if isinstance(n, bool) or not isinstance(n, int | np.integer) or not 1 <= n <= LARGEST_INPUTS:
-        raise ValueError(f"The number of inputs must be an integer in 1, ..., {LARGEST_INPUTS}, not {n!r}.")
-    return 1 - 2 * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1)
+def parity_labels(support: tuple[int, ...], n: int) -> NDArray[Any]:
+    """chi_S on all inputs, shape (2^n,), 1 or -1.
 
-
-def _labels(support: tuple[int, ...], n: int) -> NDArray[Any]:
+    Raises:
+        ValueError: if n is out of range.
+    """
     return _points(n)[:, list(support)].prod(axis=1)
 
 
-def _support(support: Iterable[int], n: int) -> tuple[int, ...]:
+def checked_support(support: Iterable[int], n: int) -> tuple[int, ...]:
+    """The set S of a parity, increasing.
+
+    Raises:
+        ValueError: if it is no set of inputs 0, ..., n - 1.
+    """
     members = tuple(sorted(support))
     if len(set(members)) < len(members) or any(i not in range(n) for i in members):
         raise ValueError(f"The support {list(members)} must be a set of inputs 0, ..., {n - 1}.")
     return members
 
 
-def _check_sizes(table: FeatureTable, alpha: Sequence[Fraction], w: Sequence[Fraction]) -> None:
-    if len(alpha) != 2**table.inputs or len(w) != table.dimension:
-        raise ValueError(
-            f"The certificate must have {2**table.inputs} dual entries and {table.dimension} weights, "
-            f"not {len(alpha)} and {len(w)}."
-        )
-
-
-def _integers(values: Sequence[Fraction]) -> tuple[list[int], int]:
-    """(numerators, common denominator)."""
-    common = lcm(*(x.denominator for x in values))
-    return [int(x * common) for x in values], common
+def _points(n: int) -> NDArray[Any]:
+    """All inputs, shape (2^n, n)."""
+    if isinstance(n, bool) or not isinstance(n, int | np.integer) or not 1 <= n <= LARGEST_INPUTS:
+        raise ValueError(f"The number of inputs must be an integer in 1, ..., {LARGEST_INPUTS}, not {n!r}.")
+    return sign_inputs(n)

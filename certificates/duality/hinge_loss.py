@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from certificates.duality.farkas import exact_vertex
 from numerics.exact.numbers import as_exact
+from numerics.exact.rationals import as_fraction
 
 __all__ = ["HingeCertificate", "least_hinge_loss", "verify"]
 
@@ -40,15 +41,17 @@ class HingeCertificate:
 
 
 def least_hinge_loss(features: ArrayLike, labels: Sequence[int], law: Sequence[object]) -> HingeCertificate:
-    """Return a verified certificate.
+    """The least hinge loss of a read-out of the features, with a verified certificate.
 
     Args:
         features: shape (inputs, neurons), exact rational numbers; a constant column stands for an output bias.
-        labels: +-1 for each input. law: the probabilities (or any nonnegative rational weights) of the inputs.
+        labels: +-1 for each input.
+        law: the probabilities (or any nonnegative rational weights) of the inputs.
 
     Raises:
         ValueError: for shapes that do not fit, other labels, negative weights, numbers that are not exact and rational,
-            or if the vertices of the solver cannot be settled exactly.
+            or if the vertices of the solver cannot be settled exactly (`certificates.duality.farkas.exact_vertex` says
+            what to turn).
     """
     rows, signs, weights = _checked(features, labels, law)
     count, width = len(rows), len(rows[0])
@@ -69,7 +72,7 @@ def least_hinge_loss(features: ArrayLike, labels: Sequence[int], law: Sequence[o
 
 
 def verify(features: ArrayLike, labels: Sequence[int], law: Sequence[object], certificate: HingeCertificate) -> None:
-    """Return if the certificate proves that its value is the least hinge loss, in fractions.
+    """The check that a certificate proves that its value is the least hinge loss, in fractions.
 
     Raises:
         ValueError: naming what fails: the sizes, the range of the multipliers, a feature that they do not annihilate,
@@ -110,12 +113,8 @@ def _checked(
         raise ValueError("The features and the law must be rational numbers.")
     if any(y not in (1, -1) for y in labels) or any(p < 0 for p in weights):
         raise ValueError("The labels must be 1 or -1, and the weights of the law at least 0.")
-    rows = [[_fraction(x) for x in row] for row in table]
-    return rows, [int(y) for y in labels], [_fraction(p) for p in weights]
-
-
-def _fraction(x: fmpq) -> Fraction:
-    return Fraction(int(x.p), int(x.q))
+    rows = [[as_fraction(x) for x in row] for row in table]
+    return rows, [int(y) for y in labels], [as_fraction(p) for p in weights]
 
 
 def _identity(size: int) -> NDArray[np.object_]:
@@ -123,7 +122,7 @@ def _identity(size: int) -> NDArray[np.object_]:
 
 
 def _vertex(matrix: NDArray[np.object_], right: list[Fraction], cost: list[float]) -> list[Fraction]:
-    """`exact_vertex` of a program with fractions: every equation is multiplied by its common denominator."""
+    """The `exact_vertex` of a program with fractions: every equation is multiplied by its common denominator."""
     rows, sides = [], []
     for row, side in zip(matrix.tolist(), right, strict=True):
         scale = lcm(*(Fraction(x).denominator for x in [*row, side]))

@@ -29,8 +29,11 @@ Relation = Literal[">=", ">", "="]
 class Constraint:
     """``sum_u coefficients[u] * u  relation  bound`` with named real unknowns u and integer coefficients.
 
-    ``name`` identifies the constraint in a certificate. Zero coefficients are dropped. Raises ``ValueError`` for a
-    coefficient or bound that is no integer (multiply fractions out first) and for an unknown relation.
+    ``name`` identifies the constraint in a certificate. Zero coefficients are dropped.
+
+    Raises:
+        ValueError: for a coefficient or bound that is no integer (multiply fractions out first) and for an unknown
+            relation.
     """
 
     name: str
@@ -55,7 +58,10 @@ class Constraint:
 class FarkasCertificate:
     """Integer multipliers by the names of constraints; a constraint that is not named has the multiplier 0.
 
-    They are divided by their greatest common divisor. Raises ``ValueError`` for a multiplier that is no integer.
+    They are divided by their greatest common divisor.
+
+    Raises:
+        ValueError: for a multiplier that is no integer.
     """
 
     multipliers: Mapping[str, int] = field(default_factory=dict)
@@ -70,7 +76,8 @@ class FarkasCertificate:
 class FeasiblePoint:
     """Exact values by the names of the unknowns; an unknown that is not named is 0.
 
-    Raises ``ValueError`` for a value that is neither an integer nor a ``Fraction``.
+    Raises:
+        ValueError: for a value that is neither an integer nor a ``Fraction``.
     """
 
     values: Mapping[str, Fraction]
@@ -84,16 +91,17 @@ class FeasiblePoint:
 
 
 def unknowns(constraints: Sequence[Constraint]) -> tuple[str, ...]:
-    """Return the unknowns that occur with a nonzero coefficient, in the order of their first appearance."""
+    """The unknowns that occur with a nonzero coefficient, in the order of their first appearance."""
     return tuple(dict.fromkeys(u for constraint in constraints for u in constraint.coefficients))
 
 
 def verify(constraints: Sequence[Constraint], certificate: FarkasCertificate) -> None:
-    """Return if the certificate proves that no real numbers satisfy all constraints; integers only.
+    """The check that a certificate proves that no real numbers satisfy all constraints; integers only.
 
-    Raises ``ValueError`` naming the first line that fails: two constraints of one name, a multiplier of a constraint
-    that is not there, a negative multiplier of an inequality, an unknown that does not cancel, or a sum that is no
-    contradiction.
+    Raises:
+        ValueError: naming the first line that fails: two constraints of one name, a multiplier of a constraint that is
+            not there, a negative multiplier of an inequality, an unknown that does not cancel, or a sum that is no
+            contradiction.
     """
     by_name = _by_name(constraints)
     total: dict[str, int] = {}
@@ -116,7 +124,11 @@ def verify(constraints: Sequence[Constraint], certificate: FarkasCertificate) ->
 
 
 def verify_point(constraints: Sequence[Constraint], point: FeasiblePoint) -> None:
-    """Return if the point satisfies every constraint exactly; else raise ``ValueError`` naming the first violated."""
+    """The check that a point satisfies every constraint exactly.
+
+    Raises:
+        ValueError: naming the first violated constraint.
+    """
     for constraint in _by_name(constraints).values():
         value = sum((a * point.values.get(u, Fraction(0)) for u, a in constraint.coefficients.items()), Fraction(0))
         fine = {

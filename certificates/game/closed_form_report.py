@@ -1,9 +1,8 @@
-"""The condition report of a group: whether the closed form of theorem 7.9 is its max margin, and what is active.
+"""The report on the closed form of a group: whether it is the max margin, by how much it falls short, what is active.
 
-The closed form, 2/(3 sqrt(3n) S) with S = sum d^(5/2)/s for two factors, is a lower bound for every finite group,
-because the masses proportional to d^(5/2)/s exist (`certificates.game.equalising`, also for other numbers of
-factors). It
-is the max margin exactly when no *condition sum* sum_{R != 1} (d^(3/2)/s) Re chi_R(C) is positive:
+The closed form (`certificates.game.closed_form`) is a lower bound for every finite group, because the masses
+proportional to d w exist. It is the max margin exactly when no *condition sum* sum_{R != 1} w_R Re chi_R(C) is
+positive:
 
 - If none is, the equalising class weights -|C|/S times the sums are a distribution, and prove it.
 - If the closed form is the margin, its masses are optimal and all positive, so by complementary slackness optimal class
@@ -107,7 +106,7 @@ class ClosedFormReport:
         return self.faces.columns
 
     def lines(self) -> list[str]:
-        """Return the report as short sentences."""
+        """The report as short sentences."""
         game, table = self.solution.game, self.table
         classes = [table.class_names[C] for C in game.columns]
         irreps = [table.irrep_names[R] for R in game.rows]
@@ -134,9 +133,10 @@ class ClosedFormReport:
 
 
 def closed_form_report(table: CharacterTable, factors: int = 2) -> ClosedFormReport:
-    """Solve the margin game of a table for products of ``factors`` elements exactly; compare it with the closed form.
+    """The exact solution of the margin game of a table, for ``factors`` factors, compared with the closed form.
 
-    Raises ``ValueError`` when the game cannot be solved exactly (see `certificates.game.margin_game.solve`).
+    Raises:
+        ValueError: when the game cannot be solved exactly (see `certificates.game.margin_game.solve`).
     """
     game = MarginGame(table, factors)
     return ClosedFormReport(solve_table(table, factors), condition_sums(game), closed_form_margin(game))

@@ -43,9 +43,14 @@ class GameEnclosure:
 
 
 def enclose(game: MarginGame, bits: int = 128) -> GameEnclosure:
-    """Bound the value of the game rigorously from both sides; the gap is of the size of floating-point errors.
+    """Rigorous bounds of the value of the game from both sides; the gap is of the size of floating-point errors.
 
-    ``bits``: precision of the balls. Raises ``ValueError`` when the linear program is not solved.
+    Args:
+        game: any game; nothing is guessed of its optimal pair.
+        bits: precision of the balls.
+
+    Raises:
+        ValueError: when the linear program is not solved.
     """
     payoff = game.payoff()
     eps, _ = optimal_strategy(payoff)
@@ -54,9 +59,10 @@ def enclose(game: MarginGame, bits: int = 128) -> GameEnclosure:
 
 
 def bounds_of(game: MarginGame, z: np.ndarray, t: np.ndarray, bits: int = 128) -> GameEnclosure:
-    """Return the bounds that any floats z (rows,) and t (columns,) prove; negative entries count as zero.
+    """The bounds that any floats z (rows,) and t (columns,) prove; negative entries count as zero.
 
-    Raises ``ValueError`` unless both have the right length, are finite, and have a positive entry.
+    Raises:
+        ValueError: unless both have the right length, are finite, and have a positive entry.
     """
     rational_z = _nonnegative("z", z, len(game.rows))
     rational_t = _nonnegative("t", t, len(game.columns))
@@ -66,8 +72,7 @@ def bounds_of(game: MarginGame, z: np.ndarray, t: np.ndarray, bits: int = 128) -
         proposed, class_weights = as_balls(rational_z), as_balls(rational_t)
         below = ball_min((proposed @ defects) / (proposed @ weights))
         above = ball_max((defects @ class_weights) / weights)
-        # the ball of certificates.game.margin_game.margin_scale, whose square root may lie in no supported cyclotomic
-        # field
+        # the ball of `margin_scale`, whose square root may lie in no supported cyclotomic field
         scale = arb(factorial(game.factors)) / arb((game.factors + 1) * game.table.order).sqrt() ** (game.factors + 1)
         ends = [
             _rational(end) for end in (below.lower(), above.upper(), (scale * below).lower(), (scale * above).upper())
@@ -76,13 +81,13 @@ def bounds_of(game: MarginGame, z: np.ndarray, t: np.ndarray, bits: int = 128) -
 
 
 def _nonnegative(name: str, vector: np.ndarray, length: int) -> np.ndarray:
-    """Return the entries as exact rationals, negative ones replaced by zero."""
+    """The entries as exact rationals, negative ones replaced by zero."""
     if vector.shape != (length,) or not np.all(np.isfinite(vector)) or not np.any(vector > 0):
         raise ValueError(f"{name} must hold {length} finite numbers, one of them positive, but is {vector}.")
     return np.array([fmpq(*float(max(entry, 0.0)).as_integer_ratio()) for entry in vector], dtype=object)
 
 
 def _rational(end: arb) -> fmpq:
-    """Return the exact value of a ball of radius zero."""
+    """The exact value of a ball of radius zero."""
     mantissa, exponent = end.man_exp()
     return fmpq(mantissa) * fmpq(2) ** int(exponent)

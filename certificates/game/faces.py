@@ -2,21 +2,10 @@
 
 Let v > 0 be the value of the game M. The optimal masses eps form a polytope, and so do the optimal class weights t. A
 pair (eps, t) of optimal vectors is *strictly complementary* if t_C > 0 exactly on the columns with (eps^T M)_C = v and
-eps_R > 0 exactly on the rows with (M t)_R = v; call these columns T and rows E. Such pairs exist (Goldman and Tucker).
-
-**Criterion.** Let D[R, C] = d_R - Re chi_R(C) and let (E, T) come from a strictly complementary pair. Then the
-polytope of optimal masses has dimension |E| - rank D[E, T] and that of the optimal class weights |T| - rank D[E, T].
-So eps is unique exactly when the rows of D[E, T] are independent, t exactly when its columns are.
-
-*Proof.* Let eps' be optimal. From eps'^T M t = v, eps' M >= v and M t <= v: eps'_R = 0 for every R outside E, and
-(eps'^T M)_C = v for every C in T. So eps' - eps lies in K = {x in R^E : x^T M[E, T] = 0}. Conversely let x be in K.
-Its entries add up to 0, because v sum_R x_R = sum_R x_R (M t)_R = x^T M[E, T] t_T = 0. For small s > 0, eps + s x is
->= 0, because eps > 0 on E, and (eps + s x)^T M is v on T and > v off T, because eps^T M is: it is optimal. So the
-polytope is a neighbourhood of eps in eps + K, and dim K = |E| - rank M[E, T]. M differs from D by the positive factors
-1/weights_R of the rows, so that the ranks agree. The same with the players exchanged. QED
-
-Independence needs the *strict* pair only to be refuted: if the rows of D[E', T'] are independent for the rows E' tied
-by *some* optimal t with support T', then the first half of the proof shows that eps is unique.
+eps_R > 0 exactly on the rows with (M t)_R = v; call these columns T and rows E. With D[R, C] = d_R - Re chi_R(C), the
+polytope of optimal masses has dimension |E| - rank D[E, T] and that of the optimal class weights |T| - rank D[E, T]
+(OPTIMAL_FACES.md beside this file, section 2). So eps is unique exactly when the rows of D[E, T] are independent, t
+exactly when its columns are.
 
 `optimal_faces` averages optimal vertices until the pair is strictly complementary. Floating-point linear programs
 propose the vertices; each is solved exactly and verified, and strict complementarity is checked exactly.
@@ -24,6 +13,8 @@ propose the vertices; each is solved exactly and verified, and strict complement
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,7 +27,8 @@ from numerics.exact.linear import rank
 __all__ = ["OptimalFaces", "optimal_faces"]
 
 BITS = 192  # of the balls that prove full rank; where they do not, the rank is computed exactly
-VISIBLE = 1e-7  # the accuracy that HiGHS promises: a smaller growth of an objective is not taken for one
+VISIBLE = 1e-7
+"""The default growth: the accuracy that HiGHS promises. A smaller growth of an objective is not taken for one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,11 +36,11 @@ class OptimalFaces:
     """The two polytopes of optimal vectors of a solved game.
 
     ``interior`` is a strictly complementary optimal pair: its positive entries are all that can be positive in optimal
-    vectors. ``kernel_rank`` is the rank of D on its rows and columns.
+    vectors. ``active_rank`` is the rank of D on the active rows and columns, rank D[E, T].
     """
 
     interior: GameSolution
-    kernel_rank: int
+    active_rank: int
 
     @property
     def rows(self) -> tuple[int, ...]:
@@ -63,12 +55,12 @@ class OptimalFaces:
     @property
     def mass_dimension(self) -> int:
         """The dimension of the polytope of optimal masses; 0 means that eps is unique."""
-        return len(self.rows) - self.kernel_rank
+        return len(self.rows) - self.active_rank
 
     @property
     def class_weight_dimension(self) -> int:
         """The dimension of the polytope of optimal class weights; 0 means that t is unique."""
-        return len(self.columns) - self.kernel_rank
+        return len(self.columns) - self.active_rank
 
     @property
     def unique_masses(self) -> bool:
@@ -81,12 +73,19 @@ class OptimalFaces:
         return self.class_weight_dimension == 0
 
 
-def optimal_faces(solution: GameSolution) -> OptimalFaces:
-    """Find a strictly complementary pair of a solved game and decide uniqueness by the criterion above, exactly.
+def optimal_faces(solution: GameSolution, tolerance: float = ACTIVE, growth: float = VISIBLE) -> OptimalFaces:
+    """The optimal faces of a solved game, by a strictly complementary pair and the criterion above, exactly.
 
-    Raises ``ValueError`` when the linear programs do not lead to such a pair: the decision is refused, not guessed.
+    Args:
+        solution: an optimal pair.
+        tolerance: a float below it counts as zero when the active set of a vertex is guessed, as in `solve`.
+        growth: how much larger than at the known pair an entry must be in floats to be looked at exactly.
+
+    Raises:
+        ValueError: when the linear programs do not lead to such a pair, with what to turn: the decision is refused, not
+            guessed.
     """
-    game = solution.game
+    game, settings = solution.game, _Settings(tolerance, growth)
     pairs, interior = [solution], solution
     while True:
         row = _missing(interior.tight_rows, interior.eps)
@@ -94,25 +93,34 @@ def optimal_faces(solution: GameSolution) -> OptimalFaces:
         # a row that all optimal t tie has mass in some optimal eps, and conversely; so with the columns
         if row is not None:
             name = game.table.irrep_names[game.rows[row]]
-            moved = _with_mass(solution, row) or _with_smaller_payoff(solution, row)
+            moved = _with_mass(solution, row, settings) or _with_smaller_payoff(solution, row, settings)
         elif column is not None:
             name = game.table.class_names[game.columns[column]]
-            moved = _with_weight(solution, column) or _with_larger_margin(solution, column)
+            moved = _with_weight(solution, column, settings) or _with_larger_margin(solution, column, settings)
         else:
             break
         if moved is None:
             raise ValueError(
                 f"Uniqueness for {game.table.name} stays undecided: {name} is tied, but no optimal vector with a "
-                "positive entry there was found."
+                f"positive entry there was found. Pass optimal_faces a growth below {growth:g}, so that smaller "
+                "entries are looked at."
             )
         pairs.append(moved)
         interior = _average(pairs)
-    kernel = game.defects[np.ix_(interior.tight_rows, interior.tight_columns)]
-    return OptimalFaces(interior, _rank(kernel))
+    active = game.defects[np.ix_(interior.tight_rows, interior.tight_columns)]
+    return OptimalFaces(interior, _rank(active))
+
+
+@dataclass(frozen=True)
+class _Settings:
+    """The tolerances of `optimal_faces`."""
+
+    tolerance: float
+    growth: float
 
 
 def _missing(tight: tuple[int, ...], vector: np.ndarray) -> int | None:
-    """Return the first tight position where the vector is zero."""
+    """The first tight position where the vector is zero."""
     return next((position for position in tight if vector[position] == 0), None)
 
 
@@ -122,52 +130,68 @@ def _average(pairs: list[GameSolution]) -> GameSolution:
     return verify(pairs[0].game, pairs[0].value, np.asarray(eps), np.asarray(t))
 
 
-def _with_mass(solution: GameSolution, row: int) -> GameSolution | None:
-    """Return a pair with eps_row > 0, or None if the linear program finds none."""
-    return _other_masses(solution, np.eye(len(solution.eps))[row])
+def _with_mass(solution: GameSolution, row: int, settings: _Settings) -> GameSolution | None:
+    """A pair with eps_row > 0, or None if the linear program finds none."""
+    return _other_masses(solution, np.eye(len(solution.eps))[row], settings)
 
 
-def _with_larger_margin(solution: GameSolution, column: int) -> GameSolution | None:
-    """Return a pair whose margin at the column exceeds the value, or None if the linear program finds none."""
-    return _other_masses(solution, solution.game.payoff()[:, column] / float(solution.value))
+def _with_larger_margin(solution: GameSolution, column: int, settings: _Settings) -> GameSolution | None:
+    """A pair whose margin at the column exceeds the value, or None if the linear program finds none."""
+    return _other_masses(solution, solution.game.payoff()[:, column] / float(solution.value), settings)
 
 
-def _with_weight(solution: GameSolution, column: int) -> GameSolution | None:
-    """Return a pair with t_column > 0, or None if the linear program finds none."""
-    return _other_class_weights(solution, np.eye(len(solution.t))[column])
+def _with_weight(solution: GameSolution, column: int, settings: _Settings) -> GameSolution | None:
+    """A pair with t_column > 0, or None if the linear program finds none."""
+    return _other_class_weights(solution, np.eye(len(solution.t))[column], settings)
 
 
-def _with_smaller_payoff(solution: GameSolution, row: int) -> GameSolution | None:
-    """Return a pair whose payoff of the row is below the value, or None if the linear program finds none."""
-    return _other_class_weights(solution, -solution.game.payoff()[row] / float(solution.value))
+def _with_smaller_payoff(solution: GameSolution, row: int, settings: _Settings) -> GameSolution | None:
+    """A pair whose payoff of the row is below the value, or None if the linear program finds none."""
+    return _other_class_weights(solution, -solution.game.payoff()[row] / float(solution.value), settings)
 
 
-def _other_masses(solution: GameSolution, objective: np.ndarray) -> GameSolution | None:
-    """Return the pair with the optimal masses, a vertex, that maximise the objective; None if none grows."""
+def _other_masses(solution: GameSolution, objective: np.ndarray, settings: _Settings) -> GameSolution | None:
+    """The pair with the optimal masses, a vertex, that maximise the objective; None if none grows."""
     game = solution.game
     payoff = game.payoff() / float(solution.value)
     eps = _face_vertex(payoff.T, solution.tight_rows, np.flatnonzero(solution.t != 0), objective)
-    if objective @ eps < objective @ solution.eps.astype(float) + VISIBLE:
+    if objective @ eps < objective @ solution.eps.astype(float) + settings.growth:
         return None
-    value, exact = masses_on(game, np.flatnonzero(eps > ACTIVE), np.flatnonzero(eps @ payoff < 1 + ACTIVE))
-    return verify(game, value, exact, solution.t)
+    support, tight = np.flatnonzero(eps > settings.tolerance), np.flatnonzero(eps @ payoff < 1 + settings.tolerance)
+    with _tolerance_named(settings):
+        value, exact = masses_on(game, support, tight)
+        return verify(game, value, exact, solution.t)
 
 
-def _other_class_weights(solution: GameSolution, objective: np.ndarray) -> GameSolution | None:
-    """Return the pair with the optimal class weights, a vertex, that maximise the objective; None if none grows."""
+def _other_class_weights(solution: GameSolution, objective: np.ndarray, settings: _Settings) -> GameSolution | None:
+    """The pair with the optimal class weights, a vertex, that maximise the objective; None if none grows."""
     game = solution.game
     payoff = game.payoff() / float(solution.value)
     t = _face_vertex(-payoff, solution.tight_columns, np.flatnonzero(solution.eps != 0), objective)
-    if objective @ t < objective @ solution.t.astype(float) + VISIBLE:
+    if objective @ t < objective @ solution.t.astype(float) + settings.growth:
         return None
-    tied, support = np.flatnonzero(payoff @ t > 1 - ACTIVE), np.flatnonzero(t > ACTIVE)
-    return verify(game, solution.value, solution.eps, class_weights_on(game, solution.value, tied, support))
+    tied, support = np.flatnonzero(payoff @ t > 1 - settings.tolerance), np.flatnonzero(t > settings.tolerance)
+    with _tolerance_named(settings):
+        return verify(game, solution.value, solution.eps, class_weights_on(game, solution.value, tied, support))
+
+
+@contextmanager
+def _tolerance_named(settings: _Settings) -> Iterator[None]:
+    """Errors of an exact vertex name the tolerance that guessed it."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(
+            f"{error} This vertex of the optimal face was guessed with tolerance = {settings.tolerance:g}: pass "
+            "optimal_faces a larger one if noise of the linear program counted as active, a smaller one if small "
+            "entries were cut off."
+        ) from error
 
 
 def _face_vertex(
     constraints: np.ndarray, free: tuple[int, ...], equal: np.ndarray, objective: np.ndarray
 ) -> np.ndarray:
-    """Return a float vertex x that maximises the objective over an optimal face.
+    """A float vertex x that maximises the objective over an optimal face.
 
     x is a distribution, zero off ``free``, with ``constraints @ x`` equal to 1 (for the other player: -1) at the rows
     ``equal`` and at least that elsewhere. Both restrictions follow from complementary slackness with an exact pair.
@@ -185,12 +209,15 @@ def _face_vertex(
         method="highs-ds",
     )
     if result.status != 0:
-        raise ValueError(f"A linear program on the optimal face was not solved: {result.message}")
+        raise ValueError(
+            f"A linear program on the optimal face was not solved: {result.message} Start from the folded game "
+            "(certificates.game.rational.RationalGame), whose face is smaller."
+        )
     return result.x
 
 
 def _rank(matrix: np.ndarray) -> int:
-    """Return the rank of an exact real matrix: balls prove full rank, else it is computed exactly.
+    """The rank of an exact real matrix: balls prove full rank, else it is computed exactly.
 
     A A^T is invertible exactly when the rows of the real matrix A are independent.
     """

@@ -3,20 +3,21 @@
 The task is to predict a_1 a_2 ... a_k from (a_1, .., a_k); the network has activation x^k and its norm is L_{2,k+1}.
 Group composition is k = 2. For a group of order n let
 
-    kappa_R(t) = s_R^(k-1) d_R^(-(k+1)/2) (d_R - sum_C t_C Re chi_R(C)),
+    M[R, C] = s_R^(k-1) d_R^(-(k+1)/2) (d_R - Re chi_R(C)),
 
-where t_C is the total weight of class C, s_R = 1 for an irreducible representation of real type and 1/sqrt 2 otherwise.
-For weights t on the nontrivial classes no unit neuron has an expected class-weighted margin above
-k! ((k+1) n)^(-(k+1)/2) max_R kappa_R(t) (for k = 2: lemma D.13); a network that gives irreducible representation R the
-total mass eps_R has, at wrong labels of class C, the margin k! ((k+1) n)^(-(k+1)/2) sum_R eps_R M[R, C] with
-M[R, C] = s_R^(k-1) d_R^(-(k+1)/2) (d_R - Re chi_R(C)) (for k = 2: lemmas D.15, D.16). So the two sides are the two
-players of the game M: theorem D.9.2, with its square sub-table the kernel of the game. The proof for every group and
-every k is in UNIVERSAL_MARGIN.md beside this file.
+s_R = 1 for an irreducible representation of real type and 1/sqrt 2 otherwise. For class weights t on the nontrivial
+classes no unit neuron has an expected class-weighted margin above k! ((k+1) n)^(-(k+1)/2) max_R (M t)_R; a network that
+gives R the total mass eps_R has, at wrong labels of class C, the margin k! ((k+1) n)^(-(k+1)/2) (eps^T M)_C. So the two
+sides are the two players of the game M, and its value is the max margin. UNIVERSAL_MARGIN.md beside this file proves it
+for every group and every k.
 
-`solve` finds the kernel in floating point (linear programming), solves the two square systems exactly, and verifies
-every inequality exactly; what it returns is proved, whatever the floating-point solver did. Whether the optimal pair is
-the only one is decided by `certificates.game.faces`, and `certificates.game.enclosure` bounds the value from both sides
-where exact arithmetic is out of reach.
+`solve` guesses in floating point (linear programming) which rows and columns an optimal pair of vertices uses, solves
+the two square systems of this sub-table (Shapley and Snow) exactly, and verifies every inequality exactly; what it
+returns is proved, whatever the floating-point solver did. Whether the optimal pair is the only one is decided by
+`certificates.game.faces`, and `certificates.game.enclosure` bounds the value from both sides where exact arithmetic is
+out of reach.
+
+Source: feature-emergence, theorem D.9.2 with lemmas D.13, D.15, D.16 (k = 2), ext-E1.
 """
 
 from __future__ import annotations
@@ -43,7 +44,8 @@ __all__ = [
     "verify",
 ]
 
-ACTIVE = 1e-9  # a float below this counts as zero when the active set is guessed; the guess is then proved
+ACTIVE = 1e-9
+"""The default tolerance: a float below it counts as zero when the active set is guessed; the guess is then proved."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,8 +54,10 @@ class MarginGame:
 
     ``rows``: nontrivial irreducible characters, one of each conjugate pair. ``columns``: nontrivial classes, one of
     each pair {C, C^-1}. ``defects[R, C] = d_R - Re chi_R(C)`` in the real character field, shape (rows, columns);
-    ``weights[R] = d_R^((k+1)/2) / s_R^(k-1)``, the only place where radicals and the number of factors enter. Raises
-    ``ValueError`` for fewer than two factors.
+    ``weights[R] = d_R^((k+1)/2) / s_R^(k-1)``, the only place where radicals and the number of factors enter.
+
+    Raises:
+        ValueError: for fewer than two factors.
     """
 
     table: CharacterTable
@@ -71,6 +75,11 @@ class MarginGame:
     def columns(self) -> tuple[int, ...]:
         """Indices of the nontrivial classes, the first of each pair of mutually inverse classes."""
         return tuple(C for C in range(1, len(self.table.class_sizes)) if self.table.inverses[C] >= C)
+
+    @cached_property
+    def degrees(self) -> np.ndarray:
+        """d_R as Python integers, shape (rows,)."""
+        return np.array([self.table.degrees[R] for R in self.rows], dtype=object)
 
     @cached_property
     def defects(self) -> np.ndarray:
@@ -92,15 +101,15 @@ class MarginGame:
         )
 
     def payoff(self) -> np.ndarray:
-        """Return M in floating point, shape (rows, columns), each entry correct to a few units in the last place."""
+        """M in floating point, shape (rows, columns), each entry correct to a few units in the last place."""
         return np.array(self.defects, dtype=float) / np.array(self.weights, dtype=float)[:, None]
 
     def class_payoffs(self, eps: np.ndarray) -> np.ndarray:
-        """Return eps^T M exactly: the margins by class, in units of `margin_scale`, of a network with masses eps."""
+        """eps^T M exactly: the margins by class, in units of `margin_scale`, of a network with masses eps."""
         return (eps / self.weights) @ self.defects
 
     def kappas(self, t: np.ndarray) -> np.ndarray:
-        """Return M t exactly: kappa_R for class weights t (total per class) that sum to 1."""
+        """M t exactly: the payoff kappa_R of every row, for class weights t (total per class) that sum to 1."""
         return (self.defects @ t) / self.weights
 
 
@@ -126,36 +135,51 @@ class GameSolution:
 
 
 def margin_scale(order: int, factors: int = 2) -> Cyclotomic:
-    """Return k! ((k+1) n)^(-(k+1)/2), k the number of factors: what turns the value of the game into the margin.
+    """k! ((k+1) n)^(-(k+1)/2), k the number of factors: what turns the value of the game into the margin.
 
-    For k = 2 it is 2 (3n)^(-3/2). Raises ``ValueError`` for fewer than two factors.
+    For k = 2 it is 2 (3n)^(-3/2).
+
+    Raises:
+        ValueError: for fewer than two factors.
     """
     _refuse_wrong_factors(factors)
     return sqrt_rational(fmpq(factorial(factors) ** 2, (factors + 1) ** (factors + 1) * order ** (factors + 1)))
 
 
-def solve(game: MarginGame) -> GameSolution:
-    """Solve the game exactly: active set by linear programming, then two exact systems, then `verify`.
+def solve(game: MarginGame, tolerance: float = ACTIVE) -> GameSolution:
+    """The exact solution of the game: active set by linear programming, then two exact systems, then `verify`.
 
-    Raises ``ValueError`` when the guessed active set does not determine a vertex or fails the exact check; the
-    message says which side, so that the tolerance ``ACTIVE`` can be questioned.
+    Args:
+        game: the game; its folded form (`certificates.game.rational`) is smaller and has rational payoffs.
+        tolerance: a float below it counts as zero when the active set is guessed.
+
+    Raises:
+        ValueError: when the linear program is not solved, or when the guessed active set does not determine a vertex or
+            fails the exact check; the message says which side failed and what to turn.
     """
     payoff = game.payoff()
     eps_float, value = optimal_strategy(payoff)
     t_float, _ = optimal_strategy(-payoff.T)
-    exact_value, eps = masses_on(
-        game, np.flatnonzero(eps_float > ACTIVE), np.flatnonzero(eps_float @ payoff < value * (1 + ACTIVE))
-    )
-    t = class_weights_on(
-        game, exact_value, np.flatnonzero(payoff @ t_float > value * (1 - ACTIVE)), np.flatnonzero(t_float > ACTIVE)
-    )
-    return verify(game, exact_value, eps, t)
+    support, tight = np.flatnonzero(eps_float > tolerance), np.flatnonzero(eps_float @ payoff < value * (1 + tolerance))
+    tied, weighted = np.flatnonzero(payoff @ t_float > value * (1 - tolerance)), np.flatnonzero(t_float > tolerance)
+    try:
+        exact_value, eps = masses_on(game, support, tight)
+        return verify(game, exact_value, eps, class_weights_on(game, exact_value, tied, weighted))
+    except ValueError as error:
+        raise ValueError(
+            f"{error} The active set was guessed with tolerance = {tolerance:g}: pass solve a larger one if noise of "
+            "the linear program counted as active, a smaller one if small entries were cut off, or bound the value "
+            "with certificates.game.enclosure.enclose, which guesses nothing."
+        ) from error
 
 
 def masses_on(game: MarginGame, support: np.ndarray, tight: np.ndarray) -> tuple[Cyclotomic, np.ndarray]:
-    """Return the value and the masses (rows,) that are zero off ``support`` and tie the columns ``tight``, exactly.
+    """The value and the masses (rows,) that are zero off ``support`` and tie the columns ``tight``, exactly.
 
-    Raises ``ValueError`` when these positions do not determine them. Nothing says that they are optimal: see `verify`.
+    Nothing says that they are optimal: see `verify`.
+
+    Raises:
+        ValueError: when these positions do not determine them.
     """
     ones = np.array([rational(1)] * len(tight), dtype=object)
     try:
@@ -170,9 +194,10 @@ def masses_on(game: MarginGame, support: np.ndarray, tight: np.ndarray) -> tuple
 
 
 def class_weights_on(game: MarginGame, value: Cyclotomic, tied: np.ndarray, support: np.ndarray) -> np.ndarray:
-    """Return the class weights (columns,) that vanish off ``support`` and give the rows ``tied`` the payoff ``value``.
+    """The exact class weights (columns,) that vanish off ``support`` and give the rows ``tied`` the payoff ``value``.
 
-    Exact; raises ``ValueError`` when these positions do not determine them.
+    Raises:
+        ValueError: when these positions do not determine them.
     """
     try:
         weights = solve_unique(game.defects[np.ix_(tied, support)], game.weights[tied] * value)
@@ -184,23 +209,16 @@ def class_weights_on(game: MarginGame, value: Cyclotomic, tied: np.ndarray, supp
 
 
 def verify(game: MarginGame, value: Cyclotomic, eps: np.ndarray, t: np.ndarray) -> GameSolution:
-    """Check an optimal pair exactly and return it; knows nothing of how the pair was found.
+    """The solution that an optimal pair is, after an exact check that knows nothing of how the pair was found.
 
     Requires eps >= 0, t >= 0, both of sum 1, eps^T M >= value in every column and M t <= value in every row. Since
-    eps^T M t lies between, the value is then the value of the game. Raises ``ValueError`` naming the first violated
-    line.
+    eps^T M t lies between, the value is then the value of the game.
+
+    Raises:
+        ValueError: naming the first violated line.
     """
-    for label, vector, names in (
-        ("mass eps", eps, [game.table.irrep_names[R] for R in game.rows]),
-        ("class weight t", t, [game.table.class_names[C] for C in game.columns]),
-    ):
-        if vector.shape != (len(names),):
-            raise ValueError(f"The {label} needs {len(names)} entries, but has shape {vector.shape}.")
-        for name, entry in zip(names, vector, strict=True):
-            if entry < 0:
-                raise ValueError(f"The {label} of {name} is negative: {float(entry):.6g}.")
-        if sum(vector) != 1:
-            raise ValueError(f"The entries of {label} must add up to 1, but give {float(sum(vector)):.6g}.")
+    _refuse_infeasible("mass eps", eps, [game.table.irrep_names[R] for R in game.rows])
+    _refuse_infeasible("class weight t", t, [game.table.class_names[C] for C in game.columns])
     margins, kappas = game.class_payoffs(eps), game.kappas(t)
     for C, margin in zip(game.columns, margins, strict=True):
         if margin < value:
@@ -224,10 +242,21 @@ def verify(game: MarginGame, value: Cyclotomic, eps: np.ndarray, t: np.ndarray) 
     )
 
 
-def optimal_strategy(payoff: np.ndarray) -> tuple[np.ndarray, float]:
-    """Return a vertex of the row player's optimal strategies (maximise the smallest column) and its value, in floats.
+def _refuse_infeasible(label: str, vector: np.ndarray, names: list[str]) -> None:
+    if vector.shape != (len(names),):
+        raise ValueError(f"The {label} needs {len(names)} entries, but has shape {vector.shape}.")
+    for name, entry in zip(names, vector, strict=True):
+        if entry < 0:
+            raise ValueError(f"The {label} of {name} is negative: {float(entry):.6g}.")
+    if sum(vector) != 1:
+        raise ValueError(f"The entries of {label} must add up to 1, but give {float(sum(vector)):.6g}.")
 
-    Raises ``ValueError`` when the linear program is not solved.
+
+def optimal_strategy(payoff: np.ndarray) -> tuple[np.ndarray, float]:
+    """A vertex of the row player's optimal strategies (maximise the smallest column) and its value, in floats.
+
+    Raises:
+        ValueError: when the linear program is not solved.
     """
     from scipy.optimize import linprog  # slow to import
 
@@ -242,7 +271,10 @@ def optimal_strategy(payoff: np.ndarray) -> tuple[np.ndarray, float]:
         method="highs-ds",
     )
     if result.status != 0:
-        raise ValueError(f"The linear program of the game was not solved: {result.message}")
+        raise ValueError(
+            f"The linear program of the game, {rows} rows and {columns} columns, was not solved: {result.message} "
+            "Fold the game (certificates.game.rational.RationalGame): the program gets smaller, its value stays."
+        )
     return result.x[:-1], float(result.x[-1])
 
 

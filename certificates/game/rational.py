@@ -68,7 +68,10 @@ def _orbits(rows: IntegralProducts, what: str) -> list[int]:
     """The smallest member of the orbit of each row under the Galois group."""
     permutations = rows.row_permutations
     if permutations is None:
-        raise ValueError(f"The Galois group does not permute the {what}: this is not the character table of a group.")
+        raise ValueError(
+            f"The Galois group does not permute the {what}: this is not the character table of a group. Correct the "
+            "table, or play MarginGame on it, which folds nothing."
+        )
     first = list(range(len(rows.ids)))
     for start in range(len(first)):
         reached = [start] if first[start] == start else []
@@ -82,9 +85,10 @@ def _orbits(rows: IntegralProducts, what: str) -> list[int]:
 
 
 def unfold(folded: GameSolution) -> GameSolution:
-    """Return the optimal pair of the whole game that is constant on orbits, from a solved `RationalGame`.
+    """The optimal pair of the whole game that is constant on orbits, from a solved `RationalGame`.
 
-    Raises ``ValueError`` for the solution of another game.
+    Raises:
+        ValueError: for the solution of another game.
     """
     small = folded.game
     if not isinstance(small, RationalGame):
@@ -98,7 +102,7 @@ def unfold(folded: GameSolution) -> GameSolution:
 def _spread(
     positions: Sequence[int], orbits: Sequence[int], folded: Sequence[int], totals: np.ndarray, tight: Sequence[int]
 ) -> tuple[np.ndarray, tuple[int, ...]]:
-    """Divide each total equally among the members of its orbit; also return which of them belong to tight orbits.
+    """Each total, divided equally among the members of its orbit, and which of them belong to tight orbits.
 
     Members are characters up to conjugation or classes up to inversion, both Galois automorphisms.
     """

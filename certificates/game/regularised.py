@@ -9,31 +9,10 @@ elements in column C,
     F(N) = log(1 + sum_C s_C exp(-m_C)) + lambda sum_R N_R,       m = sigma N^T M,
     D(t) = -(1 - T) log(1 - T) - sum_C t_C log(t_C / s_C),        T = sum_C t_C <= 1, t >= 0, sigma M t <= lambda.
 
-D(t) is the entropy of the distribution of labels that gives the right label 1 - T and class C the total t_C: the least
-loss is the largest entropy at which no irreducible representation is worth its penalty.
-
-**Every network has L >= D(t), for every feasible t.** Let m_C be the average over all inputs and over the wrong labels
-of column C of the margins of theta. The cross-entropy at an input is l(z) = log(1 + sum_g exp(-z_g)) of the n - 1
-margins z_g, convex and symmetric in them.
-(1) Jensen over the inputs: its mean is at least l at the mean margins. Jensen over the permutations of the g within
-    each column: that is at least l at the column averages, log(1 + sum_C s_C exp(-m_C)).
-(2) log(1 + sum_C s_C exp(-m_C)) + sum_C t_C m_C >= D(t), for all real m: it is the inequality of Gibbs
-    log sum_i a_i >= sum_i p_i log(a_i / p_i) for a = (1, s_C exp(-m_C)) and p = (1 - T, t_C).
-(3) sum_C t_C m_C <= sigma max_R (M t)_R ||theta||^(k+1) <= lambda ||theta||^(k+1): the neuron-wise bound (lemma D.13;
-    UNIVERSAL_MARGIN.md for every group and k), which is homogeneous in t.
-Add (2) and (3). No property of the solver is used: `loss_lower_bound` decides feasibility exactly and encloses D(t).
-
-**The value is attained.** Networks with mass N_R on R have all margins at wrong labels of column C equal to m_C (lemma
-D.16, UNIVERSAL_MARGIN.md), so that their loss is F(N); F is convex, and D is its dual. The minimising N is unique for
-every lambda > 0, even where the max-margin masses are not: F is strictly convex because M is invertible (see
-`certificates.game.closed_form_report`).
-
-**Where a closed form holds.** If all condition sums are negative, let t^ be the equalising class weights, gamma* the
-max margin, rho = lambda/gamma* < 1, K = log((1 - rho)/rho), h_C = log(s_C / t^_C), H = sum_C t^_C h_C. All constraints
-are tight at t = rho t^, so that D(t) = log(1/(1 - rho)) + rho (K + H) bounds the loss from below. It is the minimum if
-the masses that give m_C = K + h_C are >= 0; they are, by Fourier inversion,
-N_R = (mult_R w_R / (sigma n)) (K d_R - sum_C s_C h_C Re chi_R(C)), which is true for all small lambda. Then
-gamma_lambda / gamma* = (K + min h) / (K + H).
+The least loss is the largest entropy at which no irreducible representation is worth its penalty. The proof is in
+REGULARISED_LOSS.md beside this file. It uses no property of a solver: `loss_lower_bound` decides feasibility exactly
+and encloses D(t), `loss_of_masses` encloses the loss of an explicit network, and `regularised_optimum` finds a pair
+that agrees, in closed form for small lambda and by an interior-point method otherwise.
 
 Source: feature-emergence, ext-E6 (a quantitative form of theorem 7.1); it goes beyond the dissertation.
 """
@@ -126,11 +105,8 @@ class RegularisedOptimum:
     def unused(self) -> tuple[int, ...]:
         """The rows that are proved to have no mass in any minimiser.
 
-        The distribution P* of largest entropy is the information projection of the uniform one on a convex set, so that
-        KL(P, P*) <= gap for the distribution P of ``class_weights`` (Csiszar). KL(p, q) is at least
-        sum (p - q)^2 / (2 max(p, q)) and at least ||p - q||_1^2 / 2, so that the optimal payoff of R exceeds that of
-        P by at most sqrt(2 gap (sum_C M[R, C]^2 t_C + max_C M[R, C]^2 sqrt(2 gap))), by the inequality of Cauchy and
-        Schwarz. A representation whose payoff stays below lambda/sigma has no mass (complementary slackness).
+        Their payoff at the optimum, which is near that at ``class_weights``, stays below lambda/sigma:
+        REGULARISED_LOSS.md, section 6.
         """
         if self.closed_form:
             return ()
@@ -145,7 +121,7 @@ class RegularisedOptimum:
 
     @cached_property
     def used(self) -> tuple[int, ...]:
-        """The rows that are proved to have mass in the minimiser: without them every network has a larger loss."""
+        """The rows that are proved to have mass in the minimiser: without one of them every loss is larger."""
         if self.closed_form:
             return tuple(range(len(self.masses)))
         if not self.masses.any():
@@ -155,35 +131,38 @@ class RegularisedOptimum:
 
 
 def penalty_limit(game: MarginGame) -> Cyclotomic:
-    """Return the lambda from which on the zero network is optimal: sigma max_R s_R^(k-1) d_R^(-(k-1)/2), exactly.
+    """The lambda from which on the zero network is optimal: sigma max_R s_R^(k-1) d_R^(-(k-1)/2), exactly.
 
-    Proof: the uniform distribution of labels has the largest entropy of all, log n; it is feasible from there on.
+    Proof: REGULARISED_LOSS.md, section 4.
     """
-    n = game.table.order
-    uniform = np.array([fmpq(int(size), n) for size in column_sizes(game)], dtype=object)
-    return margin_scale(n, game.factors) * max(game.kappas(uniform))
+    return margin_scale(game.table.order, game.factors) * max(game.kappas(_uniform(game)))
 
 
 def closed_form_limit(game: MarginGame) -> arb | None:
-    """Return the lambda up to which the closed form holds, so that every representation is used below; None if never.
+    """The lambda up to which the closed form holds, so that every representation is used below; None if never.
 
-    It is gamma*/(1 + e^x) with x = max_R sum_C s_C h_C Re chi_R(C) / d_R.
+    It is gamma*/(1 + e^x) with x = max_R sum_C s_C h_C Re chi_R(C) / d_R: REGULARISED_LOSS.md, section 5.
     """
     t = equalising_class_weights(game)
     if not all(weight > 0 for weight in t):
         return None
     with precision(BITS):
         heights = _heights(game, t)
-        degrees = as_balls(_degrees(game))
-        ratios = [(_characters(game)[R] * heights) @ _sizes(game) / degrees[R] for R in range(len(degrees))]
+        ratios = (_characters(game) * heights) @ _sizes(game) / as_balls(game.degrees)
         return as_balls([closed_form_margin(game)])[0] / (1 + ball_max(ratios).exp())
 
 
 def loss_lower_bound(game: MarginGame, penalty: Penalty, class_weights: np.ndarray) -> arb:
-    """Return a ball around D(t); no network of any width has a regularised loss below it.
+    """A ball around D(t); no network of any width has a regularised loss below it (REGULARISED_LOSS.md, section 2).
 
-    ``class_weights`` (columns,): exact t. Raises ``ValueError`` naming what makes t infeasible: a negative entry, a
-    total above 1, or a representation with sigma (M t)_R > lambda. All three are decided exactly.
+    Args:
+        game: the margin game.
+        penalty: lambda > 0.
+        class_weights: exact t, shape (columns,).
+
+    Raises:
+        ValueError: naming what makes t infeasible, and what to turn: a negative entry, a total above 1, or a
+            representation with sigma (M t)_R > lambda. All three are decided exactly.
     """
     exact_penalty = _exact_penalty(penalty)
     names = game.table.class_names
@@ -191,22 +170,31 @@ def loss_lower_bound(game: MarginGame, penalty: Penalty, class_weights: np.ndarr
         raise ValueError(f"There must be {len(game.columns)} class weights, not an array of {class_weights.shape}.")
     for column, weight in zip(game.columns, class_weights, strict=True):
         if weight < 0:
-            raise ValueError(f"The class weight of {names[column]} is negative: {float(weight):.6g}.")
+            raise ValueError(
+                f"The class weight of {names[column]} is negative: {float(weight):.6g}. Set it to 0, and scale all of "
+                "them down where a representation is then worth more than its penalty."
+            )
     rest = 1 - sum(class_weights, start=fmpq(0))
     if rest < 0:
-        raise ValueError(f"The class weights must add up to at most 1, but give {float(1 - rest):.12g}.")
+        raise ValueError(
+            f"The class weights must add up to at most 1, but give {float(1 - rest):.12g}. Divide them by their sum."
+        )
     rate = _rate(game, exact_penalty)
     for row, kappa in zip(game.rows, game.kappas(class_weights), strict=True):
         if kappa > rate:
             raise ValueError(
                 f"The class weights make {game.table.irrep_names[row]} worth {float(kappa / rate):.12g} times its "
-                "penalty: the bound would not be one."
+                "penalty: the bound would not be one. Divide the class weights by more than that, or raise lambda."
             )
     return _entropy(class_weights, rest, column_sizes(game))
 
 
 def loss_of_masses(game: MarginGame, penalty: Penalty, masses: np.ndarray) -> arb:
-    """Return a ball around F(N), the loss of the explicit networks with exact masses N >= 0 (rows,)."""
+    """A ball around F(N), the loss of the explicit networks with exact masses N >= 0 (rows,).
+
+    Raises:
+        ValueError: for another number of masses, or a negative one.
+    """
     if masses.shape != (len(game.rows),) or any(mass < 0 for mass in masses):
         raise ValueError(f"The masses must be {len(game.rows)} numbers >= 0, not {masses!r}.")
     exact_penalty = _exact_penalty(penalty)
@@ -218,10 +206,12 @@ def loss_of_masses(game: MarginGame, penalty: Penalty, masses: np.ndarray) -> ar
 
 
 def regularised_optimum(table: CharacterTable, penalty: Penalty, factors: int = 2) -> RegularisedOptimum:
-    """Return the minimum of the regularised loss for a penalty lambda > 0, with its proof from both sides.
+    """The minimum of the regularised loss for a penalty lambda > 0, with its proof from both sides.
 
-    A float penalty stands for its exact binary value. Raises ``ValueError`` when lambda is not positive (without a
-    penalty the infimum 0 is not attained).
+    A float penalty stands for its exact binary value.
+
+    Raises:
+        ValueError: when lambda is not positive (without a penalty the infimum 0 is not attained).
     """
     game, exact_penalty = MarginGame(table, factors), _exact_penalty(penalty)
     if _rate(game, exact_penalty) >= max(game.kappas(_uniform(game))):
@@ -249,7 +239,7 @@ def regularised_optimum(table: CharacterTable, penalty: Penalty, factors: int = 
 def regularisation_path(
     table: CharacterTable, penalties: Iterable[Penalty], factors: int = 2
 ) -> Iterator[RegularisedOptimum]:
-    """Yield the optimum for each penalty, in the given order; the minimisers of neighbouring penalties are close."""
+    """The optimum for each penalty, in the given order; the minimisers of neighbouring penalties are close."""
     for penalty in penalties:
         yield regularised_optimum(table, penalty, factors)
 
@@ -258,7 +248,7 @@ def regularisation_path(
 
 
 def _closed_form(game: MarginGame, penalty: fmpq) -> RegularisedOptimum | None:
-    """Return the optimum if all equalising class weights and all masses of the closed form are proved positive."""
+    """The optimum if all equalising class weights and all masses of the closed form are proved positive."""
     t, gamma = equalising_class_weights(game), closed_form_margin(game)
     if not all(weight > 0 for weight in t) or penalty >= gamma:
         return None
@@ -267,7 +257,7 @@ def _closed_form(game: MarginGame, penalty: fmpq) -> RegularisedOptimum | None:
         constant, heights = ((1 - rho) / rho).log(), _heights(game, t)
         scale = as_balls([margin_scale(game.table.order, game.factors)])[0] * game.table.order
         factors = as_balls(multiplicities(game) * game.weights) / scale
-        masses = factors * (constant * as_balls(_degrees(game)) - _characters(game) @ (heights * _sizes(game)))
+        masses = factors * (constant * as_balls(game.degrees) - _characters(game) @ (heights * _sizes(game)))
         if not all(mass > 0 for mass in masses):
             return None
         loss = -(1 - rho).log() + rho * (constant + as_balls(t) @ heights)
@@ -277,20 +267,20 @@ def _closed_form(game: MarginGame, penalty: fmpq) -> RegularisedOptimum | None:
 
 
 def _heights(game: MarginGame, t: np.ndarray) -> np.ndarray:
-    """Return h_C = log(s_C / t_C) as balls."""
+    """h_C = log(s_C / t_C) as balls."""
     return np.log(_sizes(game) / as_balls(t))
 
 
 def _characters(game: MarginGame) -> np.ndarray:
-    """Return Re chi_R(C) as balls, shape (rows, columns)."""
-    return as_balls(_degrees(game)[:, None] - game.defects)
+    """Re chi_R(C) as balls, shape (rows, columns)."""
+    return as_balls(game.degrees[:, None] - game.defects)
 
 
 # ---- the convex program
 
 
 def _solve(game: MarginGame, penalty: fmpq, rows: tuple[int, ...]) -> tuple[Floats, np.ndarray]:
-    """Return masses and exact feasible class weights that are nearly optimal when only ``rows`` may be used."""
+    """Masses and exact feasible class weights that are nearly optimal when only ``rows`` may be used."""
     scale = float(margin_scale(game.table.order, game.factors))
     rate, payoff = float(penalty) / scale, game.payoff()[list(rows)]
     units, probabilities = _interior_point(payoff, column_sizes(game).astype(float), rate)
@@ -303,11 +293,11 @@ def _solve(game: MarginGame, penalty: fmpq, rows: tuple[int, ...]) -> tuple[Floa
 
 
 def _interior_point(payoff: Floats, sizes: Floats, rate: float) -> tuple[Floats, Floats]:
-    """Minimise log(1 + sum_C s_C exp(-m_C)) + rate sum x over x >= 0, m = x^T payoff; return x and p_C.
+    """The minimiser x >= 0 of log(1 + sum_C s_C exp(-m_C)) + rate sum x, m = x^T payoff, and its p_C.
 
-    A primal-dual method with slacks z = rate - payoff p >= 0 and x z -> 0; p_C = s_C exp(-m_C) / (1 + sum). No margin
-    moves by more than 1 in a step, because p depends on it exponentially. p is scaled down so that payoff p <= rate up
-    to rounding.
+    A primal-dual interior-point method with slacks z = rate - payoff p >= 0 and x z -> 0, where
+    p_C = s_C exp(-m_C) / (1 + sum). No margin moves by more than 1 in a step, because p depends on it exponentially. p
+    is scaled down so that payoff p <= rate up to rounding.
     """
     count = len(payoff)
     if count == 0:
@@ -340,7 +330,7 @@ def _probabilities(payoff: Floats, sizes: Floats, x: Floats) -> Floats:
 
 
 def _loss_without(game: MarginGame, penalty: fmpq, row: int) -> arb:
-    """Return a lower bound on the loss F(N) of all masses N with N_row = 0."""
+    """A lower bound on the loss F(N) of all masses N with N_row = 0."""
     rows = tuple(other for other in range(len(game.rows)) if other != row)
     _, t = _solve(game, penalty, rows)  # feasible for the other rows, exactly
     return _entropy(t, 1 - sum(t, start=fmpq(0)), column_sizes(game))
@@ -350,7 +340,7 @@ def _loss_without(game: MarginGame, penalty: fmpq, row: int) -> arb:
 
 
 def _entropy(t: np.ndarray, rest: Any, sizes: np.ndarray) -> arb:
-    """Return -rest log(rest) - sum_C t_C log(t_C / s_C) as a ball; 0 log 0 = 0, decided exactly."""
+    """-rest log(rest) - sum_C t_C log(t_C / s_C) as a ball; 0 log 0 = 0, decided exactly."""
     with precision(BITS):
         pairs = [(rest, 1), *zip(t, sizes, strict=True)]
         terms = [(as_balls([weight])[0], arb(int(size))) for weight, size in pairs if weight != 0]
@@ -373,7 +363,7 @@ def _exact_penalty(penalty: Penalty) -> fmpq:
 
 
 def _rate(game: MarginGame, penalty: fmpq) -> Cyclotomic:
-    """Return lambda / sigma exactly: the largest payoff that a representation may have."""
+    """lambda / sigma exactly: the largest payoff that a representation may have."""
     return penalty / margin_scale(game.table.order, game.factors)
 
 
@@ -383,10 +373,6 @@ def _uniform(game: MarginGame) -> np.ndarray:
 
 def _sizes(game: MarginGame) -> np.ndarray:
     return as_balls(column_sizes(game))
-
-
-def _degrees(game: MarginGame) -> np.ndarray:
-    return np.array([game.table.degrees[R] for R in game.rows], dtype=object)
 
 
 def _as_rationals(values: Floats) -> np.ndarray:

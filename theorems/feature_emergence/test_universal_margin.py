@@ -469,7 +469,7 @@ def test_optimal_masses_of_symmetric_groups_are_not_unique(n: int, rows: int, co
     """
     solution = solve(MarginGame(symmetric_characters(n)))
     faces = optimal_faces(solution)
-    assert (len(faces.rows), len(faces.columns), faces.kernel_rank) == (rows, columns, columns)
+    assert (len(faces.rows), len(faces.columns), faces.active_rank) == (rows, columns, columns)
     assert faces.mass_dimension == rows - columns > 0
     assert faces.unique_class_weights
     assert np.any(faces.interior.eps != solution.eps)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import cast
 
 import numpy as np
@@ -13,6 +14,7 @@ from certificates.duality.farkas import (
     Constraint,
     FarkasCertificate,
     FeasiblePoint,
+    InfeasibleProgramError,
     decide,
     find,
     find_point,
@@ -175,3 +177,32 @@ def test_values_and_relations_are_checked():
         FeasiblePoint({"x": 0.5})  # type: ignore[dict-item]
     with pytest.raises(ValueError, match=r"relation '<'"):
         Constraint("a", {}, "<")  # type: ignore[arg-type]
+
+
+class TestWhatToTurn:
+    """An error names the knob, and turning it helps."""
+
+    def test_the_other_side_is_named(self):
+        with pytest.raises(InfeasibleProgramError, match=r"so there should be one: call find_point, or decide"):
+            find(TRIANGLE[:2])
+        verify_point(TRIANGLE[:2], find_point(TRIANGLE[:2]))
+        with pytest.raises(InfeasibleProgramError, match=r"should be a certificate of that: call find, or decide"):
+            find_point(TRIANGLE)
+        verify(TRIANGLE, find(TRIANGLE))
+
+    @pytest.mark.parametrize("search", [find, decide])
+    def test_a_wrong_tolerance_is_named(self, search):
+        with pytest.raises(ValueError, match=r"settled exactly: .*guessed with tolerance = 1\.5: pass a larger one"):
+            search(TRIANGLE, tolerance=1.5)
+        assert search(TRIANGLE, tolerance=1e-6) == search(TRIANGLE)
+
+    @pytest.mark.parametrize(
+        ("status", "message"), [(2, "neither a solution nor a certificate"), (4, "was not solved")]
+    )
+    def test_a_solver_that_fails_asks_for_smaller_integers(self, monkeypatch, status, message):
+        def fail(*_, **__):
+            return SimpleNamespace(status=status, message="numerical difficulties.")
+
+        monkeypatch.setattr("certificates.duality.farkas.linprog", fail)
+        with pytest.raises(ValueError, match=rf"{message}.*Scale the constraints so that their integers are of like"):
+            decide(TRIANGLE)

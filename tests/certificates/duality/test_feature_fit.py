@@ -144,3 +144,12 @@ def test_edited_certificates_are_rejected() -> None:
 def test_refusals(action: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         action()
+
+
+def test_a_solver_without_a_solution_asks_for_smaller_features(monkeypatch):
+    table = feature_table(np.eye(4))
+    with monkeypatch.context() as patch:
+        patch.setattr("cvxpy.Problem.solve", lambda *_, **__: None)
+        with pytest.raises(ValueError, match=r"no solution for the parity of \(0,\).*Scale the features down"):
+            best_fit(table, (0,), 1)
+    assert best_fit(table, (0,), 1).upper <= 1

@@ -1,5 +1,7 @@
 """Uniqueness of optimal masses and class weights: known cases, a second opinion, and faces built by hand."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from flint import fmpq
@@ -7,10 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
+from certificates.characters.integral_products import IntegralProducts
 from certificates.characters.tables import cyclic_characters, product_characters, symmetric_characters
 from certificates.game.closed_form import solve_table
 from certificates.game.faces import optimal_faces
 from certificates.game.margin_game import GameSolution, MarginGame, solve, verify
+from certificates.game.rational import RationalGame
 from tests.certificates.tables import TABLES
 
 CASES = {
@@ -68,8 +72,8 @@ def test_an_interior_point_solver_finds_the_same_faces(name, factors):
     solution = solve(MarginGame(TABLES[name](), factors))
     faces = optimal_faces(solution)
     spreads = widths(solution)
-    # A unique vector spreads by what the slack 1e-9 lets through, times the condition of the kernel (below 1e4 here);
-    # the faces of these groups are wider than 0.01.
+    # A unique vector spreads by what the slack 1e-9 lets through, times the condition of the square system (below 1e4
+    # here); the faces of these groups are wider than 0.01.
     for spread, unique in zip(spreads, (faces.unique_masses, faces.unique_class_weights), strict=True):
         assert spread < 1e-4 if unique else spread > 0.01
 
@@ -87,7 +91,7 @@ def test_two_optimal_mass_vectors_of_s6_differ():
 def test_strict_condition_means_everything_is_active_and_unique(name):
     """Where the closed form's class weights are positive it is the only optimum (the columns chi_R are independent)."""
     faces = optimal_faces(solve_table(TABLES[name]()))
-    assert len(faces.rows) == len(faces.columns) == faces.kernel_rank == len(faces.interior.eps)
+    assert len(faces.rows) == len(faces.columns) == faces.active_rank == len(faces.interior.eps)
 
 
 @given(st.integers(2, 9), st.integers(2, 4), st.integers(2, 4))
@@ -106,3 +110,36 @@ def test_an_interior_pair_is_its_own_answer():
     assert again.mass_dimension == 3
     assert sum(inner.eps) == fmpq(1)
     assert np.all(inner.eps >= 0)
+
+
+class TestWhatToTurn:
+    """An error of `optimal_faces` names the knob, and turning it helps."""
+
+    def test_an_undecided_face_asks_for_a_smaller_growth(self):
+        solution = solve(MarginGame(TABLES["S6"]()))
+        with pytest.raises(ValueError, match=r"stays undecided: .* is tied.*Pass optimal_faces a growth below 2,"):
+            optimal_faces(solution, growth=2.0)
+        assert optimal_faces(solution, growth=1e-5).mass_dimension == 3
+
+    def test_a_wrong_tolerance_is_named(self):
+        solution = solve(MarginGame(TABLES["S6"]()))
+        with pytest.raises(ValueError, match=r"guessed with tolerance = 0\.3: pass optimal_faces a larger one"):
+            optimal_faces(solution, tolerance=0.3)
+        assert optimal_faces(solution, tolerance=1e-7).mass_dimension == 3
+
+    def test_a_linear_program_that_fails_asks_for_the_folded_game(self, monkeypatch):
+        def fail(*_, **__):
+            return SimpleNamespace(status=4, message="numerical difficulties.")
+
+        solution = solve(MarginGame(TABLES["S6"]()))
+        with monkeypatch.context() as patch:
+            patch.setattr("scipy.optimize.linprog", fail)
+            with pytest.raises(ValueError, match=r"was not solved: numerical difficulties\. Start from the folded"):
+                optimal_faces(solution)
+
+
+def test_characters_that_galois_does_not_permute_ask_for_the_whole_game(monkeypatch):
+    monkeypatch.setattr(IntegralProducts, "row_permutations", None)
+    with pytest.raises(ValueError, match=r"does not permute the characters.*or play MarginGame on it"):
+        solve(RationalGame(TABLES["Z9"]()))
+    assert solve(MarginGame(TABLES["Z9"]())).gamma > 0

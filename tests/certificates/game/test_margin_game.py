@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from math import factorial, sqrt
+from types import SimpleNamespace
 
 import cvxpy as cp
 import numpy as np
@@ -12,14 +13,16 @@ from hypothesis import strategies as st
 
 from certificates.characters.tables import symmetric_characters
 from certificates.game.closed_form import closed_form_margin, solve_table
+from certificates.game.enclosure import enclose
 from certificates.game.equalising import condition_sums, equalising_class_weights, spectral_sum
 from certificates.game.margin_game import MarginGame, margin_scale, solve, verify
+from certificates.game.rational import RationalGame
 from numerics.exact.cyclotomic.numbers import rational, sqrt_rational
 from tests.certificates.tables import TABLES, quaternion_table
 
 
 def second_opinion(game: MarginGame) -> float:
-    """Return the value of the game as the dual program, by an interior-point solver."""
+    """The value of the game as the dual program, by an interior-point solver."""
     payoff = game.payoff()
     t, bound = cp.Variable(payoff.shape[1], nonneg=True), cp.Variable()
     problem = cp.Problem(cp.Minimize(bound), [payoff @ t <= bound, cp.sum(t) == 1])
@@ -124,6 +127,34 @@ class TestVerifyRejects:
             verify(game, value, eps, t * fmpq(1, 2))
         with pytest.raises(ValueError, match="needs 4 entries"):
             verify(game, value, eps[:3], t)
+
+
+class TestWhatToTurn:
+    """An error of `solve` names the knob, and turning it helps."""
+
+    @pytest.mark.parametrize("tolerance", [0.3, 1e-18])
+    def test_a_wrong_tolerance_is_named(self, tolerance):
+        """0.3 cuts masses of S_6 off; at 1e-18 rounding hides the columns that tie."""
+        game = MarginGame(symmetric_characters(6))
+        with pytest.raises(ValueError, match=rf"guessed with tolerance = {tolerance:g}: pass solve a larger") as error:
+            solve(game, tolerance)
+        assert "certificates.game.enclosure.enclose, which guesses nothing" in str(error.value)
+        assert solve(game, 1e-6).value == solve(game).value
+        assert enclose(game).lower <= solve(game).value <= enclose(game).upper
+
+    def test_a_linear_program_that_fails_asks_for_the_folded_game(self, monkeypatch):
+        def fail(*_, **__):
+            return SimpleNamespace(status=4, message="numerical difficulties.")
+
+        game = MarginGame(TABLES["Z9"]())
+        value = solve(game).value
+        with monkeypatch.context() as patch:
+            patch.setattr("scipy.optimize.linprog", fail)
+            with pytest.raises(ValueError, match=r"4 rows and 4 columns, was not solved: numerical.*RationalGame"):
+                solve(game)
+        folded = RationalGame(TABLES["Z9"]())
+        assert (len(folded.rows), len(folded.columns)) == (2, 2)
+        assert solve(folded).value == value
 
 
 @given(st.permutations(range(1, 7)), st.permutations(range(1, 7)))

@@ -238,6 +238,26 @@ def test_infeasible_class_weights_are_refused():
         loss_of_masses(game, 1, np.array([fmpq(-1), fmpq(1)], dtype=object))
 
 
+def test_refused_class_weights_say_what_to_turn():
+    """Each message names a repair, and the repaired weights give a bound."""
+    game = MarginGame(TABLES["S3"])
+    optimum = regularised_optimum(TABLES["S3"], "1/100")
+    good = optimum.class_weights
+    with pytest.raises(ValueError, match=r"Divide the class weights by more than that, or raise lambda") as error:
+        loss_lower_bound(game, "1/100", good * fmpq(3, 2))
+    factor = 1.0001 * float(str(error.value).split("worth ")[1].split(" ")[0])
+    repaired = good * fmpq(3, 2) / fmpq(*factor.as_integer_ratio())
+    assert loss_lower_bound(game, "1/100", repaired) < optimum.upper
+    assert loss_lower_bound(game, "2/100", good * fmpq(3, 2)) > 0
+    with pytest.raises(ValueError, match=r"Divide them by their sum"):
+        loss_lower_bound(game, 1, good * fmpq(1000))
+    assert loss_lower_bound(game, 1, good / sum(good)).is_finite()
+    negative = good * np.array([fmpq(-1), fmpq(1)], dtype=object)
+    with pytest.raises(ValueError, match=r"is negative: -0\..*Set it to 0"):
+        loss_lower_bound(game, "1/100", negative)
+    assert loss_lower_bound(game, "1/50", good * np.array([fmpq(0), fmpq(1)], dtype=object)) > 0
+
+
 def test_class_weights_of_d4_are_no_bound_for_q8_and_conversely():
     """The tables agree, the indicators do not: the optimal t of Q_8 is infeasible for D_4."""
     q8, d4 = MarginGame(dicyclic_characters(2)), MarginGame(dihedral_characters(4))
