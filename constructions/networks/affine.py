@@ -19,6 +19,8 @@ class Affine(Layer):
     Attributes:
         weight: W, shape (d, e).
         bias: b, shape (e,); none if it is not given, and then of shape (0,).
+        fixed: whether the map belongs to the architecture, so that its entries are no weights: they are not counted,
+            normed or trained.
 
     Raises:
         ValueError: for shapes that do not fit.
@@ -26,6 +28,7 @@ class Affine(Layer):
 
     weight: Array
     bias: Array = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    fixed: bool = False
 
     def __post_init__(self) -> None:
         for name in ("weight", "bias"):
@@ -38,6 +41,15 @@ class Affine(Layer):
     def of(part: Affine | ArrayLike) -> Affine:
         """The map itself, or that of a matrix W, without a bias."""
         return part if isinstance(part, Affine) else Affine(np.asarray(part))
+
+    @staticmethod
+    def identity(width: int) -> Affine:
+        """The fixed map z -> z."""
+        return Affine(np.eye(width, dtype=np.int64), fixed=True)
+
+    def arrays(self) -> tuple[Array, ...]:
+        """The weight and the bias; none of a fixed map."""
+        return () if self.fixed else super().arrays()
 
     @property
     def inputs(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -67,9 +68,11 @@ class AttentionLayer(Layer):
         else:
             first = z
             outputs = [head(z) for head in self.heads]
-        if self.combination == "concatenate":
-            return np.concatenate(outputs, axis=-1)
-        return sum(outputs, start=first)
+        return self.join(first, outputs)
+
+    def join(self, z: Array, outputs: Sequence[Array]) -> Array:
+        """The stream after the layer, from the attending tokens z and the outputs of the heads."""
+        return np.concatenate(outputs, axis=-1) if self.combination == "concatenate" else sum(outputs, start=z)
 
     @property
     def kind(self) -> str:

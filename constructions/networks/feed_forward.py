@@ -1,4 +1,4 @@
-"""Token-wise maps: one to three affine layers with an activation after each, with or without a residual connection.
+"""Token-wise maps: affine layers with an activation after each, with or without a residual connection.
 
 Rows are tokens (row-vector convention, z W + b); `stream.matrix` of a `ResidualStream` gives a weight, `stream.rows(1,
 ...)[0]` a bias. One forward pass serves float64, exact numbers (integers, rationals, cyclotomic; no GeLU, which is not
@@ -28,15 +28,15 @@ ActivationName = Literal["relu", "gelu", "identity"]
 
 @dataclass(frozen=True, eq=False)
 class FeedForward(Layer):
-    """One to three affine layers with activations: a_2(a_1(z W_1 + b_1) W_2 + b_2) and so on, plus z if residual.
+    """Affine layers with activations: a_2(a_1(z W_1 + b_1) W_2 + b_2) and so on, plus z if residual.
 
     Attributes:
-        layers: the affine layers, first to last.
+        layers: the affine layers, first to last, at least one.
         residual: whether the input is added to the output.
         activations: after each layer, "relu", "gelu" or "identity"; the ReLU after every layer if none is given.
 
     Raises:
-        ValueError: for another number of layers or activations, widths that do not fit, or a residual between unequal
+        ValueError: for no layer or another number of activations, widths that do not fit, or a residual between unequal
             widths.
     """
 
@@ -46,8 +46,8 @@ class FeedForward(Layer):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "layers", tuple(self.layers))
-        if not 1 <= len(self.layers) <= 3:
-            raise ValueError(f"A token-wise map has 1 to 3 layers, not {len(self.layers)}.")
+        if not self.layers:
+            raise ValueError("A token-wise map has at least one layer.")
         activations = tuple(self.activations) or ("relu",) * len(self.layers)
         object.__setattr__(self, "activations", activations)
         if len(activations) != len(self.layers) or not set(activations) <= set(ACTIVATIONS):

@@ -13,7 +13,7 @@ temperature, the weights of the visible tokens are
     relu:      relu(b S_ij / sqrt(t)) / (number of visible tokens),
 
 and the head returns sum_j p_ij (m_j W_V + b_V), with p_i0 V_0 if there is a null pair, times W_O + b_O if there is an
-output map. A merged score matrix W_QK is the head with W_Q = W_QK and W_K = I.
+output map. A merged score matrix W_QK is the query map of a head whose key map is the fixed identity (`merged_head`).
 
 One forward pass serves three number systems: float64; exact numbers (rationals, cyclotomic; no softmax, which is not
 rational); rigorous balls. Roots are taken in the forward pass alone, so that hard attention needs none.
@@ -30,17 +30,18 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from math import isqrt, sqrt
+from math import sqrt
 from typing import Any, Literal, get_args
 
 import numpy as np
 from flint import arb, fmpq
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from constructions.networks.affine import Affine
 from constructions.networks.feed_forward import relu
 from constructions.networks.layer import Layer
 from numerics.exact.balls import decided_less
+from numerics.exact.rationals import rational_root
 from numerics.exact.systems import Array, batched_product, number_system, product
 
 Weighing = Literal["softmax", "hardmax", "relu"]
@@ -115,7 +116,8 @@ class Head(Layer):
 
         Args:
             z: tokens, shape (..., T, d).
-            keys: the projected memory `key` (memory), shape (..., n, m).
+            keys: the projected memory `key` (memory), shape (..., n, m). For relative keys the tokens z are the last T
+                of the n tokens, of which a decoder keeps the keys.
 
         Raises:
             ValueError: if a float64 score overflows.
@@ -127,9 +129,10 @@ class Head(Layer):
             result = np.zeros((*queries.shape[:-1], 0), dtype=queries.dtype)
         if len(self.relative_keys):
             by_distance = product(queries, self.relative_keys.T)
-            for distance in range(min(len(self.relative_keys), z.shape[-2])):
-                later = np.arange(distance, z.shape[-2])
-                result[..., later, later - distance] += by_distance[..., later, distance]
+            first = keys.shape[-2] - z.shape[-2]
+            for distance in range(min(len(self.relative_keys), keys.shape[-2])):
+                later = np.arange(max(distance - first, 0), z.shape[-2])
+                result[..., later, first + later - distance] += by_distance[..., later, distance]
         if self.null is not None:
             result = np.concatenate([product(queries, self.null[0][:, None]), result], axis=-1)
         if result.dtype == np.float64 and not np.isfinite(result).all():
@@ -254,10 +257,10 @@ class Head(Layer):
             return scores if self.sharpness == 1 else scores * self.sharpness
         if number_system([scores]) == "ball":
             return scores * (self.sharpness / arb(int(self.temperature_squared)).sqrt())
-        root = isqrt(self.temperature_squared)
-        if root * root != self.temperature_squared:
+        root = rational_root(fmpq(int(self.temperature_squared)))
+        if root is None:
             raise ValueError(f"The root of the squared temperature {self.temperature_squared} is not rational.")
-        return scores * fmpq(1, root) * self.sharpness
+        return scores * (1 / root) * self.sharpness
 
     def _relu_weights(self, scores: Array, visible: Array | None) -> Array:
         result = relu(self._scaled(scores))
@@ -295,7 +298,8 @@ class Head(Layer):
     def _integral(self, z: NDArray[np.float64], memory: NDArray[np.float64]) -> bool:
         """Whether all sums behind the scores are of integers below 2^53, hence exact."""
         null = [] if self.null is None else [self.null[0]]
-        arrays = (z, memory, *self.query.arrays(), *self.key.arrays(), self.relative_keys, *null)
+        maps = [array for part in (self.query, self.key) for array in (part.weight, part.bias)]
+        arrays = (z, memory, *maps, self.relative_keys, *null)
         if not all(bool(np.all(part == np.floor(part))) for part in arrays):
             return False
         queries, keys = (part.map(np.abs)(np.abs(tokens)) for part, tokens in ((self.query, z), (self.key, memory)))
@@ -308,6 +312,21 @@ _UNDECIDED = (
     "Hard attention in float64 needs integer weights and activations with scores below 2^53, for otherwise rounding "
     "may make or break a tie, or a proven gap between scores that do not tie: use exact arithmetic."
 )
+
+
+def merged_head(scores: ArrayLike, value: Affine | ArrayLike | None = None, **options: Any) -> Head:
+    """The head with the scores <z_i W_QK, m_j> of one merged matrix.
+
+    Args:
+        scores: W_QK, shape (d, d'), in the rows the tokens that attend. It is the query map, and the key map is fixed.
+        value: as for `Head`; the tokens of the memory themselves if None, as a fixed map.
+        options: further fields of `Head`.
+
+    Source: qstr, definition-transformer (with the transpose of its W_QK where that acts on columns).
+    """
+    query = Affine.of(scores)
+    tokens = Affine.identity(query.outputs)
+    return Head(query, tokens, tokens if value is None else value, **options)  # type: ignore[arg-type]
 
 
 def hard_weights(row: Sequence[Any], less: Callable[[Any, Any], bool], is_ball: bool) -> list[Any]:

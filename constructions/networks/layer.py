@@ -2,18 +2,23 @@
 
 A layer is a frozen dataclass. Its weights are the NumPy arrays among its fields, also inside of layers and tuples that
 its fields hold; numbers such as a sharpness, and coordinates held as `Directions`, are no weights.
+
+A token-wise layer (`TokenMap`) maps every token by itself.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
-from typing import Any, Self, cast
+from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 
 import numpy as np
 
 from constructions.networks.stream import ResidualStream
 from numerics.exact.systems import Arithmetic, Array, number_system
+
+if TYPE_CHECKING:
+    import torch
 
 
 class Layer:
@@ -83,8 +88,40 @@ class Layer:
         dropped = self.drop_mask()
         return tuple(name for name in stream.sizes if dropped[stream[name]].all())
 
+    def to_torch(self, *, dtype: torch.dtype | None = None, stream: ResidualStream | None = None) -> torch.nn.Module:
+        """The torch module of the layer; see `constructions.networks.torch.to_torch`."""
+        from constructions.networks.torch import to_torch  # torch is slow to import
+
+        return to_torch(self, dtype=dtype, stream=stream)
+
     def _values(self) -> Iterator[Any]:
         return (getattr(self, field.name) for field in fields(cast(Any, self)))
+
+
+class TokenMap(Protocol):
+    """A layer that maps every token by itself, from width `inputs` to width `outputs`."""
+
+    @property
+    def inputs(self) -> int:
+        """The width of the input."""
+        ...
+
+    @property
+    def outputs(self) -> int:
+        """The width of the output."""
+        ...
+
+    def __call__(self, z: Array) -> Array:
+        """The output, shape (..., outputs), for z of shape (..., inputs)."""
+        ...
+
+    def read_mask(self) -> Array:
+        """Which coordinates it reads; see `Layer`."""
+        ...
+
+    def write_mask(self) -> Array:
+        """Which coordinates it writes; see `Layer`."""
+        ...
 
 
 def _arrays(value: Any) -> Iterator[Array]:

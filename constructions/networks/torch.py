@@ -8,6 +8,7 @@ import; constructions import it where `to_torch` is called.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import singledispatch
 from typing import Any
 
@@ -20,6 +21,8 @@ from constructions.networks.attention import AttentionLayer
 from constructions.networks.feed_forward import FeedForward
 from constructions.networks.head import Head
 from constructions.networks.layer import Layer
+from constructions.networks.projection import BallProjection, Clipping
+from constructions.networks.recurrent import RecurrentCell, RecurrentLayer
 from constructions.networks.stream import ResidualStream
 from numerics.exact.numbers import to_float
 
@@ -62,12 +65,20 @@ class LayerModule(torch.nn.Module):
 
 
 class AffineModule(LayerModule):
-    """z W + b with the parameters ``weight`` and, if there is one, ``bias``."""
+    """z W + b with the parameters ``weight`` and, if there is one, ``bias``; buffers where the map is fixed."""
+
+    weight: torch.Tensor
+    bias: torch.Tensor | None
 
     def __init__(self, layer: Affine, dtype: torch.dtype | None, stream: ResidualStream | None = None) -> None:
         super().__init__(layer, None)
-        self.weight = parameter(layer.weight, dtype)
-        self.bias = parameter(layer.bias, dtype) if layer.bias.size else None
+        parts = {"weight": layer.weight, "bias": layer.bias if layer.bias.size else None}
+        for name, array in parts.items():
+            held = None if array is None else parameter(array, dtype)
+            if layer.fixed:
+                self.register_buffer(name, None if held is None else held.detach())
+            else:
+                self.register_parameter(name, held)
 
     def forward(self, z: torch.Tensor) -> torch.Tensor:
         """Shape (..., e) for z of shape (..., d)."""
@@ -135,8 +146,9 @@ class HeadModule(LayerModule):
         queries = self.query(z)
         scores = queries @ keys.transpose(-1, -2)
         if self.relative_keys is not None:
-            T = z.shape[-2]
-            distance = torch.arange(T, device=z.device)[:, None] - torch.arange(T, device=z.device)
+            n = keys.shape[-2]
+            places = torch.arange(n, device=z.device)
+            distance = places[n - z.shape[-2] :, None] - places
             known = (distance >= 0) & (distance < len(self.relative_keys))
             index = torch.where(known, distance, 0).expand(scores.shape)
             by_distance = (queries @ self.relative_keys.T).gather(-1, index)
@@ -168,7 +180,7 @@ class AttentionModule(LayerModule):
 
 
 class FeedForwardModule(LayerModule):
-    """One to three affine layers, as ``layers``, with their activations."""
+    """Affine layers, as ``layers``, with their activations."""
 
     def __init__(self, layer: FeedForward, dtype: torch.dtype | None, stream: ResidualStream | None = None) -> None:
         super().__init__(layer, stream)
@@ -183,28 +195,107 @@ class FeedForwardModule(LayerModule):
         return z + result if self.residual else result
 
 
-@to_torch.register
-def _(layer: Affine, *, dtype: torch.dtype | None = None, stream: ResidualStream | None = None) -> AffineModule:
-    return AffineModule(layer, dtype, stream)
+class BallProjectionModule(LayerModule):
+    """r z / max(r, ||z||), with the buffer ``radius``."""
+
+    radius: torch.Tensor
+
+    def __init__(self, layer: BallProjection, dtype: torch.dtype | None, stream: ResidualStream | None = None) -> None:
+        super().__init__(layer, stream)
+        self.register_buffer("radius", parameter(layer.radius, dtype).detach())
+
+    def forward(self, z: torch.Tensor) -> torch.Tensor:
+        """Shape (..., width) for z of shape (..., width)."""
+        norms = torch.linalg.vector_norm(z, dim=-1, keepdim=True)
+        return z * (self.radius / norms.clamp(min=self.radius))
 
 
-@to_torch.register
-def _(layer: Head, *, dtype: torch.dtype | None = None, stream: ResidualStream | None = None) -> HeadModule:
-    return HeadModule(layer, dtype, stream)
+class ClippingModule(LayerModule):
+    """Coordinates clipped between the buffers ``lower`` and ``upper``."""
+
+    lower: torch.Tensor
+    upper: torch.Tensor
+
+    def __init__(self, layer: Clipping, dtype: torch.dtype | None, stream: ResidualStream | None = None) -> None:
+        super().__init__(layer, stream)
+        for name, bound in (("lower", layer.lower), ("upper", layer.upper)):
+            self.register_buffer(name, parameter(bound, dtype).detach())
+
+    def forward(self, z: torch.Tensor) -> torch.Tensor:
+        """Shape (..., width) for z of shape (..., width)."""
+        return z.clamp(min=self.lower, max=self.upper)
 
 
-@to_torch.register
-def _(
-    layer: AttentionLayer, *, dtype: torch.dtype | None = None, stream: ResidualStream | None = None
-) -> AttentionModule:
-    return AttentionModule(layer, dtype, stream)
+class PairAffineModule(LayerModule):
+    """h W + z A + b on the pair (h, z), with the parameters ``state`` (W), ``token`` (A) and ``bias`` (or None).
+
+    W alone is trained where the others have ``requires_grad_(False)``.
+    """
+
+    def __init__(self, layer: Affine, width: int, dtype: torch.dtype | None) -> None:
+        super().__init__(layer, None)
+        self.state, self.token = (parameter(part, dtype) for part in (layer.weight[:width], layer.weight[width:]))
+        self.bias = parameter(layer.bias, dtype) if layer.bias.size else None
+
+    def forward(self, pair: torch.Tensor) -> torch.Tensor:
+        """Shape (..., e) for a pair of shape (..., m + d)."""
+        width = len(self.state)
+        result = pair[..., :width] @ self.state + pair[..., width:] @ self.token
+        return result if self.bias is None else result + self.bias
 
 
-@to_torch.register
-def _(
-    layer: FeedForward, *, dtype: torch.dtype | None = None, stream: ResidualStream | None = None
-) -> FeedForwardModule:
-    return FeedForwardModule(layer, dtype, stream)
+class RecurrentCellModule(LayerModule):
+    """One step, with the module ``transition`` and the parameter ``initial`` (None for the fixed initial state 0).
+
+    Where the transition is a `FeedForward`, its first layer is a `PairAffineModule`.
+    """
+
+    def __init__(self, cell: RecurrentCell, dtype: torch.dtype | None, stream: ResidualStream | None = None) -> None:
+        super().__init__(cell, None)
+        self.transition = to_torch(cell.transition, dtype=dtype)
+        if isinstance(cell.transition, FeedForward) and isinstance(self.transition, FeedForwardModule):
+            self.transition.layers[0] = PairAffineModule(cell.transition.layers[0], cell.width, dtype)
+        self.bound = None if cell.bound is None else to_torch(cell.bound, dtype=dtype)
+        self.initial = parameter(cell.initial, dtype) if cell.initial.size else None
+        self.residual, self.width = cell.residual, cell.width
+
+    def forward(self, h: torch.Tensor, z: torch.Tensor) -> torch.Tensor:
+        """The next state, shape (..., m), for h (..., m) and z (..., d)."""
+        result = self.transition(torch.cat([h, z], dim=-1))
+        if self.residual:
+            result = h + result
+        return result if self.bound is None else self.bound(result)
+
+    def states(self, z: torch.Tensor) -> torch.Tensor:
+        """The states before the first token and after each, shape (..., T + 1, m), for z (..., T, d)."""
+        shape = (*z.shape[:-2], self.width)
+        result = [z.new_zeros(shape) if self.initial is None else self.initial.expand(shape)]
+        for place in range(z.shape[-2]):
+            result.append(self(result[-1], z[..., place, :]))
+        return torch.stack(result, dim=-2)
+
+
+class RecurrentModule(LayerModule):
+    """A recurrent layer, with the modules ``forward_cell``, ``backward_cell`` and ``readout``, or None."""
+
+    def __init__(self, layer: RecurrentLayer, dtype: torch.dtype | None, stream: ResidualStream | None = None) -> None:
+        super().__init__(layer, stream)
+        self.forward_cell, self.backward_cell = (
+            None if cell is None else RecurrentCellModule(cell, dtype) for cell in (layer.forward, layer.backward)
+        )
+        self.readout = None if layer.readout is None else to_torch(layer.readout, dtype=dtype)
+        self.chosen = slice(1, None) if layer.moment == "after" else slice(None, -1)
+        self.keep_token = layer.keep_token
+
+    def forward(self, z: torch.Tensor) -> torch.Tensor:
+        """The output at every token, shape (..., T, e), for z (..., T, d)."""
+        parts = []
+        if self.forward_cell is not None:
+            parts.append(self.forward_cell.states(z)[..., self.chosen, :])
+        if self.backward_cell is not None:
+            parts.append(self.backward_cell.states(z.flip(-2))[..., self.chosen, :].flip(-2))
+        collected = torch.cat([*parts, z] if self.keep_token else parts, dim=-1)
+        return collected if self.readout is None else self.readout(collected)
 
 
 def _padded(table: np.ndarray, context: int | None, dtype: torch.dtype | None) -> torch.nn.Parameter | None:
@@ -220,3 +311,23 @@ def _padded(table: np.ndarray, context: int | None, dtype: torch.dtype | None) -
 def _touched(layer: Layer, stream: ResidualStream) -> str:
     parts = (("reads", layer.reads(stream)), ("writes", layer.writes(stream)))
     return "; ".join(f"{verb} {', '.join(names)}" for verb, names in parts if names)
+
+
+def _built_by(module: Callable[[Any, torch.dtype | None, ResidualStream | None], LayerModule]) -> Callable[..., Any]:
+    def build(layer: Any, *, dtype: torch.dtype | None = None, stream: ResidualStream | None = None) -> LayerModule:
+        return module(layer, dtype, stream)
+
+    return build
+
+
+for _layer, _module in (
+    (Affine, AffineModule),
+    (Head, HeadModule),
+    (AttentionLayer, AttentionModule),
+    (FeedForward, FeedForwardModule),
+    (BallProjection, BallProjectionModule),
+    (Clipping, ClippingModule),
+    (RecurrentCell, RecurrentCellModule),
+    (RecurrentLayer, RecurrentModule),
+):
+    to_torch.register(_layer, _built_by(_module))

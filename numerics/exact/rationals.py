@@ -1,9 +1,10 @@
-"""Rational numbers of every kind as fmpq."""
+"""Rational numbers of every kind as fmpq, and their rational roots."""
 
 from __future__ import annotations
 
 import numbers
 from fractions import Fraction
+from math import isqrt
 
 from flint import fmpq, fmpz
 
@@ -31,3 +32,9 @@ def as_fraction(value: RationalLike) -> Fraction:
     if q is None:
         raise ValueError(f"{value!r} of type {type(value).__name__} is no rational number: give int, fmpq or Fraction.")
     return Fraction(int(q.p), int(q.q))
+
+
+def rational_root(q: fmpq) -> fmpq | None:
+    """The square root of q >= 0 if it is rational, else None."""
+    p, r = isqrt(int(q.p)), isqrt(int(q.q))
+    return fmpq(p, r) if p * p == q.p and r * r == q.q else None

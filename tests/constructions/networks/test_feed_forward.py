@@ -40,9 +40,10 @@ def by_loops(network: FeedForward, row: Any) -> list[fmpq]:
     return [fmpq(x) + y for x, y in zip(row, z, strict=True)] if network.residual else z
 
 
-@given(seed=SEEDS, depth=st.integers(1, 3), residual=st.booleans())
+@given(seed=SEEDS, depth=st.integers(1, 5), residual=st.booleans())
 def test_three_number_systems_agree_with_loops(seed: int, depth: int, residual: bool) -> None:
-    """Float64: 3 layers of at most 5 roundings per path on numbers below 4^3 * 2^9, hence the 1e-9."""
+    """Float64: a layer maps numbers below x to numbers below 16/3 x + 4/3, so that 5 layers from 3 stay below 2 * 10^4,
+    and 5 layers of at most 6 roundings per path are off by 30 * 2^-53 * 2 * 10^4, hence the 1e-9."""
     network = random_map(seed, depth, residual)
     z = np.random.default_rng(seed + 1).integers(-3, 4, size=(2, 4, 3))
     expected = np.array([[by_loops(network, row) for row in rows.tolist()] for rows in z], dtype=object)
@@ -90,10 +91,8 @@ def test_lipschitz_bound_holds_between_random_points(seed: int) -> None:
 
 def test_bad_maps_are_refused() -> None:
     eye = Affine(np.eye(2), np.zeros(2))
-    with pytest.raises(ValueError, match="1 to 3 layers, not 0"):
+    with pytest.raises(ValueError, match="at least one layer"):
         FeedForward(())
-    with pytest.raises(ValueError, match="1 to 3 layers, not 4"):
-        FeedForward((eye,) * 4)
     with pytest.raises(ValueError, match="Layer 1 has 2 outputs, but layer 2 has 3 inputs"):
         FeedForward((eye, Affine(np.eye(3), np.zeros(3))))
     with pytest.raises(ValueError, match="residual needs equal widths"):
