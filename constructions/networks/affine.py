@@ -28,7 +28,7 @@ class Affine(Layer):
 
     weight: Array
     bias: Array = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    fixed: bool = False
+    fixed: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         for name in ("weight", "bias"):
