@@ -12,6 +12,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from lemmata._ledger import results
 from lemmata.commands.console import err, out, refusals
 from numerics.runs.items import Done, FailedItemsError
 from numerics.runs.processes import process_pool
@@ -117,9 +118,7 @@ def _run(experiment: Experiment, scale: str, directory: Path | None, workers: in
 def show(name: Name, as_json: AsJson = False) -> None:
     """The committed summary; exit 2 when there is no such experiment, or no results of it yet."""
     with refusals():
-        summary = committed(name)
-        if summary is None:
-            raise ValueError(f"No results of {name} are committed yet; lemmata experiment run {name} makes some.")
+        summary = results(name)
     if as_json:
         typer.echo(json.dumps(summary, indent=2))
     else:

@@ -23,7 +23,8 @@ from constructions.turing.evaluators.run import MEMORY_LIMIT, TransformerRun, ch
 from constructions.turing.evaluators.sessions import Outcome, VerificationError, indexed_session, initial_outcome
 from constructions.turing.invariants import violations
 from constructions.turing.layout import TuringLayout
-from constructions.turing.machine import LEFT_ENDS, NAMED_MACHINES, LeftEnd, TuringMachine, parse_machine
+from constructions.turing.machine import LEFT_ENDS, NAMED_MACHINES, LeftEnd
+from lemmata._machines import machine as machine_of
 from lemmata.commands.console import err, out, refusals
 from numerics.turing.simulator import advance, new_tape
 
@@ -74,7 +75,7 @@ def turing(
 ) -> None:
     """Where the machine is after T steps, or where it halted; exit 1 when --verify fails, 2 for bad input."""
     with refusals():
-        parsed = _machine(machine)
+        parsed = machine_of(machine)
         symbols = parsed.encode(word.split(",") if "," in word else word)
         rule = _left_end(left_end) or parsed.left_end
         bits = needed_bits(steps, rule)
@@ -97,15 +98,6 @@ def turing(
         typer.echo(json.dumps(_document(transformer, outcome, evaluator, verify), indent=2))
     else:
         _print(transformer, outcome, verify)
-
-
-def _machine(text: str) -> TuringMachine:
-    if text in NAMED_MACHINES:
-        return NAMED_MACHINES[text]()
-    try:
-        return parse_machine(text)
-    except ValueError as error:
-        raise ValueError(f"{error} Nor is it one of the names {', '.join(NAMED_MACHINES)}.") from None
 
 
 def _left_end(rule: str | None) -> LeftEnd | None:

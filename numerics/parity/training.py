@@ -69,8 +69,10 @@ class TrainingRun:
 def initial_network(
     n: int, k: int, width: int, rng: np.random.Generator, kind: Kind = "relu", init: Initialization = "uniform"
 ) -> Network:
-    """A random network: uniform in +-1/sqrt(fan-in) as in PyTorch, Gaussian of variance 2/fan-in, or random signs of
-    size 1/sqrt(fan-in); biases always uniform in +-1/sqrt(fan-in). A PolyNet has width k.
+    """A network with random weights, and biases uniform in +-1/sqrt(fan-in); a PolyNet has width k.
+
+    The weights are uniform in +-1/sqrt(fan-in) as in PyTorch, Gaussian of variance 2/fan-in ("gaussian"), or random
+    signs of size 1/sqrt(fan-in) ("bernoulli").
 
     Raises:
         ValueError: unless 1 <= k <= n, width >= 1, and the kind and the initialization are known.

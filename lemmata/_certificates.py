@@ -1,0 +1,256 @@
+"""The maximum margin of a finite group: its certificate, the file that proves it, and what follows from it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from certificates import kernel
+from certificates.game.closed_form import closed_form_margin
+from certificates.game.closed_form_report import ClosedFormReport
+from certificates.game.equalising import condition_sums
+from certificates.game.margin_game import GameSolution, MarginGame
+from certificates.game.regularised import RegularisedOptimum
+from certificates.game.regularised import penalty_limit as penalty_limit_of_game
+from certificates.game.regularised import regularisation_path as regularisation_path_of_table
+from certificates.groups.certify import GroupMarginCertificate, certify_group
+from certificates.groups.document import document_of as document_of_certificate
+from certificates.groups.format import Document, dumps
+from certificates.groups.format import write as write_document
+from certificates.saddle.attainment import Attainment
+from certificates.saddle.attainment import attained_margin as attained_margin_of_network
+from certificates.saddle.optimal_network import optimal_network as optimal_network_of_solution
+from constructions.networks.homogeneous import HomogeneousNetwork
+from numerics.exact.cyclotomic.numbers import Cyclotomic
+from numerics.groups.names import parse_group
+from numerics.groups.permutations import DEFAULT_LIMIT, PermutationGroup
+from numerics.groups.tables import FiniteGroup, group_from_table
+
+__all__ = [
+    "KernelVerdict",
+    "attained_margin",
+    "certify",
+    "check",
+    "closed_form",
+    "document_of",
+    "optimal_network",
+    "penalty_limit",
+    "regularisation_path",
+    "save",
+]
+
+Status = Literal["valid", "invalid", "malformed"]
+GroupLike = str | PermutationGroup | FiniteGroup | ArrayLike
+
+
+def certify(group: GroupLike, factors: int = 2, *, limit: int = DEFAULT_LIMIT) -> GroupMarginCertificate:
+    """The certificate of the largest L_{2,k+1} margin of networks for products of k elements of a finite group.
+
+    The margin is that of networks f(x) = sum_i (u_i . x)^k w_i of any width, x the one-hot factors; see
+    `certificates/game/UNIVERSAL_MARGIN.md`. The same as `certificates.groups.certify.certify_group`, for any group:
+
+        lm.certify("S3").gamma                   # by name: Z7, D4, Q8, S5, PSL(2,7), M11, Z2xS3, ...
+        lm.certify("perm:(1,2,3)(4,5);(1,2)")    # by permutations in cycle notation, table:FILE.csv, small:32,5
+        lm.certify([(1, 2, 0, 3), (1, 0, 2, 3)]) # by permutations: the images of the points 0, 1, ...
+        lm.certify([[0, 1], [1, 0]])             # by its Cayley table, entry (a, b) being the number of a b
+
+    Args:
+        group: a name or another text that `lemmata certify` takes; permutations, shape (generators, points); a Cayley
+            table, shape (n, n); a `lm.groups.FiniteGroup` or a `lm.groups.PermutationGroup`. A square array is read
+            as a Cayley table.
+        factors: the number k >= 2 of elements that are multiplied.
+        limit: the largest order that is accepted; time and memory grow with the order.
+
+    Returns:
+        What was proved: ``gamma`` (exact), ``enclosure(digits)``, ``grade``, ``unique``, the character ``table``, the
+        ``solution`` of the game with masses and class weights, and the ``faces`` of all optimal ones.
+
+    Raises:
+        ValueError: for what is no group of order at least 2 in one of these forms, an order above the limit, and fewer
+            than two factors.
+    """
+    return certify_group(as_group(group, limit), factors)
+
+
+def as_group(group: GroupLike, limit: int = DEFAULT_LIMIT) -> PermutationGroup:
+    """The group that a text, permutations, a Cayley table or a group describe; errors as for `certify`."""
+    if isinstance(group, PermutationGroup):
+        return group
+    if isinstance(group, str):
+        return parse_group(group, limit)
+    if isinstance(group, FiniteGroup):
+        return PermutationGroup.from_table(group, limit)
+    rows = _integer_rows(group)
+    if len(rows) == len(rows[0]) > 1:
+        try:
+            return PermutationGroup.from_table(group_from_table(rows), limit)
+        except ValueError as error:
+            raise ValueError(
+                f"A square array is read as a Cayley table, and this one is none: {error} As many permutations as "
+                "points are better given as one text, such as 'perm:(1,2,3);(1,2)', or without those that are products."
+            ) from error
+    return PermutationGroup(tuple(tuple(int(image) for image in row) for row in rows), limit=limit)
+
+
+def _integer_rows(group: ArrayLike) -> np.ndarray:
+    """The rows of a table, or the images of permutations; one permutation alone is one row."""
+    try:
+        rows = np.asarray(group)
+    except ValueError as error:  # rows of different lengths
+        raise ValueError(
+            "Permutations are given by their images of the same points 0, 1, ..., and a Cayley table is square; these "
+            "rows have different lengths."
+        ) from error
+    if rows.ndim == 1 and rows.size:
+        rows = rows[None]
+    if rows.ndim != 2 or rows.size == 0 or rows.dtype.kind not in "iu":
+        raise ValueError(
+            "A group is a name such as 'S3', a text such as 'perm:(1,2,3);(1,2)', permutations or a Cayley table as an "
+            f"array of integers, a FiniteGroup or a PermutationGroup, not {group!r}."
+        )
+    return rows
+
+
+def document_of(certificate: GroupMarginCertificate, digits: int = 30) -> Document:
+    """The JSON document of a certificate, which a stranger can check without this toolkit: see `check` and `save`.
+
+    The format is described in `certificates/FORMAT.md`.
+
+    Args:
+        certificate: from `certify`.
+        digits: significant digits of the decimals of the margin, at least 1.
+    """
+    return document_of_certificate(certificate, digits)
+
+
+def save(certificate: GroupMarginCertificate | Mapping[str, Any], file: str | Path) -> None:
+    """The file of a certificate or of its document, written whole or not at all, as by `lemmata certify --out`.
+
+    Raises:
+        OSError: where the file cannot be written.
+    """
+    write_document(_document(certificate), file)
+
+
+def _document(certificate: GroupMarginCertificate | Mapping[str, Any]) -> Document:
+    return document_of(certificate) if isinstance(certificate, GroupMarginCertificate) else dict(certificate)
+
+
+@dataclass(frozen=True)
+class KernelVerdict:
+    """The verdict of the kernel on a certificate; true exactly if it is valid.
+
+    status: "valid", "invalid" (well formed, but the claim is not proved) or "malformed".
+    reason: what was proved, or the first line that is wrong.
+    """
+
+    status: Status
+    reason: str
+
+    def __bool__(self) -> bool:
+        return self.status == "valid"
+
+    @property
+    def exit_status(self) -> int:
+        """The exit status of ``python -I certificates/kernel.py``: 0, 1 or 2."""
+        return get_args(Status).index(self.status)
+
+
+def check(certificate: str | Path | GroupMarginCertificate | Mapping[str, Any]) -> KernelVerdict:
+    """The verdict of the independent kernel on a certificate: a file, a document, or what `certify` returned.
+
+    The kernel runs in a Python process of its own, which imports nothing of this toolkit but `certificates/kernel.py`,
+    as in `lemmata check`. An unreadable file counts as malformed.
+
+    Raises:
+        RuntimeError: if the kernel was stopped before its verdict.
+    """
+    if isinstance(certificate, str | Path):
+        return _kernel(Path(certificate))
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "certificate.json"
+        file.write_bytes(dumps(_document(certificate)))
+        return _kernel(file)
+
+
+def _kernel(file: Path) -> KernelVerdict:
+    command = [sys.executable, "-I", kernel.__file__, str(file)]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    found, _, reason = run.stdout.rstrip("\n").removeprefix(f"{ascii(str(file))[1:-1]}: ").partition(": ")
+    for status in get_args(Status):
+        if found == status:
+            return KernelVerdict(status, reason)
+    raise RuntimeError(f"The kernel ended with status {run.returncode} and no verdict: {run.stderr.strip()}")
+
+
+def closed_form(certificate: GroupMarginCertificate) -> ClosedFormReport:
+    """The comparison of a maximum margin with the closed form 2 / (3 sqrt(3n) S) of theorem 7.9, n the order.
+
+    The closed form is a lower bound for every group, and the margin exactly where no condition sum is positive. The
+    same as `certificates.game.closed_form_report.closed_form_report`, without solving the game again.
+
+    Returns:
+        The report, with ``closed_form``, the condition ``sums`` and ``holds``, all exact.
+
+    Raises:
+        ValueError: for a certificate of the grade "enclosed".
+    """
+    solution = _solution(certificate)
+    return ClosedFormReport(solution, condition_sums(solution.game), closed_form_margin(solution.game))
+
+
+def _solution(certificate: GroupMarginCertificate) -> GameSolution:
+    if certificate.solution is None:
+        raise ValueError(f"The margin of {certificate.group.name} is enclosed, not exact ({certificate.obstacle}).")
+    return certificate.solution
+
+
+def optimal_network(certificate: GroupMarginCertificate) -> HomogeneousNetwork:
+    """The explicit network, in float64, with the masses of a certificate: it attains the maximum margin.
+
+    Its inputs are the one-hot factors in the order of ``certificate.group.elements``.
+
+    Raises:
+        ValueError: for an order above 2000, and for a certificate of the grade "enclosed".
+    """
+    return optimal_network_of_solution(certificate.group, _solution(certificate))[1]
+
+
+def attained_margin(certificate: GroupMarginCertificate) -> Attainment:
+    """The margin that `optimal_network` has by evaluating it on all inputs, with a bound on the rounding error.
+
+    It uses neither characters nor games, only weights and the Cayley table.
+
+    Raises:
+        ValueError: as for `optimal_network`.
+    """
+    table, network = optimal_network_of_solution(certificate.group, _solution(certificate))
+    return attained_margin_of_network(network, table)
+
+
+def regularisation_path(
+    certificate: GroupMarginCertificate, penalties: Iterable[Any] | Sequence[Any]
+) -> list[RegularisedOptimum]:
+    """The least regularised losses: mean cross-entropy + lambda ||theta||^{k+1}, each proved from both sides.
+
+    Args:
+        certificate: from `certify`; its group and number of factors are the task.
+        penalties: numbers lambda > 0: floats, integers, fractions, or strings such as "1e-7", which are exact.
+
+    Returns:
+        An optimum for each penalty, with ``loss``, ``gap``, ``norm``, ``normalised_margin``, ``masses`` and ``used``.
+    """
+    return list(regularisation_path_of_table(certificate.table, penalties, certificate.factors))
+
+
+def penalty_limit(certificate: GroupMarginCertificate) -> Cyclotomic:
+    """The penalty lambda from which on the zero network has the least regularised loss, exactly."""
+    return penalty_limit_of_game(MarginGame(certificate.table, certificate.factors))

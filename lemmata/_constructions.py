@@ -1,0 +1,139 @@
+"""What is the same for all constructions: the torch module, the table of layers, bounds of the margin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import torch
+
+    from certificates.margins.all_layer import MarginBound
+    from certificates.margins.attack import Flip
+    from constructions.circuits.relu import CircuitNetwork
+    from constructions.turing.compiler import TuringTransformer
+
+__all__ = ["layer_table", "margin_bound", "smallest_flip", "to_torch"]
+
+
+def to_torch(construction: Any, **options: Any) -> torch.nn.Module:
+    """The torch module with the weights of a construction or of a single layer, as parameters that can be trained.
+
+        lm.to_torch(lm.modular_addition_network(7))
+        lm.to_torch(lm.ngram_head(2, 3).transformer, context=16)
+
+    Args:
+        construction: whatever a function of this namespace built, or a layer of `lm.networks`.
+        options: those of the ``to_torch`` of the construction, such as ``dtype``, which is float64 by default.
+
+    Raises:
+        TypeError: for something that has no torch module.
+    """
+    method = getattr(construction, "to_torch", None)
+    if method is not None:
+        return method(**options)
+    from constructions.networks.torch import to_torch as module_of  # torch is slow to import
+
+    return module_of(construction, **options)
+
+
+def layer_table(construction: Any) -> Any:
+    """The layers of a transformer, one line each: what a layer reads and writes, its attention, and its norms.
+
+    Args:
+        construction: a compiled machine (from `compile_machine`) or a block of gradient descent.
+
+    Raises:
+        TypeError: for something that has no layers over named coordinates.
+    """
+    table = getattr(construction, "table", None)
+    if table is not None:
+        return table()
+    from constructions.turing.compiler import TuringTransformer
+    from constructions.turing.compiler import layer_table as table_of_machine
+
+    if isinstance(construction, TuringTransformer):
+        return table_of_machine(construction)
+    raise TypeError(
+        f"A {type(construction).__name__} has no table of layers: give a compiled machine or a block of descent."
+    )
+
+
+def margin_bound(construction: CircuitNetwork | TuringTransformer) -> MarginBound:
+    """The certified lower bound of the all-layer margin: no smaller change of all weights flips an answer.
+
+    The bound holds on every input. The same as `certificates.margins.all_layer.circuit_margin_bound` for circuits and
+    `certificates.margins.turing.machine_margin_bound` for machines.
+
+    Args:
+        construction: from `circuit_network`, with rounding, or from `compile_machine`.
+
+    Returns:
+        The bound, with the 2-norm ``value`` (an exact fraction) and the name of the ``binding`` term.
+
+    Raises:
+        TypeError: for another construction.
+        ValueError: for a circuit network without rounding, for which nothing is certified.
+    """
+    from constructions.circuits.relu import CircuitNetwork
+    from constructions.turing.compiler import TuringTransformer
+
+    if isinstance(construction, CircuitNetwork):
+        from certificates.margins.all_layer import circuit_margin_bound
+
+        return circuit_margin_bound(construction)
+    if isinstance(construction, TuringTransformer):
+        from certificates.margins.turing import machine_margin_bound
+
+        return machine_margin_bound(construction)
+    raise TypeError(
+        f"All-layer margins are bounded for circuit networks and compiled machines, not for a "
+        f"{type(construction).__name__}."
+    )
+
+
+def smallest_flip(
+    construction: CircuitNetwork | TuringTransformer,
+    x: str | Sequence[int],
+    *,
+    starts: int = 16,
+    steps: int = 300,
+    seed: int = 0,
+) -> Flip | Any | None:
+    """The smallest change of the weights that was found to flip the answer at one input: an upper bound of the margin.
+
+    For a circuit it is searched by projected gradient steps and re-evaluated exactly, as by
+    `certificates.margins.attack.smallest_flip`. For a machine it is the column of the query of layer C.6 that makes the
+    null pair win, as by `certificates.margins.turing_attack.null_key_flip`, and nothing is searched.
+
+    Args:
+        construction: from `circuit_network` or `compile_machine`.
+        x: the input: bits for a circuit, a word for a machine.
+        starts, steps, seed: of the search.
+
+    Returns:
+        A flip, with its ``norm`` for a circuit and its ``norm_squared`` for a machine; None if the search finds none.
+
+    Raises:
+        TypeError: for another construction.
+        ValueError: for an input that does not fit.
+    """
+    from constructions.circuits.relu import CircuitNetwork
+    from constructions.turing.compiler import TuringTransformer
+
+    if isinstance(construction, CircuitNetwork):
+        from certificates.margins.attack import circuit_target
+        from certificates.margins.attack import smallest_flip as search
+
+        bits = np.array([int(bit) for bit in x])
+        return search(circuit_target(construction, bits), starts=starts, steps=steps, seed=seed)
+    if isinstance(construction, TuringTransformer):
+        from certificates.margins.turing_attack import null_key_flip
+
+        word = construction.machine.encode(x) if isinstance(x, str) else tuple(x)
+        return null_key_flip(construction, word)
+    raise TypeError(
+        f"Flips are searched for circuit networks and compiled machines, not for a {type(construction).__name__}."
+    )

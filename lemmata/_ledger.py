@@ -1,0 +1,81 @@
+"""The ledger: what the documents claim, with verdicts, and the committed results of the experiments."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from theorems.ledger import Chapter, Statement, load_ledger
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["results", "show", "statement"]
+
+
+def find_statements(text: str) -> list[tuple[Chapter, Statement]]:
+    """The statement of an id with its chapter, or else all whose ids contain the text.
+
+    Raises:
+        ValueError: if there is none.
+    """
+    found = [(chapter, entry) for chapter in load_ledger().chapters for entry in chapter.statements if text in entry.id]
+    if not found:
+        raise ValueError(
+            f"no statement of the ledger has an id that contains {text!r}. "
+            "Ids look like feature-emergence:theorem-7.7; a part such as theorem-7 lists all that contain it."
+        )
+    return [pair for pair in found if pair[1].id == text] or found
+
+
+def show(text: str, *, console: Console | None = None) -> None:
+    """The entries of the ledger with this id, or whose ids contain the text, printed as `lemmata show` does.
+
+        lm.show("turing:theorem-4.1")
+
+    Args:
+        text: an id such as "feature-emergence:theorem-7.7", or a part of one.
+        console: where to print; the standard output if None.
+
+    Raises:
+        ValueError: if there is none.
+    """
+    from rich.console import Console
+
+    from lemmata.reports.ledger import print_statement
+
+    for chapter, entry in find_statements(text):
+        print_statement(console or Console(highlight=False), chapter, entry)
+
+
+def statement(id: str) -> Statement:
+    """The entry of the ledger with this id: its title, verdict, erratum, and the printed and corrected forms.
+
+    Raises:
+        ValueError: if there is none.
+    """
+    [*found] = (entry for entry in load_ledger().statements() if entry.id == id)
+    if not found:
+        raise ValueError(f"There is no statement {id!r} in the ledger; lm.show prints all whose ids contain a text.")
+    return found[0]
+
+
+def results(experiment: str) -> dict[str, Any]:
+    """The committed results of an experiment that repeats one of a document; what `lemmata experiment show` prints.
+
+    Args:
+        experiment: a name from `lemmata experiment list`, such as "parity-progress".
+
+    Returns:
+        A JSON document with ``title``, ``verdicts`` by statement, ``criteria``, ``numbers`` and all ``items``.
+
+    Raises:
+        ValueError: for an unknown name, and if no results are committed yet.
+    """
+    from theorems.experiments import committed
+
+    summary = committed(experiment)
+    if summary is None:
+        raise ValueError(
+            f"No results of {experiment} are committed yet; lemmata experiment run {experiment} makes some."
+        )
+    return summary

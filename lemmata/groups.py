@@ -1,0 +1,32 @@
+"""Finite groups: as Cayley tables with labelled elements, as permutations, and by name.
+
+tables         FiniteGroup, cyclic, dihedral, symmetric, alternating, elementary_abelian, direct_product,
+               group_from_table
+permutations   PermutationGroup, parse_group (every name that `lemmata certify` takes)
+"""
+
+from numerics.groups.names import parse_group
+from numerics.groups.permutations import PermutationGroup
+from numerics.groups.tables import (
+    FiniteGroup,
+    alternating,
+    cyclic,
+    dihedral,
+    direct_product,
+    elementary_abelian,
+    group_from_table,
+    symmetric,
+)
+
+__all__ = [
+    "FiniteGroup",
+    "PermutationGroup",
+    "alternating",
+    "cyclic",
+    "dihedral",
+    "direct_product",
+    "elementary_abelian",
+    "group_from_table",
+    "parse_group",
+    "symmetric",
+]

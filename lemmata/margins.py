@@ -1,0 +1,32 @@
+"""Margins of one-hidden-layer networks: measure them, judge them, and train towards the largest.
+
+measured   group_margins, parity_margins, normalised_margin; of single neurons expected_class_margins,
+           expected_parity_margins; the spectrum of weights folded_power
+judged     judge (does a network attain the bound that class weights prove?), pricing_tensor and climb (the best neuron)
+trained    descend with doubling_rate, objective_and_gradient, minimise (L-BFGS), ascend_from_random
+"""
+
+from certificates.saddle.pair import judge
+from certificates.saddle.pricing import climb, pricing_tensor
+from numerics.fourier.cyclic import folded_power
+from numerics.margins.ascent import ascend_from_random, normalised_margin
+from numerics.margins.descent import descend, doubling_rate, objective_and_gradient
+from numerics.margins.evaluation import expected_class_margins, expected_parity_margins, group_margins, parity_margins
+from numerics.margins.quasi_newton import minimise
+
+__all__ = [
+    "ascend_from_random",
+    "climb",
+    "descend",
+    "doubling_rate",
+    "expected_class_margins",
+    "expected_parity_margins",
+    "folded_power",
+    "group_margins",
+    "judge",
+    "minimise",
+    "normalised_margin",
+    "objective_and_gradient",
+    "parity_margins",
+    "pricing_tensor",
+]

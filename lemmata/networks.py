@@ -1,0 +1,26 @@
+"""The vocabulary of layers from which every construction is assembled, and the networks that are no stack of them.
+
+stream     ResidualStream: the named coordinates of a token
+layers     Affine, FeedForward, Head, AttentionLayer, ReluAttentionLayer
+networks   HomogeneousNetwork, AttentionTransformer
+"""
+
+from constructions.networks.affine import Affine
+from constructions.networks.attention import AttentionLayer
+from constructions.networks.feed_forward import FeedForward
+from constructions.networks.head import Head
+from constructions.networks.homogeneous import HomogeneousNetwork
+from constructions.networks.relu_attention import ReluAttentionLayer
+from constructions.networks.stream import ResidualStream
+from constructions.networks.transformer import AttentionTransformer
+
+__all__ = [
+    "Affine",
+    "AttentionLayer",
+    "AttentionTransformer",
+    "FeedForward",
+    "Head",
+    "HomogeneousNetwork",
+    "ReluAttentionLayer",
+    "ResidualStream",
+]

@@ -1,0 +1,55 @@
+"""Sparse parities: explicit networks, Fourier gaps, gradient descent of one step and of many, what features can fit.
+
+networks    relu_network, power_network, polynet, quadratic_network, parity_transformer, post_step_network
+gaps        fourier_gap, majority_gap, majority_spectrum
+one step    sign_gradient, batch_gradient, largest_entries, recovery_samples
+losses      parity_losses, least_hinge_loss, polynet_error, plateau_share
+training    initial_network, train_parity
+features    tangent_features, normalised_features, feature_table, fit_all_parities, verify_fit, fit_bound
+"""
+
+from certificates.duality.feature_fit import fit_all_parities
+from certificates.duality.feature_fit import theorem_bound as fit_bound
+from certificates.duality.feature_fit import verify as verify_fit
+from certificates.duality.features import feature_table, tangent_features
+from certificates.duality.features import normalised as normalised_features
+from certificates.duality.hinge_loss import least_hinge_loss
+from constructions.parity.polynet import polynet
+from constructions.parity.quadratic import quadratic_network
+from constructions.parity.transformer import parity_transformer
+from constructions.parity.two_layer import post_step_network, power_network, relu_network
+from numerics.fourier.boolean import majority_spectrum
+from numerics.fourier.gaps import fourier_gap, majority_gap
+from numerics.parity.hinge_loss import parity_losses
+from numerics.parity.one_step import batch_gradient, largest_entries, recovery_samples, sign_gradient
+from numerics.parity.polynet_error import polynet_error
+from numerics.parity.polynet_flow import plateau_share
+from numerics.parity.training import initial_network, train_parity
+
+__all__ = [
+    "batch_gradient",
+    "feature_table",
+    "fit_all_parities",
+    "fit_bound",
+    "fourier_gap",
+    "initial_network",
+    "largest_entries",
+    "least_hinge_loss",
+    "majority_gap",
+    "majority_spectrum",
+    "normalised_features",
+    "parity_losses",
+    "parity_transformer",
+    "plateau_share",
+    "polynet",
+    "polynet_error",
+    "post_step_network",
+    "power_network",
+    "quadratic_network",
+    "recovery_samples",
+    "relu_network",
+    "sign_gradient",
+    "tangent_features",
+    "train_parity",
+    "verify_fit",
+]
