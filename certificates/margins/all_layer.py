@@ -2,29 +2,13 @@
 
 The all-layer margin rho(theta, x, y) is the distance, in the 2-norm of the parameter space, from theta to the
 parameters that do not predict y at x. A network g_0 = f_0(x), g_i = f_i(zeta_0(g_0), ..., zeta_(i-1)(g_(i-1))), F = g_d
-has hidden values h_i = g_i at the unperturbed parameters, and `margin_bound` bounds rho from below if, with |||H||| the
-largest 2-norm of a part of H,
+has hidden values h_i = g_i at the unperturbed parameters. If the steps f_i move by at most kappa_theta ||dt||
+max(|||H|||, 1) + mu |||dH|||, the corrections zeta_i by at most kappa_xi max(||h||, 1) ||ds|| and map everything within
+sigma_zeta < 1 of h_i to h_i, and max(||h_i||, 1) <= lambda, then `margin_bound` bounds rho from below. No depth enters.
 
-    ||f_0(x, t) - f_0(x, t')||       <= mu_0 ||t - t'||                               for ||t - t'|| <= sigma_theta,
-    ||f_i(H, t) - f_i(H', t')||      <= kappa_theta ||t - t'|| max(|||H|||, 1) + mu |||H - H'|||
-                                                    for ||t - t'|| <= sigma_theta and |||H - H'||| <= sigma_h,
-    ||zeta_i(h, s) - zeta_i(h, s')|| <= kappa_xi max(||h||, 1) ||s - s'||             for all h, ||s - s'|| <= sigma_xi,
-    zeta_i(h', s) = h_i                                                           for ||h' - h_i|| <= sigma_zeta < 1,
-    max(||h_i||, 1) <= lambda   and   F = 1 or -1,
-
-t and s being the true parameters and H true hidden values. This is the source's condition with its two inequalities on
-f_i joined into one (which hard-max attention satisfies too, while it violates the second alone) and f_0 controlled near
-the true parameters only (which suffices, and which two-layer first steps satisfy). Proof, by induction over i: if all
-earlier parts of g are within min(lambda, sigma_zeta) of h, then their norms are at most 2 lambda, the corrections with
-true parameters return h exactly, so those with perturbed parameters differ from h by at most 2 lambda kappa_xi
-||ds||, which is <= sigma_h; then ||g_i - h_i|| <= kappa_theta lambda ||dt|| + 2 lambda mu kappa_xi ||ds|| <= half of
-min(lambda, sigma_zeta) twice. At i = d the output has moved by at most sigma_zeta < 1. No depth enters.
-
-Constants of a ReLU layer relu(h W + b), from |h' W' + b' - h W - b| <= ||W'|| ||h' - h|| + sqrt(||h||^2 + 1) ||dt||:
-kappa_theta = sqrt 2, mu = ||W|| + sigma_theta, sigma_h infinite, mu_0 = sqrt(m + 1) on m bits. Constants of two ReLU
-layers with hidden bits u of norm at most U: mu = (||W_1|| + sigma_theta) (||W_2|| + sigma_theta), kappa_theta =
-sqrt(2 ||W_2||^2 + (U + sqrt 2 sigma_theta)^2 + 1). Constant of rounding with slope s, by the same expansion and
-relu(z - c) <= |z| for c >= 0: kappa_xi = sqrt(4 s^2 + 2 (1 + sigma_xi)^2 + 1).
+Hypotheses, proof, and the constants of ReLU layers and roundings are in ALL_LAYER_MARGIN.md beside this file. The
+source asks for two inequalities on f_i; their joint form above is what its proof needs and what hard attention
+satisfies.
 
 Source: turing, theorem-D.6, definition-D.2, condition-D.3, condition-D.4, lemma-D.7 to lemma-D.9.
 """
@@ -45,13 +29,25 @@ from numerics.exact.balls import as_balls, ball_max, ball_min, precision
 from numerics.exact.numbers import to_float
 from numerics.exact.systems import Array
 
+__all__ = [
+    "BITS",
+    "MarginBound",
+    "MarginConstants",
+    "circuit_constants",
+    "circuit_margin_bound",
+    "lower_end",
+    "margin_bound",
+    "operator_norm",
+]
+
 BITS = 128
+"""The precision of the balls."""
 Real = arb | fmpq | Fraction | int
 
 
 @dataclass(frozen=True)
 class MarginConstants:
-    """The constants of theorem D.6 (see the module), as balls or exact numbers; ``sigma_h`` None means infinite.
+    """The constants of theorem D.6 (ALL_LAYER_MARGIN.md, section 2), balls or exact; ``sigma_h`` None means infinite.
 
     Upper bounds serve for mu_0, mu, kappa_theta, kappa_xi and lambda (``lam``), lower bounds for the radii sigma.
 
@@ -102,7 +98,7 @@ class MarginBound:
 
 
 def margin_bound(constants: MarginConstants, extra: Mapping[str, Real] | None = None) -> MarginBound:
-    """The bound (D.5) with the term that decides it.
+    """The bound (D.5), ALL_LAYER_MARGIN.md, section 3, with the term that decides it.
 
     Args:
         constants: of the network.
@@ -139,7 +135,7 @@ def circuit_constants(network: CircuitNetwork, sigma_theta: Fraction, sigma_xi: 
 
 
 def _norms(network: CircuitNetwork) -> list[list[arb]]:
-    """Return upper bounds of the operator norms, step by step, the head last."""
+    """Upper bounds of the operator norms, step by step, the head last."""
     if not network.roundings:
         raise ValueError("Theorem D.6 bounds corrected networks; this one has no corrections.")
     norms = [[operator_norm(layer.weight) for layer in step.layers] for step in network.steps]
@@ -149,6 +145,7 @@ def _norms(network: CircuitNetwork) -> list[list[arb]]:
 def _constants(
     network: CircuitNetwork, norms: list[list[arb]], sigma_theta: Fraction, sigma_xi: Fraction
 ) -> MarginConstants:
+    """The constants of ALL_LAYER_MARGIN.md, section 5, from the operator norms of all layers."""
     m = network.circuit.inputs
     with precision(BITS):
         s_theta, s_xi = _ball(sigma_theta), _ball(sigma_xi)
@@ -205,6 +202,7 @@ def operator_norm(weight: Array) -> arb:
 
 
 def _block_norm(block: Array) -> arb:
+    """The bound of `operator_norm` for one block."""
     balls = as_balls(block)
     balls = balls if balls.shape[0] >= balls.shape[1] else balls.T
     estimate = _ball(Fraction(float(np.linalg.norm(to_float(block), 2)))) ** 2

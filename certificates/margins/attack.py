@@ -18,17 +18,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from constructions.circuits.relu import CircuitNetwork
 from numerics.exact.numbers import as_exact, sign_of, to_float
+from numerics.exact.rationals import as_fraction
 from numerics.exact.systems import Array
 
-if TYPE_CHECKING:
-    pass
+__all__ = ["Flip", "MarginTarget", "circuit_target", "directions", "largest_change", "replay", "smallest_flip"]
 
 Floats = NDArray[np.float64]
 DENOMINATOR = 2**40
@@ -66,7 +66,7 @@ class MarginTarget:
     def exact_margin(self, delta: list[Fraction]) -> Fraction:
         """The right sign times F(x, theta' + delta) in exact arithmetic: at most 0 where the prediction flips."""
         value = self.sign * np.asarray(self.output(self.parameters + as_exact(delta)), dtype=object).item()
-        return Fraction(int(value.p), int(value.q))
+        return as_fraction(value)
 
     def margins(self, deltas: Floats) -> Floats:
         """The right sign times F for perturbations of shape (n, p), in float64, shape (n,)."""
@@ -203,7 +203,7 @@ def directions(random: np.random.Generator, count: int, p: int) -> Floats:
 
 
 def replay(target: MarginTarget, document: Mapping[str, Any]) -> Flip:
-    """Read a perturbation from plain data and check in exact arithmetic that it flips the prediction.
+    """The flip that plain data describe, after a check in exact arithmetic that it flips the prediction.
 
     Raises:
         ValueError: if the data are malformed, a place is no parameter, or the prediction does not flip.
@@ -233,7 +233,7 @@ def _margin_and_gradient(target: MarginTarget, delta: Floats) -> tuple[Floats, F
 
 
 def _shortened(target: MarginTarget, delta: Floats) -> Floats:
-    """Scale a flipping perturbation down towards the first sign change that bisection meets."""
+    """A flipping perturbation, scaled down towards the first sign change that bisection meets."""
     low, high = 0.0, 1.0
     for _ in range(50):
         middle = (low + high) / 2
@@ -242,7 +242,7 @@ def _shortened(target: MarginTarget, delta: Floats) -> Floats:
 
 
 def _exact_flip(target: MarginTarget, delta: Floats) -> Flip | None:
-    """Round a perturbation to rationals, lengthened by parts in 10^9 until it flips the prediction exactly."""
+    """A perturbation rounded to rationals, lengthened by parts in 10^9 until it flips the prediction exactly."""
     for growth in (0.0, *(1e-9 * 4.0**k for k in range(12))):
         integers = np.rint(delta * (1 + growth) * DENOMINATOR).astype(np.int64)
         numerators = {int(place): int(integers[place]) for place in np.flatnonzero(integers)}

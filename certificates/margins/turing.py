@@ -1,28 +1,13 @@
-"""The all-layer margin of a compiled Turing machine: a certified lower bound, and an attack that gives an upper one.
+"""A certified lower bound of the all-layer margin of a compiled Turing machine.
 
-Steps f of theorem D.6 are, for every layer and time, the two attentions and the first ReLU layer; the corrections are
-the two ReLU layers of the rounding; all times share the weights of a layer, and no weight occurs twice within a step.
-Attentions that are the identity count as heads with all weights zero, which may be perturbed as well.
+Steps f of theorem D.6 (`certificates.margins.all_layer`) are, for every layer and time, the two attentions and the
+first ReLU layer; the corrections are the two ReLU layers of the rounding. Hard attention satisfies the joint inequality
+of the theorem while scores that differ stay apart, with constants mu and kappa_theta that `step_constants` computes
+from the operator norms of a layer; `machine_margin_bound` chooses the best radii. The derivation is in TURING_MARGIN.md
+beside this file. It rests on hypotheses on the unperturbed run, that every compiled machine satisfies
+(theorems/turing/test_theorem_4_1.py); `run_facts` measures them on given words, also for other weights.
 
-Hypotheses on the unperturbed run: all tokens that a layer reads are bits with at most lambda^2 ones; scores that do not
-tie differ by at least 1 (they are integers); tied values are equal. Every compiled machine satisfies them on every word
-that its position codes allow (theorems/turing/test_theorem_4_1.py); `run_facts` measures them on given words, also for
-other weights.
-
-Let the tokens move by at most x <= sigma_h and the parameters of a step by t <= eta = sigma_theta, S^2 = (lambda +
-sigma_h)^2 + 1, and let a head read a query token that moves by at most delta, of true norm at most n. Then
-
-    dq = ||W_Q|| delta + eta sqrt((n + delta)^2 + 1)     query          dk = ||W_K|| sigma_h + eta S     keys
-    ds = dq |k| + |q| dk + dq dk                         scores         d0 = dq |K_0| + |q| eta + dq eta    null score
-
-and if max(2 ds, ds + d0) < 1, the maximisers stay among the true ones, so that the attended value, a mean of values
-that agree without the perturbation, moves by at most ||W_V|| x + t S. Adding up over both heads the token after
-attention moves by delta = a x + b t S with a = 1 + sum ||W_V||, b = 2, and the step by at most
-
-    ||W_1|| a x + (||W_1|| b S + sqrt((n + delta)^2 + 1)) t     =:     mu x + kappa_theta lambda t,
-
-which is the joint inequality that theorem D.6 needs. The encoder's weights E and the first token h_0 belong to no step
-and pass through no correction: they move tokens, so their perturbations must be at most sigma_h and sigma_zeta/(2 mu).
+Attacks, which bound the margin from above, are in `certificates.margins.turing_attack`.
 
 Source: turing, theorem-4.1, theorem-D.6, definition-D.2.
 """
@@ -45,12 +30,19 @@ from numerics.exact.balls import as_balls, ball_max, precision
 from numerics.exact.numbers import as_exact, to_float
 from numerics.exact.systems import Array
 
-TIE_WIDTH = 1e-9
-"""Scores this close tie in perturbed runs: far above rounding, far below what a perturbation does to a tie."""
+__all__ = [
+    "HeadNorms",
+    "LayerNorms",
+    "RunFacts",
+    "layer_norms",
+    "machine_margin_bound",
+    "run_facts",
+    "step_constants",
+]
 
 
 @dataclass(frozen=True)
-class _HeadNorms:
+class HeadNorms:
     """Operator norms of a head, and bounds of the norms of its queries, keys and values on bits."""
 
     query: arb
@@ -63,14 +55,23 @@ class _HeadNorms:
 
 
 @dataclass(frozen=True)
-class _LayerNorms:
-    heads: tuple[_HeadNorms | None, ...]
-    functional: arb
+class LayerNorms:
+    """The heads of a layer, None for an identity attention, and the operator norm of its first ReLU layer."""
+
+    heads: tuple[HeadNorms | None, ...]
+    first_map: arb
 
 
 @dataclass(frozen=True)
 class RunFacts:
-    """What the certificate assumes of unperturbed runs: see the module."""
+    """What the certificate assumes of unperturbed runs (TURING_MARGIN.md, section 2), measured.
+
+    Attributes:
+        binary: whether all tokens are bits.
+        most_ones: the largest number of ones of a token, to be at most lambda^2.
+        smallest_gap: the smallest difference of scores that do not tie, to be at least 1.
+        tie_spread: the largest difference of tied values from their mean, to be 0.
+    """
 
     binary: bool
     most_ones: int
@@ -87,7 +88,7 @@ def machine_margin_bound(transformer: TuringTransformer) -> MarginBound:
         ValueError: if weights of an attention are no integers, or no radius is small enough.
     """
     with precision(BITS):
-        norms = [_layer_norms(layer) for layer in transformer.layers]
+        norms = [layer_norms(layer) for layer in transformer.layers]
         classifier = _vector_norm(transformer.classifier)
         best: MarginBound | None = None
         for sigma_h in (Fraction(n, 2**k) for k in range(6, 14) for n in (4, 6)):
@@ -103,7 +104,7 @@ def machine_margin_bound(transformer: TuringTransformer) -> MarginBound:
 
 
 def run_facts(transformer: TuringTransformer, words: Sequence[Sequence[int]]) -> RunFacts:
-    """Check the hypotheses on the runs on some words: the tokens come from the exact evaluator."""
+    """The hypotheses on the runs on some words, measured; the tokens come from the exact evaluator."""
     T = transformer.steps
     beta = np.array([transformer.beta(time) for time in range(T + 1)])
     own = np.tri(T + 1, T, -1, dtype=bool)  # at time i, the times 1, ..., i
@@ -130,41 +131,25 @@ def run_facts(transformer: TuringTransformer, words: Sequence[Sequence[int]]) ->
     return RunFacts(binary, ones, float(gap), float(spread))
 
 
-def _measured(head: DecoderAttention, z: Array, tokens: Array, seen: Array) -> tuple[Array, float, float]:
-    """Return the output of a head on all times, its smallest gap, and the largest difference of tied values."""
-    queries, keys, values = head.query(z), head.key(tokens), head.value(tokens)
-    scores = np.column_stack([queries @ head.null_key, np.where(seen, queries @ keys.T, -np.inf)])
-    values = np.vstack([head.null_value, values])
-    top = scores.max(1, keepdims=True)
-    tied = scores == top
-    below = np.where(tied | np.isinf(scores), np.inf, top - scores)
-    means = tied @ values / tied.sum(1, keepdims=True)
-    spread = max(float(np.abs(values[row] - mean).max()) for row, mean in zip(tied, means, strict=True))
-    return z + means, float(below.min()), spread
+def layer_norms(layer: DecoderLayer) -> LayerNorms:
+    """Upper bounds of the norms that `step_constants` needs.
+
+    Raises:
+        ValueError: if queries, keys or the null key of a head are no integers.
+    """
+    heads = tuple(None if h is None else _head_norms(h) for h in (layer.self_attention, layer.cross_attention))
+    return LayerNorms(heads, operator_norm(layer.feed_forward.layers[0].weight))
 
 
-def _bound(
-    transformer: TuringTransformer, norms: list[_LayerNorms], classifier: arb, sigma_h: Fraction, eta: Fraction
-) -> MarginBound | None:
-    """Return the bound for given radii, or None where they let scores meet."""
-    lam = arb(4 * transformer.layout.bits + 7).sqrt()
-    h, t = (as_balls([x])[0] for x in (sigma_h, eta))
-    steps = [_step_constants(layer, lam, h, t) for layer in norms]
-    if any(step is None for step in steps):
-        return None
-    kappa = ball_max([lam + h, *(step[0] for step in steps if step is not None)])
-    mu = ball_max([classifier, *(step[1] for step in steps if step is not None)])
-    threshold = -Fraction(str(transformer.layers[0].feed_forward.layers[1].bias[0]))
-    slope = as_balls([1 / (1 - 2 * threshold)])[0]
-    kappa_xi = (4 * slope**2 + 2 * (1 + t) ** 2 + 1).sqrt()
-    # every step has a predecessor (the first tokens count as values that move, see extra), so no f_0 adds a constant
-    constants = MarginConstants(2 * kappa, mu, kappa / lam, kappa_xi, lam, eta, eta, threshold, sigma_h)
-    extra = {"sigma_h": sigma_h, "sigma_zeta/(2 mu)": as_balls([threshold])[0] / (2 * mu)}
-    return margin_bound(constants, extra)
+def step_constants(norms: LayerNorms, lam: arb, sigma_h: arb, eta: arb) -> tuple[arb, arb] | None:
+    """kappa_theta lambda and mu of a step, or None if scores might meet (TURING_MARGIN.md, sections 3 and 4).
 
-
-def _step_constants(norms: _LayerNorms, lam: arb, sigma_h: arb, eta: arb) -> tuple[arb, arb] | None:
-    """Return kappa_theta lambda and mu of a step, or None if scores might meet."""
+    Args:
+        norms: of the layer.
+        lam: lambda, a bound of the norms of the true tokens.
+        sigma_h: how far tokens may move.
+        eta: how far the parameters of the step may move.
+    """
     S = ((lam + sigma_h) ** 2 + 1).sqrt()
     a, b, norm = arb(1), arb(0), lam
     for head in norms.heads:
@@ -179,21 +164,49 @@ def _step_constants(norms: _LayerNorms, lam: arb, sigma_h: arb, eta: arb) -> tup
             a, norm = a + head.value, norm + head.largest_value
         b = b + S
     delta = a * sigma_h + b * eta
-    return norms.functional * b + ((norm + delta) ** 2 + 1).sqrt(), norms.functional * a
+    return norms.first_map * b + ((norm + delta) ** 2 + 1).sqrt(), norms.first_map * a
 
 
-def _layer_norms(layer: DecoderLayer) -> _LayerNorms:
-    heads = tuple(None if h is None else _head_norms(h) for h in (layer.self_attention, layer.cross_attention))
-    return _LayerNorms(heads, operator_norm(layer.feed_forward.layers[0].weight))
+def _measured(head: DecoderAttention, z: Array, tokens: Array, seen: Array) -> tuple[Array, float, float]:
+    """The output of a head on all times, its smallest gap, and the largest difference of tied values."""
+    queries, keys, values = head.query(z), head.key(tokens), head.value(tokens)
+    scores = np.column_stack([queries @ head.null_key, np.where(seen, queries @ keys.T, -np.inf)])
+    values = np.vstack([head.null_value, values])
+    top = scores.max(1, keepdims=True)
+    tied = scores == top
+    below = np.where(tied | np.isinf(scores), np.inf, top - scores)
+    means = tied @ values / tied.sum(1, keepdims=True)
+    spread = max(float(np.abs(values[row] - mean).max()) for row, mean in zip(tied, means, strict=True))
+    return z + means, float(below.min()), spread
 
 
-def _head_norms(head: DecoderAttention) -> _HeadNorms:
+def _bound(
+    transformer: TuringTransformer, norms: list[LayerNorms], classifier: arb, sigma_h: Fraction, eta: Fraction
+) -> MarginBound | None:
+    """The bound for given radii, or None where they let scores meet."""
+    lam = arb(4 * transformer.layout.bits + 7).sqrt()
+    h, t = (as_balls([x])[0] for x in (sigma_h, eta))
+    steps = [step_constants(layer, lam, h, t) for layer in norms]
+    if any(step is None for step in steps):
+        return None
+    kappa = ball_max([lam + h, *(step[0] for step in steps if step is not None)])
+    mu = ball_max([classifier, *(step[1] for step in steps if step is not None)])
+    threshold = -Fraction(str(transformer.layers[0].feed_forward.layers[1].bias[0]))
+    slope = as_balls([1 / (1 - 2 * threshold)])[0]
+    kappa_xi = (4 * slope**2 + 2 * (1 + t) ** 2 + 1).sqrt()
+    # every step has a predecessor (the first tokens count as values that move, see extra), so no f_0 adds a constant
+    constants = MarginConstants(2 * kappa, mu, kappa / lam, kappa_xi, lam, eta, eta, threshold, sigma_h)
+    extra = {"sigma_h": sigma_h, "sigma_zeta/(2 mu)": as_balls([threshold])[0] / (2 * mu)}
+    return margin_bound(constants, extra)
+
+
+def _head_norms(head: DecoderAttention) -> HeadNorms:
     for array in (*head.query.arrays(), *head.key.arrays(), head.null_key):
         if array.dtype.kind not in "iu":
             raise ValueError("The certificate needs integer queries and keys, so that scores that differ differ by 1.")
     sizes = [_largest_on_bits(part) for part in (head.query, head.key, head.value)]
     norms = [operator_norm(part.weight) for part in (head.query, head.key, head.value)]
-    return _HeadNorms(norms[0], norms[1], norms[2], sizes[0], sizes[1], sizes[2], _vector_norm(head.null_key))
+    return HeadNorms(norms[0], norms[1], norms[2], sizes[0], sizes[1], sizes[2], _vector_norm(head.null_key))
 
 
 def _largest_on_bits(layer: Affine) -> arb:

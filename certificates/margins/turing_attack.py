@@ -1,4 +1,11 @@
-"""Attacks on the margin of a Turing-machine transformer: perturbations of its weights."""
+"""Attacks on the all-layer margin of a compiled Turing machine: perturbations of its weights that flip a prediction.
+
+`null_key_flip` is the sharpest attack found: it makes the null pair of one layer win, is checked in exact arithmetic,
+and so bounds the margin from above. `random_perturbations` and `worst_prediction` look inside the ball of the
+certificate of `certificates.margins.turing`, in float64, for a prediction that flips; there must be none.
+
+Source: turing, theorem-4.1, def-all-layer-margin.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +15,29 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from flint import fmpq
 
-from certificates.margins.turing import TIE_WIDTH
 from constructions.networks.affine import Affine
 from constructions.networks.decoder import DecoderLayer, identity_attention
 from constructions.turing.compiler import TuringTransformer
 from constructions.turing.evaluators.dense import float_layers, run_dense
 from constructions.turing.evaluators.exact import run_exact
 from numerics.exact.numbers import as_exact
+from numerics.exact.rationals import as_fraction
 from numerics.exact.systems import Array
+
+__all__ = [
+    "NullKeyFlip",
+    "filled_layers",
+    "null_key_flip",
+    "parameter_count",
+    "perturbed_layers",
+    "predictions",
+    "random_perturbations",
+    "worst_prediction",
+]
+
+TIE_WIDTH = 1e-9
+"""Scores this close tie in perturbed runs: far above rounding, far below what a perturbation does to a tie."""
 
 
 def perturbed_layers(transformer: TuringTransformer, delta: Array) -> tuple[DecoderLayer, ...]:
@@ -49,7 +69,7 @@ def filled_layers(transformer: TuringTransformer) -> tuple[DecoderLayer, ...]:
 
 
 def parameter_count(layers: Sequence[DecoderLayer]) -> int:
-    """How many weights the layers have."""
+    """The number of weights of the layers."""
     arrays = (
         array for layer in layers for part in (*layer.attentions(), layer.feed_forward) for array in part.arrays()
     )
@@ -77,11 +97,12 @@ class NullKeyFlip:
 
 
 def null_key_flip(transformer: TuringTransformer, word: Sequence[int], *, weights: bool = True) -> NullKeyFlip:
-    """Make the null pair of layer C.6 win: its score is 1 below that of the last visit, and 2 P - 1 times the query's.
+    """A short perturbation that makes the null pair of layer C.6 win, and so flips the prediction at a word.
 
-    The query's null coordinate moves along b_Q alone, with the threshold 1/(2 P - 1), or, with ``weights``, along
-    (z, 1) for the bits z of the query at the time that has most ones, of those that flip. The least multiple is found
-    by bisection; each trial is exact.
+    The null pair's score is 1 below that of the last visit, and 2 P - 1 times the query's null coordinate. That
+    coordinate moves along b_Q alone, with the threshold 1/(2 P - 1), or, with ``weights``, along (z, 1) for the bits z
+    of the query at the time that has most ones, of those that flip. The least multiple is found by bisection; each
+    trial is exact.
 
     Raises:
         ValueError: if the word is not decided, or no such perturbation flips its prediction.
@@ -98,7 +119,7 @@ def null_key_flip(transformer: TuringTransformer, word: Sequence[int], *, weight
     def trial(places: list[int], scale: Fraction) -> NullKeyFlip | None:
         flip = NullKeyFlip(scale, dict.fromkeys(places, scale), Fraction(0))
         value = run_exact(_moved(transformer, number, flip), word).predictions[0]
-        return None if label * value > 0 else replace(flip, prediction=Fraction(int(fmpq(value).p), int(fmpq(value).q)))
+        return None if label * value > 0 else replace(flip, prediction=as_fraction(value))
 
     for places in sorted(rows, key=len, reverse=True):
         threshold = Fraction(1, (2 * P - 1) * (1 + len(places)))
@@ -117,7 +138,7 @@ def null_key_flip(transformer: TuringTransformer, word: Sequence[int], *, weight
 
 
 def _moved(transformer: TuringTransformer, number: int, flip: NullKeyFlip) -> TuringTransformer:
-    """Return the transformer with the perturbation added to the query of a layer, exactly."""
+    """The transformer with the perturbation added to the query of a layer, exactly."""
     layer = transformer.layers[number]
     head = layer.self_attention
     assert head is not None

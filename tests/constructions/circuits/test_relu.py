@@ -85,3 +85,20 @@ def test_many_inputs_are_sampled():
     names = [f"x{i}" for i in range(20)]
     result = verify(circuit_network(layered(parse_circuit(f"inputs {' '.join(names)}\ny = AND(x0, NOT(x19))")), "none"))
     assert (result.exhaustive, result.inputs, result.fault) == (False, 2**16, None)
+
+
+@pytest.mark.parametrize("amount", [-1, 1])
+def test_values_too_small_and_too_large_are_seen(amount):
+    """The bias of the first gate is moved down, up, and that of a padded coordinate up, where a 0 must stay."""
+    circuit = LayeredCircuit(2, ((BooleanGate("ID", (0,)), BooleanGate("OR", (0, 1))), (BooleanGate("ID", (0,)),)), 0)
+    network = circuit_network(circuit, "none", width=3)
+    for place in (0, 2) if amount > 0 else (0,):
+        (first, second), *others = (step.layers for step in network.steps)
+        bias = second.bias.copy()
+        bias[place] += amount
+        steps = [(first, replace(second, bias=bias)), *others]
+        blocks = tuple(replace(step, layers=new) for step, new in zip(network.steps, steps, strict=True))
+        fault = verify(replace(network, steps=blocks)).fault
+        assert fault is not None
+        assert fault.startswith("f0 differs from the circuit")
+    assert verify(network).fault is None
