@@ -41,6 +41,7 @@ Gradient descent in context
     gradient_descent_block, softmax_descent_block
     approximate_activation    the sums of ReLUs for a smooth activation
     certify_step              how far one step is from the true one
+    fast_trajectory           thousands of steps, in compiled loops
 
 Every construction
     to_torch                  the same weights as a torch module
@@ -95,6 +96,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; a test compares it with
     from lemmata._descent import certify_step as certify_step
     from lemmata._descent import gradient_descent_block as gradient_descent_block
     from lemmata._descent import softmax_descent_block as softmax_descent_block
+    from lemmata._fast_descent import fast_trajectory as fast_trajectory
     from lemmata._induction import bayesian_ngram_head as bayesian_ngram_head
     from lemmata._induction import ngram_head as ngram_head
     from lemmata._induction import printed_induction_head as printed_induction_head
@@ -129,6 +131,7 @@ _NAMES = {
     "_circuits": "circuit_network",
     "_constructions": "layer_table margin_bound smallest_flip to_torch",
     "_descent": "approximate_activation certify_step gradient_descent_block softmax_descent_block",
+    "_fast_descent": "fast_trajectory",
     "_induction": "bayesian_ngram_head ngram_head printed_induction_head scales_for train_induction_head",
     "_ledger": "results show statement",
     "_machines": "compile_machine machine reference_run run_machine violations",

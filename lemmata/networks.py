@@ -2,7 +2,7 @@
 
 stream     ResidualStream: the named coordinates of a token
 layers     Affine, FeedForward, Head, AttentionLayer, ReluAttentionLayer
-networks   HomogeneousNetwork, AttentionTransformer
+networks   HomogeneousNetwork, AttentionTransformer; to_transformer_lens (an export, with the extra lens)
 """
 
 from constructions.networks.affine import Affine
@@ -13,6 +13,7 @@ from constructions.networks.homogeneous import HomogeneousNetwork
 from constructions.networks.relu_attention import ReluAttentionLayer
 from constructions.networks.stream import ResidualStream
 from constructions.networks.transformer import AttentionTransformer
+from constructions.networks.transformer_lens import to_transformer_lens
 
 __all__ = [
     "Affine",
@@ -23,4 +24,5 @@ __all__ = [
     "HomogeneousNetwork",
     "ReluAttentionLayer",
     "ResidualStream",
+    "to_transformer_lens",
 ]

@@ -2,7 +2,7 @@
 
 networks    relu_network, power_network, polynet, quadratic_network, parity_transformer, post_step_network
 gaps        fourier_gap, majority_gap, majority_spectrum
-one step    sign_gradient, batch_gradient, largest_entries, recovery_samples
+one step    sign_gradient, derivative_table, population_gradient, batch_gradient, largest_entries, recovery_samples
 losses      parity_losses, least_hinge_loss, polynet_error, plateau_share
 training    initial_network, train_parity
 features    tangent_features, normalised_features, feature_table, fit_all_parities, verify_fit, fit_bound
@@ -21,13 +21,21 @@ from constructions.parity.two_layer import post_step_network, power_network, rel
 from numerics.fourier.boolean import majority_spectrum
 from numerics.fourier.gaps import fourier_gap, majority_gap
 from numerics.parity.hinge_loss import parity_losses
-from numerics.parity.one_step import batch_gradient, largest_entries, recovery_samples, sign_gradient
+from numerics.parity.one_step import (
+    batch_gradient,
+    derivative_table,
+    largest_entries,
+    population_gradient,
+    recovery_samples,
+    sign_gradient,
+)
 from numerics.parity.polynet_error import polynet_error
 from numerics.parity.polynet_flow import plateau_share
 from numerics.parity.training import initial_network, train_parity
 
 __all__ = [
     "batch_gradient",
+    "derivative_table",
     "feature_table",
     "fit_all_parities",
     "fit_bound",
@@ -43,6 +51,7 @@ __all__ = [
     "plateau_share",
     "polynet",
     "polynet_error",
+    "population_gradient",
     "post_step_network",
     "power_network",
     "quadratic_network",

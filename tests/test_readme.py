@@ -14,6 +14,7 @@ def test_the_code_of_the_readme_runs() -> None:
     assert len(blocks) >= 4
     for block in blocks:
         exec(compile(block, str(README), "exec"), names)
+    assert names["lm"] is lemmata
     certificate, descent = names["certificate"], names["block"]
     assert 3402 * certificate.gamma**2 == 1  # type: ignore[attr-defined]
     assert certificate.unique is True  # type: ignore[attr-defined]
