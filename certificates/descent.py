@@ -103,7 +103,7 @@ def certify_step(
     *,
     weights: ArrayLike | None = None,
 ) -> StepCertificate:
-    """Certify one step of the block against the network with the true activation and loss.
+    """The certificate of one step of the block against the network with the true activation and loss.
 
     Args:
         block: built by `gradient_descent_block`; its box and its bounds of inputs and labels are the range.
@@ -186,6 +186,7 @@ def _layer_bounds(
     errors: tuple[fmpq, fmpq],
     ranges: tuple[list[fmpq], list[fmpq]],
 ) -> list[LayerBounds]:
+    """The bounds of every layer that the error recursion needs, over the box."""
     (lower, upper), (radii, outputs) = box, ranges
     sizes = np.array([max(abs(a), abs(b)) for a, b in zip(np.asarray(lower), np.asarray(upper), strict=True)])
     layers = []

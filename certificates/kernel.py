@@ -8,7 +8,7 @@ standard library alone and no floating point. Whatever it can compute it compute
 
 The claim. G is a finite group of order n >= 2, and k >= 2. For an irreducible character chi of G let d = chi(1), let
 s = 1 if its Frobenius-Schur indicator is 1 and s = 1/sqrt 2 otherwise, and w = d^((k+1)/2) / s^(k-1). The L_{2,k+1}
-maximum margin of learning the product of k elements of G with activation x^k is, by the theorem of UNIVERSAL_MARGIN.md,
+maximum margin of learning the product of k elements of G with activation x^k is, by game/UNIVERSAL_MARGIN.md,
 
     gamma = k! ((k+1) n)^(-(k+1)/2) v,   v = value of the game with payoffs (d - Re chi(C)) / w,
 
@@ -57,7 +57,7 @@ class ViolatedError(Exception):
 
 
 def require(condition: bool, line: str) -> None:
-    """Raise ViolatedError unless the condition holds."""
+    """ViolatedError unless the condition holds."""
     if not condition:
         raise ViolatedError(line)
 
@@ -66,7 +66,7 @@ def require(condition: bool, line: str) -> None:
 
 
 def parse(data: bytes) -> Any:
-    """Return the JSON value in the bytes; no floats, no NaN, no long integers, no key twice in an object."""
+    """The JSON value in the bytes; no floats, no NaN, no long integers, no key twice in an object."""
 
     def refuse(text: str) -> int:
         raise MalformedError(f"{text[:40]} is not an integer of at most 20 characters")
@@ -94,42 +94,42 @@ def parse(data: bytes) -> Any:
 
 
 def fields(value: Any, where: str, names: str) -> list[Any]:
-    """Return the values of an object that has exactly the keys in ``names``."""
+    """The values of an object that has exactly the keys in ``names``."""
     if type(value) is not dict or set(value) != set(names.split()):
         raise MalformedError(f"{where} must be an object with exactly the keys {names}")
     return [value[name] for name in names.split()]
 
 
 def integer(value: Any, where: str, low: int, high: int) -> int:
-    """Return an integer with low <= value <= high."""
+    """An integer with low <= value <= high."""
     if type(value) is not int or not low <= value <= high:
         raise MalformedError(f"{where} must be an integer from {low} to {high}")
     return value
 
 
 def entries(value: Any, where: str, low: int, high: int) -> list[Any]:
-    """Return a list whose length is from low to high."""
+    """A list whose length is from low to high."""
     if type(value) is not list or not low <= len(value) <= high:
         raise MalformedError(f"{where} must be a list of {low} to {high} entries")
     return value
 
 
 def string(value: Any, where: str, pattern: str) -> str:
-    """Return a string that matches the pattern."""
+    """A string that matches the pattern."""
     if type(value) is not str or len(value) > MAX_DIGITS or not re.fullmatch(pattern, value, re.ASCII):
         raise MalformedError(f"{where} must be a string of at most {MAX_DIGITS} characters that matches {pattern}")
     return value
 
 
 def fraction(value: Any, where: str) -> Fraction:
-    """Return a rational number from a string in lowest terms such as "0", "-3", "2/5"."""
+    """A rational number from a string in lowest terms such as "0", "-3", "2/5"."""
     if str(Fraction(string(value, where, r"-?\d+(/[1-9]\d*)?"))) != value:
         raise MalformedError(f"{where} must be in lowest terms")
     return Fraction(value)
 
 
 def radicals(value: Any, where: str) -> Radicals:
-    """Return 2/5 - 3 sqrt(6) from the object {"1": "2/5", "6": "-3"}."""
+    """2/5 - 3 sqrt(6) from the object {"1": "2/5", "6": "-3"}."""
     if type(value) is not dict or len(value) > 100:
         raise MalformedError(f"{where} must be an object with at most 100 keys")
     result = {int(string(m, where, r"[1-9]\d{0,4}")): fraction(q, f"{where}[{m}]") for m, q in value.items()}
@@ -139,7 +139,7 @@ def radicals(value: Any, where: str) -> Radicals:
 
 
 def permutation(value: Any, where: str, degree: int) -> Permutation:
-    """Return a permutation of 0, .., degree - 1 from the list of its images."""
+    """A permutation of 0, .., degree - 1 from the list of its images."""
     images = tuple(integer(image, where, 0, degree - 1) for image in entries(value, where, degree, degree))
     if len(set(images)) < degree:
         raise MalformedError(f"{where} must not have an image twice")
@@ -147,7 +147,7 @@ def permutation(value: Any, where: str, degree: int) -> Permutation:
 
 
 def cyclotomic_integer(value: Any, where: str, order: int) -> Terms:
-    """Return sum c zeta^e from an integer, or from a list of pairs [c, e] with increasing e."""
+    """sum c zeta^e from an integer, or from a list of pairs [c, e] with increasing e."""
     if type(value) is int:
         return {0: value} if value else {}
     terms, last = {}, -1
@@ -219,17 +219,17 @@ class Document:
 
 
 def compose(p: Permutation, q: Permutation) -> Permutation:
-    """Return the permutation x -> p(q(x))."""
+    """The permutation x -> p(q(x))."""
     return itemgetter(*q)(p)
 
 
 def inverse(p: Permutation) -> Permutation:
-    """Return the inverse permutation."""
+    """The inverse permutation."""
     return tuple(sorted(range(len(p)), key=p.__getitem__))
 
 
 def check_order(document: Document) -> set[Permutation]:
-    """The group has the claimed order. Return its elements: all products of generators, as the group is finite."""
+    """The elements of the group, all products of generators as it is finite; it has the claimed order."""
     identity = tuple(range(len(document.generators[0])))
     elements, known = [identity], {identity}
     by_generator = [itemgetter(*g) for g in document.generators]
@@ -245,7 +245,7 @@ def check_order(document: Document) -> set[Permutation]:
 
 
 def check_classes(document: Document) -> tuple[dict[Permutation, int], list[list[Permutation]]]:
-    """The listed classes are all conjugacy classes of the group. Return the class of each element and the classes.
+    """The class of each element, and the classes; the listed ones are all conjugacy classes of the group.
 
     The class of p is the smallest set that contains p and, with q, also g^-1 q g for each generator g.
     """
@@ -280,7 +280,7 @@ def check_classes(document: Document) -> tuple[dict[Permutation, int], list[list
 
 
 def prime_divisors(n: int) -> list[int]:
-    """Return the primes that divide n."""
+    """The primes that divide n."""
     primes, p = [], 2
     while n > 1:
         if n % p == 0:
@@ -315,22 +315,22 @@ class Packing:
             self.z = self.reduce(self.z * ((1 << (self.bits // p)) - 1))
 
     def reduce(self, x: int) -> int:
-        """Return x modulo 2^bits - 1."""
+        """x modulo 2^bits - 1."""
         while not 0 <= x < self.modulus:
             x = 0 if x == self.modulus else (x & self.modulus) + (x >> self.bits)
         return x
 
     def pack(self, terms: Terms) -> int:
-        """Return what stores c."""
+        """What stores c."""
         return sum(c << (self.width * e) for e, c in terms.items())
 
     def times_z(self, terms: Terms, factor: int = 1) -> int:
-        """Return what stores factor c z: equal for equal numbers factor c(zeta), and for no others."""
+        """What stores factor c z: equal for equal numbers factor c(zeta), and for no others."""
         return self.reduce(factor * self.pack(terms) * self.z)
 
 
 def separating_classes(document: Document, packing: Packing) -> list[int]:
-    """Return classes C, small ones first, for which the values chi(C) / d tell all rows apart; compare n chi(C) / d."""
+    """Classes C, small ones first, for which the values chi(C) / d tell all rows apart; compare n chi(C) / d."""
     n, rows = document.order, range(len(document.characters))
     chosen: list[int] = []
     kind = [0 for _ in rows]  # equal for rows that are not told apart yet
@@ -352,7 +352,7 @@ def separating_classes(document: Document, packing: Packing) -> list[int]:
 def check_characters(
     document: Document, class_of: dict[Permutation, int], classes: list[list[Permutation]]
 ) -> list[list[Fraction]]:
-    """The rows are the irreducible characters of the group, each once. Return their `galois_means`.
+    """The `galois_means` of the rows, which are the irreducible characters of the group, each once.
 
     The K classes C_j, as sums of elements, are a basis of the centre of the group algebra. Let r_j lie in C_j, let chi
     be a row, d = chi(1), and omega(C_j) = |C_j| chi(r_j) / d. For some classes C_i and for all j it is checked that
@@ -398,7 +398,7 @@ def check_characters(
 
 
 def galois_means(order: int, rows: list[list[Terms]]) -> list[list[Fraction]]:
-    """Return for each cyclotomic integer the mean of its Galois conjugates, a rational number.
+    """For each cyclotomic integer the mean of its Galois conjugates, a rational number.
 
     The conjugates of a primitive m-th root of unity are all of them; their mean is mu(m) / phi(m).
     """
@@ -414,7 +414,7 @@ def galois_means(order: int, rows: list[list[Terms]]) -> list[list[Fraction]]:
 
 
 def square_part(a: int) -> int:
-    """Return the largest f such that f^2 divides a > 0."""
+    """The largest f such that f^2 divides a > 0."""
     f, p = 1, 2
     while p * p <= a:
         while a % (p * p) == 0:
@@ -426,20 +426,20 @@ def square_part(a: int) -> int:
 
 
 def times_root(x: Radicals, a: int) -> Radicals:
-    """Return x sqrt(a)."""
+    """x sqrt(a)."""
     f = square_part(a)
     b = a // f**2  # squarefree, and so is m b / gcd(m, b)^2
     return {m * b // gcd(m, b) ** 2: q * f * gcd(m, b) for m, q in x.items()}
 
 
 def plus(x: Radicals, y: Radicals, factor: Fraction = ONE) -> Radicals:
-    """Return x + factor y."""
+    """x + factor y."""
     total = {m: x.get(m, ZERO) + factor * y.get(m, ZERO) for m in x.keys() | y.keys()}
     return {m: q for m, q in total.items() if q}
 
 
 def sign(x: Radicals) -> int:
-    """Return -1, 0 or 1.
+    """The sign of x: -1, 0 or 1.
 
     Square roots of different squarefree numbers are linearly independent over the rational numbers (Besicovitch 1940):
     only the empty sum is 0, and any other is decided by enclosures r <= 2^bits sqrt(m) <= r + 1 with enough bits.
@@ -457,12 +457,12 @@ def sign(x: Radicals) -> int:
 
 
 def payoff_scale(degree: int, indicator: int, factors: int) -> Radicals:
-    """Return w = degree^((k+1)/2) / s^(k-1)."""
+    """w = degree^((k+1)/2) / s^(k-1)."""
     return times_root({1: ONE}, degree ** (factors + 1) * (1 if indicator == 1 else 2 ** (factors - 1)))
 
 
 def check_game(document: Document, means: list[list[Fraction]]) -> tuple[Radicals, Radicals]:
-    """Masses y and weights u are feasible. Return the sums of y_chi w_chi and of u_C.
+    """The sums of y_chi w_chi and of u_C, for masses y and weights u that are feasible.
 
     It is enough to check the inequalities with Re chi(C) replaced by the mean of its Galois conjugates: an automorphism
     turns the table of characters into itself with rows permuted, and also into itself with columns permuted, and y and
@@ -503,13 +503,13 @@ def check_game(document: Document, means: list[list[Fraction]]) -> tuple[Radical
 
 
 def text(x: Radicals) -> str:
-    """Return 1/x as text, such as 1/(8/15 + 4/5*sqrt(3))."""
+    """1/x as text, such as 1/(8/15 + 4/5*sqrt(3))."""
     terms = [str(q) if m == 1 else f"{q}*sqrt({m})" for m, q in sorted(x.items())]
     return f"1/({' + '.join(terms)})".replace("+ -", "- ")
 
 
 def reciprocal_margin(reciprocal_value: Radicals, order: int, factors: int) -> Radicals:
-    """Return 1/gamma = ((k+1) n)^((k+1)/2) / (k! v) from 1/v."""
+    """1/gamma = ((k+1) n)^((k+1)/2) / (k! v) from 1/v."""
     scaled = times_root(reciprocal_value, ((factors + 1) * order) ** (factors + 1))
     return {m: q / factorial(factors) for m, q in scaled.items()}
 
@@ -537,7 +537,7 @@ def check_margin(document: Document, mass_total: Radicals, weight_total: Radical
 
 
 def check(data: bytes) -> str:
-    """Check a document and return in a line of text what it proves; raise MalformedError or ViolatedError."""
+    """What a document proves, as a line of text; MalformedError or ViolatedError if it proves nothing."""
     document = Document(parse(data))
     means = check_characters(document, *check_classes(document))
     check_margin(document, *check_game(document, means))
@@ -548,7 +548,7 @@ def check(data: bytes) -> str:
 
 
 def main(paths: list[str]) -> int:
-    """Check files, print a line for each, and return the exit status."""
+    """The exit status for some files, of which each is checked and gets a printed line."""
     if not paths:
         print("usage: python -I kernel.py FILE...")
     status = 0 if paths else 2

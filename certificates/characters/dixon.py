@@ -50,15 +50,17 @@ CHUNK = 4_000_000  # products of base images formed at once: 32 MB of indices
 
 
 def character_table(group: PermutationGroup) -> CharacterTable:
-    """Return the exact character table of a permutation group.
+    """The exact character table of a permutation group.
 
     Columns are ``group.classes`` in their order, named as in the ATLAS by element order and letter ("1A", "2A", ..).
     Rows: the trivial character first, then by degree, then by indicator (+1, 0, -1), then by values: rows are compared
     at the first class where they differ, a value in a smaller cyclotomic field first (by its conductor), then larger
     coefficients in the power basis of that field first. Row names are degree and letter ("1a", "3a", "3b").
 
-    Every value is written in the smallest cyclotomic field that contains it. Raises ``ValueError`` for an exponent
-    beyond 2^31 (there is no prime of the right form) and as `CharacterTable`.
+    Every value is written in the smallest cyclotomic field that contains it.
+
+    Raises:
+        ValueError: for an exponent beyond 2^31 (there is no prime of the right form), and as `CharacterTable`.
     """
     classes = group.classes
     p = _prime(group)
@@ -94,7 +96,7 @@ def _prime(group: PermutationGroup) -> int:
 
 
 def class_matrix(group: PermutationGroup, index: int) -> IntArray:
-    """Return a_ijk = #{(x, y) in C_i x C_j : xy = g_k} for i = ``index``, as the matrix [j, k] of shape (K, K).
+    """a_ijk = #{(x, y) in C_i x C_j : xy = g_k} for i = ``index``, as the matrix [j, k] of shape (K, K).
 
     The row vector of coefficients of a central element c, times this matrix, is that of C_i^ c. For every k the
     products x^-1 g_k are formed for all x in C_i, |C_i| K products in all.
@@ -113,7 +115,7 @@ def class_matrix(group: PermutationGroup, index: int) -> IntArray:
 
 
 def _idempotents(group: PermutationGroup, p: int) -> IntArray:
-    """Return the K primitive idempotents of the centre of F_p[G] by their coefficients on the classes, (K, K)."""
+    """The K primitive idempotents of the centre of F_p[G] by their coefficients on the classes, (K, K)."""
     sizes = group.classes.sizes
     K = len(sizes)
     one = np.eye(1, K, dtype=np.int64)[0]
@@ -138,7 +140,7 @@ def _idempotents(group: PermutationGroup, p: int) -> IntArray:
 
 
 def _primitive_idempotents(powers: IntArray, z: IntArray, p: int) -> IntArray:
-    """Return the Lagrange polynomials of the eigenvalues of z at z, from the powers 1, z, .., z^(K-1), all (K, K)."""
+    """The Lagrange polynomials of the eigenvalues of z at z, from the powers 1, z, .., z^(K-1), all (K, K)."""
     coefficients, roots = minimal_polynomial(powers, z, p)
     if len(roots) != len(z):
         raise ArithmeticError(f"The centre of the group algebra does not split modulo {p}.")
@@ -146,7 +148,7 @@ def _primitive_idempotents(powers: IntArray, z: IntArray, p: int) -> IntArray:
 
 
 def _lifted(group: PermutationGroup, residues: IntArray, degrees: IntArray, p: int) -> np.ndarray:
-    """Lift characters mod p, shape (K, K), to exact values, through the eigenvalues of one element per cyclic group."""
+    """The exact values of characters mod p, shape (K, K), through the eigenvalues of one element per cyclic group."""
     classes = group.classes
     K = len(classes)
     root = root_of_order(classes.exponent, p)  # one root for all classes, so that their eigenvalues fit together
@@ -178,7 +180,7 @@ def _lifted(group: PermutationGroup, residues: IntArray, degrees: IntArray, p: i
 
 
 def _multiplicities(residues: IntArray, w: int, p: int) -> IntArray:
-    """Return (1/o) sum_l chi_R(g^l) w^(-kl) mod p from chi_R(g^l), shape (K, o), for every k: shape (K, o)."""
+    """(1/o) sum_l chi_R(g^l) w^(-kl) mod p from chi_R(g^l), shape (K, o), for every k: shape (K, o)."""
     o = residues.shape[1]
     powers = np.array([pow(w, -k, p) for k in range(o)], dtype=np.int64)
     total = np.zeros_like(residues)
@@ -188,7 +190,7 @@ def _multiplicities(residues: IntArray, w: int, p: int) -> IntArray:
 
 
 def _sum_of_roots(o: int, multiplicities: IntArray) -> Cyclotomic:
-    """Return sum_k m_k exp(2 pi i k/o) in the smallest cyclotomic field that contains it."""
+    """sum_k m_k exp(2 pi i k/o) in the smallest cyclotomic field that contains it."""
     if o % 4 != 2:
         return Cyclotomic(o, multiplicities.tolist()).minimal()
     half = o // 2  # odd: a root with odd k is minus the root with the even number k + half
@@ -197,7 +199,7 @@ def _sum_of_roots(o: int, multiplicities: IntArray) -> Cyclotomic:
 
 
 def _value_ranks(values: np.ndarray) -> IntArray:
-    """Return the place of every entry among the distinct values: by conductor, then larger coefficients first."""
+    """The place of every entry among the distinct values: by conductor, then larger coefficients first."""
     rows = IntegralProducts(values)
     keys = [(x.order, *(-x.lifted(x.order)[e] for e in range(x.order))) for x in rows.distinct]
     rank = np.empty(len(keys), dtype=np.int64)
@@ -206,7 +208,7 @@ def _value_ranks(values: np.ndarray) -> IntArray:
 
 
 def atlas_names(numbers: Sequence[int], first_letter: str) -> tuple[str, ...]:
-    """Return each number with a letter that counts its occurrences: 1A 2A 2B ..; after Z come AA, AB, .."""
+    """Each number with a letter that counts its occurrences: 1A 2A 2B ..; after Z come AA, AB, .."""
     seen: dict[int, int] = {}
     names = []
     for number in numbers:

@@ -1,4 +1,4 @@
-"""Exact character tables: what the max-margin certificate of a group is computed from.
+"""Exact character tables: what the max-margin certificate of a group is computed from, and checks that it is one.
 
 A table holds, for the conjugacy classes of a finite group, their sizes, the class of the square and of the inverse
 of an element, and the values of the complex irreducible characters as exact numbers (``flint.fmpq`` or
@@ -17,24 +17,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
 from math import factorial
-from typing import Any
 
 import numpy as np
 from flint import fmpq
 
 from certificates.characters.integral_products import IntegralProducts
-from constructions.representations.orthogonal import Representation
 from constructions.representations.young import Partition, partitions
 from numerics.exact.cyclotomic.numbers import Cyclotomic, exact_matmul, rational, root_of_unity
-from numerics.groups.tables import Family, FiniteGroup
 
-__all__ = [
-    "CharacterTable",
-    "characters_of",
-    "cyclic_characters",
-    "product_characters",
-    "symmetric_characters",
-]
+__all__ = ["CharacterTable", "cyclic_characters", "product_characters", "symmetric_characters"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +35,8 @@ class CharacterTable:
     ``values`` has shape (K, K): row R is an irreducible character, row 0 the trivial one; column C is a class,
     column 0 the identity. ``class_sizes``, ``squares`` (class of g^2), ``inverses`` (class of g^-1) have length K.
 
-    Raises ``ValueError`` naming the first violated property.
+    Raises:
+        ValueError: naming the first violated property.
     """
 
     name: str
@@ -98,7 +90,7 @@ class CharacterTable:
 
 
 def _as_field_elements(values: np.ndarray) -> np.ndarray:
-    """Return the table with every entry a ``Cyclotomic``; refuse floats and other inexact entries."""
+    """The table with every entry a ``Cyclotomic``; refuse floats and other inexact entries."""
     array = np.array(values, dtype=object)
     result = np.empty(array.shape, dtype=object)
     for index, value in np.ndenumerate(array):
@@ -116,6 +108,7 @@ def _as_field_elements(values: np.ndarray) -> np.ndarray:
 
 
 def _refuse_wrong_shapes(table: CharacterTable) -> None:
+    """The check of the sizes of all parts, of integers, and of the sizes of classes."""
     count = len(table.class_sizes)
     if table.values.shape != (count, count):
         raise ValueError(
@@ -147,6 +140,7 @@ def _refuse_wrong_shapes(table: CharacterTable) -> None:
 
 
 def _refuse_wrong_degrees(table: CharacterTable) -> None:
+    """The check that degrees are positive integers, row 0 is trivial, and the squares of degrees add up to n."""
     for row, value in enumerate(table.values[:, 0]):
         if not value.is_rational() or value.to_fmpq().q != 1 or value.to_fmpq() < 1:
             raise ValueError(
@@ -161,6 +155,7 @@ def _refuse_wrong_degrees(table: CharacterTable) -> None:
 
 
 def _refuse_wrong_maps(table: CharacterTable) -> None:
+    """The check that squares and inverses are maps of classes, and values at inverse classes are conjugate."""
     count = len(table.class_sizes)
     for label, entries in (("squares", table.squares), ("inverses", table.inverses)):
         if any(not 0 <= entry < count for entry in entries) or entries[0] != 0:
@@ -175,7 +170,7 @@ def _refuse_wrong_maps(table: CharacterTable) -> None:
 
 
 def _inner_products(table: CharacterTable, power: int, classes: Sequence[int]) -> np.ndarray:
-    """Return n <f_R, chi_S> = sum_C |C| f_R(C) conj(chi_S(C)), f_R(C) = chi_R(classes[C])^power, shape (K, K), exactly.
+    """n <f_R, chi_S> = sum_C |C| f_R(C) conj(chi_S(C)), f_R(C) = chi_R(classes[C])^power, shape (K, K), exactly.
 
     Modulo one prime where that decides (integers, quickly), else (wrong tables, huge numbers) in the common field.
     """
@@ -188,7 +183,7 @@ def _inner_products(table: CharacterTable, power: int, classes: Sequence[int]) -
 
 
 def _refuse_wrong_orthogonality(table: CharacterTable) -> None:
-    """Theorem D.8: (1/n) sum_C |C| chi_R(C) conj(chi_S(C)) = [R = S]."""
+    """The check of theorem D.8: (1/n) sum_C |C| chi_R(C) conj(chi_S(C)) = [R = S]."""
     order = table.order
     for (row, other), product in np.ndenumerate(_inner_products(table, 1, range(len(table.class_sizes)))):
         if product != (order if row == other else 0):
@@ -203,7 +198,7 @@ def _indicator_elements(table: CharacterTable) -> list[Cyclotomic]:
 
 
 def _refuse_wrong_squares(table: CharacterTable) -> None:
-    """Refuse a map of squares with a wrong indicator, or a symmetric or exterior square that is no character.
+    """The check that no indicator is wrong, and that symmetric and exterior squares are characters.
 
     The symmetric and the exterior square of R have the characters (chi(g)^2 +- chi(g^2))/2; their inner products with
     all irreducible characters are non-negative integers.
@@ -228,7 +223,7 @@ def _refuse_wrong_squares(table: CharacterTable) -> None:
 
 
 def cyclic_characters(n: int) -> CharacterTable:
-    """Return the table of Z_n, n >= 2: chi_j(a) = exp(2 pi i j a / n), classes in the order 0, 1, .., n-1."""
+    """The table of Z_n, n >= 2: chi_j(a) = exp(2 pi i j a / n), classes in the order 0, 1, .., n-1."""
     if n < 2:
         raise ValueError(f"The cyclic group needs order n >= 2, but n = {n}.")
     values = np.array([[root_of_unity(j * a % n, n) for a in range(n)] for j in range(n)], dtype=object)
@@ -243,68 +238,8 @@ def cyclic_characters(n: int) -> CharacterTable:
     )
 
 
-def characters_of(group: FiniteGroup, irreps: Sequence[Representation]) -> CharacterTable:
-    """Return the table of a group from all its irreducible representations, given with exact matrices.
-
-    The representations may come in any order; the trivial one is moved to the front. Raises ``ValueError`` when a
-    representation has floating-point matrices or when the traces do not form a character table. A class is named after
-    its smallest element: cycles of the points 1..n for permutations, powers of r and t for dihedral groups.
-    """
-    rows = []
-    for irrep in irreps:
-        if not irrep.exact:
-            raise ValueError(f"Representation {irrep.name} has floating-point matrices; exact ones are needed.")
-        if irrep.group != group:
-            raise ValueError(
-                f"Representation {irrep.name} belongs to {irrep.group}, whose multiplication table is not that of "
-                f"{group}."
-            )
-        traces = [sum(irrep.matrices[C[0]][i, i] for i in range(irrep.degree)) for C in group.classes]
-        rows.append((irrep.name, traces))
-    rows.sort(key=lambda row: not all(value == 1 for value in row[1]))
-    return CharacterTable(
-        group.name,
-        np.array([traces for _, traces in rows], dtype=object),
-        tuple(len(C) for C in group.classes),
-        tuple(int(group.class_of[group.table[C[0], C[0]]]) for C in group.classes),
-        tuple(int(group.class_of[group.inverse[C[0]]]) for C in group.classes),
-        tuple(_element_name(group.elements[C[0]], group.family) for C in group.classes),
-        tuple(name for name, _ in rows),
-    )
-
-
-def _element_name(label: Any, family: Family | None) -> str:
-    """Return how a mathematician writes the element with this label in a group of this family."""
-    kind = None if family is None else family[0]
-    if kind in ("symmetric", "alternating"):
-        return _cycles(label)
-    if kind == "dihedral":
-        rotation, reflection = label
-        powers = ["" if rotation == 0 else "r" if rotation == 1 else f"r^{rotation}", "t" if reflection else ""]
-        return " ".join(power for power in powers if power) or "e"
-    if kind == "elementary_abelian":
-        return "".join(map(str, label))
-    if family is not None and kind == "product":
-        return f"({', '.join(map(_element_name, label, family[1:]))})"
-    return str(label)
-
-
-def _cycles(images: Sequence[int]) -> str:
-    """Return a permutation of 0..n-1, given by its images, as disjoint cycles of 1..n; the identity is "e"."""
-    text, seen = "", set()
-    for start in range(len(images)):
-        cycle, point = [], start
-        while point not in seen:
-            seen.add(point)
-            cycle.append(str(point + 1))
-            point = images[point]
-        if len(cycle) > 1:
-            text += f"({' '.join(cycle)})"
-    return text or "e"
-
-
 def product_characters(first: CharacterTable, second: CharacterTable) -> CharacterTable:
-    """Return the table of the direct product; its irreducible characters are the products."""
+    """The table of the direct product; its irreducible characters are the products."""
     k = len(second.class_sizes)
 
     def paired(left: Sequence[int], right: Sequence[int]) -> tuple[int, ...]:
@@ -322,7 +257,7 @@ def product_characters(first: CharacterTable, second: CharacterTable) -> Charact
 
 
 def symmetric_characters(n: int) -> CharacterTable:
-    """Return the table of S_n, n >= 2, by the Murnaghan-Nakayama rule.
+    """The table of S_n, n >= 2, by the Murnaghan-Nakayama rule.
 
     Rows are partitions in decreasing lexicographic order (so row 0 is trivial), columns cycle types in increasing
     order (so column 0 is the identity). All values are integers.
@@ -349,7 +284,7 @@ def symmetric_characters(n: int) -> CharacterTable:
 
 @cache
 def _murnaghan_nakayama(shape: Partition, cycle_type: Partition) -> int:
-    """Return chi_shape(cycle_type): remove rim hooks of length cycle_type[0] in all ways, with signs.
+    """chi_shape(cycle_type): remove rim hooks of length cycle_type[0] in all ways, with signs.
 
     In the set of first-column hook lengths {shape_i + rows - 1 - i} a rim hook of length l is removed by lowering
     one number by l onto a free place; the sign counts the numbers that are passed.

@@ -59,12 +59,12 @@ class GroupMarginCertificate:
 
     @property
     def value(self) -> Cyclotomic:
-        """The value of the game, exactly. Raises ``ValueError`` for the grade ``enclosed``."""
+        """The value of the game, exactly; ``ValueError`` for the grade ``enclosed``."""
         return self._exact[0].value
 
     @property
     def gamma(self) -> Cyclotomic:
-        """The max margin, exactly. Raises ``ValueError`` for the grade ``enclosed``."""
+        """The max margin, exactly; ``ValueError`` for the grade ``enclosed``."""
         return self._exact[1]
 
     @property
@@ -76,7 +76,10 @@ class GroupMarginCertificate:
         """Decimals ``lower <= gamma* <= upper`` with ``digits`` significant digits, rounded outwards.
 
         For the grade ``exact`` they differ by at most one unit in the last place, for any number of digits. For the
-        grade ``enclosed`` more digits do not bring the bounds closer. Raises ``ValueError`` for fewer than one digit.
+        grade ``enclosed`` more digits do not bring the bounds closer.
+
+        Raises:
+            ValueError: for fewer than one digit.
         """
         if self.bounds is not None:
             return outward_decimals(self.bounds.margin_lower, self.bounds.margin_upper, digits)
@@ -92,9 +95,10 @@ class GroupMarginCertificate:
 
 
 def certify_group(group: PermutationGroup, factors: int = 2) -> GroupMarginCertificate:
-    """Certify the L_{2,k+1} max margin of the product of k = ``factors`` >= 2 elements of ``group``.
+    """The certificate of the L_{2,k+1} max margin of the product of k = ``factors`` >= 2 elements of ``group``.
 
-    Raises ``ValueError`` for fewer than two factors, and where neither an exact nor an enclosed result is obtained.
+    Raises:
+        ValueError: for fewer than two factors, and where neither an exact nor an enclosed result is obtained.
     """
     table = character_table(group)
     folded = RationalGame(table, factors)

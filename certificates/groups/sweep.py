@@ -62,9 +62,12 @@ def file_name(name: str) -> str:
 
 
 def sweep(names: Sequence[str], directory: Path, executor: Executor, factors: int = 2) -> Iterator[Outcome]:
-    """Certify the named groups into files of ``directory``; yield an outcome for each, as they finish.
+    """The outcomes of certifying the named groups into files of ``directory``, as they finish.
 
-    A group that fails does not stop the others. Raises ``ValueError`` when two names have the same file.
+    A group that fails does not stop the others.
+
+    Raises:
+        ValueError: when two names have the same file.
     """
     shared = [name for name, times in Counter(map(file_name, names)).items() if times > 1]
     if shared:
@@ -79,7 +82,7 @@ def sweep(names: Sequence[str], directory: Path, executor: Executor, factors: in
 
 
 def certify_to_file(name: str, directory: str, factors: int = 2) -> Outcome:
-    """Certify a group into its file unless a valid one is there, and return its line of the summary."""
+    """The outcome of certifying a group into its file, unless a valid one is there already."""
     group = parse_group(name)
     path = Path(directory) / file_name(name)
     document = _valid(path, group, factors)
@@ -94,7 +97,7 @@ def certify_to_file(name: str, directory: str, factors: int = 2) -> Outcome:
 
 
 def write_summary(names: Sequence[str], outcomes: Sequence[Outcome], path: Path) -> None:
-    """Write the lines of the outcomes to a CSV file, in the order of ``names``; the file is never half written."""
+    """The writing of the outcomes to a CSV file, in the order of ``names``; the file is never half written."""
     rows = {outcome.name: outcome.row for outcome in outcomes if outcome.error is None}
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")

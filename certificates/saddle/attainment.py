@@ -36,7 +36,7 @@ class Attainment:
 
 
 def attained_margin(network: HomogeneousNetwork, group: FiniteGroup) -> Attainment:
-    """Evaluate a network for products in ``group`` on all inputs, k being its degree; see `Attainment`."""
+    """The smallest margin of a network for products in ``group`` over all inputs, k being its degree."""
     n, k, m = group.order, network.degree, network.width
     hidden, readout, masses = network.hidden.astype(float), network.readout.astype(float), network.masses.astype(float)
     if k == 2:
@@ -50,6 +50,7 @@ def attained_margin(network: HomogeneousNetwork, group: FiniteGroup) -> Attainme
 
 
 def _smallest_margin(network: HomogeneousNetwork, group: FiniteGroup) -> float:
+    """The smallest margin over all n^k inputs of the network as it is, block by block."""
     inputs, labels = product_inputs(group.order, network.degree), product_labels(group, network.degree)
     step = max(1, BLOCK // network.width)
     smallest = np.inf

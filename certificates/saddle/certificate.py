@@ -16,8 +16,8 @@ __all__ = ["MarginCertificate"]
 class MarginCertificate:
     """What proves that ``gamma`` is the maximum normalised margin of a task.
 
-    ``network`` attains it, ``weights`` bound every network by it, and ``verdict`` is the outcome of `saddle.judge` on
-    the two. ``game`` is the solved matrix game for group tasks and None for parity.
+    ``network`` attains it, ``weights`` bound every network by it, and ``verdict`` is the outcome of
+    `certificates.saddle.pair.judge` on the two. ``game`` is the solved matrix game for group tasks and None for parity.
     """
 
     name: str

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from certificates.characters.tables import characters_of, cyclic_characters
+from certificates.characters.tables import cyclic_characters
+from certificates.characters.traces import characters_of
 from certificates.game.closed_form import solve_table
 from certificates.game.margin_game import GameSolution
 from certificates.saddle.certificate import MarginCertificate
@@ -25,7 +26,7 @@ __all__ = ["certify_cyclic", "certify_real_type", "element_weights", "game_class
 
 
 def game_class_weights(group: FiniteGroup, solution: GameSolution, exact: bool = True) -> ClassWeights:
-    """Return uniform q and the class function tau with the total class weights of a solved game for two factors.
+    """Uniform q and the class function tau with the total class weights of a solved game for two factors.
 
     The columns of the table must be the classes of ``group`` in its own order, as `characters_of` makes them.
     """
@@ -34,9 +35,12 @@ def game_class_weights(group: FiniteGroup, solution: GameSolution, exact: bool =
 
 
 def element_weights(group: FiniteGroup, solution: GameSolution) -> np.ndarray:
-    """Return the class function tau (n,) with the total class weights of a solved game, exactly.
+    """The class function tau (n,) with the total class weights of a solved game, exactly.
 
     The columns of the table must be the classes of ``group`` in its own order.
+
+    Raises:
+        ValueError: when the classes of the table have other sizes than those of the group.
     """
     table = solution.game.table
     if tuple(len(C) for C in group.classes) != table.class_sizes:
@@ -52,7 +56,7 @@ def element_weights(group: FiniteGroup, solution: GameSolution) -> np.ndarray:
 
 
 def certify_cyclic(n: int, per_frequency: int = 6, exact: bool = True) -> MarginCertificate:
-    """Certify addition modulo n, n >= 2, with 6 (tight) or 8 (as printed) neurons per frequency.
+    """The certificate of addition modulo n, n >= 2, with 6 (tight) or 8 (as printed) neurons per frequency.
 
     For odd n this is theorem 7.7, gamma^2 = 2/(27 n (n-1)^2). ``exact=False`` evaluates the network in floating point.
     """
@@ -62,11 +66,14 @@ def certify_cyclic(n: int, per_frequency: int = 6, exact: bool = True) -> Margin
 
 
 def certify_real_type(group: FiniteGroup, exact: bool = True) -> MarginCertificate:
-    """Certify composition in a group all of whose irreducible representations are of real type.
+    """The certificate of composition in a group all of whose irreducible representations are of real type.
 
     ``exact=False`` keeps the game exact but evaluates the network in floating point, which the larger groups need (A_5,
-    S_5). Raises ``ValueError`` for groups without explicit representations (see
-    `constructions.representations.orthogonal`).
+    S_5).
+
+    Raises:
+        ValueError: for groups without explicit representations (see `constructions.representations.orthogonal`), and
+            for a group with representations of another type.
     """
     exact_irreps = real_irreps(group, exact=True)
     table = characters_of(group, exact_irreps)

@@ -40,6 +40,7 @@ __all__ = [
     "judge",
     "only_wrong_label",
     "parity_task",
+    "quotient_weights",
     "rounding_of_margin",
 ]
 
@@ -48,7 +49,8 @@ __all__ = [
 class Task:
     """A classification task listed point by point: ``inputs`` (N, D), ``labels`` (N,) in range(``label_count``).
 
-    Raises ``ValueError`` unless there are N >= 1 points, at least two labels, and all labels are integers in range.
+    Raises:
+        ValueError: unless there are N >= 1 points, at least two labels, and all labels are integers in range.
     """
 
     name: str
@@ -79,8 +81,10 @@ class Task:
 class ClassWeights:
     """A distribution ``q`` (N,) on the points and weights ``tau`` (N, L) on the wrong labels of each point.
 
-    Raises ``ValueError`` unless q >= 0 sums to 1 and every row of tau is >= 0, sums to 1 and vanishes on the correct
-    label. Exact arrays are compared exactly, floats to the rounding error of their sums.
+    Exact arrays are compared exactly, floats to the rounding error of their sums.
+
+    Raises:
+        ValueError: unless q >= 0 sums to 1 and every row of tau is >= 0, sums to 1 and vanishes on the correct label.
     """
 
     task: Task
@@ -114,14 +118,15 @@ def _refuse_non_distribution(weights: np.ndarray, label: str, over: str) -> None
 
 
 def group_task(group: FiniteGroup) -> Task:
-    """Return the task (a, b) -> ab on all n^2 pairs of one-hot inputs, in the order a n + b."""
+    """The task (a, b) -> ab on all n^2 pairs of one-hot inputs, in the order a n + b."""
     return Task(group.name, group_inputs(group.order), np.asarray(group.table).reshape(-1), group.order)
 
 
 def parity_task(n: int, support: tuple[int, ...]) -> Task:
-    """Return the task x -> prod_{i in S} x_i on all 2^n sign vectors; label 0 is +1, label 1 is -1.
+    """The task x -> prod_{i in S} x_i on all 2^n sign vectors; label 0 is +1, label 1 is -1.
 
-    Raises ``ValueError`` unless the support is nonempty and lists distinct coordinates in 0..n-1.
+    Raises:
+        ValueError: unless the support is nonempty and lists distinct coordinates in 0..n-1.
     """
     if not support or len(set(support)) != len(support) or not all(0 <= i < n for i in support):
         raise ValueError(f"The support must list distinct coordinates in 0..{n - 1}, at least one, not {support}.")
@@ -130,24 +135,41 @@ def parity_task(n: int, support: tuple[int, ...]) -> Task:
 
 
 def class_function_weights(group: FiniteGroup, per_element: np.ndarray) -> ClassWeights:
-    """Return uniform q and tau(a, b)[c] = per_element[a b c^-1].
+    """Uniform q and tau(a, b)[c] = per_element[a b c^-1] of the task (a, b) -> ab.
 
-    ``per_element`` (n,) is a class function that vanishes at the identity and sums to 1, else ``ValueError``.
+    Raises:
+        ValueError: unless ``per_element`` (n,) is a class function that vanishes at the identity and sums to 1.
     """
-    task, n = group_task(group), group.order
-    if per_element.shape != (n,):
-        raise ValueError(f"per_element must have shape ({n},), one weight per element, not {per_element.shape}.")
+    if per_element.shape != (group.order,):
+        raise ValueError(
+            f"per_element must have shape ({group.order},), one weight per element, not {per_element.shape}."
+        )
     for members in group.classes:
         if any(per_element[g] != per_element[members[0]] for g in members):
             raise ValueError(f"per_element must be constant on conjugacy classes, but is not on {members.tolist()}.")
+    return quotient_weights(group_task(group), group, per_element)
+
+
+def quotient_weights(task: Task, group: FiniteGroup, per_element: np.ndarray) -> ClassWeights:
+    """Uniform q and tau(x)[c] = per_element[y c^-1], y the label of x, of a task whose labels are group elements.
+
+    Exact or in floats as ``per_element`` (n,) is.
+
+    Raises:
+        ValueError: unless ``per_element`` vanishes at the identity and sums to 1.
+    """
     quotient = group.table[np.asarray(task.labels)[:, None], group.inverse[None, :]]
-    exact = is_exact(per_element)
-    q = np.array([fmpq(1, n * n)] * (n * n), dtype=object) if exact else np.full(n * n, 1.0 / n**2)
+    points = len(task.labels)
+    q = np.array([fmpq(1, points)] * points, dtype=object) if is_exact(per_element) else np.full(points, 1.0 / points)
     return ClassWeights(task, q, np.asarray(per_element)[quotient])
 
 
 def only_wrong_label(task: Task) -> ClassWeights:
-    """Return uniform q and the only possible tau of a task with two labels; ``ValueError`` if it has more."""
+    """Uniform q and the only possible tau of a task with two labels.
+
+    Raises:
+        ValueError: if the task has more labels.
+    """
     if task.label_count != 2:
         raise ValueError(f"The task {task.name} has {task.label_count} labels, so that tau is not determined.")
     points = len(task.labels)
@@ -178,53 +200,21 @@ class Verdict:
 
 
 def judge(network: HomogeneousNetwork, weights: ClassWeights, neuron_bound: Cyclotomic) -> Verdict:
-    """Decide whether ``network`` and ``weights`` certify each other, given the proved ``neuron_bound``.
+    """The verdict whether ``network`` and ``weights`` certify each other, given the proved ``neuron_bound``.
 
-    The network is normalised by its own total mass, so that any network of positive mass may be judged. Raises
-    ``ValueError`` for networks in ball arithmetic, of total mass 0 or whose logits do not fit the task, and for a bound
-    that is not positive, or not exact where the network is. Source: lemmas 7.2 and 7.6.
+    The network is normalised by its own total mass, so that any network of positive mass may be judged. Source: lemmas
+    7.2 and 7.6.
+
+    Raises:
+        ValueError: for networks in ball arithmetic, of total mass 0 or whose logits do not fit the task, and for a
+            bound that is not positive, or not exact where the network is.
     """
-    if network.arithmetic == "ball":
-        raise ValueError("A network of balls leaves ties undecided; judge it in exact arithmetic or as to_float().")
-    exact = network.arithmetic == "exact"
-    if exact and not isinstance(neuron_bound, Cyclotomic):
-        raise ValueError(f"An exact network needs an exact bound (Cyclotomic), not {neuron_bound!r}.")
-    if not neuron_bound > 0:
-        raise ValueError(f"The bound on all neurons must be positive, but is {float(neuron_bound):.6g}.")
-    if not network.norm_power > 0:
-        raise ValueError("The network has total mass 0, so it has no normalised margin.")
-    task = weights.task
-    logits = network.raw(task.inputs)
-    if logits.shape != (len(task.labels), task.label_count):
-        raise ValueError(
-            f"The task {task.name} needs logits of shape ({len(task.labels)}, {task.label_count}), "
-            f"but the network gives {logits.shape}."
-        )
-    total, nu = network.norm_power, network.nu
-    if exact:
-        r = rational(network.norm_squared) if not isinstance(network.norm_squared, Cyclotomic) else network.norm_squared
-        unit = 1 / (sqrt_rational(r.to_fmpq()) ** nu * total)
-        rounding = 0.0
-    else:
-        unit = float(network.norm_squared) ** (-nu / 2) / float(total)
-        sizes = (np.abs(task.inputs) @ np.abs(network.hidden).T) ** network.degree * network.masses
-        rounding = float(unit * rounding_of_margin(network, float((sizes @ np.abs(network.readout)).max())))
-    margins = logits[np.arange(len(task.labels)), task.labels][:, None] - logits
-    slack = rounding / float(unit)
-    wrong = np.arange(task.label_count)[None, :] != np.asarray(task.labels)[:, None]
-    smallest = _minimum(margins[wrong])
-    violations = []
-    at_margin = _close(margins, smallest, slack)
-    tight_points = (at_margin & wrong).any(axis=1)
-    supported = _decide(weights.q, lambda weight: weight > 0)
-    off = np.flatnonzero(supported & ~tight_points)
-    if off.size:
-        violations.append(f"(7.1) q gives weight to point {off[0]}, whose margin is not the smallest")
-    weighted = _decide(weights.tau, lambda weight: weight > 0)
-    broken = np.argwhere(weighted & wrong & ~at_margin & supported[:, None])
-    if broken.size:
-        point, label = broken[0]
-        violations.append(f"(C.1) tau gives weight to label {label} at point {point}, which is off the margin")
+    _refuse_unjudgeable(network, neuron_bound)
+    task, exact = weights.task, network.arithmetic == "exact"
+    margins = _margins(network, task)
+    unit, rounding = _unit_and_rounding(network, task)
+    smallest = _minimum(margins[_wrong(task)])
+    violations = _slackness_violations(weights, margins, smallest, rounding / float(unit))
     primal = smallest * unit
     dual = neuron_bound if exact else float(neuron_bound)
     gap = dual - primal
@@ -238,8 +228,64 @@ def judge(network: HomogeneousNetwork, weights: ClassWeights, neuron_bound: Cycl
     return Verdict(task.name, primal, dual, gap, rounding, tuple(violations))
 
 
+def _refuse_unjudgeable(network: HomogeneousNetwork, neuron_bound: Cyclotomic) -> None:
+    if network.arithmetic == "ball":
+        raise ValueError("A network of balls leaves ties undecided; judge it in exact arithmetic or as to_float().")
+    if network.arithmetic == "exact" and not isinstance(neuron_bound, Cyclotomic):
+        raise ValueError(f"An exact network needs an exact bound (Cyclotomic), not {neuron_bound!r}.")
+    if not neuron_bound > 0:
+        raise ValueError(f"The bound on all neurons must be positive, but is {float(neuron_bound):.6g}.")
+    if not network.norm_power > 0:
+        raise ValueError("The network has total mass 0, so it has no normalised margin.")
+
+
+def _margins(network: HomogeneousNetwork, task: Task) -> np.ndarray:
+    """The margins f(x)[y] - f(x)[y'] of the network as it is, shape (N, L), zero at y' = y."""
+    logits = network.raw(task.inputs)
+    if logits.shape != (len(task.labels), task.label_count):
+        raise ValueError(
+            f"The task {task.name} needs logits of shape ({len(task.labels)}, {task.label_count}), "
+            f"but the network gives {logits.shape}."
+        )
+    return logits[np.arange(len(task.labels)), task.labels][:, None] - logits
+
+
+def _wrong(task: Task) -> np.ndarray:
+    """Which labels are wrong, shape (N, L)."""
+    return np.arange(task.label_count)[None, :] != np.asarray(task.labels)[:, None]
+
+
+def _unit_and_rounding(network: HomogeneousNetwork, task: Task) -> tuple[Any, float]:
+    """What normalises a margin of the network, and a bound on the rounding error of a normalised margin."""
+    total, nu = network.norm_power, network.nu
+    if network.arithmetic == "exact":
+        r = network.norm_squared if isinstance(network.norm_squared, Cyclotomic) else rational(network.norm_squared)
+        return 1 / (sqrt_rational(r.to_fmpq()) ** nu * total), 0.0
+    unit = float(network.norm_squared) ** (-nu / 2) / float(total)
+    sizes = (np.abs(task.inputs) @ np.abs(network.hidden).T) ** network.degree * network.masses
+    return unit, float(unit * rounding_of_margin(network, float((sizes @ np.abs(network.readout)).max())))
+
+
+def _slackness_violations(weights: ClassWeights, margins: np.ndarray, smallest: Any, slack: float) -> list[str]:
+    """Where complementary slackness fails: (7.1) for q, condition C.1 for tau."""
+    violations = []
+    wrong = _wrong(weights.task)
+    at_margin = _close(margins, smallest, slack)
+    tight_points = (at_margin & wrong).any(axis=1)
+    supported = _decide(weights.q, lambda weight: weight > 0)
+    off = np.flatnonzero(supported & ~tight_points)
+    if off.size:
+        violations.append(f"(7.1) q gives weight to point {off[0]}, whose margin is not the smallest")
+    weighted = _decide(weights.tau, lambda weight: weight > 0)
+    broken = np.argwhere(weighted & wrong & ~at_margin & supported[:, None])
+    if broken.size:
+        point, label = broken[0]
+        violations.append(f"(C.1) tau gives weight to label {label} at point {point}, which is off the margin")
+    return violations
+
+
 def rounding_of_margin(network: HomogeneousNetwork, largest: float) -> float:
-    """Bound the rounding error of a margin computed by ``raw``: first order, doubled for the higher orders.
+    """A bound on the rounding error of a margin computed by ``raw``: first order, doubled for the higher orders.
 
     ``largest`` bounds the sum of masses_i (|u_i|.|x|)^k |w_i| over the neurons, for all inputs x and all labels. Each
     product mass * (u.x)^k * w carries at most D + k + 2 roundings and its sum over m neurons m more, relative to the
@@ -251,14 +297,14 @@ def rounding_of_margin(network: HomogeneousNetwork, largest: float) -> float:
 
 
 def _minimum(values: np.ndarray) -> Any:
-    """Return the smallest entry; exact entries are compared once per distinct value."""
+    """The smallest entry; exact entries are compared once per distinct value."""
     if not values.size:
         raise ValueError("There is no wrong label, so there is no margin.")
     return min(set(values.tolist()))
 
 
 def _decide(values: np.ndarray, predicate: Callable[[Any], Any]) -> np.ndarray:
-    """Return the predicate entry by entry, as booleans; an object that occurs often is decided once."""
+    """The predicate entry by entry, as booleans; an object that occurs often is decided once."""
     if values.dtype != object:
         return np.asarray(predicate(values), dtype=bool)
     decided: dict[int, bool] = {}
@@ -269,7 +315,7 @@ def _decide(values: np.ndarray, predicate: Callable[[Any], Any]) -> np.ndarray:
 
 
 def _close(margins: np.ndarray, smallest: Any, slack: float) -> np.ndarray:
-    """Return where a margin equals the smallest one: exactly, or within twice the rounding error of one margin."""
+    """Where a margin equals the smallest one: exactly, or within twice the rounding error of one margin."""
     if is_exact(margins):
         return _decide(margins, lambda margin: margin == smallest)
     return margins <= smallest + 2 * slack

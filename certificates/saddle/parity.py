@@ -22,17 +22,19 @@ __all__ = ["certify_parity", "parity_bound"]
 
 
 def parity_bound(k: int) -> Cyclotomic:
-    """Return the neuron-wise bound sqrt(2 (k!)^2 / (k+1)^(k+1)), k >= 1, whose square is rational."""
+    """The neuron-wise bound sqrt(2 (k!)^2 / (k+1)^(k+1)), k >= 1, whose square is rational."""
     if k < 1:
         raise ValueError(f"The parity must involve k >= 1 coordinates, but k = {k}.")
     return sqrt_rational(fmpq(2 * factorial(k) ** 2, (k + 1) ** (k + 1)))
 
 
 def certify_parity(n: int, support: int | Iterable[int], exact: bool = True) -> MarginCertificate:
-    """Certify the network of theorem 7.8 for the parity of ``support`` (or of the first k inputs) in n bits.
+    """The certificate of the network of theorem 7.8 for the parity of ``support`` (or of the first k inputs) in n bits.
 
-    ``exact=False`` evaluates the network in floating point, for sizes beyond a few thousand inputs. Raises
-    ``ValueError`` for k < 1, k > n, repeated or out-of-range coordinates.
+    ``exact=False`` evaluates the network in floating point, for sizes beyond a few thousand inputs.
+
+    Raises:
+        ValueError: for k < 1, k > n, repeated or out-of-range coordinates.
     """
     coordinates = tuple(range(support)) if isinstance(support, int) else tuple(support)
     network = sparse_parity_network(n, support if isinstance(support, int) else coordinates, exact=exact)

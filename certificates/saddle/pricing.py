@@ -20,11 +20,13 @@ Floats = NDArray[np.float64]
 
 
 def pricing_tensor(weights: ClassWeights) -> Floats:
-    """Return X, shape (n, .., n) with k + 1 axes, of a group task with n^k points in lexicographic order.
+    """X, shape (n, .., n) with k + 1 axes, of a group task with n^k points in lexicographic order.
 
-    Raises ``ValueError`` unless the sums of X over each a_j vanish, because only then does the power in the neuron
-    reduce to its term with all factors, E = k! sum X[a_1, .., a_k, c] u_1(a_1) ... u_k(a_k) w(c); uniform q with
-    class-function tau has this.
+    The sums of X over each a_j must vanish, because only then does the power in the neuron reduce to its term with all
+    factors, E = k! sum X[a_1, .., a_k, c] u_1(a_1) ... u_k(a_k) w(c); uniform q with class-function tau has this.
+
+    Raises:
+        ValueError: unless they vanish, and for a task whose points are not n^k with k >= 2.
     """
     task, n = weights.task, weights.task.label_count
     factors = round(np.log(len(task.labels)) / np.log(n))
@@ -43,7 +45,7 @@ def pricing_tensor(weights: ClassWeights) -> Floats:
 
 
 def climb(tensor: Floats, starts: int, rounds: int, rng: np.random.Generator) -> tuple[Floats, ...]:
-    """Return ``starts`` climbed neurons (u_1, .., u_k, w), each (starts, n), of unit norm altogether."""
+    """``starts`` climbed neurons (u_1, .., u_k, w), each (starts, n), of unit norm altogether."""
     axes, n = tensor.ndim, len(tensor)
     flattened = [np.ascontiguousarray(np.moveaxis(tensor, axis, 0).reshape(n, -1).T) for axis in range(axes)]
     blocks = [_unit(rng.normal(size=(starts, n))) for _ in range(axes)]

@@ -17,13 +17,8 @@ import pytest
 import sympy as sp
 from flint import fmpq
 
-from certificates.characters.tables import (
-    CharacterTable,
-    characters_of,
-    cyclic_characters,
-    product_characters,
-    symmetric_characters,
-)
+from certificates.characters.tables import CharacterTable, cyclic_characters, product_characters, symmetric_characters
+from certificates.characters.traces import characters_of
 from certificates.game.closed_form import closed_form_margin, solve_table
 from certificates.game.equalising import condition_sums, equalising_class_weights
 from certificates.game.margin_game import GameSolution, MarginGame, margin_scale, verify

@@ -13,7 +13,7 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certificates.characters.tables import characters_of
+from certificates.characters.traces import characters_of
 from certificates.game.closed_form import solve_table
 from certificates.game.margin_game import margin_scale
 from certificates.saddle.groups import game_class_weights

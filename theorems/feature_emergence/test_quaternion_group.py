@@ -24,7 +24,8 @@ import pytest
 import sympy as sp
 from flint import fmpq
 
-from certificates.characters.tables import CharacterTable, characters_of
+from certificates.characters.tables import CharacterTable
+from certificates.characters.traces import characters_of
 from certificates.game.closed_form import closed_form_margin
 from certificates.game.equalising import condition_sums, equalising_class_weights, equalising_masses
 from certificates.game.margin_game import MarginGame, solve, verify

@@ -30,7 +30,8 @@ import pytest
 import sympy as sp
 from flint import fmpq
 
-from certificates.characters.tables import characters_of, cyclic_characters, symmetric_characters
+from certificates.characters.tables import cyclic_characters, symmetric_characters
+from certificates.characters.traces import characters_of, typed_characters
 from certificates.game.closed_form import closed_form_margin
 from certificates.game.equalising import condition_sums
 from certificates.game.faces import optimal_faces
@@ -40,7 +41,7 @@ from certificates.saddle.groups import element_weights
 from certificates.saddle.pair import judge
 from certificates.saddle.parity import certify_parity, parity_bound
 from certificates.saddle.pricing import climb, pricing_tensor
-from certificates.saddle.products import certify_product, character_table_of, product_class_weights, product_task
+from certificates.saddle.products import certify_product, product_class_weights, product_task
 from constructions.groups.products import phase_exponents, product_inputs, product_labels, product_of_factors_network
 from constructions.networks.homogeneous import HomogeneousNetwork
 from constructions.representations.orthogonal import real_irreps
@@ -584,7 +585,7 @@ def test_the_indicator_of_d4_is_wrong_for_q8(k: int) -> None:
 
     The optimal network of Q_8 misses it; and D_4's masses give Q_8 a network that misses even Q_8's value.
     """
-    q8, d4 = _certificate("Q_8", k), solve(MarginGame(character_table_of(typed_irreps("D_4")), k))
+    q8, d4 = _certificate("Q_8", k), solve(MarginGame(typed_characters(typed_irreps("D_4")), k))
     first, second = (np.array(solution.game.table.values.tolist()) for solution in (_game(q8), d4))
     assert sorted(map(str, first.tolist())) == sorted(map(str, second.tolist()))
     assert d4.gamma > q8.gamma

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from certificates.characters.tables import characters_of
+from certificates.characters.traces import characters_of
 from constructions.representations.orthogonal import real_irreps
 from numerics.groups.tables import (
     FiniteGroup,

@@ -15,7 +15,8 @@ import certificates.characters.dixon as dixon
 import certificates.characters.integral_products as integral_products
 from certificates.characters.dixon import character_table, class_matrix
 from certificates.characters.integral_products import unit_group_generators
-from certificates.characters.tables import CharacterTable, characters_of, cyclic_characters, symmetric_characters
+from certificates.characters.tables import CharacterTable, cyclic_characters, symmetric_characters
+from certificates.characters.traces import characters_of
 from constructions.representations.orthogonal import real_irreps
 from numerics.exact.cyclotomic.numbers import Cyclotomic, exact_matmul, root_of_unity, sqrt_rational
 from numerics.exact.modular import prime_with_roots, root_of_order

@@ -11,12 +11,12 @@ from flint import fmpq
 
 from certificates.characters.tables import (
     CharacterTable,
-    characters_of,
     cyclic_characters,
     partitions,
     product_characters,
     symmetric_characters,
 )
+from certificates.characters.traces import characters_of
 from constructions.representations.orthogonal import real_irreps
 from numerics.exact.cyclotomic.numbers import cosine, root_of_unity, sqrt_rational
 from numerics.groups.tables import dihedral, elementary_abelian, is_even, relabel, symmetric

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from certificates.characters.families import abelian_characters, dicyclic_characters, dihedral_characters
-from certificates.characters.tables import characters_of, cyclic_characters, product_characters, symmetric_characters
+from certificates.characters.tables import cyclic_characters, product_characters, symmetric_characters
+from certificates.characters.traces import characters_of
 from certificates.game.closed_form import abelian_margin, dicyclic_margin, dihedral_margin
 from certificates.game.closed_form_report import closed_form_report
 from certificates.game.equalising import equalising_class_weights

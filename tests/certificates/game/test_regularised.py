@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from certificates.characters.families import dicyclic_characters, dihedral_characters
-from certificates.characters.tables import characters_of, cyclic_characters, product_characters, symmetric_characters
+from certificates.characters.tables import cyclic_characters, product_characters, symmetric_characters
+from certificates.characters.traces import characters_of
 from certificates.game.closed_form import solve_table
 from certificates.game.equalising import column_sizes, equalising_class_weights
 from certificates.game.margin_game import MarginGame, margin_scale

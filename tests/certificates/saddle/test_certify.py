@@ -9,7 +9,8 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certificates.characters.tables import characters_of, symmetric_characters
+from certificates.characters.tables import symmetric_characters
+from certificates.characters.traces import characters_of
 from certificates.game.closed_form import solve_table
 from certificates.game.margin_game import margin_scale
 from certificates.saddle.groups import certify_cyclic, certify_real_type, game_class_weights

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from flint import fmpq
 
+from certificates.characters.traces import typed_characters
 from certificates.saddle.pair import judge
 from certificates.saddle.pricing import climb, pricing_tensor
-from certificates.saddle.products import certify_product, character_table_of, product_class_weights
+from certificates.saddle.products import certify_product, product_class_weights
 from constructions.groups.any_type import any_group_network
 from constructions.groups.products import (
     TypedIrrep,
@@ -118,11 +119,11 @@ def test_exact_directions_have_the_exact_norm(name, factors):
 
 
 def test_table_from_representations():
-    table = character_table_of(typed_irreps("A_4"))
+    table = typed_characters(typed_irreps("A_4"))
     assert table.degrees == (1, 1, 1, 3)
     assert table.indicators == (1, 0, 0, 1)
     with pytest.raises(ValueError, match="classes"):
-        character_table_of(typed_irreps("A_4")[:1])
+        typed_characters(typed_irreps("A_4")[:1])
 
 
 class TestFaults:
