@@ -31,6 +31,7 @@ from flint import fmpq
 
 from certificates.characters.tables import CharacterTable
 from numerics.exact.cyclotomic.numbers import Cyclotomic, rational, sqrt_rational
+from numerics.exact.integers import checked_integer
 from numerics.exact.linear import solve_unique
 
 __all__ = [
@@ -64,7 +65,7 @@ class MarginGame:
     factors: int = 2
 
     def __post_init__(self) -> None:
-        _refuse_wrong_factors(self.factors)
+        checked_integer("The number of factors", self.factors, 2)
 
     @cached_property
     def rows(self) -> tuple[int, ...]:
@@ -142,7 +143,7 @@ def margin_scale(order: int, factors: int = 2) -> Cyclotomic:
     Raises:
         ValueError: for fewer than two factors.
     """
-    _refuse_wrong_factors(factors)
+    checked_integer("The number of factors", factors, 2)
     return sqrt_rational(fmpq(factorial(factors) ** 2, (factors + 1) ** (factors + 1) * order ** (factors + 1)))
 
 

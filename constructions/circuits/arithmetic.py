@@ -93,7 +93,7 @@ class Circuit:
         return len(self.gates)
 
     def live(self) -> set[int]:
-        """Return the nodes that some output depends on, the outputs included."""
+        """The nodes that some output depends on, the outputs included."""
         result = set(self.outputs)
         for index in range(self.first_gate + self.size - 1, self.first_gate - 1, -1):
             if index in result:
@@ -101,11 +101,11 @@ class Circuit:
         return result
 
     def counts(self) -> Counter[str]:
-        """Return the number of live gates by operation."""
+        """The number of live gates by operation."""
         return Counter(self.gates[i - self.first_gate].operation for i in self.live() if i >= self.first_gate)
 
     def __call__(self, x: Sequence[Any]) -> tuple[Any, ...]:
-        """Return the values of the outputs. Raises ``ValueError`` unless there is one entry of x for each input."""
+        """The values of the outputs. Raises ``ValueError`` unless there is one entry of x for each input."""
         if len(x) != self.inputs:
             raise ValueError(f"The circuit has {self.inputs} inputs, but got {len(x)} values.")
         values = [*x, *self.constants]
@@ -119,7 +119,7 @@ class Circuit:
 
 
 def gradient(circuit: Circuit) -> Circuit:
-    """Return the circuit whose outputs are the partial derivatives of the one output by the inputs, in their order.
+    """The circuit whose outputs are the partial derivatives of the one output by the inputs, in their order.
 
     It starts with the gates of ``circuit``. Raises ``ValueError`` for a circuit with several outputs and for a live
     unary gate without a derivative.
@@ -130,7 +130,7 @@ def gradient(circuit: Circuit) -> Circuit:
     zero, one = circuit.first_gate, circuit.first_gate + 1
 
     def moved(node: int) -> int:
-        """Return the new index of an old node: two constants have been put in front of the gates."""
+        """The new index of an old node: two constants have been put in front of the gates."""
         return node if node < circuit.first_gate else node + 2
 
     gates = [Gate(operation, tuple(map(moved, operands))) for operation, operands in circuit.gates]
@@ -167,7 +167,7 @@ def gradient(circuit: Circuit) -> Circuit:
 
 
 def two_layer_mlp(d_in: int, d_hidden: int, activation: str | None = "relu") -> Circuit:
-    """Return f(x; (u, W)) = u . sigma(W x) as an architecture: the inputs are x, then u, then W row by row.
+    """f(x; (u, W)) = u . sigma(W x) as an architecture: the inputs are x, then u, then W row by row.
 
     ``activation`` names a gate of `UNARY`, or None for none. Raises ``ValueError`` for a dimension below 1.
     """

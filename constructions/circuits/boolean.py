@@ -245,7 +245,7 @@ def _decision_diagram(table: tuple[int, ...], m: int) -> BooleanCircuit:
         return negations[x]
 
     def build(part: tuple[int, ...], x: int) -> int:
-        """Return the node of a subfunction that is not constant, of the variables x, x + 1, ..., m - 1."""
+        """The node of a subfunction that is not constant, of the variables x, x + 1, ..., m - 1."""
         low, high = part[: len(part) // 2], part[len(part) // 2 :]
         if low == high:
             return build(low, x + 1)
@@ -296,7 +296,7 @@ def _apply(gate: BooleanGate, nodes: Sequence[Bits]) -> Bits:
 
 
 def _live(circuit: BooleanCircuit) -> set[int]:
-    """Return the nodes that the output depends on, itself included."""
+    """The nodes that the output depends on, itself included."""
     live = {circuit.output}
     for node in range(circuit.size - 1, circuit.inputs - 1, -1):
         if node in live:

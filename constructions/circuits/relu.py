@@ -305,7 +305,7 @@ def exact_values(network: CircuitNetwork, x: Array) -> Iterator[tuple[str, NDArr
 
 
 def _exact_affine(layer: Affine, z: NDArray[np.float64], denominator: int) -> tuple[NDArray[np.float64], int]:
-    """Return the layer's output for the input z / denominator, as integers over a common denominator."""
+    """The layer's output for the input z / denominator, as integers over a common denominator."""
     weight, weight_denominator = _integers(layer.weight)
     bias, bias_denominator = _integers(layer.bias)
     common = math.lcm(weight_denominator * denominator, bias_denominator)
@@ -319,7 +319,7 @@ def _exact_affine(layer: Affine, z: NDArray[np.float64], denominator: int) -> tu
 
 
 def _integers(array: Array) -> tuple[NDArray[np.float64], int]:
-    """Return an exact array as integers (in float64) and their common denominator."""
+    """An exact array as integers (in float64) and their common denominator."""
     if array.dtype != object:
         return array.astype(np.float64), 1
     denominator = math.lcm(1, *(int(value.q) for value in as_exact(array).ravel().tolist()))
@@ -327,7 +327,7 @@ def _integers(array: Array) -> tuple[NDArray[np.float64], int]:
 
 
 def _expected(network: CircuitNetwork, x: Array) -> dict[str, Array]:
-    """Return the bits that f0, zeta0, ..., head should give, by name; after a NOR gate's first step the bit is NOR."""
+    """The bits that f0, zeta0, ..., head should give, by name; after a NOR gate's first step the bit is NOR."""
     layers = network.circuit.values(np.asarray(x))
     result: dict[str, Array] = {}
     for number, (gates, bits) in enumerate(zip(network.circuit.layers, layers[1:], strict=True)):

@@ -88,7 +88,7 @@ class _Parser:
         return name
 
     def _node(self, tree: ast.expr) -> int:
-        """Return the node of an expression; its gates are appended."""
+        """The node of an expression; its gates are appended."""
         if isinstance(tree, ast.Name):
             if tree.id not in self.nodes:
                 raise ValueError(f"{tree.id!r} is not defined above; defined are {', '.join(self.nodes)}.")

@@ -16,13 +16,7 @@ neurons of one R, of equal mass, add up to a multiple of its character: with tot
 
 s_R = 1 for real type and 1/sqrt 2 otherwise. For k = 2 these are the networks of `constructions.groups.any_type`.
 
-- Norms: sum_g |R_ij(g)|^2 = n/d, and for complex and quaternionic type a real coordinate has half of it.
-- Signs: in (u_1 + sum e_j u_j)^k e_2 .. e_k w only monomials with every u_2, .., u_k to an odd power survive the
-  average; of degree k, this leaves k! u_1 ... u_k w (u_1^2 u_2 .. has too few factors left).
-- Phases: see `phase_exponents`. What survives is k! 2^-k Re(z_1 ... z_k conj z_{k+1}).
-- Quaternions: sum_q Re(z q) conj(q) = z, so that the sum over q_1, .., q_{k-1} multiplies the entries, and
-  sum_q Re(z q) Re(t q) = Re(z conj t). The real part of a quaternionic trace is half of the complex trace.
-- The sum over the indices i_1, .., i_{k-1} is the product of matrices, that over i_0, i_k the trace with R(c)*.
+PRODUCTS.md proves this in numbered sections.
 
 Masses that solve the game on the character table make the network optimal; they are arguments here, and
 `certificates` computes them.
@@ -47,6 +41,7 @@ from constructions.groups.real_type import Masses, mass_shares
 from constructions.networks.homogeneous import HomogeneousNetwork
 from constructions.representations.unitary import KINDS, Kind, UnitaryIrrep
 from numerics.exact.cyclotomic.numbers import exact_matmul, root_of_unity, sqrt_rational
+from numerics.exact.integers import checked_integer
 from numerics.exact.numbers import to_float
 from numerics.exact.systems import Array
 from numerics.groups.tables import FiniteGroup
@@ -189,7 +184,7 @@ def product_of_factors_network(irreps: Sequence[TypedIrrep], masses: Masses, fac
 
 def factor_neurons(irrep: TypedIrrep, factors: int) -> Array:
     """The directions (u_1, .., u_k, w) of one irrep, shape (`neuron_count`, (k+1) n), of squared norm (k+1) n."""
-    _refuse_wrong_factors(factors)
+    checked_integer("The number of factors", factors, 2)
     d = irrep.degree
     if irrep.kind == "real":
         return _scaled(_signed([irrep.entries] * (factors + 1), factors), d, irrep.exact)
@@ -217,22 +212,12 @@ def phase_exponents(factors: int) -> tuple[tuple[int, ...], int]:
     """The exponents (a_1, .., a_k) = (1, 3, .., 3^(k-2), 4 3^(k-2)) and N = 2 3^(k-1): (1, 4) and 6 for k = 2.
 
     With b = a_1 + .. + a_k, the average over all N-th roots of unity x of (sum_j Re x^{a_j} z_j)^k Re x^b z is
-    k! 2^-k Re(z_1 ... z_k conj z). For this no monomial may survive but the intended one and its conjugate: if
-    |c_1| + .. + |c_k| <= k, with k minus this sum even, and a . c + b = 0 modulo N, then every c_j = -1.
+    k! 2^-k Re(z_1 ... z_k conj z): no monomial survives but the intended one and its conjugate (PRODUCTS.md, 3).
 
-    *Proof.* Put e_j = c_j + 1; then sum a_j e_j = 0 modulo N, sum e_j is even, and sum f(e_j) <= 0 for
-    f(e) = |e - 1| - 1; f(1) = -1, f(0) = f(2) = 0, f > 0 elsewhere. Suppose that e is not 0. For j <= k - 2 define
-    integers g_j, g_0 = 0, by e_j + g_{j-1} = 3 g_j: the sum is 0 modulo 3^j, which makes them integers. Let
-    F_j = f(e_1) + .. + f(e_j), and W(g) = g for g > 0, 3|g| for g < 0, and W(0) = 2. Then F_j >= W(g_j) unless
-    e_1 = .. = e_j = 0: by induction, from f(e) >= e - 2 for e >= 1 and f(e) = -e for e <= 0, in the cases of the signs
-    of g_{j-1} and g_j. What remains of the congruence is x + g + 4 y = 0 modulo 6 with x = e_{k-1}, y = e_k,
-    g = g_{k-2}, and sum e_j even means g + x + y even. So y is even, and f(y) >= 0.
-    If one of e_1, .., e_{k-2} is not 0, then sum f >= W(g) + f(x) + f(y) with W >= 1 and f(x) >= -1; it could only be 0
-    for g = x = 1 and y in {0, 2}, which 2 + 4 y = 0 modulo 6 excludes. If they are all 0, then g = 0, x and y are even,
-    f(x), f(y) >= 0, and the sum could only be 0 for x, y in {0, 2} not both 0; but 2, 8 and 10 are not 0 modulo 6. So
-    sum f > 0: a contradiction. QED
+    Raises:
+        ValueError: for fewer than 2 factors.
     """
-    _refuse_wrong_factors(factors)
+    checked_integer("The number of factors", factors, 2)
     return (*(3**j for j in range(factors - 1)), 4 * 3 ** (factors - 2)), 2 * 3 ** (factors - 1)
 
 
@@ -287,11 +272,6 @@ def _scaled(neurons: Array, square: int, exact: bool) -> Array:
 
 def _floats(array: Array) -> NDArray[np.float64]:
     return to_float(array) if array.dtype == object else array.astype(np.float64)
-
-
-def _refuse_wrong_factors(factors: int) -> None:
-    if isinstance(factors, bool) or not isinstance(factors, int | np.integer) or factors < 2:
-        raise ValueError(f"A product has an integer number of factors, at least 2, not {factors!r}.")
 
 
 def _refuse_wrong_lists(irreps: Sequence[TypedIrrep]) -> None:

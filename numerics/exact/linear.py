@@ -49,7 +49,7 @@ def solve_unique(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 
 def rank(matrix: np.ndarray) -> int:
-    """Return the rank of a matrix of exact numbers, shape (rows, columns), by elimination with an exact zero test.
+    """The rank of a matrix of exact numbers, shape (rows, columns), by elimination with an exact zero test.
 
     Raises ``ValueError`` when the array does not have two axes or an entry is a float.
     """
@@ -75,7 +75,7 @@ def _shape(matrix: np.ndarray) -> tuple[int, int]:
 
 
 def _field_elements(entries: np.ndarray) -> np.ndarray:
-    """Return a copy whose entries divide exactly; refuse floats, whose zero test decides nothing."""
+    """A copy whose entries divide exactly; refuse floats, whose zero test decides nothing."""
     result = np.empty(entries.shape, dtype=object)
     for index, value in np.ndenumerate(entries):
         if isinstance(value, float | complex | np.inexact):

@@ -44,7 +44,8 @@ def _check_half(n: int) -> None:
         raise ValueError(f"Half_n = 1{{sum x = 0}} vanishes unless n is even: give an even n >= 0, not {n}.")
 
 
-def _check_majority(n: int) -> None:
+def check_majority(n: int) -> None:
+    """ValueError unless the majority of n inputs is defined, n odd."""
     if n < 1 or n % 2 == 0:
         raise ValueError(
             f"Majority needs an odd number of inputs, not {n}: for an even number the sum can be 0 and has no sign."
@@ -79,7 +80,7 @@ def majority_coefficient(n: int, degree: int) -> fmpq:
     Raises:
         ValueError: if n is even or negative, or the degree is not in 0..n.
     """
-    _check_majority(n)
+    check_majority(n)
     _check_degree(n, degree)
     return half_coefficient(n - 1, degree - 1) if degree % 2 else fmpq(0)
 
@@ -104,7 +105,7 @@ def majority_spectrum(n: int) -> list[fmpq]:
     Raises:
         ValueError: if n is even or negative.
     """
-    _check_majority(n)
+    check_majority(n)
     return [fmpq(0), *(x if degree % 2 == 0 else fmpq(0) for degree, x in enumerate(half_spectrum(n - 1)))]
 
 

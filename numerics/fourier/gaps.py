@@ -13,7 +13,7 @@ from flint import arb, fmpq
 from numpy.typing import ArrayLike
 
 from numerics.exact.balls import as_balls, ball_max, ball_min
-from numerics.fourier.boolean import _check_majority, majority_coefficient
+from numerics.fourier.boolean import check_majority, majority_coefficient
 from numerics.fourier.walsh import walsh_hadamard
 
 
@@ -62,7 +62,7 @@ def majority_gap(n: int, k: int) -> FourierGap:
     Raises:
         ValueError: if n is even or negative, or k is not in 1..n.
     """
-    _check_majority(n)
+    check_majority(n)
     if not 1 <= k <= n:
         raise ValueError(f"The support of a parity of {n} inputs has 1 to {n} elements, not {k}.")
     below = abs(majority_coefficient(n, k - 1))

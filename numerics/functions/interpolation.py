@@ -9,7 +9,7 @@ import numpy as np
 from flint import arb, fmpq, fmpz
 
 from numerics.exact.precision import precision
-from numerics.functions.relu_sums import _BITS, ReluSum, _positive, piecewise_linear, ridge
+from numerics.functions.relu_sums import ENCLOSURE_BITS, ReluSum, piecewise_linear, positive_rational, ridge
 from numerics.functions.smooth import SmoothFunction, interval_ball, upper_rational
 
 _CELLS_PER_PIECE = 16
@@ -26,7 +26,7 @@ def square(radius: object, pieces: int) -> ReluSum:
     Raises:
         ValueError: if radius <= 0 or pieces < 1.
     """
-    R, h = _positive(radius, "radius"), _step(radius, pieces)
+    R, h = positive_rational(radius, "radius"), _step(radius, pieces)
     knots = [h * i for i in range(-pieces, pieces + 1)]
     return replace(piecewise_linear(knots, [t * t for t in knots]), radius=R, error=h * h / 4)
 
@@ -39,7 +39,7 @@ def multiplication(radius: object, pieces: int) -> ReluSum:
     Raises:
         ValueError: if radius <= 0 or pieces < 1.
     """
-    R = _positive(radius, "radius")
+    R = positive_rational(radius, "radius")
     S = square(2 * R, pieces)
     plus, minus = ridge(S, (1, 1)), ridge(S, (1, -1))
     c = np.concatenate([plus.coefficients, -minus.coefficients]) / fmpq(4)
@@ -54,7 +54,7 @@ def interpolant(function: SmoothFunction, radius: object, pieces: int) -> ReluSu
     Raises:
         ValueError: if radius <= 0, pieces < 1, or the function is not finite on [-radius, radius].
     """
-    R, h = _positive(radius, "radius"), _step(radius, pieces)
+    R, h = positive_rational(radius, "radius"), _step(radius, pieces)
     knots = [h * i for i in range(-pieces, pieces + 1)]
     size = function.bound(-R, R, 2) * h**2 / 8
     return _interpolate(function, R, knots, size / 256)
@@ -71,7 +71,7 @@ def interpolant_within(function: SmoothFunction, radius: object, error: object) 
         ValueError: if radius <= 0, error <= 0, the function is not finite on [-radius, radius], or the error needs more
             than 2^17 cells.
     """
-    R, eps = _positive(radius, "radius"), _positive(error, "error")
+    R, eps = positive_rational(radius, "radius"), positive_rational(error, "error")
     budget = eps * fmpq(27, 32)  # times 17/16, plus 1/32 of resolution and 1/256 of rounding: below eps
     uniform = int(((function.bound(-R, R, 2) * R * R / (8 * budget)) + 1).ceil().sqrtrem()[0]) + 1
     count = max(_CELLS_PER_PIECE, _CELLS_PER_PIECE * uniform)
@@ -96,7 +96,7 @@ def sup_error(candidate: ReluSum, function: SmoothFunction) -> fmpq:
         raise ValueError("sup_error needs a sum of one argument with a radius and without an excluded window.")
     knots = [-candidate.radius, *candidate.breakpoints(), candidate.radius]
     values = candidate(np.array(knots, dtype=object)).tolist()
-    with precision(_BITS):
+    with precision(ENCLOSURE_BITS):
         off = [upper_rational(arb(v) - function(arb(t))) for t, v in zip(knots, values, strict=True)]
     largest = fmpq(0)
     for i, (a, b) in enumerate(pairwise(knots)):
@@ -110,7 +110,7 @@ def _step(radius: object, pieces: int) -> fmpq:
     """The distance of the knots i R / pieces."""
     if isinstance(pieces, bool) or not isinstance(pieces, int) or pieces < 1:
         raise ValueError(f"pieces, the number of pieces on each side of 0, must be an integer >= 1, not {pieces!r}.")
-    return _positive(radius, "radius") / pieces
+    return positive_rational(radius, "radius") / pieces
 
 
 def _interpolate(function: SmoothFunction, radius: fmpq, knots: list[fmpq], rounding: fmpq) -> ReluSum:
@@ -118,7 +118,7 @@ def _interpolate(function: SmoothFunction, radius: fmpq, knots: list[fmpq], roun
     bits = 8
     while rounding > 0 and fmpq(1, 2**bits) > rounding:
         bits += 1
-    with precision(_BITS + bits):
+    with precision(ENCLOSURE_BITS + bits):
         values = [_rounded(function(arb(t)), bits) for t in knots]
     sum_of_relus = replace(piecewise_linear(knots, values), radius=radius, error=256 * rounding)
     return replace(sum_of_relus, error=sup_error(sum_of_relus, function))
@@ -134,7 +134,7 @@ def _rounded(ball: arb, bits: int) -> fmpq:
 def _greedy_knots(function: SmoothFunction, radius: fmpq, side: int, count: int, budget: fmpq) -> list[fmpq]:
     """0 = t_0 < t_1 < ... = radius: knots at side * t_i leave an error of at most `budget` on each piece."""
     width = radius / count
-    with precision(_BITS):
+    with precision(ENCLOSURE_BITS):
         curvature = []
         for i in range(count):
             near, far = side * i * width, side * (i + 1) * width

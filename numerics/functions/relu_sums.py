@@ -27,7 +27,7 @@ from numerics.exact.numbers import to_float
 from numerics.exact.systems import Array
 from numerics.functions.smooth import rational
 
-_BITS = 128
+ENCLOSURE_BITS = 128
 
 
 @dataclass(frozen=True, eq=False)
@@ -277,7 +277,8 @@ def squared_loss_derivative() -> ReluSum:
 # ---- smooth functions
 
 
-def _positive(x: object, what: str) -> fmpq:
+def positive_rational(x: object, what: str) -> fmpq:
+    """x as a positive rational number; ValueError, which calls it ``what``, if it is none."""
     value = rational(x, what)
     if value <= 0:
         raise ValueError(f"{what} must be positive, not {value}.")

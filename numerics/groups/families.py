@@ -20,7 +20,7 @@ from numerics.groups.matrix import (
 )
 from numerics.groups.permutations import parse_cycles
 
-__all__ = ["FAMILIES", "HugeOrderError", "Recipe", "bounded_product", "direct_product"]
+__all__ = ["FAMILIES", "HugeOrderError", "Recipe", "bounded_product", "product_recipe"]
 
 HUGE = 10**40
 
@@ -47,7 +47,7 @@ def bounded_product(factors: Iterable[int]) -> int:
     return result
 
 
-def direct_product(factors: list[Recipe]) -> Recipe:
+def product_recipe(factors: list[Recipe]) -> Recipe:
     """The direct product, acting on the disjoint union of the points of the factors."""
 
     def generators() -> list[Permutation]:
@@ -91,7 +91,7 @@ def _cyclic(n: int) -> Recipe:
 def _dihedral(n: int) -> Recipe:
     _require(n >= 1, "Dn is the dihedral group of order 2n, n >= 1 (D1 = Z2 and D2 = Z2^2)")
     if n <= 2:
-        return direct_product([_cyclic(2)] * n)
+        return product_recipe([_cyclic(2)] * n)
     return Recipe(2 * n, lambda: [_affine(n, 1, 1), _affine(n, -1, 0)])
 
 

@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from numerics.groups.families import FAMILIES, HUGE, HugeOrderError, Recipe, direct_product
+from numerics.groups.families import FAMILIES, HUGE, HugeOrderError, Recipe, product_recipe
 from numerics.groups.permutations import DEFAULT_LIMIT, PermutationGroup, parse_cycles
 from numerics.groups.tables import group_from_table
 
@@ -48,7 +48,7 @@ def _factor(text: str, name: str) -> Recipe:
                 raise ValueError(f"There is no group {text!r}: the exponent must be at least 1.")
             if power > HUGE.bit_length():  # every factor has order at least 2
                 raise HugeOrderError
-            return direct_product([recipe] * power)
+            return product_recipe([recipe] * power)
     where = "" if text == name else f" in {name!r}"
     raise ValueError(f"There is no group named {text!r}{where} here. Accepted: {ACCEPTED_NAMES}.")
 
@@ -56,7 +56,7 @@ def _factor(text: str, name: str) -> Recipe:
 def _named(text: str, limit: int) -> PermutationGroup:
     name = re.sub(r"[\s_]", "", text).translate(str.maketrans("×{}", "x()"))
     try:
-        recipe = direct_product([_factor(factor, name) for factor in name.split("x")])
+        recipe = product_recipe([_factor(factor, name) for factor in name.split("x")])
     except HugeOrderError as error:
         raise _over_limit(name, f"above 10^{len(str(HUGE)) - 1}", limit) from error
     if recipe.order > limit:

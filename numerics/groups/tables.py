@@ -23,7 +23,7 @@ MAX_PERMUTED = 7  # 7! = 5040 elements: a table of 200 MB
 
 
 def _identity_of(table: IntArray) -> int:
-    """Return the two-sided identity of a table with entries in range, or raise ValueError."""
+    """The two-sided identity of a table with entries in range, or raise ValueError."""
     everything = np.arange(len(table))
     wrong = (table != everything).sum(axis=1) + (table != everything[:, None]).sum(axis=0)
     nearest = int(np.argmin(wrong))
@@ -43,7 +43,7 @@ def _identity_of(table: IntArray) -> int:
 
 
 def _inverses_of(table: IntArray, identity: int) -> IntArray:
-    """Return the two-sided inverses; raise ValueError naming the first element that has none."""
+    """The two-sided inverses; raise ValueError naming the first element that has none."""
     is_inverse = (table == identity) & (table == identity).T
     lonely = np.flatnonzero(~is_inverse.any(axis=1))
     if lonely.size:
@@ -88,7 +88,7 @@ def _check_associative(table: IntArray) -> None:
 
 
 def square_table(table: npt.ArrayLike) -> IntArray:
-    """Return a read-only int64 copy of an (n, n) matrix with entries 0..n-1, n >= 2, or raise ValueError."""
+    """A read-only int64 copy of an (n, n) matrix with entries 0..n-1, n >= 2, or raise ValueError."""
     try:
         array = np.asarray(table)
     except ValueError as error:

@@ -53,7 +53,7 @@ def ascend_from_random(
     sharpness: Sequence[float] = SHARPNESS,
     iterations: int = 300,
 ) -> Ascent:
-    """Return the network of ``width`` neurons with the largest normalised margin found from Gaussian starts.
+    """The network of ``width`` neurons with the largest normalised margin found from Gaussian starts.
 
     Args:
         inputs: (N, D). labels: (N,) in range(outputs). outputs: L >= 2. degree: k >= 1. width: m >= 1.
@@ -94,7 +94,7 @@ def ascend(
     sharpness: Sequence[float] = SHARPNESS,
     iterations: int = 300,
 ) -> tuple[Floats, Floats]:
-    """Return weights of norm 1, ``hidden`` (m, D) and ``readout`` (m, L), climbed from the given ones.
+    """Weights of norm 1, ``hidden`` (m, D) and ``readout`` (m, L), climbed from the given ones.
 
     ``inputs`` (N, D), ``labels`` (N,) in range(L); ``unit`` is the size of margin that counts as 1 (a bound or a
     guess), in which ``sharpness``, the values of beta, is measured; by default the mean size of a margin at the
@@ -135,7 +135,7 @@ def _stage(
 
 
 def normalised_margin(inputs: Floats, labels: Integers, hidden: Floats, readout: Floats, degree: int) -> float:
-    """Return the smallest normalised margin over all points and wrong labels; arguments as in `ascend`."""
+    """The smallest normalised margin over all points and wrong labels; arguments as in `ascend`."""
     margins = _margins(np.asarray(inputs, dtype=np.float64), labels, hidden, readout, degree)
     margins[np.arange(len(labels)), labels] = np.inf
     return float(margins.min()) / _norm_power(np.concatenate([hidden, readout], axis=1), degree)
@@ -144,7 +144,7 @@ def normalised_margin(inputs: Floats, labels: Integers, hidden: Floats, readout:
 def smooth_margin_and_gradient(
     inputs: Floats, labels: Integers, hidden: Floats, readout: Floats, degree: int, beta: float
 ) -> tuple[float, Floats]:
-    """Return -log(sum exp(-beta g)) / beta and its gradient with respect to (hidden, readout), shape (m, D + L)."""
+    """-log(sum exp(-beta g)) / beta and its gradient with respect to (hidden, readout), shape (m, D + L)."""
     points = np.arange(len(labels))
     pre = inputs @ hidden.T
     lower = _power(pre, degree - 1)

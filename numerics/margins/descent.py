@@ -31,7 +31,7 @@ class Descent:
 
 
 def doubling_rate(initial: float, doublings: Sequence[int]) -> Callable[[int], float]:
-    """Return the learning rate that starts at ``initial`` and doubles at each of the given (sorted) steps."""
+    """The learning rate that starts at ``initial`` and doubles at each of the given (sorted) steps."""
     steps = sorted(doublings)
     return lambda step: initial * 2.0 ** bisect_right(steps, step)
 
@@ -39,7 +39,7 @@ def doubling_rate(initial: float, doublings: Sequence[int]) -> Callable[[int], f
 def objective_and_gradient(
     inputs: Floats, labels: NDArray[np.int64], hidden: Floats, readout: Floats, degree: int, penalty: float
 ) -> tuple[float, Floats, Floats]:
-    """Return the objective and its gradients with respect to ``hidden`` (m, D) and ``readout`` (m, L).
+    """The objective and its gradients with respect to ``hidden`` (m, D) and ``readout`` (m, L).
 
     ``inputs`` (N, D), ``labels`` (N,) in range(L). The cross-entropy is evaluated with the largest logit subtracted.
     """

@@ -50,7 +50,7 @@ class MarginSummary:
 
 
 def _finite_matrix(name: str, value: npt.ArrayLike, shape: tuple[int | None, ...]) -> FloatArray:
-    """Return float64 `value` of the wanted shape (None: any); ValueError names the first violation."""
+    """float64 `value` of the wanted shape (None: any); ValueError names the first violation."""
     array = np.asarray(value)
     if array.dtype.kind not in "iuf":
         raise ValueError(f"{name} must hold real numbers; its dtype is {array.dtype}.")

@@ -25,7 +25,7 @@ HALVINGS = 50  # 2^-50: shorter steps do not change a float
 
 
 def minimise(objective: Objective, start: Floats, *, iterations: int, memory: int = 10) -> Floats:
-    """Return a point with a smaller value of ``objective``, which returns the value and the gradient at x, shape (d,).
+    """A point with a smaller value of ``objective``, which returns the value and the gradient at x, shape (d,).
 
     Ends after so many ``iterations``, at a zero gradient, or when rounding leaves no step that decreases the value.
     ``start`` is not modified. Raises ``ValueError`` when the value at the start is not finite.

@@ -34,10 +34,10 @@ from numerics.markov import chains as markov_chains
 from numerics.markov.flat import Numerator, eigenvalue_averages
 
 __all__ = [
+    "chain_stationary_law",
     "chain_tensor",
     "flat_tensor",
     "spread_moments",
-    "stationary_law",
     "symmetric_tensor",
     "v_gradient",
     "w_gradient",
@@ -46,7 +46,7 @@ __all__ = [
 _HALF = fmpq(1, 2)
 
 
-def stationary_law(P: NDArray[Any]) -> NDArray[Any]:
+def chain_stationary_law(P: NDArray[Any]) -> NDArray[Any]:
     """The stationary law pi = pi P of a transition matrix, shape (k,); exact for exact entries, else float64.
 
     For batches of float64 chains, and n-gram chains, see `numerics.markov.chains.stationary_law`, which serves the
@@ -71,7 +71,7 @@ def chain_tensor(P: NDArray[Any], t: int) -> NDArray[Any]:
         ValueError: as for `stationary_law`, or if t is not at least 1.
     """
     t = checked_integer("The context length t", t, 1)
-    matrix, pi = _transition_matrix(P), stationary_law(P)
+    matrix, pi = _transition_matrix(P), chain_stationary_law(P)
     k = len(matrix)
     one: Any = fmpq(1) if is_exact(matrix) else 1.0
     powers = [np.array([[one * int(i == j) for j in range(k)] for i in range(k)])]

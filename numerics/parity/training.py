@@ -14,7 +14,9 @@ Source: hidden-progress, definition-GD, definition-MLP, section 5.3 and the expe
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -162,17 +164,8 @@ def train_parity(
         ValueError: for sizes below 1, a rate that is not positive, noise outside [0, 1/2], decay below 0, or any of
             them NaN or infinite.
     """
-    if min(steps, batch, check_every, validation) < 1 or (sample is not None and sample < 1):
-        raise ValueError("steps, batch, check_every, validation and sample must be at least 1.")
-    if not 0 < rate < math.inf or not 0 <= noise <= 0.5 or not 0 <= decay < math.inf:
-        raise ValueError(f"Give finite rate > 0, 0 <= noise <= 1/2, finite decay >= 0, not {rate}, {noise}, {decay}.")
-    n, k = network.hidden.shape[1], network.degree
-
-    def draw(count: int, flip: float) -> tuple[Array, Array]:
-        x = (rng.integers(0, 2, size=(count, n), dtype=np.int8) * 2 - 1).astype(np.float32)
-        y = np.prod(x[:, :k], axis=1)
-        return x, np.where(rng.random(count) < flip, -y, y) if flip else y
-
+    _check_training(min(steps, batch, check_every, validation, sample or 1), sample, rate, noise, decay)
+    draw = partial(_draw, rng, network.hidden.shape[1], network.degree)
     held, fixed = draw(validation, 0.0), None if sample is None else draw(sample, noise)
     start, run, recent = network.hidden.copy(), TrainingRun(), []
     for step in range(1, steps + 1):
@@ -183,10 +176,7 @@ def train_parity(
             x, y = fixed[0][chosen], fixed[1][chosen]
         loss, gradient = network_gradient(network, x, y)
         recent.append(loss)
-        for index, (parameter, g) in enumerate(zip(network.parameters(), gradient, strict=True)):
-            shrink = decay if index in (0, 2) else 0.0
-            parameter *= np.float32(1 - rate * shrink)
-            parameter -= np.float32(rate) * g
+        _descend(network, gradient, rate, decay)
         if step % check_every and step < steps:
             continue
         _record(run, network, start, step, held, fixed, float(np.mean(recent)))
@@ -198,6 +188,29 @@ def train_parity(
             if until_converged:
                 break
     return run
+
+
+def _check_training(least: int, sample: int | None, rate: float, noise: float, decay: float) -> None:
+    """ValueError for what `train_parity` does not accept; ``least`` is the smallest of its counts."""
+    if least < 1 or (sample is not None and sample < 1):
+        raise ValueError("steps, batch, check_every, validation and sample must be at least 1.")
+    if not 0 < rate < math.inf or not 0 <= noise <= 0.5 or not 0 <= decay < math.inf:
+        raise ValueError(f"Give finite rate > 0, 0 <= noise <= 1/2, finite decay >= 0, not {rate}, {noise}, {decay}.")
+
+
+def _draw(rng: np.random.Generator, n: int, k: int, count: int, flip: float) -> tuple[Array, Array]:
+    """Uniform signs (count, n) and the parities of the first k, each flipped with a probability."""
+    x = (rng.integers(0, 2, size=(count, n), dtype=np.int8) * 2 - 1).astype(np.float32)
+    y = np.prod(x[:, :k], axis=1)
+    return x, np.where(rng.random(count) < flip, -y, y) if flip else y
+
+
+def _descend(network: Network, gradient: Iterable[Array], rate: float, decay: float) -> None:
+    """One step of gradient descent in place; the decay shrinks W and u only."""
+    for index, (parameter, g) in enumerate(zip(network.parameters(), gradient, strict=True)):
+        shrink = decay if index in (0, 2) else 0.0
+        parameter *= np.float32(1 - rate * shrink)
+        parameter -= np.float32(rate) * g
 
 
 def _record(

@@ -99,7 +99,7 @@ def run(
 def _outcomes(
     work: Callable[[Any], Json], todo: Mapping[str, Json], executor: Executor | None
 ) -> Iterator[tuple[str, Callable[[], Json]]]:
-    """Yield every item as it finishes, with a function that returns its result or raises its exception."""
+    """Every item as it finishes, with a function that returns its result or raises its exception."""
     if executor is None:
         for key, value in todo.items():
             yield key, lambda value=value: work(value)

@@ -20,7 +20,7 @@ def available_memory() -> int:
 
 
 def require_memory(needed: int, purpose: str) -> None:
-    """Return if so many bytes are available.
+    """Refuse work that needs more bytes than are available.
 
     Args:
         needed: bytes.

@@ -57,7 +57,7 @@ def irreps(name: str) -> Irreps:
         group = REAL_TYPE[name]()
         return Irreps(group, [R.matrices for R in real_irreps(group, exact=True)])
     if name == "Q_8":
-        group = quaternion_group()
+        group = unit_quaternions()
         return Irreps(group, [*quaternion_signs(), quaternion_plane()])
     if name == "A_4":
         group = alternating(4)
@@ -93,7 +93,7 @@ def hamilton(p, q):
 
 
 @cache
-def quaternion_group() -> FiniteGroup:
+def unit_quaternions() -> FiniteGroup:
     """The units 1, i, j, k, -1, -i, -j, -k under Hamilton's product."""
     return group_from_table([[UNITS.index(hamilton(p, q)) for q in UNITS] for p in UNITS], "Q_8")
 

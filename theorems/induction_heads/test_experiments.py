@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from numerics.markov.minimal_gradient import stationary_law
+from numerics.markov.minimal_gradient import chain_stationary_law
 from numerics.runs.confidence import proportion_interval
 from theorems.evidence import check, counterexample
 from theorems.experiments import Experiment, committed, recomputed, run_experiment
@@ -113,7 +113,7 @@ def test_the_stationary_law_of_a_doubly_stochastic_matrix_is_uniform() -> None:
     """It is a vector and no identity; and for this matrix it is the only one, with equal entries."""
     P = np.array([[fmpq(n, 10) for n in row] for row in ((1, 2, 7), (6, 3, 1), (3, 5, 2))])
     assert P.sum(axis=0).tolist() == P.sum(axis=1).tolist() == [1, 1, 1]
-    assert stationary_law(P).tolist() == [fmpq(1, 3)] * 3
+    assert chain_stationary_law(P).tolist() == [fmpq(1, 3)] * 3
 
 
 @check(FIGURE + "E.8", grade="sampled", target="printed")

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from numerics.exact.linear import rank
 from numerics.exact.log_two import LN2, LogTwo
-from numerics.markov.minimal_gradient import flat_tensor, stationary_law, v_gradient, w_gradient
+from numerics.markov.minimal_gradient import chain_stationary_law, flat_tensor, v_gradient, w_gradient
 from theorems.evidence import check, counterexample
 from theorems.induction_heads import flat_prior, printed_updates, sequence_gradients
 from theorems.induction_heads.sequence_gradients import Chain, chain
@@ -77,7 +77,7 @@ def test_powers_of_the_chain_and_the_stationary_law() -> None:
 @counterexample("induction-heads:lemma-E.1c", grade="exact")
 def test_stationary_law_is_no_eigenvector_of_lambda() -> None:
     P = CHAINS[0]
-    pi, eigenvalue = stationary_law(P), P[0, 0] + P[1, 1] - 1
+    pi, eigenvalue = chain_stationary_law(P), P[0, 0] + P[1, 1] - 1
     assert pi.tolist() == [(P[1, 1] - 1) / (eigenvalue - 1), (P[0, 0] - 1) / (eigenvalue - 1)]
     assert (pi @ P != eigenvalue * pi).all()
 
@@ -146,7 +146,7 @@ def test_printed_w_gradient_is_the_average_over_all_sequences(P: Chain, length: 
     sums = printed_updates.sums(p + q - 1, length, (p + q - 1) ** length)
     ones = constant(fmpq(1), length)
     found = sequence_gradients.of_chain(
-        P, stationary_law(P), ones, constant(fmpq(1), 2, 2), fmpq(length * (length + 1))
+        P, chain_stationary_law(P), ones, constant(fmpq(1), 2, 2), fmpq(length * (length + 1))
     )
     printed = np.array(printed_updates.w_update(p, q, *sums), dtype=object) / fmpq(length)
     assert (printed == found.W).all()
@@ -308,7 +308,7 @@ def test_printed_v_gradient_is_the_average_over_all_sequences(P: Chain, length: 
     p, q = staying(P)
     ones = constant(fmpq(1), length)
     found = sequence_gradients.of_chain(
-        P, stationary_law(P), ones, constant(fmpq(1), 2, 2), fmpq(length * (length + 1))
+        P, chain_stationary_law(P), ones, constant(fmpq(1), 2, 2), fmpq(length * (length + 1))
     )
     for j in range(1, length + 1):
         N = length - j + 1

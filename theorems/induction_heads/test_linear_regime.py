@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from constructions.induction.minimal_model import MinimalModel, bigram_minimal_model, unigram_minimal_model
 from constructions.networks.legacy_attention import AttentionHead
-from numerics.markov.minimal_gradient import chain_tensor, flat_tensor, stationary_law, v_gradient, w_gradient
+from numerics.markov.minimal_gradient import chain_stationary_law, chain_tensor, flat_tensor, v_gradient, w_gradient
 from theorems.evidence import check, counterexample
 from theorems.induction_heads import sequence_gradients
 from theorems.induction_heads.sequence_gradients import Chain, chain
@@ -57,7 +57,7 @@ def test_tensor_gives_loss_and_gradients_at_all_weights(t: int, data: st.DataObj
     delta = fmpq(10**4)  # above 2 * 3 * 3 * t (t+1)/2, the largest difference of two logits
     P = CHAINS[0]
     for C, found in [
-        (chain_tensor(P, t), sequence_gradients.of_chain(P, stationary_law(P), v, W, delta)),
+        (chain_tensor(P, t), sequence_gradients.of_chain(P, chain_stationary_law(P), v, W, delta)),
         (flat_tensor(t), sequence_gradients.of_flat_prior(v, W, delta)),
     ]:
         assert (found.v == v_gradient(C, W)).all()
@@ -122,7 +122,7 @@ def test_threshold_of_the_margin_is_sharp() -> None:
     A constant sequence puts a hinge on its kink there, so that the convention [z > 0] gives another gradient.
     """
     t, c, P = 4, fmpq(1), CHAINS[0]
-    pi, v, W, bound = stationary_law(P), constant(c, t), constant(c, 2, 2), fmpq(t * (t + 1), 2)
+    pi, v, W, bound = chain_stationary_law(P), constant(c, t), constant(c, 2, 2), fmpq(t * (t + 1), 2)
     linear = w_gradient(chain_tensor(P, t), v)
     assert (linear == sequence_gradients.of_chain(P, pi, v, W, bound).W).all()
     assert (linear != sequence_gradients.of_chain(P, pi, v, W, bound * fmpq(9, 10)).W).any()
@@ -144,7 +144,7 @@ def test_population_gradient_is_the_printed_sum(P: Chain, t: int) -> None:
     probability pi_l (P^(t'-s))_li (P^(p-t'))_im, and P_mi times that together with x_{p+1} = i: that is (E.13). For v,
     df_{p,i}/dv_j counts the t' >= j with x_t' = i, whose probability together with x_{p+1} = i is pi_i (P^(p+1-t'))_ii.
     """
-    k, c, pi = len(P), fmpq(3, 5), stationary_law(P)
+    k, c, pi = len(P), fmpq(3, 5), chain_stationary_law(P)
     powers = [np.array([[fmpq(int(i == j)) for j in range(k)] for i in range(k)])]
     for _ in range(t):
         powers.append(powers[-1] @ P)

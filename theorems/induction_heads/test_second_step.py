@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from numerics.exact.log_two import LN2, LogTwo
-from numerics.markov.minimal_gradient import chain_tensor, flat_tensor, stationary_law, v_gradient, w_gradient
+from numerics.markov.minimal_gradient import chain_stationary_law, chain_tensor, flat_tensor, v_gradient, w_gradient
 from numerics.markov.minimal_trajectory import dominance_threshold
 from theorems.evidence import check, counterexample
 from theorems.induction_heads import flat_prior, printed_updates, sequence_gradients
@@ -47,7 +47,7 @@ def vanishes(expression: Any) -> bool:
 
 
 def probability(P: Chain, x: tuple[int, ...]) -> Any:
-    weight = stationary_law(P)[x[0]]
+    weight = chain_stationary_law(P)[x[0]]
     for here, after in pairwise(x):
         weight = weight * P[here, after]
     return weight
@@ -67,7 +67,7 @@ def averages_over_sequences(P: Chain, p: int, j: int) -> tuple[list[Any], Any]:
 
 def printed_truth(P: Chain, p: int, j: int, row: str) -> Any:
     """(E.34) for j = 1 and (E.36) for j >= 2, where the law pi_i is printed; `row` "l" gives the corrected pi_l."""
-    lam, pi = P[0, 0] + P[1, 1] - 1, stationary_law(P)
+    lam, pi = P[0, 0] + P[1, 1] - 1, chain_stationary_law(P)
     beta, gamma = printed_updates.beta_gamma(P[0, 0], P[1, 1])
     if j == 1:
         return sum(P[i, i] * printed_updates.diagonal_logit(i, p, lam, lam**p, pi, beta, gamma) for i in range(2))
@@ -87,7 +87,7 @@ def printed_truth(P: Chain, p: int, j: int, row: str) -> Any:
 @pytest.mark.parametrize("p", range(1, 6))
 def test_expected_derivatives_of_the_logits(P: Chain, p: int) -> None:
     """(E.31), (E.32) with dv_j on its left, (E.34) as printed, and (E.36) with pi_l."""
-    lam, pi = P[0, 0] + P[1, 1] - 1, stationary_law(P)
+    lam, pi = P[0, 0] + P[1, 1] - 1, chain_stationary_law(P)
     beta, gamma = printed_updates.beta_gamma(P[0, 0], P[1, 1])
     for j in range(1, p + 1):
         logit, truth = averages_over_sequences(P, p, j)
@@ -147,7 +147,7 @@ def test_second_step_is_the_average_over_all_sequences(P: Chain, t: int) -> None
     low, high = fmpq(1, 5), fmpq(3, 2)
     W = np.array([[high, low], [low, high]], dtype=object)
     v = np.array([fmpq(n + 2, n + 1) for n in range(t)], dtype=object)
-    found = sequence_gradients.of_chain(P, stationary_law(P), v, W, 4 * high * t * (t + 1))
+    found = sequence_gradients.of_chain(P, chain_stationary_law(P), v, W, 4 * high * t * (t + 1))
     p, q = P[0, 0], P[1, 1]
     lam = p + q - 1
     for j in range(1, t + 1):

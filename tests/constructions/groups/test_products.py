@@ -26,14 +26,14 @@ from constructions.networks.homogeneous import HomogeneousNetwork
 from constructions.networks.inputs import group_inputs
 from constructions.representations.unitary import unitary_irreps
 from numerics.groups.tables import alternating, cyclic, dihedral, group_from_table, symmetric
-from theorems.feature_emergence.small_groups import quaternion_group, typed_irreps
+from theorems.feature_emergence.small_groups import typed_irreps, unit_quaternions
 
 GROUPS = {
     "Z_2": cyclic(2),
     "Z_3": cyclic(3),
     "Z_4": cyclic(4),
     "S_3": symmetric(3),
-    "Q_8": quaternion_group(),
+    "Q_8": unit_quaternions(),
     "A_4": alternating(4),
 }
 
@@ -220,9 +220,9 @@ def test_the_pricing_tensor_of_a_product():
 class TestRefusals:
     def test_fewer_than_two_factors(self):
         for factors in (1, 0, 2.0, True):
-            with pytest.raises(ValueError, match="at least 2"):
+            with pytest.raises(ValueError, match="number of factors must be an integer >= 2"):
                 factor_neurons(float_irreps("Z_2")[0], factors)
-            with pytest.raises(ValueError, match="at least 2"):
+            with pytest.raises(ValueError, match="number of factors must be an integer >= 2"):
                 phase_exponents(factors)
 
     def test_the_quaternionic_representation_is_of_no_other_type(self):

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from constructions.induction.curriculum import last_logits, long_second_step, two_step_models
 from constructions.induction.minimal_model import MinimalModel, bigram_minimal_model, unigram_minimal_model
 from numerics.markov.minimal_gradient import (
+    chain_stationary_law,
     chain_tensor,
     flat_tensor,
     spread_moments,
-    stationary_law,
     symmetric_tensor,
     v_gradient,
     w_gradient,
@@ -82,11 +82,11 @@ def test_bad_input():
     with pytest.raises(ValueError, match=r"Entry \(0, 1\)"):
         chain_tensor(np.array([[2, -1], [0, 1]]), 3)
     with pytest.raises(ValueError, match="shape"):
-        stationary_law(np.ones((1, 2)))
+        chain_stationary_law(np.ones((1, 2)))
     with pytest.raises(ValueError, match="more than one stationary law"):
-        stationary_law(np.eye(2))
+        chain_stationary_law(np.eye(2))
     with pytest.raises(ValueError, match="no unique solution"):
-        stationary_law(np.eye(2, dtype=int))
+        chain_stationary_law(np.eye(2, dtype=int))
     for call in (flat_tensor, lambda t: symmetric_tensor(t, [1])):
         for t in (0, 2.5, True):
             with pytest.raises(ValueError, match=rf"context length t must be an integer >= 1, not {t}"):
@@ -107,7 +107,7 @@ def test_tensor_is_the_gradient_by_automatic_differentiation(k, t):
     """All k^(t+1) sequences with their probabilities, differentiated by torch; Delta is above every gap."""
     rng = np.random.default_rng(k)
     P = rng.dirichlet(np.ones(k), size=k)
-    pi = stationary_law(P)
+    pi = chain_stationary_law(P)
     sequences = np.array(list(product(range(k), repeat=t + 1)))
     weights = pi[sequences[:, 0]] * np.prod(P[sequences[:, :-1], sequences[:, 1:]], axis=1)
     assert weights.sum() == pytest.approx(1, abs=1e-13)

@@ -10,7 +10,7 @@ from flint import arb, fmpq
 from constructions.induction.minimal_model import MinimalModel
 from numerics.exact.balls import precision
 from numerics.markov.chains import dirichlet_chains
-from numerics.markov.minimal_gradient import chain_tensor, flat_tensor, stationary_law
+from numerics.markov.minimal_gradient import chain_stationary_law, chain_tensor, flat_tensor
 from numerics.markov.minimal_trajectory import (
     dominance_threshold,
     enclosed_tensor,
@@ -27,7 +27,9 @@ def test_every_step_is_a_step_of_torch_on_the_enumerated_loss(k, t):
     rng = np.random.default_rng(10 * k + t)
     P = rng.dirichlet(np.ones(k), size=k)
     sequences = np.array(list(product(range(k), repeat=t + 1)))
-    weights = torch.tensor(stationary_law(P)[sequences[:, 0]] * np.prod(P[sequences[:, :-1], sequences[:, 1:]], axis=1))
+    weights = torch.tensor(
+        chain_stationary_law(P)[sequences[:, 0]] * np.prod(P[sequences[:, :-1], sequences[:, 1:]], axis=1)
+    )
     start = MinimalModel(rng.normal(size=t), rng.normal(size=(k, k)))
     rates, decays = [0.7, 0.1, 1.3, 0.4, 0.9], [0.0, 0.25, 1.0, 0.0, 0.5]
     path = trajectory(chain_tensor(P, t), start.v, start.W, rates, decays)
