@@ -6,8 +6,9 @@ two streams cannot be joined, and a matrix from one stream into another says so 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -43,7 +44,7 @@ class ResidualStream:
     def __reduce__(self) -> tuple[Any, ...]:
         return ResidualStream, (dict(self.sizes),)  # a read-only view cannot be pickled
 
-    @property
+    @cached_property
     def width(self) -> int:
         """The dimension d, the sum of the sizes."""
         return sum(self.sizes.values())
@@ -58,8 +59,8 @@ class ResidualStream:
 
     def directions(self, *names: str) -> Directions:
         """The directions of the named blocks, one block after the other; of all blocks if none is named."""
-        every = np.arange(self.width)
-        return Directions(self, np.concatenate([every[self[name]] for name in names or self.sizes]))
+        parts = [self[name] for name in names or self.sizes]
+        return Directions(self, np.concatenate([np.arange(part.start, part.stop) for part in parts]))
 
     def names(self, coordinates: ArrayLike | Iterable[int]) -> tuple[str, ...]:
         """The names of the blocks that hold the coordinates, in the order of the stream."""
@@ -146,8 +147,24 @@ class Directions:
         """The directions transposed."""
         return Directions(self.stream, self.coordinates.T)
 
+    @staticmethod
+    def stack(parts: Sequence[Directions], axis: int = 0) -> Directions:
+        """Directions of one stream along a new axis, broadcast to one shape before.
+
+        Raises:
+            ValueError: if they belong to different streams, or have shapes that do not broadcast.
+        """
+        for part in parts:
+            part.require(parts[0].stream)
+        return Directions(
+            parts[0].stream, np.stack(np.broadcast_arrays(*(part.coordinates for part in parts)), axis=axis)
+        )
+
     def __len__(self) -> int:
         return len(self.coordinates)
+
+    def __iter__(self) -> Iterator[Directions]:
+        return (self[index] for index in range(len(self)))
 
     def __getitem__(self, index: Any) -> Directions:
         """The selected directions, as NumPy selects them."""
@@ -165,6 +182,14 @@ class Directions:
     def reshape(self, *shape: int) -> Directions:
         """The same directions in another shape."""
         return Directions(self.stream, self.coordinates.reshape(shape))
+
+    def broadcast(self, *shape: int) -> Directions:
+        """The same directions as often as the shape needs them."""
+        return Directions(self.stream, np.broadcast_to(self.coordinates, shape))
+
+    def repeat(self, count: int) -> Directions:
+        """Each entry of the first axis ``count`` times in a row."""
+        return Directions(self.stream, np.repeat(self.coordinates, count, axis=0))
 
     def of(self, z: Array) -> Array:
         """The entries of stream vectors in these directions: shape (..., *shape) for z of shape (..., d).
@@ -184,7 +209,7 @@ class Directions:
 
     def require(self, stream: ResidualStream) -> None:
         """ValueError unless these directions belong to the stream."""
-        if self.stream != stream:
+        if self.stream is not stream and self.stream != stream:
             mine, theirs = ", ".join(self.stream.sizes), ", ".join(stream.sizes)
             raise ValueError(f"These are directions of the stream ({mine}), but those of ({theirs}) are needed.")
 

@@ -21,11 +21,14 @@ from constructions.networks.attention import AttentionLayer
 from constructions.networks.feed_forward import FeedForward
 from constructions.networks.head import Head
 from constructions.networks.layer import Layer
+from constructions.networks.multiplication import Multiplication
 from constructions.networks.projection import BallProjection, Clipping
 from constructions.networks.recurrent import RecurrentCell, RecurrentLayer
+from constructions.networks.stored import StoredAttention, StoredFeedForward, StoredMultiplication
 from constructions.networks.stream import ResidualStream
 from numerics.exact.numbers import to_float
 
+_LARGEST = 2**27  # float64 numbers in one stack of matrices, 1 GiB
 ACTIVATIONS = {"relu": torch.relu, "gelu": torch.nn.functional.gelu, "identity": lambda z: z}
 
 
@@ -34,7 +37,8 @@ def to_torch(layer: Any, *, dtype: torch.dtype | None = None, stream: ResidualSt
     """The torch module of a layer: a function of the same tensors, with the weights as parameters.
 
     Args:
-        layer: of any type of the vocabulary; balls count with their midpoints.
+        layer: of any type of the vocabulary, or a tuple of layers, one after the other; balls count with their
+            midpoints.
         dtype: of the parameters, float64 by default.
         stream: if given, the module prints the names of the blocks that the layer reads and writes.
 
@@ -195,6 +199,37 @@ class FeedForwardModule(LayerModule):
         return z + result if self.residual else result
 
 
+class MultiplicationModule(LayerModule):
+    """A layer of element-wise multiplication; ``query``, ``key`` of shape (H, d, m), ``value`` of shape (H, d, d)."""
+
+    def __init__(self, layer: Multiplication, dtype: torch.dtype | None, stream: ResidualStream | None = None) -> None:
+        super().__init__(layer, stream)
+        self.query, self.key, self.value = (parameter(part, dtype) for part in layer.arrays())
+
+    def forward(self, z: torch.Tensor) -> torch.Tensor:
+        """The stream after the layer, shape (..., T, d)."""
+        by_head = z.unsqueeze(-3)
+        products = ((by_head @ self.query) * (by_head @ self.key)).sum(dim=-1, keepdim=True)
+        return z + (products * (by_head @ self.value)).sum(dim=-3)
+
+
+class StackedAttentionModule(LayerModule):
+    """ReLU heads side by side: ``query``, ``key`` of shape (H, d, m), padded by zeros, and ``value`` (H, d, d)."""
+
+    def __init__(self, layer: StoredAttention, dtype: torch.dtype | None, stream: ResidualStream | None = None) -> None:
+        super().__init__(layer, stream)
+        heads = _dense(layer.map(to_float)).heads
+        self.query, self.key, self.value = (
+            _stacked([getattr(head, name).weight for head in heads], dtype) for name in ("query", "key", "value")
+        )
+
+    def forward(self, z: torch.Tensor) -> torch.Tensor:
+        """The stream after the layer, shape (..., T, d)."""
+        by_head = z.unsqueeze(-3)
+        scores = (by_head @ self.query) @ (by_head @ self.key).transpose(-1, -2)
+        return z + (torch.relu(scores) @ (by_head @ self.value)).sum(dim=-3) / z.shape[-2]
+
+
 class BallProjectionModule(LayerModule):
     """r z / max(r, ||z||), with the buffer ``radius``."""
 
@@ -298,6 +333,29 @@ class RecurrentModule(LayerModule):
         return collected if self.readout is None else self.readout(collected)
 
 
+@to_torch.register
+def _(layers: tuple, *, dtype: torch.dtype | None = None, stream: ResidualStream | None = None) -> torch.nn.Sequential:
+    return torch.nn.Sequential(*(to_torch(layer, dtype=dtype, stream=stream) for layer in layers))
+
+
+def _dense(layer: Any) -> Any:
+    """The layer for which a stored form stands; ValueError if its matrices would not fit."""
+    parts, width = max(layer.head_count, layer.unit_count), layer.stream.width
+    entries = parts * width ** (2 if layer.head_count else 1)
+    if entries > _LARGEST:
+        raise ValueError(
+            f"A layer of {parts} heads or units of width {width} has {entries} entries as matrices, more than "
+            f"{_LARGEST}: use the forward pass of the layer, which stores what they share."
+        )
+    return layer.dense()
+
+
+def _stacked(matrices: list[np.ndarray], dtype: torch.dtype | None) -> torch.nn.Parameter:
+    """Matrices (d, m) of any m as one parameter (H, d, largest m), with zeros behind the smaller ones."""
+    largest = max(matrix.shape[1] for matrix in matrices)
+    return parameter(np.stack([np.pad(matrix, ((0, 0), (0, largest - matrix.shape[1]))) for matrix in matrices]), dtype)
+
+
 def _padded(table: np.ndarray, context: int | None, dtype: torch.dtype | None) -> torch.nn.Parameter | None:
     """The table of relative keys with zero rows up to the context; None without rows."""
     rows = max(len(table), context or 0)
@@ -325,6 +383,10 @@ for _layer, _module in (
     (Head, HeadModule),
     (AttentionLayer, AttentionModule),
     (FeedForward, FeedForwardModule),
+    (Multiplication, MultiplicationModule),
+    (StoredAttention, StackedAttentionModule),
+    (StoredFeedForward, lambda layer, dtype, stream: FeedForwardModule(_dense(layer), dtype, stream)),
+    (StoredMultiplication, lambda layer, dtype, stream: MultiplicationModule(_dense(layer), dtype, stream)),
     (BallProjection, BallProjectionModule),
     (Clipping, ClippingModule),
     (RecurrentCell, RecurrentCellModule),
