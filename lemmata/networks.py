@@ -1,7 +1,8 @@
 """The vocabulary of layers from which every construction is assembled, and the networks that are no stack of them.
 
 stream     ResidualStream: the named coordinates of a token
-layers     Affine, FeedForward, Head, AttentionLayer, ReluAttentionLayer
+layers     Affine, FeedForward, Head, AttentionLayer, Multiplication
+stored     HeadFamily, StoredAttention, StoredFeedForward, StoredMultiplication: layers kept without their matrices
 networks   HomogeneousNetwork, AttentionTransformer; to_transformer_lens (an export, with the extra lens)
 """
 
@@ -10,7 +11,8 @@ from constructions.networks.attention import AttentionLayer
 from constructions.networks.feed_forward import FeedForward
 from constructions.networks.head import Head
 from constructions.networks.homogeneous import HomogeneousNetwork
-from constructions.networks.relu_attention import ReluAttentionLayer
+from constructions.networks.multiplication import Multiplication
+from constructions.networks.stored import HeadFamily, StoredAttention, StoredFeedForward, StoredMultiplication
 from constructions.networks.stream import ResidualStream
 from constructions.networks.transformer import AttentionTransformer
 from constructions.networks.transformer_lens import to_transformer_lens
@@ -21,8 +23,12 @@ __all__ = [
     "AttentionTransformer",
     "FeedForward",
     "Head",
+    "HeadFamily",
     "HomogeneousNetwork",
-    "ReluAttentionLayer",
+    "Multiplication",
     "ResidualStream",
+    "StoredAttention",
+    "StoredFeedForward",
+    "StoredMultiplication",
     "to_transformer_lens",
 ]

@@ -24,125 +24,114 @@ Source: deep-icgd, lemma-2 to lemma-5, construction-update, construction-proj.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
 from flint import fmpq
 
 from constructions.descent.layout import PromptLayout
-from constructions.networks.relu_attention import HeadFamily, ReluAttentionLayer
-from constructions.networks.sparse_layers import MlpLayer, MultiplicationLayer
+from constructions.networks.stored import HeadFamily, StoredAttention, StoredFeedForward, StoredMultiplication
+from constructions.networks.stream import Directions
 from numerics.exact.numbers import as_exact
 from numerics.exact.systems import Array
 from numerics.functions.relu_sums import ReluSum
 
 
-def forward_layer(layout: PromptLayout, j: int, activation: ReluSum) -> ReluAttentionLayer:
+def forward_layer(layout: PromptLayout, j: int, activation: ReluSum) -> StoredAttention:
     """Layer j = 1, ..., N of the block: writes p(j) = rbar(V_j p(j-1))."""
-    return _apply_to_preactivations(layout, [j], activation, [layout.block(f"p{j}")])
+    return StoredAttention(_applied_to_arguments(layout, j, activation, layout.block(f"p{j}")))
 
 
-def derivative_layer(layout: PromptLayout, derivative: ReluSum) -> ReluAttentionLayer:
+def derivative_layer(layout: PromptLayout, derivative: ReluSum) -> StoredAttention:
     """Layer N+1: writes all r'(j-1) = rbar'(V_j p(j-1)), j = 1, ..., N."""
-    layers = range(1, layout.depth + 1)
-    return _apply_to_preactivations(layout, layers, derivative, [layout.block(f"r'{j - 1}") for j in layers])
+    targets = {j: layout.block(f"r'{j - 1}") for j in range(1, layout.depth + 1)}
+    families = (_applied_to_arguments(layout, j, derivative, target) for j, target in targets.items())
+    return StoredAttention(tuple(chain.from_iterable(families)))
 
 
-def _apply_to_preactivations(
-    layout: PromptLayout, layers: Sequence[int], function: ReluSum, targets: Sequence[Array]
-) -> ReluAttentionLayer:
-    """Heads that write function(<v_jk, p(j-1)>) into the coordinates `targets` of each layer j."""
-    families = [
+def _applied_to_arguments(
+    layout: PromptLayout, j: int, function: ReluSum, target: Directions
+) -> tuple[HeadFamily, ...]:
+    """Heads that write function(<v_jk, p(j-1)>) into direction k of the target, k = 1, ..., K_j."""
+    before = layout.output(j - 1)
+    return tuple(
         HeadFamily(
-            query=layout.output(j - 1),
+            query=before,
             key=row,
             one=layout.one,
-            source=np.array([layout.one]),
-            target=coordinates[k : k + 1],
+            source=layout.one,
+            target=unit,
             slopes=function.directions[:, 0],
             offsets=function.directions[:, 1],
             coefficients=function.coefficients,
         )
-        for j, coordinates in zip(layers, targets, strict=True)
-        for k, row in enumerate(layout.weight_rows(j))
-    ]
-    return ReluAttentionLayer(tuple(families), layout.stream.width)
-
-
-def loss_gradient_layer(layout: PromptLayout, loss_derivative: ReluSum, bound: Any) -> MlpLayer:
-    """Layer N+2: writes g = ubar(p(N), y) at examples and 0 at the test token, if |p(N)|, |y|, 1 <= bound there."""
-    output, label, target = layout.output(layout.depth), layout.block("y"), layout.block("g")
-    t, M = int(layout.block("t")[0]), loss_derivative.units
-    a = loss_derivative.directions
-    masked = np.stack([a[:, 0], a[:, 1], a[:, 2] - bound, np.full(M, fmpq(bound), dtype=object)], axis=1)
-    reads = [(output[k], label[k], layout.one, t) for k in range(len(target)) for _ in range(M)]
-    return MlpLayer(
-        np.array(reads),
-        np.tile(masked, (len(target), 1)),
-        np.repeat(target, M),
-        np.tile(loss_derivative.coefficients, len(target)),
-        layout.stream.width,
+        for row, unit in zip(layout.weight_rows(j), target.reshape(-1, 1), strict=True)
     )
 
 
-def error_layer(layout: PromptLayout, j: int) -> MultiplicationLayer:
+def applied_units(
+    coefficients: Array, weights: Array, sources: Sequence[Directions], target: Directions
+) -> StoredFeedForward:
+    """Adds sum_h c_h relu(sum_b a_hb source_b[k]) to target[k] for all k, within each token.
+
+    Args:
+        coefficients: c, shape (M,).
+        weights: a, shape (M, m).
+        sources: m directions of shape (K,), or (1,) for one that all k share.
+        target: shape (K,).
+    """
+    return StoredFeedForward(
+        Directions.stack(sources, axis=-1).repeat(len(coefficients)),
+        np.tile(weights, (len(target), 1)),
+        target.repeat(len(coefficients)),
+        np.tile(coefficients, len(target)),
+    )
+
+
+def loss_gradient_layer(layout: PromptLayout, loss_derivative: ReluSum, bound: Any) -> StoredFeedForward:
+    """Layer N+2: writes g = ubar(p(N), y) at examples and 0 at the test token, if |p(N)|, |y|, 1 <= bound there."""
+    mask, a = np.full(loss_derivative.units, fmpq(bound), dtype=object), loss_derivative.directions
+    masked = np.stack([a[:, 0], a[:, 1], a[:, 2] - mask, mask], axis=1)
+    sources = [layout.output(layout.depth), layout.block("y"), layout.one, layout.block("t")]
+    return applied_units(loss_derivative.coefficients, masked, sources, layout.block("g"))
+
+
+def error_layer(layout: PromptLayout, j: int) -> StoredMultiplication:
     """Layer 2N+3-j: writes s(j), for j = N from g, for j < N from column k of V_(j+1) and s(j+1)."""
-    derivative, target = layout.block(f"r'{j - 1}"), layout.block(f"s{j}")
     if j == layout.depth:
-        query = layout.block("g")[:, None]
-        key = np.full_like(query, layout.one)
+        query, key = layout.block("g").reshape(-1, 1), layout.one
     else:
-        query = layout.weight_rows(j + 1).T
-        key = np.tile(layout.block(f"s{j + 1}"), (len(target), 1))
-    return MultiplicationLayer(query, key, derivative, target, layout.stream.width)
+        query, key = layout.weight_rows(j + 1).T, layout.block(f"s{j + 1}")
+    derivative, target = layout.block(f"r'{j - 1}"), layout.block(f"s{j}")
+    return StoredMultiplication(query, key.broadcast(*query.shape), derivative, target)
 
 
-def update_layer(layout: PromptLayout, step_size: fmpq, examples: int) -> ReluAttentionLayer:
+def update_layer(layout: PromptLayout, step_size: fmpq, examples: int) -> StoredAttention:
     """Layer 2N+3: adds -(eta / 2n) sum_i s_i(j) p_i(j-1)^T to V_j for all j, in every token."""
     share = step_size * fmpq(examples + 1, 2 * examples)
-    families = [
-        HeadFamily(
-            query=np.array([layout.one]),
-            key=layout.block(f"s{j}")[k : k + 1],
-            one=layout.one,
-            source=layout.output(j - 1),
-            target=row,
-            slopes=as_exact([1, -1]),
-            offsets=as_exact([0, 0]),
-            coefficients=as_exact([-share, share]),
+    numbers = {"slopes": as_exact([1, -1]), "offsets": as_exact([0, 0]), "coefficients": as_exact([-share, share])}
+    return StoredAttention(
+        tuple(
+            HeadFamily(query=layout.one, key=error, one=layout.one, source=before, target=row, **numbers)
+            for j, before in enumerate(map(layout.output, range(layout.depth)), start=1)
+            for error, row in zip(layout.block(f"s{j}").reshape(-1, 1), layout.weight_rows(j), strict=True)
         )
-        for j in range(1, layout.depth + 1)
-        for k, row in enumerate(layout.weight_rows(j))
-    ]
-    return ReluAttentionLayer(tuple(families), layout.stream.width)
+    )
 
 
-def projection_layer(layout: PromptLayout, lower: Array, upper: Array) -> MlpLayer:
+def projection_layer(layout: PromptLayout, lower: Array, upper: Array) -> StoredFeedForward:
     """Layer 2N+4: clips every weight to [lower, upper], arrays of shape (D_N,), and sets all scratch to 0."""
-    every = np.arange(layout.stream.width)
-    clipped, cleared = every[layout.all_weights], every[layout.scratch]
-    zeros = as_exact(np.zeros(len(cleared), dtype=np.int64))
-    ones = as_exact(np.ones(len(clipped), dtype=np.int64))
-    weights = [(ones, -upper), (-ones, lower), (1 + zeros, zeros), (zeros - 1, zeros)]
-    coordinates = np.concatenate([clipped, clipped, cleared, cleared])
-    return MlpLayer(
-        np.stack([coordinates, np.full_like(coordinates, layout.one)], axis=1),
-        np.concatenate([np.stack(pair, axis=1) for pair in weights]),
-        coordinates,
-        np.concatenate([-ones, ones, zeros - 1, 1 + zeros]),
-        layout.stream.width,
-    )
+    w, ones, signs = layout.all_weights, as_exact(np.ones(layout.weight_count, dtype=np.int64)), as_exact([1, -1])
+    and_one = Directions.stack([w, layout.one], axis=-1)
+    above = StoredFeedForward(and_one, np.stack([ones, -upper], axis=1), w, -ones)
+    below = StoredFeedForward(and_one, np.stack([-ones, lower], axis=1), w, ones)
+    cleared = applied_units(-signs, np.stack([signs, 0 * signs], axis=1), [layout.scratch, layout.one], layout.scratch)
+    return above.beside(below).beside(cleared)
 
 
-def answer_layer(layout: PromptLayout, bound: Any) -> MlpLayer:
+def answer_layer(layout: PromptLayout, bound: Any) -> StoredFeedForward:
     """Copies p(N) into y at the test token only, if |p(N)| <= bound: relu(p - bound t) - relu(-p - bound t)."""
-    output, label, t = layout.output(layout.depth), layout.block("y"), int(layout.block("t")[0])
-    signs = as_exact([1, -1])
-    weights = [[sign, fmpq(0) - bound] for _ in output for sign in signs]
-    return MlpLayer(
-        np.array([(p, t) for p in output for _ in signs]),
-        np.array(weights, dtype=object),
-        np.repeat(label, 2),
-        np.tile(signs, len(output)),
-        layout.stream.width,
-    )
+    signs, mask = as_exact([1, -1]), np.full(2, -fmpq(bound), dtype=object)
+    sources = [layout.output(layout.depth), layout.block("t")]
+    return applied_units(signs, np.stack([signs, mask], axis=1), sources, layout.block("y"))

@@ -8,7 +8,8 @@ the prompt holds, in this order, the blocks
     r'0, ..., r'(N-1) (derivatives; r'(j-1) belongs to layer j);  g (gradient of the loss);
     sN, ..., s1 (back-propagated errors);  1 (a constant);  t (1 at examples, 0 at the test token),
 
-in total d_x + 2 d_y + D_N + 3 (K_1 + ... + K_(N-1) + d_y) + 2 coordinates. The test token, the last, has y = 0.
+in total d_x + 2 d_y + D_N + 3 (K_1 + ... + K_(N-1) + d_y) + 2 coordinates. The test token, the last, has y = 0. A
+transformer with softmax needs more scratch (`SoftmaxLayout`).
 
 Source: deep-icgd, eq-2.1, def-1 and def-10.
 """
@@ -17,13 +18,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from constructions.networks.stream import Coordinates, ResidualStream
+from constructions.networks.stream import Directions, ResidualStream
 from numerics.exact.systems import Array, conversion, number_system
 
 
@@ -54,12 +56,8 @@ class PromptLayout:
         if any(not isinstance(k, int | np.integer) or isinstance(k, bool) or k < 1 for k in widths):
             raise ValueError(f"The widths (d_x, K_1, ..., K_(N-1), d_y) must be integers >= 1, not {widths}.")
         object.__setattr__(self, "widths", tuple(int(k) for k in widths))
-        N, k = self.depth, self.widths
-        sizes = {"x": k[0], "y": k[N]}
-        sizes |= {f"w{j}": k[j] * k[j - 1] for j in range(1, N + 1)}
-        sizes |= {f"p{j}": k[j] for j in range(1, N + 1)}
-        sizes |= {f"r'{j}": k[j + 1] for j in range(N)}
-        sizes |= {"g": k[N]} | {f"s{j}": k[j] for j in range(N, 0, -1)} | {"1": 1, "t": 1}
+        weights = {f"w{j}": b * a for j, (a, b) in enumerate(pairwise(self.widths), start=1)}
+        sizes = {"x": self.widths[0], "y": self.widths[-1]} | weights | self._scratch_sizes() | {"1": 1, "t": 1}
         object.__setattr__(self, "stream", ResidualStream(sizes))
 
     @property
@@ -77,33 +75,32 @@ class PromptLayout:
         """K_1 + ... + K_(N-1) + d_y, the number of units of the trained network."""
         return sum(self.widths[1:])
 
-    @property
-    def one(self) -> int:
-        """The coordinate of the constant 1."""
-        return self.stream["1"].start
+    @cached_property
+    def one(self) -> Directions:
+        """The direction of the constant 1, shape (1,)."""
+        return self.block("1")
 
-    def block(self, name: str) -> Coordinates:
-        """The coordinates of a block."""
-        part = self.stream[name]
-        return np.arange(part.start, part.stop)
+    def block(self, *names: str) -> Directions:
+        """The directions of blocks, one after the other."""
+        return self.stream.directions(*names)
 
-    def output(self, j: int) -> Coordinates:
-        """The coordinates of p(j), the output of layer j; p(0) = x."""
+    def output(self, j: int) -> Directions:
+        """The directions of p(j), the output of layer j; p(0) = x."""
         return self.block("x" if j == 0 else f"p{j}")
 
-    def weight_rows(self, j: int) -> Coordinates:
-        """The coordinates of V_j, shape (K_j, K_(j-1))."""
+    def weight_rows(self, j: int) -> Directions:
+        """The directions of V_j, shape (K_j, K_(j-1))."""
         return self.block(f"w{j}").reshape(self.widths[j], self.widths[j - 1])
 
-    @property
-    def all_weights(self) -> slice:
-        """The coordinates of w."""
-        return slice(self.stream["w1"].start, self.stream[f"w{self.depth}"].stop)
+    @cached_property
+    def all_weights(self) -> Directions:
+        """The directions of w, shape (D_N,)."""
+        return self.block(*(f"w{j}" for j in range(1, self.depth + 1)))
 
-    @property
-    def scratch(self) -> slice:
-        """The coordinates of all intermediate values, which are 0 in a prompt."""
-        return slice(self.stream["p1"].start, self.stream["s1"].stop)
+    @cached_property
+    def scratch(self) -> Directions:
+        """The directions of all intermediate values, which are 0 in a prompt."""
+        return self.block(*self._scratch_sizes())
 
     def encode(self, inputs: ArrayLike, labels: ArrayLike, weights: ArrayLike) -> Array:
         """The prompt, shape (..., n+1, width), in the widest number system of the arguments.
@@ -123,9 +120,9 @@ class PromptLayout:
         z = convert(np.zeros((*x.shape[:-1], self.stream.width), dtype=np.int64))
         z[..., self.stream["x"]] = x
         z[..., :-1, self.stream["y"]] = y
-        z[..., self.all_weights] = w[..., None, :]
-        z[..., self.one] = z[..., self.one] + 1
-        z[..., :-1, self.stream["t"]] = z[..., :-1, self.stream["t"]] + 1
+        z[..., self.all_weights.coordinates] = w[..., None, :]
+        z[..., self.stream["1"]] += 1
+        z[..., :-1, self.stream["t"]] += 1
         return z
 
     def check_shapes(self, x: Array, y: Array, w: Array) -> None:
@@ -144,7 +141,7 @@ class PromptLayout:
 
     def weights(self, z: Array) -> Array:
         """w in every token, shape (..., T, D_N)."""
-        return z[..., self.all_weights]
+        return self.all_weights.of(z)
 
     def matrices(self, w: ArrayLike) -> list[Array]:
         """V_1, ..., V_N of shapes (..., K_j, K_(j-1)) from w of shape (..., D_N)."""
@@ -157,3 +154,31 @@ class PromptLayout:
     def flatten(self, matrices: Sequence[Any]) -> Array:
         """w of shape (..., D_N) from V_1, ..., V_N."""
         return np.concatenate([np.reshape(V, (*np.shape(V)[:-2], -1)) for V in matrices], axis=-1)
+
+    def _scratch_sizes(self) -> dict[str, int]:
+        N, k = self.depth, self.widths
+        outputs, derivatives = {f"p{j}": k[j] for j in range(1, N + 1)}, {f"r'{j}": k[j + 1] for j in range(N)}
+        return outputs | derivatives | {"g": k[N]} | {f"s{j}": k[j] for j in range(N, 0, -1)}
+
+
+@dataclass(frozen=True)
+class SoftmaxLayout(PromptLayout):
+    """The coordinates of a token for a transformer with softmax: more scratch, after s1.
+
+    The blocks z1, ..., zN hold the arguments V_j p(j-1), q1, ..., q(N-1) the products V_(j+1)^T s(j+1), and G1, ..., GN
+    the gradients s(j) p(j-1)^T of an example, row by row.
+    """
+
+    def gradient_rows(self, j: int) -> Directions:
+        """The directions of G(j), shape (K_j, K_(j-1))."""
+        return self.block(f"G{j}").reshape(self.widths[j], self.widths[j - 1])
+
+    @property
+    def gradient(self) -> Directions:
+        """The directions of all G(j), in the order of the weights, shape (D_N,)."""
+        return self.block(*(f"G{j}" for j in range(1, self.depth + 1)))
+
+    def _scratch_sizes(self) -> dict[str, int]:
+        N, k = self.depth, self.widths
+        arguments = {f"z{j}": k[j] for j in range(1, N + 1)} | {f"q{j}": k[j] for j in range(1, N)}
+        return super()._scratch_sizes() | arguments | {f"G{j}": k[j] * k[j - 1] for j in range(1, N + 1)}

@@ -17,8 +17,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from numerics.exact.systems import Array
 
-Coordinates = NDArray[np.int64]
-
 
 @dataclass(frozen=True, eq=False)
 class ResidualStream:
@@ -212,8 +210,3 @@ class Directions:
         if self.stream is not stream and self.stream != stream:
             mine, theirs = ", ".join(self.stream.sizes), ", ".join(stream.sizes)
             raise ValueError(f"These are directions of the stream ({mine}), but those of ({theirs}) are needed.")
-
-
-def block_names(stream: ResidualStream, coordinates: Iterable[ArrayLike]) -> tuple[str, ...]:
-    """The names of the blocks that hold the coordinates, in the order of the stream."""
-    return stream.names(np.concatenate([np.asarray(part, dtype=np.int64) for part in coordinates]))

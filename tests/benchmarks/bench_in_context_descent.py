@@ -90,7 +90,7 @@ def test_step_beside_autograd(width: int, benchmark: BenchmarkFixture, capsys: p
     theirs = seconds(lambda: autograd_steps(block, x, y, w, steps)) / steps
     with capsys.disabled():
         print(
-            f"\nK = {width}, D_N = {len(w)}, {sum(s.heads for s in block.summaries())} heads and units: "
+            f"\nK = {width}, D_N = {len(w)}, {sum(row.heads + row.units for row in block.table())} heads and units: "
             f"forward pass {forward * 1e6:.0f} us, compiled {fast * 1e6:.0f} us, autograd {theirs * 1e6:.0f} us"
         )
     benchmark.pedantic(lambda: floats(z), rounds=2)
@@ -107,8 +107,8 @@ def test_where_the_time_goes(width: int, benchmark: BenchmarkFixture, capsys: py
         z = layer(z)
     with capsys.disabled():
         print(f"\nK = {width}: {sum(times) * 1e3:.1f} ms per block")
-        for summary, time in zip(block.summaries(), times, strict=True):
-            print(f"  {summary.purpose:26} {summary.heads:6d} heads {100 * time / sum(times):5.1f} %")
+        for row, time in zip(block.table(), times, strict=True):
+            print(f"  {row.name:26} {row.heads + row.units:6d} heads and units {100 * time / sum(times):5.1f} %")
     benchmark.pedantic(block, args=(z,), rounds=2)
 
 

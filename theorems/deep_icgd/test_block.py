@@ -15,7 +15,7 @@ from flint import fmpq
 
 from constructions.descent.block import DescentBlock, gradient_descent_block
 from constructions.descent.layers import error_layer, update_layer
-from constructions.networks.relu_attention import ReluAttentionLayer
+from constructions.networks.stored import StoredAttention
 from numerics.exact.numbers import as_exact
 from numerics.exact.systems import Array
 from theorems.deep_icgd.instances import (
@@ -33,7 +33,7 @@ KINDS = ("linear", "affine", "huber", "piecewise")
 def with_weights(instance: Instance, z: Array, w: Array) -> Array:
     """The stream z with w in the weight slot of every token."""
     result = z.copy()
-    result[..., instance.block.layout.all_weights] = w
+    result[..., instance.block.layout.all_weights.coordinates] = w
     return result
 
 
@@ -177,7 +177,7 @@ def test_every_stage_holds_the_quantities_of_back_propagation(effort: Any) -> No
 def _without_one_head(block: DescentBlock, number: int) -> list[DescentBlock]:
     """The blocks with one head of attention layer ``number`` removed (its value 0), for every head in turn."""
     layer = block.layers[number]
-    assert isinstance(layer, ReluAttentionLayer)
+    assert isinstance(layer, StoredAttention)
     result = []
     for position, family in enumerate(layer.families):
         for h in range(len(family)):

@@ -52,7 +52,7 @@ def test_steps_of_the_construction_that_fit(N: int, steps: int, by_depth: list[i
     blocks there are between 0 and 2 steps, and for N = 4 and 6 as many with 10 blocks as with 8.
     """
     block = relu_block(N, 1)
-    kinds = [summary.kind for summary in block.summaries()]
+    kinds = [summary.kind for summary in block.table()]
     assert len(kinds) == 2 * N + 4
     assert kinds.count("attention") == N + 2
     assert kinds.count("multiplication") == N  # a layer that these transformers lack altogether
@@ -80,7 +80,7 @@ def test_widths_that_256_coordinates_hold(N: int, largest: int, weights_alone: i
 def test_widths_that_eight_heads_serve(N: int, largest: int) -> None:
     """The layers of the derivatives and of the step need 2((N-1)K+1) heads even for ReLU: K <= 1, none for N = 6."""
     for K in range(1, 4):
-        needed = max(s.heads for s in relu_block(N, K).summaries() if s.kind == "attention")
+        needed = max(s.heads for s in relu_block(N, K).table() if s.kind == "attention")
         assert needed == 2 * ((N - 1) * K + 1)
         assert (needed <= HEADS) == (largest >= K)
 

@@ -190,7 +190,7 @@ def test_the_jacobian_of_an_output_row_has_K_rows() -> None:
     """dv_(N_k)/dw is printed as d x D_N, but v_(N_k) has K entries, each with its own unit vector: K x D_N, K != d."""
     layout = PromptLayout((2, 3, 2))
     every = np.eye(layout.weight_count, dtype=np.int64)
-    row = every[layout.weight_rows(2)[0] - layout.all_weights.start]
+    row = every[layout.matrices(np.arange(layout.weight_count))[1][0]]
     assert row.shape == (3, layout.weight_count)
     assert row.shape[0] != layout.widths[-1]
     assert np.linalg.matrix_rank(row) == 3

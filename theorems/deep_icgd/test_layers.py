@@ -29,8 +29,8 @@ from constructions.descent.layers import (
     loss_gradient_layer,
 )
 from constructions.descent.layout import PromptLayout
-from constructions.networks.relu_attention import HeadFamily, ReluAttentionLayer
-from constructions.networks.sparse_layers import MlpLayer
+from constructions.descent.norms import column_norm, unit_norms
+from constructions.networks.stored import HeadFamily, StoredAttention, StoredFeedForward
 from numerics.exact.numbers import as_exact
 from numerics.exact.systems import Array
 from numerics.functions.interpolation import interpolant
@@ -122,18 +122,17 @@ def test_forward_and_derivative_layers_err_by_at_most_the_bounds(
         near, true = (outputs_by_layers(layout, z, f) for f in (r.near, r.exact))
         bounds = error_recursion(layout, r)
         for j in range(1, layout.depth + 1):
-            difference = (near - true)[:, layout.output(j)]
+            difference = layout.output(j).of(near - true)
             squares = (difference * difference).sum(axis=1).tolist()
             assert max(squares) <= bounds[j] ** 2
             if bounds[j] > 0:
                 largest = max(largest, float(max(squares) / bounds[j] ** 2) ** 0.5)
         near, true = derivative_layer(layout, dr.near)(near), derivative_layer(layout, dr.exact)(true)
         for j in range(layout.depth):
-            off = abs((near - true)[:, layout.block(f"r'{j}")])
+            off = abs(layout.block(f"r'{j}").of(near - true))
             assert off.max() <= dr.error + dr.lipschitz * Bv * bounds[j]
-        written = [layout.block(f"p{j + 1}") for j in range(layout.depth)]
-        written += [layout.block(f"r'{j}") for j in range(layout.depth)]
-        rest = np.setdiff1d(np.arange(layout.stream.width), np.concatenate(written))
+        written = layout.block(*(f"p{j + 1}" for j in range(layout.depth)), *(f"r'{j}" for j in range(layout.depth)))
+        rest = ~written.mask()
         assert (near[:, rest] == z[:, rest]).all()
     record_property("largest error over bound", largest)
 
@@ -147,7 +146,7 @@ def test_the_forward_bound_is_attained(shape: tuple[int, ...]) -> None:
     z = layout.encode(as_exact([[0] * shape[0]] * 2), as_exact([[0] * shape[-1]]), w)
     near, bounds = outputs_by_layers(layout, z, pair.near), error_recursion(layout, pair)
     for j in range(1, layout.depth + 1):
-        off = near[0, layout.output(j)]  # the exact outputs are 0
+        off = layout.output(j).of(near[0])  # the exact outputs are 0
         assert (off * off).sum() == bounds[j] ** 2 > 0
 
 
@@ -182,7 +181,7 @@ def test_printed_radius_of_lemma_2_misses_the_root_of_K() -> None:
     for radius, holds in ((1, False), (2, True)):
         near = interpolant(sine, radius, 64 * radius)
         claimed = arb(near.error) * arb(2).sqrt() * (1 + arb(4).sqrt())
-        output = outputs_by_layers(layout, z, near)[0, layout.output(2)]
+        output = layout.output(2).of(outputs_by_layers(layout, z, near)[0])
         error = arb(2).sqrt() * abs(arb(output[0]) - true)
         assert output[0] == output[1]
         assert claimed < 1e-3
@@ -210,8 +209,8 @@ def test_printed_radius_of_lemma_3_iterates_the_derivative() -> None:
     assert (derivative(inside) == 2 * inside).all()
     layout = PromptLayout((1, 1, 1))
     z = layout.encode(as_exact([[10], [10]]), as_exact([[0]]), as_exact([1, 1]))
-    z[:, layout.output(1)] = argument
-    written = derivative_layer(layout, derivative)(z)[0, layout.block("r'1")]
+    z[:, layout.stream["p1"]] = argument
+    written = layout.block("r'1").of(derivative_layer(layout, derivative)(z)[0])
     assert written.tolist() == [80]
     assert 2 * argument - written[0] == 120
 
@@ -236,10 +235,10 @@ def test_loss_gradient_layer_errs_by_at_most_its_bound_and_ignores_the_test_toke
             wide = [piecewise_linear(wider, [0, *f(at), 0]) for f in (profile.near, profile.exact)]
             lipschitz = max(profile.lipschitz, *abs(profile.exact(at[[0, -1]])))
             after = [
-                loss_gradient_layer(layout, ridge(u, (1, -1)), bound)(stream)[:, layout.block("g")]
+                layout.block("g").of(loss_gradient_layer(layout, ridge(u, (1, -1)), bound)(stream))
                 for u, stream in zip(wide, (near, true), strict=True)
             ]
-            residuals = near[:-1, layout.output(layout.depth)] - near[:-1, layout.block("y")]
+            residuals = layout.output(layout.depth).of(near[:-1]) - layout.block("y").of(near[:-1])
             expected = wide[0](residuals)
             assert (after[0][:-1] == expected).all()
             assert (after[0][-1] == 0).all()
@@ -256,29 +255,30 @@ def test_loss_gradients_that_are_not_separable(shape: tuple[int, ...], effort: A
     The layer of the document with these units: g[k] = u[k] at examples, 0 at the test token; and without the mask not.
     """
     rng, layout, bound = np.random.default_rng(list(shape)), PromptLayout(shape), fmpq(2)
-    d, M, t = shape[-1], 5, layout.block("t")[0]
-    inputs = [*layout.output(layout.depth), *layout.block("y"), layout.one]
+    d, M, output = shape[-1], 5, layout.output(layout.depth)
+    inputs = output + layout.block("y", "1")
     for _ in range(effort.pick(quick=4, full=40)):
         a, c = rationals(rng, d, M, 2 * d + 1), rationals(rng, d, M)
         a[:, 0] = fmpq(0)
         a[:, 0, 0] = fmpq(1)  # a . [p; y; 1] = p[0], which is R_3 below
         a = a / abs(a).sum(axis=-1, keepdims=True)
         z = prompt(rng, layout)
-        z[:, layout.output(layout.depth)] = rationals(rng, len(z), d) * 2
-        z[-1, layout.output(layout.depth)[0]] = bound
+        z[:, output.coordinates] = rationals(rng, len(z), d) * 2
+        z[-1, output[0].coordinates] = bound
         leaking, hidden = (
-            MlpLayer(
-                np.array([[*inputs, t]] * (d * M)),
-                np.concatenate([a, np.full((d, M, 1), fmpq(0))], axis=2).reshape(d * M, -1)
-                + (as_exact([0] * (2 * d) + [-1, 1]) * R)[None],
-                np.repeat(layout.block("g"), M),
-                c.ravel(),
-                layout.stream.width,
-            )(z)[:, layout.block("g")]
+            layout.block("g").of(
+                StoredFeedForward(
+                    (inputs + layout.block("t")).broadcast(d * M, 2 * d + 2),
+                    np.concatenate([a, np.full((d, M, 1), fmpq(0))], axis=2).reshape(d * M, -1)
+                    + (as_exact([0] * (2 * d) + [-1, 1]) * R)[None],
+                    layout.block("g").repeat(M),
+                    c.ravel(),
+                )(z)
+            )
             for R in (fmpq(0), bound)
         )
         for row, g in zip(z[:-1], hidden[:-1], strict=True):
-            units = [[max(sum(a[k, m] * row[inputs]), fmpq(0)) for m in range(M)] for k in range(d)]
+            units = [[max(sum(a[k, m] * inputs.of(row)), fmpq(0)) for m in range(M)] for k in range(d)]
             assert g.tolist() == [sum(x * y for x, y in zip(c[k], units[k], strict=True)) for k in range(d)]
         assert (hidden[-1] == 0).all()
         assert (leaking[-1] != 0).any()
@@ -291,7 +291,7 @@ def test_row_sums_of_the_masked_layer(units: int) -> None:
     bound = fmpq(3)
     wide = piecewise_linear(list(range(units)), [i % 2 for i in range(units)])
     layer = loss_gradient_layer(PromptLayout((1, 2, 2)), ridge(wide, (1, -1)), bound)
-    assert layer.norms()[2] <= 2 * bound + 1
+    assert unit_norms(layer)[2] <= 2 * bound + 1
 
 
 @counterexample("deep-icgd:lemma-4", grade="exact")
@@ -301,7 +301,7 @@ def test_an_oversized_test_token_leaks() -> None:
     layout, u = PromptLayout((2, 2)), squared_loss_derivative()
     z = layout.encode(as_exact([[1, 0], [100, 100]]), as_exact([[0, 1]]), as_exact(["1/2", "1/2", "1/2", "-1/4"]))
     z = forward_layer(layout, 1, identity())(z)
-    leaky, safe = (loss_gradient_layer(layout, u, fmpq(bound))(z)[:, layout.block("g")] for bound in (1, 100))
+    leaky, safe = (layout.block("g").of(loss_gradient_layer(layout, u, fmpq(bound))(z)) for bound in (1, 100))
     assert (leaky[0] == safe[0]).all()
     assert (safe[1] == 0).all()
     assert (leaky[1] != 0).any()
@@ -321,9 +321,9 @@ def test_printed_bound_of_the_outputs_is_too_small() -> None:
     assert output - R3 > fmpq(19, 10)
     layout = PromptLayout((1, 1))
     z = layout.encode(as_exact([[0], [0]]), as_exact([[0]]), as_exact([0]))
-    z[:, layout.output(1)] = fmpq(39, 10)
+    z[:, layout.stream["p1"]] = fmpq(39, 10)
     assert output > fmpq(39, 10)
-    leak = loss_gradient_layer(layout, ridge(identity(), (1, 0)), R3)(z)[-1, layout.block("g")]
+    leak = layout.block("g").of(loss_gradient_layer(layout, ridge(identity(), (1, 0)), R3)(z)[-1])
     assert leak[0] == fmpq(19, 10)
 
 
@@ -333,7 +333,7 @@ def test_induced_norm_of_the_masked_layer_grows_with_the_units(units: int) -> No
     """||W_1||_1 is the column sum of t, M_3 R_3, and not at most R_3 + 1 = 2."""
     a = np.tile(as_exact(["1/2", "-1/2", 0]), (units, 1))
     u = ReluSum(as_exact([1] * units), a)
-    norm = loss_gradient_layer(PromptLayout((1, 1)), u, fmpq(1)).norms()[0]
+    norm = unit_norms(loss_gradient_layer(PromptLayout((1, 1)), u, fmpq(1)))[0]
     assert norm == units
     assert units == 2 or norm > 2
 
@@ -360,15 +360,15 @@ def test_multiplication_layers_back_propagate(shape: tuple[int, ...], effort: An
         before, layers = z.copy(), [error_layer(layout, j) for j in range(N, 0, -1)]
         for layer in layers:
             z = layer(z)
-        assert [layer.norm() for layer in layers] == [1] * N
+        assert [column_norm(layer) for layer in layers] == [1] * N
         for i in range(3):
-            matrices = layout.matrices(z[i, layout.all_weights])
+            matrices = layout.matrices(layout.all_weights.of(z[i]))
             s = z[i, block[f"r'{N - 1}"]] * z[i, block["g"]]
             for j in range(N, 0, -1):
                 assert (z[i, block[f"s{j}"]] == s).all()
                 if j > 1:
                     s = z[i, block[f"r'{j - 2}"]] * (matrices[j - 1].T @ s)
-        rest = np.setdiff1d(np.arange(block.width), np.concatenate([layout.block(f"s{j}") for j in range(1, N + 1)]))
+        rest = ~layout.block(*(f"s{j}" for j in range(1, N + 1))).mask()
         assert (z[:, rest] == before[:, rest]).all()
 
 
@@ -380,24 +380,24 @@ def test_attention_forms_the_products_with_weights_that_all_tokens_share() -> No
     """
     layout, f = PromptLayout((2, 3, 2)), identity()
     z = rationals(np.random.default_rng(10), 4, layout.stream.width)
-    z[:, layout.all_weights] = z[0, layout.all_weights]
-    z[:, layout.one] = fmpq(1)
+    z[:, layout.all_weights.coordinates] = layout.all_weights.of(z[0])
+    z[:, layout.stream["1"]] = fmpq(1)
     families = [
         HeadFamily(
             layout.block("s2"),
             column,
             layout.one,
-            np.array([layout.one]),
-            layout.block("s1")[k : k + 1],
+            layout.one,
+            unit,
             f.directions[:, 0],
             f.directions[:, 1],
             f.coefficients,
         )
-        for k, column in enumerate(layout.weight_rows(2).T)
+        for column, unit in zip(layout.weight_rows(2).T, layout.block("s1").reshape(-1, 1), strict=True)
     ]
-    written = (ReluAttentionLayer(tuple(families), layout.stream.width)(z) - z)[:, layout.block("s1")]
-    V = layout.matrices(z[0, layout.all_weights])[1]
-    assert (written == z[:, layout.block("s2")] @ V).all()
+    written = layout.block("s1").of(StoredAttention(tuple(families))(z) - z)
+    V = layout.matrices(layout.all_weights.of(z[0]))[1]
+    assert (written == layout.block("s2").of(z) @ V).all()
     assert (written != 0).any()
 
 

@@ -18,6 +18,7 @@ from constructions.descent.layers import (
     update_layer,
 )
 from constructions.descent.layout import PromptLayout
+from constructions.descent.norms import column_norm
 from numerics.functions.relu_sums import (
     constant,
     identity,
@@ -48,23 +49,23 @@ def test_update_layer_adds_the_outer_products(shape: tuple[int, ...], effort: An
         for j in range(1, layout.depth + 1):
             z[-1, layout.stream[f"s{j}"]] = fmpq(0)
         layer = update_layer(layout, eta, n)
-        moved = (layer(z) - z)[:, layout.all_weights]
+        moved = layout.all_weights.of(layer(z) - z)
         parts = [
-            sum(np.outer(row[layout.stream[f"s{j}"]], row[layout.output(j - 1)]) for row in z[:-1])
+            sum(np.outer(row[layout.stream[f"s{j}"]], layout.output(j - 1).of(row)) for row in z[:-1])
             for j in range(1, layout.depth + 1)
         ]
         expected = layout.flatten(parts) * (-eta / (2 * n))
         assert all((row == expected).all() for row in moved)
         assert (expected != 0).any()
-        assert layer.norm() == 1 + eta * fmpq(n + 1, n) * layout.units <= 1 + 2 * eta * layout.units
-        assert layer.heads == 2 * layout.units
+        assert column_norm(layer) == 1 + eta * fmpq(n + 1, n) * layout.units <= 1 + 2 * eta * layout.units
+        assert layer.head_count == 2 * layout.units
 
 
 @counterexample("deep-icgd:construction-update", grade="exact")
 def test_printed_norm_of_the_update_layer_fails_for_wide_outputs() -> None:
     """N = 2, K = 1, d = 5, n = 1, eta = 1: the values sum to 2 (1 + 5) = 12, more than 2 eta N K = 4."""
     layer = update_layer(PromptLayout((5, 1, 5)), fmpq(1), 1)
-    assert layer.norm() - 1 == 12 > 2 * 1 * 2 * 1
+    assert column_norm(layer) - 1 == 12 > 2 * 1 * 2 * 1
 
 
 @check("deep-icgd:construction-proj", grade="exact", target="corrected")
@@ -78,14 +79,14 @@ def test_projection_layer_clips_to_a_box_and_clears_the_scratch(effort: Any) -> 
         layout = PromptLayout(shape)
         for _ in range(effort.pick(quick=5, full=40)):
             ends = np.sort(rationals(rng, 2, layout.weight_count), axis=0)
-            z = rationals(rng, 3, layout.stream.width) * 2
+            z, w = rationals(rng, 3, layout.stream.width) * 2, layout.all_weights
             z[:, layout.stream["1"]] = fmpq(1)
             after = projection_layer(layout, *ends)(z)
             expected = z.copy()
-            expected[:, layout.scratch] = fmpq(0)
-            expected[:, layout.all_weights] = np.minimum(np.maximum(z[:, layout.all_weights], ends[0]), ends[1])
+            expected[:, layout.scratch.coordinates] = fmpq(0)
+            expected[:, w.coordinates] = np.minimum(np.maximum(w.of(z), ends[0]), ends[1])
             assert (after == expected).all()
-            assert (expected[:, layout.all_weights] != z[:, layout.all_weights]).any()
+            assert (w.of(expected) != w.of(z)).any()
 
 
 @counterexample("deep-icgd:construction-proj", grade="symbolic")
@@ -110,11 +111,11 @@ def test_norms_and_heads_of_the_attention_layers(shape: tuple[int, ...]) -> None
     layout, f = PromptLayout(shape), piecewise_linear(KNOTS, [Fraction(i * i, 7) for i in range(len(KNOTS))])
     for j in range(1, layout.depth + 1):
         layer = forward_layer(layout, j, f)
-        assert layer.heads == shape[j] * f.units
-        assert layer.norm() == 1 + shape[j] * f.weight
+        assert layer.head_count == shape[j] * f.units
+        assert column_norm(layer) == 1 + shape[j] * f.weight
     layer = derivative_layer(layout, f)
-    assert layer.heads == layout.units * f.units
-    assert layer.norm() == 1 + layout.units * f.weight
+    assert layer.head_count == layout.units * f.units
+    assert column_norm(layer) == 1 + layout.units * f.weight
 
 
 @counterexample("deep-icgd:lemma-2", grade="exact", supporting=True)
@@ -122,7 +123,7 @@ def test_norms_and_heads_of_the_attention_layers(shape: tuple[int, ...]) -> None
 def test_printed_norms_of_the_attention_layers_fail() -> None:
     """Layer N has d outputs: d = 5 > K = 2 gives 1 + 5 C_1 > 1 + 2 C_1; r' has 5 + 2 rows, not K(N-1) = 2."""
     layout, f = PromptLayout((5, 2, 5)), constant(1)
-    assert forward_layer(layout, 2, f).norm() == 6 > 1 + 2 * f.weight
-    assert derivative_layer(layout, f).norm() == 8 > 1 + 2 * 1 * f.weight
+    assert column_norm(forward_layer(layout, 2, f)) == 6 > 1 + 2 * f.weight
+    assert column_norm(derivative_layer(layout, f)) == 8 > 1 + 2 * 1 * f.weight
     block = gradient_descent_block((5, 2, 5), 1, 1, identity(), f, squared_loss_derivative(), (-1, 1), 1, 1)
-    assert block.summaries()[1].norm == 1 + 5 * 2
+    assert block.table().rows[1].norm == 1 + 5 * 2

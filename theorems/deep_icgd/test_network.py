@@ -12,8 +12,10 @@ from flint import fmpq
 
 from constructions.descent.block import gradient_descent_block
 from constructions.descent.layout import PromptLayout
-from constructions.networks.relu_attention import ReluHead
-from constructions.networks.sparse_layers import MultiplicationLayer
+from constructions.networks.affine import Affine
+from constructions.networks.head import Head
+from constructions.networks.stored import StoredMultiplication
+from constructions.networks.stream import ResidualStream
 from numerics.functions.relu_sums import constant, identity, squared_loss_derivative
 from theorems.deep_icgd.instances import random_instance, rationals, reference_step
 from theorems.evidence import check, counterexample
@@ -110,12 +112,13 @@ def test_printed_matrix_form_interchanges_queries_and_keys() -> None:
     z = np.array([[fmpq(1), fmpq(1)], [fmpq(2), fmpq(1)]], dtype=object)
     query, key = (np.array([[a], [b]], dtype=object) for a, b in ((fmpq(1), fmpq(0)), (fmpq(0), fmpq(1))))
     value = np.array([[fmpq(1), fmpq(0)], [fmpq(0), fmpq(0)]], dtype=object)
-    vector = ReluHead(query, key, value)(z)
+    maps = Affine(query), Affine(key), Affine(value)
+    vector = Head(*maps, weigh="relu", causal=False)(z)
     H, Q, W, V = z.T, query.T, key.T, value.T
     scores = (Q @ H).T @ (W @ H)  # all positive, so the ReLU does nothing
     printed = ((V @ H) @ scores).T / 2
     assert (printed != vector).any()
-    assert (printed == ReluHead(key, query, value)(z)).all()
+    assert (printed == Head(maps[1], maps[0], maps[2], weigh="relu", causal=False)(z)).all()
 
 
 @check("deep-icgd:def-6", grade="symbolic", target="printed")
@@ -132,11 +135,12 @@ def test_element_wise_multiplication_is_token_wise(tokens: int, size: int) -> No
 @check("deep-icgd:def-6", grade="exact", target="printed", supporting=True)
 def test_multiplication_layer_is_its_dense_heads() -> None:
     rng = np.random.default_rng(0)
-    layer = MultiplicationLayer([[0, 1], [2, 2]], [[3, 4], [0, 1]], [1, 4], [2, 2], 5)  # type: ignore[arg-type]
+    every = ResidualStream({"z": 5}).directions("z")
+    layer = StoredMultiplication(every[[[0, 1], [2, 2]]], every[[[3, 4], [0, 1]]], every[[1, 4]], every[[2, 2]])
     z = rationals(rng, 3, 5)
     expected = z.copy()
-    for number in range(layer.heads):
-        Q, W, V = (matrix.astype(object) for matrix in layer.head(number))
+    for matrices in zip(*layer.dense().arrays(), strict=True):
+        Q, W, V = (matrix.astype(object) for matrix in matrices)
         expected = expected + ((z @ Q) * (z @ W)).sum(axis=1)[:, None] * (z @ V)
     assert (layer(z) == expected).all()
 
@@ -165,6 +169,6 @@ def test_layers_per_step(depth: int) -> None:
     widths = (2, *(1,) * (depth - 1), 1)
     sums = identity(), constant(1), squared_loss_derivative()
     block = gradient_descent_block(widths, 2, 1, *sums, (-1, 1), 1, 1)
-    kinds = [summary.kind for summary in block.summaries()]
+    kinds = [summary.kind for summary in block.table()]
     assert kinds == ["attention"] * (depth + 1) + ["MLP"] + ["multiplication"] * depth + ["attention", "MLP"]
     assert len(kinds) == 2 * depth + 4

@@ -11,7 +11,7 @@ import pytest
 from flint import fmpq
 from sympy import expand, symbols
 
-from constructions.networks.relu_attention import HeadFamily, ReluAttentionLayer
+from constructions.networks.stored import HeadFamily, StoredAttention
 from constructions.networks.stream import ResidualStream
 from numerics.exact.numbers import as_exact
 from numerics.exact.systems import Array
@@ -23,25 +23,24 @@ STREAM = ResidualStream(dict.fromkeys(("a", "b", "mean a", "a B", "b A", "S", "A
 
 def linear_head(query: str, key: str, source: str, target: str) -> HeadFamily:
     """Two heads, relu(t) - relu(-t) = t: adds query_i mean_s(key_s source_s) to the target."""
-    at = {name: np.array([STREAM[name].start]) for name in STREAM.sizes}
     signs, zeros = as_exact([1, -1]), as_exact([0, 0])
-    return HeadFamily(at[query], at[key], int(at["1"][0]), at[source], at[target], signs, zeros, signs)
+    q, k, one, s, t = (STREAM.directions(name) for name in (query, key, "1", source, target))
+    return HeadFamily(q, k, one, s, t, signs, zeros, signs)
 
 
 def product_by_attention(a: Array, b: Array) -> Array:
     """a_i mean(b) + b_i mean(a) - 2 mean(a) mean(b) + mean(a b) in every token, by two layers of ReLU attention."""
     z = as_exact(np.zeros((len(a), STREAM.width), dtype=np.int64))
     z[:, STREAM["a"]], z[:, STREAM["b"]], z[:, STREAM["1"]] = a[:, None], b[:, None], fmpq(1)
-    first = ReluAttentionLayer(
+    first = StoredAttention(
         (
             linear_head("1", "1", "a", "mean a"),
             linear_head("a", "1", "b", "a B"),
             linear_head("b", "1", "a", "b A"),
             linear_head("1", "a", "b", "S"),
-        ),
-        STREAM.width,
+        )
     )
-    second = ReluAttentionLayer((linear_head("mean a", "1", "b", "A B"),), STREAM.width)
+    second = StoredAttention((linear_head("mean a", "1", "b", "A B"),))
     z = second(first(z))
     aB, bA, S, AB = (z[:, STREAM[name]][:, 0] for name in ("a B", "b A", "S", "A B"))
     return aB + bA - 2 * AB + S

@@ -50,10 +50,10 @@ def test_forward_bound_needs_the_error_in_the_radius(depth: int) -> None:
     """
     layout = PromptLayout((1,) * (depth + 1))
     bad = run(layout, bent_at(fmpq(1)))
-    assert bad[0, layout.output(1)] == 1 + EPS
-    assert abs(bad[0, layout.output(2)][0] - 1) == 99 * EPS > 2 * EPS
+    assert layout.output(1).of(bad[0]) == 1 + EPS
+    assert abs(layout.output(2).of(bad[0])[0] - 1) == 99 * EPS > 2 * EPS
     good = run(layout, bent_at(1 + (depth - 1) * EPS))
-    assert [good[0, layout.output(j)][0] for j in range(1, depth + 1)] == [1 + j * EPS for j in range(1, depth + 1)]
+    assert [layout.output(j).of(good[0])[0] for j in range(1, depth + 1)] == [1 + j * EPS for j in range(1, depth + 1)]
 
 
 @check("deep-icgd:lemma-3", grade="exact", target="corrected", supporting=True)
@@ -65,7 +65,7 @@ def test_derivative_bound_needs_the_error_in_the_radius() -> None:
     off = []
     for radius in (fmpq(1), 1 + EPS):
         slope = piecewise_linear([-radius, radius, radius + 1], [1, 1, 1 - STEEP])
-        off.append(abs(derivative_layer(layout, slope)(z)[0, layout.block("r'1")][0] - 1))
+        off.append(abs(layout.block("r'1").of(derivative_layer(layout, slope)(z)[0])[0] - 1))
     assert off == [STEEP * EPS, 0]
 
 
@@ -75,6 +75,6 @@ def test_mask_needs_the_error_in_its_bound() -> None:
     """u(t, y) = t, read by relu(t) - relu(-t): for R_3 = max |r| = 1 the test token leaks eps, for 1 + eps 0."""
     layout, u = PromptLayout((1, 1)), ridge(identity(), (1, 0))
     z = run(layout, affine(1, EPS))
-    leaks = [loss_gradient_layer(layout, u, bound)(z)[:, layout.block("g")[0]] for bound in (fmpq(1), 1 + EPS)]
+    leaks = [layout.block("g")[0].of(loss_gradient_layer(layout, u, bound)(z)) for bound in (fmpq(1), 1 + EPS)]
     assert [leak[-1] for leak in leaks] == [EPS, 0]
     assert all(leak[0] == 1 + EPS for leak in leaks)

@@ -79,7 +79,7 @@ def test_relu_networks_with_a_margin_are_exact(depth: int, effort: Any, record_p
         assert all(nonzero)
         z = instance.prompt
         expected = z.copy()
-        expected[..., instance.block.layout.all_weights] = after
+        expected[..., instance.block.layout.all_weights.coordinates] = after
         assert (instance.block(z) == expected).all()
         zeros += int((after == 0).sum())
     record_property("instances", effort.pick(quick=10, full=40))

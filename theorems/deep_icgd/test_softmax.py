@@ -20,8 +20,8 @@ from flint import arb, fmpq
 from numpy.typing import NDArray
 
 from constructions.descent.softmax import SoftmaxDescentBlock, softmax_descent_block
-from constructions.networks.legacy_attention import AttentionLayer
-from constructions.networks.sparse_layers import MlpLayer
+from constructions.networks.attention import AttentionLayer
+from constructions.networks.stored import StoredFeedForward
 from numerics.functions import smooth as functions
 from numerics.functions.interpolation import interpolant
 from numerics.functions.relu_sums import piecewise_linear, squared_loss_derivative
@@ -310,14 +310,14 @@ def uniform(block: SoftmaxDescentBlock) -> SoftmaxDescentBlock:
     """The block with the hard maximum, ties averaged: on equal scores the same as the softmax, but rational."""
     attention = block.layers[-2]
     assert isinstance(attention, AttentionLayer)
-    assert all(not (head.query != 0).any() and not (head.key != 0).any() for head in attention.heads)
-    heads = tuple(replace(head, normalisation="hardmax") for head in attention.heads)
+    assert all(not head.query.count and not head.key.count for head in attention.heads)
+    heads = tuple(replace(head, weigh="hardmax") for head in attention.heads)
     return replace(block, layers=(*block.layers[:-2], AttentionLayer(heads), block.layers[-1]))
 
 
 def knot_distances(block: SoftmaxDescentBlock) -> list[fmpq]:
     """h of every product layer: the first unit of a product has coefficient times slope h/4."""
-    layers = [layer for layer in block.layers if isinstance(layer, MlpLayer) and layer.reads.shape[1] == 3]
+    layers = [layer for layer in block.layers if isinstance(layer, StoredFeedForward) and layer.source.shape[1] == 3]
     return [4 * layer.coefficients[0] * layer.weights[0, 0] for layer in layers]
 
 

@@ -87,7 +87,7 @@ def gradient_errors(block: DescentBlock, name: str, seed: int, count: int, loss:
     after = block.layout.weights(z)
     assert np.abs(after).max() < 1 / 3
     assert np.ptp(after, axis=-2).max() < 1e-13  # all tokens hold the same weights
-    assert (z[..., block.layout.scratch] == 0).all()
+    assert (block.layout.scratch.of(z) == 0).all()
     return np.linalg.norm((w - after[:, 0]) * 10 - gradient, axis=-1)
 
 
@@ -233,7 +233,7 @@ def test_norm_of_the_forward_layers_is_left_out() -> None:
         block = gradient_descent_block(
             (1, 1, 1), 1, eta, affine(100), constant(100), squared_loss_derivative(), (-1, 1), 1, 1
         )
-        norms = [summary.norm for summary in block.summaries()]
+        norms = [summary.norm for summary in block.table()]
         assert norms[0] == 201
         assert norms[-2] <= 1 + 4 * eta
         assert norms[-1] < 40

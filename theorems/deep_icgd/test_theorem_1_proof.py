@@ -41,9 +41,11 @@ from flint import arb, fmpq
 from certificates.descent import certify_step
 from constructions.descent.block import gradient_descent_block
 from constructions.descent.bounds import preactivation_bounds
-from constructions.descent.layers import projection_layer
+from constructions.descent.layers import applied_units, projection_layer
 from constructions.descent.layout import PromptLayout
-from constructions.networks.sparse_layers import MlpLayer
+from constructions.descent.norms import unit_norms
+from constructions.networks.stored import StoredFeedForward
+from constructions.networks.stream import Directions
 from numerics.descent.errors import LayerBounds, LossBounds, gradient_error
 from numerics.exact.balls import precision
 from numerics.exact.numbers import as_exact
@@ -228,12 +230,12 @@ def test_norms_of_all_layers(kind: str) -> None:
     for depth in (1, 2, 3, 4):
         block = random_instance(rng, kind, depth).block
         layout, (r, slope, u) = block.layout, (block.activation, block.derivative, block.loss_derivative)
-        norms = [summary.norm for summary in block.summaries()]
+        norms = [summary.norm for summary in block.table()]
         d_y = layout.widths[-1]
         clip = projection_layer(layout, block.lower, block.upper)
         units = 2 * layout.weight_count
-        reads, weights, targets = (part[:units] for part in (clip.reads, clip.weights, clip.targets))
-        first, second, _ = MlpLayer(reads, weights, targets, clip.coefficients[:units], layout.stream.width).norms()
+        source, weights, target = clip.source[:units], clip.weights[:units], clip.target[:units]
+        first, second, _ = unit_norms(StoredFeedForward(source, weights, target, clip.coefficients[:units]))
         bounds = [1 + max(layout.widths[1:]) * r.weight] * depth + [1 + layout.units * slope.weight]
         bounds += [d_y * u.units * (block.mask_bound + 1) + u.weight] + [fmpq(1)] * depth
         bounds += [1 + 2 * block.step_size * layout.units, first + second + 3]
@@ -244,25 +246,19 @@ def test_norms_of_all_layers(kind: str) -> None:
 # ---- other domains
 
 
-def rotated_square(layout: PromptLayout) -> MlpLayer:
+def rotated_square(layout: PromptLayout) -> StoredFeedForward:
     """Projection of (w_1, w_2) on |w_1 + w_2|, |w_1 - w_2| <= 1, w - sum_a (relu(<a,w> - 1) - relu(-<a,w> - 1)) a / 2,
     beside the clean-up of the scratch; a unit of the document's MLP is two units here, one per coordinate it writes."""
-    w1, w2 = layout.block("w1").tolist()
-    half, reads, weights, targets, coefficients = fmpq(1, 2), [], [], [], []
-    for a in ((1, 1), (1, -1)):
-        for sign in (1, -1):
-            for target, entry in ((w1, a[0]), (w2, a[1])):
-                reads.append([w1, w2, layout.one])
-                weights.append([sign * a[0], sign * a[1], -1])
-                targets.append(target)
-                coefficients.append(-sign * entry * half)
-    for z in range(layout.stream.width)[layout.scratch]:
-        for sign in (1, -1):
-            reads.append([z, layout.one, layout.one])
-            weights.append([sign, 0, 0])
-            targets.append(z)
-            coefficients.append(fmpq(-sign))
-    return MlpLayer(np.array(reads), as_exact(weights), np.array(targets), as_exact(coefficients), layout.stream.width)
+    w, units = layout.block("w1"), [(sign, a) for a in ((1, 1), (1, -1)) for sign in (1, -1)]
+    square = StoredFeedForward(
+        (w + layout.one).broadcast(2 * len(units), 3),
+        as_exact([[sign * a[0], sign * a[1], -1] for sign, a in units for _ in a]),
+        Directions.stack([w] * len(units)).reshape(-1),
+        as_exact([-sign * entry * fmpq(1, 2) for sign, a in units for entry in a]),
+    )
+    scratch, one = layout.scratch, layout.one
+    cleared = applied_units(as_exact([-1, 1]), as_exact([[1, 0, 0], [-1, 0, 0]]), [scratch, one, one], scratch)
+    return square.beside(cleared)
 
 
 @check("deep-icgd:construction-proj", grade="exact", target="corrected", supporting=True)
@@ -284,7 +280,7 @@ def test_projection_on_a_rotated_square() -> None:
         for layer in layers:
             z = layer(z)
         expected = instance.prompt
-        expected[:, box.layout.all_weights] = as_exact([(along + across) / 2, (along - across) / 2])
+        expected[:, box.layout.all_weights.coordinates] = as_exact([(along + across) / 2, (along - across) / 2])
         assert (z == expected).all()
     assert met == {(False, False), (True, False), (False, True), (True, True)}
 
@@ -312,11 +308,11 @@ def test_projection_on_a_wedge_is_no_mlp() -> None:
             assert values[0] - 2 * values[1] + values[2] == h * jump
     layout = PromptLayout((2, 1))  # the box: the same jump on both sides
     z = as_exact(np.zeros((1, layout.stream.width), dtype=np.int64))
-    z[:, layout.one] = fmpq(1)
+    z[:, layout.stream["1"]] = fmpq(1)
     clip = projection_layer(layout, as_exact([0, 0]), as_exact([9, 9]))
     for t in (fmpq(-3), fmpq(2)):
         values = []
         for b in (h, fmpq(0), -h):
-            z[0, layout.all_weights] = as_exact([t, b])
-            values.append(clip(z)[0, layout.block("w1")[1]])
+            z[0, layout.all_weights.coordinates] = as_exact([t, b])
+            values.append(layout.block("w1").of(clip(z)[0])[1])
         assert values[0] - 2 * values[1] + values[2] == h

@@ -5,12 +5,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from flint import fmpq
 
 from constructions.descent.quantiser import Quantizer
 from constructions.descent.softmax import SoftmaxDescentBlock, softmax_descent_block
-from constructions.networks.legacy_attention import AttentionLayer
-from constructions.networks.sparse_layers import MlpLayer
+from constructions.networks.attention import AttentionLayer
+from constructions.networks.stored import StoredFeedForward
 from numerics.exact.balls import precision
 from numerics.exact.numbers import as_exact, to_float
 from numerics.functions.interpolation import interpolant
@@ -46,8 +47,8 @@ def test_dense_matrices_are_the_layers() -> None:
     z = block.prompt(*data(0))
     for layer in block.layers:
         after = layer(z)
-        if isinstance(layer, MlpLayer):
-            first, second = layer.matrices()
+        if isinstance(layer, StoredFeedForward):
+            first, second = (affine.weight for affine in layer.dense().layers)
             assert np.allclose(after, z + np.maximum(z @ first, 0) @ second, rtol=0, atol=1e-11)
         z = after
 
@@ -57,7 +58,34 @@ def test_number_of_sublayers_and_one_attention() -> None:
         block = linear_block(widths=widths)
         assert len(block.layers) == 4 * (len(widths) - 1) + 3
         assert sum(isinstance(layer, AttentionLayer) for layer in block.layers) == 1
-        assert len(block.table().splitlines()) == len(block.layers) + 1
+        assert len(str(block.table()).splitlines()) == len(block.layers) + 2
+
+
+def test_torch_has_the_same_weights_and_can_be_trained() -> None:
+    """For a batch of prompts; without the values of its one head it changes nothing."""
+    block = linear_block()
+    floats, module = block.to_float(), block.to_torch()
+    z = np.stack([floats.prompt(*data(seed)) for seed in (5, 6)])
+    after = module(torch.tensor(z))
+    np.testing.assert_allclose(after.detach().numpy(), floats(z), rtol=0, atol=1e-12)
+    assert block.to_torch(torch.float32)(torch.tensor(z, dtype=torch.float32)).dtype == torch.float32
+    after.square().sum().backward()
+    gradients = [parameter.grad for parameter in module.parameters()]
+    assert len(gradients) == 2 * (len(block.layers) - 1) + 3
+    assert all(gradient is not None for gradient in gradients)
+    with torch.no_grad():
+        module[-2].heads[0].value.weight.zero_()  # without the step only the projection is left
+    still = floats.weights(module(torch.tensor(z)).detach().numpy())
+    assert np.array_equal(still, floats.weights(z))
+
+
+def test_blocks_know_their_number_system() -> None:
+    block = linear_block(product_pieces=1)
+    assert [b.arithmetic for b in (block, block.to_float(), block.to_balls())] == ["exact", "float", "ball"]
+    with pytest.raises(ValueError, match="to_float"):
+        block.prompt(*data(0))
+    with pytest.raises(ValueError, match="A softmax is not rational"):
+        block(block.prompt(*(as_exact((64 * part).astype(np.int64)) / fmpq(64) for part in data(0))))
 
 
 def test_balls_enclose_floats() -> None:
@@ -105,7 +133,7 @@ def test_factors_stay_where_products_are_certified(
     if lopsided:
         limits |= {"derivative": constant("1/512"), "loss_derivative": ridge(leaky_relu(4), (1, -1))}
     block = linear_block(widths=widths, box=box, product_pieces=pieces, **limits)
-    machine, base = block.to_float(), block.layout.prompt
+    machine, base = block.to_float(), block.layout
     lower, upper = to_float(block.lower), to_float(block.upper)
     largest = np.where(-lower > upper, lower, upper)
     B_x, B_y = to_float([block.input_bound, block.label_bound])
@@ -117,13 +145,13 @@ def test_factors_stay_where_products_are_certified(
         y = B_y * (signs[1] if number > 3 else (-1.0) ** (number // 2) * np.ones_like(signs[1]))
         z = machine.prompt(x, y, w)
         for exact, layer in zip(block.layers, machine.layers, strict=True):
-            if isinstance(exact, MlpLayer) and exact.reads.shape[1] == 3:
+            if isinstance(exact, StoredFeedForward) and exact.source.shape[1] == 3:
                 radius = 2 * pieces * float(to_float([exact.coefficients[0] * exact.weights[0, 0]])[0])
-                factors = np.abs(z[:, exact.reads[:, :2]])
+                factors = np.abs(exact.source[:, :2].of(z))
                 assert factors.max() <= radius * (1 + 1e-12)
                 closest = max(closest, factors.max() / radius)
             z = layer(z)
-            assert (z[-1, block.layout.block("g")] == 0).all()
+            assert (block.layout.block("g").of(z[-1]) == 0).all()
     assert closest > 0.99
 
 
@@ -133,8 +161,8 @@ def test_mask_exceeds_the_constant() -> None:
     limits = {"box": ("-1/4", "1/4"), "input_bound": "1/4", "label_bound": "1/4"}
     block = linear_block(widths=(2, 1), loss_derivative=one, **limits).to_float()
     *_, before, _, _ = block.stages(block.prompt(np.full((3, 2), 0.25), np.full((2, 1), 0.25), np.full(2, 0.25)))
-    assert (before[:-1, block.layout.block("g")] == 1).all()
-    assert (before[-1, block.layout.block("g")] == 0).all()
+    assert (block.layout.block("g").of(before[:-1]) == 1).all()
+    assert (block.layout.block("g").of(before[-1]) == 0).all()
 
 
 def test_removed_parts_are_noticed() -> None:
@@ -145,12 +173,12 @@ def test_removed_parts_are_noticed() -> None:
     attention = block.layers[-2]
     assert isinstance(attention, AttentionLayer)
     head = attention.heads[0]
-    silent = AttentionLayer((replace(head, value=0 * head.value),))
+    silent = AttentionLayer((replace(head, value=head.value.map(np.zeros_like)),))
     without_head = replace(block, layers=(*block.layers[:-2], silent, block.layers[-1]))
     assert np.array_equal(without_head.weights(without_head(z)), block.weights(z))
     first = block.layers[0]
-    assert isinstance(first, MlpLayer)
-    one_product = np.arange(first.units) < 16
+    assert isinstance(first, StoredFeedForward)
+    one_product = np.arange(first.unit_count) < 16
     lame = replace(first, coefficients=np.where(one_product, 0.0, first.coefficients))
     broken = replace(block, layers=(lame, *block.layers[1:]))
     assert np.abs(broken.weights(broken(z)) - good).max() > 1e-6
