@@ -1,10 +1,11 @@
 """Finite groups: as Cayley tables with labelled elements, as permutations, and by name.
 
 tables         FiniteGroup, cyclic, dihedral, symmetric, alternating, elementary_abelian, direct_product,
-               group_from_table
+               quaternion_group, group_from_table
 permutations   PermutationGroup, parse_group (every name that `lemmata certify` takes)
 """
 
+from constructions.groups.any_type import quaternion_group
 from numerics.groups.names import parse_group
 from numerics.groups.permutations import PermutationGroup
 from numerics.groups.tables import (
@@ -28,5 +29,6 @@ __all__ = [
     "elementary_abelian",
     "group_from_table",
     "parse_group",
+    "quaternion_group",
     "symmetric",
 ]

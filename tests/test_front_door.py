@@ -1,0 +1,65 @@
+"""What a reader copies (the README, the notebooks) uses the front door alone, and names only what is there."""
+
+import ast
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import lemmata as lm
+
+ROOT = Path(lm.__file__).parents[1]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+OURS = {"numerics", "constructions", "certificates", "theorems", "lemmata"}
+
+
+def code_of(path: Path) -> list[str]:
+    """The Python of a document: its blocks, or the code cells of a notebook."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".md":
+        return re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    return ["".join(cell["source"]) for cell in json.loads(text)["cells"] if cell["cell_type"] == "code"]
+
+
+def prose_of(path: Path) -> str:
+    """The text of a document between its code."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".md":
+        return re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+    return "\n".join("".join(cell["source"]) for cell in json.loads(text)["cells"] if cell["cell_type"] == "markdown")
+
+
+def imports(code: str) -> Iterator[tuple[str, str]]:
+    """Every imported module of ours with the statement that imports it."""
+    for node in ast.walk(ast.parse(code)):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        yield from ((name, ast.unparse(node)) for name in names if name.partition(".")[0] in OURS)
+
+
+@pytest.mark.parametrize("path", [ROOT / "README.md", *NOTEBOOKS], ids=lambda path: path.stem)
+def test_only_the_front_door_is_imported(path):
+    found = [statement for code in code_of(path) for _, statement in imports(code)]
+    assert found == ["import lemmata as lm"]
+
+
+@pytest.mark.parametrize("path", [ROOT / "README.md", *NOTEBOOKS], ids=lambda path: path.stem)
+def test_the_text_names_what_is_there(path):
+    prose = prose_of(path)
+    for name in re.findall(r"`(?:numerics|constructions|certificates|theorems|lemmata)\.[a-z_.]+", prose):
+        pytest.fail(f"{name[1:]} is internal: name what the front door has for it")
+    for first, second in re.findall(r"\blm\.(\w+)(?:\.(\w+))?", prose):
+        value = getattr(lm, first)
+        assert not second or hasattr(value, second)
+
+
+def test_imports_of_ours_are_found():
+    assert [name for name, _ in imports("import numpy\nimport lemmata as lm, numerics.exact")] == [
+        "lemmata",
+        "numerics.exact",
+    ]
+    assert [name for name, _ in imports("def f():\n    from theorems.ledger import load_ledger")] == ["theorems.ledger"]
+    assert len(NOTEBOOKS) >= 6
+    assert all(len(code_of(path)) > 5 for path in NOTEBOOKS)
