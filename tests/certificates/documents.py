@@ -1,15 +1,23 @@
-"""Valid certificates of named groups, for the tests of the format and of the kernel."""
+"""Valid certificates of named groups for the tests of the format and of the kernel, and the verdict of the kernel."""
 
+import copy
 import json
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
+from certificates import kernel
 from certificates.characters.dixon import character_table
 from certificates.game.margin_game import MarginGame, solve
 from certificates.groups.document import certificate_document
 from certificates.groups.format import dumps
 from certificates.groups.scaled_pair import scaled_pair
 from numerics.groups.names import parse_group
+
+EDITED = ["Z2", "S3", "D4", "Q8", "Z5", "A4", "Z7"]
+"""The groups whose documents are edited, at random or so that the claim stays true."""
+SEED = 20240601
+"""The seed of these edits."""
 
 
 @cache
@@ -24,3 +32,27 @@ def document_bytes(name: str, factors: int = 2, digits: int = 30) -> bytes:
 def margin_document(name: str, factors: int = 2, digits: int = 30) -> dict[str, Any]:
     """The document of a group, a new object in each call."""
     return json.loads(document_bytes(name, factors, digits))
+
+
+def verdict(document: dict[str, Any]) -> int:
+    """The exit status of the kernel for a document, in this process; anything but the two refusals is an error."""
+    try:
+        kernel.check(json.dumps(document).encode())
+    except kernel.ViolatedError:
+        return 1
+    except kernel.MalformedError:
+        return 2
+    return 0
+
+
+def reordered(document: dict[str, Any], rows: Sequence[int], columns: Sequence[int]) -> dict[str, Any]:
+    """The document with its characters and its classes in another order; the claim is the same."""
+    result = copy.deepcopy(document)
+    position = {old: new for new, old in enumerate(columns)}
+    result["classes"] = [copy.deepcopy(document["classes"][j]) for j in columns]
+    for entry in result["classes"]:
+        entry["inverse"], entry["square"] = position[entry["inverse"]], position[entry["square"]]
+    result["characters"]["rows"] = [copy.deepcopy(document["characters"]["rows"][i]) for i in rows]
+    for row in result["characters"]["rows"]:
+        row["values"] = [row["values"][j] for j in columns]
+    return result

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from certificates.game.enclosure import bounds_of, enclose
 from certificates.game.margin_game import MarginGame, solve
-from tests.certificates.tables import TABLES
+from tests.certificates.tables import PLAYED, table_named
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", PLAYED)
 @pytest.mark.parametrize("factors", [2, 3, 4])
 def test_the_exact_value_lies_inside(name, factors):
-    game = MarginGame(TABLES[name](), factors)
+    game = MarginGame(table_named(name), factors)
     solution, enclosure = solve(game), enclose(game)
     assert isinstance(enclosure.lower, fmpq)
     assert enclosure.lower <= solution.value <= enclosure.upper
@@ -27,7 +27,7 @@ def test_the_exact_value_lies_inside(name, factors):
 
 @given(st.integers(0, 2**32 - 1))
 def test_any_proposal_gives_valid_bounds(seed):
-    game = MarginGame(TABLES["S5"]())
+    game = MarginGame(table_named("S5"))
     rng = np.random.default_rng(seed)
     z, t = rng.normal(size=len(game.rows)), rng.normal(size=len(game.columns))
     z[0], t[0] = abs(z[0]), abs(t[0])
@@ -39,7 +39,7 @@ def test_any_proposal_gives_valid_bounds(seed):
 
 def test_the_vectors_prove_the_bounds_exactly():
     """Without balls: the sums of the module's docstring in exact arithmetic."""
-    game = MarginGame(TABLES["S6"]())
+    game = MarginGame(table_named("S6"))
     enclosure = enclose(game)
     norm = sum(enclosure.z * game.weights)
     assert all(margin >= enclosure.lower * norm for margin in enclosure.z @ game.defects)
@@ -50,7 +50,7 @@ def test_the_vectors_prove_the_bounds_exactly():
 
 
 def test_refusals():
-    game = MarginGame(TABLES["Q8"]())
+    game = MarginGame(table_named("Q8"))
     good = np.ones(4)
     for bad in (np.ones(3), np.zeros(4), -good, np.array([1.0, np.nan, 1, 1]), np.array([np.inf, 1, 1, 1])):
         with pytest.raises(ValueError, match="z must hold 4 finite numbers"):

@@ -15,7 +15,7 @@ from certificates.game.closed_form import solve_table
 from certificates.game.faces import optimal_faces
 from certificates.game.margin_game import GameSolution, MarginGame, solve, verify
 from certificates.game.rational import RationalGame
-from tests.certificates.tables import TABLES
+from tests.certificates.tables import table_named
 
 CASES = {
     # name: (mass dimension, class weight dimension)
@@ -31,7 +31,7 @@ CASES = {
 
 @pytest.mark.parametrize("name", CASES)
 def test_known_faces(name):
-    faces = optimal_faces(solve(MarginGame(TABLES[name]())))
+    faces = optimal_faces(solve(MarginGame(table_named(name))))
     assert (faces.mass_dimension, faces.class_weight_dimension) == CASES[name]
     assert faces.unique_masses == (CASES[name][0] == 0)
     assert faces.unique_class_weights == (CASES[name][1] == 0)
@@ -69,7 +69,7 @@ def widths(solution: GameSolution) -> tuple[float, float]:
 @pytest.mark.parametrize("name", ["Q8", "S5", "S6", "S7", "Z2xS5", "Z3xS3"])
 @pytest.mark.parametrize("factors", [2, 3])
 def test_an_interior_point_solver_finds_the_same_faces(name, factors):
-    solution = solve(MarginGame(TABLES[name](), factors))
+    solution = solve(MarginGame(table_named(name), factors))
     faces = optimal_faces(solution)
     spreads = widths(solution)
     # A unique vector spreads by what the slack 1e-9 lets through, times the condition of the square system (below 1e4
@@ -90,7 +90,7 @@ def test_two_optimal_mass_vectors_of_s6_differ():
 @pytest.mark.parametrize("name", ["Z9", "Z12", "Q8", "S5"])
 def test_strict_condition_means_everything_is_active_and_unique(name):
     """Where the closed form's class weights are positive it is the only optimum (the columns chi_R are independent)."""
-    faces = optimal_faces(solve_table(TABLES[name]()))
+    faces = optimal_faces(solve_table(table_named(name)))
     assert len(faces.rows) == len(faces.columns) == faces.active_rank == len(faces.interior.eps)
 
 
@@ -103,7 +103,7 @@ def test_abelian_groups_have_one_optimum(m, n, factors):
 
 
 def test_an_interior_pair_is_its_own_answer():
-    solution = solve(MarginGame(TABLES["S6"]()))
+    solution = solve(MarginGame(table_named("S6")))
     inner = optimal_faces(solution).interior
     again = optimal_faces(inner)
     assert again.interior is inner
@@ -116,13 +116,13 @@ class TestWhatToTurn:
     """An error of `optimal_faces` names the knob, and turning it helps."""
 
     def test_an_undecided_face_asks_for_a_smaller_growth(self):
-        solution = solve(MarginGame(TABLES["S6"]()))
+        solution = solve(MarginGame(table_named("S6")))
         with pytest.raises(ValueError, match=r"stays undecided: .* is tied.*Pass optimal_faces a growth below 2,"):
             optimal_faces(solution, growth=2.0)
         assert optimal_faces(solution, growth=1e-5).mass_dimension == 3
 
     def test_a_wrong_tolerance_is_named(self):
-        solution = solve(MarginGame(TABLES["S6"]()))
+        solution = solve(MarginGame(table_named("S6")))
         with pytest.raises(ValueError, match=r"guessed with tolerance = 0\.3: pass optimal_faces a larger one"):
             optimal_faces(solution, tolerance=0.3)
         assert optimal_faces(solution, tolerance=1e-7).mass_dimension == 3
@@ -131,7 +131,7 @@ class TestWhatToTurn:
         def fail(*_, **__):
             return SimpleNamespace(status=4, message="numerical difficulties.")
 
-        solution = solve(MarginGame(TABLES["S6"]()))
+        solution = solve(MarginGame(table_named("S6")))
         with monkeypatch.context() as patch:
             patch.setattr("scipy.optimize.linprog", fail)
             with pytest.raises(ValueError, match=r"was not solved: numerical difficulties\. Start from the folded"):
@@ -141,5 +141,5 @@ class TestWhatToTurn:
 def test_characters_that_galois_does_not_permute_ask_for_the_whole_game(monkeypatch):
     monkeypatch.setattr(IntegralProducts, "row_permutations", None)
     with pytest.raises(ValueError, match=r"does not permute the characters.*or play MarginGame on it"):
-        solve(RationalGame(TABLES["Z9"]()))
-    assert solve(MarginGame(TABLES["Z9"]())).gamma > 0
+        solve(RationalGame(cyclic_characters(9)))
+    assert solve(MarginGame(cyclic_characters(9))).gamma > 0

@@ -4,7 +4,6 @@ from dataclasses import replace
 from math import factorial, sqrt
 from types import SimpleNamespace
 
-import cvxpy as cp
 import numpy as np
 import pytest
 from flint import fmpq
@@ -18,23 +17,15 @@ from certificates.game.equalising import condition_sums, equalising_class_weight
 from certificates.game.margin_game import MarginGame, margin_scale, solve, verify
 from certificates.game.rational import RationalGame
 from numerics.exact.cyclotomic.numbers import rational, sqrt_rational
-from tests.certificates.tables import TABLES, quaternion_table
+from tests.certificates.tables import PLAYED, interior_point_value, quaternion_table, table_named
 
 
-def second_opinion(game: MarginGame) -> float:
-    """The value of the game as the dual program, by an interior-point solver."""
-    payoff = game.payoff()
-    t, bound = cp.Variable(payoff.shape[1], nonneg=True), cp.Variable()
-    problem = cp.Problem(cp.Minimize(bound), [payoff @ t <= bound, cp.sum(t) == 1])
-    return float(problem.solve(solver=cp.CLARABEL))
-
-
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", PLAYED)
 def test_exact_value_agrees_with_an_interior_point_solver(name):
-    game = MarginGame(TABLES[name]())
+    game = MarginGame(table_named(name))
     solution = solve(game)
     # interior-point solvers stop at a duality gap of about 1e-8
-    assert float(solution.value) == pytest.approx(second_opinion(game), rel=1e-6)
+    assert float(solution.value) == pytest.approx(interior_point_value(game), rel=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -49,7 +40,7 @@ def test_exact_value_agrees_with_an_interior_point_solver(name):
     ],
 )
 def test_reference_margins(name, decimal):
-    assert float(solve_table(TABLES[name]()).gamma) == pytest.approx(decimal, rel=1e-9)
+    assert float(solve_table(table_named(name)).gamma) == pytest.approx(decimal, rel=1e-9)
 
 
 def test_exact_margins_in_closed_form():
@@ -61,21 +52,21 @@ def test_exact_margins_in_closed_form():
 
 @pytest.mark.parametrize("name", ["Z9", "Z12", "S5", "Q8"])
 def test_closed_form_equals_the_game_where_its_weights_are_weights(name):
-    game = MarginGame(TABLES[name]())
+    game = MarginGame(table_named(name))
     assert all(weight >= 0 for weight in equalising_class_weights(game))
     assert solve(game).gamma == closed_form_margin(game)
 
 
 @pytest.mark.parametrize("name", ["S6", "S7", "Z2xS5"])
 def test_closed_form_is_strictly_smaller_where_the_condition_fails(name):
-    game = MarginGame(TABLES[name]())
+    game = MarginGame(table_named(name))
     assert any(total > 0 for total in condition_sums(game))
     assert solve(game).gamma > closed_form_margin(game)
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", PLAYED)
 def test_equalising_weights_sum_to_one_and_equalise(name):
-    game = MarginGame(TABLES[name]())
+    game = MarginGame(table_named(name))
     t = equalising_class_weights(game)
     assert sum(t) == 1
     assert all(kappa == rational(game.table.order) / spectral_sum(game) for kappa in game.kappas(t))
@@ -146,13 +137,13 @@ class TestWhatToTurn:
         def fail(*_, **__):
             return SimpleNamespace(status=4, message="numerical difficulties.")
 
-        game = MarginGame(TABLES["Z9"]())
+        game = MarginGame(table_named("Z9"))
         value = solve(game).value
         with monkeypatch.context() as patch:
             patch.setattr("scipy.optimize.linprog", fail)
             with pytest.raises(ValueError, match=r"4 rows and 4 columns, was not solved: numerical.*RationalGame"):
                 solve(game)
-        folded = RationalGame(TABLES["Z9"]())
+        folded = RationalGame(table_named("Z9"))
         assert (len(folded.rows), len(folded.columns)) == (2, 2)
         assert solve(folded).value == value
 
@@ -185,9 +176,9 @@ class TestManyFactors:
     @pytest.mark.parametrize("name", ["Z2", "Z9", "S5", "S6", "Q8", "Q8xS3"])
     @pytest.mark.parametrize("factors", [3, 4, 5])
     def test_exact_value_agrees_with_an_interior_point_solver(self, name, factors):
-        game = MarginGame(TABLES[name](), factors)
+        game = MarginGame(table_named(name), factors)
         # interior-point solvers stop at a duality gap of about 1e-8
-        assert float(solve(game).value) == pytest.approx(second_opinion(game), rel=1e-6)
+        assert float(solve(game).value) == pytest.approx(interior_point_value(game), rel=1e-6)
 
     @pytest.mark.parametrize("factors", [2, 3, 4, 7])
     def test_weights_and_scale_by_their_definition(self, factors):
@@ -198,10 +189,10 @@ class TestManyFactors:
         assert scale**2 == fmpq(factorial(factors)) ** 2 / fmpq((factors + 1) * 8) ** (factors + 1)
         assert scale > 0
 
-    @pytest.mark.parametrize("name", TABLES)
+    @pytest.mark.parametrize("name", PLAYED)
     @pytest.mark.parametrize("factors", [3, 4])
     def test_equalising_weights_equalise(self, name, factors):
-        game = MarginGame(TABLES[name](), factors)
+        game = MarginGame(table_named(name), factors)
         t = equalising_class_weights(game)
         assert sum(t) == 1
         assert all(kappa == rational(game.table.order) / spectral_sum(game) for kappa in game.kappas(t))

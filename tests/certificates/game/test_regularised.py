@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from certificates.characters.families import dicyclic_characters, dihedral_characters
-from certificates.characters.tables import cyclic_characters, product_characters, symmetric_characters
+from certificates.characters.tables import symmetric_characters
 from certificates.characters.traces import characters_of
 from certificates.game.closed_form import solve_table
 from certificates.game.equalising import column_sizes, equalising_class_weights
@@ -30,19 +30,9 @@ from constructions.representations.orthogonal import real_irreps
 from numerics.exact.cyclotomic.numbers import sqrt_rational
 from numerics.groups.tables import symmetric
 from numerics.margins.descent import objective_and_gradient
+from tests.certificates.tables import table_named
 
-TABLES = {
-    "Z2": cyclic_characters(2),
-    "Z3": cyclic_characters(3),
-    "Z4": cyclic_characters(4),
-    "Z7": cyclic_characters(7),
-    "S3": symmetric_characters(3),
-    "S4": symmetric_characters(4),
-    "S5": symmetric_characters(5),
-    "S6": symmetric_characters(6),
-    "Q8": dicyclic_characters(2),
-    "D4xZ4": product_characters(dihedral_characters(4), cyclic_characters(4)),
-}
+NAMES = ("Z2", "Z3", "Z4", "Z7", "S3", "S4", "S5", "S6", "Q8", "D4xZ4")
 CASES = [
     ("Z7", "1/1000"),
     ("Z4", "1/1000"),
@@ -73,7 +63,7 @@ def by_clarabel(game: MarginGame, penalty: float) -> float:
 
 @pytest.mark.parametrize(("name", "penalty"), CASES)
 def test_against_a_conic_solver(name, penalty):
-    optimum = regularised_optimum(TABLES[name], penalty)
+    optimum = regularised_optimum(table_named(name), penalty)
     # an interior-point solver promises about 8 digits
     assert optimum.loss == pytest.approx(by_clarabel(optimum.game, float(Fraction(penalty))), rel=1e-7)
     assert optimum.lower < optimum.upper + arb(1e-14)
@@ -97,22 +87,22 @@ def test_against_a_conic_solver(name, penalty):
     ],
 )
 def test_known_values(name, penalty, loss, ratio):
-    optimum = regularised_optimum(TABLES[name], penalty)
+    optimum = regularised_optimum(table_named(name), penalty)
     assert optimum.loss == pytest.approx(loss, rel=2e-8)
-    assert optimum.normalised_margin / float(solve_table(TABLES[name]).gamma) == pytest.approx(ratio, abs=6e-7)
+    assert optimum.normalised_margin / float(solve_table(table_named(name)).gamma) == pytest.approx(ratio, abs=6e-7)
 
 
 @pytest.mark.parametrize("name", ["Z4", "Z7", "S3", "S4", "S5", "Q8"])
 def test_closed_form_is_the_convex_program(name, monkeypatch):
     """With the closed form switched off the program finds the same loss, masses and margins."""
-    limit = closed_form_limit(MarginGame(TABLES[name]))
+    limit = closed_form_limit(MarginGame(table_named(name)))
     assert limit is not None
     for factor in (1e-3, 0.1, 0.9):
         penalty = factor * float(limit.mid())
-        closed = regularised_optimum(TABLES[name], penalty)
+        closed = regularised_optimum(table_named(name), penalty)
         assert closed.closed_form
         monkeypatch.setattr("certificates.game.regularised._closed_form", lambda *_: None)
-        program = regularised_optimum(TABLES[name], penalty)
+        program = regularised_optimum(table_named(name), penalty)
         monkeypatch.undo()
         assert not program.closed_form
         assert program.loss == pytest.approx(closed.loss, rel=1e-10)
@@ -125,16 +115,16 @@ def test_closed_form_is_the_convex_program(name, monkeypatch):
 
 @pytest.mark.parametrize("name", ["Z4", "S3", "S4", "S5", "Q8"])
 def test_beyond_its_limit_the_closed_form_is_no_minimum(name):
-    limit = closed_form_limit(MarginGame(TABLES[name]))
+    limit = closed_form_limit(MarginGame(table_named(name)))
     assert limit is not None
-    below, above = (regularised_optimum(TABLES[name], float(limit.mid()) * f) for f in (0.999, 1.001))
+    below, above = (regularised_optimum(table_named(name), float(limit.mid()) * f) for f in (0.999, 1.001))
     assert below.closed_form
     assert not above.closed_form
     assert above.unused
     # its formula is a lower bound still, but not attained
     game = above.game
-    rho = float(above.penalty) / float(solve_table(TABLES[name]).gamma)
-    t = equalising_class_weights(game) * (above.penalty / solve_table(TABLES[name]).gamma)
+    rho = float(above.penalty) / float(solve_table(table_named(name)).gamma)
+    t = equalising_class_weights(game) * (above.penalty / solve_table(table_named(name)).gamma)
     heights = np.log(column_sizes(game).astype(float) / t.astype(float) * rho)
     formula = -log(1 - rho) + rho * (log((1 - rho) / rho) + float(t.astype(float) @ heights) / rho)
     assert float(loss_lower_bound(game, above.penalty, t).mid()) == pytest.approx(formula, rel=1e-12)
@@ -156,16 +146,17 @@ def test_s5_has_no_six_dimensional_neurons_at_the_dissertations_penalty():
 
 def test_uniform_weights_keep_the_margin_for_every_penalty():
     for name in ("Z2", "Z3", "Z7"):
-        game = MarginGame(TABLES[name])
-        limit, gamma = float(penalty_limit(game)), float(solve_table(TABLES[name]).gamma)
+        game = MarginGame(table_named(name))
+        limit, gamma = float(penalty_limit(game)), float(solve_table(table_named(name)).gamma)
         for factor in (1e-6, 1e-2, 0.5, 0.999):
-            assert regularised_optimum(TABLES[name], factor * limit).normalised_margin == pytest.approx(
+            assert regularised_optimum(table_named(name), factor * limit).normalised_margin == pytest.approx(
                 gamma, rel=1e-12
             )
 
 
 def test_penalties_above_the_limit_leave_nothing():
-    for name, table in TABLES.items():
+    for name in NAMES:
+        table = table_named(name)
         game = MarginGame(table)
         limit = penalty_limit(game)
         optimum = regularised_optimum(table, float(limit) * (1 + 1e-12))
@@ -177,12 +168,12 @@ def test_penalties_above_the_limit_leave_nothing():
         below = regularised_optimum(table, float(limit) * 0.99)
         assert below.masses.any()
         assert below.upper < arb(table.order).log()
-    assert penalty_limit(MarginGame(TABLES["Z2"])) == 2 / (6 * sqrt_rational(6))
+    assert penalty_limit(MarginGame(table_named("Z2"))) == 2 / (6 * sqrt_rational(6))
 
 
 def test_path_is_monotone():
     """As lambda falls, loss and penalty fall and the norm grows; gamma_lambda tends to gamma*."""
-    table = TABLES["S4"]
+    table = table_named("S4")
     path = list(regularisation_path(table, [10.0**-k for k in range(3, 12)]))
     losses, norms = [p.loss for p in path], [p.norm for p in path]
     assert losses == sorted(losses, reverse=True)
@@ -206,11 +197,11 @@ def test_masses_are_those_of_a_network():
     assert loss == pytest.approx(optimum.loss, rel=1e-12)
 
 
-@given(name=st.sampled_from(sorted(TABLES)), seed=st.integers(0, 2**32 - 1), exponent=st.floats(-6, 0))
+@given(name=st.sampled_from(sorted(NAMES)), seed=st.integers(0, 2**32 - 1), exponent=st.floats(-6, 0))
 def test_weak_duality(name, seed, exponent):
     """Random feasible t and random N: D(t) <= F(N)."""
     rng = np.random.default_rng(seed)
-    game = MarginGame(TABLES[name])
+    game = MarginGame(table_named(name))
     scale = float(margin_scale(game.table.order))
     penalty = float(penalty_limit(game)) * 10**exponent
     t = rng.dirichlet(np.ones(len(game.columns))) * rng.uniform()
@@ -218,12 +209,12 @@ def test_weak_duality(name, seed, exponent):
     masses = rng.exponential(size=len(game.rows)) * 10 ** rng.uniform(-2, 2) / scale
     lower = loss_lower_bound(game, penalty, _rational(t))
     assert lower < loss_of_masses(game, penalty, _rational(masses))
-    assert lower <= regularised_optimum(TABLES[name], penalty).upper
+    assert lower <= regularised_optimum(table_named(name), penalty).upper
 
 
 def test_infeasible_class_weights_are_refused():
-    game = MarginGame(TABLES["S3"])
-    good = regularised_optimum(TABLES["S3"], "1/100").class_weights
+    game = MarginGame(table_named("S3"))
+    good = regularised_optimum(table_named("S3"), "1/100").class_weights
     loss_lower_bound(game, "1/100", good)
     with pytest.raises(ValueError, match=r"worth 1\.0000\d* times its penalty"):
         loss_lower_bound(game, "1/100", good * fmpq(100001, 100000))
@@ -241,8 +232,8 @@ def test_infeasible_class_weights_are_refused():
 
 def test_refused_class_weights_say_what_to_turn():
     """Each message names a repair, and the repaired weights give a bound."""
-    game = MarginGame(TABLES["S3"])
-    optimum = regularised_optimum(TABLES["S3"], "1/100")
+    game = MarginGame(table_named("S3"))
+    optimum = regularised_optimum(table_named("S3"), "1/100")
     good = optimum.class_weights
     with pytest.raises(ValueError, match=r"Divide the class weights by more than that, or raise lambda") as error:
         loss_lower_bound(game, "1/100", good * fmpq(3, 2))
@@ -270,7 +261,7 @@ def test_class_weights_of_d4_are_no_bound_for_q8_and_conversely():
 
 
 def test_penalties_are_exact():
-    table = TABLES["S3"]
+    table = table_named("S3")
     assert regularised_optimum(table, "1e-3").penalty == fmpq(1, 1000)
     assert regularised_optimum(table, Fraction(1, 3)).penalty == fmpq(1, 3)
     assert regularised_optimum(table, 1e-3).penalty == fmpq(*(1e-3).as_integer_ratio())
@@ -282,9 +273,9 @@ def test_penalties_are_exact():
 def test_more_factors_against_z2_by_hand():
     """Z_2 has one margin: min log(1 + e^-m) + lambda N with m = gamma N, for every number of factors."""
     for factors in (2, 3, 4):
-        gamma = float(solve_table(TABLES["Z2"], factors).gamma)
+        gamma = float(solve_table(table_named("Z2"), factors).gamma)
         penalty = gamma / 10
-        optimum = regularised_optimum(TABLES["Z2"], penalty, factors)
+        optimum = regularised_optimum(table_named("Z2"), penalty, factors)
         assert exp(-gamma * optimum.norm) == pytest.approx(1 / 9)
         assert optimum.loss == pytest.approx(log(10 / 9) + log(9) / 10)
 

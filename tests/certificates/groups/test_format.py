@@ -1,116 +1,15 @@
-"""The format of margin certificates: bytes, files, documentation, and agreement with the solver of the game."""
+"""The format of margin certificates: bytes, files, and the documentation."""
 
 import json
 import os
 import re
-from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from certificates import kernel
-from certificates.characters.dixon import character_table
-from certificates.game.closed_form import solve_table
-from certificates.game.margin_game import MarginGame, solve, verify
-from certificates.groups.contents import shares
-from certificates.groups.document import certificate_document
 from certificates.groups.format import dumps, load, write
-from certificates.groups.scaled_pair import ScaledPair, scaled_pair
-from numerics.exact.cyclotomic.numbers import cosine
-from numerics.groups.names import parse_group
 from tests.certificates.documents import document_bytes, margin_document
-
-NAMES = ["Z2", "S3", "D4", "Q8", "Z5", "Z7", "Z12", "A4", "Dic3", "C7:C3", "SL(2,3)", "A5", "S5", "S6", "PSL(2,7)"]
-
-
-# ---- what a document says about the game
-
-
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("factors", [2, 3])
-def test_shares_are_an_optimal_pair_of_the_game(name, factors):
-    """Read back from the document, masses and weights satisfy the checks of another module in another field."""
-    document = margin_document(name, factors)
-    game = MarginGame(character_table(parse_group(name)), factors)
-    value, masses, weights = shares(document)
-    table = game.table
-    conjugates = [
-        next(S for S in range(len(table.values)) if all(table.values[S] == row[list(table.inverses)]))
-        for row in table.values
-    ]
-    eps = [masses[R] if conjugates[R] == R else masses[R] + masses[conjugates[R]] for R in game.rows]
-    t = [weights[C] if table.inverses[C] == C else weights[C] + weights[table.inverses[C]] for C in game.columns]
-    solution = verify(game, value, np.array(eps, dtype=object), np.array(t, dtype=object))
-    assert float(solution.gamma) == pytest.approx(float(document["margin"]["lower"]), rel=1e-15)
-
-
-@pytest.mark.parametrize("name", ["A4", "Q8", "SL(2,3)", "S5"])
-def test_closed_form_and_vertices_give_the_same_document(name):
-    """Where the optimum is unique, two routes to it end in the same bytes."""
-    group = parse_group(name)
-    table = character_table(group)
-    document = certificate_document(group, table, scaled_pair(solve_table(table)))
-    assert dumps(document) == document_bytes(name)
-
-
-def test_masses_of_the_closed_form_are_degrees_over_the_order():
-    rows = margin_document("SL(2,3)")["characters"]["rows"]
-    assert [Fraction(row["scaled_mass"]) for row in rows[1:]] == [Fraction(row["values"][0], 24) for row in rows[1:]]
-
-
-def test_a_pair_without_square_roots_is_refused():
-    table = character_table(parse_group("Z5"))
-    solution = solve(MarginGame(table))
-    with pytest.raises(ValueError, match="rational"):
-        scaled_pair(replace(solution, eps=np.array([cosine(1, 5), 1 - cosine(1, 5)]) * cosine(1, 7)))
-
-
-# ---- decimals
-
-
-@pytest.mark.parametrize("digits", [1, 2, 15, 30, 500])
-def test_decimals_have_the_requested_length(digits):
-    document = margin_document("A5", 2, digits)
-    lower, upper = document["margin"]["lower"], document["margin"]["upper"]
-    assert len(lower[2:].lstrip("0")) == digits
-    assert Fraction(upper) - Fraction(lower) == Fraction(1, 10 ** (len(lower) - 2))
-    kernel.check(dumps(document))
-
-
-def test_rational_margins_are_met_by_equal_decimals():
-    """For Z_2 and k = 3 the margin is 3! (4 2)^(-2) 2 = 3/16: a terminating decimal needs no interval."""
-    document = margin_document("Z2", 3)
-    assert document["margin"]["exact"] == "1/(16/3)"
-    assert Fraction(document["margin"]["lower"]) == Fraction(document["margin"]["upper"]) == Fraction(3, 16)
-    kernel.check(dumps(document))
-
-
-def test_a_margin_above_1_has_true_decimals_that_the_kernel_refuses():
-    """For Z_2 the margin exceeds 1 from k = 14 on, but the format knows only decimals 0.ddd: the kernel refuses."""
-    document = margin_document("Z2", 14, 12)
-    gamma = solve(MarginGame(character_table(parse_group("Z2")), 14)).gamma
-    lower, upper = Fraction(document["margin"]["lower"]), Fraction(document["margin"]["upper"])
-    assert 1 < lower <= gamma <= upper
-    assert upper - lower == Fraction(1, 10**11)
-    with pytest.raises(kernel.MalformedError, match=r"margin\.lower"):
-        kernel.check(dumps(document))
-
-
-def test_wrong_arguments_are_refused():
-    group = parse_group("S3")
-    table = character_table(group)
-    pair = scaled_pair(solve(MarginGame(table)))
-    with pytest.raises(ValueError, match="digit"):
-        certificate_document(group, table, pair, digits=0)
-    with pytest.raises(ValueError, match="3 scaled masses"):
-        certificate_document(group, table, ScaledPair(pair.masses[1:], pair.weights))
-    with pytest.raises(ValueError, match="classes of S4"):
-        certificate_document(parse_group("S4"), table, pair)
-    with pytest.raises(ValueError, match="positive sums"):
-        certificate_document(group, table, ScaledPair((Fraction(0),) * 3, pair.weights))
-
 
 # ---- bytes and files
 

@@ -1,0 +1,101 @@
+"""Documents of certified groups: exact or enclosed, their decimals, and agreement with the solver of the game."""
+
+from fractions import Fraction
+
+import pytest
+
+from certificates import kernel
+from certificates.characters.dixon import character_table
+from certificates.game.closed_form import solve_table
+from certificates.game.enclosure import enclose
+from certificates.game.margin_game import MarginGame, solve
+from certificates.game.rational import RationalGame
+from certificates.groups.certify import GroupMarginCertificate, certify_group
+from certificates.groups.contents import solution_of
+from certificates.groups.document import certificate_document, document_of
+from certificates.groups.format import dumps
+from certificates.groups.scaled_pair import ScaledPair, scaled_pair
+from numerics.groups.names import parse_group
+from tests.certificates.documents import document_bytes, margin_document
+
+
+@pytest.mark.parametrize("name", ["S3", "Z7", "A5", "M11", "SL(2,5)"])
+def test_enclosed_documents_are_valid_and_contain_the_margin(name, tmp_path):
+    exact = certify_group(parse_group(name))
+    bounds = enclose(RationalGame(exact.table))
+    enclosed = GroupMarginCertificate(exact.group, exact.table, 2, None, None, None, bounds, "a test")
+    document = document_of(enclosed)
+    kernel.check(dumps(document))
+    assert document["grade"] == "enclosed"
+    lower, upper = (Fraction(document["margin"][side]) for side in ("lower", "upper"))
+    exactly = exact.gamma
+    assert float(lower) <= float(exactly) * (1 + 1e-12)
+    assert Fraction(exact.enclosure(60)[0]) >= lower
+    assert Fraction(exact.enclosure(60)[1]) <= upper
+    assert upper - lower < lower / 10**12
+    with pytest.raises(ValueError, match="holds no optimum"):
+        solution_of(document)
+
+
+def test_names_that_the_format_does_not_allow_are_rewritten(tmp_path):
+    table = tmp_path / "größe.csv"
+    table.write_text("0,1\n1,0\n")
+    document = document_of(certify_group(parse_group(f"table:{table}")))
+    kernel.check(dumps(document))
+    assert document["group"]["name"].endswith("gr??e.csv")
+
+
+@pytest.mark.parametrize("name", ["A4", "Q8", "SL(2,3)", "S5"])
+def test_closed_form_and_vertices_give_the_same_document(name):
+    """Where the optimum is unique, two routes to it end in the same bytes."""
+    group = parse_group(name)
+    table = character_table(group)
+    document = certificate_document(group, table, scaled_pair(solve_table(table)))
+    assert dumps(document) == document_bytes(name)
+
+
+def test_masses_of_the_closed_form_are_degrees_over_the_order():
+    rows = margin_document("SL(2,3)")["characters"]["rows"]
+    assert [Fraction(row["scaled_mass"]) for row in rows[1:]] == [Fraction(row["values"][0], 24) for row in rows[1:]]
+
+
+@pytest.mark.parametrize("digits", [1, 2, 15, 30, 500])
+def test_decimals_have_the_requested_length(digits):
+    document = margin_document("A5", 2, digits)
+    lower, upper = document["margin"]["lower"], document["margin"]["upper"]
+    assert len(lower[2:].lstrip("0")) == digits
+    assert Fraction(upper) - Fraction(lower) == Fraction(1, 10 ** (len(lower) - 2))
+    kernel.check(dumps(document))
+
+
+def test_rational_margins_are_met_by_equal_decimals():
+    """For Z_2 and k = 3 the margin is 3! (4 2)^(-2) 2 = 3/16: a terminating decimal needs no interval."""
+    document = margin_document("Z2", 3)
+    assert document["margin"]["exact"] == "1/(16/3)"
+    assert Fraction(document["margin"]["lower"]) == Fraction(document["margin"]["upper"]) == Fraction(3, 16)
+    kernel.check(dumps(document))
+
+
+def test_a_margin_above_1_has_true_decimals_that_the_kernel_refuses():
+    """For Z_2 the margin exceeds 1 from k = 14 on, but the format knows only decimals 0.ddd: the kernel refuses."""
+    document = margin_document("Z2", 14, 12)
+    gamma = solve(MarginGame(character_table(parse_group("Z2")), 14)).gamma
+    lower, upper = Fraction(document["margin"]["lower"]), Fraction(document["margin"]["upper"])
+    assert 1 < lower <= gamma <= upper
+    assert upper - lower == Fraction(1, 10**11)
+    with pytest.raises(kernel.MalformedError, match=r"margin\.lower"):
+        kernel.check(dumps(document))
+
+
+def test_wrong_arguments_are_refused():
+    group = parse_group("S3")
+    table = character_table(group)
+    pair = scaled_pair(solve(MarginGame(table)))
+    with pytest.raises(ValueError, match="digit"):
+        certificate_document(group, table, pair, digits=0)
+    with pytest.raises(ValueError, match="3 scaled masses"):
+        certificate_document(group, table, ScaledPair(pair.masses[1:], pair.weights))
+    with pytest.raises(ValueError, match="classes of S4"):
+        certificate_document(parse_group("S4"), table, pair)
+    with pytest.raises(ValueError, match="positive sums"):
+        certificate_document(group, table, ScaledPair((Fraction(0),) * 3, pair.weights))

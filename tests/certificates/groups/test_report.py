@@ -1,0 +1,35 @@
+"""Reports of certificates against the report on the closed form, which knows no document."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from certificates.game.closed_form_report import closed_form_report
+from certificates.groups.certify import certify_group
+from certificates.groups.document import document_of
+from certificates.groups.report import margin_report
+from numerics.groups.names import parse_group
+
+
+@pytest.mark.parametrize("name", ["Z6", "Q8", "A5", "SL(2,3)", "PSL(2,7)", "S6"])
+def test_a_reading_agrees_with_the_condition_report(name):
+    certificate = certify_group(parse_group(name))
+    report, reading = closed_form_report(certificate.table), margin_report(document_of(certificate))
+    game = report.solution.game
+    assert reading.gamma == report.gamma
+    assert reading.condition == ("strict" if report.strict else "ties" if report.holds else "fails")
+    assert reading.closed_form == report.is_closed_form
+    assert reading.excess == pytest.approx(report.excess, rel=1e-12)
+    assert [entry.condition for entry in reading.classes] == [(value > 0) - (value < 0) for value in report.sums]
+    assert [entry.name.split(" and ")[0] for entry in reading.classes] == [
+        game.table.class_names[C] for C in game.columns
+    ]
+    assert sum(irrep.mass for irrep in reading.irreps) == 1
+    assert sum(entry.weight for entry in reading.classes) == 1
+    assert sum(entry.size for entry in reading.classes) == reading.order - 1
+    eps = np.array([irrep.mass for irrep in reading.irreps], dtype=object)
+    margins = game.class_payoffs(eps) / report.solution.value
+    assert [entry.margin for entry in reading.classes] == [
+        Fraction(int(q.p), int(q.q)) for q in (margin.to_fmpq() for margin in margins)
+    ]

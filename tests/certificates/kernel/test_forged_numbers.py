@@ -1,0 +1,108 @@
+"""Consistent forgeries: all dependent fields are computed anew, so that only the line under test is violated."""
+
+import json
+from fractions import Fraction
+
+import pytest
+
+from certificates import kernel
+from certificates.groups.decimals import reciprocal_decimals
+from tests.certificates.documents import margin_document, reordered
+
+
+def sealed(document):
+    """The document with value, margin and grade recomputed from its masses and weights, as a forger would do."""
+    k, rows = document["factors"], document["characters"]["rows"]
+    masses, weights = {}, {}
+    for row in rows:
+        w = kernel.payoff_scale(row["values"][0], row["indicator"], k)
+        masses = kernel.plus(masses, w, Fraction(row["scaled_mass"]))
+    for entry in document["classes"]:
+        weights = kernel.plus(weights, {int(m): Fraction(q) for m, q in entry["scaled_weight"].items()})
+    low, high = (kernel.reciprocal_margin(total, document["group"]["order"], k) for total in (masses, weights))
+    exact = masses == weights
+    lower, upper = reciprocal_decimals(low, high, 12)
+    document["value"] = {"lower": kernel.text(masses), "upper": kernel.text(weights)}
+    document["margin"] = {"exact": kernel.text(low) if exact else None, "lower": lower, "upper": upper}
+    document["grade"] = "exact" if exact else "enclosed"
+    return document
+
+
+def forge_masses(name, change):
+    document = margin_document(name)
+    for i, row in enumerate(document["characters"]["rows"]):
+        row["scaled_mass"] = str(change(i, Fraction(row["scaled_mass"])))
+    return sealed(document)
+
+
+def forge_weights(name, change):
+    document = margin_document(name)
+    for j, entry in enumerate(document["classes"]):
+        entry["scaled_weight"] = change(j, entry["scaled_weight"])
+    return sealed(document)
+
+
+def forge(name, change):
+    document = margin_document(name)
+    change(document)
+    return document
+
+
+def scaled_row(document):
+    """A multiple of a complex character of A_4: multiplicative, with indicator 0, and of a degree that divides 12."""
+    row = next(row for row in document["characters"]["rows"] if row["indicator"] == 0)
+    row["values"] = [2 * v if isinstance(v, int) else [[2 * c, e] for c, e in v] for v in row["values"]]
+    sealed(document)
+
+
+def identity_last(document):
+    """The classes of Z_2 in the other order, with their indices, under the old columns."""
+    document["classes"] = reordered(document, range(2), [1, 0])["classes"]
+
+
+FORGERIES = {
+    "halved masses": (forge_masses("S3", lambda i, y: y / 2), "less than 1"),
+    "a negative mass": (forge_masses("S3", lambda i, y: (0, Fraction(-1, 6), 1)[i]), "scaled_mass: is negative"),
+    "a trivial mass": (forge_masses("S3", lambda i, y: y if i else 1), "trivial character"),
+    "uneven masses": (forge_masses("Z5", lambda i, y: Fraction(4, 5) if i == 2 else 0), "scaled_mass: differs"),
+    "uneven weights": (forge_weights("Z5", lambda j, u: {"2": "4/5"} if j == 2 else {}), "scaled_weight: differs"),
+    "large weights": (forge_weights("Q8", lambda j, u: dict.fromkeys(u, "1")), "more than w"),
+    "a negative weight": (forge_weights("S3", lambda j, u: ({}, u, {"1": "-1/9"})[j]), "weight: is negative"),
+    "weight on the identity": (forge_weights("S3", lambda j, u: u if j else {"1": "5"}), "must be empty"),
+    "a root that is no root": (forge_weights("Q8", lambda j, u: {"4": "1/20"} if j else {}), "no w has"),
+    "no weights": (forge("S3", lambda d: [c.update(scaled_weight={}) for c in d["classes"]]), "value.upper"),
+    "understated grade": (forge("S3", lambda d: d.update(grade="enclosed")), "grade: is exact"),
+    "fewer places": (forge("S3", lambda d: d["margin"].update(upper="0.024")), "equally many places"),
+    "loose lower decimal": (forge("S3", lambda d: d["margin"].update(lower="0." + "0" * 31)), "margin.lower"),
+    "multiple of a character": (forge("A4", scaled_row), "does not have norm 1"),
+    "stranger as representative": (
+        forge("A4", lambda d: d["classes"][1].update(representative=[1, 0, 2, 3])), "is not in the group"
+    ),
+    "representative twice": (
+        forge("S3", lambda d: d["classes"][1].update(representative=[2, 0, 1], size=2)
+              or d["classes"][2].update(representative=[1, 2, 0])), "lies in classes"
+    ),
+    "wrong size": (forge("S3", lambda d: d["classes"][1].update(size=2)), "size: the class has 3"),
+    "wrong inverse": (forge("D4", lambda d: d["classes"][2].update(inverse=3)), "inverse: is class 2"),
+    "wrong square": (forge("S3", lambda d: d["classes"][1].update(square=1)), "square: is class 0"),
+    "order too small": (forge("S3", lambda d: d["group"].update(order=4)), "more than 4 elements"),
+    "order too large": (forge("S3", lambda d: d["group"].update(order=7)), "has 6 elements"),
+    "identity last": (forge("Z2", identity_last), "must be the class of the identity"),
+    "missing class": (
+        forge("S3", lambda d: [d["classes"].pop(), d["characters"]["rows"].pop()]
+              and [row["values"].pop() for row in d["characters"]["rows"]]), "elements together"
+    ),
+    "row twice": (
+        forge("S3", lambda d: d["characters"]["rows"].__setitem__(1, d["characters"]["rows"][0])), "is proportional"
+    ),
+    "degree that does not divide": (
+        forge("Z5", lambda d: d["characters"]["rows"][1]["values"].__setitem__(0, 2)), "does not divide"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FORGERIES)
+def test_consistent_forgeries_break_on_the_line_that_they_violate(name):
+    document, line = FORGERIES[name]
+    with pytest.raises(kernel.ViolatedError, match=line):
+        kernel.check(json.dumps(document).encode())
