@@ -41,8 +41,9 @@ from constructions.networks.affine import Affine
 from constructions.networks.feed_forward import relu
 from constructions.networks.layer import Layer
 from numerics.exact.balls import decided_less
+from numerics.exact.numbers import to_float
 from numerics.exact.rationals import rational_root
-from numerics.exact.systems import Array, batched_product, number_system, product
+from numerics.exact.systems import Array, batched_product, conversion, number_system, product
 
 Weighing = Literal["softmax", "hardmax", "relu"]
 
@@ -58,7 +59,7 @@ class Head(Layer):
         key: W_K, b_K, from the width d' of the memory to m.
         value: W_V, b_V, from d' to e', the width of the output map, or e if there is none.
         weigh: "softmax", "hardmax" (ties averaged) or "relu".
-        sharpness: b > 0, the factor on the scores.
+        sharpness: b > 0, the factor on the scores, a number in any system.
         temperature_squared: t, a positive integer; the scores are divided by its root.
         relative_keys: v, shape (R, m); row r is added to the keys at distance i - j = r, other distances get 0; R = 0
             if it is not given.
@@ -252,15 +253,17 @@ class Head(Layer):
         """b S / sqrt(t) in the numbers of the scores."""
         if scores.dtype == np.float64:
             logits = scores if self.temperature_squared == 1 else scores / sqrt(self.temperature_squared)
-            return logits if self.sharpness == 1 else logits * float(self.sharpness)
+            return logits if self.sharpness == 1 else logits * to_float([self.sharpness])[0]
+        system = number_system([scores])
+        sharpness = conversion(system)([self.sharpness])[0]
         if self.temperature_squared == 1:
-            return scores if self.sharpness == 1 else scores * self.sharpness
-        if number_system([scores]) == "ball":
-            return scores * (self.sharpness / arb(int(self.temperature_squared)).sqrt())
+            return scores if self.sharpness == 1 else scores * sharpness
+        if system == "ball":
+            return scores * (sharpness / arb(int(self.temperature_squared)).sqrt())
         root = rational_root(fmpq(int(self.temperature_squared)))
         if root is None:
             raise ValueError(f"The root of the squared temperature {self.temperature_squared} is not rational.")
-        return scores * (1 / root) * self.sharpness
+        return scores * (sharpness / root)
 
     def _relu_weights(self, scores: Array, visible: Array | None) -> Array:
         result = relu(self._scaled(scores))
@@ -278,7 +281,8 @@ class Head(Layer):
         if self.weigh == "softmax":
             weights = np.exp(logits - largest)
         else:
-            weights = (logits >= largest - float(self.gap or 0) / 2).astype(np.float64)
+            gap = 0.0 if self.gap is None else to_float([self.gap])[0]
+            weights = (logits >= largest - gap / 2).astype(np.float64)
         return weights / weights.sum(axis=-1, keepdims=True)
 
     def _object_weights(self, scores: Array, visible: Array | None) -> Array:

@@ -108,8 +108,8 @@ class HeadModule(LayerModule):
         null = (None, None) if head.null is None else head.null
         self.null_key, self.null_value = (None if part is None else parameter(part, dtype) for part in null)
         self.weigh, self.causal = head.weigh, head.causal
-        self.scale = float(head.sharpness) / math.sqrt(head.temperature_squared)
-        self.tie_width = None if head.gap is None else float(head.gap) / 2
+        self.scale = float(to_float([head.sharpness])[0]) / math.sqrt(head.temperature_squared)
+        self.tie_width = None if head.gap is None else float(to_float([head.gap])[0]) / 2
 
     def forward(
         self, z: torch.Tensor, memory: torch.Tensor | None = None, visible: torch.Tensor | None = None
