@@ -1,17 +1,31 @@
 """The vocabulary of layers from which every construction is assembled, and the networks that are no stack of them.
 
 stream     ResidualStream: the named coordinates of a token
-layers     Affine, FeedForward, Head, AttentionLayer, Multiplication
+layers     Affine, FeedForward, Head, merged_head, AttentionLayer, Multiplication, BallProjection, Clipping
+recurrent  RecurrentCell, elman_cell, RecurrentLayer: one or two directions
+positions  one_hot_codes, binary_codes, binary_digits, relative_table, near_orthogonal_codes, near_orthogonal_parameters
+time       decode: a stack of layers that is fed its own outputs
 stored     HeadFamily, StoredAttention, StoredFeedForward, StoredMultiplication: layers kept without their matrices
 networks   HomogeneousNetwork, AttentionTransformer; to_transformer_lens (an export, with the extra lens)
 """
 
 from constructions.networks.affine import Affine
 from constructions.networks.attention import AttentionLayer
+from constructions.networks.decoding import decode
 from constructions.networks.feed_forward import FeedForward
-from constructions.networks.head import Head
+from constructions.networks.head import Head, merged_head
 from constructions.networks.homogeneous import HomogeneousNetwork
 from constructions.networks.multiplication import Multiplication
+from constructions.networks.positions import (
+    binary_codes,
+    binary_digits,
+    near_orthogonal_codes,
+    near_orthogonal_parameters,
+    one_hot_codes,
+    relative_table,
+)
+from constructions.networks.projection import BallProjection, Clipping
+from constructions.networks.recurrent import RecurrentCell, RecurrentLayer, elman_cell
 from constructions.networks.stored import HeadFamily, StoredAttention, StoredFeedForward, StoredMultiplication
 from constructions.networks.stream import ResidualStream
 from constructions.networks.transformer import AttentionTransformer
@@ -21,14 +35,27 @@ __all__ = [
     "Affine",
     "AttentionLayer",
     "AttentionTransformer",
+    "BallProjection",
+    "Clipping",
     "FeedForward",
     "Head",
     "HeadFamily",
     "HomogeneousNetwork",
     "Multiplication",
+    "RecurrentCell",
+    "RecurrentLayer",
     "ResidualStream",
     "StoredAttention",
     "StoredFeedForward",
     "StoredMultiplication",
+    "binary_codes",
+    "binary_digits",
+    "decode",
+    "elman_cell",
+    "merged_head",
+    "near_orthogonal_codes",
+    "near_orthogonal_parameters",
+    "one_hot_codes",
+    "relative_table",
     "to_transformer_lens",
 ]

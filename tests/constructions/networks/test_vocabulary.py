@@ -19,6 +19,7 @@ from constructions.networks.attention import AttentionLayer
 from constructions.networks.decoding import decode
 from constructions.networks.feed_forward import FeedForward
 from constructions.networks.head import Head, merged_head
+from constructions.networks.multiplication import Multiplication
 from constructions.networks.positions import (
     binary_codes,
     near_orthogonal_codes,
@@ -351,6 +352,18 @@ class TestTokenWiseMaps:
         assert close(network(self.z.astype(float)), expected)
         assert close(network.map(as_balls)(as_balls(self.z)), expected)
         assert close(network.to_torch()(torch.tensor(self.z.astype(float))).detach().numpy(), expected)
+
+    def test_element_wise_multiplication(self) -> None:
+        """z + sum_m <z W_Q^m, z W_K^m> z W_V^m, no other token taking part: here of two heads, exactly."""
+        Q, K, V = integers(43, 2, D, 2), integers(44, 2, D, 2), integers(45, 2, D, D)
+        layer = Multiplication(Q, K, V)
+        for row, output in zip(self.z.tolist(), layer(self.z).tolist(), strict=True):
+            expected = row
+            for W, U, C in zip(Q.tolist(), K.tolist(), V.tolist(), strict=True):
+                factor = dot(times(row, W), times(row, U))
+                expected = [x + factor * y for x, y in zip(expected, times(row, C), strict=True)]
+            assert output == expected
+        assert close(layer.to_torch()(torch.tensor(self.z.astype(float))).detach().numpy(), to_float(layer(self.z)))
 
     def test_projection_and_clipping(self) -> None:
         """A block of attention, ReLU and projections: P(relu(P(f(Z))) W_C)."""
