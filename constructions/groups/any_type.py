@@ -12,15 +12,10 @@ mass, add up to a multiple of the character: with total mass eps_R for R,
 
     raw(a, b)[c] = 2 sum_R eps_R s_R d_R^(-3/2) Re chi_R(a b c^-1),      s_R = 1 for real type, else 1/sqrt 2.
 
-- Norms: sum_g |R_ij(g)|^2 = n/d, and for complex and quaternionic type a real coordinate has half of it.
-- Signs: (u + v)^2 w - (u - v)^2 w = 4 u v w.
-- Phases: of Re(x z)^2 Re(x^5 t), Re(x^4 z)^2 Re(x^5 t) and Re(x z) Re(x^4 z') Re(x^5 t) the average over the sixth
-  roots x keeps the power x^(1+4-5) = 1 alone, which is Re(z z' conj t) / 4.
-- Quaternions: sum_q Re(z q) Re(conj(q) z') = Re(z z') and sum_r Re(z r) Re(t r) = Re(z conj t); the real part of a
-  quaternionic trace is half of the complex trace.
-
-Masses that solve the game on the character table make the network optimal; they are arguments here, and
-`certificates` computes them. Neurons are ordered by irrep, then (i, j, k), then x, or (q, r, sign), or sign.
+This is the case k = 2 of PRODUCTS.md: section 1 has the norms, sections 2 to 4 what is left of the square for each
+type, and section 5 the sum over the indices. Masses that solve the game on the character table make the network
+optimal; they are arguments here, and `certificates` computes them. Neurons are ordered by irrep, then (i, j, k), then
+x, or (q, r, sign), or sign.
 
 Source: feature-emergence, ext-E1; lemmas D.15 and D.16 for real type.
 """
@@ -35,28 +30,23 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import NDArray
 
-from constructions.groups.real_type import Masses, mass_shares, real_type_neurons
+from constructions.groups.lists import refuse_several_groups, repeated_pair
+from constructions.groups.masses import Masses, mass_shares
+from constructions.groups.real_type import real_type_neurons
 from constructions.networks.homogeneous import HomogeneousNetwork
 from constructions.representations.unitary import UnitaryIrrep
 from numerics.exact.numbers import as_exact
-from numerics.groups.tables import FiniteGroup
+from numerics.groups.quaternions import CONJUGATION, PRODUCT_INDEX, PRODUCT_SIGN, UNITS
 
 __all__ = [
     "any_group_network",
     "complex_type_neurons",
     "equalising_shares",
     "neurons_of",
-    "quaternion_group",
     "quaternion_group_network",
     "quaternionic_type_neurons",
 ]
 
-UNITS = np.eye(4, dtype=np.int64)
-"""The quaternions 1, i, j, k in their own coordinates."""
-# UNITS[p] UNITS[q] = PRODUCT_SIGN[p, q] UNITS[PRODUCT_INDEX[p, q]]
-PRODUCT_INDEX = np.array([[0, 1, 2, 3], [1, 0, 3, 2], [2, 3, 0, 1], [3, 2, 1, 0]])
-PRODUCT_SIGN = np.array([[1, 1, 1, 1], [1, -1, 1, -1], [1, -1, -1, 1], [1, 1, -1, -1]])
-CONJUGATION = np.array([1, -1, -1, -1])
 PHASES = 6
 
 
@@ -86,7 +76,7 @@ def any_group_network(irreps: Sequence[UnitaryIrrep], masses: Masses | None = No
 
 
 def equalising_shares(irreps: Sequence[UnitaryIrrep]) -> list[float]:
-    """Masses proportional to d^(5/2) / s, twice that for a conjugate pair, for the nontrivial irreps given.
+    """The masses proportional to d^(5/2) / s, twice that for a conjugate pair, for the nontrivial irreps given.
 
     With all nontrivial irreps of a group every wrong label has the same margin; it is the largest margin when the
     condition of theorem 7.9, with the factors 1/s, holds (all groups of order up to 31).
@@ -135,15 +125,6 @@ def quaternionic_type_neurons(quaternions: NDArray[Any]) -> NDArray[Any]:
     return np.array(rows)
 
 
-def quaternion_group() -> FiniteGroup:
-    """Q_8 with the elements 1, -1, i, -i, j, -j, k, -k."""
-    unit, negative = np.divmod(np.arange(8), 2)
-    signs = np.where(PRODUCT_SIGN[unit[:, None], unit] < 0, 1, 0) ^ negative[:, None] ^ negative
-    table = 2 * PRODUCT_INDEX[unit[:, None], unit] + signs
-    labels = tuple(sign + name for name in "1ijk" for sign in ("", "-"))
-    return FiniteGroup(table, "Q8", labels)
-
-
 def quaternion_group_network(masses: Sequence[Any] | None = None) -> HomogeneousNetwork:
     """The network of Q_8 over the rationals: 2 neurons for each character of degree 1 and 32 for the quaternions.
 
@@ -164,30 +145,25 @@ def quaternion_group_network(masses: Sequence[Any] | None = None) -> Homogeneous
 
 
 def _rotated(matrices: NDArray[np.complex128], t: int) -> NDArray[np.float64]:
-    """Re(x R) for x = e^(2 pi i t / 6)."""
+    """The real part of x R for x = e^(2 pi i t / 6)."""
     cosine, sine = (1.0, 0.5, -0.5, -1.0, -0.5, 0.5)[t], np.sqrt(0.75) * (0, 1, 1, 0, -1, -1)[t]
     return cosine * matrices.real - sine * matrices.imag
 
 
 def _real_part_of_product(quaternions: NDArray[Any], unit: int) -> NDArray[Any]:
-    """Re(z q) for the quaternions z on the last axis and q = 1, i, j or k: only the coordinate of q contributes."""
+    """The real part of z q for the quaternions z on the last axis, q = 1, i, j or k: up to sign one coordinate of z."""
     return int(PRODUCT_SIGN[unit, unit]) * quaternions[..., unit]
 
 
 def _nontrivial(irreps: Sequence[UnitaryIrrep]) -> list[UnitaryIrrep]:
     """The irreps without the trivial one, after validation."""
-    if any(R.group != irreps[0].group for R in irreps):
-        groups = sorted({R.group.name for R in irreps})
-        raise ValueError(f"The representations must belong to one group, but there are {', '.join(groups)}.")
+    refuse_several_groups(irreps)
     # A character of degree 1 with mean 1/2 or more is trivial: all others have mean 0.
     nontrivial = [R for R in irreps if R.degree > 1 or abs(np.mean(R.character)) < 0.5]
     if not nontrivial:
         raise ValueError("There must be at least one nontrivial irreducible representation.")
-    characters = np.array([R.character for R in nontrivial])
-    n = characters.shape[1]
-    for gram, word in ((characters.conj() @ characters.T, "equivalent"), (characters @ characters.T, "conjugate")):
-        for row, column in np.argwhere(np.rint(np.abs(gram) / n) == 1):
-            if row < column:
-                names = f"{nontrivial[row].name} and {nontrivial[column].name}"
-                raise ValueError(f"{names} are {word}; only one of the two may be given.")
+    if repeated := repeated_pair(np.array([R.character for R in nontrivial])):
+        row, column, word = repeated
+        names = f"{nontrivial[row].name} and {nontrivial[column].name}"
+        raise ValueError(f"{names} are {word}; only one of the two may be given.")
     return nontrivial

@@ -83,9 +83,9 @@ def modular_addition_network(n: int, per_frequency: int = 8, exact: bool = False
     2(n - 1)/M and -2/M for M = 1 + sqrt(2) (n - 2).
 
     Args:
-        n: the modulus, n >= 2. per_frequency: 8 (as printed) or 6 (tight) neurons for each frequency other
-        than n/2. exact: Cyclotomic directions (in the field of the (4n)-th or (6n)-th roots of unity) instead
-        of float64.
+        n: the modulus, n >= 2.
+        per_frequency: 8 (as printed) or 6 (tight) neurons for each frequency other than n/2.
+        exact: Cyclotomic directions (in the field of the (4n)-th or (6n)-th roots of unity) instead of float64.
 
     Raises:
         ValueError: if n < 2, or per_frequency is neither 8 nor 6.
@@ -106,7 +106,7 @@ def modular_addition_network(n: int, per_frequency: int = 8, exact: bool = False
 
 
 def random_phase_network(n: int, width: int, rng: np.random.Generator) -> HomogeneousNetwork:
-    """Aligned neurons with random frequencies, phases and masses (total 1), in float64.
+    """A network of aligned neurons with random frequencies, phases and masses (total 1), in float64.
 
     Each neuron has a frequency drawn with the probabilities `frequency_shares`, uniform phases th_u and th_v
     (0 or 1/2 for the frequency n/2) and th_w = th_u + th_v; the masses are uniform on the simplex. Every
@@ -144,7 +144,7 @@ def _direction(n: int, z: int, phases: PhaseTriple, exact: bool) -> NDArray[Any]
 
 
 def _float_cosines(steps: NDArray[np.int64], N: int) -> NDArray[np.float64]:
-    """cos(2 pi steps / N) to about one unit in the last place, for 0 <= steps < N and N a multiple of 4.
+    """The cosines cos(2 pi steps / N) to about one unit in the last place, for 0 <= steps < N and N a multiple of 4.
 
     Angles are reduced to at most an eighth of a turn in integers, because the rounding of an angle grows with it.
     """

@@ -47,10 +47,10 @@ def memorising_network(table: ArrayLike, balanced: bool = True, exact: bool = Fa
     """The memorising network in mass form: 2n^2 neurons of equal mass 1/(2n^2).
 
     Args:
-        table: r, integers in 0..n-1 of shape (n, n). balanced: True for directions ``(e_a, +-e_b, +-e_c)``
-        with squared norm 3, which have the largest margin among the
-            rescalings of this network, 2/(3 sqrt(3) n^2); False for the printed proportions ``(e_a, +-e_b,
-            +-e_c / 4)`` with squared norm 33/16.
+        table: r, integers in 0..n-1 of shape (n, n).
+        balanced: True for directions ``(e_a, +-e_b, +-e_c)`` with squared norm 3, which have the largest margin among
+            the rescalings of this network, 2/(3 sqrt(3) n^2); False for the printed proportions
+            ``(e_a, +-e_b, +-e_c / 4)`` with squared norm 33/16.
         exact: rational arithmetic (fmpq) instead of float64.
 
     Raises:

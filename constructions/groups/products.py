@@ -36,14 +36,15 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import NDArray
 
-from constructions.groups.any_type import CONJUGATION, PRODUCT_INDEX, PRODUCT_SIGN
-from constructions.groups.real_type import Masses, mass_shares
+from constructions.groups.lists import repeated_pair
+from constructions.groups.masses import Masses, mass_shares
 from constructions.networks.homogeneous import HomogeneousNetwork
 from constructions.representations.unitary import KINDS, Kind, UnitaryIrrep
 from numerics.exact.cyclotomic.numbers import exact_matmul, root_of_unity, sqrt_rational
 from numerics.exact.integers import checked_integer
 from numerics.exact.numbers import to_float
 from numerics.exact.systems import Array
+from numerics.groups.quaternions import CONJUGATION, PRODUCT_INDEX, PRODUCT_SIGN
 from numerics.groups.tables import FiniteGroup
 
 __all__ = [
@@ -134,7 +135,7 @@ class TypedIrrep:
     def character(self) -> NDArray[np.complex128]:
         """The complex character g -> chi(g) in floats, shape (n,)."""
         if self.kind == "quaternionic":
-            return 2 * _floats(np.trace(self.entries[..., 0], axis1=1, axis2=2)).astype(complex)
+            return 2 * to_float(np.trace(self.entries[..., 0], axis1=1, axis2=2)).astype(complex)
         traces = np.trace(self.entries, axis1=1, axis2=2)
         return np.array([complex(value) for value in traces]) if self.exact else traces.astype(complex)
 
@@ -250,7 +251,7 @@ def _signed(parts: Sequence[Array], factors: int) -> Array:
 
 
 def _real_part(entries: Array, t: int, N: int) -> Array:
-    """Re x R for x = e^(2 pi i t / N)."""
+    """The real part of x R for x = e^(2 pi i t / N)."""
     if entries.dtype != object:
         return np.real(np.exp(2j * np.pi * t / N) * entries)
     root, values = root_of_unity(t, N), np.empty(entries.shape, dtype=object)
@@ -260,7 +261,7 @@ def _real_part(entries: Array, t: int, N: int) -> Array:
 
 
 def _coordinate(quaternions: Array, p: int, q: int) -> Array:
-    """Re(conj(p) z q) = Re(z q conj(p)) for units p, q: q conj(p) is a unit up to sign, and Re picks one coordinate."""
+    """The real part of conj(p) z q, that is of z q conj(p), for units p, q: up to sign one coordinate of z."""
     unit = int(PRODUCT_INDEX[q, p])
     return int(CONJUGATION[p] * PRODUCT_SIGN[q, p] * PRODUCT_SIGN[unit, unit]) * quaternions[..., unit]
 
@@ -270,20 +271,17 @@ def _scaled(neurons: Array, square: int, exact: bool) -> Array:
     return neurons * sqrt_rational(square) if exact else neurons * np.sqrt(square)
 
 
-def _floats(array: Array) -> NDArray[np.float64]:
-    return to_float(array) if array.dtype == object else array.astype(np.float64)
-
-
 def _refuse_wrong_lists(irreps: Sequence[TypedIrrep]) -> None:
     """Refuse mixed groups or arithmetics, trivial irreps, and two that are equivalent or conjugate."""
     if not irreps:
         raise ValueError("There must be at least one nontrivial irreducible representation.")
     if any(R.group != irreps[0].group or R.exact != irreps[0].exact for R in irreps):
         raise ValueError("The representations must belong to one group, and be all exact or all in floats.")
-    for position, R in enumerate(irreps):
+    for R in irreps:
         if R.degree == 1 and abs(np.mean(R.character)) > 0.5:  # the mean is 1 for the trivial one and else 0
             raise ValueError(f"{R.name} is trivial; it has no place in the network.")
-        for other in irreps[:position]:
-            overlaps = (np.vdot(other.character, R.character), np.dot(other.character, R.character))
-            if any(round(abs(value) / R.group.order) for value in overlaps):
-                raise ValueError(f"{other.name} and {R.name} are equivalent or conjugate; only one may be given.")
+    if repeated := repeated_pair(np.array([R.character for R in irreps])):
+        row, column, _ = repeated
+        raise ValueError(
+            f"{irreps[row].name} and {irreps[column].name} are equivalent or conjugate; only one may be given."
+        )

@@ -22,21 +22,21 @@ Source: feature-emergence, lemma-D.15, lemma-D.16, theorem-D.9.2 (other masses).
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from flint import fmpq
 from numpy.typing import NDArray
 
+from constructions.groups.lists import refuse_several_groups, repeated_pair
+from constructions.groups.masses import Masses, mass_shares
 from constructions.networks.homogeneous import HomogeneousNetwork
 from numerics.exact.cyclotomic.numbers import sqrt_rational
-from numerics.exact.numbers import sign_of, to_float
+from numerics.exact.numbers import to_float
 
 if TYPE_CHECKING:
     from constructions.representations.orthogonal import Representation
-
-Masses = Mapping[str, Any] | Sequence[Any] | NDArray[Any]
 
 
 def group_network(
@@ -74,7 +74,7 @@ def group_network(
     directions, neuron_masses = [], []
     for R, share in zip(nontrivial, shares, strict=True):
         if share != 0:
-            matrices = R.matrices if exact else _float_array(R.matrices)
+            matrices = R.matrices if exact else to_float(R.matrices)
             root: Any = sqrt_rational(R.degree) if exact else np.sqrt(R.degree)
             neurons = real_type_neurons(matrices * root)
             directions.append(neurons)
@@ -111,7 +111,7 @@ def weights_with_scaling(
     blocks = [
         R.degree ** (coefficient_power + scale_power)
         / (np.sqrt(3 * n) * delta)
-        * real_type_neurons(_float_array(R.matrices))
+        * real_type_neurons(to_float(R.matrices))
         for R in nontrivial
     ]
     weights = np.concatenate(blocks)
@@ -131,68 +131,32 @@ def real_type_neurons(matrices: NDArray[Any]) -> NDArray[Any]:
 
 
 def _default_shares(irreps: list[Representation], exact: bool) -> list[Any]:
-    """d^(5/2) / S for each irrep."""
+    """The default mass d^(5/2) / S of each irrep."""
     powers = [(sqrt_rational(R.degree) if exact else np.sqrt(R.degree)) * R.degree**2 for R in irreps]
     total = sum(powers)
     return [power / total for power in powers]
 
 
-def mass_shares(names: Sequence[str], masses: Masses, exact: bool = False) -> list[Any]:
-    """One mass for each name: a mapping from names (those left out have mass 0) or a sequence, validated.
-
-    ValueError unless they are >= 0 with sum 1 (in float64: to within K * eps for K masses) and fit the names; exact
-    ones must be given as int, fmpq or Cyclotomic.
-    """
-    if isinstance(masses, Mapping):
-        unknown = sorted(set(masses) - set(names))
-        if unknown:
-            raise ValueError(f"There are masses for {', '.join(unknown)}, but the irreps are {', '.join(names)}.")
-        shares: list[Any] = [masses.get(name, 0) for name in names]
-    else:
-        shares = list(masses)
-        if len(shares) != len(names):
-            raise ValueError(f"There must be one mass for each of {', '.join(names)}, but there are {len(shares)}.")
-    if exact:
-        if any(isinstance(share, float) for share in shares):
-            raise ValueError("An exact network needs exact masses (int, fmpq, Cyclotomic), not floats.")
-        shares = [share * fmpq(1) for share in shares]
-        positive, total_is_one = all(sign_of(share) >= 0 for share in shares), sum(shares) == 1
-    else:
-        shares = [float(share) for share in shares]
-        positive = all(share >= 0 for share in shares)
-        # K masses, each rounded from an exact one, and K - 1 rounded additions of numbers <= 1.
-        total_is_one = abs(sum(shares) - 1) <= len(shares) * np.finfo(np.float64).eps
-    if not positive or not total_is_one:
-        raise ValueError(f"The masses must be >= 0 with sum 1, but they are {[str(share) for share in shares]}.")
-    return shares
-
-
 def _nontrivial_irreps(irreps: Sequence[Representation]) -> list[Representation]:
     """The irreps without the trivial one, after validation."""
-    if any(R.group != irreps[0].group for R in irreps):
-        groups = sorted({R.group.name for R in irreps})
-        raise ValueError(f"The representations must belong to one group, but there are {', '.join(groups)}.")
+    refuse_several_groups(irreps)
     broken = [R.name for R in irreps if not R.is_homomorphism()]
     if broken:
         raise ValueError(f"{', '.join(broken)} are not representations: R(ab) is not always R(a) R(b).")
     # The values of a real character of degree 1 are 1 and -1 up to rounding.
-    nontrivial = [R for R in irreps if R.degree > 1 or np.any(_float_array(R.character) < 0)]
+    nontrivial = [R for R in irreps if R.degree > 1 or np.any(to_float(R.character) < 0)]
     if not nontrivial:
         raise ValueError("There must be at least one nontrivial irrep.")
-    characters = np.array([_float_array(R.character) for R in nontrivial])
-    # Inner products of real characters are integers, which rounding recovers from errors below 1/2.
-    gram = np.rint(characters @ characters.T / characters.shape[1]).astype(int)
-    for row, R in enumerate(nontrivial):
-        if gram[row, row] != 1:
+    characters = np.array([to_float(R.character) for R in nontrivial])
+    # The squared norm of a real character is an integer, which rounding recovers from errors below 1/2.
+    norms = np.rint(np.sum(characters**2, axis=1) / characters.shape[1]).astype(int)
+    for R, norm in zip(nontrivial, norms, strict=True):
+        if norm != 1:
             raise ValueError(
-                f"{R.name} is not irreducible of real type: its character has squared norm {gram[row, row]} "
+                f"{R.name} is not irreducible of real type: its character has squared norm {norm} "
                 "instead of 1 (real irreps of complex type have 2, of quaternionic type 4)."
             )
-        for other in range(row + 1, len(nontrivial)):
-            if gram[row, other]:
-                raise ValueError(f"{R.name} and {nontrivial[other].name} are equivalent; only one may be given.")
+    if repeated := repeated_pair(characters):
+        row, column, _ = repeated
+        raise ValueError(f"{nontrivial[row].name} and {nontrivial[column].name} are equivalent; only one may be given.")
     return nontrivial
-
-
-def _float_array(array: NDArray[Any]) -> NDArray[np.float64]:
-    return to_float(array) if array.dtype == object else array

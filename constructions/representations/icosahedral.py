@@ -18,7 +18,7 @@ from numerics.groups.tables import FiniteGroup
 
 
 def icosahedral_generators(conjugate: bool = False, exact: bool = False) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Orthogonal matrices X, Y (3, 3) with X^2 = Y^3 = (XY)^5 = 1 and tr XY = (1 + sqrt 5)/2.
+    """The orthogonal matrices X, Y (3, 3) with X^2 = Y^3 = (XY)^5 = 1 and tr XY = (1 + sqrt 5)/2.
 
     `conjugate` replaces sqrt 5 by -sqrt 5; `exact` gives Cyclotomic entries instead of float64.
     """

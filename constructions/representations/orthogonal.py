@@ -192,7 +192,7 @@ def _left_multiply(A: Array, B: Array) -> Array:
 
 
 def _numbers(values: Array, exact: bool) -> Array:
-    """Integers as matrices of float64 or of Cyclotomic."""
+    """The matrices of these integers in float64 or in Cyclotomic."""
     if not exact:
         return values.astype(np.float64)
     return np.array([rational(int(x)) for x in values.flat], dtype=object).reshape(values.shape)

@@ -2,20 +2,13 @@
 
 The left regular representation L(g) e_x = e_(gx) on C^n commutes with the matrices H[x, y] = h(x^-1 y), and with
 nothing else. If h is random with h(g^-1) = conj h(g), then H is Hermitian and its eigenspaces are, almost surely, the
-irreducible subspaces: each R occurs d_R times, with d_R different eigenvalues. An orthonormal basis V of an eigenspace
-gives R(g) = V* L(g) V up to the error of V, and one step of the average
+irreducible subspaces (UNITARY.md, section 1). An orthonormal basis V of an eigenspace gives R(g) = V* L(g) V up to the
+error of V, which each step of the average
 
     R'(g) = (1/n) sum_x R(gx) R(x)*
 
-squares the error (for an exact homomorphism R' = R; the terms of first order cancel). Two steps are made, the second in
-the final basis; after them R is a homomorphism up to rounding.
-
-The Frobenius-Schur indicator (1/n) sum_g chi(g^2) tells the type. For a real character the average of
-R(g) (x) R(g) projects on one matrix S with R(g) S = S conj R(g), which is unitary after scaling; v -> J v = S conj(v)
-is antilinear and commutes with R. *Real type*, indicator 1: S is symmetric, J^2 = 1, and a real orthonormal basis Q of
-the fixed space of J is a Takagi factorisation S = Q Q^T, for which Q* R Q is real orthogonal. *Quaternionic type*,
-indicator -1: S is antisymmetric, J^2 = -1, and in a basis v_1, -J v_1, v_2, -J v_2, .. every 2 x 2 block of R has the
-form [[a, b], [-conj b, conj a]] of the quaternion a + b j. *Complex type*, indicator 0: one of R, conj R is kept.
+squares (section 2). The Frobenius-Schur indicator (1/n) sum_g chi(g^2) tells the type and with it the basis: real
+orthogonal matrices, blocks of quaternions, or one of a conjugate pair (section 3).
 
 Nothing rests on the random numbers: the constructor of `UnitaryIrrep` checks each result, and the list is complete
 when the squares of the degrees add up to n.
@@ -176,7 +169,7 @@ def unitary_irreps(group: FiniteGroup, seed: int = 0) -> tuple[UnitaryIrrep, ...
 
 
 def _split(group: FiniteGroup, rng: np.random.Generator) -> list[Complexes]:
-    """Inequivalent irreducible representations from the eigenspaces of a random H; one of each conjugate pair."""
+    """The inequivalent irreducible representations in the eigenspaces of a random H; one of each conjugate pair."""
     n, inverse = group.order, group.inverse
     h = rng.normal(size=n) + 1j * rng.normal(size=n)
     h = (h + h[inverse].conj()) / 2
@@ -234,7 +227,7 @@ def _adapted(group: FiniteGroup, R: Complexes, indicator: int) -> NDArray[Any]:
 
 
 def _intertwiner(R: Complexes) -> Complexes:
-    """The unitary S, unique up to a phase, with R(g) S = S conj R(g), that is R(g) S R(g)^T = S.
+    """The unitary S, unique up to a phase, with R(g) S = S conj R(g), that is R(g) S R(g)^T = S; UNITARY.md, section 3.
 
     The average of R(g) (x) R(g) is the projection vec(S) vec(S)* / d; its longest column is a multiple of vec(S).
     """
@@ -246,7 +239,7 @@ def _intertwiner(R: Complexes) -> Complexes:
 
 
 def _fixed_basis(S: Complexes) -> Complexes:
-    """For symmetric unitary S: a unitary Q with S conj(Q) = Q, so that S = Q Q^T.
+    """A unitary Q with S conj(Q) = Q, so that S = Q Q^T, for symmetric unitary S.
 
     On (Re v, Im v) the map v -> S conj(v) is the real symmetric matrix [[Re S, Im S], [Im S, -Re S]] with eigenvalues
     1 and -1, d of each. Inner products of fixed vectors are real, so real orthonormal means orthonormal.
@@ -258,7 +251,7 @@ def _fixed_basis(S: Complexes) -> Complexes:
 
 
 def _quaternionic_basis(S: Complexes) -> Complexes:
-    """For antisymmetric unitary S and J v = S conj(v): a unitary matrix with columns v_1, -J v_1, v_2, -J v_2, ..
+    """A unitary matrix with columns v_1, -J v_1, v_2, -J v_2, .. for antisymmetric unitary S and J v = S conj(v).
 
     v and J v are orthogonal, and so are J v and J w if v and w are. Each v is the unit vector that is farthest from the
     span of the columns before it, made orthogonal twice (once leaves an error that cancellation has enlarged).

@@ -48,7 +48,7 @@ def standard_tableaux(shape: Partition) -> list[Tableau]:
 
 
 def _contents(tableau: Tableau) -> list[int]:
-    """Column minus row of every entry; the column is the number of earlier entries in the row."""
+    """The column minus the row of every entry; the column is the number of earlier entries in the row."""
     return [tableau[:i].count(row) - row for i, row in enumerate(tableau)]
 
 

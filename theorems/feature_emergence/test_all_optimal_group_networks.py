@@ -36,7 +36,7 @@ from certificates.game.closed_form import solve_table
 from certificates.game.closed_form_report import closed_form_report
 from certificates.game.margin_game import MarginGame, margin_scale
 from certificates.saddle.pair import group_task
-from constructions.groups.any_type import quaternion_group, quaternion_group_network
+from constructions.groups.any_type import quaternion_group_network
 from constructions.groups.cyclic import modular_addition_network, phase_triples
 from constructions.groups.real_type import group_network
 from constructions.networks.homogeneous import HomogeneousNetwork
@@ -45,6 +45,7 @@ from constructions.representations.orthogonal import Representation, real_irreps
 from numerics.exact.cyclotomic.numbers import cosine, exact_matmul, rational, root_of_unity, sqrt_rational
 from numerics.exact.linear import solve_unique
 from numerics.groups.names import parse_group
+from numerics.groups.quaternions import quaternion_group
 from numerics.groups.tables import FiniteGroup, cyclic, dihedral, elementary_abelian, symmetric
 from theorems.evidence import check
 from theorems.feature_emergence.group_coordinates import (

@@ -7,9 +7,9 @@ from functools import cache
 import numpy as np
 import pytest
 
-from constructions.groups.any_type import quaternion_group
 from constructions.representations.orthogonal import real_irreps
 from constructions.representations.unitary import EPS, UnitaryIrrep, unitary_irreps
+from numerics.groups.quaternions import quaternion_group
 from numerics.groups.tables import FiniteGroup, alternating, cyclic, dihedral, direct_product, relabel, symmetric
 
 Q8 = quaternion_group()
