@@ -124,6 +124,8 @@ if TYPE_CHECKING:  # what editors and type checkers see; a test compares it with
     from lemmata._numbers import radical_string as radical_string
     from lemmata._numbers import to_float as to_float
 
+    __version__: str
+
 _ROOMS = ("functions", "groups", "margins", "markov", "networks", "parity")
 _NAMES = {
     "_certificates": "attained_margin certify check closed_form document_of optimal_network penalty_limit "
@@ -144,26 +146,28 @@ _HOMES = {name: module for module, names in _NAMES.items() for name in names.spl
 __all__ = [*_HOMES, *_ROOMS]  # pyright: ignore[reportUnsupportedDunderAll]
 
 
-def __getattr__(name: str) -> Any:
-    from importlib import import_module
+if not TYPE_CHECKING:  # type checkers and editors know the names above, and refuse others
 
-    if name in _ROOMS:
-        return import_module(f"lemmata.{name}")
-    if name in _HOMES:
-        value = getattr(import_module(f"lemmata.{_HOMES[name]}"), name)
-        globals()[name] = value  # so that this function is not asked again
-        return value
-    if name == "__version__":
-        from importlib.metadata import version
+    def __getattr__(name: str) -> Any:
+        from importlib import import_module
 
-        return version("lemmata")
-    message = f"module 'lemmata' has no attribute {name!r}"
-    if not name.startswith("_"):
-        from difflib import get_close_matches
+        if name in _ROOMS:
+            return import_module(f"lemmata.{name}")
+        if name in _HOMES:
+            value = getattr(import_module(f"lemmata.{_HOMES[name]}"), name)
+            globals()[name] = value  # so that this function is not asked again
+            return value
+        if name == "__version__":
+            from importlib.metadata import version
 
-        close = get_close_matches(name, __all__, n=3)
-        message += f"; close to it are {', '.join(close)}." if close else "; help(lemmata) lists what there is."
-    raise AttributeError(message, name=name, obj=None)
+            return version("lemmata")
+        message = f"module 'lemmata' has no attribute {name!r}"
+        if not name.startswith("_"):
+            from difflib import get_close_matches
+
+            close = get_close_matches(name, __all__, n=3)
+            message += f"; close to it are {', '.join(close)}." if close else "; help(lemmata) lists what there is."
+        raise AttributeError(message)
 
 
 def __dir__() -> list[str]:

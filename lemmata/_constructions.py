@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from certificates.margins.all_layer import MarginBound
     from certificates.margins.attack import Flip
+    from certificates.margins.turing_attack import NullKeyFlip
     from constructions.circuits.relu import CircuitNetwork
     from constructions.turing.compiler import TuringTransformer
 
@@ -49,7 +50,7 @@ def layer_table(construction: Any) -> Any:
         TypeError: for something that has no layers over named coordinates.
     """
     table = getattr(construction, "table", None)
-    if table is not None:
+    if callable(table):
         return table()
     from constructions.turing.compiler import TuringTransformer
     from constructions.turing.compiler import layer_table as table_of_machine
@@ -101,7 +102,7 @@ def smallest_flip(
     starts: int = 16,
     steps: int = 300,
     seed: int = 0,
-) -> Flip | Any | None:
+) -> Flip | NullKeyFlip | None:
     """The smallest change of the weights that was found to flip the answer at one input: an upper bound of the margin.
 
     For a circuit it is searched by projected gradient steps and re-evaluated exactly, as by

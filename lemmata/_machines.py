@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from flint import fmpq
 
 from constructions.turing.compiler import THIRD, TuringTransformer, compile_turing_machine
 from constructions.turing.machine import NAMED_MACHINES, LeftEnd, TuringMachine, machine_from_table, parse_machine
+
+if TYPE_CHECKING:
+    from constructions.turing.evaluators.indexed import IndexedSteps
+    from constructions.turing.evaluators.run import TransformerRun
+    from constructions.turing.invariants import Violation
+    from numerics.turing.simulator import Run
 
 __all__ = ["compile_machine", "machine", "reference_run", "run_machine", "violations"]
 
@@ -88,6 +94,27 @@ def compile_machine(
     )
 
 
+@overload
+def run_machine(transformer: TuringTransformer, words: Word, evaluator: Literal["indexed"]) -> IndexedSteps: ...
+
+
+@overload
+def run_machine(
+    transformer: TuringTransformer, words: Word = ..., *, evaluator: Literal["indexed"]
+) -> IndexedSteps: ...
+
+
+@overload
+def run_machine(
+    transformer: TuringTransformer,
+    words: Word | Sequence[Word] = ...,
+    evaluator: Literal["dense", "exact", "torch"] = ...,
+    *,
+    hidden: bool = ...,
+    softmax: float | None = ...,
+) -> TransformerRun: ...
+
+
 def run_machine(
     transformer: TuringTransformer,
     words: Word | Sequence[Word] = (),
@@ -95,7 +122,7 @@ def run_machine(
     *,
     hidden: bool = False,
     softmax: float | None = None,
-) -> Any:
+) -> TransformerRun | IndexedSteps:
     """The run of a compiled machine, by its weights alone.
 
     Args:
@@ -150,7 +177,7 @@ def _encoded(machine: TuringMachine, words: Word | Sequence[Word]) -> list[tuple
     return [machine.encode(word) if isinstance(word, str) else tuple(word) for word in batch]  # type: ignore[arg-type]
 
 
-def reference_run(transformer: TuringTransformer, word: Word = ()) -> Any:
+def reference_run(transformer: TuringTransformer, word: Word = ()) -> Run:
     """The run of the machine by the reference simulator, on the tape for which the transformer was compiled.
 
     The same as `constructions.turing.invariants.reference_run`, which knows no weights: ``states`` and ``heads`` have
@@ -167,7 +194,7 @@ def reference_run(transformer: TuringTransformer, word: Word = ()) -> Any:
 
 def violations(
     transformer: TuringTransformer, word: Word, hidden: Any, *, tolerance: float = 0.0, limit: int = 20
-) -> list[Any]:
+) -> list[Violation]:
     """The first entries of the layers of a run that are not what the proof says they are; empty if all is right.
 
     What they must be is computed by the simulator alone; the same as `constructions.turing.invariants.violations`.

@@ -55,6 +55,8 @@ def test_tables_of_layers():
     assert "C.1b" in [row.name for row in rows]
     with pytest.raises(TypeError, match="A HomogeneousNetwork has no table of layers"):
         lm.layer_table(lm.modular_addition_network(5))
+    with pytest.raises(TypeError, match="A GroupMarginCertificate has no table of layers"):
+        lm.layer_table(lm.certify("Z2"))
 
 
 def test_bounds_and_attacks_of_both_kinds_of_networks():
