@@ -5,9 +5,9 @@ tables         FiniteGroup, cyclic, dihedral, symmetric, alternating, elementary
 permutations   PermutationGroup, parse_group (every name that `lemmata certify` takes)
 """
 
-from constructions.groups.any_type import quaternion_group
 from numerics.groups.names import parse_group
 from numerics.groups.permutations import PermutationGroup
+from numerics.groups.quaternions import quaternion_group
 from numerics.groups.tables import (
     FiniteGroup,
     alternating,
