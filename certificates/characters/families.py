@@ -1,28 +1,49 @@
-"""Character tables of families of groups for every size: abelian, dihedral and dicyclic groups.
+"""Character tables of families of groups for every size: abelian, dihedral, dicyclic and symmetric groups.
 
-The tables are written from the lists of irreducible representations; no group is enumerated. The maximum margins of
-these families have closed forms, which use no table (`certificates.game.closed_form`), so that either can be checked
-against the other.
+The tables are written from the lists of irreducible representations, and that of S_n by the Murnaghan-Nakayama rule; no
+group is enumerated. The maximum margins of the first three families have closed forms, which use no table
+(`certificates.game.closed_form`), so that either can be checked against the other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import reduce
+from functools import cache, reduce
+from math import factorial
 from typing import Any
 
 import numpy as np
+from flint import fmpq
 
-from certificates.characters.tables import CharacterTable, cyclic_characters, product_characters
+from certificates.characters.tables import CharacterTable, product_characters
+from constructions.representations.young import Partition, partitions
 from numerics.exact.cyclotomic.numbers import cosine, rational, root_of_unity
 
 __all__ = [
     "abelian_characters",
     "check_at_least",
     "check_cyclic_orders",
+    "cyclic_characters",
     "dicyclic_characters",
     "dihedral_characters",
+    "symmetric_characters",
 ]
+
+
+def cyclic_characters(n: int) -> CharacterTable:
+    """The table of Z_n, n >= 2: chi_j(a) = exp(2 pi i j a / n), classes in the order 0, 1, .., n-1."""
+    if n < 2:
+        raise ValueError(f"The cyclic group needs order n >= 2, but n = {n}.")
+    values = np.array([[root_of_unity(j * a % n, n) for a in range(n)] for j in range(n)], dtype=object)
+    return CharacterTable(
+        f"Z{n}",
+        values,
+        (1,) * n,
+        tuple(2 * a % n for a in range(n)),
+        tuple(-a % n for a in range(n)),
+        tuple(str(a) for a in range(n)),
+        tuple(f"chi_{j}" for j in range(n)),
+    )
 
 
 def abelian_characters(factors: Sequence[int]) -> CharacterTable:
@@ -87,6 +108,32 @@ def dicyclic_characters(m: int) -> CharacterTable:
     )
 
 
+def symmetric_characters(n: int) -> CharacterTable:
+    """The table of S_n, n >= 2, by the Murnaghan-Nakayama rule.
+
+    Rows are partitions in decreasing lexicographic order (so row 0 is trivial), columns cycle types in increasing
+    order (so column 0 is the identity). All values are integers.
+    """
+    if n < 2:
+        raise ValueError(f"The symmetric group needs n >= 2, but n = {n}.")
+    shapes = list(partitions(n))
+    types = shapes[::-1]
+    index = {cycle_type: column for column, cycle_type in enumerate(types)}
+    values = np.array(
+        [[fmpq(_murnaghan_nakayama(shape, cycle_type)) for cycle_type in types] for shape in shapes],
+        dtype=object,
+    )
+    return CharacterTable(
+        f"S{n}",
+        values,
+        tuple(_class_size(cycle_type) for cycle_type in types),
+        tuple(index[_squared_type(cycle_type)] for cycle_type in types),
+        tuple(range(len(types))),
+        tuple(_power_notation(cycle_type) for cycle_type in types),
+        tuple(str(list(shape)) for shape in shapes),
+    )
+
+
 def _folded(k: int, n: int) -> int:
     """The representative of {k, -k} modulo n in 0..floor(n/2)."""
     return min(k % n, -k % n)
@@ -107,3 +154,43 @@ def check_at_least(value: int, least: int, what: str) -> None:
     """The check that the parameter of a family is an integer of at least ``least``; ``ValueError`` otherwise."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise ValueError(f"The {what} needs an integer of at least {least}, not {value!r}.")
+
+
+@cache
+def _murnaghan_nakayama(shape: Partition, cycle_type: Partition) -> int:
+    """chi_shape(cycle_type): remove rim hooks of length cycle_type[0] in all ways, with signs.
+
+    In the set of first-column hook lengths {shape_i + rows - 1 - i} a rim hook of length l is removed by lowering
+    one number by l onto a free place; the sign counts the numbers that are passed.
+    """
+    if not cycle_type:
+        return 1
+    length, rest = cycle_type[0], cycle_type[1:]
+    hooks = [part + len(shape) - 1 - i for i, part in enumerate(shape)]
+    total = 0
+    for hook in hooks:
+        target = hook - length
+        if target < 0 or target in hooks:
+            continue
+        passed = sum(target < other < hook for other in hooks)
+        lowered = sorted((target if other == hook else other for other in hooks), reverse=True)
+        smaller = tuple(value - (len(hooks) - 1 - i) for i, value in enumerate(lowered))
+        total += (-1) ** passed * _murnaghan_nakayama(tuple(p for p in smaller if p), rest)
+    return total
+
+
+def _class_size(cycle_type: Partition) -> int:
+    centraliser = 1
+    for part in set(cycle_type):
+        count = cycle_type.count(part)
+        centraliser *= part**count * factorial(count)
+    return factorial(sum(cycle_type)) // centraliser
+
+
+def _squared_type(cycle_type: Partition) -> Partition:
+    halves = [half for part in cycle_type for half in ((part,) if part % 2 else (part // 2, part // 2))]
+    return tuple(sorted(halves, reverse=True))
+
+
+def _power_notation(cycle_type: Partition) -> str:
+    return " ".join(f"{part}^{cycle_type.count(part)}" for part in sorted(set(cycle_type), reverse=True))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from certificates.characters.tables import cyclic_characters
+from certificates.characters.families import cyclic_characters
 from certificates.characters.traces import characters_of
 from certificates.game.closed_form import solve_table
 from certificates.game.margin_game import GameSolution

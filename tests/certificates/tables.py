@@ -5,8 +5,8 @@ from functools import cache
 import cvxpy as cp
 import numpy as np
 
-from certificates.characters.families import dihedral_characters
-from certificates.characters.tables import CharacterTable, cyclic_characters, product_characters, symmetric_characters
+from certificates.characters.families import cyclic_characters, dihedral_characters, symmetric_characters
+from certificates.characters.tables import CharacterTable, product_characters
 from certificates.characters.traces import characters_of
 from certificates.game.margin_game import MarginGame
 from constructions.representations.orthogonal import real_irreps

@@ -30,7 +30,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from certificates.characters.dixon import character_table
-from certificates.characters.tables import cyclic_characters
+from certificates.characters.families import cyclic_characters
 from certificates.characters.traces import characters_of
 from certificates.game.closed_form import solve_table
 from certificates.game.closed_form_report import closed_form_report

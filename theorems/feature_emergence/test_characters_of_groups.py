@@ -15,7 +15,7 @@ from flint import fmpq, fmpq_mat
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certificates.characters.tables import symmetric_characters
+from certificates.characters.families import symmetric_characters
 from constructions.representations.young import partitions
 from numerics.exact.cyclotomic.numbers import exact_matmul, root_of_unity
 from numerics.exact.linear import rank, solve_unique

@@ -28,8 +28,13 @@ import sympy as sp
 from flint import fmpq
 
 from certificates.characters.dixon import character_table
-from certificates.characters.families import abelian_characters, dicyclic_characters, dihedral_characters
-from certificates.characters.tables import CharacterTable, cyclic_characters
+from certificates.characters.families import (
+    abelian_characters,
+    cyclic_characters,
+    dicyclic_characters,
+    dihedral_characters,
+)
+from certificates.characters.tables import CharacterTable
 from certificates.game.closed_form import abelian_margin, closed_form_margin, dicyclic_margin, dihedral_margin
 from certificates.game.closed_form_report import closed_form_report
 from certificates.game.equalising import condition_sums, equalising_class_weights, equalising_masses

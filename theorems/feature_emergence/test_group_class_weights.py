@@ -17,7 +17,8 @@ import pytest
 import sympy as sp
 from flint import fmpq
 
-from certificates.characters.tables import CharacterTable, cyclic_characters, product_characters, symmetric_characters
+from certificates.characters.families import cyclic_characters, symmetric_characters
+from certificates.characters.tables import CharacterTable, product_characters
 from certificates.characters.traces import characters_of
 from certificates.game.closed_form import closed_form_margin, solve_table
 from certificates.game.equalising import condition_sums, equalising_class_weights

@@ -26,7 +26,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from certificates.characters.tables import symmetric_characters
+from certificates.characters.families import symmetric_characters
 from certificates.game.closed_form import closed_form_margin
 from certificates.game.equalising import equalising_class_weights
 from certificates.game.margin_game import MarginGame, margin_scale

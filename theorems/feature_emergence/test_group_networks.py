@@ -23,7 +23,7 @@ import pytest
 import sympy as sp
 from flint import fmpq
 
-from certificates.characters.tables import symmetric_characters
+from certificates.characters.families import symmetric_characters
 from certificates.game.equalising import equalising_class_weights, equalising_masses
 from certificates.game.margin_game import MarginGame, verify
 from constructions.groups.real_type import group_network, weights_with_scaling

@@ -26,7 +26,7 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certificates.characters.tables import symmetric_characters
+from certificates.characters.families import symmetric_characters
 from certificates.game.closed_form import closed_form_margin, solve_table
 from certificates.game.equalising import column_sizes, equalising_class_weights
 from certificates.game.margin_game import MarginGame, margin_scale

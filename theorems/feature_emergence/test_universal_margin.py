@@ -30,7 +30,7 @@ import pytest
 import sympy as sp
 from flint import fmpq
 
-from certificates.characters.tables import cyclic_characters, symmetric_characters
+from certificates.characters.families import cyclic_characters, symmetric_characters
 from certificates.characters.traces import characters_of, typed_characters
 from certificates.game.closed_form import closed_form_margin
 from certificates.game.equalising import condition_sums

@@ -3,7 +3,6 @@
 from collections import Counter
 from importlib import import_module
 from importlib.util import find_spec
-from math import gcd
 
 import numpy as np
 import pytest
@@ -12,41 +11,14 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import certificates.characters.dixon as dixon
-import certificates.characters.integral_products as integral_products
 from certificates.characters.dixon import character_table, class_matrix
-from certificates.characters.integral_products import unit_group_generators
-from certificates.characters.tables import CharacterTable, cyclic_characters, symmetric_characters
+from certificates.characters.families import cyclic_characters, symmetric_characters
 from certificates.characters.traces import characters_of
 from constructions.representations.orthogonal import real_irreps
-from numerics.exact.cyclotomic.numbers import Cyclotomic, exact_matmul, root_of_unity, sqrt_rational
-from numerics.exact.modular import prime_with_roots, root_of_order
-from numerics.groups.permutations import PermutationGroup, parse_cycles
+from numerics.exact.cyclotomic.numbers import Cyclotomic, exact_matmul, sqrt_rational
+from numerics.groups.permutations import PermutationGroup
 from numerics.groups.tables import alternating, cyclic, dihedral, elementary_abelian
-
-
-def generated(name, degree, *cycles):
-    return PermutationGroup(tuple(parse_cycles(text, degree) for text in cycles), name)
-
-
-def symmetric_group(n):
-    return generated(f"S{n}", n, "(1,2)", f"({','.join(map(str, range(1, n + 1)))})")
-
-
-Q8 = generated("Q8", 8, "(1,2,3,4)(5,6,7,8)", "(1,5,3,7)(2,8,4,6)")
-D4 = generated("D4", 4, "(1,2,3,4)", "(1,3)")
-A5 = generated("A5", 5, "(1,2,3,4,5)", "(1,2,3)")
-L7 = generated("PSL(2,7)", 7, "(1,2,3,4,5,6,7)", "(2,3)(4,7)")
-M11 = generated("M11", 11, "(1,2,3,4,5,6,7,8,9,10,11)", "(3,7,11,8)(4,10,5,6)")
-M12 = generated("M12", 12, "(1,2,3,4,5,6,7,8,9,10,11)", "(3,7,11,8)(4,10,5,6)", "(1,12)(2,11)(3,6)(4,8)(5,9)(7,10)")
-
-
-def linear_fractional(p):
-    """PSL(2, p) on the projective line, p an odd prime: z + 1, a^2 z for a primitive root a, and -1/z."""
-    root = next(a for a in range(2, p) if all(pow(a, (p - 1) // q, p) != 1 for q in range(2, p) if (p - 1) % q == 0))
-    shift = (*((z + 1) % p for z in range(p)), p)
-    scale = (*(root * root * z % p for z in range(p)), p)
-    turn = (p, *(-pow(z, -1, p) % p for z in range(1, p)), 0)
-    return PermutationGroup((shift, scale, turn), f"PSL(2,{p})")
+from tests.certificates.permutations import A5, D4, L7, M11, M12, Q8, generated, symmetric_group
 
 
 def rows_of(values):
@@ -281,86 +253,6 @@ def test_letters_continue_after_z():
     table = character_table(PermutationGroup.from_table(cyclic(31)))
     assert table.irrep_names[25:28] == ("1z", "1aa", "1ab")
     assert table.class_names[26:28] == ("31Z", "31AA")
-
-
-# ---- the proof of orthogonality modulo one prime
-
-
-@pytest.mark.parametrize("group", [A5, L7, M11, Q8], ids=lambda group: group.name)
-def test_products_modulo_a_prime_agree_with_the_common_field(group):
-    table = character_table(group)
-    sizes = np.array(table.class_sizes, dtype=object)
-    weighted = (sizes * table.values[:, list(table.inverses)]).T
-    for power, classes in ((1, list(range(len(sizes)))), (2, list(range(len(sizes)))), (1, list(table.squares))):
-        modular = table.rows.products(table.class_sizes, table.inverses, power, classes)
-        assert modular is not None
-        assert (modular == exact_matmul(table.values[:, classes] ** power, weighted)).all()
-
-
-def test_a_table_whose_common_field_is_out_of_reach():
-    """The values of PSL(2, 61) generate the field of order lcm(15, 31, 61) = 28365, beyond the supported 20 000."""
-    table = character_table(linear_fractional(61))
-    assert (table.order, len(table.degrees)) == (113460, 33)
-    assert Counter(table.degrees) == {1: 1, 31: 2, 60: 15, 61: 1, 62: 14}
-    with pytest.raises(ValueError, match="out of reach"):
-        exact_matmul(table.values, table.values.T)
-
-
-def test_the_modular_route_declines_what_it_cannot_decide():
-    """Rows that conjugation does not permute, fractions, and a sum that is not an integer."""
-    zeta = root_of_unity(1, 5)
-    everything = [0, 1]
-    for values in ([[1, 1], [1, zeta]], [[1, 1], [1, root_of_unity(0, 1) / 2]]):
-        rows = integral_products.IntegralProducts(np.array(values, dtype=object) * root_of_unity(0, 1))
-        assert rows.products((1, 1), (0, 1), 1, everything) is None
-    conjugates = np.array([[zeta, zeta], [zeta**2, zeta**2], [zeta**3, zeta**3], [zeta**4, zeta**4]], dtype=object)
-    assert integral_products.IntegralProducts(conjugates).products((1, 1), (0, 1), 1, everything) is None
-
-
-@pytest.mark.parametrize("entry", [(1, 3), (3, 4), (4, 2)])
-def test_planted_faults_in_a_large_table_are_refused(entry):
-    table = character_table(A5)
-    for wrong in (table.values[entry] + 1, -table.values[entry] - 1, fmpq(1, 2), table.values[entry] + 2**70):
-        values = table.values.copy()
-        values[entry] = wrong
-        with pytest.raises(ValueError, match=r"conjugate|orthogonality|map of squares"):
-            CharacterTable(
-                "bad", values, table.class_sizes, table.squares, table.inverses, table.class_names, table.irrep_names
-            )
-
-
-@pytest.mark.parametrize("n", range(1, 121))
-def test_generators_of_the_units(n):
-    reached, frontier = {1 % n}, [1 % n]
-    while frontier:
-        x = frontier.pop()
-        for a in unit_group_generators(n):
-            if (y := x * a % n) not in reached:
-                reached.add(y)
-                frontier.append(y)
-    assert reached == {a % n for a in range(n) if gcd(a, n) == 1}
-
-
-# ---- the finite field
-
-
-@pytest.mark.parametrize("order", [1, 2, 7, 60, 1320, 28365])
-def test_primes_and_roots(order):
-    for below in (2**31, 2**63):
-        p = prime_with_roots(order, below)
-        assert p % order == 1 % order
-        assert p < below
-        root = root_of_order(order, p)
-        assert [k for k in range(1, order + 1) if order % k == 0 and pow(root, k, p) == 1] == [order]
-
-
-def test_fields_that_do_not_exist_are_refused():
-    with pytest.raises(ValueError, match="No prime"):
-        prime_with_roots(12, 13)
-    with pytest.raises(ValueError, match="bounds from 3"):
-        prime_with_roots(12, 2**64)
-    with pytest.raises(ValueError, match="does not divide"):
-        root_of_order(5, 7)
 
 
 # ---- GAP, where the optional extra is installed; elsewhere this test does not exist, so that it never passes silently

@@ -6,8 +6,13 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certificates.characters.families import abelian_characters, dicyclic_characters, dihedral_characters
-from certificates.characters.tables import cyclic_characters, symmetric_characters
+from certificates.characters.families import (
+    abelian_characters,
+    cyclic_characters,
+    dicyclic_characters,
+    dihedral_characters,
+    symmetric_characters,
+)
 from certificates.characters.traces import characters_of
 from certificates.game.closed_form import abelian_margin, dicyclic_margin, dihedral_margin
 from certificates.game.closed_form_report import closed_form_report

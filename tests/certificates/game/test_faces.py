@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
+from certificates.characters.families import cyclic_characters, symmetric_characters
 from certificates.characters.integral_products import IntegralProducts
-from certificates.characters.tables import cyclic_characters, product_characters, symmetric_characters
+from certificates.characters.tables import product_characters
 from certificates.game.closed_form import solve_table
 from certificates.game.faces import optimal_faces
 from certificates.game.margin_game import GameSolution, MarginGame, solve, verify

@@ -10,7 +10,7 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certificates.characters.tables import symmetric_characters
+from certificates.characters.families import symmetric_characters
 from certificates.game.closed_form import closed_form_margin, solve_table
 from certificates.game.enclosure import enclose
 from certificates.game.equalising import condition_sums, equalising_class_weights, spectral_sum

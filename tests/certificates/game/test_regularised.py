@@ -10,8 +10,7 @@ from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certificates.characters.families import dicyclic_characters, dihedral_characters
-from certificates.characters.tables import symmetric_characters
+from certificates.characters.families import dicyclic_characters, dihedral_characters, symmetric_characters
 from certificates.characters.traces import characters_of
 from certificates.game.closed_form import solve_table
 from certificates.game.equalising import column_sizes, equalising_class_weights

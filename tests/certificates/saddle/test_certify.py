@@ -9,7 +9,7 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certificates.characters.tables import symmetric_characters
+from certificates.characters.families import symmetric_characters
 from certificates.characters.traces import characters_of
 from certificates.game.closed_form import solve_table
 from certificates.game.margin_game import margin_scale
