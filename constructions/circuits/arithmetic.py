@@ -56,7 +56,7 @@ UNARY: Mapping[str, Unary] = MappingProxyType(
 
 @dataclass(frozen=True)
 class Circuit:
-    """Nodes 0 .. inputs - 1, then the constants, then the gates; ``outputs`` are indices of nodes.
+    """A circuit: nodes 0 .. inputs - 1, then the constants, then the gates; ``outputs`` are indices of nodes.
 
     Raises ``ValueError`` for a negative number of inputs, an unknown operation, a wrong number of operands, an operand
     that does not precede its gate, an output that is no node, and no output at all.
@@ -167,7 +167,7 @@ def gradient(circuit: Circuit) -> Circuit:
 
 
 def two_layer_mlp(d_in: int, d_hidden: int, activation: str | None = "relu") -> Circuit:
-    """f(x; (u, W)) = u . sigma(W x) as an architecture: the inputs are x, then u, then W row by row.
+    """The circuit of f(x; (u, W)) = u . sigma(W x), an architecture: the inputs are x, then u, then W row by row.
 
     ``activation`` names a gate of `UNARY`, or None for none. Raises ``ValueError`` for a dimension below 1.
     """

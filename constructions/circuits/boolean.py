@@ -36,7 +36,7 @@ class BooleanGate(NamedTuple):
 
 @dataclass(frozen=True)
 class BooleanCircuit:
-    """Nodes 0 .. inputs - 1 are the bits x1, x2, ...; the gates follow, each after its parents.
+    """A circuit with one output: nodes 0 .. inputs - 1 are the bits x1, x2, ..., and gates follow their parents.
 
     Attributes:
         inputs: m >= 1.

@@ -23,7 +23,6 @@ Source: turing, theorem-3.1, lemma-3.2, lemma-3.3, proposition-3.4, lemma-B.1, d
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -32,10 +31,11 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from constructions.circuits.boolean import BooleanGate, LayeredCircuit, all_inputs
+from constructions.circuits.boolean import BooleanGate, LayeredCircuit
 from constructions.networks.affine import Affine
 from constructions.networks.feed_forward import FeedForward, relu
 from numerics.exact.numbers import as_exact, to_float
+from numerics.exact.rationals import as_fraction
 from numerics.exact.systems import Array
 
 if TYPE_CHECKING:
@@ -46,8 +46,6 @@ THIRDS = (Fraction(1, 3), Fraction(2, 3))
 """The thresholds of the source."""
 QUARTERS = (Fraction(1, 4), Fraction(3, 4))
 """Thresholds whose rounding is exact in floating point."""
-LARGEST_EXHAUSTIVE = 16
-"""The largest number of inputs for which a network is checked on all of them by default."""
 LARGEST_NETWORK = 50_000_000
 """The largest number of parameters of a network that is built: 400 MB of weights."""
 
@@ -73,7 +71,7 @@ class CircuitNetwork:
     head: Affine
 
     def maps(self) -> Iterator[FeedForward]:
-        """f_0, zeta_0, f_1, zeta_1, ... in the order of the computation, without the head."""
+        """The maps f_0, zeta_0, f_1, zeta_1, ... in the order of the computation, without the head."""
         for number, step in enumerate(self.steps):
             yield step
             if self.roundings:
@@ -145,18 +143,11 @@ class CircuitNetwork:
         """F(x) in float64, shape (n,), for bits of shape (n, m)."""
         return self.output(to_float(self.parameters), np.asarray(x, dtype=np.float64))
 
-    def to_torch(self, dtype: torch.dtype | None = None) -> torch.nn.Sequential:
-        """A `torch.nn.Sequential` of linear layers and ReLUs with the same weights, float64 by default."""
-        import torch
+    def to_torch(self, dtype: torch.dtype | None = None) -> torch.nn.Module:
+        """The torch module of f_0, zeta_0, ..., and the head, one after the other; float64 by default."""
+        from constructions.networks.torch import to_torch
 
-        modules: list[torch.nn.Module] = []
-        for layer in self.affine_layers():
-            linear = torch.nn.Linear(*layer.weight.shape, dtype=dtype or torch.float64)
-            with torch.no_grad():
-                linear.weight.copy_(torch.from_numpy(to_float(layer.weight).T))
-                linear.bias.copy_(torch.from_numpy(to_float(layer.bias)))
-            modules += [linear, torch.nn.ReLU()]
-        return torch.nn.Sequential(*modules[:-1])
+        return to_torch((*self.maps(), self.head), dtype=dtype)
 
 
 def circuit_network(
@@ -219,7 +210,7 @@ def _check_size(circuit: LayeredCircuit, corrections: Corrections, width: int | 
 def rounding(
     live: int, low: Fraction, high: Fraction, inputs: int | None = None, width: int | None = None
 ) -> FeedForward:
-    """Round the first `live` of `inputs` coordinates (all if None); padded with zeros to a width if given."""
+    """The map that rounds the first `live` of `inputs` coordinates (all if None), padded to a width if one is given."""
     inputs, hidden, outputs = inputs or live, width or 2 * live, width or live
     slope = 1 / (high - low)
     number = int(slope) if slope.denominator == 1 else as_exact([slope])[0]
@@ -245,109 +236,11 @@ def _gate_layers(gates: Sequence[BooleanGate], inputs: int, outputs: int) -> tup
     return Affine(W1, b1), Affine(W2, b2)
 
 
-@dataclass(frozen=True)
-class Verification:
-    """The comparison of a network with its circuit, in exact arithmetic.
-
-    Attributes:
-        inputs: on how many inputs.
-        exhaustive: whether these are all.
-        layers: how many hidden layers were compared on each, the output included.
-        fault: the first difference, in words; None if there is none.
-    """
-
-    inputs: int
-    exhaustive: bool
-    layers: int
-    fault: str | None
-
-
-def verify(network: CircuitNetwork, x: Array | None = None) -> Verification:
-    """Compare every step, every rounded layer and the output of a network with its circuit, in integers.
-
-    Args:
-        network: the network; its own circuit is the reference.
-        x: bits of shape (n, m); all 2^m if None and m <= 16, else 2^16 drawn at random with a fixed seed.
-    """
-    m = network.circuit.inputs
-    exhaustive = x is None and m <= LARGEST_EXHAUSTIVE
-    if x is None:
-        random = np.random.default_rng(0)
-        x = all_inputs(m) if exhaustive else random.integers(0, 2, (2**LARGEST_EXHAUSTIVE, m))
-    expected = _expected(network, x)
-    compared = 0
-    for name, values, denominator in exact_values(network, x):
-        wanted = expected.get(name)
-        if wanted is None:
-            continue
-        compared += 1
-        live = values[:, : wanted.shape[1]] != wanted * denominator
-        wrong = np.any(live, axis=1) | np.any(values[:, wanted.shape[1] :] != 0, axis=1)
-        if wrong.any():
-            word = "".join(str(int(bit)) for bit in x[int(np.argmax(wrong))])
-            return Verification(len(x), exhaustive, compared, f"{name} differs from the circuit on the input {word}")
-    return Verification(len(x), exhaustive, compared, None)
-
-
-def exact_values(network: CircuitNetwork, x: Array) -> Iterator[tuple[str, NDArray[np.float64], int]]:
-    """The exact outputs of f0, zeta0, f1, ..., head: a name, integers (in float64) and their common denominator.
-
-    Raises:
-        ValueError: if an integer exceeds 2^53, so that float64 would not hold it (no network of a circuit gets there).
-    """
-    z, denominator = np.asarray(x, dtype=np.float64), 1
-    blocks = [*(block.layers for block in network.maps()), (network.head,)]
-    for (name, _), layers in zip(network.blocks(), blocks, strict=True):
-        for layer in layers:
-            z, denominator = _exact_affine(layer, z, denominator)
-            z = z if layer is network.head else np.maximum(z, 0)
-        yield name, z, denominator
-
-
-def _exact_affine(layer: Affine, z: NDArray[np.float64], denominator: int) -> tuple[NDArray[np.float64], int]:
-    """The layer's output for the input z / denominator, as integers over a common denominator."""
-    weight, weight_denominator = _integers(layer.weight)
-    bias, bias_denominator = _integers(layer.bias)
-    common = math.lcm(weight_denominator * denominator, bias_denominator)
-    a, b = common // (weight_denominator * denominator), common // bias_denominator
-    largest = float(np.abs(z).max(initial=0)) * float(np.abs(weight).sum(0).max(initial=0)) * a
-    if largest + float(np.abs(bias).max(initial=0)) * b >= 2.0**53:
-        raise ValueError("A value of the network has a numerator beyond 2^53; float64 does not hold it exactly.")
-    result = a * (z @ weight) + b * bias
-    divisor = math.gcd(common, *np.unique(np.abs(result)).astype(np.int64).tolist())
-    return result / divisor, common // divisor
-
-
-def _integers(array: Array) -> tuple[NDArray[np.float64], int]:
-    """An exact array as integers (in float64) and their common denominator."""
-    if array.dtype != object:
-        return array.astype(np.float64), 1
-    denominator = math.lcm(1, *(int(value.q) for value in as_exact(array).ravel().tolist()))
-    return to_float(as_exact(array) * denominator), denominator
-
-
-def _expected(network: CircuitNetwork, x: Array) -> dict[str, Array]:
-    """The bits that f0, zeta0, ..., head should give, by name; after a NOR gate's first step the bit is NOR."""
-    layers = network.circuit.values(np.asarray(x))
-    result: dict[str, Array] = {}
-    for number, (gates, bits) in enumerate(zip(network.circuit.layers, layers[1:], strict=True)):
-        if network.corrections == "steps":
-            negated = np.array([gate.operation == "OR" for gate in gates])
-            stages = [(2 * number, bits ^ negated), (2 * number + 1, bits)]
-        else:
-            stages = [(number, bits)]
-        for stage, values in stages:
-            result[f"f{stage}"] = result[f"zeta{stage}"] = values.astype(np.float64)
-    result["head"] = 2.0 * layers[-1][:, [network.circuit.output]] - 1.0
-    return result
-
-
 def _one_norm(layer: Affine) -> Fraction:
-    total = Fraction(0)
-    for array in layer.arrays():
-        integers, denominator = _integers(array)
-        total += Fraction(int(np.abs(integers).sum()), denominator)
-    return total
+    """The sum of the absolute values of the weights; in whole arrays where they are integers, which most are."""
+    integral = [array for array in layer.arrays() if array.dtype != object]
+    rational = [x for array in layer.arrays() if array.dtype == object for x in np.abs(array).ravel().tolist()]
+    return Fraction(sum(int(np.abs(array).sum()) for array in integral)) + sum(map(as_fraction, rational))
 
 
 def _relu(z: Any) -> Any:

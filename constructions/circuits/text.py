@@ -8,7 +8,7 @@ from constructions.circuits.boolean import ARITY, BooleanCircuit, BooleanGate
 
 
 def parse_circuit(text: str) -> BooleanCircuit:
-    """Read a circuit from text, one statement a line; `#` starts a comment.
+    """The circuit that a text defines, one statement a line; `#` starts a comment.
 
         inputs x1, x2, x3
         both = AND(x1, x2)

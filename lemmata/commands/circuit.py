@@ -12,8 +12,9 @@ import typer
 from certificates.margins.all_layer import circuit_margin_bound
 from certificates.margins.attack import circuit_target, smallest_flip
 from constructions.circuits.boolean import BooleanCircuit, from_truth_table, layered
-from constructions.circuits.relu import QUARTERS, THIRDS, circuit_network, verify
+from constructions.circuits.relu import QUARTERS, THIRDS, circuit_network
 from constructions.circuits.text import parse_circuit
+from constructions.circuits.verification import verify
 from lemmata.commands.console import err, out, refusals
 from lemmata.reports.circuits import network_summary, print_network
 

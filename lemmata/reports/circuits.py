@@ -11,7 +11,8 @@ from rich.table import Table
 from certificates.margins.all_layer import MarginBound
 from certificates.margins.attack import Flip
 from constructions.circuits.boolean import operation_counts
-from constructions.circuits.relu import CircuitNetwork, Verification
+from constructions.circuits.relu import CircuitNetwork
+from constructions.circuits.verification import Verification
 
 __all__ = ["network_summary", "print_network"]
 

@@ -1,10 +1,11 @@
-"""Rational numbers of every kind as fmpq, and their rational roots."""
+"""Rational numbers of every kind as fmpq, their common denominators, and their rational roots."""
 
 from __future__ import annotations
 
 import numbers
+from collections.abc import Iterable
 from fractions import Fraction
-from math import isqrt
+from math import isqrt, lcm
 
 from flint import fmpq, fmpz
 
@@ -12,7 +13,7 @@ RationalLike = int | fmpz | fmpq | Fraction
 
 
 def as_fmpq(value: object) -> fmpq | None:
-    """`value` as a rational if it is an int (NumPy's included), fmpz, fmpq or Fraction, else None."""
+    """The rational number `value` if it is an int (NumPy's included), fmpz, fmpq or Fraction, else None."""
     if isinstance(value, fmpq):
         return value
     if isinstance(value, fmpz):
@@ -32,6 +33,11 @@ def as_fraction(value: RationalLike) -> Fraction:
     if q is None:
         raise ValueError(f"{value!r} of type {type(value).__name__} is no rational number: give int, fmpq or Fraction.")
     return Fraction(int(q.p), int(q.q))
+
+
+def common_denominator(values: Iterable[fmpq]) -> int:
+    """The least positive integer that makes all these numbers integers when they are multiplied by it; 1 for none."""
+    return lcm(*(int(value.q) for value in values))
 
 
 def rational_root(q: fmpq) -> fmpq | None:

@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from math import comb, factorial, lcm, prod
+from math import comb, factorial, prod
 from typing import Any, Literal
 
 import numpy as np
@@ -32,6 +32,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from numerics.exact.balls import as_balls, decided_less
 from numerics.exact.numbers import as_exact
+from numerics.exact.rationals import common_denominator
 
 Exact = int | str | Fraction | fmpq
 Table = ArrayLike | Sequence[Any]
@@ -86,9 +87,9 @@ def erm_failure_probability(surrogate: Table, errors: Table, probabilities: Tabl
     support = [i for i, q in enumerate(masses) if q != 0]
     _check_size(comb(n + len(support) - 1, n), "samples up to order")
     positive = masses[support].tolist()
-    common = lcm(*(int(q.q) for q in positive))
+    common = common_denominator(positive)
     integers = [int(q * common) for q in positive]
-    scale = lcm(*(int(x.q) for x in losses.flat))
+    scale = common_denominator(losses.flat)
     columns = np.array([[int(x * scale) for x in row] for row in losses[:, support]], dtype=object)
     failing = 0
     for counts in _compositions(n, len(support)):

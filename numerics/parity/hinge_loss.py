@@ -21,6 +21,7 @@ from flint import fmpq, fmpz, fmpz_poly
 from numpy.typing import ArrayLike, NDArray
 
 from numerics.exact.numbers import as_exact
+from numerics.exact.rationals import common_denominator
 from numerics.fourier.gaps import support_indices
 from numerics.runs.memory import require_memory
 
@@ -60,8 +61,8 @@ def parity_losses(
     inside = list(support_indices(W.shape[1], support))
     slopes, factors, irrelevant = _reduced(W, inside)
     # everything in integers: pre-activations in units of 1/scale, read-out and output in units of 1/unit
-    scale = math.lcm(*(int(x.q) for x in [*slopes, *factors, *b]))
-    unit = math.lcm(*(int(x.q) for x in [*u, c]))
+    scale = common_denominator([*slopes, *factors, *b])
+    unit = common_denominator([*u, c])
     rows = [tuple(int((x * scale).p) for x in row) for row in zip(slopes, factors, b, strict=True)]
     weights = [int((x * unit).p) for x in u]
     constant, one = int((c * unit).p) * scale, scale * unit
@@ -105,7 +106,7 @@ def _reduced(W: NDArray[np.object_], inside: list[int]) -> tuple[list[fmpq], lis
     leading = next((row for row in rest if np.any(row != 0)), None)
     if leading is None:
         return slopes, [fmpq(0)] * len(slopes), [0] * len(outside)
-    common = math.lcm(*(int(x.q) for x in leading))
+    common = common_denominator(leading)
     entries = [int((x * common).p) for x in leading]
     divisor = math.gcd(*entries)
     v = [entry // divisor for entry in entries]

@@ -11,7 +11,6 @@ Source: hidden-progress, definition-err and lemma-B.9.
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
@@ -19,6 +18,7 @@ from typing import Any
 from flint import fmpq
 
 from numerics.exact.numbers import as_exact
+from numerics.exact.rationals import common_denominator
 from numerics.runs.memory import require_memory
 
 __all__ = ["block_signs", "polynet_error", "signed_sum_counts"]
@@ -58,7 +58,7 @@ def block_signs(relevant: Any, irrelevant: Sequence[Any]) -> tuple[fmpq, fmpq]:
     numbers = as_exact([relevant, *irrelevant]).tolist()
     if not all(isinstance(number, fmpq) for number in numbers):
         raise ValueError(f"The weights of a block must be rational numbers, but they are {numbers}.")
-    scale = math.lcm(*(int(number.q) for number in numbers))
+    scale = common_denominator(numbers)
     v, *u = (int((number * scale).p) for number in numbers)
     counts = signed_sum_counts(u)
     positive = sum(count for total, count in counts.items() if v + total > 0)

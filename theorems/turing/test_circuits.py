@@ -24,7 +24,8 @@ from constructions.circuits.boolean import (
     from_truth_table,
     layered,
 )
-from constructions.circuits.relu import QUARTERS, THIRDS, circuit_network, exact_values, verify
+from constructions.circuits.relu import QUARTERS, THIRDS, circuit_network
+from constructions.circuits.verification import exact_values, verify
 from constructions.networks.affine import Affine
 from constructions.networks.feed_forward import FeedForward
 from theorems.evidence import check, counterexample

@@ -15,7 +15,8 @@ import pytest
 import sympy as sp
 
 from constructions.circuits.boolean import BooleanGate, LayeredCircuit
-from constructions.circuits.relu import QUARTERS, THIRDS, circuit_network, rounding, verify
+from constructions.circuits.relu import QUARTERS, THIRDS, circuit_network, rounding
+from constructions.circuits.verification import verify
 from numerics.exact.numbers import as_exact
 from theorems.evidence import check, counterexample
 from theorems.turing.circuit_families import identity_chain, random_layered, random_sizes
