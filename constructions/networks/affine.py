@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,6 +26,8 @@ class Affine(Layer):
     Raises:
         ValueError: for shapes that do not fit.
     """
+
+    kind: ClassVar[str] = "affine"
 
     weight: Array
     bias: Array = field(default_factory=lambda: np.zeros(0, dtype=np.int64))

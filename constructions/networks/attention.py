@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
@@ -29,6 +29,8 @@ class AttentionLayer(Layer):
         ValueError: if there is no head, an unknown combination or choice of tokens, widths that do not fit, or a causal
             head where the first token alone attends, which would see nothing but itself.
     """
+
+    kind: ClassVar[str] = "attention"
 
     heads: tuple[Head, ...]
     combination: Combination = "residual"
@@ -73,11 +75,6 @@ class AttentionLayer(Layer):
     def join(self, z: Array, outputs: Sequence[Array]) -> Array:
         """The stream after the layer, from the attending tokens z and the outputs of the heads."""
         return np.concatenate(outputs, axis=-1) if self.combination == "concatenate" else sum(outputs, start=z)
-
-    @property
-    def kind(self) -> str:
-        """What tables call it."""
-        return "attention"
 
     @property
     def head_count(self) -> int:

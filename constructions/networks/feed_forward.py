@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from flint import arb
@@ -39,6 +39,8 @@ class FeedForward(Layer):
         ValueError: for no layer or another number of activations, widths that do not fit, or a residual between unequal
             widths.
     """
+
+    kind: ClassVar[str] = "MLP"
 
     layers: tuple[Affine, ...]
     residual: bool = False
@@ -97,11 +99,6 @@ class FeedForward(Layer):
         """
         slopes = math.prod(1.13 if name == "gelu" else 1.0 for name in self.activations)
         return math.prod(self.operator_norms) * slopes + float(self.residual)
-
-    @property
-    def kind(self) -> str:
-        """What tables call it."""
-        return "MLP"
 
     @property
     def unit_count(self) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any, Protocol, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, cast
 
 import numpy as np
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 class Layer:
     """The base of all layers; see the docstring of this module."""
+
+    kind: ClassVar[str] = "layer"  # what tables call it
 
     def arrays(self) -> tuple[Array, ...]:
         """All weights, in the order of the fields."""
@@ -63,11 +65,6 @@ class Layer:
     def writes(self, stream: ResidualStream) -> tuple[str, ...]:
         """The names of the blocks that the layer writes, in the order of the stream."""
         return stream.names(np.flatnonzero(self.write_mask()))
-
-    @property
-    def kind(self) -> str:
-        """What tables call a layer of this type."""
-        return type(self).__name__
 
     @property
     def head_count(self) -> int:

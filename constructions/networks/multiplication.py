@@ -9,6 +9,7 @@ Source: deep-icgd, def-5 and def-6 ("EWML").
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -28,6 +29,8 @@ class Multiplication(Layer):
     Raises:
         ValueError: for shapes that do not fit, or without a head.
     """
+
+    kind: ClassVar[str] = "multiplication"
 
     query: Array
     key: Array
@@ -50,11 +53,6 @@ class Multiplication(Layer):
             products = (product(z, query) * product(z, key)).sum(axis=-1, keepdims=True)
             result = result + products * product(z, value)
         return result
-
-    @property
-    def kind(self) -> str:
-        """What tables call it."""
-        return "multiplication"
 
     @property
     def head_count(self) -> int:

@@ -10,7 +10,7 @@ Source: qstr, definition-rnn-upper; variable-creation, definition-4.4.3 and lemm
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from flint import arb, fmpq
@@ -26,12 +26,9 @@ from numerics.exact.systems import Arithmetic, Array, conversion, number_system
 class _Bounded(Layer):
     """A map of tokens of one width that reads and writes all coordinates and has no weights."""
 
-    width: int
+    kind: ClassVar[str] = "bound"
 
-    @property
-    def kind(self) -> str:
-        """What tables call it."""
-        return "bound"
+    width: int
 
     @property
     def inputs(self) -> int:

@@ -22,7 +22,7 @@ Source: rnn-sgd, definition-3.3; qstr, definition-rnn-upper and definition-rnn-l
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -117,6 +117,8 @@ class RecurrentLayer(Layer):
         ValueError: without a cell, for another moment, or for widths that do not fit.
     """
 
+    kind: ClassVar[str] = "recurrent"
+
     forward: RecurrentCell | None = None
     backward: RecurrentCell | None = None
     moment: Moment = "after"
@@ -182,11 +184,6 @@ class RecurrentLayer(Layer):
             return self.readout.write_mask()
         kept = [np.ones(self.inputs, dtype=bool)] if self.keep_token else []
         return np.concatenate([*(cell.write_mask() for cell in self._cells()), *kept])
-
-    @property
-    def kind(self) -> str:
-        """What tables call it."""
-        return "recurrent"
 
     @property
     def unit_count(self) -> int:

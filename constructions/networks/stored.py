@@ -1,29 +1,28 @@
-"""Stored forms: layers of the vocabulary with so many zeros or repetitions that they are kept without their matrices.
+"""Stored forms: layers with so many zeros or repetitions that they are kept without their matrices.
 
-Rows are tokens (row-vector convention, z W), on a stream of width d. Each form stands for a layer that `dense` gives,
-computes the same function (as the same sums in another order), and has its norm, count, reads and writes:
+Rows are tokens (row-vector convention, z W). Each form stands for a layer that `dense` gives, and computes the same
+function, as the same sums in another order, of the same norm and count, with the same reads and writes:
 
     StoredAttention       an AttentionLayer of ReLU heads, z + sum_h relu(S^h) / T z W_V^h         (def-7),
     StoredFeedForward     a FeedForward of one hidden layer, z + relu(z W_1) W_2                    (def-8),
     StoredMultiplication  a Multiplication with entries 0 and 1                                     (def-6).
 
-The layers of `constructions.descent.block` have thousands of ReLU heads that come in families: the heads of a
-`HeadFamily` share one bilinear form of the stream, B_is = <z_i[query], z_s[key]>, and the coordinates that they move,
-and differ by three numbers,
+The layers of `constructions.descent.block` have thousands of ReLU heads in families that share one bilinear form of the
+stream, B_is = <z_i[query], z_s[key]>, and the coordinates that they move, and differ by three numbers,
 
-    head h:   S_is = slope_h B_is + offset_h z_i[one] z_s[one],     value = coefficient_h z_s[source] -> [target],
+    head h:   S_is = slope_h B_is + offset_h z_i[one] z_s[one],     value = coefficient_h z_s[source] -> [target].
 
-so that a family writes (1/T) sum_s f(B_is) z_s[source] with the sum of ReLUs f = sum_h coefficient_h relu(slope_h t +
-offset_h), as long as the coordinate `one` holds 1.
+So a `HeadFamily` writes (1/T) sum_s f(B_is) z_s[source] with the sum of ReLUs f(t) = sum_h coefficient_h relu(slope_h t
++ offset_h), as long as the coordinate `one` holds 1.
 
 Source: deep-icgd, def-5 to def-8; of def-7 the vector form (its matrix form has queries and keys interchanged).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import reduce
-from typing import Any
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
@@ -39,8 +38,31 @@ from numerics.exact.systems import Array
 _CHUNK = 2**20  # numbers of float64 that the scores of a chunk of heads may take
 
 
+class Stored(Layer):
+    """The base of stored forms: the directions among the fields belong to one stream, all other fields are weights."""
+
+    def __post_init__(self) -> None:
+        stream = self.stream
+        for field in fields(cast(Any, self)):
+            value = getattr(self, field.name)
+            if isinstance(value, Directions):
+                value.require(stream)
+            else:
+                object.__setattr__(self, field.name, np.asarray(value))
+
+    @property
+    def stream(self) -> ResidualStream:
+        """The stream of all directions."""
+        return next(value.stream for value in self._values() if isinstance(value, Directions))
+
+    def _copy(self, z: Array) -> Array:
+        if z.shape[-1] != self.stream.width:
+            raise ValueError(f"The vectors have {z.shape[-1]} coordinates, but the stream has {self.stream.width}.")
+        return np.array(z)
+
+
 @dataclass(frozen=True, eq=False)
-class HeadFamily(Layer):
+class HeadFamily(Stored):
     """H heads with the same bilinear form and the same value up to a factor; see the docstring of the module.
 
     Attributes:
@@ -49,9 +71,7 @@ class HeadFamily(Layer):
         one: the direction that holds the constant 1, shape (1,).
         source: what is read from the attended token, shape (q,).
         target: what is written, shape (q,).
-        slopes: shape (H,).
-        offsets: shape (H,).
-        coefficients: shape (H,).
+        slopes, offsets, coefficients: shape (H,) each.
 
     Raises:
         ValueError: if the shapes do not fit, there is no head, or the directions belong to different streams.
@@ -67,10 +87,7 @@ class HeadFamily(Layer):
     coefficients: Array
 
     def __post_init__(self) -> None:
-        for part in (self.key, self.one, self.source, self.target):
-            part.require(self.query.stream)
-        for name in ("slopes", "offsets", "coefficients"):
-            object.__setattr__(self, name, np.asarray(getattr(self, name)))
+        super().__post_init__()
         shapes = {name: np.shape(getattr(self, name)) for name in ("slopes", "offsets", "coefficients")}
         if len(set(shapes.values())) > 1 or self.slopes.ndim != 1 or not len(self.slopes):
             raise ValueError(f"A family needs H >= 1 slopes, offsets and coefficients each, but has shapes {shapes}.")
@@ -88,7 +105,7 @@ class HeadFamily(Layer):
 
     def head(self, number: int) -> Head:
         """Head ``number``, with key dimension m + 1, whose last component multiplies the constants."""
-        d, m, numbers = self.query.stream.width, len(self.query), self.slopes.dtype
+        d, m, numbers = self.stream.width, len(self.query), self.slopes.dtype
         query, key = np.zeros((d, m + 1), dtype=numbers), np.zeros((d, m + 1), dtype=numbers)
         value = np.zeros((d, d), dtype=numbers)
         query[self.query.coordinates, np.arange(m)] = self.slopes[number]
@@ -139,7 +156,7 @@ class HeadFamily(Layer):
 
 
 @dataclass(frozen=True, eq=False)
-class StoredAttention(Layer):
+class StoredAttention(Stored):
     """Families of ReLU heads, all added to the stream: the stored form of an `AttentionLayer`.
 
     Attributes:
@@ -148,6 +165,8 @@ class StoredAttention(Layer):
     Raises:
         ValueError: if there is no family, or they belong to different streams.
     """
+
+    kind: ClassVar[str] = "attention"
 
     families: tuple[HeadFamily, ...]
 
@@ -161,12 +180,7 @@ class StoredAttention(Layer):
     @property
     def stream(self) -> ResidualStream:
         """The stream of all directions."""
-        return self.families[0].query.stream
-
-    @property
-    def kind(self) -> str:
-        """What tables call it."""
-        return "attention"
+        return self.families[0].stream
 
     @property
     def head_count(self) -> int:
@@ -191,7 +205,7 @@ class StoredAttention(Layer):
 
     def __call__(self, z: Array) -> Array:
         """The stream after the layer, shape (..., T, d)."""
-        result = _copy(z, self.stream)  # every head reads the stream before the layer
+        result = self._copy(z)  # every head reads the stream before the layer
         for family in self.families:
             target = family.target.coordinates
             result[..., target] = result[..., target] + family(z)
@@ -217,7 +231,7 @@ class StoredAttention(Layer):
 
 
 @dataclass(frozen=True, eq=False)
-class StoredFeedForward(Layer):
+class StoredFeedForward(Stored):
     """U ReLU units with a residual and without bias (the stream has a constant for that): a stored `FeedForward`.
 
     Unit u adds coefficient_u relu(sum_b weight_ub z[source_ub]) to the coordinate target_u. Norm and count are those of
@@ -233,31 +247,21 @@ class StoredFeedForward(Layer):
         ValueError: if the shapes do not fit, there is no unit, or the directions belong to different streams.
     """
 
+    kind: ClassVar[str] = "MLP"
+
     source: Directions
     weights: Array
     target: Directions
     coefficients: Array
 
     def __post_init__(self) -> None:
-        self.target.require(self.source.stream)
-        for name in ("weights", "coefficients"):
-            object.__setattr__(self, name, np.asarray(getattr(self, name)))
+        super().__post_init__()
         s, w, t, c = self.source.shape, self.weights.shape, self.target.shape, self.coefficients.shape
         if len(s) != 2 or w != s or t != s[:1] or c != t or not s[0]:
             raise ValueError(
                 "Stored units, U >= 1 of them, need source (U, m), weights (U, m), target (U,) and coefficients (U,), "
                 f"but the shapes are {s}, {w}, {t}, {c}."
             )
-
-    @property
-    def stream(self) -> ResidualStream:
-        """The stream of all directions."""
-        return self.source.stream
-
-    @property
-    def kind(self) -> str:
-        """What tables call it."""
-        return "MLP"
 
     @property
     def unit_count(self) -> int:
@@ -288,7 +292,7 @@ class StoredFeedForward(Layer):
 
     def __call__(self, z: Array) -> Array:
         """The stream after the layer, shape (..., T, d)."""
-        result = _copy(z, self.stream)
+        result = self._copy(z)
         arguments = (z[..., self.source.coordinates] * self.weights).sum(axis=-1)
         written = relu(arguments) * self.coefficients
         np.add.at(result, (..., self.target.coordinates), written)  # pyright: ignore[reportArgumentType]
@@ -304,7 +308,7 @@ class StoredFeedForward(Layer):
 
 
 @dataclass(frozen=True, eq=False)
-class StoredMultiplication(Layer):
+class StoredMultiplication(Stored):
     """H heads of element-wise multiplication with entries 0 and 1: the stored form of a `Multiplication`.
 
     Head h adds <z_i[query_h], z_i[key_h]> z_i[source_h] to the coordinate target_h of the same token.
@@ -319,29 +323,20 @@ class StoredMultiplication(Layer):
         ValueError: if the shapes do not fit, there is no head, or the directions belong to different streams.
     """
 
+    kind: ClassVar[str] = "multiplication"
+
     query: Directions
     key: Directions
     source: Directions
     target: Directions
 
     def __post_init__(self) -> None:
-        for part in (self.key, self.source, self.target):
-            part.require(self.stream)
+        super().__post_init__()
         q, k, s, t = self.query.shape, self.key.shape, self.source.shape, self.target.shape
         if len(q) != 2 or q != k or s != q[:1] or t != s or not s[0]:
             raise ValueError(
                 f"Multiplication heads need query (H, m), key (H, m), source (H,), target (H,), not {q}, {k}, {s}, {t}."
             )
-
-    @property
-    def stream(self) -> ResidualStream:
-        """The stream of all directions."""
-        return self.query.stream
-
-    @property
-    def kind(self) -> str:
-        """What tables call it."""
-        return "multiplication"
 
     @property
     def head_count(self) -> int:
@@ -360,7 +355,7 @@ class StoredMultiplication(Layer):
 
     def __call__(self, z: Array) -> Array:
         """The stream after the layer, shape (..., T, d)."""
-        result = _copy(z, self.stream)
+        result = self._copy(z)
         products = (z[..., self.query.coordinates] * z[..., self.key.coordinates]).sum(axis=-1)
         written = products * z[..., self.source.coordinates]
         np.add.at(result, (..., self.target.coordinates), written)  # pyright: ignore[reportArgumentType]
@@ -383,9 +378,3 @@ class StoredMultiplication(Layer):
     def write_mask(self) -> Array:
         """The coordinates that some head writes."""
         return self.target.mask()
-
-
-def _copy(z: Array, stream: ResidualStream) -> Array:
-    if z.shape[-1] != stream.width:
-        raise ValueError(f"The vectors have {z.shape[-1]} coordinates, but the stream has {stream.width}.")
-    return np.array(z)
