@@ -73,7 +73,7 @@ def _applied_to_arguments(
 def applied_units(
     coefficients: Array, weights: Array, sources: Sequence[Directions], target: Directions
 ) -> StoredFeedForward:
-    """Adds sum_h c_h relu(sum_b a_hb source_b[k]) to target[k] for all k, within each token.
+    """Units that add sum_h c_h relu(sum_b a_hb source_b[k]) to target[k] for all k, within each token.
 
     Args:
         coefficients: c, shape (M,).
@@ -122,7 +122,7 @@ def update_layer(layout: PromptLayout, step_size: fmpq, examples: int) -> Stored
 
 def projection_layer(layout: PromptLayout, lower: Array, upper: Array) -> StoredFeedForward:
     """Layer 2N+4: clips every weight to [lower, upper], arrays of shape (D_N,), and sets all scratch to 0."""
-    w, ones, signs = layout.all_weights, as_exact(np.ones(layout.weight_count, dtype=np.int64)), as_exact([1, -1])
+    w, ones, signs = layout.all_weights, np.full(layout.weight_count, fmpq(1), dtype=object), as_exact([1, -1])
     and_one = Directions.stack([w, layout.one], axis=-1)
     above = StoredFeedForward(and_one, np.stack([ones, -upper], axis=1), w, -ones)
     below = StoredFeedForward(and_one, np.stack([-ones, lower], axis=1), w, ones)
@@ -131,7 +131,7 @@ def projection_layer(layout: PromptLayout, lower: Array, upper: Array) -> Stored
 
 
 def answer_layer(layout: PromptLayout, bound: Any) -> StoredFeedForward:
-    """Copies p(N) into y at the test token only, if |p(N)| <= bound: relu(p - bound t) - relu(-p - bound t)."""
+    """The copy of p(N) into y at the test token only, if |p(N)| <= bound: relu(p - bound t) - relu(-p - bound t)."""
     signs, mask = as_exact([1, -1]), np.full(2, -fmpq(bound), dtype=object)
     sources = [layout.output(layout.depth), layout.block("t")]
     return applied_units(signs, np.stack([signs, mask], axis=1), sources, layout.block("y"))

@@ -183,8 +183,7 @@ def _largest_gradient(function: ReluSum, output: fmpq, label: fmpq) -> fmpq:
 def _mean_attention(layout: SoftmaxLayout, step_size: fmpq, examples: int) -> AttentionLayer:
     """Uniform softmax attention that adds -eta (n+1)/(2n) times the mean of G to w."""
     share = -step_size * fmpq(examples + 1, 2 * examples)
-    value = layout.stream.matrix(
-        {(layout.gradient, layout.all_weights): share * as_exact(np.eye(layout.weight_count, dtype=np.int64))}
-    )
+    each = share * np.eye(layout.weight_count, dtype=object)
+    value = layout.stream.matrix({(layout.gradient, layout.all_weights): each})
     zero = as_exact(np.zeros((layout.stream.width, 1), dtype=np.int64))
     return AttentionLayer((Head(Affine(zero), Affine(zero), Affine(as_exact(value)), causal=False),))

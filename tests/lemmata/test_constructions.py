@@ -18,6 +18,7 @@ CONSTRUCTIONS = {
     "circuit": lambda: lm.circuit_network("0110"),
     "machine": lambda: lm.compile_machine("bb2", 4),
     "descent": lambda: lm.gradient_descent_block(*BLOCK),
+    "softmax descent": lambda: lm.softmax_descent_block(*BLOCK, 2),
     "polynet": lambda: lm.parity.polynet(4, 2),
     "two-layer parity": lambda: lm.parity.relu_network(4, 2),
     "quadratic": lambda: lm.parity.quadratic_network(4, 2, 2),
