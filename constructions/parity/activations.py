@@ -23,7 +23,7 @@ class Ramp:
     """The ReLU z -> max(z, 0)."""
 
     def __call__(self, z: Any) -> Any:
-        """max(z, 0)."""
+        """The positive part max(z, 0)."""
         return _positive_part(z)
 
 
@@ -37,7 +37,7 @@ class Power:
         _require(self.degree >= 1, f"The degree of a power must be at least 1, not {self.degree}.")
 
     def __call__(self, z: Any) -> Any:
-        """z^degree."""
+        """The power z^degree."""
         return z**self.degree
 
 
@@ -145,7 +145,7 @@ def _floor(z: Any) -> Any:
 
 
 def _quarter_turn_sine(z: Any) -> Any:
-    """sin(pi z / 2)."""
+    """The sine of z quarter turns, sin(pi z / 2)."""
     if not isinstance(z, np.ndarray):
         return (z * (math.pi / 2)).sin()
     if z.dtype != object:

@@ -14,17 +14,16 @@ Source: feature-emergence, theorem-7.8 and its sharpening.
 
 import itertools
 import math
-import operator
-from collections.abc import Iterable
 
 import numpy as np
 from flint import fmpq
 
 from constructions.networks.homogeneous import HomogeneousNetwork
+from constructions.parity.support import Support, checked_support
 from numerics.exact.cyclotomic.numbers import sqrt_rational
 
 
-def sparse_parity_network(n: int, support: int | Iterable[int], exact: bool = False) -> HomogeneousNetwork:
+def sparse_parity_network(n: int, support: Support, exact: bool = False) -> HomogeneousNetwork:
     """The network of 2^(k-1) neurons with the largest L_{2,k+1} margin for the parity of the support.
 
     The directions have squared norm k + 1 and entries +-1 in ``u``, +-1/sqrt(2) in ``w``: optimal neurons
@@ -32,9 +31,9 @@ def sparse_parity_network(n: int, support: int | Iterable[int], exact: bool = Fa
     -1)``.
 
     Args:
-        n: the number of inputs. support: the k distinct indices S in 0..n-1; or the integer k, which stands
-        for 0..k-1. exact: fmpq for ``u`` and the masses and Cyclotomic for ``w`` (the only place of the
-        root), instead of float64.
+        n: the number of inputs.
+        support: the k distinct indices S in 0..n-1; or the integer k, which stands for 0..k-1.
+        exact: fmpq for ``u`` and the masses and Cyclotomic for ``w`` (the only place of the root), instead of float64.
 
     Returns:
         A network with D = n, L = 2, degree k, total mass 1.
@@ -55,21 +54,3 @@ def sparse_parity_network(n: int, support: int | Iterable[int], exact: bool = Fa
         readout[neuron] = [math.prod(sigma) * root, -math.prod(sigma) * root]
     masses = np.full(len(patterns), number(1) / len(patterns), dtype=dtype)
     return HomogeneousNetwork(hidden, readout, masses, k, number(k + 1))
-
-
-def checked_support(n: int, support: int | Iterable[int]) -> list[int]:
-    """The indices of the support in the given order, or ValueError."""
-    if isinstance(support, Iterable):
-        indices = [operator.index(i) for i in support]
-    else:
-        indices = list(range(operator.index(support)))
-    k = len(indices)
-    if k < 1 or k > n:
-        raise ValueError(f"The parity must be taken of 1 <= k <= n inputs, but k = {k} and n = {n}.")
-    outside = [i for i in indices if not 0 <= i < n]
-    if outside:
-        raise ValueError(f"The support must lie in 0..{n - 1}, but it contains {outside}.")
-    if len(set(indices)) < k:
-        repeated = sorted({i for i in indices if indices.count(i) > 1})
-        raise ValueError(f"The support must not repeat an index, but it repeats {repeated}.")
-    return indices

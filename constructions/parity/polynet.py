@@ -1,4 +1,9 @@
-"""PolyNets: products of linear forms."""
+"""PolyNets: products of affine forms, prod_i (w_i . x + b_i), one of which is a parity as it stands.
+
+With the rows w_j = e_j for j in S and no biases the network is chi_S(x) = prod_{j in S} x_j itself, on all real inputs.
+
+Source: hidden-progress, construction-polynet.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from constructions.networks.held import checked_inputs, hold_weights, torch_module
-from constructions.parity.max_margin import checked_support
-from constructions.parity.two_layer import Support
+from constructions.parity.support import Support, checked_support
 from numerics.exact.numbers import as_exact
 from numerics.exact.systems import Array
 
@@ -23,7 +27,10 @@ class PolyNet:
     """The network f(x) = prod_i (w_i . x + b_i).
 
     Attributes:
-        weights: the w_i, shape (k, n). bias: the b_i, shape (k,). Numbers and errors as for `TwoLayerNetwork`.
+        weights: the w_i, shape (k, n).
+        bias: the b_i, shape (k,).
+
+    Numbers and errors as for `constructions.parity.two_layer.TwoLayerNetwork`.
     """
 
     weights: Array = field(repr=False)

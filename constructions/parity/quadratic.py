@@ -18,8 +18,7 @@ from flint import fmpq
 from numpy.typing import ArrayLike
 
 from constructions.networks.held import checked_inputs, held_weights, torch_module
-from constructions.parity.max_margin import checked_support
-from constructions.parity.two_layer import Support
+from constructions.parity.support import Support, checked_support
 from numerics.exact.numbers import as_exact, to_float
 from numerics.exact.systems import Array
 
@@ -33,7 +32,8 @@ class QuadraticNetwork:
 
     Attributes:
         layers: the pairs (W_i, b_i) of shapes (r_i, r_(i-1)) and (r_i,), with r_0 = n.
-        readout: u, shape (r_(L-1),). output_bias: one number.
+        readout: u, shape (r_(L-1),).
+        output_bias: one number.
 
     Weights are float64, or all exact (fmpq) if one of them is an object array. They are copied, read-only.
 
@@ -99,9 +99,11 @@ def quadratic_network(
     """The network with L = depth layers (L - 1 hidden ones) that equals chi_S, for 1 <= |S| <= 2^(L-1).
 
     Args:
-        n: the number of inputs. support: the k distinct indices of S in 0..n-1, or the integer k for 0..k-1.
-        depth: L >= 2. output_bias: whether the last hidden layer has one neuron and the read-out a bias -1, or two
-            neurons and none. exact: fmpq weights instead of float64 (the same dyadic numbers).
+        n: the number of inputs.
+        support: the k distinct indices of S in 0..n-1, or the integer k for 0..k-1.
+        depth: L >= 2.
+        output_bias: whether the last hidden layer has one neuron and the read-out a bias -1, or two neurons and none.
+        exact: fmpq weights instead of float64 (the same dyadic numbers).
 
     Raises:
         ValueError: if S is no nonempty set of indices in 0..n-1, depth < 2, or |S| > 2^(depth-1).

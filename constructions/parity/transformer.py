@@ -38,7 +38,7 @@ from scipy.special import ndtr
 from constructions.networks.affine import Affine
 from constructions.networks.legacy_attention import AttentionHead
 from constructions.networks.stream import ResidualStream
-from constructions.parity.max_margin import checked_support
+from constructions.parity.support import checked_support
 from numerics.exact.balls import as_balls
 from numerics.exact.numbers import to_float
 from numerics.exact.systems import Array, number_system, product

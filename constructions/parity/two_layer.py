@@ -1,8 +1,8 @@
-"""Networks whose output is a parity chi_S(x) = prod_{i in S} x_i of sign vectors x, with explicit weights.
+"""Networks with one hidden layer whose output is a parity chi_S(x) = prod_{i in S} x_i of sign vectors x.
 
 The parity of k signs is a function of their sum s = sum_{i in S} x_i, or of the number m = (k + s)/2 of entries +1:
-chi_S = (-1)^(k-m), which alternates on s = -k, -k+2, ..., k. Every network with one hidden layer below reads s only,
-through rows w_S = 1_S, and its activation or its second layer draws the alternating values:
+chi_S = (-1)^(k-m), which alternates on s = -k, -k+2, ..., k. Every network here reads s only, through rows w_S = 1_S,
+and its activation or its second layer draws the alternating values:
 
 - `relu_network`: a sum of ramps whose slopes change at each value. On consecutive integers an alternating sequence
   y_{m+1} = -y_m has the second difference y_{m+1} - 2 y_m + y_{m-1} = -4 y_m, so that, with y_m = (-1)^(k-m),
@@ -12,7 +12,6 @@ through rows w_S = 1_S, and its activation or its second layer draws the alterna
 - `neuron`: one neuron whose activation itself interpolates: `Zigzag`, `OscillatingPolynomial`, `TriangleWave`,
   `Sinusoid` (constructions.parity.activations).
 - `post_step_network`: ramps as they stand after one gradient step on a ReLU network, with a second layer.
-- `PolyNet`: a product of k linear functions.
 
 One forward pass serves float64 and exact rational numbers (object arrays), and the activations serve torch too.
 
@@ -22,7 +21,7 @@ Source: hidden-progress, section 5.3, appendix B.4.1 (architectures), lemma B.4 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -32,14 +31,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from constructions.networks.held import checked_inputs, hold_weights, torch_module
 from constructions.parity.activations import Activation, Power, Ramp, alternating_polynomial
-from constructions.parity.max_margin import checked_support
+from constructions.parity.support import Support, checked_support
 from numerics.exact.numbers import as_exact, to_float
 from numerics.exact.systems import Array
 
 if TYPE_CHECKING:
     import torch
 
-Support = int | Iterable[int]
 _HALF = fmpq(1, 2)
 
 
@@ -51,8 +49,11 @@ class TwoLayerNetwork:
     """The network f(x) = readout . activation(hidden x + bias) + output_bias.
 
     Attributes:
-        hidden: W, shape (r, n). bias: b, shape (r,). readout: u, shape (r,). output_bias: one number.
+        hidden: W, shape (r, n).
+        bias: b, shape (r,).
+        readout: u, shape (r,).
         activation: applied entry by entry.
+        output_bias: one number.
 
     Weights are float64, or all exact if one of them is given as an object array or an fmpq: then integers, fractions
     and fmpq are accepted and held as fmpq. The arrays are copied, read-only.
@@ -124,7 +125,8 @@ def relu_network(n: int, support: Support, *, output_bias: bool = True, exact: b
     Neuron j has the kink m = j; j runs over 0..k-1, and over -1..k-1 without an output bias.
 
     Args:
-        n: the number of inputs. support: the k distinct indices of S in 0..n-1, or the integer k for 0..k-1.
+        n: the number of inputs.
+        support: the k distinct indices of S in 0..n-1, or the integer k for 0..k-1.
         output_bias: whether the constant (-1)^k is an output bias or is drawn by the further neuron.
         exact: fmpq weights instead of float64 (all weights are dyadic, so both are the same numbers).
 
@@ -232,7 +234,7 @@ def _network(
 
 
 def _compatible_nodes(moments: list[fmpq]) -> list[fmpq]:
-    """k distinct nodes b_i such that the moments 0..k are those of some weights on them; see `power_network`."""
+    """The k distinct nodes b_i such that the moments 0..k are those of some weights on them; see `power_network`."""
     k = len(moments) - 1
     if k % 2:
         return [fmpq(i) for i in range(-(k // 2), k // 2 + 1)]
