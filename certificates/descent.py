@@ -30,6 +30,7 @@ from numerics.descent.errors import (
     trajectory_error,
 )
 from numerics.exact.balls import precision
+from numerics.exact.integers import checked_integer
 from numerics.exact.numbers import as_exact, to_float
 from numerics.functions.interpolation import sup_error
 from numerics.functions.relu_sums import ReluSum
@@ -88,12 +89,9 @@ class StepCertificate:
         Raises:
             ValueError: if steps is no integer >= 1.
         """
-        if not isinstance(steps, int | np.integer) or steps < 1:
-            raise ValueError(f"steps must be an integer, at least 1, not {steps!r}.")
+        errors = [self.recursion.gradient] * checked_integer("The number of steps", steps, 1)
         with precision(_BITS):
-            return [
-                _upper(d) for d in trajectory_error([self.recursion.gradient] * steps, self.step_size, self.lipschitz)
-            ]
+            return [_upper(d) for d in trajectory_error(errors, self.step_size, self.lipschitz)]
 
 
 def certify_step(

@@ -18,10 +18,10 @@ from flint import fmpq
 from certificates.characters.tables import CharacterTable, product_characters
 from constructions.representations.young import Partition, partitions
 from numerics.exact.cyclotomic.numbers import cosine, rational, root_of_unity
+from numerics.exact.integers import checked_integer
 
 __all__ = [
     "abelian_characters",
-    "check_at_least",
     "check_cyclic_orders",
     "cyclic_characters",
     "dicyclic_characters",
@@ -57,7 +57,7 @@ def dihedral_characters(n: int) -> CharacterTable:
 
     Classes: r^0, r^1, .., r^floor(n/2), then the reflections t (for even n those r^k t with even and with odd k).
     """
-    check_at_least(n, 3, "dihedral group of order 2n")
+    checked_integer("n of the dihedral group of order 2n", n, 3)
     powers = range(n // 2 + 1)
     reflections = 1 if n % 2 else 2
     rows: list[tuple[str, list[Any]]] = [
@@ -86,7 +86,7 @@ def dicyclic_characters(m: int) -> CharacterTable:
     Classes: a^0, a^1, .., a^m, then x a^k with even k and with odd k. The representation E_j of degree 2, with
     character 2 cos(pi j k/m) at a^k, is of real type for even j and of quaternionic type for odd j.
     """
-    check_at_least(m, 2, "dicyclic group of order 4m")
+    checked_integer("m of the dicyclic group of order 4m", m, 2)
     powers = range(m + 1)
     signs = [(-1) ** k for k in powers]
     image = root_of_unity(1, 4) if m % 2 else rational(1)  # of x where a goes to -1, because x^2 = a^m
@@ -148,12 +148,6 @@ def check_cyclic_orders(factors: Sequence[int]) -> None:
     """The check that the orders of cyclic factors are integers >= 2, at least one; ``ValueError`` otherwise."""
     if not factors or any(isinstance(f, bool) or not isinstance(f, int | np.integer) or f < 2 for f in factors):
         raise ValueError(f"The orders of the cyclic factors must be integers >= 2, at least one, not {factors!r}.")
-
-
-def check_at_least(value: int, least: int, what: str) -> None:
-    """The check that the parameter of a family is an integer of at least ``least``; ``ValueError`` otherwise."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise ValueError(f"The {what} needs an integer of at least {least}, not {value!r}.")
 
 
 @cache

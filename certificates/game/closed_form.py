@@ -20,11 +20,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from certificates.characters.families import check_at_least, check_cyclic_orders
+from certificates.characters.families import check_cyclic_orders
 from certificates.characters.tables import CharacterTable
 from certificates.game.equalising import equalising_class_weights, equalising_masses, spectral_sum
 from certificates.game.margin_game import GameSolution, MarginGame, margin_scale, solve, verify
 from numerics.exact.cyclotomic.numbers import Cyclotomic, rational, sqrt_rational
+from numerics.exact.integers import checked_integer
 
 __all__ = ["abelian_margin", "closed_form_margin", "dicyclic_margin", "dihedral_margin", "solve_table"]
 
@@ -64,14 +65,14 @@ def abelian_margin(factors: Sequence[int]) -> Cyclotomic:
 
 def dihedral_margin(n: int) -> Cyclotomic:
     """The max margin of the dihedral group of order 2n, n >= 3, exactly."""
-    check_at_least(n, 3, "dihedral group of order 2n")
+    checked_integer("n of the dihedral group of order 2n", n, 3)
     linear = 1 if n % 2 else 3
     return _margin(2 * n, linear + (n - 1 if n % 2 else n - 2) * 2 * sqrt_rational(2))
 
 
 def dicyclic_margin(m: int) -> Cyclotomic:
     """The max margin of the dicyclic group of order 4m, m >= 2, exactly; m = 2 is the quaternion group."""
-    check_at_least(m, 2, "dicyclic group of order 4m")
+    checked_integer("m of the dicyclic group of order 4m", m, 2)
     linear = 1 + 2 * sqrt_rational(2) if m % 2 else rational(3)
     return _margin(4 * m, linear + 8 * (m // 2) + (m - 1) // 2 * 4 * sqrt_rational(2))
 

@@ -21,6 +21,7 @@ from flint import arb, fmpq
 
 from certificates.game.margin_game import MarginGame, optimal_strategy
 from numerics.exact.balls import as_balls, ball_max, ball_min, precision
+from numerics.exact.numbers import exact_midpoint
 
 __all__ = ["GameEnclosure", "bounds_of", "enclose"]
 
@@ -74,10 +75,8 @@ def bounds_of(game: MarginGame, z: np.ndarray, t: np.ndarray, bits: int = 128) -
         above = ball_max((defects @ class_weights) / weights)
         # the ball of `margin_scale`, whose square root may lie in no supported cyclotomic field
         scale = arb(factorial(game.factors)) / arb((game.factors + 1) * game.table.order).sqrt() ** (game.factors + 1)
-        ends = [
-            _rational(end) for end in (below.lower(), above.upper(), (scale * below).lower(), (scale * above).upper())
-        ]
-    return GameEnclosure(game, rational_z, rational_t, *ends)
+        ends = (below.lower(), above.upper(), (scale * below).lower(), (scale * above).upper())
+    return GameEnclosure(game, rational_z, rational_t, *map(exact_midpoint, ends))
 
 
 def _nonnegative(name: str, vector: np.ndarray, length: int) -> np.ndarray:
@@ -85,9 +84,3 @@ def _nonnegative(name: str, vector: np.ndarray, length: int) -> np.ndarray:
     if vector.shape != (length,) or not np.all(np.isfinite(vector)) or not np.any(vector > 0):
         raise ValueError(f"{name} must hold {length} finite numbers, one of them positive, but is {vector}.")
     return np.array([fmpq(*float(max(entry, 0.0)).as_integer_ratio()) for entry in vector], dtype=object)
-
-
-def _rational(end: arb) -> fmpq:
-    """The exact value of a ball of radius zero."""
-    mantissa, exponent = end.man_exp()
-    return fmpq(mantissa) * fmpq(2) ** int(exponent)

@@ -277,8 +277,3 @@ def optimal_strategy(payoff: np.ndarray) -> tuple[np.ndarray, float]:
             "Fold the game (certificates.game.rational.RationalGame): the program gets smaller, its value stays."
         )
     return result.x[:-1], float(result.x[-1])
-
-
-def _refuse_wrong_factors(factors: int) -> None:
-    if isinstance(factors, bool) or not isinstance(factors, int | np.integer) or factors < 2:
-        raise ValueError(f"A product has an integer number of factors, at least 2, not {factors!r}.")

@@ -13,6 +13,7 @@ from flint import arb, fmpq, fmpz
 
 from numerics.exact.balls import precision
 from numerics.exact.cyclotomic.numbers import Cyclotomic
+from numerics.exact.integers import checked_integer
 
 __all__ = ["outward_decimals", "reciprocal_decimals"]
 
@@ -44,8 +45,7 @@ def reciprocal_decimals(low: dict[int, Fraction], high: dict[int, Fraction], dig
 
 def _outward(floor: Callable[[int], int], ceiling: Callable[[int], int], digits: int) -> tuple[str, str]:
     """The decimals floor(places) and ceiling(places) times 10^-places, for the least number of places that serves."""
-    if isinstance(digits, bool) or not isinstance(digits, int) or digits < 1:
-        raise ValueError(f"A decimal needs at least one significant digit, an integer, not {digits!r}.")
+    digits = checked_integer("The number of significant digits", digits, 1)
     places = 0
     while (units := floor(places)) < 10 ** (digits - 1):
         places += max(1, digits - len(str(units)))

@@ -26,7 +26,8 @@ from scipy.sparse.csgraph import connected_components
 
 from constructions.circuits.relu import CircuitNetwork
 from numerics.exact.balls import as_balls, ball_max, ball_min, precision
-from numerics.exact.numbers import to_float
+from numerics.exact.numbers import exact_midpoint, to_float
+from numerics.exact.rationals import as_fraction
 from numerics.exact.systems import Array
 
 __all__ = [
@@ -229,8 +230,7 @@ def _positive_definite(matrix: Array) -> bool:
 
 def lower_end(ball: arb) -> Fraction:
     """The lower end of a ball, rounded down, as an exact fraction."""
-    mantissa, exponent = ball.lower().man_exp()
-    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+    return as_fraction(exact_midpoint(ball.lower()))
 
 
 def _ball(value: Real | None) -> arb:

@@ -86,14 +86,15 @@ def _float_element(x: object) -> object:
     if isinstance(x, arb):
         if not x.is_finite():
             raise ValueError("the ball is not finite, so no float is near it.")
-        return _float_element(_exact_midpoint(x))
+        return _float_element(exact_midpoint(x))
     q = as_fmpq(x)
     if q is None:
         raise ValueError(f"a {type(x).__name__} is not a real number of the library.")
     return int(q.p) / int(q.q)
 
 
-def _exact_midpoint(ball: arb) -> fmpq:
+def exact_midpoint(ball: arb) -> fmpq:
+    """The midpoint of a finite ball, which is a binary fraction; of a ball of radius zero its value."""
     mantissa, exponent = ball.mid().man_exp()
     return fmpq(mantissa) * fmpq(2) ** int(exponent)
 

@@ -64,7 +64,7 @@ def test_weights_must_fit() -> None:
         certify_step(block, tanh, weights=[fmpq(0)])
     with pytest.raises(ValueError, match="weights must lie in the box"):
         certify_step(block, tanh, weights=[fmpq(2)] * 9)
-    with pytest.raises(ValueError, match="steps must be an integer, at least 1"):
+    with pytest.raises(ValueError, match="number of steps must be an integer >= 1"):
         certify_step(block, tanh).trajectory_error(0)
 
 

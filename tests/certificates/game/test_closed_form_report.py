@@ -147,8 +147,8 @@ def test_refused_factors(wrong):
 @pytest.mark.parametrize("wrong", [2, -1, 2.0, True])
 def test_refused_sizes(wrong):
     for function in (dihedral_characters, dihedral_margin):
-        with pytest.raises(ValueError, match="at least 3"):
+        with pytest.raises(ValueError, match="n of the dihedral group of order 2n must be an integer >= 3"):
             function(wrong)
     for function in (dicyclic_characters, dicyclic_margin):
-        with pytest.raises(ValueError, match="at least 2"):
+        with pytest.raises(ValueError, match="m of the dicyclic group of order 4m must be an integer >= 2"):
             function(1 if wrong == 2 else wrong)

@@ -34,7 +34,7 @@ def test_decimals_of_irrational_numbers():
 
 @pytest.mark.parametrize("digits", [0, -1, 2.5, True])
 def test_wrong_numbers_of_digits_are_refused(digits):
-    with pytest.raises(ValueError, match="at least one significant digit"):
+    with pytest.raises(ValueError, match="significant digits must be an integer >= 1"):
         certify_group(parse_group("Z3")).enclosure(digits)
     with pytest.raises(ValueError, match="positive number"):
         outward_decimals(fmpq(0), fmpq(1), 5)
