@@ -30,7 +30,7 @@ from math import comb, isqrt, lcm
 import numpy as np
 from flint import arb, fmpq, fmpz_mat
 
-from certificates.duality.features import FeatureTable, checked_support, parity_labels
+from certificates.duality.features import FeatureTable, parity_labels, sorted_support
 
 __all__ = ["FitCertificate", "best_fit", "certify", "fit_all_parities", "theorem_bound", "verify"]
 
@@ -81,7 +81,7 @@ def best_fit(table: FeatureTable, support: Iterable[int], radius: Fraction | int
     """
     import cvxpy  # slow to import
 
-    S, R = checked_support(support, table.inputs), _radius(radius)
+    S, R = sorted_support(support, table.inputs), _radius(radius)
     psi, labels = table.floats(), parity_labels(S, table.inputs)
     rows = len(psi)
     w, slack = cvxpy.Variable(table.dimension), cvxpy.Variable(rows, nonneg=True)
@@ -110,7 +110,7 @@ def certify(
     Raises:
         ValueError: as `verify`.
     """
-    S, R = checked_support(support, table.inputs), _radius(radius)
+    S, R = sorted_support(support, table.inputs), _radius(radius)
     w = [_rounded(x) for x in weights]
     norm = _root_above(sum((x * x for x in w), start=Fraction(0)))
     shrunk = tuple(x * R / norm if norm > R else x for x in w)
@@ -129,7 +129,7 @@ def verify(table: FeatureTable, certificate: FitCertificate) -> None:
     Raises:
         ValueError: naming what fails: the sizes, a dual entry outside [0, 1], the norm of the weights, a bound.
     """
-    S, R = checked_support(certificate.support, table.inputs), _radius(certificate.radius)
+    S, R = sorted_support(certificate.support, table.inputs), _radius(certificate.radius)
     alpha, w = certificate.dual, certificate.weights
     _check_sizes(table, alpha, w)
     outside = [i for i, x in enumerate(alpha) if not 0 <= x <= 1]

@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 __all__ = [
     "LARGEST_INPUTS",
     "FeatureTable",
-    "checked_support",
     "feature_table",
     "normalised",
     "parity_correlations",
     "parity_labels",
+    "sorted_support",
     "tabulate",
     "tangent_features",
 ]
@@ -174,8 +174,8 @@ def parity_labels(support: tuple[int, ...], n: int) -> NDArray[Any]:
     return _points(n)[:, list(support)].prod(axis=1)
 
 
-def checked_support(support: Iterable[int], n: int) -> tuple[int, ...]:
-    """The set S of a parity, increasing.
+def sorted_support(support: Iterable[int], n: int) -> tuple[int, ...]:
+    """The set S of a parity, increasing; the empty set is that of the constant 1.
 
     Raises:
         ValueError: if it is no set of inputs 0, ..., n - 1.

@@ -27,6 +27,7 @@ from flint import fmpq
 
 from constructions.networks.homogeneous import HomogeneousNetwork
 from constructions.networks.inputs import group_inputs, sign_inputs
+from constructions.parity.support import checked_support
 from numerics.exact.cyclotomic.numbers import Cyclotomic, rational, sqrt_rational
 from numerics.exact.numbers import is_exact
 from numerics.groups.tables import FiniteGroup
@@ -128,10 +129,8 @@ def parity_task(n: int, support: tuple[int, ...]) -> Task:
     Raises:
         ValueError: unless the support is nonempty and lists distinct coordinates in 0..n-1.
     """
-    if not support or len(set(support)) != len(support) or not all(0 <= i < n for i in support):
-        raise ValueError(f"The support must list distinct coordinates in 0..{n - 1}, at least one, not {support}.")
-    inputs = sign_inputs(n)
-    return Task(f"parity of {support} in {n} bits", inputs, (1 - np.prod(inputs[:, list(support)], axis=1)) // 2, 2)
+    inputs, indices = sign_inputs(n), checked_support(n, support)
+    return Task(f"parity of {support} in {n} bits", inputs, (1 - np.prod(inputs[:, indices], axis=1)) // 2, 2)
 
 
 def class_function_weights(group: FiniteGroup, per_element: np.ndarray) -> ClassWeights:

@@ -16,6 +16,7 @@ from flint import fmpq
 from certificates.saddle.certificate import MarginCertificate
 from certificates.saddle.pair import judge, only_wrong_label, parity_task
 from constructions.parity.max_margin import sparse_parity_network
+from constructions.parity.support import checked_support
 from numerics.exact.cyclotomic.numbers import Cyclotomic, sqrt_rational
 
 __all__ = ["certify_parity", "parity_bound"]
@@ -36,8 +37,8 @@ def certify_parity(n: int, support: int | Iterable[int], exact: bool = True) -> 
     Raises:
         ValueError: for k < 1, k > n, repeated or out-of-range coordinates.
     """
-    coordinates = tuple(range(support)) if isinstance(support, int) else tuple(support)
-    network = sparse_parity_network(n, support if isinstance(support, int) else coordinates, exact=exact)
+    coordinates = tuple(checked_support(n, support))
+    network = sparse_parity_network(n, coordinates, exact=exact)
     weights = only_wrong_label(parity_task(n, coordinates))
     bound = parity_bound(len(coordinates))
     return MarginCertificate(weights.task.name, bound, network, weights, judge(network, weights, bound))
