@@ -1,8 +1,10 @@
 """Long work in items: many independent runs, each kept in a file of its own, in parallel and resumable.
 
 An item is a key with settings, and its result a function of the settings alone: seeds belong to them. With a folder,
-the file `<key>.json` holds {"settings": ..., "result": ...}. It is written at one stroke once the result is there,
-and kept while the settings are the same: so a killed run continues where it was, and changed settings start anew.
+the file `<key>.json` holds {"settings": ..., "code": ..., "result": ...}. It is written at one stroke once the result
+is there, and kept while the settings and the code (a fingerprint, see `numerics.runs.definitions`) are the same: so a
+killed run continues where it was, and changed settings or changed code start anew. A file that cannot be read is
+computed again, and `Done.note` says so; temporary files that a killed run has left are removed.
 
 Files are written by the process that calls `run`, so that workers of an executor may be on other machines.
 """
@@ -28,11 +30,15 @@ Json = Any
 
 @dataclass(frozen=True)
 class Done:
-    """What became of an item: ``kept`` from an earlier run, computed now, or failed with ``error``."""
+    """What became of an item: ``kept`` from an earlier run, computed now, or failed with ``error``.
+
+    ``note`` says why a file that was there was not kept, if there was one.
+    """
 
     key: str
     kept: bool = False
     error: Exception | None = None
+    note: str | None = None
 
 
 class FailedItemsError(RuntimeError):
@@ -50,6 +56,7 @@ def run(
     folder: Path | None = None,
     executor: Executor | None = None,
     on_done: Callable[[Done], None] | None = None,
+    code: str = "",
 ) -> dict[str, Json]:
     """Apply ``work`` to the settings of every item; return the results by key, in the order of ``settings``.
 
@@ -61,6 +68,7 @@ def run(
         folder: for the files, made if missing; without it nothing is kept.
         executor: runs the items; without it they run here, one after the other. It is not shut down.
         on_done: called for every item as it is done, kept items first.
+        code: a fingerprint of ``work``; items of another are not kept.
 
     Raises:
         ValueError: before anything is run, if a key is no file name, two differ by case only, or settings are no JSON.
@@ -70,27 +78,31 @@ def run(
     _check_keys(plain)
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
+        _remove_temporaries(folder, plain)
     report = on_done or (lambda _: None)
     results: dict[str, Json] = {}
     errors: dict[str, Exception] = {}
+    notes: dict[str, str] = {}
     for key, value in plain.items():
-        document = None if folder is None else _kept(folder / f"{key}.json", value)
-        if document is not None:
-            results[key] = document["result"]
+        kept = None if folder is None else _kept(folder / f"{key}.json", value, code)
+        if isinstance(kept, str):
+            notes[key] = kept
+        elif kept is not None:
+            results[key] = kept["result"]
             report(Done(key, kept=True))
     todo = {key: value for key, value in plain.items() if key not in results}
     for key, outcome in _outcomes(work, todo, executor):
         try:
             result = _as_json(outcome(), f"The result of {key}")
             if folder is not None:
-                data = json.dumps({"settings": plain[key], "result": result}, allow_nan=False) + "\n"
+                data = json.dumps({"settings": plain[key], "code": code, "result": result}, allow_nan=False) + "\n"
                 write_atomically(data.encode("utf-8"), folder / f"{key}.json")
         except Exception as error:  # whatever happens in an item belongs to it
             errors[key] = error
-            report(Done(key, error=error))
+            report(Done(key, error=error, note=notes.get(key)))
         else:
             results[key] = result
-            report(Done(key))
+            report(Done(key, note=notes.get(key)))
     if errors:
         raise FailedItemsError(errors, results)
     return {key: results[key] for key in plain}
@@ -133,14 +145,35 @@ def _as_json(value: Json, what: str) -> Json:
         raise ValueError(f"{what} cannot be written as JSON ({error}).") from error
 
 
-def _kept(path: Path, settings: Json) -> dict[str, Json] | None:
-    """The document in a file if it belongs to these settings; None otherwise."""
+def _remove_temporaries(folder: Path, keys: Mapping[str, Json]) -> None:
+    """Remove what `write_atomically` leaves when it is killed: .<key>.json.<eight hexadecimal digits>."""
+    for path in folder.glob(".*.json.*"):
+        key, _, tail = path.name[1:].partition(".json.")
+        if key in keys and re.fullmatch(r"[0-9a-f]{8}", tail):
+            path.unlink(missing_ok=True)
+
+
+def _kept(path: Path, settings: Json, code: str) -> dict[str, Json] | str | None:
+    """The document in a file if it belongs to these settings and this code, else why not; None without a file."""
     try:
-        document = json.loads(path.read_bytes())
-    except (OSError, ValueError):
+        data = path.read_bytes()
+    except FileNotFoundError:
         return None
-    same = isinstance(document, dict) and document.keys() == {"settings", "result"}
+    except OSError as error:
+        return f"the file cannot be read ({error})"
+    try:
+        document = json.loads(data, parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
+        return f"the file is no JSON ({type(error).__name__})"
+    if not isinstance(document, dict) or document.keys() != {"settings", "code", "result"}:
+        return "the file has other keys than settings, code and result"
+    if document["code"] != code:
+        return "the code has changed since"
     # the texts are compared, since 1 == 1.0 == True in Python
-    if same and json.dumps(document["settings"], sort_keys=True) == json.dumps(settings, sort_keys=True):
-        return document
-    return None
+    if json.dumps(document["settings"], sort_keys=True) != json.dumps(settings, sort_keys=True):
+        return "the settings have changed since"
+    return document
+
+
+def _no_number(text: str) -> Json:
+    raise ValueError(f"{text} is no number of JSON.")

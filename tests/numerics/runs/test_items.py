@@ -43,6 +43,7 @@ def test_results_do_not_depend_on_the_executor(make, tmp_path):
     assert list(results) == list(SETTINGS)
     assert json.loads((tmp_path / "deep" / "er" / "seed-3.json").read_text()) == {
         "settings": {"seed": 3, "sizes": [1, 2]},
+        "code": "",
         "result": {"square": 9, "pair": [1, 2.5]},
     }
 
@@ -67,9 +68,40 @@ def test_items_are_kept_while_their_settings_are_the_same(tmp_path):
     assert done[0].kept
     assert results["seed-2"]["square"] == 49
     # what is kept is not computed again: an edited result is believed
-    (tmp_path / "seed-0.json").write_text(json.dumps({"settings": {"seed": 0, "sizes": [1, 2]}, "result": "edited"}))
+    edited = {"settings": {"seed": 0, "sizes": [1, 2]}, "code": "", "result": "edited"}
+    (tmp_path / "seed-0.json").write_text(json.dumps(edited))
     assert run(square, SETTINGS, tmp_path)["seed-0"] == "edited"
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+
+
+@pytest.mark.parametrize(
+    ("content", "note"),
+    [
+        ('{"settings": {"se', "the file is no JSON (JSONDecodeError)"),
+        ("[" * 200_000 + "]" * 200_000, "the file is no JSON (RecursionError)"),
+        ('{"settings": {"seed": 0}, "code": "1", "result": NaN}', "the file is no JSON (ValueError)"),
+        ("\xff\xfe", "the file is no JSON"),
+        ("[1]", "the file has other keys than settings, code and result"),
+        ('{"settings": {"seed": 0}, "result": 5}', "the file has other keys than settings, code and result"),
+        ('{"settings": {"seed": 0}, "code": "2", "result": 5}', "the code has changed since"),
+        ('{"settings": {"seed": 1}, "code": "1", "result": 5}', "the settings have changed since"),
+    ],
+)
+def test_corrupt_and_outdated_items_are_computed_again_with_a_word(tmp_path, content, note):
+    (tmp_path / "a.json").write_bytes(content.encode("latin-1"))
+    done: list[Done] = []
+    assert run(square, {"a": {"seed": 0}}, tmp_path, None, done.append, code="1")["a"]["square"] == 0
+    assert (done[0].kept, str(done[0].note).startswith(note)) == (False, True)
+    assert run(square, {"a": {"seed": 0}}, tmp_path, None, done.append, code="1")["a"]["square"] == 0
+    assert (done[1].kept, done[1].note) == (True, None)
+
+
+def test_temporary_files_of_a_killed_run_are_removed(tmp_path):
+    stray, foreign = tmp_path / ".a.json.0123abcd", tmp_path / ".mine.json.0123abcd"
+    for path in (stray, foreign):
+        path.write_text("half")
+    run(square, {"a": {"seed": 0}}, tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [foreign.name, "a.json"]
 
 
 @pytest.mark.parametrize("executor", [None, ThreadPoolExecutor(1)])

@@ -1,0 +1,183 @@
+"""What a function uses, read off the source, and a fingerprint of it.
+
+`uses` follows the names in the body and the decorators of a top-level definition through the functions, classes and
+constants of its module and of the modules from which these are imported. Annotations do not count. Being read off the
+source, the answer is the same whatever is cached, and in every order of calls; names that are looked up at run time
+(attributes of objects, strings) are not seen, but the class of an object is, where its name stands.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import hashlib
+import importlib.util
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+__all__ = ["Uses", "fingerprint", "uses"]
+
+
+@dataclass(frozen=True)
+class Uses:
+    """What a definition uses.
+
+    Attributes:
+        definitions: the nodes of the definitions that were followed, by file and name, the first one included.
+        leaves: the dotted names of other packages at which following ends.
+    """
+
+    definitions: dict[tuple[Path, str], list[ast.AST]] = field(default_factory=dict)
+    leaves: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True)
+class _Module:
+    """What a module defines, and where its other names come from: (module, name), the name "" for a module."""
+
+    defined: dict[str, list[ast.AST]] = field(default_factory=dict)
+    imported: dict[str, tuple[str, str]] = field(default_factory=dict)
+
+
+def uses(path: Path, name: str, within: Sequence[str]) -> Uses:
+    """All that a top-level name of a file uses.
+
+    Args:
+        path: a Python file.
+        name: of a function, class or constant in it.
+        within: the packages whose definitions are followed; names of all others are leaves.
+    """
+    result = Uses()
+    _follow(path, name, within, result)
+    return result
+
+
+def fingerprint(function: Callable[..., Any], within: Sequence[str]) -> str:
+    """16 hexadecimal digits that change with the code of a function or of anything that it uses within the packages.
+
+    Comments, docstrings, annotations and the layout of the code do not change them.
+
+    Raises:
+        ValueError: for a function without a file, or that is not at the top level of its module.
+    """
+    file = inspect.getsourcefile(function)
+    name = getattr(function, "__qualname__", "")
+    if file is None or name not in _module(Path(file)).defined:
+        raise ValueError(f"A fingerprint needs a function at the top level of a file, not {function!r}.")
+    used = uses(Path(file), name, within).definitions
+    parts = sorted(f"{path.stem} {own} {_normal(node)}" for (path, own), nodes in used.items() for node in nodes)
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+
+def _follow(path: Path, name: str, within: Sequence[str], result: Uses) -> None:
+    if (path, name) in result.definitions:
+        return
+    module = _module(path)
+    result.definitions[path, name] = module.defined.get(name, [])
+    for node in module.defined.get(name, []):
+        inner = _imports(node)
+        for used in _names(node):
+            if used in inner:
+                _enter(*inner[used], within, result)
+            elif used in module.defined:
+                _follow(path, used, within, result)
+            elif used in module.imported:
+                _enter(*module.imported[used], within, result)
+    if name in module.imported and name not in module.defined:
+        _enter(*module.imported[name], within, result)
+
+
+def _enter(module: str, name: str, within: Sequence[str], result: Uses) -> None:
+    """Follow an imported name if it belongs to the packages, else note it as a leaf."""
+    dotted = f"{module}.{name}" if name else module
+    if module.partition(".")[0] not in within:
+        result.leaves.add(dotted)
+    elif (inner := _source(dotted)) is not None:  # a whole module: all that it defines may be used
+        for one in list(_module(inner).defined):
+            _follow(inner, one, within, result)
+    elif (file := _source(module)) is not None:
+        _follow(file, name, within, result)
+
+
+@functools.cache
+def _source(module: str) -> Path | None:
+    try:
+        spec = importlib.util.find_spec(module)
+    except (ImportError, ValueError):
+        return None
+    return Path(spec.origin) if spec is not None and spec.origin and spec.origin.endswith(".py") else None
+
+
+@functools.cache
+def _module(path: Path) -> _Module:
+    result = _Module()
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        _note(node, result)
+    return result
+
+
+def _note(node: ast.stmt, module: _Module) -> None:
+    """Note what one top-level statement defines or imports."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        module.defined.setdefault(node.name, []).append(node)
+    elif isinstance(node, ast.ImportFrom | ast.Import):
+        module.imported.update(_imports(node))
+    elif isinstance(node, ast.If | ast.Try | ast.With):
+        for inner in node.body:
+            _note(inner, module)
+    else:
+        for target in ast.walk(node):
+            if isinstance(target, ast.Name) and isinstance(target.ctx, ast.Store):
+                module.defined.setdefault(target.id, []).append(node)
+
+
+def _imports(node: ast.AST) -> dict[str, tuple[str, str]]:
+    """The names that a piece of code imports, with their origins."""
+    result: dict[str, tuple[str, str]] = {}
+    for one in ast.walk(node):
+        if isinstance(one, ast.ImportFrom) and one.module:
+            result |= {alias.asname or alias.name: (one.module, alias.name) for alias in one.names}
+        elif isinstance(one, ast.Import):
+            for alias in one.names:
+                known = alias.asname or alias.name.partition(".")[0]
+                result[known] = (alias.name if alias.asname else known, "")
+    return result
+
+
+def _names(node: ast.AST) -> Iterator[str]:
+    """The names that a definition uses: in bodies, decorators, defaults and as fixtures; annotations left out."""
+    if isinstance(node, ast.Name):
+        yield node.id
+    elif isinstance(node, ast.arg):
+        yield node.arg  # a fixture, if the module defines one of this name
+    else:
+        for name, value in ast.iter_fields(node):
+            if name in ("annotation", "returns"):
+                continue
+            for child in value if isinstance(value, list) else [value]:
+                if isinstance(child, ast.AST):
+                    yield from _names(child)
+
+
+def _normal(node: ast.AST) -> str:
+    """A text of the code without docstrings, annotations and places."""
+    return ast.dump(_Bare().visit(ast.parse(ast.unparse(node))))
+
+
+class _Bare(ast.NodeTransformer):
+    """Removes docstrings and annotations."""
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        """The node without what says nothing of the computation."""
+        super().generic_visit(node)
+        body = getattr(node, "body", None)
+        documented = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module)
+        if documented and body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
+            node.body = body[1:] or [ast.Pass()]  # pyright: ignore[reportAttributeAccessIssue]
+        for name in ("annotation", "returns"):
+            if hasattr(node, name) and not isinstance(node, ast.AnnAssign):
+                setattr(node, name, None)
+        return node
