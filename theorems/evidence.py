@@ -8,6 +8,9 @@ A theorem test says what it decides, how sharply, and about which form of the st
     @counterexample("turing:lemma-3.4", grade="exact")
     def test_printed_constant_fails_at_two_layers(): ...
 
+    @check("feature-emergence:theorem-7.7", grade="exact", target="printed", cases="n = 3, 5, 7, 11, 13")
+    def test_margin_of_the_construction(): ...
+
 One function may carry several decorators, next to `hypothesis.given` and `pytest.mark.parametrize` in any
 order. The plugin (`theorems.plugin`) reads the marks; the verdicts rest on them (`theorems.verdicts`).
 """
@@ -37,8 +40,8 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 class Evidence:
     """What one test function says about one statement.
 
-    `supporting` evidence (a negative control, a special case) is listed but decides nothing. The target of a
-    counterexample is always the printed form.
+    `supporting` evidence (a negative control, a special case, a step of a proof) is listed but decides nothing. The
+    target of a counterexample is always the printed form. `cases` says which cases are covered, where not all are.
     """
 
     statement: str
@@ -46,6 +49,7 @@ class Evidence:
     grade: Grade
     target: Target
     supporting: bool = False
+    cases: str | None = None
 
     def __post_init__(self) -> None:
         if self.grade not in GRADES:
@@ -60,6 +64,10 @@ class Evidence:
             )
         if not isinstance(self.supporting, bool):
             raise ValueError(f"supporting={self.supporting!r} in the evidence for {self.statement!r} is no bool.")
+        if self.cases is not None and (not isinstance(self.cases, str) or not self.cases.strip()):
+            raise ValueError(
+                f"cases={self.cases!r} in the evidence for {self.statement!r}: give a text such as 'n = 3, 5, ..., 13'."
+            )
         known = catalogue_ids()
         if self.statement not in known:
             raise ValueError(
@@ -68,7 +76,7 @@ class Evidence:
 
 
 def check(
-    statement_id: str, *, grade: Grade, target: Target, supporting: bool = False
+    statement_id: str, *, grade: Grade, target: Target, supporting: bool = False, cases: str | None = None
 ) -> Callable[[_Function], _Function]:
     """Mark a test that passes when the statement, in its printed or corrected form, is true.
 
@@ -77,23 +85,26 @@ def check(
         grade: how sharp the evidence is, one of `GRADES`; never rounded up.
         target: the form of the statement that is checked, `"printed"` or `"corrected"`.
         supporting: true for evidence that decides nothing by itself.
+        cases: which cases are covered, such as ``"n = 3, 5, ..., 13"``; None if all are.
 
     Raises:
-        ValueError: unknown statement, grade or target (at import of the test module).
+        ValueError: unknown statement, grade or target, or empty cases (at import of the test module).
     """
-    return _marker(Evidence(statement_id, "check", grade, target, supporting))
+    return _marker(Evidence(statement_id, "check", grade, target, supporting, cases))
 
 
-def counterexample(statement_id: str, *, grade: Grade, supporting: bool = False) -> Callable[[_Function], _Function]:
+def counterexample(
+    statement_id: str, *, grade: Grade, supporting: bool = False, cases: str | None = None
+) -> Callable[[_Function], _Function]:
     """Mark a test that passes when the printed form of the statement is false: it exhibits a counterexample.
 
     Arguments and errors as in `check`.
     """
-    return _marker(Evidence(statement_id, "counterexample", grade, "printed", supporting))
+    return _marker(Evidence(statement_id, "counterexample", grade, "printed", supporting, cases))
 
 
 def _marker(evidence: Evidence) -> Callable[[_Function], _Function]:
-    """Return the decorator that attaches `evidence` as a pytest mark, which `hypothesis.given` hands on."""
+    """The decorator that attaches `evidence` as a pytest mark, which `hypothesis.given` hands on."""
 
     def decorate(function: _Function) -> _Function:
         if not callable(function) or isinstance(function, type):
@@ -104,7 +115,7 @@ def _marker(evidence: Evidence) -> Callable[[_Function], _Function]:
 
 
 def _hint(statement: object, known: tuple[str, ...]) -> str:
-    """Return what the writer probably meant: close ids, or the prefixes that exist."""
+    """What the writer probably meant: close ids, or the prefixes that exist."""
     close = difflib.get_close_matches(str(statement), known, n=3)
     if close:
         return f"; close ids are {', '.join(close)}"

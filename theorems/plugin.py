@@ -1,4 +1,4 @@
-"""The pytest plugin of the ledger, loaded by `addopts = "-p theorems.plugin"`.
+"""The pytest plugin of the ledger, which pytest loads by its entry point wherever the package is installed.
 
 It gives tests the `effort` fixture and the matching Hypothesis profile, refuses theorem tests without
 evidence, collects the outcomes (through the workers of pytest-xdist too), closes the run with a table of
@@ -6,10 +6,10 @@ verdicts, fails it when a verdict lacks its evidence, and writes the ledger as J
 """
 
 import dataclasses
+import importlib.util
 import inspect
 import json
 import os
-import platform
 import tempfile
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,16 +19,28 @@ from typing import Any, TypeVar
 import pytest
 
 from theorems.evidence import MARK, Evidence
-from theorems.ledger import THEOREMS, Ledger, LedgerError, chapter_of, load_ledger
-from theorems.report_html import render, sources
+from theorems.ledger import THEOREMS, Ledger, LedgerError, chapter_folders, chapter_of, load_ledger
+from theorems.origin import origin
+from theorems.reached import reached
+from theorems.report_html import render, render_errata, sources
 from theorems.summary import summary_table
-from theorems.verdicts import Check, by_statement, contradictions, evidence_errors, merged_outcome, record
+from theorems.verdicts import (
+    Check,
+    by_statement,
+    contradictions,
+    evidence_errors,
+    merged_outcome,
+    reach_errors,
+    record,
+)
 
 ROOT = THEOREMS.parent
 EXAMPLES = {"quick": 30, "full": 300, "deep": 3000}
 """Hypothesis examples for each effort."""
 _SELECTING_OPTIONS = ("ignore", "ignore_glob", "lf")
 """Options that leave out whole files; what leaves out single tests (-k, -m, ...) reports them as deselected."""
+_FILES = ("--ledger-json", "--ledger-html", "--errata-html")
+"""Options that name a file to write."""
 _SAME: Any = object()
 
 _T = TypeVar("_T")
@@ -41,7 +53,7 @@ class Effort:
     name: str
 
     def pick(self, *, quick: _T, full: _T = _SAME, deep: _T = _SAME) -> _T:
-        """Return the value for this effort; `full` defaults to `quick`, `deep` to `full`."""
+        """The value for this effort; `full` defaults to `quick`, `deep` to `full`."""
         full = quick if full is _SAME else full
         deep = full if deep is _SAME else deep
         return {"quick": quick, "full": full, "deep": deep}[self.name]
@@ -64,6 +76,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption("--ledger-json", metavar="FILE", help="write the judged ledger to FILE as JSON")
     group.addoption("--ledger-html", metavar="FILE", help="write the judged ledger to FILE as one HTML page")
+    group.addoption("--errata-html", metavar="FILE", help="write the errata to FILE as one HTML page, heaviest first")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -93,6 +106,7 @@ class LedgerRun:
         self.ledger: Ledger | None = None
         self.items: dict[str, dict[str, Any]] = {}
         self.deselected = False
+        self.partial: list[str] = []
         self.outcomes: dict[str, list[str]] = {}
         self.seconds: dict[str, float] = {}
         self.measured: dict[str, list[tuple[str, Any]]] = {}
@@ -106,8 +120,8 @@ class LedgerRun:
         """Load the ledger when the run touches the theorems, and check the places for the output files."""
         if _is_worker(self.config):
             return
-        files = {option: _output_file(self.config, option) for option in ("--ledger-json", "--ledger-html")}
-        if any(files.values()) or any(_reaches(path, THEOREMS) for path, _ in _arguments(self.config)):
+        files = {option: _output_file(self.config, option) for option in _FILES}
+        if any(files.values()) or any(_touches_chapters(path) for path, _ in _arguments(self.config)):
             try:
                 self.ledger = load_ledger()
             except LedgerError as error:
@@ -136,7 +150,7 @@ class LedgerRun:
         for item in session.items:
             evidence = [dataclasses.asdict(mark.args[0]) for mark in item.iter_markers(MARK)]
             if evidence and isinstance(item, pytest.Function):
-                file = item.path.resolve().relative_to(ROOT).as_posix()
+                file = _cited(item.path.resolve())
                 name = item.nodeid.split("::", 1)[1].partition("[")[0]
                 # iter_markers yields the decorator next to the function first.
                 self.items[item.nodeid] = {
@@ -144,6 +158,7 @@ class LedgerRun:
                     "file": file,
                     "line": _first_line(item),
                     "evidence": evidence[::-1],
+                    "reached": sorted(reached(item.path.resolve(), name)),
                 }
 
     # -- during the run
@@ -192,7 +207,7 @@ class LedgerRun:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def checks(self) -> list[Check]:
-        """Return the collected evidence with its outcomes, parametrised tests merged into one."""
+        """The collected evidence with its outcomes, parametrised tests merged into one."""
         cases: dict[str, list[str]] = {}
         for nodeid, item in self.items.items():
             cases.setdefault(item["test"], []).append(nodeid)
@@ -206,23 +221,22 @@ class LedgerRun:
                 for nodeid in nodeids
                 for name, value in self.measured.get(nodeid, ())
             )
+            place = test, first["file"], first["line"]
             checks += [
-                Check(
-                    test, first["file"], first["line"], Evidence(**evidence), outcome, seconds, len(nodeids), measured
-                )
-                for evidence in first["evidence"]
+                Check(*place, Evidence(**one), outcome, seconds, len(nodeids), measured, tuple(first["reached"]))
+                for one in first["evidence"]
             ]
         return checks
 
     def _whole_chapters(self) -> set[str]:
-        """Return the chapters whose folder was run as a whole: no single test, file or other selection."""
+        """The chapters whose folder was run as a whole: no single test, file or other selection."""
         if self.deselected or any(self.config.getoption(option, None) for option in _SELECTING_OPTIONS):
             return set()
         folders = [path for path, whole in _arguments(self.config) if whole]
         return {
-            path.parent.name
-            for path in THEOREMS.glob("*/ledger.toml")
-            if any(folder == path.parent or folder in path.parents for folder in folders)
+            chapter.name
+            for chapter in chapter_folders()
+            if any(folder == chapter or folder in chapter.parents for folder in folders)
         }
 
     def _judge(self, ledger: Ledger, checks: Sequence[Check], whole: set[str]) -> None:
@@ -231,21 +245,25 @@ class LedgerRun:
         for chapter in ledger.chapters:
             for statement in chapter.statements:
                 of_statement = groups.get(statement.id, [])
-                self.errors += contradictions(statement, of_statement)
+                self.errors += contradictions(statement, of_statement) + reach_errors(statement, of_statement)
                 if chapter.name in whole:
                     self.errors += evidence_errors(statement, of_statement)
-        partial = sorted({chapter_of(name) for name in groups} - whole)
-        if partial:
-            self.notes.append(f"Run in part, so that missing evidence is not looked for: {', '.join(partial)}.")
+        self.partial = [chapter.name for chapter in ledger.chapters if chapter.name not in whole]
+        begun = [name for name in self.partial if any(chapter_of(one) == name for one in groups)]
+        if begun:
+            self.notes.append(f"Run in part, so that missing evidence is not looked for: {', '.join(sorted(begun))}.")
 
     def _write(self, ledger: Ledger, checks: Sequence[Check], *, written: bool) -> None:
         """Write the requested files; a run that did not finish leaves them as they were."""
-        data = record(ledger, checks, effort=_effort_name(self.config), python=platform.python_version())
+        data = record(ledger, checks, effort=_effort_name(self.config), origin=origin(ROOT), partial=self.partial)
+
+        def page(make: Callable[..., str]) -> Callable[[Path], str]:
+            return lambda path: make(data, sources=sources(data, ROOT), root=os.path.relpath(ROOT, path.parent))
+
         writers: Mapping[str, Callable[[Path], str]] = {
             "--ledger-json": lambda _: json.dumps(data, indent=1, ensure_ascii=False) + "\n",
-            "--ledger-html": lambda path: render(
-                data, sources=sources(data, ROOT), root=os.path.relpath(ROOT, path.parent)
-            ),
+            "--ledger-html": page(render),
+            "--errata-html": page(render_errata),
         }
         for option, text in writers.items():
             path = _output_file(self.config, option)
@@ -264,11 +282,10 @@ class LedgerRun:
         """Close with the table of verdicts, then the errors of the ledger."""
         if self.ledger is None or self.config.getoption("collectonly"):
             return
-        data = record(self.ledger, self.checks(), effort=_effort_name(self.config), python="")
+        data = record(self.ledger, self.checks(), effort=_effort_name(self.config), origin={}, partial=self.partial)
         paths = [path for path, _ in _arguments(self.config)]
-        chapters = [
-            chapter for chapter in data["chapters"] if any(_reaches(path, THEOREMS / chapter["name"]) for path in paths)
-        ]
+        touched = {folder.name for folder in chapter_folders() if any(_reaches(path, folder) for path in paths)}
+        chapters = [chapter for chapter in data["chapters"] if chapter["name"] in touched]
         terminalreporter.section(f"ledger of the theorems, effort {data['effort']}")
         if chapters:
             terminalreporter.write(summary_table(chapters, colour=terminalreporter.hasmarkup))
@@ -279,7 +296,7 @@ class LedgerRun:
 
 
 def _effort_name(config: pytest.Config) -> str:
-    """Return the value of `--effort`."""
+    """The value of `--effort`."""
     return str(config.getoption("effort"))
 
 
@@ -289,13 +306,45 @@ def _is_worker(config: pytest.Config) -> bool:
 
 
 def _arguments(config: pytest.Config) -> list[tuple[Path, bool]]:
-    """Return the paths that pytest was asked to run, each with whether it is a whole folder."""
+    """The paths that pytest was asked to run, each with whether it is a whole folder."""
     arguments = []
+    packages = bool(config.getoption("pyargs", False))
     for argument in config.args:
         path, _, test = str(argument).partition("::")
         absolute = (config.invocation_params.dir / path).resolve()
+        if packages and not absolute.exists() and (found := _package_folder(path)) is not None:
+            absolute = found
         arguments.append((absolute, not test and absolute.is_dir()))
     return arguments
+
+
+def _package_folder(name: str) -> Path | None:
+    """The folder or file of a package or module that `--pyargs` names; None if there is none."""
+    try:
+        spec = importlib.util.find_spec(name)
+    except (ImportError, ValueError):
+        return None
+    if spec is None or spec.origin is None:
+        return None
+    origin_path = Path(spec.origin).resolve()
+    return origin_path.parent if spec.submodule_search_locations else origin_path
+
+
+def _touches_chapters(path: Path) -> bool:
+    """Whether `path` is or lies in the theorems or a chapter of another package, or contains one."""
+    return _reaches(path, THEOREMS) or any(_reaches(path, folder) for folder in chapter_folders())
+
+
+def _chapter_folder(path: Path) -> Path | None:
+    """The folder of the chapter in which a file lies, or None."""
+    return next((folder for folder in chapter_folders() if path.is_relative_to(folder)), None)
+
+
+def _cited(path: Path) -> str:
+    """How a file is cited: relative to the folder that holds `theorems`, or to that which holds its chapter."""
+    folder = _chapter_folder(path)
+    base = ROOT if folder is None or folder.is_relative_to(THEOREMS) else folder.parent
+    return path.relative_to(base).as_posix() if path.is_relative_to(base) else path.as_posix()
 
 
 def _reaches(path: Path, folder: Path) -> bool:
@@ -304,7 +353,7 @@ def _reaches(path: Path, folder: Path) -> bool:
 
 
 def _output_file(config: pytest.Config, option: str) -> Path | None:
-    """Return the absolute path that `option` names, or None.
+    """The absolute path that `option` names, or None.
 
     Raises:
         pytest.UsageError: its folder does not exist, or it is a folder itself.
@@ -337,18 +386,19 @@ def _replace_text(path: Path, text: str) -> None:
 
 
 def _item_faults(item: pytest.Item) -> list[str]:
-    """Return what is wrong with the evidence of one collected test, as sentences."""
+    """What is wrong with the evidence of one collected test, as sentences."""
     where = item.nodeid.partition("[")[0]
     path = item.path.resolve()
-    inside = path.relative_to(THEOREMS).parts if path.is_relative_to(THEOREMS) else ()
-    chapter = inside[0] if len(inside) > 1 else None
+    folder = _chapter_folder(path)
+    chapter = None if folder is None else folder.name
+    place = "" if folder is None else f"{'theorems/' if folder.is_relative_to(THEOREMS) else ''}{chapter}"
     given = [argument for mark in item.iter_markers(MARK) for argument in mark.args or (None,)]
     evidence = [argument for argument in given if isinstance(argument, Evidence)]
     if len(evidence) < len(given):
         return [f"{where}: give evidence with the decorators check and counterexample of theorems.evidence."]
     if chapter is not None and not evidence:
         return [
-            f"{where} carries no evidence: a test in theorems/{chapter} says which statement it is about, "
+            f"{where} carries no evidence: a test in {place} says which statement it is about, "
             "with @check or @counterexample of theorems.evidence (supporting=True where it decides nothing)."
         ]
     faults = [
@@ -365,7 +415,7 @@ def _item_faults(item: pytest.Item) -> list[str]:
 
 
 def _plain(value: Any) -> Any:
-    """Return a measured value without NumPy types: numbers and arrays as Python's own, tuples as lists."""
+    """A measured value without NumPy types: numbers and arrays as Python's own, tuples as lists."""
     if hasattr(value, "tolist"):
         return _plain(value.tolist())
     if isinstance(value, list | tuple):
@@ -374,6 +424,6 @@ def _plain(value: Any) -> Any:
 
 
 def _first_line(item: pytest.Function) -> int:
-    """Return the first line of the test function with its decorators; looks through `hypothesis.given`."""
+    """The first line of the test function with its decorators; looks through `hypothesis.given`."""
     function = getattr(getattr(item.obj, "hypothesis", None), "inner_test", item.obj)
     return inspect.unwrap(function).__code__.co_firstlineno

@@ -1,8 +1,9 @@
 """The ledger as one self-contained HTML page (`--ledger-html`).
 
-`render` turns the record of `theorems.verdicts.record` into the page; `sources` reads the code of the checks that the
-page quotes. The template `report.html` beside this file holds the style and the script; everything that comes from
-the record is escaped here.
+`render` turns the record of `theorems.verdicts.record` into the page, `render_errata` into a page of the errata alone,
+the heaviest first; `sources` reads the code of the checks that the pages quote. The template `report.html` beside this
+file holds the style and the script; everything that comes from the record is escaped here, and mathematics becomes
+MathML, so that the page needs neither a script nor a network to show it.
 """
 
 import ast
@@ -13,8 +14,9 @@ from typing import Any
 from urllib.parse import quote
 
 from theorems.evidence import GRADES
-from theorems.ledger import DECIDED, VERDICTS
-from theorems.verdicts import totals
+from theorems.ledger import DECIDED, REACHES
+from theorems.mathml import html_of
+from theorems.verdicts import FAILED, SHOWN, totals
 
 TEMPLATE = Path(__file__).with_name("report.html")
 
@@ -24,6 +26,11 @@ _MEANING = {
     "refuted": "false, no repair known",
     "open": "not checked, or only in part",
     "context": "claims nothing checkable",
+    FAILED: "a deciding piece of evidence fails",
+    "all": "every parameter value, by the machine alone",
+    "proof": "every parameter value, by a written proof with checked steps",
+    "cases": "the listed cases only",
+    "scaled": "under another protocol than the printed one",
     "symbolic": "for all parameter values",
     "exact": "exact arithmetic on finite cases",
     "enclosed": "rigorous interval arithmetic",
@@ -32,8 +39,11 @@ _MEANING = {
 }
 
 
+_ORIGIN = {"lemmata": "Lemmata", "commit": "commit", "date": "run on", "python": "Python"}
+
+
 def sources(record: Mapping[str, Any], root: Path) -> dict[str, str]:
-    """Return the code of every test function that `record` cites, by test name; `root` holds the cited files.
+    """The code of every test function that `record` cites, by test name; `root` holds the cited files.
 
     A test whose file or function can no longer be found is left out.
     """
@@ -62,7 +72,7 @@ def sources(record: Mapping[str, Any], root: Path) -> dict[str, str]:
 
 
 def render(record: Mapping[str, Any], *, sources: Mapping[str, str] | None = None, root: str = ".") -> str:
-    """Return the page for `record`, the content of a ledger JSON file.
+    """The page for `record`, the content of a ledger JSON file.
 
     Args:
         record: what `theorems.verdicts.record` returns.
@@ -70,26 +80,94 @@ def render(record: Mapping[str, Any], *, sources: Mapping[str, str] | None = Non
         root: path from the folder of the page to the folder that holds `theorems`, for the links to the tests.
 
     Raises:
-        ValueError: `record` is not a ledger of version 1.
+        ValueError: `record` is not a ledger of version 2.
     """
-    if (record.get("format"), record.get("version")) != ("lemmata/ledger", 1):
-        raise ValueError(
-            f"The record has format {record.get('format')!r}, version {record.get('version')!r}; "
-            "the page is made from format 'lemmata/ledger', version 1."
-        )
+    _require_ledger(record)
     chapters = record["chapters"]
     slots = {
+        "title": "Lemmata: the ledger",
         "facts": _facts(record),
+        "banner": _banner(record),
         "overview": "\n".join(_overview_row(chapter) for chapter in chapters),
-        "legend": "".join(f'<li><i class="{verdict}"></i>{verdict}</li>' for verdict in VERDICTS),
+        "legend": "".join(f'<li><i class="{verdict}"></i>{verdict}</li>' for verdict in SHOWN),
         "chips": _chips(record),
         "chapters": "\n".join(_chapter(chapter, sources or {}, root) for chapter in chapters),
     }
+    return _filled(slots)
+
+
+def render_errata(record: Mapping[str, Any], *, sources: Mapping[str, str] | None = None, root: str = ".") -> str:
+    """The page of all errata: printed and corrected forms and the counterexamples, the heaviest first.
+
+    The weight of an erratum is that of the verdict (refuted before repaired before errata of statements that are open
+    or hold, before those of proofs alone), then that of the kind (theorems, propositions, corollaries, lemmas, claims,
+    the rest).
+
+    Args and errors as in `render`.
+    """
+    _require_ledger(record)
+    errata = sorted(
+        ((one, chapter) for chapter in record["chapters"] for one in chapter["statements"] if _has_erratum(one)),
+        key=lambda pair: erratum_weight(pair[0]),
+    )
+    articles = "\n".join(_statement(one, chapter["name"], sources or {}, root) for one, chapter in errata)
+    words = ", ".join(
+        f"{sum(one['verdict'] == verdict for one, _ in errata)} {verdict}"
+        for verdict in SHOWN
+        if any(one["verdict"] == verdict for one, _ in errata)
+    )
+    heading = _plural(len(errata), "erratum", "errata")
+    slots = {
+        "title": "Lemmata: errata",
+        "facts": _facts(record),
+        "banner": _banner(record),
+        "overview": "",
+        "legend": "",
+        "chips": "",
+        "chapters": (
+            f'<details class="chapter" id="errata" open><summary><h2>{heading}</h2>'
+            f'<span class="shown"></span></summary>\n'
+            f'<p class="document">The heaviest first: {words}.</p>\n{articles}\n</details>'
+        ),
+    }
+    return _filled(slots)
+
+
+def erratum_weight(statement: Mapping[str, Any]) -> tuple[int, int]:
+    """The place of an erratum among all: smaller is heavier; see `render_errata`."""
+    verdicts = ("refuted", "repaired", FAILED, "open", "holds", "context")
+    kinds = ("theorem", "proposition", "corollary", "lemma", "claim")
+    of_proof = 10 if statement["erratum"] is None else 0
+    kind = kinds.index(statement["kind"]) if statement["kind"] in kinds else len(kinds)
+    return of_proof + verdicts.index(statement["verdict"]), kind
+
+
+def _has_erratum(statement: Mapping[str, Any]) -> bool:
+    return statement["erratum"] is not None or statement["proof_erratum"] is not None
+
+
+def _require_ledger(record: Mapping[str, Any]) -> None:
+    if (record.get("format"), record.get("version")) != ("lemmata/ledger", 2):
+        raise ValueError(
+            f"The record has format {record.get('format')!r}, version {record.get('version')!r}; "
+            "the page is made from format 'lemmata/ledger', version 2."
+        )
+
+
+def _filled(slots: Mapping[str, str]) -> str:
     # Slots are HTML comments, and escaped text contains no "<": nothing that is filled in can be a slot.
     page = TEMPLATE.read_text(encoding="utf-8")
     for name, content in slots.items():
         page = page.replace(f"<!-- slot: {name} -->", content)
     return page
+
+
+def _banner(record: Mapping[str, Any]) -> str:
+    """A warning where the run was partial: what did not run shows no evidence here."""
+    if not record["partial"]:
+        return ""
+    names = escape(", ".join(name.replace("_", " ") for name in record["partial"]))
+    return f'<p class="banner"><b>Partial run.</b> Not run as a whole, so that evidence is missing here: {names}.</p>'
 
 
 def _functions(
@@ -108,7 +186,7 @@ def _plural(count: int, noun: str, plural: str = "") -> str:
 
 
 def _facts(record: Mapping[str, Any]) -> str:
-    """Return the line under the title: how much there is, and how it was run."""
+    """The line under the title: how much there is, where it comes from, and how it was run."""
     counts = record["totals"]
     decided = sum(counts["verdicts"][verdict] for verdict in DECIDED)
     facts = [
@@ -117,15 +195,15 @@ def _facts(record: Mapping[str, Any]) -> str:
         _plural(counts["errata"], "erratum", "errata"),
         _plural(counts["checks"], "check") + f", {counts['outcomes']['failed']} failed",
         f"effort {record['effort']}",
-        f"Python {record['python']}",
+        *(f"{name} {record[key][:16]}" for key, name in _ORIGIN.items() if record.get(key)),
     ]
     return "".join(f"<li>{escape(fact)}</li>" for fact in facts)
 
 
 def _overview_row(chapter: Mapping[str, Any]) -> str:
-    """Return the row of the opening table: the chapter's title, its bar of verdicts, and the numbers in words."""
+    """The row of the opening table: the chapter's title, its bar of verdicts, and the numbers in words."""
     counts = totals(chapter["statements"])
-    present = [(verdict, counts["verdicts"][verdict]) for verdict in VERDICTS if counts["verdicts"][verdict]]
+    present = [(verdict, counts["verdicts"][verdict]) for verdict in SHOWN if counts["verdicts"][verdict]]
     words = ", ".join(f"{count} {verdict}" for verdict, count in present)
     bar = "".join(f'<i class="{verdict}" style="flex-grow:{count}"></i>' for verdict, count in present)
     failed = counts["outcomes"]["failed"]
@@ -141,10 +219,11 @@ def _overview_row(chapter: Mapping[str, Any]) -> str:
 
 
 def _chips(record: Mapping[str, Any]) -> str:
-    """Return the groups of filter buttons."""
+    """The groups of filter buttons."""
     counts = record["totals"]
     groups = {
-        "verdict": [(verdict, verdict, counts["verdicts"][verdict]) for verdict in VERDICTS],
+        "verdict": [(verdict, verdict, counts["verdicts"][verdict]) for verdict in SHOWN],
+        "reach": [(reach, reach, counts["reaches"][reach]) for reach in REACHES],
         "grade": [(grade, grade, counts["grades"][grade]) for grade in GRADES],
         "with": [
             ("erratum", "erratum", counts["errata"]),
@@ -180,9 +259,9 @@ def _fails(statement: Mapping[str, Any]) -> bool:
 
 
 def _chapter(chapter: Mapping[str, Any], code: Mapping[str, str], root: str) -> str:
-    """Return a collapsible chapter with its statements."""
+    """A collapsible chapter with its statements."""
     counts = totals(chapter["statements"])
-    words = ", ".join(f"{counts['verdicts'][verdict]} {verdict}" for verdict in VERDICTS if counts["verdicts"][verdict])
+    words = ", ".join(f"{counts['verdicts'][verdict]} {verdict}" for verdict in SHOWN if counts["verdicts"][verdict])
     statements = "\n".join(_statement(one, chapter["name"], code, root) for one in chapter["statements"])
     name = escape(chapter["name"])
     return (
@@ -194,36 +273,55 @@ def _chapter(chapter: Mapping[str, Any], code: Mapping[str, str], root: str) -> 
 
 
 def _statement(statement: Mapping[str, Any], chapter: str, code: Mapping[str, str], root: str) -> str:
-    """Return one statement: heading, badges, what is known of it, and its checks."""
+    """One statement: heading, badges, what is claimed, what is known of it, and its checks."""
     identity, verdict, grade = escape(statement["id"]), escape(statement["verdict"]), statement["grade"]
+    reach = statement["reach"] if statement["verdict"] != FAILED else None
     traits = [
-        *(["erratum"] if statement["erratum"] is not None else []),
+        *(["erratum"] if _has_erratum(statement) else []),
         *(["checks"] if statement["checks"] else []),
         *(["failure"] if _fails(statement) else []),
     ]
     parts = [
         f'<article class="statement {verdict}" id="{identity}" tabindex="-1" data-verdict="{verdict}" '
-        f'data-grade="{escape(grade or "")}" data-chapter="{escape(chapter)}" data-with="{" ".join(traits)}">',
+        f'data-grade="{escape(grade or "")}" data-reach="{escape(reach or "")}" data-chapter="{escape(chapter)}" '
+        f'data-with="{" ".join(traits)}">',
         f'<h3><span class="kind">{escape(statement["kind"])}</span> {escape(statement["title"])}</h3>',
         f'<p class="meta"><a class="id" href="#{identity}" title="link to this statement">{identity}</a>'
         f'<span class="badge {verdict}" title="{escape(_MEANING.get(verdict, ""))}">{verdict}</span>'
-        + (f'<span class="grade" title="{_MEANING.get(grade, "")}">{escape(grade)}</span>' if grade else "")
-        + f'<span class="source">{escape(statement["source"])}</span></p>',
+        + "".join(
+            f'<span class="grade" title="{_MEANING.get(word, "")}">{escape(word)}</span>'
+            for word in (reach, grade)
+            if word
+        )
+        + f'<span class="source">{escape(statement["where"])}</span></p>',
+        f'<p class="claim">{html_of(statement["statement"])}</p>',
     ]
-    if statement["reason"] is not None:
-        parts.append(f'<p class="reason"><b>Open.</b> {escape(statement["reason"])}</p>')
+    parts += [
+        f'<p class="reason"><b>{label}.</b> {escape(statement[key])}</p>'
+        for key, label in (("reason", "Open"), ("deviation", "Scaled"), ("proof_erratum", "Erratum of the proof"))
+        if statement[key] is not None
+    ]
+    if statement["verdict"] == FAILED:
+        parts.append(f'<p class="reason bad"><b>Failed.</b> The ledger says {escape(statement["claimed"])}.</p>')
+    if statement["proof"] is not None:
+        place = escape(f"theorems/{chapter}/proofs/{statement['proof']}")
+        link = escape(quote(f"{root}/theorems/{chapter}/proofs/{statement['proof']}"))
+        parts.append(f'<p class="reason"><b>Proof.</b> <a href="{link}">{place}</a></p>')
+    if statement["depends"]:
+        others = ", ".join(f'<a href="#{escape(one)}">{escape(one)}</a>' for one in statement["depends"])
+        parts.append(f'<p class="reason"><b>Rests on</b> {others}.</p>')
     if statement["erratum"] is not None:
         parts.append(_erratum(statement))
     if statement["checks"]:
         parts.append(_checks(statement["checks"], code, root))
-    elif statement["verdict"] in DECIDED:
+    elif statement["claimed"] in DECIDED:
         parts.append('<p class="reason">Its checks did not run this time.</p>')
     parts.append("</article>")
     return "\n".join(parts)
 
 
 def _erratum(statement: Mapping[str, Any]) -> str:
-    """Return the erratum, with the printed and the corrected form side by side where the ledger has them."""
+    """The erratum, with the printed and the corrected form side by side where the ledger has them."""
     forms = [
         f'<div class="{form}"><dt>{label}</dt><dd>{escape(statement[form])}</dd></div>'
         for form, label in (("printed", "as printed"), ("corrected", "corrected"))
@@ -234,7 +332,7 @@ def _erratum(statement: Mapping[str, Any]) -> str:
 
 
 def _checks(checks: Sequence[Mapping[str, Any]], code: Mapping[str, str], root: str) -> str:
-    """Return the list of checks, each with its outcome and, folded, its code."""
+    """The list of checks, each with its outcome and, folded, its code."""
     return f'<ul class="checks">{"".join(_check(check, code.get(check["test"]), root) for check in checks)}</ul>'
 
 
@@ -247,10 +345,11 @@ def _check(check: Mapping[str, Any], code: str | None, root: str) -> str:
         outcome,
         role + (" (supporting)" if check["supporting"] else ""),
         check["grade"],
-        *([_plural(check["cases"], "case")] if check["cases"] > 1 else []),
+        *([f"for {check['covers']}"] if check["covers"] else []),
+        *([_plural(check["cases"], "run")] if check["cases"] > 1 else []),
         f"{check['seconds']:.2f} s",
     ]
-    target = escape(quote(root + "/" + check["file"]))
+    target = escape(quote(root + "/" + check["file"])) + f"#L{check['line']}"
     link = f'<a href="{target}">{escape(check["file"])}:{check["line"]}</a>'
     listing = f"<pre><code>{escape(code)}</code></pre>" if code is not None else ""
     measured = "".join(

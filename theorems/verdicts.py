@@ -6,9 +6,13 @@ the sentences on missing evidence come out. The rules of the verdicts:
 - `holds` needs a passing deciding check of the printed form, and no passing counterexample;
 - `repaired` needs a passing deciding counterexample and a passing deciding check of the corrected form;
 - `refuted` needs a passing deciding counterexample;
-- `open` and `context` need nothing.
+- `open` and `context` need nothing;
+- a statement of which a deciding piece of evidence fails is `failed`, whatever the ledger says.
 
-The grade of a statement is the weakest grade among its passing deciding evidence.
+The grade of a statement is the weakest grade among its passing deciding evidence. Its reach must be earned: `all` by
+checks that decide every parameter value by the machine alone (no numeric and no sampled one), `cases` by checks that
+say which cases they cover. A deciding check runs what the statement is about: it reaches the library (see
+`theorems.reached`), unless the reach is `all` and the check proves the statement itself.
 """
 
 import dataclasses
@@ -18,10 +22,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from theorems.evidence import GRADES, Evidence
-from theorems.ledger import VERDICTS, Ledger, Statement
+from theorems.ledger import REACHES, VERDICTS, Ledger, Statement
 
 OUTCOMES = ("failed", "xfailed", "xpassed", "passed", "skipped", "not run")
 """Outcomes of a test, in the order of precedence among the cases of a parametrised function."""
+
+FAILED = "failed"
+"""What every view says of a statement of which a deciding piece of evidence fails."""
+SHOWN = (*VERDICTS, FAILED)
+"""All that a view may say of a statement."""
 
 _NEEDS = {
     "holds": (("check", "printed"),),
@@ -43,7 +52,7 @@ class Check:
 
     `file` is relative to the folder that holds `theorems`; `seconds` is summed over the `cases`
     (parametrisations). `measured` holds what the test recorded with `record_property`, as triples of case, name
-    and plain value.
+    and plain value; `reached` the names of the library at which the test ends (see `theorems.reached`).
     """
 
     test: str
@@ -54,15 +63,49 @@ class Check:
     seconds: float
     cases: int
     measured: tuple[tuple[str, str, Any], ...] = ()
+    reached: tuple[str, ...] = ()
 
     @property
     def decides(self) -> bool:
         """Whether the check counts towards a verdict: it passed and is not merely supporting."""
         return self.outcome == "passed" and not self.evidence.supporting
 
+    @property
+    def fails(self) -> bool:
+        """Whether the check takes its statement down: it is not merely supporting, and it ran and did not pass."""
+        return self.outcome in ("failed", "xfailed", "xpassed") and not self.evidence.supporting
+
+
+def judged_verdict(statement: Statement, checks: Iterable[Check]) -> str:
+    """The verdict of the ledger, or `failed` where a deciding piece of evidence fails."""
+    return FAILED if any(check.fails for check in checks) else statement.verdict
+
+
+def reach_errors(statement: Statement, checks: Sequence[Check]) -> list[str]:
+    """A sentence for each deciding piece of evidence that does not earn the reach of its statement, or no library."""
+    errors = []
+    for check in checks:
+        evidence = check.evidence
+        if evidence.supporting or statement.reach is None:
+            continue
+        if statement.reach == "all" and evidence.grade in ("numeric", "sampled"):
+            errors.append(
+                f"{statement.id} has the reach all, but {check.test} decides it with the grade {evidence.grade}."
+            )
+        if statement.reach == "all" and evidence.cases is not None:
+            errors.append(f"{statement.id} has the reach all, but {check.test} decides it on cases: {evidence.cases}.")
+        if statement.reach == "cases" and evidence.cases is None and evidence.kind == "check":
+            errors.append(f"{statement.id} has the reach cases, but {check.test} does not say which: give it cases.")
+        if evidence.kind == "check" and not check.reached and statement.reach != "all":
+            errors.append(
+                f"{statement.id} is decided by {check.test}, which runs no code of the library: "
+                "it would pass whatever the library does, and can be supporting at most."
+            )
+    return errors
+
 
 def merged_outcome(outcomes: Iterable[str]) -> str:
-    """Return the outcome of a test function from those of its cases: the first of `OUTCOMES` that occurs.
+    """The outcome of a test function from those of its cases: the first of `OUTCOMES` that occurs.
 
     A function passes when every case that ran passed, and at least one ran.
     """
@@ -70,7 +113,7 @@ def merged_outcome(outcomes: Iterable[str]) -> str:
 
 
 def evidence_errors(statement: Statement, checks: Sequence[Check]) -> list[str]:
-    """Return a sentence for each piece of evidence that the verdict of `statement` lacks in `checks`."""
+    """A sentence for each piece of evidence that the verdict of `statement` lacks in `checks`."""
     errors = []
     for kind, target in _NEEDS[statement.verdict]:
         of_this_sort = [c for c in checks if (c.evidence.kind, c.evidence.target) == (kind, target)]
@@ -87,7 +130,7 @@ def evidence_errors(statement: Statement, checks: Sequence[Check]) -> list[str]:
 
 
 def contradictions(statement: Statement, checks: Sequence[Check]) -> list[str]:
-    """Return a sentence for each passing counterexample to a statement that is marked `holds`."""
+    """A sentence for each passing counterexample to a statement that is marked `holds`."""
     if statement.verdict != "holds":
         return []
     return [
@@ -98,23 +141,36 @@ def contradictions(statement: Statement, checks: Sequence[Check]) -> list[str]:
 
 
 def statement_grade(checks: Iterable[Check]) -> str | None:
-    """Return the weakest grade among the passing deciding checks, or None when there is none."""
+    """The weakest grade among the passing deciding checks, or None when there is none."""
     return max((check.evidence.grade for check in checks if check.decides), key=GRADES.index, default=None)
 
 
 def by_statement(checks: Iterable[Check]) -> dict[str, list[Check]]:
-    """Group `checks` by the id of their statement, in the order of files and lines."""
+    """The checks by the id of their statement, in the order of files and lines."""
     groups: dict[str, list[Check]] = {}
     for check in sorted(checks, key=lambda check: (check.file, check.line, check.test)):
         groups.setdefault(check.evidence.statement, []).append(check)
     return groups
 
 
-def record(ledger: Ledger, checks: Iterable[Check], *, effort: str, python: str) -> dict[str, Any]:
-    """Return the whole ledger with its evidence as plain data: the content of `--ledger-json`.
+def record(
+    ledger: Ledger,
+    checks: Iterable[Check],
+    *,
+    effort: str,
+    origin: Mapping[str, Any],
+    partial: Sequence[str] = (),
+) -> dict[str, Any]:
+    """The whole ledger with its evidence as plain data: the content of `--ledger-json`.
 
-    Every statement of the ledger is listed, whether it has checks or not; `effort` and `python` (the version)
-    are copied.
+    Every statement of the ledger is listed, whether it has checks or not.
+
+    Args:
+        ledger: all chapters.
+        checks: the evidence with its outcomes.
+        effort: copied.
+        origin: where the record comes from, copied: version, commit, date, python.
+        partial: the names of the chapters that did not run as a whole.
     """
     groups = by_statement(checks)
     chapters = [
@@ -128,30 +184,33 @@ def record(ledger: Ledger, checks: Iterable[Check], *, effort: str, python: str)
     ]
     return {
         "format": "lemmata/ledger",
-        "version": 1,
+        "version": 2,
         "effort": effort,
-        "python": python,
+        **origin,
+        "partial": list(partial),
         "chapters": chapters,
         "totals": totals(entry for chapter in chapters for entry in chapter["statements"]),
     }
 
 
 def totals(entries: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Count the statement entries of a record by verdict and grade, and their checks by grade and outcome.
+    """The statement entries of a record by verdict and grade, and their checks by grade and outcome.
 
     A test function that is evidence for several statements counts once for each of them.
     """
     entries = list(entries)
     verdicts = Counter(entry["verdict"] for entry in entries)
     grades = Counter(entry["grade"] for entry in entries)
+    reaches = Counter(entry["reach"] for entry in entries if entry["verdict"] != FAILED)
     checks = [check for entry in entries for check in entry["checks"]]
     by_grade = Counter(check["grade"] for check in checks)
     outcomes = Counter(check["outcome"] for check in checks)
     return {
         "statements": len(entries),
-        "verdicts": {verdict: verdicts[verdict] for verdict in VERDICTS},
+        "verdicts": {verdict: verdicts[verdict] for verdict in SHOWN},
+        "reaches": {reach: reaches[reach] for reach in REACHES},
         "grades": {grade: grades[grade] for grade in GRADES},
-        "errata": sum(entry["erratum"] is not None for entry in entries),
+        "errata": sum(entry["erratum"] is not None or entry["proof_erratum"] is not None for entry in entries),
         "checks": len(checks),
         "checks_by_grade": {grade: by_grade[grade] for grade in GRADES},
         "outcomes": {outcome: outcomes[outcome] for outcome in OUTCOMES},
@@ -159,9 +218,12 @@ def totals(entries: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _entry(statement: Statement, checks: Sequence[Check]) -> dict[str, Any]:
-    """Return one statement with its evidence as plain data."""
+    """One statement with its evidence as plain data."""
     return {
         **dataclasses.asdict(statement),
+        "depends": list(statement.depends),
+        "verdict": judged_verdict(statement, checks),
+        "claimed": statement.verdict,
         "grade": statement_grade(checks),
         "checks": [
             {
@@ -172,6 +234,7 @@ def _entry(statement: Statement, checks: Sequence[Check]) -> dict[str, Any]:
                 "target": check.evidence.target,
                 "kind": check.evidence.kind,
                 "supporting": check.evidence.supporting,
+                "covers": check.evidence.cases,
                 "outcome": check.outcome,
                 "seconds": round(check.seconds, 3),
                 "cases": check.cases,

@@ -1,31 +1,72 @@
-"""Entries of the ledger, one in full or many in a table."""
+"""Entries of the ledger, one in full or many in a table, for a terminal and for programs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import dataclasses
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from lemmata.reports.tables import plain_table
+from theorems.citations import Citation, citations
+from theorems.evidence import GRADES
 from theorems.ledger import Chapter, Statement
 
-__all__ = ["print_ledger", "print_statement"]
+__all__ = ["claimed_grade", "print_ledger", "print_statement", "rerun", "statement_data"]
+
+
+def claimed_grade(evidence: Sequence[Citation]) -> str | None:
+    """The weakest grade among the deciding evidence, as the tests claim it; whether they pass, pytest says."""
+    grades = [one.evidence.grade for one in evidence if not one.evidence.supporting]
+    return max(grades, key=GRADES.index, default=None)
+
+
+def rerun(evidence: Sequence[Citation]) -> str | None:
+    """The command that runs the deciding evidence again, from the folder that holds `theorems`; None without any."""
+    nodes = dict.fromkeys(one.node for one in evidence if not one.evidence.supporting)
+    return f"pytest {' '.join(nodes)}" if nodes else None
+
+
+def statement_data(chapter: Chapter, entry: Statement) -> dict[str, Any]:
+    """All that the ledger and the tests say of a statement, as plain data."""
+    evidence = citations(entry.id)
+    return {
+        **dataclasses.asdict(entry),
+        "depends": list(entry.depends),
+        "chapter": chapter.name,
+        "document": chapter.document,
+        "grade": claimed_grade(evidence),
+        "evidence": [{"test": one.node, "line": one.line, **dataclasses.asdict(one.evidence)} for one in evidence],
+        "rerun": rerun(evidence),
+    }
 
 
 def print_statement(out: Console, chapter: Chapter, entry: Statement) -> None:
-    """The report of an entry of the ledger: all that it says."""
+    """The report of an entry of the ledger: what is claimed, how far it is settled, and the evidence."""
+    evidence = citations(entry.id)
     out.print(f"[bold]{entry.id}[/bold]  {escape(entry.title)}")
     fields = (
         ("kind", entry.kind),
         ("document", chapter.document),
-        ("text", entry.source),
+        ("where", entry.where),
+        ("claim", entry.statement.strip()),
         ("verdict", entry.verdict),
+        ("reach", _reach(entry, evidence)),
+        ("grade", claimed_grade(evidence)),
+        ("scaled", entry.deviation),
+        ("proof", entry.proof and f"theorems/{chapter.name}/proofs/{entry.proof}"),
+        ("rests on", ", ".join(entry.depends)),
         ("reason", entry.reason),
         ("erratum", entry.erratum),
         ("printed", entry.printed),
         ("corrected", entry.corrected),
+        ("of the proof", entry.proof_erratum),
+        ("decided by", "\n".join(_cited(one) for one in evidence if not one.evidence.supporting)),
+        ("supporting", _supporting(evidence)),
+        ("rerun", rerun(evidence)),
     )
     table = Table.grid(padding=(0, 2))
     for label, text in fields:
@@ -35,15 +76,37 @@ def print_statement(out: Console, chapter: Chapter, entry: Statement) -> None:
     out.print()
 
 
-def print_ledger(out: Console, chapters: Iterable[Chapter], verdict: str | None) -> None:
-    """The table of the statements of some chapters, of one verdict or of all, and how many they are."""
-    table = plain_table("statement", "verdict", "title")
+def _reach(entry: Statement, evidence: Sequence[Citation]) -> str | None:
+    """The reach, with the cases that the deciding checks cover."""
+    covered = dict.fromkeys(
+        one.evidence.cases for one in evidence if one.evidence.cases is not None and not one.evidence.supporting
+    )
+    if entry.reach is None:
+        return None
+    return "; ".join([entry.reach, *covered]) if entry.reach == "cases" else entry.reach
+
+
+def _cited(one: Citation) -> str:
+    """One line of evidence: the test, and what it says of the statement."""
+    role = "counterexample" if one.evidence.kind == "counterexample" else f"{one.evidence.target} form"
+    cases = f", for {one.evidence.cases}" if one.evidence.cases else ""
+    return f"{one.node} ({role}, {one.evidence.grade}{cases})"
+
+
+def _supporting(evidence: Sequence[Citation]) -> str:
+    count = sum(one.evidence.supporting for one in evidence)
+    if not count:
+        return ""
+    return f"{count} more {'test' if count == 1 else 'tests'}: controls, special cases, steps of proofs"
+
+
+def print_ledger(out: Console, entries: Iterable[tuple[Chapter, Statement]]) -> None:
+    """The table of statements, and how many they are."""
+    table = plain_table("statement", "verdict", "reach", "title")
     table.columns[0].no_wrap = True  # an id that is cut short cannot be looked up
     count = 0
-    for chapter in chapters:
-        for entry in chapter.statements:
-            if verdict in (None, entry.verdict):
-                table.add_row(entry.id, entry.verdict, escape(entry.title))
-                count += 1
+    for _, entry in entries:
+        table.add_row(entry.id, entry.verdict, entry.reach or "", escape(entry.title))
+        count += 1
     out.print(table)
     out.print("1 statement" if count == 1 else f"{count} statements")

@@ -1,17 +1,20 @@
 """The committed ledgers agree with the catalogue; the loader, the decorators and the verdict rules reject faults."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from theorems.evidence import Evidence, check, counterexample
-from theorems.ledger import LedgerError, Statement, catalogue_ids, load_ledger
+from theorems.ledger import LedgerError, Statement, catalogue, catalogue_ids, load_ledger
 from theorems.verdicts import (
     Check,
     contradictions,
     evidence_errors,
+    judged_verdict,
     merged_outcome,
+    reach_errors,
     record,
     statement_grade,
 )
@@ -36,7 +39,8 @@ document = "A document"
 id = "small:lemma-1"
 kind = "lemma"
 title = "First"
-source = "lines 1-2"
+statement = "For all $x$, $x = x$."
+where = "Lemma 1, section 1, begins “First of all”"
 verdict = "open"
 reason = "Not checked yet."
 
@@ -44,8 +48,11 @@ reason = "Not checked yet."
 id = "small:lemma-2"
 kind = "lemma"
 title = "Second"
-source = "lines 3-4"
+statement = "The sign is $+1$."
+where = "Lemma 2, section 1, begins “The sign”"
 verdict = "repaired"
+reach = "cases"
+depends = ["small:lemma-1"]
 erratum = "The sign is wrong."
 printed = "+1"
 corrected = "-1"
@@ -60,10 +67,10 @@ def test_committed_ledgers_list_exactly_the_catalogue() -> None:
     assert set(listed) == set(catalogue_ids())
 
 
-def _written(directory: Path, ledger: str, catalogue: str = "small:lemma-1\nsmall:lemma-2\n") -> Path:
+def _written(directory: Path, ledger: str, catalogue: str = "small:lemma-1\nsmall:lemma-2 false\n") -> Path:
     (directory / "small").mkdir()
     (directory / "small" / "ledger.toml").write_text(ledger, encoding="utf-8")
-    (directory / "catalogue.txt").write_text(catalogue, encoding="utf-8")
+    (directory / "small" / "catalogue.txt").write_text(catalogue, encoding="utf-8")
     return directory
 
 
@@ -74,8 +81,11 @@ def test_small_ledger_is_read(tmp_path: Path) -> None:
         id="small:lemma-2",
         kind="lemma",
         title="Second",
-        source="lines 3-4",
+        statement="The sign is $+1$.",
+        where="Lemma 2, section 1, begins “The sign”",
         verdict="repaired",
+        reach="cases",
+        depends=("small:lemma-1",),
         erratum="The sign is wrong.",
         printed="+1",
         corrected="-1",
@@ -92,19 +102,47 @@ def test_small_ledger_is_read(tmp_path: Path) -> None:
         ('erratum = "The sign is wrong."\n', "", "a repaired statement needs an erratum"),
         ('erratum = "The sign is wrong."\n', "", "printed and corrected forms belong to an erratum"),
         ('title = "Second"\n', "", "small:lemma-2: the key 'title' is missing"),
-        ('title = "Second"', 'titel = "Second"', "unknown key 'titel'; the keys are id, kind, title"),
+        ('title = "Second"', 'titel = "Second"', "unknown key 'titel'; the keys are id, kind, title, statement, where"),
         ('title = "Second"', "title = 2", "title must be a non-empty string, not 2"),
         ('title = "Second"', 'title = " "', "title must be a non-empty string, not ' '"),
         ('kind = "lemma"\ntitle = "Second"', 'kind = "Lem."\ntitle = "Second"', "the kind 'Lem.' is not one"),
-        ("small:lemma-2", "small:lemma-1", "small:lemma-1 stands in the ledger more than once"),
-        ("small:lemma-2", "small:lemma-1", "small:lemma-2 of catalogue.txt is missing from the ledgers"),
-        ("small:lemma-2", "small:lemma-3", "small:lemma-3 of the ledgers is not in catalogue.txt"),
-        ("small:lemma-2", "other:lemma-2", 'an id of this chapter looks like "small:theorem-1.2"'),
+        ('"small:lemma-2"', '"small:lemma-1"', "small:lemma-1 stands in the ledger more than once"),
+        ('"small:lemma-2"', '"small:lemma-1"', "small:lemma-2 of catalogue.txt is missing from the ledgers"),
+        ('"small:lemma-2"', '"small:lemma-3"', "small:lemma-3 of the ledgers is not in catalogue.txt"),
+        ('"small:lemma-2"', '"other:lemma-2"', 'an id of this chapter looks like "small:theorem-1.2"'),
         ('chapter = "small"', 'chapter = "large"', "says chapter = 'large', but its folder is \"small\""),
         ('chapter = "small"\n', "", "the key 'chapter' is missing"),
         ('chapter = "small"', 'chapter = "small"\nauthor = "x"', "unknown key 'author'"),
         ('chapter = "small"', "chapter =", "small/ledger.toml cannot be read"),
         (SMALL.partition("\n\n")[2], "", "needs its statements as a non-empty list"),
+        ('reach = "cases"', 'reach = "most"', "unknown reach 'most'; the reaches are all, proof, cases, scaled"),
+        ('reach = "cases"', 'reach = "proof"', "the reach proof needs the key 'proof'"),
+        ('reach = "cases"', 'reach = "scaled"', "the reach scaled needs the key 'deviation'"),
+        (
+            'reach = "cases"',
+            'reach = "proof"\nproof = "a.md"',
+            "there is no written proof proofs/a.md in the folder small",
+        ),
+        (
+            'reason = "Not',
+            'reach = "all"\nreason = "Not',
+            "decided statements have a reach, one of all, proof, cases, scaled, and no others",
+        ),
+        ('depends = ["small:lemma-1"]', "depends = []", "depends must be a non-empty list of ids, not []"),
+        ('["small:lemma-1"]', '["small:lemma-7"]', "small:lemma-2 depends on small:lemma-7, which is no statement"),
+        ("The sign is $+1$.", "The sign is $+1.", "the number of $ is odd"),
+        ('verdict = "repaired"', 'verdict = "holds"', "catalogue.txt, so that it cannot be 'holds'"),
+        (
+            'verdict = "repaired"\nreach = "cases"\ndepends = ["small:lemma-1"]\nerratum = "The sign is wrong."\n'
+            'printed = "+1"\ncorrected = "-1"\n',
+            'verdict = "holds"\nreach = "cases"\n',
+            "small:lemma-2 is false as printed says catalogue.txt, but its erratum has vanished",
+        ),
+        (
+            'reason = "Not checked yet."\n',
+            'reason = "Not checked yet."\nproof_erratum = "It skips a case."\n',
+            "small:lemma-1 has an erratum that catalogue.txt does not know: write false or noted",
+        ),
     ],
 )
 def test_loader_names_the_fault(tmp_path: Path, old: str, new: str, message: str) -> None:
@@ -117,9 +155,33 @@ def test_loader_names_the_fault(tmp_path: Path, old: str, new: str, message: str
 def test_loader_names_every_fault_at_once(tmp_path: Path) -> None:
     broken = SMALL.replace('verdict = "open"', 'verdict = "true"').replace('title = "Second"\n', "")
     with pytest.raises(LedgerError) as caught:
-        load_ledger(_written(tmp_path, broken, "small:lemma-1\nsmall:lemma-2\nsmall:lemma-2\nsmall:lemma-9\n"))
-    # The verdict, the title, and two faults of the catalogue: a repeated id and one that no ledger has.
-    assert len(caught.value.errors) == 4
+        load_ledger(_written(tmp_path, broken, "small:lemma-1\nsmall:lemma-2 false\nsmall:lemma-9\n"))
+    # The verdict, the title, and an id that no ledger has.
+    assert len(caught.value.errors) == 3
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("small:lemma-2 false", "catalogue.txt lists small:lemma-2 more than once"),
+        ("small:lemma-3 wrong", "small/catalogue.txt, line 3: an id, and false or noted, not 'small:lemma-3 wrong'"),
+        ("small:lemma-3 false noted", "small/catalogue.txt, line 3: an id, and false or noted"),
+    ],
+)
+def test_catalogue_names_the_fault(tmp_path: Path, line: str, message: str) -> None:
+    with pytest.raises(LedgerError) as caught:
+        load_ledger(_written(tmp_path, SMALL, f"small:lemma-1\nsmall:lemma-2 false\n{line}\n"))
+    assert any(message in error for error in caught.value.errors), caught.value.errors
+
+
+def test_an_erratum_that_was_noted_cannot_vanish(tmp_path: Path) -> None:
+    noted = "small:lemma-1 noted\nsmall:lemma-2 false\n"
+    with pytest.raises(LedgerError, match=r"small:lemma-1 has an erratum says catalogue\.txt, but it has vanished"):
+        load_ledger(_written(tmp_path, SMALL, noted))
+    with_note = SMALL.replace('checked yet."', 'checked yet."\nproof_erratum = "It skips a case."')
+    (tmp_path / "small" / "ledger.toml").write_text(with_note, encoding="utf-8")
+    catalogue.cache_clear()
+    assert load_ledger(tmp_path).chapters[0].statements[0].proof_erratum == "It skips a case."
 
 
 @pytest.mark.parametrize(
@@ -145,13 +207,16 @@ def _check(
     grade: str = "exact",
     outcome: str = "passed",
     supporting: bool = False,
+    cases: str | None = None,
+    reached: tuple[str, ...] = ("constructions.turing.compiler.compile_turing_machine",),
 ) -> Check:
-    evidence = Evidence("turing:theorem-3.1", kind, grade, target, supporting)  # pyright: ignore[reportArgumentType]
-    return Check("theorems/turing/test_a.py::test_a", "theorems/turing/test_a.py", 3, evidence, outcome, 0.5, 1)
+    evidence = Evidence("turing:theorem-3.1", kind, grade, target, supporting, cases)  # pyright: ignore[reportArgumentType]
+    place = "theorems/turing/test_a.py::test_a", "theorems/turing/test_a.py", 3
+    return Check(*place, evidence, outcome, 0.5, 1, (), reached)
 
 
-def _statement(verdict: str) -> Statement:
-    return Statement("turing:theorem-3.1", "theorem", "Title", "lines 1-2", verdict)
+def _statement(verdict: str, reach: str | None = None) -> Statement:
+    return Statement("turing:theorem-3.1", "theorem", "Title", "Claim.", "Theorem 3.1", verdict, reach)
 
 
 REFUTES = _check("counterexample")
@@ -193,6 +258,48 @@ def test_a_passing_counterexample_contradicts_holds_alone() -> None:
     assert not contradictions(_statement("open"), [REFUTES])
 
 
+@pytest.mark.parametrize(
+    ("reach", "evidence", "message"),
+    [
+        ("all", _check(grade="symbolic"), None),
+        ("all", _check(grade="exact", reached=()), None),
+        ("all", _check(grade="sampled"), "has the reach all, but .* decides it with the grade sampled"),
+        ("all", _check(grade="numeric"), "has the reach all, but .* decides it with the grade numeric"),
+        ("all", _check(cases="n = 2"), "has the reach all, but .* decides it on cases: n = 2"),
+        ("all", _check(grade="sampled", supporting=True), None),
+        ("cases", _check(), "has the reach cases, but .* does not say which"),
+        ("cases", _check(cases="n = 3, 5"), None),
+        ("cases", _check("counterexample", reached=()), None),
+        ("cases", _check(cases="n = 3, 5", reached=()), "runs no code of the library"),
+        ("proof", _check(reached=()), "runs no code of the library"),
+        ("scaled", _check(grade="sampled"), None),
+        ("scaled", _check(grade="sampled", reached=()), "runs no code of the library"),
+        (None, _check(reached=()), None),
+    ],
+)
+def test_reach_is_earned_and_deciding_checks_run_the_library(
+    reach: str | None, evidence: Check, message: str | None
+) -> None:
+    errors = reach_errors(_statement("open" if reach is None else "holds", reach), [evidence])
+    assert len(errors) == (message is not None)
+    assert message is None or re.search(message, errors[0])
+
+
+@pytest.mark.parametrize(
+    ("checks", "verdict"),
+    [
+        ([], "holds"),
+        ([_check()], "holds"),
+        ([_check(), _check(outcome="failed")], "failed"),
+        ([_check(), _check("counterexample", outcome="xfailed")], "failed"),
+        ([_check(), _check(outcome="failed", supporting=True)], "holds"),
+        ([_check(outcome="skipped")], "holds"),
+    ],
+)
+def test_a_failing_deciding_check_takes_the_statement_down(checks: list[Check], verdict: str) -> None:
+    assert judged_verdict(_statement("holds"), checks) == verdict
+
+
 def test_grade_is_the_weakest_of_the_deciding_evidence() -> None:
     assert statement_grade([]) is None
     assert statement_grade([_check(grade="symbolic"), _check(grade="numeric"), _check(grade="exact")]) == "numeric"
@@ -217,7 +324,7 @@ def test_a_function_passes_when_the_cases_that_ran_passed(outcomes: list[str], m
 
 
 def test_record_lists_all_statements_and_counts_the_evidence() -> None:
-    data = record(load_ledger(), [_check(), REFUTES], effort="quick", python="3.11.0")
+    data = record(load_ledger(), [_check(), REFUTES], effort="quick", origin={"python": "3.11.0"})
     statements = [statement for chapter in data["chapters"] for statement in chapter["statements"]]
     assert [statement["id"] for statement in statements] == [one.id for one in load_ledger().statements()]
     (cited,) = [statement for statement in statements if statement["checks"]]
