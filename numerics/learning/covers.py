@@ -28,8 +28,10 @@ import numpy as np
 from flint import arb, fmpq
 from numpy.typing import NDArray
 
-from numerics.exact.balls import ball_min, decided_less_equal, precision
+from numerics.exact.balls import ball_min, decided_less_equal
+from numerics.exact.integers import smallest_integer
 from numerics.exact.numbers import as_exact
+from numerics.exact.precision import precision
 from numerics.learning.generalisation import LARGEST_ENUMERATION, Exact, Table, erm_bound
 
 
@@ -80,7 +82,7 @@ def sparse_average(theta: Table, k: int, alpha: Exact = 1) -> NDArray[np.object_
 
 
 def log_cover_size(scale: int, alpha: Exact, gamma: Exact, p: int) -> arb:
-    """ln N_j: a bound for covers of radius 2^-j, j = ``scale``, of losses in [0, 1] (1/gamma)-Lipschitz in theta.
+    """The bound ln N_j for covers of radius 2^-j, j = ``scale``, of losses in [0, 1] (1/gamma)-Lipschitz in theta.
 
     Raises:
         ValueError: if alpha or gamma is not positive, scale < 0 or p < 1.
@@ -113,7 +115,7 @@ def chaining_bound(n: int, alpha: Exact, gamma: Exact, p: int) -> arb:
 
 
 def dudley_bound(n: int, alpha: Exact, gamma: Exact, p: int) -> arb:
-    """4/n + 12 sqrt(2) (alpha/gamma) sqrt(ln(2 p + 1)/n) ln n: the closed form, weaker than `chaining_bound`.
+    """The bound 4/n + 12 sqrt(2) (alpha/gamma) sqrt(ln(2 p + 1)/n) ln n: the closed form, weaker than `chaining_bound`.
 
     Raises:
         ValueError: as `log_cover_size`, or if n < 2.
@@ -150,13 +152,7 @@ def margin_sample_size(target: Exact, alpha: Exact, gamma: Exact, p: int, *, eps
         with precision(192):  # so that neighbouring sample sizes are told apart
             return decided_less_equal(margin_error_bound(n, alpha, gamma, p, eps=eps), goal)
 
-    low, high = 0, 1
-    while not enough(high):
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
+    return smallest_integer(1, enough)
 
 
 def margin_free_bound(

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from numerics.functions.powers import integer_power
 from numerics.margins.quasi_newton import minimise
 
 __all__ = ["Ascent", "ascend", "ascend_from_random", "normalised_margin", "smooth_margin_and_gradient"]
@@ -147,7 +148,7 @@ def smooth_margin_and_gradient(
     """-log(sum exp(-beta g)) / beta and its gradient with respect to (hidden, readout), shape (m, D + L)."""
     points = np.arange(len(labels))
     pre = inputs @ hidden.T
-    lower = _power(pre, degree - 1)
+    lower = integer_power(pre, degree - 1)
     power = lower * pre
     logits = power @ readout
     squares = np.einsum("ij,ij->i", hidden, hidden) + np.einsum("ij,ij->i", readout, readout)
@@ -169,18 +170,10 @@ def smooth_margin_and_gradient(
 
 def _margins(inputs: Floats, labels: Integers, hidden: Floats, readout: Floats, degree: int) -> Floats:
     """f(x)[y] - f(x)[c] for all points and labels, shape (N, L); 0 at the right label."""
-    logits = _power(inputs @ hidden.T, degree) @ readout
+    logits = integer_power(inputs @ hidden.T, degree) @ readout
     return logits[np.arange(len(labels)), labels][:, None] - logits
 
 
 def _norm_power(theta: Floats, degree: int) -> float:
     """||theta||_{2,k+1}^(k+1) of the neurons in the rows."""
     return float(np.sum(np.sum(theta**2, axis=1) ** ((degree + 1) / 2)))
-
-
-def _power(x: Floats, exponent: int) -> Floats:
-    """x^exponent by products: NumPy's power with an integer exponent above 2 is a hundred times slower."""
-    result = np.ones_like(x)
-    for _ in range(exponent):
-        result *= x
-    return result

@@ -79,23 +79,39 @@ def shorter_evidence(Z: FloatArray) -> FloatArray:
     Args:
         Z: (m+1, m+1), as from `evidence_layer(m)`, m >= 1.
     """
-    stays, changes = _extensions(Z)
+    stays, changes = extensions(Z)
     return stays + changes
 
 
 def predictions_of(Z: FloatArray) -> FloatArray:
-    """P(x_{m+1} = x_m) for all sequences with x_1 = 1 and m - 1 steps, from the evidences with m steps.
+    """The predictions P(x_{m+1} = x_m) for all sequences with x_1 = 1 and m - 1 steps, from the evidences with m steps.
 
     Returns:
         (m, m) indexed by (n_11, e), with n_22 = m - 1 - n_11 - e; entries with n_11 + e > m - 1 are zero.
     """
-    stays, changes = _extensions(Z)
+    stays, changes = extensions(Z)
     possible = _possible(len(stays))
     return np.divide(stays, stays + changes, out=np.zeros_like(stays), where=possible)
 
 
+def extensions(Z: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The evidences of the extensions by a stay and by a change; the last symbol is 1 exactly if e is even.
+
+    Args:
+        Z: (m+1, m+1), as from `evidence_layer(m)`, m >= 1.
+
+    Returns:
+        Two arrays of shape (m, m), indexed by (n_11, e) of the sequence with m - 1 steps that is extended.
+    """
+    m = Z.shape[0] - 1
+    odd = np.arange(m) % 2 == 1
+    stays = np.where(odd, Z[:m, :m], Z[1:, :m])
+    possible = _possible(m)
+    return np.where(possible, stays, 0.0), np.where(possible, Z[:m, 1:], 0.0)
+
+
 def sequence_numbers(steps: int) -> FloatArray:
-    """How many sequences with x_1 = 1 have the counts (n_11, e, n_22), as an array like the evidences.
+    """The number of sequences with x_1 = 1 and the counts (n_11, e, n_22), as an array like the evidences.
 
     There are floor(e/2) + 1 runs of ones, which share n_11 stays, and ceil(e/2) runs of twos.
     """
@@ -109,17 +125,8 @@ def sequence_numbers(steps: int) -> FloatArray:
     return np.where(_possible(steps + 1), ways[n11, e // 2 + 1] * ways[n22, (e + 1) // 2], 0.0)
 
 
-def _extensions(Z: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The evidences of the extensions by a stay and by a change; the last symbol is 1 exactly if e is even."""
-    m = Z.shape[0] - 1
-    odd = np.arange(m) % 2 == 1
-    stays = np.where(odd, Z[:m, :m], Z[1:, :m])
-    possible = _possible(m)
-    return np.where(possible, stays, 0.0), np.where(possible, Z[:m, 1:], 0.0)
-
-
 def _possible(size: int) -> NDArray[np.bool_]:
-    """Where n_11 + e < size."""
+    """The places with n_11 + e < size."""
     n11, e = np.indices((size, size))
     return n11 + e < size
 
@@ -130,14 +137,14 @@ def _check_steps(steps: int) -> None:
 
 
 def _gauss_legendre(n: int) -> tuple[FloatArray, FloatArray]:
-    """Nodes and weights on [0, 1], exact for polynomials of degree 2 n - 1."""
+    """The nodes and weights on [0, 1] that are exact for polynomials of degree 2 n - 1."""
     nodes, weights = np.polynomial.legendre.leggauss(n)
     return (1 + nodes) / 2, weights / 2
 
 
 @lru_cache(maxsize=2)
 def _predictions(t: int) -> tuple[FloatArray, IntArray]:
-    """P(the last symbol is repeated) for all counts of at most t - 1 steps, and where each number of steps begins."""
+    """The probabilities of a repeated symbol for all counts of at most t - 1 steps; where each number begins."""
     layers: list[FloatArray] = []
     Z = evidence_layer(t)
     for m in range(t, 0, -1):

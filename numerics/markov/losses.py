@@ -16,7 +16,7 @@ from flint import arb
 from numpy.typing import NDArray
 
 from numerics.exact.integers import checked_integer
-from numerics.markov.bayes import evidence_layer, sequence_numbers
+from numerics.markov.bayes import evidence_layer, extensions, sequence_numbers
 
 FloatArray = NDArray[np.float64]
 
@@ -155,7 +155,7 @@ def _count_table(t: int) -> _CountTable:
 
 @lru_cache(maxsize=4)
 def _table_of(t: int) -> _CountTable:
-    longer = evidence_layer(t)
+    stay, change = extensions(evidence_layer(t))
     n11, e = np.indices((t, t))
     possible = n11 + e < t
     odd = e % 2 == 1
@@ -164,8 +164,8 @@ def _table_of(t: int) -> _CountTable:
         possible=possible,
         odd=odd,
         weights=2 * np.where(possible, sequence_numbers(t - 1), 0.0),  # x_1 = 1 and x_1 = 2 contribute the same
-        stay=np.where(possible, np.where(odd, longer[:t, :t], longer[1:, :t]), 0.0),
-        change=np.where(possible, longer[:t, 1:], 0.0),
+        stay=stay,
+        change=change,
         ones=n11 + e // 2 + 1,
         twos=n22 + (e + 1) // 2,
         stays=np.where(odd, n22, n11),

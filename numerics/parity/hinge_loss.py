@@ -12,20 +12,19 @@ Source: hidden-progress, lemma-B.4 (whose good neurons have this shape if their 
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from flint import fmpq, fmpz, fmpz_poly
+from flint import fmpq
 from numpy.typing import ArrayLike, NDArray
 
 from numerics.exact.numbers import as_exact
 from numerics.exact.rationals import common_denominator
 from numerics.fourier.gaps import support_indices
-from numerics.runs.memory import require_memory
+from numerics.parity.signed_sums import signed_sum_law
 
-__all__ = ["ParityLosses", "parity_losses", "signed_sum_law"]
+__all__ = ["ParityLosses", "parity_losses"]
 
 
 @dataclass(frozen=True)
@@ -77,22 +76,6 @@ def parity_losses(
             errors += mass if margin <= 0 else 0
             hinge += mass * (one - margin) if margin < one else 0
     return ParityLosses(fmpq(hinge, one * 2 ** W.shape[1]), fmpq(errors, 2 ** W.shape[1]))
-
-
-def signed_sum_law(weights: Iterable[int]) -> dict[int, int]:
-    """How many sign vectors z give each value of weights . z, by powers of polynomials: fast for equal weights.
-
-    Raises:
-        ValueError: if the polynomial, of degree 2 sum |weights|, does not fit in the memory of the machine.
-    """
-    absolute = Counter(abs(int(weight)) for weight in weights)
-    degree = 2 * sum(weight * count for weight, count in absolute.items())
-    bits = sum(absolute.values())
-    require_memory(3 * (degree + 1) * (8 + bits // 8), f"The law of a sum of {bits} signs, of degree {degree},")
-    product = fmpz_poly([1])
-    for weight, count in absolute.items():
-        product *= fmpz_poly([1] + [0] * (2 * weight - 1) + [1]) ** count if weight else fmpz_poly([fmpz(2) ** count])
-    return {i - degree // 2: int(c) for i, c in enumerate(product.coeffs()) if c != 0}
 
 
 def _reduced(W: NDArray[np.object_], inside: list[int]) -> tuple[list[fmpq], list[fmpq], list[int]]:

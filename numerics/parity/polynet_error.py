@@ -11,7 +11,6 @@ Source: hidden-progress, definition-err and lemma-B.9.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,38 +18,17 @@ from flint import fmpq
 
 from numerics.exact.numbers import as_exact
 from numerics.exact.rationals import common_denominator
-from numerics.runs.memory import require_memory
+from numerics.parity.signed_sums import signed_sum_counts
 
-__all__ = ["block_signs", "polynet_error", "signed_sum_counts"]
-
-_MANY, _BYTES = 2**18, 300  # from so many values on the memory is checked; bytes for each: two dictionaries, integers
-
-
-def signed_sum_counts(weights: Sequence[int]) -> dict[int, int]:
-    """How many of the 2^d sign vectors z give each value of weights . z: sums to counts that add up to 2^d.
-
-    Raises:
-        ValueError: if the values do not fit in the memory of the machine (saying how much they need): there are up to
-            min(2^d, sum |weights| + 1).
-    """
-    values = min(2 ** len(weights), sum(map(abs, weights)) + 1)
-    if values > _MANY:
-        require_memory(_BYTES * values, f"The law of a sum of {len(weights)} signs, with up to {values} values,")
-    counts = {0: 1}
-    for weight in weights:
-        following: dict[int, int] = defaultdict(int)
-        for total, count in counts.items():
-            following[total + weight] += count
-            following[total - weight] += count
-        counts = dict(following)
-    return counts
+__all__ = ["block_signs", "polynet_error"]
 
 
 def block_signs(relevant: Any, irrelevant: Sequence[Any]) -> tuple[fmpq, fmpq]:
     """The probabilities (p, q) that relevant + irrelevant . z is positive, and negative, for uniform signs z.
 
     Args:
-        relevant: the weight v, and irrelevant: the weights u (possibly none), all exact rational numbers.
+        relevant: the weight v, an exact rational number.
+        irrelevant: the weights u, possibly none, likewise.
 
     Raises:
         ValueError: if a weight is a float or not rational, or as `signed_sum_counts`.
@@ -67,7 +45,7 @@ def block_signs(relevant: Any, irrelevant: Sequence[Any]) -> tuple[fmpq, fmpq]:
 
 
 def polynet_error(relevant: Sequence[Any], irrelevant: Sequence[Sequence[Any]]) -> fmpq:
-    """P[sign(f(x)) != chi(x)] with sign(0) = 0, exactly.
+    """The error P[sign(f(x)) != chi(x)] with sign(0) = 0, exactly.
 
     Args:
         relevant: the weights v_1, ..., v_k of the relevant inputs, of any signs.

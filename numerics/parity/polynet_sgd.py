@@ -19,13 +19,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from flint import arb
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from numerics.runs.memory import require_memory
 
-__all__ = ["PolynetRun", "proved_steps", "train_polynet"]
+__all__ = ["PolynetRun", "train_polynet"]
 
 _CHUNK = 4096  # steps whose inputs are drawn at once
 
@@ -48,37 +47,6 @@ class PolynetRun:
     largest_irrelevant: float
     smallest_slack: float
     mismatch: float
-
-
-def proved_steps(k: int, block: int, epsilon: float, delta: float, *, printed: bool = True) -> int:
-    """The smallest T beyond which T >= 6 log(2nT/delta) log(2k/epsilon) (3n'-2)^(2k-1), as printed.
-
-    With ``printed=False`` it is 12 log(2nT/delta) log(k/epsilon) (3n'-2)^(2k-1), for which the printed chain closes
-    with the corrected lemma B.9. The inequality is decided in ball arithmetic.
-
-    Raises:
-        ValueError: unless k, n' >= 1, 0 < epsilon < 1/2 and 0 < delta < 1, or if T exceeds 10^308.
-    """
-    _check_sizes(k, block)
-    if not (0 < epsilon < 0.5 and 0 < delta < 1):
-        raise ValueError(f"epsilon must be in (0, 1/2) and delta in (0, 1), not {epsilon} and {delta}.")
-    factor = 6 * (arb(2 * k) / arb(epsilon)).log() if printed else 12 * (arb(k) / arb(epsilon)).log()
-    factor *= arb(3 * block - 2) ** (2 * k - 1)
-    if not math.isfinite(float(factor)):
-        raise ValueError(f"The number of steps exceeds 10^308 for k = {k} and n' = {block}.")
-
-    def enough(steps: int) -> bool:
-        return bool(arb(steps) >= factor * (2 * k * block * arb(steps) / arb(delta)).log())
-
-    # steps/log(c steps) grows once steps > e/c: beyond `factor` >= e/c the inequality, once true, stays true
-    high = max(1, math.ceil(float(factor)))
-    while not enough(high):
-        high *= 2
-    low = max(1, math.ceil(float(factor))) - 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
 
 
 def train_polynet(
@@ -185,8 +153,3 @@ def _steps(
                     extremes[1] = max(extremes[1], abs(w[i, j]))
     for i in range(k):
         extremes[2] = min(extremes[2], initial_signs[i] * w[i, 0] - 0.5 - (done + count) * linear)
-
-
-def _check_sizes(k: int, block: int) -> None:
-    if k < 1 or block < 1:
-        raise ValueError(f"A PolyNet has k >= 1 blocks of n' >= 1 inputs, not k = {k} and n' = {block}.")

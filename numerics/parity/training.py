@@ -1,4 +1,4 @@
-"""SGD on small networks that learn a sparse parity: the runs behind the training curves of the chapter.
+"""SGD on small networks that learn a sparse parity: the runs behind training curves.
 
 The label is the product of the first k of n signs. The networks are a two-layer MLP u . s(Wx + b) + c with s the ReLU
 or a power, and a PolyNet prod_i (w_i . x + b_i); the loss is the hinge loss; step t is
@@ -21,6 +21,8 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+
+from numerics.functions.powers import integer_power
 
 __all__ = ["Network", "TrainingRun", "initial_network", "network_gradient", "network_output", "train_parity"]
 
@@ -106,7 +108,7 @@ def network_output(network: Network, x: Array) -> Array:
     z = x @ network.hidden.T + network.bias
     if network.kind == "polynet":
         return np.prod(z, axis=1, dtype=np.float32)
-    s = np.maximum(z, 0) if network.kind == "relu" else _power(z, network.degree)
+    s = np.maximum(z, 0) if network.kind == "relu" else integer_power(z, network.degree)
     return s @ network.readout + network.output_bias
 
 
@@ -120,8 +122,10 @@ def network_gradient(network: Network, x: Array, y: Array) -> tuple[float, tuple
         s, f = np.zeros_like(z), inner[:, 0] * z[:, 0]
     else:
         relu = network.kind == "relu"
-        s = np.maximum(z, 0) if relu else _power(z, network.degree)
-        slope = (z > 0).astype(np.float32) if relu else np.float32(network.degree) * _power(z, network.degree - 1)
+        s = np.maximum(z, 0) if relu else integer_power(z, network.degree)
+        slope = (
+            (z > 0).astype(np.float32) if relu else np.float32(network.degree) * integer_power(z, network.degree - 1)
+        )
         inner, f = slope * network.readout, s @ network.readout + network.output_bias
     slack = 1 - y * f
     d = np.where(slack > 0, -y, np.float32(0)) / np.float32(len(y))
@@ -230,14 +234,6 @@ def _record(
     run.irrelevant_move.append(float(move[network.degree :].max(initial=0.0)))
     if fixed is not None:
         run.train_accuracy.append(_accuracy(network, fixed))
-
-
-def _power(z: Array, degree: int) -> Array:
-    """z^degree by products, which cost less than the general power of floats."""
-    result = np.ones_like(z)
-    for _ in range(degree):
-        result *= z
-    return result
 
 
 def _accuracy(network: Network, labelled: tuple[Array, Array]) -> float:

@@ -17,15 +17,15 @@ Source: hidden-progress, theorem-5.5-full, lemma-B.5, lemma-B.4.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from flint import arb, fmpq
 
-from numerics.exact.balls import precision
+from numerics.exact.integers import smallest_integer
 from numerics.exact.numbers import as_exact
+from numerics.exact.precision import precision
 
 __all__ = ["Demand", "MlpSizes", "audit", "printed_sizes", "repaired_sizes", "top_coefficient"]
 
@@ -99,7 +99,7 @@ def repaired_sizes(k: int, epsilon: Any) -> MlpSizes:
         ValueError: unless k >= 4 is even and 0 < epsilon < 1/2 is rational.
     """
     eps = _checked(k, epsilon)
-    n = _smallest(160 * k**4, lambda n: arb(n) >= 160 * k**4 * _log(n, k, eps))
+    n = smallest_integer(160 * k**4, lambda n: arb(n) >= 160 * k**4 * _log(n, k, eps))
     n += 1 - n % 2
     width = _ceil((2 * k - 1) * 2**k * (8 * (k + 1) / arb(eps)).log())
     width += width % 2
@@ -163,18 +163,6 @@ def _ceil(x: arb) -> int:
     """The least integer that is certainly at least x."""
     numerator, exponent = x.upper().man_exp()  # an upper bound numerator * 2^exponent, exactly
     return math.ceil(Fraction(int(numerator)) * Fraction(2) ** int(exponent))
-
-
-def _smallest(start: int, enough: Callable[[int], bool]) -> int:
-    """The smallest n >= start with enough(n), for a condition that stays true."""
-    high = start
-    while not enough(high):
-        high *= 2
-    low = start - 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
 
 
 def _check_parity(n: int, k: int) -> None:

@@ -35,8 +35,8 @@ import pytest
 import sympy as sp
 from flint import arb, fmpq
 
-from numerics.parity.polynet_error import signed_sum_counts
 from numerics.parity.polynet_flow import arithmetic_mean, blow_up_time, growth_time
+from numerics.parity.signed_sums import signed_sum_counts
 from theorems.evidence import check
 from theorems.plugin import Effort
 

@@ -27,8 +27,9 @@ from flint import arb, fmpq
 from numpy.typing import NDArray
 
 from numerics.parity.polynet_error import polynet_error
-from numerics.parity.polynet_sgd import proved_steps, train_polynet
+from numerics.parity.polynet_sgd import train_polynet
 from theorems.evidence import check, counterexample
+from theorems.hidden_progress.polynet_steps import proved_steps
 from theorems.plugin import Effort
 
 

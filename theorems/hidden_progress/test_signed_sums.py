@@ -32,7 +32,8 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numerics.parity.polynet_error import block_signs, polynet_error, signed_sum_counts
+from numerics.parity.polynet_error import block_signs, polynet_error
+from numerics.parity.signed_sums import signed_sum_counts
 from theorems.evidence import check
 from theorems.plugin import Effort
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from constructions.parity.two_layer import post_step_network, relu_network
-from numerics.parity.hinge_loss import parity_losses, signed_sum_law
-from numerics.parity.polynet_error import signed_sum_counts
+from numerics.parity.hinge_loss import parity_losses
+from numerics.parity.signed_sums import signed_sum_counts, signed_sum_law
 
 small = st.integers(-3, 3)
 

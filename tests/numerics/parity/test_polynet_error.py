@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from numerics.exact.cyclotomic.numbers import sqrt_rational
-from numerics.parity.polynet_error import block_signs, polynet_error, signed_sum_counts
+from numerics.parity.polynet_error import block_signs, polynet_error
+from numerics.parity.signed_sums import signed_sum_counts
 
 weights = st.integers(-4, 4)
 

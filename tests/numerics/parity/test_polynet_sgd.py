@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from numerics.parity import polynet_sgd
-from numerics.parity.polynet_sgd import proved_steps, train_polynet
+from numerics.parity.polynet_sgd import train_polynet
 
 
 @pytest.mark.parametrize(("k", "block", "batch"), [(2, 3, 1), (3, 2, 4), (1, 3, 2)])
@@ -84,30 +84,6 @@ def test_runs_longer_than_a_chunk_report_progress_and_repeat() -> None:
     assert np.array_equal(first.weights, train_polynet(np.ones((2, 2)), 10_000, 0.1, 3).weights)
 
 
-def test_proved_steps_are_the_fixed_point() -> None:
-    assert [proved_steps(2, block, 0.05, 0.1) for block in (1, 2, 3)] == [242, 24_371, 150_700]
-    steps = proved_steps(3, 4, 0.01, 0.05)
-    excess = [s - 6 * math.log(24 * s / 0.05) * math.log(600) * 10**5 for s in (steps - 1, steps)]
-    assert excess[0] < 0 <= excess[1]
-    steps = proved_steps(3, 4, 0.01, 0.05, printed=False)
-    excess = [s - 12 * math.log(24 * s / 0.05) * math.log(300) * 10**5 for s in (steps - 1, steps)]
-    assert excess[0] < 0 <= excess[1]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ((0, 2, 0.1, 0.1), "k >= 1 blocks"),
-        ((2, 0, 0.1, 0.1), "k >= 1 blocks"),
-        ((2, 2, 0.5, 0.1), "epsilon must be"),
-        ((2, 2, 0.1, 1.0), "delta in"),
-    ],
-)
-def test_bad_sizes(arguments: tuple[int, int, float, float], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        proved_steps(*arguments)
-
-
 @pytest.mark.parametrize("weights", [[1.0, 2.0], [[]], [[0.0, 0.0], [1.0, 1.0]], [[np.nan, 1.0]]])
 def test_bad_weights(weights: list[object]) -> None:
     with pytest.raises(ValueError, match="nonzero rows"):
@@ -119,8 +95,6 @@ def test_weights_that_overflow_and_batches_beyond_the_memory() -> None:
         train_polynet(np.full((3, 2), 1e200), 10, 0.1, 0)
     with pytest.raises(ValueError, match=r"batches of 10{12} needs .* GiB"):
         train_polynet(np.ones((2, 2)), 10, 0.1, 0, batch=10**12)
-    with pytest.raises(ValueError, match=r"exceeds 10\^308"):
-        proved_steps(200, 10**6, 0.1, 0.1)
 
 
 def test_bad_steps() -> None:
