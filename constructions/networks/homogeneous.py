@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from numerics.exact.cyclotomic.numbers import Cyclotomic, exact_matmul
 from numerics.exact.numbers import sign_of, to_float
-from numerics.exact.systems import Arithmetic, Array
+from numerics.exact.systems import Arithmetic, Array, power
 
 if TYPE_CHECKING:
     import torch
@@ -123,7 +123,7 @@ class HomogeneousNetwork:
         points = inputs.reshape(-1, inputs.shape[-1])
         weighted = self.masses[:, None] * self.readout
         product = exact_matmul if _holds_cyclotomic(self.hidden, self.readout, self.masses, points) else np.matmul
-        outputs = product(product(points, self.hidden.T) ** self.degree, weighted)
+        outputs = product(power(product(points, self.hidden.T), self.degree), weighted)
         return outputs.reshape(*inputs.shape[:-1], self.readout.shape[1])
 
     def __call__(self, x: ArrayLike) -> NDArray[np.float64]:

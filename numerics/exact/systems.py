@@ -34,6 +34,20 @@ def conversion(system: Arithmetic) -> Callable[[ArrayLike], Array]:
     return {"float": to_float, "exact": as_exact, "ball": as_balls}[system]
 
 
+def power(z: Array, exponent: int) -> Array:
+    """z^exponent element by element, exponent >= 1; for balls by multiplication, since `**` loses those that hold 0.
+
+    FLINT raises a ball to a number by logarithms if the ball contains 0 and no integer exponent is seen, which gives
+    NaN.
+    """
+    if number_system([z]) != "ball":
+        return z**exponent
+    result = z
+    for _ in range(exponent - 1):
+        result = result * z
+    return result
+
+
 def product(z: Array, weights: Array) -> Array:
     """z @ weights for z of shape (..., T, d) and weights (d, e)."""
     return matrix_product(z.reshape(-1, z.shape[-1]), weights).reshape(*z.shape[:-1], weights.shape[1])
