@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from numerics.exact.integers import checked_integer
 from numerics.exact.numbers import to_float
+from numerics.exact.systems import in_one_system, require_finite
 
 if TYPE_CHECKING:
     import torch
@@ -29,8 +30,8 @@ __all__ = ["MinimalModel", "bigram_minimal_model", "unigram_minimal_model"]
 class MinimalModel:
     """The minimal model with position weights v, shape (t,), and state weights W, shape (k, k).
 
-    v[j-1] weighs the token j-1 places back. Entries may be floats, exact numbers or balls (object arrays). Symbols are
-    0, ..., k-1, and sequences may have any length from 1 to t.
+    v[j-1] weighs the token j-1 places back. Entries are floats, exact numbers (integers and `LogTwo` among them) or
+    balls. Symbols are 0, ..., k-1, and sequences may have any length from 1 to t.
 
     Raises:
         ValueError: if v is no non-empty vector or W no square matrix, or an entry is no number or not finite.
@@ -42,11 +43,10 @@ class MinimalModel:
     def __post_init__(self) -> None:
         for name in ("v", "W"):
             weights = np.asarray(getattr(self, name))
-            numeric = weights.dtype.kind in "iuf" or (weights.dtype == object and weights.size)
-            if weights.dtype.kind == "f" and not np.isfinite(weights).all():
-                raise ValueError(f"{name} has an entry that is not finite: the weights must be finite numbers.")
-            if weights.size and not numeric:
-                raise ValueError(f"{name} has the type {weights.dtype}: give floats, exact numbers or balls.")
+            if weights.dtype == object:
+                require_finite(name, weights)
+            else:
+                weights = in_one_system({name: weights})[0][name]
             object.__setattr__(self, name, weights)
         if np.ndim(self.v) != 1 or not len(self.v):
             raise ValueError(f"v has shape {np.shape(self.v)}: give a vector with one weight for each position.")

@@ -1,70 +1,72 @@
-"""Weights that are held in one number system, and checked inputs."""
+"""Networks that hold their weights in one number system, and the inputs that they take."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from flint import fmpq
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from numerics.exact.numbers import as_exact, to_float
-from numerics.exact.systems import Array
+from numerics.exact.numbers import to_float
+from numerics.exact.systems import (
+    Arithmetic,
+    Array,
+    common_system,
+    conversion,
+    in_one_system,
+    listing,
+    number_system,
+    require_finite,
+)
 
 if TYPE_CHECKING:
     import torch
 
 
 def held_weights(parts: dict[str, Any]) -> dict[str, Any]:
-    """Copies of the named weights, all float64 or, if one is an object array, all fmpq; read-only, scalars as numbers.
+    """Copies of the named weights, all float64 or all fmpq; read-only, scalars as numbers.
 
     Raises:
-        ValueError: for numbers that are not real, not finite, or not of one kind.
+        ValueError: as `in_one_system`; for balls, and exact numbers that are not rational.
     """
-    arrays = {name: np.asarray(part) for name, part in parts.items()}
-    exact = any(part.dtype == object for part in arrays.values())
-    result = {}
-    for name, part in arrays.items():
-        try:
-            held = _rationals(part) if exact and part.dtype.kind in "iuO" else to_float(part)
-        except ValueError as error:
-            raise ValueError(f"{name} must hold real numbers. {error}") from None
-        if held.dtype != object and (exact or not np.all(np.isfinite(held))):
-            reason = "floats, but other weights are exact" if exact else "NaN or infinity"
-            raise ValueError(f"All weights must be finite floats or all exact, but {name} holds {reason}.")
-        held.flags.writeable = False
-        result[name] = held if held.ndim else held.item()
-    return result
+    held, system = in_one_system(parts)
+    for name, part in held.items():
+        foreign = [] if system == "float" else [x for x in part.flat if not isinstance(x, fmpq)]
+        if foreign:
+            raise ValueError(f"Weights are floats or rational numbers, but {name} holds {listing(foreign)}.")
+    return {name: part if part.ndim else part.item() for name, part in held.items()}
 
 
-def hold_weights(network: Any, names: tuple[str, ...]) -> None:
+def hold_weights(network: Any, names: Sequence[str]) -> None:
     """Replace the named attributes of a frozen network by their `held_weights`."""
     for name, held in held_weights({name: getattr(network, name) for name in names}).items():
         object.__setattr__(network, name, held)
 
 
-def _rationals(array: Array) -> NDArray[np.object_]:
-    """The array as fmpq; ValueError for floats and for numbers of a larger field."""
-    result = as_exact(array)
-    foreign = next((number for number in result.flat if not isinstance(number, fmpq)), None)
-    if foreign is not None:
-        raise ValueError(f"Exact weights and inputs must be rational numbers, but {foreign!r} is none.")
-    return result
+def checked_inputs(x: ArrayLike, width: int, system: Arithmetic) -> Array:
+    """x as an array of shape (..., width) in the number system of a network.
 
-
-def checked_inputs(x: ArrayLike, weights: Array) -> Array:
-    """x as an array that fits weights of shape (r, n), or ValueError."""
+    Raises:
+        ValueError: for another width, numbers of no system or that are not finite; for exact numbers or balls in a
+            float64 network, floats in another one, and balls in an exact one. Integers are always taken.
+    """
     inputs = np.asarray(x)
-    n = weights.shape[1]
-    if inputs.ndim < 1 or inputs.shape[-1] != n:
-        raise ValueError(f"Inputs must have shape (..., {n}), not {inputs.shape}.")
-    if weights.dtype == object:
-        return _rationals(inputs)
-    inputs = to_float(inputs)
-    if not np.all(np.isfinite(inputs)):
-        raise ValueError("Inputs must be finite, but they hold NaN or infinity.")
-    return inputs
+    if inputs.ndim < 1 or inputs.shape[-1] != width:
+        raise ValueError(f"Inputs must have shape (..., {width}), not {inputs.shape}.")
+    given = common_system({"The array of inputs": inputs})
+    if system == "float" and inputs.dtype == object:
+        raise ValueError("A float64 network takes real numbers, not object arrays; convert the inputs first.")
+    if system != "float" and given == "float":
+        raise ValueError(
+            "Networks in exact or ball arithmetic take integers or exact numbers, not floats: a float is not exact. "
+            "Convert the inputs, or the network to floats."
+        )
+    if system == "exact" and given == "ball":
+        raise ValueError("An exact network does not take balls; build the network from balls as well.")
+    require_finite("the array of inputs", inputs)
+    return conversion(system)(inputs)
 
 
 def torch_module(parts: dict[str, Any], forward: Callable[[Any, Any], Any]) -> torch.nn.Module:
@@ -82,3 +84,16 @@ def torch_module(parts: dict[str, Any], forward: Callable[[Any, Any], Any]) -> t
             return forward(self.weights_by_name, x)
 
     return TorchNetwork()
+
+
+def rational_inputs(x: ArrayLike, weights: Array) -> Array:
+    """x as an array that fits `held_weights` of shape (r, n).
+
+    Raises:
+        ValueError: as `checked_inputs`, and for irrational numbers.
+    """
+    inputs = checked_inputs(x, weights.shape[1], number_system([weights]))
+    foreign = [number for number in inputs.flat if not isinstance(number, fmpq)] if inputs.dtype == object else []
+    if foreign:
+        raise ValueError(f"Exact inputs must be rational numbers, but they hold {listing(foreign)}.")
+    return inputs

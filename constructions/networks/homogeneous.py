@@ -23,19 +23,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from flint import arb, fmpq
+from flint import arb
 from numpy.typing import ArrayLike, NDArray
 
-from numerics.exact.cyclotomic.numbers import Cyclotomic, exact_matmul
+from constructions.networks.held import checked_inputs
 from numerics.exact.numbers import sign_of, to_float
-from numerics.exact.systems import Arithmetic, Array, power
+from numerics.exact.systems import Arithmetic, Array, in_one_system, listing, matrix_product, power, require_finite
 
 if TYPE_CHECKING:
     import torch
-
-
-_EXACT_TYPES = (int, fmpq, Cyclotomic)
-_ACCEPTED = "Accepted are real numbers, or object arrays of exact numbers (int, fmpq, Cyclotomic) or of arb balls."
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,9 +46,8 @@ class HomogeneousNetwork:
         norm_squared: r > 0, the squared norm of every (u_i, w_i) of positive mass.
         arithmetic: the number system of the weights: "float", "exact" or "ball" (computed, not an argument).
 
-    The three arrays share one arithmetic: float64 (numbers of any real dtype are converted), exact (object
-    arrays of int, fmpq, Cyclotomic), or balls (object arrays with an arb in one of them). They are copied,
-    read-only.
+    The three arrays and r share one arithmetic (`numerics.exact.systems.common_system`): float64, exact numbers, or
+    balls, where integers fit every one and are exact among themselves. They are copied, read-only.
 
     Raises:
         ValueError: naming the first violation among: degree, shapes, kinds of numbers, NaN or infinity,
@@ -75,14 +70,13 @@ class HomogeneousNetwork:
             raise ValueError(f"The degree of the activation must be an integer >= 1, not {self.degree!r}.")
         arrays = {name: np.asarray(getattr(self, name)) for name in ("hidden", "readout", "masses")}
         _check_shapes(arrays)
-        arithmetic = _common_arithmetic(arrays, self.norm_squared)
-        for name, array in arrays.items():
-            array = array.astype(np.float64 if arithmetic == "float" else object)  # astype copies
-            array.flags.writeable = False
-            object.__setattr__(self, name, array)
+        if np.ndim(self.norm_squared) != 0:
+            shape = np.shape(self.norm_squared)
+            raise ValueError(f"norm_squared must be one number, not an array of shape {shape}.")
+        held, arithmetic = in_one_system({**arrays, "norm_squared": self.norm_squared})
+        for name, array in held.items():
+            object.__setattr__(self, name, array if array.ndim else array.item())
         object.__setattr__(self, "degree", int(self.degree))
-        r = np.asarray(self.norm_squared).astype(float if arithmetic == "float" else object).item()
-        object.__setattr__(self, "norm_squared", r)
         object.__setattr__(self, "arithmetic", arithmetic)
         self._check_values()
 
@@ -119,16 +113,15 @@ class HomogeneousNetwork:
         Raises:
             ValueError: if the last axis has not length D, or if the numbers do not fit the arithmetic.
         """
-        inputs = self._checked_inputs(x)
+        inputs = checked_inputs(x, self.hidden.shape[1], self.arithmetic)
         points = inputs.reshape(-1, inputs.shape[-1])
         weighted = self.masses[:, None] * self.readout
-        product = exact_matmul if _holds_cyclotomic(self.hidden, self.readout, self.masses, points) else np.matmul
-        outputs = product(power(product(points, self.hidden.T), self.degree), weighted)
+        outputs = matrix_product(power(matrix_product(points, self.hidden.T), self.degree), weighted)
         return outputs.reshape(*inputs.shape[:-1], self.readout.shape[1])
 
     def __call__(self, x: ArrayLike) -> NDArray[np.float64]:
         """The output f_theta(x), shape (..., L): `raw`, rounded to float64, times `scale`."""
-        return _float_array(self.raw(x)) * self.scale
+        return to_float(self.raw(x)) * self.scale
 
     def normalised_squared(self, raw_value: Any) -> Any:
         """The square of ``(raw_value r^(-nu/2)) / ||theta||^nu``, which needs no root of r.
@@ -142,20 +135,15 @@ class HomogeneousNetwork:
         total = self.norm_power
         if not total > 0:
             raise ValueError("The network has total mass zero; a normalised value needs a positive mass.")
-        if self.arithmetic == "exact":
-            # integers are promoted so that / is exact
-            total, r = total * fmpq(1), self.norm_squared * fmpq(1)
-        else:
-            r = self.norm_squared
-        return raw_value * raw_value / (total * total * r**self.nu)
+        return raw_value * raw_value / (total * total * self.norm_squared**self.nu)
 
     def weights(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The actual weights mu_i^(1/nu) * omegahat_i / sqrt(r) as float64: (hidden, readout).
 
         The shapes are (m, D) and (m, L); ``((x @ hidden.T) ** k) @ readout`` is the network.
         """
-        factors = _float_array(self.masses) ** (1 / self.nu) / math.sqrt(float(self.norm_squared))
-        return factors[:, None] * _float_array(self.hidden), factors[:, None] * _float_array(self.readout)
+        factors = to_float(self.masses) ** (1 / self.nu) / math.sqrt(float(self.norm_squared))
+        return factors[:, None] * to_float(self.hidden), factors[:, None] * to_float(self.readout)
 
     @staticmethod
     def from_weights(hidden: ArrayLike, readout: ArrayLike, degree: int) -> HomogeneousNetwork:
@@ -169,7 +157,8 @@ class HomogeneousNetwork:
         u, w = np.asarray(hidden, dtype=np.float64), np.asarray(readout, dtype=np.float64)
         _check_shapes({"hidden": u, "readout": w, "masses": np.ones(len(u) if u.ndim else 0)})
         omega = np.concatenate([u, w], axis=1)
-        _check_finite({"hidden": u, "readout": w})
+        for name, part in (("hidden", u), ("readout", w)):
+            require_finite(name, part)
         omega = omega[np.any(omega != 0, axis=1)]
         # Dividing by the largest entry first keeps the squares from under- and overflowing.
         largest = np.abs(omega).max(axis=1, initial=0.0, keepdims=True)
@@ -184,9 +173,9 @@ class HomogeneousNetwork:
     def to_float(self) -> HomogeneousNetwork:
         """The same network with float64 directions and masses (midpoints of balls)."""
         return HomogeneousNetwork(
-            _float_array(self.hidden),
-            _float_array(self.readout),
-            _float_array(self.masses),
+            to_float(self.hidden),
+            to_float(self.readout),
+            to_float(self.masses),
             self.degree,
             float(self.norm_squared),
         )
@@ -214,19 +203,14 @@ class HomogeneousNetwork:
         return TorchNetwork(hidden, readout, self.degree)
 
     def _check_values(self) -> None:
-        """The checks that look at numbers: finite, r > 0, masses >= 0, squared norms equal to r."""
-        _check_finite({"hidden": self.hidden, "readout": self.readout, "masses": self.masses})
-        for name in ("hidden", "readout", "masses") if self.arithmetic == "exact" else ():
-            nonreal = [index for index, entry in np.ndenumerate(getattr(self, name)) if not _is_real(entry)]
-            if nonreal:
-                raise ValueError(f"Numbers must be real, but {name} is not at {_listing(nonreal)}.")
+        """The checks that look at numbers: r > 0, masses >= 0, squared norms equal to r."""
         r = self.norm_squared
-        if not (_is_finite(r) and (r > 0 if self.arithmetic == "float" else _sign(r) > 0)):
+        if not (r > 0 if self.arithmetic == "float" else _sign(r) > 0):
             raise ValueError(f"norm_squared must be a positive finite number, not {r}.")
         negative = [i for i, mass in enumerate(self.masses) if _certainly_negative(mass)]
         if negative:
             raise ValueError(
-                f"Masses must be >= 0, but those of the neurons {_listing(negative)} are negative: "
+                f"Masses must be >= 0, but those of the neurons {listing(negative)} are negative: "
                 "the network is only positively homogeneous, so a negative factor belongs into the direction."
             )
         norms = np.sum(self.hidden * self.hidden, axis=1) + np.sum(self.readout * self.readout, axis=1)
@@ -238,29 +222,8 @@ class HomogeneousNetwork:
         if wrong:
             raise ValueError(
                 f"Every direction of positive mass must have squared norm norm_squared = {r}, but the "
-                f"neurons {_listing(wrong)} have not; the first of them has {norms[wrong[0]]}."
+                f"neurons {listing(wrong)} have not; the first of them has {norms[wrong[0]]}."
             )
-
-    def _checked_inputs(self, x: ArrayLike) -> Array:
-        """x as an array that fits the network, or ValueError."""
-        inputs = np.asarray(x)
-        D = self.hidden.shape[1]
-        if inputs.ndim < 1 or inputs.shape[-1] != D:
-            raise ValueError(f"Inputs must have shape (..., {D}), not {inputs.shape}.")
-        kind = _arithmetic_of("the inputs", inputs)
-        if self.arithmetic == "float":
-            if inputs.dtype == object:
-                raise ValueError("A float64 network takes real numbers, not object arrays; convert the inputs first.")
-            _check_finite({"inputs": inputs})
-            return inputs.astype(np.float64)
-        if inputs.dtype.kind == "f":
-            raise ValueError(
-                "Networks in exact or ball arithmetic take integers or object arrays of exact numbers, not "
-                "floats; convert the inputs, or the network by to_float()."
-            )
-        if kind == "ball" and self.arithmetic == "exact":
-            raise ValueError("An exact network does not take balls; build the network from balls as well.")
-        return inputs.astype(object)
 
 
 def _check_shapes(arrays: dict[str, Array]) -> None:
@@ -273,65 +236,6 @@ def _check_shapes(arrays: dict[str, Array]) -> None:
             "The shapes must be hidden (m, D), readout (m, L), masses (m,) with D, L >= 1, "
             f"not {hidden}, {readout}, {masses}."
         )
-
-
-def _arithmetic_of(name: str, array: Array) -> Arithmetic:
-    """The arithmetic of an array; ValueError if it holds anything but one kind of real numbers."""
-    if array.dtype.kind in "biuf":
-        return "float"
-    kinds = {type(entry) for entry in array.flat} if array.dtype == object else {array.dtype.type}
-    foreign = sorted(kind.__name__ for kind in kinds if not issubclass(kind, (*_EXACT_TYPES, arb)))
-    if foreign:
-        raise ValueError(f"{name} must not hold numbers of type {', '.join(foreign)}. {_ACCEPTED}")
-    if arb not in kinds:
-        return "exact"
-    if Cyclotomic in kinds:
-        raise ValueError(f"{name} mixes Cyclotomic numbers and balls; convert the former by .ball(precision).")
-    return "ball"
-
-
-def _common_arithmetic(arrays: dict[str, Array], norm_squared: Any) -> Arithmetic:
-    """The arithmetic that the arrays and r share; integer arrays and integer r fit every arithmetic."""
-    if np.ndim(norm_squared) != 0:
-        raise ValueError(f"norm_squared must be one number, not an array of shape {np.shape(norm_squared)}.")
-    parts = {**arrays, "norm_squared": np.asarray(norm_squared)}
-    kinds = {name: _arithmetic_of(name, part) for name, part in parts.items()}
-    objects = [part for part in parts.values() if part.dtype == object]
-    floats = [name for name, part in parts.items() if part.dtype.kind == "f"]
-    if not objects:
-        return "float"
-    if floats:
-        raise ValueError(f"{', '.join(floats)} in floating point cannot be combined with exact numbers or balls.")
-    if "ball" not in kinds.values():
-        return "exact"
-    if _holds_cyclotomic(*objects):
-        raise ValueError("The arrays mix Cyclotomic numbers and balls; convert the former by .ball(precision).")
-    return "ball"
-
-
-def _check_finite(arrays: dict[str, Array]) -> None:
-    """ValueError that names the first array with NaN or infinity and where they are."""
-    for name, array in arrays.items():
-        if array.dtype == object:
-            bad = [index for index in np.ndindex(array.shape) if not _is_finite(array[index])]
-        else:
-            bad = [tuple(index) for index in np.argwhere(~np.isfinite(array)).tolist()]
-        if bad:
-            raise ValueError(f"All numbers must be finite, but {name} has NaN or infinity at {_listing(bad)}.")
-
-
-def _holds_cyclotomic(*arrays: Array) -> bool:
-    return any(array.dtype == object and any(isinstance(x, Cyclotomic) for x in array.flat) for array in arrays)
-
-
-def _is_real(x: Any) -> bool:
-    return x.is_real() if isinstance(x, Cyclotomic) else True
-
-
-def _is_finite(x: Any) -> bool:
-    if isinstance(x, arb):
-        return x.is_finite()
-    return math.isfinite(x) if isinstance(x, float) else True
 
 
 def _sign(x: Any) -> int:
@@ -352,13 +256,3 @@ def _agree(x: Any, y: Any) -> bool:
     if isinstance(x, arb) or isinstance(y, arb):
         return (arb(x) if not isinstance(x, arb) else x).overlaps(arb(y) if not isinstance(y, arb) else y)
     return bool(x == y)
-
-
-def _float_array(array: Array) -> NDArray[np.float64]:
-    return to_float(array) if array.dtype == object else array.astype(np.float64)
-
-
-def _listing(items: list[Any]) -> str:
-    """Up to five items, and how many more there are."""
-    more = f" and {len(items) - 5} more" if len(items) > 5 else ""
-    return ", ".join(str(item) for item in items[:5]) + more

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from constructions.networks.held import checked_inputs, hold_weights, torch_module
+from constructions.networks.held import hold_weights, rational_inputs, torch_module
 from constructions.parity.support import Support, checked_support
-from numerics.exact.numbers import as_exact
 from numerics.exact.systems import Array
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ class PolyNet:
 
     def __call__(self, x: ArrayLike) -> Array:
         """The outputs of inputs of shape (..., n): shape (...). Errors as for `TwoLayerNetwork`."""
-        return np.asarray(np.prod(checked_inputs(x, self.weights) @ self.weights.T + self.bias, axis=-1))
+        return np.asarray(np.prod(rational_inputs(x, self.weights) @ self.weights.T + self.bias, axis=-1))
 
     def to_torch(self) -> torch.nn.Module:
         """A torch module (float64) with parameters weights and bias and the same forward pass."""
@@ -59,5 +58,4 @@ def polynet(n: int, support: Support, *, exact: bool = False) -> PolyNet:
     indices = checked_support(n, support)
     weights = np.zeros((len(indices), n), dtype=np.int64)
     weights[np.arange(len(indices)), indices] = 1
-    numbers = as_exact(weights) if exact else weights
-    return PolyNet(numbers, np.zeros(len(indices), dtype=np.int64))
+    return PolyNet(weights if exact else weights.astype(float), np.zeros(len(indices), dtype=np.int64))

@@ -17,7 +17,7 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import ArrayLike
 
-from constructions.networks.held import checked_inputs, held_weights, torch_module
+from constructions.networks.held import held_weights, rational_inputs, torch_module
 from constructions.parity.support import Support, checked_support
 from numerics.exact.numbers import as_exact, to_float
 from numerics.exact.systems import Array
@@ -35,7 +35,7 @@ class QuadraticNetwork:
         readout: u, shape (r_(L-1),).
         output_bias: one number.
 
-    Weights are float64, or all exact (fmpq) if one of them is an object array. They are copied, read-only.
+    Weights are as for `TwoLayerNetwork`.
 
     Raises:
         ValueError: if there is no layer, shapes do not chain, or the numbers are not finite or not of one kind.
@@ -73,7 +73,7 @@ class QuadraticNetwork:
 
     def __call__(self, x: ArrayLike) -> Array:
         """The outputs of inputs of shape (..., n): shape (...). Errors as for `TwoLayerNetwork`."""
-        z = checked_inputs(x, self.layers[0][0])
+        z = rational_inputs(x, self.layers[0][0])
         for weights, bias in self.layers:
             z = (z @ weights.T + bias) ** 2
         return np.asarray(z @ self.readout + self.output_bias)

@@ -29,7 +29,7 @@ import numpy as np
 from flint import fmpq, fmpq_mat, fmpq_poly
 from numpy.typing import ArrayLike, NDArray
 
-from constructions.networks.held import checked_inputs, hold_weights, torch_module
+from constructions.networks.held import hold_weights, rational_inputs, torch_module
 from constructions.parity.activations import Activation, Power, Ramp, alternating_polynomial
 from constructions.parity.support import Support, checked_support
 from numerics.exact.numbers import as_exact, to_float
@@ -55,8 +55,8 @@ class TwoLayerNetwork:
         activation: applied entry by entry.
         output_bias: one number.
 
-    Weights are float64, or all exact if one of them is given as an object array or an fmpq: then integers, fractions
-    and fmpq are accepted and held as fmpq. The arrays are copied, read-only.
+    Weights are all float64 or all rational numbers, held as fmpq; integers fit both, and are exact among themselves.
+    The arrays are copied, read-only.
 
     Raises:
         ValueError: if the shapes do not fit, a number is not finite, or floats are mixed with exact numbers.
@@ -89,7 +89,7 @@ class TwoLayerNetwork:
 
     def features(self, x: ArrayLike) -> Array:
         """The hidden layer activation(hidden x + bias) of inputs (..., n): shape (..., r). Errors as `__call__`."""
-        before = checked_inputs(x, self.hidden) @ self.hidden.T + self.bias
+        before = rational_inputs(x, self.hidden) @ self.hidden.T + self.bias
         with np.errstate(over="ignore", invalid="ignore"):  # refused below
             after = self.activation(before)
         if after.dtype != object and not np.all(np.isfinite(after)):

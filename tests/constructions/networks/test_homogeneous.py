@@ -200,7 +200,7 @@ class TestRefusals:
             ({"hidden": np.array([[2.0, 2.0], [0.0, np.nan], [-2.0, 0.0]])}, r"hidden.*\(1, 1\)"),
             ({"norm_squared": 0.0}, "norm_squared must be a positive"),
             ({"norm_squared": -9.0}, "norm_squared must be a positive"),
-            ({"norm_squared": float("nan")}, "norm_squared must be a positive"),
+            ({"norm_squared": float("nan")}, "norm_squared is nan"),
             ({"norm_squared": np.ones(3)}, "one number"),
             ({"norm_squared": 9.09}, "neurons 0, 1, 2 have not"),
             ({"hidden": np.array([[2.0, 2.0], [0.0, 1.0], [-2.0, 1e-6]])}, "neurons 2 have not"),

@@ -42,8 +42,8 @@ W, b = np.ones((2, 3)), np.ones(2)
         (lambda: QuadraticNetwork(((W, b),), np.ones(3)), "shapes must be"),
         (lambda: QuadraticNetwork(((W[0], b),), np.ones(2)), "shapes must be"),
         (lambda: QuadraticNetwork(((W, b),), np.ones(2), np.ones(1)), "one number"),
-        (lambda: QuadraticNetwork(((W, b),), np.ones(2), fmpq(1)), "other weights are exact"),
-        (lambda: QuadraticNetwork(((W * np.nan, b),), np.ones(2)), "W_1 holds NaN"),
+        (lambda: QuadraticNetwork(((W, b),), np.ones(2), fmpq(1)), "cannot be combined with the exact numbers"),
+        (lambda: QuadraticNetwork(((W * np.nan, b),), np.ones(2)), "W_1 has NaN"),
         (lambda: quadratic_network(3, 2, 2)(np.ones(2)), r"shape \(\.\.\., 3\)"),
     ],
 )

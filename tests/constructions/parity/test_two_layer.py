@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import torch
-from flint import fmpq
+from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -165,9 +165,14 @@ def test_weights_are_copied_and_frozen() -> None:
         (lambda: TwoLayerNetwork(np.ones((2, 3)), np.ones(3), np.ones(2), Ramp()), "shapes must be"),
         (lambda: TwoLayerNetwork(np.ones((0, 3)), np.ones(0), np.ones(0), Ramp()), "shapes must be"),
         (lambda: TwoLayerNetwork(np.ones((1, 1)), np.ones(1), np.ones(1), Ramp(), np.ones(1)), "shapes must be"),
-        (lambda: TwoLayerNetwork(np.full((1, 1), np.nan), np.ones(1), np.ones(1), Ramp()), "hidden holds NaN"),
-        (lambda: TwoLayerNetwork(np.ones((1, 1)), np.ones(1), np.ones(1), Ramp(), fmpq(1)), "other weights are exact"),
+        (lambda: TwoLayerNetwork(np.full((1, 1), np.nan), np.ones(1), np.ones(1), Ramp()), "hidden has NaN"),
+        (
+            lambda: TwoLayerNetwork(np.ones((1, 1)), np.ones(1), np.ones(1), Ramp(), fmpq(1)),
+            "cannot be combined with the exact numbers",
+        ),
         (lambda: PolyNet(np.ones((2, 3)), np.ones(3)), "shapes must be"),
+        (lambda: PolyNet(np.array([[sqrt_rational(2)]]), [0]), "floats or rational numbers, but weights holds"),
+        (lambda: PolyNet([[1]], np.array([arb(1)])), "floats or rational numbers, but weights holds"),
         (lambda: PolyNet(np.array([["a"]]), np.ones(1)), "weights must hold real numbers"),
         (lambda: relu_network(3, 2)(np.ones(4)), r"shape \(\.\.\., 3\)"),
         (lambda: relu_network(3, 2)(np.array([1, np.inf, 1])), "finite"),
