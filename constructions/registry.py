@@ -30,8 +30,10 @@ from constructions.networks.attention import AttentionLayer
 from constructions.networks.feed_forward import FeedForward
 from constructions.networks.head import Head
 from constructions.networks.inputs import group_inputs
+from constructions.networks.layer_norm import LayerNorm
 from constructions.networks.projection import Clipping
 from constructions.networks.recurrent import RecurrentLayer, elman_cell
+from constructions.networks.residual import Residual
 from constructions.parity.max_margin import sparse_parity_network
 from constructions.parity.polynet import polynet
 from constructions.parity.quadratic import quadratic_network
@@ -237,6 +239,8 @@ REGISTRY: tuple[Registered, ...] = (
         lambda: FeedForward((_affine(5, 4, 1), _affine(4, 5, 2)), activations=("gelu", "identity")),
         systems=WITHOUT_EXACT,
     ),
+    _layer("layer norm", lambda: LayerNorm(_weights(5, seed=6), _weights(5)), systems=WITHOUT_EXACT),
+    _layer("residual", lambda: Residual((AttentionLayer((_head(weigh="relu"),), "concatenate"), _affine(5, 5, 4)))),
     _layer("clipping", lambda: Clipping(5, -1, 2)),
     _layer("recurrent", lambda: RecurrentLayer(elman_cell(_weights(3, 3), _weights(5, 3)), readout=_affine(3, 2, 1))),
     _mass_form("groups: modular addition", lambda: modular_addition_network(5, per_frequency=6, exact=True), _group(5)),
@@ -253,7 +257,14 @@ REGISTRY: tuple[Registered, ...] = (
         ("exact", "float"),
         convert=lambda instance, system: instance if system == "exact" else quadratic_network(5, 3, 3),
     ),
-    Registered("parity: transformer", lambda: parity_transformer(5, 3), _signs(5), WITHOUT_EXACT, symbols=True),
+    Registered(
+        "parity: transformer",
+        lambda: parity_transformer(5, 3),
+        _signs(5),
+        WITHOUT_EXACT,
+        symbols=True,
+        run_torch=_tokens,
+    ),
     Registered(
         "circuits: network of a circuit",
         lambda: circuit_network(layered(from_truth_table("0110"))),

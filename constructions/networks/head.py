@@ -112,6 +112,11 @@ class Head(Layer):
         """m."""
         return self.query.outputs
 
+    @property
+    def scale(self) -> float:
+        """b / sqrt(t), the factor on the scores, in float64."""
+        return float(to_float([self.sharpness])[0]) / sqrt(self.temperature_squared)
+
     def scores(self, z: Array, keys: Array) -> Array:
         """The scores without temperature and mask, shape (..., T, n), one more in front if there is a null pair.
 

@@ -1,7 +1,7 @@
 """What every layer of the shared vocabulary offers: its weights, their conversion, norms, and what it touches.
 
-A layer is a frozen dataclass. Its weights are the NumPy arrays among its fields, also inside of layers and tuples that
-its fields hold; numbers such as a sharpness, and coordinates held as `Directions`, are no weights.
+A layer, and a network of layers, is a frozen dataclass. Its weights are the NumPy arrays among its fields, also inside
+of layers and tuples that its fields hold; numbers such as a sharpness, and coordinates held as `Directions`, are none.
 
 A token-wise layer (`TokenMap`) maps every token by itself.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar, cast
 
 import numpy as np
 
@@ -20,19 +20,23 @@ from numerics.exact.systems import Arithmetic, Array, number_system
 if TYPE_CHECKING:
     import torch
 
+Part = TypeVar("Part")
 
-class Layer:
-    """The base of all layers; see the docstring of this module."""
 
-    kind: ClassVar[str] = "layer"  # what tables call it
+class Weights:
+    """The base of all that has weights; see the docstring of this module."""
 
     def arrays(self) -> tuple[Array, ...]:
         """All weights, in the order of the fields."""
         return tuple(array for value in self._values() for array in _arrays(value))
 
     def map(self, convert: Callable[[Array], Array]) -> Self:
-        """The layer with every weight array converted, for instance by `as_exact`, `to_float` or `as_balls`."""
-        changes = {field.name: _mapped(getattr(self, field.name), convert) for field in fields(cast(Any, self))}
+        """The same with every weight array converted, for instance by `as_exact`, `to_float` or `as_balls`."""
+        return self.change(np.ndarray, convert)
+
+    def change(self, kind: type[Part], change: Callable[[Part], Part]) -> Self:
+        """The same with every part of one kind changed, for instance every head, also inside of layers and tuples."""
+        changes = {field.name: changed(getattr(self, field.name), kind, change) for field in fields(cast(Any, self))}
         return replace(cast(Any, self), **changes)
 
     @property
@@ -42,13 +46,28 @@ class Layer:
 
     @property
     def one_norm(self) -> Any:
-        """The sum of the absolute values of all weights, in the layer's numbers."""
+        """The sum of the absolute values of all weights, in their numbers."""
         return sum((abs(x) for array in self.arrays() for x in array.ravel().tolist()), start=0)
 
     @property
     def count(self) -> int:
         """The number of weights that are not zero."""
         return sum(int(np.count_nonzero(array != 0)) for array in self.arrays())
+
+    def to_torch(self, *, dtype: torch.dtype | None = None, stream: ResidualStream | None = None) -> torch.nn.Module:
+        """The torch module with these weights; see `constructions.networks.torch.to_torch`."""
+        from constructions.networks.torch import to_torch  # torch is slow to import
+
+        return to_torch(self, dtype=dtype, stream=stream)
+
+    def _values(self) -> Iterator[Any]:
+        return (getattr(self, field.name) for field in fields(cast(Any, self)))
+
+
+class Layer(Weights):
+    """The base of all layers, and what tables say of them."""
+
+    kind: ClassVar[str] = "layer"  # what tables call it
 
     def read_mask(self) -> Array:
         """Which coordinates of the stream reach a weight that is not zero, shape (d,), boolean; residuals left out."""
@@ -85,15 +104,6 @@ class Layer:
         dropped = self.drop_mask()
         return tuple(name for name in stream.sizes if dropped[stream[name]].all())
 
-    def to_torch(self, *, dtype: torch.dtype | None = None, stream: ResidualStream | None = None) -> torch.nn.Module:
-        """The torch module of the layer; see `constructions.networks.torch.to_torch`."""
-        from constructions.networks.torch import to_torch  # torch is slow to import
-
-        return to_torch(self, dtype=dtype, stream=stream)
-
-    def _values(self) -> Iterator[Any]:
-        return (getattr(self, field.name) for field in fields(cast(Any, self)))
-
 
 class TokenMap(Protocol):
     """A layer that maps every token by itself, from width `inputs` to width `outputs`."""
@@ -121,19 +131,20 @@ class TokenMap(Protocol):
         ...
 
 
+def changed(value: Any, kind: type[Part], change: Callable[[Part], Part]) -> Any:
+    """The value with every part of one kind changed: the value itself, entries of tuples, fields of layers."""
+    if isinstance(value, kind):
+        return change(value)
+    if isinstance(value, Weights):
+        return value.change(kind, change)
+    return tuple(changed(part, kind, change) for part in value) if isinstance(value, tuple) else value
+
+
 def _arrays(value: Any) -> Iterator[Array]:
     if isinstance(value, np.ndarray):
         yield value
-    elif isinstance(value, Layer):
+    elif isinstance(value, Weights):
         yield from value.arrays()
     elif isinstance(value, tuple):
         for part in value:
             yield from _arrays(part)
-
-
-def _mapped(value: Any, convert: Callable[[Array], Array]) -> Any:
-    if isinstance(value, np.ndarray):
-        return convert(value)
-    if isinstance(value, Layer):
-        return value.map(convert)
-    return tuple(_mapped(part, convert) for part in value) if isinstance(value, tuple) else value

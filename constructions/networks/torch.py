@@ -7,25 +7,26 @@ import; constructions import it where `to_torch` is called.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from functools import singledispatch
 from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike
 
 from constructions.networks.affine import Affine
 from constructions.networks.attention import AttentionLayer
 from constructions.networks.feed_forward import FeedForward
 from constructions.networks.head import Head
-from constructions.networks.layer import Layer
+from constructions.networks.layer_norm import LayerNorm
 from constructions.networks.multiplication import Multiplication
 from constructions.networks.projection import BallProjection, Clipping
 from constructions.networks.recurrent import RecurrentCell, RecurrentLayer
+from constructions.networks.residual import Residual
 from constructions.networks.stored import StoredAttention, StoredFeedForward, StoredMultiplication
 from constructions.networks.stream import ResidualStream
+from constructions.networks.torch_attention import AttentionModule, HeadModule
+from constructions.networks.torch_base import AffineModule, LayerModule, array, parameter
 from numerics.exact.numbers import to_float
 
 _LARGEST = 2**27  # float64 numbers in one stack of matrices, 1 GiB
@@ -49,146 +50,12 @@ def to_torch(layer: Any, *, dtype: torch.dtype | None = None, stream: ResidualSt
     raise TypeError(f"There is no torch module of a {type(layer).__name__}: give a layer of constructions.networks.")
 
 
-def parameter(array: ArrayLike, dtype: torch.dtype | None) -> torch.nn.Parameter:
-    """The array as a parameter, float64 by default."""
-    number = torch.float64 if dtype is None else dtype
-    return torch.nn.Parameter(torch.tensor(to_float(np.asarray(array)), dtype=number))
-
-
-class LayerModule(torch.nn.Module):
-    """The base of the modules of layers: it prints shapes, and names of blocks where the stream is known."""
-
-    def __init__(self, layer: Layer, stream: ResidualStream | None) -> None:
-        super().__init__()
-        self.touched = "" if stream is None else _touched(layer, stream)
-
-    def extra_repr(self) -> str:
-        """The shapes of the module's own parameters, and what it reads and writes."""
-        shapes = [f"{name} {tuple(part.shape)}" for name, part in self.named_parameters(recurse=False)]
-        return ", ".join(shapes) + ("; " if shapes and self.touched else "") + self.touched
-
-
-class AffineModule(LayerModule):
-    """z W + b with the parameters ``weight`` and, if there is one, ``bias``; buffers where the map is fixed."""
-
-    weight: torch.Tensor
-    bias: torch.Tensor | None
-
-    def __init__(self, layer: Affine, dtype: torch.dtype | None, stream: ResidualStream | None = None) -> None:
-        super().__init__(layer, None)
-        parts = {"weight": layer.weight, "bias": layer.bias if layer.bias.size else None}
-        for name, array in parts.items():
-            held = None if array is None else parameter(array, dtype)
-            if layer.fixed:
-                self.register_buffer(name, None if held is None else held.detach())
-            else:
-                self.register_parameter(name, held)
-
-    def forward(self, z: torch.Tensor) -> torch.Tensor:
-        """Shape (..., e) for z of shape (..., d)."""
-        return z @ self.weight if self.bias is None else z @ self.weight + self.bias
-
-
-class HeadModule(LayerModule):
-    """A head; the hard maximum (ties within gap/2 averaged) is differentiable in the values alone.
-
-    Its parts are the modules ``query``, ``key``, ``value`` and ``output``, its parameters ``relative_keys``,
-    ``null_key`` and ``null_value``; those that the head lacks are None.
-    """
-
-    def __init__(
-        self, head: Head, dtype: torch.dtype | None, stream: ResidualStream | None = None, context: int | None = None
-    ) -> None:
-        super().__init__(head, stream)
-        if head.weigh == "hardmax" and head.gap is None:
-            raise ValueError("Hard attention as a torch module needs a proven gap: give the head one, or use softmax.")
-        self.query, self.key, self.value = (AffineModule(part, dtype) for part in (head.query, head.key, head.value))
-        self.output = None if head.output is None else AffineModule(head.output, dtype)
-        self.relative_keys = _padded(head.relative_keys, context, dtype)
-        null = (None, None) if head.null is None else head.null
-        self.null_key, self.null_value = (None if part is None else parameter(part, dtype) for part in null)
-        self.weigh, self.causal = head.weigh, head.causal
-        self.scale = float(to_float([head.sharpness])[0]) / math.sqrt(head.temperature_squared)
-        self.tie_width = None if head.gap is None else float(to_float([head.gap])[0]) / 2
-
-    def forward(
-        self, z: torch.Tensor, memory: torch.Tensor | None = None, visible: torch.Tensor | None = None
-    ) -> torch.Tensor:
-        """The output of the head, shape (..., T, e), for z (..., T, d); memory and visible as for `Head`."""
-        attended = z if memory is None else memory
-        if memory is None and self.causal:
-            past = torch.ones(z.shape[-2], z.shape[-2], dtype=torch.bool, device=z.device).tril()
-            visible = past if visible is None else past & visible
-        return self.attend(z, self.key(attended), self.value(attended), visible)
-
-    def attend(
-        self, z: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, visible: torch.Tensor | None = None
-    ) -> torch.Tensor:
-        """The output for projected keys (..., n, m) and values (..., n, e'); a decoder keeps those of earlier steps."""
-        p = self.weights(z, keys, visible)
-        result = p @ values if self.null_value is None else p[..., :1] * self.null_value + p[..., 1:] @ values
-        return result if self.output is None else self.output(result)
-
-    def weights(self, z: torch.Tensor, keys: torch.Tensor, visible: torch.Tensor | None = None) -> torch.Tensor:
-        """The attention weights, shape (..., T, n), the null pair's in front if there is one."""
-        scores = self._scores(z, keys)
-        if visible is not None and self.null_key is not None:
-            visible = torch.nn.functional.pad(visible, (1, 0), value=True)
-        if self.weigh == "relu":
-            kept = torch.relu(scores * self.scale)
-            if visible is None:
-                return kept / scores.shape[-1]
-            return torch.where(visible, kept, 0.0) / visible.sum(dim=-1, keepdim=True)
-        if visible is not None:
-            scores = scores.masked_fill(~visible, -math.inf)
-        if self.tie_width is not None and self.weigh == "hardmax":
-            tied = scores >= scores.max(dim=-1, keepdim=True).values - self.tie_width
-            return tied.to(z.dtype) / tied.sum(dim=-1, keepdim=True)
-        return torch.softmax(scores * self.scale, dim=-1)
-
-    def _scores(self, z: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
-        queries = self.query(z)
-        scores = queries @ keys.transpose(-1, -2)
-        if self.relative_keys is not None:
-            n = keys.shape[-2]
-            places = torch.arange(n, device=z.device)
-            distance = places[n - z.shape[-2] :, None] - places
-            known = (distance >= 0) & (distance < len(self.relative_keys))
-            index = torch.where(known, distance, 0).expand(scores.shape)
-            by_distance = (queries @ self.relative_keys.T).gather(-1, index)
-            scores = scores + torch.where(known, by_distance, 0.0)
-        if self.null_key is not None:
-            scores = torch.cat([(queries @ self.null_key)[..., None], scores], dim=-1)
-        return scores
-
-
-class AttentionModule(LayerModule):
-    """A layer of heads, as ``heads``."""
-
-    def __init__(
-        self,
-        layer: AttentionLayer,
-        dtype: torch.dtype | None,
-        stream: ResidualStream | None = None,
-        context: int | None = None,
-    ) -> None:
-        super().__init__(layer, stream)
-        self.heads = torch.nn.ModuleList(HeadModule(head, dtype, stream, context) for head in layer.heads)
-        self.residual, self.first = layer.combination == "residual", layer.attending == "first"
-
-    def forward(self, z: torch.Tensor) -> torch.Tensor:
-        """The stream after the layer, shape (..., T, d')."""
-        own = z[..., :1, :] if self.first else z
-        outputs = [head(own, z) if self.first else head(z) for head in self.heads]
-        return own + torch.stack(outputs).sum(dim=0) if self.residual else torch.cat(outputs, dim=-1)
-
-
 class FeedForwardModule(LayerModule):
     """Affine layers, as ``layers``, with their activations."""
 
     def __init__(self, layer: FeedForward, dtype: torch.dtype | None, stream: ResidualStream | None = None) -> None:
         super().__init__(layer, stream)
-        self.layers = torch.nn.ModuleList(AffineModule(part, dtype) for part in layer.layers)
+        self.layers: Any = torch.nn.ModuleList(AffineModule(part, dtype) for part in layer.layers)
         self.activations, self.residual = layer.activations, layer.residual
 
     def forward(self, z: torch.Tensor) -> torch.Tensor:
@@ -197,6 +64,48 @@ class FeedForwardModule(LayerModule):
         for affine, name in zip(self.layers, self.activations, strict=True):
             result = ACTIVATIONS[name](affine(result))
         return z + result if self.residual else result
+
+    def to_layer(self) -> FeedForward:
+        """The layer with the present weights, in float64."""
+        return FeedForward(tuple(part.to_layer() for part in self.layers), self.residual, self.activations)
+
+
+class LayerNormModule(LayerModule):
+    """A layer normalisation with the parameters ``gain`` and ``shift``."""
+
+    def __init__(
+        self, layer: LayerNorm, dtype: torch.dtype | None = None, stream: ResidualStream | None = None
+    ) -> None:
+        super().__init__(layer, stream)
+        self.gain, self.shift = parameter(layer.gain, dtype), parameter(layer.shift, dtype)
+        self.epsilon = float(layer.epsilon)
+
+    def forward(self, z: torch.Tensor) -> torch.Tensor:
+        """Of the shape (..., d) of z."""
+        return torch.nn.functional.layer_norm(z, self.gain.shape, self.gain, self.shift, self.epsilon)
+
+    def to_layer(self) -> LayerNorm:
+        """The layer with the present weights, in float64."""
+        return LayerNorm(array(self.gain), array(self.shift), self.epsilon)
+
+
+class ResidualModule(LayerModule):
+    """Layers one after the other, as ``layers``, with a residual connection around them."""
+
+    def __init__(self, layer: Residual, dtype: torch.dtype | None = None, stream: ResidualStream | None = None) -> None:
+        super().__init__(layer, stream)
+        self.layers: Any = torch.nn.ModuleList(to_torch(part, dtype=dtype) for part in layer.layers)
+
+    def forward(self, z: torch.Tensor) -> torch.Tensor:
+        """Of the shape (..., T, d) of z."""
+        result = z
+        for layer in self.layers:
+            result = layer(result)
+        return z + result
+
+    def to_layer(self) -> Residual:
+        """The layers with the present weights, in float64."""
+        return Residual(tuple(layer.to_layer() for layer in self.layers))
 
 
 class MultiplicationModule(LayerModule):
@@ -356,21 +265,6 @@ def _stacked(matrices: list[np.ndarray], dtype: torch.dtype | None) -> torch.nn.
     return parameter(np.stack([np.pad(matrix, ((0, 0), (0, largest - matrix.shape[1]))) for matrix in matrices]), dtype)
 
 
-def _padded(table: np.ndarray, context: int | None, dtype: torch.dtype | None) -> torch.nn.Parameter | None:
-    """The table of relative keys with zero rows up to the context; None without rows."""
-    rows = max(len(table), context or 0)
-    if not rows:
-        return None
-    padded = np.zeros((rows, table.shape[1]))
-    padded[: len(table)] = to_float(table)
-    return parameter(padded, dtype)
-
-
-def _touched(layer: Layer, stream: ResidualStream) -> str:
-    parts = (("reads", layer.reads(stream)), ("writes", layer.writes(stream)))
-    return "; ".join(f"{verb} {', '.join(names)}" for verb, names in parts if names)
-
-
 def _built_by(module: Callable[[Any, torch.dtype | None, ResidualStream | None], LayerModule]) -> Callable[..., Any]:
     def build(layer: Any, *, dtype: torch.dtype | None = None, stream: ResidualStream | None = None) -> LayerModule:
         return module(layer, dtype, stream)
@@ -387,6 +281,8 @@ for _layer, _module in (
     (StoredAttention, StackedAttentionModule),
     (StoredFeedForward, lambda layer, dtype, stream: FeedForwardModule(_dense(layer), dtype, stream)),
     (StoredMultiplication, lambda layer, dtype, stream: MultiplicationModule(_dense(layer), dtype, stream)),
+    (LayerNorm, LayerNormModule),
+    (Residual, ResidualModule),
     (BallProjection, BallProjectionModule),
     (Clipping, ClippingModule),
     (RecurrentCell, RecurrentCellModule),

@@ -1,0 +1,77 @@
+"""What the torch modules of all layers share: parameters, what modules print, and affine maps.
+
+Kept apart because torch is slow to import; `constructions.networks.torch` has the dispatch over the types of layers.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+
+from constructions.networks.affine import Affine
+from constructions.networks.layer import Layer
+from constructions.networks.stream import ResidualStream
+from numerics.exact.numbers import to_float
+
+
+def parameter(values: ArrayLike, dtype: torch.dtype | None) -> torch.nn.Parameter:
+    """The values as a parameter, float64 by default."""
+    number = torch.float64 if dtype is None else dtype
+    return torch.nn.Parameter(torch.tensor(to_float(np.asarray(values)), dtype=number))
+
+
+def array(tensor: torch.Tensor) -> NDArray[np.float64]:
+    """The values of a tensor, in float64."""
+    return tensor.detach().cpu().numpy().astype(np.float64)
+
+
+class LayerModule(torch.nn.Module):
+    """The base of the modules of layers: it prints shapes, and names of blocks where the stream is known."""
+
+    def __init__(self, layer: Layer, stream: ResidualStream | None) -> None:
+        super().__init__()
+        self.touched = "" if stream is None else _touched(layer, stream)
+
+    def extra_repr(self) -> str:
+        """The shapes of the module's own parameters, and what it reads and writes."""
+        shapes = [f"{name} {tuple(part.shape)}" for name, part in self.named_parameters(recurse=False)]
+        return ", ".join(shapes) + ("; " if shapes and self.touched else "") + self.touched
+
+
+class AffineModule(LayerModule):
+    """z W + b with the parameters ``weight`` and, if there is one, ``bias``; buffers where the map is fixed."""
+
+    weight: torch.Tensor
+    bias: torch.Tensor | None
+
+    def __init__(self, layer: Affine, dtype: torch.dtype | None = None, stream: ResidualStream | None = None) -> None:
+        super().__init__(layer, None)
+        self.fixed = layer.fixed
+        parts = {"weight": layer.weight, "bias": layer.bias if layer.bias.size else None}
+        for name, part in parts.items():
+            held = None if part is None else parameter(part, dtype)
+            if layer.fixed:
+                self.register_buffer(name, None if held is None else held.detach())
+            else:
+                self.register_parameter(name, held)
+
+    def forward(self, z: torch.Tensor) -> torch.Tensor:
+        """Shape (..., e) for z of shape (..., d)."""
+        return z @ self.weight if self.bias is None else torch.nn.functional.linear(z, self.weight.T, self.bias)
+
+    def to_layer(self) -> Affine:
+        """The map with the present weights, in float64."""
+        return columns(self, 1)[0]
+
+
+def columns(module: AffineModule, count: int) -> list[Affine]:
+    """The map with its present weights, its outputs cut into so many parts."""
+    weights = np.split(array(module.weight), count, axis=1)
+    biases = [np.zeros(0)] * count if module.bias is None else np.split(array(module.bias), count)
+    return [Affine(weight, bias, fixed=module.fixed) for weight, bias in zip(weights, biases, strict=True)]
+
+
+def _touched(layer: Layer, stream: ResidualStream) -> str:
+    parts = (("reads", layer.reads(stream)), ("writes", layer.writes(stream)))
+    return "; ".join(f"{verb} {', '.join(names)}" for verb, names in parts if names)
