@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constructions.induction.head import bayesian_ngram_head, ngram_head, printed_induction_head, scales_for
-from constructions.networks.transformer import AttentionTransformer
+from constructions.networks.transformer import Transformer
 
 __all__ = [
     "TrainedHead",
@@ -43,7 +43,7 @@ class TrainedHead:
     lines: Mapping[str, float]
     previous: FloatArray
     phases: tuple[str, ...]
-    models: Mapping[int, AttentionTransformer]
+    models: Mapping[int, Transformer]
 
 
 def train_induction_head(
@@ -85,7 +85,7 @@ def train_induction_head(
     model = transformer(k, context, layers=2, heads=1, width=width, seed=seed)
     optimiser = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=0.0)
     measured: dict[str, list[float]] = {}
-    models: dict[int, AttentionTransformer] = {}
+    models: dict[int, Transformer] = {}
     for step in islice(training_steps(model, optimiser, {"flat": batch}, k, 2, seed), steps + 1):
         if step % every == 0:
             previous = attention_to(model, test.tokens[:20])[0]

@@ -1,12 +1,13 @@
 """The vocabulary of layers from which every construction is assembled, and the networks that are no stack of them.
 
 stream     ResidualStream: the named coordinates of a token
-layers     Affine, FeedForward, Head, merged_head, AttentionLayer, Multiplication, BallProjection, Clipping
+layers     Affine, FeedForward, Head, merged_head, AttentionLayer, Multiplication, BallProjection, Clipping, LayerNorm;
+           Residual: layers with a residual around them
 recurrent  RecurrentCell, elman_cell, RecurrentLayer: one or two directions
 positions  one_hot_codes, binary_codes, binary_digits, relative_table, near_orthogonal_codes, near_orthogonal_parameters
 time       decode: a stack of layers that is fed its own outputs
 stored     HeadFamily, StoredAttention, StoredFeedForward, StoredMultiplication: layers kept without their matrices
-networks   HomogeneousNetwork, AttentionTransformer; to_transformer_lens (an export, with the extra lens)
+networks   HomogeneousNetwork, Transformer; to_transformer_lens (an export, with the extra lens)
 """
 
 from constructions.networks.affine import Affine
@@ -15,6 +16,7 @@ from constructions.networks.decoding import decode
 from constructions.networks.feed_forward import FeedForward
 from constructions.networks.head import Head, merged_head
 from constructions.networks.homogeneous import HomogeneousNetwork
+from constructions.networks.layer_norm import LayerNorm
 from constructions.networks.multiplication import Multiplication
 from constructions.networks.positions import (
     binary_codes,
@@ -26,28 +28,31 @@ from constructions.networks.positions import (
 )
 from constructions.networks.projection import BallProjection, Clipping
 from constructions.networks.recurrent import RecurrentCell, RecurrentLayer, elman_cell
+from constructions.networks.residual import Residual
 from constructions.networks.stored import HeadFamily, StoredAttention, StoredFeedForward, StoredMultiplication
 from constructions.networks.stream import ResidualStream
-from constructions.networks.transformer import AttentionTransformer
+from constructions.networks.transformer import Transformer
 from constructions.networks.transformer_lens import to_transformer_lens
 
 __all__ = [
     "Affine",
     "AttentionLayer",
-    "AttentionTransformer",
     "BallProjection",
     "Clipping",
     "FeedForward",
     "Head",
     "HeadFamily",
     "HomogeneousNetwork",
+    "LayerNorm",
     "Multiplication",
     "RecurrentCell",
     "RecurrentLayer",
+    "Residual",
     "ResidualStream",
     "StoredAttention",
     "StoredFeedForward",
     "StoredMultiplication",
+    "Transformer",
     "binary_codes",
     "binary_digits",
     "decode",

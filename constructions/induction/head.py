@@ -16,24 +16,9 @@ next token, exactly, wherever the context has occurred. With a further block "pr
 a_l of them for each symbol l, which match every query (`bayesian_ngram_head`), it is (count_l + a_l)/(N + sum a), the
 posterior mean under a Dirichlet(a) prior.
 
-Error at finite scales (`CountingHead.error_bound`). Let R be the number of rows up to the query, q = exp(c1/sqrt d),
-s = c2^2/sqrt d. Head h of layer 1 puts mass q/(q + R' - 1) on its target in a row with R' <= R visible rows, so at most
-eps = (R - 1)/(q + R - 1) elsewhere. The block "token" is exact; the inner product of a block "back h" of a key with
-"token" is off by at most eps, and with another "back" block by at most E = 1 - (1 - eps)^2. With m = n - 2, the N rows
-that should match have logits between s (1 - eps + m (1 - E)) and s (1 + m), the others at most
-s (m + E') with E' = eps if n = 2 and else E. So the mass that leaks to the R - N others is at most
-
-    (R - N)/N exp(-s (1 - eps - m E - E')),
-
-and weights whose logits differ by at most delta = s (eps + m E) have total-variation distance at most tanh(delta/4)
-from the uniform ones. The sum bounds the total-variation distance of the attention from its hard limit, and hence the
-error of every output. The rows of a prior have the logit s times the mass of the queried blocks, all the same, at least
-s (1 + m (1 - eps)): they match. So they do at p < n - 1, where only they match: the row j <= p has no token p before
-it, but the query has one in "back p - 1" (or "token"), which costs j at least 1 - E.
-
-TransformerLens: no position type of its `HookedTransformer` holds relative keys, so that these parameters have no place
-there; the same function has one, up to a longest context, with absolute one-hot positions
-(`constructions.networks.transformer_lens`, which says more). To train relative keys use `transformer.to_torch()`.
+At finite scales `CountingHead.error_bound` bounds the distance from that limit; the proof is in `ERROR_BOUND.md`. The
+export to TransformerLens is `constructions.networks.transformer_lens`. To train relative keys use
+`transformer.to_torch(context)`.
 
 Source: induction-heads, prop-8.2, construction-8.2a, claim-8.2b, construction-8.2c.
 """
@@ -49,9 +34,11 @@ import numpy as np
 from flint import arb
 from numpy.typing import ArrayLike
 
-from constructions.networks.legacy_attention import AttentionHead, AttentionLayer
+from constructions.networks.affine import Affine
+from constructions.networks.attention import AttentionLayer
+from constructions.networks.head import Head
 from constructions.networks.stream import ResidualStream
-from constructions.networks.transformer import AttentionTransformer
+from constructions.networks.transformer import Transformer
 from numerics.exact.balls import as_balls
 from numerics.exact.integers import checked_integer
 from numerics.exact.numbers import exact_number
@@ -71,7 +58,7 @@ class CountingHead:
         match_scale: c2, the scale of both factors of the second layer.
     """
 
-    transformer: AttentionTransformer
+    transformer: Transformer
     stream: ResidualStream
     n: int
     pseudo_counts: tuple[int, ...] | None
@@ -97,7 +84,7 @@ class CountingHead:
     def error_bound(self, position: int, matches: int) -> arb:
         """A bound on the total-variation distance of the last attention from its hard limit, at one token.
 
-        It bounds the error of each output coordinate too. The proof is in the docstring of the module.
+        It bounds the error of each output coordinate too. Proof: `ERROR_BOUND.md`.
 
         Args:
             position: p >= 1, the position of the token.
@@ -121,12 +108,12 @@ class CountingHead:
         c1, c2 = as_balls([self.previous_scale, self.match_scale])
         root = arb(width).sqrt()
         q, s = (c1 / root).exp(), c2 * c2 / root
-        eps = (rows - 1) / (q + (rows - 1))
-        E = 1 - (1 - eps) ** 2
-        if hits == 0:  # every row has its logit between 0 and s eps, and the limit is uniform over all rows
+        eps = (rows - 1) / (q + (rows - 1))  # section 1
+        E = 1 - (1 - eps) ** 2  # section 2
+        if hits == 0:  # section 5
             return (s * eps / 4).tanh()
-        leaked = arb(rows - hits) / hits * (-s * (1 - eps - m * E - (E if m else eps))).exp()
-        return (s * (eps + m * E) / 4).tanh() + leaked
+        leaked = arb(rows - hits) / hits * (-s * (1 - eps - m * E - (E if m else eps))).exp()  # section 3
+        return (s * (eps + m * E) / 4).tanh() + leaked  # section 4
 
 
 def ngram_head(n: int, k: int, previous_scale: Any = 1, match_scale: Any = 1) -> CountingHead:
@@ -235,10 +222,10 @@ def _assemble(
 
     # <e_i W_Q, v_h> = c1 <onehot(x_i), 1> = c1 at the distance h; rows of the prefix have no token and attend uniformly
     heads = [
-        AttentionHead(
-            query=stream.matrix({("token", "token"): c1 * eye}),
-            key=zero,
-            value=stream.matrix({("token", f"back {h}"): eye}),
+        Head(
+            query=Affine(stream.matrix({("token", "token"): c1 * eye})),
+            key=Affine(zero),
+            value=Affine(stream.matrix({("token", f"back {h}"): eye})),
             relative_keys=np.concatenate(
                 [stream.rows(h, {}), stream.rows(1, {"token": np.ones((1, k), dtype=object)})]
             ),
@@ -250,16 +237,16 @@ def _assemble(
     queried = context[: n - 1]
     keys = {(older, newer): c2 * eye for newer, older in zip(queried, context[1:], strict=True)}
     keys |= {(block, newer): c2 * ones for block in prior for newer in queried}
-    match = AttentionHead(
-        query=stream.matrix({(name, name): c2 * eye for name in queried}),
-        key=stream.matrix(keys),
-        value=stream.matrix({(block, "answer"): eye for block in ["token", *prior]}),
+    match = Head(
+        query=Affine(stream.matrix({(name, name): c2 * eye for name in queried})),
+        key=Affine(stream.matrix(keys)),
+        value=Affine(stream.matrix({(block, "answer"): eye for block in ["token", *prior]})),
         temperature_squared=stream.width,
     )
     prefix = stream.rows(prefix_rows, {})
     if pseudo_counts is not None:
         prefix[prefix_rows - sum(pseudo_counts) :, stream["prior"]] = np.repeat(eye, pseudo_counts, axis=0)
-    transformer = AttentionTransformer(
+    transformer = Transformer(
         embedding=stream.rows(k, {"token": eye}),
         prefix=prefix,
         layers=(AttentionLayer(tuple(heads)), AttentionLayer((match,))),

@@ -86,25 +86,11 @@ class MinimalModel:
         """The same model with float64 weights."""
         return MinimalModel(to_float(self.v), to_float(self.W))
 
-    def to_torch(self) -> torch.nn.Module:
-        """A `torch.nn.Module` with float64 parameters `v` and `W`: tokens (batch, p) to logits (batch, p, k)."""
-        import torch
+    def to_torch(self, dtype: torch.dtype | None = None) -> torch.nn.Module:
+        """A torch module with parameters `v` and `W`, float64 by default: tokens (batch, p) to logits (batch, p, k)."""
+        from constructions.induction.torch import MinimalModule  # torch is slow to import
 
-        class TorchMinimalModel(torch.nn.Module):
-            def __init__(self, v: NDArray[np.float64], W: NDArray[np.float64]) -> None:
-                super().__init__()
-                self.v = torch.nn.Parameter(torch.tensor(v))
-                self.W = torch.nn.Parameter(torch.tensor(W))
-
-            def forward(self, x: torch.Tensor) -> torch.Tensor:
-                E = torch.nn.functional.one_hot(x, len(self.W)).to(self.v.dtype)
-                places = torch.arange(x.shape[1])
-                back = places[:, None] - places[None, :]
-                M = torch.tril(self.v[back.abs()])
-                return torch.tril(E @ self.W @ (M @ E).transpose(1, 2)) @ E
-
-        weights = self.to_float()
-        return TorchMinimalModel(weights.v, weights.W)
+        return MinimalModule(self, dtype)
 
     def checked_tokens(self, x: Sequence[int] | NDArray[np.integer]) -> NDArray[np.integer]:
         """The sequence as an array of 1 to t integers 0, ..., k-1.

@@ -21,14 +21,14 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from flint import arb, fmpq
 
 from constructions.networks.affine import Affine
 from constructions.networks.feed_forward import FeedForward
-from constructions.networks.legacy_attention import Normalisation, hard_weights
+from constructions.networks.head import hard_weights
 from numerics.exact.balls import decided_less
 from numerics.exact.systems import Array, number_system
 
@@ -56,7 +56,7 @@ class DecoderAttention:
     value: Affine
     null_key: Array
     null_value: Array
-    normalisation: Normalisation = "hardmax"
+    normalisation: Literal["softmax", "hardmax"] = "hardmax"
     sharpness: float = 1.0
     tie_width: float = 0.5
 

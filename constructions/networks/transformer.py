@@ -1,82 +1,115 @@
-"""Attention-only transformers: token embedding, fixed rows in front, attention layers, linear readout.
+"""Transformers: tokens are embedded, pass through layers of the shared vocabulary, and are read by a linear map.
 
-The rows in front of every sequence are such as a beginning-of-sequence token; the readout is applied at the tokens. The
-weights live in one number system (see `constructions.networks.legacy_attention`); those that mix them are converted to
-the widest: balls before floats before exact numbers.
+A sequence x of t tokens becomes the stream
 
-Source: induction-heads, def-transformer.
+    z = (prefix rows; e_(x_1) + p_1; ...; e_(x_t) + p_t),
+
+with rows in front of every sequence, such as a beginning-of-sequence token, a class token, or rows of a prior, and with
+absolute positions p_i if there are any. Layers of any type follow, and a readout, at the tokens or at the first row
+alone. The weights live in one number system; those that mix them are converted to the widest: balls before floats
+before exact numbers.
+
+Source: induction-heads, def-transformer; hidden-progress, appendix B.4.1 (class token).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 import numpy as np
 from flint import arb
 from numpy.typing import ArrayLike, NDArray
 
-from constructions.networks.legacy_attention import AttentionLayer
+from constructions.networks.affine import Affine
+from constructions.networks.attention import AttentionLayer
+from constructions.networks.head import Head
+from constructions.networks.layer import Weights, changed
+from constructions.networks.stream import ResidualStream
 from numerics.exact.balls import as_balls
 from numerics.exact.numbers import to_float
-from numerics.exact.systems import Arithmetic, Array, conversion, number_system, product
+from numerics.exact.systems import Array, conversion, product
 
 if TYPE_CHECKING:
     import torch
 
+Reading = Literal["tokens", "first"]
+
 
 @dataclass(frozen=True, eq=False)
-class AttentionTransformer:
-    """An attention-only transformer over the tokens 1, ..., k, with prefix rows in front of every sequence.
+class Transformer(Weights):
+    """A transformer over symbols, or over vectors as tokens, with prefix rows in front of every sequence.
 
     Attributes:
-        embedding: shape (k, d).
+        embedding: e, shape (k, d), one row for every symbol; or an affine map to width d, of tokens that are vectors.
         prefix: rows that precede the tokens, shape (r, d), r >= 0.
-        layers: the attention layers, first to last.
-        readout: P, shape (d', L), where d' is the width after the last layer.
-        arithmetic: the number system, computed; all arrays are converted to it and read-only.
+        layers: first to last.
+        readout: P, shape (d', L), or (d',) for one number, with d' the width after the last layer; or an affine map.
+        positions: p, shape (n, d), for sequences of up to n tokens; none if it is not given.
+        read: at the "tokens", or at the "first" row alone.
+        alphabet: the integers that are the symbols, in increasing order; 1, ..., k if it is not given.
+
+    All arrays are converted to one number system, and read-only.
 
     Raises:
-        ValueError: for widths that do not fit, or numbers that are not finite.
+        ValueError: for widths that do not fit, numbers that are not finite, or another alphabet or reading.
     """
 
-    embedding: Array
+    embedding: Any  # an array or an Affine
     prefix: Array
-    layers: tuple[AttentionLayer, ...]
-    readout: Array
-    arithmetic: Arithmetic = field(init=False)
+    layers: tuple[Any, ...]
+    readout: Any  # an array or an Affine
+    positions: Array = field(default_factory=lambda: np.zeros((0, 0), dtype=np.int64))
+    read: Reading = "tokens"
+    alphabet: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("embedding", "prefix", "readout"):
-            object.__setattr__(self, name, np.asarray(getattr(self, name)))
+        for name in ("embedding", "prefix", "readout", "positions"):
+            value = getattr(self, name)
+            object.__setattr__(self, name, value if isinstance(value, Affine) else np.asarray(value))
         object.__setattr__(self, "layers", tuple(self.layers))
+        if not self.positions.size:
+            object.__setattr__(self, "positions", np.zeros((0, self.width), dtype=np.int64))
+        if not self.alphabet and not isinstance(self.embedding, Affine):
+            object.__setattr__(self, "alphabet", tuple(range(1, len(self.embedding) + 1)))
         self._check_widths()
-        system = number_system(self.arrays())
-        object.__setattr__(self, "arithmetic", system)
-        converted = self._map(conversion(system))
-        for name, value in converted.items():
-            object.__setattr__(self, name, value)
+        self._check_reading()
+        convert = conversion(self.arithmetic)
+        for part in fields(self):
+            frozen = changed(getattr(self, part.name), np.ndarray, lambda array: _frozen(convert(array)))
+            object.__setattr__(self, part.name, frozen)
 
     @property
     def symbols(self) -> int:
-        """The number k of tokens."""
-        return self.embedding.shape[0]
+        """The number k of symbols; 0 if the tokens are vectors."""
+        return len(self.alphabet)
 
-    def arrays(self) -> list[Array]:
-        """All weights."""
-        heads = [array for layer in self.layers for head in layer.heads for array in head.arrays()]
-        return [self.embedding, self.prefix, self.readout, *heads]
+    @property
+    def width(self) -> int:
+        """The width d of the stream before the first layer."""
+        return self.embedding.outputs if isinstance(self.embedding, Affine) else self.embedding.shape[-1]
 
     def embed(self, x: ArrayLike) -> Array:
-        """The stream before the first layer, shape (..., r + t, d), for tokens x of shape (..., t).
+        """The stream before the first layer, shape (..., r + t, d), for tokens x of shape (..., t), or (..., t, q).
 
         Raises:
-            ValueError: if x is empty, is not of integers, or has a token outside 1, ..., k.
+            ValueError: if there is no token, or there are more than positions; if a symbol is not in the alphabet.
         """
-        tokens = checked_tokens(x, self.symbols)
-        front = np.broadcast_to(self.prefix, (*tokens.shape[:-1], *self.prefix.shape))
-        return np.concatenate([front, self.embedding[tokens - 1]], axis=-2)
+        if isinstance(self.embedding, Affine):
+            tokens = np.asarray(x)
+            if tokens.ndim < 2 or tokens.size == 0:
+                raise ValueError(f"A sequence must have at least one token, a vector, not the shape {tokens.shape}.")
+            rows = self.embedding(tokens)
+        else:
+            rows = self.embedding[token_numbers(x, self.alphabet)]
+        t = rows.shape[-2]
+        if len(self.positions):
+            if t > len(self.positions):
+                raise ValueError(f"There are {len(self.positions)} positions, too few for {t} tokens.")
+            rows = rows + self.positions[:t]
+        front = np.broadcast_to(self.prefix, (*rows.shape[:-2], *self.prefix.shape))
+        return np.concatenate([front, rows], axis=-2)
 
     def stream(self, x: ArrayLike, layers: int | None = None) -> Array:
         """The stream after the first ``layers`` layers (all of them if None), prefix rows included."""
@@ -86,89 +119,136 @@ class AttentionTransformer:
         return z
 
     def __call__(self, x: ArrayLike) -> Array:
-        """The outputs at the tokens, shape (..., t, L), for tokens x of shape (..., t); see `embed` for errors."""
-        return product(self.stream(x)[..., len(self.prefix) :, :], self.readout)
+        """The outputs at the tokens x, shape (..., t, L), or at the first row, (..., L); see `embed` for errors.
 
-    def hard(self) -> AttentionTransformer:
+        The last axis is missing if the readout is a vector.
+        """
+        z = self.stream(x)
+        z = z[..., len(self.prefix) :, :] if self.read == "tokens" else z[..., :1, :]
+        readout = self.readout
+        if isinstance(readout, Affine):
+            outputs = readout(z)
+        else:
+            outputs = product(z, readout) if readout.ndim == 2 else product(z, readout[:, None])[..., 0]
+        return outputs if self.read == "tokens" else np.take(outputs, 0, axis=z.ndim - 2)
+
+    def hard(self) -> Self:
         """The same weights with hard attention in every head."""
-        layers = [
-            replace(layer, heads=tuple(replace(head, normalisation="hardmax") for head in layer.heads))
-            for layer in self.layers
-        ]
-        return replace(self, layers=tuple(layers))
+        return self.change(Head, lambda head: replace(head, weigh="hardmax"))
 
-    def to_float(self) -> AttentionTransformer:
+    def to_float(self) -> Self:
         """The same transformer in float64 (midpoints of balls)."""
-        return AttentionTransformer(**self._map(to_float))
+        return self.map(to_float)
 
-    def to_balls(self) -> AttentionTransformer:
+    def to_balls(self) -> Self:
         """The same transformer in ball arithmetic, enclosed at the working precision."""
-        return AttentionTransformer(**self._map(as_balls))
+        return self.map(as_balls)
 
-    def to_torch(self, context: int | None = None, dtype: torch.dtype | None = None) -> torch.nn.Module:
+    def to_torch(
+        self,
+        context: int | None = None,
+        *,
+        dtype: torch.dtype | None = None,
+        stream: ResidualStream | None = None,
+        by_symbol: bool = False,
+    ) -> torch.nn.Module:
         """A torch module with the same weights as trainable parameters (float64 by default).
 
-        Its forward pass takes integer tokens 1, ..., k of shape (..., t) to outputs of shape (..., t, L).
+        Its forward pass takes tokens as the transformer does to outputs of the same shape. Its method `to_layer` gives
+        the transformer with the present weights.
 
         Args:
             context: if given, every table of relative keys is padded by zeros to this many rows, so that all distances
                 below it can be trained.
             dtype: of the parameters.
+            stream: if given, the modules print the names of the blocks that the layers read and write.
+            by_symbol: whether the first layer is computed by `HeadModule.on_symbols`, which is faster for few symbols;
+                its scores must be moderate.
 
         Raises:
-            ValueError: if a head has hard attention, which has no gradient.
+            ValueError: if a head has hard attention, which has no gradient, or the context is no positive number; for a
+                first layer that cannot be computed by symbols.
         """
-        from constructions.networks.legacy_torch import TorchTransformer  # torch is slow to import
+        from constructions.networks.torch_transformer import TransformerModule  # torch is slow to import
 
-        return TorchTransformer(self.to_float(), context, dtype)
+        if context is None:
+            return TransformerModule(self, dtype, stream, by_symbol=by_symbol)
+        if context < 1:
+            raise ValueError(f"The context must have at least one token, not {context}.")
+        padded = self.change(Head, lambda head: replace(head, relative_keys=_padded(head.relative_keys, context)))
+        return TransformerModule(padded, dtype, stream, context, by_symbol)
 
     def _check_widths(self) -> None:
-        if any(array.ndim != 2 for array in (self.embedding, self.prefix, self.readout)) or not self.embedding.size:
-            raise ValueError("The shapes must be embedding (k, d), prefix (r, d), readout (d', L), with k, d >= 1.")
-        width = self.embedding.shape[1]
-        if self.prefix.shape[1] != width:
-            raise ValueError(f"The prefix has width {self.prefix.shape[1]}, but the embedding has {width}.")
+        if isinstance(self.embedding, Affine):
+            fits = not self.alphabet
+        else:
+            fits = self.embedding.ndim == 2 and self.embedding.size > 0
+        outputs = 2 if isinstance(self.readout, Affine) else self.readout.ndim
+        if not fits or self.prefix.ndim != 2 or self.positions.ndim != 2 or outputs not in (1, 2):
+            raise ValueError(
+                "The shapes must be embedding (k, d), prefix (r, d), readout (d', L) or (d',), positions (n, d), with "
+                "k, d >= 1; an affine embedding has no alphabet."
+            )
+        width = self.width
+        for name, rows in (("prefix", self.prefix), ("table of positions", self.positions)):
+            if rows.shape[1] != width:
+                raise ValueError(f"The {name} has width {rows.shape[1]}, but the embedding has {width}.")
         for number, layer in enumerate(self.layers, start=1):
-            outputs = [head.value.shape[1] for head in layer.heads]
-            fits = layer.combination == "concatenate" or set(outputs) == {width}
-            if any(head.query.shape[0] != width for head in layer.heads) or not fits:
-                raise ValueError(f"The heads of layer {number} do not fit a stream of width {width}.")
-            width = width if layer.combination == "residual" else sum(outputs)
-        if self.readout.shape[0] != width:
-            raise ValueError(f"The readout reads {self.readout.shape[0]} coordinates, but the stream has {width}.")
+            if layer.inputs != width:
+                raise ValueError(f"Layer {number} reads {layer.inputs} coordinates, but the stream has {width}.")
+            width = layer.outputs
+        inputs = self.readout.inputs if isinstance(self.readout, Affine) else self.readout.shape[0]
+        if inputs != width:
+            raise ValueError(f"The readout reads {inputs} coordinates, but the stream has {width}.")
 
-    def _map(self, convert: Callable[[Any], Array]) -> dict[str, Any]:
-        """The constructor's arguments with every weight array converted and read-only."""
-
-        def frozen(array: Array) -> Array:
-            result = np.array(convert(array))  # a copy
-            balls = result.ravel() if result.dtype == object else []
-            finite = np.all(np.isfinite(result)) if result.dtype == np.float64 else True
-            if not finite or any(isinstance(x, arb) and not x.is_finite() for x in balls):
-                raise ValueError("The weights of a transformer must be finite.")
-            result.flags.writeable = False
-            return result
-
-        layers = [
-            replace(layer, heads=tuple(head.map(frozen) for head in layer.heads), combination=layer.combination)
-            for layer in self.layers
-        ]
-        arrays = {name: frozen(getattr(self, name)) for name in ("embedding", "prefix", "readout")}
-        return {**arrays, "layers": tuple(layers)}
+    def _check_reading(self) -> None:
+        if self.read not in get_args(Reading):
+            raise ValueError(f"A transformer is read at the tokens or at the first row, not at {self.read!r}.")
+        first = any(isinstance(layer, AttentionLayer) and layer.attending == "first" for layer in self.layers)
+        if first and self.read != "first":
+            raise ValueError("Where the first row alone attends, it alone can be read.")
+        alphabet = tuple(self.alphabet)
+        rows = 0 if isinstance(self.embedding, Affine) else len(self.embedding)
+        if len(alphabet) != rows or list(alphabet) != sorted(set(alphabet)):
+            raise ValueError(f"The alphabet must be {rows} integers in increasing order, not {alphabet}.")
+        object.__setattr__(self, "alphabet", alphabet)
 
 
-def checked_tokens(x: ArrayLike, symbols: int) -> NDArray[np.int64]:
-    """x as an integer array of shape (..., t), t >= 1.
+def token_numbers(x: ArrayLike, alphabet: Sequence[int]) -> NDArray[np.int64]:
+    """The places 0, ..., k - 1 of tokens in the alphabet, shape (..., t), t >= 1.
 
     Raises:
-        ValueError: if it is empty, is not of integers, or has a token outside 1, ..., symbols.
+        ValueError: if there is no token, or tokens are not integers of the alphabet, which is in increasing order.
     """
     tokens = np.asarray(x)
     if tokens.ndim < 1 or tokens.size == 0:
         raise ValueError(f"A sequence must have at least one token, but the shape is {tokens.shape}.")
     if tokens.dtype.kind not in "iu":
-        raise ValueError(f"Tokens must be integers 1, ..., {symbols}, not of type {tokens.dtype}.")
-    foreign = sorted(set(tokens.ravel().tolist()) - set(range(1, symbols + 1)))
+        raise ValueError(f"Tokens must be integers {listed(alphabet)}, not of type {tokens.dtype}.")
+    foreign = sorted(set(tokens.ravel().tolist()) - set(alphabet))
     if foreign:
-        raise ValueError(f"Tokens must be integers 1, ..., {symbols}, but the sequence holds {foreign[:5]}.")
-    return tokens.astype(np.int64)
+        raise ValueError(f"Tokens must be integers {listed(alphabet)}, but the sequence holds {foreign[:5]}.")
+    return np.searchsorted(np.array(alphabet), tokens.astype(np.int64))
+
+
+def listed(alphabet: Sequence[int]) -> str:
+    """The alphabet in words: 1, ..., k."""
+    first, last = alphabet[0], alphabet[-1]
+    return f"{first}, ..., {last}" if last - first + 1 == len(alphabet) else ", ".join(map(str, alphabet))
+
+
+def _padded(table: Array, rows: int) -> Array:
+    """The table with rows of zeros below, so that it has at least so many."""
+    missing = max(0, rows - len(table))
+    return np.concatenate([table, np.zeros((missing, table.shape[1]), dtype=np.int64)])
+
+
+def _frozen(array: Array) -> Array:
+    """A read-only copy, if all entries are finite."""
+    result = np.array(array)
+    balls = result.ravel() if result.dtype == object else []
+    finite = np.all(np.isfinite(result)) if result.dtype == np.float64 else True
+    if not finite or any(isinstance(x, arb) and not x.is_finite() for x in balls):
+        raise ValueError("The weights of a transformer must be finite.")
+    result.flags.writeable = False
+    return result

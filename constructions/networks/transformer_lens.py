@@ -8,43 +8,106 @@ and j alone, as in the heads of `constructions.induction.head`: with one-hot pos
 the stream, p_i B p_j^T with B_ij = <z_i W_Q, v_(i-j)> is that score, exactly. The export is the same function at these
 weights; trained further it leaves the relative class, because B then holds T^2 free numbers: train `to_torch()`.
 
-TransformerLens is an optional extra, version 3 (version 4 has removed `HookedTransformer`).
+`lens_weights` computes the export with NumPy alone: the settings of a `HookedTransformerConfig`, and every parameter by
+its name. `to_transformer_lens` hands them to TransformerLens, an optional extra, version 3 (version 4 has removed
+`HookedTransformer`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from constructions.networks.legacy_attention import AttentionHead
-from constructions.networks.transformer import AttentionTransformer, checked_tokens
+from constructions.networks.affine import Affine
+from constructions.networks.attention import AttentionLayer
+from constructions.networks.head import Head
+from constructions.networks.transformer import Transformer, token_numbers
 
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["lens_tokens", "to_transformer_lens"]
+__all__ = ["LensWeights", "lens_tokens", "lens_weights", "to_transformer_lens"]
+
+FloatArray = NDArray[np.float64]
 
 
-def lens_tokens(transformer: AttentionTransformer, x: ArrayLike) -> torch.Tensor:
-    """The token ids that the exported model reads: the prefix rows as k, ..., k+r-1, then x - 1; shape (batch, r + t).
+def lens_tokens(transformer: Transformer, x: ArrayLike) -> torch.Tensor:
+    """The token ids that the exported model reads, shape (batch, r + t).
+
+    The prefix rows have the ids k, ..., k+r-1, and the symbols 0, ..., k-1.
 
     Args:
         transformer: the exported transformer, with r prefix rows.
-        x: tokens 1, ..., k, shape (t,) or (batch, t).
+        x: symbols of its alphabet, shape (t,) or (batch, t).
 
     Raises:
         ValueError: as for a call of the transformer.
     """
     import torch
 
-    tokens = np.atleast_2d(checked_tokens(x, transformer.symbols)) - 1
+    tokens = np.atleast_2d(token_numbers(x, transformer.alphabet))
     front = transformer.symbols + np.arange(len(transformer.prefix))
     return torch.tensor(np.concatenate([np.broadcast_to(front, (len(tokens), len(front))), tokens], axis=1))
 
 
-def to_transformer_lens(transformer: AttentionTransformer, context: int) -> Any:
+@dataclass(frozen=True, eq=False)
+class LensWeights:
+    """A transformer in the terms of TransformerLens.
+
+    Attributes:
+        settings: the arguments of `HookedTransformerConfig` that shape the model.
+        parameters: all parameters, float64, by their names in the state dict.
+    """
+
+    settings: dict[str, Any]
+    parameters: dict[str, FloatArray]
+
+
+def lens_weights(transformer: Transformer, context: int) -> LensWeights:
+    """The settings and parameters of the export, for up to `context` tokens; see `to_transformer_lens`.
+
+    Raises:
+        ValueError: as there.
+    """
+    if context < 1:
+        raise ValueError(f"The context must have at least one token, not {context}.")
+    source = transformer.to_float()
+    embedding, readout = _tables(source)
+    heads = [_heads(number, layer) for number, layer in enumerate(source.layers, start=1)]
+    places, width = len(source.prefix) + context, source.width
+    widest = max(max(head.key_dimension, head.value.outputs) for layer in heads for head in layer)
+    settings = {
+        "n_layers": len(heads),
+        "d_model": width + places,
+        "n_ctx": places,
+        "d_head": widest + places,
+        "n_heads": max(map(len, heads)),
+        "d_vocab": len(embedding) + len(source.prefix),
+        "d_vocab_out": readout.shape[1],
+        "attn_only": True,
+        "normalization_type": None,
+        "positional_embedding_type": "standard",
+        "use_attn_scale": False,
+        "default_prepend_bos": False,
+    }
+    parameters = {
+        "embed.W_E": np.pad(np.concatenate([embedding, source.prefix]), ((0, 0), (0, places))),
+        "pos_embed.W_pos": np.pad(np.eye(places), ((0, 0), (width, 0))),
+        "unembed.W_U": np.pad(readout, ((0, places), (0, 0))),
+        "unembed.b_U": np.zeros(settings["d_vocab_out"]),
+    }
+    for n, layer in enumerate(heads):
+        scores = [_position_scores(embedding, source.prefix, n, head, places) for head in layer]
+        block = _attention(layer, scores, width, settings["n_heads"], widest)
+        parameters |= {f"blocks.{n}.attn.{name}": array for name, array in block.items()}
+    return LensWeights(settings, parameters)
+
+
+def to_transformer_lens(transformer: Transformer, context: int) -> Any:
     """A `transformer_lens.HookedTransformer` in float64 with the same outputs on `lens_tokens`, up to `context` tokens.
 
     Its vocabulary: the k symbols and one token for every prefix row. Its logits at the last t places are the outputs.
@@ -52,54 +115,19 @@ def to_transformer_lens(transformer: AttentionTransformer, context: int) -> Any:
 
     Raises:
         ImportError: if TransformerLens is missing or has no `HookedTransformer`.
-        ValueError: if context < 1, or the transformer has hard, non-causal or concatenated heads, or relative keys in a
-            later layer, or ones whose scores depend on the token.
+        ValueError: if context < 1, or the transformer has other layers than causal softmax heads that are added to the
+            stream, without biases, null pairs and output maps; absolute positions; relative keys in a later layer, or
+            ones whose scores depend on the token.
     """
-    if context < 1:
-        raise ValueError(f"The context must have at least one token, not {context}.")
-    source = transformer.to_float()
-    places = len(source.prefix) + context
-    width = source.embedding.shape[1]
-    scores = [[_position_scores(source, n, head, places) for head in layer.heads] for n, layer in _layers(source)]
+    weights = lens_weights(transformer, context)
     HookedTransformer, HookedTransformerConfig = _classes()
     import torch
 
-    heads = max(len(layer.heads) for layer in source.layers)
-    keys = max(array.shape[1] for layer in source.layers for head in layer.heads for array in (head.query, head.value))
-    config = HookedTransformerConfig(
-        n_layers=len(source.layers),
-        d_model=width + places,
-        n_ctx=places,
-        d_head=keys + places,
-        n_heads=heads,
-        d_vocab=source.symbols + len(source.prefix),
-        d_vocab_out=source.readout.shape[1],
-        attn_only=True,
-        normalization_type=None,
-        positional_embedding_type="standard",
-        use_attn_scale=False,
-        default_prepend_bos=False,
-        init_weights=False,
-        dtype=torch.float64,
-        device="cpu",
-    )
+    config = HookedTransformerConfig(**weights.settings, init_weights=False, dtype=torch.float64, device="cpu")
     model = HookedTransformer(config)
     with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.zero_()
-        _fill(model.embed.W_E[:, :width], np.concatenate([source.embedding, source.prefix]))
-        _fill(model.pos_embed.W_pos[:, width:], np.eye(places))
-        _fill(model.unembed.W_U[:width], source.readout)
-        for n, layer in enumerate(source.layers):
-            attention = model.blocks[n].attn
-            for h, head in enumerate(layer.heads):
-                root, m, e = head.temperature_squared**0.5, head.query.shape[1], head.value.shape[1]
-                _fill(attention.W_Q[h, :width, :m], head.query / root)
-                _fill(attention.W_K[h, :width, :m], head.key)
-                _fill(attention.W_Q[h, width:, keys:], scores[n][h] / root)
-                _fill(attention.W_K[h, width:, keys:], np.eye(places))
-                _fill(attention.W_V[h, :width, :e], head.value)
-                _fill(attention.W_O[h, :e, :e], np.eye(e))
+        for name, parameter in model.named_parameters():
+            parameter.copy_(torch.tensor(weights.parameters[name]))
     return model
 
 
@@ -113,35 +141,61 @@ def _classes() -> tuple[Any, Any]:
     return HookedTransformer, HookedTransformerConfig
 
 
-def _layers(source: AttentionTransformer) -> list[tuple[int, Any]]:
-    """The numbered layers, if all can be exported."""
-    for number, layer in enumerate(source.layers, start=1):
-        if layer.combination != "residual":
-            raise ValueError(f"Layer {number} concatenates its heads: only sums in a residual stream can be exported.")
-        for head in layer.heads:
-            if head.normalisation != "softmax" or not head.causal:
-                raise ValueError(f"A head of layer {number} is hard or not causal: export causal softmax heads.")
-    return list(enumerate(source.layers))
+def _tables(source: Transformer) -> tuple[FloatArray, FloatArray]:
+    """The embedding and the readout, if the transformer has no other parts than layers between them."""
+    embedding, readout = source.embedding, source.readout
+    if isinstance(embedding, Affine) or isinstance(readout, Affine) or readout.ndim != 2 or source.read != "tokens":
+        raise ValueError("Export a transformer over symbols that is read at them by a matrix.")
+    if len(source.positions):
+        raise ValueError("Absolute positions are not exported: the export has places of its own.")
+    return embedding, readout
 
 
-def _position_scores(source: AttentionTransformer, layer: int, head: AttentionHead, places: int) -> NDArray[np.float64]:
+def _heads(number: int, layer: Any) -> tuple[Head, ...]:
+    """The heads of a layer, if they can be exported."""
+    if not isinstance(layer, AttentionLayer) or layer.combination != "residual" or layer.attending != "all":
+        raise ValueError(f"Layer {number} does not add heads to a residual stream: only such layers can be exported.")
+    for head in layer.heads:
+        if head.weigh != "softmax" or not head.causal:
+            raise ValueError(f"A head of layer {number} is hard or not causal: export causal softmax heads.")
+        biased = any(part.bias.any() for part in (head.query, head.key, head.value))
+        if biased or head.null is not None or head.output is not None:
+            raise ValueError(f"A head of layer {number} has biases, a null pair or an output map: no export.")
+    return layer.heads
+
+
+def _attention(
+    layer: Sequence[Head], scores: list[FloatArray], width: int, heads: int, widest: int
+) -> dict[str, FloatArray]:
+    """The parameters of one block: the weights of the heads, and behind them the scores by place."""
+    places = len(scores[0])
+    stream, size = width + places, widest + places
+    block = {f"W_{name}": np.zeros((heads, stream, size)) for name in "QKV"}
+    block |= {f"b_{name}": np.zeros((heads, size)) for name in "QKV"}
+    block |= {"W_O": np.zeros((heads, size, stream)), "b_O": np.zeros(stream)}
+    for h, (head, by_place) in enumerate(zip(layer, scores, strict=True)):
+        scale, m, e = head.scale, head.key_dimension, head.value.outputs
+        block["W_Q"][h, :width, :m] = head.query.weight * scale
+        block["W_K"][h, :width, :m] = head.key.weight
+        block["W_Q"][h, width:, widest:] = by_place * scale
+        block["W_K"][h, width:, widest:] = np.eye(places)
+        block["W_V"][h, :width, :e] = head.value.weight
+        block["W_O"][h, :e, :e] = np.eye(e)
+    return block
+
+
+def _position_scores(embedding: FloatArray, prefix: FloatArray, layer: int, head: Head, places: int) -> FloatArray:
     """B, shape (places, places): the scores of the relative keys by place."""
     B = np.zeros((places, places))
-    if not len(head.table):
+    if not len(head.relative_keys):
         return B
     if layer > 0:
         raise ValueError("Relative keys after the first layer meet a stream that depends on the tokens: no export.")
-    by_token = source.embedding @ head.query @ head.table.T
+    by_token, by_row = (head.query(rows) @ head.relative_keys.T for rows in (embedding, prefix))
     if (by_token != by_token[0]).any():
         raise ValueError("The relative scores depend on the token, which absolute positions cannot express: no export.")
-    by_row = np.concatenate([source.prefix @ head.query @ head.table.T, by_token[:1]])
+    by_row = np.concatenate([by_row, by_token[:1]])
     for i in range(places):
-        row = by_row[min(i, len(source.prefix))][: i + 1]
+        row = by_row[min(i, len(prefix))][: i + 1]
         B[i, i - np.arange(len(row))] = row
     return B
-
-
-def _fill(target: torch.Tensor, values: NDArray[np.float64]) -> None:
-    import torch
-
-    target.copy_(torch.tensor(values))

@@ -14,8 +14,7 @@ X = (E_CLS; E_(x_i) + P_i), and
 - m = k (1 + mean)/2 counts the entries +1, and hidden unit j is GeLU(lambda (m - j)), which is lambda (m - j)_+ at
   integers m up to the tail of the normal distribution beyond lambda;
 - the ramps add up to (-1)^(k-m) as in `constructions.parity.two_layer`: y_0 - 2 y_0 m - 4 sum_(0<j<k) y_j (m - j)_+
-with
-  y_j = (-1)^(k-j). The constant is the output bias b_2.
+  with y_j = (-1)^(k-j). The constant is the output bias b_2.
 
 One forward pass serves float64 and balls (neither a softmax nor a GeLU is rational).
 
@@ -25,28 +24,30 @@ Source: hidden-progress, appendix B.4.1.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from flint import arb, fmpq
 from numpy.typing import ArrayLike
-from scipy.special import ndtr
 
 from constructions.networks.affine import Affine
-from constructions.networks.legacy_attention import AttentionHead
+from constructions.networks.attention import AttentionLayer
+from constructions.networks.feed_forward import FeedForward
+from constructions.networks.head import Head
 from constructions.networks.stream import ResidualStream
+from constructions.networks.transformer import Transformer
 from constructions.parity.support import checked_support
 from numerics.exact.balls import as_balls
-from numerics.exact.numbers import to_float
-from numerics.exact.systems import Array, number_system, product
+from numerics.exact.systems import Array
 
 if TYPE_CHECKING:
     import torch
 
 STREAM = ResidualStream({"bit": 1, "relevant": 1, "class": 1, "mean": 1, "output": 1})
+SIGNS = (-1, 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,49 +55,36 @@ class ParityTransformer:
     """A transformer from n signs to one number, read at its class token.
 
     Attributes:
-        tokens: E_(-1), E_(+1), E_CLS, shape (3, d).
-        positions: P_1, ..., P_n, shape (n, d).
-        heads: softmax heads that are not causal, with values W_V of shape (d, d_attn).
-        outputs: W_out for each head, shape (d_attn, d).
-        hidden: W_1 and b_1, from d to d_mlp.
-        second: W_2 and b_2, from d_mlp to d.
-        readout: u, shape (d,).
+        transformer: its embedding is E_(-1), E_(+1), its prefix E_CLS, its positions are P_1, ..., P_n; its layers are
+            an `AttentionLayer` where the first token alone attends, with W_out as the output maps of the heads, and a
+            `FeedForward` with a residual; its readout is u.
 
     Raises:
-        ValueError: if the shapes do not fit, a head is causal or hard, or the numbers are neither all floats nor all
-            balls.
+        ValueError: for other symbols, prefixes or positions, or if it is not read at the first token as one number.
     """
 
-    tokens: Array
-    positions: Array
-    heads: tuple[AttentionHead, ...]
-    outputs: tuple[Array, ...]
-    hidden: Affine
-    second: Affine
-    readout: Array
+    transformer: Transformer
 
     def __post_init__(self) -> None:
-        for name in ("tokens", "positions", "readout"):
-            object.__setattr__(self, name, np.asarray(getattr(self, name)))
-        object.__setattr__(self, "heads", tuple(self.heads))
-        object.__setattr__(self, "outputs", tuple(map(np.asarray, self.outputs)))
-        self._check()
+        f = self.transformer
+        one_number = f.read == "first" and isinstance(f.readout, np.ndarray) and f.readout.ndim == 1
+        if f.alphabet != SIGNS or len(f.prefix) != 1 or not len(f.positions) or not one_number:
+            raise ValueError(
+                "A parity transformer has the symbols -1 and 1, one class token, positions, and a vector as readout of "
+                f"the first row, not the symbols {f.alphabet}, {len(f.prefix)} rows in front, {len(f.positions)} "
+                f"positions, and a readout at {f.read!r}."
+            )
 
     @property
     def inputs(self) -> int:
         """The number n of signs."""
-        return len(self.positions)
-
-    def arrays(self) -> list[Array]:
-        """All weights."""
-        heads = [array for head in self.heads for array in head.arrays()]
-        layers = [*self.hidden.arrays(), *self.second.arrays()]
-        return [self.tokens, self.positions, *heads, *self.outputs, *layers, self.readout]
+        return len(self.transformer.positions)
 
     def attention(self, x: ArrayLike) -> list[Array]:
         """For each head the attention of the class token, shape (..., n + 1), the class token first."""
-        X = self._embed(x)
-        return [head.attention(X)[..., 0, :] for head in self.heads]
+        X = self.transformer.embed(self._checked(x))
+        heads = (head for layer in self.transformer.layers if isinstance(layer, AttentionLayer) for head in layer.heads)
+        return [head.attention(X[..., :1, :], memory=X)[..., 0, :] for head in heads]
 
     def __call__(self, x: ArrayLike) -> Array:
         """The outputs for signs of shape (..., n): shape (...).
@@ -104,61 +92,25 @@ class ParityTransformer:
         Raises:
             ValueError: if the last axis has not length n, or an entry is neither 1 nor -1.
         """
-        X = self._embed(x)
-        z = X[..., :1, :]
-        for head, output in zip(self.heads, self.outputs, strict=True):
-            z = z + product(head(X)[..., :1, :], output)
-        z = z + self.second(gelu(self.hidden(z)))
-        return product(z, self.readout[:, None])[..., 0, 0]
+        return self.transformer(self._checked(x))
 
     def to_balls(self) -> ParityTransformer:
         """The same weights as balls at the working precision (floats count as they are)."""
-        return self._map(as_balls)
+        return ParityTransformer(self.transformer.to_balls())
 
     def to_float(self) -> ParityTransformer:
         """The same weights in float64 (midpoints of balls)."""
-        return self._map(to_float)
+        return ParityTransformer(self.transformer.to_float())
 
     def to_torch(self) -> torch.nn.Module:
         """A torch module (float64) with the same weights as parameters; it maps signs (..., n) to outputs (...)."""
-        from constructions.parity.torch import TorchParityTransformer  # torch is slow to import
+        return self.transformer.to_torch()
 
-        return TorchParityTransformer(self.to_float())
-
-    def _embed(self, x: ArrayLike) -> Array:
+    def _checked(self, x: ArrayLike) -> Array:
         signs = np.asarray(x)
         if signs.shape[-1:] != (self.inputs,) or not np.all((signs == 1) | (signs == -1)):
             raise ValueError(f"The inputs must be signs 1 or -1, {self.inputs} in a row, not of shape {signs.shape}.")
-        rows = self.tokens[(signs == 1).astype(np.int64)] + self.positions
-        front = np.broadcast_to(self.tokens[2], (*signs.shape[:-1], 1, self.tokens.shape[1]))
-        return np.concatenate([front, rows], axis=-2)
-
-    def _map(self, convert: Callable[[Array], Array]) -> ParityTransformer:
-        changes: dict[str, Any] = {name: convert(getattr(self, name)) for name in ("tokens", "positions", "readout")}
-        changes["heads"] = tuple(head.map(convert) for head in self.heads)
-        changes["outputs"] = tuple(map(convert, self.outputs))
-        changes["hidden"], changes["second"] = self.hidden.map(convert), self.second.map(convert)
-        return replace(self, **changes)
-
-    def _check(self) -> None:
-        d = self.tokens.shape[-1]
-        shapes = {
-            "tokens": self.tokens.shape == (3, d),
-            "positions": self.positions.ndim == 2 and self.positions.shape[1] == d and len(self.positions) > 0,
-            "heads": all(head.query.shape[0] == d and not len(head.table) for head in self.heads),
-            "outputs": [w.shape for w in self.outputs] == [(head.value.shape[1], d) for head in self.heads],
-            "hidden": self.hidden.weight.shape[0] == d,
-            "second": self.second.weight.shape == (self.hidden.weight.shape[1], d),
-            "readout": self.readout.shape == (d,),
-        }
-        wrong = [field.name for field in fields(self) if not shapes[field.name]]
-        if wrong:
-            raise ValueError(f"The shapes of {', '.join(wrong)} do not fit a stream of width {d}.")
-        if any(head.causal or head.normalisation != "softmax" for head in self.heads):
-            raise ValueError("The heads must be softmax heads that are not causal.")
-        systems = {number_system([array]) for array in self.arrays() if array.size}
-        if systems != {"float"} and systems != {"ball"}:
-            raise ValueError("The weights must be all floats or all balls.")
+        return signs.astype(np.int64)
 
 
 def parity_transformer(
@@ -183,12 +135,11 @@ def parity_transformer(
     k, B, scale = len(members), Fraction(beta), Fraction(sharpness)
     if B <= 0 or scale <= 0:
         raise ValueError(f"The strength and the sharpness must be positive, not {beta} and {sharpness}.")
-    tokens = STREAM.rows(3, {"bit": [[-1], [1], [0]], "class": [[0], [0], [1]]})
-    positions = STREAM.rows(n, {"relevant": [[int(i in members)] for i in range(n)]})
-    head = AttentionHead(
-        query=_column("class", fmpq(B.numerator, B.denominator)),
-        key=_column("relevant", 1),
-        value=_column("bit", 1),
+    head = Head(
+        query=Affine(_column("class", fmpq(B.numerator, B.denominator))),
+        key=Affine(_column("relevant", 1)),
+        value=Affine(_column("bit", 1)),
+        output=Affine(STREAM.rows(1, {"mean": [[1]]})),
         causal=False,
     )
     slopes = [-2 * (-1) ** k] + [-4 * (-1) ** (k - j) for j in range(1, k)]
@@ -199,27 +150,19 @@ def parity_transformer(
     second = Affine(
         STREAM.rows(k, {"output": [[c / rational] for c in slopes]}), STREAM.rows(1, {"output": [[(-1) ** k]]})[0]
     )
-    exact = (tokens, positions, head, STREAM.rows(1, {"mean": [[1]]}), hidden, second, _column("output", 1)[:, 0])
-    tokens, positions, head, output, hidden, second, readout = exact
-    return ParityTransformer(
-        tokens=to_float(tokens),
-        positions=to_float(positions),
-        heads=(head.map(to_float),),
-        outputs=(to_float(output),),
-        hidden=hidden.map(to_float),
-        second=second.map(to_float),
-        readout=to_float(readout),
+    exact = Transformer(
+        embedding=STREAM.rows(2, {"bit": [[-1], [1]]}),
+        prefix=STREAM.rows(1, {"class": [[1]]}),
+        layers=(
+            AttentionLayer((head,), attending="first"),
+            FeedForward((hidden, second), residual=True, activations=("gelu", "identity")),
+        ),
+        readout=_column("output", 1)[:, 0],
+        positions=STREAM.rows(n, {"relevant": [[int(i in members)] for i in range(n)]}),
+        read="first",
+        alphabet=SIGNS,
     )
-
-
-def gelu(z: Array) -> Array:
-    """x times the normal distribution function at x, element by element, for floats and balls."""
-    if z.dtype != object:
-        return z * ndtr(z)
-    result = np.empty(z.shape, dtype=object)
-    half_root = (arb(1) / 2).sqrt()
-    result.ravel()[:] = [x * (-x * half_root).erfc() / 2 for x in z.ravel().tolist()]
-    return result
+    return ParityTransformer(exact.to_float())
 
 
 def weights_error(n: int, k: int, beta: Any, sharpness: Any) -> arb:

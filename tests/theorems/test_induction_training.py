@@ -84,16 +84,15 @@ def test_an_induction_head_is_recognised():
 
     def planted(offset):
         model = transformer(2, 30, 2, 1, width, seed=0)
-        first, second = head.layers[0].heads[0], head.layers[1].heads[0]
         table = np.zeros((30, width))
-        table[offset] = first.table[1]
+        table[offset] = head.layers[0].heads[0].relative_keys[1]
         with torch.no_grad():
             model.embedding.copy_(torch.tensor(head.embedding))
-            for name in ("query", "key", "value"):
-                both = np.stack([getattr(first, name), getattr(second, name)])[:, None]
-                getattr(model, name).copy_(torch.from_numpy(both))
-            model.relative.zero_()
-            model.relative[0, 0] = torch.from_numpy(table)
+            for layer, planted, relative in zip(model.layers, head.layers, (table, 0 * table), strict=True):
+                (module,), (source,) = layer.heads, planted.heads
+                for name in ("query", "key", "value"):
+                    getattr(module, name).weight.copy_(torch.tensor(getattr(source, name).weight))
+                module.relative_keys.copy_(torch.tensor(relative))
         return model
 
     x = sample_sequences(sample_chains("flat", 2, 2, 40, np.random.default_rng(0)), 30, np.random.default_rng(1))

@@ -25,6 +25,7 @@ from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
+from constructions.networks.affine import Affine
 from constructions.networks.inputs import sign_inputs
 from constructions.parity.activations import Ramp
 from constructions.parity.transformer import ParityTransformer, parity_transformer, weights_error
@@ -106,21 +107,27 @@ def test_planted_faults_are_seen():
     n, S = 5, (0, 2, 3)
     good = parity_transformer(n, S)
     assert _largest_error(good.to_balls(), S) < 1e-9
-    head = good.heads[0]
+    t = good.transformer
+    attention, mlp = t.layers
+    (head,), (hidden, second) = attention.heads, mlp.layers
 
-    def second(column: int, factor: float) -> ParityTransformer:
-        weight = good.second.weight.copy()
+    def with_mlp(*layers: Affine) -> ParityTransformer:
+        return ParityTransformer(replace(t, layers=(attention, replace(mlp, layers=layers))))
+
+    def with_second(column: int, factor: float) -> ParityTransformer:
+        weight = second.weight.copy()
         weight[column] *= factor
-        return replace(good, second=replace(good.second, weight=weight))
+        return with_mlp(hidden, replace(second, weight=weight))
 
+    silent = replace(head, value=Affine(0 * head.value.weight))
     faulty = [
         parity_transformer(n, (0, 2, 4)),
-        second(1, -1.0),
-        second(2, 0.0),
-        replace(good, heads=(replace(head, value=0 * head.value),)),
-        replace(good, hidden=replace(good.hidden, bias=good.hidden.bias + 20)),
-        replace(good, readout=-good.readout),
-        replace(good, tokens=good.tokens[[1, 0, 2]]),
+        with_second(1, -1.0),
+        with_second(2, 0.0),
+        ParityTransformer(replace(t, layers=(replace(attention, heads=(silent,)), mlp))),
+        with_mlp(replace(hidden, bias=hidden.bias + 20), second),
+        ParityTransformer(replace(t, readout=-t.readout)),
+        ParityTransformer(replace(t, embedding=t.embedding[[1, 0]])),
     ]
     for f in faulty:
         assert _largest_error(f.to_balls(), S) > 0.01
@@ -136,7 +143,7 @@ def test_the_torch_module_agrees_and_positions_carry_the_symmetry():
     f, X = parity_transformer(n, S), sign_inputs(8)
     assert np.abs(f.to_torch()(torch.tensor(X)).detach().numpy() - f(X)).max() < 1e-12
     order = np.random.default_rng(0).permutation(n)
-    moved = replace(f, positions=f.positions[order])
+    moved = ParityTransformer(replace(f.transformer, positions=f.transformer.positions[order]))
     assert np.abs(moved(X[:, order]) - f(X)).max() < 1e-12
     assert np.abs(moved(X) - f(X)).max() > 1
 

@@ -3,7 +3,7 @@
 The hard limit is computed in rational arithmetic and compared with counts by plain loops over the sequence: for all
 sequences of small sizes, and for random ones of length 400. Because of the causal mask, the outputs on all sequences
 of length t contain those on all shorter ones. The distance from the hard limit at finite scales is enclosed by ball
-arithmetic and compared with the bound that is proved in the docstring of `constructions.induction.head`.
+arithmetic and compared with the bound that is proved in `constructions/induction/ERROR_BOUND.md`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from constructions.induction.head import (
     printed_induction_head,
     scales_for,
 )
-from constructions.networks.legacy_attention import AttentionLayer
+from constructions.networks.affine import Affine
+from constructions.networks.attention import AttentionLayer
 from numerics.exact.balls import precision
 from theorems.evidence import check, counterexample
 from theorems.plugin import Effort
@@ -80,7 +81,8 @@ def _shifted(head: CountingHead, by: int) -> CountingHead:
     first, second = head.transformer.layers
     heads = []
     for part in first.heads:
-        table = part.table[1:] if by < 0 else np.concatenate([part.table[:1] * 0, part.table])
+        table = part.relative_keys
+        table = table[1:] if by < 0 else np.concatenate([table[:1] * 0, table])
         heads.append(replace(part, relative_keys=table))
     return replace(head, transformer=replace(head.transformer, layers=(AttentionLayer(tuple(heads)), second)))
 
@@ -118,9 +120,11 @@ def test_second_layer_logit_has_the_factor_c_squared_not_c() -> None:
     transformer = printed_induction_head(2, c).hard().transformer
     first, second = (layer.heads[0] for layer in transformer.layers)
     assert first.temperature_squared == second.temperature_squared == 6
-    previous = first.scores(transformer.embed(x))
+    z = transformer.embed(x)
+    previous = first.scores(z, first.key(z))
     assert all(previous[i, j] == (c if j == i - 1 else 0) for i in range(4) for j in range(i + 1))
-    match = second.scores(transformer.stream(x, 1))
+    z = transformer.stream(x, 1)
+    match = second.scores(z, second.key(z))
     assert all(match[i, j] == (c**2 if x[j - 1] == x[i] else 0) for i in range(4) for j in range(1, i + 1))
 
 
@@ -201,8 +205,9 @@ def test_limits_are_exact_for_all_sequences_of_length_7(build: Any, k: int) -> N
         for block in blocks:
             moved[block] = block[symbols]
         for part in (part for layer in transformer.layers for part in layer.heads):
-            assert all((a == a[np.ix_(moved, moved)]).all() for a in (part.query, part.key, part.value))
-            assert (part.table == part.table[:, moved]).all()
+            maps = [a.weight for a in (part.query, part.key, part.value)]
+            assert all((a == a[np.ix_(moved, moved)]).all() for a in maps)
+            assert (part.relative_keys == part.relative_keys[:, moved]).all()
         assert (transformer.embedding == transformer.embedding[np.ix_(symbols, moved)]).all()
         assert (transformer.readout == transformer.readout[np.ix_(moved, symbols)]).all()
         assert sorted(map(str, transformer.prefix)) == sorted(map(str, transformer.prefix[:, moved]))
@@ -334,7 +339,7 @@ def test_faults_in_the_construction_are_rejected(build: Any, n: int) -> None:
     sequences, head = _all_sequences(2, 6), build(n, 2).hard()
     match = head.transformer.layers[1].heads[0]
     faults = [
-        _with_second_layer(head, key=match.key.T),
+        _with_second_layer(head, key=Affine(match.key.weight.T)),
         _shifted(head, 1),
         _shifted(head, -1),
         _without_prefix(head),

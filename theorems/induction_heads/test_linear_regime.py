@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from constructions.induction.minimal_model import MinimalModel, bigram_minimal_model, unigram_minimal_model
-from constructions.networks.legacy_attention import AttentionHead
+from constructions.networks.affine import Affine
+from constructions.networks.head import Head
 from numerics.markov.minimal_gradient import chain_stationary_law, chain_tensor, flat_tensor, v_gradient, w_gradient
 from theorems.evidence import check, counterexample
 from theorems.induction_heads import sequence_gradients
@@ -175,9 +176,10 @@ def test_population_gradient_is_the_printed_sum(P: Chain, t: int) -> None:
 def test_positional_scores_contain_the_query_matrix(seed: int) -> None:
     """With W_K = 0 the scores of (8.5) at the embeddings are e_{x_i} W_Q v^T, for all sequences of length 4."""
     W_Q, W_V, v = _random_head(seed)
-    head = AttentionHead(W_Q, np.zeros_like(W_Q), W_V, v)
+    head = Head(Affine(W_Q), Affine(np.zeros_like(W_Q)), Affine(W_V), relative_keys=v)
     for x in product(range(2), repeat=4):
-        scores = head.scores(np.eye(2, dtype=int).astype(object)[list(x)])
+        z = np.eye(2, dtype=int).astype(object)[list(x)]
+        scores = head.scores(z, head.key(z))
         for i in range(4):
             assert [scores[i, i - r] for r in range(i + 1)] == (W_Q @ v.T)[x[i], : i + 1].tolist()
 
@@ -187,8 +189,9 @@ def test_positional_scores_contain_the_query_matrix(seed: int) -> None:
 def test_unimportant_queries_leave_no_positional_scores(seed: int) -> None:
     """W_Q = 0 makes all scores 0, whatever v is: softmax(e W_K v^T), as printed, is not what the head does."""
     W_K, W_V, v = _random_head(seed)
-    head = AttentionHead(np.zeros_like(W_K), W_K, W_V, v)
-    scores = head.scores(np.eye(2, dtype=int).astype(object)[[0, 1, 1, 0]])
+    head = Head(Affine(np.zeros_like(W_K)), Affine(W_K), Affine(W_V), relative_keys=v)
+    z = np.eye(2, dtype=int).astype(object)[[0, 1, 1, 0]]
+    scores = head.scores(z, head.key(z))
     assert (scores == 0).all()
     printed = (W_K @ v.T)[0]
     assert len(set(printed.tolist())) > 1  # so that its softmax is not uniform

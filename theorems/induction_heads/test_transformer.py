@@ -16,40 +16,43 @@ from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.networks.legacy_attention import AttentionHead, AttentionLayer
-from constructions.networks.transformer import AttentionTransformer
+from constructions.networks.affine import Affine
+from constructions.networks.attention import AttentionLayer
+from constructions.networks.head import Head
+from constructions.networks.transformer import Transformer
 from numerics.exact.numbers import as_exact
 from theorems.evidence import check
 
 # ---- the transformer (8.4)-(8.5)
 
 
-def _random_transformer(seed: int, k: int = 2, d: int = 3) -> AttentionTransformer:
+def _random_transformer(seed: int, k: int = 2, d: int = 3) -> Transformer:
     """Two layers of one head each, (8.5), with rational weights and a table of four relative keys."""
     rng = np.random.default_rng(seed)
 
     def weights(*shape: int) -> np.ndarray:
         return as_exact(rng.integers(-4, 5, size=shape)) / fmpq(3)
 
-    layers = [
-        AttentionLayer((AttentionHead(weights(d, d), weights(d, d), weights(d, d), weights(4, d), d),))
-        for _ in range(2)
-    ]
-    return AttentionTransformer(weights(k, d), weights(0, d), tuple(layers), weights(d, k))
+    def head() -> Head:
+        query, key, value = (Affine(weights(d, d)) for _ in range(3))
+        return Head(query, key, value, relative_keys=weights(4, d), temperature_squared=d)
+
+    layers = [AttentionLayer((head(),)) for _ in range(2)]
+    return Transformer(weights(k, d), weights(0, d), tuple(layers), weights(d, k))
 
 
 def _row_times(row: Any, matrix: Any) -> list[Any]:
     return [sum((row[a] * matrix[a][b] for a in range(len(row))), start=fmpq(0)) for b in range(len(matrix[0]))]
 
 
-def _score_by_loops(head: AttentionHead, z: Any, i: int, j: int) -> Any:
+def _score_by_loops(head: Head, z: Any, i: int, j: int) -> Any:
     """(z_i W_Q)(z_j W_K + v_(i-j+1))^T with the row i - j of the table (v_1 is its row 0)."""
-    query, key = _row_times(z[i], head.query), _row_times(z[j], head.key)
-    relative = head.table[i - j] if i - j < len(head.table) else [0] * len(key)
+    query, key = _row_times(z[i], head.query.weight), _row_times(z[j], head.key.weight)
+    relative = head.relative_keys[i - j] if i - j < len(head.relative_keys) else [0] * len(key)
     return sum((q * (a + b) for q, a, b in zip(query, key, relative, strict=True)), start=fmpq(0))
 
 
-def _forward_by_loops(transformer: AttentionTransformer, x: Sequence[int]) -> list[list[arb]]:
+def _forward_by_loops(transformer: Transformer, x: Sequence[int]) -> list[list[arb]]:
     """(8.4)-(8.5) with a loop over every index, in balls; written without the layers."""
     z = [[arb(entry) for entry in transformer.embedding[symbol - 1]] for symbol in x]
     for layer in transformer.layers:
@@ -57,7 +60,7 @@ def _forward_by_loops(transformer: AttentionTransformer, x: Sequence[int]) -> li
         for i in range(len(x)):
             weights = [(arb(_score_by_loops(head, z, i, j)) / arb(len(z[0])).sqrt()).exp() for j in range(i + 1)]
             total = sum(weights, start=arb(0))
-            values = [_row_times(z[j], head.value) for j in range(i + 1)]
+            values = [_row_times(z[j], head.value.weight) for j in range(i + 1)]
             mean = [
                 sum((w / total * v[b] for w, v in zip(weights, values, strict=True)), arb(0)) for b in range(len(z[0]))
             ]
@@ -83,10 +86,12 @@ def test_forward_pass_is_that_of_8_4_and_8_5(seed: int, x: list[int]) -> None:
 def test_scores_depend_on_positions_through_their_difference_only(seed: int, x: list[int]) -> None:
     transformer = _random_transformer(seed)
     head = transformer.layers[0].heads[0]
-    scores = head.scores(transformer.embed(x))
+    stream = transformer.embed(x)
+    scores = head.scores(stream, head.key(stream))
     z = transformer.embedding[np.array(x) - 1]
     assert all(scores[i, j] == _score_by_loops(head, z, i, j) for i in range(len(x)) for j in range(i + 1))
-    later = head.scores(transformer.embed([1, 2, *x]))[2:, 2:]
+    stream = transformer.embed([1, 2, *x])
+    later = head.scores(stream, head.key(stream))[2:, 2:]
     assert all(later[i, j] == scores[i, j] for i in range(len(x)) for j in range(i + 1))
 
 

@@ -38,14 +38,14 @@ def test_matrices_are_those_of_the_proof(k: int) -> None:
     c = 5
     transformer = printed_induction_head(k, c).transformer
     first, second = (layer.heads[0] for layer in transformer.layers)
-    assert first.query.tolist() == block({(0, 0): c}, 3, k)
-    assert first.key.tolist() == block({}, 3, k)
-    assert first.value.tolist() == block({(0, 1): 1}, 3, k)
-    assert first.table.tolist() == [[0] * (3 * k), [1] * k + [0] * (2 * k)]
-    assert second.query.tolist() == block({(0, 0): c}, 3, k)
-    assert second.key.tolist() == block({(1, 0): c}, 3, k)
-    assert second.value.tolist() == block({(0, 2): 1}, 3, k)
-    assert not second.table.any()
+    assert first.query.weight.tolist() == block({(0, 0): c}, 3, k)
+    assert first.key.weight.tolist() == block({}, 3, k)
+    assert first.value.weight.tolist() == block({(0, 1): 1}, 3, k)
+    assert first.relative_keys.tolist() == [[0] * (3 * k), [1] * k + [0] * (2 * k)]
+    assert second.query.weight.tolist() == block({(0, 0): c}, 3, k)
+    assert second.key.weight.tolist() == block({(1, 0): c}, 3, k)
+    assert second.value.weight.tolist() == block({(0, 2): 1}, 3, k)
+    assert not second.relative_keys.any()
     assert transformer.readout.tolist() == [[0] * k] * (2 * k) + np.eye(k, dtype=int).tolist()
     assert first.temperature_squared == second.temperature_squared == 3 * k
     assert len(transformer.prefix) == 0

@@ -80,3 +80,23 @@ def test_matrices_between_directions_and_streams() -> None:
 def test_directions_of_two_streams_do_not_mix(mix: Callable[[Directions, Directions], object]) -> None:
     with pytest.raises(ValueError, match=r"directions of the stream \(b, a, 1\), but those of \(a, b, 1\) are needed"):
         mix(STREAM.directions("a"), OTHER.directions("a"))
+
+
+class TestResidualStream:
+    def test_blocks_lie_one_after_the_other(self) -> None:
+        stream = ResidualStream({"a": 2, "b": 1, "c": 3})
+        assert stream.width == 6
+        assert [stream[name] for name in "abc"] == [slice(0, 2), slice(2, 3), slice(3, 6)]
+
+    def test_matrices_map_block_to_block(self) -> None:
+        stream = ResidualStream({"a": 2, "b": 1})
+        assert stream.matrix({("a", "b"): [[5], [7]]}).tolist() == [[0, 0, 5], [0, 0, 7], [0, 0, 0]]
+        assert stream.rows(2, {"b": [[1], [2]]}).tolist() == [[0, 0, 1], [0, 0, 2]]
+        assert stream.readout(2, {"b": [[1, 2]]}).tolist() == [[0, 0], [0, 0], [1, 2]]
+
+    def test_unknown_blocks_and_bad_sizes_are_refused(self) -> None:
+        with pytest.raises(ValueError, match="no block 'x'; the blocks are a"):
+            ResidualStream({"a": 2})["x"]
+        for sizes in ({}, {"a": 0}, {"a": 1.5}):
+            with pytest.raises(ValueError, match="sizes >= 1"):
+                ResidualStream(sizes)  # type: ignore[arg-type]

@@ -1,4 +1,8 @@
-"""The induction heads as a HookedTransformer: the same outputs and attention; refusals; needs the optional extra."""
+"""The induction heads as a HookedTransformer: the same outputs and attention, refusals.
+
+The exported weights are run twice: by `reference_forward`, the attention-only computation of TransformerLens written in
+NumPy, and by TransformerLens itself where the optional extra is installed.
+"""
 
 from dataclasses import replace
 
@@ -6,8 +10,9 @@ import numpy as np
 import pytest
 
 from constructions.induction.head import bayesian_ngram_head, ngram_head, printed_induction_head
-from constructions.networks.transformer import AttentionTransformer
-from constructions.networks.transformer_lens import lens_tokens, to_transformer_lens
+from constructions.networks.affine import Affine
+from constructions.networks.feed_forward import FeedForward
+from constructions.networks.transformer_lens import LensWeights, lens_tokens, lens_weights, to_transformer_lens
 
 
 def installed() -> bool:
@@ -28,10 +33,78 @@ HEADS = {
 }
 
 
+def reference_forward(weights: LensWeights, tokens):
+    """Logits and attention patterns by layer, as TransformerLens documents the model of these settings.
+
+    W_E[token] + W_pos[place]; in every block each head adds pattern (z W_V + b_V) W_O, with pattern the softmax of
+    (z W_Q + b_Q)(z W_K + b_K)^T over the places up to its own, not scaled, and the block adds b_O; no layer norm and no
+    MLP; then W_U and b_U.
+    """
+    settings, parameters = weights.settings, dict(weights.parameters)
+    assert settings["attn_only"]
+    assert settings["normalization_type"] is None
+    assert settings["positional_embedding_type"] == "standard"
+    assert not settings["use_attn_scale"]
+    T, d, dh, heads = tokens.shape[1], settings["d_model"], settings["d_head"], settings["n_heads"]
+    assert settings["n_ctx"] >= T
+
+    def take(name, *shape):
+        array = parameters.pop(name)
+        assert array.shape == shape
+        return array
+
+    W_E = take("embed.W_E", settings["d_vocab"], d)
+    z, patterns = W_E[tokens] + take("pos_embed.W_pos", settings["n_ctx"], d)[:T], []
+    for n in range(settings["n_layers"]):
+        block = f"blocks.{n}.attn."
+        q, key, v = (
+            np.einsum("btd,hde->bhte", z, take(f"{block}W_{name}", heads, d, dh))
+            + take(f"{block}b_{name}", heads, dh)[:, None]
+            for name in "QKV"
+        )
+        scores = np.where(np.tril(np.ones((T, T), dtype=bool)), q @ key.transpose(0, 1, 3, 2), -np.inf)
+        pattern = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        pattern /= pattern.sum(axis=-1, keepdims=True)
+        patterns.append(pattern)
+        z = z + np.einsum("bhte,hed->btd", pattern @ v, take(f"{block}W_O", heads, dh, d)) + take(f"{block}b_O", d)
+    logits = z @ take("unembed.W_U", d, settings["d_vocab_out"]) + take("unembed.b_U", settings["d_vocab_out"])
+    assert not parameters  # every exported parameter is one of the model
+    return logits, patterns
+
+
+@pytest.mark.parametrize("name", list(HEADS))
+def test_exported_weights_compute_the_head_by_the_documented_forward_pass(name):
+    """All lengths up to the context, all layers and heads; needs no TransformerLens.
+
+    Tolerance: float64 on both sides. Scores are at most (n-1) c2^2 + c1 < 100, sums of fewer than 100 products: errors
+    below 100 * 100 * 2^-53 each, hence relative errors of the weights, and errors of averages of numbers up to 1,
+    below 1e-11.
+    """
+    head = HEADS[name]
+    weights = lens_weights(head.transformer, 12)
+    rng = np.random.default_rng(0)
+    prefix = len(head.transformer.prefix)
+    for t in (1, 2, 7, 12):
+        x = rng.integers(1, head.transformer.symbols + 1, size=(5, t))
+        tokens = lens_tokens(head.transformer, x).numpy()
+        logits, patterns = reference_forward(weights, tokens)
+        assert np.abs(logits[:, prefix:] - head(x)).max() < 1e-11
+        for layer, (found, own) in enumerate(zip(patterns, head.transformer.layers, strict=True)):
+            z = head.transformer.stream(x, layer)
+            for h, part in enumerate(own.heads):
+                assert np.abs(found[:, h] - part.attention(z)).max() < 1e-11
+    assert np.ptp(head(x)) > 0.1
+    # negative controls: each matrix of the attention, and the positions, in reverse order
+    for changed in ("pos_embed.W_pos", "blocks.0.attn.W_Q", "blocks.0.attn.W_V", "blocks.1.attn.W_K", "unembed.W_U"):
+        moved = {**weights.parameters, changed: np.flip(weights.parameters[changed], axis=-2)}
+        wrong, _ = reference_forward(replace(weights, parameters=moved), tokens)
+        assert np.abs(wrong[:, prefix:] - head(x)).max() > 1e-3
+
+
 @needs_lens
 @pytest.mark.parametrize("name", list(HEADS))
 def test_export_has_the_same_outputs_and_attention(name):
-    """All lengths up to the context; float64 on both sides, weights below 100: agreement to 1e-11."""
+    """All lengths up to the context; tolerance as in the test before."""
     head = HEADS[name]
     model = to_transformer_lens(head.transformer, 12)
     rng = np.random.default_rng(0)
@@ -52,20 +125,28 @@ def test_export_has_the_same_outputs_and_attention(name):
 def test_what_cannot_be_exported_is_refused():
     head = HEADS["bigrams"]
     with pytest.raises(ValueError, match="at least one token, not 0"):
-        to_transformer_lens(head.transformer, 0)
+        lens_weights(head.transformer, 0)
     with pytest.raises(ValueError, match="hard or not causal"):
-        to_transformer_lens(head.hard().transformer, 5)
+        lens_weights(head.hard().transformer, 5)
     first, second = head.transformer.layers
-    moved = AttentionTransformer(
-        head.transformer.embedding, head.transformer.prefix, (second, first), head.transformer.readout
-    )
+    moved = replace(head.transformer, layers=(second, first))
     with pytest.raises(ValueError, match="after the first layer"):
-        to_transformer_lens(moved, 5)
-    query = first.heads[0].query.copy()
+        lens_weights(moved, 5)
+    query = first.heads[0].query.weight.copy()
     query[0, 0] += 1.0
-    uneven = replace(first, heads=(replace(first.heads[0], query=query),))
+    uneven = replace(first, heads=(replace(first.heads[0], query=Affine(query)),))
     with pytest.raises(ValueError, match="depend on the token"):
-        to_transformer_lens(replace(head.transformer, layers=(uneven, second)), 5)
+        lens_weights(replace(head.transformer, layers=(uneven, second)), 5)
+    width = head.transformer.width
+    biased = replace(first.heads[0], value=Affine(first.heads[0].value.weight, np.ones(width)))
+    with pytest.raises(ValueError, match="biases, a null pair or an output map"):
+        lens_weights(replace(head.transformer, layers=(replace(first, heads=(biased,)), second)), 5)
+    with pytest.raises(ValueError, match="Layer 1 does not add heads to a residual stream"):
+        lens_weights(replace(head.transformer, layers=(FeedForward((Affine(np.eye(width)),)), first, second)), 5)
+    with pytest.raises(ValueError, match="Absolute positions are not exported"):
+        lens_weights(replace(head.transformer, positions=np.zeros((5, width))), 5)
+    with pytest.raises(ValueError, match="read at them by a matrix"):
+        lens_weights(replace(head.transformer, read="first"), 5)
 
 
 @pytest.mark.skipif(installed(), reason="TransformerLens is installed.")

@@ -11,39 +11,57 @@ import torch
 from scipy.stats import norm
 
 from constructions.networks.affine import Affine
+from constructions.networks.attention import AttentionLayer
+from constructions.networks.feed_forward import FeedForward, gelu
+from constructions.networks.head import Head
 from constructions.networks.inputs import sign_inputs
-from constructions.networks.legacy_attention import AttentionHead
-from constructions.parity.transformer import ParityTransformer, gelu, parity_transformer
+from constructions.networks.transformer import Transformer
+from constructions.parity.transformer import ParityTransformer, parity_transformer
 from numerics.exact.balls import as_balls
+from numerics.exact.numbers import as_exact
 
 
 def random_transformer(seed: int, n: int = 4, d: int = 6, m: int = 3, width: int = 5) -> ParityTransformer:
     rng = np.random.default_rng(seed)
     heads = [
-        AttentionHead(*(rng.normal(size=(d, m)) for _ in range(3)), temperature_squared=m, causal=False)
+        Head(
+            *(Affine(rng.normal(size=(d, m))) for _ in range(3)),
+            output=Affine(rng.normal(size=(m, d))),
+            temperature_squared=m,
+            causal=False,
+        )
         for _ in range(2)
     ]
+    hidden, second = (Affine(rng.normal(size=shape), rng.normal(size=shape[1])) for shape in ((d, width), (width, d)))
     return ParityTransformer(
-        tokens=rng.normal(size=(3, d)),
-        positions=rng.normal(size=(n, d)),
-        heads=tuple(heads),
-        outputs=tuple(rng.normal(size=(m, d)) for _ in heads),
-        hidden=Affine(rng.normal(size=(d, width)), rng.normal(size=width)),
-        second=Affine(rng.normal(size=(width, d)), rng.normal(size=d)),
-        readout=rng.normal(size=d),
+        Transformer(
+            embedding=rng.normal(size=(2, d)),
+            prefix=rng.normal(size=(1, d)),
+            layers=(
+                AttentionLayer(tuple(heads), attending="first"),
+                FeedForward((hidden, second), residual=True, activations=("gelu", "identity")),
+            ),
+            readout=rng.normal(size=d),
+            positions=rng.normal(size=(n, d)),
+            read="first",
+            alphabet=(-1, 1),
+        )
     )
 
 
 def plain_forward(f: ParityTransformer, x: np.ndarray) -> float:
     """One input, formula by formula."""
-    X = np.array([f.tokens[2], *(f.tokens[int(s == 1)] + p for s, p in zip(x, f.positions, strict=True))])
+    t = f.transformer
+    attention, mlp = t.layers
+    X = np.array([t.prefix[0], *(t.embedding[int(s == 1)] + p for s, p in zip(x, t.positions, strict=True))])
     z = X[0]
-    for head, output in zip(f.heads, f.outputs, strict=True):
-        scores = (X[0] @ head.query) @ (X @ head.key).T / np.sqrt(head.temperature_squared)
+    for head in attention.heads:
+        scores = (X[0] @ head.query.weight) @ (X @ head.key.weight).T / np.sqrt(head.temperature_squared)
         weights = np.exp(scores) / np.exp(scores).sum()
-        z = z + weights @ X @ head.value @ output
-    before = z @ f.hidden.weight + f.hidden.bias
-    return float(f.readout @ (z + (before * norm.cdf(before)) @ f.second.weight + f.second.bias))
+        z = z + weights @ X @ head.value.weight @ head.output.weight
+    hidden, second = mlp.layers
+    before = z @ hidden.weight + hidden.bias
+    return float(t.readout @ (z + (before * norm.cdf(before)) @ second.weight + second.bias))
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -61,13 +79,13 @@ def test_forward_passes_agree(seed: int) -> None:
 
 
 def test_every_torch_parameter_is_trainable() -> None:
-    module = random_transformer(0).to_torch()
+    f = random_transformer(0)
+    module = f.to_torch()
     module(torch.tensor(sign_inputs(4))).square().sum().backward()
-    assert len(list(module.parameters())) == 3 + 2 * 4 + 2 + 4
+    assert sum(p.numel() for p in module.parameters()) == sum(a.size for a in f.transformer.arrays())
     for name, p in module.named_parameters():
-        if "relative_keys" not in name:
-            assert p.grad is not None
-            assert p.grad.abs().max() > 0, name
+        assert p.grad is not None
+        assert p.grad.abs().max() > 0, name
 
 
 def test_the_explicit_weights_attend_to_the_support() -> None:
@@ -84,6 +102,20 @@ def test_gelu_of_floats_and_balls() -> None:
     assert all(abs(ball - float(e)) < 1e-13 for ball, e in zip(gelu(as_balls(x)), expected, strict=True))
 
 
+def changed(head: dict[str, Any] | None = None, **changes: Any) -> ParityTransformer:
+    """The random transformer with fields changed, or those of its first head."""
+    t = random_transformer(0).transformer
+    if head is not None:
+        attention, mlp = t.layers
+        heads = (replace(attention.heads[0], **head), *attention.heads[1:])
+        changes["layers"] = (replace(attention, heads=heads), mlp)
+    return ParityTransformer(replace(t, **changes))
+
+
+def exact_weights() -> ParityTransformer:
+    return ParityTransformer(random_transformer(0).transformer.map(lambda a: as_exact(np.round(a).astype(int))))
+
+
 @pytest.mark.parametrize(
     ("action", "message"),
     [
@@ -93,15 +125,15 @@ def test_gelu_of_floats_and_balls() -> None:
         (lambda: parity_transformer(3, 1, beta=float("inf")), "must be finite"),  # type: ignore[arg-type]
         (lambda: parity_transformer(3, 1)([1, 1]), "must be signs"),
         (lambda: parity_transformer(3, 1)([1, 1, 0]), "must be signs"),
-        (lambda: replace(random_transformer(0), readout=np.ones(5)), "readout do not fit"),
-        (lambda: replace(random_transformer(0), outputs=()), "outputs do not fit"),
-        (lambda: replace(random_transformer(0), readout=np.ones(6, dtype=int)), "all floats or all balls"),
-        (
-            lambda: replace(
-                random_transformer(0), heads=tuple(replace(h, causal=True) for h in random_transformer(0).heads)
-            ),
-            "not causal",
-        ),
+        (lambda: changed(readout=np.ones(5)), "readout reads 5 coordinates, but the stream has 6"),
+        (lambda: changed(head={"output": Affine(np.ones((2, 6)))}), "output .* but the shapes are"),
+        (lambda: changed(head={"output": None}), "add vectors of widths .3, 6. to it"),
+        (lambda: exact_weights()([1, -1, 1, 1]), "A softmax is not rational"),
+        (lambda: changed(head={"causal": True}), "not causal"),
+        (lambda: changed(head={"weigh": "max"}), "not by 'max'"),
+        (lambda: changed(alphabet=(0, 1)), "has the symbols -1 and 1"),
+        (lambda: changed(positions=np.zeros((0, 6))), "0 positions"),
+        (lambda: changed(readout=np.ones((6, 1))), "a vector as readout"),
     ],
 )
 def test_refusals(action: Any, message: str) -> None:

@@ -20,6 +20,7 @@ from theorems.deep_icgd.experiments.tasks import (
     best_trained,
     descent_r_squared,
     label_mean_r_squared,
+    predictions,
     r_squared,
     sample_tasks,
     train_transformer,
@@ -65,7 +66,7 @@ def _transformer(item: Json) -> dict[str, Any]:
     for mixture in range(len(MIXTURES)):
         x, y = _tests(item, mixture)
         with torch.no_grad():
-            predicted = model(torch.tensor(x, dtype=torch.float32), torch.tensor(y, dtype=torch.float32))
+            predicted = predictions(model, *(torch.tensor(part, dtype=torch.float32) for part in (x, y)))
         result.append(_rounded(r_squared(predicted.double().numpy(), y)[list(LENGTHS)]))
     return {"R2": result}
 

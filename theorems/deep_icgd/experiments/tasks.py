@@ -23,6 +23,14 @@ from constructions.descent.block import DescentBlock, gradient_descent_block
 from constructions.descent.bounds import approximate_activation
 from constructions.descent.fast import fast_trajectory
 from constructions.descent.layout import PromptLayout
+from constructions.networks.affine import Affine
+from constructions.networks.attention import AttentionLayer
+from constructions.networks.feed_forward import FeedForward
+from constructions.networks.head import Head, Weighing
+from constructions.networks.layer import Layer
+from constructions.networks.layer_norm import LayerNorm
+from constructions.networks.residual import Residual
+from constructions.networks.transformer import Transformer
 from numerics.functions.relu_sums import squared_loss_derivative
 from numerics.functions.smooth import tanh
 
@@ -36,6 +44,7 @@ __all__ = [
     "descent_block",
     "descent_r_squared",
     "label_mean_r_squared",
+    "predictions",
     "r_squared",
     "sample_tasks",
     "train_transformer",
@@ -90,8 +99,11 @@ def label_mean_r_squared(answers: FloatArray, lengths: Sequence[int]) -> list[fl
     return [float(r_squared(answers[:, :k].mean(axis=1), answers[:, k])) for k in lengths]
 
 
-def transformer(attention: str, blocks: int, width: int, heads: int, pairs: int) -> torch.nn.Module:
-    """Pre-norm blocks with learned absolute positions over x_1, y_1, x_2, ...; predicts y_k at x_k.
+def transformer(attention: Weighing, blocks: int, width: int, heads: int, pairs: int) -> torch.nn.Module:
+    """The torch module of a `Transformer` over x_1, y_1, x_2, ... with learned absolute positions and random weights.
+
+    Its blocks are attention and an MLP, each with a normalisation in front and a residual connection. Linear maps start
+    as those of torch do.
 
     Args:
         attention: "softmax", or "relu": the ReLU of the score divided by the number of visible tokens.
@@ -101,43 +113,36 @@ def transformer(attention: str, blocks: int, width: int, heads: int, pairs: int)
         pairs: the longest prompt, the query included; positions beyond those that are trained stay random.
     """
     import torch
-    from torch.nn import functional
 
-    class Block(torch.nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.norms = torch.nn.ModuleList(torch.nn.LayerNorm(width) for _ in range(2))
-            self.qkv, self.out = torch.nn.Linear(width, 3 * width), torch.nn.Linear(width, width)
-            self.up, self.down = torch.nn.Linear(width, width), torch.nn.Linear(width, width)
+    def affine(inputs: int, outputs: int) -> Affine:
+        start = torch.nn.Linear(inputs, outputs)
+        return Affine(start.weight.detach().numpy().T, start.bias.detach().numpy())
 
-        def forward(self, z: torch.Tensor) -> torch.Tensor:
-            batch, tokens, _ = z.shape
-            q, k, v = self.qkv(self.norms[0](z)).view(batch, tokens, 3, heads, -1).permute(2, 0, 3, 1, 4)
-            if attention == "softmax":
-                mixed = functional.scaled_dot_product_attention(q, k, v, is_causal=True)
-            else:
-                visible = torch.arange(1, tokens + 1, dtype=z.dtype)[:, None]
-                scores = (q @ k.transpose(-1, -2)) / q.shape[-1] ** 0.5
-                mixed = (functional.relu(scores).tril() / visible) @ v
-            z = z + self.out(mixed.transpose(1, 2).reshape(batch, tokens, width))
-            return z + self.down(functional.gelu(self.up(self.norms[1](z))))
+    norm, size = LayerNorm(np.ones(width), np.zeros(width)), width // heads
+    read_in, positions = affine(DIMENSION + 1, width), 0.02 * torch.randn(2 * pairs - 1, width)
+    layers: list[Layer] = []
+    for _ in range(blocks):
+        W, b = (part.reshape(-1, 3, heads, size) for part in affine(width, 3 * width).arrays())
+        maps = [[Affine(W[:, part, h], b[0, part, h]) for part in range(3)] for h in range(heads)]
+        attended = tuple(Head(*qkv, weigh=attention, temperature_squared=size) for qkv in maps)
+        layers.append(Residual((norm, AttentionLayer(attended, "concatenate"), affine(width, width))))
+        hidden, output = affine(width, width), affine(width, width)
+        layers.append(Residual((norm, FeedForward((hidden, output), activations=("gelu", "identity")))))
+    source = Transformer(read_in, np.zeros((0, width)), (*layers, norm), affine(width, 1), positions.numpy())
+    return source.to_torch(dtype=torch.float32)
 
-    class Regressor(torch.nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.read_in = torch.nn.Linear(DIMENSION + 1, width)
-            self.positions = torch.nn.Parameter(0.02 * torch.randn(2 * pairs - 1, width))
-            self.blocks = torch.nn.Sequential(*(Block() for _ in range(blocks)))
-            self.norm, self.read_out = torch.nn.LayerNorm(width), torch.nn.Linear(width, 1)
 
-        def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-            """Inputs (batch, n, d) and answers (batch, n), the last of which is not read, to predictions (batch, n)."""
-            tokens = x.new_zeros(*y.shape, 2, DIMENSION + 1)
-            tokens[..., 0, :-1], tokens[..., 1, -1] = x, y
-            z = self.read_in(tokens.flatten(1, 2)[:, :-1])
-            return self.read_out(self.norm(self.blocks(z + self.positions[: z.shape[1]])))[:, ::2, 0]
+def predictions(model: torch.nn.Module, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """What the transformer predicts at every x, shape (batch, n).
 
-    return Regressor()
+    Args:
+        model: as of `transformer`.
+        x: inputs, shape (batch, n, d).
+        y: answers, shape (batch, n); the last is not read.
+    """
+    tokens = x.new_zeros(*y.shape, 2, DIMENSION + 1)
+    tokens[..., 0, :-1], tokens[..., 1, -1] = x, y
+    return model(tokens.flatten(1, 2)[:, :-1])[:, ::2, 0]
 
 
 def train_transformer(item: Mapping[str, Any]) -> torch.nn.Module:
@@ -155,7 +160,7 @@ def train_transformer(item: Mapping[str, Any]) -> torch.nn.Module:
             torch.tensor(a, dtype=torch.float32)
             for a in sample_tasks(item["layers"], item["batch"], item["trained"] + 1, 0.0, rng)
         )
-        loss = ((model(x, y) - y) ** 2).mean()
+        loss = ((predictions(model, x, y) - y) ** 2).mean()
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()

@@ -84,7 +84,7 @@ def positional_weights(model: Any, count: int) -> FloatArray:
         return model.v.detach().numpy().astype(np.float64)[:count]
     weights = as_construction(model)
     head = weights.layers[0].heads[0]
-    scores = weights.embedding @ head.query @ head.table.T / np.sqrt(head.temperature_squared)
+    scores = head.query(weights.embedding) @ head.relative_keys.T / np.sqrt(head.temperature_squared)
     exponentials = np.exp(scores - scores.max(axis=1, keepdims=True))
     return (exponentials / exponentials.sum(axis=1, keepdims=True)).mean(axis=0)[:count]
 
