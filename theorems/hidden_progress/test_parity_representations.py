@@ -76,7 +76,12 @@ def _check_all_sums(name: str, largest: int = 24) -> None:
 # --- two-layer networks --------------------------------------------------------------------------------------------
 
 
-@check("hidden-progress:construction-MLP-width-k", grade="exact", target="corrected")
+@check(
+    "hidden-progress:construction-MLP-width-k",
+    grade="exact",
+    target="corrected",
+    cases="all S for n <= 5 on all inputs, all sums for k <= 16",
+)
 @pytest.mark.parametrize(("name", "extra"), [("relu", 0), ("power", 0), ("relu without output bias", 1)])
 def test_two_layer_networks_represent_every_parity(name: str, extra: int) -> None:
     """Width k for ReLU with an output bias and for z^k without one; width k + 1 for ReLU without one."""
@@ -217,7 +222,12 @@ def test_planted_faults_are_rejected(name: str, k: int) -> None:
 # --- single neurons ------------------------------------------------------------------------------------------------
 
 
-@check("hidden-progress:construction-zigzag", grade="exact", target="printed")
+@check(
+    "hidden-progress:construction-zigzag",
+    grade="exact",
+    target="printed",
+    cases="all S for n <= 5 on all inputs, all sums for k <= 24",
+)
 def test_a_zigzag_neuron_represents_every_parity() -> None:
     _check_all_supports("zigzag")
     _check_all_sums("zigzag")
@@ -235,7 +245,12 @@ def test_the_zigzag_has_k_linear_pieces(k: int) -> None:
     assert Zigzag(k)(np.array([fmpq(k)], dtype=object))[0] == 1
 
 
-@check("hidden-progress:construction-oscillating-polynomial", grade="exact", target="printed")
+@check(
+    "hidden-progress:construction-oscillating-polynomial",
+    grade="exact",
+    target="printed",
+    cases="all S for n <= 5 on all inputs, all sums for k <= 24",
+)
 def test_an_oscillating_polynomial_represents_every_parity() -> None:
     """With degree k exactly (not less), for k <= 24."""
     _check_all_supports("polynomial")
@@ -268,7 +283,12 @@ def test_the_printed_triangle_wave_is_constant_on_the_sums(k: int) -> None:
     assert set(_parity(x, tuple(range(k)))) == {1, -1}
 
 
-@check("hidden-progress:construction-infinite-zigzag", grade="exact", target="corrected")
+@check(
+    "hidden-progress:construction-infinite-zigzag",
+    grade="exact",
+    target="corrected",
+    cases="all S for n <= 5 on all inputs, all sums for k <= 24",
+)
 def test_the_triangle_wave_of_period_four_represents_every_parity() -> None:
     """Through (k - 4i, 1) and (k - 2 - 4i, -1): at all S for n <= 5, at all sums for k <= 24."""
     _check_all_supports("wave")
@@ -290,7 +310,12 @@ def test_the_printed_wave_works_with_halved_weights_and_a_bias(k: int) -> None:
     assert halved(x).tolist() == [(-1) ** (k - m) for m in range(k + 1)]
 
 
-@check("hidden-progress:construction-sinusoid", grade="exact", target="printed")
+@check(
+    "hidden-progress:construction-sinusoid",
+    grade="exact",
+    target="printed",
+    cases="all S for n <= 5 on all inputs, all sums for k <= 24",
+)
 def test_a_sinusoidal_neuron_represents_every_parity() -> None:
     """sin(pi s/2 + beta) with beta = pi (1 - k)/2: exact values at multiples of a quarter turn."""
     _check_all_supports("sinusoid")
@@ -329,7 +354,7 @@ def test_wrong_neurons_are_rejected(name: str, k: int) -> None:
 # --- PolyNets and degrees ------------------------------------------------------------------------------------------
 
 
-@check("hidden-progress:construction-polynet", grade="exact", target="printed")
+@check("hidden-progress:construction-polynet", grade="exact", target="printed", cases="all S for n <= 6 on all inputs")
 def test_a_polynet_without_biases_represents_every_parity() -> None:
     """For all S in n <= 6 inputs, in every order of the factors for n <= 4."""
     _check_all_supports("polynet", largest=6)
@@ -355,7 +380,7 @@ def test_wrong_polynets_are_rejected() -> None:
         assert not _represents(faulty, (0, 2, 3), 5)
 
 
-@check("hidden-progress:unnumbered-degree-obstruction", grade="exact", target="printed")
+@check("hidden-progress:unnumbered-degree-obstruction", grade="exact", target="printed", supporting=True)
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6])
 def test_polynomials_of_degree_below_k_are_orthogonal_to_every_parity(n: int) -> None:
     """E[f chi_S] = 0 for deg f < k = |S|, hence f is no parity of k signs: E[chi_S^2] = 1.
@@ -373,7 +398,12 @@ def test_polynomials_of_degree_below_k_are_orthogonal_to_every_parity(n: int) ->
     assert np.all(x.prod(axis=1) @ x.prod(axis=1) == 2**n)
 
 
-@check("hidden-progress:unnumbered-degree-obstruction", grade="exact", target="printed", supporting=True)
+@check(
+    "hidden-progress:unnumbered-degree-obstruction",
+    grade="sampled",
+    target="printed",
+    cases="n = 6, 2 <= k <= 5, Hypothesis draws of networks of width up to 4",
+)
 @given(data=st.data(), k=st.integers(2, 5), width=st.integers(1, 4))
 def test_networks_with_a_power_below_k_have_no_correlation(data: st.DataObject, k: int, width: int) -> None:
     """The example of the text, sigma(z) = z^(k') with k' < k, for random integer weights."""

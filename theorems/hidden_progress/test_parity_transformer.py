@@ -62,7 +62,12 @@ def test_the_printed_products_of_matrices_do_not_exist(n, d_emb, d_attn, d_mlp):
     assert (weights @ X @ W_V @ W_out).shape == (W_2.T @ hidden).shape == (d_emb,)
 
 
-@check("hidden-progress:construction-parity-transformer", grade="enclosed", target="corrected")
+@check(
+    "hidden-progress:construction-parity-transformer",
+    grade="enclosed",
+    target="corrected",
+    cases="every S for n <= 4, one S of each size for n = 5, 6, 7 (seed 0), all inputs; beta = 60, lambda = 256",
+)
 def test_explicit_weights_represent_parities_on_all_inputs(effort, record_property):
     """beta = 60, lambda = 256, every S up to n = 4, and one S of each size up to n = 7 (full: 10), at 256 bits.
 
@@ -82,7 +87,12 @@ def test_explicit_weights_represent_parities_on_all_inputs(effort, record_proper
     record_property(f"largest error over {len(cases)} parities, n <= {largest}", f"{float(worst):.2e}")
 
 
-@check("hidden-progress:construction-parity-transformer", grade="enclosed", target="corrected")
+@check(
+    "hidden-progress:construction-parity-transformer",
+    grade="enclosed",
+    target="corrected",
+    cases="(n, k, beta) = (5, 2, 3), (8, 5, 6), (10, 10, 2), lambda = 8, one S each, all inputs",
+)
 def test_the_steps_of_the_error_bound():
     """GeLU has slope at most 1.13; its distance from the ramp at integers is the normal tail, at most exp(-s^2/2)/2.
 
@@ -168,7 +178,12 @@ def _sgd(net: TwoLayerNetwork, data: list[tuple[np.ndarray, int]], rates: list[f
     return net
 
 
-@check("hidden-progress:definition-MLP", grade="exact", target="printed")
+@check(
+    "hidden-progress:definition-MLP",
+    grade="sampled",
+    target="printed",
+    cases="n = 3, r = 4, 5 steps, Hypothesis draws of weights and data, all permutations",
+)
 @given(st.integers(0, 2**32))
 def test_sgd_commutes_with_permutations(seed):
     """Exact SGD, 5 examples, ReLU and hinge loss, all permutations of n = 3 inputs: W_t of the permuted run is W_t P.

@@ -39,7 +39,7 @@ def _error(weights: NDArray[np.float64]) -> fmpq:
     return polynet_error([row[0] for row in exact], [row[1:] for row in exact])
 
 
-@check("hidden-progress:theorem-5.8-full", grade="symbolic", target="printed")
+@check("hidden-progress:theorem-5.8-full", grade="symbolic", target="printed", supporting=True)
 def test_the_inequality_of_azuma_and_hoeffding() -> None:
     """P(|s| >= a) <= 2 exp(-2 a^2/(T l^2)) for a martingale whose T steps lie in predictable intervals of length l.
 
@@ -60,7 +60,7 @@ def test_the_inequality_of_azuma_and_hoeffding() -> None:
     assert sp.simplify(exponent.subs(t, 4 * a / (steps * length**2)) + 2 * a**2 / (steps * length**2)) == 0
 
 
-@check("hidden-progress:theorem-5.8-full", grade="symbolic", target="printed")
+@check("hidden-progress:theorem-5.8-full", grade="symbolic", target="printed", supporting=True)
 def test_the_noise_stays_below_one_half() -> None:
     """n T times 2 exp(-2 (1/2)^2/(T (2 eta)^2)), Azuma-Hoeffding for intervals of length 2 eta, is delta.
 
@@ -74,7 +74,7 @@ def test_the_noise_stays_below_one_half() -> None:
     assert sp.simplify(weak - (delta / (2 * n * t)) ** sp.Rational(1, 4)) == 0
 
 
-@check("hidden-progress:theorem-5.8-full", grade="enclosed", target="printed")
+@check("hidden-progress:theorem-5.8-full", grade="enclosed", target="printed", supporting=True)
 def test_the_printed_number_of_steps_is_enough() -> None:
     """k >= 2, m >= 1: T eta >= R^(k-1)/2 + (W - 1)((R+1)/2)^(k-1) + 2 eta, so z reaches W in time.
 
@@ -98,7 +98,7 @@ def test_the_printed_number_of_steps_is_enough() -> None:
     assert arb(1) / 2 + arb(1) / 16 < (arb(3) / 4 * 4 * arb(8).log()).sqrt()
 
 
-@check("hidden-progress:theorem-5.8-full", grade="enclosed", target="printed")
+@check("hidden-progress:theorem-5.8-full", grade="enclosed", target="printed", supporting=True)
 def test_a_single_block_needs_no_more_steps() -> None:
     """k = 1, m >= 1, T >= 6 L log(2/eps) R: err <= eps with probability 1 - 3 exp(-L) >= 1 - delta.
 
@@ -163,7 +163,7 @@ def test_the_chains_on_a_grid() -> None:
     assert closed_by_the_worst_rate < 15  # of 75: that chain is not enough
 
 
-@check("hidden-progress:theorem-5.8", grade="symbolic", target="printed")
+@check("hidden-progress:theorem-5.8", grade="symbolic", target="printed", supporting=True)
 def test_order_n_to_the_2k_minus_1_steps_are_enough() -> None:
     """T = 12 L log(k/eps) R^(2k-1): 1/2 + T eta R^(1-k) > sqrt(3/2 R log(k/eps)) > W, k, n' >= 1, eps < 1.
 
@@ -174,8 +174,36 @@ def test_order_n_to_the_2k_minus_1_steps_are_enough() -> None:
     assert sp.simplify(sp.powsimp(sp.expand_power_base(reach**2 - sp.Rational(3, 2) * r * log, force=True))) == 0
 
 
-@check("hidden-progress:theorem-5.8-full", grade="sampled", target="printed")
-@check("hidden-progress:theorem-5.8", grade="sampled", target="printed")
+@check(
+    "hidden-progress:informal-theorem-5.3",
+    grade="sampled",
+    target="printed",
+    cases="8 sizes k <= 4, n' <= 9, 30 runs each (seeds 0, ..., 29), epsilon = 1/20, delta = 1/10",
+)
+@check(
+    "hidden-progress:claim-B.12",
+    grade="sampled",
+    target="corrected",
+    cases="8 sizes k <= 4, n' <= 9, 30 runs each (seeds 0, ..., 29), epsilon = 1/20, delta = 1/10",
+)
+@check(
+    "hidden-progress:claim-B.11",
+    grade="sampled",
+    target="printed",
+    cases="8 sizes k <= 4, n' <= 9, 30 runs each (seeds 0, ..., 29), epsilon = 1/20, delta = 1/10",
+)
+@check(
+    "hidden-progress:theorem-5.8-full",
+    grade="sampled",
+    target="printed",
+    cases="8 sizes k <= 4, n' <= 9, 30 runs each (seeds 0, ..., 29), epsilon = 1/20, delta = 1/10",
+)
+@check(
+    "hidden-progress:theorem-5.8",
+    grade="sampled",
+    target="printed",
+    cases="8 sizes k <= 4, n' <= 9, 30 runs each (seeds 0, ..., 29), epsilon = 1/20, delta = 1/10",
+)
 @pytest.mark.parametrize(("k", "block"), [(1, 2), (1, 9), (2, 1), (2, 2), (2, 3), (3, 1), (3, 2), (4, 1), (4, 2)])
 def test_runs_reach_error_zero(k: int, block: int, effort: Effort) -> None:
     """epsilon = 1/20, delta = 1/10, random signs whose relevant ones multiply to +1, seeds 0, 1, ...: error 0, exactly.
@@ -235,7 +263,7 @@ def _exact_run(k: int, block: int, steps: int, rate: Fraction, seed: int) -> lis
     return history
 
 
-@check("hidden-progress:claim-B.11", grade="exact", target="printed")
+@check("hidden-progress:claim-B.11", grade="exact", target="printed", supporting=True)
 @pytest.mark.parametrize(("k", "block"), [(2, 2), (2, 3), (3, 2)])
 def test_irrelevant_weights_move_by_noise_alone(k: int, block: int) -> None:
     """w_ij = w_ij(1) + s_ij exactly for j > 1, where the population gradient vanishes: |w| <= 3/2 on the event."""
@@ -250,7 +278,7 @@ def test_irrelevant_weights_move_by_noise_alone(k: int, block: int) -> None:
     assert any(history[-1][1][0])
 
 
-@check("hidden-progress:claim-B.12", grade="exact", target="corrected")
+@check("hidden-progress:claim-B.12", grade="exact", target="corrected", supporting=True)
 @pytest.mark.parametrize(("k", "block"), [(2, 1), (2, 2), (2, 3), (3, 2), (4, 2)])
 def test_relevant_weights_grow_linearly(k: int, block: int) -> None:
     """xi_i w_{i,1} >= 1/2 + (t-1) eta R^(1-k) while |s| <= 1/2: each step of the drift is at least eta R^(1-k).
@@ -283,7 +311,7 @@ def test_the_printed_growth_fails(t: int) -> None:
         assert abs(run.weights[0, 0] - exact) < 1e-9
 
 
-@check("hidden-progress:informal-theorem-5.3", grade="enclosed", target="printed")
+@check("hidden-progress:informal-theorem-5.3", grade="enclosed", target="printed", supporting=True)
 def test_both_halves_of_the_informal_theorem() -> None:
     """n^(O(k)) log(1/eps) steps at fixed delta, eps <= 1/2, n >= 2; and a share 1 - o(1) of the time on the plateau.
 

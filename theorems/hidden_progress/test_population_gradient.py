@@ -14,6 +14,7 @@ not say in this section that n is odd; for even n its third claim fails.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from math import prod
@@ -27,6 +28,9 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
+from constructions.parity.activations import Ramp
+from constructions.parity.two_layer import TwoLayerNetwork
+from numerics.exact.numbers import as_exact
 from numerics.fourier.boolean import half_coefficient, majority_coefficient
 from numerics.fourier.gaps import fourier_gap, majority_gap
 from numerics.fourier.walsh import walsh_hadamard
@@ -109,21 +113,26 @@ def test_autograd_of_one_neuron_gives_half_the_majority_coefficients(n: int, k: 
 # ---- the unbiased initialisation and (B.4)
 
 
-@check("hidden-progress:construction-unbiased-init", grade="exact", target="printed")
+@check(
+    "hidden-progress:construction-unbiased-init",
+    grade="exact",
+    target="printed",
+    cases="(n, k, r) = (3, 2, 2), (5, 2, 6), (6, 3, 8), (9, 4, 40), one draw each (seed r), all inputs",
+)
 @pytest.mark.parametrize(("n", "k", "r"), [(3, 2, 2), (5, 2, 6), (6, 3, 8), (9, 4, 40)])
 def test_paired_network_vanishes_at_every_input(n: int, k: int, r: int) -> None:
     """In rational arithmetic; the neurons themselves do not vanish, and one flipped sign is seen."""
     w, u, b = _paired_initialisation(n, k, r, seed=r)
     X = _inputs(n)
-    hidden = np.stack([np.maximum(X @ w[i] * k + int(b[i] * k), 0) for i in range(r)])  # k relu(w.x + b), integers
+    network = TwoLayerNetwork(as_exact(w), as_exact(b), as_exact(u), Ramp())
     assert all((b[i] * k).denominator == 1 and abs(b[i]) < 1 for i in range(r))
-    assert hidden.any(axis=1).all()
-    assert not (u @ hidden).any()
+    assert (network.features(X) != 0).any(axis=0).all()
+    assert not (network(X) != 0).any()
     u[0] = -u[0]
-    assert (u @ hidden).any()
+    assert (replace(network, readout=as_exact(u))(X) != 0).any()
 
 
-@check("hidden-progress:construction-unbiased-init", grade="symbolic", target="printed")
+@check("hidden-progress:construction-unbiased-init", grade="symbolic", target="printed", supporting=True)
 def test_pairs_cancel_whatever_they_compute() -> None:
     """u sigma(w.x + b) + (-u) sigma(w.x + b) = 0; the grid -1 + 1/k, ..., 1 - 1/k has 2k - 1 values in (-1, 1)."""
     u, hidden = sp.symbols("u h")
@@ -137,7 +146,12 @@ def test_pairs_cancel_whatever_they_compute() -> None:
         assert max(map(abs, grid)) < 1
 
 
-@check("hidden-progress:equation-B.4", grade="exact", target="printed")
+@check(
+    "hidden-progress:equation-B.4",
+    grade="exact",
+    target="printed",
+    cases="8 sizes n <= 11, 6 neurons each (seed n + k), hinge and correlation loss, all inputs",
+)
 @check("hidden-progress:construction-unbiased-init", grade="exact", target="printed", supporting=True)
 @pytest.mark.parametrize("loss", ["hinge", "correlation"])
 @pytest.mark.parametrize(("n", "k"), [(3, 1), (4, 2), (5, 3), (6, 4), (7, 4), (9, 2), (9, 5), (11, 4)])
@@ -179,7 +193,12 @@ def _closed_form(w: np.ndarray, k: int) -> list[fmpq]:
     return [character * int(w[j]) * (below if j < k else above) for j in range(n)]
 
 
-@check("hidden-progress:lemma-B.3", grade="exact", target="corrected")
+@check(
+    "hidden-progress:lemma-B.3",
+    grade="sampled",
+    target="corrected",
+    cases="9 sizes n <= 11, 6 sign vectors each (seed n k), all 2k - 1 biases",
+)
 @pytest.mark.parametrize(("n", "k"), SIZES)
 def test_closed_form_of_the_population_gradient(n: int, k: int, effort: Effort) -> None:
     """Against the enumeration, for signs w up to symmetry; a full grid of biases. n >= 2(k+1)^2 is not needed."""
@@ -198,7 +217,7 @@ def test_closed_form_of_the_population_gradient(n: int, k: int, effort: Effort) 
         assert _enumerated(flipped, Fraction(0), k)[0] != expected  # a flipped weight is noticed
 
 
-@check("hidden-progress:lemma-B.3", grade="exact", target="corrected")
+@check("hidden-progress:lemma-B.3", grade="exact", target="corrected", cases="n = 19, k = 2, one sign vector")
 def test_closed_form_at_printed_sizes() -> None:
     """Sizes with n >= 2(k+1)^2, by autograd: n = 19, k = 2, with paired neurons."""
     n, k = 19, 2
@@ -210,7 +229,12 @@ def test_closed_form_at_printed_sizes() -> None:
         assert by_biases[i] == 0
 
 
-@check("hidden-progress:lemma-B.3", grade="exact", target="corrected")
+@check(
+    "hidden-progress:lemma-B.3",
+    grade="sampled",
+    target="corrected",
+    cases="odd n <= 11, even k, Hypothesis draws of signs and biases",
+)
 @given(st.integers(1, 5), st.data())
 def test_closed_form_for_any_bias_below_one(half: int, data: Any) -> None:
     n = 2 * half + 1

@@ -18,12 +18,18 @@ from hypothesis import strategies as st
 from constructions.networks.inputs import sign_inputs
 from numerics.fourier.boolean import majority_coefficient
 from numerics.fourier.gaps import fourier_gap, majority_gap
+from numerics.parity.one_step import population_gradient, sign_gradient
 from numerics.runs.confidence import median_interval, proportion_interval
-from theorems.evidence import check
+from theorems.evidence import check, counterexample
 from theorems.plugin import Effort
 
 
-@check("hidden-progress:definition-Gamma", grade="exact", target="printed")
+@check(
+    "hidden-progress:definition-Gamma",
+    grade="sampled",
+    target="printed",
+    cases="n = 6, k <= 4, Hypothesis draws of tables",
+)
 @given(seed=st.integers(0, 2**32 - 1), k=st.integers(1, 4))
 def test_the_largest_entry_is_in_the_support(seed: int, k: int) -> None:
     """The transform and enumeration agree on Gamma; errors below Gamma/2 leave the largest entry in S, at Gamma/2 not.
@@ -47,7 +53,12 @@ def test_the_largest_entry_is_in_the_support(seed: int, k: int) -> None:
         assert (max(worst[i] for i in support) > largest_outside) == kept
 
 
-@check("hidden-progress:unnumbered-random-LTF-sign", grade="exact", target="printed")
+@check(
+    "hidden-progress:unnumbered-random-LTF-sign",
+    grade="exact",
+    target="corrected",
+    cases="(n, k) = (5, 2), (7, 2), (7, 4), (9, 4), all sign vectors",
+)
 @pytest.mark.parametrize(("n", "k"), [(5, 2), (7, 2), (7, 4), (9, 4)])
 def test_all_sign_vectors_have_the_magnitudes_of_majority(n: int, k: int) -> None:
     """|g_i| = |xi_{k-1}|/2 in S and |xi_{k+1}|/2 outside for every w in {-1, 1}^n, enumerated; the gap is lemma B.2's.
@@ -55,23 +66,23 @@ def test_all_sign_vectors_have_the_magnitudes_of_majority(n: int, k: int) -> Non
     For any odd n, 1{w.x > 0} = (1 + Maj(w_1 x_1, ..., w_n x_n))/2 has the coefficients of Maj/2 up to signs.
     """
     x = sign_inputs(n)
-    y = np.prod(x[:, :k], axis=1)
     expected = [abs(majority_coefficient(n, k - 1)) / 2] * k + [abs(majority_coefficient(n, k + 1)) / 2] * (n - k)
     for w in x:
-        sums = np.abs((y * (x @ w > 0)) @ x)
-        assert [fmpq(int(total), 2**n) for total in sums] == expected
+        gradient = population_gradient((x @ w > 0).astype(np.int64), range(k))
+        assert [abs(g) for g in gradient] == expected
+        assert gradient.tolist() == sign_gradient(w, range(k)).tolist()
     large = 2 * (k + 1) ** 2 + 1  # where the lemma begins; at n = 7, k = 4 there is no gap
     gap = majority_gap(large, k).gap
     assert gap * gap * (large - 1) ** (k - 1) >= fmpq(9, 10**4)
 
 
+@counterexample("hidden-progress:unnumbered-random-LTF-sign", grade="exact")
 @check("hidden-progress:unnumbered-building-blocks", grade="exact", target="printed", supporting=True)
 @pytest.mark.parametrize(("n", "k"), [(7, 3), (9, 5)])
 def test_without_biases_odd_parities_have_no_gradient(n: int, k: int) -> None:
     """An unbiased threshold has no coefficients of even degree k -+ 1: the gradient vanishes at every sign vector."""
     x = sign_inputs(n)
-    y = np.prod(x[:, :k], axis=1)
-    assert all(not np.any((y * (x @ w > 0)) @ x) for w in x)
+    assert not any(np.any(population_gradient((x @ w > 0).astype(np.int64), range(k)) != 0) for w in x)
 
 
 def _random_weights(kind: str, n: int, rng: np.random.Generator) -> np.ndarray:

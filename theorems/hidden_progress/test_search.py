@@ -39,7 +39,12 @@ def _codes(n: int, k: int) -> list[int]:
     return [sum(1 << i for i in S) for S in combinations(range(n), k)]
 
 
-@check("hidden-progress:unnumbered-SQ", grade="exact", target="printed")
+@check(
+    "hidden-progress:unnumbered-SQ",
+    grade="sampled",
+    target="printed",
+    cases="n <= 8, Hypothesis draws of queries and tau",
+)
 @given(SEEDS, st.integers(2, 8), st.fractions(Q(1, 40), 1))
 def test_few_parities_correlate_with_a_query(seed, n, tau):
     """Random tables q(x, +-1) with values in {-M, ..., M}/M: E_(D_S) q = E q_0 + hat q_1(S); the count is < 1/tau^2."""
@@ -96,7 +101,12 @@ def _sums_of_parities(n: int, k: int) -> Iterator[tuple[np.ndarray, np.ndarray]]
         yield 100 * np.where(total >= 0, 1, -1), 100 * np.where(total >= 0, -1, 1)
 
 
-@check("hidden-progress:unnumbered-SQ", grade="exact", target="printed", supporting=True)
+@check(
+    "hidden-progress:unnumbered-SQ",
+    grade="exact",
+    target="printed",
+    cases="(n, k, tau) = (6, 2, 1/3), (7, 3, 1/4), (8, 2, 1/10), three strategies",
+)
 @pytest.mark.parametrize("strategy", [_one_set_at_a_time, _random_queries, _sums_of_parities])
 @pytest.mark.parametrize(("n", "k", "tau"), [(6, 2, Q(1, 3)), (7, 3, Q(1, 4)), (8, 2, Q(1, 10))])
 def test_the_oracle_leaves_as_many_sets_as_stated(strategy: Callable, n, k, tau):
@@ -113,7 +123,7 @@ def test_the_oracle_leaves_as_many_sets_as_stated(strategy: Callable, n, k, tau)
         assert counts[0] < comb(n, k) - 1
 
 
-@check("hidden-progress:unnumbered-SQ", grade="symbolic", target="printed")
+@check("hidden-progress:unnumbered-SQ", grade="symbolic", target="printed", supporting=True)
 def test_the_bound_is_of_order_n_to_the_k():
     """C(n,k) - 1 >= (n/k)^k/2 for n >= 2 k: each factor (n-i)/(k-i) >= n/k, and (n/k)^k >= 2^k >= 2.
 
@@ -136,7 +146,12 @@ def _weak(S: tuple[int, ...], x: np.ndarray) -> np.ndarray:
     return x[:, list(S)].prod(axis=1) * np.where((x[:, 0] == -1) & (x[:, 1] == -1), -1, 1)
 
 
-@check("hidden-progress:unnumbered-weak-to-strong", grade="exact", target="printed")
+@check(
+    "hidden-progress:unnumbered-weak-to-strong",
+    grade="sampled",
+    target="printed",
+    cases="n <= 9, Hypothesis draws of classifiers",
+)
 @given(SEEDS, st.integers(2, 9))
 def test_a_weak_classifier_has_a_short_list_of_candidates(seed, n):
     """hat h(S) = 2 eps for accuracy 1/2 + eps, and at most 1/(4 eps^2) sets have coefficients of this size, exactly.
@@ -156,7 +171,12 @@ def test_a_weak_classifier_has_a_short_list_of_candidates(seed, n):
         assert 1 <= count <= 1 / (4 * eps**2)
 
 
-@check("hidden-progress:unnumbered-weak-to-strong", grade="exact", target="printed")
+@check(
+    "hidden-progress:unnumbered-weak-to-strong",
+    grade="sampled",
+    target="printed",
+    cases="n <= 6, Hypothesis draws of classifiers, all buckets",
+)
 @given(SEEDS, st.integers(2, 6))
 def test_bucket_weights_are_means_of_products(seed, n):
     """sum over T = a on the first j coordinates of hat h(T)^2 = E_z (E_u h(u, z) chi_a(u))^2, for all j and a, exactly.
@@ -192,7 +212,12 @@ def test_the_number_of_values_is_polynomial():
     )
 
 
-@check("hidden-progress:unnumbered-weak-to-strong", grade="sampled", target="printed", supporting=True)
+@check(
+    "hidden-progress:unnumbered-weak-to-strong",
+    grade="sampled",
+    target="printed",
+    cases="(n, k) = (12, 3), (30, 4), (50, 3), accuracy 3/4, delta = 1/100, one search each (seed n)",
+)
 @pytest.mark.parametrize(("n", "S"), [(12, (2, 5, 7)), (30, (0, 3, 11, 29)), (50, (4, 20, 21))])
 def test_the_search_finds_the_support(n, S, record_property):
     """Accuracy 3/4 at n = 30 or 50, far beyond tables; delta = 0.01, seed n: the four sets, and labels single out S.

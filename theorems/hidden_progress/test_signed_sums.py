@@ -62,7 +62,7 @@ def _lower(blocks: list[Block]) -> fmpq:
     return fmpq(1, 2) - product / 2
 
 
-@check("hidden-progress:lemma-B.9", grade="symbolic", target="corrected")
+@check("hidden-progress:lemma-B.9", grade="symbolic", target="corrected", supporting=True)
 def test_the_upper_bound() -> None:
     """The ratio of consecutive coefficients of cosh(t), 1/((2j+1)(2j+2)), is at most that of exp(t^2/2), 1/(2(j+1)).
 
@@ -75,8 +75,8 @@ def test_the_upper_bound() -> None:
     assert sp.simplify((-s * v + s**2 * norm**2 / 2).subs(s, v / norm**2) + v**2 / (2 * norm**2)) == 0
 
 
-@check("hidden-progress:theorem-5.7-full", grade="exact", target="printed")
-@check("hidden-progress:lemma-B.9", grade="exact", target="corrected")
+@check("hidden-progress:theorem-5.7-full", grade="exact", target="printed", supporting=True)
+@check("hidden-progress:lemma-B.9", grade="exact", target="corrected", supporting=True)
 def test_antichains_are_small() -> None:
     """Step 2: a set of size a lies in a! (m-a)! maximal chains (m <= 5), and all antichains of 4 elements by search.
 
@@ -106,8 +106,18 @@ def test_antichains_are_small() -> None:
     assert (len(found), max(found)) == (168, 6)  # Dedekind's number, and C(4, 2)
 
 
-@check("hidden-progress:theorem-5.7-full", grade="exact", target="printed")
-@check("hidden-progress:lemma-B.9", grade="exact", target="corrected")
+@check(
+    "hidden-progress:theorem-5.7-full",
+    grade="sampled",
+    target="printed",
+    cases="up to 9 integer weights of size up to 6, Hypothesis draws",
+)
+@check(
+    "hidden-progress:lemma-B.9",
+    grade="sampled",
+    target="corrected",
+    cases="up to 9 integer weights of size up to 6, Hypothesis draws",
+)
 @given(u=st.lists(st.integers(-6, 6), min_size=1, max_size=9), c=st.integers(1, 6), data=st.data())
 def test_steps_of_the_littlewood_offord_inequality(u: list[int], c: int, data: st.DataObject) -> None:
     """Step 1 on all pairs A < B of one element; half-open intervals of length 2c; step 3; and the inequality itself."""
@@ -123,7 +133,12 @@ def test_steps_of_the_littlewood_offord_inequality(u: list[int], c: int, data: s
     assert _within(tuple(u), v) <= pieces * _central(m)
 
 
-@check("hidden-progress:lemma-B.9", grade="exact", target="corrected")
+@check(
+    "hidden-progress:lemma-B.9",
+    grade="sampled",
+    target="corrected",
+    cases="300 PolyNets of up to 4 blocks of up to 41 weights (seed 99)",
+)
 def test_the_lower_bound_on_random_draws(effort: Effort) -> None:
     """300 PolyNets (full: 3,000) of up to 4 blocks with up to 40 integer weights, v from above 0 up to |u|_2.
 
