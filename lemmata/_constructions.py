@@ -50,13 +50,8 @@ def layer_table(construction: Any) -> Any:
         TypeError: for something that has no layers over named coordinates.
     """
     table = getattr(construction, "table", None)
-    if callable(table):
+    if table is not None:
         return table()
-    from constructions.turing.compiler import TuringTransformer
-    from constructions.turing.compiler import layer_table as table_of_machine
-
-    if isinstance(construction, TuringTransformer):
-        return table_of_machine(construction)
     raise TypeError(
         f"A {type(construction).__name__} has no table of layers: give a compiled machine or a block of descent."
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from flint import fmpq
@@ -12,7 +12,6 @@ from constructions.turing.compiler import THIRD, TuringTransformer, compile_turi
 from constructions.turing.machine import NAMED_MACHINES, LeftEnd, TuringMachine, machine_from_table, parse_machine
 
 if TYPE_CHECKING:
-    from constructions.turing.evaluators.indexed import IndexedSteps
     from constructions.turing.evaluators.run import TransformerRun
     from constructions.turing.invariants import Violation
     from numerics.turing.simulator import Run
@@ -94,27 +93,6 @@ def compile_machine(
     )
 
 
-@overload
-def run_machine(transformer: TuringTransformer, words: Word, evaluator: Literal["indexed"]) -> IndexedSteps: ...
-
-
-@overload
-def run_machine(
-    transformer: TuringTransformer, words: Word = ..., *, evaluator: Literal["indexed"]
-) -> IndexedSteps: ...
-
-
-@overload
-def run_machine(
-    transformer: TuringTransformer,
-    words: Word | Sequence[Word] = ...,
-    evaluator: Literal["dense", "exact", "torch"] = ...,
-    *,
-    hidden: bool = ...,
-    softmax: float | None = ...,
-) -> TransformerRun: ...
-
-
 def run_machine(
     transformer: TuringTransformer,
     words: Word | Sequence[Word] = (),
@@ -122,52 +100,33 @@ def run_machine(
     *,
     hidden: bool = False,
     softmax: float | None = None,
-) -> TransformerRun | IndexedSteps:
+) -> TransformerRun:
     """The run of a compiled machine, by its weights alone.
 
     Args:
         transformer: from `compile_machine`.
-        words: one input word, or a sequence of words for "dense" and "torch". A word is a string of one-letter
-            symbols or a sequence of numbers of symbols; the empty word is the default.
+        words: one input word, or a sequence of words. A word is a string of one-letter symbols or a sequence of numbers
+            of symbols; the empty word is the default.
         evaluator: "dense" (float64, all steps attend to all steps before), "exact" (rationals), "torch" (the module
             of `to_torch`), or "indexed" (the same weights, with an index of the steps by cell: a few microseconds for
             each step, and the only one for long runs).
-        hidden: keep the outputs of all layers; not for "indexed".
-        softmax: sharpness (inverse temperature) of softmax attention in place of hard attention; "dense" only.
+        hidden: keep the outputs of all layers.
+        softmax: sharpness (inverse temperature) of softmax attention in place of hard attention; "dense" and "torch".
 
     Returns:
         For a batch of B words, and with B = 1 for one word, a run with ``states``, ``symbols`` and ``heads``, shape
-        (B, T + 1), ``predictions``, shape (B,), and ``hidden``, shape (B, T + 1, layers, width), or None. For
-        "indexed" ``states``, ``symbols``, ``heads`` and ``last_visits``, shape (T + 1,).
+        (B, T + 1), ``predictions``, shape (B,), and ``hidden``, shape (B, T + 1, layers, width), or None.
 
     Raises:
-        ValueError: for an unknown evaluator, an option or several words that an evaluator does not take, symbols that
-            the machine does not have, and more memory than is allowed.
+        ValueError: for an unknown evaluator, softmax attention where it cannot be evaluated, symbols that the machine
+            does not have, and more memory than is allowed.
     """
-    if evaluator not in ("dense", "exact", "indexed", "torch"):
-        raise ValueError(f"There is no evaluator {evaluator!r}: they are dense, exact, indexed and torch.")
-    if softmax is not None and evaluator != "dense":
-        raise ValueError(f"Softmax attention is evaluated by the dense evaluator, not by {evaluator}.")
-    if hidden and evaluator == "indexed":
-        raise ValueError("The indexed evaluator keeps no hidden layers: use dense, exact or torch.")
-    batch = _encoded(transformer.machine, words)
-    if evaluator in ("exact", "indexed") and len(batch) != 1:
-        raise ValueError(f"The {evaluator} evaluator takes one word at a time, not {len(batch)}.")
-    if evaluator == "exact":
-        from constructions.turing.evaluators.exact import run_exact
+    from constructions.turing.evaluators.registry import EVALUATORS
 
-        return run_exact(transformer, batch[0], hidden=hidden)
-    if evaluator == "indexed":
-        from constructions.turing.evaluators.indexed import run_indexed  # Numba is slow to import
-
-        return run_indexed(transformer, batch[0])
-    if evaluator == "torch":
-        from constructions.turing.evaluators.torch import run_torch, turing_module  # torch is slow to import
-
-        return run_torch(turing_module(transformer), batch, hidden=hidden)
-    from constructions.turing.evaluators.dense import run_dense
-
-    return run_dense(transformer, batch, hidden=hidden, softmax=softmax)
+    if evaluator not in EVALUATORS:
+        raise ValueError(f"There is no evaluator {evaluator!r}: they are {', '.join(EVALUATORS)}.")
+    weights = transformer if softmax is None else transformer.softened(softmax)
+    return EVALUATORS[evaluator].run(weights, _encoded(transformer.machine, words), hidden=hidden)
 
 
 def _encoded(machine: TuringMachine, words: Word | Sequence[Word]) -> list[tuple[int, ...]]:

@@ -23,9 +23,10 @@ from flint import arb
 
 from certificates.margins.all_layer import BITS, MarginBound, MarginConstants, margin_bound, operator_norm
 from constructions.networks.affine import Affine
-from constructions.networks.decoder import DecoderAttention, DecoderLayer
+from constructions.networks.decoder import DecoderLayer
+from constructions.networks.head import Head
 from constructions.turing.compiler import TuringTransformer
-from constructions.turing.evaluators.exact import run_exact
+from constructions.turing.evaluators.registry import EXACT
 from numerics.exact.balls import as_balls, ball_max, precision
 from numerics.exact.numbers import as_exact, to_float
 from numerics.exact.systems import Array
@@ -110,7 +111,7 @@ def run_facts(transformer: TuringTransformer, words: Sequence[Sequence[int]]) ->
     own = np.tri(T + 1, T, -1, dtype=bool)  # at time i, the times 1, ..., i
     ones, gap, spread, binary = 0, np.inf, 0.0, True
     for word in words:
-        hidden = run_exact(transformer, word, hidden=True).hidden
+        hidden = EXACT.run(transformer, [word], hidden=True).hidden
         assert hidden is not None
         outputs = to_float(hidden[0])
         memory = transformer.encode(word).astype(float)
@@ -167,11 +168,11 @@ def step_constants(norms: LayerNorms, lam: arb, sigma_h: arb, eta: arb) -> tuple
     return norms.first_map * b + ((norm + delta) ** 2 + 1).sqrt(), norms.first_map * a
 
 
-def _measured(head: DecoderAttention, z: Array, tokens: Array, seen: Array) -> tuple[Array, float, float]:
+def _measured(head: Head, z: Array, tokens: Array, seen: Array) -> tuple[Array, float, float]:
     """The output of a head on all times, its smallest gap, and the largest difference of tied values."""
-    queries, keys, values = head.query(z), head.key(tokens), head.value(tokens)
-    scores = np.column_stack([queries @ head.null_key, np.where(seen, queries @ keys.T, -np.inf)])
-    values = np.vstack([head.null_value, values])
+    scores = head.scores(z, head.key(tokens))
+    scores[:, 1:][~seen] = -np.inf
+    values = np.vstack([head.null_value, head.value(tokens)])
     top = scores.max(1, keepdims=True)
     tied = scores == top
     below = np.where(tied | np.isinf(scores), np.inf, top - scores)
@@ -200,7 +201,7 @@ def _bound(
     return margin_bound(constants, extra)
 
 
-def _head_norms(head: DecoderAttention) -> HeadNorms:
+def _head_norms(head: Head) -> HeadNorms:
     for array in (*head.query.arrays(), *head.key.arrays(), head.null_key):
         if array.dtype.kind not in "iu":
             raise ValueError("The certificate needs integer queries and keys, so that scores that differ differ by 1.")
@@ -211,8 +212,8 @@ def _head_norms(head: DecoderAttention) -> HeadNorms:
 
 def _largest_on_bits(layer: Affine) -> arb:
     """A bound of ||z W + b|| over all bit vectors z, coordinate by coordinate."""
-    high = np.maximum(layer.weight, 0).sum(axis=0) + layer.bias
-    low = np.minimum(layer.weight, 0).sum(axis=0) + layer.bias
+    high = np.maximum(layer.weight, 0).sum(axis=0) + layer.offset
+    low = np.minimum(layer.weight, 0).sum(axis=0) + layer.offset
     return _vector_norm(np.maximum(np.abs(high), np.abs(low)))
 
 

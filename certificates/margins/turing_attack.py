@@ -19,9 +19,8 @@ import numpy as np
 from constructions.networks.affine import Affine
 from constructions.networks.decoder import DecoderLayer, identity_attention
 from constructions.turing.compiler import TuringTransformer
-from constructions.turing.evaluators.dense import float_layers, run_dense
-from constructions.turing.evaluators.exact import run_exact
-from numerics.exact.numbers import as_exact
+from constructions.turing.evaluators.registry import DENSE, EXACT
+from numerics.exact.numbers import as_exact, to_float
 from numerics.exact.rationals import as_fraction
 from numerics.exact.systems import Array
 
@@ -36,12 +35,12 @@ __all__ = [
     "worst_prediction",
 ]
 
-TIE_WIDTH = 1e-9
-"""Scores this close tie in perturbed runs: far above rounding, far below what a perturbation does to a tie."""
+GAP = 2e-9
+"""Scores within half of it tie in perturbed runs: far above rounding, far below what a perturbation does to a tie."""
 
 
 def perturbed_layers(transformer: TuringTransformer, delta: Array) -> tuple[DecoderLayer, ...]:
-    """The layers in float64 with a perturbation added, for `run_dense`; identity attentions count as zero weights.
+    """The layers in float64 with a perturbation added; identity attentions count as heads of zero weights.
 
     Args:
         transformer: the compiled machine.
@@ -63,17 +62,14 @@ def filled_layers(transformer: TuringTransformer) -> tuple[DecoderLayer, ...]:
     layers = []
     for layer in transformer.layers:
         heads = [head or zero for head in (layer.self_attention, layer.cross_attention)]
-        heads = [replace(head, tie_width=TIE_WIDTH) for head in heads]
-        layers.append(DecoderLayer(layer.name, layer.feed_forward, heads[0], heads[1]))
-    return float_layers(replace(transformer, layers=tuple(layers)))
+        own, cross = (replace(head, gap=GAP) for head in heads)
+        layers.append(replace(layer, self_attention=own, cross_attention=cross).map(to_float))
+    return tuple(layers)
 
 
 def parameter_count(layers: Sequence[DecoderLayer]) -> int:
     """The number of weights of the layers."""
-    arrays = (
-        array for layer in layers for part in (*layer.attentions(), layer.feed_forward) for array in part.arrays()
-    )
-    return sum(array.size for array in arrays)
+    return sum(array.size for layer in layers for array in layer.arrays())
 
 
 @dataclass(frozen=True)
@@ -108,7 +104,7 @@ def null_key_flip(transformer: TuringTransformer, word: Sequence[int], *, weight
         ValueError: if the word is not decided, or no such perturbation flips its prediction.
     """
     number = next(i for i, layer in enumerate(transformer.layers) if layer.name == "C.6")
-    run = run_exact(transformer, word, hidden=True)
+    run = EXACT.run(transformer, [word], hidden=True)
     assert run.hidden is not None
     label = run.predictions[0]
     if label not in (1, -1):
@@ -118,7 +114,7 @@ def null_key_flip(transformer: TuringTransformer, word: Sequence[int], *, weight
 
     def trial(places: list[int], scale: Fraction) -> NullKeyFlip | None:
         flip = NullKeyFlip(scale, dict.fromkeys(places, scale), Fraction(0))
-        value = run_exact(_moved(transformer, number, flip), word).predictions[0]
+        value = EXACT.run(_moved(transformer, number, flip), [word]).predictions[0]
         return None if label * value > 0 else replace(flip, prediction=as_fraction(value))
 
     for places in sorted(rows, key=len, reverse=True):
@@ -173,7 +169,7 @@ def random_perturbations(transformer: TuringTransformer, radius: float, count: i
 
 def predictions(transformer: TuringTransformer, words: Sequence[Sequence[int]], delta: Array) -> Any:
     """F on some words with perturbed layers, in float64, shape (B,)."""
-    return run_dense(transformer, words, layers=perturbed_layers(transformer, delta)).predictions
+    return DENSE.run(replace(transformer, layers=perturbed_layers(transformer, delta)), words).predictions
 
 
 def worst_prediction(
@@ -188,9 +184,7 @@ def worst_prediction(
     """
     import torch
 
-    from constructions.turing.evaluators.torch import turing_module
-
-    module = turing_module(replace(transformer, layers=filled_layers(transformer)))
+    module = replace(transformer, layers=filled_layers(transformer)).to_torch()
     parameters = list(module.parameters())
     origin = torch.nn.utils.parameters_to_vector(parameters).detach().clone()
     with torch.no_grad():

@@ -64,6 +64,11 @@ class Affine(Layer):
         """The width e of the output."""
         return self.weight.shape[1]
 
+    @property
+    def offset(self) -> Array:
+        """b, shape (e,), of zeros if the map has no bias."""
+        return self.bias if self.bias.size else np.zeros(self.outputs, dtype=np.int64)
+
     def __call__(self, z: Array) -> Array:
         """z W + b, shape (..., e), for z of shape (..., d).
 

@@ -1,188 +1,127 @@
-"""Attention from a query to a memory, with biases and a learned null pair: self- and cross-attention of a decoder.
+"""A layer of a decoder: attention to its own past inputs, attention to the encoder's outputs, a token-wise map.
 
-A `DecoderAttention` maps a query token z, shape (d,), and a memory of n >= 0 tokens, shape (n, d'), to
+With the inputs of this layer at the times 1, ..., i as ``history`` and the encoder's outputs as ``encoded``, the token
+z_i, shape (d,), becomes
 
-    z + sum_j p_j v_j,     j = 0, ..., n,     p = the hard maximum (ties averaged) or the softmax of b s,
-    s_0 = <z W_Q + b_Q, K_0>,  v_0 = V_0,      s_j = <z W_Q + b_Q, m_j W_K + b_K>,  v_j = m_j W_V + b_V.
+    F(z''),     z'' = z' + cross(z', encoded),     z' = z_i + own(z_i, history),
 
-The memory holds the earlier tokens and z itself (self-attention of a decoder), or the encoder's outputs. Leading axes
-are a batch. The null pair (K_0, V_0) stands at index 0, so that an empty memory is allowed. All weights zero is the
-identity.
-
-In exact numbers and in balls ties are decided exactly or refused. In float64 all scores within `tie_width` of the
-largest count as tied: this is the exact decision for a construction whose exact scores tie or differ by at least
-2 tie_width, as long as rounding moves a score by less than tie_width / 2.
+where own and cross are heads with a null pair, so that an empty memory is allowed: at time 0 there is nothing but the
+null pair. An attention that is left out is the identity, like the head of which all weights are zero
+(`identity_attention`): its scores all tie at 0 and its values are 0.
 
 Source: turing, def-transformer.
 """
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
-from flint import arb, fmpq
 
 from constructions.networks.affine import Affine
 from constructions.networks.feed_forward import FeedForward
-from constructions.networks.head import hard_weights
-from numerics.exact.balls import decided_less
-from numerics.exact.systems import Array, number_system
+from constructions.networks.head import Head
+from constructions.networks.layer import Layer
+from numerics.exact.systems import Array
 
 
 @dataclass(frozen=True, eq=False)
-class DecoderAttention:
-    """One residual attention head that reads a memory and a null pair; see the head of this module.
+class DecoderLayer(Layer):
+    """One layer of a decoder; see the docstring of this module.
 
     Attributes:
-        query: W_Q, b_Q, from width d to the key dimension m.
-        key: W_K, b_K, from width d' to m.
-        value: W_V, b_V, from width d' to d.
-        null_key: K_0, shape (m,).
-        null_value: V_0, shape (d,).
-        normalisation: "hardmax" (ties averaged) or "softmax".
-        sharpness: b > 0, the factor on the scores of a softmax (the inverse temperature).
-        tie_width: how far below the largest score a score of float64 still counts as tied.
+        name: what the layer is called in tables.
+        self_attention: own, or None for the identity.
+        cross_attention: cross, or None for the identity.
+        feed_forward: F, without a residual.
 
     Raises:
-        ValueError: for shapes that do not fit, another normalisation, or a sharpness or tie width that is not positive.
+        ValueError: for widths that do not fit, a residual, or a head without a null pair, with relative keys or with an
+            output map.
     """
 
-    query: Affine
-    key: Affine
-    value: Affine
-    null_key: Array
-    null_value: Array
-    normalisation: Literal["softmax", "hardmax"] = "hardmax"
-    sharpness: float = 1.0
-    tie_width: float = 0.5
-
-    def __post_init__(self) -> None:
-        for name in ("null_key", "null_value"):
-            object.__setattr__(self, name, np.asarray(getattr(self, name)))
-        q, k, v = (layer.weight.shape for layer in (self.query, self.key, self.value))
-        null = self.null_key.shape, self.null_value.shape
-        if not (q[1] == k[1] and k[0] == v[0] and v[1] == q[0] and null == ((q[1],), (q[0],))):
-            raise ValueError(
-                "Decoder attention has query (d, m), key (d', m), value (d', d), null key (m,), null value (d,), "
-                f"but the shapes are {q}, {k}, {v}, {null[0]}, {null[1]}."
-            )
-        if self.normalisation not in ("softmax", "hardmax"):
-            raise ValueError(f"The normalisation is softmax or hardmax, not {self.normalisation!r}.")
-        if not (self.sharpness > 0 and self.tie_width > 0):
-            raise ValueError(
-                f"Sharpness and tie width must be positive, not {self.sharpness!r} and {self.tie_width!r}."
-            )
-
-    @property
-    def width(self) -> int:
-        """The width d of the query's stream."""
-        return self.query.weight.shape[0]
-
-    def arrays(self) -> tuple[Array, ...]:
-        """All weights: query, key and value with their biases, null key, null value."""
-        affine = [array for layer in (self.query, self.key, self.value) for array in layer.arrays()]
-        return (*affine, self.null_key, self.null_value)
-
-    def map(self, convert: Callable[[Array], Array]) -> DecoderAttention:
-        """The head with every weight array converted."""
-        layers = {name: getattr(self, name).map(convert) for name in ("query", "key", "value")}
-        return replace(self, **layers, null_key=convert(self.null_key), null_value=convert(self.null_value))
-
-    @property
-    def one_norm(self) -> Any:
-        """The sum of the absolute values of all weights."""
-        return sum((abs(x) for array in self.arrays() for x in array.ravel().tolist()), start=0)
-
-    def scores(self, z: Array, keys: Array) -> Array:
-        """The scores s_0, ..., s_n, shape (..., n + 1), for z of shape (..., d) and *projected* keys (..., n, m)."""
-        queries = self.query(z)
-        null = (queries * self.null_key).sum(axis=-1, keepdims=True)
-        if not keys.shape[-2]:
-            return null
-        rest = (keys * queries[..., None, :]).sum(axis=-1) if keys.dtype == object else _products(keys, queries)
-        return np.concatenate([null, rest], axis=-1)
-
-    def probabilities(self, scores: Array, visible: Array | None = None) -> Array:
-        """The attention p_0, ..., p_n of scores (..., n + 1); memory tokens that are not visible (..., n) get 0.
-
-        Raises:
-            ValueError: for ties that balls leave undecided, or a softmax of exact numbers.
-        """
-        if scores.dtype == np.float64:
-            if visible is not None:
-                seen = np.concatenate([np.ones((*visible.shape[:-1], 1), dtype=bool), visible], axis=-1)
-                scores = np.where(seen, scores, -np.inf)
-            top = scores.max(axis=-1, keepdims=True)
-            hard = self.normalisation == "hardmax"
-            weights = (scores >= top - self.tie_width) * 1.0 if hard else np.exp(self.sharpness * (scores - top))
-            return weights / weights.sum(axis=-1, keepdims=True)
-        if self.normalisation == "softmax":
-            raise ValueError("The softmax of a decoder runs in float64 only: use hard attention.")
-        is_ball = number_system([scores]) == "ball"
-        result = np.full(scores.shape, arb(0) if is_ball else fmpq(0), dtype=object)
-        for index in np.ndindex(scores.shape[:-1]):
-            seen = [0, *(1 + j for j in range(scores.shape[-1] - 1) if visible is None or visible[index][j])]
-            row = scores[index][seen].tolist()
-            result[index][seen] = hard_weights(row, decided_less if is_ball else operator.lt, is_ball)
-        return result
-
-    def combine(self, z: Array, p: Array, values: Array) -> Array:
-        """z + sum_j p_j v_j, shape (..., d), for the attention p (..., n + 1) and projected values (..., n, d)."""
-        result = z + p[..., :1] * self.null_value
-        if not values.shape[-2]:
-            return result
-        if values.dtype == object or p.dtype == object:
-            return result + (p[..., 1:, None] * values).sum(axis=-2)
-        return result + np.matmul(p[..., None, 1:], values)[..., 0, :]
-
-    def __call__(self, z: Array, memory: Array, visible: Array | None = None) -> Array:
-        """The output, shape (..., d), for queries z (..., d) and a memory (..., n, d')."""
-        p = self.probabilities(self.scores(z, self.key(memory)), visible)
-        return self.combine(z, p, self.value(memory))
-
-
-def _products(keys: Array, queries: Array) -> Array:
-    """<k_j, q> for keys (..., n, m) and queries (..., m), as numbers of a machine."""
-    return np.matmul(keys, queries[..., None])[..., 0]
-
-
-@dataclass(frozen=True, eq=False)
-class DecoderLayer:
-    """One layer of a decoder: self-attention, then attention to the encoder, then a token-wise map.
-
-    Attributes:
-        name: how the layer is called in tables.
-        feed_forward: the token-wise map, without a residual.
-        self_attention: reads this layer's inputs at the times 1, ..., i; None is the identity (all weights zero).
-        cross_attention: reads the encoder's outputs; None is the identity.
-    """
+    kind: ClassVar[str] = "decoder"
 
     name: str
+    self_attention: Head | None
+    cross_attention: Head | None
     feed_forward: FeedForward
-    self_attention: DecoderAttention | None = None
-    cross_attention: DecoderAttention | None = None
 
-    def attentions(self) -> tuple[DecoderAttention, ...]:
-        """The attention heads that are not the identity."""
+    def __post_init__(self) -> None:
+        if self.feed_forward.residual:
+            raise ValueError("The token-wise map of a decoder's layer comes without a residual.")
+        width = self.feed_forward.inputs
+        for head in self.attentions():
+            if head.null is None or len(head.relative_keys) or head.output is not None:
+                raise ValueError("A head of a decoder has a null pair, no relative keys and no output map.")
+            if (head.inputs, head.outputs) != (width, width):
+                raise ValueError(
+                    f"A head maps {head.inputs} to {head.outputs} coordinates in a layer of width {width}."
+                )
+
+    def attentions(self) -> tuple[Head, ...]:
+        """The heads that are not the identity."""
         return tuple(head for head in (self.self_attention, self.cross_attention) if head is not None)
 
+    def __call__(
+        self, z: Array, history: Array, encoded: Array, *, past: Array | None = None, given: Array | None = None
+    ) -> Array:
+        """The outputs for tokens z, shape (..., T, d).
+
+        Args:
+            z: shape (..., T, d).
+            history: the memory of self-attention, shape (..., n, d).
+            encoded: the memory of the attention to the encoder, shape (..., m, d).
+            past: which of the history each token sees, shape broadcastable to (..., T, n); all of it if None.
+            given: which of the encoder's outputs exist, shape broadcastable to (..., T, m); all if None.
+
+        Raises:
+            ValueError: as `Head`.
+        """
+        parts = ((self.self_attention, history, past), (self.cross_attention, encoded, given))
+        for head, memory, visible in parts:
+            if head is not None:
+                z = z + head(z, memory, visible)
+        return self.feed_forward(z)
+
     @property
-    def one_norm(self) -> Any:
-        """The sum of the absolute values of all weights."""
-        return sum((head.one_norm for head in self.attentions()), start=self.feed_forward.one_norm)
+    def attends_to(self) -> str:
+        """ "self", "encoder", "self and encoder", or "-"."""
+        parts = (("self", self.self_attention), ("encoder", self.cross_attention))
+        return " and ".join(name for name, head in parts if head is not None) or "-"
 
-    def map(self, convert: Callable[[Array], Array]) -> DecoderLayer:
-        """The layer with every weight array converted."""
-        heads = [head and head.map(convert) for head in (self.self_attention, self.cross_attention)]
-        return DecoderLayer(self.name, self.feed_forward.map(convert), *heads)
+    @property
+    def head_count(self) -> int:
+        """The number of heads that are not the identity."""
+        return len(self.attentions())
+
+    @property
+    def unit_count(self) -> int:
+        """The number of hidden units of the token-wise map."""
+        return self.feed_forward.unit_count
+
+    def read_mask(self) -> Array:
+        """What the heads read, and what the token-wise map carries from a coordinate to another one."""
+        read = [head.read_mask() for head in self.attentions()]
+        return np.any([*read, self._mixed().any(axis=1)], axis=0)
+
+    def write_mask(self) -> Array:
+        """What the heads write, and where the token-wise map puts other coordinates or a constant."""
+        written = [head.write_mask() for head in self.attentions()]
+        return np.any([*written, self._mixed().any(axis=0), self.feed_forward.constants != 0], axis=0)
+
+    def drop_mask(self) -> Array:
+        """What the token-wise map leaves out."""
+        return self.feed_forward.drop_mask()
+
+    def _mixed(self) -> Array:
+        """The paths through the token-wise map from a coordinate to another one; the others stand for a residual."""
+        return self.feed_forward.paths & ~np.eye(self.feed_forward.inputs, dtype=bool)
 
 
-def identity_attention(width: int, keys: int = 1) -> DecoderAttention:
-    """The head with all weights zero: all scores tie at 0, all values are 0, so that it returns its query.
+def identity_attention(width: int, keys: int = 1) -> Head:
+    """The head with all weights zero: it adds nothing to its query.
 
     Args:
         width: d.
@@ -192,4 +131,5 @@ def identity_attention(width: int, keys: int = 1) -> DecoderAttention:
     def zero(outputs: int) -> Affine:
         return Affine(np.zeros((width, outputs), dtype=np.int64), np.zeros(outputs, dtype=np.int64))
 
-    return DecoderAttention(zero(keys), zero(keys), zero(width), zero(keys).bias, zero(width).bias)
+    null = zero(keys).bias, zero(width).bias
+    return Head(zero(keys), zero(keys), zero(width), weigh="hardmax", null=null, gap=1)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, ClassVar, Literal
 
@@ -105,6 +106,7 @@ class FeedForward(Layer):
         """The number of hidden units: the outputs of all layers but the last."""
         return sum(layer.outputs for layer in self.layers[:-1])
 
+    @cached_property
     def paths(self) -> Array:
         """Whether weights that are not zero lead from an input to an output, shape (d, e), boolean; no residual."""
         result = np.eye(self.inputs, dtype=bool)
@@ -112,13 +114,14 @@ class FeedForward(Layer):
             result = (result.astype(float) @ (layer.weight != 0).astype(float)) > 0
         return result
 
+    @cached_property
     def constants(self) -> Array:
         """The outputs for z = 0, shape (e,)."""
-        return self(np.zeros(self.inputs, dtype=np.int64 if self.arithmetic == "exact" else np.float64))
+        return self(np.zeros(self.inputs, dtype=np.int64))
 
     def drop_mask(self) -> Array:
         """The outputs that no input reaches and that are 0; none if there is a residual."""
-        return ~self.paths().any(axis=0) & (self.constants() == 0) & (not self.residual)
+        return ~self.paths.any(axis=0) & (self.constants == 0) & (not self.residual)
 
     def read_mask(self) -> Array:
         """The coordinates that the first layer reads."""

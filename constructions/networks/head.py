@@ -117,6 +117,16 @@ class Head(Layer):
         """b / sqrt(t), the factor on the scores, in float64."""
         return float(to_float([self.sharpness])[0]) / sqrt(self.temperature_squared)
 
+    @property
+    def null_key(self) -> Array:
+        """K_0, shape (m,); ValueError if the head has no null pair."""
+        return self._null_pair()[0]
+
+    @property
+    def null_value(self) -> Array:
+        """V_0, shape (e',); ValueError if the head has no null pair."""
+        return self._null_pair()[1]
+
     def scores(self, z: Array, keys: Array) -> Array:
         """The scores without temperature and mask, shape (..., T, n), one more in front if there is a null pair.
 
@@ -128,21 +138,25 @@ class Head(Layer):
         Raises:
             ValueError: if a float64 score overflows.
         """
-        queries = self.query(z)
+        with np.errstate(over="ignore", invalid="ignore"):  # refused below
+            result = self._scores(self.query(z), keys)
+        if result.dtype == np.float64 and not np.isfinite(result).all():
+            raise ValueError("A score overflows float64: choose smaller scales, or balls or exact hard attention.")
+        return result
+
+    def _scores(self, queries: Array, keys: Array) -> Array:
         if keys.shape[-2]:
             result = batched_product(queries, np.swapaxes(keys, -1, -2))
         else:
             result = np.zeros((*queries.shape[:-1], 0), dtype=queries.dtype)
         if len(self.relative_keys):
             by_distance = product(queries, self.relative_keys.T)
-            first = keys.shape[-2] - z.shape[-2]
+            first = keys.shape[-2] - queries.shape[-2]
             for distance in range(min(len(self.relative_keys), keys.shape[-2])):
-                later = np.arange(max(distance - first, 0), z.shape[-2])
+                later = np.arange(max(distance - first, 0), queries.shape[-2])
                 result[..., later, first + later - distance] += by_distance[..., later, distance]
         if self.null is not None:
             result = np.concatenate([product(queries, self.null[0][:, None]), result], axis=-1)
-        if result.dtype == np.float64 and not np.isfinite(result).all():
-            raise ValueError("A score overflows float64: choose smaller scales, or balls or exact hard attention.")
         return result
 
     def weights(self, scores: Array, visible: Array | None = None, *, decided: bool = False) -> Array:
@@ -185,7 +199,8 @@ class Head(Layer):
         if memory is not None and len(self.relative_keys):
             raise ValueError("Relative keys need distances: a head with them attends to its own sequence, no memory.")
         attended = z if memory is None else memory
-        keys = self.key(attended)
+        with np.errstate(over="ignore", invalid="ignore"):  # scores that are not finite are refused
+            keys = self.key(attended)
         if memory is None and self.causal:
             past = np.tril(np.ones((z.shape[-2], z.shape[-2]), dtype=bool))
             visible = past if visible is None else past & visible
@@ -227,6 +242,11 @@ class Head(Layer):
             return self.output.write_mask()
         result = self.value.write_mask()
         return result if self.null is None else result | (self.null[1] != 0)
+
+    def _null_pair(self) -> tuple[Array, Array]:
+        if self.null is None:
+            raise ValueError("The head has no null pair.")
+        return self.null
 
     def _check_shapes(self) -> None:
         q, k, v = (part.weight.shape for part in (self.query, self.key, self.value))

@@ -69,7 +69,9 @@ class ResidualStream:
 
     def matrix(
         self,
-        blocks: Mapping[tuple[str, str], ArrayLike] | Mapping[tuple[Directions, Directions], ArrayLike],
+        blocks: Mapping[tuple[str, str], ArrayLike]
+        | Mapping[tuple[Directions, Directions], ArrayLike]
+        | Mapping[tuple[Place, Place], ArrayLike],
         into: ResidualStream | None = None,
     ) -> Array:
         """The (d, d') matrix that maps ``source`` to ``target`` by blocks[source, target], else 0.
@@ -89,18 +91,22 @@ class ResidualStream:
             result[np.ix_(rows, columns)] += np.broadcast_to(np.asarray(block), (len(rows), len(columns)))
         return result
 
-    def rows(self, count: int, blocks: Mapping[str, ArrayLike]) -> Array:
-        """``count`` vectors of the stream, shape (count, d): blocks[name] of shape (count, size), else 0."""
+    def rows(self, count: int, blocks: Mapping[str, ArrayLike] | Mapping[Directions, ArrayLike]) -> Array:
+        """``count`` vectors of the stream, shape (count, d): blocks[part] of shape (count, size), else 0.
+
+        Raises:
+            ValueError: for directions of another stream, or names that do not exist.
+        """
         result = np.zeros((count, self.width), dtype=object)
-        for name, block in blocks.items():
-            result[:, self[name]] = block
+        for part, block in blocks.items():
+            result[:, self._coordinates(part)] = block
         return result
 
     def readout(self, outputs: int, blocks: Mapping[str, ArrayLike]) -> Array:
         """The (d, outputs) matrix that reads block ``name`` by blocks[name] of shape (size, outputs), else 0."""
         return self.rows(outputs, {name: np.asarray(block).T for name, block in blocks.items()}).T
 
-    def _coordinates(self, part: str | Directions) -> NDArray[np.int64]:
+    def _coordinates(self, part: Place) -> NDArray[np.int64]:
         if isinstance(part, str):
             return np.arange(self.width)[self[part]]
         part.require(self)
@@ -210,3 +216,7 @@ class Directions:
         if self.stream is not stream and self.stream != stream:
             mine, theirs = ", ".join(self.stream.sizes), ", ".join(stream.sizes)
             raise ValueError(f"These are directions of the stream ({mine}), but those of ({theirs}) are needed.")
+
+
+Place = str | Directions
+"""A part of a stream: the name of a block, or directions."""

@@ -16,6 +16,7 @@ import torch
 
 from constructions.networks.affine import Affine
 from constructions.networks.attention import AttentionLayer
+from constructions.networks.decoder import DecoderLayer
 from constructions.networks.feed_forward import FeedForward
 from constructions.networks.head import Head
 from constructions.networks.layer_norm import LayerNorm
@@ -242,6 +243,39 @@ class RecurrentModule(LayerModule):
         return collected if self.readout is None else self.readout(collected)
 
 
+class DecoderModule(LayerModule):
+    """A layer of a decoder, with the modules ``own`` and ``cross`` (None for the identity) and ``feed_forward``."""
+
+    def __init__(self, layer: DecoderLayer, dtype: torch.dtype | None, stream: ResidualStream | None = None) -> None:
+        super().__init__(layer, stream)
+        heads = (layer.self_attention, layer.cross_attention)
+        self.own, self.cross = (None if head is None else HeadModule(head, dtype) for head in heads)
+        self.feed_forward = FeedForwardModule(layer.feed_forward, dtype)
+
+    def forward(
+        self,
+        z: torch.Tensor,
+        history: tuple[torch.Tensor, torch.Tensor] | None,
+        encoded: tuple[torch.Tensor, torch.Tensor] | None,
+        given: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        """Shape (..., T, d), for z (..., T, d) and the projected keys and values of both memories.
+
+        A memory is None where there is no such attention; ``given`` says which of the encoder's outputs exist, shape
+        broadcastable to (..., T, m).
+
+        Raises:
+            ValueError: for a head without a memory.
+        """
+        for head, memory, visible in ((self.own, history, None), (self.cross, encoded, given)):
+            if head is None:
+                continue
+            if memory is None:
+                raise ValueError("Every attention of a decoder needs the keys and values of its memory.")
+            z = z + head.attend(z, *memory, visible)
+        return self.feed_forward(z)
+
+
 @to_torch.register
 def _(layers: tuple, *, dtype: torch.dtype | None = None, stream: ResidualStream | None = None) -> torch.nn.Sequential:
     return torch.nn.Sequential(*(to_torch(layer, dtype=dtype, stream=stream) for layer in layers))
@@ -287,5 +321,6 @@ for _layer, _module in (
     (Clipping, ClippingModule),
     (RecurrentCell, RecurrentCellModule),
     (RecurrentLayer, RecurrentModule),
+    (DecoderLayer, DecoderModule),
 ):
     to_torch.register(_layer, _built_by(_module))

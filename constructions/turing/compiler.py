@@ -5,26 +5,29 @@ machine after step i: the state in `st`, the symbol under the head in `sym1`, th
 Step 0 turns an extra state into the initial one and reads the first symbol. Of every layer only the weights before the
 rounding differ; the rounding is the last two of its three ReLU layers. All weights are integers or rationals.
 
-`layer_table` lists what every layer reads and writes, with its norms. The evaluators of these weights are in
-`constructions.turing.evaluators.dense`, `constructions.turing.evaluators.exact` and
-`constructions.turing.evaluators.torch`.
+`TuringTransformer.table` lists what every layer reads and writes, with its norms. The evaluators of these weights are
+in `constructions.turing.evaluators.registry`.
 
 Source: turing, construction-assembled.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from flint import fmpq
-from numpy.typing import ArrayLike
 
+from constructions.networks.affine import Affine
 from constructions.networks.decoder import DecoderLayer
+from constructions.networks.feed_forward import FeedForward
+from constructions.networks.head import Head
+from constructions.networks.layer import Layer
+from constructions.networks.stream import ResidualStream
+from constructions.networks.table import LayerTable, layer_table
 from constructions.turing.layers import (
-    LayerPlan,
     choice_layers,
     copy_layer,
     head_layers,
@@ -34,14 +37,14 @@ from constructions.turing.layers import (
     transition_layers,
     visited_layer,
 )
-from constructions.turing.layout import Integers, TuringLayout
+from constructions.turing.layout import Integers, TuringLayout, rounding_layers
 from constructions.turing.machine import LEFT_ENDS, LeftEnd, TuringMachine
 from numerics.exact.systems import Array
 
 if TYPE_CHECKING:
     import torch
 
-    from constructions.turing.evaluators.torch import TorchTuringTransformer
+    from constructions.turing.evaluators.torch import TuringModule
 
 THIRD = fmpq(1, 3)
 
@@ -50,7 +53,7 @@ LARGEST_WEIGHTS = 16 * 2**30
 
 
 @dataclass(frozen=True, eq=False)
-class TuringTransformer:
+class TuringTransformer(Layer):
     """A compiled machine: weights over named coordinates, and the rules of its positions.
 
     Attributes:
@@ -84,12 +87,6 @@ class TuringTransformer:
         """The width w = 2d of the feed-forward layers: the rounding needs two hidden units per coordinate."""
         return 2 * self.layout.width
 
-    @property
-    def one_norm(self) -> Any:
-        """The sum of the absolute values of all weights."""
-        ends = sum(int(np.abs(array).sum()) for array in (self.embedding, self.start, self.classifier))
-        return sum((layer.one_norm for layer in self.layers), start=ends)
-
     def beta(self, time: int) -> Integers:
         """The positional encoding of a time step, shape (d,): Bin(time) in `pos1`."""
         return self.layout.vector({"pos1": self.layout.binary(time)})
@@ -98,8 +95,17 @@ class TuringTransformer:
         """The encoder's outputs, shape (m, d), for a word of m symbol indices; symbol j stands at cell start_cell + j.
 
         Raises:
-            ValueError: if the word is longer than the encoding allows, or has a number that is no symbol.
+            ValueError: as `check_word`.
         """
+        self.check_word(word)
+        result = np.zeros((len(word), self.layout.width), dtype=self.embedding.dtype)
+        for j, symbol in enumerate(word):
+            result[j] = self.embedding[symbol]
+            result[j, self.layout.stream["pos1"]] = self.layout.binary(self.start_cell + j)
+        return result
+
+    def check_word(self, word: Sequence[int]) -> None:
+        """ValueError if the word is longer than the encoding allows, or has a number that is no symbol."""
         if len(word) > self.max_length and not self.wraps:
             raise ValueError(
                 f"The input has {len(word)} symbols, but the machine was compiled for at most {self.max_length} "
@@ -108,19 +114,46 @@ class TuringTransformer:
         count = self.layout.symbols
         if foreign := sorted({a for a in word if not (isinstance(a, int | np.integer) and 0 <= a < count)}):
             raise ValueError(f"Symbols are the integers 0, ..., {count - 1}, but the input holds {foreign[:5]}.")
-        result = np.zeros((len(word), self.layout.width), dtype=self.embedding.dtype)
-        for j, symbol in enumerate(word):
-            result[j] = self.embedding[symbol]
-            result[j, self.layout.stream["pos1"]] = self.layout.binary(self.start_cell + j)
-        return result
 
-    def to_torch(self, *, dtype: torch.dtype | None = None, softmax: float | None = None) -> TorchTuringTransformer:
-        """The torch module with the same weights as parameters; see
-        `constructions.turing.evaluators.torch.turing_module`.
+    def softened(self, sharpness: float) -> TuringTransformer:
+        """The transformer with softmax attention, of this sharpness (inverse temperature), for the hard maximum.
+
+        Raises:
+            ValueError: for a sharpness that is not positive.
         """
-        from constructions.turing.evaluators.torch import turing_module  # torch is slow to import
 
-        return turing_module(self, dtype=dtype, softmax=softmax)
+        def soft(head: Head | None) -> Head | None:
+            return None if head is None else replace(head, weigh="softmax", sharpness=sharpness)
+
+        layers = (
+            replace(layer, self_attention=soft(layer.self_attention), cross_attention=soft(layer.cross_attention))
+            for layer in self.layers
+        )
+        return replace(self, layers=tuple(layers))
+
+    def table(self) -> LayerTable:
+        """What every layer reads, writes and drops, and its norms, read off the weights.
+
+        The further columns are to what the layer attends, the 1-norms of its attention, of the first ReLU layer ("map")
+        and of the others ("rounding"), and the operator norms of its ReLU layers.
+        """
+        columns: dict[str, Callable[[DecoderLayer], Any]] = {
+            "attends to": lambda layer: layer.attends_to,
+            "attention": lambda layer: sum((head.one_norm for head in layer.attentions()), start=0),
+            "map": lambda layer: layer.feed_forward.layers[0].one_norm,
+            "rounding": lambda layer: sum((part.one_norm for part in layer.feed_forward.layers[1:]), start=0),
+            "operator norms": lambda layer: layer.feed_forward.operator_norms,
+        }
+        return layer_table(self.layout.stream, self.layers, [layer.name for layer in self.layers], columns=columns)
+
+    def to_torch(self, *, dtype: torch.dtype | None = None, stream: ResidualStream | None = None) -> TuringModule:
+        """The torch module with the same weights as parameters, float64 by default.
+
+        With the ``stream`` of the layout it prints the names of what its layers read and write.
+        """
+        from constructions.turing.evaluators.torch import TuringModule  # torch is slow to import
+
+        return TuringModule(self, dtype, stream)
 
 
 def needed_bits(steps: int, left_end: LeftEnd = "refuse", max_length: int = 0) -> int:
@@ -162,22 +195,10 @@ def compile_turing_machine(
             or more than 16 GiB of weights.
     """
     rule = machine.left_end if left_end is None else left_end
-    if rule not in LEFT_ENDS:
-        raise ValueError(f"left_end is one of {', '.join(LEFT_ENDS)}, not {rule!r}.")
-    for name, number, least in (("steps", steps, 1), ("max_length", max_length, 0), ("bits", bits, 1)):
-        if number is not None and (not isinstance(number, int) or isinstance(number, bool) or number < least):
-            raise ValueError(f"{name} must be an integer >= {least}, not {number!r}.")
-    needed = needed_bits(steps, rule, max_length or 0)
-    P = needed if bits is None else bits
-    if needed > P and not wrap:
-        raise ValueError(
-            f"{steps} steps on inputs of up to {max_length or 0} symbols with left_end={rule!r} need {needed} bits of "
-            f"position, not {P}; wrap=True computes modulo 2^{P} nevertheless."
-        )
-    start = _start_cell(steps, rule)
+    P = _checked_bits(steps, rule, max_length, bits, wrap)
     layout = TuringLayout(len(machine.states) + 1, len(machine.symbols), P)
     _refuse_size(layout)
-    plans = _plans(layout, machine, stay=rule == "stay")
+    start, rounding = _start_cell(steps, rule), rounding_layers(layout.width, threshold)
     first = {"st": np.eye(layout.states)[-1], "sym1": np.eye(layout.symbols)[machine.blank]}
     output = [int(z in machine.accept) - int(z in machine.reject) for z in range(len(machine.states))]
     return TuringTransformer(
@@ -191,13 +212,24 @@ def compile_turing_machine(
         embedding=layout.stream.rows(layout.symbols, {"sym1": np.eye(layout.symbols)}).astype(np.int64),
         start=layout.vector({**first, "pos2": layout.binary(start - 1)}),
         classifier=layout.vector({"st": [*output, 0]}),
-        layers=tuple(
-            DecoderLayer(
-                plan.name, layout.rounded(plan.functional, threshold), plan.self_attention, plan.cross_attention
-            )
-            for plan in plans
-        ),
+        layers=tuple(_rounded(layer, rounding) for layer in _layers(layout, machine, stay=rule == "stay")),
     )
+
+
+def _checked_bits(steps: int, rule: LeftEnd, max_length: int | None, bits: int | None, wrap: bool) -> int:
+    """The number of position bits. Raises ValueError as `compile_turing_machine`."""
+    if rule not in LEFT_ENDS:
+        raise ValueError(f"left_end is one of {', '.join(LEFT_ENDS)}, not {rule!r}.")
+    for name, number, least in (("steps", steps, 1), ("max_length", max_length, 0), ("bits", bits, 1)):
+        if number is not None and (not isinstance(number, int) or isinstance(number, bool) or number < least):
+            raise ValueError(f"{name} must be an integer >= {least}, not {number!r}.")
+    needed = needed_bits(steps, rule, max_length or 0)
+    if bits is not None and needed > bits and not wrap:
+        raise ValueError(
+            f"{steps} steps on inputs of up to {max_length or 0} symbols with left_end={rule!r} need {needed} bits of "
+            f"position, not {bits}; wrap=True computes modulo 2^{bits} nevertheless."
+        )
+    return needed if bits is None else bits
 
 
 def _refuse_size(layout: TuringLayout) -> None:
@@ -215,7 +247,8 @@ def _start_cell(steps: int, left_end: LeftEnd) -> int:
     return steps + 1 if left_end == "two-way" else 1
 
 
-def _plans(layout: TuringLayout, machine: TuringMachine, stay: bool) -> list[LayerPlan]:
+def _layers(layout: TuringLayout, machine: TuringMachine, stay: bool) -> list[DecoderLayer]:
+    """The layers of all lemmas, without the rounding."""
     return [
         *transition_layers(layout, machine, machine.blank),
         *(left_end_layers(layout) if stay else []),
@@ -228,62 +261,5 @@ def _plans(layout: TuringLayout, machine: TuringMachine, stay: bool) -> list[Lay
     ]
 
 
-@dataclass(frozen=True)
-class LayerReport:
-    """What one layer reads and writes, and its norms.
-
-    Attributes:
-        number: from 1.
-        name: the lemma.
-        attention: "-", "self" or "encoder".
-        reads: blocks that the attention (query or memory) or the first ReLU layer reads, mere copies left out.
-        writes: blocks that the attention or the first ReLU layer writes, mere copies left out.
-        drops: blocks that the first ReLU layer sets to zero.
-        attention_norm, functional_norm, rounding_norm: 1-norms.
-        operator_norms: of the three ReLU layers' matrices.
-    """
-
-    number: int
-    name: str
-    attention: str
-    reads: tuple[str, ...]
-    writes: tuple[str, ...]
-    drops: tuple[str, ...]
-    attention_norm: Any
-    functional_norm: Any
-    rounding_norm: Any
-    operator_norms: tuple[float, ...]
-
-
-def layer_table(transformer: TuringTransformer) -> list[LayerReport]:
-    """The report of every layer, read off the weights."""
-    return [_report(transformer.layout, number, layer) for number, layer in enumerate(transformer.layers, start=1)]
-
-
-def _report(layout: TuringLayout, number: int, layer: DecoderLayer) -> LayerReport:
-    first, *rounding = layer.feed_forward.layers
-    off_diagonal = first.weight - np.diag(np.diag(first.weight))
-    reads, writes = off_diagonal.any(axis=1), off_diagonal.any(axis=0) | (first.bias != 0)
-    for head in layer.attentions():
-        reads |= (head.query.weight != 0).any(axis=1) | (head.key.weight != 0).any(axis=1)
-        reads |= (head.value.weight != 0).any(axis=1)
-        writes |= (head.value.weight != 0).any(axis=0) | (head.value.bias != 0) | (head.null_value != 0)
-    kept = first.weight.any(axis=0) | (first.bias != 0)
-    attention = "self" if layer.self_attention else "encoder" if layer.cross_attention else "-"
-    return LayerReport(
-        number=number,
-        name=layer.name,
-        attention=attention,
-        reads=_blocks(layout, reads),
-        writes=_blocks(layout, writes),
-        drops=tuple(name for name in layout.stream.sizes if not kept[layout.stream[name]].any()),
-        attention_norm=sum((head.one_norm for head in layer.attentions()), start=0),
-        functional_norm=first.one_norm,
-        rounding_norm=sum((part.one_norm for part in rounding), start=0),
-        operator_norms=layer.feed_forward.operator_norms,
-    )
-
-
-def _blocks(layout: TuringLayout, marked: ArrayLike) -> tuple[str, ...]:
-    coordinates = np.asarray(marked)
-    return tuple(name for name in layout.stream.sizes if coordinates[layout.stream[name]].any())
+def _rounded(layer: DecoderLayer, rounding: tuple[Affine, Affine]) -> DecoderLayer:
+    return replace(layer, feed_forward=FeedForward((*layer.feed_forward.layers, *rounding)))

@@ -25,9 +25,8 @@ from flint import fmpq
 from numpy.typing import ArrayLike, NDArray
 
 from constructions.networks.affine import Affine
-from constructions.networks.decoder import DecoderAttention
-from constructions.networks.feed_forward import FeedForward
-from constructions.networks.stream import ResidualStream
+from constructions.networks.head import Head
+from constructions.networks.stream import Directions, Place, ResidualStream
 
 Integers = NDArray[np.int64]
 
@@ -60,64 +59,58 @@ class TuringLayout:
         """The last P binary digits of a number, most significant first: Bin(number) if it is below 2^P."""
         return np.array([number >> (self.bits - 1 - j) & 1 for j in range(self.bits)], dtype=np.int64)
 
-    def vector(self, blocks: Mapping[str, ArrayLike]) -> Integers:
-        """The vector with the given blocks, else 0."""
+    def vector(self, blocks: Mapping[str, ArrayLike] | Mapping[Directions, ArrayLike]) -> Integers:
+        """The vector with the given entries, by block or by directions, else 0."""
         return self.stream.rows(1, blocks)[0].astype(np.int64)
 
     def affine(
         self,
-        blocks: Mapping[tuple[str, str], ArrayLike],
-        bias: Mapping[str, ArrayLike] | None = None,
+        blocks: Mapping[tuple[Place, Place], ArrayLike],
+        bias: Mapping[str, ArrayLike] | Mapping[Directions, ArrayLike] | None = None,
         copies: Iterable[str] = (),
     ) -> Affine:
         """The integer map that adds blocks[source, target] and the bias, and copies whole blocks; all else is 0."""
-        matrix = self.stream.matrix(blocks).astype(np.int64)
-        for name in copies:
-            matrix[self.stream[name], self.stream[name]] += np.eye(self.stream.sizes[name], dtype=np.int64)
-        return Affine(matrix, self.vector(bias or {}))
-
-    def one(self, source: str, row: int, target: str, column: int) -> Integers:
-        """The block with a single 1: coordinate ``row`` of the source goes to coordinate ``column`` of the target."""
-        block = np.zeros((self.stream.sizes[source], self.stream.sizes[target]), dtype=np.int64)
-        block[row, column] = 1
-        return block
+        copied = [self.stream.directions(name) for name in copies]
+        eyes = {(part, part): np.eye(len(part), dtype=np.int64) for part in copied}
+        return Affine(self.stream.matrix({**blocks, **eyes}).astype(np.int64), self.vector(bias or {}))
 
     def match(
-        self,
-        codes: Iterable[tuple[str, str, int]],
-        value: Affine,
-        guessed: str | None = None,
-    ) -> DecoderAttention:
-        """Attention to the tokens whose codes equal the query's; the null pair wins where none does.
+        self, compared: Iterable[tuple[Directions, Directions]], value: Affine, one: Directions | None = None
+    ) -> Head:
+        """Attention to the tokens whose digits equal the query's; the null pair, of value 0, wins where none does.
 
-        Query and keys are the +-1 codes 2 b - 1 of binary blocks, so that D matching digits score D and every wrong one
-        costs 2; the null key scores D - 1.
+        Query and keys hold the digits b as the signs 2 b - 1. On a stream of bits D matching digits score D, every
+        wrong one costs 2, and the null pair scores D - 1. So all scores are integers: they tie or differ by at least 1,
+        which is the `gap` of the head.
 
         Args:
-            codes: triples (block of the query, block of the key, n): their first n digits are compared.
+            compared: pairs (digits of the query, digits of the key), of equal lengths.
             value: what the attended tokens add.
-            guessed: if given, the digit of this block of the key that follows the last code must be 1.
+            one: if given, a digit of the key that must be 1, whatever the query.
         """
-        pairs = list(codes)
-        digits = sum(n for _, _, n in pairs) + (guessed is not None)
-        query, key = (np.zeros((self.width, digits + 1), dtype=np.int64) for _ in range(2))
-        column = 0
-        for source, target, n in pairs:
-            rows = np.arange(n)
-            query[self.stream[source].start + rows, column + rows] = 2
-            key[self.stream[target].start + rows, column + rows] = 2
-            column += n
-        query_bias, key_bias = (np.array([-1] * digits + [last], dtype=np.int64) for last in (1, 0))
-        if guessed is not None:
-            key[self.stream[guessed].start + pairs[-1][2], column] = 2
-            query_bias[column] = 1
-        null = np.array([0] * digits + [digits - 1], dtype=np.int64)
-        nothing = np.zeros(self.width, dtype=np.int64)
-        return DecoderAttention(Affine(query, query_bias), Affine(key, key_bias), value, null, nothing)
+        pairs = [pair for pair in compared if len(pair[0])]
+        sizes = {f"digits {number}": len(mine) for number, (mine, _) in enumerate(pairs)}
+        codes = ResidualStream({**sizes, **({} if one is None else {"one": 1}), "null": 1})
+        signs = {codes.directions(name): pair for name, pair in zip(sizes, pairs, strict=True)}
+        query = {(mine, code): 2 * np.eye(len(code), dtype=np.int64) for code, (mine, _) in signs.items()}
+        key = {(theirs, code): 2 * np.eye(len(code), dtype=np.int64) for code, (_, theirs) in signs.items()}
+        if one is not None:
+            key[one, codes.directions("one")] = np.array([[2]])
+        digits = codes.width - 1
 
-    def rounded(self, first: Affine, threshold: fmpq) -> FeedForward:
-        """The three ReLU layers relu(z W + b) and the rounding of every coordinate; see `rounding_layers`."""
-        return FeedForward((first, *rounding_layers(self.width, threshold)))
+        def mapped(blocks: Mapping[tuple[Directions, Directions], ArrayLike], bias: dict[str, int]) -> Affine:
+            constants = dict.fromkeys(codes.sizes, -1) | bias
+            weight = self.stream.matrix(blocks, into=codes)
+            return Affine(weight.astype(np.int64), codes.rows(1, constants)[0].astype(np.int64))
+
+        return Head(
+            query=mapped(query, {"null": 1} if one is None else {"null": 1, "one": 1}),
+            key=mapped(key, {"null": 0}),
+            value=value,
+            weigh="hardmax",
+            null=(codes.rows(1, {"null": digits - 1})[0].astype(np.int64), np.zeros(self.width, dtype=np.int64)),
+            gap=1,
+        )
 
 
 def rounding_layers(width: int, threshold: fmpq) -> tuple[Affine, Affine]:

@@ -16,11 +16,10 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from constructions.turing.compiler import TuringTransformer, compile_turing_machine, needed_bits
-from constructions.turing.evaluators.dense import dense_memory, run_dense
-from constructions.turing.evaluators.exact import exact_memory, run_exact
-from constructions.turing.evaluators.indexed import advance_indexed, refuse_index, start_indexed
-from constructions.turing.evaluators.run import MEMORY_LIMIT, TransformerRun, check_memory
-from constructions.turing.evaluators.sessions import Outcome, VerificationError, indexed_session, initial_outcome
+from constructions.turing.evaluators.indexed import advance_indexed, start_indexed
+from constructions.turing.evaluators.memory import refuse_index
+from constructions.turing.evaluators.registry import EVALUATORS
+from constructions.turing.evaluators.sessions import Outcome, VerificationError, indexed_session, outcome_of
 from constructions.turing.invariants import violations
 from constructions.turing.layout import TuringLayout
 from constructions.turing.machine import LEFT_ENDS, NAMED_MACHINES, LeftEnd
@@ -123,10 +122,8 @@ def _refuse_early(
         raise ValueError("--checkpoint works with the indexed evaluator only.")
     if file is not None and (not file.parent.is_dir() or file.is_dir() or not os.access(file.parent, os.W_OK)):
         raise ValueError(f"{file} cannot be written: name a file in a writable directory.")
-    if evaluator is not Evaluator.INDEXED:
-        exact = evaluator is Evaluator.EXACT
-        needed = exact_memory(transformer, hidden=True) if exact else dense_memory(transformer, 1, hidden=True)
-        check_memory(needed, MEMORY_LIMIT, steps, 1, evaluator)
+    if evaluator is not Evaluator.INDEXED:  # which runs in chunks and has been refused by the bytes of its index
+        EVALUATORS[evaluator].require_memory(transformer, hidden=True)
     if transformer.left_end == "refuse":
         machine = transformer.machine
         tape = new_tape(word, start=machine.start, blank=machine.blank)
@@ -162,14 +159,7 @@ def _whole(
     """All T steps at once; steps after the machine has halted are dropped."""
     keep, began = verify or trace > 0, time.perf_counter()
     with err.status(f"running {transformer.steps} steps in the {evaluator} evaluator"):
-        if evaluator is Evaluator.EXACT:
-            run = run_exact(transformer, word, hidden=keep)
-        elif evaluator is Evaluator.TORCH:
-            from constructions.turing.evaluators.torch import run_torch, turing_module  # torch is slow to import
-
-            run = run_torch(turing_module(transformer), [word], hidden=keep)
-        else:
-            run = run_dense(transformer, [word], hidden=keep)
+        run = EVALUATORS[evaluator].run(transformer, [word], hidden=keep)
     seconds = time.perf_counter() - began
     if verify and run.hidden is not None:
         tolerance = 0.0 if evaluator is Evaluator.EXACT else TOLERANCE
@@ -179,16 +169,7 @@ def _whole(
                 f"Layer {where.layer} at time {where.time}: {where.block}[{where.index}] is {where.found}, "
                 f"not {where.expected}."
             )
-    outcome = _outcome(transformer, word, run)
+    outcome = outcome_of(transformer, word, run)
     outcome.seconds = seconds
     pictures = None if not trace or run.hidden is None else np.rint(run.hidden[0, : trace + 1].astype(float))
     return outcome, pictures
-
-
-def _outcome(transformer: TuringTransformer, word: tuple[int, ...], run: TransformerRun) -> Outcome:
-    outcome = initial_outcome(transformer.machine, word)
-    terminal = np.isin(run.states[0], list(transformer.machine.terminal))
-    last = int(terminal.argmax()) if terminal.any() else transformer.steps
-    heads = run.heads[0] - transformer.start_cell
-    outcome.extend(run.states[0, 1 : last + 1], run.symbols[0, 1 : last + 1], heads[1 : last + 1])
-    return outcome

@@ -146,10 +146,10 @@ def batched_product(a: Array, b: Array) -> Array:
 
 def matrix_product(a: Array, b: Array) -> Array:
     """a @ b for matrices: exactly for exact numbers, else as NumPy multiplies."""
-    if number_system([a, b]) == "exact":
-        return exact_matmul(a, b)
-    with np.errstate(over="ignore", invalid="ignore"):  # a head refuses scores that are not finite
-        return np.matmul(a, b)
+    if a.dtype == np.float64 == b.dtype:  # the usual case: no look at the entries
+        with np.errstate(over="ignore", invalid="ignore"):  # a head refuses scores that are not finite
+            return a.dot(b) if a.ndim == b.ndim == 2 else np.matmul(a, b)
+    return exact_matmul(a, b) if number_system([a, b]) == "exact" else np.matmul(a, b)
 
 
 def _types(array: Array) -> set[type]:

@@ -261,6 +261,46 @@ def _add_position(h: Ints, coordinates: Ints, t: int) -> int:
 
 
 @njit(cache=True)
+def _remember(
+    h: Ints,
+    t: int,
+    place_at: Ints,
+    payload_at: Ints,
+    last: NDArray[np.int32],
+    previous: NDArray[np.int32],
+    payload: NDArray[np.uint8] | NDArray[np.uint64],
+) -> None:
+    """Put the token of the time t into the index."""
+    place, stored = _code(h, place_at), 0
+    previous[t], last[place] = last[place], t
+    for r in range(len(payload_at)):
+        stored |= h[payload_at[r]] << r
+    payload[t] = stored
+
+
+@njit(cache=True)
+def _attend(
+    code: Ints,
+    at: int,
+    h: Ints,
+    t: int,
+    places: int,
+    times: int,
+    last: NDArray[np.int32],
+    previous: NDArray[np.int32],
+    payload: NDArray[np.uint8] | NDArray[np.uint64],
+) -> tuple[int, int, int, int]:
+    """Self-attention at the time t: a fault or 0, its coordinate or -1, the links followed, and the position."""
+    match, links, at = _search(code, at, h, places, times, last, previous)
+    if t == 0:
+        match = 0  # nothing has been seen but the null pair
+    if match < 0:
+        return -match, -1, links, at
+    wrong, at = _add_values(code, at, h, int(payload[match]), match > 0)
+    return (2 if wrong >= 0 else 0), wrong, links, at
+
+
+@njit(cache=True)
 def run_decoder(
     program: DecoderProgram,
     cross: CrossIndex,
@@ -291,9 +331,9 @@ def run_decoder(
     keys, cross_values = cross
     last, previous, payload = index
     state_at, symbol_at, head_at, visit_at, visit_layer = readout
-    states, symbols, places, visits, trace = records
+    states, symbols, heads, visits, trace = records
     new, unit = np.zeros(2 * len(h), np.int64), np.zeros(4 * len(h), np.int64)
-    walked, steps = 0, len(states)
+    walked, steps, places, times = 0, len(states), len(place_at), len(time_at)
     for n in range(steps):
         t, at = time + n, 0
         wrong = _add_position(h, time_at, t)
@@ -305,23 +345,13 @@ def run_decoder(
             if layer == index_layer and t > 0:
                 if _code(h, time_at) != t:
                     return n, 5, layer, -1, walked
-                place = _code(h, place_at)
-                previous[t], last[place] = last[place], t
-                stored = 0
-                for r in range(len(payload_at)):
-                    stored |= h[payload_at[r]] << r
-                payload[t] = stored
+                _remember(h, t, place_at, payload_at, last, previous, payload)
             at += 1
             if code[at - 1]:
-                match, links, at = _search(code, at, h, len(place_at), len(time_at), last, previous)
-                if t == 0:
-                    match = 0  # nothing has been seen but the null pair
-                if match < 0:
-                    return n, -match, layer, -1, walked
+                fault, wrong, links, at = _attend(code, at, h, t, places, times, last, previous, payload)
                 walked += links
-                wrong, at = _add_values(code, at, h, int(payload[match]), match > 0)
-                if wrong >= 0:
-                    return n, 2, layer, wrong, walked
+                if fault:
+                    return n, fault, layer, wrong, walked
             at += 1
             if code[at - 1]:
                 fault, wrong, at = _look_up(code, at, h, cross_bits, keys, cross_values)
@@ -335,7 +365,7 @@ def run_decoder(
             if len(trace):
                 trace[n, layer, 1] = h
         states[n], symbols[n] = _single(h, state_at), _single(h, symbol_at)
-        places[n] = _code(h, head_at)
+        heads[n] = _code(h, head_at)
         if states[n] >= 0 and stop[states[n]]:
             return n + 1, 0, 0, -1, walked
     return steps, 0, 0, -1, walked

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from constructions.turing.compiler import compile_turing_machine
-from constructions.turing.evaluators.dense import dense_memory, run_dense
-from constructions.turing.evaluators.indexed import advance_indexed, indexed_memory, start_indexed
+from constructions.turing.evaluators.indexed import advance_indexed, start_indexed
+from constructions.turing.evaluators.memory import index_memory
+from constructions.turing.evaluators.registry import DENSE
 from constructions.turing.machine import BUSY_BEAVERS, busy_beaver
 from numerics.turing.simulator import advance, new_tape
 
@@ -41,9 +42,9 @@ def test_indexed_steps_of_the_fifth_busy_beaver(benchmark, steps):
 def test_dense_steps_of_the_fifth_busy_beaver(benchmark, steps):
     machine = busy_beaver(5)
     transformer = compile_turing_machine(machine, steps)
-    run = benchmark.pedantic(run_dense, (transformer, [()]), rounds=1)
+    run = benchmark.pedantic(DENSE.run, (transformer, [()]), rounds=1)
     assert run.states[0, 1:].tolist() == advance(new_tape(()), machine.arrays(), steps).states.tolist()
-    seconds, memory = benchmark.stats.stats.min, dense_memory(transformer, 1)
+    seconds, memory = benchmark.stats.stats.min, DENSE.memory(transformer)
     print(f"\ndense, T = {steps}: {seconds:.2f} s, {seconds / steps * 1e6:.0f} us and {memory // steps} bytes per step")
 
 
@@ -68,5 +69,5 @@ def test_fifth_busy_beaver_halts(benchmark, effort):
     print(f"\nfifth busy beaver: {run.time - 1} steps in {seconds:.0f} s, {memory:.2f} GiB resident")
     assert run.time - 1 == FIFTH
     assert run.walked == 0
-    assert indexed_memory(transformer) < 16 * 2**30
+    assert index_memory(transformer.steps, transformer.layout) < 16 * 2**30
     assert memory < 16

@@ -5,7 +5,7 @@ import pytest
 
 import lemmata as lm
 from constructions.turing.compiler import compile_turing_machine
-from constructions.turing.evaluators.dense import run_dense
+from constructions.turing.evaluators.registry import EVALUATORS
 from constructions.turing.machine import busy_beaver, palindrome_machine
 
 RULES = {("s", a): ("yes" if a == "1" else "no", a, "R") for a in "_12"}
@@ -41,14 +41,12 @@ def test_all_evaluators_give_the_run_of_the_simulator():
     transformer = lm.compile_machine("palindromes", 12)
     reference = lm.reference_run(transformer, "aba")
     assert reference.heads == lm.reference_run(transformer, transformer.machine.encode("aba")).heads
-    for evaluator in ("dense", "exact", "torch"):
+    for evaluator in ("dense", "exact", "torch", "indexed"):
         run = lm.run_machine(transformer, "aba", evaluator, hidden=True)
         assert (run.heads[0] - transformer.start_cell).tolist() == reference.heads
         assert run.states[0].tolist() == reference.states
-        tolerance = 0.0 if evaluator == "exact" else 1e-6
+        tolerance = 0.0 if evaluator in ("exact", "indexed") else 1e-6
         assert lm.violations(transformer, "aba", run.hidden[0], tolerance=tolerance) == []
-    indexed = lm.run_machine(transformer, "aba", "indexed")
-    assert (indexed.heads - transformer.start_cell).tolist() == reference.heads
     hidden = lm.run_machine(transformer, "aba", "exact", hidden=True).hidden[0]
     hidden[3, 0, 0] += 1
     [violation] = lm.violations(transformer, "aba", hidden)
@@ -60,7 +58,8 @@ def test_words_are_texts_or_numbers_one_or_many():
     one, many = lm.run_machine(transformer, "abba"), lm.run_machine(transformer, ["abba", (1, 2), ""])
     assert one.predictions.shape == (1,)
     assert np.sign(many.predictions).tolist() == [1, -1, 1]
-    assert (many.states == run_dense(transformer, [(1, 2, 2, 1), (1, 2), ()]).states).all()
+    for evaluator in EVALUATORS.values():
+        assert (many.states == evaluator.run(transformer, [(1, 2, 2, 1), (1, 2), ()]).states).all()
     assert lm.run_machine(transformer, (1, 2, 2, 1)).predictions == one.predictions
     assert lm.run_machine(lm.compile_machine("bb2", 6)).states.shape == (1, 7)
 
@@ -69,9 +68,8 @@ def test_words_are_texts_or_numbers_one_or_many():
     ("arguments", "options", "message"),
     [
         (("a", "sparse"), {}, "There is no evaluator 'sparse'"),
-        (("a", "exact"), {"softmax": 3.0}, "by the dense evaluator, not by exact"),
-        (("a", "indexed"), {"hidden": True}, "keeps no hidden layers"),
-        ((["a", "b"], "exact"), {}, "one word at a time, not 2"),
+        (("a", "exact"), {"softmax": 3.0}, "The exact evaluator has hard attention only"),
+        (("a", "indexed"), {"softmax": 3.0}, "The indexed evaluator answers hard attention only"),
         (("c",), {}, "no symbol of"),
     ],
 )

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constructions.networks.affine import Affine
-from constructions.networks.decoder import DecoderAttention, DecoderLayer
+from constructions.networks.decoder import DecoderLayer
+from constructions.networks.head import Head
 from constructions.turing.compiler import TuringTransformer, compile_turing_machine
 from constructions.turing.machine import TuringMachine, random_machine
 
@@ -39,7 +40,7 @@ def functional(transformer: TuringTransformer, names: list[str], z: Integers) ->
     return z
 
 
-def attended(head: DecoderAttention, z: Integers, memory: Integers) -> tuple[list[Fraction], int, list[int]]:
+def attended(head: Head, z: Integers, memory: Integers) -> tuple[list[Fraction], int, list[int]]:
     """What the head adds to z; the gap below the largest score; the tied indices (0 is the null pair)."""
     query = _affine(head.query, z)
     scores = [query @ head.null_key, *(_affine(head.key, memory) @ query).tolist()]
@@ -50,13 +51,13 @@ def attended(head: DecoderAttention, z: Integers, memory: Integers) -> tuple[lis
     return mean, max(scores) - max(below) if below else 0, tied
 
 
-def bilinear_form(head: DecoderAttention) -> Integers:
+def bilinear_form(head: Head) -> Integers:
     """The matrix M with <query(z), key(m)> = (z, 1) M (m, 1)^T, shape (d + 1, d + 1)."""
     query, key = (np.vstack([part.weight, part.bias]) for part in (head.query, head.key))
     return query @ key.T
 
 
-def null_form(head: DecoderAttention) -> Integers:
+def null_form(head: Head) -> Integers:
     """The vector v with <query(z), K_0> = <(z, 1), v>, shape (d + 1,)."""
     return np.vstack([head.query.weight, head.query.bias]) @ head.null_key
 

@@ -17,7 +17,7 @@ import pytest
 import sympy as sp
 
 from constructions.networks.affine import Affine
-from constructions.networks.decoder import DecoderAttention
+from constructions.networks.head import Head
 from constructions.turing.compiler import TuringTransformer
 from constructions.turing.layout import TuringLayout
 from theorems.evidence import check, counterexample
@@ -35,7 +35,7 @@ from theorems.turing.compiled_layers import (
 BITS = range(1, 9)
 
 
-def _head(transformer: TuringTransformer, name: str) -> DecoderAttention:
+def _head(transformer: TuringTransformer, name: str) -> Head:
     layer = layer_named(transformer, name)
     (head,) = layer.attentions()
     assert (layer.cross_attention is head) == (name == "C.7")

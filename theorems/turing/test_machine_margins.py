@@ -16,7 +16,7 @@ import pytest
 from certificates.margins.turing import machine_margin_bound, run_facts
 from certificates.margins.turing_attack import null_key_flip, predictions, random_perturbations, worst_prediction
 from constructions.turing.compiler import compile_turing_machine
-from constructions.turing.evaluators.dense import run_dense
+from constructions.turing.evaluators.registry import DENSE
 from constructions.turing.machine import busy_beaver, machine_from_table, palindrome_machine
 from theorems.evidence import check
 
@@ -102,7 +102,7 @@ def test_no_random_perturbation_of_all_layers_at_the_certified_bound_flips(name,
     """
     machine, T, words = TARGETS[name]
     transformer = compile_turing_machine(machine, T)
-    answers = np.rint(run_dense(transformer, words).predictions)
+    answers = np.rint(DENSE.run(transformer, words).predictions)
     assert set(np.abs(answers)) == {1}
     radius, count = float(machine_margin_bound(transformer).value), effort.pick(quick=quick, full=full)
     largest = 0.0

@@ -16,11 +16,10 @@ import pytest
 from flint import fmpq
 
 from constructions.networks.affine import Affine
-from constructions.networks.decoder import DecoderAttention
 from constructions.networks.feed_forward import FeedForward
-from constructions.turing.compiler import TuringTransformer, compile_turing_machine, layer_table
-from constructions.turing.evaluators.dense import float_layers, run_dense
-from constructions.turing.evaluators.exact import run_exact
+from constructions.networks.head import Head
+from constructions.turing.compiler import TuringTransformer, compile_turing_machine
+from constructions.turing.evaluators.registry import DENSE, EXACT
 from constructions.turing.evaluators.run import TransformerRun
 from constructions.turing.invariants import expected_hidden, reference_run, violations
 from constructions.turing.machine import (
@@ -31,6 +30,7 @@ from constructions.turing.machine import (
     palindrome_machine,
     random_machine,
 )
+from numerics.exact.numbers import to_float
 from theorems.evidence import check
 
 TOLERANCE = 1e-9
@@ -39,7 +39,7 @@ of at most 2P + 1 < 64 products below 64, and the rounding multiplies by 3: erro
 
 
 def _agrees_exactly(transformer: TuringTransformer, word: tuple[int, ...]) -> TransformerRun:
-    run = run_exact(transformer, word, hidden=True)
+    run = EXACT.run(transformer, [word], hidden=True)
     assert run.hidden is not None
     assert violations(transformer, word, run.hidden[0]) == []
     assert run.smallest_gap >= 1
@@ -48,7 +48,7 @@ def _agrees_exactly(transformer: TuringTransformer, word: tuple[int, ...]) -> Tr
 
 
 def _agrees_densely(transformer: TuringTransformer, words: Sequence[tuple[int, ...]]) -> None:
-    run = run_dense(transformer, words, hidden=True)
+    run = DENSE.run(transformer, words, hidden=True)
     assert run.hidden is not None
     assert run.smallest_gap >= 1 - TOLERANCE
     for b, word in enumerate(words):
@@ -128,7 +128,7 @@ def test_palindromes_are_recognised(effort) -> None:
     words = [word for length in range(longest + 1) for word in itertools.product((1, 2), repeat=length)]
     transformer = compile_turing_machine(machine, T)
     _agrees_densely(transformer, words)
-    answers = np.rint(run_dense(transformer, words).predictions)
+    answers = np.rint(DENSE.run(transformer, words).predictions)
     assert answers.tolist() == [1 if word == word[::-1] else -1 for word in words]
 
 
@@ -143,7 +143,7 @@ def test_halting_times_of_the_palindrome_machine() -> None:
         runs = [reference_run(transformer, word).states for word in words]
         latest.append(max(next(i for i, z in enumerate(run) if z in machine.terminal) for run in runs))
     assert latest == [3, 6, 10, 15, 21, 28]
-    run = run_dense(transformer, [(1,) * 6])
+    run = DENSE.run(transformer, [(1,) * 6])
     assert [z in machine.terminal for z in run.states[0].tolist()].index(True) == 28
 
 
@@ -167,7 +167,7 @@ def test_golden_trace_of_the_palindrome_machine() -> None:
     """The trace on aba, T = 24, written down by hand, and the last visits that the decoder finds (scr3 after C.5)."""
     machine = palindrome_machine()
     transformer = compile_turing_machine(machine, 24)
-    run = run_exact(transformer, machine.encode("aba"), hidden=True)
+    run = EXACT.run(transformer, [machine.encode("aba")], hidden=True)
     assert run.hidden is not None
     stream, P = transformer.layout.stream, transformer.layout.bits
     names = [layer.name for layer in transformer.layers]
@@ -217,15 +217,16 @@ def test_depth_width_and_norm(machine: TuringMachine, steps: int, width: int | N
 
 @check("turing:construction-assembled", grade="exact", target="printed", supporting=True)
 def test_table_of_layers_says_what_the_weights_do() -> None:
-    rows = {row.name: row for row in layer_table(compile_turing_machine(palindrome_machine(), 24))}
+    rows = {row.name: row for row in compile_turing_machine(palindrome_machine(), 24).table()}
     assert (rows["C.1a"].reads, rows["C.1a"].writes) == (("st", "sym1"), ("aux",))
     assert (rows["C.2c"].reads, rows["C.2c"].writes) == (("aux",), ("pos3",))
     assert (rows["C.4"].reads, rows["C.4"].writes) == (("pos2", "pos3"), ("scr4",))
     assert rows["C.6"].reads == ("sym2", "pos1", "pos2", "pos3", "scr3")
     assert "scr3" in rows["C.6"].drops
-    assert {row.attention for row in rows.values()} == {"-", "self", "encoder"}
-    assert [name for name, row in rows.items() if row.attention == "encoder"] == ["C.7"]
-    assert all(row.operator_norms[1:] == pytest.approx((2**0.5, 18**0.5), rel=1e-12) for row in rows.values())
+    assert {row.columns["attends to"] for row in rows.values()} == {"-", "self", "encoder"}
+    assert [name for name, row in rows.items() if row.columns["attends to"] == "encoder"] == ["C.7"]
+    norms = [row.columns["operator norms"] for row in rows.values()]
+    assert all(rounding == pytest.approx((2**0.5, 18**0.5), rel=1e-12) for _, *rounding in norms)
 
 
 # ---- negative controls
@@ -248,7 +249,7 @@ def _moved_weight(transformer: TuringTransformer, name: str, row: int, column: i
     return _with_layer(transformer, name, feed_forward=FeedForward((Affine(weight, first.bias), *rounding)))
 
 
-def _attention(transformer: TuringTransformer, name: str) -> DecoderAttention:
+def _attention(transformer: TuringTransformer, name: str) -> Head:
     head = _layer(transformer, name).self_attention
     assert head is not None
     return head
@@ -268,9 +269,10 @@ def _swapped_bits(transformer: TuringTransformer, name: str) -> TuringTransforme
 
 
 def _moved_null(transformer: TuringTransformer, name: str, by: int) -> TuringTransformer:
-    null = _attention(transformer, name).null_key.copy()
+    head = _attention(transformer, name)
+    null = head.null_key.copy()
     null[-1] += by
-    return _changed_head(transformer, name, null_key=null)
+    return _changed_head(transformer, name, null=(null, head.null_value))
 
 
 def _value_reads_time(transformer: TuringTransformer) -> TuringTransformer:
@@ -283,7 +285,7 @@ def _value_reads_time(transformer: TuringTransformer) -> TuringTransformer:
 
 def _found(transformer: TuringTransformer, faulty: TuringTransformer, word: tuple[int, ...]) -> list[str]:
     """The layers in which the invariants fail first."""
-    run = run_dense(faulty, [word], hidden=True)
+    run = DENSE.run(faulty, [word], hidden=True)
     assert run.hidden is not None
     return [v.layer for v in violations(transformer, word, run.hidden[0], tolerance=TOLERANCE)]
 
@@ -320,7 +322,7 @@ def test_codes_with_exchanged_digits_are_found() -> None:
             return super().beta(time)[swapped]
 
     faulty = Exchanged(**{name: getattr(transformer, name) for name in transformer.__dataclass_fields__})
-    run = run_dense(faulty, [(1, 2, 1)], hidden=True)
+    run = DENSE.run(faulty, [(1, 2, 1)], hidden=True)
     assert run.hidden is not None
     (first_found, *_) = violations(transformer, (1, 2, 1), run.hidden[0], tolerance=TOLERANCE)
     assert (first_found.layer, first_found.block, first_found.time) == ("C.1a", "pos1", 8)
@@ -352,23 +354,23 @@ def test_ties_may_be_broken_but_not_widened() -> None:
     transformer = compile_turing_machine(palindrome_machine(), 15)
     word = (1, 2, 2, 1)
 
-    def with_tie_width(width: float):
+    def with_gap(gap: float):
         return tuple(
-            replace(layer, self_attention=layer.self_attention and replace(layer.self_attention, tie_width=width))
-            for layer in float_layers(transformer)
+            replace(layer, self_attention=layer.self_attention and replace(layer.self_attention, gap=gap))
+            for layer in transformer.map(to_float).layers
         )
 
     broken = []
-    for layer in float_layers(transformer):
+    for layer in transformer.map(to_float).layers:
         head = layer.self_attention
         if head is not None:  # the second digit of the time breaks ties by less than the gap of 1
-            weight = np.hstack([head.key.weight, np.eye(head.width)[:, [transformer.layout.stream["pos1"].stop - 1]]])
+            weight = np.hstack([head.key.weight, np.eye(head.inputs)[:, [transformer.layout.stream["pos1"].stop - 1]]])
             query = Affine(np.pad(head.query.weight, ((0, 0), (0, 1))), np.append(head.query.bias, 0.25))
             key = Affine(weight, np.append(head.key.bias, 0.0))
-            head = replace(head, query=query, key=key, null_key=np.append(head.null_key, 0.0), tie_width=0.1)
+            head = replace(head, query=query, key=key, null=(np.append(head.null_key, 0.0), head.null_value), gap=0.2)
         broken.append(replace(layer, self_attention=head))
-    for layers, right in ((with_tie_width(0.5), True), (tuple(broken), True), (with_tie_width(1.5), False)):
-        run = run_dense(transformer, [word], hidden=True, layers=layers)
+    for layers, right in ((with_gap(1), True), (tuple(broken), True), (with_gap(3), False)):
+        run = DENSE.run(replace(transformer, layers=layers), [word], hidden=True)
         assert run.hidden is not None
         assert (not violations(transformer, word, run.hidden[0], tolerance=TOLERANCE)) == right
 

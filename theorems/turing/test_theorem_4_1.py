@@ -44,7 +44,7 @@ from certificates.margins.all_layer import operator_norm
 from certificates.margins.turing import machine_margin_bound, run_facts
 from certificates.margins.turing_attack import filled_layers, parameter_count, perturbed_layers, random_perturbations
 from constructions.turing.compiler import compile_turing_machine, needed_bits
-from constructions.turing.evaluators.exact import run_exact
+from constructions.turing.evaluators.registry import EXACT
 from constructions.turing.invariants import expected_hidden, reference_run
 from constructions.turing.machine import machine_from_table, palindrome_machine, random_machine
 from numerics.learning.covers import margin_sample_size
@@ -89,16 +89,16 @@ def test_the_printed_construction_does_not_compute_the_machine() -> None:
     assert [math.ceil(math.log2(T)) for T in (1, 2)] == [0, 1]
     printed = compile_turing_machine(first, 2, bits=1, wrap=True)
     corrected = compile_turing_machine(first, 2, max_length=len(long))
-    assert [run_exact(t, long).predictions[0] for t in (printed, corrected)] == [-1, 1]
+    assert [EXACT.run(t, [long]).predictions[0] for t in (printed, corrected)] == [-1, 1]
 
     layout = corrected.layout
     blind = replace(corrected, start=layout.vector({"st": np.eye(layout.states)[0], "sym1": np.eye(layout.symbols)[0]}))
-    answers = [[run_exact(t, word).predictions[0] for word in ((1, 2), (2, 1))] for t in (blind, corrected)]
+    answers = [[EXACT.run(t, [word]).predictions[0] for word in ((1, 2), (2, 1))] for t in (blind, corrected)]
     assert answers == [[-1, -1], [1, -1]]
 
     left = machine_from_table({**rules, **{("t", a): ("s", a, -1) for a in "_12"}}, start="t", **options)
     refused, stayed = (compile_turing_machine(left, 3, left_end=rule) for rule in ("refuse", "stay"))
-    assert [run_exact(t, (1, 2)).predictions[0] for t in (refused, stayed)] == [-1, 1]
+    assert [EXACT.run(t, [(1, 2)]).predictions[0] for t in (refused, stayed)] == [-1, 1]
 
 
 # ---- step 2: ones
@@ -228,10 +228,10 @@ def test_a_null_key_of_d_would_tie_with_tokens() -> None:
     null_value = head.null_value.copy()
     null_value[0] = 1
     faulty = [
-        replace(head, null_key=head.null_key + np.eye(len(head.null_key), dtype=int)[-1]),
-        replace(head, null_key=head.null_key - np.eye(len(head.null_key), dtype=int)[-1]),
+        replace(head, null=(head.null_key + np.eye(head.key_dimension, dtype=int)[-1], head.null_value)),
+        replace(head, null=(head.null_key - np.eye(head.key_dimension, dtype=int)[-1], head.null_value)),
         replace(head, key=replace(head.key, weight=key)),
-        replace(head, null_value=null_value),
+        replace(head, null=(head.null_key, null_value)),
     ]
     assert not any(map(_scores_by_digits, faulty))
 

@@ -14,10 +14,11 @@ import sympy as sp
 from flint import fmpq
 
 from constructions.networks.affine import Affine
-from constructions.networks.decoder import DecoderAttention, DecoderLayer, identity_attention
+from constructions.networks.decoder import DecoderLayer, identity_attention
+from constructions.networks.feed_forward import FeedForward
+from constructions.networks.head import Head
 from constructions.turing.compiler import TuringTransformer, compile_turing_machine, needed_bits
-from constructions.turing.evaluators.dense import run_dense
-from constructions.turing.evaluators.exact import run_exact
+from constructions.turing.evaluators.registry import DENSE, EXACT
 from constructions.turing.invariants import violations
 from constructions.turing.machine import (
     RIGHT,
@@ -49,7 +50,7 @@ def _linear(layer: Affine, z: Vector) -> Vector:
     return result
 
 
-def _attend(head: DecoderAttention, z: Vector, memory: Sequence[Vector]) -> Vector:
+def _attend(head: Head, z: Vector, memory: Sequence[Vector]) -> Vector:
     """Attn(h', (h_1..h_i)) = h' + the mean of v_j over the maximisers of tau_0, ..., tau_i."""
     query = _linear(head.query, z)
     keys = [_fractions(head.null_key), *(_linear(head.key, m) for m in memory)]
@@ -103,7 +104,7 @@ def test_forward_pass_is_the_printed_one(seed: int) -> None:
     transformer = compile_turing_machine(machine, 3, left_end=("refuse", "stay", "two-way")[seed])
     word = (1, 0, 1)[:seed]
     outputs = _decode(transformer, word, transformer.start + transformer.beta(0), 0)
-    exact, dense = run_exact(transformer, word, hidden=True), run_dense(transformer, [word], hidden=True)
+    exact, dense = EXACT.run(transformer, [word], hidden=True), DENSE.run(transformer, [word], hidden=True)
     assert exact.hidden is not None
     assert dense.hidden is not None
     assert np.array_equal(_fractions(exact.hidden[0, :, -1]), np.array(outputs, dtype=object))
@@ -117,10 +118,12 @@ def test_zero_attention_is_the_identity(tokens: int) -> None:
     """All scores tie at 0 and all values are 0, so that h' is returned, for any memory and any key dimension."""
     rng = np.random.default_rng(tokens)
     z, memory = as_exact(rng.integers(-9, 9, size=5)), as_exact(rng.integers(-9, 9, size=(tokens, 5)))
+    keep = FeedForward((Affine(np.eye(5, dtype=int)),), activations=("identity",))
     for keys in (1, 3):
         head = identity_attention(5, keys)
         assert head.one_norm == 0
-        assert head(z, memory).tolist() == z.tolist()
+        for own, cross in ((head, None), (None, head), (head, head)):
+            assert DecoderLayer("zero", own, cross, keep)(z[None], memory, memory)[0].tolist() == z.tolist()
 
 
 @check("turing:def-transformer", grade="exact", target="printed")
@@ -128,10 +131,11 @@ def test_self_attention_includes_the_time_itself_and_not_time_zero() -> None:
     """A head that copies a flag of the token of the same time: it finds it at time 1; at time 0 there is only null."""
     one, zero = np.ones((1, 1), dtype=int), np.zeros(1, dtype=int)
     copy = Affine(one, zero)
-    head = DecoderAttention(copy, copy, copy, zero, zero)
-    memory = np.array([[fmpq(3)]], dtype=object)
-    assert head(np.array([fmpq(1)], dtype=object), memory).tolist() == [4]
-    assert head(np.array([fmpq(1)], dtype=object), memory[:0]).tolist() == [1]
+    head = Head(copy, copy, copy, weigh="hardmax", null=(zero, zero))
+    layer = DecoderLayer("copy", head, None, FeedForward((copy,)))
+    z, memory = np.array([[fmpq(1)]], dtype=object), np.array([[fmpq(3)]], dtype=object)
+    assert layer(z, memory, memory[:0])[0].tolist() == [4]
+    assert layer(z, memory[:0], memory)[0].tolist() == [1]
 
 
 # ---- setup C.1: the base case (E2), the bits (E3), the width (E5), (C.3) (E7)
@@ -153,14 +157,14 @@ def test_constant_first_output_cannot_hold_the_first_symbol() -> None:
         answers = [_prediction(transformer, _decode(transformer, word, first, 1)[-1]) for word in words]
         assert answers == [1 if symbol == 1 else -1] * 2
     early = replace(transformer, start=layout.vector({"st": [1, 0, 0, 0], "sym1": np.eye(3)[0]}))
-    assert [run_exact(early, word).predictions[0] for word in words] == [-1, -1]
+    assert [EXACT.run(early, [word]).predictions[0] for word in words] == [-1, -1]
 
 
 @check("turing:setup-C.1", grade="exact", target="corrected")
 def test_extra_state_reads_the_first_symbol() -> None:
     """With z_pre and step 0: +1 on (1, 2), -1 on (2, 1) and on the empty input; o_0 is (z_init, x_1 or blank, 1)."""
     transformer = compile_turing_machine(_first_symbol_machine(), 3)
-    runs = [run_exact(transformer, word) for word in ((1, 2), (2, 1), ())]
+    runs = [EXACT.run(transformer, [word]) for word in ((1, 2), (2, 1), ())]
     assert [run.predictions[0] for run in runs] == [1, -1, -1]
     assert [(run.states[0, 0], run.symbols[0, 0], run.heads[0, 0]) for run in runs] == [(0, 1, 1), (0, 2, 1), (0, 0, 1)]
 
@@ -183,7 +187,7 @@ def test_printed_number_of_bits_is_too_small(record_property) -> None:
         enough = compile_turing_machine(_runner(), T)
         found = []
         for transformer in (printed, enough):
-            run = run_exact(transformer, (1, 0), hidden=True)
+            run = EXACT.run(transformer, [(1, 0)], hidden=True)
             assert run.hidden is not None
             found.append(bool(violations(transformer, (1, 0), run.hidden[0])))
         assert not found[1]
@@ -200,7 +204,7 @@ def test_long_input_gets_a_wrong_answer_with_few_bits() -> None:
     answers = []
     for bits in (1, 2, 3):
         transformer = compile_turing_machine(_first_symbol_machine(), 2, bits=bits, wrap=True)
-        answers.append(run_exact(transformer, word).predictions[0])
+        answers.append(EXACT.run(transformer, [word]).predictions[0])
     assert answers == [-1, 0, 1]
 
 
@@ -235,7 +239,7 @@ def test_time_code_of_the_next_input_is_that_of_the_next_time() -> None:
     transformer = compile_turing_machine(_runner(), 6)
     layout = transformer.layout
     where = layout.stream["pos1"]
-    outputs = run_exact(transformer, (), hidden=True).hidden
+    outputs = EXACT.run(transformer, [()], hidden=True).hidden
     assert outputs is not None
     for i in range(6):
         code = (outputs[0, i, -1] + transformer.beta(i + 1))[where].tolist()

@@ -12,8 +12,7 @@ from flint import fmpq
 
 from constructions.networks.affine import Affine
 from constructions.turing.compiler import TuringTransformer, compile_turing_machine
-from constructions.turing.evaluators.dense import run_dense
-from constructions.turing.evaluators.exact import run_exact
+from constructions.turing.evaluators.registry import DENSE, EXACT
 from constructions.turing.invariants import violations
 from constructions.turing.machine import palindrome_machine
 from numerics.exact.numbers import as_exact
@@ -67,10 +66,10 @@ def test_sharpness_that_suffices() -> None:
 
 def _smallest_sharpness(transformer: TuringTransformer, words: list[tuple[int, ...]], traces: bool) -> float:
     """By bisection to 0.01: the least b at which all invariants, or only states, symbols and heads, are right."""
-    reference = run_dense(transformer, words)
+    reference = DENSE.run(transformer, words)
 
     def right(b: float) -> bool:
-        run = run_dense(transformer, words, softmax=b, hidden=not traces)
+        run = DENSE.run(transformer.softened(b), words, hidden=not traces)
         if traces:
             same = (np.array_equal(getattr(run, n), getattr(reference, n)) for n in ("states", "symbols", "heads"))
             return all(same)
@@ -113,12 +112,12 @@ def test_tied_visits_make_perturbed_attention_discontinuous(record_property) -> 
     """
     transformer = compile_turing_machine(palindrome_machine(), 24)
     stream, names = transformer.layout.stream, [layer.name for layer in transformer.layers]
-    hidden = run_exact(transformer, (1, 2, 2, 1), hidden=True).hidden
+    hidden = EXACT.run(transformer, [(1, 2, 2, 1)], hidden=True).hidden
     assert hidden is not None
     head = transformer.layers[names.index("C.4")].self_attention
     assert head is not None
     memory = hidden[0, 1:10, names.index("C.4") - 1].copy()  # the inputs of the layer at the times 1, ..., 9
-    scores = head.scores(memory[-1], head.key(memory)).tolist()
+    (scores,) = head.scores(memory[-1:], head.key(memory)).tolist()
     assert [t for t, score in enumerate(scores) if score == max(scores)] == [2, 8]
 
     eps, flag = fmpq(1, 10), stream["scr4"].start
@@ -126,16 +125,16 @@ def test_tied_visits_make_perturbed_attention_discontinuous(record_property) -> 
     weight = head.value.weight.astype(object)
     weight[digit, flag] += eps
     perturbed = replace(head, value=Affine(weight, head.value.bias))
-    before = perturbed(memory[-1], memory)
+    before = perturbed(memory[-1:], memory)
     ratios = []
     for delta in (fmpq(1, 10**12), fmpq(1, 10**100)):
         moved = memory.copy()
         last = stream["pos2"].stop - 1
         sign = 1 if memory[7, last] else -1
         moved[7, last] += sign * delta  # the token of time 8 matches a little better
-        jump = perturbed(moved[-1], moved)[flag] - before[flag]
+        jump = perturbed(moved[-1:], moved)[0, flag] - before[0, flag]
         assert jump == eps / 2
-        assert head(moved[-1], moved)[flag] == head(memory[-1], memory)[flag]  # unperturbed: no jump
+        assert head(moved[-1:], moved)[0, flag] == head(memory[-1:], memory)[0, flag]  # unperturbed: no jump
         ratios.append(jump / delta)
     assert ratios == [fmpq(5 * 10**10), fmpq(5 * 10**98)]
     record_property("ratio", float(5 * 10**10))
@@ -156,11 +155,11 @@ def test_encoder_outputs_and_first_input_pass_through_no_correction() -> None:
     perturbed = replace(transformer, embedding=embedding, start=start)
     assert perturbed.encode(word)[0].max() == 1
     assert sorted(set(perturbed.encode(word).ravel().tolist())) == [0, 1 - fifth, 1]
-    run = run_exact(perturbed, word, hidden=True)
+    run = EXACT.run(perturbed, [word], hidden=True)
     assert run.hidden is not None
     assert set(run.hidden.ravel().tolist()) == {0, 1}
     assert not violations(transformer, word, run.hidden[0])
     embedding[1, transformer.layout.stream["sym1"].start + 1] -= fmpq(2, 5)  # 3/5 in all: beyond what rounding repairs
-    worse = run_exact(replace(transformer, embedding=embedding), word, hidden=True)
+    worse = EXACT.run(replace(transformer, embedding=embedding), [word], hidden=True)
     assert worse.hidden is not None
     assert violations(transformer, word, worse.hidden[0])[0].layer == "C.7"

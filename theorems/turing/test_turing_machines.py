@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from constructions.turing.compiler import compile_turing_machine
-from constructions.turing.evaluators.exact import run_exact
+from constructions.turing.evaluators.registry import EXACT
 from constructions.turing.machine import (
     RIGHT,
     Transition,
@@ -105,8 +105,8 @@ def test_textbook_machine_that_stays_at_the_left_end_is_not_simulated() -> None:
     machine, word = _looks_left(), (1, 2)
     textbook = _run(machine, word, 3, "stay")
     assert textbook.states[-1] in machine.accept
-    assert run_exact(compile_turing_machine(machine, 3, left_end="refuse"), word).predictions.tolist() == [-1]
-    with_rule = run_exact(compile_turing_machine(machine, 3, left_end="stay"), word)
+    assert EXACT.run(compile_turing_machine(machine, 3, left_end="refuse"), [word]).predictions.tolist() == [-1]
+    with_rule = EXACT.run(compile_turing_machine(machine, 3, left_end="stay"), [word])
     assert with_rule.predictions.tolist() == [1]
     assert (with_rule.heads[0] - 1).tolist() == textbook.heads
 

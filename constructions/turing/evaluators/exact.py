@@ -1,7 +1,8 @@
 """The exact evaluator of a Turing-machine transformer: rational arithmetic on the nonzero coordinates alone.
 
 Tokens are dictionaries {coordinate: value != 0} and weights are lists of their nonzero entries, row by row, so that a
-step costs little more than there are ones in the vectors. Ties of the hard attention are decided exactly.
+step costs little more than there are ones in the vectors. Ties of the hard attention are decided exactly. The weights
+must be integers or rationals.
 
 Source: turing, def-transformer and construction-assembled.
 """
@@ -9,20 +10,18 @@ Source: turing, def-transformer and construction-assembled.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from flint import fmpq
 
 from constructions.networks.affine import Affine
-from constructions.networks.decoder import DecoderAttention
+from constructions.networks.decoder import DecoderLayer
+from constructions.networks.head import Head
 from constructions.turing.compiler import TuringTransformer
-from constructions.turing.evaluators.run import MEMORY_LIMIT, TransformerRun, check_memory, decoded_run
+from constructions.turing.evaluators.run import TransformerRun, Words, decoded_run
 from numerics.exact.systems import Array
-
-ENTRY_BYTES = 400
-"""Of a nonzero entry of a key or a value, as a fraction in a dictionary: measured, rounded up."""
 
 Sparse = dict[int, Any]
 Pair = tuple[Sparse, Sparse]  # a projected key and its value
@@ -60,17 +59,17 @@ class _Head:
     null: Pair
 
     @staticmethod
-    def of(head: DecoderAttention) -> _Head:
-        if head.normalisation != "hardmax":
+    def of(head: Head) -> _Head:
+        if head.weigh != "hardmax":
             raise ValueError("The exact evaluator has hard attention only, since a softmax is not rational.")
-        null = _sparse(head.null_key), _sparse(head.null_value)
-        return _Head(_Affine.of(head.query), _Affine.of(head.key), _Affine.of(head.value), null)
+        null_key, null_value = _sparse(head.null_key), _sparse(head.null_value)
+        return _Head(_Affine.of(head.query), _Affine.of(head.key), _Affine.of(head.value), (null_key, null_value))
 
     def project(self, z: Sparse) -> Pair:
         return self.key(z), self.value(z)
 
     def attend(self, z: Sparse, memory: Sequence[Pair]) -> tuple[Sparse, Any]:
-        """The output, and the gap below the largest score (None if all scores tie)."""
+        """The sum of z and the attended value, and the gap below the largest score (None if all scores tie)."""
         query = self.query(z)
         pairs = [self.null, *memory]
         scores = [sum(x * key.get(i, 0) for i, x in query.items()) for key, _ in pairs]
@@ -84,55 +83,60 @@ class _Head:
         return {i: x for i, x in result.items() if x != 0}, gap
 
 
-def exact_memory(transformer: TuringTransformer, hidden: bool = False) -> int:
-    """About how many bytes `run_exact` needs: arrays of outputs, and a key and a value for every step and head."""
-    layout, times = transformer.layout, transformer.steps + 1
-    outputs = 8 * times * layout.width * (1 + (len(transformer.layers) if hidden else 0))
-    return outputs + ENTRY_BYTES * times * (layout.bits + 2) * (4 * layout.bits + 4)
+@dataclass
+class _Layer:
+    """A layer with the projected tokens that its two attentions remember."""
+
+    own: _Head | None
+    cross: _Head | None
+    functional: list[_Affine]
+    encoded: list[Pair]
+    history: list[Pair] = field(default_factory=list)
+
+    @staticmethod
+    def of(layer: DecoderLayer, encoded: Sequence[Sparse]) -> _Layer:
+        own, cross = (
+            None if head is None else _Head.of(head) for head in (layer.self_attention, layer.cross_attention)
+        )
+        memory = [] if cross is None else [cross.project(row) for row in encoded]
+        return _Layer(own, cross, [_Affine.of(affine) for affine in layer.feed_forward.layers], memory)
+
+    def step(self, z: Sparse, time: int) -> tuple[Sparse, list[Any]]:
+        """The output at a time, and the gaps of both attentions; the input is remembered, but not at time 0."""
+        gaps = list[Any]()
+        if self.own is not None and time > 0:
+            self.history.append(self.own.project(z))
+        for head, memory in ((self.own, self.history), (self.cross, self.encoded)):
+            if head is not None:
+                z, gap = head.attend(z, memory)
+                gaps += [] if gap is None else [gap]
+        for affine in self.functional:
+            z = {i: x for i, x in affine(z).items() if x > 0}
+        return z, gaps
 
 
-def run_exact(
-    transformer: TuringTransformer, word: Sequence[int], *, hidden: bool = False, memory_limit: int = MEMORY_LIMIT
-) -> TransformerRun:
-    """The run on one word in rational arithmetic; arrays as for a batch of one, with exact entries.
-
-    Args:
-        transformer: the compiled machine; its weights must be integers or rationals.
-        word: symbol indices.
-        hidden: whether to return the outputs of all layers.
-        memory_limit: bytes.
+def evaluate_exact(transformer: TuringTransformer, words: Words, hidden: bool) -> TransformerRun:
+    """The run on B >= 1 words, arrays with exact entries; see the docstring of this module.
 
     Raises:
-        ValueError: for a word that cannot be encoded, weights that are floats, or too much memory.
+        ValueError: for weights that are floats, or softmax attention.
     """
-    check_memory(exact_memory(transformer, hidden), memory_limit, transformer.steps, 1, "exact")
-    encoded = [_sparse(row) for row in transformer.encode(word)]
-    layers = []
-    for layer in transformer.layers:
-        own, cross = (head and _Head.of(head) for head in (layer.self_attention, layer.cross_attention))
-        memory = [cross.project(row) for row in encoded] if cross else []
-        layers.append((own, cross, memory, [_Affine.of(affine) for affine in layer.feed_forward.layers]))
-    T, d = transformer.steps, transformer.layout.width
-    outputs = np.zeros((1, T + 1, d), dtype=object)
-    inner = np.zeros((1, T + 1, len(layers), d), dtype=object) if hidden else None
-    histories: list[list[Pair]] = [[] for _ in layers]
-    gaps: list[Any] = []
-    z = _sparse(transformer.start + transformer.beta(0))
-    for time in range(T + 1):
-        for number, (own, cross, memory, functional) in enumerate(layers):
-            for head, pairs in ((own, histories[number]), (cross, memory)):
-                if head is None:
-                    continue
-                if head is own and time > 0:
-                    pairs.append(head.project(z))
-                z, gap = head.attend(z, pairs)
-                gaps += [] if gap is None else [gap]
-            for affine in functional:
-                z = {i: x for i, x in affine(z).items() if x > 0}
-            if inner is not None:
-                _write(inner[0, time, number], z)
-        _write(outputs[0, time], z)
-        z = _sum(z, _sparse(transformer.beta(time + 1)))
+    shape = (len(words), transformer.steps + 1)
+    outputs = np.zeros((*shape, transformer.layout.width), dtype=object)
+    inner = np.zeros((*shape, len(transformer.layers), transformer.layout.width), dtype=object) if hidden else None
+    gaps = list[Any]()
+    for b, word in enumerate(words):
+        encoded = [_sparse(row) for row in transformer.encode(word)]
+        layers = [_Layer.of(layer, encoded) for layer in transformer.layers]
+        z = _sparse(transformer.start + transformer.beta(0))
+        for time in range(transformer.steps + 1):
+            for number, layer in enumerate(layers):
+                z, found = layer.step(z, time)
+                gaps += found
+                if inner is not None:
+                    _write(inner[b, time, number], z)
+            _write(outputs[b, time], z)
+            z = _sum(z, _sparse(transformer.beta(time + 1)))
     return decoded_run(transformer, outputs, inner, min(gaps, default=np.inf))
 
 

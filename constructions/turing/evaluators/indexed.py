@@ -20,13 +20,11 @@ from numpy.typing import NDArray
 
 from constructions.turing.compiler import TuringTransformer
 from constructions.turing.evaluators.indexed_program import cross_index, indexed_program
-from constructions.turing.layout import TuringLayout
+from constructions.turing.evaluators.memory import INDEX_LIMIT, index_memory, refuse_index
+from constructions.turing.evaluators.run import TransformerRun, Words
 from numerics.turing.index import CrossIndex, DecoderProgram, Fault, Readout, Records, TimeIndex, run_decoder
 
 Ints = NDArray[np.int64]
-
-MEMORY_LIMIT = 16 * 2**30
-"""The bytes above which `start_indexed` refuses to begin, unless told otherwise."""
 
 _REASONS = {
     Fault.MAP_NOT_BINARY: "its token-wise map puts out a number that is neither 0 nor 1",
@@ -79,32 +77,8 @@ class IndexedRun:
     walked: int = 0
 
 
-def indexed_memory(transformer: TuringTransformer) -> int:
-    """The bytes of the index of a run at most: per step, and one entry for every cell that has a code.
-
-    Memory that is never written is not taken: cells that the head does not visit count here, but cost nothing.
-    """
-    return _memory(transformer.steps, transformer.layout)
-
-
-def _memory(steps: int, layout: TuringLayout) -> int:
-    payload = 1 if layout.symbols <= 8 else 8
-    return (steps + 2) * (4 + payload) + 4 * 2**layout.bits
-
-
-def refuse_index(steps: int, layout: TuringLayout, memory_limit: int = MEMORY_LIMIT) -> None:
-    """Raise ValueError, with the memory needed, if the index of so many steps does not fit; needs no weights."""
-    needed = _memory(steps, layout)
-    if needed > memory_limit or steps >= 2**31 - 1:
-        size = f"{needed / 2**30:.1f} GiB" if needed < 2**100 else f"more than 2^{needed.bit_length() - 31} GiB"
-        raise ValueError(
-            f"{steps} steps need {size} in the indexed evaluator; allowed are {memory_limit / 2**30:.1f} GiB and fewer "
-            f"than {2**31 - 1} steps."
-        )
-
-
 def start_indexed(
-    transformer: TuringTransformer, word: Sequence[int] = (), memory_limit: int = MEMORY_LIMIT
+    transformer: TuringTransformer, word: Sequence[int] = (), memory_limit: int = INDEX_LIMIT
 ) -> IndexedRun:
     """A run on an input word of symbol indices, before step 0.
 
@@ -138,9 +112,7 @@ def advance_indexed(run: IndexedRun, steps: int, stop: Collection[int] = (), tra
     stream, layers = run.transformer.layout.stream, run.transformer.layers
     halting = np.zeros(stream.sizes["st"], np.bool_)
     halting[list(stop)] = True
-    state, symbol, head, visit = (
-        np.arange(stream[name].start, stream[name].stop) for name in ("st", "sym1", "pos2", "scr3")
-    )
+    blocks = (stream.directions(name).coordinates for name in ("st", "sym1", "pos2", "scr3"))
     searches = [number for number, layer in enumerate(layers) if layer.self_attention is not None]
     records = Records(
         states=np.empty(count, np.int16),
@@ -149,14 +121,14 @@ def advance_indexed(run: IndexedRun, steps: int, stop: Collection[int] = (), tra
         visits=np.zeros(count, np.int32),
         trace=np.empty((count if trace else 0, len(layers), 2, stream.width), np.uint8),
     )
-    readout = Readout(state, symbol, head, visit, searches[-1] if searches else -1)
+    readout = Readout(*blocks, visit_layer=searches[-1] if searches else -1)
     done, fault, layer, coordinate, walked = run_decoder(
         run.program, run.cross, run.index, readout, run.stream, run.time, halting, records
     )
     run.time += done
     run.walked += walked
     if fault:
-        where = "" if coordinate < 0 else f" (coordinate {coordinate}, block {_block(run.transformer, coordinate)})"
+        where = "" if coordinate < 0 else f" (coordinate {coordinate}, block {stream.names([coordinate])[0]})"
         raise ValueError(f"Time {run.time}, layer {layers[layer].name}{where}: {_REASONS[Fault(fault)]}.")
     return IndexedSteps(
         states=records.states[:done],
@@ -172,6 +144,19 @@ def run_indexed(transformer: TuringTransformer, word: Sequence[int] = (), trace:
     return advance_indexed(start_indexed(transformer, word), transformer.steps + 1, trace=trace)
 
 
-def _block(transformer: TuringTransformer, coordinate: int) -> str:
-    stream = transformer.layout.stream
-    return next(name for name in stream.sizes if stream[name].start <= coordinate < stream[name].stop)
+def evaluate_indexed(transformer: TuringTransformer, words: Words, hidden: bool) -> TransformerRun:
+    """The runs on B >= 1 words, one after the other; see `start_indexed` and `advance_indexed` for errors."""
+    allowed = index_memory(transformer.steps, transformer.layout)  # `Evaluator.run` has refused what is too much
+    parts, outputs = list[IndexedSteps](), list[Ints]()
+    for word in words:
+        run = start_indexed(transformer, word, allowed)
+        parts.append(advance_indexed(run, transformer.steps + 1, trace=hidden))
+        outputs.append(run.stream)
+    return TransformerRun(
+        states=np.array([part.states for part in parts], np.int64),
+        symbols=np.array([part.symbols for part in parts], np.int64),
+        heads=np.array([part.heads for part in parts]),
+        predictions=np.array(outputs) @ transformer.classifier,
+        hidden=np.array([part.trace[:, :, 1] for part in parts]) if hidden else None,
+        smallest_gap=np.nan,
+    )

@@ -104,10 +104,8 @@ def wrong_answers(run: IndexedRun, trace: NDArray[np.uint8]) -> list[str]:
         if head is None or layer.cross_attention is not None or number == 0:
             continue
         z = trace[number - 1, 1].astype(np.int64)
-        query = z @ head.query.weight + head.query.bias
-        keys = memory @ head.key.weight + head.key.bias
-        scores = np.concatenate([[query @ head.null_key], keys @ query])
-        values = np.vstack([head.null_value, memory @ head.value.weight + head.value.bias])[scores == scores.max()]
+        scores = head.scores(z[None], head.key(memory))[0]
+        values = np.vstack([head.null_value, head.value(memory)])[scores == scores.max()]
         if (values != values[0]).any() or (z + values[0] != trace[number, 0]).any():
             wrong.append(layer.name)
     return wrong

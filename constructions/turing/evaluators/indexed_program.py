@@ -22,8 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constructions.networks.affine import Affine
-from constructions.networks.decoder import DecoderAttention, DecoderLayer
+from constructions.networks.decoder import DecoderLayer
 from constructions.networks.feed_forward import FeedForward
+from constructions.networks.head import Head
 from constructions.turing.compiler import TuringTransformer
 from numerics.exact.numbers import as_exact
 from numerics.turing.index import CrossIndex, DecoderProgram
@@ -41,7 +42,7 @@ def indexed_program(transformer: TuringTransformer) -> DecoderProgram:
     Raises:
         ValueError: for weights that the index cannot answer exactly, with the layer and what is wrong there.
     """
-    time = _indices(transformer.layout.stream["pos1"])
+    time = transformer.layout.stream.directions("pos1").coordinates.tolist()
     maps = [_map_of(layer.name, layer.feed_forward) for layer in transformer.layers]
     own = [_acting(layer.self_attention) for layer in transformer.layers]
     cross = [_acting(layer.cross_attention) for layer in transformer.layers]
@@ -86,43 +87,39 @@ def cross_index(transformer: TuringTransformer, word: Sequence[int]) -> CrossInd
     if len(set(codes)) < len(codes):
         raise ValueError(f"Two of the {len(codes)} input symbols have the same key: too few position bits.")
     order = np.argsort(np.array(codes, np.int64), kind="stable")
-    values = [outputs @ _integer(head.value.weight) + _integer(head.value.bias) for head in heads]
+    values = [outputs @ _integer(head.value.weight) + _integer(head.value.offset) for head in heads]
     rows = [value[order][:, _touched(head)] for value, head in zip(values, heads, strict=True)]
     entries = np.concatenate(rows, axis=1).T if rows else np.zeros((0, len(codes)))
     return CrossIndex(np.array(codes, np.int64)[order], np.ascontiguousarray(entries, np.int64))
 
 
-def _encoder_keys(heads: Sequence[DecoderAttention | None]) -> list[int]:
+def _encoder_keys(heads: Sequence[Head | None]) -> list[int]:
     """The coordinates of the encoder's outputs that the keys read."""
-    return sorted({int(c) for head in heads if head for c in np.flatnonzero((head.key.weight != 0).any(axis=1))})
+    return sorted({int(c) for head in heads if head for c in np.flatnonzero(head.key.read_mask())})
 
 
-def _indices(block: slice) -> list[int]:
-    return list(range(block.start, block.stop))
-
-
-def _acting(head: DecoderAttention | None) -> DecoderAttention | None:
+def _acting(head: Head | None) -> Head | None:
     """The head, or None if all its values are zero, so that it adds nothing whatever it attends to."""
-    if head is None or not any((part != 0).any() for part in (*head.value.arrays(), head.null_value)):
+    if head is None or not head.write_mask().any():
         return None
-    if head.normalisation != "hardmax":
+    if head.weigh != "hardmax":
         raise ValueError("The indexed evaluator answers hard attention only, not softmax.")
     return head
 
 
 def _stored(
-    transformer: TuringTransformer, heads: Sequence[DecoderAttention | None], time: list[int]
+    transformer: TuringTransformer, heads: Sequence[Head | None], time: list[int]
 ) -> tuple[list[int], list[int]]:
     """The places that all searches compare, and the coordinates that their values read."""
     place, payload = set[int](), set[int]()
     for layer, head in zip(transformer.layers, heads, strict=True):
         if head is None:
             continue
-        read = {int(c) for c in np.flatnonzero((head.key.weight != 0).any(axis=1))} - set(time)
+        read = {int(c) for c in np.flatnonzero(head.key.read_mask())} - set(time)
         if place and read != place:
             raise ValueError(f"Layer {layer.name}: its keys read other places than those of the searches before it.")
         place = read
-        payload |= {int(c) for c in np.flatnonzero((head.value.weight != 0).any(axis=1))}
+        payload |= {int(c) for c in np.flatnonzero(head.value.read_mask())}
     for what, coordinates, most in (("places", place, _MOST_PLACES), ("copied values", payload, _MOST_PAYLOAD)):
         if len(coordinates) > most:
             raise ValueError(f"The index has room for {most} bits of {what}, not for {len(coordinates)}.")
@@ -148,10 +145,9 @@ def _written(layer: DecoderLayer) -> set[int]:
     return {c for head in layer.attentions() for c in _touched(head)}
 
 
-def _touched(head: DecoderAttention) -> list[int]:
+def _touched(head: Head) -> list[int]:
     """The coordinates that the head may change."""
-    written = (head.value.weight != 0).any(axis=0) | (head.value.bias != 0) | (head.null_value != 0)
-    return [int(c) for c in np.flatnonzero(written)]
+    return np.flatnonzero(head.write_mask()).tolist()
 
 
 def _fractions(array: NDArray[Any]) -> list[Fraction]:
@@ -182,15 +178,15 @@ def _form_code(terms: dict[int, int], constant: int) -> list[int]:
     return [constant, len(terms), *(x for term in terms.items() for x in term)]
 
 
-def _search_code(name: str, head: DecoderAttention, place: list[int], time: list[int], payload: list[int]) -> list[int]:
+def _search_code(name: str, head: Head, place: list[int], time: list[int], payload: list[int]) -> list[int]:
     """The code of a layer's self-attention."""
-    read = (head.key.weight != 0).any(axis=1)[time]
+    read = head.key.read_mask()[time]
     digits = int(read.sum())
     if not read[:digits].all():
         raise ValueError(f"Layer {name}: its keys read digits of the time that are not the leading ones.")
     if (head.value.weight != 0).any() and digits < len(time):
         raise ValueError(f"Layer {name}: its values depend on the token, but several tokens may match.")
-    weight, bias, null = (_integer(part) for part in (head.value.weight, head.value.bias, head.null_value))
+    weight, bias, null = (_integer(part) for part in (head.value.weight, head.value.offset, head.null_value))
     values = list[tuple[int, int, int, int, int]]()
     for c in _touched(head):
         values.append((c, int(bias[c]), -1, 0, int(null[c])))
@@ -200,22 +196,21 @@ def _search_code(name: str, head: DecoderAttention, place: list[int], time: list
     return [1, digits, *forms, len(values), *(x for value in values for x in value)]
 
 
-def _look_up_code(name: str, head: DecoderAttention, keys: list[int], row: int) -> list[int]:
+def _look_up_code(name: str, head: Head, keys: list[int], row: int) -> list[int]:
     """The code of a layer's attention to the encoder; its values are rows of `cross_index`, from ``row`` on."""
-    if not (head.key.weight != 0).any(axis=1)[keys].all():
+    if not head.key.read_mask()[keys].all():
         raise ValueError(f"Layer {name}: its keys read other places than those of other layers.")
     null, touched = _integer(head.null_value), _touched(head)
     values = [(c, row + n, int(null[c])) for n, c in enumerate(touched)]
     return [1, *_attention_forms(name, head, keys), len(values), *(x for value in values for x in value)]
 
 
-def _attention_forms(name: str, head: DecoderAttention, keys: list[int]) -> list[int]:
+def _attention_forms(name: str, head: Head, keys: list[int]) -> list[int]:
     """What does not depend on the key, the null pair's score, and the coefficients of the bits of a key."""
     query_scale = _denominator(*head.query.arrays())
     key_scale = _denominator(*head.key.arrays(), head.null_key)
-    W, b = (_integer(part, query_scale) for part in head.query.arrays())
-    key = _integer(head.key.weight[keys], key_scale)
-    sides = np.vstack([_integer(head.key.bias, key_scale), _integer(head.null_key, key_scale), key])
+    W, b = (_integer(part, query_scale) for part in (head.query.weight, head.query.offset))
+    sides = np.vstack([_integer(part, key_scale) for part in (head.key.offset, head.null_key, head.key.weight[keys])])
     largest = [int(abs(part).max(initial=0)) for part in (W, b, sides)]
     if max(largest[:2]) * largest[2] * W.shape[1] * (1 + W.shape[0]) >= _LARGEST:
         raise ValueError(f"Layer {name}: the weights have too large denominators for integers of 64 bits.")
@@ -255,7 +250,7 @@ Column = tuple[dict[int, Fraction], Fraction]
 def _columns(layer: Affine) -> list[Column]:
     """The nonzero weights and the bias of every output."""
     inputs, outputs = np.nonzero(layer.weight)
-    columns: list[Column] = [({}, bias) for bias in _fractions(layer.bias)]
+    columns: list[Column] = [({}, bias) for bias in _fractions(layer.offset)]
     for i, o, value in zip(inputs.tolist(), outputs.tolist(), _fractions(layer.weight[inputs, outputs]), strict=True):
         columns[o][0][i] = value
     return columns

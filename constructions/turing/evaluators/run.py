@@ -1,10 +1,13 @@
-"""What a run of the Turing-machine transformer returns, and how states, symbols and cells are read off its outputs.
+"""The interface of all evaluators of a Turing-machine transformer: `Evaluator`, and the `TransformerRun` they return.
+
+States, symbols and cells are read off the outputs of the weights, (C.2) of the source.
 
 Source: turing, setup-C.1, (C.2).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,26 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constructions.turing.compiler import TuringTransformer
+from constructions.turing.evaluators.memory import MEMORY_LIMIT, refuse_memory
 from constructions.turing.layout import Integers
 from numerics.exact.systems import Array
 
 UNREADABLE = -1
 
-MEMORY_LIMIT = 8 * 2**30
-"""The bytes above which an evaluator that looks back at all steps refuses to begin, unless told otherwise."""
-
-
-def check_memory(needed: int, limit: int, steps: int, words: int, evaluator: str) -> None:
-    """Refuse a run before it begins.
-
-    Raises:
-        ValueError: if it needs more bytes than the limit, saying how many.
-    """
-    if needed > limit:
-        raise ValueError(
-            f"{steps} steps on {words} words need {needed / 2**30:.1f} GiB in the {evaluator} evaluator; "
-            f"{limit / 2**30:.1f} GiB are allowed: use fewer steps or the indexed evaluator."
-        )
+Words = Sequence[Sequence[int]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +43,57 @@ class TransformerRun:
     predictions: Array
     hidden: Array | None
     smallest_gap: Any
+
+
+@dataclass(frozen=True)
+class Evaluator:
+    """One way to run the weights of a compiled machine.
+
+    Attributes:
+        name: "dense", "exact", "torch" or "indexed".
+        needed_bytes: what the arrays of a run take, of the transformer, the number of words, and whether the outputs of
+            all layers are kept.
+        evaluate: the run, of the transformer, the words, and whether the outputs of all layers are kept.
+        memory_limit: the bytes above which it refuses to begin, unless told otherwise.
+    """
+
+    name: str
+    needed_bytes: Callable[[TuringTransformer, int, bool], int]
+    evaluate: Callable[[TuringTransformer, Words, bool], TransformerRun]
+    memory_limit: int = MEMORY_LIMIT
+
+    def memory(self, transformer: TuringTransformer, words: int = 1, *, hidden: bool = False) -> int:
+        """The bytes that `run` needs for its arrays on so many words."""
+        return self.needed_bytes(transformer, words, hidden)
+
+    def require_memory(
+        self, transformer: TuringTransformer, words: int = 1, *, hidden: bool = False, memory_limit: int | None = None
+    ) -> None:
+        """ValueError if `run` would need more bytes than the limit."""
+        limit = self.memory_limit if memory_limit is None else memory_limit
+        refuse_memory(self.memory(transformer, words, hidden=hidden), limit, transformer.steps, words, self.name)
+
+    def run(
+        self, transformer: TuringTransformer, words: Words, *, hidden: bool = False, memory_limit: int | None = None
+    ) -> TransformerRun:
+        """The run on a batch of words of symbol indices.
+
+        Args:
+            transformer: the compiled machine, also with other layers (`TuringTransformer.softened`, `replace`).
+            words: B >= 1 words, of any lengths that the encoding allows.
+            hidden: whether to return the outputs of all layers.
+            memory_limit: bytes; by default that of the evaluator.
+
+        Raises:
+            ValueError: for no word, a word that cannot be encoded, or too much memory, before any work starts; for
+                weights that this evaluator does not run.
+        """
+        if not words:
+            raise ValueError("A run needs at least one word; give [()] for the empty one.")
+        for word in words:
+            transformer.check_word(word)
+        self.require_memory(transformer, len(words), hidden=hidden, memory_limit=memory_limit)
+        return self.evaluate(transformer, words, hidden)
 
 
 def decoded_run(transformer: TuringTransformer, outputs: Array, hidden: Array | None, gap: Any) -> TransformerRun:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from constructions.turing.compiler import TuringTransformer
 from constructions.turing.evaluators.indexed import IndexedRun, IndexedSteps, advance_indexed, start_indexed
 from constructions.turing.evaluators.indexed_checks import Configuration, broken_layers, wrong_answers
+from constructions.turing.evaluators.run import TransformerRun
 from constructions.turing.machine import TuringMachine
 from numerics.runs.files import write_atomically
 from numerics.turing.simulator import Tape, advance, new_tape
@@ -96,6 +97,16 @@ def initial_outcome(machine: TuringMachine, word: Sequence[int]) -> Outcome:
     """The machine before its first step."""
     cells = np.array([*word, machine.blank], np.int16)
     return Outcome(machine, cells, machine.start, int(cells[0]))
+
+
+def outcome_of(transformer: TuringTransformer, word: Sequence[int], run: TransformerRun) -> Outcome:
+    """Where the machine is at the end of a run on one word; steps after it has halted are left out."""
+    outcome = initial_outcome(transformer.machine, word)
+    terminal = np.isin(run.states[0], list(transformer.machine.terminal))
+    last = int(terminal.argmax()) if terminal.any() else transformer.steps
+    heads = run.heads[0] - transformer.start_cell
+    outcome.extend(run.states[0, 1 : last + 1], run.symbols[0, 1 : last + 1], heads[1 : last + 1])
+    return outcome
 
 
 @dataclass

@@ -107,7 +107,7 @@ def test_every_step_refuses_the_radii_that_let_scores_meet(loud):
     for layer in transformer.layers:
         if loud > 1 and layer.self_attention is not None:
             head = layer.self_attention
-            layer = replace(layer, self_attention=replace(head, null_key=loud * head.null_key))
+            layer = replace(layer, self_attention=replace(head, null=(loud * head.null_key, head.null_value)))
         norms = layer_norms(layer)
         for x in (1e-6, 1e-3, 5e-3):
             low, high = 0.0, 0.5

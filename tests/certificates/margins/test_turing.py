@@ -47,11 +47,11 @@ def test_values_that_differ_in_a_tie_are_seen():
 def test_fractional_keys_and_hopeless_scores_are_refused():
     def fractional(layer):
         head = layer.self_attention
-        return replace(layer, self_attention=replace(head, null_key=head.null_key / 2))
+        return replace(layer, self_attention=replace(head, null=(head.null_key / 2, head.null_value)))
 
     def loud(layer):
         head = layer.self_attention
-        return replace(layer, self_attention=replace(head, null_key=head.null_key * 10**9))
+        return replace(layer, self_attention=replace(head, null=(head.null_key * 10**9, head.null_value)))
 
     with pytest.raises(ValueError, match="integer queries and keys"):
         machine_margin_bound(with_layer("C.6", fractional))

@@ -9,9 +9,9 @@ from flint import fmpq
 
 from constructions.networks.decoder import identity_attention
 from constructions.turing.compiler import TuringTransformer, compile_turing_machine
-from constructions.turing.evaluators.dense import run_dense
-from constructions.turing.evaluators.exact import run_exact
-from constructions.turing.evaluators.indexed import advance_indexed, indexed_memory, run_indexed, start_indexed
+from constructions.turing.evaluators.indexed import advance_indexed, run_indexed, start_indexed
+from constructions.turing.evaluators.memory import index_memory
+from constructions.turing.evaluators.registry import DENSE, EXACT
 from constructions.turing.invariants import expected_hidden, reference_run, violations
 from constructions.turing.machine import busy_beaver, counter_machine, palindrome_machine, random_machine
 from numerics.exact.numbers import to_float
@@ -56,7 +56,7 @@ def test_random_machines_agree_with_the_simulator_in_every_layer(left_end, effor
 def test_traces_equal_those_of_dense_attention():
     machine = palindrome_machine()
     transformer, word = compile_turing_machine(machine, 20), machine.encode("aba")
-    steps, dense = run_indexed(transformer, word, trace=True), run_dense(transformer, [word], hidden=True)
+    steps, dense = run_indexed(transformer, word, trace=True), DENSE.run(transformer, [word], hidden=True)
     assert np.allclose(steps.trace[:, :, 1], dense.hidden[0], atol=1e-9)
     assert steps.states.tolist() == dense.states[0].tolist()
 
@@ -96,7 +96,9 @@ def changed(transformer: TuringTransformer, layer: int, part: str, change) -> Tu
         which = f"{kind}_attention"
         head = getattr(old, which)
         if len(path) == 1:
-            head = replace(head, **{path[0]: change(getattr(head, path[0]))})
+            null = {"null_key": head.null_key, "null_value": head.null_value}
+            null[path[0]] = change(null[path[0]])
+            head = replace(head, null=(null["null_key"], null["null_value"]))
         else:
             inner = getattr(head, path[0])
             head = replace(head, **{path[0]: replace(inner, **{path[1]: change(getattr(inner, path[1]))})})
@@ -151,7 +153,7 @@ def test_changed_weights_are_evaluated_as_they_are_or_refused(effort):
         except ValueError:
             outcomes["refused"] += 1
             continue
-        exact = run_exact(moved, word, hidden=True).hidden
+        exact = EXACT.run(moved, [word], hidden=True).hidden
         assert (steps.trace[:, :, 1] == exact[0]).all(), (part, index, amount)
         outcomes["equal" if (steps.trace[:, :, 1] == expected).all() else "differs"] += 1
     assert min(outcomes.values()) > 0, outcomes
@@ -192,7 +194,7 @@ def test_null_key_that_always_wins_changes_the_answer():
     layer = next(n for n, candidate in enumerate(transformer.layers) if candidate.name == "C.4")
     moved = changed(transformer, layer, "self null_key", add_at(-1, 2))
     steps = run_indexed(moved, trace=True)
-    exact = run_exact(moved, (), hidden=True).hidden
+    exact = EXACT.run(moved, [()], hidden=True).hidden
     assert (steps.trace[:, :, 1] == exact[0]).all()
     assert violations(moved, (), steps.trace[:, :, 1].astype(np.int8)) != []
 
@@ -222,10 +224,14 @@ def test_floats_softmax_and_other_layers_are_refused():
     with pytest.raises(ValueError, match="exact"):
         run_indexed(floats)
     layers = list(transformer.layers)
-    layers[5] = replace(layers[5], self_attention=replace(layers[5].self_attention, normalisation="softmax"))
+    layers[5] = replace(layers[5], self_attention=replace(layers[5].self_attention, weigh="softmax"))
     with pytest.raises(ValueError, match="hard attention only"):
         run_indexed(replace(transformer, layers=tuple(layers)))
-    layers[5] = replace(transformer.layers[5], feed_forward=replace(transformer.layers[5].feed_forward, residual=True))
+    old = transformer.layers[5]
+    with pytest.raises(ValueError, match="without a residual"):
+        replace(old, feed_forward=replace(old.feed_forward, residual=True))
+    first = replace(old.feed_forward, layers=old.feed_forward.layers[:1], activations=("relu",))
+    layers[5] = replace(old, feed_forward=first)
     with pytest.raises(ValueError, match="three ReLU layers"):
         run_indexed(replace(transformer, layers=tuple(layers)))
 
@@ -235,7 +241,7 @@ def test_memory_is_told_before_the_work():
     with pytest.raises(ValueError, match=r"2147483648 steps need 42.0 GiB"):
         start_indexed(transformer)
     small = compile_turing_machine(busy_beaver(5), 10**6)
-    assert indexed_memory(small) < 16 * 2**20
+    assert index_memory(small.steps, small.layout) < 16 * 2**20
     with pytest.raises(ValueError, match="GiB"):
         start_indexed(small, memory_limit=2**20)
 
