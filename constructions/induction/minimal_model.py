@@ -16,6 +16,7 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import NDArray
 
+from constructions.networks.export import translator
 from numerics.exact.integers import checked_integer
 from numerics.exact.numbers import to_float
 from numerics.exact.systems import in_one_system, require_finite
@@ -88,9 +89,7 @@ class MinimalModel:
 
     def to_torch(self, dtype: torch.dtype | None = None) -> torch.nn.Module:
         """A torch module with parameters `v` and `W`, float64 by default: tokens (batch, p) to logits (batch, p, k)."""
-        from constructions.induction.torch import MinimalModule  # torch is slow to import
-
-        return MinimalModule(self, dtype)
+        return translator("induction.torch").MinimalModule(self, dtype)
 
     def checked_tokens(self, x: Sequence[int] | NDArray[np.integer]) -> NDArray[np.integer]:
         """The sequence as an array of 1 to t integers 0, ..., k-1.

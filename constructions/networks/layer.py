@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar, cast
 
 import numpy as np
 
+from constructions.networks.export import translator
 from constructions.networks.stream import ResidualStream
 from numerics.exact.systems import Arithmetic, Array, number_system
 
@@ -56,9 +57,7 @@ class Weights:
 
     def to_torch(self, *, dtype: torch.dtype | None = None, stream: ResidualStream | None = None) -> torch.nn.Module:
         """The torch module with these weights; see `constructions.networks.torch.to_torch`."""
-        from constructions.networks.torch import to_torch  # torch is slow to import
-
-        return to_torch(self, dtype=dtype, stream=stream)
+        return translator("networks.torch").to_torch(self, dtype=dtype, stream=stream)
 
     def _values(self) -> Iterator[Any]:
         return (getattr(self, field.name) for field in fields(cast(Any, self)))

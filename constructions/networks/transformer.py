@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from constructions.networks.affine import Affine
 from constructions.networks.attention import AttentionLayer
+from constructions.networks.export import translator
 from constructions.networks.head import Head
 from constructions.networks.layer import Weights, changed
 from constructions.networks.stream import ResidualStream
@@ -169,14 +170,13 @@ class Transformer(Weights):
             ValueError: if a head has hard attention, which has no gradient, or the context is no positive number; for a
                 first layer that cannot be computed by symbols.
         """
-        from constructions.networks.torch_transformer import TransformerModule  # torch is slow to import
-
+        module = translator("networks.torch_transformer").TransformerModule
         if context is None:
-            return TransformerModule(self, dtype, stream, by_symbol=by_symbol)
+            return module(self, dtype, stream, by_symbol=by_symbol)
         if context < 1:
             raise ValueError(f"The context must have at least one token, not {context}.")
         padded = self.change(Head, lambda head: replace(head, relative_keys=_padded(head.relative_keys, context)))
-        return TransformerModule(padded, dtype, stream, context, by_symbol)
+        return module(padded, dtype, stream, context, by_symbol)
 
     def _check_widths(self) -> None:
         if isinstance(self.embedding, Affine):

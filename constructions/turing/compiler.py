@@ -22,6 +22,7 @@ from flint import fmpq
 
 from constructions.networks.affine import Affine
 from constructions.networks.decoder import DecoderLayer
+from constructions.networks.export import translator
 from constructions.networks.feed_forward import FeedForward
 from constructions.networks.head import Head
 from constructions.networks.layer import Layer
@@ -151,9 +152,7 @@ class TuringTransformer(Layer):
 
         With the ``stream`` of the layout it prints the names of what its layers read and write.
         """
-        from constructions.turing.evaluators.torch import TuringModule  # torch is slow to import
-
-        return TuringModule(self, dtype, stream)
+        return translator("turing.evaluators.torch").TuringModule(self, dtype, stream)
 
 
 def needed_bits(steps: int, left_end: LeftEnd = "refuse", max_length: int = 0) -> int:
