@@ -50,7 +50,7 @@ def layer_table(construction: Any) -> Any:
         TypeError: for something that has no layers over named coordinates.
     """
     table = getattr(construction, "table", None)
-    if table is not None:
+    if callable(table):
         return table()
     raise TypeError(
         f"A {type(construction).__name__} has no table of layers: give a compiled machine or a block of descent."

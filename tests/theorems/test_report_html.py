@@ -71,7 +71,8 @@ def test_page_shows_every_statement_and_loads_nothing() -> None:
     assert len(page.with_class("statement")) == len(catalogue_ids())
     assert len(page.with_class("chapter")) == 9
     assert not any(attributes.keys() & {"src", "srcset", "action"} for _, attributes in page.tags)
-    assert all((attributes.get("href") or "#").startswith("#") for _, attributes in page.tags)
+    links = [attributes.get("href") or "#" for _, attributes in page.tags]
+    assert all(link.startswith(("#", "./theorems/")) for link in links), "links lead to places of the page and to files"
     assert page.count("link") == 0
     assert page.count("script") == 1
     ids = [attributes["id"] for _, attributes in page.tags if "id" in attributes]

@@ -101,7 +101,7 @@ def test_the_population_gradient(k: int, block: int) -> None:
     def mean_loss(w: np.ndarray) -> fmpq:
         rows = np.zeros((k, k, block), dtype=np.int64)
         rows[diagonal, diagonal] = w
-        return -fmpq(int(np.sum(chi * PolyNet(rows.reshape(k, -1), bias)(x)).item()), len(x))
+        return -fmpq(np.sum(chi * PolyNet(rows.reshape(k, -1), bias)(x))) / len(x)
 
     for _ in range(3):
         w = rng.integers(-4, 5, size=(k, block))
