@@ -58,8 +58,9 @@ UNARY: Mapping[str, Unary] = MappingProxyType(
 class Circuit:
     """A circuit: nodes 0 .. inputs - 1, then the constants, then the gates; ``outputs`` are indices of nodes.
 
-    Raises ``ValueError`` for a negative number of inputs, an unknown operation, a wrong number of operands, an operand
-    that does not precede its gate, an output that is no node, and no output at all.
+    Raises:
+        ValueError: for a negative number of inputs, an unknown operation, a wrong number of operands, an operand that
+            does not precede its gate, an output that is no node, and no output at all.
     """
 
     inputs: int
@@ -121,8 +122,10 @@ class Circuit:
 def gradient(circuit: Circuit) -> Circuit:
     """The circuit whose outputs are the partial derivatives of the one output by the inputs, in their order.
 
-    It starts with the gates of ``circuit``. Raises ``ValueError`` for a circuit with several outputs and for a live
-    unary gate without a derivative.
+    It starts with the gates of ``circuit``.
+
+    Raises:
+        ValueError: for a circuit with several outputs and for a live unary gate without a derivative.
     """
     if len(circuit.outputs) != 1:
         raise ValueError(f"Only a circuit with one output has a gradient; this one has {len(circuit.outputs)}.")
@@ -169,7 +172,10 @@ def gradient(circuit: Circuit) -> Circuit:
 def two_layer_mlp(d_in: int, d_hidden: int, activation: str | None = "relu") -> Circuit:
     """The circuit of f(x; (u, W)) = u . sigma(W x), an architecture: the inputs are x, then u, then W row by row.
 
-    ``activation`` names a gate of `UNARY`, or None for none. Raises ``ValueError`` for a dimension below 1.
+    ``activation`` names a gate of `UNARY`, or None for none.
+
+    Raises:
+        ValueError: for a dimension below 1.
     """
     if min(d_in, d_hidden) < 1:
         raise ValueError(f"Both dimensions must be at least 1, but d_in = {d_in} and d_hidden = {d_hidden}.")

@@ -64,12 +64,19 @@ EPS = float(np.finfo(np.float64).eps)
 class TypedIrrep:
     """An irreducible unitary representation of a group of order n, with entries in the numbers of its type.
 
-    ``entries``: real numbers (n, d, d) for real type, complex ones (n, d, d) for complex type, quaternions
-    (n, e, e, 4) with d = 2e in the basis 1, i, j, k for quaternionic type; floats, or exact numbers in object arrays.
+    In floats an equation may be off by 4 n d^2 eps: entries are sums of n d products, and a product of unitary matrices
+    multiplies their error by at most 2 d.
 
-    Raises ``ValueError`` when the shape does not fit, the matrices are not a representation, not irreducible, or of
-    another type. In floats an equation may be off by 4 n d^2 eps: entries are sums of n d products, and a product of
-    unitary matrices multiplies their error by at most 2 d.
+    Attributes:
+        group: the group.
+        kind: the type.
+        entries: real numbers (n, d, d) for real type, complex ones (n, d, d) for complex type, quaternions (n, e, e, 4)
+            with d = 2e in the basis 1, i, j, k for quaternionic type; floats, or exact numbers in object arrays.
+        name: for masses and messages.
+
+    Raises:
+        ValueError: if the shape does not fit, the matrices are not a representation, not irreducible, or of another
+            type.
     """
 
     group: FiniteGroup

@@ -36,7 +36,9 @@ def presentation_of_icosahedral(group: FiniteGroup) -> tuple[int, int]:
     """The first elements x, y != 1 of A_5 (in index order) with x^2 = y^3 = (xy)^5 = 1 and xy != 1.
 
     They generate: the relations present A_5, which is simple, so a nontrivial image is everything.
-    Raises ValueError when the group has no such elements or not order 60.
+
+    Raises:
+        ValueError: if the group has no such elements or not order 60.
     """
     e, table, squares = group.identity, group.table, group.squaring
     if group.order == 60:

@@ -2,7 +2,9 @@
 
 `real_irreps(group)` returns the complete list for Z_2^k, the dihedral groups, the symmetric groups, A_5 and
 direct products of these. All of them are absolutely irreducible, so the list has one entry for each conjugacy
-class and the squares of the degrees add up to the order (definitions D.1 to D.6 of the max-margin chapter).
+class and the squares of the degrees add up to the order.
+
+Source: feature-emergence, definitions D.1 to D.6.
 """
 
 from collections.abc import Mapping
@@ -38,14 +40,19 @@ def _is_exact_real(x: object) -> bool:
 class Representation:
     """A matrix representation of a group of order n by real matrices.
 
-    group: the group; matrices: R(g) in the order of its elements, shape (n, d, d), d >= 1, float64 or an
-    object array of int, fmpq and Cyclotomic; name: for messages and titles.
+    Whether the matrices form an orthogonal or an irreducible representation is asked with the methods. In float64 these
+    allow an error of 4 n (d + 2) eps in an entry: every element is a word of fewer than n generators, a product with an
+    orthogonal matrix adds at most (d + 2) eps to the error of a row, and an equation has at most three such matrices
+    and one product.
 
-    The constructor checks shapes and kinds of numbers (ValueError); whether the matrices form an orthogonal
-    or an irreducible representation is asked with the methods. In float64 these allow an error of
-    4 n (d + 2) eps in an entry: every element is a word of fewer than n generators, a product with an
-    orthogonal matrix adds at most (d + 2) eps to the error of a row, and an equation has at most three such
-    matrices and one product.
+    Attributes:
+        group: the group.
+        matrices: R(g) in the order of its elements, shape (n, d, d), d >= 1, float64 or an object array of int, fmpq
+            and Cyclotomic.
+        name: for messages and titles.
+
+    Raises:
+        ValueError: for another shape or other kinds of numbers.
     """
 
     group: FiniteGroup
@@ -134,7 +141,8 @@ class Representation:
     def frobenius_schur(self) -> int:
         """The indicator (1/n) sum chi(g^2): for irreducible R, 1, 0, -1 for real, complex, quaternionic type.
 
-        Raises ValueError when it is not an integer, which no homomorphism can cause.
+        Raises:
+            ValueError: if it is not an integer, which no homomorphism can cause.
         """
         n = self.group.order
         total = self.character[self.group.squaring].sum()
@@ -157,8 +165,10 @@ class Representation:
 def matrices_from_generators(group: FiniteGroup, generators: Mapping[int, Array]) -> Array:
     """All matrices R(g), shape (n, d, d), from those of generators, by breadth-first search.
 
-    The result is a representation if and only if the matrices satisfy the relations of the group. Raises
-    ValueError when the elements do not generate the group.
+    The result is a representation if and only if the matrices satisfy the relations of the group.
+
+    Raises:
+        ValueError: if the elements do not generate the group.
     """
     first = next(iter(generators.values()))
     exact = first.dtype == object
@@ -275,7 +285,8 @@ def icosahedral_irreps(exact: bool = False) -> list[Representation]:
 def outer_product(R: Representation, S: Representation) -> Representation:
     """The representation (g, h) -> R(g) (x) S(h) of the direct product; irreducible over C iff R and S are.
 
-    Raises ValueError when only one of R and S is exact.
+    Raises:
+        ValueError: if only one of R and S is exact.
     """
     if R.exact != S.exact:
         raise ValueError(f"Both factors must be exact or both float64; got {R} and {S}.")
@@ -309,8 +320,10 @@ def _irreps(family: Family, exact: bool) -> list[Representation] | None:
 def real_irreps(group: FiniteGroup, exact: bool = False) -> list[Representation]:
     """All irreducible representations of a group of real type, orthogonal, the trivial one first.
 
-    `exact` gives Cyclotomic entries instead of float64. Groups are recognised by `FiniteGroup.family`. Raises
-    ValueError for a group that is not in a supported family, or whose table does not match its family.
+    `exact` gives Cyclotomic entries instead of float64. Groups are recognised by `FiniteGroup.family`.
+
+    Raises:
+        ValueError: for a group that is not in a supported family, or whose table does not match its family.
     """
     irreps = None if group.family is None else _irreps(group.family, exact)
     if irreps is None:

@@ -42,11 +42,15 @@ BLOCK_ENTRIES = 2**20  # complex numbers that the average gathers at a time
 class UnitaryIrrep:
     """An irreducible unitary representation of a group of order n, in the form that belongs to its type.
 
-    group: the group. matrices: R(g) in the order of its elements, shape (n, d, d); float64 for real type, else
-    complex128, in 2 x 2 blocks [[a, b], [-conj b, conj a]] for quaternionic type. name: for masses and messages.
+    Attributes:
+        group: the group.
+        matrices: R(g) in the order of its elements, shape (n, d, d); float64 for real type, else complex128, in 2 x 2
+            blocks [[a, b], [-conj b, conj a]] for quaternionic type.
+        name: for masses and messages.
 
-    The constructor raises ValueError naming what is violated: the shape, R(gh) = R(g) R(h) or R(g) R(g)* = 1 by more
-    than `tolerance`, irreducibility, or the form of the type.
+    Raises:
+        ValueError: naming what is violated: the shape, R(gh) = R(g) R(h) or R(g) R(g)* = 1 by more than `tolerance`,
+            irreducibility, or the form of the type.
     """
 
     group: FiniteGroup
@@ -126,7 +130,8 @@ class UnitaryIrrep:
     def quaternions(self) -> NDArray[np.float64]:
         """The matrix over the quaternions, shape (n, e, e, 4) with d = 2e, in the basis 1, i, j, k.
 
-        ValueError unless the type is quaternionic.
+        Raises:
+            ValueError: unless the type is quaternionic.
         """
         if self.kind != "quaternionic":
             raise ValueError(f"{self.name} is of {self.kind} type and has no matrix over the quaternions.")
@@ -142,8 +147,10 @@ def unitary_irreps(group: FiniteGroup, seed: int = 0) -> tuple[UnitaryIrrep, ...
     non-real value on the classes has a positive imaginary part. The order and the names depend on the group alone; the
     bases depend on the seed.
 
-    n^3 + n^2 sum d^3 operations: a second for order 200, half a minute for order 720. ValueError when no seed splits
-    the regular representation.
+    n^3 + n^2 sum d^3 operations: a second for order 200, half a minute for order 720.
+
+    Raises:
+        ValueError: if no seed splits the regular representation.
     """
     for attempt in range(seed, seed + SEEDS):
         found = _split(group, np.random.default_rng(attempt))

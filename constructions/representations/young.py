@@ -60,8 +60,12 @@ def _exact_entries(r: int) -> tuple[Any, Any]:
 def young_orthogonal_form(shape: Partition, exact: bool = False) -> list[npt.NDArray[Any]]:
     """The matrices of the transpositions (i, i+1), i = 1..n-1, each (d, d), symmetric and orthogonal.
 
-    shape: a partition of n >= 2, parts positive and decreasing. float64, or Cyclotomic entries if `exact`.
-    Raises ValueError when `shape` is not such a partition.
+    Args:
+        shape: a partition of n >= 2, parts positive and decreasing.
+        exact: Cyclotomic entries instead of float64.
+
+    Raises:
+        ValueError: if `shape` is not such a partition.
     """
     if sum(shape) < 2 or min(shape) < 1 or any(a < b for a, b in pairwise(shape)):
         raise ValueError(f"The shape must be a partition of n >= 2 in decreasing order; got {shape}.")

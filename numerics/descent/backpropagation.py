@@ -20,7 +20,7 @@ Matrix = list[list[Any]]
 
 
 def forward(matrices: Sequence[Matrix], x: Sequence[Any], activation: Scalar) -> list[list[Any]]:
-    """p(0) = x, p(1), ..., p(N)."""
+    """The outputs p(0) = x, p(1), ..., p(N) of all layers."""
     outputs = [list(x)]
     for V in matrices:
         outputs.append([activation(_dot(row, outputs[-1])) for row in V])
@@ -64,7 +64,7 @@ def risk_gradient(
 
 
 def projected_step(matrices: Sequence[Matrix], gradient: Sequence[Matrix], step_size: Any, box: Any) -> list[Matrix]:
-    """V - step_size gradient, clipped: box(j, k, b) gives the lower and the upper end for entry (k, b) of layer j."""
+    """The weights V - step_size gradient, clipped to box(j, k, b), the two ends for entry (k, b) of layer j."""
     result: list[Matrix] = []
     for j, (V, G) in enumerate(zip(matrices, gradient, strict=True)):
         layer: Matrix = []

@@ -150,7 +150,7 @@ def gradient_lipschitz(layers: Sequence[LayerBounds], loss: LossBounds, inputs: 
 
 
 def trajectory_error(step_errors: Sequence[object], eta: object, lipschitz: object) -> list[arb]:
-    """Bounds d_0 = 0, d_1, ..., d_L of |wbar^l - w^l| for projected gradient descent with inexact gradients.
+    """The bounds d_0 = 0, d_1, ..., d_L of |wbar^l - w^l| for projected gradient descent with inexact gradients.
 
     d_l = (1 + eta L_f) d_{l-1} + eta eps_l, where eps_l bounds the error of the gradient in step l, at the iterate
     wbar^(l-1). For constant eps it is eps ((1 + eta L_f)^l - 1) / L_f. The projection must be that onto one convex set,
@@ -170,7 +170,7 @@ def trajectory_error(step_errors: Sequence[object], eta: object, lipschitz: obje
 
 
 def _inputs(layers: Sequence[LayerBounds], loss: LossBounds, inputs: object) -> list[arb]:
-    """pi_0, ..., pi_N, after a check of all bounds."""
+    """The bounds pi_0, ..., pi_N, after a check of all bounds."""
     if not layers:
         raise ValueError("layers must not be empty: the network has N >= 1 layers.")
     B_x = as_balls([inputs]).tolist()[0]
@@ -183,7 +183,7 @@ def _inputs(layers: Sequence[LayerBounds], loss: LossBounds, inputs: object) -> 
 
 
 def _sizes(layers: Sequence[LayerBounds], loss: LossBounds) -> list[arb]:
-    """S_1, ..., S_N."""
+    """The bounds S_1, ..., S_N."""
     sizes = [layers[-1].slope * loss.size]
     for j in range(len(layers) - 2, -1, -1):
         sizes.insert(0, layers[j].slope * layers[j + 1].norm * sizes[0])

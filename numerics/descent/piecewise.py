@@ -63,7 +63,7 @@ def piecewise_table(function: ReluSum) -> PiecewiseTable:
 
 @njit(cache=True)
 def _evaluate(t, kinks, anchors, values, slopes, out):  # pragma: no cover
-    """out = f(t) for two-dimensional arrays."""
+    """Fill out with f(t), for two-dimensional arrays."""
     for i in range(t.shape[0]):
         for k in range(t.shape[1]):
             x = t[i, k]
@@ -79,7 +79,7 @@ def _evaluate(t, kinks, anchors, values, slopes, out):  # pragma: no cover
 
 @njit(cache=True)
 def _gradient(widths, w, x, y, r, dr, loss, p, d, s, gradient):  # pragma: no cover
-    """gradient = (1/n) sum_i s_i(j) p_i(j-1)^T, flattened; p, d, s are work space of n (K_0 + ... + K_N) numbers."""
+    """Fill gradient with (1/n) sum_i s_i(j) p_i(j-1)^T, flattened; p, d, s: work space, n (K_0 + ... + K_N) numbers."""
     n, depth = x.shape[0], len(widths) - 1
     p[: n * widths[0]] = x.ravel()
     at, start = 0, 0

@@ -16,13 +16,15 @@ __all__ = ["rank", "solve_unique"]
 
 
 def solve_unique(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Solve ``matrix @ x = right`` exactly when it has exactly one solution.
+    """The only solution x of ``matrix @ x = right``, shape (unknowns,), by Gauss-Jordan elimination.
 
-    ``matrix`` has shape (equations, unknowns) with at least as many equations as unknowns, ``right`` shape
-    (equations,); the result has shape (unknowns,). Gauss-Jordan elimination with an exact zero test.
+    Args:
+        matrix: (equations, unknowns), with at least as many equations as unknowns.
+        right: (equations,).
 
-    Raises ``ValueError`` when the shapes do not fit, an entry is a float, the equations do not determine all
-    unknowns (naming the first) or contradict each other (naming the equation).
+    Raises:
+        ValueError: if the shapes do not fit, an entry is a float, or the equations do not determine all unknowns
+            (naming the first) or contradict each other (naming the equation).
     """
     equations, unknowns = _shape(matrix)
     if right.shape != (equations,):
@@ -51,7 +53,8 @@ def solve_unique(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
 def rank(matrix: np.ndarray) -> int:
     """The rank of a matrix of exact numbers, shape (rows, columns), by elimination with an exact zero test.
 
-    Raises ``ValueError`` when the array does not have two axes or an entry is a float.
+    Raises:
+        ValueError: if the array does not have two axes or an entry is a float.
     """
     _, columns = _shape(matrix)
     rows = _field_elements(matrix)
@@ -75,7 +78,7 @@ def _shape(matrix: np.ndarray) -> tuple[int, int]:
 
 
 def _field_elements(entries: np.ndarray) -> np.ndarray:
-    """A copy whose entries divide exactly; refuse floats, whose zero test decides nothing."""
+    """A copy whose entries divide exactly; floats are refused, whose zero test decides nothing."""
     result = np.empty(entries.shape, dtype=object)
     for index, value in np.ndenumerate(entries):
         if isinstance(value, float | complex | np.inexact):

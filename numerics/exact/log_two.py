@@ -172,7 +172,7 @@ class LogTwo:
 
 
 def _enclosure(polynomial: fmpq_poly) -> arb:
-    """Horner's rule at ln 2 in the current precision."""
+    """The value at ln 2 by Horner's rule, in the current precision."""
     log, total = arb.const_log2(), arb(0)
     for c in reversed(polynomial.coeffs()):
         total = total * log + arb(c)

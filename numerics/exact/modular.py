@@ -31,7 +31,8 @@ LARGE = 2**63
 def prime_with_roots(order: int, below: int = SMALL) -> int:
     """The largest prime p = 1 mod ``order`` below ``below``, which is at most 2^63.
 
-    Raises ``ValueError`` when there is none.
+    Raises:
+        ValueError: if there is none.
     """
     if order < 1 or not 2 < below <= LARGE:
         raise ValueError(f"There are fields for orders >= 1 below bounds from 3 to 2^63, not for {order} and {below}.")
@@ -44,7 +45,8 @@ def prime_with_roots(order: int, below: int = SMALL) -> int:
 def root_of_order(order: int, p: int) -> int:
     """An element of order exactly ``order`` in F_p, for p = 1 mod ``order``: the power of the smallest base that works.
 
-    Raises ``ValueError`` when p - 1 is not a multiple of the order.
+    Raises:
+        ValueError: if p - 1 is not a multiple of the order.
     """
     if (p - 1) % order:
         raise ValueError(f"F_{p} has no root of unity of order {order}, which does not divide {p - 1}.")

@@ -26,7 +26,7 @@ def _elements(array: ArrayLike | Sequence[Any]) -> NDArray[np.object_]:
 
 
 def _map(function: Callable[[object], object], array: NDArray[np.object_]) -> NDArray[np.object_]:
-    """Apply a function to every element; `function` may raise ValueError, which then names the position."""
+    """The values of a function at every element; `function` may raise ValueError, which then names the position."""
     result = np.empty(array.shape, dtype=object)
     for index in np.ndindex(array.shape):
         try:
@@ -38,7 +38,7 @@ def _map(function: Callable[[object], object], array: NDArray[np.object_]) -> ND
 
 
 def exact_number(x: object) -> fmpq | Cyclotomic:
-    """One exact number as `fmpq` or `Cyclotomic`; see `as_exact`.
+    """The exact number x as `fmpq` or `Cyclotomic`; see `as_exact`.
 
     Raises:
         ValueError: if x is not exact.
@@ -128,9 +128,8 @@ def sign_of(x: RationalLike | Cyclotomic | arb) -> int:
     """The exact sign of a number, -1, 0 or 1.
 
     Raises:
-        ValueError: if x is a ball that contains 0 and is not exactly 0 (undecided), a Cyclotomic that is not
-        real,
-            or no exact number at all (a float's sign may be rounding).
+        ValueError: if x is a ball that contains 0 and is not exactly 0 (undecided), a Cyclotomic that is not real, or
+            no exact number at all (a float's sign may be rounding).
     """
     if isinstance(x, Cyclotomic):
         return x.sign()

@@ -1,4 +1,4 @@
-"""Exact Fourier spectra of Boolean functions, and the gaps in them that reveal a hidden parity.
+"""Exact Fourier spectra of symmetric Boolean functions: majority, the indicator of a vanishing sum, and any other.
 
 Convention of `numerics.fourier.walsh`: hat f(T) = E[f(x) chi_T(x)] over uniform x in {-1, 1}^n, chi_T(x) = prod_{i in
 T} x_i.
@@ -10,10 +10,7 @@ even k, because Maj_n is odd). With n = 2m,
 
     hat Half_n(2j) = (-1)^j C(m, j)/C(2m, 2j) C(2m, m)/4^m,    hat Half_n(2j+2)/hat Half_n(2j) = -(2j+1)/(2m-2j-1).
 
-For f(x) = sin(a.x + phase) the coefficient is a product, sin(phase + pi |T|/2) prod_T sin a_i prod_{not T} cos a_i:
-the imaginary part of E[chi_T e^{i (a.x + phase)}], where E[x e^{iax}] = i sin a and E[e^{iax}] = cos a.
-
-The Fourier gap at S compares the coefficients of the sets S minus one element with those of the sets S plus one.
+Source: O'Donnell, Analysis of Boolean Functions, section 5.3.
 """
 
 from collections.abc import Iterable, Sequence
@@ -45,7 +42,11 @@ def _check_half(n: int) -> None:
 
 
 def check_majority(n: int) -> None:
-    """ValueError unless the majority of n inputs is defined, n odd."""
+    """Refuse an even number of inputs, for which majority is not defined.
+
+    Raises:
+        ValueError: unless n is odd and positive.
+    """
     if n < 1 or n % 2 == 0:
         raise ValueError(
             f"Majority needs an odd number of inputs, not {n}: for an even number the sum can be 0 and has no sign."
@@ -53,7 +54,7 @@ def check_majority(n: int) -> None:
 
 
 def half_coefficient(n: int, degree: int) -> fmpq:
-    """E[1{sum x = 0} chi_T(x)] for |T| = degree, exactly.
+    """The coefficient E[1{sum x = 0} chi_T(x)] for |T| = degree, exactly.
 
     Args:
         n: number of inputs, even.
@@ -71,7 +72,7 @@ def half_coefficient(n: int, degree: int) -> fmpq:
 
 
 def majority_coefficient(n: int, degree: int) -> fmpq:
-    """xi = E[sign(sum x) chi_T(x)] for |T| = degree, exactly; O'Donnell, Analysis of Boolean Functions, section 5.3.
+    """The coefficient xi = E[sign(sum x) chi_T(x)] for |T| = degree, exactly.
 
     Args:
         n: number of inputs, odd.

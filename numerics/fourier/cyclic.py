@@ -23,7 +23,7 @@ def _nonempty(f: ArrayLike) -> NDArray[np.generic]:
 
 
 def dft(f: ArrayLike) -> NDArray[np.complex128]:
-    """Fourier transform along the last axis, (..., n) -> (..., n); leading axes are a batch.
+    """The Fourier transform along the last axis, (..., n) -> (..., n); leading axes are a batch.
 
     Raises:
         ValueError: if the array is empty or not numeric.
@@ -41,7 +41,7 @@ def inverse_dft(f_hat: ArrayLike) -> NDArray[np.complex128]:
 
 
 def dft_nd(f: ArrayLike) -> NDArray[np.complex128]:
-    """Fourier transform on Z_{n1} x ... x Z_{nr}, over all r axes: (n1, ..., nr) -> (n1, ..., nr).
+    """The Fourier transform on Z_{n1} x ... x Z_{nr}, over all r axes: (n1, ..., nr) -> (n1, ..., nr).
 
     Raises:
         ValueError: if the array is empty or not numeric.
@@ -59,7 +59,7 @@ def inverse_dft_nd(f_hat: ArrayLike) -> NDArray[np.complex128]:
 
 
 def exact_dft(f: ArrayLike) -> NDArray[np.object_]:
-    """Exact Fourier transform over all axes, by definition (quadratic time): (n1, ..., nr) -> the same shape.
+    """The exact Fourier transform over all axes, by definition (quadratic time): (n1, ..., nr) -> the same shape.
 
     Args:
         f: exact numbers (see `numerics.exact.numbers.as_exact`); r = 1 is the transform on Z_n.

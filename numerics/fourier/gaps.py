@@ -1,4 +1,13 @@
-"""Fourier gaps of Boolean functions and of sinusoidal neurons."""
+"""Fourier gaps, which reveal a hidden parity: of majority, of any Boolean function, and of sinusoidal neurons.
+
+The Fourier gap of h at a set S compares the coefficients of the sets S minus one element with those of the sets S plus
+one (conventions of `numerics.fourier.walsh`).
+
+For h(x) = sin(a.x + phase) the coefficient is a product, sin(phase + pi |T|/2) prod_T sin a_i prod_{not T} cos a_i:
+the imaginary part of E[chi_T e^{i (a.x + phase)}], where E[x e^{iax}] = i sin a and E[e^{iax}] = cos a.
+
+Source: hidden-progress, definition-5.4.
+"""
 
 from __future__ import annotations
 
@@ -41,12 +50,16 @@ class FourierGap:
 
     @property
     def relaxed_gap(self) -> Any:
-        """strongest_below - strongest_above: if positive, at least one member of S can be read off."""
+        """The difference strongest_below - strongest_above: if positive, at least one member of S can be read off."""
         return self.strongest_below - self.strongest_above
 
 
 def support_indices(n: int, support: Iterable[int]) -> tuple[int, ...]:
-    """The members of a support, in their order; ValueError unless they are different indices from 0 to n-1."""
+    """The members of a support, in their order.
+
+    Raises:
+        ValueError: unless they are different indices from 0 to n-1, at least one.
+    """
     chosen = tuple(support)
     outside = [i for i in chosen if not 0 <= i < n]
     if not chosen or outside or len(set(chosen)) < len(chosen):
@@ -74,8 +87,7 @@ def fourier_gap(values: ArrayLike, support: Iterable[int]) -> FourierGap:
 
     Args:
         values: (2^n,) the table in the order of `numerics.fourier.walsh` (bit i of the index is set where x_i = -1).
-        Integers
-            and exact objects give an exact result, floats a float64.
+            Integers and exact objects give an exact result, floats a float64.
         support: the set S, as indices from 0 to n-1.
 
     Raises:
@@ -107,7 +119,7 @@ def _summarise(below: list[Any], above: list[Any], zero: Any) -> FourierGap:
 
 
 def _shift_by_quarter_turns(phase: arb, turns: int) -> arb:
-    """sin(phase + turns pi/2), without rounding pi."""
+    """The sine of phase + turns pi/2, without rounding pi."""
     value = phase.cos() if turns % 2 else phase.sin()
     return -value if turns % 4 >= 2 else value
 

@@ -24,7 +24,7 @@ from numerics.runs.memory import require_memory
 
 
 def samples_needed(n: int, threshold: float, delta: float) -> int:
-    """Samples for each level after which `heavy_coefficients` is right with probability at least 1 - delta.
+    """The samples for each level after which `heavy_coefficients` is right with probability at least 1 - delta.
 
     An estimate misses a weight by more than t^2/4 with probability at most 2 exp(-m t^4/32) (Hoeffding); while none
     does, a level examines at most 8/t^2 buckets.
@@ -45,7 +45,7 @@ def heavy_coefficients(
     delta: float = 0.01,
     rng: np.random.Generator,
 ) -> list[int]:
-    """Sets T, as increasing bit masks, that contain all with |hat f(T)| >= t and none with |hat f(T)| < t/2.
+    """The sets T, as increasing bit masks, that contain all with |hat f(T)| >= t and none with |hat f(T)| < t/2.
 
     With probability at least 1 - delta over the samples; it costs O(n log(n/(t delta))/t^4) values of the function.
 

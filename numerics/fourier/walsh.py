@@ -107,7 +107,7 @@ def _butterflies(x: np.ndarray) -> None:
 
 @numba.njit(cache=True)
 def _halves_of_absolute_sum(x: np.ndarray) -> tuple[Any, Any]:
-    """(h, l) with sum |x_i| = 2^32 h + l, for int64 x: |-2^63| and the sum both exceed int64."""
+    """The pair (h, l) with sum |x_i| = 2^32 h + l, for int64 x: |-2^63| and the sum both exceed int64."""
     high = low = np.uint64(0)
     for value in x:
         magnitude = np.uint64(value) if value >= 0 else np.uint64(0) - np.uint64(value)
@@ -123,7 +123,7 @@ def _check_length(x: NDArray[Any]) -> None:
 
 
 def _absolute_sum(x: NDArray[np.int64]) -> int:
-    """sum |x_i|, exactly, for fewer than 2^32 numbers."""
+    """The sum of the |x_i|, exactly, for fewer than 2^32 numbers."""
     high, low = _halves_of_absolute_sum(x)
     return (int(high) << 32) + int(low)
 

@@ -1,4 +1,11 @@
-"""Smooth functions as sums of ReLUs: interpolation with rigorous errors."""
+"""Smooth functions as sums of ReLUs: piecewise-linear interpolants with rigorous errors.
+
+The knots are rational; the values there are enclosed in balls and rounded. With L_2 = sup |g''| an interpolant of knot
+distance h has error <= L_2 h^2 / 8, so that M = O(eps^(-1/2)) units reach the error eps. `sup_error` bounds |f - g| for
+any sum f of one argument and any smooth function g. Products come from squares: 4 x y = (x + y)^2 - (x - y)^2.
+
+Source: deep-icgd, construction-1d, construction-product.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +16,16 @@ import numpy as np
 from flint import arb, fmpq, fmpz
 
 from numerics.exact.precision import precision
-from numerics.functions.relu_sums import ENCLOSURE_BITS, ReluSum, piecewise_linear, positive_rational, ridge
-from numerics.functions.smooth import SmoothFunction, interval_ball, upper_rational
+from numerics.functions.relu_sums import ReluSum, piecewise_linear, ridge
+from numerics.functions.smooth import (
+    ENCLOSURE_BITS,
+    SmoothFunction,
+    interval_ball,
+    positive_rational,
+    upper_rational,
+)
 
 _CELLS_PER_PIECE = 16
-
-
 _MOST_CELLS = 2**17
 
 
@@ -32,9 +43,9 @@ def square(radius: object, pieces: int) -> ReluSum:
 
 
 def multiplication(radius: object, pieces: int) -> ReluSum:
-    """(x, y) -> (S(x + y) - S(x - y)) / 4, off x y by at most h^2 / 16 for |x|, |y| <= R, with h = 2 R / pieces.
+    """The function (x, y) -> (S(x + y) - S(x - y)) / 4 of 4 pieces units, exactly 0 if x = 0 or y = 0.
 
-    Exactly 0 if x = 0 or y = 0. 4 pieces units.
+    It is off x y by at most h^2 / 16 for |x|, |y| <= R, with h = 2 R / pieces.
 
     Raises:
         ValueError: if radius <= 0 or pieces < 1.
@@ -132,7 +143,7 @@ def _rounded(ball: arb, bits: int) -> fmpq:
 
 
 def _greedy_knots(function: SmoothFunction, radius: fmpq, side: int, count: int, budget: fmpq) -> list[fmpq]:
-    """0 = t_0 < t_1 < ... = radius: knots at side * t_i leave an error of at most `budget` on each piece."""
+    """The places 0 = t_0 < t_1 < ... = radius: knots at side * t_i leave an error of at most `budget` on each piece."""
     width = radius / count
     with precision(ENCLOSURE_BITS):
         curvature = []

@@ -3,12 +3,9 @@
 A `ReluSum` carries the data (eps, R, M, C) that a network built from it needs: the sup-error eps on the cube [-R, R]^k,
 the number M of units, and C = sum |c_h|; its directions satisfy ||a_h||_1 <= 1. Exact cases: affine functions, |t|, the
 ReLU, its derivative away from a window (0, delta), every piecewise-linear function, ridge functions of these (the
-derivative of the squared loss). Smooth functions are interpolated piecewise linearly at rational knots, by values that
-are enclosed in balls and rounded; `sup_error` bounds |f - g| rigorously, for any ReluSum and any smooth function.
+derivative of the squared loss). `numerics.functions.interpolation` makes sums for smooth functions.
 
-With L_2 = sup |g''| an interpolant of knot distance h has error <= L_2 h^2 / 8, so that M = O(eps^(-1/2)).
-
-Source: deep-icgd, def-4, construction-1d, construction-product.
+Source: deep-icgd, def-4, construction-1d.
 """
 
 from __future__ import annotations
@@ -26,8 +23,6 @@ from numpy.typing import NDArray
 from numerics.exact.numbers import to_float
 from numerics.exact.systems import Array
 from numerics.functions.smooth import rational
-
-ENCLOSURE_BITS = 128
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,17 +61,17 @@ class ReluSum:
 
     @property
     def units(self) -> int:
-        """M, the number of ReLUs."""
+        """The number M of ReLUs."""
         return len(self.coefficients)
 
     @property
     def arity(self) -> int:
-        """k, the number of arguments."""
+        """The number k of arguments."""
         return self.directions.shape[1] - 1
 
     @property
     def weight(self) -> fmpq:
-        """C = sum |c_h|."""
+        """The sum C of the |c_h|."""
         return sum(map(abs, self.coefficients.tolist()), fmpq(0))
 
     @cached_property
@@ -84,7 +79,7 @@ class ReluSum:
         return to_float(self.coefficients), to_float(self.directions)
 
     def __call__(self, *arguments: Any) -> Array:
-        """f at k arrays of arguments that broadcast; float64, exact (fmpq) or balls (arb).
+        """The values of f at k arrays of arguments that broadcast; float64, exact (fmpq) or balls (arb).
 
         Inputs are not compared with the radius (the sum continues linearly): see `require`.
 
@@ -127,7 +122,7 @@ class ReluSum:
         return replace(self, radius=R)
 
     def breakpoints(self) -> list[fmpq]:
-        """For k = 1: the points inside (-R, R) where the slope may change, sorted.
+        """The points inside (-R, R), for k = 1, where the slope may change, sorted.
 
         Raises:
             ValueError: if k != 1.
@@ -151,7 +146,7 @@ _RELU = np.frompyfunc(_relu, 1, 1)
 
 
 def _sum(units: Sequence[tuple[object, Sequence[object]]], arity: int = 1) -> tuple[Array, Array]:
-    """(c, a) from pairs (coefficient, direction of any 1-norm), normalised; zero coefficients are dropped."""
+    """The arrays (c, a) of pairs (coefficient, direction of any 1-norm), normalised; zero coefficients are dropped."""
     kept = []
     for coefficient, direction in units:
         c, row = rational(coefficient, "coefficient"), [rational(x, "direction") for x in direction]
@@ -166,13 +161,13 @@ def _sum(units: Sequence[tuple[object, Sequence[object]]], arity: int = 1) -> tu
 
 
 def affine(slope: object, intercept: object = 0) -> ReluSum:
-    """slope * t + intercept = slope (relu(t) - relu(-t)) + intercept relu(1), exact everywhere."""
+    """The function slope * t + intercept = slope (relu(t) - relu(-t)) + intercept relu(1), exact everywhere."""
     s = rational(slope, "slope")
     return ReluSum(*_sum([(s, (1, 0)), (-s, (-1, 0)), (intercept, (0, 1))]))
 
 
 def identity() -> ReluSum:
-    """t = relu(t) - relu(-t), exact everywhere."""
+    """The identity t = relu(t) - relu(-t), exact everywhere."""
     return affine(1)
 
 
@@ -182,17 +177,17 @@ def constant(value: object) -> ReluSum:
 
 
 def absolute_value() -> ReluSum:
-    """|t| = relu(t) + relu(-t), exact everywhere."""
+    """The absolute value |t| = relu(t) + relu(-t), exact everywhere."""
     return leaky_relu(-1)
 
 
 def relu() -> ReluSum:
-    """max(t, 0), one unit, exact everywhere."""
+    """The ReLU max(t, 0), one unit, exact everywhere."""
     return leaky_relu(0)
 
 
 def leaky_relu(slope: object) -> ReluSum:
-    """t for t >= 0 and slope * t for t < 0, exact everywhere."""
+    """The function with t for t >= 0 and slope * t for t < 0, exact everywhere."""
     return ReluSum(*_sum([(1, (1, 0)), (-rational(slope, "slope"), (-1, 0))]))
 
 
@@ -241,7 +236,7 @@ def piecewise_linear(knots: Sequence[object], values: Sequence[object]) -> ReluS
 
 
 def ridge(profile: ReluSum, weights: Sequence[object], radius: object | None = None) -> ReluSum:
-    """(z_1, ..., z_k) -> profile(weights . z), certified on [-R, R]^k with R = radius.
+    """The function (z_1, ..., z_k) -> profile(weights . z), certified on [-R, R]^k with R = radius.
 
     A separable loss sum_k phi(t_k - y_k) has the gradient phi'(t_k - y_k): `ridge` of phi' with the weights (1, -1).
 
@@ -270,16 +265,5 @@ def ridge(profile: ReluSum, weights: Sequence[object], radius: object | None = N
 
 
 def squared_loss_derivative() -> ReluSum:
-    """u(t, y) = t - y, the derivative of (t - y)^2 / 2 in t: two units, C = 4, exact everywhere."""
+    """The function u(t, y) = t - y, the derivative of (t - y)^2 / 2 in t: two units, C = 4, exact everywhere."""
     return ridge(identity(), (1, -1))
-
-
-# ---- smooth functions
-
-
-def positive_rational(x: object, what: str) -> fmpq:
-    """x as a positive rational number; ValueError, which calls it ``what``, if it is none."""
-    value = rational(x, what)
-    if value <= 0:
-        raise ValueError(f"{what} must be positive, not {value}.")
-    return value

@@ -19,7 +19,8 @@ from flint import arb, arb_series, ctx, fmpq
 
 from numerics.exact.precision import precision
 
-_BITS = 128
+ENCLOSURE_BITS = 128
+"""The bits of the balls in which functions are enclosed before they are rounded to rationals."""
 _MOST_PARTS = 20_000
 _FLOOR = fmpq(1, 2**64)
 _SLACK = fmpq(17, 16)
@@ -45,7 +46,7 @@ class SmoothFunction:
         return replace(self, name=f"{self.name}'", order=self.order + 1)
 
     def jet(self, x: arb, count: int = 0) -> list[arb]:
-        """Enclosures of g(x), g'(x), ..., the derivative number `count`, for all points of the ball x.
+        """The enclosures of g(x), g'(x), ..., the derivative number `count`, for all points of the ball x.
 
         Raises:
             ValueError: if one of them has no finite enclosure there.
@@ -72,7 +73,8 @@ class SmoothFunction:
         The upper estimate (B is not too large) is given up after 20000 bisections; B stays an upper bound.
 
         Args:
-            lower, upper: exact numbers (int, Fraction, fmpq).
+            lower: the left end, an exact number (int, Fraction, string or fmpq).
+            upper: the right end, likewise.
             order: which derivative.
             resolution: the absolute accuracy, below which nothing is refined.
 
@@ -82,7 +84,7 @@ class SmoothFunction:
         a, b = rational(lower, "lower"), rational(upper, "upper")
         if a > b:
             raise ValueError(f"The interval [{a}, {b}] is empty: lower must be at most upper.")
-        with precision(_BITS):
+        with precision(ENCLOSURE_BITS):
             self.jet(arb(a), order)
             attained, parts = fmpq(0), []
 
@@ -126,6 +128,18 @@ def rational(x: object, what: str) -> fmpq:
     return fmpq(value.numerator, value.denominator)
 
 
+def positive_rational(x: object, what: str) -> fmpq:
+    """An exact positive number as fmpq.
+
+    Raises:
+        ValueError: as `rational`, or if x <= 0; the message names `what`.
+    """
+    value = rational(x, what)
+    if value <= 0:
+        raise ValueError(f"{what} must be positive, not {value}.")
+    return value
+
+
 def upper_rational(x: arb) -> fmpq:
     """A rational that is at least every point of the ball |x|; 2^-4096 for the balls below that.
 
@@ -155,7 +169,7 @@ def _dyadic(x: arb) -> fmpq | None:
 
 
 def _upper_on(function: SmoothFunction, lo: fmpq, hi: fmpq, order: int) -> fmpq:
-    """sup |g^(order)| on [lo, hi] from one enclosure, by its value and by the mean value form."""
+    """An upper bound of sup |g^(order)| on [lo, hi] from one enclosure, by its value and by the mean value form."""
     try:
         whole = function.jet(interval_ball(lo, hi), order + 1)
     except ValueError:
@@ -180,7 +194,7 @@ def _tanh(x: arb_series) -> arb_series:
 
 
 def _softplus(x: arb_series) -> arb_series:
-    """log(1 + e^x); for large x as x + log(1 + e^-x), the same number with narrower enclosures on wide balls."""
+    """The softplus log(1 + e^x); for x > 0 as x + log(1 + e^-x), the same number, with narrower enclosures."""
     return x + (1 + (-x).exp()).log() if arb(x[0]).mid() > 0 else (1 + x.exp()).log()
 
 

@@ -25,10 +25,14 @@ Lookup = Callable[[IntArray], npt.NDArray[np.int64]]
 class ConjugacyClasses:
     """The K classes: {e} first, then by element order, by size, and by representative (lexicographically).
 
-    representatives: (K, d), the smallest permutation of each class.
-    representative_indices: (K,), their positions among the elements of the group.
-    sizes, element_orders: (K,).
-    class_of: (n,), the class of each element.
+    Attributes:
+        representatives: (K, d), the smallest permutation of each class.
+        representative_indices: (K,), their positions among the elements of the group.
+        sizes: (K,), the numbers of elements.
+        element_orders: (K,), the orders of the elements.
+        class_of: (n,), the class of each element.
+        base: the base points of the group.
+        lookup: the position of an element from its images of the base points.
     """
 
     representatives: IntArray
@@ -37,7 +41,7 @@ class ConjugacyClasses:
     element_orders: npt.NDArray[np.int64]
     class_of: npt.NDArray[np.int64]
     base: npt.NDArray[np.int64]
-    lookup: Lookup  # the position of an element from its images of the base points
+    lookup: Lookup
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -49,7 +53,7 @@ class ConjugacyClasses:
 
     @cached_property
     def power_table(self) -> npt.NDArray[np.int32]:
-        """``power_table[k, c]`` is the class of g^k for g in class c, for 0 <= k < the largest element order."""
+        """The class of g^k for g in class c at [k, c], for 0 <= k < the largest element order."""
         table = np.zeros((int(self.element_orders.max()), len(self)), dtype=np.int32)
         images = np.broadcast_to(self.base, (len(self), len(self.base)))
         for k in range(1, len(table)):
@@ -73,10 +77,12 @@ class ConjugacyClasses:
         return self.power_map(2)
 
     def in_finite_group(self, group: FiniteGroup) -> npt.NDArray[np.int64]:
-        """For each class, its index in ``group.classes``, where ``group`` numbers its elements as this group does.
+        """The index of each class in ``group.classes``, where ``group`` numbers its elements as this group does.
 
-        ``FiniteGroup`` sorts its classes by size and smallest element. Raises ``ValueError`` when the classes of the
-        two groups are not the same sets of elements.
+        ``FiniteGroup`` sorts its classes by size and smallest element.
+
+        Raises:
+            ValueError: if the classes of the two groups are not the same sets of elements.
         """
         index = group.class_of[self.representative_indices] if group.order == len(self.class_of) else None
         if index is None or not np.array_equal(index[self.class_of], group.class_of):

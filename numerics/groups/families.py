@@ -112,7 +112,10 @@ def _alternating(n: int) -> Recipe:
 
 
 def _dicyclic(n: int) -> Recipe:
-    """Left products on a^i x^j, numbered i + 2nj with i mod 2n and j in {0, 1}: a^2n = 1, x^2 = a^n, x a = a^-1 x."""
+    """The dicyclic group, a^2n = 1, x^2 = a^n, x a = a^-1 x, acting on the a^i x^j from the left.
+
+    The point a^i x^j has the number i + 2nj, with i mod 2n and j in {0, 1}.
+    """
     _require(n >= 2, "Dicn is the dicyclic group of order 4n, n >= 2")
 
     def generators() -> list[Permutation]:
@@ -136,7 +139,7 @@ def _semidihedral(n: int) -> Recipe:
 
 
 def _heisenberg(p: int) -> Recipe:
-    """On F_p^2: (x, y) -> (x + 1, y) and (x, y) -> (x, y + x), whose commutator is (x, y) -> (x, y +- 1)."""
+    """The Heisenberg group on F_p^2: (x, y) -> (x + 1, y) and (x, y + x), whose commutator is (x, y) -> (x, y +- 1)."""
     _require(p % 2 == 1 and _is_prime(p), "Hep is the Heisenberg group of order p^3, p an odd prime")
 
     def generators() -> list[Permutation]:
@@ -168,7 +171,7 @@ def _extraspecial(sign: str, exponent: int) -> Recipe:
 
 
 def _frobenius(p: int, q: int) -> Recipe:
-    """x -> x + 1 and x -> g x on Z_p with g of order q."""
+    """The maps x -> x + 1 and x -> g x on Z_p with g of order q."""
     accepted = "Zp:Zq is the Frobenius group of order pq, p prime and q >= 2 a divisor of p - 1"
     _require(q >= 2 and _is_prime(p) and (p - 1) % q == 0, accepted)
 

@@ -22,7 +22,7 @@ MAX_FIELD_ORDER = 2048  # the addition and multiplication tables have q^2 entrie
 
 
 def prime_power(q: int) -> tuple[int, int] | None:
-    """(p, k) with q = p^k, p prime, k >= 1; None when q is no prime power."""
+    """The pair (p, k) with q = p^k, p prime, k >= 1; None when q is no prime power."""
     if q < 2:
         return None
     p = next((d for d in range(2, int(q**0.5) + 2) if d * d <= q and q % d == 0), q)
@@ -34,7 +34,7 @@ def prime_power(q: int) -> tuple[int, int] | None:
 
 
 def _powers_of_x(p: int, tail: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    """1, x, x^2, ... modulo x^k + tail (coefficients from the constant up), until 1 returns or 0 appears."""
+    """The powers 1, x, x^2, ... modulo x^k + tail (coefficients from the constant up), until 1 returns or 0 appears."""
     one = (1,) + (0,) * (len(tail) - 1)
     power = one
     while any(power):
@@ -46,10 +46,12 @@ def _powers_of_x(p: int, tail: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
 
 
 class FiniteField:
-    """F_q with tables ``add``, ``mul`` (q, q) and ``negative``, ``inverse`` (q,), where ``inverse[0]`` is 0.
+    """The field F_q with tables ``add``, ``mul`` (q, q) and ``negative``, ``inverse`` (q,), where ``inverse[0]`` is 0.
 
-    ``generator`` is the number of a generator of the multiplicative group. Raises ``ValueError`` unless q is a prime
-    power of at most ``MAX_FIELD_ORDER``.
+    ``generator`` is the number of a generator of the multiplicative group.
+
+    Raises:
+        ValueError: unless q is a prime power of at most ``MAX_FIELD_ORDER``.
     """
 
     def __init__(self, q: int) -> None:
@@ -77,7 +79,7 @@ class FiniteField:
         self.inverse[0] = 0
 
     def power(self, a: npt.ArrayLike, exponent: int) -> IntArray:
-        """a^exponent element by element, for exponent >= 1."""
+        """The powers a^exponent, element by element, for exponent >= 1."""
         a = np.asarray(a)
         return np.where(a == 0, 0, self._exp[self._log[a] * exponent % (self.q - 1)])
 

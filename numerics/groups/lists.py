@@ -46,13 +46,18 @@ class GroupList:
 def group_list(max_order: int) -> GroupList:
     """All groups of order 2 to ``max_order`` from the small groups library, or without GAP those with a name.
 
-    Raises ``ValueError`` for ``max_order`` below 2 and for orders that the library does not contain.
+    Raises:
+        ValueError: for ``max_order`` below 2 and for orders that the library does not contain.
     """
     return small_groups(max_order) if gap_available() else named_groups(max_order)
 
 
 def small_groups(max_order: int) -> GroupList:
-    """All groups of order 2 to ``max_order``, as small:ORDER,NUMBER. Raises ``ValueError`` as `small_group_count`."""
+    """All groups of order 2 to ``max_order``, as small:ORDER,NUMBER.
+
+    Raises:
+        ValueError: as `small_group_count`.
+    """
     _refuse_orders(max_order)
     names = tuple(f"small:{n},{i}" for n in range(2, max_order + 1) for i in range(1, small_group_count(n) + 1))
     return GroupList(names, f"all {len(names)} groups of order 2 to {max_order}, from the small groups library")
@@ -82,7 +87,7 @@ def named_groups(max_order: int) -> GroupList:
 
 
 def isomorphic(first: PermutationGroup, second: PermutationGroup) -> bool:
-    """Decide whether two groups are isomorphic, by search for images of the generators; for small groups.
+    """Whether two groups are isomorphic, by search for images of the generators; for small groups.
 
     Elements h_1, .., h_j are images of g_1, .., g_j under an isomorphism of the subgroups that they generate exactly
     when the pairs (g_i, h_i) generate a group of the order of both subgroups.
@@ -137,7 +142,7 @@ def _order(generators: list[np.ndarray], limit: int) -> int:
 
 
 def _independent(group: PermutationGroup) -> tuple[np.ndarray, list[int]]:
-    """Generators each of which enlarges the group that the earlier ones generate, and the orders of these groups."""
+    """The generators that enlarge the group which the earlier ones generate, and the orders of these groups."""
     kept: list[np.ndarray] = []
     orders: list[int] = []
     for generator in np.array(group.generators):

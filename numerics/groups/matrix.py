@@ -140,6 +140,6 @@ def classical_generators(family: str, n: int, q: int, order: int) -> list[Permut
 
 
 def affine_generators(q: int) -> list[Permutation]:
-    """x -> x + 1 and x -> g x on F_q, g a generator of the multiplicative group: they generate AGL(1, q), q >= 3."""
+    """The maps x -> x + 1 and x -> g x on F_q, g of order q - 1, which generate AGL(1, q), q >= 3."""
     field = finite_field(q)
     return [tuple(field.add[1].tolist()), tuple(field.mul[field.generator].tolist())]

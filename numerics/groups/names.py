@@ -33,7 +33,7 @@ def _over_limit(name: str, order: str, limit: int) -> ValueError:
 
 
 def _factor(text: str, name: str) -> Recipe:
-    """One factor of a direct product: a name, possibly to a power."""
+    """The factor of a direct product that a text describes: a name, possibly to a power."""
     for pattern, build, _ in FAMILIES:
         if match := re.fullmatch(rf"{pattern}(?:\^(?P<power>\d{{1,9}}))?", text):
             arguments = match.groups()[:-1]
@@ -131,7 +131,8 @@ def gap_available() -> bool:
 def small_group_count(order: int) -> int:
     """The number of groups of an order, counted by the small groups library.
 
-    Raises ``ValueError`` when GAP, or the library for this order, is not there.
+    Raises:
+        ValueError: if GAP, or the library for this order, is not there.
     """
     libgap = _gap()
     if not libgap.SmallGroupsAvailable(order):
@@ -171,8 +172,11 @@ def parse_group(text: str, limit: int = DEFAULT_LIMIT) -> PermutationGroup:
     """The group that ``text`` describes, in one of the forms of ``ACCEPTED_NAMES``.
 
     Spaces and underscores in names are ignored and braces read as parentheses, so that ``Z_2 x S_3`` is ``Z2xS3`` and
-    ``2_-^{1+4}`` is ``2-^(1+4)``. Raises ``ValueError`` for a name that is not accepted, parameters out of range, an
-    order above ``limit``, a file that is not a Cayley table, and ``small:`` without GAP.
+    ``2_-^{1+4}`` is ``2-^(1+4)``.
+
+    Raises:
+        ValueError: for a name that is not accepted, parameters out of range, an order above ``limit``, a file that is
+            not a Cayley table, and ``small:`` without GAP.
     """
     for prefix, build in _PREFIXES.items():
         if text.strip().startswith(prefix):

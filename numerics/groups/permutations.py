@@ -57,8 +57,11 @@ def cycle_notation(permutation: Sequence[int] | IntArray) -> str:
 def parse_cycles(text: str, degree: int | None = None) -> tuple[int, ...]:
     """The images of the permutation of 0..degree-1 written as disjoint cycles of 1..degree, such as "(1,2,3)(4,5)".
 
-    The degree is at least the largest point that occurs (the default). Raises ``ValueError`` for text that is not a
-    product of cycles, for a point 0, a repeated point, and a point above the degree.
+    The degree is at least the largest point that occurs (the default).
+
+    Raises:
+        ValueError: for text that is not a product of cycles, for a point 0, a repeated point, and a point above the
+            degree.
     """
     if not text.strip() or _CYCLE.sub("", text).strip():
         raise ValueError(f"A permutation is written as disjoint cycles such as (1,2,3)(4,5) or (); got {text!r}.")
@@ -82,7 +85,11 @@ def parse_cycles(text: str, degree: int | None = None) -> tuple[int, ...]:
 
 
 def _validated(generators: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
-    """The generators as tuples of Python integers; ValueError naming the first that is not a permutation."""
+    """The generators as tuples of Python integers.
+
+    Raises:
+        ValueError: naming the first that is not a permutation.
+    """
     try:
         result = tuple(tuple(index(image) for image in generator) for generator in generators)
     except TypeError as error:
@@ -111,12 +118,14 @@ def _validated(generators: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ..
 class PermutationGroup:
     """The group of order n >= 2 that permutations of 0..d-1 generate.
 
-    generators: tuples of images, all of the same degree d.
-    name: for messages and titles.
-    limit: the largest order that is accepted. Orders above it are refused before the elements are listed.
+    Attributes:
+        generators: tuples of images, all of the same degree d.
+        name: for messages and titles.
+        limit: the largest order that is accepted. Orders above it are refused before the elements are listed.
 
-    Raises ``ValueError`` naming the first violation: no generator, not permutations, different degrees, the trivial
-    group (composition in it has no wrong label), an order above the limit, too large a degree.
+    Raises:
+        ValueError: naming the first violation: no generator, not permutations, different degrees, the trivial group
+            (composition in it has no wrong label), an order above the limit, too large a degree.
     """
 
     generators: tuple[tuple[int, ...], ...]
@@ -183,7 +192,8 @@ class PermutationGroup:
     def index_of(self, permutations: npt.ArrayLike) -> npt.NDArray[np.int64]:
         """The positions in ``elements`` of permutations, shape (m, d) -> (m,), or of one, shape (d,) -> ().
 
-        Raises ``ValueError`` for a wrong shape and for a permutation that is not in the group.
+        Raises:
+            ValueError: for a wrong shape and for a permutation that is not in the group.
         """
         given = np.asarray(permutations)
         rows = np.atleast_2d(given)

@@ -50,7 +50,7 @@ def inverse_permutations(permutations: IntArray) -> IntArray:
 
 @dataclass(frozen=True)
 class _Level:
-    """Orbit of a base point: ``position[p]`` is the row of p in ``transversal`` (-1 outside the orbit)."""
+    """The orbit of a base point: ``position[p]`` is the row of p in ``transversal`` (-1 outside the orbit)."""
 
     base: int
     generators: tuple[IntArray, ...]
@@ -64,7 +64,11 @@ class _Level:
 
 
 def _level(base: int, generators: Sequence[IntArray]) -> _Level:
-    """Orbit and transversal of ``base`` by breadth-first search; ValueError when they need too much memory."""
+    """The orbit and a transversal of ``base`` by breadth-first search.
+
+    Raises:
+        ValueError: if they need too much memory.
+    """
     degree = len(generators[0])
     reached = np.zeros(degree, dtype=bool)
     reached[base] = True
@@ -98,7 +102,7 @@ def _first_moved(permutation: IntArray) -> int:
 
 
 def _residue(permutations: IntArray, levels: Sequence[_Level]) -> IntArray | None:
-    """Divide rows by transversal elements, level by level; a row that does not end as the identity, or None."""
+    """A row that does not end as the identity when it is divided by transversal elements, level by level; or None."""
     for level in levels:
         positions = level.position[permutations[:, level.base]]
         outside = np.flatnonzero(positions < 0)
@@ -133,8 +137,10 @@ class StabiliserChain:
 
         Schreier-Sims: add what the levels miss until every Schreier generator sifts to the identity.
 
-        Raises ``OrderLimitError`` as soon as the orbits prove an order above ``limit``, so that huge groups are refused
-        at once, and ``ValueError`` when an orbit needs more memory than ``MAX_CELLS`` numbers.
+        Raises:
+            OrderLimitError: as soon as the orbits prove an order above ``limit``, so that huge groups are refused at
+                once.
+            ValueError: if an orbit needs more memory than ``MAX_CELLS`` numbers.
         """
         given = np.asarray(generators)
         degree = given.shape[1]
@@ -188,7 +194,11 @@ class StabiliserChain:
         return codes
 
     def elements_by_code(self) -> IntArray:
-        """All elements, the one with code c in row c, shape (order, d). ValueError when they need too much memory."""
+        """All elements, the one with code c in row c, shape (order, d).
+
+        Raises:
+            ValueError: if they need too much memory.
+        """
         if self.order * self.degree > MAX_CELLS:
             raise ValueError(
                 f"Listing {self.order} permutations of {self.degree} points needs a table of more than {MAX_CELLS} "

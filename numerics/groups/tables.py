@@ -23,7 +23,11 @@ MAX_PERMUTED = 7  # 7! = 5040 elements: a table of 200 MB
 
 
 def _identity_of(table: IntArray) -> int:
-    """The two-sided identity of a table with entries in range, or raise ValueError."""
+    """The two-sided identity of a table with entries in range.
+
+    Raises:
+        ValueError: naming the nearest candidate, if there is none.
+    """
     everything = np.arange(len(table))
     wrong = (table != everything).sum(axis=1) + (table != everything[:, None]).sum(axis=0)
     nearest = int(np.argmin(wrong))
@@ -43,7 +47,11 @@ def _identity_of(table: IntArray) -> int:
 
 
 def _inverses_of(table: IntArray, identity: int) -> IntArray:
-    """The two-sided inverses; raise ValueError naming the first element that has none."""
+    """The two-sided inverses.
+
+    Raises:
+        ValueError: naming the first element that has none.
+    """
     is_inverse = (table == identity) & (table == identity).T
     lonely = np.flatnonzero(~is_inverse.any(axis=1))
     if lonely.size:
@@ -55,7 +63,7 @@ def _inverses_of(table: IntArray, identity: int) -> IntArray:
 
 
 def _generators_of(table: IntArray) -> list[int]:
-    """Greedy generators of a table seen as a magma: add the smallest missing element and close."""
+    """The greedy generators of a table seen as a magma: the smallest missing element is added, the rest closed."""
     n = len(table)
     reached = np.zeros(n, dtype=bool)
     generators: list[int] = []
@@ -75,7 +83,11 @@ def _generators_of(table: IntArray) -> list[int]:
 
 
 def _check_associative(table: IntArray) -> None:
-    """Light's test; raise ValueError naming a triple that does not associate."""
+    """Apply Light's test.
+
+    Raises:
+        ValueError: naming a triple that does not associate.
+    """
     for b in _generators_of(table):
         left = table[table[:, b]]  # [a, c] -> (ab)c
         right = table[:, table[b]]  # [a, c] -> a(bc)
@@ -88,7 +100,11 @@ def _check_associative(table: IntArray) -> None:
 
 
 def square_table(table: npt.ArrayLike) -> IntArray:
-    """A read-only int64 copy of an (n, n) matrix with entries 0..n-1, n >= 2, or raise ValueError."""
+    """A read-only int64 copy of an (n, n) matrix with entries 0..n-1, n >= 2.
+
+    Raises:
+        ValueError: naming the first violation.
+    """
     try:
         array = np.asarray(table)
     except ValueError as error:
@@ -119,14 +135,17 @@ def _readonly(array: npt.NDArray[Any]) -> IntArray:
 class FiniteGroup:
     """A finite group of order n >= 2.
 
-    table: integer matrix (n, n), table[a, b] = ab; copied and made read-only.
-    name: for messages and titles.
-    elements: n distinct labels in the order of the table (default 0..n-1); permutations are tuples of images.
-    family: how the group was built, as a nested tuple such as ("symmetric", 4); None for a bare table. It
-        lets `constructions.representations.orthogonal` find the irreducible representations.
+    Two groups are equal when their tables are.
 
-    Two groups are equal when their tables are. Raises ValueError naming the first violation: shape, integers,
-    range, identity, inverses, associativity, labels.
+    Attributes:
+        table: integer matrix (n, n), table[a, b] = ab; copied and made read-only.
+        name: for messages and titles.
+        elements: n distinct labels in the order of the table (default 0..n-1); permutations are tuples of images.
+        family: how the group was built, as a nested tuple such as ("symmetric", 4); None for a bare table. It lets
+            `constructions.representations.orthogonal` find the irreducible representations.
+
+    Raises:
+        ValueError: naming the first violation: shape, integers, range, identity, inverses, associativity, labels.
     """
 
     table: IntArray
@@ -210,7 +229,11 @@ class FiniteGroup:
 
 
 def group_from_table(table: npt.ArrayLike, name: str = "G") -> FiniteGroup:
-    """The group with Cayley table `table[a, b] = ab`; ValueError names the first violation of the axioms."""
+    """The group with Cayley table `table[a, b] = ab`.
+
+    Raises:
+        ValueError: naming the first violation of the axioms.
+    """
     return FiniteGroup(square_table(table), name)
 
 
@@ -223,14 +246,14 @@ def _require(value: int, least: int, most: int | None, what: str) -> None:
 
 
 def cyclic(n: int) -> FiniteGroup:
-    """Z_n, n >= 2: element j is the residue j, table[a, b] = a + b mod n."""
+    """The cyclic group Z_n, n >= 2: element j is the residue j, table[a, b] = a + b mod n."""
     _require(n, 2, None, "The order of a cyclic group")
     residues = np.arange(n)
     return FiniteGroup((residues[:, None] + residues) % n, f"Z_{n}", family=("cyclic", int(n)))
 
 
 def dihedral(n: int) -> FiniteGroup:
-    """D_n of order 2n, n >= 1: index k + n s, label (k, s), is r^k t^s; r^n = t^2 = 1 and t r t = r^-1."""
+    """The dihedral group D_n, n >= 1, r^n = t^2 = 1, t r t = r^-1: index k + n s, label (k, s), is r^k t^s."""
     _require(n, 1, None, "The number n of the dihedral group of order 2n")
     s, k = np.divmod(np.arange(2 * n), n)
     rotation = (k[:, None] + np.where(s[:, None] == 1, -k, k)) % n  # r^k t^s r^l = r^(k + (-1)^s l) t^s
@@ -254,20 +277,20 @@ def is_even(permutation: Sequence[int]) -> bool:
 
 
 def symmetric(n: int) -> FiniteGroup:
-    """S_n, 2 <= n <= 7: labels are the tuples of images in lexicographic order, (ab)(x) = a(b(x))."""
+    """The symmetric group S_n, 2 <= n <= 7: labels are tuples of images in lexicographic order, (ab)(x) = a(b(x))."""
     _require(n, 2, MAX_PERMUTED, "The number of permuted points of a symmetric group")
     return _permutation_group(list(permutations(range(n))), f"S_{n}", ("symmetric", int(n)))
 
 
 def alternating(n: int) -> FiniteGroup:
-    """A_n, 3 <= n <= 7: the even permutations, labelled and multiplied as in `symmetric`."""
+    """The alternating group A_n, 3 <= n <= 7: the even permutations, labelled and multiplied as in `symmetric`."""
     _require(n, 3, MAX_PERMUTED, "The number of permuted points of an alternating group")
     even = [p for p in permutations(range(n)) if is_even(p)]
     return _permutation_group(even, f"A_{n}", ("alternating", int(n)))
 
 
 def elementary_abelian(k: int) -> FiniteGroup:
-    """Z_2^k, 1 <= k <= 12: indices multiply by exclusive or; label = bits, least significant first."""
+    """The group Z_2^k, 1 <= k <= 12: indices multiply by exclusive or; label = bits, least significant first."""
     _require(k, 1, 12, "The rank of an elementary abelian 2-group")
     indices = np.arange(2**k)
     labels = tuple(bits[::-1] for bits in product((0, 1), repeat=k))
@@ -275,7 +298,7 @@ def elementary_abelian(k: int) -> FiniteGroup:
 
 
 def direct_product(G: FiniteGroup, H: FiniteGroup) -> FiniteGroup:
-    """G x H: index g |H| + h is (g, h); labels are pairs of labels."""
+    """The direct product G x H: index g |H| + h is (g, h); labels are pairs of labels."""
     m = H.order
     g, h = np.divmod(np.arange(G.order * m), m)
     table = G.table[g[:, None], g] * m + H.table[h[:, None], h]
@@ -287,7 +310,8 @@ def direct_product(G: FiniteGroup, H: FiniteGroup) -> FiniteGroup:
 def relabel(G: FiniteGroup, permutation: npt.ArrayLike) -> FiniteGroup:
     """The same group with element g renamed permutation[g]; its label moves along, its family is forgotten.
 
-    Raises ValueError when `permutation` is not a permutation of 0..n-1.
+    Raises:
+        ValueError: if `permutation` is not a permutation of 0..n-1.
     """
     renamed = np.asarray(permutation)
     if renamed.shape != (G.order,) or not np.array_equal(np.sort(renamed), np.arange(G.order)):

@@ -153,7 +153,7 @@ def consistent_failure_probability(mistakes: Table, errors: Table, probabilities
 def erm_bound(
     eps: Exact | arb, n: int, *, delta: Exact = Fraction(1, 100), constants: Literal["printed", "sharp"] = "sharp"
 ) -> arb:
-    """What bounds the loss of every empirical minimiser with probability at least 1 - delta, as a ball.
+    """A bound of the loss of every empirical minimiser with probability at least 1 - delta, as a ball.
 
     ``sharp``: 3 eps + sqrt(2 ln(2/delta)/n), that is 3 eps + 3.256/sqrt(n) at delta = 1/100; ``printed``:
     5 eps + 2 sqrt(ln(2/delta)/n), that is 5 eps + 4.604/sqrt(n).
@@ -219,7 +219,7 @@ def circuit_count(inputs: int, gates: int) -> int:
 
 
 def _log_inverse(delta: Exact, factor: int) -> arb:
-    """ln(factor/delta), for delta in (0, 1)."""
+    """The logarithm ln(factor/delta), for delta in (0, 1)."""
     exact = as_exact([delta])[0]
     if not 0 < exact < 1:
         raise ValueError(f"The failure probability delta must lie in (0, 1), but it is {delta}.")

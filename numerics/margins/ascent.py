@@ -57,13 +57,21 @@ def ascend_from_random(
     """The network of ``width`` neurons with the largest normalised margin found from Gaussian starts.
 
     Args:
-        inputs: (N, D). labels: (N,) in range(outputs). outputs: L >= 2. degree: k >= 1. width: m >= 1.
-        starts: so many starts at most. enough: no further start once a margin reaches this. seed: of the starts.
-        sharpness, iterations: as in `ascend`.
+        inputs: (N, D).
+        labels: (N,) in range(outputs).
+        outputs: L >= 2.
+        degree: k >= 1.
+        width: m >= 1.
+        starts: so many starts at most.
+        enough: no further start once a margin reaches this.
+        seed: of the starts.
+        sharpness: as in `ascend`.
+        iterations: as in `ascend`.
 
     Wide networks have fewer bad local maxima: twice to four times the width of an optimal network is a good choice.
 
-    Raises ``ValueError`` for sizes that do not fit.
+    Raises:
+        ValueError: for sizes that do not fit.
     """
     points = np.asarray(inputs, dtype=np.float64)
     if points.ndim != 2 or np.shape(labels) != points.shape[:1]:
@@ -95,13 +103,21 @@ def ascend(
     sharpness: Sequence[float] = SHARPNESS,
     iterations: int = 300,
 ) -> tuple[Floats, Floats]:
-    """Weights of norm 1, ``hidden`` (m, D) and ``readout`` (m, L), climbed from the given ones.
+    """The weights of norm 1, ``hidden`` (m, D) and ``readout`` (m, L), climbed from the given ones.
 
-    ``inputs`` (N, D), ``labels`` (N,) in range(L); ``unit`` is the size of margin that counts as 1 (a bound or a
-    guess), in which ``sharpness``, the values of beta, is measured; by default the mean size of a margin at the
-    beginning of a stage. ``iterations`` of L-BFGS for each value of beta.
+    Args:
+        inputs: (N, D).
+        labels: (N,) in range(L).
+        hidden: (m, D).
+        readout: (m, L).
+        degree: k.
+        unit: the size of margin that counts as 1 (a bound or a guess), in which the sharpness is measured; by default
+            the mean size of a margin at the beginning of a stage.
+        sharpness: the values of beta.
+        iterations: of L-BFGS, for each value of beta.
 
-    Raises ``ValueError`` when the unit is not positive or the shapes do not fit.
+    Raises:
+        ValueError: if the unit is not positive or the shapes do not fit.
     """
     m, D, L = len(hidden), inputs.shape[1], readout.shape[1]
     fits = hidden.shape == (m, D) and readout.shape == (m, L) and labels.shape == (len(inputs),)
@@ -122,7 +138,7 @@ def ascend(
 def _stage(
     inputs: Floats, labels: Integers, theta: Floats, degree: int, beta: float, unit: float, iterations: int
 ) -> Floats:
-    """Climb the smooth lower bound of one beta, in the given unit, from the weights theta (m, D + L)."""
+    """The weights after climbing the smooth lower bound of one beta, in the given unit, from theta (m, D + L)."""
     D = inputs.shape[1]
 
     def descent(flat: Floats) -> tuple[float, Floats]:
@@ -169,11 +185,11 @@ def smooth_margin_and_gradient(
 
 
 def _margins(inputs: Floats, labels: Integers, hidden: Floats, readout: Floats, degree: int) -> Floats:
-    """f(x)[y] - f(x)[c] for all points and labels, shape (N, L); 0 at the right label."""
+    """The margins f(x)[y] - f(x)[c] for all points and labels, shape (N, L); 0 at the right label."""
     logits = integer_power(inputs @ hidden.T, degree) @ readout
     return logits[np.arange(len(labels)), labels][:, None] - logits
 
 
 def _norm_power(theta: Floats, degree: int) -> float:
-    """||theta||_{2,k+1}^(k+1) of the neurons in the rows."""
+    """The power ||theta||_{2,k+1}^(k+1) of the norm of the neurons in the rows."""
     return float(np.sum(np.sum(theta**2, axis=1) ** ((degree + 1) / 2)))

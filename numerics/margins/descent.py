@@ -1,8 +1,10 @@
-"""Full-batch gradient descent on one-hidden-layer homogeneous networks: the experiments' training loop.
+"""Full-batch gradient descent on one-hidden-layer homogeneous networks.
 
 The model is f(x) = sum_i (u_i . x)^k w_i; the objective is the mean cross-entropy plus penalty * ||theta||^nu with
-||theta||_{2,nu}^nu = sum_i ||(u_i, w_i)||_2^nu and nu = k + 1, the penalty of the dissertation's experiments (D.2) with
-the power r = nu. Gradients are written out; the tests compare them with automatic differentiation.
+||theta||_{2,nu}^nu = sum_i ||(u_i, w_i)||_2^nu and nu = k + 1. Gradients are written out; the tests compare them with
+automatic differentiation.
+
+Source: feature-emergence, experiments D.2 (with the power r = nu).
 """
 
 from __future__ import annotations
@@ -80,11 +82,12 @@ def descend(
     record_every: int = 0,
     record: Callable[[int, Floats, Floats], Any] | None = None,
 ) -> Descent:
-    """Run ``steps`` steps of gradient descent from the given weights, which are not modified.
+    """The end of ``steps`` steps of gradient descent from the given weights, which are not modified.
 
     ``record(step, hidden, readout)`` is called after every ``record_every`` steps; its results are returned.
 
-    Raises ``ValueError`` for shapes that do not fit and for a run that diverges (naming the step).
+    Raises:
+        ValueError: for shapes that do not fit and for a run that diverges (naming the step).
     """
     if inputs.shape[1] != hidden.shape[1] or len(hidden) != len(readout) or len(inputs) != len(labels):
         raise ValueError(

@@ -1,14 +1,15 @@
 """Margins of one-hidden-layer networks over every input, in mass form.
 
-Group tasks have neurons (u, v, w) and the network f(a, b)[c] = sum_i masses_i (u_i(a) + v_i(b))^2 w_i(c);
-the right label of (a, b) is table[a, b]. Parity has f(x) = sum_i masses_i (hidden_i . x)^k readout_i on all
-2^n sign vectors; label 0 means y = +1, y the product of the coordinates in `support`. Nothing is divided by a
-norm: these are margins of the raw sums. (Definitions 7.2 and 7.3 of the max-margin chapter; class weights as
-in definition 7.3.2.)
+Group tasks have neurons (u, v, w) and the network f(a, b)[c] = sum_i masses_i (u_i(a) + v_i(b))^2 w_i(c); the right
+label of (a, b) is table[a, b]. Parity has f(x) = sum_i masses_i (hidden_i . x)^k readout_i on all 2^n sign vectors;
+label 0 means y = +1, y the product of the coordinates in `support`. Nothing is divided by a norm: these are margins of
+the raw sums.
 
-The cost of `group_margins` is one product of an (n^2, m) by an (m, n) matrix, done in blocks of rows that
-stay in cache: a kernel squares, BLAS multiplies, a kernel reduces. Below `FEW_NUMBERS` the kernels are plain NumPy,
-because loading the compiled ones takes longer than all the sums, and compiling them on first use much longer.
+The cost of `group_margins` is one product of an (n^2, m) by an (m, n) matrix, done in blocks of rows that stay in
+cache: a kernel squares, BLAS multiplies, a kernel reduces. Below `FEW_NUMBERS` the kernels are plain NumPy, because
+loading the compiled ones takes longer than all the sums, and compiling them on first use much longer.
+
+Source: feature-emergence, definitions 7.2 and 7.3; class weights as in definition 7.3.2.
 """
 
 from dataclasses import dataclass
@@ -30,14 +31,18 @@ LOW_BITS = 8  # inputs that differ in these coordinates are handled together
 
 @dataclass(frozen=True)
 class MarginSummary:
-    """Extremes of f[right label] - f[wrong label].
+    """The extremes of f[right label] - f[wrong label].
 
-    minimum, argmin: the margin h of the network, and where it is attained: (a, b, wrong c) for groups (the
-        first in lexicographic order), the sign vector for parity (the first in the order of the index bits).
-    maximum, argmax: the same for the largest difference over all points and all wrong labels.
-    point_maximum: the largest margin of a point (the smallest is `minimum`); they agree iff all points tie.
-    class_minimum, class_maximum: extremes over the triples with a b c^-1 in each class, in the order of
-        `group.classes`; entry 0 (no wrong label there) is 0. None unless the labels come from a FiniteGroup.
+    Attributes:
+        minimum: the margin h of the network.
+        argmin: where it is attained: (a, b, wrong c) for groups (the first in lexicographic order), the sign vector for
+            parity (the first in the order of the index bits).
+        maximum: the largest difference over all points and all wrong labels.
+        argmax: where that is attained.
+        point_maximum: the largest margin of a point (the smallest is `minimum`); they agree iff all points tie.
+        class_minimum: the smallest difference over the triples with a b c^-1 in each class, in the order of
+            `group.classes`; entry 0 (no wrong label there) is 0. None unless the labels come from a FiniteGroup.
+        class_maximum: the largest such differences.
     """
 
     minimum: float
@@ -50,7 +55,11 @@ class MarginSummary:
 
 
 def _finite_matrix(name: str, value: npt.ArrayLike, shape: tuple[int | None, ...]) -> FloatArray:
-    """float64 `value` of the wanted shape (None: any); ValueError names the first violation."""
+    """The float64 array `value` of the wanted shape (None: any).
+
+    Raises:
+        ValueError: naming the first violation.
+    """
     array = np.asarray(value)
     if array.dtype.kind not in "iuf":
         raise ValueError(f"{name} must hold real numbers; its dtype is {array.dtype}.")
@@ -87,7 +96,7 @@ def _group_neurons(
 
 
 def _refuse_overflow(bound: float) -> None:
-    """`bound` dominates every partial sum of the forward pass: if it is finite, no inf or NaN can occur."""
+    """Refuse a bound of all partial sums of the forward pass that is not finite; else no inf or NaN can occur."""
     if not np.isfinite(bound):
         raise ValueError("The weights are so large that the outputs overflow double precision; scale them down.")
 
@@ -108,22 +117,35 @@ def group_margins(
 ) -> MarginSummary:
     """The margin of a network for a binary operation, over all n^2 points and all wrong labels.
 
-    hidden_u, hidden_v, readout: u, v, w, each (m, n), finite; masses: (m,), nonnegative, default all 1.
-    table: a FiniteGroup (then the extremes per class are reported too) or any (n, n) integer matrix of labels
-        0..n-1, n >= 2.
-    2 m n^3 flops, memory `BLOCK_BYTES` more than the arguments. ValueError names the first violation.
+    It takes 2 m n^3 floating-point operations, and `BLOCK_BYTES` more memory than the arguments.
+
+    Args:
+        hidden_u: u, (m, n), finite.
+        hidden_v: v, (m, n), finite.
+        readout: w, (m, n), finite.
+        table: a FiniteGroup (then the extremes per class are reported too) or any (n, n) integer matrix of labels
+            0..n-1, n >= 2.
+        masses: (m,), nonnegative, all 1 by default.
+
+    Raises:
+        ValueError: naming the first violation, or if the outputs could overflow.
     """
     group = table if isinstance(table, FiniteGroup) else None
     labels = table.table if isinstance(table, FiniteGroup) else square_table(table)
-    n, right = len(labels), labels.reshape(-1)
-    u, v, w = _group_neurons(hidden_u, hidden_v, readout, n)
-    m = len(u)
-    weights = _masses(masses, m)
+    u, v, w = _group_neurons(hidden_u, hidden_v, readout, len(labels))
+    weights = _masses(masses, len(u))
     with np.errstate(over="ignore"):
         squared = np.maximum((np.abs(u).max(axis=1) + np.abs(v).max(axis=1)) ** 2, 1.0)
         _refuse_overflow(4 * float(np.sum(squared * (weights * np.abs(w).max(axis=1)))))
-    ut, vt, weighted = np.ascontiguousarray(u.T), np.ascontiguousarray(v.T), weights[:, None] * w
+    return _group_extremes(u, v, weights[:, None] * w, labels, group)
 
+
+def _group_extremes(
+    u: FloatArray, v: FloatArray, weighted: FloatArray, labels: IntArray, group: FiniteGroup | None
+) -> MarginSummary:
+    """The summary for validated neurons (m, n), the masses multiplied into the readout, block by block."""
+    (m, n), right = u.shape, labels.reshape(-1)
+    ut, vt = np.ascontiguousarray(u.T), np.ascontiguousarray(v.T)
     classes = 0 if group is None else len(group.classes)
     class_low, class_high = np.full(classes, np.inf), np.full(classes, -np.inf)
     wrong_class = None if group is None else group.class_of[group.table[:, group.inverse]]
@@ -167,9 +189,18 @@ def expected_class_margins(
 ) -> FloatArray:
     """The class-weighted margin of each neuron, averaged over uniform points, by its definition; shape (m,).
 
-    E_(a,b) (u(a) + v(b))^2 (w(ab) - sum_(c != ab) tau(a b c^-1) w(c)) for u, v, w of shape (m, n), in
-    O(m n^2). tau: weight of each element, (n,), 0 at the identity, sum 1; it need be neither nonnegative nor
-    constant on classes. Raises ValueError naming the first violation, also when `table` is not a group.
+    This is E_(a,b) (u(a) + v(b))^2 (w(ab) - sum_(c != ab) tau(a b c^-1) w(c)), in O(m n^2) operations.
+
+    Args:
+        u: (m, n).
+        v: (m, n).
+        w: (m, n).
+        table: a group, or its Cayley table.
+        tau: (n,) the weight of each element, 0 at the identity, sum 1; it need be neither nonnegative nor constant on
+            classes.
+
+    Raises:
+        ValueError: naming the first violation, also when `table` is not a group.
     """
     group = table if isinstance(table, FiniteGroup) else group_from_table(table)
     n = group.order
@@ -195,7 +226,7 @@ def expected_class_margins(
 
 
 def _sign_tables(hidden: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Split hidden_i . x: return low (m, 2^l) and high (2^(n-l), m) with index bit j set where x_j = -1."""
+    """The parts low (m, 2^l) and high (2^(n-l), m) of hidden_i . x, with index bit j set where x_j = -1."""
 
     def partial_sums(columns: FloatArray) -> FloatArray:
         sums = columns.sum(axis=1, keepdims=True)
@@ -215,7 +246,7 @@ def _parity_network(
     degree: int,
     support: npt.ArrayLike,
 ) -> tuple[FloatArray, FloatArray, int]:
-    """Validate; return hidden (m, n), readout differences times masses (m,) and the mask of the support."""
+    """The validated hidden (m, n), the readout differences times masses (m,), and the mask of the support."""
     directions = _finite_matrix("hidden", hidden, (None, None))
     m, n = directions.shape
     if m == 0 or n == 0 or n > MAX_SIGNS:
@@ -248,9 +279,17 @@ def parity_margins(
 ) -> MarginSummary:
     """The margin of a parity network over all 2^n sign vectors, by enumeration.
 
-    hidden: (m, n), n <= 24; readout: (m, 2), column 0 for y = +1; masses: (m,), nonnegative, or None for all
-    1; degree: the power k >= 1; support: the coordinates whose product is y. argmin and argmax: sign vectors.
-    Time O(m degree 2^n), memory 2^(n-8) rows. Raises ValueError naming the first violation.
+    It takes O(m degree 2^n) operations and memory for 2^(n-8) rows.
+
+    Args:
+        hidden: (m, n), n <= 24.
+        readout: (m, 2), column 0 for y = +1.
+        masses: (m,), nonnegative, or None for all 1.
+        degree: the power k >= 1.
+        support: the coordinates whose product is y.
+
+    Raises:
+        ValueError: naming the first violation.
     """
     directions, weights, mask = _parity_network(hidden, readout, masses, degree, support)
     from numerics.margins import loops as kernels  # Numba is slow to import
@@ -277,7 +316,7 @@ def expected_parity_margins(
 ) -> FloatArray:
     """The margin of each neuron averaged over all 2^n sign vectors, by enumeration; shape (m,).
 
-    E_x y (readout_0 - readout_1) (hidden . x)^degree with arguments and errors as in `parity_margins`.
+    This is E_x y (readout_0 - readout_1) (hidden . x)^degree, with arguments and errors as in `parity_margins`.
     """
     directions, weights, mask = _parity_network(hidden, readout, None, degree, support)
     from numerics.margins import loops as kernels  # Numba is slow to import

@@ -28,7 +28,10 @@ def minimise(objective: Objective, start: Floats, *, iterations: int, memory: in
     """A point with a smaller value of ``objective``, which returns the value and the gradient at x, shape (d,).
 
     Ends after so many ``iterations``, at a zero gradient, or when rounding leaves no step that decreases the value.
-    ``start`` is not modified. Raises ``ValueError`` when the value at the start is not finite.
+    ``start`` is not modified.
+
+    Raises:
+        ValueError: if the value at the start is not finite.
     """
     x = np.array(start, dtype=np.float64)
     value, gradient = objective(x)

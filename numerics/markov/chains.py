@@ -24,7 +24,7 @@ _ROWS_PER_DRAW = 1 << 20
 
 
 def as_chains(chains: ArrayLike) -> FloatArray:
-    """Transition matrices as float64, checked.
+    """The transition matrices as float64, checked.
 
     Args:
         chains: (..., k^(n-1), k) with n >= 2; rows are probability vectors.
@@ -53,7 +53,7 @@ def as_chains(chains: ArrayLike) -> FloatArray:
 
 
 def _order(contexts: int, k: int) -> int:
-    """n - 1 such that contexts = k^(n-1), or 0 if there is none; for k = 1 the only chain has order 1."""
+    """The order n - 1 such that contexts = k^(n-1), or 0 if there is none; for k = 1 the only chain has order 1."""
     order, power = 1, k
     while power < contexts and k > 1:
         order, power = order + 1, power * k
@@ -61,7 +61,7 @@ def _order(contexts: int, k: int) -> int:
 
 
 def dirichlet_chains(k: int, size: int, rng: np.random.Generator, prior: ArrayLike = 1.0, n: int = 2) -> FloatArray:
-    """Chains whose rows are independent Dirichlet(prior) vectors; prior 1 is uniform on the simplex.
+    """Random chains whose rows are independent Dirichlet(prior) vectors; prior 1 is uniform on the simplex.
 
     Args:
         k: number of states.
@@ -84,7 +84,7 @@ def dirichlet_chains(k: int, size: int, rng: np.random.Generator, prior: ArrayLi
 
 
 def shared_row_chains(k: int, size: int, rng: np.random.Generator, prior: ArrayLike = 1.0) -> FloatArray:
-    """Chains (size, k, k) whose rows are all equal to one Dirichlet(prior) vector: independent symbols.
+    """Random chains (size, k, k) whose rows are all equal to one Dirichlet(prior) vector: independent symbols.
 
     Raises:
         ValueError: as `dirichlet_chains`.
@@ -95,7 +95,7 @@ def shared_row_chains(k: int, size: int, rng: np.random.Generator, prior: ArrayL
 
 
 def doubly_stochastic_chains(k: int, size: int, rng: np.random.Generator) -> FloatArray:
-    """Doubly stochastic matrices (size, k, k), uniform on their polytope; for k = 2 the symmetric chains a = b.
+    """Random doubly stochastic matrices (size, k, k), uniform on their polytope; for k = 2 the symmetric chains a = b.
 
     Rejection: the first k - 1 rows are independent and uniform on the simplex, and are kept if no column exceeds one,
     so that the last row can complete them. The share that is kept is 1, 1/2 and 22/105 for k = 2, 3, 4.
@@ -159,7 +159,7 @@ def _refuse(singular: NDArray[np.bool_] | np.bool_) -> None:
 def sample_sequences(
     chains: ArrayLike, length: int, rng: np.random.Generator, start: str | ArrayLike = "stationary"
 ) -> IntArray:
-    """One sequence of symbols 1, ..., k from every chain.
+    """A random sequence of symbols 1, ..., k from every chain.
 
     The first n - 1 symbols are a context drawn from `start`; the rest follows the chain.
 
@@ -210,7 +210,7 @@ def _check_size(k: int, size: int) -> None:
 
 @njit(cache=True, nogil=True)
 def _sample(rows: FloatArray, first: FloatArray, uniforms: FloatArray, order: int, length: int) -> IntArray:
-    """Inverse distribution functions; `rows` and `first` are cumulative sums, whose last entry is taken as 1."""
+    """The symbols by inversion; `rows` and `first` are cumulative sums, whose last entry is taken as 1."""
     size, contexts, k = rows.shape
     x = np.empty((size, length), np.int64)
     for b in range(size):

@@ -28,13 +28,16 @@ def all_sequences(k: int, t: int) -> list[tuple[int, ...]]:
 
 
 def transitions(x: Sequence[int], k: int) -> list[list[int]]:
-    """c[i - 1][j - 1] = number of steps from i to j."""
+    """The numbers c[i - 1][j - 1] of steps from i to j."""
     steps = list(pairwise(x))
     return [[steps.count((i, j)) for j in range(1, k + 1)] for i in range(1, k + 1)]
 
 
 def dirichlet_moment(powers: Sequence[int], prior: Sequence[int | fmpq]) -> fmpq:
-    """E[prod_j p_j^powers_j] for p ~ Dirichlet(prior): prod_j alpha_j^(rising powers_j) / |alpha|^(rising sum)."""
+    """The moment E[prod_j p_j^powers_j] for p ~ Dirichlet(prior), exactly.
+
+    It is prod_j alpha_j^(rising powers_j) / |alpha|^(rising sum).
+    """
     total, result, done = sum((fmpq(a) for a in prior), fmpq(0)), fmpq(1), 0
     for power, alpha in zip(powers, prior, strict=True):
         for i in range(power):
@@ -44,7 +47,7 @@ def dirichlet_moment(powers: Sequence[int], prior: Sequence[int | fmpq]) -> fmpq
 
 
 def independent_start_evidence(x: Sequence[int], prior: Sequence[int | fmpq]) -> fmpq:
-    """P(x_2, ..., x_t | x_1) for chains with independent Dirichlet(prior) rows that do not influence x_1."""
+    """The evidence P(x_2, ..., x_t | x_1) for independent Dirichlet(prior) rows that do not influence x_1."""
     result = fmpq(1)
     for row in transitions(x, len(prior)):
         result *= dirichlet_moment(row, prior)
@@ -52,13 +55,13 @@ def independent_start_evidence(x: Sequence[int], prior: Sequence[int | fmpq]) ->
 
 
 def unit_integral(staying: int, leaving: int) -> fmpq:
-    """Integral of (1-U)^staying U^leaving over (0, 1), by expansion of the polynomial."""
+    """The integral of (1-U)^staying U^leaving over (0, 1), by expansion of the polynomial."""
     return sum((fmpq((-1) ** i * comb(staying, i), leaving + i + 1) for i in range(staying + 1)), fmpq(0))
 
 
 @cache
 def two_state_evidence(n11: int, n12: int, n21: int, n22: int, first: int) -> LogTwo:
-    """E[(1-U)^n11 U^n12 V^n21 (1-V)^n22 pi_first] for the stationary law pi = (V, U)/(U + V), by expansion."""
+    """The average E[(1-U)^n11 U^n12 V^n21 (1-V)^n22 pi_first], with pi = (V, U)/(U + V), by expansion."""
     numerator = {
         (n12 + i + (first == 2), n21 + l + (first == 1)): (-1) ** (i + l) * comb(n11, i) * comb(n22, l)
         for i in range(n11 + 1)
@@ -79,7 +82,7 @@ def numpy_uniform(x: ArrayLike, k: int) -> FloatArray:
 
 
 def numpy_unigram(x: ArrayLike, k: int, prior: ArrayLike = 1.0) -> FloatArray:
-    """Add-alpha frequencies by cumulative sums of one-hot symbols, (B, t) to (B, t, k)."""
+    """The add-alpha frequencies by cumulative sums of one-hot symbols, (B, t) to (B, t, k)."""
     one_hot = np.asarray(x)[..., None] == np.arange(1, k + 1)
     weights = np.cumsum(one_hot, axis=1) + np.broadcast_to(prior, k)
     return weights / weights.sum(axis=2, keepdims=True)
@@ -104,5 +107,5 @@ def numpy_ngram(x: ArrayLike, k: int, n: int, prior: ArrayLike = 1.0) -> FloatAr
 
 
 def numpy_kl(p: FloatArray, q: FloatArray) -> FloatArray:
-    """sum p ln(p/q) along the last axis, for positive vectors."""
+    """The divergence sum p ln(p/q) along the last axis, for positive vectors."""
     return np.einsum("...j,...j->...", p, np.log(p) - np.log(q))

@@ -60,7 +60,7 @@ def eigenvalue_averages(numerator: Numerator, power: int, count: int) -> list[Lo
 
 @cache
 def _monomial(p: int, q: int, s: int) -> LogTwo:
-    """E[U^p V^q / (U+V)^s]."""
+    """The average E[U^p V^q / (U+V)^s]."""
     if p < 0 or q < 0:
         raise ValueError(f"U^{p} V^{q} is no monomial: give exponents of at least 0.")
     if p + q + 2 <= s:
@@ -70,7 +70,7 @@ def _monomial(p: int, q: int, s: int) -> LogTwo:
 
 @cache
 def _ray(s: int, n: int) -> LogTwo:
-    """K_s(n), the integral of r^n / (1+r)^s over (0, 1)."""
+    """The integral K_s(n) of r^n / (1+r)^s over (0, 1)."""
     if s <= 0:
         return LogTwo(sum((fmpq(comb(-s, i), n + i + 1) for i in range(-s + 1)), fmpq(0)))
     if n > 0:

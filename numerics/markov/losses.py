@@ -23,7 +23,7 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class ReferenceLosses:
-    """Losses in nats at the last of t positions, for k = 2.
+    """The losses in nats at the last of t positions, for k = 2.
 
     `excess` is the expected divergence of the Bayes prediction from the bigram prediction, bigram - bayes up to
     rounding, summed from positive terms.
@@ -38,13 +38,13 @@ class ReferenceLosses:
 
 
 def entropy_rate() -> arb:
-    """E[pi_1 h(U) + pi_2 h(V)] = 1/6 - (2/3) ln 2 + pi^2/9 - (2/3) (ln 2)^2 at the current precision."""
+    """The rate E[pi_1 h(U) + pi_2 h(V)] = 1/6 - (2/3) ln 2 + pi^2/9 - (2/3) (ln 2)^2 at the current precision."""
     ln2 = arb(2).log()
     return arb(1) / 6 - (ln2 + ln2**2) * 2 / 3 + arb.pi() ** 2 / 9
 
 
 def stationary_entropy() -> arb:
-    """E h(pi_1) = 2 ln 2 - pi^2/12 at the current precision."""
+    """The entropy E h(pi_1) = 2 ln 2 - pi^2/12 at the current precision."""
     return 2 * arb(2).log() - arb.pi() ** 2 / 12
 
 
@@ -127,7 +127,7 @@ def count_logit_floor(t: int) -> CountLogitLoss:
 
 @dataclass(frozen=True)
 class _CountTable:
-    """Sequences of t symbols by the transitions n11 and e (changes), both < t: joint weights and counts of each class.
+    """The sequences of t symbols by the transitions n11 and e (changes), both < t: weights and counts of each class.
 
     `stay` and `change` are the evidences of the sequence followed by its last symbol and by the other one; a class has
     `weights` sequences. `stays` and `changes` count the transitions from the last symbol.
@@ -144,7 +144,7 @@ class _CountTable:
     changes: NDArray[np.int64]
 
     def cross_entropy(self, repeat: FloatArray) -> float:
-        """E -ln of the prediction, which is `repeat` for the last symbol."""
+        """The expected -ln of the prediction, which is `repeat` for the last symbol."""
         safe = np.where(self.possible, repeat, 0.5)
         return -float(np.sum(self.weights * (self.stay * np.log(safe) + self.change * np.log1p(-safe))))
 
@@ -174,7 +174,7 @@ def _table_of(t: int) -> _CountTable:
 
 
 def _loss_at(table: _CountTable, slope: float) -> tuple[float, float]:
-    """ln(1 + e^(-+ slope gap)) for a gap = stays - changes in the counts: the loss and its derivative."""
+    """The loss ln(1 + e^(-+ slope gap)), gap = stays - changes in the counts, averaged; and its derivative."""
     gap = (table.stays - table.changes).astype(float)
     ahead = np.logaddexp(0, -slope * gap)
     behind = np.logaddexp(0, slope * gap)

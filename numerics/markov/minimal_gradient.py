@@ -65,7 +65,7 @@ def chain_stationary_law(P: NDArray[Any]) -> NDArray[Any]:
 
 
 def chain_tensor(P: NDArray[Any], t: int) -> NDArray[Any]:
-    """C for one stationary chain, shape (t, k, k); exact (fmpq) for exact entries of P, else float64.
+    """The tensor C for one stationary chain, shape (t, k, k); exact (fmpq) for exact entries of P, else float64.
 
     Raises:
         ValueError: as for `stationary_law`, or if t is not at least 1.
@@ -131,7 +131,7 @@ def symmetric_tensor(t: int, moments: Sequence[RationalLike] | NDArray[np.object
 
 
 def spread_moments(spread: RationalLike, count: int) -> NDArray[np.object_]:
-    """E[(2a-1)^n], n = 0, ..., count-1, for a uniform on [1/2 - spread, 1/2 + spread]: (2 spread)^n/(n+1) or 0.
+    """The moments E[(2a-1)^n], n < count, for a uniform on [1/2 - spread, 1/2 + spread]: (2 spread)^n/(n+1) or 0.
 
     Raises:
         ValueError: if the spread is not in (0, 1/2].
@@ -197,8 +197,10 @@ def _multiply(*factors: Numerator) -> Numerator:
 
 @cache
 def _split_averages(m: int, l: int, count: int) -> tuple[list[LogTwo], ...]:
-    """E[lambda^n pi_l sum_i (P_mi - 1/2) x_i], n < count, for x_i = pi_i pi_m (n = 0 only) and the products
-    pi_i (delta_im - pi_m), (delta_li - pi_i) pi_m and (delta_li - pi_i)(delta_im - pi_m).
+    """The averages E[lambda^n pi_l sum_i (P_mi - 1/2) x_i], n < count, for four products x_i.
+
+    They are x_i = pi_i pi_m (n = 0 only), pi_i (delta_im - pi_m), (delta_li - pi_i) pi_m and
+    (delta_li - pi_i)(delta_im - pi_m).
     """
     still, late, early, both = ([_ZERO] * count for _ in range(4))
     for i in range(2):

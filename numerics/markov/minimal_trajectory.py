@@ -20,9 +20,9 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from numerics.exact.balls import precision
 from numerics.exact.integers import checked_integer
 from numerics.exact.log_two import LogTwo
+from numerics.exact.precision import precision
 from numerics.markov.chains import stationary_law
 from numerics.markov.minimal_gradient import flat_tensor, v_gradient, w_gradient
 
@@ -39,7 +39,7 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """Position weights v, shape (t,), and state weights W, shape (k, k)."""
+    """The position weights v, shape (t,), and the state weights W, shape (k, k)."""
 
     v: NDArray[Any]
     W: NDArray[Any]
@@ -102,8 +102,10 @@ def nth_step(tensor: NDArray[np.float64], v: NDArray[Any], W: NDArray[Any], rate
 
 
 def dominance_threshold(t: int, bits: int = 64) -> arb | None:
-    """eta*(t): after two steps of rate eta from W = c 11^T, v = c 1, the second position weight exceeds the first iff
-    eta > eta*(t), for two states and the flat prior; None if it does not for any eta > 0 (t <= 9).
+    """The step size eta*(t) above which the second position weight exceeds the first after two steps; None for t <= 9.
+
+    After two steps of rate eta from W = c 11^T, v = c 1, for two states and the flat prior, the second weight exceeds
+    the first iff eta > eta*(t); None if it does not for any eta > 0.
 
     By bilinearity v_2 - v_1 = c eta (2 (g_2 - g_1) + eta (off (g_2 - g_1) + (diag - off)(d_2 - d_1))) with g and d the
     v-gradients at W = 11^T and W = I, and diag, off the entries of the W-gradient at v = 1: signs are decided exactly.
@@ -147,7 +149,7 @@ def linear_margin(v: NDArray[Any], W: NDArray[Any]) -> Any:
 
 
 def enclosed_tensor(tensor: NDArray[np.object_], bits: int) -> NDArray[np.object_]:
-    """A tensor of `LogTwo` numbers as balls of `bits` bits; compute with them inside `numerics.exact.balls.precision`.
+    """A tensor of `LogTwo` numbers as balls of `bits` bits; compute with them inside `precision`.
 
     Raises:
         ValueError: if the tensor holds other numbers.
@@ -164,7 +166,7 @@ def enclosed_tensor(tensor: NDArray[np.object_], bits: int) -> NDArray[np.object
 
 
 def mean_tensor(chains: NDArray[np.float64], t: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Mean of C over chains, shape (t, k, k), and its standard error, entry by entry: any prior, any k.
+    """The mean of C over chains, shape (t, k, k), and its standard error, entry by entry: any prior, any k.
 
     Args:
         chains: transition matrices, shape (size, k, k), size >= 2; see `numerics.markov.chains` for samplers.

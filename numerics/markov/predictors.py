@@ -74,7 +74,7 @@ def uniform(x: ArrayLike, k: int) -> FloatArray:
 
 
 def unigram(x: ArrayLike, k: int, prior: ArrayLike = 1.0) -> FloatArray:
-    """Add-alpha frequencies of the symbols so far, the current one included; add-one by default.
+    """The add-alpha frequencies of the symbols so far, the current one included; add-one by default.
 
     This is the Bayes predictor of independent symbols whose common law is Dirichlet(prior).
 
@@ -85,7 +85,7 @@ def unigram(x: ArrayLike, k: int, prior: ArrayLike = 1.0) -> FloatArray:
 
 
 def bigram(x: ArrayLike, k: int, prior: ArrayLike = 1.0) -> FloatArray:
-    """Posterior mean of the current row: the n-gram predictor with n = 2.
+    """The posterior mean of the current row: the n-gram predictor with n = 2.
 
     This is the Bayes predictor of chains with Dirichlet(prior) rows if the law of x_1 does not depend on the chain.
 
@@ -96,7 +96,7 @@ def bigram(x: ArrayLike, k: int, prior: ArrayLike = 1.0) -> FloatArray:
 
 
 def ngram(x: ArrayLike, k: int, n: int, prior: ArrayLike = 1.0) -> FloatArray:
-    """Posterior mean of the law after the last n - 1 symbols; n = 1 is the unigram predictor.
+    """The posterior mean of the law after the last n - 1 symbols; n = 1 is the unigram predictor.
 
     Raises:
         ValueError: as `as_sequences` and `as_prior`, or if n is no integer >= 1, or k^n exceeds 2^24.
@@ -109,7 +109,7 @@ def ngram(x: ArrayLike, k: int, n: int, prior: ArrayLike = 1.0) -> FloatArray:
 
 
 def ngram_counts(x: ArrayLike, k: int, n: int = 2) -> IntArray:
-    """Number of occurrences of every n-gram.
+    """The number of occurrences of every n-gram.
 
     Returns:
         (k^(n-1), k) for one sequence and (B, k^(n-1), k) for a batch; entry (u, j - 1) counts the symbol j after the
@@ -124,10 +124,11 @@ def ngram_counts(x: ArrayLike, k: int, n: int = 2) -> IntArray:
 
 
 def kl_divergence(p: ArrayLike, q: ArrayLike) -> FloatArray:
-    """sum_j p_j ln(p_j / q_j) in nats along the last axis, with 0 ln 0 = 0, and infinite where q_j = 0 < p_j.
+    """The divergence sum_j p_j ln(p_j / q_j) in nats along the last axis: 0 ln 0 = 0, and infinite where q_j = 0 < p_j.
 
     Args:
-        p, q: probability vectors along the last axis; the other axes broadcast.
+        p: probability vectors along the last axis; the other axes broadcast.
+        q: likewise.
 
     Raises:
         ValueError: if an entry is negative or not a number, or a vector does not sum to one.

@@ -29,7 +29,7 @@ __all__ = ["ParityLosses", "parity_losses"]
 
 @dataclass(frozen=True)
 class ParityLosses:
-    """E (1 - chi_S f)_+ and P[chi_S f <= 0]."""
+    """The hinge loss E (1 - chi_S f)_+ and the error P[chi_S f <= 0]."""
 
     hinge: fmpq
     error: fmpq
@@ -41,8 +41,11 @@ def parity_losses(
     """The losses of f(x) = sum_i u_i (w_i . x + b_i)_+ + c on the label chi_S(x), over all 2^n inputs.
 
     Args:
-        hidden: the rows w_i, shape (r, n). bias, readout: shape (r,). output_bias: c. All exact rational numbers.
+        hidden: the rows w_i, shape (r, n), like all weights exact rational numbers.
+        bias: shape (r,).
+        readout: shape (r,).
         support: S.
+        output_bias: c.
 
     Raises:
         ValueError: for shapes that do not fit, numbers that are not exact and rational, a support that is no nonempty
@@ -79,7 +82,7 @@ def parity_losses(
 
 
 def _reduced(W: NDArray[np.object_], inside: list[int]) -> tuple[list[fmpq], list[fmpq], list[int]]:
-    """a_i, c_i, and the integer vector v, with the rows a_i on S and c_i v outside."""
+    """The a_i, the c_i, and the integer vector v, with the rows a_i on S and c_i v outside."""
     outside = np.setdiff1d(np.arange(W.shape[1]), inside)
     slopes = W[:, inside[0]].tolist()
     for i, slope in enumerate(slopes):

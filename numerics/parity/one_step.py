@@ -43,10 +43,12 @@ _CHUNK = 2**14
 
 
 def derivative_table(derivative: Derivative, weights: ArrayLike, bias: float = 0.0) -> NDArray[np.float64]:
-    """sigma'(weights . x + bias) at all 2^n inputs, shape (2^n,).
+    """The table of sigma'(weights . x + bias) at all 2^n inputs, shape (2^n,).
 
     Args:
-        derivative: sigma', a function of arrays. weights: (n,). bias: one number.
+        derivative: sigma', a function of arrays.
+        weights: (n,).
+        bias: one number.
 
     Raises:
         ValueError: if the weights are no vector of finite numbers, the table does not fit in memory (saying how much
@@ -87,7 +89,8 @@ def sign_gradient(signs: ArrayLike, support: Iterable[int]) -> NDArray[np.object
     g_i = -(xi/2) prod of the signs over S xor i, with xi the coefficient of majority of that degree.
 
     Args:
-        signs: (n,), entries 1 or -1, n odd. support: S with an even number of elements.
+        signs: (n,), entries 1 or -1, n odd.
+        support: S with an even number of elements.
 
     Raises:
         ValueError: for other weights, even n (the sum can vanish, and the bias then decides), a support that is no set
@@ -138,7 +141,10 @@ def recovery_samples(n: int, gap: float, delta: float, bound: float = 1.0) -> in
     """The number (8 C^2/gamma^2) log(2n/delta) of samples, rounded up, after which the largest entries are the support.
 
     Args:
-        n: the number of inputs. gap: gamma. delta: the probability of failure. bound: C, at least max |sigma'|.
+        n: the number of inputs.
+        gap: gamma.
+        delta: the probability of failure.
+        bound: C, at least max |sigma'|.
 
     Raises:
         ValueError: unless n >= 1, gap > 0, 0 < delta < 1 and bound > 0.

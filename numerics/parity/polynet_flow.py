@@ -56,13 +56,13 @@ def squares(initial: Sequence[Any]) -> list[fmpq]:
 
 
 def arithmetic_mean(initial: Sequence[Any]) -> arb:
-    """v_a = (1/k) sum v_i(0)^2."""
+    """The arithmetic mean v_a = (1/k) sum v_i(0)^2."""
     a = squares(initial)
     return arb(sum(a, fmpq(0)) / len(a))
 
 
 def geometric_mean(initial: Sequence[Any]) -> arb:
-    """v_g = (prod v_i(0)^2)^(1/k)."""
+    """The geometric mean v_g = (prod v_i(0)^2)^(1/k)."""
     a = squares(initial)
     product = fmpq(1)
     for square in a:
@@ -121,10 +121,12 @@ def plateau_end(irrelevant: int, k: int, gamma: fmpq) -> int:
 
 
 def plateau_share(irrelevant: int, k: int, gamma: fmpq, *, until_zero_error: bool = False) -> fmpq:
-    """T(1/2 - gamma)/T(0) from v = 1, exactly: the share of the time that the flow spends on its plateau.
+    """The ratio T(1/2 - gamma)/T(0) from v = 1, exactly: the share of the time that the flow spends on its plateau.
 
     Args:
-        irrelevant: m = n' - 1 weights +-1 in each block. k: the number of blocks. gamma: rational.
+        irrelevant: m = n' - 1 weights +-1 in each block.
+        k: the number of blocks.
+        gamma: rational.
         until_zero_error: whether T(0) is the first time of error 0, at v = m, and not the blow-up.
 
     Raises:
@@ -141,7 +143,7 @@ def plateau_share(irrelevant: int, k: int, gamma: fmpq, *, until_zero_error: boo
 
 
 def _time(a: list[fmpq], start: arb) -> arb:
-    """int_start^1 s^(k-3) prod (1 - s^2 + a_i s^2)^(-1/2) ds, for start in [0, 1]."""
+    """The integral int_start^1 s^(k-3) prod (1 - s^2 + a_i s^2)^(-1/2) ds, for start in [0, 1]."""
     exponent = len(a) - 3
 
     def integrand(s: acb, analytic: bool) -> acb:

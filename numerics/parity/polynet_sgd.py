@@ -31,7 +31,7 @@ _CHUNK = 4096  # steps whose inputs are drawn at once
 
 @dataclass(frozen=True)
 class PolynetRun:
-    """What a run of T steps left.
+    """The outcome of a run of T steps.
 
     Attributes:
         weights: the last weights, shape (k, n').
@@ -57,7 +57,7 @@ def train_polynet(
     batch: int = 1,
     on_progress: Callable[[int], None] | None = None,
 ) -> PolynetRun:
-    """Run SGD for T = ``steps`` steps from the given weights, shape (k, n').
+    """The outcome of SGD for T = ``steps`` steps from the given weights, shape (k, n').
 
     Args:
         initial: the initial weights, none of the rows zero.
@@ -108,7 +108,7 @@ def _steps(
     done: int,
     extremes: NDArray[np.float64],
 ) -> None:
-    """Steps on the inputs ``signs``, shape (steps, B, k, n'); updates all float arrays in place.
+    """Make steps on the inputs ``signs``, shape (steps, B, k, n'), and update all float arrays in place.
 
     ``extremes`` holds the largest noise, the largest irrelevant weight and the smallest slack so far.
     """

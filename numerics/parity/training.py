@@ -43,13 +43,13 @@ class Network:
     output_bias: Array
 
     def parameters(self) -> tuple[Array, Array, Array, Array]:
-        """W, b, u and c, the arrays themselves."""
+        """The arrays W, b, u and c themselves."""
         return self.hidden, self.bias, self.readout, self.output_bias
 
 
 @dataclass
 class TrainingRun:
-    """Records at the checked steps.
+    """The records at the checked steps.
 
     Attributes:
         steps: the numbers of steps.
@@ -104,7 +104,7 @@ def initial_network(
 
 
 def network_output(network: Network, x: Array) -> Array:
-    """f(x), shape (B,), for x of shape (B, n)."""
+    """The outputs f(x), shape (B,), for x of shape (B, n)."""
     z = x @ network.hidden.T + network.bias
     if network.kind == "polynet":
         return np.prod(z, axis=1, dtype=np.float32)
@@ -149,7 +149,7 @@ def train_parity(
     validation: int = 2**11,
     until_converged: bool = True,
 ) -> TrainingRun:
-    """Train a network in place and record its course.
+    """The course of training a network in place.
 
     Args:
         network: changed in place; the parity is that of its ``degree`` first inputs.
@@ -195,7 +195,7 @@ def train_parity(
 
 
 def _check_training(least: int, sample: int | None, rate: float, noise: float, decay: float) -> None:
-    """ValueError for what `train_parity` does not accept; ``least`` is the smallest of its counts."""
+    """Refuse what `train_parity` does not accept; ``least`` is the smallest of its counts."""
     if least < 1 or (sample is not None and sample < 1):
         raise ValueError("steps, batch, check_every, validation and sample must be at least 1.")
     if not 0 < rate < math.inf or not 0 <= noise <= 0.5 or not 0 <= decay < math.inf:
@@ -203,14 +203,14 @@ def _check_training(least: int, sample: int | None, rate: float, noise: float, d
 
 
 def _draw(rng: np.random.Generator, n: int, k: int, count: int, flip: float) -> tuple[Array, Array]:
-    """Uniform signs (count, n) and the parities of the first k, each flipped with a probability."""
+    """Random signs (count, n) and the parities of the first k, each flipped with a probability."""
     x = (rng.integers(0, 2, size=(count, n), dtype=np.int8) * 2 - 1).astype(np.float32)
     y = np.prod(x[:, :k], axis=1)
     return x, np.where(rng.random(count) < flip, -y, y) if flip else y
 
 
 def _descend(network: Network, gradient: Iterable[Array], rate: float, decay: float) -> None:
-    """One step of gradient descent in place; the decay shrinks W and u only."""
+    """Make one step of gradient descent in place; the decay shrinks W and u only."""
     for index, (parameter, g) in enumerate(zip(network.parameters(), gradient, strict=True)):
         shrink = decay if index in (0, 2) else 0.0
         parameter *= np.float32(1 - rate * shrink)

@@ -30,7 +30,7 @@ Json = Any
 
 @dataclass(frozen=True)
 class Done:
-    """What became of an item: ``kept`` from an earlier run, computed now, or failed with ``error``.
+    """The fate of an item: ``kept`` from an earlier run, computed now, or failed with ``error``.
 
     ``note`` says why a file that was there was not kept, if there was one.
     """
@@ -58,7 +58,7 @@ def run(
     on_done: Callable[[Done], None] | None = None,
     code: str = "",
 ) -> dict[str, Json]:
-    """Apply ``work`` to the settings of every item; return the results by key, in the order of ``settings``.
+    """The results of ``work`` for the settings of every item, by key, in the order of ``settings``.
 
     Results are as JSON gives them back (tuples become lists), whether computed now or kept.
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 def available_memory() -> int:
-    """Bytes that can be allocated without swapping: MemAvailable of Linux, elsewhere all physical memory."""
+    """The bytes that can be allocated without swapping: MemAvailable of Linux, elsewhere all physical memory."""
     try:
         lines = Path("/proc/meminfo").read_text().splitlines()
         return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:"))

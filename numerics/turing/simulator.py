@@ -46,7 +46,7 @@ class Run:
 def simulate(
     tables: Tables, word: Sequence[int], steps: int, *, start: int = 0, blank: int = 0, left_end: str = "two-way"
 ) -> Run:
-    """Run a machine for a number of steps from a state ``start`` on an input word, whose first letter is in cell 0.
+    """The run of a machine for a number of steps from a state ``start`` on a word, whose first letter is in cell 0.
 
     The left end is "refuse" (cell -1 does not exist), "stay" (there the head stays in cell 0) or "two-way".
 
@@ -76,7 +76,7 @@ def simulate(
 
 
 def last_visits(heads: Sequence[int]) -> list[int]:
-    """i' = max{1 <= t <= i : l_{t-1} = l_i}, or 0, for every i, straight from the definition in O(T^2)."""
+    """The last visits i' = max{1 <= t <= i : l_{t-1} = l_i}, or 0, straight from the definition in O(T^2)."""
     return [max((t for t in range(1, i + 1) if heads[t - 1] == heads[i]), default=0) for i in range(len(heads))]
 
 
@@ -102,7 +102,7 @@ class Tape:
 
 
 class Steps(NamedTuple):
-    """States, symbols under the head and heads after each of n steps, three arrays of shape (n,)."""
+    """The states, symbols under the head and heads after each of n steps, three arrays of shape (n,)."""
 
     states: NDArray[np.uint16]
     symbols: NDArray[np.uint16]
@@ -115,7 +115,7 @@ def new_tape(word: Sequence[int], *, start: int = 0, blank: int = 0) -> Tape:
 
 
 def advance(tape: Tape, tables: Tables, steps: int, terminal: Collection[int] = (), left_end: str = "two-way") -> Steps:
-    """Run on for a number of steps, or until a terminal state, and change the tape; see `simulate` for the rules.
+    """The next steps of a run, which change the tape, until a terminal state at most; see `simulate` for the rules.
 
     Raises:
         ValueError: as `simulate`; the tape is then as it was before the step refused.

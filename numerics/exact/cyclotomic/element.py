@@ -1,4 +1,9 @@
-"""The class `Cyclotomic`; import it from `numerics.exact.cyclotomic.numbers`, where the constructors are."""
+"""The class `Cyclotomic` of exact elements of cyclotomic fields, with arithmetic, comparisons and enclosures.
+
+An element is a polynomial in zeta_N modulo Phi_N (`numerics.exact.cyclotomic.field`); elements of different orders meet
+in the field of the least common multiple. Import the class from `numerics.exact.cyclotomic.numbers`, where the
+constructors are.
+"""
 
 import numbers
 from collections.abc import Sequence
@@ -72,7 +77,7 @@ class Cyclotomic:
 
     @property
     def order(self) -> int:
-        """N of the field Q(zeta_N) in which it is written; never 2 mod 4, and 1 for a rational number."""
+        """The order N of the field Q(zeta_N) in which it is written; never 2 mod 4, and 1 for a rational number."""
         return self._order
 
     @property
@@ -168,7 +173,7 @@ class Cyclotomic:
     __rmul__ = __mul__
 
     def inverse(self) -> "Cyclotomic":
-        """1/x.
+        """The inverse 1/x.
 
         Raises:
             ZeroDivisionError: if the element is 0.
@@ -264,7 +269,7 @@ class Cyclotomic:
             raise ValueError(f"{self} is not real, so it has no {purpose}: take x.real or x.imag first.")
 
     def sign(self) -> int:
-        """-1, 0 or 1, exactly: a test for zero, then balls of growing precision until one excludes 0.
+        """The sign, -1, 0 or 1, exactly: a test for zero, then balls of growing precision until one excludes 0.
 
         Raises:
             ValueError: if the number is not real.
@@ -341,7 +346,7 @@ class Cyclotomic:
 
 
 def make(order: int, polynomial: fmpq_poly) -> Cyclotomic:
-    """Wrap a polynomial that is reduced modulo Phi_order already (order not 2 mod 4)."""
+    """The element of a polynomial that is reduced modulo Phi_order already (order not 2 mod 4)."""
     element = object.__new__(Cyclotomic)
     element._order = order if polynomial.degree() > 0 else 1
     element._polynomial = polynomial
@@ -350,7 +355,7 @@ def make(order: int, polynomial: fmpq_poly) -> Cyclotomic:
 
 
 def aligned(x: Cyclotomic, y: Cyclotomic) -> tuple[int, fmpq_poly, fmpq_poly]:
-    """(order, polynomial of x, polynomial of y) in one common field."""
+    """The order of one common field, and the polynomials of x and of y in it."""
     if x._order == y._order:
         return x._order, x._polynomial, y._polynomial
     order = common_order(x._order, y._order)

@@ -15,6 +15,7 @@ from numerics.exact.precision import precision
 
 # Phi_N has up to N coefficients and every product is reduced by it: beyond this order the arithmetic stalls.
 MAXIMUM_ORDER = 20_000
+"""The largest order of a field that is supported."""
 
 
 @cache
@@ -39,7 +40,7 @@ def prime_divisors(n: int) -> tuple[int, ...]:
 
 @lru_cache(maxsize=65536)
 def root_in_field(exponent: int, n: int) -> tuple[int, fmpq_poly]:
-    """(order, polynomial) of e^{2 pi i exponent/n}, in the smallest field that contains it."""
+    """The order and the polynomial of e^{2 pi i exponent/n}, in the smallest field that contains it."""
     common = gcd(exponent, n)
     exponent, n = exponent // common % (n // common), n // common
     sign, modulus_of_n = 1, modulus(n if n % 4 != 2 else n // 2)
@@ -50,7 +51,7 @@ def root_in_field(exponent: int, n: int) -> tuple[int, fmpq_poly]:
 
 
 def spread(polynomial: fmpq_poly, step: int, order: int) -> fmpq_poly:
-    """sum_e c_e zeta_order^(e step) reduced, for the coefficients c_e of `polynomial`.
+    """The sum of c_e zeta_order^(e step), reduced, for the coefficients c_e of `polynomial`.
 
     With step = M/N it lifts from Q(zeta_N) to Q(zeta_M); with gcd(step, order) = 1 it is an automorphism of
     Q(zeta_order).
@@ -117,7 +118,7 @@ def evaluate(order: int, polynomial: fmpq_poly, bits: int) -> acb:
 
 @cache
 def trace_of_power(exponent: int, order: int) -> fmpq:
-    """Average of zeta_order^exponent over all automorphisms: mu(d)/phi(d), d the order of that power."""
+    """The average of zeta_order^exponent over all automorphisms: mu(d)/phi(d), d the order of that power."""
     d = order // gcd(exponent, order)
     return fmpq(fmpz(d).moebius_mu(), fmpz(d).euler_phi())
 

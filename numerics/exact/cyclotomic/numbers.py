@@ -54,7 +54,7 @@ def rational(q: RationalLike) -> Cyclotomic:
 
 
 def root_of_unity(a: int, n: int) -> Cyclotomic:
-    """e^{2 pi i a/n}.
+    """The root of unity e^{2 pi i a/n}.
 
     Raises:
         ValueError: if a or n is not an integer, n < 1, or the field is too large.
@@ -63,7 +63,7 @@ def root_of_unity(a: int, n: int) -> Cyclotomic:
 
 
 def cosine(a: int, n: int) -> Cyclotomic:
-    """cos(2 pi a/n).
+    """The cosine cos(2 pi a/n).
 
     Raises:
         ValueError: as `root_of_unity`.
@@ -73,7 +73,7 @@ def cosine(a: int, n: int) -> Cyclotomic:
 
 
 def sine(a: int, n: int) -> Cyclotomic:
-    """sin(2 pi a/n), an element of order dividing lcm(n, 4).
+    """The sine sin(2 pi a/n), an element of order dividing lcm(n, 4).
 
     Raises:
         ValueError: as `root_of_unity`.

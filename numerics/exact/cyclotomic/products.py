@@ -58,7 +58,7 @@ def exact_matmul(A: np.ndarray, B: np.ndarray) -> np.ndarray:
 
 
 class _Unpacker:
-    """Reads the `count` digits of an integer in base 2^bits, taken in [-2^{bits-1}, 2^{bits-1})."""
+    """A reader of the `count` digits of an integer in base 2^bits, taken in [-2^{bits-1}, 2^{bits-1})."""
 
     def __init__(self, bits: int, count: int) -> None:
         half = 1 << (bits - 1)

@@ -54,7 +54,7 @@ def _sqrt(numerator: int, denominator: int) -> Cyclotomic:
 
 @lru_cache(maxsize=256)
 def _gauss_sum(p: int) -> Cyclotomic:
-    """Sqrt(2) for p = 2; sum_k (k/p) zeta_p^k, which is sqrt(p) or i sqrt(p), for an odd prime p."""
+    """The number sqrt(2) for p = 2; sum_k (k/p) zeta_p^k, which is sqrt(p) or i sqrt(p), for an odd prime p."""
     if p == 2:
         return make(*field.root_in_field(1, 8)) + make(*field.root_in_field(-1, 8))
     phi = field.modulus(p)
@@ -94,7 +94,7 @@ def as_radicals(x: Cyclotomic | RationalLike) -> dict[int, fmpq] | None:
 
 
 def radical_string(x: Cyclotomic | RationalLike) -> str:
-    """X as text such as "-1/2 + 2/3*sqrt(5)".
+    """The text of x, such as "-1/2 + 2/3*sqrt(5)".
 
     Raises:
         ValueError: if x is not a real sum of square roots (see `as_radicals`).
@@ -112,7 +112,7 @@ def radical_string(x: Cyclotomic | RationalLike) -> str:
 
 
 def to_sympy(x: Cyclotomic | RationalLike) -> sympy.Expr:
-    """X as a SymPy expression: square roots if possible, else cosines and sines of rational multiples of pi.
+    """The SymPy expression of x: square roots if possible, else cosines and sines of rational multiples of pi.
 
     Raises:
         ValueError: if x is not an exact number.

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import cache
-from math import factorial
 
 import numpy as np
 import pytest
@@ -18,7 +17,6 @@ from constructions.representations.orthogonal import (
     real_irreps,
     specht,
 )
-from constructions.representations.young import partitions, standard_tableaux, young_orthogonal_form
 from numerics.exact.cyclotomic.numbers import exact_matmul, rational, root_of_unity, sqrt_rational
 from numerics.exact.numbers import to_float
 from numerics.groups.tables import (
@@ -170,30 +168,6 @@ def test_characters_of_a5() -> None:
         assert [by_size[size] for size in (1, 15, 20)] == others
 
 
-@pytest.mark.parametrize("n", range(2, 8))
-def test_number_of_tableaux_by_the_hook_length_formula(n: int) -> None:
-    shapes = list(partitions(n))
-    assert len(set(shapes)) == len(shapes)
-    for shape in shapes:
-        columns = [sum(part > j for part in shape) for j in range(shape[0])]
-        hooks = [part - j + columns[j] - i - 1 for i, part in enumerate(shape) for j in range(part)]
-        tableaux = standard_tableaux(shape)
-        assert len(set(tableaux)) == len(tableaux) == factorial(n) // int(np.prod(hooks))
-    assert sum(len(standard_tableaux(shape)) ** 2 for shape in shapes) == factorial(n)
-
-
-def test_coxeter_relations_exact() -> None:
-    s = young_orthogonal_form((3, 2, 1), exact=True)
-    one = np.eye(16, dtype=int)
-    for i, a in enumerate(s):
-        assert np.all(exact_matmul(a, a) == one)
-        assert np.all(a == a.T)
-        for j in range(i + 1, len(s)):
-            ab = exact_matmul(a, s[j])
-            power = exact_matmul(ab, ab) if j > i + 1 else exact_matmul(exact_matmul(ab, ab), ab)
-            assert np.all(power == one)
-
-
 @settings(deadline=None, max_examples=25)
 @given(st.sampled_from([g for g in FLOAT if g.order <= 24]), st.data())
 def test_orthogonal_change_of_basis_keeps_everything(group: FiniteGroup, data: st.DataObject) -> None:
@@ -304,9 +278,6 @@ ONE = np.ones((3, 1, 1))
         ),
         (lambda: outer_product(real_irreps(cyclic(2))[0], real_irreps(cyclic(2), True)[0]), "both"),
         (lambda: matrices_from_generators(cyclic(4), {2: -np.eye(1)}), "only 2 of the 4 elements of Z_4"),
-        (lambda: young_orthogonal_form((2, 3)), "partition"),
-        (lambda: young_orthogonal_form((1,)), "partition"),
-        (lambda: young_orthogonal_form((2, 0)), "partition"),
         (lambda: presentation_of_icosahedral(direct_product(alternating(4), cyclic(5))), "is not A_5"),
         (lambda: presentation_of_icosahedral(symmetric(5)), "is not A_5"),
     ],

@@ -2,11 +2,18 @@
 
 import math
 from fractions import Fraction
+from typing import Literal
 
 import numpy as np
 import pytest
 
-from numerics.learning.covers import chaining_bound, margin_error_bound, margin_free_bound
+from numerics.learning.covers import (
+    chaining_bound,
+    dudley_bound,
+    log_cover_size,
+    margin_error_bound,
+    margin_free_bound,
+)
 from numerics.learning.generalisation import erm_bound
 
 
@@ -28,9 +35,29 @@ def test_bounds_on_errors_in_plain_floats():
     n, p = 10**7, 12
     chaining = float(chaining_bound(n, 3, Fraction(1, 4), p))
     ends = math.sqrt(2 * math.log(200) / n)
-    for constants, factor, scale in (("sharp", 3, 2), ("printed", 5, 4)):
+    cases: list[tuple[Literal["printed", "sharp"], int, int]] = [("sharp", 3, 2), ("printed", 5, 4)]
+    for constants, factor, scale in cases:
         found = float(erm_bound(Fraction(1, 7), 50, delta=Fraction(1, 20), constants=constants))
         assert found == pytest.approx(factor / 7 + math.sqrt(scale * math.log(40) / 50), rel=1e-12)
     assert float(margin_error_bound(n, 3, Fraction(1, 4), p)) == pytest.approx(2 * chaining + ends, rel=1e-12)
     free = margin_free_bound(n, 3, 2, p, empirical=Fraction(1, 8), delta=Fraction(1, 50))
     assert float(free) == pytest.approx(1 / 8 + 2 * chaining + math.sqrt(math.log(600) / (2 * n)), rel=1e-12)
+
+
+def test_bounds_against_floats() -> None:
+    assert abs(float(erm_bound(0, 1)) - np.sqrt(2 * np.log(200))) < 1e-12
+    assert abs(float(erm_bound(Fraction(1, 10), 4, constants="printed")) - 0.5 - np.sqrt(np.log(200))) < 1e-12
+    kappa, n, p = 3.0, 1000, 5
+
+    def log_size(j: int) -> float:
+        return np.ceil(4**j * kappa**2) * np.log(2 * p + 1) if j else 0.0
+
+    by_scales = [
+        2.0**-J + sum(3 * 2.0**-j * np.sqrt(2 * (log_size(j) + log_size(j - 1)) / n) for j in range(1, J + 1))
+        for J in range(12)
+    ]
+    assert abs(float(chaining_bound(n, 3, 1, p)) - min(by_scales)) < 1e-12
+    closed = 4 / n + 12 * np.sqrt(2) * kappa * np.sqrt(np.log(2 * p + 1) / n) * np.log(n)
+    assert abs(float(dudley_bound(n, 3, 1, p)) - closed) < 1e-12
+    assert float(log_cover_size(2, 1, 8, p)) == 0.0  # one point covers a ball of radius alpha <= gamma/4
+    assert float(margin_free_bound(n, 3, 2, p)) > 2 * float(chaining_bound(n, 3, Fraction(1, 4), p))

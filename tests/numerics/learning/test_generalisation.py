@@ -1,4 +1,4 @@
-"""Exact learning quantities against enumeration of every sample, and covers against grids."""
+"""Exact learning quantities against enumeration of every sample; refusals."""
 
 from __future__ import annotations
 
@@ -13,16 +13,9 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numerics.exact.numbers import to_float
 from numerics.learning.covers import (
-    chaining_bound,
-    dudley_bound,
-    log_cover_size,
     margin_error_bound,
-    margin_free_bound,
     margin_sample_size,
-    maurey_cover,
-    sparse_average,
 )
 from numerics.learning.generalisation import (
     circuit_count,
@@ -93,46 +86,6 @@ def test_counts_and_sample_sizes() -> None:
     assert margin_error_bound(n - 1, 1, 1, 3) > 0.1
 
 
-@given(st.integers(0, 2**32), st.integers(1, 6), st.integers(1, 12))
-def test_sparse_averages_come_close(seed: int, p: int, k: int) -> None:
-    rng = np.random.default_rng(seed)
-    weights = rng.integers(-5, 6, size=p)
-    theta = [Q(int(x), max(1, int(np.abs(weights).sum()))) for x in weights]
-    mean = sparse_average(theta, k)
-    gap = sum((a - fmpq(b.numerator, b.denominator)) ** 2 for a, b in zip(mean, theta, strict=True))
-    assert gap <= fmpq(1, k)
-    assert sum(abs(x) for x in mean) <= 1
-    assert all((x * k).q == 1 for x in mean)  # a mean of k of the vectors
-
-
-def test_covers_cover_a_grid() -> None:
-    cover = to_float(maurey_cover(2, 3, alpha=2))
-    assert len(cover) == 25
-    steps = np.arange(-20, 21) / 10
-    grid = np.array([(x, y) for x in steps for y in steps if abs(x) + abs(y) <= 2 + 1e-9])
-    distance = np.sqrt(((grid[:, None] - cover) ** 2).sum(axis=2)).min(axis=1)
-    assert distance.max() <= 2 / np.sqrt(3)
-
-
-def test_bounds_against_floats() -> None:
-    assert abs(float(erm_bound(0, 1)) - np.sqrt(2 * np.log(200))) < 1e-12
-    assert abs(float(erm_bound(Q(1, 10), 4, constants="printed")) - 0.5 - np.sqrt(np.log(200))) < 1e-12
-    kappa, n, p = 3.0, 1000, 5
-
-    def log_size(j: int) -> float:
-        return np.ceil(4**j * kappa**2) * np.log(2 * p + 1) if j else 0.0
-
-    by_scales = [
-        2.0**-J + sum(3 * 2.0**-j * np.sqrt(2 * (log_size(j) + log_size(j - 1)) / n) for j in range(1, J + 1))
-        for J in range(12)
-    ]
-    assert abs(float(chaining_bound(n, 3, 1, p)) - min(by_scales)) < 1e-12
-    closed = 4 / n + 12 * np.sqrt(2) * kappa * np.sqrt(np.log(2 * p + 1) / n) * np.log(n)
-    assert abs(float(dudley_bound(n, 3, 1, p)) - closed) < 1e-12
-    assert float(log_cover_size(2, 1, 8, p)) == 0.0  # one point covers a ball of radius alpha <= gamma/4
-    assert float(margin_free_bound(n, 3, 2, p)) > 2 * float(chaining_bound(n, 3, Q(1, 4), p))
-
-
 @pytest.mark.parametrize(
     ("action", "message"),
     [
@@ -151,15 +104,6 @@ def test_bounds_against_floats() -> None:
         (lambda: occam_sample_size(0, Q(1, 2)), "at least one target"),
         (lambda: turing_machine_count(0, 2), "at least one state"),
         (lambda: circuit_count(2, 0), "at least one input"),
-        (lambda: maurey_cover(0, 1), "p, k >= 1"),
-        (lambda: sparse_average([2], 1), "<= 1"),
-        (lambda: log_cover_size(0, 1, 0, 1), "must be positive"),
-        (lambda: log_cover_size(-1, 1, 1, 1), ">= 0"),
-        (lambda: chaining_bound(0, 1, 1, 1), "at least 1"),
-        (lambda: chaining_bound(1, 1, 1, 0), "one parameter"),
-        (lambda: dudley_bound(1, 1, 1, 1), "n >= 2"),
-        (lambda: margin_sample_size(Q(1, 10), 1, 1, 3, eps=Q(1, 10)), "never falls"),
-        (lambda: margin_free_bound(5, 1, -1, 1), "scale"),
     ],
 )
 def test_refusals(action: Any, message: str) -> None:

@@ -5,10 +5,8 @@ from fractions import Fraction
 from math import gcd, isqrt
 from typing import Any
 
-import mpmath
 import numpy as np
 import pytest
-import sympy
 from flint import arb, ctx, fmpq, fmpz
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -17,38 +15,15 @@ from numerics.exact.cyclotomic.numbers import (
     Cyclotomic,
     as_radicals,
     cosine,
-    exact_matmul,
-    radical_string,
     rational,
     root_of_unity,
     sine,
     sqrt_rational,
-    to_sympy,
 )
-
-ORDERS = [1, 2, 3, 4, 5, 6, 8, 9, 12, 15, 16, 20, 21, 24, 30]
-fractions = st.fractions(min_value=-9, max_value=9, max_denominator=12)
-
-
-@st.composite
-def elements(draw: st.DrawFn, orders: list[int] = ORDERS) -> Cyclotomic:
-    order = draw(st.sampled_from(orders))
-    return Cyclotomic(order, draw(st.lists(fractions, max_size=min(order, 6))))
-
+from tests.numerics.exact.cyclotomic.strategies import MP, elements, fractions, oracle
 
 reals = elements().map(lambda x: x.real)
 quick = settings(max_examples=60, deadline=None)
-
-
-MP = mpmath.mp.clone()
-MP.dps = 60
-
-
-def oracle(x: Cyclotomic) -> Any:
-    """The number by 60-digit floating point from its coordinates; shares no code with the library."""
-    zeta = MP.exp(2j * MP.pi / x.order)
-    values = [Fraction(c) for c in x.coefficients]
-    return MP.fsum(MP.mpf(c.numerator) / c.denominator * zeta**e for e, c in enumerate(values))
 
 
 @quick
@@ -181,48 +156,6 @@ def test_cosines_sines_and_roots(n: int) -> None:
         assert root_of_unity(1, n) != 1
 
 
-@quick
-@given(st.builds(Fraction, st.integers(-60, 60), st.integers(1, 20)))
-def test_square_roots(q: Fraction) -> None:
-    root = sqrt_rational(q)
-    assert root * root == q
-    assert (root.imag if q < 0 else root.real).sign() == (1 if q else 0)
-    assert (root.real if q < 0 else root.imag) == 0
-    if q > 0:
-        assert arb(fmpq(q.numerator, q.denominator)).sqrt().overlaps(root.ball(53))
-
-
-def test_square_roots_lie_in_the_field_of_their_discriminant() -> None:
-    for m, conductor in [(2, 8), (-2, 8), (3, 12), (-3, 3), (5, 5), (6, 24), (21, 21), (-15, 15), (15, 60), (-1, 4)]:
-        assert sqrt_rational(m).order == conductor == sqrt_rational(m).minimal_order
-    assert sqrt_rational(2) * sqrt_rational(3) == sqrt_rational(6)
-    assert sqrt_rational(2) * sqrt_rational(3) != -sqrt_rational(6)
-
-
-@quick
-@given(st.dictionaries(st.sampled_from([1, 2, 3, 5, 6, 7, 10, 15, 21]), fractions, max_size=4))
-def test_radicals_are_recovered(radicals: dict[int, Fraction]) -> None:
-    x = sum((sqrt_rational(m) * q for m, q in radicals.items()), rational(0))
-    expected = {m: fmpq(q.numerator, q.denominator) for m, q in radicals.items() if q}
-    assert as_radicals(x) == expected
-    symbolic = sympy.Add(*(sympy.Rational(q.numerator, q.denominator) * sympy.sqrt(m) for m, q in radicals.items()))
-    assert sympy.expand(to_sympy(x) - symbolic) == 0
-    assert sympy.expand(sympy.sympify(radical_string(x)) - symbolic) == 0
-
-
-def test_numbers_without_real_radicals_of_degree_two() -> None:
-    assert as_radicals(cosine(1, 7)) is None
-    assert as_radicals(cosine(1, 16)) is None  # sqrt(2 + sqrt 2)/2
-    assert as_radicals(cosine(1, 5)) == {1: fmpq(-1, 4), 5: fmpq(1, 4)}
-    assert radical_string(cosine(1, 5)) == "-1/4 + 1/4*sqrt(5)"
-    with pytest.raises(ValueError, match="not a rational combination"):
-        radical_string(cosine(1, 7))
-    with pytest.raises(ValueError, match="is not real"):
-        as_radicals(root_of_unity(1, 3))
-    for x in (cosine(1, 7), root_of_unity(2, 7) / 3, cosine(1, 16) - 1):
-        assert abs(sympy.N(to_sympy(x), 40) - sympy.sympify(oracle(x))) < sympy.Float(10) ** -35
-
-
 def test_numpy_object_arrays() -> None:
     x, y = cosine(1, 8), root_of_unity(1, 3)
     A = np.array([[x, y], [rational(2), x * y]], dtype=object)
@@ -236,49 +169,6 @@ def test_numpy_object_arrays() -> None:
     assert (real > 0).tolist() == [True, False, False]
     assert (real <= Fraction(1, 2)).tolist() == [False, True, True]
     assert (A - y == A - np.array([[y, y], [y, y]])).all()
-
-
-def matrices(rows: int, columns: int) -> st.SearchStrategy[np.ndarray]:
-    entry = elements([1, 3, 4, 8, 12]) | st.integers(-(10**12), 10**12) | fractions.map(lambda q: rational(q).to_fmpq())
-
-    def build(values: list) -> np.ndarray:
-        result = np.empty((rows, columns), dtype=object)
-        for index, value in zip(np.ndindex(rows, columns), values, strict=True):
-            result[index] = value
-        return result
-
-    return st.lists(entry, min_size=rows * columns, max_size=rows * columns).map(build)
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.data(), *[st.integers(1, 4)] * 3)
-def test_exact_matmul_is_the_matrix_product(data: st.DataObject, p: int, q: int, r: int) -> None:
-    A, B = data.draw(matrices(p, q)), data.draw(matrices(q, r))
-    assert (exact_matmul(A, B) == A @ B).all()
-
-
-@quick
-@given(st.integers(0, 200), st.sampled_from([3, 5, 8, 12]), st.sampled_from([-1, 1]))
-def test_exact_matmul_at_the_edge_of_its_digit_bound(bits: int, order: int, sign: int) -> None:
-    # all coefficients equal to one extreme value: the digits of the packed product are as large as they can be
-    top = sign * 2**bits - (1 if bits else 0)
-    x = Cyclotomic(order, [top] * order) + Cyclotomic(order, [top] * (order - 2))
-    A = np.array([[x, x, x]], dtype=object)
-    B = np.array([[x], [x], [-x + 1]], dtype=object)
-    assert exact_matmul(A, B)[0, 0] == x * (x + 1)
-
-
-def test_exact_matmul_of_rationals_and_its_refusals() -> None:
-    ints, halves = np.arange(6).reshape(2, 3), np.array([[fmpq(1, 2)], [fmpq(1, 3)], [1]], dtype=object)
-    product = exact_matmul(ints, halves)
-    assert product.tolist() == [[fmpq(7, 3)], [fmpq(47, 6)]]
-    assert isinstance(product[0, 0], fmpq)
-    empty = exact_matmul(np.empty((2, 0), dtype=object), np.empty((0, 3), dtype=object))
-    assert empty.tolist() == [[0] * 3] * 2
-    with pytest.raises(ValueError, match=r"Shapes \(2, 3\) and \(2, 3\) do not fit"):
-        exact_matmul(ints, ints)
-    with pytest.raises(ValueError, match=r"Entry \[0, 1\] of B is 0.5 of type float"):
-        exact_matmul(ints, np.array([[1, 0.5]] * 3, dtype=object))
 
 
 FLOAT: Any = 0.5
