@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from constructions.circuits.arithmetic import gradient, two_layer_mlp
 from constructions.circuits.boolean import all_inputs, from_truth_table, layered
 from constructions.circuits.relu import circuit_network
 from constructions.descent.block import gradient_descent_block
@@ -28,11 +29,11 @@ from constructions.induction.minimal_model import MinimalModel
 from constructions.networks.affine import Affine
 from constructions.networks.attention import AttentionLayer
 from constructions.networks.feed_forward import FeedForward
-from constructions.networks.head import Head
+from constructions.networks.head import Head, merged_head
 from constructions.networks.inputs import group_inputs
 from constructions.networks.layer_norm import LayerNorm
-from constructions.networks.projection import Clipping
-from constructions.networks.recurrent import RecurrentLayer, elman_cell
+from constructions.networks.projection import BallProjection, Clipping
+from constructions.networks.recurrent import RecurrentCell, RecurrentLayer, elman_cell
 from constructions.networks.residual import Residual
 from constructions.parity.max_margin import sparse_parity_network
 from constructions.parity.polynet import polynet
@@ -178,6 +179,15 @@ def _head(**options: Any) -> Head:
     return Head(_affine(5, 3, 1), _affine(5, 3, 2), _affine(5, 5, 3), **options)
 
 
+def _both_directions(bound: Any) -> RecurrentLayer:
+    """Transitions of two layers with a residual and a bound, states before a token, a read-out of states and token."""
+    transitions = [
+        FeedForward((_affine(7, 3, seed), _affine(3, 2, seed + 1)), activations=("relu", "identity")) for seed in (1, 3)
+    ]
+    cells = [RecurrentCell(transition, residual=True, bound=bound) for transition in transitions]
+    return RecurrentLayer(*cells, moment="before", keep_token=True, readout=_affine(9, 2, 5))
+
+
 def _null() -> tuple[Array, Array]:
     return _weights(3, seed=4), _weights(5, seed=5)
 
@@ -241,8 +251,14 @@ REGISTRY: tuple[Registered, ...] = (
     ),
     _layer("layer norm", lambda: LayerNorm(_weights(5, seed=6), _weights(5)), systems=WITHOUT_EXACT),
     _layer("residual", lambda: Residual((AttentionLayer((_head(weigh="relu"),), "concatenate"), _affine(5, 5, 4)))),
+    _layer("merged scores", lambda: merged_head(_weights(5, 5), weigh="relu", causal=False)),
     _layer("clipping", lambda: Clipping(5, -1, 2)),
+    _layer("projection on a ball", lambda: BallProjection(5, 2), systems=WITHOUT_EXACT),
     _layer("recurrent", lambda: RecurrentLayer(elman_cell(_weights(3, 3), _weights(5, 3)), readout=_affine(3, 2, 1))),
+    _layer("recurrent, both directions, clipped", lambda: _both_directions(Clipping(2, -1, 2))),
+    _layer(
+        "recurrent, both directions, projected", lambda: _both_directions(BallProjection(2, 2)), systems=WITHOUT_EXACT
+    ),
     _mass_form("groups: modular addition", lambda: modular_addition_network(5, per_frequency=6, exact=True), _group(5)),
     _mass_form("groups: quaternion group", quaternion_group_network, _group(8)),
     _mass_form("groups: memorising", lambda: memorising_network([[0, 1], [1, 0]], exact=True), _group(2)),
@@ -273,6 +289,14 @@ REGISTRY: tuple[Registered, ...] = (
         symbols=True,
         run_torch=lambda _, module, x: _tensors(module, x)[:, 0],
         convert=lambda network, system: partial(_exact_circuit, network) if system == "exact" else network,
+    ),
+    Registered(
+        "circuits: gradient of an arithmetic circuit",
+        lambda: gradient(two_layer_mlp(2, 3)),
+        _integers(8, 11),
+        ("exact", "float"),
+        run=lambda circuit, x: np.array([circuit(row) for row in x.tolist()]),
+        convert=lambda circuit, system: circuit,
     ),
     Registered(
         "induction: bigram head",

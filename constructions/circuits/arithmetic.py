@@ -25,7 +25,12 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from constructions.networks.export import translator
+
+if TYPE_CHECKING:
+    import torch
 
 __all__ = ["UNARY", "Circuit", "Gate", "gradient", "two_layer_mlp"]
 
@@ -117,6 +122,10 @@ class Circuit:
                 a, b = (values[i] for i in operands)
                 values.append(a + b if operation == "+" else a * b)
         return tuple(values[i] for i in self.outputs)
+
+    def to_torch(self, *, dtype: torch.dtype | None = None) -> torch.nn.Module:
+        """A torch module without parameters: inputs of shape (..., inputs) to outputs of shape (..., outputs)."""
+        return translator("circuits.torch").to_torch(self, dtype=dtype)
 
 
 def gradient(circuit: Circuit) -> Circuit:

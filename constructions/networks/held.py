@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from flint import fmpq
 from numpy.typing import ArrayLike
 
-from numerics.exact.numbers import to_float
 from numerics.exact.systems import (
     Arithmetic,
     Array,
@@ -20,9 +19,6 @@ from numerics.exact.systems import (
     number_system,
     require_finite,
 )
-
-if TYPE_CHECKING:
-    import torch
 
 
 def held_weights(parts: dict[str, Any]) -> dict[str, Any]:
@@ -67,23 +63,6 @@ def checked_inputs(x: ArrayLike, width: int, system: Arithmetic) -> Array:
         raise ValueError("An exact network does not take balls; build the network from balls as well.")
     require_finite("the array of inputs", inputs)
     return conversion(system)(inputs)
-
-
-def torch_module(parts: dict[str, Any], forward: Callable[[Any, Any], Any]) -> torch.nn.Module:
-    """A torch module whose parameters are the parts in float64, with the given forward pass."""
-    import torch  # slow to import, and not needed to build or verify a network
-
-    class TorchNetwork(torch.nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.weights_by_name = torch.nn.ParameterDict(
-                {name: torch.nn.Parameter(torch.as_tensor(to_float(np.asarray(part)))) for name, part in parts.items()}
-            )
-
-        def forward(self, x: torch.Tensor) -> torch.Tensor:
-            return forward(self.weights_by_name, x)
-
-    return TorchNetwork()
 
 
 def rational_inputs(x: ArrayLike, weights: Array) -> Array:

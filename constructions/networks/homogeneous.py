@@ -26,6 +26,7 @@ import numpy as np
 from flint import arb
 from numpy.typing import ArrayLike, NDArray
 
+from constructions.networks.export import translator
 from constructions.networks.held import checked_inputs
 from numerics.exact.numbers import sign_of, to_float
 from numerics.exact.systems import Arithmetic, Array, in_one_system, listing, matrix_product, power, require_finite
@@ -186,21 +187,7 @@ class HomogeneousNetwork:
         Its parameters are ``hidden`` (m, D) and ``readout`` (m, L), of the given dtype (float64 by default);
         its forward pass is ``((x @ hidden.T) ** k) @ readout`` on inputs of shape (..., D).
         """
-        import torch  # slow to import, and not needed to build or verify a network
-
-        class TorchNetwork(torch.nn.Module):
-            def __init__(self, hidden: torch.Tensor, readout: torch.Tensor, degree: int) -> None:
-                super().__init__()
-                self.hidden = torch.nn.Parameter(hidden)
-                self.readout = torch.nn.Parameter(readout)
-                self.degree = degree
-
-            def forward(self, x: torch.Tensor) -> torch.Tensor:
-                return ((x @ self.hidden.T) ** self.degree) @ self.readout
-
-        number = torch.float64 if dtype is None else dtype
-        hidden, readout = (torch.as_tensor(part).to(number) for part in self.weights())
-        return TorchNetwork(hidden, readout, self.degree)
+        return translator("networks.torch").to_torch(self, dtype=dtype)
 
     def _check_values(self) -> None:
         """The checks that look at numbers: r > 0, masses >= 0, squared norms equal to r."""

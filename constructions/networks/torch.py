@@ -7,50 +7,65 @@ import; constructions import it where `to_torch` is called.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import singledispatch
 from typing import Any
 
 import numpy as np
 import torch
 
-from constructions.networks.affine import Affine
-from constructions.networks.attention import AttentionLayer
 from constructions.networks.decoder import DecoderLayer
 from constructions.networks.feed_forward import FeedForward
-from constructions.networks.head import Head
+from constructions.networks.homogeneous import HomogeneousNetwork
 from constructions.networks.layer_norm import LayerNorm
 from constructions.networks.multiplication import Multiplication
-from constructions.networks.projection import BallProjection, Clipping
-from constructions.networks.recurrent import RecurrentCell, RecurrentLayer
 from constructions.networks.residual import Residual
 from constructions.networks.stored import StoredAttention, StoredFeedForward, StoredMultiplication
 from constructions.networks.stream import ResidualStream
 from constructions.networks.torch_attention import AttentionModule, HeadModule
-from constructions.networks.torch_base import AffineModule, LayerModule, array, parameter
+from constructions.networks.torch_base import (
+    AffineModule,
+    LayerModule,
+    WeightsModule,
+    array,
+    module_of,
+    parameter,
+    to_torch,
+)
+from constructions.networks.torch_recurrent import (
+    BallProjectionModule,
+    ClippingModule,
+    RecurrentCellModule,
+    RecurrentModule,
+)
 from numerics.exact.numbers import to_float
+
+__all__ = [
+    "AffineModule",
+    "AttentionModule",
+    "BallProjectionModule",
+    "ClippingModule",
+    "DecoderModule",
+    "FeedForwardModule",
+    "HeadModule",
+    "HomogeneousModule",
+    "LayerModule",
+    "LayerNormModule",
+    "MultiplicationModule",
+    "RecurrentCellModule",
+    "RecurrentModule",
+    "ResidualModule",
+    "StackedAttentionModule",
+    "WeightsModule",
+    "array",
+    "module_of",
+    "parameter",
+    "to_torch",
+]
 
 _LARGEST = 2**27  # float64 numbers in one stack of matrices, 1 GiB
 ACTIVATIONS = {"relu": torch.relu, "gelu": torch.nn.functional.gelu, "identity": lambda z: z}
 
 
-@singledispatch
-def to_torch(layer: Any, *, dtype: torch.dtype | None = None, stream: ResidualStream | None = None) -> torch.nn.Module:
-    """The torch module of a layer: a function of the same tensors, with the weights as parameters.
-
-    Args:
-        layer: of any type of the vocabulary, or a tuple of layers, one after the other; balls count with their
-            midpoints.
-        dtype: of the parameters, float64 by default.
-        stream: if given, the module prints the names of the blocks that the layer reads and writes.
-
-    Raises:
-        TypeError: for something that is no layer with a torch module.
-        ValueError: if a head has hard attention without a proven gap, for then rounding may make or break a tie.
-    """
-    raise TypeError(f"There is no torch module of a {type(layer).__name__}: give a layer of constructions.networks.")
-
-
+@module_of(FeedForward)
 class FeedForwardModule(LayerModule):
     """Affine layers, as ``layers``, with their activations."""
 
@@ -71,6 +86,7 @@ class FeedForwardModule(LayerModule):
         return FeedForward(tuple(part.to_layer() for part in self.layers), self.residual, self.activations)
 
 
+@module_of(LayerNorm)
 class LayerNormModule(LayerModule):
     """A layer normalisation with the parameters ``gain`` and ``shift``."""
 
@@ -90,6 +106,7 @@ class LayerNormModule(LayerModule):
         return LayerNorm(array(self.gain), array(self.shift), self.epsilon)
 
 
+@module_of(Residual)
 class ResidualModule(LayerModule):
     """Layers one after the other, as ``layers``, with a residual connection around them."""
 
@@ -109,6 +126,7 @@ class ResidualModule(LayerModule):
         return Residual(tuple(layer.to_layer() for layer in self.layers))
 
 
+@module_of(Multiplication)
 class MultiplicationModule(LayerModule):
     """A layer of element-wise multiplication; ``query``, ``key`` of shape (H, d, m), ``value`` of shape (H, d, d)."""
 
@@ -123,6 +141,7 @@ class MultiplicationModule(LayerModule):
         return z + (products * (by_head @ self.value)).sum(dim=-3)
 
 
+@module_of(StoredAttention)
 class StackedAttentionModule(LayerModule):
     """ReLU heads side by side: ``query``, ``key`` of shape (H, d, m), padded by zeros, and ``value`` (H, d, d)."""
 
@@ -140,109 +159,7 @@ class StackedAttentionModule(LayerModule):
         return z + (torch.relu(scores) @ (by_head @ self.value)).sum(dim=-3) / z.shape[-2]
 
 
-class BallProjectionModule(LayerModule):
-    """r z / max(r, ||z||), with the buffer ``radius``."""
-
-    radius: torch.Tensor
-
-    def __init__(self, layer: BallProjection, dtype: torch.dtype | None, stream: ResidualStream | None = None) -> None:
-        super().__init__(layer, stream)
-        self.register_buffer("radius", parameter(layer.radius, dtype).detach())
-
-    def forward(self, z: torch.Tensor) -> torch.Tensor:
-        """Shape (..., width) for z of shape (..., width)."""
-        norms = torch.linalg.vector_norm(z, dim=-1, keepdim=True)
-        return z * (self.radius / norms.clamp(min=self.radius))
-
-
-class ClippingModule(LayerModule):
-    """Coordinates clipped between the buffers ``lower`` and ``upper``."""
-
-    lower: torch.Tensor
-    upper: torch.Tensor
-
-    def __init__(self, layer: Clipping, dtype: torch.dtype | None, stream: ResidualStream | None = None) -> None:
-        super().__init__(layer, stream)
-        for name, bound in (("lower", layer.lower), ("upper", layer.upper)):
-            self.register_buffer(name, parameter(bound, dtype).detach())
-
-    def forward(self, z: torch.Tensor) -> torch.Tensor:
-        """Shape (..., width) for z of shape (..., width)."""
-        return z.clamp(min=self.lower, max=self.upper)
-
-
-class PairAffineModule(LayerModule):
-    """h W + z A + b on the pair (h, z), with the parameters ``state`` (W), ``token`` (A) and ``bias`` (or None).
-
-    W alone is trained where the others have ``requires_grad_(False)``.
-    """
-
-    def __init__(self, layer: Affine, width: int, dtype: torch.dtype | None) -> None:
-        super().__init__(layer, None)
-        self.state, self.token = (parameter(part, dtype) for part in (layer.weight[:width], layer.weight[width:]))
-        self.bias = parameter(layer.bias, dtype) if layer.bias.size else None
-
-    def forward(self, pair: torch.Tensor) -> torch.Tensor:
-        """Shape (..., e) for a pair of shape (..., m + d)."""
-        width = len(self.state)
-        result = pair[..., :width] @ self.state + pair[..., width:] @ self.token
-        return result if self.bias is None else result + self.bias
-
-
-class RecurrentCellModule(LayerModule):
-    """One step, with the module ``transition`` and the parameter ``initial`` (None for the fixed initial state 0).
-
-    Where the transition is a `FeedForward`, its first layer is a `PairAffineModule`.
-    """
-
-    def __init__(self, cell: RecurrentCell, dtype: torch.dtype | None, stream: ResidualStream | None = None) -> None:
-        super().__init__(cell, None)
-        self.transition = to_torch(cell.transition, dtype=dtype)
-        if isinstance(cell.transition, FeedForward) and isinstance(self.transition, FeedForwardModule):
-            self.transition.layers[0] = PairAffineModule(cell.transition.layers[0], cell.width, dtype)
-        self.bound = None if cell.bound is None else to_torch(cell.bound, dtype=dtype)
-        self.initial = parameter(cell.initial, dtype) if cell.initial.size else None
-        self.residual, self.width = cell.residual, cell.width
-
-    def forward(self, h: torch.Tensor, z: torch.Tensor) -> torch.Tensor:
-        """The next state, shape (..., m), for h (..., m) and z (..., d)."""
-        result = self.transition(torch.cat([h, z], dim=-1))
-        if self.residual:
-            result = h + result
-        return result if self.bound is None else self.bound(result)
-
-    def states(self, z: torch.Tensor) -> torch.Tensor:
-        """The states before the first token and after each, shape (..., T + 1, m), for z (..., T, d)."""
-        shape = (*z.shape[:-2], self.width)
-        result = [z.new_zeros(shape) if self.initial is None else self.initial.expand(shape)]
-        for place in range(z.shape[-2]):
-            result.append(self(result[-1], z[..., place, :]))
-        return torch.stack(result, dim=-2)
-
-
-class RecurrentModule(LayerModule):
-    """A recurrent layer, with the modules ``forward_cell``, ``backward_cell`` and ``readout``, or None."""
-
-    def __init__(self, layer: RecurrentLayer, dtype: torch.dtype | None, stream: ResidualStream | None = None) -> None:
-        super().__init__(layer, stream)
-        self.forward_cell, self.backward_cell = (
-            None if cell is None else RecurrentCellModule(cell, dtype) for cell in (layer.forward, layer.backward)
-        )
-        self.readout = None if layer.readout is None else to_torch(layer.readout, dtype=dtype)
-        self.chosen = slice(1, None) if layer.moment == "after" else slice(None, -1)
-        self.keep_token = layer.keep_token
-
-    def forward(self, z: torch.Tensor) -> torch.Tensor:
-        """The output at every token, shape (..., T, e), for z (..., T, d)."""
-        parts = []
-        if self.forward_cell is not None:
-            parts.append(self.forward_cell.states(z)[..., self.chosen, :])
-        if self.backward_cell is not None:
-            parts.append(self.backward_cell.states(z.flip(-2))[..., self.chosen, :].flip(-2))
-        collected = torch.cat([*parts, z] if self.keep_token else parts, dim=-1)
-        return collected if self.readout is None else self.readout(collected)
-
-
+@module_of(DecoderLayer)
 class DecoderModule(LayerModule):
     """A layer of a decoder, with the modules ``own`` and ``cross`` (None for the identity) and ``feed_forward``."""
 
@@ -276,9 +193,37 @@ class DecoderModule(LayerModule):
         return self.feed_forward(z)
 
 
-@to_torch.register
-def _(layers: tuple, *, dtype: torch.dtype | None = None, stream: ResidualStream | None = None) -> torch.nn.Sequential:
+@module_of(StoredFeedForward)
+def _feed_forward(layer: Any, dtype: torch.dtype | None, stream: ResidualStream | None) -> torch.nn.Module:
+    return FeedForwardModule(_dense(layer), dtype, stream)
+
+
+@module_of(StoredMultiplication)
+def _multiplication(layer: Any, dtype: torch.dtype | None, stream: ResidualStream | None) -> torch.nn.Module:
+    return MultiplicationModule(_dense(layer), dtype, stream)
+
+
+@module_of(tuple)
+def _one_after_the_other(layers: Any, dtype: torch.dtype | None, stream: ResidualStream | None) -> torch.nn.Module:
     return torch.nn.Sequential(*(to_torch(layer, dtype=dtype, stream=stream) for layer in layers))
+
+
+@module_of(HomogeneousNetwork)
+class HomogeneousModule(WeightsModule):
+    """((x @ hidden.T)^k) @ readout; the parameters ``hidden`` (m, D) and ``readout`` (m, L) are the actual weights."""
+
+    hidden: torch.Tensor
+    readout: torch.Tensor
+
+    def __init__(
+        self, network: HomogeneousNetwork, dtype: torch.dtype | None = None, stream: ResidualStream | None = None
+    ) -> None:
+        super().__init__(dict(zip(("hidden", "readout"), network.weights(), strict=True)), dtype)
+        self.degree = network.degree
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Shape (..., L) for x of shape (..., D)."""
+        return ((x @ self.hidden.T) ** self.degree) @ self.readout
 
 
 def _dense(layer: Any) -> Any:
@@ -297,30 +242,3 @@ def _stacked(matrices: list[np.ndarray], dtype: torch.dtype | None) -> torch.nn.
     """Matrices (d, m) of any m as one parameter (H, d, largest m), with zeros behind the smaller ones."""
     largest = max(matrix.shape[1] for matrix in matrices)
     return parameter(np.stack([np.pad(matrix, ((0, 0), (0, largest - matrix.shape[1]))) for matrix in matrices]), dtype)
-
-
-def _built_by(module: Callable[[Any, torch.dtype | None, ResidualStream | None], LayerModule]) -> Callable[..., Any]:
-    def build(layer: Any, *, dtype: torch.dtype | None = None, stream: ResidualStream | None = None) -> LayerModule:
-        return module(layer, dtype, stream)
-
-    return build
-
-
-for _layer, _module in (
-    (Affine, AffineModule),
-    (Head, HeadModule),
-    (AttentionLayer, AttentionModule),
-    (FeedForward, FeedForwardModule),
-    (Multiplication, MultiplicationModule),
-    (StoredAttention, StackedAttentionModule),
-    (StoredFeedForward, lambda layer, dtype, stream: FeedForwardModule(_dense(layer), dtype, stream)),
-    (StoredMultiplication, lambda layer, dtype, stream: MultiplicationModule(_dense(layer), dtype, stream)),
-    (LayerNorm, LayerNormModule),
-    (Residual, ResidualModule),
-    (BallProjection, BallProjectionModule),
-    (Clipping, ClippingModule),
-    (RecurrentCell, RecurrentCellModule),
-    (RecurrentLayer, RecurrentModule),
-    (DecoderLayer, DecoderModule),
-):
-    to_torch.register(_layer, _built_by(_module))

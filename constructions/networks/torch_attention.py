@@ -19,10 +19,11 @@ from constructions.networks.affine import Affine
 from constructions.networks.attention import Attending, AttentionLayer, Combination
 from constructions.networks.head import Head
 from constructions.networks.stream import ResidualStream
-from constructions.networks.torch_base import AffineModule, LayerModule, array, columns, parameter
+from constructions.networks.torch_base import AffineModule, LayerModule, array, columns, module_of, parameter
 from numerics.exact.numbers import to_float
 
 
+@module_of(Head)
 class HeadModule(LayerModule):
     """A head; or several of one form (see `form`) side by side, which are computed together.
 
@@ -184,6 +185,7 @@ class HeadModule(LayerModule):
         return columns if H == 1 else columns.unflatten(-1, (H, -1)).transpose(-2, -3)
 
 
+@module_of(AttentionLayer)
 class AttentionModule(LayerModule):
     """A layer of heads; ``heads`` holds one module for every run of heads of one form."""
 

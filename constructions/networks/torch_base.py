@@ -1,9 +1,14 @@
-"""What the torch modules of all layers share: parameters, what modules print, and affine maps.
+"""The one dispatch from layers and constructions to torch modules, what all modules share, and affine maps.
 
-Kept apart because torch is slow to import; `constructions.networks.torch` has the dispatch over the types of layers.
+A module is registered by the decorator `module_of`. Kept apart because torch is slow to import; use
+`constructions.networks.torch`, which knows all layers.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import singledispatch
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -13,6 +18,40 @@ from constructions.networks.affine import Affine
 from constructions.networks.layer import Layer
 from constructions.networks.stream import ResidualStream
 from numerics.exact.numbers import to_float
+
+Builder = TypeVar("Builder", bound=Callable[[Any, torch.dtype | None, ResidualStream | None], torch.nn.Module])
+
+
+@singledispatch
+def to_torch(layer: Any, *, dtype: torch.dtype | None = None, stream: ResidualStream | None = None) -> torch.nn.Module:
+    """The torch module of a layer: a function of the same tensors, with the weights as parameters.
+
+    Args:
+        layer: of any type of the vocabulary, a tuple of layers, one after the other, or a construction whose module is
+            registered; balls count with their midpoints.
+        dtype: of the parameters, float64 by default.
+        stream: if given, the module prints the names of the blocks that the layer reads and writes.
+
+    Raises:
+        TypeError: for something that is no layer with a torch module.
+        ValueError: if a head has hard attention without a proven gap, for then rounding may make or break a tie.
+    """
+    raise TypeError(f"There is no torch module of a {type(layer).__name__}: give a layer or a construction.")
+
+
+def module_of(kind: type) -> Callable[[Builder], Builder]:
+    """The decorator of what builds the torch module of a type from an instance, the dtype and the stream."""
+
+    def register(builder: Builder) -> Builder:
+        def build(
+            layer: Any, *, dtype: torch.dtype | None = None, stream: ResidualStream | None = None
+        ) -> torch.nn.Module:
+            return builder(layer, dtype, stream)
+
+        to_torch.register(kind, build)
+        return builder
+
+    return register
 
 
 def parameter(values: ArrayLike, dtype: torch.dtype | None) -> torch.nn.Parameter:
@@ -39,6 +78,16 @@ class LayerModule(torch.nn.Module):
         return ", ".join(shapes) + ("; " if shapes and self.touched else "") + self.touched
 
 
+class WeightsModule(torch.nn.Module):
+    """The base of the modules of networks that are no layers: the named weights as parameters."""
+
+    def __init__(self, weights: Mapping[str, ArrayLike], dtype: torch.dtype | None) -> None:
+        super().__init__()
+        for name, part in weights.items():
+            self.register_parameter(name, parameter(part, dtype))
+
+
+@module_of(Affine)
 class AffineModule(LayerModule):
     """z W + b with the parameters ``weight`` and, if there is one, ``bias``; buffers where the map is fixed."""
 

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from constructions.networks.held import hold_weights, rational_inputs, torch_module
+from constructions.networks.export import translator
+from constructions.networks.held import hold_weights, rational_inputs
 from constructions.parity.support import Support, checked_support
 from numerics.exact.systems import Array
 
@@ -47,10 +48,9 @@ class PolyNet:
         """The outputs of inputs of shape (..., n): shape (...). Errors as for `TwoLayerNetwork`."""
         return np.asarray(np.prod(rational_inputs(x, self.weights) @ self.weights.T + self.bias, axis=-1))
 
-    def to_torch(self) -> torch.nn.Module:
-        """A torch module (float64) with parameters weights and bias and the same forward pass."""
-        parts = {"weights": self.weights, "bias": self.bias}
-        return torch_module(parts, lambda p, x: (x @ p["weights"].T + p["bias"]).prod(dim=-1))
+    def to_torch(self, *, dtype: torch.dtype | None = None) -> torch.nn.Module:
+        """A torch module with the parameters weights and bias, float64 by default."""
+        return translator("parity.torch_networks").to_torch(self, dtype=dtype)
 
 
 def polynet(n: int, support: Support, *, exact: bool = False) -> PolyNet:

@@ -17,7 +17,8 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import ArrayLike
 
-from constructions.networks.held import held_weights, rational_inputs, torch_module
+from constructions.networks.export import translator
+from constructions.networks.held import held_weights, rational_inputs
 from constructions.parity.support import Support, checked_support
 from numerics.exact.numbers import as_exact, to_float
 from numerics.exact.systems import Array
@@ -78,19 +79,9 @@ class QuadraticNetwork:
             z = (z @ weights.T + bias) ** 2
         return np.asarray(z @ self.readout + self.output_bias)
 
-    def to_torch(self) -> torch.nn.Module:
-        """A torch module (float64) with parameters W_1, b_1, ..., readout, output_bias and the same forward pass."""
-        parts: dict[str, Any] = {"readout": self.readout, "output_bias": self.output_bias}
-        for i, (weights, bias) in enumerate(self.layers, start=1):
-            parts |= {f"W_{i}": weights, f"b_{i}": bias}
-        depth = len(self.layers)
-
-        def forward(p: Any, x: Any) -> Any:
-            for i in range(1, depth + 1):
-                x = (x @ p[f"W_{i}"].T + p[f"b_{i}"]) ** 2
-            return x @ p["readout"] + p["output_bias"]
-
-        return torch_module(parts, forward)
+    def to_torch(self, *, dtype: torch.dtype | None = None) -> torch.nn.Module:
+        """A torch module with the parameters W_1, b_1, ..., readout, output_bias, float64 by default."""
+        return translator("parity.torch_networks").to_torch(self, dtype=dtype)
 
 
 def quadratic_network(

@@ -29,7 +29,8 @@ import numpy as np
 from flint import fmpq, fmpq_mat, fmpq_poly
 from numpy.typing import ArrayLike, NDArray
 
-from constructions.networks.held import hold_weights, rational_inputs, torch_module
+from constructions.networks.export import translator
+from constructions.networks.held import hold_weights, rational_inputs
 from constructions.parity.activations import Activation, Power, Ramp, alternating_polynomial
 from constructions.parity.support import Support, checked_support
 from numerics.exact.numbers import as_exact, to_float
@@ -106,14 +107,9 @@ class TwoLayerNetwork:
         """
         return np.asarray(self.features(x) @ self.readout + self.output_bias)
 
-    def to_torch(self) -> torch.nn.Module:
-        """A torch module (float64) with parameters hidden, bias, readout, output_bias and the same forward pass."""
-        names = ("hidden", "bias", "readout", "output_bias")
-        activation = self.activation
-        return torch_module(
-            {name: getattr(self, name) for name in names},
-            lambda p, x: activation(x @ p["hidden"].T + p["bias"]) @ p["readout"] + p["output_bias"],
-        )
+    def to_torch(self, *, dtype: torch.dtype | None = None) -> torch.nn.Module:
+        """A torch module with the parameters hidden, bias, readout, output_bias, float64 by default."""
+        return translator("parity.torch_networks").to_torch(self, dtype=dtype)
 
 
 # --- constructions -------------------------------------------------------------------------------------------------

@@ -43,6 +43,30 @@ def test_the_gradient_of_a_network_agrees_with_torch():
     assert np.count_nonzero(leaf.grad.numpy()) > d_in + d_hidden
 
 
+def test_the_torch_module_is_the_circuit_and_autograd_is_its_gradient():
+    """Every gate and a constant, integer inputs of which float64 rounds no value; the step passes nothing on."""
+    gates = (
+        Gate("relu", (0,)), Gate("square", (1,)), Gate("*", (4, 5)), Gate("+", (6, 3)), Gate("double", (2,)),
+        Gate("step", (1,)), Gate("+", (7, 9)), Gate("*", (7, 0)), Gate("+", (11, 4)),
+    )  # fmt: skip
+    circuit = Circuit(3, gates, (10, 8, 12), constants=(7,))
+    x = np.random.default_rng(4).integers(-3, 4, size=(2, 20, 3))
+    module = circuit.to_torch()
+    assert list(module.parameters()) == []
+    expected = [[list(circuit(row)) for row in rows] for rows in x.tolist()]
+    assert module(torch.from_numpy(x.astype(float))).tolist() == expected
+    assert module(torch.tensor([1.0, 2, 3], dtype=torch.float64)).tolist() == list(circuit([1, 2, 3]))
+    single = Circuit(3, gates, (12,), constants=(7,))
+    inputs = torch.from_numpy(x[0].astype(float)).requires_grad_()
+    single.to_torch()(inputs).sum().backward()
+    assert inputs.grad is not None
+    assert inputs.grad.tolist() == [list(gradient(single)(row)) for row in x[0].tolist()]
+    assert np.count_nonzero(inputs.grad.numpy()) > 20
+    assert circuit.to_torch(dtype=torch.float32)(torch.zeros(1, 3)).dtype == torch.float32
+    with pytest.raises(ValueError, match="has 3 inputs, but got 2"):
+        module(torch.zeros(2, 2))
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

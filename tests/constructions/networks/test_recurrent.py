@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -245,6 +246,28 @@ def test_torch_modules_train_all_weights_or_the_recurrent_matrix_alone() -> None
         losses.append(loss.item())
     assert losses[-1] < losses[0] / 2
     assert all(part.dtype == torch.float32 for part in deep.parameters())
+
+
+def test_modules_are_read_back_after_training() -> None:
+    """A step of gradient descent moves the weights; the layer that is read back computes what the module computes."""
+    x = np.random.default_rng(0).integers(-1, 2, size=(4, 2)) / 2
+    source = random_deep(1, Fraction(3, 2), scale=fmpq(1, 8))
+    assert source.forward is not None
+    start = np.array([fmpq(1, 4), fmpq(0), fmpq(-1, 4)])
+    layer = replace(source, forward=replace(source.forward, initial=start))
+    module: Any = layer.to_torch()
+    module(torch.tensor(x)).square().sum().backward()
+    with torch.no_grad():
+        for part in module.parameters():
+            part -= 0.1 * part.grad
+    again = module.to_layer()
+    assert (again.moment, again.keep_token, again.forward.residual) == ("before", True, True)
+    assert again.forward.bound.radius == Fraction(3, 2)
+    moved = [np.abs(a - to_float(b)).max() for a, b in zip(again.arrays(), layer.arrays(), strict=True) if a.size]
+    assert sum(change > 1e-3 for change in moved) >= 10  # the others stand behind units that are off
+    assert np.abs(module(torch.tensor(x)).detach().numpy() - again(x)).max() <= 4e-11
+    clipped = RecurrentLayer(backward=RecurrentCell(FeedForward((Affine(np.ones((2, 1))),)), bound=Clipping(1, -1, 2)))
+    assert clipped.to_torch().to_layer()(np.array([[3.0], [1.0]])).tolist() == [[2], [1]]  # type: ignore[operator]
 
 
 def test_bad_layers_are_refused() -> None:

@@ -1,0 +1,54 @@
+"""Arithmetic circuits as torch modules, to differentiate by autograd what `gradient` differentiates by gates.
+
+Kept apart because torch is slow to import; use `Circuit.to_torch`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+
+from constructions.circuits.arithmetic import Circuit
+from constructions.networks.stream import ResidualStream
+from constructions.networks.torch import module_of, to_torch
+
+__all__ = ["UNARY", "CircuitModule", "to_torch"]
+
+UNARY: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "relu": torch.relu,
+    "step": lambda z: (z > 0).to(z.dtype),
+    "square": torch.square,
+    "double": lambda z: z + z,
+}
+"""The unary gates of `constructions.circuits.arithmetic.UNARY`, on tensors."""
+
+
+@module_of(Circuit)
+class CircuitModule(torch.nn.Module):
+    """The outputs of a circuit, entry by entry of a batch; a circuit has no weights but those among its inputs."""
+
+    constants: torch.Tensor
+
+    def __init__(self, circuit: Circuit, dtype: torch.dtype | None, stream: ResidualStream | None = None) -> None:
+        super().__init__()
+        self.circuit = circuit
+        number = torch.float64 if dtype is None else dtype
+        self.register_buffer("constants", torch.tensor(circuit.constants, dtype=number))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """The outputs, shape (..., outputs), for x of shape (..., inputs).
+
+        Raises:
+            ValueError: if x has another number of inputs.
+        """
+        if x.shape[-1] != self.circuit.inputs:
+            raise ValueError(f"The circuit has {self.circuit.inputs} inputs, but got {x.shape[-1]} values.")
+        values = [*x.unbind(dim=-1), *(constant.expand(x.shape[:-1]) for constant in self.constants)]
+        for operation, operands in self.circuit.gates:
+            if operation in UNARY:
+                values.append(UNARY[operation](values[operands[0]]))
+            else:
+                a, b = (values[i] for i in operands)
+                values.append(a + b if operation == "+" else a * b)
+        return torch.stack([values[i] for i in self.circuit.outputs], dim=-1)

@@ -1,0 +1,70 @@
+"""Two-layer networks, PolyNets and quadratic networks as torch modules; kept apart because torch is slow to import."""
+
+from __future__ import annotations
+
+import torch
+
+from constructions.networks.stream import ResidualStream
+from constructions.networks.torch import WeightsModule, module_of, to_torch
+from constructions.parity.polynet import PolyNet
+from constructions.parity.quadratic import QuadraticNetwork
+from constructions.parity.two_layer import TwoLayerNetwork
+
+__all__ = ["PolyNetModule", "QuadraticModule", "TwoLayerModule", "to_torch"]
+
+
+@module_of(TwoLayerNetwork)
+class TwoLayerModule(WeightsModule):
+    """activation(x @ hidden.T + bias) @ readout + output_bias, with the parameters of these names."""
+
+    hidden: torch.Tensor
+    bias: torch.Tensor
+    readout: torch.Tensor
+    output_bias: torch.Tensor
+
+    def __init__(
+        self, network: TwoLayerNetwork, dtype: torch.dtype | None, stream: ResidualStream | None = None
+    ) -> None:
+        super().__init__({name: getattr(network, name) for name in ("hidden", "bias", "readout", "output_bias")}, dtype)
+        self.activation = network.activation
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """The outputs, shape (...), for x of shape (..., n)."""
+        return self.activation(x @ self.hidden.T + self.bias) @ self.readout + self.output_bias
+
+
+@module_of(PolyNet)
+class PolyNetModule(WeightsModule):
+    """The product of the entries of x @ weights.T + bias, with the parameters of these names."""
+
+    weights: torch.Tensor
+    bias: torch.Tensor
+
+    def __init__(self, network: PolyNet, dtype: torch.dtype | None, stream: ResidualStream | None = None) -> None:
+        super().__init__({"weights": network.weights, "bias": network.bias}, dtype)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """The outputs, shape (...), for x of shape (..., n)."""
+        return (x @ self.weights.T + self.bias).prod(dim=-1)
+
+
+@module_of(QuadraticNetwork)
+class QuadraticModule(WeightsModule):
+    """z_(L-1) @ readout + output_bias with z_i = (z_(i-1) @ W_i.T + b_i)^2; the parameters are called W_1, b_1, ..."""
+
+    readout: torch.Tensor
+    output_bias: torch.Tensor
+
+    def __init__(
+        self, network: QuadraticNetwork, dtype: torch.dtype | None, stream: ResidualStream | None = None
+    ) -> None:
+        depth = len(network.layers)
+        layers = {f"{name}_{i + 1}": network.layers[i][part] for i in range(depth) for part, name in enumerate("Wb")}
+        super().__init__({**layers, "readout": network.readout, "output_bias": network.output_bias}, dtype)
+        self.depth = depth
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """The outputs, shape (...), for x of shape (..., n)."""
+        for i in range(1, self.depth + 1):
+            x = (x @ getattr(self, f"W_{i}").T + getattr(self, f"b_{i}")) ** 2
+        return x @ self.readout + self.output_bias
