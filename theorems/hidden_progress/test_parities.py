@@ -29,6 +29,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from constructions.parity.polynet import PolyNet
+from numerics.exact.rationals import as_fraction
 from numerics.fourier.gaps import fourier_gap, majority_gap
 from numerics.fourier.walsh import inverse_walsh_hadamard, walsh_hadamard
 from theorems.evidence import check, counterexample
@@ -525,4 +526,4 @@ def test_noise_scales_a_fourier_gap(n: int, k: int) -> None:
             correlations.append(abs(_noisy_correlation(table, range(k), n, Fraction(1, 2) - eps)))
         gap = min(correlations[:k]) - max(correlations[k:])
         exact = majority_gap(n, k).gap
-        assert gap == 2 * eps * Fraction(int(exact.p), int(exact.q))
+        assert gap == 2 * eps * as_fraction(exact)

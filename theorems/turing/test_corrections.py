@@ -18,6 +18,7 @@ from constructions.circuits.boolean import BooleanGate, LayeredCircuit
 from constructions.circuits.relu import QUARTERS, THIRDS, circuit_network, rounding
 from constructions.circuits.verification import verify
 from numerics.exact.numbers import as_exact
+from numerics.exact.rationals import as_fraction
 from theorems.evidence import check, counterexample
 from theorems.turing.circuit_families import identity_chain, random_layered, random_sizes
 
@@ -32,7 +33,7 @@ def printed_round(z: Fraction) -> Fraction:
 
 def apply(values: list[Fraction], thresholds: tuple[Fraction, Fraction], **padding: int) -> list[Fraction]:
     result = rounding(len(values), *thresholds, **padding)(as_exact([values]))
-    return [Fraction(int(value.p), int(value.q)) for value in result[0]]
+    return [as_fraction(value) for value in result[0]]
 
 
 @check("turing:proposition-3.4", grade="symbolic", target="printed")
@@ -131,4 +132,4 @@ def test_without_rounding_a_perturbed_value_stays_perturbed():
     moved = [Fraction(1, 5), Fraction(5, 6)]
     assert apply(moved, THIRDS) == [0, 1]
     chain = circuit_network(LayeredCircuit(2, ((BooleanGate("ID", (0,)), BooleanGate("ID", (1,))),), 0), "none")
-    assert [Fraction(int(v.p), int(v.q)) for v in chain.steps[0](as_exact([moved]))[0]] == moved
+    assert [as_fraction(v) for v in chain.steps[0](as_exact([moved]))[0]] == moved

@@ -28,6 +28,7 @@ from constructions.turing.machine import (
     random_machine,
 )
 from numerics.exact.numbers import as_exact
+from numerics.exact.rationals import as_fraction
 from theorems.evidence import check, counterexample
 
 # ---- the architecture, by loops over the printed formulas
@@ -38,7 +39,7 @@ Vector = list[Fraction]
 def _fractions(array: Any) -> Any:
     if isinstance(array, np.ndarray):
         return [_fractions(entry) for entry in array]
-    return Fraction(int(array.p), int(array.q)) if isinstance(array, fmpq) else Fraction(int(array))
+    return as_fraction(array)
 
 
 def _linear(layer: Affine, z: Vector) -> Vector:

@@ -27,6 +27,7 @@ from constructions.networks.feed_forward import FeedForward
 from constructions.networks.head import Head
 from constructions.turing.compiler import TuringTransformer
 from numerics.exact.numbers import as_exact
+from numerics.exact.rationals import as_fraction
 from numerics.turing.index import CrossIndex, DecoderProgram
 
 Ints = NDArray[np.int64]
@@ -154,7 +155,7 @@ def _fractions(array: NDArray[Any]) -> list[Fraction]:
     """The entries as fractions. Raises ValueError for numbers that are not rational."""
     if array.dtype.kind in "iu":
         return [Fraction(x) for x in array.ravel().tolist()]
-    return [Fraction(int(x.p), int(x.q)) for x in as_exact(array).ravel().tolist()]
+    return [as_fraction(x) for x in as_exact(array).ravel().tolist()]
 
 
 def _integer(array: NDArray[Any], scale: int = 1) -> Ints:
