@@ -17,6 +17,8 @@ from flint import fmpq
 from numpy.typing import NDArray
 
 from constructions.networks.export import translator
+from constructions.networks.layer import Weights
+from constructions.networks.stream import ResidualStream
 from numerics.exact.integers import checked_integer
 from numerics.exact.numbers import to_float
 from numerics.exact.systems import in_one_system, require_finite
@@ -28,7 +30,7 @@ __all__ = ["MinimalModel", "bigram_minimal_model", "unigram_minimal_model"]
 
 
 @dataclass(frozen=True, eq=False)
-class MinimalModel:
+class MinimalModel(Weights):
     """The minimal model with position weights v, shape (t,), and state weights W, shape (k, k).
 
     v[j-1] weighs the token j-1 places back. Entries are floats, exact numbers (integers and `LogTwo` among them) or
@@ -85,10 +87,13 @@ class MinimalModel:
 
     def to_float(self) -> MinimalModel:
         """The same model with float64 weights."""
-        return MinimalModel(to_float(self.v), to_float(self.W))
+        return self.map(to_float)
 
-    def to_torch(self, dtype: torch.dtype | None = None) -> torch.nn.Module:
-        """A torch module with parameters `v` and `W`, float64 by default: tokens (batch, p) to logits (batch, p, k)."""
+    def to_torch(self, *, dtype: torch.dtype | None = None, stream: ResidualStream | None = None) -> torch.nn.Module:
+        """A torch module with parameters `v` and `W`, float64 by default: tokens (batch, p) to logits (batch, p, k).
+
+        It has no stream whose blocks it could print.
+        """
         return translator("induction.torch").MinimalModule(self, dtype)
 
     def checked_tokens(self, x: Sequence[int] | NDArray[np.integer]) -> NDArray[np.integer]:

@@ -42,7 +42,8 @@ def cases(draw: Any) -> tuple[Head, np.ndarray, np.ndarray | None, np.ndarray | 
     T, with_memory, masked = draw(st.integers(1, 4)), draw(st.booleans()), draw(st.booleans())
     rng = np.random.default_rng(seed + 1)
     n = draw(st.integers(1, 4)) if with_memory else T
-    head = rich_head(seed, weigh, memory=with_memory, causal=causal)
+    b, t = draw(st.sampled_from([(3, 4), (1, 1), (2, 1), (1, 9)]))
+    head = rich_head(seed, weigh, memory=with_memory, causal=causal, sharpness=b, temperature_squared=t)
     visible = rng.random((T, n)) < 0.6
     visible[np.arange(T), 0 if with_memory else np.arange(T)] = True
     return head, integers(rng, T, 3), integers(rng, n, 2) if with_memory else None, visible if masked else None

@@ -130,4 +130,4 @@ def minimal_model(k: int, context: int) -> Any:
     """The torch module of the minimal model with v = (1/t, ..., 1/t) and W = 0."""
     import torch
 
-    return MinimalModel(np.full(context, 1 / context), np.zeros((k, k))).to_torch(torch.float32)
+    return MinimalModel(np.full(context, 1 / context), np.zeros((k, k))).to_torch(dtype=torch.float32)
