@@ -112,10 +112,6 @@ def _tensors(module: torch.nn.Module, x: Any) -> Array:
         return module(torch.from_numpy(to_float(x))).numpy()
 
 
-def _of_transformer(head: Any) -> torch.nn.Module:
-    return head.transformer.to_torch()
-
-
 def _tokens(_: Any, module: torch.nn.Module, x: Any) -> Array:
     """The outputs of a module on integer tokens."""
     import torch
@@ -305,7 +301,6 @@ REGISTRY: tuple[Registered, ...] = (
         WITHOUT_EXACT,
         symbols=True,
         run_torch=_tokens,
-        module=_of_transformer,
     ),
     Registered(
         "induction: bigram head, hard", lambda: ngram_head(2, 3).hard(), _symbols(3, 7), symbols=True, module=None
@@ -317,7 +312,6 @@ REGISTRY: tuple[Registered, ...] = (
         WITHOUT_EXACT,
         symbols=True,
         run_torch=_tokens,
-        module=_of_transformer,
     ),
     Registered(
         "induction: printed head",
@@ -326,7 +320,6 @@ REGISTRY: tuple[Registered, ...] = (
         WITHOUT_EXACT,
         symbols=True,
         run_torch=_tokens,
-        module=_of_transformer,
     ),
     Registered(
         "induction: minimal model",

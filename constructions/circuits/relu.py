@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 
 from constructions.circuits.boolean import BooleanGate, LayeredCircuit
 from constructions.networks.affine import Affine
+from constructions.networks.export import translator
 from constructions.networks.feed_forward import FeedForward, relu
 from numerics.exact.numbers import as_exact, to_float
 from numerics.exact.rationals import as_fraction
@@ -143,11 +144,9 @@ class CircuitNetwork:
         """F(x) in float64, shape (n,), for bits of shape (n, m)."""
         return self.output(to_float(self.parameters), np.asarray(x, dtype=np.float64))
 
-    def to_torch(self, dtype: torch.dtype | None = None) -> torch.nn.Module:
+    def to_torch(self, *, dtype: torch.dtype | None = None) -> torch.nn.Module:
         """The torch module of f_0, zeta_0, ..., and the head, one after the other; float64 by default."""
-        from constructions.networks.torch import to_torch
-
-        return to_torch((*self.maps(), self.head), dtype=dtype)
+        return translator("circuits.torch").to_torch(self, dtype=dtype)
 
 
 def circuit_network(

@@ -1,6 +1,6 @@
-"""Arithmetic circuits as torch modules, to differentiate by autograd what `gradient` differentiates by gates.
+"""Circuits as torch modules: networks of Boolean ones, and arithmetic ones, which autograd differentiates.
 
-Kept apart because torch is slow to import; use `Circuit.to_torch`.
+Kept apart because torch is slow to import; use `Circuit.to_torch` and `CircuitNetwork.to_torch`.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Callable
 import torch
 
 from constructions.circuits.arithmetic import Circuit
+from constructions.circuits.relu import CircuitNetwork
 from constructions.networks.stream import ResidualStream
 from constructions.networks.torch import module_of, to_torch
 
@@ -52,3 +53,8 @@ class CircuitModule(torch.nn.Module):
                 a, b = (values[i] for i in operands)
                 values.append(a + b if operation == "+" else a * b)
         return torch.stack([values[i] for i in self.circuit.outputs], dim=-1)
+
+
+@module_of(CircuitNetwork)
+def _network(network: CircuitNetwork, dtype: torch.dtype | None, stream: ResidualStream | None) -> torch.nn.Module:
+    return to_torch((*network.maps(), network.head), dtype=dtype, stream=stream)

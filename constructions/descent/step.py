@@ -23,6 +23,7 @@ from constructions.descent.bounds import Box, box_arrays
 from constructions.descent.layout import PromptLayout
 from constructions.descent.norms import column_norm
 from constructions.networks.attention import AttentionLayer
+from constructions.networks.export import translator
 from constructions.networks.stored import StoredAttention, StoredFeedForward, StoredMultiplication
 from constructions.networks.table import LayerTable, layer_table
 from numerics.exact.balls import as_balls
@@ -211,15 +212,13 @@ class GradientStep(DescentProblem):
         """The same step in ball arithmetic, enclosed at the working precision."""
         return self.map(as_balls)
 
-    def to_torch(self, dtype: torch.dtype | None = None) -> torch.nn.Module:
+    def to_torch(self, *, dtype: torch.dtype | None = None) -> torch.nn.Module:
         """A torch module with every head as matrices, trainable; maps prompts (..., T, width) to the same shape.
 
         Raises:
             ValueError: if the matrices of a layer would have more than 2^27 entries.
         """
-        from constructions.networks.torch import to_torch  # torch is slow to import
-
-        return to_torch(self.layers, dtype=dtype, stream=self.layout.stream)
+        return translator("descent.torch").to_torch(self, dtype=dtype)
 
     def table(self) -> LayerTable:
         """What each layer reads and writes, its size and its norm (C.1), or (3.18) for multiplication."""

@@ -28,7 +28,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from flint import arb
@@ -36,6 +36,7 @@ from numpy.typing import ArrayLike
 
 from constructions.networks.affine import Affine
 from constructions.networks.attention import AttentionLayer
+from constructions.networks.export import translator
 from constructions.networks.head import Head
 from constructions.networks.stream import ResidualStream
 from constructions.networks.transformer import Transformer
@@ -43,6 +44,9 @@ from numerics.exact.balls import as_balls
 from numerics.exact.integers import checked_integer
 from numerics.exact.numbers import exact_number
 from numerics.exact.systems import Array
+
+if TYPE_CHECKING:
+    import torch
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +84,14 @@ class CountingHead:
     def to_float(self) -> CountingHead:
         """The same head in float64."""
         return replace(self, transformer=self.transformer.to_float())
+
+    def to_torch(self, *, dtype: torch.dtype | None = None) -> torch.nn.Module:
+        """The torch module of the transformer, which prints the names of the blocks that its layers read and write.
+
+        Raises:
+            ValueError: if the attention is hard, which has no gradient.
+        """
+        return translator("induction.torch").to_torch(self, dtype=dtype)
 
     def error_bound(self, position: int, matches: int) -> arb:
         """A bound on the total-variation distance of the last attention from its hard limit, at one token.

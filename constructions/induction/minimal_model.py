@@ -94,7 +94,7 @@ class MinimalModel(Weights):
 
         It has no stream whose blocks it could print.
         """
-        return translator("induction.torch").MinimalModule(self, dtype)
+        return translator("induction.torch").to_torch(self, dtype=dtype)
 
     def checked_tokens(self, x: Sequence[int] | NDArray[np.integer]) -> NDArray[np.integer]:
         """The sequence as an array of 1 to t integers 0, ..., k-1.

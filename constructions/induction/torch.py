@@ -1,26 +1,29 @@
-"""The minimal model as a torch module: the same weights, trainable, and read back by `to_layer`.
+"""Counting heads and the minimal model as torch modules: the same weights, trainable, and read back by `to_layer`.
 
-Kept apart because torch is slow to import; use `MinimalModel.to_torch`.
+Kept apart because torch is slow to import; use `CountingHead.to_torch` and `MinimalModel.to_torch`.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 
+from constructions.induction.head import CountingHead
 from constructions.induction.minimal_model import MinimalModel
-from constructions.networks.torch import to_torch
-from constructions.networks.torch_base import array, parameter
+from constructions.networks.stream import ResidualStream
+from constructions.networks.torch import array, module_of, parameter
+from constructions.networks.torch_transformer import to_torch
+
+__all__ = ["MinimalModule", "to_torch"]
 
 
+@module_of(MinimalModel)
 class MinimalModule(torch.nn.Module):
     """The minimal model with the parameters ``v`` and ``W``, for sequences of at most ``context`` symbols.
 
     f_{p,i} = sum_l W_{x_p,l} sum_{t'<=p} [x_t' = i] (M E)_{t',l} costs running sums of k^2 numbers for each token.
     """
 
-    def __init__(self, model: MinimalModel, dtype: torch.dtype | None = None) -> None:
+    def __init__(self, model: MinimalModel, dtype: torch.dtype | None, stream: ResidualStream | None = None) -> None:
         super().__init__()
         self.v, self.W = parameter(model.v, dtype), parameter(model.W, dtype)
         self.context = model.context
@@ -40,6 +43,6 @@ class MinimalModule(torch.nn.Module):
         return MinimalModel(array(self.v), array(self.W))
 
 
-@to_torch.register
-def _(layer: MinimalModel, *, dtype: torch.dtype | None = None, stream: Any = None) -> MinimalModule:
-    return MinimalModule(layer, dtype)
+@module_of(CountingHead)
+def _counting(head: CountingHead, dtype: torch.dtype | None, stream: ResidualStream | None) -> torch.nn.Module:
+    return to_torch(head.transformer, dtype=dtype, stream=head.stream if stream is None else stream)

@@ -181,7 +181,7 @@ class HomogeneousNetwork:
             float(self.norm_squared),
         )
 
-    def to_torch(self, dtype: torch.dtype | None = None) -> torch.nn.Module:
+    def to_torch(self, *, dtype: torch.dtype | None = None) -> torch.nn.Module:
         """A torch module with the weights of `weights`.
 
         Its parameters are ``hidden`` (m, D) and ``readout`` (m, L), of the given dtype (float64 by default);

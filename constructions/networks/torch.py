@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import torch
 
 from constructions.networks.decoder import DecoderLayer
@@ -53,7 +52,6 @@ __all__ = [
     "RecurrentCellModule",
     "RecurrentModule",
     "ResidualModule",
-    "StackedAttentionModule",
     "WeightsModule",
     "array",
     "module_of",
@@ -141,24 +139,6 @@ class MultiplicationModule(LayerModule):
         return z + (products * (by_head @ self.value)).sum(dim=-3)
 
 
-@module_of(StoredAttention)
-class StackedAttentionModule(LayerModule):
-    """ReLU heads side by side: ``query``, ``key`` of shape (H, d, m), padded by zeros, and ``value`` (H, d, d)."""
-
-    def __init__(self, layer: StoredAttention, dtype: torch.dtype | None, stream: ResidualStream | None = None) -> None:
-        super().__init__(layer, stream)
-        heads = _dense(layer.map(to_float)).heads
-        self.query, self.key, self.value = (
-            _stacked([getattr(head, name).weight for head in heads], dtype) for name in ("query", "key", "value")
-        )
-
-    def forward(self, z: torch.Tensor) -> torch.Tensor:
-        """The stream after the layer, shape (..., T, d)."""
-        by_head = z.unsqueeze(-3)
-        scores = (by_head @ self.query) @ (by_head @ self.key).transpose(-1, -2)
-        return z + (torch.relu(scores) @ (by_head @ self.value)).sum(dim=-3) / z.shape[-2]
-
-
 @module_of(DecoderLayer)
 class DecoderModule(LayerModule):
     """A layer of a decoder, with the modules ``own`` and ``cross`` (None for the identity) and ``feed_forward``."""
@@ -191,6 +171,11 @@ class DecoderModule(LayerModule):
                 raise ValueError("Every attention of a decoder needs the keys and values of its memory.")
             z = z + head.attend(z, *memory, visible)
         return self.feed_forward(z)
+
+
+@module_of(StoredAttention)
+def _attention(layer: Any, dtype: torch.dtype | None, stream: ResidualStream | None) -> torch.nn.Module:
+    return AttentionModule(_dense(layer.map(to_float)), dtype, stream)  # floats take less than exact matrices
 
 
 @module_of(StoredFeedForward)
@@ -236,9 +221,3 @@ def _dense(layer: Any) -> Any:
             f"{_LARGEST}: use the forward pass of the layer, which stores what they share."
         )
     return layer.dense()
-
-
-def _stacked(matrices: list[np.ndarray], dtype: torch.dtype | None) -> torch.nn.Parameter:
-    """Matrices (d, m) of any m as one parameter (H, d, largest m), with zeros behind the smaller ones."""
-    largest = max(matrix.shape[1] for matrix in matrices)
-    return parameter(np.stack([np.pad(matrix, ((0, 0), (0, largest - matrix.shape[1]))) for matrix in matrices]), dtype)

@@ -14,10 +14,11 @@ from constructions.networks.affine import Affine
 from constructions.networks.stream import ResidualStream
 from constructions.networks.torch import to_torch
 from constructions.networks.torch_attention import AttentionModule, HeadModule
-from constructions.networks.torch_base import AffineModule, array, parameter
+from constructions.networks.torch_base import AffineModule, array, module_of, parameter
 from constructions.networks.transformer import Transformer, listed
 
 
+@module_of(Transformer)
 class TransformerModule(torch.nn.Module):
     """A transformer; ``embedding``, ``prefix``, ``positions``, ``readout`` and all ``layers`` are trainable.
 
@@ -107,13 +108,6 @@ class TransformerModule(torch.nn.Module):
             if int(rows.min()) >= 0:
                 return rows
         raise ValueError(f"The module takes at least one token, and tokens {listed(self.source.alphabet)} only.")
-
-
-@to_torch.register
-def _(
-    layer: Transformer, *, dtype: torch.dtype | None = None, stream: ResidualStream | None = None
-) -> TransformerModule:
-    return TransformerModule(layer, dtype, stream)
 
 
 def _part(part: Any, dtype: torch.dtype | None) -> Any:

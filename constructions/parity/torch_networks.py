@@ -1,13 +1,15 @@
-"""Two-layer networks, PolyNets and quadratic networks as torch modules; kept apart because torch is slow to import."""
+"""Networks for parities as torch modules; kept apart because torch is slow to import."""
 
 from __future__ import annotations
 
 import torch
 
 from constructions.networks.stream import ResidualStream
-from constructions.networks.torch import WeightsModule, module_of, to_torch
+from constructions.networks.torch import WeightsModule, module_of
+from constructions.networks.torch_transformer import to_torch
 from constructions.parity.polynet import PolyNet
 from constructions.parity.quadratic import QuadraticNetwork
+from constructions.parity.transformer import STREAM, ParityTransformer
 from constructions.parity.two_layer import TwoLayerNetwork
 
 __all__ = ["PolyNetModule", "QuadraticModule", "TwoLayerModule", "to_torch"]
@@ -68,3 +70,8 @@ class QuadraticModule(WeightsModule):
         for i in range(1, self.depth + 1):
             x = (x @ getattr(self, f"W_{i}").T + getattr(self, f"b_{i}")) ** 2
         return x @ self.readout + self.output_bias
+
+
+@module_of(ParityTransformer)
+def _transformer(f: ParityTransformer, dtype: torch.dtype | None, stream: ResidualStream | None) -> torch.nn.Module:
+    return to_torch(f.transformer, dtype=dtype, stream=STREAM if stream is None else stream)

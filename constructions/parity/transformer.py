@@ -35,6 +35,7 @@ from numpy.typing import ArrayLike
 
 from constructions.networks.affine import Affine
 from constructions.networks.attention import AttentionLayer
+from constructions.networks.export import translator
 from constructions.networks.feed_forward import FeedForward
 from constructions.networks.head import Head
 from constructions.networks.stream import ResidualStream
@@ -102,9 +103,9 @@ class ParityTransformer:
         """The same weights in float64 (midpoints of balls)."""
         return ParityTransformer(self.transformer.to_float())
 
-    def to_torch(self) -> torch.nn.Module:
-        """A torch module (float64) with the same weights as parameters; it maps signs (..., n) to outputs (...)."""
-        return self.transformer.to_torch()
+    def to_torch(self, *, dtype: torch.dtype | None = None) -> torch.nn.Module:
+        """The torch module of the transformer, float64 by default: signs of shape (..., n) to outputs (...)."""
+        return translator("parity.torch_networks").to_torch(self, dtype=dtype)
 
     def _checked(self, x: ArrayLike) -> Array:
         signs = np.asarray(x)

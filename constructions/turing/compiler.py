@@ -152,7 +152,7 @@ class TuringTransformer(Layer):
 
         With the ``stream`` of the layout it prints the names of what its layers read and write.
         """
-        return translator("turing.evaluators.torch").TuringModule(self, dtype, stream)
+        return translator("turing.evaluators.torch").to_torch(self, dtype=dtype, stream=stream)
 
 
 def needed_bits(steps: int, left_end: LeftEnd = "refuse", max_length: int = 0) -> int:

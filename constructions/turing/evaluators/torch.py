@@ -12,13 +12,16 @@ import numpy as np
 import torch
 
 from constructions.networks.stream import ResidualStream
-from constructions.networks.torch import DecoderModule, HeadModule, parameter
+from constructions.networks.torch import DecoderModule, HeadModule, module_of, parameter, to_torch
 from constructions.turing.compiler import TuringTransformer
 from constructions.turing.evaluators.run import TransformerRun, Words, decoded_run
+
+__all__ = ["TuringModule", "to_torch"]
 
 Pair = tuple[torch.Tensor, torch.Tensor]
 
 
+@module_of(TuringTransformer)
 class TuringModule(torch.nn.Module):
     """The decoder run for the time steps 0, ..., T; all weights are parameters, the positions are not.
 

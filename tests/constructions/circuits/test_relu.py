@@ -24,11 +24,11 @@ def test_float_exact_and_torch_agree(corrections):
     module = network.to_torch()
     assert np.abs(module(torch.from_numpy(x.astype(float))).detach().numpy()[:, 0] - to_float(exact)).max() < 1e-12
     assert sum(p.numel() for p in module.parameters()) == len(network.parameters)
-    assert network.to_torch(torch.float32)(torch.zeros(1, 3)).dtype == torch.float32
+    assert network.to_torch(dtype=torch.float32)(torch.zeros(1, 3)).dtype == torch.float32
 
 
 def test_quarters_are_exact_in_float32():
-    network = circuit_network(CIRCUIT, "steps", QUARTERS).to_torch(torch.float32)
+    network = circuit_network(CIRCUIT, "steps", QUARTERS).to_torch(dtype=torch.float32)
     values = network(torch.from_numpy(all_inputs(3).astype(np.float32))).detach().numpy()[:, 0]
     assert set(values.tolist()) == {-1.0, 1.0}
 

@@ -5,6 +5,8 @@ That the block is gradient descent is checked in theorems/deep_icgd (test_block,
 
 from __future__ import annotations
 
+from itertools import groupby
+
 import numpy as np
 import pytest
 import torch
@@ -47,10 +49,13 @@ def test_torch_has_the_same_weights_and_can_be_trained() -> None:
     z = floats.prompt(*data(np.random.default_rng(1), BLOCK, batch=(2,)))
     module = BLOCK.to_torch()
     np.testing.assert_allclose(module(torch.tensor(z)).detach().numpy(), floats(z), rtol=0, atol=1e-13)
-    assert BLOCK.to_torch(torch.float32)(torch.tensor(z, dtype=torch.float32)).dtype == torch.float32
+    assert BLOCK.to_torch(dtype=torch.float32)(torch.tensor(z, dtype=torch.float32)).dtype == torch.float32
     module(torch.tensor(z)).square().sum().backward()
     gradients = [parameter.grad for parameter in module.parameters()]
-    assert len(gradients) == 3 * 4 + 2 + 3 * 3 + 3 + 2
+    attention = [layer.families for layer in BLOCK.layers if isinstance(layer, StoredAttention)]
+    runs = sum(len(list(groupby(families, lambda family: len(family.query)))) for families in attention)
+    assert (len(attention), runs) == (5, 3 + 3 + 1)  # forward, derivatives at three widths of queries, update
+    assert len(gradients) == 3 * runs + 2 + 3 * 3 + 2
     assert all(gradient is not None for gradient in gradients)
 
 

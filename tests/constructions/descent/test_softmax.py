@@ -68,7 +68,7 @@ def test_torch_has_the_same_weights_and_can_be_trained() -> None:
     z = np.stack([floats.prompt(*data(seed)) for seed in (5, 6)])
     after = module(torch.tensor(z))
     np.testing.assert_allclose(after.detach().numpy(), floats(z), rtol=0, atol=1e-12)
-    assert block.to_torch(torch.float32)(torch.tensor(z, dtype=torch.float32)).dtype == torch.float32
+    assert block.to_torch(dtype=torch.float32)(torch.tensor(z, dtype=torch.float32)).dtype == torch.float32
     after.square().sum().backward()
     gradients = [parameter.grad for parameter in module.parameters()]
     assert len(gradients) == 2 * (len(block.layers) - 1) + 3

@@ -88,7 +88,13 @@ def test_torch_has_the_heads_as_matrices() -> None:
     module = to_torch(layer, stream=STREAM)
     np.testing.assert_allclose(module(torch.tensor(z)).detach().numpy(), layer.map(to_float)(z), rtol=0, atol=1e-11)
     shapes = {name: tuple(part.shape) for name, part in module.named_parameters()}
-    assert shapes == {"query": (5, D, 3), "key": (5, D, 3), "value": (5, D, D)}
+    families = ((3, 3), (2, 2))  # so many heads, with that key dimension
+    expected = {
+        f"heads.{number}.{name}.weight": (D, heads * size)
+        for number, (heads, m) in enumerate(families)
+        for name, size in (("query", m), ("key", m), ("value", D))
+    }
+    assert shapes == expected
 
 
 def test_batches_are_run_side_by_side() -> None:
