@@ -153,8 +153,8 @@ ERRATA = {
         ("sample_size.a_bound_for_all_margins_at_once",),
     ),
 }
-NOT_FALSE = ("E16", "E17")
-"""A remark and an uncertain reading: shown by checks, not by counterexamples."""
+NOT_FALSE = ("E8", "E9", "E16", "E17")
+"""Errors of proofs, a remark and an uncertain reading: shown by checks, not by counterexamples of the statement."""
 
 
 def evidence(name: str) -> list[Evidence]:
@@ -184,5 +184,5 @@ def test_all_are_listed_and_every_counterexample_belongs_to_one():
     statements |= {e.statement for one in ERRATA.values() for test in one.shown for e in evidence(test)}
     repaired = {one.id for one in load_ledger().statements() if one.verdict in ("repaired", "refuted")}
     repaired = {name for name in repaired if name.startswith("turing:")}
-    assert len(repaired) > 10
+    assert len(repaired) >= 10
     assert repaired <= statements

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import combinations_with_replacement, product
+
 import numpy as np
 
 from constructions.circuits.boolean import BooleanCircuit, BooleanGate, LayeredCircuit
@@ -56,3 +59,14 @@ def random_sizes(random: np.random.Generator, bits: int, width: int, depth: int)
     """A random number of inputs and random widths of 1 to ``depth`` layers."""
     layers = int(random.integers(1, depth + 1))
     return int(random.integers(1, bits + 1)), tuple(int(w) for w in random.integers(1, width + 1, layers))
+
+
+def small_circuits(inputs: int, size: int) -> Iterator[BooleanCircuit]:
+    """Every circuit with this many gates whose last gate is the output."""
+    choices = []
+    for node in range(inputs, inputs + size):
+        pairs = list(combinations_with_replacement(range(node), 2))
+        binary = [BooleanGate(op, pair) for op in ("AND", "OR") for pair in pairs]
+        choices.append(binary + [BooleanGate(op, (parent,)) for op in ("NOT", "ID") for parent in range(node)])
+    for gates in product(*choices):
+        yield BooleanCircuit(inputs, gates, inputs + size - 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -49,6 +50,40 @@ def attended(head: Head, z: Integers, memory: Integers) -> tuple[list[Fraction],
     below = [score for score in scores if score != max(scores)]
     mean = [Fraction(sum(values[j][c] for j in tied), len(tied)) for c in range(len(z))]
     return mean, max(scores) - max(below) if below else 0, tied
+
+
+def integer_run(transformer: TuringTransformer, words: Sequence[Sequence[int]]) -> Integers:
+    """The outputs o_0, ..., o_T on words, shape (B, T + 1, d), from the weights alone, in integers.
+
+    The rounding after every layer is left out, as in `functional`, so that all values have to be bits. Attended tokens
+    that tie must have equal values: then the mean is the value of one of them.
+    """
+    inputs = np.tile(transformer.start + transformer.beta(0), (len(words), 1))
+    encoded = [transformer.encode(word).astype(np.int64) for word in words]
+    histories: list[list[Integers]] = [[] for _ in transformer.layers]
+    outputs = []
+    for time in range(transformer.steps + 1):
+        z = inputs
+        for layer, history in zip(transformer.layers, histories, strict=True):
+            history += [z] if time else []
+            if layer.self_attention is not None:
+                z = np.array([_moved(layer.self_attention, z[b], [h[b] for h in history]) for b in range(len(z))])
+            if layer.cross_attention is not None:
+                z = np.array([_moved(layer.cross_attention, z[b], list(encoded[b])) for b in range(len(z))])
+            z = np.maximum(_affine(layer.feed_forward.layers[0], z), 0)
+            assert ((z == 0) | (z == 1)).all(), f"The outputs of {layer.name} at time {time} are not all 0 or 1."
+        outputs.append(z)
+        inputs = z + transformer.beta(time + 1)
+    return np.stack(outputs, axis=1)
+
+
+def _moved(head: Head, z: Integers, memory: list[Integers]) -> Integers:
+    """z and what the head adds to it."""
+    query, tokens = _affine(head.query, z), np.array(memory, dtype=np.int64).reshape(len(memory), len(z))
+    scores = np.concatenate([[query @ head.null_key], _affine(head.key, tokens) @ query])
+    values = np.vstack([head.null_value, _affine(head.value, tokens)])[scores == scores.max()]
+    assert (values == values[0]).all(), "Tokens that tie have different values."
+    return z + values[0]
 
 
 def bilinear_form(head: Head) -> Integers:

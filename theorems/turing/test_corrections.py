@@ -97,7 +97,9 @@ def test_the_norm_is_nine_for_each_coordinate():
             assert sum(abs(x) for array in arrays for x in array.ravel()) == norm * n
 
 
-@check("turing:definition-D.1", grade="exact", target="corrected")
+@check(
+    "turing:definition-D.1", grade="sampled", target="corrected", supporting=True, cases="30 random circuits, seed 5"
+)
 def test_the_corrected_network_computes_the_uncorrected_one(effort):
     """zeta_i(h_i) = h_i on all hidden bits, hence F(x, theta, xi) = h_d(x, theta): all inputs of random circuits.
 

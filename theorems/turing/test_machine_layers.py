@@ -33,7 +33,7 @@ def test_rounding_keeps_bits() -> None:
 # ---- lemma C.1
 
 
-@check("turing:lemma-C.1", grade="exact", target="printed")
+@check("turing:lemma-C.1", grade="sampled", target="printed", supporting=True, cases="3 tables each, seeds 0, 1, 2")
 @pytest.mark.parametrize(("states", "symbols"), list(itertools.product((1, 2, 3, 4), (1, 2, 3))))
 def test_transition_of_every_state_and_symbol(states: int, symbols: int) -> None:
     """All (z, a), the extra state included, for 3 random tables each, at all pairs of positions of P = 2 bits.
