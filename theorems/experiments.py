@@ -7,7 +7,8 @@ each met or not. The criteria are written down before the runs that they judge. 
 that name it are met, "partly" if some are, and "not reproduced" if none is.
 
 `results/<name>.json` in the folder of a chapter is the committed summary of a run at full scale, with the results of
-all items, so that `recomputed` can judge it again.
+all items, so that `recomputed` can judge it again, and with its origin: version, commit, date and a fingerprint of the
+code that made it. `slice_again` repeats a slice of one item, a second or so, which must come out bit for bit.
 """
 
 from __future__ import annotations
@@ -20,20 +21,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from numerics.runs.definitions import fingerprint
 from numerics.runs.files import write_atomically
 from numerics.runs.items import Done, run
 from theorems.ledger import THEOREMS, catalogue_ids
+from theorems.origin import origin
 
 __all__ = [
     "SCALES",
     "Criterion",
     "Experiment",
     "Findings",
+    "code_of",
     "committed",
     "find_experiment",
     "load_experiments",
     "recomputed",
     "run_experiment",
+    "slice_again",
+    "starts",
     "verdict",
     "write_summary",
 ]
@@ -44,6 +50,8 @@ Json = Any
 Summary = dict[str, Any]
 
 SCALES: tuple[Scale, ...] = get_args(Scale)
+PACKAGES = ("numerics", "constructions", "certificates", "theorems")
+"""The packages whose code a fingerprint covers."""
 
 
 @dataclass(frozen=True)
@@ -76,9 +84,12 @@ class Experiment:
             them to a few hundred numbers, with five significant digits.
         summarise: (settings, results) of all items, by key, to findings; a pure function, which is called again on
             the committed results.
+        slice: the key of an item of the full scale, and changed settings (fewer seeds, fewer steps) with which ``work``
+            takes a second or so and gives the beginning of that item's result.
 
     Raises:
-        ValueError: for a statement that is not in the ledger, or a scale that is missing or unknown.
+        ValueError: for a statement that is not in the ledger, a scale that is missing or unknown, or a slice of an item
+            that does not exist or of settings that it has not.
     """
 
     name: str
@@ -87,6 +98,7 @@ class Experiment:
     scales: Mapping[str, Mapping[str, Json]]
     work: Callable[[Any], Json]
     summarise: Callable[[Mapping[str, Json], Mapping[str, Json]], Findings]
+    slice: tuple[str, Mapping[str, Json]]
 
     def __post_init__(self) -> None:
         unknown = [statement for statement in self.statements if statement not in catalogue_ids()]
@@ -94,6 +106,9 @@ class Experiment:
             raise ValueError(f"The experiment {self.name} is about {unknown or 'nothing'}, which the ledger lacks.")
         if set(self.scales) != set(SCALES) or not all(self.scales.values()):
             raise ValueError(f"The experiment {self.name} needs items for each of the scales {' and '.join(SCALES)}.")
+        key, changes = self.slice
+        if key not in self.scales["full"] or not set(changes) <= set(self.scales["full"][key]):
+            raise ValueError(f"The slice of {self.name} needs an item of the full scale and settings of it, not {key}.")
 
 
 def load_experiments() -> dict[str, tuple[str, Experiment]]:
@@ -142,12 +157,47 @@ def run_experiment(
     if scale not in SCALES:
         raise ValueError(f"There is no scale {scale!r}: the scales are {' and '.join(SCALES)}.")
     settings = experiment.scales[scale]
-    results = run(experiment.work, settings, folder, executor, on_done)
+    code = code_of(experiment)
+    results = run(experiment.work, settings, folder, executor, on_done, code)
     plain = json.loads(json.dumps(dict(settings)))
-    return _summary(experiment, scale, plain, results)
+    return _summary(experiment, scale, plain, results, {**origin(THEOREMS.parent), "code": code})
 
 
-def _summary(experiment: Experiment, scale: str, settings: Mapping[str, Json], results: Mapping[str, Json]) -> Summary:
+def code_of(experiment: Experiment) -> str:
+    """The fingerprint of the code that does the items of an experiment."""
+    return fingerprint(experiment.work, PACKAGES)
+
+
+def slice_again(summary: Summary) -> tuple[Json, Json]:
+    """The slice of an experiment, repeated now, and the result of its item in a summary, which it must begin.
+
+    Raises:
+        ValueError: if the summary has not the item of the slice.
+    """
+    _, experiment = find_experiment(summary["experiment"])
+    key, changes = experiment.slice
+    if key not in summary["items"]:
+        raise ValueError(f"The summary of {experiment.name} has no item {key}, of which the slice is repeated.")
+    item = summary["items"][key]
+    return json.loads(json.dumps(experiment.work({**item["settings"], **changes}))), item["result"]
+
+
+def starts(part: Json, whole: Json) -> bool:
+    """Whether a result is, bit for bit, the beginning of another: shorter lists, in dictionaries with fewer keys."""
+    if isinstance(part, dict) and isinstance(whole, dict):
+        return all(key in whole and starts(value, whole[key]) for key, value in part.items())
+    if isinstance(part, list) and isinstance(whole, list):
+        return len(part) <= len(whole) and all(map(starts, part, whole))
+    return json.dumps(part) == json.dumps(whole)
+
+
+def _summary(
+    experiment: Experiment,
+    scale: str,
+    settings: Mapping[str, Json],
+    results: Mapping[str, Json],
+    made: Mapping[str, str | None] | None,
+) -> Summary:
     findings = experiment.summarise(settings, results)
     named = {criterion.statement for criterion in findings.criteria}
     if named != set(experiment.statements):
@@ -157,6 +207,7 @@ def _summary(experiment: Experiment, scale: str, settings: Mapping[str, Json], r
         "title": experiment.title,
         "scale": scale,
         "command": f"lemmata experiment run {experiment.name} --scale {scale}",
+        **({} if made is None else {"origin": dict(made)}),
         "verdicts": {statement: verdict(findings, statement) for statement in experiment.statements},
         "criteria": [{"statement": c.statement, "text": c.text, "met": bool(c.met)} for c in findings.criteria],
         "numbers": json.loads(json.dumps(dict(findings.numbers), allow_nan=False)),
@@ -209,4 +260,5 @@ def recomputed(summary: Summary) -> Summary:
     settings = {key: item["settings"] for key, item in items.items()}
     if settings != json.loads(json.dumps(dict(experiment.scales[summary["scale"]]))):
         raise ValueError(f"The items of {experiment.name} do not have the settings of the scale {summary['scale']}.")
-    return _summary(experiment, summary["scale"], settings, {key: item["result"] for key, item in items.items()})
+    results = {key: item["result"] for key, item in items.items()}
+    return _summary(experiment, summary["scale"], settings, results, summary.get("origin"))

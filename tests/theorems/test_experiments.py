@@ -11,7 +11,17 @@ from typer.testing import CliRunner
 import theorems.experiments
 from lemmata.cli import app
 from tests.numerics.runs.items import SETTINGS, square
-from theorems.experiments import Criterion, Experiment, Findings, recomputed, run_experiment, write_summary
+from theorems.experiments import (
+    Criterion,
+    Experiment,
+    Findings,
+    code_of,
+    recomputed,
+    run_experiment,
+    slice_again,
+    starts,
+    write_summary,
+)
 
 STATEMENTS = ("induction-heads:fig-8.1", "induction-heads:fig-8.3")
 
@@ -26,7 +36,8 @@ def findings(settings, results):
     return Findings({"sum of squares": total}, criteria)
 
 
-TOY = Experiment("toy", STATEMENTS, "A toy", {"quick": SETTINGS, "full": {"one": {"seed": 1}}}, square, findings)
+SLICE = ("one", {"seed": 1})
+TOY = Experiment("toy", STATEMENTS, "A toy", {"quick": SETTINGS, "full": {"one": {"seed": 1}}}, square, findings, SLICE)
 
 
 @pytest.fixture
@@ -50,11 +61,43 @@ def test_the_verdict_follows_from_the_criteria(toy, tmp_path):
 
 def test_bad_experiments_are_refused():
     with pytest.raises(ValueError, match="which the ledger lacks"):
-        Experiment("toy", ("induction-heads:fig-9",), "", TOY.scales, square, findings)
+        Experiment("toy", ("induction-heads:fig-9",), "", TOY.scales, square, findings, SLICE)
     with pytest.raises(ValueError, match="for each of the scales quick and full"):
-        Experiment("toy", STATEMENTS, "", {"quick": SETTINGS}, square, findings)
+        Experiment("toy", STATEMENTS, "", {"quick": SETTINGS}, square, findings, SLICE)
+    for wrong in (("two", {}), ("one", {"steps": 3})):
+        with pytest.raises(ValueError, match="The slice of toy needs an item of the full scale"):
+            Experiment("toy", STATEMENTS, "", TOY.scales, square, findings, wrong)
     with pytest.raises(ValueError, match="There is no scale 'huge'"):
         run_experiment(TOY, "huge")
+
+
+def test_a_summary_says_which_code_made_it_and_a_slice_is_repeated(toy):
+    summary = run_experiment(TOY, "full")
+    assert summary["origin"].keys() == {"lemmata", "commit", "date", "python", "code"}
+    assert summary["origin"]["code"] == code_of(TOY)
+    again, kept = slice_again(summary)
+    assert again == kept
+    summary["items"]["one"]["result"]["square"] = 2
+    assert not starts(*slice_again(summary))
+    with pytest.raises(ValueError, match="has no item one"):
+        slice_again(run_experiment(TOY))
+
+
+@pytest.mark.parametrize(
+    ("part", "whole", "begins"),
+    [
+        ([1.5, 2], [1.5, 2, 3], True),
+        ({"times": [3]}, {"times": [3, 4], "steps": 7}, True),
+        ([1.5], [1.5000000000000002], False),
+        ([1], [1.0], False),
+        ([1, 2, 3], [1, 2], False),
+        ({"steps": 7}, {"times": [3]}, False),
+        ([[1], [2]], [[1, 5], [2, 6]], True),
+        ({"steps": None}, {"steps": 0}, False),
+    ],
+)
+def test_a_beginning_agrees_bit_for_bit(part, whole, begins):
+    assert starts(part, whole) is begins
 
 
 def test_the_commands(tmp_path, toy, monkeypatch):
@@ -87,7 +130,7 @@ def test_the_commands(tmp_path, toy, monkeypatch):
 
 def test_a_failed_item_ends_the_command_with_1(tmp_path, monkeypatch):
     bad = {f"seed-{seed}": {"seed": seed, "bad": 1} for seed in range(2)}
-    broken = Experiment("broken", STATEMENTS, "", {"quick": bad, "full": bad}, square, findings)
+    broken = Experiment("broken", STATEMENTS, "", {"quick": bad, "full": bad}, square, findings, ("seed-0", {}))
     monkeypatch.setattr(theorems.experiments, "load_experiments", lambda: {"broken": ("induction_heads", broken)})
     monkeypatch.setattr("lemmata.commands.experiment.process_pool", ThreadPoolExecutor)
     result = CliRunner().invoke(app, ["experiment", "run", "broken", "--out", str(tmp_path)])

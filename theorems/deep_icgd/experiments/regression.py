@@ -246,6 +246,7 @@ EXPERIMENTS = (
             "full": _scale((3, 4, 6), (1, 2, 3), 3, TRANSFORMER, BASELINE),
         },
         work=work,
+        slice=("relu-N3-blocks1-0", {}),
         summarise=judge,
     ),
 )

@@ -91,6 +91,7 @@ PROGRESS = Experiment(
     },
     work=courses,
     summarise=_summarise_progress,
+    slice=("signal-0", {"seeds": [0]}),
 )
 
 
@@ -146,6 +147,7 @@ GROKKING = Experiment(
     },
     work=courses,
     summarise=_summarise_grokking,
+    slice=("sample-4000", {"seeds": [0]}),
 )
 
 
@@ -183,4 +185,5 @@ NO_PLATEAU = Experiment(
     },
     work=courses,
     summarise=_summarise_powers,
+    slice=("relu-0", {"seeds": [0], "steps": 20}),
 )

@@ -69,6 +69,7 @@ CURVES = Experiment(
     },
     work=courses,
     summarise=_summarise_curves,
+    slice=("row-1-n30-k3", {"seeds": [0]}),
 )
 
 
@@ -121,4 +122,5 @@ SCALING = Experiment(
     },
     work=convergence_times,
     summarise=_summarise_scaling,
+    slice=("relu-n10-k2", {"seeds": [0, 1, 2]}),
 )

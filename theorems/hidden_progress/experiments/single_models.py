@@ -101,6 +101,7 @@ SINUSOIDS = Experiment(
     },
     work=_train_sinusoid,
     summarise=_summarise_sinusoids,
+    slice=("k2-seed-0", {"steps": 2000}),
 )
 
 
@@ -190,4 +191,5 @@ POLYNETS = Experiment(
     },
     work=_polynets,
     summarise=_summarise_polynets,
+    slice=("flow", {"steps": 2000}),
 )

@@ -72,6 +72,7 @@ CELLS = Experiment(
     },
     work=convergence_times,
     summarise=_summarise_cells,
+    slice=("relu-n10-k2", {"seeds": [0, 1, 2]}),
 )
 
 
@@ -126,6 +127,7 @@ NULL_MODEL = Experiment(
     },
     work=convergence_times,
     summarise=_summarise_null,
+    slice=("free-0", {"seeds": [0]}),
 )
 
 
@@ -163,6 +165,7 @@ WIDTHS = Experiment(
     },
     work=convergence_times,
     summarise=_summarise_widths,
+    slice=("width-10", {"seeds": [0]}),
 )
 
 
@@ -198,4 +201,5 @@ NOISE = Experiment(
     },
     work=convergence_times,
     summarise=_summarise_noise,
+    slice=("flips-0.0", {"seeds": [0]}),
 )

@@ -305,4 +305,5 @@ PHASES = Experiment(
     },
     work=work,
     summarise=summarise,
+    slice=("transformer-0", {"steps": 20}),
 )

@@ -135,6 +135,7 @@ ONE_LAYER = Experiment(
     },
     work=work,
     summarise=judge_one_layer,
+    slice=("absolute-0", {"steps": 200}),
 )
 
 
@@ -173,6 +174,7 @@ MORE_SYMBOLS = Experiment(
     },
     work=work,
     summarise=judge_more_symbols,
+    slice=("states-4-0", {"steps": 40}),
 )
 
 
@@ -234,6 +236,7 @@ TRIGRAMS = Experiment(
     },
     work=work,
     summarise=judge_trigrams,
+    slice=("heads-3-1", {"steps": 50}),
 )
 
 
@@ -320,4 +323,5 @@ UNIGRAM_SIGNAL = Experiment(
     },
     work=work,
     summarise=judge_unigram_signal,
+    slice=("doubly-stochastic-10", {"steps": 40}),
 )
