@@ -27,6 +27,11 @@ from theorems.deep_icgd.instances import (
 )
 from theorems.evidence import check
 
+STEP_CASES = (
+    "240 draws, 12 for each N = 1, ..., 5 and each of linear, affine, Huber and piecewise linear r: widths 1, 2, 3 "
+    "with d_x != d_y, n = 1, ..., 4, box [-1, 1]; seeded by N and the kind of r"
+)
+
 KINDS = ("linear", "affine", "huber", "piecewise")
 
 
@@ -37,9 +42,9 @@ def with_weights(instance: Instance, z: Array, w: Array) -> Array:
     return result
 
 
-@check("deep-icgd:construction-block", grade="exact", target="printed")
-@check("deep-icgd:construction-exact", grade="exact", target="printed", supporting=True)
-@check("deep-icgd:theorem-5", grade="exact", target="corrected", supporting=True)
+@check("deep-icgd:construction-block", grade="sampled", target="printed", cases=STEP_CASES)
+@check("deep-icgd:construction-exact", grade="sampled", target="printed", supporting=True)
+@check("deep-icgd:theorem-5", grade="sampled", target="corrected", supporting=True)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("depth", [1, 2, 3, 4, 5])
 def test_one_block_is_one_projected_step(kind: str, depth: int, effort: Any, record_property: Any) -> None:
@@ -56,8 +61,8 @@ def test_one_block_is_one_projected_step(kind: str, depth: int, effort: Any, rec
     record_property("instances", effort.pick(quick=12, full=60))
 
 
-@check("deep-icgd:construction-block", grade="exact", target="printed", supporting=True)
-@check("deep-icgd:theorem-1", grade="exact", target="corrected", supporting=True)
+@check("deep-icgd:construction-block", grade="sampled", target="printed", supporting=True)
+@check("deep-icgd:theorem-1", grade="sampled", target="corrected", supporting=True)
 @pytest.mark.parametrize(
     ("kind", "depth", "most"),
     [("linear", 2, 9), ("affine", 2, 9), ("linear", 3, 6), ("huber", 2, 7), ("affine", 4, 5), ("affine", 5, 4)],
@@ -82,8 +87,8 @@ def test_several_blocks_are_several_steps(kind: str, depth: int, most: int, effo
     record_property("clipped weights", active)
 
 
-@check("deep-icgd:construction-block", grade="exact", target="printed", supporting=True)
-@check("deep-icgd:theorem-5", grade="exact", target="corrected", supporting=True)
+@check("deep-icgd:construction-block", grade="sampled", target="printed", supporting=True)
+@check("deep-icgd:theorem-5", grade="sampled", target="corrected", supporting=True)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("depth", [1, 2, 3])
 def test_several_steps_along_the_walls_of_the_box(kind: str, depth: int, record_property: Any) -> None:
@@ -102,7 +107,7 @@ def test_several_steps_along_the_walls_of_the_box(kind: str, depth: int, record_
     record_property("clipped weights", clips)
 
 
-@check("deep-icgd:construction-block", grade="exact", target="printed", supporting=True)
+@check("deep-icgd:construction-block", grade="sampled", target="printed", supporting=True)
 @pytest.mark.parametrize("kind", ["linear", "affine", "huber"])
 def test_block_on_another_number_of_examples(kind: str, effort: Any) -> None:
     """Built for n and run on n' examples it makes the step eta n'(n+1)/(n(n'+1)), exactly."""
@@ -124,7 +129,7 @@ def test_block_on_another_number_of_examples(kind: str, effort: Any) -> None:
         assert other == n or not any(nonzero) or (plain != after).any()
 
 
-@check("deep-icgd:construction-block", grade="exact", target="printed", supporting=True)
+@check("deep-icgd:construction-block", grade="sampled", target="printed", supporting=True)
 def test_order_of_examples_and_test_input_do_not_matter() -> None:
     rng = np.random.default_rng(9)
     instance = random_instance(rng, "huber", 3, smallest_examples=3)
@@ -139,8 +144,8 @@ def test_order_of_examples_and_test_input_do_not_matter() -> None:
     assert (after[0] != instance.start).any()
 
 
-@check("deep-icgd:lemma-5", grade="exact", target="corrected", supporting=True)
-@check("deep-icgd:construction-block", grade="exact", target="printed", supporting=True)
+@check("deep-icgd:lemma-5", grade="sampled", target="corrected", supporting=True)
+@check("deep-icgd:construction-block", grade="sampled", target="printed", supporting=True)
 def test_every_stage_holds_the_quantities_of_back_propagation(effort: Any) -> None:
     """p(j), r'(j-1), g and s(j) in every example's token by loops; g = s = 0 in the test token, although p is not."""
     rng = np.random.default_rng(10)

@@ -39,6 +39,18 @@ from numerics.functions.smooth import sine
 from theorems.deep_icgd.instances import rationals
 from theorems.evidence import check, counterexample
 
+BACK_CASES = "widths (2,3), (2,3,1), (1,2,4,2), (2,2,1,3,2); 5 draws each of 3 tokens with any slots; seed 7"
+
+LOSS_CASES = (
+    "widths (4,4,1), (1,4,4), (4,1,4), (4,4,4,1), (1,4,4,4); 3 draws each of piecewise linear r and phi', of their "
+    "approximations, and of a prompt with n = 2; seed 6"
+)
+
+ERROR_CASES = (
+    "widths (4,4,1), (1,4,4), (4,1,4), (4,4,4,1), (1,4,4,4); 5 draws each of piecewise linear r and r', of their "
+    "approximations, and of a prompt with n = 2; seeded by the widths"
+)
+
 KNOTS = [fmpq(i, 2) for i in range(-4, 5)]
 Bv = fmpq(1, 2)  # bound of the 2-norm of every row
 
@@ -106,10 +118,10 @@ def prompt(rng: np.random.Generator, layout: PromptLayout, n: int = 2) -> Array:
 # ---- lemmas 2 and 3
 
 
-@check("deep-icgd:lemma-2", grade="exact", target="corrected")
-@check("deep-icgd:lemma-9", grade="exact", target="corrected")
-@check("deep-icgd:lemma-3", grade="exact", target="corrected")
-@check("deep-icgd:lemma-10", grade="exact", target="corrected")
+@check("deep-icgd:lemma-2", grade="sampled", target="corrected", cases=ERROR_CASES)
+@check("deep-icgd:lemma-9", grade="sampled", target="corrected", cases=ERROR_CASES)
+@check("deep-icgd:lemma-3", grade="sampled", target="corrected", cases=ERROR_CASES)
+@check("deep-icgd:lemma-10", grade="sampled", target="corrected", cases=ERROR_CASES)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_forward_and_derivative_layers_err_by_at_most_the_bounds(
     shape: tuple[int, ...], effort: Any, record_property: Any
@@ -119,17 +131,20 @@ def test_forward_and_derivative_layers_err_by_at_most_the_bounds(
     for _ in range(effort.pick(quick=5, full=40)):
         layout, r, dr = PromptLayout(shape), random_pair(rng), random_pair(rng)
         z = prompt(rng, layout)
-        near, true = (outputs_by_layers(layout, z, f) for f in (r.near, r.exact))
-        bounds = error_recursion(layout, r)
+        near, bounds = outputs_by_layers(layout, z, r.near), error_recursion(layout, r)
+        true, arguments = [layout.output(0).of(z)], []  # the network itself, by matrices
+        for V in layout.matrices(layout.all_weights.of(z[0])):
+            arguments.append(true[-1] @ V.T)
+            true.append(r.exact(arguments[-1]))
         for j in range(1, layout.depth + 1):
-            difference = layout.output(j).of(near - true)
+            difference = layout.output(j).of(near) - true[j]
             squares = (difference * difference).sum(axis=1).tolist()
             assert max(squares) <= bounds[j] ** 2
             if bounds[j] > 0:
                 largest = max(largest, float(max(squares) / bounds[j] ** 2) ** 0.5)
-        near, true = derivative_layer(layout, dr.near)(near), derivative_layer(layout, dr.exact)(true)
+        near = derivative_layer(layout, dr.near)(near)
         for j in range(layout.depth):
-            off = abs(layout.block(f"r'{j}").of(near - true))
+            off = abs(layout.block(f"r'{j}").of(near) - dr.exact(arguments[j]))
             assert off.max() <= dr.error + dr.lipschitz * Bv * bounds[j]
         written = layout.block(*(f"p{j + 1}" for j in range(layout.depth)), *(f"r'{j}" for j in range(layout.depth)))
         rest = ~written.mask()
@@ -218,8 +233,8 @@ def test_printed_radius_of_lemma_3_iterates_the_derivative() -> None:
 # ---- lemma 4
 
 
-@check("deep-icgd:lemma-4", grade="exact", target="corrected")
-@check("deep-icgd:lemma-11", grade="exact", target="corrected")
+@check("deep-icgd:lemma-4", grade="sampled", target="corrected", cases=LOSS_CASES)
+@check("deep-icgd:lemma-11", grade="sampled", target="corrected", cases=LOSS_CASES)
 def test_loss_gradient_layer_errs_by_at_most_its_bound_and_ignores_the_test_token(effort: Any) -> None:
     """u(t, y) = phi'(t - y), piecewise linear and L-Lipschitz: |g - u| <= eps_l + L e_N; g = 0 in the test token.
 
@@ -246,8 +261,8 @@ def test_loss_gradient_layer_errs_by_at_most_its_bound_and_ignores_the_test_toke
             assert abs(after[0] - after[1])[:-1].max() <= bound_of_g
 
 
-@check("deep-icgd:lemma-4", grade="exact", target="corrected")
-@check("deep-icgd:lemma-11", grade="exact", target="corrected")
+@check("deep-icgd:lemma-4", grade="sampled", target="corrected", supporting=True)
+@check("deep-icgd:lemma-11", grade="sampled", target="corrected", supporting=True)
 @pytest.mark.parametrize("shape", [(2, 2), (1, 3), (3, 2, 4)], ids=str)
 def test_loss_gradients_that_are_not_separable(shape: tuple[int, ...], effort: Any) -> None:
     """u(t, y)[k] = sum_m c_m relu(a_m . [t; y; 1]) in all 2 d variables, ||a_m||_1 = 1, some units at R_3 itself.
@@ -341,8 +356,8 @@ def test_induced_norm_of_the_masked_layer_grows_with_the_units(units: int) -> No
 # ---- lemma 5
 
 
-@check("deep-icgd:lemma-5", grade="exact", target="corrected")
-@check("deep-icgd:lemma-12", grade="exact", target="corrected")
+@check("deep-icgd:lemma-5", grade="sampled", target="corrected", cases=BACK_CASES)
+@check("deep-icgd:lemma-12", grade="sampled", target="corrected", cases=BACK_CASES)
 @pytest.mark.parametrize("shape", [(2, 3), (2, 3, 1), (1, 2, 4, 2), (2, 2, 1, 3, 2)], ids=str)
 def test_multiplication_layers_back_propagate(shape: tuple[int, ...], effort: Any) -> None:
     """N layers: s(N) = r'(N-1) * g, s(j) = r'(j-1) * (V_(j+1)^T s(j+1)), for any slots; norm (3.18) is 1; g stays.

@@ -112,7 +112,12 @@ def test_penalty_of_one_token_cannot_reach_another() -> None:
     assert z2 not in outputs[0].free_symbols
 
 
-@check("deep-icgd:construction-quantizer", grade="exact", target="corrected")
+@check(
+    "deep-icgd:construction-quantizer",
+    grade="exact",
+    target="corrected",
+    cases="B = 1, 2, 3, D = 1, 2, 3, 5, delta = 1/D, 1/(2D), 1/(7D); all real z",
+)
 @pytest.mark.parametrize("q", PARAMETERS, ids=lambda q: f"B{q.bound}-D{q.granularity}-delta{q.ramp}")
 def test_corrected_quantiser(q: Quantizer) -> None:
     """For 36 choices of (B, D, delta), at every real z: all functions are linear between the points that are tried.
@@ -171,7 +176,7 @@ def test_at_every_resolution_some_inputs_have_duplicate_tokens(D: int) -> None:
     assert at(q.boxed(), z) == at(q.boxed(), other)
 
 
-@check("deep-icgd:construction-selfattn-bounds", grade="symbolic", target="corrected")
+@check("deep-icgd:construction-selfattn-bounds", grade="symbolic", target="corrected", supporting=True)
 def test_proof_of_the_bounds_inside_the_cube() -> None:
     """Entries in [delta B, B], |W_OV| < 1 / (4 sqrt(d) D): every output entry exceeds 3B/(4D).
 
@@ -194,7 +199,12 @@ def test_proof_of_the_bounds_inside_the_cube() -> None:
     assert all(c > 0 for c in sp.Poly(rest, *weights, *rest.free_symbols.difference(weights)).coeffs())
 
 
-@check("deep-icgd:construction-selfattn-bounds", grade="enclosed", target="corrected", supporting=True)
+@check(
+    "deep-icgd:construction-selfattn-bounds",
+    grade="sampled",
+    target="corrected",
+    cases="d = 2, n = 3, B = 1, D = 4, delta = 1/8, 5 draws of inputs, scores and values; seeds 0, ..., 4",
+)
 @pytest.mark.parametrize("seed", range(5))
 def test_attention_outputs_inside_the_cube(seed: int) -> None:
     """Random scores and a W_OV just inside the bound, d = 2, n = 3, D = 4: entries of SA(F_1(Z)) exceed 3B/(4D)."""

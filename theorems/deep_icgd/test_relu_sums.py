@@ -24,6 +24,11 @@ from numerics.functions.relu_sums import ReluSum, piecewise_linear, squared_loss
 from numerics.functions.smooth import SmoothFunction
 from theorems.evidence import check, counterexample
 
+DEFINITION_CASES = (
+    "Hypothesis: piecewise linear functions with 2 to 8 knots in [-2, 2]; the derivative of the squared loss; products "
+    "with R = 2 and 3 pieces"
+)
+
 FUNCTIONS = [
     functions.tanh,
     functions.sine,
@@ -59,7 +64,7 @@ def test_two_norm_directions_leak_through_the_mask() -> None:
     assert sum(x * y for x, y in zip(a, z, strict=True)) - 1 == fmpq(2, 5)
 
 
-@check("deep-icgd:def-4", grade="symbolic", target="corrected")
+@check("deep-icgd:def-4", grade="symbolic", target="corrected", supporting=True)
 def test_one_norm_directions_stay_below_the_mask() -> None:
     """For ||a||_1 <= 1 and R >= 1: a . [z; 1] <= R on the cube, so relu(a . [z; 1] - R) = 0.
 
@@ -74,7 +79,7 @@ def test_one_norm_directions_stay_below_the_mask() -> None:
     assert all(c > 0 for c in terms)
 
 
-@check("deep-icgd:def-4", grade="exact", target="corrected", supporting=True)
+@check("deep-icgd:def-4", grade="sampled", target="corrected", cases=DEFINITION_CASES)
 @given(st.lists(rationals, min_size=2, max_size=8, unique=True), st.data())
 def test_library_sums_satisfy_the_definition(knots: list[fmpq], data: st.DataObject) -> None:
     f = piecewise_linear(sorted(knots), [data.draw(rationals) for _ in knots])
@@ -102,7 +107,12 @@ def explicit_sum(g: list[fmpq], h: fmpq) -> tuple[list[tuple[fmpq, tuple[fmpq, f
     return units, 1 + 2 * m
 
 
-@check("deep-icgd:construction-1d", grade="exact", target="printed", supporting=True)
+@check(
+    "deep-icgd:construction-1d",
+    grade="sampled",
+    target="printed",
+    cases="Hypothesis: 1 to 6 pieces of length 1/3 per side, values in [-2, 2] with denominators up to 9",
+)
 @given(st.lists(rationals, min_size=1, max_size=6), st.lists(rationals, min_size=6, max_size=6), rationals)
 def test_library_builds_the_sum_of_the_formula(right: list[fmpq], left: list[fmpq], middle: fmpq) -> None:
     m, h = len(right), fmpq(1, 3)
@@ -116,8 +126,8 @@ def test_library_builds_the_sum_of_the_formula(right: list[fmpq], left: list[fmp
         assert f(points([t]))[0] == sum((c * relu(a * t + b) for c, (a, b) in units), fmpq(0))
 
 
-@check("deep-icgd:construction-1d", grade="symbolic", target="printed")
-@check("deep-icgd:lemma-7", grade="symbolic", target="corrected")
+@check("deep-icgd:construction-1d", grade="symbolic", target="printed", supporting=True)
+@check("deep-icgd:lemma-7", grade="symbolic", target="corrected", supporting=True)
 def test_proof_of_the_error_and_of_the_constants() -> None:
     """For g in C^2[-R, R], every R > 0 and m >= 1. Steps, each checked below:
 
@@ -164,7 +174,12 @@ def test_proof_of_the_error_and_of_the_constants() -> None:
     assert sp.simplify((C / R**2) * (R / n) ** 2 / 8 - C / (8 * n**2)) == 0  # <= eps iff n^2 >= C / (8 eps)
 
 
-@check("deep-icgd:construction-1d", grade="enclosed", target="printed", supporting=True)
+@check(
+    "deep-icgd:construction-1d",
+    grade="enclosed",
+    target="printed",
+    cases=f"{[g.name for g in FUNCTIONS]} on [-1, 1] and [-3, 3], errors 1/10, 1/100, 1/1000",
+)
 @check("deep-icgd:lemma-7", grade="enclosed", target="corrected", supporting=True)
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda g: g.name)
 @pytest.mark.parametrize("R", [1, 3])
@@ -295,7 +310,12 @@ def slopes_of(f: ReluSum) -> list[fmpq]:
     return [(values[i + 1] - values[i]) / (knots[i + 1] - knots[i]) for i in range(len(knots) - 1)]
 
 
-@check("deep-icgd:remark-2", grade="symbolic", target="printed")
+@check(
+    "deep-icgd:remark-2",
+    grade="enclosed",
+    target="printed",
+    cases="r = sin, the interpolant with 16 pieces per side of [-3, 3], at t = 100",
+)
 def test_no_finite_sum_approximates_the_sine_on_the_line() -> None:
     """Beyond its last kink a finite sum of ReLUs is affine, a t + b, and sup |sin t - a t - b| >= 1 on every half-line.
 
@@ -332,7 +352,7 @@ def test_saturating_activations_do_not_need_it_for_this_reason() -> None:
 # ---- products
 
 
-@check("deep-icgd:construction-product", grade="symbolic", target="printed")
+@check("deep-icgd:construction-product", grade="symbolic", target="printed", supporting=True)
 def test_proof_of_the_error_of_a_product() -> None:
     """For all R and m: x y = ((x+y)^2 - (x-y)^2) / 4, and S - z^2 = (z - a)(b - z), in [0, h^2 / 4] on [a, b].
 
@@ -347,7 +367,12 @@ def test_proof_of_the_error_of_a_product() -> None:
     assert sp.expand((b - a) ** 2 / 4 - (z - a) * (b - z) - (z - (a + b) / 2) ** 2) == 0
 
 
-@check("deep-icgd:construction-product", grade="exact", target="printed", supporting=True)
+@check(
+    "deep-icgd:construction-product",
+    grade="sampled",
+    target="printed",
+    cases="Hypothesis: R = 1, 2, 3, m = 1, ..., 9, x and y in [-R, R] with denominators up to 50",
+)
 @given(m=st.integers(1, 9), R=st.integers(1, 3), data=st.data())
 def test_products_at_rational_points(m: int, R: int, data: st.DataObject) -> None:
     f = multiplication(R, m)

@@ -44,7 +44,12 @@ def test_gradient_vanishes_at_zero_so_that_the_identity_solves_the_problem(kind:
         assert all(reference_step(instance, instance.start)[1])
 
 
-@check("deep-icgd:problem-2", grade="exact", target="corrected")
+@check(
+    "deep-icgd:problem-2",
+    grade="exact",
+    target="corrected",
+    cases="N = 1, ..., 8, r(t) = t, widths, weights and inputs 1, one example with label 0",
+)
 @pytest.mark.parametrize("depth", range(1, 9))
 def test_from_the_start_of_ones_every_layer_moves(depth: int) -> None:
     """The corrected problem is not vacuous for any N: r(t) = t, widths, weights and x all 1, y = 0.
@@ -61,7 +66,7 @@ def test_from_the_start_of_ones_every_layer_moves(depth: int) -> None:
     assert clipped == 0
 
 
-@check("deep-icgd:problem-2", grade="exact", target="corrected", supporting=True)
+@check("deep-icgd:problem-2", grade="sampled", target="corrected", supporting=True)
 @pytest.mark.parametrize("depth", [1, 2, 3, 4])
 def test_from_another_start_every_layer_moves(depth: int) -> None:
     """The corrected problem is solved with error 0 by the block for a deep linear network (the case r(t) = t)."""
@@ -73,7 +78,7 @@ def test_from_another_start_every_layer_moves(depth: int) -> None:
     assert all((w == after).all() for w in instance.block.layout.weights(z))
 
 
-@check("deep-icgd:problem-2", grade="exact", target="corrected", supporting=True)
+@check("deep-icgd:problem-2", grade="sampled", target="corrected", supporting=True)
 @pytest.mark.parametrize("depth", [2, 3, 4])
 def test_descent_from_zero_stays_permutation_symmetric(depth: int) -> None:
     """r(t) = 1 + t: V_1 has equal rows, V_j = c_j 1 1^T, V_N equal columns; layer j first moves at step N-j+1."""
