@@ -259,6 +259,11 @@ def test_loss_gradient_layer_errs_by_at_most_its_bound_and_ignores_the_test_toke
             assert (after[0][-1] == 0).all()
             bound_of_g = profile.error + lipschitz * error_recursion(layout, r)[-1]
             assert abs(after[0] - after[1])[:-1].max() <= bound_of_g
+            tight = near.copy()
+            tight[:, layout.output(layout.depth).coordinates] = bound  # a unit with a = (1, 0, 0) is just silent
+            g = layout.block("g").of(loss_gradient_layer(layout, ridge(identity(), (1, 0)), bound)(tight))
+            assert (g[:-1] == bound).all()
+            assert (g[-1] == 0).all()
 
 
 @check("deep-icgd:lemma-4", grade="sampled", target="corrected", supporting=True)
