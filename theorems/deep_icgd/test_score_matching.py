@@ -17,22 +17,28 @@ from theorems.evidence import check, counterexample
 
 @check("deep-icgd:eq-H.1", grade="symbolic", target="printed")
 def test_denoising_loss_differs_by_a_constant() -> None:
-    """(H.2) - (H.1) does not depend on s_W, for every P_0 and every transition kernel; step by step.
+    """(H.2) - (H.1) does not depend on s_W, for every density q of P_0 and every transition density k(x, x_0) > 0.
 
-    1. |s - a|^2 - |s - b|^2 = 2 s . (b - a) + |a|^2 - |b|^2 with a = grad log p(x|x_0), b = grad log p_t(x), x = x_t.
-    2. p_t(x) = E_{x_0} p(x|x_0), so p_t grad log p_t = grad p_t = E_{x_0}[p(x|x_0) grad log p(x|x_0)] (here: a mixture
-       of three kernels with free values and slopes). So the expectation of 2 s(x) . (b - a) over (x_0, x) is 0 for
-       every s. What remains, E|a|^2 - E|b|^2, is free of s; the weights gamma(t) and the integral over t keep it so.
+    At one t and x, in one coordinate of the score: the integrand of the difference is the integral over x_0 of
+    q k ((s - a)^2 - (s - b)^2), a = d log k/dx, b = d log p/dx, p(x) = integral of q k. It is c_1 s + c_0, where the
+    integral c_1 is 0 for all functions q and k, so that it is the same for all s. Sums over the coordinates and
+    integrals over x and t, with gamma(t), keep that. The densities are such that p may be differentiated under the
+    integral and all integrals are finite, which the document assumes throughout.
     """
-    s, a, b = sp.symbols("s a b", real=True)
-    assert sp.expand((s - a) ** 2 - (s - b) ** 2 - (2 * s * (b - a) + a**2 - b**2)) == 0
-    x = sp.symbols("x", real=True)
-    weights = sp.symbols("q0:3", positive=True)
-    kernels = [sp.Function(f"k{i}", positive=True)(x) for i in range(3)]
-    mixture = sum(q * k for q, k in zip(weights, kernels, strict=True))
-    marginal_score = sp.diff(sp.log(mixture), x)
-    conditional = sum(q * k * sp.diff(sp.log(k), x) for q, k in zip(weights, kernels, strict=True))
-    assert sp.simplify(mixture * marginal_score - conditional) == 0
+    x, x_0, s = sp.symbols("x x_0 s", real=True)
+    q, k = sp.Function("q")(x_0), sp.Function("k", positive=True)(x, x_0)
+    p = sp.Integral(q * k, (x_0, -sp.oo, sp.oo))
+    a, slope = sp.diff(sp.log(k), x), sp.diff(p, x)
+    b = sp.symbols("b", real=True)  # slope / p, which does not depend on x_0
+    in_s = sp.Poly(sp.expand((s - a) ** 2 - (s - b) ** 2), s)
+    assert in_s.degree() == 1
+    assert sp.expand(in_s.coeff_monomial(s) - 2 * (b - a)) == 0
+    with_a = sp.Integral(sp.simplify(q * k * a), (x_0, -sp.oo, sp.oo))
+    c_1 = 2 * (slope / p) * p - 2 * with_a
+    assert sp.simplify(c_1) == 0
+    assert slope != 0 != with_a
+    wrong = sp.Integral(sp.simplify(q * a), (x_0, -sp.oo, sp.oo))  # without the weight k
+    assert sp.simplify(slope - wrong) != 0
 
 
 @check("deep-icgd:eq-H.1", grade="symbolic", target="printed", supporting=True)

@@ -20,11 +20,16 @@ from flint import arb, fmpq
 from numpy.typing import NDArray
 
 from constructions.descent.softmax import SoftmaxDescentBlock, softmax_descent_block
+from constructions.networks.affine import Affine
 from constructions.networks.attention import AttentionLayer
+from constructions.networks.feed_forward import FeedForward
+from constructions.networks.head import Head
 from constructions.networks.stored import StoredFeedForward
+from numerics.exact.balls import as_balls, precision
 from numerics.functions import smooth as functions
 from numerics.functions.interpolation import interpolant
 from numerics.functions.relu_sums import piecewise_linear, squared_loss_derivative
+from theorems.deep_icgd.instances import rationals
 from theorems.evidence import check, counterexample
 
 Matrix = list[list[fmpq]]
@@ -41,7 +46,7 @@ def symbolic_attention(H: sp.Matrix, value: sp.Matrix, key: sp.Matrix, query: sp
     return H + value * H * weights
 
 
-@check("deep-icgd:def-11", grade="symbolic", target="printed")
+@check("deep-icgd:def-11", grade="symbolic", target="printed", supporting=True)
 @pytest.mark.parametrize(("d", "n"), [(1, 2), (2, 2), (1, 3)])
 def test_block_is_permutation_equivariant(d: int, n: int) -> None:
     """For all weights and inputs; every swap of two tokens, which generate all permutations.
@@ -65,6 +70,55 @@ def test_block_is_permutation_equivariant(d: int, n: int) -> None:
         for layer in (lambda Z: symbolic_attention(Z, V, K, Q), feed_forward):
             difference = layer(swapped) - layer(H).extract(list(range(d)), order)
             assert all(sp.simplify(entry) == 0 for entry in difference)
+
+
+def block_by_loops(H: Any, attention: tuple[Any, ...], *maps: tuple[Any, ...]) -> Any:
+    """FF(Attn(FF(H))) by definition 11 and (F.1), in balls, columns for tokens; `maps` are (W_1, b_1, W_2, b_2)."""
+
+    def feed_forward(Z: Any, W1: Any, b1: Any, W2: Any, b2: Any) -> Any:
+        return Z + W2 @ np.vectorize(lambda t: t.max(arb(0)), otypes=[object])(W1 @ Z + b1[:, None]) + b2[:, None]
+
+    V, K, Q = attention
+    Z = feed_forward(H, *maps[0])
+    raised = np.vectorize(lambda t: t.exp(), otypes=[object])((K @ Z).T @ (Q @ Z))
+    return feed_forward(Z + V @ Z @ (raised / raised.sum(axis=0)), *maps[1])
+
+
+@check(
+    "deep-icgd:def-11",
+    grade="sampled",
+    target="printed",
+    cases="(d, d', n) = (1, 1, 2), (2, 3, 3), (3, 2, 4), one network and input each, all swaps of neighbours; seed 0",
+)
+@pytest.mark.parametrize(("d", "hidden", "n"), [(1, 1, 2), (2, 3, 3), (3, 2, 4)])
+def test_layers_of_the_library_make_the_block(d: int, hidden: int, n: int) -> None:
+    """The library's FF, softmax attention and FF against the definition, and with two tokens exchanged, to 1e-30."""
+    rng = np.random.default_rng(0)
+
+    def draw(*shape: int) -> Any:
+        return as_balls(rationals(rng, *shape))
+
+    H, attention = draw(d, n), tuple(draw(d, d) for _ in range(3))
+    maps = [(draw(hidden, d), draw(hidden), draw(d, hidden), draw(d)) for _ in range(2)]
+    V, K, Q = (Affine(matrix.T) for matrix in attention)
+    first, last = (
+        FeedForward((Affine(W1.T, b1), Affine(W2.T, b2)), residual=True, activations=("relu", "identity"))
+        for W1, b1, W2, b2 in maps
+    )
+    block = (first, AttentionLayer((Head(Q, K, V, causal=False),)), last)
+
+    def run(tokens: Any) -> Any:
+        for layer in block:
+            tokens = layer(tokens)
+        return tokens
+
+    with precision(128):
+        found, expected = run(H.T), block_by_loops(H, attention, *maps).T
+        assert all(abs(t) < 1e-30 for t in (found - expected).ravel().tolist())
+        for k in range(n - 1):
+            order = [*range(k), k + 1, k, *range(k + 2, n)]
+            assert all(abs(t) < 1e-30 for t in (run(H.T[order]) - found[order]).ravel().tolist())
+            assert any(abs(t) > 1e-3 for t in (found[order] - found).ravel().tolist())
 
 
 # ---- lemma 16 and 18
@@ -244,13 +298,11 @@ def separates(images: list[tuple[Any, Any]], delta: Any, contexts: bool) -> bool
 
 
 def attend(z: tuple[fmpq, fmpq], value: fmpq, score: fmpq) -> tuple[arb, arb]:
-    """Single-head softmax attention on scalars with W_O V = value, K^T Q = score."""
-    result = []
-    for query in z:
-        exponentials = [(arb(query * key) * score).exp() for key in z]
-        mean = sum((arb(t) * e for t, e in zip(z, exponentials, strict=True)), arb(0)) / sum(exponentials, arb(0))
-        result.append(query + value * mean)
-    return result[0], result[1]
+    """Single-head softmax attention on scalars with W_O V = value, K^T Q = score, by the layer of the library."""
+    query, key, values = (Affine(as_balls([[entry]])) for entry in (score, fmpq(1), value))
+    layer = AttentionLayer((Head(query, key, values, causal=False),))
+    first, second = layer(as_balls([[t] for t in z])).ravel().tolist()
+    return first, second
 
 
 @counterexample("deep-icgd:def-13", grade="exact")
@@ -262,7 +314,12 @@ def test_identity_is_a_contextual_mapping_as_printed() -> None:
     assert set(FAMILY[0]) != set(FAMILY[1])
 
 
-@check("deep-icgd:def-13", grade="enclosed", target="corrected")
+@check(
+    "deep-icgd:def-13",
+    grade="enclosed",
+    target="corrected",
+    cases="one family of three sequences of two numbers, W_O V = 1/20, K^T Q = 3, delta = 1/1000",
+)
 def test_corrected_condition_rejects_the_identity_and_accepts_attention() -> None:
     """The corrected definition is what lemma 16 needs: it excludes the identity, and softmax attention can meet it."""
     assert not separates(FAMILY, fmpq(1, 10**6), contexts=True)

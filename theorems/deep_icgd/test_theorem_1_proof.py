@@ -1,8 +1,9 @@
 """Theorems 1 and 5, corrected, for all N, widths, n, eta, L and eps: the proof, with each of its steps checked.
 
-The corrected form. W is a box; the loss is sum_k phi(t_k - y_k); r, r' and phi' are C^2 (C^4 is not needed for these
-losses); inputs, the test input included, and labels are bounded in advance. For every eps > 0 there are 2N+4 layers
-which map every prompt with any w in W to the prompt with clip(w - eta (grad L_n(w) + e)), |e|_2 <= eps, n examples.
+The corrected form. W is a box; r and r' are C^2, here with a loss sum_k phi(t_k - y_k), phi' in C^2, for which all
+three sums have rates (any other loss: step 16 of `proofs/block.md` and `test_theorem_2`); inputs, the test input
+included, and labels are bounded in advance. For every eps > 0 there are 2N+4 layers which map every prompt with any w
+in W to the prompt with clip(w - eta (grad L_n(w) + e)), |e|_2 <= eps, n examples.
 
 1. Ranges. Let rho_1 = m B_x, top_j = sup_{|t| <= rho_j} |r| + 1 and rho_(j+1) = m top_j (m: the largest row sum of
    max(|lower|, |upper|)), R = max rho_j. If |rbar - r| <= eps_0 <= 1 on [-R, R], all arguments of both networks lie in
