@@ -17,6 +17,7 @@ from flint import arb, ctx
 from numpy.typing import ArrayLike, NDArray
 
 from numerics.exact.cyclotomic.element import Cyclotomic
+from numerics.exact.log_two import LogTwo
 from numerics.exact.numbers import exact_number
 from numerics.exact.precision import precision
 
@@ -26,6 +27,8 @@ __all__ = ["as_balls", "ball_max", "ball_min", "decided_less", "decided_less_equ
 def _ball(x: object) -> arb:
     if isinstance(x, arb):
         return x
+    if isinstance(x, LogTwo):
+        return x.ball(ctx.prec)
     if isinstance(x, float):
         if not math.isfinite(x):
             raise ValueError(f"The float {x} has no enclosure: give finite numbers.")
@@ -35,7 +38,7 @@ def _ball(x: object) -> arb:
     except ValueError:
         raise ValueError(
             f"{x!r} of type {type(x).__name__} has no enclosure: give int, Fraction, string such as '1/3', "
-            "finite float, flint.fmpz, flint.fmpq, flint.arb, or a real Cyclotomic."
+            "finite float, flint.fmpz, flint.fmpq, flint.arb, LogTwo, or a real Cyclotomic."
         ) from None
     return exact.ball(ctx.prec) if isinstance(exact, Cyclotomic) else arb(exact)
 
@@ -45,7 +48,7 @@ def as_balls(array: ArrayLike | Sequence[Any], prec: int | None = None) -> NDArr
 
     Args:
         array: integers, Fractions, strings such as "1/3", finite floats (their exact binary value), fmpz, fmpq, real
-            Cyclotomic numbers, or balls (kept as they are), in any shape.
+            Cyclotomic numbers, LogTwo, or balls (kept as they are), in any shape.
         prec: bits of the conversion; the current working precision if None.
 
     Raises:

@@ -14,6 +14,7 @@ from flint import arb, fmpq
 from numpy.typing import ArrayLike, NDArray
 
 from numerics.exact.cyclotomic.element import Cyclotomic
+from numerics.exact.log_two import LogTwo
 from numerics.exact.rationals import RationalLike, as_fmpq
 
 
@@ -81,7 +82,7 @@ def is_exact(array: ArrayLike | Sequence[Any]) -> bool:
 
 
 def _float_element(x: object) -> object:
-    if isinstance(x, float | Cyclotomic):
+    if isinstance(x, float | Cyclotomic | LogTwo):
         return float(x)
     if isinstance(x, arb):
         if not x.is_finite():
@@ -105,6 +106,7 @@ def to_float(array: ArrayLike | Sequence[Any]) -> NDArray[np.float64]:
     Error, for elements x of magnitude at least 2^-1022 (below it, add 2^-1075):
     - integers and rationals: |to_float(x) - x| <= 2^-53 |x| (correctly rounded);
     - real Cyclotomic numbers: <= (2^-53 + 2^-60) |x|, zero exactly;
+    - numbers of Q[ln 2]: <= 2^-52 |x|, zero exactly;
     - balls: <= radius + 2^-53 |midpoint|;
     - float dtypes of up to 64 bits: 0.
 

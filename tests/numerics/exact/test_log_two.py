@@ -8,7 +8,9 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
+from numerics.exact.balls import as_balls
 from numerics.exact.log_two import LN2, LogTwo
+from numerics.exact.numbers import to_float
 from numerics.markov.flat import eigenvalue_averages, flat_average
 
 rationals = st.fractions(min_value=-9, max_value=9, max_denominator=12)
@@ -48,6 +50,14 @@ def test_sign_is_decided_far_beyond_double_precision():
     assert signs == [1, -1] * 100
     assert 0 < abs(LN2 - convergents[-1]) < Fraction(1, 10**180)
     assert float(LN2 - convergents[-1]) != 0
+
+
+@given(elements)
+def test_arrays_are_rounded_and_enclosed(x):
+    assert to_float([x, -x]).tolist() == [float(x), -float(x)]
+    (ball,) = as_balls([x], 200)
+    assert ball.overlaps(x.ball(400))
+    assert float(ball.rad()) < 1e-50
 
 
 def test_equality_hash_and_mixing():
