@@ -24,7 +24,7 @@ from constructions.descent.layout import PromptLayout
 from constructions.descent.norms import column_norm
 from constructions.networks.attention import AttentionLayer
 from constructions.networks.export import translator
-from constructions.networks.stored import StoredAttention, StoredFeedForward, StoredMultiplication
+from constructions.networks.stored import Stored, StoredAttention, StoredFeedForward, StoredMultiplication
 from constructions.networks.table import LayerTable, layer_table
 from numerics.exact.balls import as_balls
 from numerics.exact.numbers import to_float
@@ -211,6 +211,11 @@ class GradientStep(DescentProblem):
     def to_balls(self) -> Self:
         """The same step in ball arithmetic, enclosed at the working precision."""
         return self.map(as_balls)
+
+    def dense(self) -> Self:
+        """The same step with the matrices of every layer for which a stored form stands."""
+        layers = tuple(layer.dense() if isinstance(layer, Stored) else layer for layer in self.layers)
+        return replace(self, layers=layers)
 
     def to_torch(self, *, dtype: torch.dtype | None = None) -> torch.nn.Module:
         """A torch module with every head as matrices, trainable; maps prompts (..., T, width) to the same shape.

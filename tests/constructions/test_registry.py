@@ -1,13 +1,27 @@
-"""Every construction in every number system, as a torch module, and in its stored and its dense form."""
+"""Every construction in every number system, as a torch module, and in its stored and its dense form.
+
+And that nothing is left out: no construction, and of an instance no number system, torch module or dense form.
+"""
+
+import dataclasses
+import inspect
+import pkgutil
+import re
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from importlib import import_module
+from typing import Any, get_args
 
 import numpy as np
 import pytest
 from flint import arb
 
+import constructions
 from constructions.registry import REGISTRY, Registered
 from numerics.exact.balls import as_balls
 from numerics.exact.numbers import as_exact, to_float
-from numerics.exact.systems import power
+from numerics.exact.systems import Arithmetic, number_system, power
 
 NAMES = [one.name for one in REGISTRY]
 SEEDS = range(3)
@@ -18,7 +32,7 @@ def tolerance(reference) -> float:
     return 4096 * 2.0**-53 * max(1.0, float(np.abs(reference).max()))
 
 
-def outputs(one: Registered, seed: int):
+def outputs(one: Registered, seed: int) -> tuple[Any, Any, dict[Arithmetic, Any]]:
     instance = one.build()
     x = one.inputs(instance, np.random.default_rng([seed, 7]))
     return instance, x, {system: one.run(one.convert(instance, system), one.given(x, system)) for system in one.systems}
@@ -59,6 +73,82 @@ def test_stored_and_dense_forms_agree(one: Registered) -> None:
             assert all(a.overlaps(b) for a, b in zip(again.ravel(), stored.ravel(), strict=True))
         else:
             assert np.abs(again - stored).max() <= tolerance(stored)
+
+
+LEFT_OUT: dict[str, str] = {
+    "constructions.networks.files.load_npz": "reads a network that another construction has written",
+}
+"""Builders that occur in no instance, and why."""
+
+
+def has_weights(kind: Any) -> bool:
+    return inspect.isclass(kind) and hasattr(kind, "to_torch")
+
+
+def public(kind: Callable[[Any], bool]) -> Iterator[Any]:
+    """The public functions or classes of all modules of the constructions but the registry and torch modules."""
+    for info in pkgutil.walk_packages(constructions.__path__, "constructions."):
+        if not re.search(r"\.registry|torch|_lens$", info.name):
+            for name, value in vars(import_module(info.name)).items():
+                if not name.startswith("_") and kind(value) and value.__module__ == info.name:
+                    yield value
+
+
+def builds_weights(function: Any) -> bool:
+    """Whether a function is annotated to return something with weights, also in a list or a tuple."""
+    if not inspect.isfunction(function):
+        return False
+    annotation = function.__annotations__.get("return")
+    names = re.findall(r"\w+", annotation if isinstance(annotation, str) else inspect.formatannotation(annotation))
+    return any(has_weights(function.__globals__.get(name)) for name in names)
+
+
+def parts(value: Any) -> Iterator[Any]:
+    """The types of a construction and of all that its fields hold."""
+    if isinstance(value, tuple | list):
+        for entry in value:
+            yield from parts(entry)
+    elif dataclasses.is_dataclass(value):
+        yield type(value)
+        for field in dataclasses.fields(value):
+            yield from parts(getattr(value, field.name))
+
+
+def test_every_builder_and_every_type_occurs() -> None:
+    """Mechanically: functions that return something with weights are called as instances are built, types are parts."""
+    builders = {function.__code__: function for function in public(builds_weights)}
+    called, found = set[Any](), set[type]()
+    for one in REGISTRY:
+        sys.setprofile(lambda frame, event, _: called.add(frame.f_code) if event == "call" else None)
+        try:
+            instance = one.build()
+        finally:
+            sys.setprofile(None)
+        found.update(parts(instance), parts(one.dense(instance)) if one.dense else ())
+    names = {f"{f.__module__}.{f.__name__}" for code, f in builders.items() if code not in called}
+    assert names == set(LEFT_OUT), "give the registry an instance that needs it, or say here why not"
+    assert len(builders) > 50
+    types = list(public(has_weights))
+    leaves = [kind for kind in types if not any(other is not kind and issubclass(other, kind) for other in types)]
+    assert [kind.__name__ for kind in leaves if kind not in found] == []
+    assert len(leaves) > 25
+
+
+@pytest.mark.parametrize("one", REGISTRY, ids=NAMES)
+def test_what_an_entry_leaves_out_is_refused(one: Registered) -> None:
+    """A number system in which an instance would run, a torch module or a dense form that it has, must be tested."""
+    instance = one.build()
+    x = one.inputs(instance, np.random.default_rng(0))
+    systems: tuple[Arithmetic, ...] = get_args(Arithmetic)
+    for system in systems:
+        if system not in one.systems:
+            with suppress(TypeError, ValueError):
+                result = one.run(one.convert(instance, system), one.given(x, system))
+                assert number_system([result]) != system, "it runs"
+    if one.module is None:
+        with pytest.raises(ValueError, match="proven gap"):
+            instance.to_torch()
+    assert (one.dense is not None) == hasattr(instance, "dense")
 
 
 def test_powers_of_balls_that_hold_zero_are_finite() -> None:

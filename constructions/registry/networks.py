@@ -1,0 +1,259 @@
+"""The constructions of all subjects in the registry, the smallest instance of each that has all of its parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from flint import fmpq
+
+from constructions.circuits.arithmetic import gradient, two_layer_mlp
+from constructions.circuits.boolean import all_inputs, from_truth_table, layered
+from constructions.circuits.relu import CircuitNetwork, circuit_network
+from constructions.descent.block import gradient_descent_block
+from constructions.descent.softmax import softmax_descent_block
+from constructions.groups.any_type import any_group_network, quaternion_group_network
+from constructions.groups.cyclic import modular_addition_network, random_phase_network
+from constructions.groups.memorising import memorising_network
+from constructions.groups.products import TypedIrrep, product_inputs, product_of_factors_network
+from constructions.groups.real_type import group_network
+from constructions.induction.curriculum import long_second_step, two_step_models
+from constructions.induction.head import bayesian_ngram_head, ngram_head, printed_induction_head, with_affine_readout
+from constructions.induction.minimal_model import MinimalModel, bigram_minimal_model, unigram_minimal_model
+from constructions.networks.homogeneous import HomogeneousNetwork
+from constructions.networks.inputs import group_inputs
+from constructions.parity.activations import Power
+from constructions.parity.max_margin import sparse_parity_network
+from constructions.parity.polynet import polynet
+from constructions.parity.quadratic import quadratic_network
+from constructions.parity.transformer import parity_transformer
+from constructions.parity.two_layer import neuron, post_step_network, power_network, relu_network
+from constructions.registry.entry import (
+    ALL,
+    WITHOUT_EXACT,
+    Draw,
+    Registered,
+    integers,
+    on_tokens,
+    some_of,
+    tensors,
+    weights,
+    with_converted,
+)
+from constructions.representations.orthogonal import real_irreps
+from constructions.representations.unitary import unitary_irreps
+from constructions.turing.compiler import TuringTransformer, compile_turing_machine
+from constructions.turing.machine import busy_beaver
+from numerics.exact.numbers import as_exact
+from numerics.exact.systems import Arithmetic, Array, conversion
+from numerics.functions.relu_sums import constant, identity, squared_loss_derivative
+from numerics.groups.quaternions import quaternion_group
+from numerics.groups.tables import cyclic, symmetric
+
+if TYPE_CHECKING:
+    import torch
+
+WITHOUT_BALLS: tuple[Arithmetic, ...] = ("exact", "float")
+
+
+def _descent(builder: Callable[..., Any], **more: Any) -> Any:
+    sums = identity(), constant(1), squared_loss_derivative()
+    return builder((2, 2, 1), 3, "1/10", *sums, (-1, 1), 1, 1, **more)
+
+
+def _circuit(network: CircuitNetwork, system: Arithmetic) -> Callable[[Array], Array]:
+    """The output of a circuit's network in a number system, from the vector of its parameters."""
+    convert = conversion(system)
+    return lambda x: network.output(convert(network.parameters), convert(x))
+
+
+def _mass_form(
+    name: str, build: Callable[[], HomogeneousNetwork], inputs: Draw, systems: tuple[Arithmetic, ...] = ALL
+) -> Registered:
+    """A homogeneous network: compared are its raw outputs, to which the outputs of the torch module are scaled."""
+    return Registered(
+        name,
+        build,
+        inputs,
+        systems,
+        convert=with_converted("hidden", "readout", "masses", "norm_squared"),
+        run=lambda network, x: network.raw(x),
+        run_torch=lambda network, module, x: tensors(module, x) / network.scale,
+    )
+
+
+def _counting(name: str, build: Callable[[], Any], k: int = 3, **options: Any) -> Registered:
+    """A head that counts n-grams, or a transformer, on four sequences of 7 of k symbols."""
+    options = {"systems": WITHOUT_EXACT, "run_torch": on_tokens} | options
+    return Registered(f"induction: {name}", build, _symbols(k, 7), symbols=True, **options)
+
+
+def _minimal(name: str, build: Callable[[], MinimalModel], states: int = 3, **options: Any) -> Registered:
+    """A minimal model, on one sequence."""
+    return Registered(
+        f"induction: {name}",
+        build,
+        lambda model, rng: rng.integers(0, states, model.context),
+        symbols=True,
+        run_torch=lambda _, module, x: on_tokens(_, module, x[None])[0],
+        **options,
+    )
+
+
+def _factors_of_quaternions() -> HomogeneousNetwork:
+    """The product of three elements of the quaternion group, with irreps of all that are real and quaternionic."""
+    irreps = [TypedIrrep.of(R) for R in unitary_irreps(quaternion_group())[1:]]
+    return product_of_factors_network(irreps, [1 / len(irreps)] * len(irreps), 3)
+
+
+def _factors_of_permutations() -> HomogeneousNetwork:
+    """The product of three permutations of three points, exactly."""
+    irreps = [TypedIrrep(R.group, "real", R.matrices, R.name) for R in real_irreps(symmetric(3), exact=True)[1:]]
+    return product_of_factors_network(irreps, [fmpq(2, 3), fmpq(1, 3)], 3)
+
+
+def _machine() -> TuringTransformer:
+    """Two steps of a machine with a left end, with a rounding whose weights are binary, so that balls are exact."""
+    return compile_turing_machine(busy_beaver(2), 2, left_end="stay", threshold=fmpq(1, 4))
+
+
+def _decoded(transformer: TuringTransformer, words: Array) -> Array:
+    """The outputs at the times 0, ..., T, shape (B, T + 1, d), of words of one length, by calls of all layers."""
+    encoded = np.stack([transformer.encode(word) for word in words.tolist()])
+    z = np.tile(transformer.start + transformer.beta(0), (len(words), 1, 1))
+    histories = [z[:, :0] for _ in transformer.layers]
+    outputs = []
+    for time in range(transformer.steps + 1):
+        for number, layer in enumerate(transformer.layers):
+            if time:
+                histories[number] = np.concatenate([histories[number], z], axis=1)
+            z = layer(z, histories[number], encoded)
+        outputs.append(z)
+        z = z + transformer.beta(time + 1)
+    return np.concatenate(outputs, axis=1)
+
+
+def _decoded_by_torch(_: Any, module: torch.nn.Module, words: Array) -> Array:
+    return module(words.tolist())[0].detach().numpy()
+
+
+def _pairs(n: int) -> Draw:
+    return some_of(group_inputs(n))
+
+
+def _signs(n: int) -> Draw:
+    return lambda _, rng: rng.choice([-1, 1], (8, n))
+
+
+def _symbols(k: int, t: int, first: int = 1) -> Draw:
+    return lambda _, rng: rng.integers(first, first + k, (4, t))
+
+
+def _prompts(block: Any, rng: np.random.Generator) -> Array:
+    widths, n = block.layout.widths, block.examples
+    shapes = ((n + 1, widths[0]), (n, widths[-1]), (block.layout.weight_count,))
+    parts = [as_exact(rng.integers(-8, 9, shape)) / 16 for shape in shapes]
+    return block.prompt(*parts) if block.arithmetic == "exact" else block.layout.encode(*parts)
+
+
+def _parity(name: str, build: Callable[[], Any], *parts: str) -> Registered:
+    """A network for sparse parities, over the rationals and in float64."""
+    return Registered(name, build, _signs(5), WITHOUT_BALLS, convert=with_converted(*parts))
+
+
+_TWO_LAYERS = ("hidden", "bias", "readout", "output_bias")
+
+NETWORKS: tuple[Registered, ...] = (
+    _mass_form("groups: modular addition", lambda: modular_addition_network(5, per_frequency=6, exact=True), _pairs(5)),
+    _mass_form(
+        "groups: random phases", lambda: random_phase_network(5, 6, np.random.default_rng(0)), _pairs(5), WITHOUT_EXACT
+    ),
+    _mass_form("groups: real type", lambda: group_network(real_irreps(symmetric(3), True), exact=True), _pairs(6)),
+    _mass_form("groups: complex type", lambda: any_group_network(unitary_irreps(cyclic(5))), _pairs(5), WITHOUT_EXACT),
+    _mass_form("groups: quaternion group", quaternion_group_network, _pairs(8)),
+    _mass_form("groups: products of permutations", _factors_of_permutations, some_of(product_inputs(6, 3))),
+    _mass_form(
+        "groups: products of quaternions", _factors_of_quaternions, some_of(product_inputs(8, 3)), WITHOUT_EXACT
+    ),
+    _mass_form("groups: memorising", lambda: memorising_network([[0, 1], [1, 0]], exact=True), _pairs(2)),
+    _mass_form("parity: max margin", lambda: sparse_parity_network(4, 3, exact=True), _signs(4)),
+    _parity("parity: ReLU network", lambda: relu_network(5, 3, exact=True), *_TWO_LAYERS),
+    _parity("parity: power network", lambda: power_network(5, 3, exact=True), *_TWO_LAYERS),
+    _parity("parity: one neuron", lambda: neuron(5, 3, Power(3), exact=True), *_TWO_LAYERS),
+    _parity("parity: after one step", lambda: post_step_network(5, 2, exact=True), *_TWO_LAYERS),
+    _parity("parity: PolyNet", lambda: polynet(5, 3, exact=True), "weights", "bias"),
+    Registered(
+        "parity: quadratic network",
+        lambda: quadratic_network(5, 3, 3, exact=True),
+        _signs(5),
+        WITHOUT_BALLS,
+        convert=lambda instance, system: instance if system == "exact" else quadratic_network(5, 3, 3),
+    ),
+    Registered(
+        "parity: transformer",
+        lambda: parity_transformer(5, 3),
+        _signs(5),
+        WITHOUT_EXACT,
+        symbols=True,
+        run_torch=on_tokens,
+    ),
+    Registered(
+        "circuits: network of a circuit",
+        lambda: circuit_network(layered(from_truth_table("0110"))),
+        some_of(all_inputs(2).astype(np.int64)),
+        symbols=True,
+        run_torch=lambda _, module, x: tensors(module, x)[:, 0],
+        convert=_circuit,
+    ),
+    Registered(
+        "circuits: gradient of an arithmetic circuit",
+        lambda: gradient(two_layer_mlp(2, 3)),
+        integers(8, 11),
+        run=lambda circuit, x: np.array([circuit(row) for row in x.tolist()]),
+        convert=lambda circuit, system: circuit,
+    ),
+    _counting("bigram head", lambda: ngram_head(2, 3, 3, 2)),
+    _counting("bigram head, hard", lambda: ngram_head(2, 3).hard(), systems=ALL, module=None),
+    _counting("bigram head, affine readout", lambda: with_affine_readout(ngram_head(2, 3, 3, 2), 2, 1)),
+    _counting("trigram head with a prior", lambda: bayesian_ngram_head(3, 2, 3, 2), k=2),
+    _counting("printed head", lambda: printed_induction_head(3, 2)),
+    _minimal("minimal model", lambda: MinimalModel(as_exact(weights(6)), as_exact(weights(3, 3)))),
+    _minimal("minimal model of bigrams", lambda: bigram_minimal_model(6, 3)),
+    _minimal("minimal model of unigrams", lambda: unigram_minimal_model(6, 3)),
+    _minimal("minimal model after two steps", lambda: two_step_models(6, fmpq(1, 4))[1], states=2),
+    _minimal(
+        "minimal model after two steps, long",
+        lambda: long_second_step(6, 0.25, np.array([[2.0, 1.0], [1.0, 2.0]]), 1.0, 1.0),
+        states=2,
+        systems=WITHOUT_EXACT,
+    ),
+    Registered(
+        "descent: ReLU attention",
+        partial(_descent, gradient_descent_block),
+        _prompts,
+        dense=lambda block: block.dense(),
+    ),
+    Registered(
+        "descent: layer of the answer",
+        lambda: _descent(gradient_descent_block).answer_layers()[-1],
+        lambda layer, rng: rng.integers(-3, 4, (2, 4, layer.stream.width)),
+        dense=lambda layer: layer.dense(),
+    ),
+    Registered(
+        "descent: softmax attention",
+        partial(_descent, softmax_descent_block, product_pieces=4),
+        _prompts,
+        WITHOUT_EXACT,
+        dense=lambda block: block.dense(),
+    ),
+    Registered(
+        "turing: compiled machine",
+        _machine,
+        lambda _, rng: rng.integers(0, 2, (1, 2)),
+        symbols=True,
+        run=_decoded,
+        run_torch=_decoded_by_torch,
+    ),
+)
