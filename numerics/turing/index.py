@@ -13,16 +13,9 @@ layer to the last in every step:
     row        target, scale, bias, n, n inner units (forms), n, n outer units
     outer      bias, weight, n, n times (inner unit, weight)
 
-A row is a network of three ReLU layers whose output relu(...) / scale must be a bit.
-
-Attention: the forms base, null, c_1, ..., c_D of the query say that a key with the bits b scores base + sum c_r b_r
-and that the null pair scores null. A key that has b_r = 1 exactly where c_r > 0 is a full match; every other key scores
-less by at least min |c_r|. Where null > full - min |c_r|, the best keys are the full matches or the null pair, and to
-find a full match is a look-up: the first bits of a key are the place, at which the times are linked from the last to
-the first, the others are leading digits of the time: the full matches are the times of one place in one interval.
-
-Nothing is assumed that is not checked in integers at every step: a query without that gap, a tie with the null pair, a
-stream that leaves {0, 1}, or a time code that is not the time stops the run with a `Fault`.
+A row is a network of three ReLU layers whose output relu(...) / scale must be a bit. INDEX.md proves that hard
+attention is a look-up (sections 1 and 2) and lists what is checked in integers at every step (section 3); where a check
+fails the run stops with a `Fault`.
 
 Source: turing, lemma-C.3, claims C.4 to C.6, lemma-C.7.
 """
@@ -42,7 +35,7 @@ Ints = NDArray[np.int64]
 
 
 class Fault(IntEnum):
-    """Why a run stopped before its end; the place is a layer and a coordinate of the stream."""
+    """The reason why a run stopped before its end; the place is a layer and a coordinate of the stream."""
 
     NONE = 0
     MAP_NOT_BINARY = 1  # a token-wise map put out another number than 0 and 1
@@ -51,6 +44,9 @@ class Fault(IntEnum):
     TIE = 4  # a full match and the null pair score the same
     TIME_CODE = 5  # the stream does not hold the digits of the time
     POSITION_NOT_FREE = 6  # the positional encoding meets a coordinate that is not 0
+
+
+_MAP_NOT_BINARY, _ATTENTION_NOT_BINARY, _NO_GAP, _TIE, _TIME_CODE, _POSITION_NOT_FREE = map(int, list(Fault)[1:])
 
 
 class DecoderProgram(NamedTuple):
@@ -86,7 +82,7 @@ class TimeIndex(NamedTuple):
 
 
 class Readout(NamedTuple):
-    """Blocks of coordinates to decode after a step; the last visit is read before layer ``visit_layer``."""
+    """The blocks of coordinates to decode after a step; the last visit is read before layer ``visit_layer``."""
 
     state: Ints
     symbol: Ints
@@ -96,7 +92,7 @@ class Readout(NamedTuple):
 
 
 class Records(NamedTuple):
-    """What the steps put out, shape (n,) each: -1 where a block is not one-hot.
+    """The records of the steps, shape (n,) each: -1 where a block is not one-hot.
 
     The trace holds the stream before and after the map of every layer, shape (n, layers, 2, width), or n = 0.
     """
@@ -110,7 +106,7 @@ class Records(NamedTuple):
 
 @njit(cache=True)
 def _query(code: Ints, at: int, count: int, h: Ints) -> tuple[int, int, int]:
-    """What a query with ``count`` bits of the keys asks for: the decision, the bits of a full match, the position.
+    """The answer to a query with ``count`` bits of the keys: the decision, the bits of a full match, the position.
 
     The decision is 1 if full matches win where there are any, 0 if the null pair wins always, else minus a fault. A tie
     of the null pair with a full match is a fault even where there is no full match.
@@ -133,9 +129,9 @@ def _query(code: Ints, at: int, count: int, h: Ints) -> tuple[int, int, int]:
             bits = 2 * bits
             least = min(least, -c)
     if least <= 0 or null <= full - least:
-        return -3, bits, at
+        return -_NO_GAP, bits, at
     if full == null:
-        return -4, bits, at
+        return -_TIE, bits, at
     return (1 if full > null else 0), bits, at
 
 
@@ -159,7 +155,7 @@ def _search(
 
 @njit(cache=True)
 def _add_values(code: Ints, at: int, h: Ints, stored: int, matched: bool) -> tuple[int, int]:
-    """Add the values of a match or of the null pair; a coordinate that is no bit afterwards or -1, and the position."""
+    """A coordinate that is no bit once the values of a match or the null pair are added, or -1; and the position."""
     first, stop = at + 1, at + 1 + 5 * code[at]
     for e in range(first, stop, 5):
         if matched:
@@ -175,7 +171,7 @@ def _add_values(code: Ints, at: int, h: Ints, stored: int, matched: bool) -> tup
 
 @njit(cache=True)
 def _look_up(code: Ints, at: int, h: Ints, bits: int, codes: Ints, values: Ints) -> tuple[int, int, int]:
-    """Attention to the encoder: a fault or 0, its coordinate or -1, and the position."""
+    """The fault of a layer's attention to the encoder or 0, its coordinate or -1, and the position."""
     decision, key, at = _query(code, at, bits, h)
     first, stop = at + 1, at + 1 + 3 * code[at]
     if decision < 0:
@@ -186,13 +182,13 @@ def _look_up(code: Ints, at: int, h: Ints, bits: int, codes: Ints, values: Ints)
         h[code[e]] += values[code[e + 1], token] if found else code[e + 2]
     for e in range(first, stop, 3):
         if h[code[e]] != 0 and h[code[e]] != 1:
-            return 2, code[e], stop
+            return _ATTENTION_NOT_BINARY, code[e], stop
     return 0, -1, stop
 
 
 @njit(cache=True)
 def _map(code: Ints, at: int, h: Ints, new: Ints, unit: Ints) -> tuple[int, int]:
-    """The token-wise map, in place; a coordinate that would be no bit or -1, and the position."""
+    """A coordinate that would be no bit after the token-wise map, made in place, or -1; and the position."""
     copies_at, copies = at + 1, code[at]
     for n in range(copies):
         new[n] = h[code[copies_at + 2 * n + 1]]
@@ -231,6 +227,7 @@ def _map(code: Ints, at: int, h: Ints, new: Ints, unit: Ints) -> tuple[int, int]
 
 @njit(cache=True)
 def _code(h: Ints, coordinates: Ints) -> int:
+    """The number with the bits of a block, most significant first."""
     code = 0
     for r in range(len(coordinates)):
         code = 2 * code + int(h[coordinates[r]])
@@ -251,7 +248,7 @@ def _single(h: Ints, coordinates: Ints) -> int:
 
 @njit(cache=True)
 def _add_position(h: Ints, coordinates: Ints, t: int) -> int:
-    """Add the digits of the time; a coordinate that was not free, or -1."""
+    """A coordinate that was not free when the digits of the time were added, or -1."""
     for r in range(len(coordinates)):
         bit = (t >> (len(coordinates) - 1 - r)) & 1
         if bit and h[coordinates[r]]:
@@ -264,40 +261,25 @@ def _add_position(h: Ints, coordinates: Ints, t: int) -> int:
 def _remember(
     h: Ints,
     t: int,
+    time_at: Ints,
     place_at: Ints,
     payload_at: Ints,
     last: NDArray[np.int32],
     previous: NDArray[np.int32],
     payload: NDArray[np.uint8] | NDArray[np.uint64],
-) -> None:
-    """Put the token of the time t into the index."""
-    place, stored = _code(h, place_at), 0
+) -> bool:
+    """Whether the stream holds the digits of the time t; if so, the step is added to the past. Time 0 leaves no key."""
+    if t == 0:
+        return True
+    if _code(h, time_at) != t:
+        return False
+    place = _code(h, place_at)
     previous[t], last[place] = last[place], t
+    stored = 0
     for r in range(len(payload_at)):
         stored |= h[payload_at[r]] << r
     payload[t] = stored
-
-
-@njit(cache=True)
-def _attend(
-    code: Ints,
-    at: int,
-    h: Ints,
-    t: int,
-    places: int,
-    times: int,
-    last: NDArray[np.int32],
-    previous: NDArray[np.int32],
-    payload: NDArray[np.uint8] | NDArray[np.uint64],
-) -> tuple[int, int, int, int]:
-    """Self-attention at the time t: a fault or 0, its coordinate or -1, the links followed, and the position."""
-    match, links, at = _search(code, at, h, places, times, last, previous)
-    if t == 0:
-        match = 0  # nothing has been seen but the null pair
-    if match < 0:
-        return -match, -1, links, at
-    wrong, at = _add_values(code, at, h, int(payload[match]), match > 0)
-    return (2 if wrong >= 0 else 0), wrong, links, at
+    return True
 
 
 @njit(cache=True)
@@ -311,22 +293,23 @@ def run_decoder(
     stop: NDArray[np.bool_],
     records: Records,
 ) -> tuple[int, int, int, int, int]:
-    """Run the times time, time + 1, ... over the stream h (changed), until a state that stops or the records are full.
+    """The outcome of the times time, time + 1, ... on the stream, until a state that stops or the records are full.
 
     Args:
         program: the weights.
         cross: the encoder's outputs.
         index: the past, which is extended.
         readout: what to record.
-        h: the stream as the last step left it, bits, shape (width,).
+        h: the stream as the last step left it, bits, shape (width,); changed.
         time: the number of the next step.
         stop: whether a state ends the run, shape (states,).
         records: what the steps put out, filled.
 
     Returns:
-        the steps done, a `Fault`, its layer, its coordinate (-1: none), and the links followed in all searches.
+        The steps done, a `Fault`, its layer, its coordinate (-1: none), and the links followed in all searches.
     """
-    # arrays are unpacked once: to pass the tuples on would count references to all of them at every call
+    # arrays are unpacked once, and attention is written out here: a call counts references to every array that it is
+    # given, and a function for the attention of a layer, which needs nine, made a step slower by a seventh
     code, layers, place_at, time_at, payload_at, index_layer, cross_bits = program
     keys, cross_values = cross
     last, previous, payload = index
@@ -338,20 +321,23 @@ def run_decoder(
         t, at = time + n, 0
         wrong = _add_position(h, time_at, t)
         if wrong >= 0:
-            return n, 6, 0, wrong, walked
+            return n, _POSITION_NOT_FREE, 0, wrong, walked
         for layer in range(layers):
             if layer == visit_layer:
                 visits[n] = _code(h, visit_at)
-            if layer == index_layer and t > 0:
-                if _code(h, time_at) != t:
-                    return n, 5, layer, -1, walked
-                _remember(h, t, place_at, payload_at, last, previous, payload)
+            if layer == index_layer and not _remember(h, t, time_at, place_at, payload_at, last, previous, payload):
+                return n, _TIME_CODE, layer, -1, walked
             at += 1
             if code[at - 1]:
-                fault, wrong, links, at = _attend(code, at, h, t, places, times, last, previous, payload)
+                match, links, at = _search(code, at, h, places, times, last, previous)
+                if t == 0:
+                    match = 0  # nothing has been seen but the null pair
+                if match < 0:
+                    return n, -match, layer, -1, walked
                 walked += links
-                if fault:
-                    return n, fault, layer, wrong, walked
+                wrong, at = _add_values(code, at, h, int(payload[match]), match > 0)
+                if wrong >= 0:
+                    return n, _ATTENTION_NOT_BINARY, layer, wrong, walked
             at += 1
             if code[at - 1]:
                 fault, wrong, at = _look_up(code, at, h, cross_bits, keys, cross_values)
@@ -361,7 +347,7 @@ def run_decoder(
                 trace[n, layer, 0] = h
             wrong, at = _map(code, at, h, new, unit)
             if wrong >= 0:
-                return n, 1, layer, wrong, walked
+                return n, _MAP_NOT_BINARY, layer, wrong, walked
             if len(trace):
                 trace[n, layer, 1] = h
         states[n], symbols[n] = _single(h, state_at), _single(h, symbol_at)
