@@ -1,0 +1,108 @@
+"""Lemmata as strangers have it: an installed wheel, no checkout, and a chapter of another package beside it."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from theorems.ledger import THEOREMS, load_ledger
+
+ROOT = THEOREMS.parent
+PACKAGES = ("numerics", "constructions", "certificates", "theorems", "lemmata")
+LEDGER = """
+chapter = "knots"
+title = "Knots"
+document = "A paper on knots"
+
+[[statement]]
+id = "knots:theorem-1"
+kind = "theorem"
+title = "A machine"
+statement = "The machine stops."
+where = "Theorem 1"
+verdict = "holds"
+reach = "cases"
+"""
+CHECK = """
+from constructions.turing.machine import parse_machine
+from theorems.evidence import check
+
+@check("knots:theorem-1", grade="exact", target="printed", cases="one machine")
+def test_machine_of_knots():
+    assert parse_machine("1RB1LB_1LA1RZ")
+"""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the packages of a wheel that was built from a copy of the sources, and with a chapter on knots."""
+    folder = tmp_path_factory.mktemp("installed")
+    source, wheels, site = folder / "source", folder / "wheels", folder / "site"
+    for package in PACKAGES:
+        shutil.copytree(ROOT / package, source / package, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source / name)
+    pip = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check")
+    build = (*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(wheels), str(source))
+    subprocess.run(build, check=True, capture_output=True, timeout=300)
+    (wheel,) = wheels.glob("lemmata-*.whl")
+    install = (*pip, "install", "--no-deps", "--no-index", "--target", str(site), str(wheel))
+    subprocess.run(install, check=True, capture_output=True, timeout=300)
+    shutil.rmtree(source)
+    knots = site / "knots"
+    knots.mkdir()
+    (knots / "__init__.py").write_text("")
+    (knots / "ledger.toml").write_text(LEDGER)
+    (knots / "catalogue.txt").write_text("knots:theorem-1\n")
+    (knots / "test_knots.py").write_text(CHECK)
+    (site / "knots-1.0.dist-info").mkdir()
+    (site / "knots-1.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: knots\nVersion: 1.0\n")
+    (site / "knots-1.0.dist-info" / "entry_points.txt").write_text("[lemmata.chapters]\nknots = knots\n")
+    return site
+
+
+def run(site: Path, scratch: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """A run of Python in a scratch folder that sees the installed packages before all others."""
+    environment = {**os.environ, "PYTHONPATH": str(site), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment.pop("PYTEST_ADDOPTS", None)
+    command = (sys.executable, *arguments)
+    return subprocess.run(command, cwd=scratch, env=environment, capture_output=True, text=True, timeout=600)
+
+
+def test_statements_run_from_an_installed_wheel_beside_a_chapter_of_another_package(site, tmp_path):
+    chosen = "test_machine_of_knots or circuit or hand"
+    files = ("--pyargs", "theorems", "knots", "-k", chosen, "--ledger-json=ledger.json", "--ledger-html=ledger.html")
+    done = run(site, tmp_path, "-m", "pytest", "-p", "no:cacheprovider", *files)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    assert int(re.findall(r"(\d+) passed", done.stdout)[-1]) > 40
+    ledger = json.loads((tmp_path / "ledger.json").read_text())
+    chapters = {chapter["name"]: chapter["statements"] for chapter in ledger["chapters"]}
+    assert {name: len(statements) for name, statements in chapters.items()} == {
+        **{chapter.name: len(chapter.statements) for chapter in load_ledger().chapters},
+        "knots": 1,
+    }
+    assert chapters["knots"][0]["verdict"] == "holds"
+    assert ledger["partial"]
+    assert "knots:theorem-1" in (tmp_path / "ledger.html").read_text()
+
+
+def test_the_front_door_of_an_installed_wheel_finds_its_ledgers_proofs_and_results(site, tmp_path):
+    program = (
+        "import theorems, lemmata as lm; from theorems.ledger import load_ledger; from theorems.experiments import "
+        "committed, load_experiments; print(theorems.__file__); "
+        "print(sum(1 for _ in load_ledger().statements()), all(committed(n) for n in load_experiments())); "
+        "print(lm.certify('S3').value)"
+    )
+    done = run(site, tmp_path, "-c", program)
+    assert done.returncode == 0, done.stderr[-3000:]
+    place, counts, *_ = done.stdout.splitlines()
+    assert Path(place).is_relative_to(site)
+    assert counts == f"{1 + sum(1 for _ in load_ledger().statements())} True"
+    proofs = {path.relative_to(THEOREMS) for path in THEOREMS.glob("*/proofs/*.md")}
+    assert proofs
+    assert {path.relative_to(site / "theorems") for path in (site / "theorems").glob("*/proofs/*.md")} == proofs
