@@ -30,6 +30,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import sqrt
 from typing import Any, Literal, get_args
 
@@ -116,6 +117,11 @@ class Head(Layer):
     def scale(self) -> float:
         """b / sqrt(t), the factor on the scores, in float64."""
         return float(to_float([self.sharpness])[0]) / sqrt(self.temperature_squared)
+
+    @cached_property
+    def _tie_width(self) -> float:
+        """The distance below the largest score at which a float64 score still counts as tied, gap/2."""
+        return 0.0 if self.gap is None else float(to_float([self.gap])[0]) / 2
 
     @property
     def null_key(self) -> Array:
@@ -306,8 +312,7 @@ class Head(Layer):
         if self.weigh == "softmax":
             weights = np.exp(logits - largest)
         else:
-            gap = 0.0 if self.gap is None else to_float([self.gap])[0]
-            weights = (logits >= largest - gap / 2).astype(np.float64)
+            weights = (logits >= largest - self._tie_width).astype(np.float64)
         return weights / weights.sum(axis=-1, keepdims=True)
 
     def _object_weights(self, scores: Array, visible: Array | None) -> Array:

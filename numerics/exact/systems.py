@@ -131,6 +131,8 @@ def power(z: Array, exponent: int) -> Array:
 
 def product(z: Array, weights: Array) -> Array:
     """z @ weights for z of shape (..., T, d) and weights (d, e)."""
+    if z.ndim == 2:
+        return matrix_product(z, weights)
     return matrix_product(z.reshape(-1, z.shape[-1]), weights).reshape(*z.shape[:-1], weights.shape[1])
 
 
@@ -147,8 +149,7 @@ def batched_product(a: Array, b: Array) -> Array:
 def matrix_product(a: Array, b: Array) -> Array:
     """a @ b for matrices: exactly for exact numbers, else as NumPy multiplies."""
     if a.dtype == np.float64 == b.dtype:  # the usual case: no look at the entries
-        with np.errstate(over="ignore", invalid="ignore"):  # a head refuses scores that are not finite
-            return a.dot(b) if a.ndim == b.ndim == 2 else np.matmul(a, b)
+        return a.dot(b) if a.ndim == b.ndim == 2 else np.matmul(a, b)
     return exact_matmul(a, b) if number_system([a, b]) == "exact" else np.matmul(a, b)
 
 

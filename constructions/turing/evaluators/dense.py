@@ -53,13 +53,13 @@ class _DenseDecoder:
         transformer, (T, d) = self.transformer, (self.transformer.steps, self.transformer.layout.width)
         outputs = np.zeros((self.batch, T + 1, d))
         inner = np.zeros((self.batch, T + 1, len(self.layers), d)) if hidden else None
-        z = np.tile((transformer.start + transformer.beta(0)).astype(float), (self.batch, 1, 1))
+        z = np.tile((transformer.start + transformer.beta(0)).astype(float), (self.batch, 1))
         for time in range(T + 1):
             for number in range(len(self.layers)):
                 z = self._layer(number, time, z)
                 if inner is not None:
-                    inner[:, time, number] = z[:, 0]
-            outputs[:, time] = z[:, 0]
+                    inner[:, time, number] = z
+            outputs[:, time] = z
             z = z + transformer.beta(time + 1)
         return decoded_run(transformer, outputs, inner, self.gap)
 
@@ -69,20 +69,20 @@ class _DenseDecoder:
         if own is not None and layer.self_attention is not None:
             head, (keys, values) = layer.self_attention, own
             if time > 0:
-                keys[:, time - 1], values[:, time - 1] = head.key(z)[:, 0], head.value(z)[:, 0]
+                keys[:, time - 1], values[:, time - 1] = head.key(z), head.value(z)
             z = z + self._attended(head, z, (keys[:, :time], values[:, :time]), None)
         if encoder is not None and layer.cross_attention is not None:
             z = z + self._attended(layer.cross_attention, z, encoder, self.visible)
         return layer.feed_forward(z)
 
     def _attended(self, head: Head, z: Floats, memory: Pair, visible: NDArray[np.bool_] | None) -> Floats:
-        """What the head adds to z, shape (B, 1, d); the gap of its scores is noted."""
+        """The sum that the head adds to z, shape (B, d); the gap of its scores is noted."""
         keys, values = memory
-        scores = head.scores(z, keys)
+        scores = head.scores(z[:, None], keys)
         p = head.weights(scores, visible)
         if head.weigh == "hardmax":
             if visible is not None:
                 scores[..., 1:][~visible] = -np.inf
             below = np.where(p > 0, -np.inf, scores)
             self.gap = min(self.gap, float((scores.max(axis=-1) - below.max(axis=-1)).min()))
-        return head.combine(p, values)
+        return head.combine(p, values)[:, 0]

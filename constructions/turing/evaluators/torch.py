@@ -57,12 +57,13 @@ class TuringModule(torch.nn.Module):
         encoded, visible = self.encode(words)
         crosses = [layer.cross for layer in self.stack]
         memory = [None if cross is None else (cross.key(encoded), cross.value(encoded)) for cross in crosses]
-        history: list[list[Pair]] = [[] for _ in self.layers]
+        history: list[Pair | None] = [None for _ in self.layers]
         outputs, inner = [], []
         z = (self.start + self._beta(0)).expand(len(words), 1, -1)
         for time in range(self.transformer.steps + 1):
             for number, layer in enumerate(self.stack):
-                z = layer(z, _remembered(layer.own, history[number], z, time), memory[number], visible)
+                history[number] = _remembered(layer.own, history[number], z, time)
+                z = layer(z, history[number], memory[number], visible)
                 if hidden:
                     inner.append(z)
             outputs.append(z)
@@ -82,16 +83,13 @@ class TuringModule(torch.nn.Module):
         return torch.as_tensor(self.transformer.beta(time), dtype=self.start.dtype)
 
 
-def _remembered(head: HeadModule | None, history: list[Pair], z: torch.Tensor, time: int) -> Pair | None:
+def _remembered(head: HeadModule | None, past: Pair | None, z: torch.Tensor, time: int) -> Pair | None:
     """The projected memory of a layer's self-attention, its input at this time included but for time 0."""
     if head is None:
         return None
-    if time > 0:
-        history.append((head.key(z), head.value(z)))
-    keys, values = ([pair[part] for pair in history] for part in range(2))
-    if not history:
-        return head.key(z[:, :0]), head.value(z[:, :0])
-    return torch.cat(keys, dim=1), torch.cat(values, dim=1)
+    seen = z if time > 0 else z[:, :0]
+    keys, values = head.key(seen), head.value(seen)
+    return (keys, values) if past is None else (torch.cat([past[0], keys], dim=1), torch.cat([past[1], values], dim=1))
 
 
 def _array(tensor: torch.Tensor) -> np.ndarray:
