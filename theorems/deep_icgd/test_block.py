@@ -15,6 +15,7 @@ from flint import fmpq
 
 from constructions.descent.block import DescentBlock, gradient_descent_block
 from constructions.descent.layers import error_layer, update_layer
+from constructions.networks.attention import AttentionLayer
 from constructions.networks.stored import StoredAttention
 from numerics.exact.numbers import as_exact
 from numerics.exact.systems import Array
@@ -48,7 +49,11 @@ def with_weights(instance: Instance, z: Array, w: Array) -> Array:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("depth", [1, 2, 3, 4, 5])
 def test_one_block_is_one_projected_step(kind: str, depth: int, effort: Any, record_property: Any) -> None:
-    """Random networks with d_x != d_y, all layer gradients nonzero, the box active: 240 in CI, 1200 at full effort."""
+    """Random networks with d_x != d_y, all layer gradients nonzero, the box active: 240 in CI, 1200 at full effort.
+
+    The layers are stored in families of heads that share their numbers; for N <= 2 every head is also run by itself,
+    as matrices.
+    """
     rng = np.random.default_rng([depth, KINDS.index(kind)])
     for _ in range(effort.pick(quick=12, full=60)):
         instance = random_instance(rng, kind, depth)
@@ -56,8 +61,13 @@ def test_one_block_is_one_projected_step(kind: str, depth: int, effort: Any, rec
         assert all(nonzero)
         assert clipped > 0
         z = instance.prompt
-        assert (instance.block(z) == with_weights(instance, z, after)).all()
+        expected = with_weights(instance, z, after)
+        assert (instance.block(z) == expected).all()
         assert len(instance.block.layers) == 2 * depth + 4
+        if depth <= 2:
+            heads = instance.block.dense()
+            assert sum(isinstance(layer, AttentionLayer) for layer in heads.layers) == depth + 2
+            assert (heads(z) == expected).all()
     record_property("instances", effort.pick(quick=12, full=60))
 
 

@@ -147,11 +147,14 @@ def test_planted_faults_are_seen():
 def test_the_torch_module_agrees_and_positions_carry_the_symmetry():
     """Tolerance 10^-12: at most 2^5 sums of terms of size <= 10^3, each rounded by 2^-53 relative.
 
-    Permuting the inputs together with the position embeddings leaves the output unchanged.
+    Also at weak attention, where the output depends on beta. Permuting the inputs together with the position
+    embeddings leaves the output unchanged.
     """
     n, S = 8, (1, 2, 4, 7)
-    f, X = parity_transformer(n, S), sign_inputs(8)
-    assert np.abs(f.to_torch()(torch.tensor(X)).detach().numpy() - f(X)).max() < 1e-12
+    f, weak, X = parity_transformer(n, S), parity_transformer(n, S, beta=2, sharpness=8), sign_inputs(8)
+    assert np.abs(weak(X) - f(X)).max() > 0.1
+    for g in (f, weak):
+        assert np.abs(g.to_torch()(torch.tensor(X)).detach().numpy() - g(X)).max() < 1e-12
     order = np.random.default_rng(0).permutation(n)
     moved = ParityTransformer(replace(f.transformer, positions=f.transformer.positions[order]))
     assert np.abs(moved(X[:, order]) - f(X)).max() < 1e-12
