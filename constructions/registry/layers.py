@@ -46,7 +46,7 @@ def _both_directions(bound: Any) -> RecurrentLayer:
 
 
 def _null() -> tuple[Array, Array]:
-    return weights(3, seed=4), weights(5, seed=5)
+    return 4 * weights(3, seed=12), weights(5, seed=5)  # it wins for some tokens, and is near to it for others
 
 
 def _families() -> tuple[HeadFamily, ...]:

@@ -193,7 +193,7 @@ NETWORKS: tuple[Registered, ...] = (
     ),
     Registered(
         "parity: transformer",
-        lambda: parity_transformer(5, 3),
+        lambda: parity_transformer(5, (0, 2, 4), beta=2, sharpness=8),
         _signs(5),
         WITHOUT_EXACT,
         symbols=True,
