@@ -78,7 +78,12 @@ def _has_two_values(network: HomogeneousNetwork, group: FiniteGroup, gamma: Any 
 # ---- (2), and the mass shares
 
 
-@check("feature-emergence:ext-E5", grade="exact", target="printed")
+@check(
+    "feature-emergence:ext-E5",
+    grade="exact",
+    target="printed",
+    cases="S_3, D_4, D_5, Z_2^3: the explicit network on all triples",
+)
 @pytest.mark.parametrize("group", REAL_TYPE, ids=lambda group: group.name)
 def test_max_margin_networks_of_real_type_take_two_values(group: FiniteGroup) -> None:
     irreps = real_irreps(group, exact=True)
@@ -86,7 +91,12 @@ def test_max_margin_networks_of_real_type_take_two_values(group: FiniteGroup) ->
     assert _has_two_values(group_network(irreps, exact=True), group, gamma)
 
 
-@check("feature-emergence:ext-E5", grade="exact", target="printed")
+@check(
+    "feature-emergence:ext-E5",
+    grade="exact",
+    target="printed",
+    cases="Z_n with 6 or 8 neurons per frequency: (n, neurons) = (3, 6), (4, 6), (5, 6), (5, 8), (6, 8), (7, 6)",
+)
 @pytest.mark.parametrize(("n", "width"), [(3, 6), (4, 6), (5, 6), (5, 8), (6, 8), (7, 6)])
 def test_max_margin_networks_of_cyclic_groups_take_two_values(n: int, width: int) -> None:
     """Complex type (and one real frequency for even n)."""
@@ -94,13 +104,18 @@ def test_max_margin_networks_of_cyclic_groups_take_two_values(n: int, width: int
     assert _has_two_values(modular_addition_network(n, width, exact=True), cyclic(n), gamma)
 
 
-@check("feature-emergence:ext-E5", grade="exact", target="printed")
+@check("feature-emergence:ext-E5", grade="exact", target="printed", cases="Q_8: the explicit network on all triples")
 def test_max_margin_network_of_the_quaternion_group_takes_two_values() -> None:
     gamma = solve_table(character_table(parse_group("Q8"))).gamma
     assert _has_two_values(quaternion_group_network(), quaternion_group(), gamma)
 
 
-@check("feature-emergence:ext-E5", grade="exact", target="printed")
+@check(
+    "feature-emergence:ext-E5",
+    grade="exact",
+    target="printed",
+    cases="S_3, D_4, S_4: one neuron x, y, z for each representation, every class",
+)
 @pytest.mark.parametrize("group", [symmetric(3), dihedral(4), symmetric(4)], ids=lambda group: group.name)
 def test_optimal_neurons_of_real_type_have_the_average_margins_of_the_game(group: FiniteGroup) -> None:
     """sqrt(d) (x^T R y, y^T R z, x^T R z) has the average margin 2 M[R, C] at the wrong labels of each class C."""
@@ -113,7 +128,12 @@ def test_optimal_neurons_of_real_type_have_the_average_margins_of_the_game(group
             assert expected_margin_by_targets(group, u, v, w, tau) == expected
 
 
-@check("feature-emergence:ext-E5", grade="exact", target="printed")
+@check(
+    "feature-emergence:ext-E5",
+    grade="exact",
+    target="printed",
+    cases="Z_5 and Z_6: three pairs of phases for each frequency, every class",
+)
 @pytest.mark.parametrize("n", [5, 6])
 def test_optimal_neurons_of_complex_type_have_the_average_margins_of_the_game(n: int) -> None:
     """Aligned cosines, of any phases: sqrt2 (1 - cos 2 pi z c/n) at the class of c, which is 2 M with s = 1/sqrt 2."""
@@ -132,7 +152,12 @@ def _cosines(n: int, z: int, phase: int, N: int) -> np.ndarray:
     return np.array([cosine((phase * n + 12 * z * a) % N, N) for a in range(n)], dtype=object)
 
 
-@check("feature-emergence:ext-E5", grade="exact", target="printed")
+@check(
+    "feature-emergence:ext-E5",
+    grade="exact",
+    target="printed",
+    cases="Q_8: the 32 quaternionic neurons of the explicit network, every class",
+)
 def test_optimal_neurons_of_quaternionic_type_have_the_average_margins_of_the_game() -> None:
     """The last 32 neurons of the network of Q_8, one by one: (2 - chi(C))/2 = 2 M with s = 1/sqrt 2, d = 2."""
     group, network = quaternion_group(), quaternion_group_network()
@@ -144,7 +169,12 @@ def test_optimal_neurons_of_quaternionic_type_have_the_average_margins_of_the_ga
             assert expected_margin_by_targets(group, u, v, w, tau) == fmpq(2 - chi, 2)
 
 
-@check("feature-emergence:ext-E5", grade="exact", target="printed")
+@check(
+    "feature-emergence:ext-E5",
+    grade="exact",
+    target="printed",
+    cases="Z_7, Z_8, S_3, D_4, Q_8, Dic_3, A_4, S_4, S_5, C_7:C_3",
+)
 @pytest.mark.parametrize("name", ["Z7", "Z8", "S3", "D4", "Q8", "Dic3", "A4", "S4", "S5", "C7:C3"])
 def test_average_margins_force_the_mass_shares(name: str) -> None:
     """N^T M = val at every class has one solution, proportional to d^(5/2)/s: Z_7 gives 1/3 to each frequency."""
@@ -186,7 +216,9 @@ def _shares(network: HomogeneousNetwork, irreps: list[Representation]) -> list[A
     return totals
 
 
-@check("feature-emergence:ext-E5", grade="exact", target="printed")
+@check(
+    "feature-emergence:ext-E5", grade="exact", target="printed", cases="S_3 and D_4: two bases and one mixture of them"
+)
 @pytest.mark.parametrize("group", [symmetric(3), dihedral(4)], ids=lambda group: group.name)
 def test_different_max_margin_networks_have_the_same_shares(group: FiniteGroup) -> None:
     """Another basis of R, and mixtures of two bases: other neurons, margin gamma*, the shares d^(5/2)/S'."""
@@ -227,7 +259,7 @@ def test_other_masses_lose_margin(group: FiniteGroup) -> None:
     assert not _has_two_values(unbalanced, group)
 
 
-@check("feature-emergence:ext-E5", grade="exact", target="printed")
+@check("feature-emergence:ext-E5", grade="exact", target="printed", cases="A_5, S_6, PSL(2,7)")
 @pytest.mark.parametrize("name", ["A5", "S6", "PSL(2,7)"])
 def test_where_the_condition_fails_only_the_optimal_face_can_occur(name: str) -> None:
     """Rows off the face have a strictly smaller payoff against optimal t: their neurons are not optimal. Classes off
@@ -250,7 +282,7 @@ def test_where_the_condition_fails_only_the_optimal_face_can_occur(name: str) ->
 # ---- Z_n, n odd: the phases
 
 
-@check("feature-emergence:ext-E5", grade="symbolic", target="printed")
+@check("feature-emergence:ext-E5", grade="symbolic", target="printed", supporting=True)
 def test_expansion_of_an_aligned_neuron() -> None:
     """(cos(A + s) + cos(B + t))^2 cos(C + s + t) is a sum of cosines of a triple of frequencies plus one character.
 
@@ -315,7 +347,12 @@ def _satisfies_the_moments(n: int, atoms: list[tuple[int, int, int, Any]], turns
     return True
 
 
-@check("feature-emergence:ext-E5", grade="exact", target="printed")
+@check(
+    "feature-emergence:ext-E5",
+    grade="exact",
+    target="printed",
+    cases="n = 3, 5: the densities 1 + cos of 15 characters on the 8 x 8 grid of phases",
+)
 @pytest.mark.parametrize("n", [3, 5])
 def test_each_killed_character_is_necessary_and_no_other(n: int) -> None:
     """The density 1 + cos 2 pi (p s + q t) on the 8 x 8 grid has all moments 0 but those of +-(p, q): exactly."""
@@ -334,7 +371,12 @@ def test_each_killed_character_is_necessary_and_no_other(n: int) -> None:
         assert _has_two_values(network, cyclic(n), gamma) == _satisfies_the_moments(n, atoms, 8) == ((p, q) in allowed)
 
 
-@check("feature-emergence:ext-E5", grade="exact", target="printed")
+@check(
+    "feature-emergence:ext-E5",
+    grade="sampled",
+    target="printed",
+    cases="n = 3, 5, 7: 30 derandomised Hypothesis draws of shifted and spoiled designs of 6 and 8 neurons",
+)
 @given(
     n=st.sampled_from([3, 5, 7]),
     changes=st.lists(

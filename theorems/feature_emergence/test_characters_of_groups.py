@@ -60,7 +60,12 @@ def test_characters_of_Z_3_are_not_real():
     assert not character(rotation)[1].is_real()
 
 
-@check("feature-emergence:definition-D.6", grade="exact", target="corrected")
+@check(
+    "feature-emergence:definition-D.6",
+    grade="exact",
+    target="corrected",
+    cases="Z_2, Z_2^3, S_3, S_4, S_5, A_5, D_4, D_5, Z_3, Z_5, A_4, Q_8: all irreducible representations",
+)
 @pytest.mark.parametrize("name", ALL)
 def test_characters_are_complex_class_functions_and_the_table_is_square(name):
     """chi is constant on classes, chi(g^-1) = conj chi(g); real for real matrices; the table separates classes."""
@@ -118,7 +123,12 @@ def expected_gram(matrices: list[np.ndarray]) -> np.ndarray:
     return result
 
 
-@check("feature-emergence:proposition-D.7", grade="exact", target="printed")
+@check(
+    "feature-emergence:proposition-D.7",
+    grade="exact",
+    target="printed",
+    cases="Z_2, Z_2^3, S_3, S_4, S_5, A_5, D_4, D_5, Z_3, Z_5, A_4, Q_8: all irreducible representations",
+)
 @pytest.mark.parametrize("name", ALL)
 def test_matrix_entries_are_orthogonal_with_squared_norm_one_over_d(name):
     matrices = irreps(name).matrices
@@ -142,7 +152,12 @@ def test_entries_in_a_skew_basis_are_not_orthogonal(name):
     assert equal(bilinear, expected_gram(matrices)) == (name not in COMPLEX)
 
 
-@check("feature-emergence:theorem-D.8", grade="exact", target="printed")
+@check(
+    "feature-emergence:theorem-D.8",
+    grade="exact",
+    target="printed",
+    cases="Z_2, Z_2^3, S_3, S_4, S_5, A_5, D_4, D_5, Z_3, Z_5, A_4, Q_8: all irreducible representations",
+)
 @pytest.mark.parametrize("name", ALL)
 def test_irreducible_characters_are_orthonormal(name):
     """X diag(|C|) X^* = n 1, with X the traces of matrices that are irreducible and inequivalent."""
@@ -175,7 +190,12 @@ def test_reducible_or_equivalent_characters_are_not_orthonormal():
     assert inner(character(turned), character(matrices[1])) == 1
 
 
-@check("feature-emergence:theorem-D.9", grade="exact", target="printed")
+@check(
+    "feature-emergence:theorem-D.9",
+    grade="exact",
+    target="printed",
+    cases="Z_2, Z_2^3, S_3, S_4, S_5, A_5, D_4, D_5, Z_3, Z_5, A_4, Q_8: all irreducible representations",
+)
 @pytest.mark.parametrize("name", ALL)
 def test_characters_are_a_basis_of_the_class_functions(name):
     """Every indicator of a class is a unique combination of characters; its coefficients are the inner products."""
@@ -190,7 +210,12 @@ def test_characters_are_a_basis_of_the_class_functions(name):
         assert list(coefficients) == [inner(on_elements, character(R)) for R in matrices]
 
 
-@check("feature-emergence:theorem-D.9", grade="exact", target="printed")
+@check(
+    "feature-emergence:theorem-D.9",
+    grade="exact",
+    target="printed",
+    cases="Z_2, Z_2^3, S_3, S_4, S_5, A_5, D_4, D_5, Z_3, Z_5, A_4, Q_8: all irreducible representations",
+)
 @pytest.mark.parametrize("name", ALL)
 def test_columns_of_the_table_are_orthogonal(name):
     """sum_R chi_R(C) conj(chi_R(D)) = [C = D] n/|C|; with D = {e}: sum_(R != 1) d_R chi_R(C) = -1."""
@@ -330,7 +355,12 @@ def violated_properties(group: FiniteGroup, matrices: list[np.ndarray]) -> set[i
     return failed
 
 
-@check("feature-emergence:lemma-D.10", grade="exact", target="printed")
+@check(
+    "feature-emergence:lemma-D.10",
+    grade="exact",
+    target="printed",
+    cases="Z_2, Z_2^3, S_3, S_4, S_5, A_5, D_4, D_5: all irreducible representations",
+)
 @pytest.mark.parametrize("name", REAL_TYPE)
 def test_basis_vectors_have_the_four_properties(name):
     """In the field of the matrices; and as many vectors as elements, so that they are a basis."""
@@ -342,7 +372,12 @@ def test_basis_vectors_have_the_four_properties(name):
         assert equal(R[C].sum(axis=0), np.eye(d, dtype=int) * (len(C) * character(R)[C[0]] / d))
 
 
-@check("feature-emergence:lemma-D.10", grade="exact", target="printed")
+@check(
+    "feature-emergence:lemma-D.10",
+    grade="sampled",
+    target="printed",
+    cases="S_3, S_4, D_4, D_5: 30 derandomised Hypothesis draws of rational orthonormal bases each",
+)
 @pytest.mark.parametrize("name", ["S_3", "S_4", "D_4", "D_5"])
 @given(data=st.data())
 def test_four_properties_hold_in_every_rational_orthonormal_basis(name, data):

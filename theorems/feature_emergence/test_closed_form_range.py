@@ -65,7 +65,12 @@ def _table(name: str) -> CharacterTable:
 # ---- the closed form and its range
 
 
-@check("feature-emergence:ext-E2", grade="exact", target="printed")
+@check(
+    "feature-emergence:ext-E2",
+    grade="exact",
+    target="printed",
+    cases="28 groups of the three types, 21 inside the condition and 7 outside, of orders 2 to 720",
+)
 @named
 def test_the_closed_form_is_the_margin_exactly_where_no_condition_sum_is_positive(name: str) -> None:
     """Types R, C, H and mixtures; the game is solved by linear programming and verified, not by the closed form."""
@@ -76,7 +81,12 @@ def test_the_closed_form_is_the_margin_exactly_where_no_condition_sum_is_positiv
     assert gamma == closed if holds else gamma > closed > 0
 
 
-@check("feature-emergence:ext-E2", grade="exact", target="printed")
+@check(
+    "feature-emergence:ext-E2",
+    grade="exact",
+    target="printed",
+    cases="28 groups of the three types, 21 inside the condition and 7 outside, of orders 2 to 720",
+)
 @named
 def test_the_closed_masses_tie_all_classes_and_only_the_closed_class_weights_tie_all_rows(name: str) -> None:
     """Steps 1 and 2; M is square because real characters separate the pairs {C, C^-1}."""
@@ -138,7 +148,7 @@ def _abelian_groups(order: int) -> Iterator[list[int]]:
         yield [factor for factors in choice for factor in factors]
 
 
-@check("feature-emergence:ext-E3", grade="symbolic", target="printed")
+@check("feature-emergence:ext-E3", grade="symbolic", target="printed", supporting=True)
 def test_sums_of_roots_of_unity() -> None:
     """(z - 1) (1 + z + .. + z^(n-1)) = z^n - 1, so that nontrivial n-th roots of unity z have sum_{j=1..n-1} z^j = -1.
 
@@ -152,7 +162,7 @@ def test_sums_of_roots_of_unity() -> None:
     assert sp.simplify(total.subs(z**n, 1) + 1) == 0
 
 
-@check("feature-emergence:ext-E3", grade="symbolic", target="printed")
+@check("feature-emergence:ext-E3", grade="symbolic", target="printed", supporting=True)
 def test_condition_sums_of_the_families() -> None:
     """From the values of the character sums to the condition sums; A, B are sums over all of a set of characters.
 
@@ -185,7 +195,12 @@ def test_condition_sums_of_the_families() -> None:
     assert all(value.is_negative for value in negative)
 
 
-@check("feature-emergence:ext-E3", grade="exact", target="printed")
+@check(
+    "feature-emergence:ext-E3",
+    grade="exact",
+    target="printed",
+    cases="all abelian groups of order 2, ..., 32 and of orders 36, 48, 60, 61",
+)
 def test_abelian_groups(effort: Effort) -> None:
     """Margin and both condition values, exactly in Q(sqrt 2), in all abelian groups of order <= 32 and of four more
     orders; at full effort in all 105 of order <= 63."""
@@ -205,7 +220,7 @@ def test_abelian_groups(effort: Effort) -> None:
     assert count == effort.pick(quick=66, full=105)
 
 
-@check("feature-emergence:ext-E3", grade="exact", target="printed")
+@check("feature-emergence:ext-E3", grade="exact", target="printed", cases="D_n, n = 3, ..., 32")
 def test_dihedral_groups() -> None:
     for n in range(3, 33):
         report = closed_form_report(dihedral_characters(n))
@@ -217,7 +232,7 @@ def test_dihedral_groups() -> None:
         assert list(report.sums) == [*rotations, *[-1] * (1 if n % 2 else 2)]
 
 
-@check("feature-emergence:ext-E3", grade="exact", target="printed")
+@check("feature-emergence:ext-E3", grade="exact", target="printed", cases="Dic_m, m = 2, ..., 16")
 def test_dicyclic_groups() -> None:
     """Orders 8 to 64."""
     for m in range(2, 17):
@@ -230,7 +245,9 @@ def test_dicyclic_groups() -> None:
         assert list(report.sums) == [*powers, at_m, *([-1] if m % 2 else [-1, -1])]
 
 
-@check("feature-emergence:ext-E3", grade="exact", target="printed")
+@check(
+    "feature-emergence:ext-E3", grade="exact", target="printed", cases="Z_n, n = 3, 5, ..., 63; Z_2^k, k = 1, ..., 6"
+)
 def test_formulas_of_theorem_7_7_and_of_elementary_abelian_groups() -> None:
     for n in range(3, 64, 2):
         assert abelian_margin([n]) ** 2 == fmpq(2, 27 * n * (n - 1) ** 2)

@@ -37,7 +37,7 @@ def _indicator(table: np.ndarray) -> np.ndarray:
     return (np.asarray(table)[:, :, None] == np.arange(len(table))).astype(int)
 
 
-@check("feature-emergence:construction-D.4", grade="symbolic", target="corrected")
+@check("feature-emergence:construction-D.4", grade="symbolic", target="corrected", supporting=True)
 def test_a_pair_of_neurons_is_one_entry_of_the_table() -> None:
     """For all n: with x = 1[i = a], y = 1[j = b] in {0, 1} the pair outputs x y 1[k = r(a, b)] at (i, j), k."""
     x, y, z = sp.symbols("x y z")
@@ -46,7 +46,12 @@ def test_a_pair_of_neurons_is_one_entry_of_the_table() -> None:
     assert all(((i + j) ** 2 - (i - j) ** 2) // 4 == (i == j == 1) for i, j in product((0, 1), repeat=2))
 
 
-@check("feature-emergence:construction-D.4", grade="exact", target="corrected")
+@check(
+    "feature-emergence:construction-D.4",
+    grade="sampled",
+    target="corrected",
+    cases="n = 1, ..., 8: 30 derandomised Hypothesis draws of tables, all inputs",
+)
 @given(n=st.integers(1, 8), data=st.data())
 def test_any_table_is_answered_by_twice_its_size(n: int, data: st.DataObject) -> None:
     """f(a, b)[c] = 1[c = r(a, b)] with 2 n^2 neurons, for random tables up to n = 8, on all inputs."""
@@ -58,7 +63,7 @@ def test_any_table_is_answered_by_twice_its_size(n: int, data: st.DataObject) ->
     assert np.all(_outputs(table) == _indicator(table))
 
 
-@check("feature-emergence:construction-D.4", grade="exact", target="corrected")
+@check("feature-emergence:construction-D.4", grade="exact", target="corrected", cases="n = 2: all 16 tables")
 def test_all_tables_of_order_two() -> None:
     """The 16 tables on [2]^2; and a table that differs in one entry is told apart."""
     tables = [np.array(entries).reshape(2, 2) for entries in product((0, 1), repeat=4)]
@@ -69,8 +74,18 @@ def test_all_tables_of_order_two() -> None:
         assert np.any(_outputs(table) != _indicator(other))
 
 
-@check("feature-emergence:construction-D.4", grade="exact", target="corrected")
-@check("feature-emergence:theorem-7.0", grade="exact", target="printed")
+@check(
+    "feature-emergence:construction-D.4",
+    grade="exact",
+    target="corrected",
+    cases="p = 3, 5, 7: every neuron of the network of the addition table",
+)
+@check(
+    "feature-emergence:theorem-7.0",
+    grade="exact",
+    target="printed",
+    cases="p = 3, 5, 7: every neuron of the network of the addition table",
+)
 @pytest.mark.parametrize("p", [3, 5, 7])
 def test_the_spectrum_is_flat(p: int) -> None:
     """Every u, v and w has the same power at every frequency, 0 included: nothing is sparse in Fourier space."""
@@ -83,7 +98,12 @@ def test_the_spectrum_is_flat(p: int) -> None:
 
 
 @check("feature-emergence:construction-D.4", grade="exact", target="corrected", supporting=True)
-@check("feature-emergence:theorem-7.0", grade="exact", target="printed")
+@check(
+    "feature-emergence:theorem-7.0",
+    grade="exact",
+    target="printed",
+    cases="p = 3, 5, 7, 11: all points and wrong labels, weights balanced and as printed",
+)
 @pytest.mark.parametrize("p", [3, 5, 7, 11])
 @pytest.mark.parametrize("balanced", [True, False])
 def test_the_margin_is_positive_and_below_the_maximum(p: int, balanced: bool) -> None:

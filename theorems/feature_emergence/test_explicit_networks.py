@@ -82,7 +82,7 @@ def _width(solution: GameSolution) -> int:
 # The neurons of each type
 
 
-@check(E1, grade="symbolic", target="printed")
+@check(E1, grade="symbolic", target="printed", cases="degree 2, symbolic matrices")
 def test_neurons_of_real_type_add_up_to_the_character() -> None:
     """4 tr(R(a) R(b) R(c)^T) for any matrices, from the rows that the construction makes (d = 2)."""
     A, B, C = (sp.Matrix(2, 2, sp.symbols(f"{name}:4", real=True)) for name in "abc")
@@ -93,7 +93,12 @@ def test_neurons_of_real_type_add_up_to_the_character() -> None:
     assert sp.expand(total - 4 * (A * B * C.T).trace()) == 0
 
 
-@check(E1, grade="symbolic", target="printed")
+@check(
+    E1,
+    grade="symbolic",
+    target="printed",
+    cases="one entry of each matrix, symbolic; the six phases of the construction",
+)
 def test_neurons_of_complex_type_add_up_to_the_character() -> None:
     """The average over x^6 = 1 of (Re xz + Re x^4 z')^2 Re x^5 t is Re(z z' conj t) / 2."""
     z, y, t = ([*sp.symbols(f"{name}:2", real=True)] for name in "zyt")
@@ -110,7 +115,7 @@ def test_neurons_of_complex_type_add_up_to_the_character() -> None:
     assert sp.expand(average - sp.re(sp.expand(product_)) / 2) == 0
 
 
-@check(E1, grade="symbolic", target="printed")
+@check(E1, grade="symbolic", target="printed", cases="one quaternion for each matrix (degree 2), symbolic")
 def test_neurons_of_quaternionic_type_add_up_to_the_character() -> None:
     """4 Re tr(R(a) R(b) R(c)*) over the quaternions, from the rows that the construction makes (e = 1; the sum over
     (i, j, k) is the rest of the matrix product). The right side is computed with 2 x 2 complex matrices.

@@ -38,7 +38,7 @@ EPS = float(np.finfo(float).eps)
 # --- Definition 7.2: homogeneous networks, directional support, norms -------------------------------------------------
 
 
-@check("feature-emergence:definition-7.2", grade="symbolic", target="printed")
+@check("feature-emergence:definition-7.2", grade="symbolic", target="printed", supporting=True)
 def test_neurons_are_homogeneous() -> None:
     """phi(lambda omega) = lambda^nu phi(omega), lambda > 0: nu = 3 for (u_a + v_b)^2 w_c, k + 1 for (u . x)^k w."""
     scale = sp.Symbol("lambda", positive=True)
@@ -82,7 +82,12 @@ def margins_by_definition(
     return result
 
 
-@check("feature-emergence:definition-7.2", grade="exact", target="printed")
+@check(
+    "feature-emergence:definition-7.2",
+    grade="exact",
+    target="printed",
+    cases="two networks of three rational neurons, norms 3, 4, 5 and 1, 6, 8, on all inputs of order 2",
+)
 @pytest.mark.parametrize(("numbers", "factor"), [((3, 4, 5), 6), ((1, 6, 8), 9)])
 def test_norm_and_network_depend_on_masses_only(numbers: tuple[int, ...], factor: int) -> None:
     """Neurons 3, 4, 5 times unit directions: norm L_{2,3} 6, because 27 + 64 + 125 = 216; likewise 1, 6, 8, 9.
@@ -128,7 +133,12 @@ def test_margins_scale_by_the_power_and_ignore_constants(
 # --- Definition 7.3: margins ------------------------------------------------------------------------------------------
 
 
-@check("feature-emergence:definition-7.3", grade="exact", target="printed", supporting=True)
+@check(
+    "feature-emergence:definition-7.3",
+    grade="sampled",
+    target="printed",
+    cases="Z_2, Z_3, Z_4, S_3: 30 derandomised Hypothesis draws of integer networks of up to four neurons each",
+)
 @pytest.mark.parametrize("group", [cyclic(2), cyclic(3), cyclic(4), symmetric(3)], ids=lambda group: group.name)
 @given(data=st.data())
 def test_group_margin_is_the_definition(group: Any, data: st.DataObject) -> None:
@@ -141,7 +151,12 @@ def test_group_margin_is_the_definition(group: Any, data: st.DataObject) -> None
     assert summary.point_maximum == max(g)
 
 
-@check("feature-emergence:definition-7.3", grade="exact", target="printed", supporting=True)
+@check(
+    "feature-emergence:definition-7.3",
+    grade="sampled",
+    target="printed",
+    cases="(n, k) = (1, 1), (2, 2), (3, 2), (4, 3): 30 derandomised Hypothesis draws each, up to four neurons",
+)
 @pytest.mark.parametrize(("n", "support"), [(1, (0,)), (2, (0, 1)), (3, (0, 2)), (4, (0, 1, 3))])
 @given(data=st.data())
 def test_parity_margin_is_the_definition(n: int, support: tuple[int, ...], data: st.DataObject) -> None:
@@ -154,7 +169,7 @@ def test_parity_margin_is_the_definition(n: int, support: tuple[int, ...], data:
     assert (summary.minimum, summary.maximum) == (min(g), max(g))
 
 
-@check("feature-emergence:definition-7.3", grade="exact", target="printed")
+@check("feature-emergence:definition-7.3", grade="exact", target="printed", supporting=True)
 def test_the_margin_is_the_least_expected_margin(effort: Any) -> None:
     """min_D g = min_q E_q g: no distribution is below, the point masses attain it; and h is concave in the masses."""
     positive = 0
@@ -172,7 +187,7 @@ def test_the_margin_is_the_least_expected_margin(effort: Any) -> None:
 # --- Definition 7.3.2: class weights ----------------------------------------------------------------------------------
 
 
-@check("feature-emergence:definition-7.3.2", grade="exact", target="printed")
+@check("feature-emergence:definition-7.3.2", grade="exact", target="printed", supporting=True)
 def test_weighted_margins_lie_above_and_add_up(effort: Any) -> None:
     """g' >= g with equality iff tau lives on largest wrong logits (C.1); E_q g' is additive over the neurons."""
     seen: Counter[bool] = Counter()
@@ -214,7 +229,7 @@ def test_the_excess_of_the_weighted_margin(labels: int) -> None:
 EXPONENTS = [(b, nu) for b in range(1, 9) for nu in range(1, 9) if b != nu]
 
 
-@check("feature-emergence:remark-D.5", grade="exact", target="printed")
+@check("feature-emergence:remark-D.5", grade="exact", target="printed", supporting=True)
 @pytest.mark.parametrize(("b", "nu"), EXPONENTS)
 def test_optimal_norm_profiles(b: int, nu: int) -> None:
     """argmax of sum z_i^nu over z >= 0, sum z_i^b <= 1: one neuron if b < nu, m equal norms if b > nu.
@@ -301,7 +316,12 @@ def weighted_values(certificate: MarginCertificate, hidden: np.ndarray, readout:
     return ((powers * q) @ selection * readout).sum(axis=1)
 
 
-@check("feature-emergence:blueprint-7.3.3", grade="exact", target="printed")
+@check(
+    "feature-emergence:blueprint-7.3.3",
+    grade="exact",
+    target="printed",
+    cases="Z_3, Z_5, parity (3, 2) and (4, 3), S_3, D_4",
+)
 def test_the_blueprint_certifies(certificate: MarginCertificate) -> None:
     """(1) q is uniform; (2) every neuron attains gamma*; (3) all points are on the margin and C.1 holds.
 

@@ -78,8 +78,18 @@ HOLDING = ["S3", "S4", "S5", "Z2^3", *(f"D{n}" for n in range(3, 21))]
 FAILING = ["A5", "S6", "S7", "D4xS3", "S5xZ2", "S4xS3"]
 
 
-@check("feature-emergence:lemma-D.14", grade="exact", target="corrected")
-@check("feature-emergence:theorem-7.9", grade="exact", target="corrected")
+@check(
+    "feature-emergence:lemma-D.14",
+    grade="exact",
+    target="corrected",
+    cases="S_3, S_4, S_5, Z_2^3, D_3, ..., D_20 inside the condition; A_5, S_6, S_7, D_4xS_3, S_5xZ_2, S_4xS_3 outside",
+)
+@check(
+    "feature-emergence:theorem-7.9",
+    grade="exact",
+    target="corrected",
+    cases="S_3, S_4, S_5, Z_2^3, D_3, ..., D_20 inside the condition; A_5, S_6, S_7, D_4xS_3, S_5xZ_2, S_4xS_3 outside",
+)
 @pytest.mark.parametrize("name", [*HOLDING, *FAILING])
 def test_equalising_weights(name: str) -> None:
     """t_C = -|C| COND(C)/S: sum 1, every kappa_R = n/S, and positive exactly when COND < 0 throughout."""
@@ -159,7 +169,7 @@ def test_printed_normalisations_of_the_proof() -> None:
 # ---- the range of the condition
 
 
-@check("feature-emergence:claim-7.6-Sk", grade="exact", target="printed")
+@check("feature-emergence:claim-7.6-Sk", grade="exact", target="printed", cases="S_3, S_4, S_5: all classes")
 @check("feature-emergence:theorem-7.9", grade="exact", target="corrected", supporting=True)
 def test_condition_holds_for_symmetric_groups_up_to_five() -> None:
     """S_3, S_4, S_5: negative on every class; closest to 0 are 5-cycles, 6 sqrt 6 - 15 = -0.303; odd ones have -1."""
@@ -172,7 +182,7 @@ def test_condition_holds_for_symmetric_groups_up_to_five() -> None:
     assert values["2^1 1^3"] == values["3^1 2^1"] == values["4^1 1^1"] == -1
 
 
-@check("feature-emergence:claim-7.6-Sk", grade="exact", target="printed")
+@check("feature-emergence:claim-7.6-Sk", grade="exact", target="printed", cases="S_6, ..., S_10")
 @pytest.mark.parametrize("k", [6, 7, 8, 9, 10])
 def test_condition_fails_beyond_five(k: int) -> None:
     """S_6: +11 on 5-cycles and +10.2786 on the even class of order 4; S_7 to S_10 have positive classes as well."""
@@ -200,7 +210,7 @@ def test_condition_is_not_inherited_by_products(name: str) -> None:
     assert solve_table(game.table).gamma > closed_form_margin(game)
 
 
-@check("feature-emergence:claim-7.6-Sk", grade="exact", target="printed")
+@check("feature-emergence:claim-7.6-Sk", grade="exact", target="printed", cases="A_5, D_4xS_3, S_7")
 @pytest.mark.parametrize("name", ["A5", "D4xS3", "S7"])
 def test_other_groups_use_a_part_of_the_table(name: str) -> None:
     """In these groups some class is off the margin and some representation is absent, in every optimum.
@@ -241,8 +251,8 @@ def _verified_sub_table(game: MarginGame, rows: list[int], columns: list[int]) -
     return verify(game, value, eps, t)
 
 
-@check("feature-emergence:theorem-D.9.2", grade="exact", target="corrected")
-@check("feature-emergence:claim-7.6-Sk", grade="exact", target="printed")
+@check("feature-emergence:theorem-D.9.2", grade="exact", target="corrected", cases="A_5")
+@check("feature-emergence:claim-7.6-Sk", grade="exact", target="printed", cases="A_5")
 def test_sub_table_of_a5() -> None:
     """A_5: representations {3, 3', 4}, classes {3-cycles, both 5-cycle classes}; gamma* = (3 sqrt 3 - 2)/(3312 sqrt 5).
 
@@ -272,7 +282,12 @@ def test_sub_table_of_a5() -> None:
     assert game.class_payoffs(eps)[involutions] == value * fmpq(4, 3)
 
 
-@check("feature-emergence:theorem-D.9.2", grade="exact", target="corrected")
+@check(
+    "feature-emergence:theorem-D.9.2",
+    grade="exact",
+    target="corrected",
+    cases="S_3, S_5, D_4, D_7, Z_2^3 with the whole table, D_4xS_3 with a sub-table",
+)
 @pytest.mark.parametrize("name", ["S3", "S5", "D4", "D7", "Z2^3", "D4xS3"])
 def test_sub_tables_certify(name: str) -> None:
     """The conditions on the square systems imply optimality: `verify` checks both players' inequalities exactly.
@@ -297,7 +312,7 @@ def test_sub_tables_certify(name: str) -> None:
         assert solution.gamma == closed_form_margin(game)
 
 
-@check("feature-emergence:theorem-D.9.2", grade="symbolic", target="corrected")
+@check("feature-emergence:theorem-D.9.2", grade="symbolic", target="corrected", supporting=True)
 def test_masses_and_coefficients() -> None:
     """Total mass eps_R gives 2 (3n)^(-3/2) z_R chi_R with z_R = eps_R d^(-3/2): the norm constraint on the coefficients
     is sum z_R d^(3/2) = 1.

@@ -76,8 +76,18 @@ def _output(u: np.ndarray, v: np.ndarray, w: np.ndarray) -> np.ndarray:
 # ---- lemma D.15
 
 
-@check("feature-emergence:lemma-D.15", grade="exact", target="corrected")
-@check("feature-emergence:theorem-7.9", grade="exact", target="corrected")
+@check(
+    "feature-emergence:lemma-D.15",
+    grade="exact",
+    target="corrected",
+    cases="S_3, D_4, D_5, Z_2^3, S_4: every representation, all triples",
+)
+@check(
+    "feature-emergence:theorem-7.9",
+    grade="exact",
+    target="corrected",
+    cases="S_3, D_4, D_5, Z_2^3, S_4: every representation, all triples",
+)
 @exact_groups
 def test_character_network(group: FiniteGroup) -> None:
     """Each pair gives 4 R_ij(a) R_jk(b) R_ik(c); the d^3 pairs give 4 chi_R(a b c^-1) at all triples (times s^3).
@@ -104,7 +114,7 @@ def test_character_network(group: FiniteGroup) -> None:
         assert np.all(total == 4 * _characters_of_quotients(R))
 
 
-@check("feature-emergence:lemma-D.15", grade="symbolic", target="corrected")
+@check("feature-emergence:lemma-D.15", grade="symbolic", target="corrected", supporting=True)
 def test_pair_of_neurons() -> None:
     """(x + y)^2 z + (x - y)^2 (-z) = 4 x y z, and d^3 pairs of unit neurons have s^3 = (d/(3n))^(3/2)."""
     x, y, z, d, n = sp.symbols("x y z d n", positive=True)
@@ -161,7 +171,7 @@ def test_printed_index_of_gamma() -> None:
 # ---- lemma D.16
 
 
-@check("feature-emergence:lemma-D.16", grade="symbolic", target="corrected")
+@check("feature-emergence:lemma-D.16", grade="symbolic", target="corrected", supporting=True)
 def test_the_two_conventions_agree() -> None:
     """Unit neurons scaled by d^(-1/6)/Delta and coefficients 1/sqrt(3n) scaled by d^(1/3)/Delta are the same weights.
 
@@ -178,7 +188,9 @@ def test_the_two_conventions_agree() -> None:
     assert sp.simplify(4 * printed**3 - 4 * (3 * n) ** sp.Rational(-3, 2) * d / Delta**3) == 0
 
 
-@check("feature-emergence:lemma-D.16", grade="exact", target="corrected")
+@check(
+    "feature-emergence:lemma-D.16", grade="exact", target="corrected", cases="S_3, D_4, D_5, Z_2^3, S_4: all triples"
+)
 @exact_groups
 def test_all_wrong_labels_tie(group: FiniteGroup) -> None:
     """sum_(R != 1) d chi_R = -1 off e; the network's wrong logits are all -4 (3n)^(-3/2)/Delta^3, Delta^3 = 2 S.
@@ -266,7 +278,12 @@ def test_printed_output_on_wrong_labels() -> None:
 # ---- theorem 7.9
 
 
-@check("feature-emergence:theorem-7.9", grade="exact", target="corrected")
+@check(
+    "feature-emergence:theorem-7.9",
+    grade="exact",
+    target="corrected",
+    cases="S_3, D_4, D_5, Z_2^3, S_4: all points and wrong labels",
+)
 @exact_groups
 def test_maximum_margin(group: FiniteGroup) -> None:
     """The certificate is accepted, its value is the printed formula, and all n^2 (n-1) wrong labels are on the margin.
@@ -288,7 +305,7 @@ def test_maximum_margin(group: FiniteGroup) -> None:
     assert certificate.gamma > 0
 
 
-@check("feature-emergence:theorem-7.9", grade="exact", target="corrected")
+@check("feature-emergence:theorem-7.9", grade="exact", target="corrected", cases="S_3, D_4, D_5, Z_2^3, S_4")
 @exact_groups
 def test_every_class_and_every_representation_is_tight(group: FiniteGroup) -> None:
     """Conclusion 2 needs tau > 0 on every wrong label (then lemma 7.6 makes all wrong logits equal), conclusion 1 that
@@ -306,7 +323,7 @@ def test_every_class_and_every_representation_is_tight(group: FiniteGroup) -> No
     assert all(sp.simplify(first - second) == 0 for first, second in zip(shares, expected, strict=True))
 
 
-@check("feature-emergence:theorem-7.9", grade="exact", target="corrected")
+@check("feature-emergence:theorem-7.9", grade="exact", target="corrected", cases="S_5, from its character table")
 def test_maximum_margin_of_s5_by_characters() -> None:
     """S_5, order 120, degrees 1, 4, 4, 5, 5, 6: the closed-form pair is verified exactly, with positive entries."""
     game = MarginGame(symmetric_characters(5))

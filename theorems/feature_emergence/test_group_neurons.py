@@ -48,9 +48,24 @@ large_groups = pytest.mark.parametrize("group", LARGE.values(), ids=LARGE)
 # ---- lemmas D.11 and D.12: coordinates
 
 
-@check("feature-emergence:lemma-D.11", grade="exact", target="corrected")
-@check("feature-emergence:lemma-D.13", grade="exact", target="corrected")
-@check("feature-emergence:theorem-7.9", grade="exact", target="corrected")
+@check(
+    "feature-emergence:lemma-D.11",
+    grade="exact",
+    target="corrected",
+    cases="S_3, D_4, D_5, Z_2^3, S_4: all neurons (full tensors), every class",
+)
+@check(
+    "feature-emergence:lemma-D.13",
+    grade="exact",
+    target="corrected",
+    cases="S_3, D_4, D_5, Z_2^3, S_4: all neurons (full tensors), every class",
+)
+@check(
+    "feature-emergence:theorem-7.9",
+    grade="exact",
+    target="corrected",
+    cases="S_3, D_4, D_5, Z_2^3, S_4: all neurons (full tensors), every class",
+)
 @exact_groups
 def test_cross_term_has_blocks(group: FiniteGroup) -> None:
     """sum_(c in C) E u(a) v(b) w(abc) = sum_R |C| chi_R(C)/d . tr(alpha beta gamma^T)/d^2 for all u, v, w, every C.
@@ -75,7 +90,12 @@ def test_cross_term_has_blocks(group: FiniteGroup) -> None:
         assert np.all(tensor == expected)
 
 
-@check("feature-emergence:lemma-D.11", grade="exact", target="corrected")
+@check(
+    "feature-emergence:lemma-D.11",
+    grade="exact",
+    target="corrected",
+    cases="S_3, D_4, D_5, Z_2^3, S_4; the value for one integer neuron (seed n) of each group of order at most 10",
+)
 @exact_groups
 def test_squares_cancel_and_the_cross_term_counts_twice(group: FiniteGroup) -> None:
     """E u(a)^2 w(abc) = mean(u^2) mean(w) whatever c is: for all a, c the product abc runs once through the group.
@@ -149,8 +169,10 @@ def test_lemma_D11_on_larger_groups(group: FiniteGroup) -> None:
         assert abs(value - formula) <= margin_rounding(group.order) + 50 * EPS
 
 
-@check("feature-emergence:lemma-D.12", grade="exact", target="printed")
-@check("feature-emergence:lemma-D.13", grade="exact", target="corrected")
+@check("feature-emergence:lemma-D.12", grade="exact", target="printed", cases="S_3, D_4, D_5, Z_2^3, S_4: all neurons")
+@check(
+    "feature-emergence:lemma-D.13", grade="exact", target="corrected", cases="S_3, D_4, D_5, Z_2^3, S_4: all neurons"
+)
 @exact_groups
 def test_norm_identity(group: FiniteGroup) -> None:
     """The basis is orthogonal with squared lengths n/d, and it has n members: Parseval's identity."""
@@ -198,7 +220,9 @@ def _uniform_kappas(irreps: tuple[Representation, ...]) -> dict[str, Any]:
     return kappas
 
 
-@check("feature-emergence:remark-D.9-uniform", grade="exact", target="corrected")
+@check(
+    "feature-emergence:remark-D.9-uniform", grade="exact", target="corrected", cases="S_3, D_4, D_5, Z_2^3, S_4, A_5"
+)
 @pytest.mark.parametrize("group", [*GROUPS.values(), alternating(5)], ids=[*GROUPS, "A_5"])
 def test_uniform_weights_select_the_smallest_degrees(group: FiniteGroup) -> None:
     """tau = 1/(n-1): kappa_R = d^(-1/2) n/(n-1), largest exactly for the nontrivial irreps of smallest degree."""
@@ -277,7 +301,12 @@ def _indicator(group: FiniteGroup) -> np.ndarray:
     return values[(group.table[:, :, None] == np.arange(group.order)).astype(int)]
 
 
-@check("feature-emergence:lemma-D.9.1", grade="exact", target="corrected")
+@check(
+    "feature-emergence:lemma-D.9.1",
+    grade="exact",
+    target="corrected",
+    cases="S_3, D_4, D_5, Z_2^3, S_4: all coefficients",
+)
 @exact_groups
 def test_transform_of_the_margin(group: FiniteGroup) -> None:
     """1[ab = c] has the coefficient n^2/d^2 at ((l1, m), (m, l2), (l1, l2)) of each R, and 0 everywhere else."""
@@ -304,7 +333,12 @@ def test_the_exchanged_indices_do_not_occur() -> None:
         assert coefficients[second, first, label] == 0
 
 
-@check("feature-emergence:lemma-D.9.1", grade="exact", target="corrected")
+@check(
+    "feature-emergence:lemma-D.9.1",
+    grade="exact",
+    target="corrected",
+    cases="S_3, D_4: one neuron x, y, z for each representation",
+)
 @pytest.mark.parametrize("group", [symmetric(3), dihedral(4)], ids=["S_3", "D_4"])
 def test_a_neuron_of_one_irrep_stays_in_it(group: FiniteGroup) -> None:
     """u, v, w in R: the transform of (u(a) + v(b))^2 w(c) vanishes unless j or k is trivial or j, k, l all are in R.
@@ -329,8 +363,8 @@ def test_a_neuron_of_one_irrep_stays_in_it(group: FiniteGroup) -> None:
         assert total == 2 * d * sqrt_rational(d) * fmpq(n, d) ** 3 > 0
 
 
-@check("feature-emergence:lemma-D.9.1", grade="symbolic", target="corrected")
-@check("feature-emergence:theorem-7.9", grade="symbolic", target="corrected")
+@check("feature-emergence:lemma-D.9.1", grade="symbolic", target="corrected", supporting=True)
+@check("feature-emergence:theorem-7.9", grade="symbolic", target="corrected", supporting=True)
 def test_mass_of_every_representation() -> None:
     """Conclusion 2, sharpened: a max-margin network has total mass exactly d^(5/2)/S > 0 in R.
 
@@ -345,7 +379,12 @@ def test_mass_of_every_representation() -> None:
     assert sp.simplify(solution - d ** sp.Rational(5, 2) / S) == 0
 
 
-@check("feature-emergence:lemma-D.9.1", grade="exact", target="corrected")
+@check(
+    "feature-emergence:lemma-D.9.1",
+    grade="exact",
+    target="corrected",
+    cases="S_3, D_4: the explicit network on all triples",
+)
 @check("feature-emergence:theorem-7.9", grade="exact", target="corrected", supporting=True)
 @pytest.mark.parametrize("group", [symmetric(3), dihedral(4)], ids=["S_3", "D_4"])
 def test_the_explicit_network_uses_every_representation(group: FiniteGroup) -> None:

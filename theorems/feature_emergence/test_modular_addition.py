@@ -81,8 +81,18 @@ def _rounding_of_average(n: int) -> float:
 # ---- the theorem
 
 
-@check("feature-emergence:theorem-7.7", grade="exact", target="printed")
-@check("feature-emergence:theorem-7.0", grade="exact", target="printed")
+@check(
+    "feature-emergence:theorem-7.7",
+    grade="exact",
+    target="printed",
+    cases="n = 3, 5, ..., 13; 6 and 8 neurons for each frequency, all points and labels",
+)
+@check(
+    "feature-emergence:theorem-7.0",
+    grade="exact",
+    target="printed",
+    cases="n = 3, 5, ..., 13; 6 and 8 neurons for each frequency, all points and labels",
+)
 @pytest.mark.parametrize("n", MODULI)
 @pytest.mark.parametrize("per_frequency", [8, 6])
 def test_network_and_class_weights_certify_each_other(n: int, per_frequency: int) -> None:
@@ -154,7 +164,12 @@ def _expected_margin(u: np.ndarray, v: np.ndarray, w: np.ndarray) -> Any:
 # ---- construction D.6.2
 
 
-@check("feature-emergence:construction-D.6.2", grade="exact", target="corrected")
+@check(
+    "feature-emergence:construction-D.6.2",
+    grade="exact",
+    target="corrected",
+    cases="p = 3, 5, ..., 17: all points and labels",
+)
 @pytest.mark.parametrize("p", [*MODULI, 15, 17])
 def test_outputs_of_the_printed_network(p: int) -> None:
     """With cosines of amplitude 1 the 4(p-1) neurons give 2(p-1) at the correct label and -2 at all others; so
@@ -181,7 +196,12 @@ def test_wrong_labels_are_not_zero(p: int) -> None:
         assert value == fmpq(-1, 2)
 
 
-@check("feature-emergence:construction-D.6.2", grade="symbolic", target="corrected")
+@check(
+    "feature-emergence:construction-D.6.2",
+    grade="symbolic",
+    target="corrected",
+    cases="the eight phase triples of the construction, all angles symbolic",
+)
 def test_each_pair_of_neurons_is_one_product() -> None:
     """cos(A + B - C) = ccc - ssc + scs + css, and each printed pair of phases gives 4 times one of the terms."""
     A, B, C = sp.symbols("A B C", real=True)

@@ -45,7 +45,7 @@ MIXED = ("Z5", "Z6", "Q8", "A4", "Dic3", "C7:C3", "SL(2,3)")
 # ---- the block form
 
 
-@check("feature-emergence:ext-E7", grade="exact", target="printed")
+@check("feature-emergence:ext-E7", grade="exact", target="printed", cases="Z_3, Z_5, A_4, Q_8, S_3, D_4: every class")
 @pytest.mark.parametrize("name", ["Z_3", "Z_5", "A_4", "Q_8", "S_3", "D_4"])
 def test_expected_margin_is_a_sum_over_representations(name: str) -> None:
     """delta_e - tau = (1/n) sum_R k_R d chi_R for the uniform tau of each class with its inverse: linear in tau, this
@@ -73,7 +73,9 @@ def test_expected_margin_is_a_sum_over_representations(name: str) -> None:
         assert chi[group.identity] == R.shape[1]
 
 
-@check("feature-emergence:ext-E7", grade="exact", target="printed")
+@check(
+    "feature-emergence:ext-E7", grade="exact", target="printed", cases="Z_3, A_4, Q_8: one integer neuron each (seed 7)"
+)
 @pytest.mark.parametrize("name", ["Z_3", "A_4", "Q_8"])
 def test_block_form_of_a_neuron_and_parseval(name: str) -> None:
     """A neuron with integer entries: E psi' by its definition is 2 n^(-3) sum k_R d tr(U V W*), and Parseval."""
@@ -97,7 +99,7 @@ def test_block_form_of_a_neuron_and_parseval(name: str) -> None:
 # ---- the inequalities
 
 
-@check("feature-emergence:ext-E7", grade="symbolic", target="printed")
+@check("feature-emergence:ext-E7", grade="symbolic", target="printed", supporting=True)
 def test_products_and_traces_of_complex_matrices_are_bounded() -> None:
     """||x||^2 ||y||^2 - |sum x_l y_l|^2 = sum_(l < m) |x_l conj(y_m) - x_m conj(y_l)|^2 for complex x, y.
 
@@ -120,7 +122,7 @@ def _modulus(z: sp.Expr) -> sp.Expr:
     return sp.expand(sp.expand(z) * sp.expand(sp.conjugate(sp.expand(z))))
 
 
-@check("feature-emergence:ext-E7", grade="symbolic", target="printed")
+@check("feature-emergence:ext-E7", grade="symbolic", target="printed", supporting=True)
 def test_products_of_quaternionic_matrices_are_bounded_twice_as_sharply() -> None:
     """For x, y in H^e: |x|^2 (|x|^2 |y|^2 - |sum x_l y_l|^2) = | |x|^2 y - L^T L y |^2, L y = sum x_l y_l on R^(4e).
 
@@ -141,7 +143,7 @@ def test_products_of_quaternionic_matrices_are_bounded_twice_as_sharply() -> Non
     assert sp.expand(sum(_modulus(entry) for entry in matrix) - 2 * sum(x**2 for x in q)) == 0
 
 
-@check("feature-emergence:ext-E7", grade="exact", target="printed")
+@check("feature-emergence:ext-E7", grade="exact", target="printed", supporting=True)
 @pytest.mark.parametrize("name", ["Q_8"])
 def test_real_functions_have_quaternionic_coefficients(name: str) -> None:
     """R(g) = [[z, w], [-conj w, conj z]] for all g, so that U = sum u(g) R(g) has this form for every real u."""
@@ -174,7 +176,7 @@ def test_quaternionic_representations_halve_products(name: str) -> None:
     assert found
 
 
-@check("feature-emergence:ext-E7", grade="symbolic", target="printed")
+@check("feature-emergence:ext-E7", grade="symbolic", target="printed", supporting=True)
 def test_value_of_the_bound_by_type() -> None:
     """A = B = C = eps/3 of the energy (d/n)(||U||^2 + ..) of a row; the bound is 2 (3n)^(-3/2) eps^(3/2) kappa_R.
 

@@ -180,7 +180,12 @@ def _seeds(effort: Effort) -> tuple[int, ...]:
     return effort.pick(quick=(0,), full=(0, 1, 2, 3, 4))
 
 
-@check("feature-emergence:experiment-D.2.2", grade="sampled", target="corrected")
+@check(
+    "feature-emergence:experiment-D.2.2",
+    grade="sampled",
+    target="corrected",
+    cases="one seed (0) of the protocol with initial scale 0.3; full effort: five seeds",
+)
 def test_training_reaches_the_maximum_margin(effort: Effort, record_property: Callable[[str, object], None]) -> None:
     """The normalised margin climbs to gamma* and the objective falls to its proved minimum, never beyond.
 
@@ -200,7 +205,12 @@ def test_training_reaches_the_maximum_margin(effort: Effort, record_property: Ca
         assert smallest * (1 - 1e-10) <= run.objective <= smallest * (1 + PERCENT)
 
 
-@check("feature-emergence:experiment-D.2.2", grade="sampled", target="corrected")
+@check(
+    "feature-emergence:experiment-D.2.2",
+    grade="sampled",
+    target="corrected",
+    cases="one seed (0) of the protocol with initial scale 0.3; full effort: five seeds",
+)
 def test_trained_neurons_have_the_predicted_structure(effort: Effort) -> None:
     """The neurons of highest norm: supported on S, equal magnitudes |u_j| = ||w||, w in the span of b, right sign.
 

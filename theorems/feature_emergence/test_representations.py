@@ -94,7 +94,12 @@ def test_Q_8_has_real_characters_but_its_real_matrix_entries_are_no_basis():
     assert any(products[i, j] != 0 for i, j in combinations(range(20), 2))
 
 
-@check("feature-emergence:definition-7.6.1", grade="exact", target="corrected")
+@check(
+    "feature-emergence:definition-7.6.1",
+    grade="exact",
+    target="corrected",
+    cases="Z_2, Z_2^3, S_3, S_4, S_5, A_5, D_4, D_5: all irreducible representations",
+)
 @pytest.mark.parametrize("name", REAL_TYPE)
 def test_indicator_one_gives_as_many_real_irreps_as_classes_and_a_basis(name):
     """With every indicator +1: K real irreps for K classes, n orthogonal vectors of entries, and no further irreps.
@@ -120,7 +125,12 @@ def test_indicator_one_gives_as_many_real_irreps_as_classes_and_a_basis(name):
     assert all(products[i, i] > 0 for i in range(group.order))
 
 
-@check("feature-emergence:definition-7.6.1", grade="exact", target="corrected")
+@check(
+    "feature-emergence:definition-7.6.1",
+    grade="exact",
+    target="corrected",
+    cases="Z_2, Z_2^3, S_3, S_4, S_5, A_5, D_4, D_5: all irreducible representations",
+)
 @pytest.mark.parametrize("name", REAL_TYPE)
 def test_character_logits_are_maximal_at_the_product(name):
     """tr(R(a) R(b) R(c^-1)) <= d with equality at c = ab; since R(a) R(b) = R(ab), all pairs (ab, c) are looked at.
@@ -143,7 +153,12 @@ def test_character_logits_are_maximal_at_the_product(name):
 # ---- definitions D.1 and D.3
 
 
-@check("feature-emergence:definition-D.1", grade="exact", target="printed")
+@check(
+    "feature-emergence:definition-D.1",
+    grade="exact",
+    target="printed",
+    cases="Z_2, Z_2^3, S_3, S_4, S_5, A_5, D_4, D_5, Z_3, Z_5, A_4, Q_8: all irreducible representations",
+)
 @pytest.mark.parametrize("name", ALL)
 def test_matrices_are_homomorphisms_into_GL(name):
     group, matrices = irreps(name).group, irreps(name).matrices
@@ -166,7 +181,12 @@ def test_maps_that_are_no_representations_are_told_apart(name):
     assert not is_homomorphism_into_GL(group, moved)
 
 
-@check("feature-emergence:definition-D.3", grade="exact", target="printed")
+@check(
+    "feature-emergence:definition-D.3",
+    grade="exact",
+    target="printed",
+    cases="Z_2, Z_2^3, S_3, S_4, S_5, A_5, D_4, D_5, Z_3, Z_5, A_4, Q_8: all irreducible representations",
+)
 @pytest.mark.parametrize("name", ALL)
 def test_irreducible_means_character_norm_one(name):
     """No invariant subspace (Burnside's criterion, without characters) and <chi, chi> = 1 single out the same ones."""
@@ -181,7 +201,9 @@ def test_irreducible_means_character_norm_one(name):
         assert inner(character(both), character(both)) == 2
 
 
-@check("feature-emergence:definition-D.3", grade="exact", target="printed")
+@check(
+    "feature-emergence:definition-D.3", grade="exact", target="printed", cases="S_3, S_4, A_4 on points; S_4 on pairs"
+)
 @pytest.mark.parametrize(("name", "size"), [("S_3", 1), ("S_4", 1), ("S_4", 2), ("A_4", 1)])
 def test_permutation_representations_have_an_invariant_line(name, size):
     group = irreps(name).group
@@ -260,7 +282,12 @@ def is_orthogonal(R: fmpq_mat, B: fmpq_mat) -> bool:
     return R.transpose() * B * R == B
 
 
-@check("feature-emergence:theorem-D.2", grade="exact", target="printed")
+@check(
+    "feature-emergence:theorem-D.2",
+    grade="sampled",
+    target="printed",
+    cases="rational representations of Z_3, Q_8, S_3, S_4: 30 derandomised Hypothesis draws of bases each",
+)
 @pytest.mark.parametrize("name", ["Z_3", "Q_8 on R^4", "S_3", "S_4"])
 @given(data=st.data())
 def test_the_averaged_form_is_an_invariant_scalar_product(name, data):
@@ -278,7 +305,12 @@ def test_the_averaged_form_is_an_invariant_scalar_product(name, data):
     assert all(is_orthogonal(R, B) for R in matrices)
 
 
-@check("feature-emergence:theorem-D.2", grade="exact", target="printed")
+@check(
+    "feature-emergence:theorem-D.2",
+    grade="exact",
+    target="printed",
+    cases="one skewed sum of two representations of each of Z_3, Z_5, A_4, Q_8",
+)
 @pytest.mark.parametrize("name", COMPLEX)
 def test_the_averaged_hermitian_form_is_an_invariant_scalar_product(name):
     """B = (1/n) sum R^* R for the sum of two complex irreps in a basis that mixes and skews them."""
@@ -352,7 +384,12 @@ def independent_columns(M: np.ndarray) -> list[int]:
     return [k for k in range(M.shape[1]) if ranks[k + 1] > ranks[k]]
 
 
-@check("feature-emergence:theorem-D.4", grade="exact", target="printed")
+@check(
+    "feature-emergence:theorem-D.4",
+    grade="exact",
+    target="printed",
+    cases="nine reducible representations of S_3, S_4, D_4, Q_8, A_4, Z_5",
+)
 @pytest.mark.parametrize("case", REDUCIBLE)
 def test_a_basis_splits_the_representation_into_irreducible_blocks(case):
     """T = (p_a v) over R, a basis of vectors v of the image of p_1, and a = 1..d: V(g) T = T diag(R(g), ..) exactly."""
@@ -377,7 +414,12 @@ def test_a_basis_splits_the_representation_into_irreducible_blocks(case):
     assert len(blocks) > 1
 
 
-@check("feature-emergence:theorem-D.4", grade="exact", target="printed")
+@check(
+    "feature-emergence:theorem-D.4",
+    grade="exact",
+    target="printed",
+    cases="nine reducible representations of S_3, S_4, D_4, Q_8, A_4, Z_5",
+)
 @pytest.mark.parametrize("case", REDUCIBLE)
 def test_isotypic_projectors_resolve_the_identity(case):
     """P_R = (d/n) sum_g conj(chi_R(g)) V(g): commuting projectors of trace d m_R that add up to 1."""
@@ -420,7 +462,12 @@ def test_an_infinite_group_need_not_be_reducible_completely():
 # ---- theorem D.5: sum of squares
 
 
-@check("feature-emergence:theorem-D.5", grade="exact", target="printed")
+@check(
+    "feature-emergence:theorem-D.5",
+    grade="exact",
+    target="printed",
+    cases="Z_2, Z_2^3, S_3, S_4, S_5, A_5, D_4, D_5, Z_3, Z_5, A_4, Q_8: all irreducible representations",
+)
 @pytest.mark.parametrize("name", ALL)
 def test_squares_of_the_degrees_add_up_to_the_order(name):
     """The irreps are irreducible and inequivalent, and as many as the classes, so these are all: then n = sum d^2.
@@ -434,7 +481,7 @@ def test_squares_of_the_degrees_add_up_to_the_order(name):
     assert sum(R.shape[1] ** 2 for R in matrices) == group.order
 
 
-@check("feature-emergence:theorem-D.5", grade="exact", target="printed")
+@check("feature-emergence:theorem-D.5", grade="exact", target="printed", cases="S_2, ..., S_8")
 def test_squares_of_the_numbers_of_standard_tableaux_add_up_to_the_factorial():
     """S_n: degrees are numbers of standard tableaux (counted by listing them), classes are partitions."""
     for n in range(2, 9):

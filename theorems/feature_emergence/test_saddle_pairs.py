@@ -43,7 +43,7 @@ HALF = fmpq(1, 2)
 # --- Lemma 7.2 --------------------------------------------------------------------------------------------
 
 
-@check("feature-emergence:lemma-7.2", grade="exact", target="printed")
+@check("feature-emergence:lemma-7.2", grade="exact", target="printed", supporting=True)
 @pytest.mark.parametrize("labels", [2, 3])
 def test_every_saddle_pair_is_a_max_margin_network(labels: int, effort: Any) -> None:
     """All pairs on a grid that satisfy (7.1) and (7.2) attain gamma*; neither condition alone suffices."""
@@ -121,7 +121,7 @@ def assert_maximisers_are_combinations_of_optimal_neurons(
 ALL_CASES = ("excluded", "maximiser, Gamma > 0", "maximiser, Gamma = 0")
 
 
-@check("feature-emergence:lemma-7.3", grade="exact", target="printed")
+@check("feature-emergence:lemma-7.3", grade="exact", target="printed", supporting=True)
 def test_binary_maximisers_are_combinations_of_optimal_neurons(effort: Any) -> None:
     """Both bullets for all q and networks of a grid; also when no neuron is useful (Gamma = 0)."""
     seen: Counter[str] = Counter()
@@ -132,7 +132,7 @@ def test_binary_maximisers_are_combinations_of_optimal_neurons(effort: Any) -> N
     assert all(seen[case] for case in ALL_CASES), seen
 
 
-@check("feature-emergence:lemma-7.5", grade="exact", target="printed")
+@check("feature-emergence:lemma-7.5", grade="exact", target="printed", supporting=True)
 def test_multiclass_maximisers_are_combinations_of_optimal_neurons(effort: Any) -> None:
     """Both bullets for all q, tau and networks of a grid."""
     seen: Counter[str] = Counter()
@@ -250,7 +250,7 @@ def test_a_continuum_of_optimal_neurons() -> None:
 # --- Lemma 7.4 --------------------------------------------------------------------------------------------
 
 
-@check("feature-emergence:lemma-7.4", grade="exact", target="printed")
+@check("feature-emergence:lemma-7.4", grade="exact", target="printed", supporting=True)
 def test_all_binary_max_margin_networks(effort: Any) -> None:
     """Every max-margin network uses optimal neurons only and has all of supp(q*) on the margin.
 
@@ -320,7 +320,7 @@ def assert_description_of_all_max_margin_networks(game: FiniteGame, seen: Counte
             seen["deficit"] += deficit > 0
 
 
-@check("feature-emergence:lemma-7.6", grade="exact", target="corrected")
+@check("feature-emergence:lemma-7.6", grade="exact", target="corrected", supporting=True)
 def test_premises_imply_maximum_margin(effort: Any) -> None:
     """(a): all (theta, q, tau) on a grid that satisfy (7.1), (7.3) and C.1 attain gamma*; C.1 is needed."""
     seen: Counter[str] = Counter()
@@ -344,7 +344,7 @@ def test_premises_imply_maximum_margin(effort: Any) -> None:
     assert seen["without C.1 not optimal"]
 
 
-@check("feature-emergence:lemma-7.6", grade="exact", target="corrected")
+@check("feature-emergence:lemma-7.6", grade="exact", target="corrected", supporting=True)
 def test_all_multiclass_max_margin_networks(effort: Any) -> None:
     """(b), (c), (d) for all max-margin networks of the games with two neurons, two points, three labels."""
     seen: Counter[str] = Counter()
