@@ -26,7 +26,7 @@ from flint import fmpq
 from certificates.characters.families import symmetric_characters
 from certificates.game.equalising import equalising_class_weights, equalising_masses
 from certificates.game.margin_game import MarginGame, verify
-from constructions.groups.real_type import group_network, weights_with_scaling
+from constructions.groups.real_type import group_network, real_type_neurons, weights_with_scaling
 from constructions.networks.homogeneous import HomogeneousNetwork
 from constructions.networks.inputs import group_blocks, group_inputs
 from constructions.representations.orthogonal import Representation, real_irreps
@@ -34,7 +34,14 @@ from numerics.exact.cyclotomic.numbers import exact_matmul, rational, sqrt_ratio
 from numerics.groups.tables import FiniteGroup, dihedral, symmetric
 from numerics.margins.evaluation import group_margins
 from theorems.evidence import check, counterexample
-from theorems.feature_emergence.group_coordinates import EPS, GROUPS, certificate_of, coordinates_of, irreps_of
+from theorems.feature_emergence.group_coordinates import (
+    EPS,
+    GROUPS,
+    certificate_of,
+    coordinates_of,
+    equalising_weights,
+    irreps_of,
+)
 
 DEGREES = {"S_3": (1, 2), "D_4": (1, 1, 1, 2), "D_5": (1, 2, 2), "Z_2^3": (1,) * 7, "S_4": (1, 2, 3, 3)}
 """Degrees of the nontrivial irreducible representations, written down from the literature."""
@@ -97,6 +104,8 @@ def test_character_network(group: FiniteGroup) -> None:
     n = group.order
     for r, R in enumerate(irreps_of(group)):
         total, d = np.full((n, n, n), fmpq(0), dtype=object), R.degree
+        pairs = [np.concatenate([u, sign * v, sign * w]) for _, (u, v, w) in _neurons(R) for sign in (1, -1)]
+        assert np.all(real_type_neurons(R.matrices) == np.array(pairs))
         for (i, j, _), (u, v, w) in _neurons(R):
             assert sum(u * u) + sum(v * v) + sum(w * w) == fmpq(3 * n, d)
             if n <= 10:
@@ -309,9 +318,14 @@ def test_maximum_margin(group: FiniteGroup) -> None:
 @exact_groups
 def test_every_class_and_every_representation_is_tight(group: FiniteGroup) -> None:
     """Conclusion 2 needs tau > 0 on every wrong label (then lemma 7.6 makes all wrong logits equal), conclusion 1 that
-    only neurons of one irrep attain the bound (lemma D.13); all kappa_R tie, so that none is excluded."""
-    game = certificate_of(group).game
+    only neurons of one irrep attain the bound (lemma D.13); all kappa_R tie, so that none is excluded. The certificate
+    has uniform q, and the weights of lemma D.14 at every point and label."""
+    certificate, n = certificate_of(group), group.order
+    game, weights = certificate.game, certificate.weights
     assert game is not None
+    quotients = group.table[group.table[:, :, None], group.inverse]
+    assert np.all(weights.tau.reshape(n, n, n) == equalising_weights(group)[quotients])
+    assert len(set(weights.q.tolist())) == 1
     assert all(weight > 0 for weight in game.t)
     assert all(mass > 0 for mass in game.eps)
     assert game.tight_rows == tuple(range(len(group.classes) - 1))

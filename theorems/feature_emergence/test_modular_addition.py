@@ -27,7 +27,7 @@ from certificates.saddle.pair import ClassWeights, Verdict, class_function_weigh
 from constructions.groups.cyclic import modular_addition_network, phase_triples, random_phase_network
 from constructions.networks.homogeneous import HomogeneousNetwork
 from constructions.networks.inputs import group_blocks, group_inputs
-from numerics.exact.cyclotomic.numbers import Cyclotomic, cosine, rational, sqrt_rational
+from numerics.exact.cyclotomic.numbers import Cyclotomic, cosine, rational, root_of_unity, sqrt_rational
 from numerics.groups.tables import cyclic, relabel
 from numerics.margins.evaluation import expected_class_margins, group_margins
 from theorems.evidence import check, counterexample
@@ -49,6 +49,24 @@ def _uniform_weights(n: int, exact: bool = True) -> ClassWeights:
     """Uniform q and tau = 1/(n-1) on all wrong labels."""
     tau = np.array([fmpq(0)] + [fmpq(1, n - 1)] * (n - 1), dtype=object)
     return class_function_weights(cyclic(n), tau if exact else tau.astype(float))
+
+
+def _dual_squares(weights: ClassWeights) -> list[Any]:
+    """The squares of the largest E psi' of unit neurons of each frequency z, for tau a function of a + b - c.
+
+    As in steps 2 to 7 of `proofs/modular-addition.md`, with any weights tau(delta) in place of 1/(n-1): E psi' =
+    2 n^-3 sum over j != 0 of (1 - sum of tau(delta) rho^(j delta)) u^(j) v^(j) w^(-j), so sqrt(2/27) n^(-3/2) |kappa_z|
+    with kappa_z the bracket at j = z.
+    """
+    n = weights.tau.shape[1]
+    a, b, delta = np.ogrid[:n, :n, :n]
+    tau = weights.tau.reshape(n, n, n)[a, b, (a + b - delta) % n]
+    assert np.all(tau == tau[0, 0])
+    kappas = [
+        1 - sum((t * root_of_unity(z * d, n) for d, t in enumerate(tau[0, 0])), start=rational(0))
+        for z in range(1, (n + 1) // 2)
+    ]
+    return [fmpq(2, 27 * n**3) * kappa * kappa.conjugate() for kappa in kappas]
 
 
 def _judge(network: HomogeneousNetwork) -> Verdict:
@@ -111,6 +129,10 @@ def test_network_and_class_weights_certify_each_other(n: int, per_frequency: int
     assert certificate.gamma_squared == _gamma_squared(n)
     assert certificate.game is not None
     assert all(eps == fmpq(2, n - 1) for eps in certificate.game.eps)
+    # The dual side: under the class weights of both certificates no unit neuron has more than gamma* on average.
+    for weights in (_uniform_weights(n), certificate.weights):
+        assert len(set(weights.q.tolist())) == 1
+        assert _dual_squares(weights) == [_gamma_squared(n)] * ((n - 1) // 2)
 
 
 @check("feature-emergence:theorem-7.7", grade="numeric", target="printed", supporting=True)
