@@ -60,24 +60,56 @@ def test_committed_results_follow_from_their_runs(experiment: Experiment, record
         record_property(f"{statement}: {len(summary['items'])} runs", verdict)
 
 
-@check(FIGURE + "8.1", grade="sampled", target="printed")
-@check(FIGURE + "8.2", grade="sampled", target="printed")
-@check(FIGURE + "8.4b", grade="sampled", target="printed")
-@check(FIGURE + "E.5", grade="sampled", target="printed")
-@check(FIGURE + "E.6", grade="sampled", target="corrected")
-@check(FIGURE + "E.7", grade="sampled", target="printed")
+TEN = "ten seeds (committed), one more with t = 64 in this session (full effort: all ten)"
+
+
+@check(FIGURE + "8.1", grade="sampled", target="printed", cases=TEN)
+@check(FIGURE + "8.2", grade="sampled", target="printed", cases=TEN)
+@check(FIGURE + "E.5", grade="sampled", target="printed", cases=TEN)
+@check(FIGURE + "E.6", grade="sampled", target="corrected", cases=TEN)
+@check(FIGURE + "E.7", grade="sampled", target="printed", cases=TEN)
+@check("induction-heads:obs-8.4", grade="sampled", target="corrected", cases=TEN)
 def test_phases_attention_and_comb(phases: dict[str, Any], record_property: Record) -> None:
     """Ten seeds of each model for t = 100 in the committed runs, and the runs of this session."""
     summary = results(PHASES)
     assert len(summary["items"]) == 20
-    for name in ("8.1", "8.2", "8.4b", "E.5", "E.6", "E.7"):
-        assert summary["verdicts"][FIGURE + name] == "reproduced"
-        assert phases["verdicts"][FIGURE + name] == "reproduced"
+    for statement in (*(FIGURE + n for n in ("8.1", "8.2", "E.5", "E.6", "E.7")), "induction-heads:obs-8.4"):
+        assert summary["verdicts"][statement] == "reproduced"
+        assert phases["verdicts"][statement] == "reproduced"
     for name in ("transformers with the phases in order", "minimal models with the phases in order"):
         record_property(name, summary["numbers"][name])
 
 
-@check(FIGURE + "E.3", grade="sampled", target="printed")
+@check(
+    FIGURE + "8.4b",
+    grade="sampled",
+    target="printed",
+    cases="k = 2, t = 100, batch 64, rate 2e-3, v = 1/t, W = 0: ten seeds (committed), seed 0 again in this session",
+)
+def test_weights_of_the_minimal_model_before_convergence() -> None:
+    """The printed protocol. One run takes seconds: that of seed 0 is repeated, and is the committed one up to rounding.
+
+    The results have four digits; the gradients of the float32 model are sums whose order may differ between machines.
+    """
+    summary = results(PHASES)
+    items = {key: item["settings"] for key, item in summary["items"].items() if item["settings"]["model"] == "minimal"}
+    assert len(items) == 10
+    for item in items.values():
+        assert (item["k"], item["context"], item["batch"], item["rate"]) == (2, 100, 64, 2e-3)
+    assert summary["verdicts"][FIGURE + "8.4b"] == "reproduced"
+    again = PHASES.work(items["minimal-0"])
+    committed_run = summary["items"]["minimal-0"]["result"]
+    for name in ("W", "positions"):
+        assert np.abs(np.array(again[name]) - np.array(committed_run[name])).max() < 1e-3
+    text = "when bigram has become the closest strategy"
+    changed = copy.deepcopy(summary)
+    changed["items"]["minimal-0"]["result"] = again
+    judged = [c["met"] for c in recomputed(changed)["criteria"] if c["statement"] == FIGURE + "8.4b"]
+    assert judged == [True, True]
+    assert any(text in c["text"] for c in summary["criteria"])
+
+
+@check(FIGURE + "E.3", grade="sampled", target="printed", cases="seeds 0, ..., 9 (committed; full effort: repeated)")
 def test_ten_seeds_have_the_same_phases_at_different_times(effort: Effort, request: pytest.FixtureRequest) -> None:
     summary = results(PHASES)
     assert sum(key.startswith("transformer") for key in summary["items"]) == 10
@@ -86,11 +118,19 @@ def test_ten_seeds_have_the_same_phases_at_different_times(effort: Effort, reque
         assert request.getfixturevalue("phases")["verdicts"][FIGURE + "E.3"] == "reproduced"
 
 
-@check(FIGURE + "8.3", grade="sampled", target="corrected")
+@check(FIGURE + "8.3", grade="sampled", target="corrected", cases=TEN + "; six runs with one layer (committed)")
 def test_both_models_learn_bigrams_but_only_the_transformer_is_near_bayes(phases: dict[str, Any]) -> None:
-    """Plateau and drops of the transformer, and the minimal model above all transformers; both end at bigrams."""
+    """Plateau and drops of the transformer, and the minimal model above all transformers; both end at bigrams.
+
+    With one layer there is no second drop: at no time is the loss below half of the unigram line.
+    """
     summary = results(PHASES)
     assert summary["verdicts"][FIGURE + "8.3"] == phases["verdicts"][FIGURE + "8.3"] == "reproduced"
+    single = [item["result"] for item in results(ONE_LAYER)["items"].values()]
+    assert len(single) == 6
+    assert all(min(run["loss"]) > run["lines"]["unigram"] / 2 > 2.5 * run["lines"]["bigram"] for run in single)
+    double = runs(summary, "transformer")
+    assert all(min(run["loss"]) < run["lines"]["flat"]["unigram"] / 2 for run in double)
 
 
 @check(FIGURE + "8.3", grade="sampled", target="corrected", supporting=True)
@@ -116,7 +156,12 @@ def test_the_stationary_law_of_a_doubly_stochastic_matrix_is_uniform() -> None:
     assert chain_stationary_law(P).tolist() == [fmpq(1, 3)] * 3
 
 
-@check(FIGURE + "E.8", grade="sampled", target="printed")
+@check(
+    FIGURE + "E.8",
+    grade="sampled",
+    target="printed",
+    cases="relative positions two seeds, absolute one, each without and with an MLP (committed; full effort: repeated)",
+)
 def test_one_layer_stays_at_the_unigram_line(effort: Effort, record_property: Record) -> None:
     """Relative positions (two seeds each, without and with an MLP) and absolute ones (one seed each).
 
@@ -136,18 +181,43 @@ def test_one_layer_stays_at_the_unigram_line(effort: Effort, record_property: Re
         assert run_experiment(ONE_LAYER, "full")["verdicts"][FIGURE + "E.8"] == "reproduced"
 
 
-@check(FIGURE + "E.4", grade="sampled", target="printed")
-def test_four_and_five_states_have_the_same_phases(effort: Effort, record_property: Record) -> None:
-    """Two seeds each for t = 200, four of four in order: at 95% the share among all seeds is at least 0.39.
+@check(
+    FIGURE + "E.4",
+    grade="sampled",
+    target="printed",
+    cases="k = 4, 5 with t = 100, 200, two seeds each (committed; full effort: repeated)",
+)
+def test_four_and_five_states_have_the_same_phases_on_long_sequences(effort: Effort, record_property: Record) -> None:
+    """t = 200: four of four in order, so that at 95% the share among all seeds is at least 0.39. t = 100: one of four.
 
-    Judged by the committed runs, unless the effort is full.
+    A plateau before the last drop in all eight. Judged by the committed runs, unless the effort is full.
     """
     summary = results(MORE_SYMBOLS)
-    assert {item["settings"]["k"] for item in summary["items"].values()} == {4, 5}
+    settings = [item["settings"] for item in summary["items"].values()]
+    assert {(item["k"], item["context"]) for item in settings} == {(4, 100), (4, 200), (5, 100), (5, 200)}
     assert summary["verdicts"][FIGURE + "E.4"] == "reproduced"
-    record_property("runs in order: share", str(proportion_interval(len(summary["items"]), len(summary["items"]))))
+    record_property("runs in order for t = 200: share", str(proportion_interval(4, 4)))
     if effort.name != "quick":
         assert run_experiment(MORE_SYMBOLS, "full")["verdicts"][FIGURE + "E.4"] == "reproduced"
+
+
+def straight(run: dict[str, Any]) -> None:
+    """A loss that falls evenly from the first value to the last."""
+    steps = np.array(run["steps"])
+    run["loss"] = (run["loss"][0] + (run["loss"][-1] - run["loss"][0]) * steps / steps[-1]).tolist()
+
+
+def without_unigrams(run: dict[str, Any]) -> None:
+    run["unigram"] = [1.0] * len(run["unigram"])
+
+
+@check(FIGURE + "E.4", grade="sampled", target="printed", supporting=True)
+@pytest.mark.parametrize("change", [straight, without_unigrams])
+def test_faulty_runs_with_more_symbols_change_the_verdict(change: Callable[[dict[str, Any]], None]) -> None:
+    summary = copy.deepcopy(results(MORE_SYMBOLS))
+    for key in ("states-4-length-200-0", "states-5-length-200-1"):
+        change(summary["items"][key]["result"])
+    assert recomputed(summary)["verdicts"][FIGURE + "E.4"] == "partly"
 
 
 @check(FIGURE + "8.4a", grade="sampled", target="printed", supporting=True)
@@ -204,6 +274,12 @@ FAULTS = {
     "v_4 no larger than its neighbours in the minimal model": ("8.4b", "minimal", no_comb),
     "v_4 no larger than its neighbours in the transformer": ("E.7", "transformer", no_comb),
     "W less diagonal": ("8.4b", "minimal", lambda run: run.update(W=[[a, a, a, a] for a, *_ in run["W"]])),
+    "the encodings of both symbols too different": (
+        "obs-8.4",
+        "transformer",
+        lambda run: run.update(symbols=[0.2] * len(run["symbols"])),
+    ),
+    "no plateau": ("E.3", "transformer", straight),
     "unigram level reached late": ("E.6", "minimal", lambda run: run["loss"].__setitem__(slice(0, 15), [0.21] * 15)),
 }
 
@@ -215,4 +291,5 @@ def test_two_faulty_runs_of_ten_change_the_verdict(fault: str) -> None:
     summary = copy.deepcopy(results(PHASES))
     for run in runs(summary, model)[:2]:
         change(run)
-    assert recomputed(summary)["verdicts"][FIGURE + figure] != "reproduced"
+    statement = f"induction-heads:{figure}" if figure.startswith("obs") else FIGURE + figure
+    assert recomputed(summary)["verdicts"][statement] != "reproduced"

@@ -14,7 +14,17 @@ from numerics.markov.chains import sample_sequences
 from numerics.markov.predictors import kl_divergence, ngram
 from theorems.induction_heads.experiments.training import as_construction, sample_chains
 
-__all__ = ["TestSet", "attention_to", "closest", "curves", "first_below", "phases", "positional_weights", "rounded"]
+__all__ = [
+    "TestSet",
+    "attention_to",
+    "closest",
+    "curves",
+    "first_below",
+    "phases",
+    "positional_weights",
+    "rounded",
+    "symbol_distance",
+]
 
 FloatArray = NDArray[np.float64]
 STRATEGIES = ("uniform", "unigram", "bigram", "trigram")
@@ -82,11 +92,22 @@ def positional_weights(model: Any, count: int) -> FloatArray:
     """
     if hasattr(model, "v"):
         return model.v.detach().numpy().astype(np.float64)[:count]
+    return _encodings(model).mean(axis=0)[:count]
+
+
+def symbol_distance(model: Any) -> float:
+    """The largest total-variation distance between the effective positional encodings of two symbols in layer 1."""
+    laws = _encodings(model)
+    return float(np.abs(laws[:, None] - laws).sum(axis=2).max() / 2)
+
+
+def _encodings(model: Any) -> FloatArray:
+    """softmax(e_x W_Q v^T / sqrt(d)) of the first head of a transformer, shape (k, t)."""
     weights = as_construction(model)
     head = weights.layers[0].heads[0]
     scores = head.query(weights.embedding) @ head.relative_keys.T / np.sqrt(head.temperature_squared)
     exponentials = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return (exponentials / exponentials.sum(axis=1, keepdims=True)).mean(axis=0)[:count]
+    return exponentials / exponentials.sum(axis=1, keepdims=True)
 
 
 def curves(steps: Iterable[int], last: int, every: int, measure: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:
