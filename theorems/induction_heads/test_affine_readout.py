@@ -29,7 +29,12 @@ def test_printed_block_does_not_shift_all_outputs_alike() -> None:
     assert shift.tolist() == [b * k, 0]
 
 
-@check("induction-heads:claim-8.2b", grade="exact", target="corrected")
+@check(
+    "induction-heads:claim-8.2b",
+    grade="exact",
+    target="corrected",
+    cases="k = 2, 3, all sequences of length 5, slope 7/3, shift -5/2",
+)
 @pytest.mark.parametrize("k", [2, 3])
 def test_block_of_ones_turns_y_into_a_y_plus_b(k: int) -> None:
     sequences, head = np.array(list(product(range(1, k + 1), repeat=5))), ngram_head(2, k).hard()
@@ -37,7 +42,7 @@ def test_block_of_ones_turns_y_into_a_y_plus_b(k: int) -> None:
     assert np.all(affine(sequences) == head(sequences) * fmpq(7, 3) - fmpq(5, 2))
 
 
-@check("induction-heads:claim-8.2b", grade="symbolic", target="corrected")
+@check("induction-heads:claim-8.2b", grade="symbolic", target="corrected", supporting=True)
 @pytest.mark.parametrize("k", [2, 3, 4, 5])
 def test_shift_has_no_effect_under_the_softmax(k: int) -> None:
     a, b, *y = sp.symbols(f"a b y:{k}", real=True)
@@ -80,7 +85,7 @@ def _slope(a: arb) -> arb:
     return _integral_over_rows(derivative)
 
 
-@check("induction-heads:claim-8.2b", grade="enclosed", target="corrected")
+@check("induction-heads:claim-8.2b", grade="enclosed", target="corrected", supporting=True)
 def test_best_slope_loses_0_0056_nats_even_if_the_row_is_known() -> None:
     """The expected divergence is convex in a (log-sum-exp), so that two slopes and a tangent enclose its minimum."""
     left, right = arb("2.64"), arb("2.65")

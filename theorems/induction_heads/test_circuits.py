@@ -67,7 +67,12 @@ def agrees_with_polynomials(circuit: Circuit, derivative: Circuit) -> bool:
     return all(polynomials(value).diff(x) == polynomials(p) for x, p in zip(variables, partials, strict=True))
 
 
-@check("induction-heads:claim-P.4", grade="exact", target="printed")
+@check(
+    "induction-heads:claim-P.4",
+    grade="exact",
+    target="printed",
+    cases="all circuits with two inputs and at most three gates (full effort: four)",
+)
 def test_gradients_of_all_small_circuits_cost_at_most_three_more_gates_per_gate(effort):
     seen = 0
     for size in range(1, effort.pick(quick=3, full=4) + 1):
@@ -79,7 +84,12 @@ def test_gradients_of_all_small_circuits_cost_at_most_three_more_gates_per_gate(
     assert seen >= 6 + 6 * 12 + 6 * 12 * 20
 
 
-@check("induction-heads:claim-P.4", grade="exact", target="printed")
+@check(
+    "induction-heads:claim-P.4",
+    grade="sampled",
+    target="printed",
+    cases="8 seeds, five random circuits of 25 gates and one of 3000 each",
+)
 @pytest.mark.parametrize("seed", range(8))
 def test_gradients_of_random_circuits_with_unary_gates(seed):
     rng = np.random.default_rng(seed)
@@ -133,8 +143,13 @@ def test_a_gradient_with_one_gate_changed_is_noticed():
     assert changed >= 6
 
 
-@check("induction-heads:def-P.2", grade="exact", target="printed")
-@check("induction-heads:claim-P.4", grade="exact", target="printed", supporting=True)
+@check(
+    "induction-heads:def-P.2",
+    grade="sampled",
+    target="printed",
+    cases="(d_in, d_hidden) = (1, 1), (2, 3), (5, 2), (4, 16), one draw of the numbers each",
+)
+@check("induction-heads:claim-P.4", grade="sampled", target="printed", supporting=True)
 @pytest.mark.parametrize(("d_in", "d_hidden"), [(1, 1), (2, 3), (5, 2), (4, 16)])
 def test_the_two_layer_network_is_a_circuit_with_the_stated_parameters(d_in, d_hidden):
     """Its value is u . sigma(W x), and its gradient by (u, W) is backpropagation, at no more than 4 times the gates."""
@@ -151,7 +166,12 @@ def test_the_two_layer_network_is_a_circuit_with_the_stated_parameters(d_in, d_h
     assert derivative.size <= 4 * circuit.size
 
 
-@check("induction-heads:def-P.2", grade="symbolic", target="printed")
+@check(
+    "induction-heads:def-P.2",
+    grade="symbolic",
+    target="printed",
+    cases="(d_in, d_hidden) = (1, 1), (3, 2), (2, 4), all numbers",
+)
 @pytest.mark.parametrize(("d_in", "d_hidden"), [(1, 1), (3, 2), (2, 4)])
 def test_without_activation_the_network_is_linear_in_the_input(d_in, d_hidden):
     circuit = two_layer_mlp(d_in, d_hidden, activation=None)

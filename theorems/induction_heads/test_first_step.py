@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from numerics.exact.linear import rank
 from numerics.exact.log_two import LN2, LogTwo
-from numerics.markov.minimal_gradient import chain_stationary_law, flat_tensor, v_gradient, w_gradient
+from numerics.markov.minimal_gradient import chain_stationary_law, chain_tensor, flat_tensor, v_gradient, w_gradient
 from theorems.evidence import check, counterexample
 from theorems.induction_heads import flat_prior, printed_updates, sequence_gradients
 from theorems.induction_heads.sequence_gradients import Chain, chain
@@ -85,7 +85,7 @@ def test_stationary_law_is_no_eigenvector_of_lambda() -> None:
 # ---- (E.16) to (E.22): closed form of the gradient of W
 
 
-@check("induction-heads:lemma-E.1d", grade="symbolic", target="printed")
+@check("induction-heads:lemma-E.1d", grade="symbolic", target="printed", supporting=True)
 def test_printed_sums_are_the_triple_sums_for_all_lengths() -> None:
     """(A) to (D), without their coefficients, as sums over s <= t' <= p <= t of lambda^(p-s), lambda^(p-t'), ...
 
@@ -113,7 +113,7 @@ def test_printed_sums_are_the_triple_sums_for_all_lengths() -> None:
     assert vanishes(braces[1] - (lam - 1) * braces[2])  # (II) = (lambda - 1) (III): a simpler form
 
 
-@check("induction-heads:lemma-E.1d", grade="symbolic", target="printed")
+@check("induction-heads:lemma-E.1d", grade="symbolic", target="printed", supporting=True)
 def test_printed_cases_have_the_coefficients_of_the_general_formula() -> None:
     """(E.16) to (E.22): P_m2 - 1/2 = -(P_m1 - 1/2), and the products of beta and gamma in the four cases."""
     I, II, III, IV = sympy.symbols("I II III IV")
@@ -138,7 +138,9 @@ def test_printed_cases_have_the_coefficients_of_the_general_formula() -> None:
     assert vanishes(cases[0][1].subs(swap, simultaneous=True) - cases[1][0])
 
 
-@check("induction-heads:lemma-E.1d", grade="exact", target="printed")
+@check(
+    "induction-heads:lemma-E.1d", grade="exact", target="printed", cases="three chains, t = 1, ..., 5, all sequences"
+)
 @pytest.mark.parametrize("length", range(1, 6))
 @pytest.mark.parametrize("P", CHAINS)
 def test_printed_w_gradient_is_the_average_over_all_sequences(P: Chain, length: int) -> None:
@@ -150,6 +152,7 @@ def test_printed_w_gradient_is_the_average_over_all_sequences(P: Chain, length: 
     )
     printed = np.array(printed_updates.w_update(p, q, *sums), dtype=object) / fmpq(length)
     assert (printed == found.W).all()
+    assert (printed == w_gradient(chain_tensor(P, length), ones)).all()
     assert (np.diag(found.W) != 0).all()
     wrong = (*sums[:3], fmpq(length * (length + 1) * (length + 3), 6))  # negative control: (IV) off by one
     assert (np.array(printed_updates.w_update(p, q, *wrong), dtype=object) / fmpq(length) != found.W).any()
@@ -169,7 +172,9 @@ def printed_mean_w(length: int) -> list[list[LogTwo]]:
     return [[entry / length for entry in row] for row in result]
 
 
-@check("induction-heads:lemma-E.1", grade="exact", target="corrected")
+@check("induction-heads:lemma-E.1", grade="exact", target="corrected", cases="t = 1, ..., 60")
+@check("induction-heads:lemma-E.1d", grade="exact", target="printed", cases="t = 1, ..., 60, averaged")
+@check("induction-heads:lemma-E.1f", grade="exact", target="printed", cases="t = 1, ..., 60, averaged")
 @pytest.mark.parametrize("length", range(1, 61))
 def test_averaged_first_step_in_Q_plus_Q_ln2(length: int) -> None:
     """At every t <= 60: the printed closed forms, averaged, are the gradient by the tensor (enumeration is below).
@@ -200,7 +205,7 @@ def printed_mean_v(N: int) -> LogTwo:
     return flat_prior.average(quadratic) * fmpq(N * (N + 1), 2) + flat_prior.average(geometric, inner)
 
 
-@check("induction-heads:lemma-E.1", grade="exact", target="corrected")
+@check("induction-heads:lemma-E.1", grade="exact", target="corrected", cases="t = 1, ..., 7, all sequences")
 @pytest.mark.parametrize("length", range(1, 8))
 def test_averaged_first_step_is_the_average_over_all_sequences(length: int) -> None:
     c = fmpq(1, 3)
@@ -225,7 +230,7 @@ def test_first_values_of_the_increments() -> None:
 # ---- the leading order
 
 
-@check("induction-heads:lemma-E.1e", grade="exact", target="printed")
+@check("induction-heads:lemma-E.1e", grade="exact", target="printed", supporting=True)
 def test_constants_of_the_diagonal_and_off_the_diagonal() -> None:
     """(E.24) and (E.25), for both rows: E[pi_m pi_l (b-a)/(lambda-1) (P_m1 - 1/2)]."""
     x, y = flat_prior.a, flat_prior.b
@@ -237,7 +242,7 @@ def test_constants_of_the_diagonal_and_off_the_diagonal() -> None:
     assert fmpq(397, 100) < B.ball(64) / A.ball(64) < fmpq(398, 100)  # "about 4"
 
 
-@check("induction-heads:lemma-E.1e", grade="exact", target="printed")
+@check("induction-heads:lemma-E.1e", grade="exact", target="printed", cases="t = 1, 2, 3, 5, 8, 13, 20, 40, 80, 150")
 @pytest.mark.parametrize("length", [1, 2, 3, 5, 8, 13, 20, 40, 80, 150])
 def test_rest_beyond_the_leading_order_of_w_is_linear_in_t(length: int) -> None:
     """|rest| <= 3(t+1)/2 + (t+1)^2/(2t) <= 5t, where rest = increment - constant (t+1)(t+2)/6.
@@ -251,6 +256,9 @@ def test_rest_beyond_the_leading_order_of_w_is_linear_in_t(length: int) -> None:
     assert bound <= 5 * length
     for entry, leading in ((W[0, 0], B), (W[0, 1], A)):
         assert abs(entry - leading * fmpq((length + 1) * (length + 2), 6)) <= bound
+    # sharper, by the moments of `test_all_lengths`, where L_a < 9/100 and L_b > -3/100
+    assert 0 <= W[0, 0] - B * fmpq((length + 1) * (length + 2), 6) <= fmpq(9, 200) * (length - 1)
+    assert -A - fmpq(3, 200) * (length - 1) <= W[0, 1] - A * fmpq((length + 1) * (length + 2), 6) < 0
 
 
 @check("induction-heads:lemma-E.1e", grade="sampled", target="printed", supporting=True)
@@ -278,7 +286,7 @@ def test_diagonal_bias_shrinks_with_the_number_of_states(k: int, ratio: float) -
 # ---- (E.26) to (E.29): the gradient of v
 
 
-@check("induction-heads:lemma-E.1f", grade="symbolic", target="printed")
+@check("induction-heads:lemma-E.1f", grade="symbolic", target="printed", supporting=True)
 def test_printed_v_gradient_is_the_double_sum_for_all_lengths() -> None:
     """(E.28) from sum over j <= t' <= p <= t of (sum_i pi_i (P^(p+1-t'))_ii - 1/2), by telescoping in N = t - j + 1.
 
@@ -301,7 +309,9 @@ def test_printed_v_gradient_is_the_double_sum_for_all_lengths() -> None:
     assert vanishes(brace.subs({N: 1, L: EIGENVALUE}, simultaneous=True) - step)
 
 
-@check("induction-heads:lemma-E.1f", grade="exact", target="printed")
+@check(
+    "induction-heads:lemma-E.1f", grade="exact", target="printed", cases="three chains, t = 1, ..., 5, all sequences"
+)
 @pytest.mark.parametrize("length", range(1, 6))
 @pytest.mark.parametrize("P", CHAINS)
 def test_printed_v_gradient_is_the_average_over_all_sequences(P: Chain, length: int) -> None:
@@ -310,13 +320,14 @@ def test_printed_v_gradient_is_the_average_over_all_sequences(P: Chain, length: 
     found = sequence_gradients.of_chain(
         P, chain_stationary_law(P), ones, constant(fmpq(1), 2, 2), fmpq(length * (length + 1))
     )
+    assert (found.v == v_gradient(chain_tensor(P, length), ONES)).all()
     for j in range(1, length + 1):
         N = length - j + 1
         assert found.v[j - 1] == printed_updates.v_update(p, q, N, (p + q - 1) ** N) / length
         assert found.v[j - 1] != printed_updates.v_update(p, q, N + 1, (p + q - 1) ** (N + 1)) / length
 
 
-@check("induction-heads:lemma-E.1f", grade="exact", target="printed")
+@check("induction-heads:lemma-E.1f", grade="exact", target="printed", cases="t = 1, 2, 3, 5, 8, 13, 20, 40, 80, 150")
 @pytest.mark.parametrize("length", [1, 2, 3, 5, 8, 13, 20, 40, 80, 150])
 def test_rest_beyond_the_leading_order_of_v_is_bounded(length: int) -> None:
     """E[pi_1^2 + pi_2^2] - 1/2 = D = 3/2 - 2 ln 2 > 0, and the rest in (E.29) is below 1 for all t and j.
@@ -392,7 +403,7 @@ def test_figure_of_the_first_step() -> None:
     ]  # fmt: skip
 
 
-@check("induction-heads:obs-8.4", grade="exact", target="corrected", supporting=True)
+@check("induction-heads:obs-8.4", grade="exact", target="corrected", cases="t = 2, 3, 12, 60")
 @pytest.mark.parametrize("length", [2, 3, 12, 60])
 def test_second_layer_is_aligned_first(length: int) -> None:
     """After one step W is biased to the diagonal while v still peaks at the current token."""

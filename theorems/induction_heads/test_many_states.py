@@ -54,7 +54,7 @@ def positive_coefficients(expression: Any) -> bool:
     return all(all(c >= 0 for c in part) and any(c > 0 for c in part) for part in parts)
 
 
-@check("induction-heads:claim-stationary", grade="symbolic", target="corrected")
+@check("induction-heads:claim-stationary", grade="symbolic", target="corrected", supporting=True)
 def test_stationary_law_tends_to_the_uniform_law_with_a_bound_for_every_number_of_states() -> None:
     """The two moment bounds of the module, for all real k >= 1."""
     # E |uQ|^2 = (1/k^2) sum over k rows and k columns of the variance
@@ -69,7 +69,7 @@ def test_stationary_law_tends_to_the_uniform_law_with_a_bound_for_every_number_o
     assert sp.limit(1 / sp.sqrt(k) + 32 / k, k, sp.oo) == 0
 
 
-@check("induction-heads:claim-stationary", grade="exact", target="corrected", supporting=True)
+@check("induction-heads:claim-stationary", grade="exact", target="corrected", cases="k = 2, 3, 7")
 @pytest.mark.parametrize("states", [2, 3, 7])
 def test_moments_of_one_row(states: int) -> None:
     """The formulas in k against rising factorials of the Dirichlet law, and |Q_i|^4 expanded over all coordinates."""

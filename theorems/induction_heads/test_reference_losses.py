@@ -39,7 +39,12 @@ def _rate_density(u: acb, holomorphic: bool) -> acb:
     return 2 * _binary_entropy(u, holomorphic) * (1 - u * (1 + 1 / u).log(analytic=holomorphic))
 
 
-@check("induction-heads:table-E.5", grade="enclosed", target="printed")
+@check(
+    "induction-heads:table-E.5",
+    grade="enclosed",
+    target="printed",
+    cases="k = 2: entropy rate, uniform prediction, known stationary law",
+)
 def test_closed_forms_against_rigorous_quadrature() -> None:
     """Entropy rate and E h(pi_1) to 20 digits, by ball integration inside (eps, 1 - eps) and bounds for the ends.
 
@@ -105,7 +110,12 @@ TABLE = {
 """(k, n, t): sampled losses of uniform, unigram, bigram (and trigram), from 2e4 to 1e5 sequences each."""
 
 
-@check("induction-heads:table-E.5", grade="sampled", target="printed")
+@check(
+    "induction-heads:table-E.5",
+    grade="sampled",
+    target="printed",
+    cases="the eleven rows of the table, 20 000 sequences each, seeds 100 k + 10 n + t",
+)
 @pytest.mark.parametrize(("k", "n", "t"), list(TABLE))
 def test_sampled_losses(k: int, n: int, t: int, effort: Effort, record_property: Record) -> None:
     """20000 sequences (seed 100 k + 10 n + t): within 5 standard errors of a difference of two such samples.

@@ -49,7 +49,7 @@ def _ball(x: LogTwo | fmpq | int) -> arb:
 # ---- the task
 
 
-@check("induction-heads:def-iclmc", grade="symbolic", target="printed")
+@check("induction-heads:def-iclmc", grade="symbolic", target="printed", supporting=True)
 def test_two_state_chain_has_one_stationary_law() -> None:
     """For 0 < a, b < 1 the solutions of pi P = pi, sum pi = 1 are exactly pi = (1-b, 1-a)/(2-a-b)."""
     a, b, first, second = sp.symbols("a b pi_1 pi_2")
@@ -60,13 +60,18 @@ def test_two_state_chain_has_one_stationary_law() -> None:
     assert sp.simplify(solution[second] - (1 - a) / (2 - a - b)) == 0
 
 
-@check("induction-heads:def-iclmc", grade="exact", target="printed")
+@check("induction-heads:def-iclmc", grade="exact", target="printed", cases="k = 2, flat prior, t = 1, ..., 10")
 @pytest.mark.parametrize("t", range(1, 11))
 def test_probabilities_of_all_sequences_add_up_to_one(t: int) -> None:
     assert sum((stationary_evidence(x) for x in all_sequences(2, t)), LogTwo(0)) == LogTwo(1)
 
 
-@check("induction-heads:def-iclmc", grade="exact", target="printed")
+@check(
+    "induction-heads:def-iclmc",
+    grade="exact",
+    target="printed",
+    cases="k = 2, flat prior, words of three symbols at four places",
+)
 def test_sequences_are_stationary() -> None:
     """The averaged law of (x_s, ..., x_{s+2}) is the same at s = 1, 2, 3 and 4."""
     laws = []
@@ -108,7 +113,7 @@ def _density(s: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
     return 1 / (2 * (1 - s) ** 2), 1 / (2 * s**2)
 
 
-@check("induction-heads:claim-stationary", grade="symbolic", target="corrected")
+@check("induction-heads:claim-stationary", grade="symbolic", target="corrected", supporting=True)
 @counterexample("induction-heads:claim-stationary", grade="symbolic")
 def test_two_states_have_a_simple_stationary_law() -> None:
     """pi_1 = V/(U+V) <= s iff V <= sU/(1-s): integrate over the unit square, and differentiate."""
@@ -123,7 +128,12 @@ def test_two_states_have_a_simple_stationary_law() -> None:
     assert above.subs(s, 1) == 1
 
 
-@check("induction-heads:claim-stationary", grade="symbolic", target="corrected", supporting=True)
+@check(
+    "induction-heads:claim-stationary",
+    grade="exact",
+    target="corrected",
+    cases="k = 2, seven moments of order at most 4",
+)
 def test_moments_of_the_density() -> None:
     """E[pi_1^i pi_2^j], i + j <= 4, from the density and as averages over U, V; E[pi_1^2 + pi_2^2] = 2 - 2 ln 2."""
     s = sp.symbols("s", positive=True)
@@ -168,7 +178,12 @@ def test_stationary_law_tends_to_the_uniform_law(effort: Effort, record_property
 # ---- unigrams
 
 
-@check("induction-heads:est-unigram", grade="exact", target="printed")
+@check(
+    "induction-heads:est-unigram",
+    grade="exact",
+    target="printed",
+    cases="all sequences for (k, t) = (2, 7), (3, 5), (4, 4) with flat prior, (3, 4) with prior (1, 2, 3)",
+)
 @pytest.mark.parametrize(("k", "t", "prior"), [(2, 7, (1, 1)), (3, 5, (1, 1, 1)), (3, 4, (1, 2, 3)), (4, 4, (1,) * 4)])
 def test_add_one_frequencies_are_bayes_for_independent_symbols(k: int, t: int, prior: tuple[int, ...]) -> None:
     """All rows equal to one Dirichlet(prior) vector: posterior mean = (n_j + alpha_j)/(t + sum alpha)."""
@@ -183,7 +198,7 @@ def test_add_one_frequencies_are_bayes_for_independent_symbols(k: int, t: int, p
             assert law[j] == (counts[j] + prior[j]) / (t + sum(prior))  # one correctly rounded division
 
 
-@check("induction-heads:est-unigram", grade="enclosed", target="printed")
+@check("induction-heads:est-unigram", grade="enclosed", target="printed", supporting=True)
 @pytest.mark.parametrize("t", [1, 2, 4, 6])
 def test_stationary_posterior_depends_on_the_frequencies_only(t: int) -> None:
     """Independent symbols with the law pi of a random chain (k = 2): Bayes is a quotient in Q + Q ln 2 of the counts.
@@ -207,7 +222,12 @@ def test_stationary_posterior_depends_on_the_frequencies_only(t: int) -> None:
 # ---- bigrams
 
 
-@check("induction-heads:est-bigram", grade="exact", target="corrected")
+@check(
+    "induction-heads:est-bigram",
+    grade="exact",
+    target="corrected",
+    cases="all sequences: (k, t) = (2, 7), (3, 5), (4, 4) with flat prior, (2, 6) with (2, 1), (3, 4) with (1, 2, 3)",
+)
 @pytest.mark.parametrize(
     ("k", "t", "prior"), [(2, 7, (1, 1)), (3, 5, (1, 1, 1)), (2, 6, (2, 1)), (3, 4, (1, 2, 3)), (4, 4, (1,) * 4)]
 )
@@ -348,7 +368,7 @@ def test_bayes_tends_to_one_half_along_the_family() -> None:
         assert abs(float(values[m]) - digits) < 6e-6  # known to five digits
 
 
-@check("induction-heads:remark-8.1", grade="enclosed", target="corrected")
+@check("induction-heads:remark-8.1", grade="enclosed", target="corrected", cases="k = 2, all sequences, t = 1, ..., 8")
 def test_expected_differences_are_summable() -> None:
     """sum over all t of E KL(Bayes || bigram) <= E KL(pi || uniform) = pi^2/12 - ln 2 = 0.1293, so they tend to 0.
 
@@ -404,7 +424,7 @@ def test_rate_of_the_expected_difference(record_property: Record) -> None:
 
 
 @given(st.integers(0, 2**32))
-@check("induction-heads:def-ngram", grade="exact", target="printed", supporting=True)
+@check("induction-heads:def-ngram", grade="sampled", target="printed", supporting=True)
 def test_trigram_strategy_is_bayes_for_an_independent_start(seed: int) -> None:
     """k = 2, n = 3: contexts have independent flat rows, so P(x, j)/P(x) = (c_uj + 1)/(N_u + 2)."""
     rng = np.random.default_rng(seed)

@@ -36,7 +36,7 @@ def constant(c: fmpq, *shape: int) -> NDArray[np.object_]:
     return np.full(shape, c, dtype=object)
 
 
-@check("induction-heads:cor-E.2", grade="exact", target="corrected")
+@check("induction-heads:cor-E.2", grade="exact", target="corrected", cases="t = 1, ..., 8, all sequences")
 @pytest.mark.parametrize("t", range(1, 9))
 def test_first_step_on_symmetric_chains_over_all_sequences(t: int) -> None:
     """All 2^(t+1) sequences, whose probabilities under a ~ Unif(0, 1) are reciprocals of integers."""
@@ -50,7 +50,7 @@ def test_first_step_on_symmetric_chains_over_all_sequences(t: int) -> None:
     assert (c * v_gradient(C, ONES) == found.v).all()
 
 
-@check("induction-heads:cor-E.2", grade="exact", target="corrected", supporting=True)
+@check("induction-heads:cor-E.2", grade="sampled", target="corrected", supporting=True)
 @pytest.mark.parametrize("t", range(1, 6))
 @pytest.mark.parametrize("seed", range(3))
 def test_symmetric_tensor_at_other_weights(t: int, seed: int) -> None:
@@ -64,7 +64,7 @@ def test_symmetric_tensor_at_other_weights(t: int, seed: int) -> None:
     assert (v_gradient(C, W) == found.v).all()
 
 
-@check("induction-heads:cor-E.2", grade="symbolic", target="corrected")
+@check("induction-heads:cor-E.2", grade="symbolic", target="corrected", supporting=True)
 def test_closed_forms_at_equal_rows_for_all_lengths() -> None:
     """For each a, before the average: (E.19) to (E.22) at a = b are sum_n (t-n+1)(t-n+2) lambda^n / 8 on the diagonal
     and 0 off it, and (E.28) is sum_n (N-n+1) lambda^n / 2, n >= 1.

@@ -44,7 +44,7 @@ def test_every_step_is_a_gradient_step_over_all_sequences(t: int) -> None:
     assert (small.v != large.v).any()
 
 
-@check("induction-heads:obs-8.4", grade="exact", target="corrected", supporting=True)
+@check("induction-heads:obs-8.4", grade="exact", target="corrected", cases="t = 12, 60, one rate each, four steps")
 @pytest.mark.parametrize(("t", "rate"), [(12, fmpq(8)), (60, fmpq(1))])
 def test_second_layer_first_then_a_comb_of_even_positions(t: int, rate: fmpq) -> None:
     """Four steps from W = 11^T, v = 1, above eta*(t): exact comparisons of all weights at every step.
