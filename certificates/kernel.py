@@ -167,7 +167,7 @@ class Document:
         names = "format version group factors classes characters value margin grade"
         kind, version, group, factors, classes, characters, value, margin, grade = fields(value, "the document", names)
         string(kind, "format", "lemmata/group-margin")
-        integer(version, "version", 1, 1)
+        self.version = integer(version, "version", 1, 2)
         self.factors = integer(factors, "factors", 2, MAX_FACTORS)
         self.grade = string(grade, "grade", "exact|enclosed")
 
@@ -203,11 +203,14 @@ class Document:
         self.indicators = [integer(r[1], f"{at}.indicator", -1, 1) for at, r in rows]
         self.masses = [fraction(r[2], f"{at}.scaled_mass") for at, r in rows]
         coefficients = self.masses + [q for weight in self.weights for q in weight.values()]
-        if lcm(*(q.denominator for q in coefficients)) >= 10**MAX_DIGITS:
-            raise MalformedError(f"the masses and weights have a common denominator of more than {MAX_DIGITS} digits")
+        self.denominator = 1
+        for q in coefficients:
+            self.denominator = lcm(self.denominator, q.denominator)
+            if self.denominator >= 10**MAX_DIGITS:
+                raise MalformedError(f"the masses and weights have a common denominator of over {MAX_DIGITS} digits")
 
         number = r"1/\(.*\)"
-        decimal = r"0\.\d+"
+        decimal = r"0\.\d+" if version == 1 else r"(0|[1-9]\d*)(\.\d+)?(e-?[1-9]\d{0,2})?"
         lower, upper = fields(value, "value", "lower upper")
         self.value = string(lower, "value.lower", number), string(upper, "value.upper", number)
         exact, lower, upper = fields(margin, "margin", "exact lower upper")
@@ -514,10 +517,18 @@ def reciprocal_margin(reciprocal_value: Radicals, order: int, factors: int) -> R
     return {m: q / factorial(factors) for m, q in scaled.items()}
 
 
+def decimal(text: str) -> tuple[int, Fraction]:
+    """The units and the size of a unit: "0.0236" is 236 units of 10^-4, "1.5e-9" is 15 of 10^-10."""
+    digits, _, exponent = text.partition("e")
+    whole, _, places = digits.partition(".")
+    return int(whole + places), Fraction(10) ** (int(exponent or 0) - len(places))
+
+
 def check_margin(document: Document, mass_total: Radicals, weight_total: Radicals) -> None:
     """The claimed value, margin and grade are the proved ones, the decimals the closest ones with so many places."""
     for name, claim, total in zip(("lower", "upper"), document.value, (mass_total, weight_total), strict=True):
         require(claim == text(total), f"value.{name}: is {text(total)}")
+    require(sign(plus(mass_total, weight_total, -ONE)) >= 0, "value: the lower bound is above the upper bound")
     grade = "exact" if mass_total == weight_total else "enclosed"
     require(document.grade == grade, f"grade: is {grade}")
 
@@ -525,15 +536,14 @@ def check_margin(document: Document, mass_total: Radicals, weight_total: Radical
     high = reciprocal_margin(weight_total, document.order, document.factors)
     exact = text(low) if grade == "exact" else None
     require(document.margin_exact == exact, f"margin.exact: is {exact}")
-    lower, upper = map(Fraction, document.margin)
-    step = Fraction(1, 10 ** (len(document.margin[0]) - 2))
-    require(len(document.margin[0]) == len(document.margin[1]), "margin: both decimals need equally many places")
+    (lower, step), (upper, same) = map(decimal, document.margin)
+    require(step == same, "margin: both decimals need the same number of places and the same exponent")
 
-    def compare(decimal: Fraction, reciprocal: Radicals) -> int:  # the sign of decimal - 1/reciprocal
-        return sign(plus({1: -ONE}, reciprocal, decimal))
+    def compare(units: int, reciprocal: Radicals) -> int:  # the sign of units * step - 1/reciprocal
+        return sign(plus({1: -ONE}, reciprocal, units * step))
 
-    require(compare(lower, low) <= 0 < compare(lower + step, low), "margin.lower: is not the closest decimal")
-    require(compare(upper - step, high) < 0 <= compare(upper, high), "margin.upper: is not the closest decimal")
+    require(compare(lower, low) <= 0 < compare(lower + 1, low), "margin.lower: is not the closest decimal")
+    require(compare(upper - 1, high) < 0 <= compare(upper, high), "margin.upper: is not the closest decimal")
 
 
 def check(data: bytes) -> str:

@@ -1,7 +1,8 @@
 """Decimals that enclose a positive real number, rounded outwards and as tight as their number of digits allows.
 
-Every digit is proved: floors of rational numbers are computed exactly, floors of irrational ones by balls whose
-precision is doubled until they decide.
+Numbers from 10^-6 on are written with all their places, smaller ones and integers with more digits than asked for with
+an exponent, as in 1.5e-9. Every digit is proved: floors of rational numbers are computed exactly, floors of irrational
+ones by balls whose precision is doubled until they decide.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
-from flint import arb, fmpq, fmpz
+from flint import arb, fmpq
 
 from numerics.exact.balls import precision
 from numerics.exact.cyclotomic.numbers import Cyclotomic
@@ -18,10 +19,13 @@ from numerics.exact.integers import checked_integer
 __all__ = ["outward_decimals", "reciprocal_decimals"]
 
 
+LONGEST_ZEROS = 6  # a number of 10^-6 has six zeros, counting that before the point; smaller ones get an exponent
+
+
 def outward_decimals(low: Cyclotomic | fmpq, high: Cyclotomic | fmpq, digits: int) -> tuple[str, str]:
     """Decimals below ``low`` and above ``high``, 0 < low <= high, as tight as ``digits`` digits allow.
 
-    Both have as many places as ``low`` needs for that many significant digits.
+    Both have as many places as ``low`` needs for that many significant digits, and the same exponent if any.
 
     Raises:
         ValueError: for ``digits`` below 1 and for numbers that are not positive.
@@ -47,14 +51,14 @@ def _outward(floor: Callable[[int], int], ceiling: Callable[[int], int], digits:
     """The decimals floor(places) and ceiling(places) times 10^-places, for the least number of places that serves."""
     digits = checked_integer("The number of significant digits", digits, 1)
     places = 0
-    while (units := floor(places)) < 10 ** (digits - 1):
-        places += max(1, digits - len(str(units)))
-    return _written(units, places), _written(ceiling(places), places)
+    while (units := floor(places)) == 0 or len(str(units)) != digits:
+        places += digits - len(str(units)) or 1  # 0 is written with one digit, but has none
+    return _written(units, places, digits), _written(ceiling(places), places, digits)
 
 
 def _floor(number: Cyclotomic | fmpq, places: int) -> int:
     """floor(number * 10^places)."""
-    scaled = number * fmpz(10) ** places
+    scaled = number * fmpq(10) ** places
     if isinstance(scaled, fmpq) or scaled.is_rational():
         exact = scaled if isinstance(scaled, fmpq) else scaled.to_fmpq()
         return int(exact.p // exact.q)
@@ -64,7 +68,7 @@ def _floor(number: Cyclotomic | fmpq, places: int) -> int:
 def _floor_over(sums: dict[int, Fraction], places: int, sign: int) -> int:
     """floor(sign * 10^places / sum q sqrt(m))."""
     if sums.keys() == {1}:
-        return sign * 10**places * sums[1].denominator // sums[1].numerator
+        return sign * Fraction(10) ** places // sums[1]
 
     def ball(bits: int) -> arb:
         with precision(bits):
@@ -76,7 +80,7 @@ def _floor_over(sums: dict[int, Fraction], places: int, sign: int) -> int:
 
 def _floor_by_balls(ball: Callable[[int], arb], places: int) -> int:
     """The floor of an irrational number from its enclosure at any precision in bits."""
-    bits = 64 + 4 * places
+    bits = 64 + 4 * abs(places)
     while True:
         with precision(bits):
             floor = ball(bits).floor().unique_fmpz()
@@ -85,6 +89,14 @@ def _floor_by_balls(ball: Callable[[int], arb], places: int) -> int:
         bits *= 2
 
 
-def _written(units: int, places: int) -> str:
+def _written(units: int, places: int, digits: int) -> str:
+    """units * 10^-places, units of ``digits`` digits or one more: in full from 10^-6 on, else with an exponent."""
+    exponent = digits - 1 - places
+    if places < 0 or exponent < -LONGEST_ZEROS:
+        return f"{_with_point(units, digits - 1)}e{exponent}"
+    return _with_point(units, places)
+
+
+def _with_point(units: int, places: int) -> str:
     whole, fraction = divmod(units, 10**places)
     return f"{whole}.{fraction:0{places}d}" if places else str(whole)

@@ -19,7 +19,7 @@ from certificates.groups.format import FORMAT, VERSION, Document
 from certificates.groups.scaled_pair import ScaledPair, character_terms, enclosed_pair, scaled_pair
 from numerics.groups.permutations import PermutationGroup
 
-__all__ = ["certificate_document", "document_of"]
+__all__ = ["certificate_document", "document_of", "kernel_refusal"]
 
 LONGEST_NAME = 200
 
@@ -41,14 +41,25 @@ def document_of(certificate: GroupMarginCertificate, digits: int = 30) -> Docume
     return document
 
 
+def kernel_refusal(group: PermutationGroup) -> str | None:
+    """Which limit of the kernel every certificate of a group exceeds, known before any work; None for no limit."""
+    if group.order > kernel.MAX_ORDER:
+        return f"the kernel checks groups of order up to {kernel.MAX_ORDER}, and this one has order {group.order}"
+    if group.order * group.degree > kernel.MAX_IMAGES:
+        product = f"{group.order} times {group.degree}"
+        return f"the kernel checks groups of order times degree up to {kernel.MAX_IMAGES}, not {product}"
+    if len(group.generators) > kernel.MAX_GENERATORS:
+        return f"the kernel reads up to {kernel.MAX_GENERATORS} generators, not {len(group.generators)}"
+    return None
+
+
 def certificate_document(
     group: PermutationGroup, table: CharacterTable, pair: ScaledPair, factors: int = 2, digits: int = 30
 ) -> Document:
     """The document that claims the margin proved by a pair, for a table whose columns are ``group.classes``.
 
     The decimals have ``digits`` significant digits. The grade is ``exact`` when masses and weights prove the same
-    value, else ``enclosed``. The kernel is the judge of the document; it refuses margins of 1 and more, which only tiny
-    groups with many factors have (Z_2 from 14 factors on).
+    value, else ``enclosed``. The kernel is the judge of the document.
 
     Raises:
         ValueError: when the table is not that of the group or the pair not one for the table, when masses or weights

@@ -1,4 +1,4 @@
-"""Files of group certificates: JSON documents of the format ``lemmata/group-margin`` version 1 (see FORMAT.md).
+"""Files of group certificates: JSON documents of the format ``lemmata/group-margin`` version 2 (see FORMAT.md).
 
 A document states a group by generators, its classes and characters, and one feasible vector for each player of the
 margin game; `certificates.kernel` proves or refutes it without this toolkit. This module turns documents into bytes and
@@ -17,7 +17,7 @@ from numerics.runs.files import write_atomically
 __all__ = ["FORMAT", "VERSION", "Document", "dumps", "load", "write"]
 
 FORMAT = "lemmata/group-margin"
-VERSION = 1
+VERSION = 2
 
 Document = dict[str, Any]
 

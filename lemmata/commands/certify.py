@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +13,7 @@ from rich.markup import escape
 
 from certificates import kernel
 from certificates.groups.certify import GroupMarginCertificate, certify_group
-from certificates.groups.document import document_of
+from certificates.groups.document import document_of, kernel_refusal
 from certificates.groups.format import Document, dumps, write
 from certificates.groups.report import margin_report
 from certificates.saddle.attainment import Attainment, attained_margin
@@ -28,6 +29,7 @@ __all__ = ["app"]
 
 app = typer.Typer(add_completion=False)
 
+STANDARD_OUTPUT = Path("-")
 LARGEST_EVALUATION = 120  # networks of groups are evaluated on all inputs up to this order
 LARGEST_NETWORK = 50_000_000  # numbers in the weights of a network, or in all its inputs: 400 MB each
 
@@ -39,7 +41,10 @@ def certify(
     group: Group,
     factors: Factors = 2,
     out_file: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="write the certificate, for lemmata check")
+        Path | None,
+        typer.Option(
+            "--out", metavar="FILE", help="write the certificate, for lemmata check; - for the standard output"
+        ),
     ] = None,
     network: Annotated[
         Path | None, typer.Option(metavar="FILE.npz", help="write the weights of an explicit optimal network")
@@ -55,48 +60,68 @@ def certify(
     with refusals():
         for path in (out_file, network):
             _refuse_unwritable(path)
+        if out_file == STANDARD_OUTPUT and as_json:
+            raise ValueError("With --out - the certificate goes to the standard output: leave out --json.")
+        if network == STANDARD_OUTPUT:
+            raise ValueError("The network is a binary file: name one for --network.")
+        elements = parse_group(group, limit)
+        if (unchecked := kernel_refusal(elements)) is not None:
+            err.print(
+                f"[yellow]note[/yellow]: the certificate will not be checked: {escape(unchecked)}", soft_wrap=True
+            )
         with err.status(f"certifying {escape(group)}"):
-            certificate = certify_group(parse_group(group, limit), factors)
+            certificate = certify_group(elements, factors)
             document = document_of(certificate, digits)
+        with err.status(f"checking the certificate of {escape(group)}"):
+            unchecked = _unchecked(document)
             reading = margin_report(document)
         with err.status(f"building the network of {escape(group)}"):
             attainment = _attainment(certificate, evaluate, network)
-        if out_file is not None:
+        if out_file == STANDARD_OUTPUT:
+            sys.stdout.buffer.write(dumps(document))
+        elif out_file is not None:
             write(document, out_file)
+    console = err if out_file == STANDARD_OUTPUT else out  # the document alone on the standard output
     if as_json:
-        typer.echo(json.dumps(summary(document, reading, certificate.faces, attainment), indent=2))
+        typer.echo(json.dumps(summary(document, reading, certificate.faces, attainment, unchecked), indent=2))
     else:
-        print_certificate(out, document, reading, certificate.faces)
+        print_certificate(console, document, reading, certificate.faces, unchecked)
     attained = True
     if attainment is not None and as_json:
         attained = abs(float(reading.gamma) - attainment.margin) <= attainment.rounding
     elif attainment is not None:
-        attained = print_network(out, attainment, float(reading.gamma))
+        attained = print_network(console, attainment, float(reading.gamma))
     elif not as_json:
-        out.print(f"The explicit network was not evaluated ({_why_not(certificate, evaluate)}).", soft_wrap=True)
+        console.print(f"The explicit network was not evaluated ({_why_not(certificate, evaluate)}).", soft_wrap=True)
     if not as_json:
         for what, path in (("Certificate", out_file), ("Network", network)):
-            if path is not None:
+            if path not in (None, STANDARD_OUTPUT):
                 check = f"; check it with: lemmata check {path}" if path == out_file else ""
-                out.print(escape(f"{what} written to {path}{check}"), soft_wrap=True)
-    if out_file is not None and (beyond := _beyond_the_kernel(document)) is not None:
-        err.print(f"[yellow]note[/yellow]: the kernel refuses so large a file: {escape(beyond)}", soft_wrap=True)
+                console.print(escape(f"{what} written to {path}{check}"), soft_wrap=True)
     if not attained:
         raise typer.Exit(1)
 
 
-def _beyond_the_kernel(document: Document) -> str | None:
-    """Which limit of the kernel a document exceeds, if any."""
+def _unchecked(document: Document) -> str | None:
+    """Why the kernel did not check a document: the limit that it exceeds; None if the kernel has accepted it.
+
+    Raises:
+        ValueError: if the kernel refuses what the document claims.
+    """
     try:
-        kernel.Document(kernel.parse(dumps(document)))
+        kernel.check(dumps(document))
     except kernel.MalformedError as error:
-        return f"{error}; its limits are at the top of certificates/kernel.py"
+        return str(error)
+    except kernel.ViolatedError as error:
+        raise ValueError(
+            f"The kernel refuses the certificate that was found, and nothing is claimed: {error}."
+        ) from error
     return None
 
 
 def _refuse_unwritable(path: Path | None) -> None:
     """The check of a destination before the work, not after it."""
-    if path is None:
+    if path is None or path == STANDARD_OUTPUT or (path.exists() and not path.is_file() and not path.is_dir()):
         return
     if path.is_dir():
         raise ValueError(f"{path} is a directory; name a file.")

@@ -35,7 +35,7 @@ def explain(file: Annotated[Path, typer.Argument(metavar="FILE", help="certifica
                 raise typer.Exit(1) from error
             reading = margin_report(document)
             faces = optimal_faces(solution_of(document)) if reading.grade == "exact" else None
-    print_certificate(out, document, reading, faces)
+    print_certificate(out, document, reading, faces, unchecked=None)
     order, generators = document["group"]["order"], len(document["group"]["generators"])
     degree = document["group"]["degree"]
     out.print(

@@ -26,8 +26,17 @@ LONG_CYCLES = 20
 TYPES = {1: "real", 0: "complex", -1: "quaternionic"}
 
 
-def print_certificate(out: Console, document: Document, reading: MarginReport, faces: OptimalFaces | None) -> None:
-    """The report of a document: the margin, the two proofs, and the condition of the closed form."""
+def print_certificate(
+    out: Console,
+    document: Document,
+    reading: MarginReport,
+    faces: OptimalFaces | None,
+    unchecked: str | None,
+) -> None:
+    """The report of a document: the margin, the two proofs, and the condition of the closed form.
+
+    ``unchecked`` says why the kernel has not checked the document; None means that it has, and accepts it.
+    """
     k, n = reading.factors, reading.order
     product = "(a, b) -> ab" if k == 2 else f"(a_1, .., a_{k}) -> a_1 ... a_{k}"
     out.print(f"[bold]{escape(reading.name)}[/bold]: the product {product} in a group of order {n}")
@@ -37,12 +46,18 @@ def print_certificate(out: Console, document: Document, reading: MarginReport, f
     out.print()
     margin = document["margin"]
     grid = Table.grid(padding=(0, 2))
+    grid.add_column()
+    grid.add_column(overflow="fold")
     if margin["exact"] is not None:
         grid.add_row("maximum margin", margin["exact"])
     grid.add_row("at least" if margin["exact"] else "maximum margin at least", margin["lower"])
     grid.add_row("at most", margin["upper"])
     meaning = "proved, both sides are the same number" if reading.grade == "exact" else "proved from both sides"
     grid.add_row("grade", f"{reading.grade} ({meaning})")
+    grid.add_row(
+        "kernel",
+        "valid: certificates/kernel.py has checked every line" if unchecked is None else f"not checked: {unchecked}",
+    )
     out.print(grid)
     out.print()
 
@@ -87,7 +102,11 @@ def print_path(out: Console, name: str, optima: Iterable[RegularisedOptimum], ma
 
 
 def summary(
-    document: Document, reading: MarginReport, faces: OptimalFaces | None, attainment: Attainment | None
+    document: Document,
+    reading: MarginReport,
+    faces: OptimalFaces | None,
+    attainment: Attainment | None,
+    unchecked: str | None,
 ) -> dict[str, Any]:
     """What ``lemmata certify --json`` prints; numbers that are exact are strings."""
     return {
@@ -96,6 +115,7 @@ def summary(
         "factors": reading.factors,
         "margin": document["margin"],
         "grade": document["grade"],
+        "kernel": {"valid": unchecked is None, "not_checked": unchecked},
         "closed_form": {"holds": reading.closed_form, "condition": reading.condition, "excess": reading.excess},
         "unique": None
         if faces is None

@@ -20,7 +20,15 @@ from numerics.groups.matrix import (
 )
 from numerics.groups.permutations import parse_cycles
 
-__all__ = ["FAMILIES", "HugeOrderError", "Recipe", "bounded_product", "product_recipe"]
+__all__ = [
+    "FAMILIES",
+    "FAMILY_LETTERS",
+    "MATHIEU",
+    "HugeOrderError",
+    "Recipe",
+    "bounded_product",
+    "product_recipe",
+]
 
 HUGE = 10**40
 
@@ -210,7 +218,8 @@ def _classical(family: str, n: int, q: int) -> Recipe:
     return Recipe(order, lambda: classical_generators(family, n, q, order))
 
 
-_MATHIEU = {
+# order and generators by degree
+MATHIEU = {
     "11": (7920, "(1,2,3,4,5,6,7,8,9,10,11)", "(3,7,11,8)(4,10,5,6)"),
     "12": (95040, "(1,2,3,4,5,6,7,8,9,10,11)", "(3,7,11,8)(4,10,5,6)", "(1,12)(2,11)(3,6)(4,8)(5,9)(7,10)"),
     "22": (
@@ -223,7 +232,7 @@ _MATHIEU = {
 
 
 def _mathieu(degree: str) -> Recipe:
-    order, *cycles = _MATHIEU[degree]
+    order, *cycles = MATHIEU[degree]
     return Recipe(order, lambda: [parse_cycles(text, int(degree)) for text in cycles])
 
 
@@ -255,5 +264,8 @@ FAMILIES: tuple[tuple[str, Callable[..., Recipe], str], ...] = (
         lambda family, n, q: _classical(family, int(n), int(q)),
         f"{', '.join(f'{family}(n,q)' for family in CLASSICAL_GROUPS)} (q a prime power, n >= 2)",
     ),
-    (rf"M({'|'.join(_MATHIEU)})", _mathieu, ", ".join(f"M{degree}" for degree in _MATHIEU)),
+    (rf"M({'|'.join(MATHIEU)})", _mathieu, ", ".join(f"M{degree}" for degree in MATHIEU)),
 )
+
+FAMILY_LETTERS = ("Z", "C", "D", "S", "A", "Q", "Dic", "SD", "He", "F", "AGL", *CLASSICAL_GROUPS, "M")
+"""The letters with which names begin."""

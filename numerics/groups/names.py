@@ -5,11 +5,20 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable
+from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from numerics.groups.families import FAMILIES, HUGE, HugeOrderError, Recipe, product_recipe
+from numerics.groups.families import (
+    FAMILIES,
+    FAMILY_LETTERS,
+    HUGE,
+    MATHIEU,
+    HugeOrderError,
+    Recipe,
+    product_recipe,
+)
 from numerics.groups.permutations import DEFAULT_LIMIT, PermutationGroup, parse_cycles
 from numerics.groups.tables import group_from_table
 
@@ -50,7 +59,18 @@ def _factor(text: str, name: str) -> Recipe:
                 raise HugeOrderError
             return product_recipe([recipe] * power)
     where = "" if text == name else f" in {name!r}"
-    raise ValueError(f"There is no group named {text!r}{where} here. Accepted: {ACCEPTED_NAMES}.")
+    raise ValueError(f"There is no group named {text!r}{where} here{_suggestion(text)} Accepted: {ACCEPTED_NAMES}.")
+
+
+def _suggestion(text: str) -> str:
+    """What may have been meant: the name with the letters in their usual case, or Mathieu groups of like degree."""
+    letters = re.match("[A-Za-z]*", text)[0]  # pyright: ignore[reportOptionalSubscript]
+    usual = next((family for family in FAMILY_LETTERS if family.lower() == letters.lower()), letters)
+    proposal = usual + text[len(letters) :]
+    if any(re.fullmatch(rf"{pattern}(\^\d{{1,9}})?", proposal) for pattern, _, _ in FAMILIES):
+        return f"; did you mean {proposal}?"
+    near = get_close_matches(proposal, [f"M{degree}" for degree in MATHIEU])
+    return f"; did you mean {' or '.join(near)}?" if near else "."
 
 
 def _named(text: str, limit: int) -> PermutationGroup:

@@ -8,28 +8,40 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from certificates.groups.certify import certify_group
-from certificates.groups.decimals import outward_decimals
+from certificates.groups.decimals import outward_decimals, reciprocal_decimals
 from numerics.exact.cyclotomic.numbers import sqrt_rational
 from numerics.groups.names import parse_group
 
 
-@given(st.fractions(Fraction(1, 10**12), 10**6), st.integers(1, 25))
-def test_decimals_of_rational_numbers(number, digits):
+def unit(decimal: str) -> Fraction:
+    """One in the last place."""
+    digits, _, exponent = decimal.partition("e")
+    return Fraction(10) ** (int(exponent or 0) - len(digits.partition(".")[2]))
+
+
+@given(st.fractions(Fraction(1, 10**6), 10**6), st.integers(-40, 40), st.integers(1, 25))
+def test_decimals_of_rational_numbers(number, exponent, digits):
+    number *= Fraction(10) ** exponent
     x = fmpq(number.numerator, number.denominator)
     lower, upper = outward_decimals(x, x, digits)
     assert Fraction(lower) <= number <= Fraction(upper)
-    places = len(lower.partition(".")[2])
-    assert places == len(upper.partition(".")[2])
-    assert Fraction(upper) - Fraction(lower) == (Fraction(1, 10**places) if Fraction(lower) != number else 0)
-    assert len(lower.replace(".", "").lstrip("0")) >= digits
-    assert places == 0 or len(lower.replace(".", "").lstrip("0")) == digits
+    assert unit(lower) == unit(upper)
+    assert Fraction(upper) - Fraction(lower) == (unit(lower) if Fraction(lower) != number else 0)
+    assert len(lower.partition("e")[0].replace(".", "").lstrip("0")) == digits
+    reciprocal = {1: 1 / number}
+    assert reciprocal_decimals(reciprocal, reciprocal, digits) == (lower, upper)
 
 
 def test_decimals_of_irrational_numbers():
     assert outward_decimals(sqrt_rational(2), sqrt_rational(2), 12) == ("1.41421356237", "1.41421356238")
-    tiny = sqrt_rational(2) / 10**9
-    assert outward_decimals(tiny, tiny, 3) == ("0.00000000141", "0.00000000142")
+    tiny, huge = sqrt_rational(2) / 10**9, sqrt_rational(2) * 10**40
+    assert outward_decimals(tiny, tiny, 3) == ("1.41e-9", "1.42e-9")
+    assert outward_decimals(huge, huge, 3) == ("1.41e40", "1.42e40")
+    small = sqrt_rational(2) / 10**6
+    assert outward_decimals(small, small, 3) == ("0.00000141", "0.00000142")
     assert outward_decimals(fmpq(1, 8), fmpq(1, 8), 3) == ("0.125", "0.125")
+    assert outward_decimals(fmpq(9999, 1000), fmpq(9999, 1000), 2) == ("9.9", "10.0")
+    assert outward_decimals(fmpq(99999), fmpq(99999), 2) == ("9.9e4", "10.0e4")
 
 
 @pytest.mark.parametrize("digits", [0, -1, 2.5, True])

@@ -1,6 +1,7 @@
 """Documents of certified groups: exact or enclosed, their decimals, and agreement with the solver of the game."""
 
 from fractions import Fraction
+from math import factorial
 
 import pytest
 
@@ -76,15 +77,28 @@ def test_rational_margins_are_met_by_equal_decimals():
     kernel.check(dumps(document))
 
 
-def test_a_margin_above_1_has_true_decimals_that_the_kernel_refuses():
-    """For Z_2 the margin exceeds 1 from k = 14 on, but the format knows only decimals 0.ddd: the kernel refuses."""
-    document = margin_document("Z2", 14, 12)
-    gamma = solve(MarginGame(character_table(parse_group("Z2")), 14)).gamma
-    lower, upper = Fraction(document["margin"]["lower"]), Fraction(document["margin"]["upper"])
-    assert 1 < lower <= gamma <= upper
-    assert upper - lower == Fraction(1, 10**11)
+@pytest.mark.parametrize(("factors", "digits", "size"), [(14, 12, 0), (40, 30, 8), (40, 5, 8), (64, 3, 20)])
+def test_margins_above_1_are_written_and_accepted(factors, digits, size):
+    """For Z_2 the margin exceeds 1 from k = 14 on: k! (2k + 2)^(-(k+1)/2) 2, by the closed form."""
+    document = margin_document("Z2", factors, digits)
+    lower, upper = (Fraction(document["margin"][end]) for end in ("lower", "upper"))
+    square = Fraction(4 * factorial(factors) ** 2, (2 * factors + 2) ** (factors + 1))
+    assert 10**size < lower < 10 ** (size + 1)
+    assert lower**2 <= square <= upper**2
+    assert upper - lower == Fraction(10) ** (size + 1 - digits)
+    assert kernel.check(dumps(document)).endswith("(exact)")
+
+
+@pytest.mark.parametrize("name", ["S3", "Z7", "Q8"])
+def test_documents_of_version_1_are_still_read(name):
+    document = margin_document(name) | {"version": 1}
+    assert kernel.check(dumps(document)) == kernel.check(dumps(margin_document(name)))
+
+
+@pytest.mark.parametrize("factors", [14, 40])
+def test_documents_of_version_1_hold_no_margin_of_1_or_more(factors):
     with pytest.raises(kernel.MalformedError, match=r"margin\.lower"):
-        kernel.check(dumps(document))
+        kernel.check(dumps(margin_document("Z2", factors, 12) | {"version": 1}))
 
 
 def test_wrong_arguments_are_refused():

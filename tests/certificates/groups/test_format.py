@@ -64,12 +64,12 @@ def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path, monkeypatch, 
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"[]", b"{", b'{"format":"lemmata/group-margin","version":2}', b"[1.5]", b'{"a":1,"a":2}', b"[NaN]", b"\xff"],
+    [b"", b"[]", b"{", b'{"format":"lemmata/group-margin","version":3}', b"[1.5]", b'{"a":1,"a":2}', b"[NaN]", b"\xff"],
 )
 def test_what_is_no_document_is_not_loaded(tmp_path, content):
     path = tmp_path / "bad.json"
     path.write_bytes(content)
-    with pytest.raises(ValueError, match=r"no certificate of the format lemmata/group-margin version 1"):
+    with pytest.raises(ValueError, match=r"no certificate of the format lemmata/group-margin version 2"):
         load(path)
 
 

@@ -72,7 +72,7 @@ FORGERIES = {
     "a root that is no root": (forge_weights("Q8", lambda j, u: {"4": "1/20"} if j else {}), "no w has"),
     "no weights": (forge("S3", lambda d: [c.update(scaled_weight={}) for c in d["classes"]]), "value.upper"),
     "understated grade": (forge("S3", lambda d: d.update(grade="enclosed")), "grade: is exact"),
-    "fewer places": (forge("S3", lambda d: d["margin"].update(upper="0.024")), "equally many places"),
+    "fewer places": (forge("S3", lambda d: d["margin"].update(upper="0.024")), "same number of places"),
     "loose lower decimal": (forge("S3", lambda d: d["margin"].update(lower="0." + "0" * 31)), "margin.lower"),
     "multiple of a character": (forge("A4", scaled_row), "does not have norm 1"),
     "stranger as representative": (

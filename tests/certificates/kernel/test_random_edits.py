@@ -9,6 +9,7 @@ must be accepted; everything else must be refused.
 import copy
 import json
 import random
+import re
 from collections import Counter
 from fractions import Fraction
 
@@ -251,6 +252,9 @@ def remains_true(kind, old, new):
         values = [value for row in old["characters"]["rows"] for value in row["values"]]
         order = new["characters"]["root_order"]
         return all(isinstance(value, int) for value in values) and 1 <= order <= kernel.MAX_ROOT_ORDER
+    if kind == "version":
+        decimals = (old["margin"]["lower"], old["margin"]["upper"])
+        return new["version"] == 1 and all(re.fullmatch(r"0\.[0-9]+", decimal) for decimal in decimals)
     return False
 
 

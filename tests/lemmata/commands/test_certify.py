@@ -1,6 +1,7 @@
 """`lemmata certify`: what it prints, and with which exit code."""
 
 import json
+import os
 from dataclasses import replace
 from fractions import Fraction
 from math import factorial, sqrt
@@ -141,7 +142,47 @@ def test_a_file_beyond_the_limits_of_the_kernel_is_written_with_a_note(tmp_path,
     code, output, error = run("certify", "S3", "--out", str(tmp_path / "s3.json"))
     assert code == 0
     assert "written to" in output
-    assert "note: the kernel refuses so large a file: group.order must be an integer from 2 to 5" in error
+    assert "kernel not checked: group.order must be an integer from 2 to 5" in output
+    assert "note: the certificate will not be checked: the kernel checks groups of order up to 5" in error
+
+
+def test_the_kernel_judges_what_is_printed(tmp_path, monkeypatch):
+    """A document with a false value is neither printed nor written."""
+    code, output, _ = run("certify", "Z2", "--factors", "14")
+    assert code == 0
+    assert "at least 1.45555606203304730813363665278" in output
+    assert "kernel valid" in output
+    true = certify.document_of
+
+    def false(certificate, digits):
+        document = true(certificate, digits)
+        document["margin"]["lower"] = document["margin"]["lower"].replace("9", "8")
+        return document
+
+    monkeypatch.setattr(certify, "document_of", false)
+    code, output, error = run("certify", "S3", "--out", str(tmp_path / "s3.json"))
+    assert code == 2
+    assert output == ""
+    assert "The kernel refuses the certificate that was found, and nothing is claimed: margin.lower" in error
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_where_a_certificate_may_be_written(tmp_path):
+    result = CliRunner().invoke(app, ["certify", "S3", "--out", "-"])
+    assert result.exit_code == 0
+    assert kernel.check(result.stdout_bytes).startswith("group of order 6 called S3")
+    assert "maximum margin" in result.stderr
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link.json").symlink_to(tmp_path / "folder" / "s3.json")
+    assert run("certify", "S3", "--out", str(tmp_path / "link.json"))[0] == 0
+    assert (tmp_path / "link.json").is_symlink()
+    assert (tmp_path / "folder" / "s3.json").read_bytes() == result.stdout_bytes
+    assert run("certify", "S3", "--out", os.devnull)[0] == 0
+    assert Path(os.devnull).is_char_device()
+    for arguments, reason in ((("--out", "-", "--json"), "leave out --json"), (("--network", "-"), "is a binary file")):
+        code, _, error = run("certify", "S3", *arguments)
+        assert code == 2
+        assert reason in error
 
 
 def test_an_enclosed_certificate_says_so(tmp_path, monkeypatch):

@@ -359,3 +359,25 @@ def test_small_groups_library() -> None:
         parse_group("small:8,6")
     with pytest.raises(ValueError, match="does not contain the groups of order 1024"):
         parse_group("small:1024,1")
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("z7", "Z7"),
+        ("psl(2,7)", "PSL(2,7)"),
+        ("dic3", "Dic3"),
+        ("M24", "M22"),
+        ("M16", "M12"),
+        ("agl(1,5)", "AGL(1,5)"),
+    ],
+)
+def test_a_name_that_is_nearly_one_gets_a_proposal(text, meant):
+    with pytest.raises(ValueError, match="here; did you mean ") as caught:
+        parse_group(text)
+    assert meant in str(caught.value).partition(" Accepted")[0]
+
+
+def test_a_name_like_no_other_gets_no_proposal():
+    with pytest.raises(ValueError, match=r"no group named 'sporadic' here\. Accepted"):
+        parse_group("sporadic")
