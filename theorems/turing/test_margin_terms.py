@@ -81,7 +81,7 @@ def test_the_inductive_step_is_closed_by_its_terms() -> None:
 @check("turing:theorem-D.6", grade="enclosed", target="printed", cases=COVERED)
 @check("turing:lemma-D.9", grade="enclosed", target="printed", cases=COVERED)
 def test_the_bound_is_the_largest_radius_that_the_induction_allows() -> None:
-    """The least of the nine terms: the largest r for which all conditions of the induction hold; each of them binds."""
+    """The nine printed terms; the least of them is the largest r for which all conditions of the induction hold."""
     binding = set()
     for c, bound in constants():
         M, lam, kappa_xi = min(c["lam"], c["sigma_zeta"]), c["lam"], c["kappa_xi"]
@@ -93,7 +93,19 @@ def test_the_bound_is_the_largest_radius_that_the_induction_allows() -> None:
             "sigma_theta": c["sigma_theta"],
             "sigma_xi": c["sigma_xi"],
         }
-        assert len(bound.terms) == 9
+        printed = {
+            "lambda/mu_0": lam / c["mu_0"],
+            "sigma_zeta/mu_0": c["sigma_zeta"] / c["mu_0"],
+            "sigma_theta": c["sigma_theta"],
+            "sigma_xi": c["sigma_xi"],
+            "1/(2 kappa_theta)": 1 / (2 * c["kappa_theta"]),
+            "sigma_zeta/(2 kappa_theta lambda)": c["sigma_zeta"] / (2 * c["kappa_theta"] * lam),
+            "sigma_h/(2 kappa_xi lambda)": c["sigma_h"] / (2 * kappa_xi * lam),
+            "sigma_zeta/(4 lambda mu kappa_xi)": c["sigma_zeta"] / (4 * lam * c["mu"] * kappa_xi),
+            "1/(4 mu kappa_xi)": 1 / (4 * c["mu"] * kappa_xi),
+        }
+        assert bound.terms.keys() == printed.keys()
+        assert all(close(smallest(bound, name), value) for name, value in printed.items())
         assert bound.value <= min(allowed.values())
         assert close(bound.value, min(allowed.values()))
         binding.add(min(allowed, key=lambda name: allowed[name]))

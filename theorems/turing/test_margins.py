@@ -65,7 +65,7 @@ def test_a_correct_discontinuous_network_has_margin_zero():
     assert all(F(-Fraction(1, 10**k)) == -1 for k in range(1, 40))
 
 
-@check("turing:def-all-layer-margin", grade="exact", target="corrected")
+@check("turing:def-all-layer-margin", grade="exact", target="corrected", supporting=True)
 @pytest.mark.parametrize("continuous", [True, False])
 def test_positive_margins_predict_correctly_and_conversely_where_f_is_continuous(continuous):
     """Piecewise linear F and step functions F of one parameter, where the infimum is a distance to a closed interval.
@@ -124,7 +124,33 @@ def test_the_margin_of_a_linear_network_is_the_distance_to_the_hyperplane():
     )
 
 
-@check("turing:def-ramp-loss", grade="exact", target="printed")
+@check("turing:def-ramp-loss", grade="symbolic", target="printed")
+def test_the_ramp_loss_in_all_its_pieces():
+    """For all gamma > 0 and rho >= 0: rho = 0, rho = gamma t with 0 < t <= 1, and rho = gamma (1 + s) with s >= 0.
+
+    The loss is 1, 1 - t and 0. (a) A wrong prediction makes delta = 0 feasible, so that rho = 0 and the loss is 1, the
+    0-1 loss; a right one has 0-1 loss 0 and the loss is >= 0 in every piece. (b) In the third piece, rho >= gamma, it
+    is 0. (c) In each pair of pieces |loss - loss'| <= |rho - rho'|/gamma, and at the two knots the pieces agree.
+    """
+    gamma, t, s = sp.symbols("gamma t s", nonnegative=True)
+    u = sp.Symbol("u", nonnegative=True)  # t = 1 - u <= 1
+    pieces = {
+        "zero": (sp.Integer(0), sp.Integer(1)),
+        "ramp": (gamma * t, 1 - t),
+        "flat": (gamma * (1 + s), sp.Integer(0)),
+    }
+    assert [loss.subs(t, 1 - u) for _, loss in pieces.values()] == [1, u, 0]  # all >= 0
+    # rho - rho' - gamma (loss' - loss) for rho >= rho' in different pieces, and within the ramp, is >= 0
+    assert sp.expand(gamma * t - gamma * (1 - (1 - t))) == 0  # ramp against zero: equality
+    assert sp.expand(gamma * (1 + s) - gamma * t - gamma * (1 - t)) == gamma * s  # flat against ramp
+    assert sp.expand(gamma * (1 + s) - gamma * 1) == gamma * s  # flat against zero
+    other = sp.Symbol("other", nonnegative=True)
+    assert sp.expand((gamma * t - gamma * other) - gamma * ((1 - other) - (1 - t))) == 0  # within the ramp
+    assert (1 - t).subs(t, 0) == 1  # the knots
+    assert (1 - t).subs(t, 1) == 0
+
+
+@check("turing:def-ramp-loss", grade="exact", target="printed", supporting=True)
 def test_the_ramp_loss_lies_between_the_two_zero_one_losses():
     """ell_gamma = clip(1 - rho/gamma, 0, 1): (a) >= the 0-1 loss, (b) <= 1(rho < gamma), (c) 1/gamma-Lipschitz in rho.
 

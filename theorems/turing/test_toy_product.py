@@ -16,15 +16,20 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
 import sympy as sp
-from flint import arb
+from flint import arb, fmpq
 from scipy.optimize import minimize, minimize_scalar
 
+from certificates.margins.attack import MarginTarget, replay, smallest_flip
+from constructions.circuits.relu import THIRDS, circuit_network, rounding
 from numerics.exact.balls import precision
+from numerics.exact.numbers import as_exact, to_float
 from theorems.evidence import check
+from theorems.turing.circuit_families import identity_chain
 
 TRUE_VALUES = {1: 0.5, 2: 0.41421, 3: 0.35732, 4: 0.31821, 8: 0.23475, 16: 0.16959, 64: 0.08618}
 
@@ -39,7 +44,7 @@ def round_thirds(z: float) -> float:
     return min(max(3.0 * z - 1.0, 0.0), 1.0)
 
 
-@check("turing:toy-product", grade="symbolic", target="printed")
+@check("turing:toy-product", grade="symbolic", target="printed", supporting=True)
 def test_the_printed_perturbation_flips_the_product_at_every_depth():
     """(1 - 3/d)^d < 1/2: d = 1, 2 directly; for d >= 3, 0 <= 1 - u <= e^(-u) with u = 3/d gives at most e^-3 < 1/2.
 
@@ -100,7 +105,7 @@ def test_a_constrained_minimiser_finds_no_shorter_flip(d):
     assert abs(min(found) - float(product_margin(d).mid())) < 1e-6
 
 
-@check("turing:claim-3.5", grade="exact", target="printed")
+@check("turing:claim-3.5", grade="exact", target="printed", supporting=True)
 def test_rounding_between_the_factors_gives_margin_one_third():
     """If all |delta_i| <= 1/3 then W_i * 1 >= 2/3 and round gives 1 again, so that f stays 1/2: for every d.
 
@@ -132,3 +137,87 @@ def test_flips_of_the_rounded_product_lie_between_one_third_and_one_half(record_
     # control: without rounding the margin at d = 2 is smaller, and at d = 4 below 1/3
     assert float(product_margin(2).mid()) < value
     assert product_margin(4) < arb(1) / 3
+
+
+# ---- the library: targets, flips and the rounding
+
+
+def product_target(d: int) -> MarginTarget:
+    """f(1, W) = W_1 ... W_d - 1/2 at W = (1, ..., 1) with the label 1."""
+
+    def output(theta: Any) -> Any:
+        value = theta[..., 0]
+        for i in range(1, d):
+            value = value * theta[..., i]
+        return value - (fmpq(1, 2) if isinstance(theta, np.ndarray) and theta.dtype == object else 0.5)
+
+    return MarginTarget(as_exact([1] * d), output, 1)
+
+
+@check("turing:toy-product", grade="exact", target="printed", cases="d = 1, ..., 60")
+def test_the_printed_perturbation_is_an_exact_flip():
+    """delta_i = -3/d of the weights, replayed in exact arithmetic: a flip of squared norm 9/d; -3/(7 d) is none."""
+    for d in range(1, 61):
+        target = product_target(d)
+        flip = replay(target, {"denominator": str(d), "numerators": {str(i): "-3" for i in range(d)}})
+        assert flip.norm_squared == Fraction(9, d)
+        assert flip.margin == (1 - Fraction(3, d)) ** d - Fraction(1, 2) < 0
+        with pytest.raises(ValueError, match="does not flip"):
+            replay(target, {"denominator": str(7 * d), "numerators": {str(i): "-3" for i in range(d)}})
+
+
+@check("turing:toy-product", grade="enclosed", target="printed", cases="exact flips found at d = 1, 2, 3, 8, 16")
+def test_the_search_for_flips_meets_the_exact_margin():
+    """The exact flips of the search are not shorter than sqrt(d) (1 - 2^(-1/d)), and at most 0.1 per cent longer."""
+    for d in (1, 2, 3, 8, 16):
+        flip = smallest_flip(product_target(d), starts=4, steps=80)
+        assert flip is not None
+        squared = arb(fmpq(flip.norm_squared.numerator, flip.norm_squared.denominator))
+        assert squared.sqrt() > product_margin(d) * (1 - arb(2) ** -40)
+        assert squared.sqrt() < product_margin(d) * arb("1.001")
+
+
+@check("turing:claim-3.5", grade="exact", target="printed")
+def test_the_rounding_of_the_library_is_one_from_two_thirds_on():
+    """On [2/3, 4/3] both units are active at the ends, so affine in between, and the value is 1 at both ends.
+
+    From 2/3 on nothing changes; just below, at 2/3 - 1/100, it is less. At 1, where W = (1, ..., 1) leads, it is 1.
+    """
+    zeta = rounding(1, *THIRDS)
+    first = zeta.layers[0]
+    for end in (Fraction(2, 3), Fraction(4, 3)):
+        assert min((as_exact([[end]]) @ first.weight + first.bias)[0]) >= 0
+        assert zeta(as_exact([[end]])).item() == 1
+    assert zeta(as_exact([[1]])).item() == 1
+    assert zeta(as_exact([[Fraction(2, 3) - Fraction(1, 100)]])).item() < 1
+
+
+@check("turing:claim-3.5", grade="exact", target="printed", cases="exact flips found at d = 1, 2, 3")
+def test_exact_flips_of_the_rounded_product_are_longer_than_one_third():
+    """f~ with the rounding of the library is 1/2 at W = (1, ..., 1), and no flip of the search is shorter than 1/3."""
+    zeta = circuit_network(identity_chain(2), "layers").roundings[0]
+
+    def rounded(z: Any) -> Any:
+        for layer in zeta.layers:
+            if isinstance(z, np.ndarray):
+                weight, bias = layer.weight, layer.bias
+                weight, bias = (weight, bias) if z.dtype == object else (to_float(weight), to_float(bias))
+                z = z @ weight + bias
+                z = np.where(z > 0, z, 0 * z)
+            else:
+                z = (z @ z.new_tensor(to_float(layer.weight)) + z.new_tensor(to_float(layer.bias))).clamp(min=0)
+        return z
+
+    for d in (1, 2, 3):
+
+        def output(theta: Any, d: int = d) -> Any:
+            value = rounded(theta[..., :1])
+            for i in range(1, d):
+                value = rounded(theta[..., i : i + 1] * value)
+            return value[..., 0] - (fmpq(1, 2) if isinstance(theta, np.ndarray) and theta.dtype == object else 0.5)
+
+        target = MarginTarget(as_exact([1] * d), output, 1)
+        assert target.exact_margin([Fraction(0)] * d) == Fraction(1, 2)
+        flip = smallest_flip(target, starts=6, steps=80)
+        assert flip is not None
+        assert Fraction(1, 9) < flip.norm_squared <= Fraction(1, 4) + Fraction(1, 1000)

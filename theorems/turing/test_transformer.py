@@ -24,6 +24,7 @@ from constructions.turing.machine import (
     RIGHT,
     Transition,
     TuringMachine,
+    busy_beaver,
     machine_from_table,
     random_machine,
 )
@@ -94,16 +95,22 @@ def _first_symbol_machine() -> TuringMachine:
     return machine_from_table(table, start="go", blank="_", accept={"yes"}, reject={"no"}, name="first symbol")
 
 
-@check("turing:def-transformer", grade="exact", target="printed")
-@pytest.mark.parametrize("seed", range(3))
-def test_forward_pass_is_the_printed_one(seed: int) -> None:
+@check(
+    "turing:def-transformer",
+    grade="exact",
+    target="printed",
+    cases="the busy beaver of two states on a two-way tape and with the textbook rule, the machine that accepts words "
+    "beginning with 1; T = 3; the words (), 1, 10",
+)
+@pytest.mark.parametrize("number", range(3))
+def test_forward_pass_is_the_printed_one(number: int) -> None:
     """Both attentions, three ReLU layers, the output fed back: by loops in fractions, against the evaluators.
 
     The identity attention is run with its zero weights here and left out there.
     """
-    machine = random_machine(np.random.default_rng(seed), 4, 2)
-    transformer = compile_turing_machine(machine, 3, left_end=("refuse", "stay", "two-way")[seed])
-    word = (1, 0, 1)[:seed]
+    machine = (_first_symbol_machine(), busy_beaver(2), busy_beaver(2))[number]
+    transformer = compile_turing_machine(machine, 3, left_end=("refuse", "stay", "two-way")[number])
+    word = ((1, 0), (1,), ())[number]
     outputs = _decode(transformer, word, transformer.start + transformer.beta(0), 0)
     exact, dense = EXACT.run(transformer, [word], hidden=True), DENSE.run(transformer, [word], hidden=True)
     assert exact.hidden is not None
@@ -113,7 +120,12 @@ def test_forward_pass_is_the_printed_one(seed: int) -> None:
     assert _fractions(exact.predictions) == [_prediction(transformer, outputs[-1])]
 
 
-@check("turing:def-transformer", grade="exact", target="printed")
+@check(
+    "turing:def-transformer",
+    grade="exact",
+    target="printed",
+    cases="one token of width 5, memories of 0, 1 and 4 tokens, key dimensions 1 and 3",
+)
 @pytest.mark.parametrize("tokens", [0, 1, 4])
 def test_zero_attention_is_the_identity(tokens: int) -> None:
     """All scores tie at 0 and all values are 0, so that h' is returned, for any memory and any key dimension."""
@@ -127,7 +139,7 @@ def test_zero_attention_is_the_identity(tokens: int) -> None:
             assert DecoderLayer("zero", own, cross, keep)(z[None], memory, memory)[0].tolist() == z.tolist()
 
 
-@check("turing:def-transformer", grade="exact", target="printed")
+@check("turing:def-transformer", grade="exact", target="printed", cases="a head that copies a flag, times 0 and 1")
 def test_self_attention_includes_the_time_itself_and_not_time_zero() -> None:
     """A head that copies a flag of the token of the same time: it finds it at time 1; at time 0 there is only null."""
     one, zero = np.ones((1, 1), dtype=int), np.zeros(1, dtype=int)

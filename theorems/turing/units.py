@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,11 +32,6 @@ class Unit:
     def __call__(self, bits: Mapping[Place, int]) -> int:
         """The value of the unit where the places that are named hold the given bits, and all others 0."""
         return max(sum(weight * bits.get(place, 0) for place, weight in self.weights.items()) + self.bias, 0)
-
-    def inputs(self) -> Iterator[dict[Place, int]]:
-        """All values of the bits that the unit reads."""
-        for values in itertools.product((0, 1), repeat=len(self.weights)):
-            yield dict(zip(self.weights, values, strict=True))
 
 
 def places(layout: TuringLayout) -> list[Place]:
