@@ -9,7 +9,7 @@ from constructions.networks.torch import WeightsModule, module_of
 from constructions.networks.torch_transformer import to_torch
 from constructions.parity.polynet import PolyNet
 from constructions.parity.quadratic import QuadraticNetwork
-from constructions.parity.transformer import STREAM, ParityTransformer
+from constructions.parity.transformer import ParityTransformer
 from constructions.parity.two_layer import TwoLayerNetwork
 
 __all__ = ["PolyNetModule", "QuadraticModule", "TwoLayerModule", "to_torch"]
@@ -74,4 +74,4 @@ class QuadraticModule(WeightsModule):
 
 @module_of(ParityTransformer)
 def _transformer(f: ParityTransformer, dtype: torch.dtype | None, stream: ResidualStream | None) -> torch.nn.Module:
-    return to_torch(f.transformer, dtype=dtype, stream=STREAM if stream is None else stream)
+    return to_torch(f.transformer, dtype=dtype, stream=stream)
