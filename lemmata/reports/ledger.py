@@ -69,6 +69,8 @@ def print_statement(out: Console, chapter: Chapter, entry: Statement) -> None:
         ("rerun", rerun(evidence)),
     )
     table = Table.grid(padding=(0, 2))
+    table.add_column()
+    table.add_column(overflow="fold")  # names of tests are longer than a line
     for label, text in fields:
         if text:
             table.add_row(f"  {label}", escape(text))
