@@ -6,7 +6,7 @@ from tests.lemmata.commands.runner import run
 def test_ledger():
     code, output, _ = run("ledger", "--chapter", "feature-emergence", "--verdict", "holds")
     assert code == 0
-    assert "feature-emergence:theorem-7.7 holds Modular addition" in output
+    assert "feature-emergence:theorem-7.7 holds proof Modular addition" in output
     assert "turing:" not in output
     assert "open" not in output.split()
     assert "525 statements" in run("ledger")[1]
@@ -24,7 +24,7 @@ def test_show_one_statement():
     assert output.startswith("feature-emergence:theorem-7.7 Modular addition")
     assert "verdict" in output
     assert "Edelman" in output
-    assert output.count("feature-emergence:") == 1
+    assert output.count(" claim ") == output.count(" verdict ") == 1
 
 
 def test_show_prints_an_erratum_with_brackets_as_it_is():
