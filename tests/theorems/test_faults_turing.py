@@ -359,6 +359,18 @@ def test_a_target_that_is_wrong_already_is_seen(monkeypatch: Patch) -> None:
     seen("def-all-layer-margin", plant, check, patch=monkeypatch)
 
 
+def test_a_margin_that_is_off_is_seen_by_the_toy_product(monkeypatch: Patch) -> None:
+    """By a hundredth."""
+    margin = attack.MarginTarget.exact_margin
+
+    def plant(patch: Patch) -> None:
+        patch.setattr(
+            attack.MarginTarget, "exact_margin", lambda t, delta: margin(t, delta) - test_margin_terms.Q(1, 100)
+        )
+
+    seen("toy-product", plant, test_toy_product.test_the_printed_perturbation_is_an_exact_flip, patch=monkeypatch)
+
+
 # ---- circuits
 
 
