@@ -111,7 +111,7 @@ def explicit_sum(g: list[fmpq], h: fmpq) -> tuple[list[tuple[fmpq, tuple[fmpq, f
     "deep-icgd:construction-1d",
     grade="sampled",
     target="printed",
-    cases="Hypothesis: 1 to 6 pieces of length 1/3 per side, values in [-2, 2] with denominators up to 9",
+    cases="30 derandomised Hypothesis draws: 1 to 6 pieces of length 1/3 a side, values in [-2, 2], denominators <= 9",
 )
 @given(st.lists(rationals, min_size=1, max_size=6), st.lists(rationals, min_size=6, max_size=6), rationals)
 def test_library_builds_the_sum_of_the_formula(right: list[fmpq], left: list[fmpq], middle: fmpq) -> None:
@@ -371,7 +371,7 @@ def test_proof_of_the_error_of_a_product() -> None:
     "deep-icgd:construction-product",
     grade="sampled",
     target="printed",
-    cases="Hypothesis: R = 1, 2, 3, m = 1, ..., 9, x and y in [-R, R] with denominators up to 50",
+    cases="30 derandomised Hypothesis draws: R = 1, 2, 3, m = 1, ..., 9, x and y in [-R, R] with denominators up to 50",
 )
 @given(m=st.integers(1, 9), R=st.integers(1, 3), data=st.data())
 def test_products_at_rational_points(m: int, R: int, data: st.DataObject) -> None:

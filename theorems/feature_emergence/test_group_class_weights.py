@@ -213,7 +213,7 @@ def test_condition_is_not_inherited_by_products(name: str) -> None:
 @check("feature-emergence:claim-7.6-Sk", grade="exact", target="printed", cases="A_5, D_4xS_3, S_7")
 @pytest.mark.parametrize("name", ["A5", "D4xS3", "S7"])
 def test_other_groups_use_a_part_of_the_table(name: str) -> None:
-    """In these groups some class is off the margin and some representation is absent, in every optimum.
+    """In these groups some class has no weight and some representation no mass, in every optimum.
 
     A class with margin above the value for one optimal eps has t_C = 0 in every optimum, and a representation with
     kappa_R below the value for one optimal t has mass 0 in every optimum: complementary slackness.
