@@ -308,7 +308,7 @@ def test_the_error_is_at_least_that_of_the_plateau(m: int) -> None:
 @check(
     "hidden-progress:informal-theorem-5.3",
     grade="enclosed",
-    target="printed",
+    target="corrected",
     cases="k = 3, ..., 6; gamma = 1/100, 1/10, 2/5; n' - 1 up to 1000 per block",
 )
 @check(
@@ -340,6 +340,23 @@ def test_the_share_of_time_after_the_plateau(k: int, effort: Effort) -> None:
                     assert decided_less_equal(1 - arb(ratio), _share_left(m, k, gamma))
             else:  # the error is below 1/2 - gamma from the start: the bound must be vacuous
                 assert _share_left(m, k, gamma) >= 1
+
+
+@counterexample("hidden-progress:informal-theorem-5.3", grade="enclosed")
+@pytest.mark.parametrize("k", [1, 2])
+@pytest.mark.parametrize("root", [10, 30, 50])
+def test_one_and_two_blocks_have_no_plateau(k: int, root: int) -> None:
+    """m = root^2 irrelevant weights 1: the error is below 0.49 from v = 2 sqrt(m) on, and not 0 before v = m.
+
+    The flow v' = v^(k-1) takes the share (2 sqrt(m) - 1)/(m - 1), or 1/2 + log 2/log m, of its time to v = 2 sqrt(m).
+    Both shares fall as m grows; the error stays below 0.49, since the bound k exp(-v^2/(2m)) on it falls with v.
+    """
+    m, v = root**2, 2 * root
+    error = polynet_error([fmpq(v)] * k, [(1,) * m] * k)
+    assert 0 < arb(error) < k * arb(-2).exp() < arb(fmpq(49, 100))
+    assert polynet_error([fmpq(m)] * k, [(1,) * m] * k) > 0 == polynet_error([fmpq(m + 1)] * k, [(1,) * m] * k)
+    share = arb(v - 1) / (m - 1) if k == 1 else arb(v).log() / arb(m).log()
+    assert share < arb(fmpq(2, 3))
 
 
 @check("hidden-progress:corollary-B.10", grade="exact", target="printed", supporting=True)
