@@ -25,12 +25,9 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
-from constructions.networks.export import translator
-
-if TYPE_CHECKING:
-    import torch
+from constructions.networks.export import Translated
 
 __all__ = ["UNARY", "Circuit", "Gate", "gradient", "two_layer_mlp"]
 
@@ -60,13 +57,15 @@ UNARY: Mapping[str, Unary] = MappingProxyType(
 
 
 @dataclass(frozen=True)
-class Circuit:
+class Circuit(Translated):
     """A circuit: nodes 0 .. inputs - 1, then the constants, then the gates; ``outputs`` are indices of nodes.
 
     Raises:
         ValueError: for a negative number of inputs, an unknown operation, a wrong number of operands, an operand that
             does not precede its gate, an output that is no node, and no output at all.
     """
+
+    translator: ClassVar[str] = "circuits.torch"
 
     inputs: int
     gates: tuple[Gate, ...]
@@ -122,10 +121,6 @@ class Circuit:
                 a, b = (values[i] for i in operands)
                 values.append(a + b if operation == "+" else a * b)
         return tuple(values[i] for i in self.outputs)
-
-    def to_torch(self, *, dtype: torch.dtype | None = None) -> torch.nn.Module:
-        """A torch module without parameters: inputs of shape (..., inputs) to outputs of shape (..., outputs)."""
-        return translator("circuits.torch").to_torch(self, dtype=dtype)
 
 
 def gradient(circuit: Circuit) -> Circuit:

@@ -26,21 +26,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from constructions.circuits.boolean import BooleanGate, LayeredCircuit
 from constructions.networks.affine import Affine
-from constructions.networks.export import translator
-from constructions.networks.feed_forward import FeedForward, relu
+from constructions.networks.export import Translated
+from constructions.networks.feed_forward import FeedForward
 from numerics.exact.numbers import as_exact, to_float
 from numerics.exact.rationals import as_fraction
 from numerics.exact.systems import Array
-
-if TYPE_CHECKING:
-    import torch
+from numerics.functions.activations import relu
 
 Corrections = Literal["none", "layers", "steps"]
 THIRDS = (Fraction(1, 3), Fraction(2, 3))
@@ -52,7 +50,7 @@ LARGEST_NETWORK = 50_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class CircuitNetwork:
+class CircuitNetwork(Translated):
     """The network head . zeta_(d-1) . f_(d-1) . ... . zeta_0 . f_0 of a circuit, in exact numbers.
 
     Attributes:
@@ -63,6 +61,8 @@ class CircuitNetwork:
         roundings: zeta_0, ..., zeta_(d-1), or none.
         head: f_d, the map 2 z - 1 on the output.
     """
+
+    translator: ClassVar[str] = "circuits.torch"
 
     circuit: LayeredCircuit
     corrections: Corrections
@@ -143,10 +143,6 @@ class CircuitNetwork:
     def __call__(self, x: Array) -> Array:
         """F(x) in float64, shape (n,), for bits of shape (n, m)."""
         return self.output(to_float(self.parameters), np.asarray(x, dtype=np.float64))
-
-    def to_torch(self, *, dtype: torch.dtype | None = None) -> torch.nn.Module:
-        """The torch module of f_0, zeta_0, ..., and the head, one after the other; float64 by default."""
-        return translator("circuits.torch").to_torch(self, dtype=dtype)
 
 
 def circuit_network(

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from flint import fmpq
@@ -23,7 +23,7 @@ from constructions.descent.bounds import Box, box_arrays
 from constructions.descent.layout import PromptLayout
 from constructions.descent.norms import column_norm
 from constructions.networks.attention import AttentionLayer
-from constructions.networks.export import translator
+from constructions.networks.export import Translated
 from constructions.networks.stored import Stored, StoredAttention, StoredFeedForward, StoredMultiplication
 from constructions.networks.table import LayerTable, layer_table
 from numerics.exact.balls import as_balls
@@ -31,9 +31,6 @@ from numerics.exact.numbers import to_float
 from numerics.exact.systems import Arithmetic, Array, number_system
 from numerics.functions.relu_sums import ReluSum
 from numerics.functions.smooth import rational
-
-if TYPE_CHECKING:
-    import torch
 
 StepLayer = AttentionLayer | StoredAttention | StoredFeedForward | StoredMultiplication
 
@@ -123,13 +120,15 @@ def descent_problem(
 
 
 @dataclass(frozen=True, eq=False)
-class GradientStep(DescentProblem):
+class GradientStep(DescentProblem, Translated):
     """The layers of one projected gradient step, with the problem that they solve.
 
     Attributes:
         layers: in order of application.
         purposes: what each of them computes, in words.
     """
+
+    translator: ClassVar[str] = "descent.torch"
 
     layers: tuple[StepLayer, ...]
     purposes: tuple[str, ...]
@@ -216,14 +215,6 @@ class GradientStep(DescentProblem):
         """The same step with the matrices of every layer for which a stored form stands."""
         layers = tuple(layer.dense() if isinstance(layer, Stored) else layer for layer in self.layers)
         return replace(self, layers=layers)
-
-    def to_torch(self, *, dtype: torch.dtype | None = None) -> torch.nn.Module:
-        """A torch module with every head as matrices, trainable; maps prompts (..., T, width) to the same shape.
-
-        Raises:
-            ValueError: if the matrices of a layer would have more than 2^27 entries.
-        """
-        return translator("descent.torch").to_torch(self, dtype=dtype)
 
     def table(self) -> LayerTable:
         """What each layer reads and writes, its size and its norm (C.1), or (3.18) for multiplication."""

@@ -13,4 +13,5 @@ __all__ = ["to_torch"]
 
 @module_of(GradientStep)
 def _layers(step: GradientStep, dtype: torch.dtype | None, stream: ResidualStream | None) -> torch.nn.Module:
+    """Every head as matrices; prompts (..., T, width) to the same shape."""
     return to_torch(step.layers, dtype=dtype, stream=step.layout.stream if stream is None else stream)

@@ -28,7 +28,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 import numpy as np
 from flint import arb
@@ -36,8 +36,8 @@ from numpy.typing import ArrayLike
 
 from constructions.networks.affine import Affine
 from constructions.networks.attention import AttentionLayer
-from constructions.networks.export import translator
 from constructions.networks.head import Head
+from constructions.networks.layer import Weights
 from constructions.networks.stream import ResidualStream
 from constructions.networks.transformer import Transformer
 from numerics.exact.balls import as_balls
@@ -45,12 +45,9 @@ from numerics.exact.integers import checked_integer
 from numerics.exact.numbers import exact_number
 from numerics.exact.systems import Array
 
-if TYPE_CHECKING:
-    import torch
-
 
 @dataclass(frozen=True, eq=False)
-class CountingHead:
+class CountingHead(Weights):
     """A transformer that counts n-grams in context, with what its error bound needs.
 
     Attributes:
@@ -61,6 +58,8 @@ class CountingHead:
         previous_scale: c1, the scale of the first layer.
         match_scale: c2, the scale of both factors of the second layer.
     """
+
+    translator: ClassVar[str] = "induction.torch"
 
     transformer: Transformer
     stream: ResidualStream
@@ -76,22 +75,6 @@ class CountingHead:
     def hard(self) -> CountingHead:
         """The limit of large scales: hard attention, exact for exact scales."""
         return replace(self, transformer=self.transformer.hard())
-
-    def to_balls(self) -> CountingHead:
-        """The same head in ball arithmetic."""
-        return replace(self, transformer=self.transformer.to_balls())
-
-    def to_float(self) -> CountingHead:
-        """The same head in float64."""
-        return replace(self, transformer=self.transformer.to_float())
-
-    def to_torch(self, *, dtype: torch.dtype | None = None) -> torch.nn.Module:
-        """The torch module of the transformer, which prints the names of the blocks that its layers read and write.
-
-        Raises:
-            ValueError: if the attention is hard, which has no gradient.
-        """
-        return translator("induction.torch").to_torch(self, dtype=dtype)
 
     def error_bound(self, position: int, matches: int) -> arb:
         """A bound on the total-variation distance of the last attention from its hard limit, at one token.

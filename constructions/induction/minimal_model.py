@@ -10,21 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 import numpy as np
 from flint import fmpq
 from numpy.typing import NDArray
 
-from constructions.networks.export import translator
 from constructions.networks.layer import Weights
-from constructions.networks.stream import ResidualStream
 from numerics.exact.integers import checked_integer
-from numerics.exact.numbers import to_float
 from numerics.exact.systems import in_one_system, require_finite
-
-if TYPE_CHECKING:
-    import torch
 
 __all__ = ["MinimalModel", "bigram_minimal_model", "unigram_minimal_model"]
 
@@ -39,6 +33,8 @@ class MinimalModel(Weights):
     Raises:
         ValueError: if v is no non-empty vector or W no square matrix, or an entry is no number or not finite.
     """
+
+    translator: ClassVar[str] = "induction.torch"
 
     v: NDArray[Any]
     W: NDArray[Any]
@@ -84,17 +80,6 @@ class MinimalModel(Weights):
         if logits.dtype.kind == "f" and not np.isfinite(logits).all():
             raise ValueError("A logit overflows float64: choose smaller weights, or exact ones.")
         return logits
-
-    def to_float(self) -> MinimalModel:
-        """The same model with float64 weights."""
-        return self.map(to_float)
-
-    def to_torch(self, *, dtype: torch.dtype | None = None, stream: ResidualStream | None = None) -> torch.nn.Module:
-        """A torch module with parameters `v` and `W`, float64 by default: tokens (batch, p) to logits (batch, p, k).
-
-        It has no stream whose blocks it could print.
-        """
-        return translator("induction.torch").to_torch(self, dtype=dtype)
 
     def checked_tokens(self, x: Sequence[int] | NDArray[np.integer]) -> NDArray[np.integer]:
         """The sequence as an array of 1 to t integers 0, ..., k-1.

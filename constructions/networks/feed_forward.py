@@ -14,15 +14,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
-from flint import arb
 
 from constructions.networks.affine import Affine
 from constructions.networks.layer import Layer
-from numerics.exact.numbers import sign_of
-from numerics.exact.systems import Array, number_system
+from numerics.exact.systems import Array
+from numerics.functions.activations import gelu, relu
 
 ActivationName = Literal["relu", "gelu", "identity"]
 
@@ -132,49 +131,5 @@ class FeedForward(Layer):
         return self.layers[-1].write_mask()
 
 
-def relu(z: Array) -> Array:
-    """max(z, 0) element by element: correctly for floats and exact numbers, as an enclosure for balls.
-
-    Raises:
-        ValueError: if an element has no sign (a cyclotomic number that is not real).
-    """
-    if z.dtype != object:
-        return np.maximum(z, 0)
-    result = np.empty(z.shape, dtype=object)
-    result.ravel()[:] = [_relu(x) for x in z.ravel().tolist()]
-    return result
-
-
-def gelu(z: Array) -> Array:
-    """x times the normal distribution function at x, element by element, for floats and balls.
-
-    Raises:
-        ValueError: for exact numbers, whose GeLU is not rational.
-    """
-    if z.dtype == np.float64:
-        from scipy.special import ndtr  # slow to import, and needed here alone
-
-        return z * ndtr(z)
-    if number_system([z]) == "exact":
-        raise ValueError("A GeLU is not rational: use balls or float64.")
-    result = np.empty(z.shape, dtype=object)
-    half_root = (arb(1) / 2).sqrt()
-    result.ravel()[:] = [x * (-x * half_root).erfc() / 2 for x in z.ravel().tolist()]
-    return result
-
-
-def identity(z: Array) -> Array:
-    """z itself."""
-    return z
-
-
-ACTIVATIONS: dict[ActivationName, Callable[[Array], Array]] = {"relu": relu, "gelu": gelu, "identity": identity}
+ACTIVATIONS: dict[ActivationName, Callable[[Array], Array]] = {"relu": relu, "gelu": gelu, "identity": lambda z: z}
 """The activations of a token-wise map, by name."""
-
-
-def _relu(x: Any) -> Any:
-    if isinstance(x, arb):
-        return x.max(arb(0))
-    if isinstance(x, float):
-        return max(x, 0.0)
-    return x if sign_of(x) > 0 else 0 * x

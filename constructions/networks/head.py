@@ -39,12 +39,12 @@ from flint import arb, fmpq
 from numpy.typing import ArrayLike, NDArray
 
 from constructions.networks.affine import Affine
-from constructions.networks.feed_forward import relu
 from constructions.networks.layer import Layer
 from numerics.exact.balls import decided_less
 from numerics.exact.numbers import to_float
 from numerics.exact.rationals import rational_root
 from numerics.exact.systems import Array, batched_product, conversion, number_system, product
+from numerics.functions.activations import relu
 
 Weighing = Literal["softmax", "hardmax", "relu"]
 

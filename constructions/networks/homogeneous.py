@@ -20,23 +20,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from flint import arb
 from numpy.typing import ArrayLike, NDArray
 
-from constructions.networks.export import translator
+from constructions.networks.export import Translated
 from constructions.networks.held import checked_inputs
 from numerics.exact.numbers import sign_of, to_float
 from numerics.exact.systems import Arithmetic, Array, in_one_system, listing, matrix_product, power, require_finite
 
-if TYPE_CHECKING:
-    import torch
-
 
 @dataclass(frozen=True, eq=False)
-class HomogeneousNetwork:
+class HomogeneousNetwork(Translated):
     """A homogeneous one-hidden-layer network with m neurons, D inputs and L outputs, in mass form.
 
     Attributes:
@@ -180,14 +177,6 @@ class HomogeneousNetwork:
             self.degree,
             float(self.norm_squared),
         )
-
-    def to_torch(self, *, dtype: torch.dtype | None = None) -> torch.nn.Module:
-        """A torch module with the weights of `weights`.
-
-        Its parameters are ``hidden`` (m, D) and ``readout`` (m, L), of the given dtype (float64 by default);
-        its forward pass is ``((x @ hidden.T) ** k) @ readout`` on inputs of shape (..., D).
-        """
-        return translator("networks.torch").to_torch(self, dtype=dtype)
 
     def _check_values(self) -> None:
         """The checks that look at numbers: r > 0, masses >= 0, squared norms equal to r."""

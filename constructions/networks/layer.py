@@ -2,29 +2,26 @@
 
 A layer, and a network of layers, is a frozen dataclass. Its weights are the NumPy arrays among its fields, also inside
 of layers and tuples that its fields hold; numbers such as a sharpness, and coordinates held as `Directions`, are none.
-
-A token-wise layer (`TokenMap`) maps every token by itself.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar, cast
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
 
-from constructions.networks.export import translator
+from constructions.networks.export import Translated
 from constructions.networks.stream import ResidualStream
+from numerics.exact.balls import as_balls
+from numerics.exact.numbers import to_float
 from numerics.exact.systems import Arithmetic, Array, number_system
-
-if TYPE_CHECKING:
-    import torch
 
 Part = TypeVar("Part")
 
 
-class Weights:
+class Weights(Translated):
     """The base of all that has weights; see the docstring of this module."""
 
     def arrays(self) -> tuple[Array, ...]:
@@ -34,6 +31,14 @@ class Weights:
     def map(self, convert: Callable[[Array], Array]) -> Self:
         """The same with every weight array converted, for instance by `as_exact`, `to_float` or `as_balls`."""
         return self.change(np.ndarray, convert)
+
+    def to_float(self) -> Self:
+        """The same in float64 (midpoints of balls)."""
+        return self.map(to_float)
+
+    def to_balls(self) -> Self:
+        """The same in ball arithmetic, enclosed at the working precision (floats count as they are)."""
+        return self.map(as_balls)
 
     def change(self, kind: type[Part], change: Callable[[Part], Part]) -> Self:
         """The same with every part of one kind changed, for instance every head, also inside of layers and tuples."""
@@ -54,10 +59,6 @@ class Weights:
     def count(self) -> int:
         """The number of weights that are not zero."""
         return sum(int(np.count_nonzero(array != 0)) for array in self.arrays())
-
-    def to_torch(self, *, dtype: torch.dtype | None = None, stream: ResidualStream | None = None) -> torch.nn.Module:
-        """The torch module with these weights; see `constructions.networks.torch.to_torch`."""
-        return translator("networks.torch").to_torch(self, dtype=dtype, stream=stream)
 
     def _values(self) -> Iterator[Any]:
         return (getattr(self, field.name) for field in fields(cast(Any, self)))
@@ -102,32 +103,6 @@ class Layer(Weights):
         """The names of the blocks of which every coordinate is 0 after the layer, in the order of the stream."""
         dropped = self.drop_mask()
         return tuple(name for name in stream.sizes if dropped[stream[name]].all())
-
-
-class TokenMap(Protocol):
-    """A layer that maps every token by itself, from width `inputs` to width `outputs`."""
-
-    @property
-    def inputs(self) -> int:
-        """The width of the input."""
-        ...
-
-    @property
-    def outputs(self) -> int:
-        """The width of the output."""
-        ...
-
-    def __call__(self, z: Array) -> Array:
-        """The output, shape (..., outputs), for z of shape (..., inputs)."""
-        ...
-
-    def read_mask(self) -> Array:
-        """Which coordinates it reads; see `Layer`."""
-        ...
-
-    def write_mask(self) -> Array:
-        """Which coordinates it writes; see `Layer`."""
-        ...
 
 
 def changed(value: Any, kind: type[Part], change: Callable[[Part], Part]) -> Any:

@@ -29,10 +29,13 @@ from numpy.typing import ArrayLike
 
 from constructions.networks.affine import Affine
 from constructions.networks.feed_forward import ActivationName, FeedForward
-from constructions.networks.layer import Layer, TokenMap
+from constructions.networks.layer import Layer
+from constructions.networks.projection import BallProjection, Clipping
 from numerics.exact.systems import Array, conversion, number_system
 
 Moment = Literal["after", "before"]
+TokenMap = Affine | FeedForward | BallProjection | Clipping
+"""The layers that map every token by itself."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,12 +28,13 @@ import numpy as np
 
 from constructions.networks.affine import Affine
 from constructions.networks.attention import AttentionLayer
-from constructions.networks.feed_forward import FeedForward, relu
+from constructions.networks.feed_forward import FeedForward
 from constructions.networks.head import Head
 from constructions.networks.layer import Layer
 from constructions.networks.multiplication import Multiplication
 from constructions.networks.stream import Directions, ResidualStream
 from numerics.exact.systems import Array
+from numerics.functions.activations import relu
 
 _CHUNK = 2**20  # numbers of float64 that the scores of a chunk of heads may take
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import singledispatch
+from importlib import import_module
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,6 +16,7 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 
 from constructions.networks.affine import Affine
+from constructions.networks.export import Translated
 from constructions.networks.layer import Layer
 from constructions.networks.stream import ResidualStream
 from numerics.exact.numbers import to_float
@@ -34,8 +36,14 @@ def to_torch(layer: Any, *, dtype: torch.dtype | None = None, stream: ResidualSt
 
     Raises:
         TypeError: for something that is no layer with a torch module.
-        ValueError: if a head has hard attention without a proven gap, for then rounding may make or break a tie.
+        ValueError: if a head has hard attention without a proven gap, for then rounding may make or break a tie; if
+            the matrices of a stored layer would have more than 2^27 entries.
     """
+    if isinstance(layer, Translated):  # its module is registered when its translator is imported
+        import_module(f"constructions.{layer.translator}")
+        build = to_torch.dispatch(type(layer))
+        if build is not to_torch.dispatch(object):
+            return build(layer, dtype=dtype, stream=stream)
     raise TypeError(f"There is no torch module of a {type(layer).__name__}: give a layer or a construction.")
 
 

@@ -16,7 +16,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, Literal, Self, get_args
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from flint import arb
@@ -24,12 +25,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from constructions.networks.affine import Affine
 from constructions.networks.attention import AttentionLayer
-from constructions.networks.export import translator
 from constructions.networks.head import Head
 from constructions.networks.layer import Weights, changed
 from constructions.networks.stream import ResidualStream
-from numerics.exact.balls import as_balls
-from numerics.exact.numbers import to_float
 from numerics.exact.systems import Array, conversion, product
 
 if TYPE_CHECKING:
@@ -56,6 +54,8 @@ class Transformer(Weights):
     Raises:
         ValueError: for widths that do not fit, numbers that are not finite, or another alphabet or reading.
     """
+
+    translator: ClassVar[str] = "networks.torch_transformer"
 
     embedding: Any  # an array or an Affine
     prefix: Array
@@ -137,14 +137,6 @@ class Transformer(Weights):
         """The same weights with hard attention in every head."""
         return self.change(Head, lambda head: replace(head, weigh="hardmax"))
 
-    def to_float(self) -> Self:
-        """The same transformer in float64 (midpoints of balls)."""
-        return self.map(to_float)
-
-    def to_balls(self) -> Self:
-        """The same transformer in ball arithmetic, enclosed at the working precision."""
-        return self.map(as_balls)
-
     def to_torch(
         self,
         context: int | None = None,
@@ -170,7 +162,7 @@ class Transformer(Weights):
             ValueError: if a head has hard attention, which has no gradient, or the context is no positive number; for a
                 first layer that cannot be computed by symbols.
         """
-        module = translator("networks.torch_transformer").TransformerModule
+        module = import_module(f"constructions.{self.translator}").TransformerModule
         if context is None:
             return module(self, dtype, stream, by_symbol=by_symbol)
         if context < 1:

@@ -16,6 +16,7 @@ import numpy as np
 from flint import fmpq, fmpq_poly
 
 from numerics.exact.cyclotomic.numbers import sine
+from numerics.functions.activations import relu
 
 
 @dataclass(frozen=True)
@@ -137,7 +138,7 @@ def _require(condition: bool, message: str) -> None:
 
 
 def _positive_part(z: Any) -> Any:
-    return np.maximum(z, 0) if isinstance(z, np.ndarray) else z.relu()
+    return relu(z) if isinstance(z, np.ndarray) else z.relu()
 
 
 def _floor(z: Any) -> Any:

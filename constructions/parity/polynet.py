@@ -8,22 +8,19 @@ Source: hidden-progress, construction-polynet.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from constructions.networks.export import translator
+from constructions.networks.export import Translated
 from constructions.networks.held import hold_weights, rational_inputs
 from constructions.parity.support import Support, checked_support
 from numerics.exact.systems import Array
 
-if TYPE_CHECKING:
-    import torch
-
 
 @dataclass(frozen=True, eq=False)
-class PolyNet:
+class PolyNet(Translated):
     """The network f(x) = prod_i (w_i . x + b_i).
 
     Attributes:
@@ -32,6 +29,8 @@ class PolyNet:
 
     Numbers and errors as for `constructions.parity.two_layer.TwoLayerNetwork`.
     """
+
+    translator: ClassVar[str] = "parity.torch_networks"
 
     weights: Array = field(repr=False)
     bias: Array = field(repr=False)
@@ -47,10 +46,6 @@ class PolyNet:
     def __call__(self, x: ArrayLike) -> Array:
         """The outputs of inputs of shape (..., n): shape (...). Errors as for `TwoLayerNetwork`."""
         return np.asarray(np.prod(rational_inputs(x, self.weights) @ self.weights.T + self.bias, axis=-1))
-
-    def to_torch(self, *, dtype: torch.dtype | None = None) -> torch.nn.Module:
-        """A torch module with the parameters weights and bias, float64 by default."""
-        return translator("parity.torch_networks").to_torch(self, dtype=dtype)
 
 
 def polynet(n: int, support: Support, *, exact: bool = False) -> PolyNet:

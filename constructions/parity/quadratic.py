@@ -11,24 +11,21 @@ Source: hidden-progress, appendix B.3.7.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 import numpy as np
 from flint import fmpq
 from numpy.typing import ArrayLike
 
-from constructions.networks.export import translator
+from constructions.networks.export import Translated
 from constructions.networks.held import held_weights, rational_inputs
 from constructions.parity.support import Support, checked_support
 from numerics.exact.numbers import as_exact, to_float
 from numerics.exact.systems import Array
 
-if TYPE_CHECKING:
-    import torch
-
 
 @dataclass(frozen=True, eq=False)
-class QuadraticNetwork:
+class QuadraticNetwork(Translated):
     """The network f(x) = readout . z_(L-1) + output_bias with z_0 = x and z_i = (W_i z_(i-1) + b_i)^2.
 
     Attributes:
@@ -41,6 +38,8 @@ class QuadraticNetwork:
     Raises:
         ValueError: if there is no layer, shapes do not chain, or the numbers are not finite or not of one kind.
     """
+
+    translator: ClassVar[str] = "parity.torch_networks"
 
     layers: tuple[tuple[Array, Array], ...] = field(repr=False)
     readout: Array = field(repr=False)
@@ -78,10 +77,6 @@ class QuadraticNetwork:
         for weights, bias in self.layers:
             z = (z @ weights.T + bias) ** 2
         return np.asarray(z @ self.readout + self.output_bias)
-
-    def to_torch(self, *, dtype: torch.dtype | None = None) -> torch.nn.Module:
-        """A torch module with the parameters W_1, b_1, ..., readout, output_bias, float64 by default."""
-        return translator("parity.torch_networks").to_torch(self, dtype=dtype)
 
 
 def quadratic_network(

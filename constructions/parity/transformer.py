@@ -27,7 +27,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 import numpy as np
 from flint import arb, fmpq
@@ -35,24 +35,21 @@ from numpy.typing import ArrayLike
 
 from constructions.networks.affine import Affine
 from constructions.networks.attention import AttentionLayer
-from constructions.networks.export import translator
 from constructions.networks.feed_forward import FeedForward
 from constructions.networks.head import Head
+from constructions.networks.layer import Weights
 from constructions.networks.stream import ResidualStream
 from constructions.networks.transformer import Transformer
 from constructions.parity.support import checked_support
 from numerics.exact.balls import as_balls
 from numerics.exact.systems import Array
 
-if TYPE_CHECKING:
-    import torch
-
 STREAM = ResidualStream({"bit": 1, "relevant": 1, "class": 1, "mean": 1, "output": 1})
 SIGNS = (-1, 1)
 
 
 @dataclass(frozen=True, eq=False)
-class ParityTransformer:
+class ParityTransformer(Weights):
     """A transformer from n signs to one number, read at its class token.
 
     Attributes:
@@ -63,6 +60,8 @@ class ParityTransformer:
     Raises:
         ValueError: for other symbols, prefixes or positions, or if it is not read at the first token as one number.
     """
+
+    translator: ClassVar[str] = "parity.torch_networks"
 
     transformer: Transformer
 
@@ -94,18 +93,6 @@ class ParityTransformer:
             ValueError: if the last axis has not length n, or an entry is neither 1 nor -1.
         """
         return self.transformer(self._checked(x))
-
-    def to_balls(self) -> ParityTransformer:
-        """The same weights as balls at the working precision (floats count as they are)."""
-        return ParityTransformer(self.transformer.to_balls())
-
-    def to_float(self) -> ParityTransformer:
-        """The same weights in float64 (midpoints of balls)."""
-        return ParityTransformer(self.transformer.to_float())
-
-    def to_torch(self, *, dtype: torch.dtype | None = None) -> torch.nn.Module:
-        """The torch module of the transformer, float64 by default: signs of shape (..., n) to outputs (...)."""
-        return translator("parity.torch_networks").to_torch(self, dtype=dtype)
 
     def _checked(self, x: ArrayLike) -> Array:
         signs = np.asarray(x)

@@ -23,21 +23,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpq_poly
 from numpy.typing import ArrayLike, NDArray
 
-from constructions.networks.export import translator
+from constructions.networks.export import Translated
 from constructions.networks.held import hold_weights, rational_inputs
 from constructions.parity.activations import Activation, Power, Ramp, alternating_polynomial
 from constructions.parity.support import Support, checked_support
 from numerics.exact.numbers import as_exact, to_float
 from numerics.exact.systems import Array
-
-if TYPE_CHECKING:
-    import torch
 
 _HALF = fmpq(1, 2)
 
@@ -46,7 +43,7 @@ _HALF = fmpq(1, 2)
 
 
 @dataclass(frozen=True, eq=False)
-class TwoLayerNetwork:
+class TwoLayerNetwork(Translated):
     """The network f(x) = readout . activation(hidden x + bias) + output_bias.
 
     Attributes:
@@ -62,6 +59,8 @@ class TwoLayerNetwork:
     Raises:
         ValueError: if the shapes do not fit, a number is not finite, or floats are mixed with exact numbers.
     """
+
+    translator: ClassVar[str] = "parity.torch_networks"
 
     hidden: Array = field(repr=False)
     bias: Array = field(repr=False)
@@ -106,10 +105,6 @@ class TwoLayerNetwork:
                 layer), or an exact network gets numbers that are not exact and rational.
         """
         return np.asarray(self.features(x) @ self.readout + self.output_bias)
-
-    def to_torch(self, *, dtype: torch.dtype | None = None) -> torch.nn.Module:
-        """A torch module with the parameters hidden, bias, readout, output_bias, float64 by default."""
-        return translator("parity.torch_networks").to_torch(self, dtype=dtype)
 
 
 # --- constructions -------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from constructions.networks.affine import Affine
 from constructions.networks.attention import AttentionLayer
@@ -20,9 +20,6 @@ from constructions.networks.stream import ResidualStream
 from constructions.registry.entry import WITHOUT_EXACT, Registered, integers, weights
 from numerics.exact.numbers import to_float
 from numerics.exact.systems import Array
-
-if TYPE_CHECKING:
-    pass
 
 STREAM = ResidualStream({"a": 2, "b": 3, "1": 1})
 EVERY = STREAM.directions()

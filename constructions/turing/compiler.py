@@ -15,14 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 from flint import fmpq
 
 from constructions.networks.affine import Affine
 from constructions.networks.decoder import DecoderLayer
-from constructions.networks.export import translator
 from constructions.networks.feed_forward import FeedForward
 from constructions.networks.head import Head
 from constructions.networks.layer import Layer
@@ -70,6 +69,8 @@ class TuringTransformer(Layer):
         classifier: shape (d,); +1 on accepting states, -1 on rejecting ones.
         layers: the layers, first to last.
     """
+
+    translator: ClassVar[str] = "turing.evaluators.torch"
 
     machine: TuringMachine
     steps: int
@@ -152,7 +153,7 @@ class TuringTransformer(Layer):
 
         With the ``stream`` of the layout it prints the names of what its layers read and write.
         """
-        return translator("turing.evaluators.torch").to_torch(self, dtype=dtype, stream=stream)
+        return cast("TuringModule", super().to_torch(dtype=dtype, stream=stream))
 
 
 def needed_bits(steps: int, left_end: LeftEnd = "refuse", max_length: int = 0) -> int:

@@ -17,11 +17,12 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from flint import arb, fmpq
+from flint import fmpq
 from numpy.typing import NDArray
 
 from numerics.exact.numbers import to_float
 from numerics.exact.systems import Array
+from numerics.functions.activations import relu as positive_part
 from numerics.functions.smooth import rational
 
 
@@ -96,7 +97,7 @@ class ReluSum:
         result = np.full(z[0].shape, fmpq(0), dtype=object)
         for c, row in zip(self.coefficients.tolist(), self.directions.tolist(), strict=True):
             before = sum((x.astype(object) * w for x, w in zip(z, row[:-1], strict=True)), np.asarray(row[-1]))
-            result = result + c * np.asarray(_RELU(before))
+            result = result + c * positive_part(np.asarray(before))
         return result
 
     def require(self, bound: fmpq, what: str) -> None:
@@ -131,15 +132,6 @@ class ReluSum:
             raise ValueError(f"Breakpoints belong to functions of one argument, not {self.arity}.")
         kinks = {-b / a for a, b in self.directions.tolist() if a != 0}
         return sorted(t for t in kinks if self.radius is None or abs(t) < self.radius)
-
-
-def _relu(x: Any) -> Any:
-    if isinstance(x, arb):
-        return x.max(arb(0))
-    return x if x > 0 else 0 * x
-
-
-_RELU = np.frompyfunc(_relu, 1, 1)
 
 
 # ---- exact cases

@@ -7,6 +7,7 @@ import dataclasses
 import inspect
 import pkgutil
 import re
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -149,6 +150,28 @@ def test_what_an_entry_leaves_out_is_refused(one: Registered) -> None:
         with pytest.raises(ValueError, match="proven gap"):
             instance.to_torch()
     assert (one.dense is not None) == hasattr(instance, "dense")
+
+
+def test_the_dispatch_finds_modules_that_nobody_has_imported() -> None:
+    """In a process of its own: `to_torch` of constructions of three subjects, without their own methods."""
+    program = """
+from constructions.networks.torch import to_torch
+from constructions.induction.minimal_model import bigram_minimal_model
+from constructions.parity.polynet import polynet
+from constructions.parity.transformer import parity_transformer
+from constructions.circuits.arithmetic import two_layer_mlp
+for construction in (bigram_minimal_model(4, 2), polynet(4, 2), parity_transformer(4, 2), two_layer_mlp(2, 2)):
+    print(type(to_torch(construction)).__name__)
+try:
+    to_torch(3)
+except TypeError as error:
+    print(error)
+"""
+    printed = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout
+    assert printed.splitlines() == [
+        *("MinimalModule", "PolyNetModule", "TransformerModule", "CircuitModule"),
+        "There is no torch module of a int: give a layer or a construction.",
+    ]
 
 
 def test_powers_of_balls_that_hold_zero_are_finite() -> None:

@@ -12,10 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from constructions.networks.affine import Affine
-from constructions.networks.feed_forward import FeedForward, relu
+from constructions.networks.feed_forward import FeedForward
 from constructions.networks.stream import ResidualStream
 from numerics.exact.balls import as_balls, precision
-from numerics.exact.cyclotomic.numbers import sqrt_rational
 from numerics.exact.numbers import as_exact, to_float
 
 SEEDS = st.integers(0, 10**6)
@@ -55,21 +54,6 @@ def test_three_number_systems_agree_with_loops(seed: int, depth: int, residual: 
         for ball, x in zip(balls.ravel(), expected.ravel(), strict=True):
             assert ball.overlaps(arb(x))
             assert ball.rad() < 1e-30
-
-
-def test_relu_of_an_undecided_ball_is_an_enclosure() -> None:
-    wide = relu(np.array([arb(0, 1), arb(-3, 1), arb(3, 1)], dtype=object))
-    assert all(wide[0].contains(x) for x in (0, 1))
-    assert wide[1] == 0
-    assert all(wide[2].contains(x) for x in (2, 4))
-
-
-def test_relu_signs_algebraic_numbers_exactly() -> None:
-    root = sqrt_rational(2)
-    assert relu(np.array([root - fmpq(14142, 10000), fmpq(14142, 10000) - root], dtype=object)).tolist() == [
-        root - fmpq(14142, 10000),
-        0,
-    ]
 
 
 def test_named_coordinates_and_norms() -> None:
