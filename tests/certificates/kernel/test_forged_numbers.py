@@ -55,6 +55,25 @@ def scaled_row(document):
     sealed(document)
 
 
+def first_row_violated(document):
+    """S_3 with the sign character first, the only row that the new weights violate: 6/5 > 1, and 3/2 < sqrt(8)."""
+    rows = document["characters"]["rows"]
+    document["characters"]["rows"] = [rows[1], rows[0], rows[2]]
+    for entry, weight in zip(document["classes"], ({}, {"1": "3/5"}, {"1": "1/10"}), strict=True):
+        entry["scaled_weight"] = weight
+    sealed(document)
+
+
+def decimals(lower, upper):
+    """Other decimals for Z_2 and k = 3, whose margin is 3/16 = 0.1875, a decimal itself."""
+    document = margin_document("Z2", 3, 4)
+    document["margin"].update(lower=lower, upper=upper)
+    return document
+
+
+TINY = Fraction(1, 10**30)
+
+
 def identity_last(document):
     """The classes of Z_2 in the other order, with their indices, under the old columns."""
     document["classes"] = reordered(document, range(2), [1, 0])["classes"]
@@ -62,6 +81,17 @@ def identity_last(document):
 
 FORGERIES = {
     "halved masses": (forge_masses("S3", lambda i, y: y / 2), "less than 1"),
+    "masses that are a little too small": (forge_masses("S3", lambda i, y: y * (1 - TINY)), "less than 1"),
+    "a mass that is a little too small": (forge_masses("S3", lambda i, y: y - TINY * (i == 2)), "less than 1"),
+    "weights a little too large": (
+        forge_weights("S3", lambda j, u: {m: str(Fraction(q) + TINY) for m, q in u.items()}), "more than w"
+    ),
+    "the first row violated": (forge("S3", first_row_violated), r"rows\[0\]: the weights give it more than w"),
+    "a lower decimal one unit too low": (decimals("0.1874", "0.1875"), "margin.lower: is not the closest"),
+    "an upper decimal one unit too high": (decimals("0.1875", "0.1876"), "margin.upper: is not the closest"),
+    "a lower decimal too high": (decimals("0.1876", "0.1876"), "margin.lower: is not the closest"),
+    "an upper decimal too low": (decimals("0.1875", "0.1874"), "margin.upper: is not the closest"),
+    "other exponents": (decimals("1.875e-1", "0.187"), "same number of places and the same exponent"),
     "a negative mass": (forge_masses("S3", lambda i, y: (0, Fraction(-1, 6), 1)[i]), "scaled_mass: is negative"),
     "a trivial mass": (forge_masses("S3", lambda i, y: y if i else 1), "trivial character"),
     "uneven masses": (forge_masses("Z5", lambda i, y: Fraction(4, 5) if i == 2 else 0), "scaled_mass: differs"),
@@ -106,3 +136,16 @@ def test_consistent_forgeries_break_on_the_line_that_they_violate(name):
     document, line = FORGERIES[name]
     with pytest.raises(kernel.ViolatedError, match=line):
         kernel.check(json.dumps(document).encode())
+
+
+@pytest.mark.parametrize("pair", [("0.1875", "0.1875"), ("1.875e-1", "1.875e-1"), ("187.50e-3", "187.50e-3")])
+def test_a_margin_that_is_a_decimal_is_its_own_enclosure(pair):
+    assert kernel.check(json.dumps(decimals(*pair)).encode()).endswith("(exact)")
+
+
+@pytest.mark.parametrize(
+    "decimal", ["00.1875", "0.1875e0", "0.1875e-0", "0.1875e01", "+0.1875", ".1875", "0.", "1e1000"]
+)
+def test_decimals_that_are_not_of_the_format_are_malformed(decimal):
+    with pytest.raises(kernel.MalformedError, match=r"margin\.lower must be a string"):
+        kernel.check(json.dumps(decimals(decimal, "0.1875")).encode())
