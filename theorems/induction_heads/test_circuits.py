@@ -4,7 +4,7 @@
 circuit without constants with M products, A sums, U unary gates and n inputs that the output depends on. Since n >= 1,
 value and gradient together cost at most 4 times the circuit. The proof of the count is an induction over gates; here
 the circuits of the gradients are built and counted, and their values compared with the derivatives of polynomials:
-for every circuit with two inputs and at most three (full: four) gates, and for random larger ones.
+for every circuit with two inputs and at most three gates (full: four), and for random larger ones.
 """
 
 from __future__ import annotations
@@ -36,9 +36,10 @@ def predicted(circuit: Circuit) -> int:
 
 
 def all_circuits(inputs: int, size: int) -> Iterator[Circuit]:
-    """Yield every circuit with this number of gates whose last gate is the output."""
+    """Yield every circuit of sums, products and squares with this number of gates whose last gate is the output."""
     choices = [
         [Gate(op, pair) for op in "+*" for pair in combinations_with_replacement(range(inputs + i), 2)]
+        + [Gate("square", (operand,)) for operand in range(inputs + i)]
         for i in range(size)
     ]
     for gates in product(*choices):
@@ -71,7 +72,7 @@ def agrees_with_polynomials(circuit: Circuit, derivative: Circuit) -> bool:
     "induction-heads:claim-P.4",
     grade="exact",
     target="printed",
-    cases="all circuits with two inputs and at most three gates (full effort: four)",
+    cases="all circuits of sums, products and squares with two inputs, at most three gates (full effort: four)",
 )
 def test_gradients_of_all_small_circuits_cost_at_most_three_more_gates_per_gate(effort):
     seen = 0
@@ -81,15 +82,10 @@ def test_gradients_of_all_small_circuits_cost_at_most_three_more_gates_per_gate(
             assert extra == predicted(circuit) <= 3 * circuit.size
             assert agrees_with_polynomials(circuit, gradient(circuit))
             seen += 1
-    assert seen >= 6 + 6 * 12 + 6 * 12 * 20
+    assert seen >= 8 + 8 * 15 + 8 * 15 * 24
 
 
-@check(
-    "induction-heads:claim-P.4",
-    grade="sampled",
-    target="printed",
-    cases="8 seeds, five random circuits of 25 gates and one of 3000 each",
-)
+@check("induction-heads:claim-P.4", grade="sampled", target="printed", supporting=True)
 @pytest.mark.parametrize("seed", range(8))
 def test_gradients_of_random_circuits_with_unary_gates(seed):
     rng = np.random.default_rng(seed)
@@ -145,18 +141,18 @@ def test_a_gradient_with_one_gate_changed_is_noticed():
 
 @check(
     "induction-heads:def-P.2",
-    grade="sampled",
+    grade="exact",
     target="printed",
-    cases="(d_in, d_hidden) = (1, 1), (2, 3), (5, 2), (4, 16), one draw of the numbers each",
+    cases="(d_in, d_hidden) = (1, 1), (2, 3), (5, 2), (4, 16), one choice of the numbers each",
 )
-@check("induction-heads:claim-P.4", grade="sampled", target="printed", supporting=True)
+@check("induction-heads:claim-P.4", grade="exact", target="printed", supporting=True)
 @pytest.mark.parametrize(("d_in", "d_hidden"), [(1, 1), (2, 3), (5, 2), (4, 16)])
 def test_the_two_layer_network_is_a_circuit_with_the_stated_parameters(d_in, d_hidden):
     """Its value is u . sigma(W x), and its gradient by (u, W) is backpropagation, at no more than 4 times the gates."""
-    rng = np.random.default_rng([d_in, d_hidden])
     circuit = two_layer_mlp(d_in, d_hidden)
     assert circuit.inputs - d_in == d_hidden + d_hidden * d_in
-    x, u, W = rng.integers(-9, 10, d_in), rng.integers(-9, 10, d_hidden), rng.integers(-9, 10, (d_hidden, d_in))
+    x, u = 3 - 2 * np.arange(d_in), (np.arange(d_hidden) + 2) * (-1) ** np.arange(d_hidden)
+    W = (7 * np.arange(d_hidden * d_in) + 4).reshape(d_hidden, d_in) % 11 - 5
     inputs = [Fraction(int(entry)) for entry in np.concatenate([x, u, W.ravel()])]
     active = W @ x > 0
     assert circuit(inputs) == (u @ np.maximum(W @ x, 0),)

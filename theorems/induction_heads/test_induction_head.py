@@ -30,10 +30,6 @@ from numerics.exact.balls import precision
 from theorems.evidence import check, counterexample
 from theorems.plugin import Effort
 
-RANDOM_HEADS = (
-    "20 random heads for each of n = 2, 3, 4, without and with prior (8 for n = 4 with prior), k <= 3, t <= 15, "
-    "seeds 10 n and 10 n + 1"
-)
 SIZES = [(2, 7, 7), (3, 5, 7), (4, 4, 7)]  # k, length of the sequences in quick runs, and in full ones
 
 
@@ -338,24 +334,9 @@ def _distance_and_bound(head: CountingHead, x: list[int], p: int) -> tuple[arb, 
     return distance, head.error_bound(p, matches)
 
 
-@check(
-    "induction-heads:construction-8.2a",
-    grade="sampled",
-    target="printed",
-    cases=RANDOM_HEADS,
-)
-@check(
-    "induction-heads:construction-8.2c",
-    grade="sampled",
-    target="printed",
-    cases=RANDOM_HEADS,
-)
-@check(
-    "induction-heads:prop-8.2",
-    grade="sampled",
-    target="corrected",
-    cases=RANDOM_HEADS,
-)
+@check("induction-heads:construction-8.2a", grade="sampled", target="printed", supporting=True)
+@check("induction-heads:construction-8.2c", grade="sampled", target="printed", supporting=True)
+@check("induction-heads:prop-8.2", grade="sampled", target="corrected", supporting=True)
 @pytest.mark.parametrize("n", [2, 3, 4])
 @pytest.mark.parametrize("bayesian", [False, True])
 def test_attention_at_finite_scales_is_within_the_bound(n: int, bayesian: bool, effort: Effort) -> None:
@@ -379,6 +360,24 @@ def test_attention_at_finite_scales_is_within_the_bound(n: int, bayesian: bool, 
     assert n > 2 or max(ratios) > 0.5
 
 
+SHORT = "k = 2, all sequences of length 5, five pairs of scales"
+
+
+@check("induction-heads:construction-8.2a", grade="enclosed", target="printed", cases=SHORT)
+@pytest.mark.parametrize("build", [ngram_head, bayesian_ngram_head])
+@pytest.mark.parametrize("scales", [(1, 1), (4, 2), (10, 4), (40, 8), (400, 5)])
+def test_bound_holds_on_all_short_sequences(build: Any, scales: tuple[int, int]) -> None:
+    """(b) at the last position, and with the rows of a prior. A sharp first layer attains the bound to 2 %."""
+    head, ratios = build(2, 2, *scales), []
+    for x in product((1, 2), repeat=5):
+        with precision(400):
+            distance, bound = _distance_and_bound(head, list(x), 5)
+            assert distance <= bound
+        ratios.append(float(distance) / float(bound))
+    assert min(ratios) > 0
+    assert scales != (400, 5) or max(ratios) > 0.98
+
+
 @check("induction-heads:construction-8.2a", grade="enclosed", target="printed", supporting=True)
 def test_bound_is_attained_to_one_per_cent_when_the_first_layer_is_sharp() -> None:
     """Then the M rows that do not match keep exactly M/(M + N e^s) of the attention, and the bound is (M/N) e^(-s)."""
@@ -390,20 +389,20 @@ def test_bound_is_attained_to_one_per_cent_when_the_first_layer_is_sharp() -> No
 
 @check(
     "induction-heads:construction-8.2a",
-    grade="sampled",
+    grade="enclosed",
     target="printed",
-    cases="k = 3, one sequence of length 40 (seed 5), tolerances 1e-2 and 1e-6",
+    cases="k = 3, one sequence of length 40, tolerances 1e-2 and 1e-6",
 )
 @check(
     "induction-heads:prop-8.2",
-    grade="sampled",
+    grade="enclosed",
     target="corrected",
-    cases="k = 3, one sequence of length 40 (seed 5), tolerances 1e-2 and 1e-6",
+    cases="k = 3, one sequence of length 40, tolerances 1e-2 and 1e-6",
 )
 @pytest.mark.parametrize("tolerance", [1e-2, 1e-6])
 def test_certified_scales_bring_outputs_within_the_tolerance(tolerance: float, effort: Effort) -> None:
     t, k = effort.pick(quick=40, full=120), 3
-    x = np.random.default_rng(5).integers(1, k + 1, size=t)
+    x = np.array([1 + i * i // 2 % k for i in range(t)])
     for pseudo_counts in (None, (1,) * k):
         scales = scales_for(2, k, t, tolerance, pseudo_counts)
         head = bayesian_ngram_head(2, k, *scales) if pseudo_counts else ngram_head(2, k, *scales)

@@ -36,12 +36,7 @@ def constant(c: Any, *shape: int) -> NDArray[np.object_]:
 # ---- the model
 
 
-@check(
-    "induction-heads:def-minimal",
-    grade="sampled",
-    target="printed",
-    cases="Hypothesis: 30 derandomised draws at quick effort: k <= 4, t <= 7",
-)
+@check("induction-heads:def-minimal", grade="sampled", target="printed", supporting=True)
 @given(data=st.data(), k=st.integers(1, 4), t=st.integers(1, 7))
 def test_matrix_form_of_the_model_is_the_entrywise_form(data: st.DataObject, k: int, t: int) -> None:
     number = st.fractions(-3, 3, max_denominator=4).map(lambda x: fmpq(x.numerator, x.denominator))

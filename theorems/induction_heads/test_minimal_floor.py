@@ -112,7 +112,7 @@ def losses(features: NDArray[np.float64], weights: NDArray[np.float64], repeat: 
     return kl_divergence(np.stack([repeat, 1 - repeat], axis=1), np.stack([q, 1 - q], axis=1))
 
 
-@check("induction-heads:fact-8.3", grade="numeric", target="printed", supporting=True)
+@check("induction-heads:fact-8.3", grade="sampled", target="printed", supporting=True)
 def test_lag_sums_give_the_logits_of_the_model() -> None:
     """Random v and exchangeable W, 50 sequences: sums of at most 9 * 9 products of size below 20."""
     rng = np.random.default_rng(3)

@@ -149,7 +149,7 @@ def test_sampled_losses(k: int, n: int, t: int, effort: Effort, record_property:
         assert np.all(np.abs(means - exact) < 5 * deviations / sqrt(size))
 
 
-@check("induction-heads:fig-E.6", grade="numeric", target="corrected", supporting=True)
+@check("induction-heads:fig-E.6", grade="sampled", target="corrected", supporting=True)
 def test_stationary_law_of_doubly_stochastic_chains_is_uniform() -> None:
     """k = 2: pi = (1/2, 1/2) iff a = b. Sampled matrices with k = 3, 4 have column sums one, so pi is uniform."""
     a, b = sp.symbols("a b")

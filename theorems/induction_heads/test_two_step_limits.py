@@ -258,18 +258,14 @@ def test_exact_logits_at_a_fixed_position_approach_the_limit(spread: Fraction) -
     assert distances[2] < 1 / 3
 
 
-@check(
-    "induction-heads:prop-E.3", grade="numeric", target="corrected", cases="t = 10^4, 10^6, one sequence of 20, seed 2"
-)
-@check(
-    "induction-heads:prop-8.5", grade="numeric", target="corrected", cases="t = 10^4, 10^6, one sequence of 20, seed 2"
-)
+@check("induction-heads:prop-E.3", grade="numeric", target="corrected", cases="t = 10^4, 10^6, one sequence of 20")
+@check("induction-heads:prop-8.5", grade="numeric", target="corrected", cases="t = 10^4, 10^6, one sequence of 20")
 def test_logits_at_a_fixed_position_approach_the_limit() -> None:
     """|f - limit| <= p^2/2 times the largest deviation of v_j W: by the bounds below K/t, at t = 10^4 and 10^6."""
     spread, w, h1 = 0.1, 0.01, 100.0
     W = first_step_limit(w, 1.0, h1)
     sizes = Sizes(spread, w + h1 * float(B) / 6, w + h1 * float(A) / 6, 1.0, 1.0)
-    x = np.random.default_rng(2).integers(0, 2, size=20)
+    x = np.array([int(symbol) for symbol in "01101000110101110010"])
     p, mu, on = len(x), sizes.moments(20), sizes.total / 8
     limit = limit_at_a_fixed_position(x.tolist(), spread, 1.0, h1, 1.0)
     for t in (10**4, 10**6):
@@ -298,7 +294,7 @@ def expected_logits(model: MinimalModel, P: NDArray[np.float64], p: int, m: int)
     return total
 
 
-@check("induction-heads:prop-E.3", grade="numeric", target="corrected", supporting=True)
+@check("induction-heads:prop-E.3", grade="sampled", target="corrected", supporting=True)
 @pytest.mark.parametrize("m", [0, 1])
 def test_expected_logits_are_averages_over_all_sequences(m: int) -> None:
     """p = 7, against the probabilities of 128 sequences; agreement to rounding of at most 10^4 operations."""

@@ -239,7 +239,7 @@ def test_second_rate_is_the_larger_one() -> None:
     """
     t, spread, h1, h2 = 10**6, 0.02, 100.0, 1.0
     assert h1 / t**2 < 1e-3 * h2 / t
-    x = np.random.default_rng(5).integers(0, 2, size=20)
+    x = np.array([int(symbol) for symbol in "01101000110101110010"])
     W = first_step_limit(0.01, 1.0, h1)
     model: MinimalModel = long_second_step(t, spread, W, 1.0, h2)
     f = last_logits(model, x) / bigram_coefficient(spread, W, 1.0, h2)
