@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from flint import arb
+from flint import arb, fmpq
 
 from numerics.exact.numbers import sign_of
 from numerics.exact.systems import Array, number_system
@@ -45,6 +45,8 @@ def gelu(z: Array) -> Array:
 
 
 def _relu(x: Any) -> Any:
+    if isinstance(x, fmpq):  # what most exact numbers are, decided without a look at all other types
+        return x if x > 0 else 0 * x
     if isinstance(x, arb):
         return x.max(arb(0))
     if isinstance(x, float):
