@@ -56,7 +56,8 @@ def _of_file(path: Path) -> Iterator[Citation]:
         first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
         for decorator in node.decorator_list:
             if isinstance(decorator, ast.Call) and ast.unparse(decorator.func) in ("check", "counterexample"):
-                yield Citation(file, first, f"{owner}{node.name}", _evidence(decorator, constants, f"{file}:{first}"))
+                for one in _evidence(decorator, constants, f"{file}:{first}"):
+                    yield Citation(file, first, f"{owner}{node.name}", one)
 
 
 def _functions(tree: ast.Module | ast.ClassDef, owner: str) -> Iterator[tuple[str, ast.FunctionDef]]:
@@ -67,16 +68,16 @@ def _functions(tree: ast.Module | ast.ClassDef, owner: str) -> Iterator[tuple[st
             yield from _functions(node, f"{owner}{node.name}::")
 
 
-def _evidence(call: ast.Call, constants: Mapping[str, Any], place: str) -> Evidence:
+def _evidence(call: ast.Call, constants: Mapping[str, Any], place: str) -> list[Evidence]:
     try:
         given = {str(one.arg): _value(one.value, constants) for one in call.keywords}
-        statement = _value(call.args[0], constants)
-    except (KeyError, IndexError, ValueError) as error:
+        statements = _value(ast.Tuple(call.args), constants)
+    except (KeyError, ValueError) as error:
         raise ValueError(f"{place}: the decorator {ast.unparse(call)} cannot be read ({error}).") from error
     kind = ast.unparse(call.func)
     if kind == "counterexample":
         given["target"] = "printed"
-    return Evidence(statement, kind, **given)  # pyright: ignore[reportArgumentType]
+    return [Evidence(one, kind, **given) for one in statements]  # pyright: ignore[reportArgumentType]
 
 
 def _constants(tree: ast.Module) -> dict[str, Any]:
@@ -92,11 +93,16 @@ def _constants(tree: ast.Module) -> dict[str, Any]:
 
 
 def _value(node: ast.expr, constants: Mapping[str, Any]) -> Any:
-    """The value of a constant expression: literals, names of constants, sums and f-strings of them."""
+    """The value of a constant expression: literals, names of constants, sums, f-strings and tuples of them."""
     if isinstance(node, ast.Name):
         return constants[node.id]
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
         return _value(node.left, constants) + _value(node.right, constants)
+    if isinstance(node, ast.Tuple):
+        values: list[Any] = []
+        for one in node.elts:
+            values += _value(one.value, constants) if isinstance(one, ast.Starred) else [_value(one, constants)]
+        return tuple(values)
     if isinstance(node, ast.JoinedStr):
         return "".join(str(_value(part, constants)) for part in node.values)
     if isinstance(node, ast.FormattedValue):

@@ -16,7 +16,7 @@ order. The plugin (`theorems.plugin`) reads the marks; the verdicts rest on them
 """
 
 import difflib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar, get_args
 
@@ -76,40 +76,44 @@ class Evidence:
 
 
 def check(
-    statement_id: str, *, grade: Grade, target: Target, supporting: bool = False, cases: str | None = None
+    *statement_ids: str, grade: Grade, target: Target, supporting: bool = False, cases: str | None = None
 ) -> Callable[[_Function], _Function]:
     """Mark a test that passes when the statement, in its printed or corrected form, is true.
 
     Args:
-        statement_id: an id of the ledger, for instance `"qstr:theorem-4.1"`.
+        statement_ids: ids of the ledger, for instance `"qstr:theorem-4.1"`; the test is evidence for each alike.
         grade: how sharp the evidence is, one of `GRADES`; never rounded up.
         target: the form of the statement that is checked, `"printed"` or `"corrected"`.
         supporting: true for evidence that decides nothing by itself.
         cases: which cases are covered, such as ``"n = 3, 5, ..., 13"``; None if all are.
 
     Raises:
-        ValueError: unknown statement, grade or target, or empty cases (at import of the test module).
+        ValueError: no or an unknown statement, unknown grade or target, or empty cases (at import of the test module).
     """
-    return _marker(Evidence(statement_id, "check", grade, target, supporting, cases))
+    return _marker([Evidence(one, "check", grade, target, supporting, cases) for one in statement_ids])
 
 
 def counterexample(
-    statement_id: str, *, grade: Grade, supporting: bool = False, cases: str | None = None
+    *statement_ids: str, grade: Grade, supporting: bool = False, cases: str | None = None
 ) -> Callable[[_Function], _Function]:
     """Mark a test that passes when the printed form of the statement is false: it exhibits a counterexample.
 
     Arguments and errors as in `check`.
     """
-    return _marker(Evidence(statement_id, "counterexample", grade, "printed", supporting, cases))
+    return _marker([Evidence(one, "counterexample", grade, "printed", supporting, cases) for one in statement_ids])
 
 
-def _marker(evidence: Evidence) -> Callable[[_Function], _Function]:
-    """The decorator that attaches `evidence` as a pytest mark, which `hypothesis.given` hands on."""
+def _marker(evidence: Sequence[Evidence]) -> Callable[[_Function], _Function]:
+    """The decorator that attaches `evidence` as pytest marks, which `hypothesis.given` hands on."""
+    if not evidence:
+        raise ValueError("Evidence needs the id of a statement.")
 
     def decorate(function: _Function) -> _Function:
         if not callable(function) or isinstance(function, type):
-            raise ValueError(f"Evidence for {evidence.statement!r} belongs on a test function, not on {function!r}.")
-        return getattr(pytest.mark, MARK)(evidence)(function)
+            raise ValueError(f"Evidence for {evidence[0].statement!r} belongs on a test function, not on {function!r}.")
+        for one in evidence:
+            function = getattr(pytest.mark, MARK)(one)(function)
+        return function
 
     return decorate
 

@@ -293,7 +293,9 @@ def _verdict_errors(label: str, entry: Mapping[str, Any]) -> list[str]:
 def _reach_errors(label: str, folder: Path, entry: Mapping[str, Any]) -> list[str]:
     """What contradicts itself in the reach of one entry."""
     reach, errors = entry.get("reach"), []
-    if entry["verdict"] not in DECIDED and reach is not None:
+    if entry["verdict"] in DECIDED and reach is None:
+        errors.append(f"{label}: a decided statement needs a reach, one of {', '.join(REACHES)}.")
+    elif entry["verdict"] not in DECIDED and reach is not None:
         errors.append(f"{label}: decided statements have a reach, one of {', '.join(REACHES)}, and no others.")
     elif reach is not None and reach not in REACHES:
         errors.append(f"{label}: unknown reach {reach!r}; the reaches are {', '.join(REACHES)}.")

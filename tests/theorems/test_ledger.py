@@ -1,13 +1,15 @@
 """The committed ledgers agree with the catalogue; the loader, the decorators and the verdict rules reject faults."""
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from theorems.citations import citations
 from theorems.evidence import Evidence, check, counterexample
-from theorems.ledger import LedgerError, Statement, catalogue, catalogue_ids, load_ledger
+from theorems.ledger import DECIDED, REACHES, LedgerError, Statement, catalogue, catalogue_ids, load_ledger
 from theorems.verdicts import (
     Check,
     contradictions,
@@ -67,6 +69,29 @@ def test_committed_ledgers_list_exactly_the_catalogue() -> None:
     assert set(listed) == set(catalogue_ids())
 
 
+def test_every_entry_says_what_is_claimed_where_and_how_far_it_is_settled() -> None:
+    """Of all 525 entries; where the reach is "cases", every deciding check says which."""
+    counted, vague = Counter(), []
+    for chapter in load_ledger().chapters:
+        for entry in chapter.statements:
+            assert entry.statement.strip(), entry.id
+            assert "“" in entry.where, f"{entry.id}: where it stands has no words to search for"
+            decided = entry.verdict in DECIDED
+            assert (entry.reach in REACHES) == decided, entry.id
+            assert (entry.reason is not None) == (entry.verdict == "open"), entry.id
+            counted["decided" if decided else entry.verdict] += 1
+            deciding = [one for one in citations(entry.id) if not one.evidence.supporting]
+            assert bool(deciding) or not decided, f"{entry.id} is decided by no test"
+            vague += [
+                one.node
+                for one in deciding
+                if entry.reach == "cases" and one.evidence.kind == "check" and not one.evidence.cases
+            ]
+    assert vague == []
+    assert counted.total() == 525
+    assert counted["decided"] >= 230
+
+
 def _written(directory: Path, ledger: str, catalogue: str = "small:lemma-1\nsmall:lemma-2 false\n") -> Path:
     (directory / "small").mkdir()
     (directory / "small" / "ledger.toml").write_text(ledger, encoding="utf-8")
@@ -115,6 +140,7 @@ def test_small_ledger_is_read(tmp_path: Path) -> None:
         ('chapter = "small"', 'chapter = "small"\nauthor = "x"', "unknown key 'author'"),
         ('chapter = "small"', "chapter =", "small/ledger.toml cannot be read"),
         (SMALL.partition("\n\n")[2], "", "needs its statements as a non-empty list"),
+        ('reach = "cases"\n', "", "small:lemma-2: a decided statement needs a reach, one of all, proof, cases, scaled"),
         ('reach = "cases"', 'reach = "most"', "unknown reach 'most'; the reaches are all, proof, cases, scaled"),
         ('reach = "cases"', 'reach = "proof"', "the reach proof needs the key 'proof'"),
         ('reach = "cases"', 'reach = "scaled"', "the reach scaled needs the key 'deviation'"),

@@ -27,13 +27,6 @@ BLOCKS, WIDTH, HEADS, INPUTS = 12, 256, 8, 20
 FIGURES = ("deep-icgd:figure-1", "deep-icgd:figure-2", "deep-icgd:figure-3")
 
 
-def supporting_all(function: Callable) -> Callable:
-    """Mark a test as supporting evidence for all three figures."""
-    for statement in FIGURES:
-        function = check(statement, grade="sampled", target="printed", supporting=True)(function)
-    return function
-
-
 # ---- the sizes of the document
 
 
@@ -88,7 +81,7 @@ def test_widths_that_eight_heads_serve(N: int, largest: int) -> None:
 # ---- small transformers, trained
 
 
-@supporting_all
+@check(*FIGURES, grade="sampled", target="printed", supporting=True)
 def test_committed_results_follow_from_their_runs(record_property: Any) -> None:
     summary = committed(REGRESSION.name)
     assert summary is not None
@@ -100,7 +93,7 @@ def test_committed_results_follow_from_their_runs(record_property: Any) -> None:
         record_property(criterion["text"], "met" if criterion["met"] else "not met")
 
 
-@supporting_all
+@check(*FIGURES, grade="sampled", target="printed", supporting=True)
 def test_a_run_of_this_session(effort: Any, record_property: Any) -> None:
     """Quick runs only show that the machinery works; at full effort all runs are repeated."""
     summary = run_experiment(REGRESSION, effort.pick(quick="quick", full="full"))
@@ -110,7 +103,7 @@ def test_a_run_of_this_session(effort: Any, record_property: Any) -> None:
         record_property("verdicts", summary["verdicts"])
 
 
-@supporting_all
+@check(*FIGURES, grade="sampled", target="printed", supporting=True)
 def test_descent_by_the_block_learns_where_no_step_does_not(effort: Any, record_property: Any) -> None:
     """The construction on the tasks of the experiment, N = 3, 12 examples: R2 after 0, 50 and 100 steps.
 
@@ -196,7 +189,7 @@ FAULTS = {
 }
 
 
-@supporting_all
+@check(*FIGURES, grade="sampled", target="printed", supporting=True)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_faulty_results_change_the_verdict(fault: str) -> None:
     items, results = ideal()
