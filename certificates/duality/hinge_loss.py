@@ -5,7 +5,7 @@ For features h(j) (rows), labels y_j = +-1 and a law p on finitely many inputs j
     sum_j p_j (1 - y_j u.h(j))_+  >=  sum_j lambda_j (1 - y_j u.h(j))  =  sum_j lambda_j
 
 for every 0 <= lambda <= p with sum_j lambda_j y_j h(j) = 0. A certificate is a read-out and such multipliers whose loss
-and sum agree. Both are vertices of linear programs, found in floating point and settled in exact arithmetic.
+and sum agree. They are the optimal pair of one linear program, solved exactly for rational numbers of any size.
 
 It decides whether the neurons of a first layer can represent a function at all: on the neurons that lemma B.4 of
 hidden-progress names, the least hinge loss of the parity of k signs is 2^(2-k), with multipliers (1, 2, 1)/2^k.
@@ -16,13 +16,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import lcm
 
 import numpy as np
 from flint import fmpq
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from certificates.duality.farkas import exact_vertex
+from numerics.exact.linear_programs import LinearProgram, Optimum, solve_program
 from numerics.exact.numbers import as_exact
 from numerics.exact.rationals import as_fraction
 
@@ -49,22 +48,22 @@ def least_hinge_loss(features: ArrayLike, labels: Sequence[int], law: Sequence[o
         law: the probabilities (or any nonnegative rational weights) of the inputs.
 
     Raises:
-        ValueError: for shapes that do not fit, other labels, negative weights, numbers that are not exact and rational,
-            or if the vertices of the solver cannot be settled exactly (`certificates.duality.farkas.exact_vertex` says
-            what to turn).
+        ValueError: for shapes that do not fit, other labels, negative weights, or numbers that are not exact and
+            rational.
     """
     rows, signs, weights = _checked(features, labels, law)
     count, width = len(rows), len(rows[0])
     margins = np.array([[y * h for h in row] for y, row in zip(signs, rows, strict=True)], dtype=object)
-    eye, none = _identity(count), np.zeros((width, count), dtype=object)
-    cost = [float(p) for p in weights]
-    # primal: y h.(u+ - u-) + loss - slack = 1
-    primal = np.hstack([margins, -margins, eye, -eye])
-    vertex = _vertex(primal, [Fraction(1)] * count, [0.0] * (2 * width) + cost + [0.0] * count)
+    eye = np.eye(count, dtype=int).astype(object)
+    # y h.(u+ - u-) + loss - slack = 1; the multipliers of these equations lie between 0 (slack) and p (loss)
+    matrix = np.hstack([margins, -margins, eye, -eye])
+    right = np.ones(count, dtype=int).astype(object)
+    cost = np.array([0] * (2 * width) + weights + [0] * count, dtype=object)
+    outcome = solve_program(LinearProgram(matrix, right, cost), range(2 * width, 2 * width + count))
+    assert isinstance(outcome, Optimum), "the loss of no read-out is negative"
+    vertex = [as_fraction(x) for x in outcome.x]
     readout = tuple(vertex[i] - vertex[width + i] for i in range(width))
-    # dual: sum lambda y h = 0, lambda + slack = p
-    dual = np.vstack([np.hstack([margins.T, none]), np.hstack([eye, eye])])
-    multipliers = _vertex(dual, [Fraction(0)] * width + weights, [-1.0] * count + [0.0] * count)[:count]
+    multipliers = [as_fraction(x) for x in outcome.dual[0]]
     value = sum(multipliers, start=Fraction(0))
     certificate = HingeCertificate(readout, tuple(multipliers), value)
     verify(features, labels, law, certificate)
@@ -115,17 +114,3 @@ def _checked(
         raise ValueError("The labels must be 1 or -1, and the weights of the law at least 0.")
     rows = [[as_fraction(x) for x in row] for row in table]
     return rows, [int(y) for y in labels], [as_fraction(p) for p in weights]
-
-
-def _identity(size: int) -> NDArray[np.object_]:
-    return np.array([[Fraction(int(i == j)) for j in range(size)] for i in range(size)], dtype=object)
-
-
-def _vertex(matrix: NDArray[np.object_], right: list[Fraction], cost: list[float]) -> list[Fraction]:
-    """The `exact_vertex` of a program with fractions: every equation is multiplied by its common denominator."""
-    rows, sides = [], []
-    for row, side in zip(matrix.tolist(), right, strict=True):
-        scale = lcm(*(Fraction(x).denominator for x in [*row, side]))
-        rows.append([int(x * scale) for x in row])
-        sides.append(int(side * scale))
-    return exact_vertex(np.array(rows, dtype=object), np.array(sides, dtype=object), np.array(cost))

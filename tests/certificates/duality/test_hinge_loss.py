@@ -13,6 +13,7 @@ from scipy.optimize import linprog
 
 from certificates.duality.hinge_loss import HingeCertificate, least_hinge_loss, verify
 from constructions.parity.two_layer import post_step_network
+from numerics.exact.rationals import as_fraction
 
 
 def problem(k: int, *, printed: bool) -> tuple[Any, list[int], list[Fraction]]:
@@ -30,6 +31,38 @@ def test_the_printed_neurons_cannot_and_the_repaired_ones_can(k: int) -> None:
     assert (a, b, c) == (Fraction(1, 2**k), Fraction(2, 2**k), Fraction(1, 2**k))
     with_bias = np.hstack([features, np.full((k + 1, 1), 1, dtype=object)])
     assert least_hinge_loss(with_bias, labels, law).value == Fraction(4, 2**k)  # still affine on the last three
+
+
+@pytest.mark.parametrize("k", range(20, 41, 4))
+def test_many_signs_are_settled_by_the_same_multipliers(k: int) -> None:
+    """Lemma B.4 with weights of the law from 2^-k to 1, where no tolerance separates a weight from 0."""
+    certificate = least_hinge_loss(*problem(k, printed=True))
+    assert certificate.value == Fraction(4, 2**k)
+    assert certificate.multipliers[-3:] == (Fraction(1, 2**k), Fraction(2, 2**k), Fraction(1, 2**k))
+    assert least_hinge_loss(*problem(k, printed=False)).value == 0
+
+
+@pytest.mark.parametrize("exponent", [9, -9, 400, -400])
+@pytest.mark.parametrize("k", [8, 40])
+def test_the_size_of_features_and_weights_does_not_matter(k: int, exponent: int) -> None:
+    features, labels, law = problem(k, printed=True)
+    scale = Fraction(10) ** exponent
+    plain = least_hinge_loss(features, labels, law)
+    scaled = least_hinge_loss([[as_fraction(h) * scale for h in row] for row in features], labels, law)
+    assert (scaled.value, scaled.multipliers) == (plain.value, plain.multipliers)
+    assert scaled.readout == tuple(u / scale for u in plain.readout)
+    weighted = least_hinge_loss(features, labels, [p * scale for p in law])
+    assert (weighted.value, weighted.readout) == (plain.value * scale, plain.readout)
+
+
+@pytest.mark.parametrize("factor", [1, 10**9, 10**400], ids=["1", "10^9", "10^400"])
+def test_integers_of_any_size(factor: int) -> None:
+    """A random table of shape (10, 4), whose entries are multiplied: the value stays."""
+    rng = np.random.default_rng(6)
+    features, labels = rng.integers(-9, 10, (10, 4)).astype(object), rng.choice([-1, 1], 10).tolist()
+    plain = least_hinge_loss(features, labels, [1] * 10)
+    assert plain.value > 0
+    assert least_hinge_loss(features * factor, labels, [1] * 10).value == plain.value
 
 
 @given(seed=st.integers(0, 2**32 - 1), inputs=st.integers(1, 7), width=st.integers(1, 4))
