@@ -6,9 +6,9 @@ weights; then
 
     min_C sum_R z_R D[R, C] / Z  <=  val(M)  <=  max_R sum_C D[R, C] t_C / w_R,       D[R, C] = d_R - Re chi_R(C).
 
-Radicals enter only through Z and w_R. A linear program in floating point proposes z and t; ball arithmetic encloses the
-two sides, and their outer ends are returned as rationals. Nothing is trusted of the linear program: a bad proposal
-gives wide bounds, never wrong ones.
+Radicals enter only through Z and w_R. `enclose` takes z from the exact optimal pair (`certificates.game.programs`) and
+t from it up to rounding; `bounds_of` takes any floats. Ball arithmetic encloses the two sides, and their outer ends are
+returned as rationals: a bad proposal gives wide bounds, never wrong ones.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from math import factorial
 import numpy as np
 from flint import arb, fmpq
 
-from certificates.game.margin_game import MarginGame, optimal_strategy
+from certificates.game.margin_game import MarginGame
+from certificates.game.programs import optimal_pair
 from numerics.exact.balls import as_balls, ball_max, ball_min, precision
 from numerics.exact.numbers import exact_midpoint
 
@@ -44,19 +45,16 @@ class GameEnclosure:
 
 
 def enclose(game: MarginGame, bits: int = 128) -> GameEnclosure:
-    """Rigorous bounds of the value of the game from both sides; the gap is of the size of floating-point errors.
+    """Rigorous bounds of the value of the game from both sides, about ``bits`` bits apart.
 
     Args:
-        game: any game; nothing is guessed of its optimal pair.
+        game: a game with rational defects, such as `certificates.game.rational.RationalGame`, or any other.
         bits: precision of the balls.
-
-    Raises:
-        ValueError: when the linear program is not solved.
     """
-    payoff = game.payoff()
-    eps, _ = optimal_strategy(payoff)
-    t, _ = optimal_strategy(-payoff.T)
-    return bounds_of(game, eps / np.array(game.weights, dtype=float), t, bits)
+    z, class_weights = optimal_pair(game.payoff_rows)
+    middles = [exact_midpoint(ball) for ball in class_weights.balls(bits)]
+    t = np.array([middle if middle > 0 else fmpq(0) for middle in middles], dtype=object)
+    return _bounds(game, z, t / sum(t), bits)
 
 
 def bounds_of(game: MarginGame, z: np.ndarray, t: np.ndarray, bits: int = 128) -> GameEnclosure:
@@ -67,16 +65,20 @@ def bounds_of(game: MarginGame, z: np.ndarray, t: np.ndarray, bits: int = 128) -
     """
     rational_z = _nonnegative("z", z, len(game.rows))
     rational_t = _nonnegative("t", t, len(game.columns))
-    rational_t = rational_t / sum(rational_t)
+    return _bounds(game, rational_z, rational_t / sum(rational_t), bits)
+
+
+def _bounds(game: MarginGame, z: np.ndarray, t: np.ndarray, bits: int) -> GameEnclosure:
+    """The bounds that rational z and t prove, t of sum 1."""
     with precision(bits):
-        defects, weights = as_balls(game.defects), as_balls(game.weights)
-        proposed, class_weights = as_balls(rational_z), as_balls(rational_t)
+        # the balls of the weights and of `margin_scale`, whose square roots may lie in no supported cyclotomic field
+        weights = np.array([arb(square).sqrt() for square in game.squared_weights], dtype=object)
+        scale = arb(factorial(game.factors)) / arb((game.factors + 1) * game.table.order).sqrt() ** (game.factors + 1)
+        defects, proposed, class_weights = as_balls(game.defects), as_balls(z), as_balls(t)
         below = ball_min((proposed @ defects) / (proposed @ weights))
         above = ball_max((defects @ class_weights) / weights)
-        # the ball of `margin_scale`, whose square root may lie in no supported cyclotomic field
-        scale = arb(factorial(game.factors)) / arb((game.factors + 1) * game.table.order).sqrt() ** (game.factors + 1)
         ends = (below.lower(), above.upper(), (scale * below).lower(), (scale * above).upper())
-    return GameEnclosure(game, rational_z, rational_t, *map(exact_midpoint, ends))
+    return GameEnclosure(game, z, t, *map(exact_midpoint, ends))
 
 
 def _nonnegative(name: str, vector: np.ndarray, length: int) -> np.ndarray:

@@ -7,28 +7,25 @@ polytope of optimal masses has dimension |E| - rank D[E, T] and that of the opti
 (OPTIMAL_FACES.md beside this file, section 2). So eps is unique exactly when the rows of D[E, T] are independent, t
 exactly when its columns are.
 
-`optimal_faces` averages optimal vertices until the pair is strictly complementary. Floating-point linear programs
-propose the vertices; each is solved exactly and verified, and strict complementarity is checked exactly.
+`optimal_faces` averages optimal vertices until the pair is strictly complementary. Exact linear programs on the optimal
+faces (`certificates.game.programs`) find the vertices; each pair is verified.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
 from flint import arb_mat, fmpq
 
-from certificates.game.margin_game import ACTIVE, GameSolution, class_weights_on, masses_on, verify
+from certificates.game.margin_game import GameSolution, verify
+from certificates.game.programs import class_weights_on_face, masses_on_face
 from numerics.exact.balls import as_balls, precision
 from numerics.exact.linear import rank
 
 __all__ = ["OptimalFaces", "optimal_faces"]
 
 BITS = 192  # of the balls that prove full rank; where they do not, the rank is computed exactly
-VISIBLE = 1e-7
-"""The default growth: the accuracy that HiGHS promises. A smaller growth of an objective is not taken for one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,50 +70,25 @@ class OptimalFaces:
         return self.class_weight_dimension == 0
 
 
-def optimal_faces(solution: GameSolution, tolerance: float = ACTIVE, growth: float = VISIBLE) -> OptimalFaces:
-    """The optimal faces of a solved game, by a strictly complementary pair and the criterion above, exactly.
-
-    Args:
-        solution: an optimal pair.
-        tolerance: a float below it counts as zero when the active set of a vertex is guessed, as in `solve`.
-        growth: how much larger than at the known pair an entry must be in floats to be looked at exactly.
-
-    Raises:
-        ValueError: when the linear programs do not lead to such a pair, with what to turn: the decision is refused, not
-            guessed.
-    """
-    game, settings = solution.game, _Settings(tolerance, growth)
+def optimal_faces(solution: GameSolution) -> OptimalFaces:
+    """The optimal faces of a solved game, by a strictly complementary pair and the criterion above, exactly."""
+    game = solution.game
     pairs, interior = [solution], solution
     while True:
         row = _missing(interior.tight_rows, interior.eps)
         column = _missing(interior.tight_columns, interior.t)
         # a row that all optimal t tie has mass in some optimal eps, and conversely; so with the columns
         if row is not None:
-            name = game.table.irrep_names[game.rows[row]]
-            moved = _with_mass(solution, row, settings) or _with_smaller_payoff(solution, row, settings)
+            moved = _with_mass(solution, row) or _with_smaller_payoff(solution, row)
         elif column is not None:
-            name = game.table.class_names[game.columns[column]]
-            moved = _with_weight(solution, column, settings) or _with_larger_margin(solution, column, settings)
+            moved = _with_weight(solution, column) or _with_larger_margin(solution, column)
         else:
             break
-        if moved is None:
-            raise ValueError(
-                f"Uniqueness for {game.table.name} stays undecided: {name} is tied, but no optimal vector with a "
-                f"positive entry there was found. Pass optimal_faces a growth below {growth:g}, so that smaller "
-                "entries are looked at."
-            )
+        assert moved is not None, "strictly complementary pairs exist (Goldman and Tucker)"
         pairs.append(moved)
         interior = _average(pairs)
     active = game.defects[np.ix_(interior.tight_rows, interior.tight_columns)]
     return OptimalFaces(interior, _rank(active))
-
-
-@dataclass(frozen=True)
-class _Settings:
-    """The tolerances of `optimal_faces`."""
-
-    tolerance: float
-    growth: float
 
 
 def _missing(tight: tuple[int, ...], vector: np.ndarray) -> int | None:
@@ -130,90 +102,47 @@ def _average(pairs: list[GameSolution]) -> GameSolution:
     return verify(pairs[0].game, pairs[0].value, np.asarray(eps), np.asarray(t))
 
 
-def _with_mass(solution: GameSolution, row: int, settings: _Settings) -> GameSolution | None:
-    """A pair with eps_row > 0, or None if the linear program finds none."""
-    return _other_masses(solution, np.eye(len(solution.eps))[row], settings)
+def _with_mass(solution: GameSolution, row: int) -> GameSolution | None:
+    """A pair with eps_row > 0, or None if there is none."""
+    moved = _other_masses(solution, _unit(len(solution.eps), row))
+    return moved if moved.eps[row] > 0 else None
 
 
-def _with_larger_margin(solution: GameSolution, column: int, settings: _Settings) -> GameSolution | None:
-    """A pair whose margin at the column exceeds the value, or None if the linear program finds none."""
-    return _other_masses(solution, solution.game.payoff()[:, column] / float(solution.value), settings)
+def _with_larger_margin(solution: GameSolution, column: int) -> GameSolution | None:
+    """A pair whose margin at the column exceeds the value, or None if there is none."""
+    moved = _other_masses(solution, solution.game.defects[:, column])
+    return None if column in moved.tight_columns else moved
 
 
-def _with_weight(solution: GameSolution, column: int, settings: _Settings) -> GameSolution | None:
-    """A pair with t_column > 0, or None if the linear program finds none."""
-    return _other_class_weights(solution, np.eye(len(solution.t))[column], settings)
+def _with_weight(solution: GameSolution, column: int) -> GameSolution | None:
+    """A pair with t_column > 0, or None if there is none."""
+    moved = _other_class_weights(solution, _unit(len(solution.t), column))
+    return moved if moved.t[column] > 0 else None
 
 
-def _with_smaller_payoff(solution: GameSolution, row: int, settings: _Settings) -> GameSolution | None:
-    """A pair whose payoff of the row is below the value, or None if the linear program finds none."""
-    return _other_class_weights(solution, -solution.game.payoff()[row] / float(solution.value), settings)
+def _with_smaller_payoff(solution: GameSolution, row: int) -> GameSolution | None:
+    """A pair whose payoff of the row is below the value, or None if there is none."""
+    moved = _other_class_weights(solution, -solution.game.defects[row])
+    return None if row in moved.tight_rows else moved
 
 
-def _other_masses(solution: GameSolution, objective: np.ndarray, settings: _Settings) -> GameSolution | None:
-    """The pair with the optimal masses, a vertex, that maximise the objective; None if none grows."""
-    game = solution.game
-    payoff = game.payoff() / float(solution.value)
-    eps = _face_vertex(payoff.T, solution.tight_rows, np.flatnonzero(solution.t != 0), objective)
-    if objective @ eps < objective @ solution.eps.astype(float) + settings.growth:
-        return None
-    support, tight = np.flatnonzero(eps > settings.tolerance), np.flatnonzero(eps @ payoff < 1 + settings.tolerance)
-    with _tolerance_named(settings):
-        value, exact = masses_on(game, support, tight)
-        return verify(game, value, exact, solution.t)
+def _other_masses(solution: GameSolution, objective: np.ndarray) -> GameSolution:
+    """The pair with the optimal masses, a vertex, that maximise sum_R objective_R eps_R / w_R."""
+    game, known = solution.game, np.flatnonzero(solution.eps != 0).tolist()
+    positive = np.flatnonzero(solution.t != 0).tolist()
+    y = masses_on_face(game.payoff_rows, solution.tight_rows, positive, objective, known)
+    return verify(game, solution.value, y * game.weights * solution.value, solution.t)
 
 
-def _other_class_weights(solution: GameSolution, objective: np.ndarray, settings: _Settings) -> GameSolution | None:
-    """The pair with the optimal class weights, a vertex, that maximise the objective; None if none grows."""
-    game = solution.game
-    payoff = game.payoff() / float(solution.value)
-    t = _face_vertex(-payoff, solution.tight_columns, np.flatnonzero(solution.eps != 0), objective)
-    if objective @ t < objective @ solution.t.astype(float) + settings.growth:
-        return None
-    tied, support = np.flatnonzero(payoff @ t > 1 - settings.tolerance), np.flatnonzero(t > settings.tolerance)
-    with _tolerance_named(settings):
-        return verify(game, solution.value, solution.eps, class_weights_on(game, solution.value, tied, support))
+def _other_class_weights(solution: GameSolution, objective: np.ndarray) -> GameSolution:
+    """The pair with the optimal class weights that maximise the objective."""
+    game, positive = solution.game, np.flatnonzero(solution.eps != 0).tolist()
+    u = class_weights_on_face(game.payoff_rows, solution.tight_columns, positive, objective)
+    return verify(game, solution.value, solution.eps, u.numbers() * solution.value)
 
 
-@contextmanager
-def _tolerance_named(settings: _Settings) -> Iterator[None]:
-    """Errors of an exact vertex name the tolerance that guessed it."""
-    try:
-        yield
-    except ValueError as error:
-        raise ValueError(
-            f"{error} This vertex of the optimal face was guessed with tolerance = {settings.tolerance:g}: pass "
-            "optimal_faces a larger one if noise of the linear program counted as active, a smaller one if small "
-            "entries were cut off."
-        ) from error
-
-
-def _face_vertex(
-    constraints: np.ndarray, free: tuple[int, ...], equal: np.ndarray, objective: np.ndarray
-) -> np.ndarray:
-    """A float vertex x that maximises the objective over an optimal face.
-
-    x is a distribution, zero off ``free``, with ``constraints @ x`` equal to 1 (for the other player: -1) at the rows
-    ``equal`` and at least that elsewhere. Both restrictions follow from complementary slackness with an exact pair.
-    """
-    from scipy.optimize import linprog  # slow to import
-
-    sign = 1.0 if constraints.sum() > 0 else -1.0
-    result = linprog(
-        -objective,
-        A_ub=-constraints,
-        b_ub=np.full(len(constraints), -sign),
-        A_eq=np.vstack([constraints[equal], np.ones(constraints.shape[1])]),
-        b_eq=np.r_[np.full(len(equal), sign), 1.0],
-        bounds=[(0, None if position in free else 0) for position in range(constraints.shape[1])],
-        method="highs-ds",
-    )
-    if result.status != 0:
-        raise ValueError(
-            f"A linear program on the optimal face was not solved: {result.message} Start from the folded game "
-            "(certificates.game.rational.RationalGame), whose face is smaller."
-        )
-    return result.x
+def _unit(size: int, position: int) -> np.ndarray:
+    return np.array([int(i == position) for i in range(size)], dtype=object)
 
 
 def _rank(matrix: np.ndarray) -> int:

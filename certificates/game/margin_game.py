@@ -11,11 +11,10 @@ gives R the total mass eps_R has, at wrong labels of class C, the margin k! ((k+
 sides are the two players of the game M, and its value is the max margin. UNIVERSAL_MARGIN.md beside this file proves it
 for every group and every k.
 
-`solve` guesses in floating point (linear programming) which rows and columns an optimal pair of vertices uses, solves
-the two square systems of this sub-table (Shapley and Snow) exactly, and verifies every inequality exactly; what it
-returns is proved, whatever the floating-point solver did. Whether the optimal pair is the only one is decided by
-`certificates.game.faces`, and `certificates.game.enclosure` bounds the value from both sides where exact arithmetic is
-out of reach.
+`solve` plays the game as an exact linear program (`certificates.game.programs`), whatever the sizes of its weights, and
+verifies every inequality of the result. Whether the optimal pair is the only one is decided by
+`certificates.game.faces`, and `certificates.game.enclosure` bounds the value from both sides where the square roots of
+the degrees share no cyclotomic field of supported order.
 
 Source: feature-emergence, theorem D.9.2 with lemmas D.13, D.15, D.16 (k = 2), ext-E1.
 """
@@ -29,24 +28,15 @@ from math import factorial
 import numpy as np
 from flint import fmpq
 
+from certificates.characters.integral_products import IntegralProducts
 from certificates.characters.tables import CharacterTable
+from certificates.game.orbits import first_members, orbit_positions, spread
+from certificates.game.programs import PayoffRows, optimal_pair
 from numerics.exact.cyclotomic.numbers import Cyclotomic, rational, sqrt_rational
 from numerics.exact.integers import checked_integer
-from numerics.exact.linear import solve_unique
+from numerics.exact.root_sums import RootSums, square_root
 
-__all__ = [
-    "GameSolution",
-    "MarginGame",
-    "class_weights_on",
-    "margin_scale",
-    "masses_on",
-    "optimal_strategy",
-    "solve",
-    "verify",
-]
-
-ACTIVE = 1e-9
-"""The default tolerance: a float below it counts as zero when the active set is guessed; the guess is then proved."""
+__all__ = ["GameSolution", "MarginGame", "margin_scale", "solve", "verify"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,13 +83,33 @@ class MarginGame:
         return result
 
     @cached_property
+    def squared_weights(self) -> tuple[int, ...]:
+        """d_R^(k+1) / s_R^(2k-2), an integer for every row: the square of its weight."""
+        degrees, indicators, k = self.table.degrees, self.table.indicators, self.factors
+        return tuple(degrees[R] ** (k + 1) * (1 if indicators[R] == 1 else 2 ** (k - 1)) for R in self.rows)
+
+    @cached_property
     def weights(self) -> np.ndarray:
         """d_R^((k+1)/2) / s_R^(k-1), exact, shape (rows,)."""
-        degrees, indicators, k = self.table.degrees, self.table.indicators, self.factors
-        return np.array(
-            [sqrt_rational(degrees[R] ** (k + 1) * (1 if indicators[R] == 1 else 2 ** (k - 1))) for R in self.rows],
-            dtype=object,
-        )
+        return np.array([sqrt_rational(square) for square in self.squared_weights], dtype=object)
+
+    @cached_property
+    def root_weights(self) -> RootSums:
+        """The weights of the rows as multiples of square roots, in no field."""
+        roots = [square_root(square) for square in self.squared_weights]
+        radicands = tuple(sorted({m for _, m in roots}))
+        coordinates = [[f if m == radicand else 0 for f, m in roots] for radicand in radicands]
+        return RootSums(np.array(coordinates, dtype=object), radicands)
+
+    @cached_property
+    def irrational(self) -> bool:
+        """Whether some defect is irrational."""
+        return any(isinstance(x, Cyclotomic) and not x.is_rational() for x in self.defects.flat)
+
+    @cached_property
+    def payoff_rows(self) -> PayoffRows:
+        """The game for `certificates.game.programs`."""
+        return PayoffRows(self.defects, RootSums(self.weights[None, :]) if self.irrational else self.root_weights)
 
     def payoff(self) -> np.ndarray:
         """M in floating point, shape (rows, columns), each entry correct to a few units in the last place."""
@@ -147,66 +157,40 @@ def margin_scale(order: int, factors: int = 2) -> Cyclotomic:
     return sqrt_rational(fmpq(factorial(factors) ** 2, (factors + 1) ** (factors + 1) * order ** (factors + 1)))
 
 
-def solve(game: MarginGame, tolerance: float = ACTIVE) -> GameSolution:
-    """The exact solution of the game: active set by linear programming, then two exact systems, then `verify`.
+def solve(game: MarginGame) -> GameSolution:
+    """The exact solution of the game: the pair of the linear program in one field, then `verify`.
 
-    Args:
-        game: the game; its folded form (`certificates.game.rational`) is smaller and has rational payoffs.
-        tolerance: a float below it counts as zero when the active set is guessed.
-
-    Raises:
-        ValueError: when the linear program is not solved, or when the guessed active set does not determine a vertex or
-            fails the exact check; the message says which side failed and what to turn.
-    """
-    payoff = game.payoff()
-    eps_float, value = optimal_strategy(payoff)
-    t_float, _ = optimal_strategy(-payoff.T)
-    support, tight = np.flatnonzero(eps_float > tolerance), np.flatnonzero(eps_float @ payoff < value * (1 + tolerance))
-    tied, weighted = np.flatnonzero(payoff @ t_float > value * (1 - tolerance)), np.flatnonzero(t_float > tolerance)
-    try:
-        exact_value, eps = masses_on(game, support, tight)
-        return verify(game, exact_value, eps, class_weights_on(game, exact_value, tied, weighted))
-    except ValueError as error:
-        raise ValueError(
-            f"{error} The active set was guessed with tolerance = {tolerance:g}: pass solve a larger one if noise of "
-            "the linear program counted as active, a smaller one if small entries were cut off, or bound the value "
-            "with certificates.game.enclosure.enclose, which guesses nothing."
-        ) from error
-
-
-def masses_on(game: MarginGame, support: np.ndarray, tight: np.ndarray) -> tuple[Cyclotomic, np.ndarray]:
-    """The value and the masses (rows,) that are zero off ``support`` and tie the columns ``tight``, exactly.
-
-    Nothing says that they are optimal: see `verify`.
+    Of a game with irrational defects the solution is constant on Galois orbits, if the Galois group permutes rows and
+    columns, and found in rational numbers.
 
     Raises:
-        ValueError: when these positions do not determine them.
+        ValueError: when the value is not positive, or the square roots of the weights share no cyclotomic field of
+            supported order.
     """
-    ones = np.array([rational(1)] * len(tight), dtype=object)
-    try:
-        # z_R = eps_R / (v weights_R) solves a system without radicals: sum_R z_R defects[R, C] = 1 on tight C
-        z = solve_unique(game.defects[np.ix_(support, tight)].T, ones)
-    except ValueError as error:
-        raise ValueError(f"The masses of {game.table.name} could not be settled exactly: {error}") from error
-    value = 1 / sum(z * game.weights[support], start=rational(0))
-    eps = np.array([rational(0)] * len(game.rows), dtype=object)
-    eps[support] = z * game.weights[support] * value
-    return value, eps
+    masses, class_weights = _pair_by_orbits(game) or optimal_pair(game.payoff_rows)
+    value = 1 / sum(masses * game.weights, start=rational(0))
+    return verify(game, value, masses * game.weights * value, class_weights.numbers() * value)
 
 
-def class_weights_on(game: MarginGame, value: Cyclotomic, tied: np.ndarray, support: np.ndarray) -> np.ndarray:
-    """The exact class weights (columns,) that vanish off ``support`` and give the rows ``tied`` the payoff ``value``.
+def _pair_by_orbits(game: MarginGame) -> tuple[np.ndarray, RootSums] | None:
+    """The scaled pair of an irrational game from one row and one column for each orbit; None where this is no way.
 
-    Raises:
-        ValueError: when these positions do not determine them.
+    `certificates.game.rational` says why the averages of the defects over conjugates suffice.
     """
-    try:
-        weights = solve_unique(game.defects[np.ix_(tied, support)], game.weights[tied] * value)
-    except ValueError as error:
-        raise ValueError(f"The class weights of {game.table.name} could not be settled exactly: {error}") from error
-    t = np.array([rational(0)] * len(game.columns), dtype=object)
-    t[support] = weights
-    return t
+    if not game.irrational:
+        return None
+    first_rows, first_columns = first_members(game.table.rows), first_members(IntegralProducts(game.table.values.T))
+    if first_rows is None or first_columns is None:
+        return None
+    rows = [i for i, R in enumerate(game.rows) if first_rows[R] == R]
+    columns = [i for i, C in enumerate(game.columns) if first_columns[C] == C]
+    means = [[x.mean_conjugate() if isinstance(x, Cyclotomic) else x for x in game.defects[i, columns]] for i in rows]
+    weights = RootSums(game.root_weights.coordinates[:, rows], game.root_weights.radicands)
+    masses, class_weights = optimal_pair(PayoffRows(np.array(means, dtype=object), weights))
+    of_row = orbit_positions(game.rows, first_rows, [game.rows[i] for i in rows])
+    of_column = orbit_positions(game.columns, first_columns, [game.columns[i] for i in columns])
+    shares = spread(of_column, class_weights.coordinates)
+    return spread(of_row, masses), RootSums(shares, class_weights.radicands)
 
 
 def verify(game: MarginGame, value: Cyclotomic, eps: np.ndarray, t: np.ndarray) -> GameSolution:
@@ -251,29 +235,3 @@ def _refuse_infeasible(label: str, vector: np.ndarray, names: list[str]) -> None
             raise ValueError(f"The {label} of {name} is negative: {float(entry):.6g}.")
     if sum(vector) != 1:
         raise ValueError(f"The entries of {label} must add up to 1, but give {float(sum(vector)):.6g}.")
-
-
-def optimal_strategy(payoff: np.ndarray) -> tuple[np.ndarray, float]:
-    """A vertex of the row player's optimal strategies (maximise the smallest column) and its value, in floats.
-
-    Raises:
-        ValueError: when the linear program is not solved.
-    """
-    from scipy.optimize import linprog  # slow to import
-
-    rows, columns = payoff.shape
-    result = linprog(
-        np.r_[np.zeros(rows), -1.0],
-        A_ub=np.c_[-payoff.T, np.ones(columns)],
-        b_ub=np.zeros(columns),
-        A_eq=np.r_[np.ones(rows), 0.0][None, :],
-        b_eq=[1.0],
-        bounds=[(0, None)] * rows + [(None, None)],
-        method="highs-ds",
-    )
-    if result.status != 0:
-        raise ValueError(
-            f"The linear program of the game, {rows} rows and {columns} columns, was not solved: {result.message} "
-            "Fold the game (certificates.game.rational.RationalGame): the program gets smaller, its value stays."
-        )
-    return result.x[:-1], float(result.x[-1])

@@ -16,13 +16,13 @@ it is exact for groups whose characters generate enormous fields.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
 
 from certificates.characters.integral_products import IntegralProducts
 from certificates.game.margin_game import GameSolution, MarginGame
+from certificates.game.orbits import first_members, orbit_positions, spread
 from numerics.exact.cyclotomic.numbers import rational
 
 __all__ = ["RationalGame", "unfold"]
@@ -39,12 +39,12 @@ class RationalGame(MarginGame):
     @cached_property
     def row_orbits(self) -> list[int]:
         """The first member of the orbit of each character of the table."""
-        return _orbits(self.table.rows, "characters")
+        return _permuted(first_members(self.table.rows), "characters")
 
     @cached_property
     def column_orbits(self) -> list[int]:
         """The first member of the orbit of each class of the table."""
-        return _orbits(IntegralProducts(self.table.values.T), "classes")
+        return _permuted(first_members(IntegralProducts(self.table.values.T)), "classes")
 
     @cached_property
     def rows(self) -> tuple[int, ...]:
@@ -64,26 +64,6 @@ class RationalGame(MarginGame):
         return np.array([self.table.degrees[R] for R in self.rows], dtype=object)[:, None] - averages
 
 
-def _orbits(rows: IntegralProducts, what: str) -> list[int]:
-    """The smallest member of the orbit of each row under the Galois group."""
-    permutations = rows.row_permutations
-    if permutations is None:
-        raise ValueError(
-            f"The Galois group does not permute the {what}: this is not the character table of a group. Correct the "
-            "table, or play MarginGame on it, which folds nothing."
-        )
-    first = list(range(len(rows.ids)))
-    for start in range(len(first)):
-        reached = [start] if first[start] == start else []
-        while reached:
-            member = reached.pop()
-            for permutation in permutations:
-                if first[image := permutation[member]] > start:
-                    first[image] = start
-                    reached.append(image)
-    return first
-
-
 def unfold(folded: GameSolution) -> GameSolution:
     """The optimal pair of the whole game that is constant on orbits, from a solved `RationalGame`.
 
@@ -94,19 +74,22 @@ def unfold(folded: GameSolution) -> GameSolution:
     if not isinstance(small, RationalGame):
         raise ValueError(f"Only the solution of a RationalGame can be unfolded, not of a {type(small).__name__}.")
     game = small.whole
-    eps, tight_rows = _spread(game.rows, small.row_orbits, small.rows, folded.eps, folded.tight_rows)
-    t, tight_columns = _spread(game.columns, small.column_orbits, small.columns, folded.t, folded.tight_columns)
-    return GameSolution(game, folded.value, eps, t, tight_rows, tight_columns)
+    rows = orbit_positions(game.rows, small.row_orbits, small.rows)
+    columns = orbit_positions(game.columns, small.column_orbits, small.columns)
+    return GameSolution(
+        game,
+        folded.value,
+        spread(rows, folded.eps),
+        spread(columns, folded.t),
+        tuple(i for i, index in enumerate(rows) if index in folded.tight_rows),
+        tuple(i for i, index in enumerate(columns) if index in folded.tight_columns),
+    )
 
 
-def _spread(
-    positions: Sequence[int], orbits: Sequence[int], folded: Sequence[int], totals: np.ndarray, tight: Sequence[int]
-) -> tuple[np.ndarray, tuple[int, ...]]:
-    """Each total, divided equally among the members of its orbit, and which of them belong to tight orbits.
-
-    Members are characters up to conjugation or classes up to inversion, both Galois automorphisms.
-    """
-    place = {first: index for index, first in enumerate(folded)}
-    of_position = [place[orbits[position]] for position in positions]
-    shares = [totals[index] / of_position.count(index) for index in of_position]
-    return np.array(shares, dtype=object), tuple(i for i, index in enumerate(of_position) if index in tight)
+def _permuted(orbits: list[int] | None, what: str) -> list[int]:
+    if orbits is None:
+        raise ValueError(
+            f"The Galois group does not permute the {what}: this is not the character table of a group. Correct the "
+            "table, or play MarginGame on it, which folds nothing."
+        )
+    return orbits

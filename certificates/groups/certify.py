@@ -106,5 +106,5 @@ def certify_group(group: PermutationGroup, factors: int = 2) -> GroupMarginCerti
         vertex = solve(folded)
         faces = optimal_faces(unfold(optimal_faces(vertex).interior))
         return GroupMarginCertificate(group, table, factors, unfold(vertex), vertex.gamma, faces)
-    except ValueError as error:  # a field beyond the supported orders, or an active set that floats do not settle
+    except ValueError as error:  # a field beyond the supported orders
         return GroupMarginCertificate(group, table, factors, None, None, None, enclose(folded), str(error))

@@ -80,6 +80,10 @@ def enclosed_pair(bounds: GameEnclosure) -> ScaledPair:
     """Rational masses and class weights that prove two bounds of a game, averaged over the Galois group.
 
     Averaging brings the bounds closer, if anything: the payoffs are linear and the game is invariant.
+
+    Raises:
+        ValueError: when the masses leave a class without a payoff, so that they prove no positive margin; those of
+            `certificates.game.enclosure.enclose` never do.
     """
     game = bounds.game
     table, count = game.table, len(game.table.class_sizes)
@@ -93,6 +97,8 @@ def enclosed_pair(bounds: GameEnclosure) -> ScaledPair:
 
     degrees, indices = table.degrees, range(count)
     least = min(sum(y[R] * (degrees[R] - row_orbits[R][C]) for R in indices) for C in indices[1:])
+    if least <= 0:
+        raise ValueError(f"The masses leave a class of {table.name} without a payoff, and prove no positive margin.")
     scale = None
     for R in indices[1:]:
         payoff = sum(u[C] * (degrees[R] - row_orbits[R][C]) for C in indices)

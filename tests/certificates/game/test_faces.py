@@ -1,7 +1,5 @@
 """Uniqueness of optimal masses and class weights: known cases, a second opinion, and faces built by hand."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from flint import fmpq
@@ -9,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
+import certificates.game.faces as faces_module
 from certificates.characters.families import cyclic_characters, symmetric_characters
 from certificates.characters.integral_products import IntegralProducts
 from certificates.characters.tables import product_characters
@@ -113,30 +112,28 @@ def test_an_interior_pair_is_its_own_answer():
     assert np.all(inner.eps >= 0)
 
 
-class TestWhatToTurn:
-    """An error of `optimal_faces` names the knob, and turning it helps."""
+@pytest.mark.parametrize(("name", "factors"), [("S6", 2), ("S6", 20), ("S7", 3), ("Z2xS5", 2), ("Z3xS3", 40)])
+def test_the_interior_is_strictly_complementary_and_every_vertex_is_decided(name, factors):
+    """No tolerance: every tied row and column is decided by an exact program, and found in the interior pair."""
+    faces = optimal_faces(solve(MarginGame(table_named(name), factors)))
+    inner = faces.interior
+    assert inner.tight_rows == tuple(np.flatnonzero(inner.eps != 0))
+    assert inner.tight_columns == tuple(np.flatnonzero(inner.t != 0))
 
-    def test_an_undecided_face_asks_for_a_smaller_growth(self):
-        solution = solve(MarginGame(table_named("S6")))
-        with pytest.raises(ValueError, match=r"stays undecided: .* is tied.*Pass optimal_faces a growth below 2,"):
-            optimal_faces(solution, growth=2.0)
-        assert optimal_faces(solution, growth=1e-5).mass_dimension == 3
 
-    def test_a_wrong_tolerance_is_named(self):
-        solution = solve(MarginGame(table_named("S6")))
-        with pytest.raises(ValueError, match=r"guessed with tolerance = 0\.3: pass optimal_faces a larger one"):
-            optimal_faces(solution, tolerance=0.3)
-        assert optimal_faces(solution, tolerance=1e-7).mass_dimension == 3
-
-    def test_a_linear_program_that_fails_asks_for_the_folded_game(self, monkeypatch):
-        def fail(*_, **__):
-            return SimpleNamespace(status=4, message="numerical difficulties.")
-
-        solution = solve(MarginGame(table_named("S6")))
-        with monkeypatch.context() as patch:
-            patch.setattr("scipy.optimize.linprog", fail)
-            with pytest.raises(ValueError, match=r"was not solved: numerical difficulties\. Start from the folded"):
-                optimal_faces(solution)
+def test_a_program_on_the_face_that_is_wrong_is_noticed(monkeypatch):
+    """A vertex that lies outside of the optimal face does not pass `verify`; one that moves nothing is no answer."""
+    solution = solve(MarginGame(symmetric_characters(6)))
+    assert optimal_faces(solution).mass_dimension == 3
+    exact = faces_module.masses_on_face
+    with monkeypatch.context() as patch:
+        patch.setattr(faces_module, "masses_on_face", lambda *args: exact(*args) * fmpq(10**30 - 1, 10**30))
+        with pytest.raises(ValueError, match="The entries of mass eps must add up to 1"):
+            optimal_faces(solution)
+    with monkeypatch.context() as patch:
+        patch.setattr(faces_module, "_with_mass", lambda *_: None)
+        with pytest.raises(AssertionError, match="strictly complementary pairs exist"):
+            optimal_faces(solution)
 
 
 def test_characters_that_galois_does_not_permute_ask_for_the_whole_game(monkeypatch):
