@@ -64,9 +64,10 @@ class FeatureTable:
         """D."""
         return self.numerators.ncols()
 
-    def floats(self) -> NDArray[np.float64]:
-        """Psi in float64, shape (2^n, D)."""
-        entries = [int(x) / self.denominator for x in self.numerators.entries()]
+    def floats(self, unit: Fraction | int = 1) -> NDArray[np.float64]:
+        """Psi / unit in float64, shape (2^n, D), for a unit > 0."""
+        denominator, numerator = self.denominator * Fraction(unit).numerator, Fraction(unit).denominator
+        entries = [int(x) * numerator / denominator for x in self.numerators.entries()]
         return np.array(entries).reshape(-1, self.dimension)
 
     def squared_norms(self) -> list[fmpq]:

@@ -14,6 +14,7 @@ from flint import fmpq
 
 from certificates.duality.feature_fit import best_fit, certify, fit_all_parities, theorem_bound, verify
 from certificates.duality.features import feature_table, normalised, parity_correlations, tabulate, tangent_features
+from certificates.duality.hinge_loss import least_hinge_loss
 from constructions.networks.inputs import sign_inputs
 
 
@@ -38,6 +39,45 @@ def test_the_fit_of_orthogonal_features_is_known() -> None:
     unrelated = best_fit(table, (0, 1, 2), 1)
     assert unrelated.lower <= 1 <= unrelated.upper
     assert unrelated.upper - unrelated.lower < Q(1, 10**7)
+
+
+@pytest.mark.parametrize("exponent", [-400, -12, -6, 6, 400])
+def test_the_size_of_the_features_does_not_matter(exponent: int) -> None:
+    """Features times c = 10^exponent and a radius divided by c: the same loss, bracketed as closely."""
+    scale = Q(10) ** exponent
+    plain = feature_table(relu_features(5, 4, 0))
+    scaled = feature_table([[Q(int(x), plain.denominator) * scale for x in row] for row in plain.numerators.tolist()])
+    for radius in (Q(1, 10), Q(2), Q(1000), Q(10) ** 6):
+        near, far = best_fit(plain, (1, 3), radius), best_fit(scaled, (1, 3), radius / scale)
+        for fit in (near, far):
+            assert 0 <= fit.upper - fit.lower < Q(1, 10**7)
+            assert fit.upper < 1
+        assert max(near.lower, far.lower) <= min(near.upper, far.upper)
+
+
+@pytest.mark.parametrize("exponent", [-9, -6, 0])
+def test_small_features_are_fitted_to_their_own_size(exponent: int) -> None:
+    """Where R |Psi| <= 1 the loss is 1 - R |a_S|: the bracket is narrow beside R |a_S|, however small that is."""
+    table = feature_table(relu_features(5, 4, 0))
+    radius = Q(10) ** exponent
+    fit = best_fit(table, (1, 3), radius)
+    gain = 1 - fit.upper
+    assert 0 < gain <= 1 - fit.lower < gain * (1 + Q(1, 10**12))
+    size = parity_correlations(table)[2 + 8]
+    assert float(gain / radius) == pytest.approx(size, rel=1e-12)
+
+
+@pytest.mark.parametrize("radius", [10**4, 10**9, 10**30])
+def test_a_radius_that_does_not_bind_costs_nothing(radius: int) -> None:
+    """The dual vector annihilates the features, so that R times nothing is subtracted; the linear program agrees."""
+    table = feature_table(relu_features(5, 4, 1))
+    fit = best_fit(table, (1, 3), radius)
+    assert fit.upper - fit.lower < Q(1, 10**7)
+    labels = sign_inputs(5)[:, [1, 3]].prod(axis=1).tolist()
+    rows = [[Q(int(x), table.denominator) for x in row] for row in table.numerators.tolist()]
+    best = least_hinge_loss(rows, labels, [Q(1, 32)] * 32)
+    assert sum(u * u for u in best.readout) < radius**2
+    assert fit.lower <= best.value <= fit.upper
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -146,10 +186,11 @@ def test_refusals(action: Any, message: str) -> None:
         action()
 
 
-def test_a_solver_without_a_solution_asks_for_smaller_features(monkeypatch):
+def test_a_solver_without_a_solution_asks_for_a_smaller_radius(monkeypatch):
     table = feature_table(np.eye(4))
     with monkeypatch.context() as patch:
         patch.setattr("cvxpy.Problem.solve", lambda *_, **__: None)
-        with pytest.raises(ValueError, match=r"no solution for the parity of \(0,\).*Scale the features down"):
-            best_fit(table, (0,), 1)
+        with pytest.raises(ValueError, match=r"no solution for the parity of \(0,\).*take a smaller radius"):
+            best_fit(table, (0,), 2)
     assert best_fit(table, (0,), 1).upper <= 1
+    assert best_fit(table, (0,), 2).upper <= 1
