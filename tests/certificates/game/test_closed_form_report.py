@@ -1,5 +1,7 @@
 """Condition reports and families: against a second solver, published tables, and planted faults."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from flint import fmpq
@@ -19,7 +21,7 @@ from certificates.game.closed_form_report import closed_form_report
 from certificates.game.equalising import equalising_class_weights
 from certificates.game.margin_game import MarginGame
 from constructions.representations.orthogonal import real_irreps
-from numerics.exact.cyclotomic.numbers import sqrt_rational
+from numerics.exact.cyclotomic.numbers import rational, sqrt_rational
 from numerics.groups.tables import dihedral
 from tests.certificates.tables import interior_point_value, table_named
 
@@ -47,6 +49,26 @@ def test_all_is_active_when_the_condition_is_strict():
     assert report.unique
     assert report.used_irreps == report.margin_classes == tuple(range(6))
     assert "All condition sums are negative" in report.lines()[1]
+
+
+@pytest.mark.parametrize("tied", [(2,), (0, 5), tuple(range(6))])
+def test_sums_that_are_zero_tie_and_are_not_strict(tied):
+    """No group of the lists above has such a sum, so that the sums of S_5 are overwritten."""
+    report = closed_form_report(symmetric_characters(5))
+    sums = report.sums.copy()
+    sums[list(tied)] = rational(0)
+    report = replace(report, sums=sums)
+    assert (report.ties, report.violations, report.holds, report.strict) == (tied, (), True, False)
+    names = ", ".join(report.table.class_names[report.solution.game.columns[C]] for C in tied)
+    assert report.lines()[1] == f"No condition sum is positive, but {names} tie: the closed form holds."
+
+
+def test_a_sum_that_is_positive_is_neither_strict_nor_a_tie():
+    report = closed_form_report(symmetric_characters(5))
+    sums = report.sums.copy()
+    sums[3] = sqrt_rational(fmpq(1, 10**40))
+    report = replace(report, sums=sums)
+    assert (report.ties, report.violations, report.holds, report.strict) == ((), (3,), False, False)
 
 
 def test_activity_when_the_condition_fails():

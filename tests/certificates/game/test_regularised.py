@@ -1,5 +1,6 @@
 """The regularised optimum: against CLARABEL, the network itself, published numbers, and planted faults."""
 
+from dataclasses import replace
 from fractions import Fraction
 from math import exp, log
 
@@ -48,11 +49,12 @@ CASES = [
 ]
 
 
-def by_clarabel(game: MarginGame, penalty: float) -> float:
-    """min F(N) as an exponential-cone program, in units x = sigma N."""
+def by_clarabel(game: MarginGame, penalty: float, absent: tuple[int, ...] = ()) -> float:
+    """min F(N) without some rows as an exponential-cone program, in units x = sigma N."""
     scale = float(margin_scale(game.table.order))
-    x = cp.Variable(len(game.rows), nonneg=True)
-    exponents = cp.hstack([0, np.log(column_sizes(game).astype(float)) - game.payoff().T @ x])
+    payoff = np.delete(game.payoff(), absent, axis=0)
+    x = cp.Variable(len(payoff), nonneg=True)
+    exponents = cp.hstack([0, np.log(column_sizes(game).astype(float)) - payoff.T @ x])
     return float(
         cp.Problem(cp.Minimize(cp.log_sum_exp(exponents) + penalty / scale * cp.sum(x))).solve(
             solver=cp.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10
@@ -141,6 +143,38 @@ def test_s5_has_no_six_dimensional_neurons_at_the_dissertations_penalty():
     assert float(limit.mid()) == pytest.approx(3.70699e-8, rel=1e-5)
     assert regularised_optimum(table, "3.70e-8").used == tuple(range(6))
     assert regularised_optimum(table, "3.71e-8").unused == (six,)
+
+
+@pytest.mark.parametrize(("name", "penalty"), [("S5", "1/100000"), ("S6", "1/1000000"), ("D4xZ4", "1/1000")])
+def test_unused_rows_are_those_that_section_6_leaves_below_the_rate(name, penalty):
+    """The largest gap at which a row is unused, from sqrt(2 gap (sum M^2 t + max M^2 sqrt(2 gap))) = rate - M t."""
+    optimum = regularised_optimum(table_named(name), penalty)
+    payoff, t = optimum.game.payoff(), optimum.class_weights.astype(float)
+    rate = float(optimum.penalty) / float(margin_scale(optimum.game.table.order))
+    assert optimum.unused
+    for R in optimum.unused:
+        room = rate - float(payoff[R] @ t)
+        spread, largest = float(payoff[R] ** 2 @ t), float((payoff[R] ** 2).max())
+        low, high = 0.0, 1.0
+        for _ in range(200):
+            gap = (low + high) / 2
+            beyond = 2 * gap * (spread + largest * (2 * gap) ** 0.5) > room**2
+            low, high = (low, gap) if beyond else (gap, high)
+        for factor, below in ((0.99, True), (1.01, False)):
+            wider = replace(optimum, upper=optimum.lower + arb(factor * low))
+            assert (R in wider.unused) == below
+
+
+@pytest.mark.parametrize(("name", "penalty"), [("S5", "1/100000"), ("D4xZ4", "1/10000")])
+def test_rows_are_used_where_their_absence_costs_more_than_the_upper_bound(name, penalty):
+    """With an upper bound above the loss without a row, that row may be absent, however good the lower bound is."""
+    optimum = regularised_optimum(table_named(name), penalty)
+    assert len(optimum.used) > 1
+    for R in optimum.used:
+        without = by_clarabel(optimum.game, float(Fraction(penalty)), absent=(R,))
+        assert without > optimum.loss
+        for shift, used in ((-1e-6, True), (1e-6, False)):  # the solver promises about 8 digits
+            assert (R in replace(optimum, upper=arb(without * (1 + shift))).used) == used
 
 
 def test_uniform_weights_keep_the_margin_for_every_penalty():
