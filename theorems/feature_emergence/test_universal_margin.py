@@ -1,8 +1,8 @@
 """The maximum margin of every finite group, for products of k factors, is the value of a game on its characters.
 
-Statement and proof are in certificates/game/UNIVERSAL_MARGIN.md; for k = 2 this is ext-E1. The chain of the upper
-bound, for a neuron (u_1, .., u_k, w), tau a class function, kappa = delta_e - tau, and R the irreducible
-representations:
+Statement and proof are in certificates/game/UNIVERSAL_MARGIN.md, by real representations; for k = 2 this is ext-E1.
+The chain of the upper bound as it reads by complex representations R (section "By complex characters" there), for a
+neuron (u_1, .., u_k, w), tau a class function and kappa = delta_e - tau:
 
     expected margin X = n^-k sum_a (u_1(a_1) + .. + u_k(a_k))^k (kappa * w)(a_1 ... a_k)
     every monomial that misses a factor averages to 0; the rest has the coefficient k!            (symbolic, exact)
