@@ -6,19 +6,22 @@ Exit status 0: every file is valid; 1: a file is well formed, but its claim is n
 printed); 2: a file is malformed or beyond the limits below. The format is described in FORMAT.md. This program uses the
 standard library alone and no floating point. Whatever it can compute it computes itself and compares with the file.
 
-The claim. G is a finite group of order n >= 2, and k >= 2. For an irreducible character chi of G let d = chi(1), let
-s = 1 if its Frobenius-Schur indicator is 1 and s = 1/sqrt 2 otherwise, and w = d^((k+1)/2) / s^(k-1). The L_{2,k+1}
-maximum margin of learning the product of k elements of G with activation x^k is, by game/UNIVERSAL_MARGIN.md,
+The claim. G is a finite group of order n >= 2, and k >= 2. The L_{2,k+1} maximum margin of learning the product of k
+elements of G with activation x^k is, by game/UNIVERSAL_MARGIN.md,
 
-    gamma = k! ((k+1) n)^(-(k+1)/2) v,   v = value of the game with payoffs (d - Re chi(C)) / w,
+    gamma = k! ((k+1) n)^(-(k+1)/2) v,   v = value of the game with payoffs nu^(-(k-1)/2) (1 - psi(C)/psi(1)),
 
-rows the characters chi != 1, columns the conjugacy classes C != {1}, the row player maximising. A file gives the group
-by generators, its classes, its characters, and numbers y >= 0 for the rows, u >= 0 for the columns such that
+rows the real irreducible representations but the trivial one, of dimension nu and character psi, columns the conjugacy
+classes C != {1}, the row player maximising. Files list complex irreducible characters chi. Let d = chi(1); s = 1 and
+nu = d if the Frobenius-Schur indicator is 1, where psi = chi; else s = 1/sqrt 2, nu = 2 d, psi = 2 Re chi. The payoffs
+are (d - Re chi(C)) / w with w = d nu^((k-1)/2) = d^((k+1)/2) / s^(k-1). A file gives the group by generators, its
+classes, its characters, and numbers y >= 0 for the rows chi != 1, u >= 0 for the columns such that
 
     sum_chi y_chi (d - Re chi(C)) >= 1  for every C,  hence  v >= 1/(sum_chi y_chi w_chi)  (masses y_chi w_chi, scaled),
     sum_C u_C (d - Re chi(C)) <= w      for every chi, hence v <= 1/(sum_C u_C)            (weights u_C, scaled).
 
-A character and its conjugate are equal rows, a class and its inverse equal columns: listing both does not change v.
+A character and its conjugate are equal rows, one real representation; a class and its inverse are equal columns:
+listing both does not change v.
 """
 
 import json

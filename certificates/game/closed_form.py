@@ -1,9 +1,11 @@
 """Closed forms of the maximum margin: of any table, as a lower bound, and of whole families of groups.
 
-The closed form is k! ((k+1) n)^(-(k+1)/2) n/S with S = sum of d^((k+3)/2)/s^(k-1) over the nontrivial irreducible
-representations; for two factors it is 2/(3 sqrt(3n) S), S = sum of d^(5/2)/s, s = 1 for real type and 1/sqrt 2
-otherwise. It is the margin when the condition sums of `certificates.game.equalising` are not positive. In these
-families they are negative for every size, because sums of roots of unity vanish:
+The closed form is k! ((k+1) n)^(-(k+1)/2) n/S with S = sum of q nu^((k-1)/2) over the nontrivial irreducible real
+representations: nu is the dimension, and q that of the component of the real group algebra. By complex characters of
+degree d it is the sum of d^2 nu^((k-1)/2), nu = d for real type and 2 d otherwise, over all of them: q is 2 d^2 for a
+conjugate pair and d^2 for the others. For two factors the closed form is 2/(3 sqrt(3n) S), S = sum of d^2 sqrt(nu).
+It is the margin when the condition sums of `certificates.game.equalising` are not positive. In these families they are
+negative for every size, because sums of roots of unity vanish (r counts the real characters of an abelian group):
 
     abelian, r real characters   S = r - 1 + sqrt 2 (n - r)
     dihedral, order 2n           S = 1 + (n - 1) 2^(3/2) for odd n, 3 + (n - 2) 2^(3/2) for even n

@@ -3,13 +3,20 @@
 The task is to predict a_1 a_2 ... a_k from (a_1, .., a_k); the network has activation x^k and its norm is L_{2,k+1}.
 Group composition is k = 2. For a group of order n let
 
-    M[R, C] = s_R^(k-1) d_R^(-(k+1)/2) (d_R - Re chi_R(C)),
+    M[rho, C] = nu^(-(k-1)/2) (1 - chi(C)/chi(e)),
 
-s_R = 1 for an irreducible representation of real type and 1/sqrt 2 otherwise. For class weights t on the nontrivial
-classes no unit neuron has an expected class-weighted margin above k! ((k+1) n)^(-(k+1)/2) max_R (M t)_R; a network that
-gives R the total mass eps_R has, at wrong labels of class C, the margin k! ((k+1) n)^(-(k+1)/2) (eps^T M)_C. So the two
-sides are the two players of the game M, and its value is the max margin. UNIVERSAL_MARGIN.md beside this file proves it
-for every group and every k.
+rho the nontrivial irreducible real representations, nu and chi their dimension and character, C the nontrivial classes
+up to inversion. For class weights t no unit neuron has an expected class-weighted margin above
+k! ((k+1) n)^(-(k+1)/2) max_rho (M t)_rho; a network that gives rho the total mass eps_rho has, at wrong labels of class
+C, the margin k! ((k+1) n)^(-(k+1)/2) (eps^T M)_C. So the two sides are the two players of the game M, and its value is
+the max margin. UNIVERSAL_MARGIN.md beside this file proves it for every group and every k.
+
+A table lists complex characters chi_R, of degree d_R. A row rho is one of real type (nu = d_R), one of quaternionic
+type, taken twice, or a pair of conjugate ones (nu = 2 d_R). Then chi(C)/chi(e) = Re chi_R(C)/d_R, and
+
+    M[R, C] = (d_R - Re chi_R(C)) / w_R,      w_R = d_R nu^((k-1)/2) = d_R^((k+1)/2) / s_R^(k-1),
+
+with s_R = sqrt(d_R/nu): 1 for real type and 1/sqrt 2 otherwise. This is how the code and the files hold M.
 
 `solve` plays the game as an exact linear program (`certificates.game.programs`), whatever the sizes of its weights, and
 verifies every inequality of the result. Whether the optimal pair is the only one is decided by
@@ -43,9 +50,10 @@ __all__ = ["GameSolution", "MarginGame", "margin_scale", "solve", "verify"]
 class MarginGame:
     """The payoff matrix M of a character table for a product of k = ``factors`` >= 2, held as ``defects / weights``.
 
-    ``rows``: nontrivial irreducible characters, one of each conjugate pair. ``columns``: nontrivial classes, one of
-    each pair {C, C^-1}. ``defects[R, C] = d_R - Re chi_R(C)`` in the real character field, shape (rows, columns);
-    ``weights[R] = d_R^((k+1)/2) / s_R^(k-1)``, the only place where radicals and the number of factors enter.
+    ``rows``: the nontrivial irreducible real representations, by a complex character R of each (the first of a
+    conjugate pair). ``columns``: nontrivial classes, one of each pair {C, C^-1}. ``defects[R, C] = d_R - Re chi_R(C)``
+    in the real character field, shape (rows, columns); ``weights[R] = d_R nu^((k-1)/2)``, the only place where radicals
+    and the number of factors enter.
 
     Raises:
         ValueError: for fewer than two factors.

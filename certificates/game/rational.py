@@ -1,14 +1,16 @@
 """The margin game with rational payoffs: the same game, folded by the Galois group of the character values.
 
-An automorphism s of the field of all character values maps irreducible characters to irreducible characters and classes
-to classes (g -> g^a for some a), with (s chi)(C) = s(chi(C)) = chi(s C); degrees and indicators stay. So s permutes the
-rows and the columns of the game M and leaves M as it is. Averaging optimal strategies over the group of all s gives
-optimal strategies that are constant on orbits. For these, only the averages of M over an orbit of rows and an orbit of
-columns count, and these are (d_R - m)/w_R with the rational number m = mean of all conjugates of chi_R(C), which
-depends on the orbits alone. So the folded game, one row and one column for each orbit (the total mass or weight of the
-orbit at one member), has the same value, and `unfold` turns its optimal pairs into those optimal pairs of M that are
-constant on orbits: a margin, or a payoff, of M at any member of an orbit is that of the folded game. Strictly
-complementary pairs stay so.
+The rows of M[R, C] = (d_R - Re chi_R(C))/w_R are the irreducible real representations, by one complex character R of
+each (`certificates.game.margin_game`). An automorphism s of the field of all character values maps irreducible
+characters to irreducible characters and classes to classes (g -> g^a for some a), with (s chi)(C) = s(chi(C)) =
+chi(s C); degrees and indicators stay, so do the dimensions of the real representations. So s permutes the rows and
+the columns of the game M and leaves M as it is. Averaging optimal strategies over the group of all s gives optimal
+strategies that are constant on orbits. For these, only the averages of M over an orbit of rows and an orbit of columns
+count, and these are (d_R - m)/w_R with the rational number m = mean of all conjugates of chi_R(C), which depends on the
+orbits alone. So the folded game, one row and one column for each orbit (the total mass or weight of the orbit at one
+member), has the same value, and `unfold` turns its optimal pairs into those optimal pairs of M that are constant on
+orbits: a margin, or a payoff, of M at any member of an orbit is that of the folded game. Strictly complementary pairs
+stay so.
 
 The folded game has rational defects. Its solution needs the square roots of the row weights but no character values, so
 it is exact for groups whose characters generate enormous fields.

@@ -1,5 +1,10 @@
 """The max margin of a product in any finite group, from its generators: characters, game, uniqueness, digits.
 
+The margin is k! ((k+1) n)^(-(k+1)/2) val(M) with the payoffs M[rho, C] = nu^(-(k-1)/2) (1 - chi(C)/chi(e)), rho the
+nontrivial irreducible real representations, of dimension nu and character chi, C the nontrivial classes
+(certificates/game/UNIVERSAL_MARGIN.md). A table lists complex characters; `certificates.game.margin_game` says which
+of them make one rho.
+
 `certify_group` computes the exact character table (`certificates.characters.dixon`), solves the margin game on it
 exactly, folded to rational payoffs (`certificates.game.rational`), verifies the solution, and decides exactly whether
 the optimal masses are the only ones. Where exact arithmetic is out of reach (the square roots of the degrees share no

@@ -4,6 +4,10 @@ Everything here follows from the numbers in the document by arithmetic on sums o
 under the Galois group (see `certificates.groups.scaled_pair`). Only the uniqueness of the optimum needs the characters
 themselves: `certificates.groups.contents.solution_of` rebuilds the solved game for `certificates.game.faces`. Nothing
 is checked here that the kernel checks.
+
+The rows of the theorem (certificates/game/UNIVERSAL_MARGIN.md) are irreducible real representations. A document lists
+complex characters: a conjugate pair makes one row, which has the sum of its two equal masses; any other character makes
+one row with its mass (one of quaternionic type is taken twice in the real character, which changes no share).
 """
 
 from __future__ import annotations
@@ -42,7 +46,11 @@ class ClassReport:
 
 @dataclass(frozen=True)
 class IrrepReport:
-    """A nontrivial irreducible representation, or a conjugate pair, and its share ``mass`` of the network."""
+    """A nontrivial irreducible real representation and its share ``mass`` of the network.
+
+    ``name``, ``degree`` and ``indicator`` are those of its complex character, or conjugate pair; its dimension is the
+    degree for indicator 1 and twice the degree for 0 and -1.
+    """
 
     name: str
     degree: int
