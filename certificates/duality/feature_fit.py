@@ -194,8 +194,10 @@ def verify(table: FeatureTable, certificate: FitCertificate) -> None:
     """The check that a certificate proves lower <= v(S) <= upper for these features, in integer arithmetic.
 
     Raises:
-        ValueError: naming what fails: the sizes, a dual entry outside [0, 1], the norm of the weights, a bound.
+        ValueError: naming what fails: a number that is not exact, the sizes, a dual entry outside [0, 1], the norm of
+            the weights, a bound.
     """
+    _refuse_inexact_numbers(certificate)
     S, R = sorted_support(certificate.support, table.inputs), _radius(certificate.radius)
     alpha, w = certificate.dual, certificate.weights
     _check_sizes(table, alpha, w)
@@ -221,6 +223,21 @@ def fit_all_parities(table: FeatureTable, k: int, radius: Fraction | int | str) 
     if not 0 <= k <= table.inputs:
         raise ValueError(f"The size k of the sets must be in 0, ..., {table.inputs}, not {k}.")
     return [best_fit(table, S, radius) for S in combinations(range(table.inputs), k)]
+
+
+def _refuse_inexact_numbers(certificate: FitCertificate) -> None:
+    """Refuse floats above all: no comparison with nan holds, so that nan would pass for any bound."""
+    numbers = {
+        "radius": (certificate.radius,),
+        "lower bound": (certificate.lower,),
+        "upper bound": (certificate.upper,),
+        "weights": certificate.weights,
+        "dual vector": certificate.dual,
+    }
+    for part, values in numbers.items():
+        for value in values:
+            if isinstance(value, bool) or not isinstance(value, int | Fraction):
+                raise ValueError(f"The {part} of a certificate must hold integers or Fractions, not {value!r}.")
 
 
 def _check_sizes(table: FeatureTable, alpha: Sequence[Fraction], w: Sequence[Fraction]) -> None:

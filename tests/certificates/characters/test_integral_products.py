@@ -1,7 +1,7 @@
 """Inner products of characters modulo one prime: the same as in the common field, where there is one."""
 
 from collections import Counter
-from math import gcd
+from math import gcd, isqrt
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ import certificates.characters.integral_products as integral_products
 from certificates.characters.dixon import character_table
 from certificates.characters.integral_products import unit_group_generators
 from certificates.characters.tables import CharacterTable
-from numerics.exact.cyclotomic.numbers import exact_matmul, root_of_unity
+from numerics.exact.cyclotomic.numbers import exact_matmul, root_of_unity, sqrt_rational
 from tests.certificates.permutations import A5, L7, M11, Q8, linear_fractional
 
 
@@ -44,6 +44,46 @@ def test_the_modular_route_declines_what_it_cannot_decide():
         assert rows.products((1, 1), (0, 1), 1, everything) is None
     conjugates = np.array([[zeta, zeta], [zeta**2, zeta**2], [zeta**3, zeta**3], [zeta**4, zeta**4]], dtype=object)
     assert integral_products.IntegralProducts(conjugates).products((1, 1), (0, 1), 1, everything) is None
+
+
+@pytest.mark.parametrize("power", [1, 2])
+@pytest.mark.parametrize("sizes", [(1, 1), (1, 3)])
+def test_the_modular_route_decides_up_to_the_bound_of_its_proof_and_no_further(sizes, power):
+    """The largest height with 2 sum |C| height^(power + 1) < p is decided, rightly; one more is not."""
+    one = root_of_unity(0, 1)
+
+    def products(height):
+        values = np.array([[1, 1], [1, height]], dtype=object) * one
+        rows = integral_products.IntegralProducts(values)
+        found = rows.products(sizes, (0, 1), power, [0, 1])
+        return rows._prime, found, exact_matmul(values**power, (np.array(sizes, dtype=object) * values).T)
+
+    p = products(1)[0]
+    height, beyond = 1, p
+    while beyond - height > 1:
+        middle = (height + beyond) // 2
+        height, beyond = (middle, beyond) if 2 * sum(sizes) * middle ** (power + 1) < p else (height, middle)
+    _, found, exact = products(height)
+    assert found is not None
+    assert (found == exact).all()
+    for larger in (beyond, 2 * beyond, 10 * beyond, p):
+        assert products(larger)[1] is None
+
+
+def test_the_height_counts_all_coefficients():
+    """A multiple of sqrt 2 = zeta_8 - zeta_8^3: a coefficient would pass the guard, the sum of both does not."""
+    one = root_of_unity(0, 1)
+
+    def products(number):
+        values = np.array([[number * sqrt_rational(2), one], [-number * sqrt_rational(2), one]], dtype=object)
+        rows = integral_products.IntegralProducts(values)
+        return rows._prime, rows.products((1, 1), (0, 1), 1, [0, 1])
+
+    p, found = products(1)
+    assert (found == [[3, -1], [-1, 3]]).all()
+    number = isqrt(p // 4) - 1
+    assert 2 * 2 * number**2 < p
+    assert products(number)[1] is None
 
 
 @pytest.mark.parametrize("entry", [(1, 3), (3, 4), (4, 2)])

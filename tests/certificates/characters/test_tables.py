@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from flint import fmpq
 
+from certificates.characters import tables
 from certificates.characters.families import cyclic_characters, symmetric_characters
 from certificates.characters.tables import CharacterTable, product_characters
 from numerics.exact.cyclotomic.numbers import root_of_unity, sqrt_rational
@@ -158,6 +159,29 @@ def test_the_squares_of_Z5_must_be_the_doubling():
         else:
             with pytest.raises(ValueError, match="map of squares"):
                 CharacterTable(*arguments, *names)
+
+
+@pytest.mark.parametrize(
+    ("shift", "found"), [(2, r"\(-1\) times in the exterior"), (-4, r"\(-1\) times in the symmetric"), (1, "3/2")]
+)
+def test_the_symmetric_and_the_exterior_square_are_both_looked_at(shift, found, monkeypatch):
+    """Inner products of chi and chi o square for S_3 with one of them moved, which is once in Sym^2 and not in Ext^2.
+
+    Given directly, because no map of squares was found that leaves all symmetric squares characters, but not all
+    exterior ones: not one in the tables of two dozen groups of up to 8 classes.
+    """
+    table = symmetric_characters(3)
+    inner_products = tables._inner_products
+
+    def shifted(table, power, classes):
+        products = inner_products(table, power, classes).copy()
+        if power == 1 and tuple(classes) == table.squares:
+            products[1, 1] += shift * table.order
+        return products
+
+    monkeypatch.setattr(tables, "_inner_products", shifted)
+    with pytest.raises(ValueError, match=rf"character 1 .* would occur {found}.* square of character 1"):
+        tables._refuse_wrong_squares(table)
 
 
 # ---- products

@@ -100,6 +100,14 @@ def test_one_changed_multiplier_is_rejected(name, change):
     [
         (TRIANGLE, {}, "0 >= 0, which is no contradiction"),
         (TRIANGLE, {"x": -2, "y": -3, "sum": -1}, "'x' has the negative multiplier -2"),
+        (
+            [Constraint("a", {"x": 1}, ">"), Constraint("b", {"x": 1}, ">=", -1)],  # x = 1 satisfies both
+            {"a": -1, "b": 1},
+            "'a' has the negative multiplier -1",
+        ),
+        ([Constraint("a", {"x": 1}, ">", -1), Constraint("b", {"x": 1}, "=")], {"a": -1, "b": 1}, "'a' has the neg"),
+        ([Constraint("a", {"x": 1}, ">=", -1), Constraint("b", {"x": 1}, "=")], {"a": -1, "b": 1}, "'a' has the neg"),
+        ([Constraint("a", {"x": 1}, ">", 1), Constraint("b", {"x": 1}, "=", 2)], {"a": -2, "b": 2}, "'a' has the neg"),
         (TRIANGLE, {"x": 2, "y": 3, "total": 1}, "'total', which the system does not have"),
         ([Constraint("a", {"x": 1}, ">="), Constraint("b", {"x": -1}, ">=", -1)], {"a": 1, "b": 1}, "0 >= -1"),
         ([Constraint("a", {"x": 1}, ">"), Constraint("b", {"x": -1}, ">=", -1)], {"a": 1, "b": 1}, "0 > -1"),

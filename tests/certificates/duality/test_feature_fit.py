@@ -12,7 +12,7 @@ import pytest
 import torch
 from flint import fmpq
 
-from certificates.duality.feature_fit import best_fit, certify, fit_all_parities, theorem_bound, verify
+from certificates.duality.feature_fit import FitCertificate, best_fit, certify, fit_all_parities, theorem_bound, verify
 from certificates.duality.features import feature_table, normalised, parity_correlations, tabulate, tangent_features
 from certificates.duality.hinge_loss import least_hinge_loss
 from constructions.networks.inputs import sign_inputs
@@ -154,6 +154,42 @@ def test_edited_certificates_are_rejected() -> None:
     with pytest.raises(ValueError, match="lower bound"):
         verify(pairs(4), replace(small, lower=Q(1, 5)))
     verify(pairs(4), replace(small, lower=Q(-1)))  # true of every loss
+
+
+@pytest.mark.parametrize("excess", [Q(1, 50), Q(1, 200), Q(1, 10**9), Q(1, 10**40)])
+def test_weights_a_little_outside_the_ball_are_rejected(excess: Q) -> None:
+    """w = R e_S fits chi_S best; a longer w has a smaller loss, which nothing else of the certificate contradicts."""
+    table, R = pairs(4), Q(1, 3)
+    position = list(combinations(range(4), 2)).index((1, 3))
+
+    def fit(length: Q) -> FitCertificate:
+        weights = tuple(length if i == position else Q(0) for i in range(6))
+        return FitCertificate((1, 3), R, weights, (Q(1),) * 16, 1 - R, 1 - length)
+
+    verify(table, fit(R))
+    verify(table, replace(fit(R * (1 - excess)), upper=1 - R * (1 - excess)))
+    with pytest.raises(ValueError, match="norm above the radius 1/3"):
+        verify(table, fit(R * (1 + excess)))
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf"), 0.5, True, "1/2", None])
+def test_numbers_that_are_not_exact_are_rejected(value: Any) -> None:
+    """nan is neither above nor below what is proved, so that it must be refused for what it is."""
+    table = pairs(3)
+    good = certify(table, (0, 1), 1, [0.5, 0.0, 0.0], [Q(1)] * 8)
+    edits: dict[str, dict[str, Any]] = {
+        "lower bound": {"lower": value},
+        "upper bound": {"upper": value},
+        "radius": {"radius": value},
+        "weights": {"weights": (good.weights[0], value, good.weights[2])},
+        "dual vector": {"dual": (*good.dual[:-1], value)},
+    }
+    for part, edit in edits.items():
+        with pytest.raises(ValueError, match=f"The {part} of a certificate must hold integers or Fractions, not"):
+            verify(table, replace(good, **edit))
+    with pytest.raises(ValueError, match="lower bound of a certificate must hold"):
+        verify(table, replace(good, lower=value, upper=value))
+    verify(table, replace(good, lower=0, upper=2))  # integers are exact
 
 
 @pytest.mark.parametrize(
