@@ -101,7 +101,7 @@ def test_one_changed_multiplier_is_rejected(name, change):
         (TRIANGLE, {}, "0 >= 0, which is no contradiction"),
         (TRIANGLE, {"x": -2, "y": -3, "sum": -1}, "'x' has the negative multiplier -2"),
         (
-            [Constraint("a", {"x": 1}, ">"), Constraint("b", {"x": 1}, ">=", -1)],  # x = 1 satisfies both
+            [Constraint("a", {"x": 1}, ">", -1), Constraint("b", {"x": 1}, ">=")],  # 0 > 1, but x = 0 solves both
             {"a": -1, "b": 1},
             "'a' has the negative multiplier -1",
         ),

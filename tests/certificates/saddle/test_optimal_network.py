@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -53,6 +56,20 @@ class TestRefusals:
         table = character_table(group)
         with pytest.raises(ValueError, match="is that of 0 rows"):
             rows_of(irreps, table, list(range(8)), MarginGame(table).rows)
+
+    @pytest.mark.parametrize("error", [1e-5, 1e-3, 0.5])
+    def test_character_a_little_off(self, error: float) -> None:
+        group = parse_group("S3")
+        irreps, table = unitary_irreps(group.to_finite_group()), character_table(group)
+        heads, rows = group.classes.representative_indices.tolist(), MarginGame(table).rows
+        for moved, recognised in ((1e-8, True), (error, False)):
+            character = irreps[-1].character + moved
+            near: Any = SimpleNamespace(name="R2.1", character=character, group=irreps[-1].group)
+            if recognised:
+                assert len(rows_of([*irreps[:-1], near], table, heads, rows)) == len(irreps)
+            else:
+                with pytest.raises(ValueError, match=r"R2\.1 is that of 0 rows"):
+                    rows_of([*irreps[:-1], near], table, heads, rows)
 
     def test_irrep_missing(self) -> None:
         group = parse_group("D4")

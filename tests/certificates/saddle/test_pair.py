@@ -147,6 +147,8 @@ def test_malformed_weights_are_refused(q: Any, tau: Any, message: str) -> None:
         (np.array([np.nan, 1.0]), "q must be >= 0, but entry 0 is nan"),
         (np.array([np.inf, 0.0]), "q must add up to 1"),
         (np.array([0.5, 0.5 + 1e-12]), "q must add up to 1"),
+        (np.array([0.5, 0.5 + 3 * EPS]), "q must add up to 1"),
+        (np.array([0.5, 0.5 - 3 * EPS]), "q must add up to 1"),
         (np.array([arb(0.5), arb(0.5)], dtype=object), "floats or exact numbers"),
     ],
 )
@@ -198,6 +200,36 @@ def test_each_violation_is_named(exact: bool, q: Any, tau: Any, bound: Any, name
     assert [violation.split()[0] for violation in verdict.violations] == (named or [])
     assert verdict.accepted == (named is None)
     assert float(verdict.primal) == pytest.approx(1 / 14, abs=verdict.rounding + EPS)
+
+
+def near_tie(excess: float) -> HomogeneousNetwork:
+    """The network in floats with smallest margin 1 at point 0, and 1 + excess at label 2 of point 1."""
+    network = toy(exact=False)
+    return remade(network, masses=np.array([1.0, (1 + excess) / 2]))
+
+
+@pytest.mark.parametrize(
+    ("q", "tau", "named"),
+    [
+        ([0, 1], [[0, 1, 0], [0, 0, 1]], ["(7.1)", "(C.1)"]),
+        ([fmpq(1, 2), fmpq(1, 2)], [[0, 1, 0], [0, 0, 1]], ["(7.1)", "(C.1)"]),
+    ],
+)
+def test_a_tie_is_granted_the_rounding_error_of_two_margins_and_no_more(q: Any, tau: Any, named: list[str]) -> None:
+    for excess in (0.0, 1e-12, 1e-9, 1e-7, 1e-4):
+        bound = rational(fmpq(*(1 / (7 * (1 + (1 + excess) / 2))).as_integer_ratio()))
+        verdict = judge(near_tie(excess), toy_weights(q, tau), bound)
+        assert 0 < verdict.rounding < 1e-13 * float(bound)
+        assert [violation.split()[0] for violation in verdict.violations] == (named if excess else [])
+
+
+@pytest.mark.parametrize("miss", [1e-12, 1e-9, 1e-7])
+def test_a_bound_is_granted_the_rounding_error_and_no_more(miss: float) -> None:
+    for sign, named in ((1, "(P)"), (-1, "(D)")):
+        bound = MARGIN * fmpq(*(1 + sign * miss).as_integer_ratio())
+        verdict = judge(toy(exact=False), toy_weights(*TIGHT), bound)
+        assert [violation.split()[0] for violation in verdict.violations] == [named]
+    assert judge(toy(exact=False), toy_weights(*TIGHT), MARGIN).accepted
 
 
 def test_an_unsupported_point_may_lie_anywhere() -> None:
