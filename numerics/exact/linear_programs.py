@@ -15,12 +15,12 @@ What is returned has been proved by `verify`, which knows nothing of bases.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from flint import fmpq
+from flint import fmpq, fmpq_mat
 from numpy.typing import NDArray
 
 from numerics.exact.cyclotomic.numbers import Cyclotomic, exact_matmul
@@ -194,7 +194,9 @@ class _Position:
 
     def column(self, j: int) -> Array:
         """Column j in coordinates of the basis."""
-        return exact_matmul(self.inverse, self.matrix[:, [j]])[:, 0]
+        entries = self.matrix[:, j]
+        rows = np.flatnonzero(entries != 0)
+        return self.inverse[:, rows] @ entries[rows] if len(rows) else entries
 
     def exchange(self, place: int, j: int, column: Array) -> None:
         """Column j, whose coordinates are ``column``, takes this place of the basis."""
@@ -237,10 +239,10 @@ def _make_feasible(position: _Position) -> Array | None:
 
 def _improve(position: _Position, program: LinearProgram) -> Array | None:
     """Pivots by Bland's rule until no reduced cost is negative; or a ray along which the costs fall for ever."""
-    costs, unknowns = program.costs, position.matrix.shape[1]
+    costs, matrix = program.costs, position.matrix
+    unknowns, times_matrix = matrix.shape[1], _multiplier(matrix)
+    reduced = costs - times_matrix(exact_matmul(costs[:, position.basis], position.inverse))
     while True:
-        dual = exact_matmul(costs[:, position.basis], position.inverse)
-        reduced = costs - exact_matmul(dual, position.matrix)
         entering = next((j for j in range(unknowns) if program.sign(reduced[:, j]) < 0), None)
         if entering is None:
             return None
@@ -252,6 +254,25 @@ def _improve(position: _Position, program: LinearProgram) -> Array | None:
             return ray
         leaving = min(places, key=lambda i: (position.values[i] / column[i], position.basis[i]))
         position.exchange(leaving, entering, column)
+        line = times_matrix(position.inverse[[leaving]])[0]
+        changed = np.flatnonzero(line != 0)
+        reduced[:, changed] = reduced[:, changed] - reduced[:, [entering]] * line[changed]
+
+
+def _multiplier(matrix: Array) -> Callable[[Array], Array]:
+    """The function that maps rows to rows @ matrix; a rational matrix is converted for FLINT once only."""
+    if any(isinstance(entry, Cyclotomic) for entry in matrix.flat):
+        return lambda rows: exact_matmul(rows, matrix)
+    factor, columns = fmpq_mat(matrix.shape[0], matrix.shape[1], matrix.ravel().tolist()), matrix.shape[1]
+
+    def product(rows: Array) -> Array:
+        if any(isinstance(entry, Cyclotomic) for entry in rows.flat):
+            return exact_matmul(rows, matrix)
+        result = np.empty(len(rows) * columns, dtype=object)
+        result[:] = (fmpq_mat(len(rows), matrix.shape[0], rows.ravel().tolist()) * factor).entries()
+        return result.reshape(len(rows), columns)
+
+    return product
 
 
 def _elements(part: Any) -> Array:
