@@ -223,8 +223,9 @@ def test_a_tie_is_granted_the_rounding_error_of_two_margins_and_no_more(q: Any, 
         assert [violation.split()[0] for violation in verdict.violations] == (named if excess else [])
 
 
-@pytest.mark.parametrize("miss", [1e-12, 1e-9, 1e-7])
+@pytest.mark.parametrize("miss", [2e-13, 1e-12, 1e-9, 1e-7])
 def test_a_bound_is_granted_the_rounding_error_and_no_more(miss: float) -> None:
+    """The rounding of the smallest margin, less than 1e-13 of it, and a few units in the last place of the bound."""
     for sign, named in ((1, "(P)"), (-1, "(D)")):
         bound = MARGIN * fmpq(*(1 + sign * miss).as_integer_ratio())
         verdict = judge(toy(exact=False), toy_weights(*TIGHT), bound)

@@ -42,6 +42,21 @@ def float_irreps(name):
     return [TypedIrrep.of(R) for R in unitary_irreps(GROUPS[name])[1:]]
 
 
+@pytest.mark.parametrize("name", GROUPS)
+def test_entries_off_by_more_than_rounding_are_refused(name):
+    """4 n d^2 eps, the error that is granted: a tenth of it in one entry is accepted, twice as much is refused."""
+    for R in float_irreps(name):
+        tolerance = 4 * R.group.order * R.degree**2 * 2.0**-52
+        for error in (0.1 * tolerance, 2 * tolerance, 1e3 * tolerance, 1e6 * tolerance):
+            entries = R.entries.copy()
+            entries[(-1, *(0,) * (entries.ndim - 1))] += error
+            if error < tolerance:
+                TypedIrrep(R.group, R.kind, entries, R.name)
+            else:
+                with pytest.raises(ValueError, match="is not a representation"):
+                    TypedIrrep(R.group, R.kind, entries, R.name)
+
+
 @pytest.mark.parametrize(("name", "factors"), [(name, k) for name in GROUPS for k in (2, 3)] + [("Z_3", 4), ("S_3", 4)])
 def test_every_irrep_outputs_its_character(name, factors):
     """raw of the network with all mass on R is k! s^(k-1) d^(-(k+1)/2) Re chi_R(a_1 ... a_k c^-1), on every input."""
@@ -205,6 +220,11 @@ def test_the_pricing_tensor_of_a_product():
     q[:2] = [0.0, 2 / 216]
     with pytest.raises(ValueError, match="do not vanish"):
         pricing_tensor(replace(weights, q=q))
+    for error in (1e-12, 1e-9):
+        q = weights.q.copy()
+        q[:2] += [error / 216, -error / 216]
+        with pytest.raises(ValueError, match="do not vanish"):
+            pricing_tensor(replace(weights, q=q))
     task = weights.task
     with pytest.raises(ValueError, match=r"6 labels has 6\^k points"):
         pricing_tensor(

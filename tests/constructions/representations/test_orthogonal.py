@@ -191,6 +191,20 @@ def test_one_negated_matrix_is_noticed(group: FiniteGroup, exact: bool, data: st
         assert not broken(R, g, -1).is_homomorphism()
 
 
+@pytest.mark.parametrize("group", [dihedral(4), symmetric(4), alternating(5)], ids=str)
+def test_errors_beyond_the_tolerance_are_noticed(group: FiniteGroup) -> None:
+    """4 n (d + 2) eps in one entry: a tenth of it is granted, three times as much is not."""
+    for R in irreps_of(group, False):
+        tolerance = 4 * group.order * (R.degree + 2) * 2.0**-52
+        for error in (0.1 * tolerance, 3 * tolerance, 1e3 * tolerance, 1e6 * tolerance):
+            matrices = R.matrices.copy()
+            g = group.order - 1
+            row, column = np.unravel_index(np.argmax(abs(matrices[g])), matrices[g].shape)
+            matrices[g, row, column] += error
+            moved = Representation(group, matrices, R.name)
+            assert moved.is_homomorphism() == moved.is_orthogonal() == (error < tolerance)
+
+
 def test_small_perturbations_are_noticed() -> None:
     R = irreps_of(symmetric(4), False)[1]
     for g in (0, 5, 23):

@@ -97,9 +97,38 @@ def test_names_and_characters_do_not_depend_on_the_seed(name: str) -> None:
         assert np.allclose(R.character, S.character, atol=1e-12)
 
 
+def test_characters_of_a_large_cyclic_group_are_in_their_order_with_positive_imaginary_parts() -> None:
+    """exp(2 pi i j g / n), j = 1, 2, ..: by descending real part at g = 1, where imaginary parts begin at 0.029.
+
+    Many are near each other at g = 1, and the one with j = n/2 - 1 has a negative imaginary part at g = 2.
+    """
+    n = 216
+    _, _, *complex_type = unitary_irreps(cyclic(n))
+    values = np.array([R.character[1] for R in complex_type])
+    assert [R.kind for R in complex_type] == ["complex"] * (n // 2 - 1)
+    # one average over the group polishes each entry to a few eps
+    assert abs(values - np.exp(2j * np.pi * np.arange(1, n // 2) / n)).max() < 1e-13
+
+
 def test_numbering_of_the_elements_does_not_matter() -> None:
     group = relabel(Q8, np.random.default_rng(3).permutation(8))
     assert [R.name for R in unitary_irreps(group)] == ["R1.1", "R1.2", "R1.3", "R1.4", "H2.1"]
+
+
+@pytest.mark.parametrize("name", ["Z_3", "S_3", "Q8", "A_4", "Q8 x D_4"])
+def test_errors_beyond_the_tolerance_are_refused(name: str) -> None:
+    """4 n d^2 eps in one entry, or in one quaternion: a tenth of it is granted, twice as much is not."""
+    for R in irreps_of(name):
+        tolerance = 4 * R.group.order * R.degree**2 * 2.0**-52
+        for error in (0.1 * tolerance, 2 * tolerance, 1e3 * tolerance, 1e6 * tolerance):
+            matrices = R.matrices.copy()
+            for i in range(2 if R.kind == "quaternionic" else 1):
+                matrices[-1, i, i] += error
+            if error < tolerance:
+                UnitaryIrrep(R.group, matrices, R.name)
+            else:
+                with pytest.raises(ValueError, match="is not a unitary representation"):
+                    UnitaryIrrep(R.group, matrices, R.name)
 
 
 class TestRefusals:
