@@ -87,6 +87,7 @@ def optimal_faces(solution: GameSolution) -> OptimalFaces:
         assert moved is not None, "strictly complementary pairs exist (Goldman and Tucker)"
         pairs.append(moved)
         interior = _average(pairs)
+        assert len(pairs) <= 1 + len(interior.eps) + len(interior.t), "every pair settles one more row or column"
     active = game.defects[np.ix_(interior.tight_rows, interior.tight_columns)]
     return OptimalFaces(interior, _rank(active))
 

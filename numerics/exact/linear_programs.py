@@ -242,6 +242,7 @@ def _improve(position: _Position, program: LinearProgram) -> Array | None:
     costs, matrix = program.costs, position.matrix
     unknowns, times_matrix = matrix.shape[1], _multiplier(matrix)
     reduced = costs - times_matrix(exact_matmul(costs[:, position.basis], position.inverse))
+    visited = {frozenset(position.basis)}
     while True:
         entering = next((j for j in range(unknowns) if program.sign(reduced[:, j]) < 0), None)
         if entering is None:
@@ -254,6 +255,9 @@ def _improve(position: _Position, program: LinearProgram) -> Array | None:
             return ray
         leaving = min(places, key=lambda i: (position.values[i] / column[i], position.basis[i]))
         position.exchange(leaving, entering, column)
+        if (basis := frozenset(position.basis)) in visited:
+            raise ArithmeticError("The simplex method met a basis twice, which Bland's rule excludes.")
+        visited.add(basis)
         line = times_matrix(position.inverse[[leaving]])[0]
         changed = np.flatnonzero(line != 0)
         reduced[:, changed] = reduced[:, changed] - reduced[:, [entering]] * line[changed]

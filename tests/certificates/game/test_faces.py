@@ -134,6 +134,10 @@ def test_a_program_on_the_face_that_is_wrong_is_noticed(monkeypatch):
         patch.setattr(faces_module, "_with_mass", lambda *_: None)
         with pytest.raises(AssertionError, match="strictly complementary pairs exist"):
             optimal_faces(solution)
+    with monkeypatch.context() as patch:
+        patch.setattr(faces_module, "_with_mass", lambda pair, _: pair)
+        with pytest.raises(AssertionError, match="every pair settles one more"):
+            optimal_faces(solution)
 
 
 def test_characters_that_galois_does_not_permute_ask_for_the_whole_game(monkeypatch):

@@ -315,3 +315,15 @@ class TestPlantedFaults:
         monkeypatch.setattr(linear_programs, "min", max, raising=False)
         with pytest.raises(ValueError, match=r"negative entry|differ|violates"):
             solve_program(TASK, [2, 3])
+
+    def test_a_wrong_update_of_the_reduced_costs(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Rows of the tableau of the wrong sign: the same bases come back, which is noticed instead of endless."""
+        multiplier = linear_programs._multiplier
+
+        def turned(matrix: Any) -> Any:
+            times = multiplier(matrix)
+            return lambda rows: -times(rows)
+
+        monkeypatch.setattr(linear_programs, "_multiplier", turned)
+        with pytest.raises(ArithmeticError, match="met a basis twice"):
+            solve_program(TASK, [2, 3])
