@@ -114,6 +114,17 @@ def test_closed_form_is_the_convex_program(name, monkeypatch):
         assert program.lower <= closed.upper
 
 
+def test_a_class_that_ties_leaves_no_closed_form(monkeypatch):
+    """Its height log(s/0) is infinite. No table of this file has one, so that the weights of S_5 are overwritten."""
+    game = MarginGame(table_named("S5"))
+    assert closed_form_limit(game) is not None
+    t = equalising_class_weights(game)
+    t[0], t[1] = t[0] + t[1], t[1] * 0
+    monkeypatch.setattr("certificates.game.regularised.equalising_class_weights", lambda _: t)
+    assert closed_form_limit(game) is None
+    assert not regularised_optimum(game.table, "1e-9").closed_form
+
+
 @pytest.mark.parametrize("name", ["Z4", "S3", "S4", "S5", "Q8"])
 def test_beyond_its_limit_the_closed_form_is_no_minimum(name):
     limit = closed_form_limit(MarginGame(table_named(name)))
