@@ -232,3 +232,42 @@ def test_the_printed_line_begins_with_the_path(tmp_path, capsys):
     line = capsys.readouterr().out
     assert line.startswith(f"{tmp_path}/a name \\xe9.json: malformed: the file is no JSON text: ")
     assert line.count("\n") == 1
+
+
+@pytest.mark.parametrize(("name", "factors", "order"), [("S3", 2, 6), ("Q8", 3, 8)])
+def test_the_proved_claim_is_printed_in_full(name, factors, order):
+    document = margin_document(name, factors, 5)
+    lower, upper = document["margin"]["lower"], document["margin"]["upper"]
+    assert lower != upper
+    assert kernel.check(json.dumps(document).encode()) == (
+        f"group of order {order} called {name}, {factors} factors, maximum margin from {lower} to {upper} (exact)"
+    )
+
+
+def test_the_usage_is_printed_without_a_path(capsys):
+    assert kernel.main([]) == 2
+    assert capsys.readouterr().out == "usage: python -I kernel.py FILE...\n"
+
+
+def test_the_status_of_several_files_is_the_largest(tmp_path, capsys):
+    contents = {"valid": json.dumps(margin_document("S3")), "malformed": "{"}
+    wrong = margin_document("S3")
+    wrong["classes"][1]["size"] = 2
+    contents["invalid"] = json.dumps(wrong)
+    paths = {name: tmp_path / name for name in contents}
+    for name, text in contents.items():
+        paths[name].write_text(text)
+    for names, status in (
+        (["valid"], 0),
+        (["invalid"], 1),
+        (["malformed"], 2),
+        (["invalid", "valid"], 1),
+        (["malformed", "invalid", "valid"], 2),
+        (["valid", "invalid", "malformed"], 2),
+        (["missing"], 2),
+    ):
+        assert kernel.main([str(paths.get(name, tmp_path / name)) for name in names]) == status
+        lines = capsys.readouterr().out.splitlines()
+        assert [line.removeprefix(f"{tmp_path}/").split(": ")[1] for line in lines] == [
+            "malformed" if name == "missing" else name for name in names
+        ]
