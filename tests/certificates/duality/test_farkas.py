@@ -112,6 +112,8 @@ def test_one_changed_multiplier_is_rejected(name, change):
         ([Constraint("a", {"x": 1}, ">="), Constraint("b", {"x": -1}, ">=", -1)], {"a": 1, "b": 1}, "0 >= -1"),
         ([Constraint("a", {"x": 1}, ">"), Constraint("b", {"x": -1}, ">=", -1)], {"a": 1, "b": 1}, "0 > -1"),
         ([Constraint("a", {"x": 1}, ">="), Constraint("b", {"x": -1}, ">=")], {"a": 1, "b": 1}, "0 >= 0"),
+        ([Constraint("a", {"x": 1}, "="), Constraint("b", {"x": 1}, ">=")], {"a": -1, "b": 1}, "0 >= 0"),
+        ([Constraint("a", {"x": 1}, "=", 1)], {}, "0 >= 0"),
         ([*TRIANGLE, TRIANGLE[0]], {"x": 2, "y": 3, "sum": 1}, "Two constraints have the name 'x'"),
         ([], {}, "at least one constraint"),
     ],

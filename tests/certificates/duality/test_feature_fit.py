@@ -172,6 +172,17 @@ def test_weights_a_little_outside_the_ball_are_rejected(excess: Q) -> None:
         verify(table, fit(R * (1 + excess)))
 
 
+@pytest.mark.parametrize("entry", [1 + Q(1, 10**40), 1 + Q(1, 200), -Q(1, 10**40), -Q(1, 200)])
+@pytest.mark.parametrize("position", [0, 7])
+def test_dual_entries_a_little_outside_their_interval_are_rejected(entry: Q, position: int) -> None:
+    table = pairs(3)
+    good = certify(table, (0, 1), 0, [0.0] * 3, [Q(1)] * 8)
+    assert (good.lower, good.upper) == (1, 1)
+    dual = tuple(entry if i == position else x for i, x in enumerate(good.dual))
+    with pytest.raises(ValueError, match=f"Entry {position} of the dual vector is .*, outside"):
+        verify(table, replace(good, dual=dual, lower=Q(1, 2)))
+
+
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf"), 0.5, True, "1/2", None])
 def test_numbers_that_are_not_exact_are_rejected(value: Any) -> None:
     """nan is neither above nor below what is proved, so that it must be refused for what it is."""
