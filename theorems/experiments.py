@@ -196,7 +196,7 @@ def _summary(
     scale: str,
     settings: Mapping[str, Json],
     results: Mapping[str, Json],
-    made: Mapping[str, str | None] | None,
+    made: Mapping[str, str | None],
 ) -> Summary:
     findings = experiment.summarise(settings, results)
     named = {criterion.statement for criterion in findings.criteria}
@@ -207,7 +207,7 @@ def _summary(
         "title": experiment.title,
         "scale": scale,
         "command": f"lemmata experiment run {experiment.name} --scale {scale}",
-        **({} if made is None else {"origin": dict(made)}),
+        "origin": dict(made),
         "verdicts": {statement: verdict(findings, statement) for statement in experiment.statements},
         "criteria": [{"statement": c.statement, "text": c.text, "met": bool(c.met)} for c in findings.criteria],
         "numbers": json.loads(json.dumps(dict(findings.numbers), allow_nan=False)),
@@ -261,4 +261,4 @@ def recomputed(summary: Summary) -> Summary:
     if settings != json.loads(json.dumps(dict(experiment.scales[summary["scale"]]))):
         raise ValueError(f"The items of {experiment.name} do not have the settings of the scale {summary['scale']}.")
     results = {key: item["result"] for key, item in items.items()}
-    return _summary(experiment, summary["scale"], settings, results, summary.get("origin"))
+    return _summary(experiment, summary["scale"], settings, results, summary["origin"])

@@ -137,8 +137,7 @@ def _print(summary: Summary) -> None:
     for name, value in summary["numbers"].items():
         out.print(f"  {escape(name)}: {escape(_number(value))}", soft_wrap=True)
     out.print(f"  command: {escape(summary['command'])}", soft_wrap=True)
-    if "origin" in summary:
-        out.print(f"  made by {escape(_made(summary))}", soft_wrap=True)
+    out.print(f"  made by {escape(_made(summary))}", soft_wrap=True)
     if summary["scale"] == "quick":
         out.print(
             "The quick scale tries the experiment out; the thresholds are meant for --scale full.", soft_wrap=True
@@ -149,11 +148,10 @@ def _made(summary: Summary) -> str:
     """Version, commit and date of the code that made a summary, and whether it is the code of today."""
     made = summary["origin"]
     _, experiment = find_experiment(summary["experiment"])
-    same = (
-        "the same as today" if made["code"] == code_of(experiment) else "changed since; a slice is repeated by a test"
-    )
+    same = made["code"] == code_of(experiment)
+    now = "is that of today" if same else "has changed since; a test repeats a slice of it, bit for bit"
     commit = "no commit" if made["commit"] is None else f"commit {made['commit'][:12]}"
-    return f"version {made['lemmata']}, {commit}, {made['date']}; its code (fingerprint {made['code']}) is {same}"
+    return f"version {made['lemmata']}, {commit}, {made['date']}; its code (fingerprint {made['code']}) {now}"
 
 
 def _number(value: object) -> str:
