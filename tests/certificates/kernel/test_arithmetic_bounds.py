@@ -6,7 +6,8 @@ Edits of one token of the kernel that no test can see, because they change no ve
 |---|---|---|
 | `check_game`, sum of a row's weights | from class 0 on, not class 1 | the identity has no weight, checked above |
 | `check_game`, `roots = {1}` | `{0}` | 1 is the w of the trivial character, and no weight has the key 0 |
-| `sign`, `roots[m] + (q > 0)` | `q >= 0` | no coefficient of `Radicals` is 0 |
+| `sign`, `roots[m] + (q > 0)`, `(q < 0)` | `q >= 0`, `q <= 0` | no coefficient of `Radicals` is 0 |
+| `separating_classes`, `kind = [0 for ..]` | `[-1 for ..]` | only equality of kinds counts |
 """
 
 import json
@@ -38,6 +39,16 @@ def test_packing_is_wide_enough_for_the_proof(order, bound):
     packing = kernel.Packing(order, bound)
     assert 2 ** (packing.width - 1) > 2 ** len(primes) * bound
     assert packing.modulus == 2 ** (packing.width * order) - 1
+    assert 2 ** (packing.width - 1) <= 2 * 2 ** len(primes) * bound  # and no wider: width is time
+
+
+@pytest.mark.parametrize("order", [1, 2, 6, 15])
+def test_reduction_gives_the_residue_from_0_to_the_modulus(order):
+    """Equal numbers have to be stored as equal integers, whatever their sign and size."""
+    packing = kernel.Packing(order, 7)
+    m = packing.modulus
+    for x in {k * m + r for k in (-(m**2), -m, -2, -1, 0, 1, 2, m, m**2) for r in range(-3, 4)}:
+        assert packing.reduce(x) == x % m
 
 
 @pytest.mark.parametrize("order", [2, 3, 4, 6, 12, 15])

@@ -202,6 +202,19 @@ def test_a_square_root_that_no_payoff_has_is_refused_also_if_it_is_small():
         kernel.check(json.dumps(document).encode())
 
 
+@pytest.mark.parametrize("version", [1, 2])
+def test_decimals_of_version_1_begin_with_0_and_have_no_exponent(version):
+    for decimal, read in (("0.1875", True), ("1.875e-1", version == 2), ("1.5", version == 2), ("0", version == 2)):
+        document = margin_document("Z2", 3, 4)
+        document["version"] = version
+        document["margin"].update(lower=decimal, upper=decimal)
+        if read:
+            assert kernel.Document(document).margin == (decimal, decimal)
+        else:
+            with pytest.raises(kernel.MalformedError, match=r"margin\.lower must be a string"):
+                kernel.Document(document)
+
+
 # ---- precision
 
 
