@@ -50,6 +50,13 @@ def test_lists_and_objects_are_counted_together(pieces, monkeypatch):
         kernel.parse(b"[" + b",".join(parts) + b"]")
 
 
+@pytest.mark.parametrize("text", ['{"a":1,"a":1}', '{"a":1,"b":2,"a":3}', '[{"a":{"b":[],"b":[]}}]'])
+def test_a_key_twice_is_refused_wherever_it_is(text):
+    with pytest.raises(kernel.MalformedError, match="an object has a key twice"):
+        kernel.parse(text.encode())
+    assert kernel.parse(b'{"a":1,"b":{"a":1}}') == {"a": 1, "b": {"a": 1}}
+
+
 @pytest.mark.parametrize("text", ["1" * 20, "-" + "9" * 19, "0"])
 def test_integers_of_20_characters_are_read(text):
     assert kernel.parse(text.encode()) == int(text)
@@ -157,6 +164,38 @@ def test_exponents_increase_and_stay_below_the_root_order():
     for wrong in ([[0, 1]], [[1, 0]], [[1, 0], [0, 2]]):
         with pytest.raises(kernel.MalformedError, match="must have non-zero coefficients, and an exponent above 0"):
             kernel.cyclotomic_integer(wrong, "x", 5)
+
+
+@pytest.mark.parametrize(
+    ("value", "length"),
+    [([], "1 to 5"), ([[1, 1]] * 6, "1 to 5"), ([[1]], "2 to 2"), ([[1, 2, 3]], "2 to 2"), ([[]], "2 to 2")],
+)
+def test_cyclotomic_integers_are_lists_of_pairs(value, length):
+    with pytest.raises(kernel.MalformedError, match=f"x must be a list of {length} entries"):
+        kernel.cyclotomic_integer(value, "x", 5)
+    for wrong in (None, "1", 1.0, True, {"1": 1}, [1], [None]):
+        with pytest.raises(kernel.MalformedError, match="must be a list of"):
+            kernel.cyclotomic_integer(wrong, "x", 5)
+    assert kernel.cyclotomic_integer(0, "x", 5) == {}
+
+
+@pytest.mark.parametrize(
+    "value", [[0, 1], [0, 1, 2, 2], [0, 0, 1], [0, 1, 3], [0, 1, -1], [0, 1, 2.0], [0, 1, True], 3]
+)
+def test_permutations_are_lists_of_all_images(value):
+    assert kernel.permutation([2, 0, 1], "x", 3) == (2, 0, 1)
+    with pytest.raises(kernel.MalformedError, match=r"^x must "):
+        kernel.permutation(value, "x", 3)
+
+
+@pytest.mark.parametrize(
+    "value", ["2/4", "4/2", "1/1", "-0", "+1", "01", "0/1", "1/0", "1/-2", " 1", "1.0", "1e3", 1, None]
+)
+def test_fractions_are_strings_in_lowest_terms(value):
+    for text in ("0", "-3", "2/5", "-2/5"):
+        assert kernel.fraction(text, "x") == Fraction(text)
+    with pytest.raises(kernel.MalformedError, match=r"^x must "):
+        kernel.fraction(value, "x")
 
 
 def test_weights_have_at_most_100_square_roots_of_5_digits():
