@@ -254,15 +254,34 @@ def test_decimals_of_version_1_begin_with_0_and_have_no_exponent(version):
                 kernel.Document(document)
 
 
+@pytest.mark.parametrize("name", ["Z2", "S3", "S5", "D4xS3", "Z9"])
+def test_no_class_is_chosen_that_tells_no_more_rows_apart(name):
+    """Each one costs time and counts for the limit of 64 classes; the identity tells nothing apart."""
+    document = kernel.Document(margin_document(name))
+    packing = kernel.Packing(document.root_order, 2 * document.order**2)
+    chosen = kernel.separating_classes(document, packing)
+    kinds = [0]
+    for count in range(1, len(chosen) + 1):
+        ratios = {
+            tuple(packing.times_z(row[i], document.order // d) for i in chosen[:count])
+            for row, d in zip(document.characters, document.degrees, strict=True)
+        }
+        kinds.append(len(ratios))
+    assert kinds == sorted(set(kinds))
+    assert kinds[1] > 1
+    assert kinds[-1] == len(document.characters)
+
+
 # ---- precision
 
 
 @pytest.mark.parametrize("bits", [60, 1000, 15_000, 16_000, 30_000, 32_000])
-def test_sums_of_square_roots_are_decided_up_to_the_limit_of_bits(bits):
+@pytest.mark.parametrize("scale", [Fraction(1), Fraction(1, 1000), Fraction(1000)])
+def test_sums_of_square_roots_are_decided_up_to_the_limit_of_bits(bits, scale):
     """sqrt 2 minus its first digits, a number below 2^-bits, and the difference to the next digit."""
     below = math.isqrt(2 << (2 * bits))
     for digits, sign in ((below, 1), (below + 1, -1)):
-        x = {1: -Fraction(digits, 1 << bits), 2: kernel.ONE}
+        x = {1: -scale * Fraction(digits, 1 << bits), 2: scale}
         assert kernel.sign(x) == sign
         assert kernel.sign({m: -q for m, q in x.items()}) == -sign
 
