@@ -10,7 +10,9 @@ Edits of one token of the kernel that no test can see, because they change no ve
 | `separating_classes`, `kind = [0 for ..]` | `[-1 for ..]`, `[1 for ..]` | only equality of kinds counts |
 | `Packing`, `self.z = 1` | `2` | 2 is a unit modulo 2^bits - 1, and z stands on both sides of each equation |
 | `check_order`, `document.generators[0]` | `[-1]` | all generators have the same degree |
-| `main`, `status = 0 if paths` | `-1 if paths` | every file gives 0 or more, and the largest counts |
+| `main`, `status = 0 if paths`, or `code = 0` | `-1` | the largest of both counts |
+| `square_part`, `if a % p == 0` | `== -1` | a prime that is left over is only divided out to save time |
+| `parse`, `str(error)[:200]` | `[:199]`, `[:201]` | the messages of the JSON reader are shorter |
 """
 
 import json
@@ -90,6 +92,9 @@ def test_the_packing_is_asked_for_what_is_compared(name, monkeypatch):
             2 * sum(size * x * x for size, x in zip(sizes, lengths, strict=True)),
         )
     assert asked[0] >= largest
+    every = [v for row in document["characters"]["rows"] for v in row["values"]]
+    longest = max(abs(v) if isinstance(v, int) else sum(abs(c) for c, _ in v) for v in every)
+    assert asked[0] == 2 * document["group"]["order"] * longest**2
     if name in ("Z2", "Z2^2"):  # all values are 1 and -1: the sum for the norm attains the bound
         assert asked[0] == largest == 2 * document["group"]["order"]
 

@@ -123,7 +123,8 @@ FORGERIES = {
               and [row["values"].pop() for row in d["characters"]["rows"]]), "elements together"
     ),
     "row twice": (
-        forge("S3", lambda d: d["characters"]["rows"].__setitem__(1, d["characters"]["rows"][0])), "is proportional"
+        forge("S3", lambda d: d["characters"]["rows"].__setitem__(1, d["characters"]["rows"][0])),
+        r"rows\[1\]: is proportional to rows\[0\]",
     ),
     "degree that does not divide": (
         forge("Z5", lambda d: d["characters"]["rows"][1]["values"].__setitem__(0, 2)), "does not divide"

@@ -286,6 +286,11 @@ def test_sums_of_square_roots_are_decided_up_to_the_limit_of_bits(bits, scale):
         assert kernel.sign({m: -q for m, q in x.items()}) == -sign
 
 
+def test_small_rational_numbers_have_their_sign_at_any_size():
+    tiny = Fraction(1, 10**20_000)
+    assert (kernel.sign({1: tiny}), kernel.sign({1: -tiny})) == (1, -1)
+
+
 @pytest.mark.parametrize("bits", [33_000, 40_000])
 def test_sums_that_need_more_bits_are_refused(bits):
     x = {1: -Fraction(math.isqrt(2 << (2 * bits)), 1 << bits), 2: kernel.ONE}
