@@ -30,7 +30,7 @@ import sys
 from collections import Counter
 from fractions import Fraction
 from math import factorial, gcd, isqrt, lcm, prod
-from operator import itemgetter
+from operator import itemgetter, mul
 from pathlib import Path
 from typing import Any
 
@@ -467,6 +467,12 @@ def payoff_scale(degree: int, indicator: int, factors: int) -> Radicals:
     return times_root({1: ONE}, degree ** (factors + 1) * (1 if indicator == 1 else 2 ** (factors - 1)))
 
 
+def over_one_denominator(table: list[list[Fraction]]) -> tuple[int, list[tuple[int, ...]]]:
+    """A common denominator of all entries, and the rows times it."""
+    common = lcm(*{x.denominator for row in table for x in row})
+    return common, [tuple(x.numerator * (common // x.denominator) for x in row) for row in table]
+
+
 def check_game(document: Document, means: list[list[Fraction]]) -> tuple[Radicals, Radicals]:
     """The sums of y_chi w_chi and of u_C, for masses y and weights u that are feasible.
 
@@ -475,10 +481,11 @@ def check_game(document: Document, means: list[list[Fraction]]) -> tuple[Radical
     u are constant on the orbits of both. The orbits are the rows and columns with equal means, because the means over
     different orbits are linearly independent.
     """
-    rows = range(len(means))
-    columns = list(zip(*means, strict=True))
-    for i in rows:
-        R, C = means.index(means[i]), columns.index(columns[i])
+    count, (common, rows) = range(len(means)), over_one_denominator(means)
+    columns = list(zip(*rows, strict=True))
+    first_row, first_column = ({entry: i for i, entry in reversed(list(enumerate(table)))} for table in (rows, columns))
+    for i in count:
+        R, C = first_row[rows[i]], first_column[columns[i]]
         require(document.masses[i] == document.masses[R], f"characters.rows[{i}].scaled_mass: differs from rows[{R}]")
         require(document.weights[i] == document.weights[C], f"classes[{i}].scaled_weight: differs from classes[{C}]")
     require(not document.weights[0], "classes[0].scaled_weight: must be empty, the identity is no wrong answer")
@@ -487,20 +494,26 @@ def check_game(document: Document, means: list[list[Fraction]]) -> tuple[Radical
     roots = {1}.union(*w)  # square roots of squarefree numbers
     mass_total: Radicals = {}
     weight_total: Radicals = {}
-    for R in rows:
+    for R in count:
         require(document.masses[R] >= 0, f"characters.rows[{R}].scaled_mass: is negative")
         require(document.masses[R] == 0 or set(means[R]) != {1}, f"characters.rows[{R}].scaled_mass: trivial character")
         mass_total = plus(mass_total, w[R], document.masses[R])
-    for i in rows[1:]:
-        payoff = sum((document.masses[R] * (document.degrees[R] - means[R][i]) for R in rows), start=ZERO)
-        require(payoff >= 1, f"classes[{i}]: the masses give it less than 1")
+    for i in count[1:]:
         require(document.weights[i].keys() <= roots, f"classes[{i}].scaled_weight: has a square root that no w has")
         require(sign(document.weights[i]) >= 0, f"classes[{i}].scaled_weight: is negative")
         weight_total = plus(weight_total, document.weights[i])
-    for R in rows:
-        slack = w[R]
-        for i in rows[1:]:
-            slack = plus(slack, document.weights[i], means[R][i] - document.degrees[R])
+
+    # integers: the defects times `common`, masses and weights times their common denominator, sums times both
+    defects = [[d * common - mean for mean in row] for d, row in zip(document.degrees, rows, strict=True)]
+    unit = document.denominator
+    masses = [int(mass * unit) for mass in document.masses]
+    weights = {m: [int(u.get(m, ZERO) * unit) for u in document.weights] for m in roots}
+    for i, column in enumerate(zip(*defects, strict=True)):
+        if i and first_column[columns[i]] == i:
+            require(sum(map(mul, masses, column)) >= common * unit, f"classes[{i}]: the masses give it less than 1")
+    for R in count:
+        slack = {m: w[R].get(m, ZERO) * common * unit - sum(map(mul, weights[m], defects[R])) for m in roots}
+        slack = {m: q for m, q in slack.items() if q}
         require(sign(slack) >= 0, f"characters.rows[{R}]: the weights give it more than w")
     return mass_total, weight_total
 
