@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -325,7 +325,7 @@ def test_codes_with_exchanged_digits_are_found() -> None:
         def beta(self, time: int) -> np.ndarray:
             return super().beta(time)[swapped]
 
-    faulty = Exchanged(**{name: getattr(transformer, name) for name in transformer.__dataclass_fields__})
+    faulty = Exchanged(**{field.name: getattr(transformer, field.name) for field in fields(transformer)})
     run = DENSE.run(faulty, [(1, 2, 1)], hidden=True)
     assert run.hidden is not None
     (first_found, *_) = violations(transformer, (1, 2, 1), run.hidden[0], tolerance=TOLERANCE)
