@@ -7,6 +7,7 @@ Edits of one token of the kernel that no test can see, because they change no ve
 | `check_game`, sum of a row's weights | from class 0 on, not class 1 | the identity has no weight, checked above |
 | `check_game`, `roots = {1}` | `{0}` | 1 is the w of the trivial character, and no weight has the key 0 |
 | `sign`, `roots[m] + (q > 0)`, `(q < 0)` | `q >= 0`, `q <= 0` | no coefficient of `Radicals` is 0 |
+| `sign`, `sum(q * (roots[m] + (q < 0)) ..) > 0` | `>= 0` | the sum is a lower bound of x 2^bits, and x is not 0 |
 | `separating_classes`, `kind = [0 for ..]` | `[-1 for ..]`, `[1 for ..]` | only equality of kinds counts |
 | `Packing`, `self.z = 1` | `2` | 2 is a unit modulo 2^bits - 1, and z stands on both sides of each equation |
 | `check_order`, `document.generators[0]` | `[-1]` | all generators have the same degree |
