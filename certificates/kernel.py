@@ -36,7 +36,7 @@ from typing import Any
 
 MAX_BYTES = 16_000_000  # of a file
 MAX_BRACKETS = 1_000_000  # lists and objects in a file
-MAX_ORDER = 200_000  # of the group; to raise it, edit this line
+MAX_ORDER = 1_000_000  # of the group; to raise it, edit this line
 MAX_IMAGES = 20_000_000  # order of the group times degree: memory
 MAX_PRODUCTS = 50_000_000  # order of the group times number of classes: time
 MAX_COORDINATES = 100_000_000  # entries of the character table times order of the root of unity: time
