@@ -127,7 +127,7 @@ NULL_MODEL = Experiment(
     },
     work=convergence_times,
     summarise=_summarise_null,
-    slice=("free-0", {"seeds": [0]}),
+    slice=("free-0", {"seeds": [0, 1, 2]}),
 )
 
 
@@ -165,7 +165,7 @@ WIDTHS = Experiment(
     },
     work=convergence_times,
     summarise=_summarise_widths,
-    slice=("width-10", {"seeds": [0]}),
+    slice=("width-10", {"seeds": [0, 1]}),
 )
 
 
@@ -201,5 +201,5 @@ NOISE = Experiment(
     },
     work=convergence_times,
     summarise=_summarise_noise,
-    slice=("flips-0.0", {"seeds": [0]}),
+    slice=("flips-0.1", {"seeds": [0, 1]}),
 )
