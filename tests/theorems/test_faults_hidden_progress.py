@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import Any
 
@@ -137,6 +137,22 @@ FAULTS = [
         "__call__",
         blind_to_the_first_input,
         lambda: {"seed": 0},
+    ),
+    *(
+        Fault(
+            name,
+            "definition-MLP",
+            test_parity_transformer,
+            "test_the_network_is_the_printed_formula",
+            TwoLayerNetwork,
+            "__call__",
+            faulty,
+            lambda: {"seed": 0},
+        )
+        for name, faulty in (
+            ("the output scaled by 51/50", lambda network, x: np.asarray(NETWORK(network, x) * fmpq(51, 50))),
+            ("the bias left out", lambda network, x: NETWORK(replace(network, bias=0 * network.bias), x)),
+        )
     ),
     Fault(
         "the power one too high",

@@ -15,7 +15,9 @@ one law for all pi. The printed "width b" is r.
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
+from fractions import Fraction
 from itertools import combinations, permutations
 
 import numpy as np
@@ -207,6 +209,28 @@ def test_sgd_commutes_with_permutations(seed):
         assert (moved.bias == trained.bias).all()
         assert (moved.readout == trained.readout).all()
         assert (moved(X[:, pi]) == trained(X)).all()
+
+
+@check(
+    "hidden-progress:definition-MLP",
+    grade="sampled",
+    target="printed",
+    cases="n = 3, r = 4, all 8 inputs, Hypothesis draws of rational weights",
+)
+@given(st.integers(0, 2**32))
+def test_the_network_is_the_printed_formula(seed: int) -> None:
+    """u^T sigma(W x + b), entry by entry in fractions: a fault that is the same for all inputs keeps the symmetry."""
+    draw = random.Random(seed)
+    n, r = 3, 4
+    W, b, u = ([[Fraction(draw.randint(-6, 6), 4) for _ in range(c)] for _ in range(r)] for c in (n, 1, 1))
+    exact = [
+        as_exact([[fmpq(int(v.numerator), int(v.denominator)) for v in row] for row in array]) for array in (W, b, u)
+    ]
+    network = TwoLayerNetwork(exact[0], exact[1][:, 0], exact[2][:, 0], Ramp())
+    for x in sign_inputs(n).tolist():
+        before = [sum(w * v for w, v in zip(W[i], x, strict=True)) + b[i][0] for i in range(r)]
+        value = sum(u[i][0] * max(before[i], Fraction(0)) for i in range(r))
+        assert network(as_exact(x))[()] == fmpq(int(value.numerator), int(value.denominator))
 
 
 @check("hidden-progress:definition-MLP", grade="exact", target="printed", supporting=True)
