@@ -73,10 +73,12 @@ def test_random_machines_in_every_layer_at_every_step(effort, record_property):
 
 
 @check("turing:claim-C.5", grade="exact", target="printed", supporting=True)
-def test_attention_from_the_index_is_that_over_all_keys():
+def test_attention_from_the_index_is_that_over_all_keys(effort, record_property):
+    """Every search of every step: at full effort up to the halt of the fourth busy beaver."""
     transformer = compile_turing_machine(busy_beaver(4), 107)
-    run = start_indexed(transformer)
-    for _ in range(108):
+    run, count = start_indexed(transformer), effort.pick(quick=36, full=108)
+    record_property("time steps", count)
+    for _ in range(count):
         steps = advance_indexed(run, 1, trace=True)
         assert wrong_answers(run, steps.trace[0]) == []
     assert run.walked == 0
