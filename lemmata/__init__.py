@@ -13,6 +13,7 @@ is used first.
 Maximum margins of finite groups
     certify                   the certificate of a group: by name, permutations, Cayley table
     check, save, document_of  the independent kernel, and the files that it reads
+    second_opinion            what GAP finds about a certificate (the optional extra gap)
     closed_form               the comparison with the closed form
     optimal_network           an explicit network that attains the maximum
     attained_margin           ... evaluated on all inputs
@@ -87,6 +88,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; a test compares it with
     from lemmata._certificates import penalty_limit as penalty_limit
     from lemmata._certificates import regularisation_path as regularisation_path
     from lemmata._certificates import save as save
+    from lemmata._certificates import second_opinion as second_opinion
     from lemmata._circuits import circuit_network as circuit_network
     from lemmata._constructions import layer_table as layer_table
     from lemmata._constructions import margin_bound as margin_bound
@@ -129,7 +131,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; a test compares it with
 _ROOMS = ("functions", "groups", "margins", "markov", "networks", "parity")
 _NAMES = {
     "_certificates": "attained_margin certify check closed_form document_of optimal_network penalty_limit "
-    "regularisation_path save",
+    "regularisation_path save second_opinion",
     "_circuits": "circuit_network",
     "_constructions": "layer_table margin_bound smallest_flip to_torch",
     "_descent": "approximate_activation certify_step gradient_descent_block softmax_descent_block",

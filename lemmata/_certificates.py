@@ -25,6 +25,8 @@ from certificates.groups.certify import GroupMarginCertificate, certify_group
 from certificates.groups.document import document_of as document_of_certificate
 from certificates.groups.format import Document, dumps
 from certificates.groups.format import write as write_document
+from certificates.groups.second_opinion import Finding
+from certificates.groups.second_opinion import second_opinion as second_opinion_on_document
 from certificates.saddle.attainment import Attainment
 from certificates.saddle.attainment import attained_margin as attained_margin_of_network
 from certificates.saddle.optimal_network import optimal_network as optimal_network_of_solution
@@ -45,6 +47,7 @@ __all__ = [
     "penalty_limit",
     "regularisation_path",
     "save",
+    "second_opinion",
 ]
 
 Status = Literal["valid", "invalid", "malformed"]
@@ -189,6 +192,21 @@ def _kernel(file: Path) -> KernelVerdict:
         if found == status:
             return KernelVerdict(status, reason)
     raise RuntimeError(f"The kernel ended with status {run.returncode} and no verdict: {run.stderr.strip()}")
+
+
+def second_opinion(certificate: GroupMarginCertificate | Mapping[str, Any]) -> tuple[Finding, ...]:
+    """What GAP finds about each part of a certificate, with its own classes, characters, indicators and bounds.
+
+    It needs the optional extra ``gap``. See `certificates.groups.second_opinion.second_opinion`, and for files
+    `lemmata check --with-gap`.
+
+    Returns:
+        Findings with ``subject``, ``agrees`` and ``detail``.
+
+    Raises:
+        ValueError: without GAP, or when GAP gives up.
+    """
+    return second_opinion_on_document(_document(certificate))
 
 
 def closed_form(certificate: GroupMarginCertificate) -> ClosedFormReport:

@@ -1,4 +1,4 @@
-"""The command `lemmata check`: the kernel in a process of its own, on certificate files."""
+"""The command `lemmata check`: the kernel in a process of its own, on certificate files; on request GAP as well."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typer
 from rich.markup import escape
 
 from certificates import kernel
-from lemmata.commands.console import err, out
+from lemmata.commands.console import err, out, refusals
 
 __all__ = ["app"]
 
@@ -19,8 +19,26 @@ app = typer.Typer(add_completion=False)
 
 
 @app.command(help="Check certificate files with the kernel, a program of its own that trusts nothing.")
-def check(files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="certificate files")]) -> None:
-    """A line per file; exit 0 when all are valid, 1 when one is invalid, 2 when one is malformed."""
+def check(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="certificate files")],
+    with_gap: Annotated[
+        bool, typer.Option("--with-gap", help="ask GAP for a second opinion on each file (the optional extra gap)")
+    ] = False,
+) -> None:
+    """A line per file; exit 0 when all are valid, 1 when one is invalid or GAP disagrees, 2 when one is malformed."""
+    if with_gap:
+        from numerics.groups.names import gap_interpreter  # not imported where it is not wanted: start-up time
+
+        with refusals():
+            gap_interpreter("A second opinion needs")
+    status = _ask_kernel(files)
+    if with_gap:
+        status = max(status, *map(_ask_gap, files))
+    raise typer.Exit(status)
+
+
+def _ask_kernel(files: list[Path]) -> int:
+    """The exit status of the kernel, whose lines are printed."""
     command = [sys.executable, "-I", kernel.__file__, *(str(file) for file in files)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -35,4 +53,30 @@ def check(files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="c
             out.print(text, soft_wrap=True)
     if process.returncode < 0:
         err.print(f"[red]error[/red]: the kernel was stopped by signal {-process.returncode}")
-    raise typer.Exit(process.returncode if process.returncode >= 0 else 2)
+    return process.returncode if process.returncode >= 0 else 2
+
+
+def _ask_gap(file: Path) -> int:
+    """The exit status of the second opinion on a file, of which a line is printed: 1 when GAP disagrees."""
+    from certificates.groups.format import load
+    from certificates.groups.second_opinion import second_opinion
+
+    name = escape(ascii(str(file))[1:-1])
+    try:
+        document = load(file)
+    except (ValueError, OSError):
+        out.print(f"{name}: GAP was not asked: this is no certificate", soft_wrap=True)
+        return 2
+    with refusals(), err.status(f"asking GAP about {name}"):
+        findings = second_opinion(document)
+    wrong = [finding for finding in findings if not finding.agrees]
+    if wrong:
+        reasons = "; ".join(f"{finding.subject} (in GAP: {finding.detail})" for finding in wrong)
+        out.print(f"{name}: [red]GAP disagrees[/red]: {escape(reasons)}", soft_wrap=True)
+        return 1
+    subjects = ", ".join(finding.subject for finding in findings[:-1])
+    out.print(
+        f"{name}: [green]GAP agrees[/green]: {subjects}; the closed form {findings[-1].detail}",
+        soft_wrap=True,
+    )
+    return 0

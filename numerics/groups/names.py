@@ -22,7 +22,7 @@ from numerics.groups.families import (
 from numerics.groups.permutations import DEFAULT_LIMIT, PermutationGroup, parse_cycles
 from numerics.groups.tables import group_from_table
 
-__all__ = ["ACCEPTED_NAMES", "gap_available", "parse_group", "small_group_count"]
+__all__ = ["ACCEPTED_NAMES", "gap_available", "gap_interpreter", "parse_group", "small_group_count"]
 
 MAX_CSV_ORDER = 5000  # a table of 25 million entries
 
@@ -128,21 +128,26 @@ def _from_csv(text: str, limit: int) -> PermutationGroup:
     return PermutationGroup.from_table(group, limit)
 
 
-def _gap() -> Any:
-    """The interface to GAP of the optional package passagemath-gap."""
+def gap_interpreter(purpose: str = "Groups of the small groups library need") -> Any:
+    """The interface to GAP of the optional package passagemath-gap.
+
+    Args:
+        purpose: the beginning of the sentence that says what needs GAP, where it is missing.
+
+    Raises:
+        ValueError: without the package.
+    """
     try:
         import_module("passagemath_gap")
         return import_module("sage.libs.gap.libgap").libgap
     except ImportError as error:
-        raise ValueError(
-            "Groups of the small groups library need GAP, which is an optional extra: pip install 'lemmata[gap]'."
-        ) from error
+        raise ValueError(f"{purpose} GAP, which is an optional extra: pip install 'lemmata[gap]'.") from error
 
 
 def gap_available() -> bool:
     """Whether the optional package that holds GAP is installed."""
     try:
-        _gap()
+        gap_interpreter()
     except ValueError:
         return False
     return True
@@ -154,7 +159,7 @@ def small_group_count(order: int) -> int:
     Raises:
         ValueError: if GAP, or the library for this order, is not there.
     """
-    libgap = _gap()
+    libgap = gap_interpreter()
     if not libgap.SmallGroupsAvailable(order):
         raise ValueError(f"The small groups library of GAP does not contain the groups of order {order}.")
     return int(libgap.NumberSmallGroups(order))
@@ -169,7 +174,7 @@ def _from_small_groups_library(text: str, limit: int) -> PermutationGroup:
         raise ValueError(f"The group {match[0]} must have order at least 2 (the task needs a wrong label).")
     if order > limit:
         raise _over_limit(match[0], str(order), limit)
-    available, libgap = small_group_count(order), _gap()
+    available, libgap = small_group_count(order), gap_interpreter()
     if not 1 <= number <= available:
         raise ValueError(f"There are {available} groups of order {order}, numbered from 1; got {number}.")
     libgap.set_seed(1)  # the generators must not depend on what GAP did before
