@@ -1,7 +1,10 @@
 """Sparse parities: explicit networks, Fourier gaps, gradient descent of one step and of many, what features can fit.
 
 networks    relu_network, power_network, polynet, quadratic_network, parity_transformer, post_step_network
-gaps        fourier_gap, majority_gap, majority_spectrum
+gaps        fourier_gap, majority_gap, majority_spectrum, majority_coefficient, half_coefficient, threshold_coefficient,
+            majority_limit, majority_weight_limit
+sparse init SparseNeuron, over_sparse_neuron, under_sparse_neuron, is_good, sparse_gradient, summed_gradient,
+            enumerated_gradient, over_sparse_values, under_sparse_values
 one step    sign_gradient, derivative_table, population_gradient, batch_gradient, largest_entries, recovery_samples
 losses      parity_losses, least_hinge_loss, polynet_error, plateau_share
 training    initial_network, train_parity
@@ -18,7 +21,14 @@ from constructions.parity.polynet import polynet
 from constructions.parity.quadratic import quadratic_network
 from constructions.parity.transformer import parity_transformer
 from constructions.parity.two_layer import post_step_network, power_network, relu_network
-from numerics.fourier.boolean import majority_spectrum
+from numerics.fourier.boolean import (
+    half_coefficient,
+    majority_coefficient,
+    majority_limit,
+    majority_spectrum,
+    majority_weight_limit,
+    threshold_coefficient,
+)
 from numerics.fourier.gaps import fourier_gap, majority_gap
 from numerics.parity.hinge_loss import parity_losses
 from numerics.parity.one_step import (
@@ -31,21 +41,41 @@ from numerics.parity.one_step import (
 )
 from numerics.parity.polynet_error import polynet_error
 from numerics.parity.polynet_flow import plateau_share
+from numerics.parity.sparse_neurons import (
+    SparseNeuron,
+    enumerated_gradient,
+    is_good,
+    over_sparse_neuron,
+    over_sparse_values,
+    sparse_gradient,
+    summed_gradient,
+    under_sparse_neuron,
+    under_sparse_values,
+)
 from numerics.parity.training import initial_network, train_parity
 
 __all__ = [
+    "SparseNeuron",
     "batch_gradient",
     "derivative_table",
+    "enumerated_gradient",
     "feature_table",
     "fit_all_parities",
     "fit_bound",
     "fourier_gap",
+    "half_coefficient",
     "initial_network",
+    "is_good",
     "largest_entries",
     "least_hinge_loss",
+    "majority_coefficient",
     "majority_gap",
+    "majority_limit",
     "majority_spectrum",
+    "majority_weight_limit",
     "normalised_features",
+    "over_sparse_neuron",
+    "over_sparse_values",
     "parity_losses",
     "parity_transformer",
     "plateau_share",
@@ -58,7 +88,12 @@ __all__ = [
     "recovery_samples",
     "relu_network",
     "sign_gradient",
+    "sparse_gradient",
+    "summed_gradient",
     "tangent_features",
+    "threshold_coefficient",
     "train_parity",
+    "under_sparse_neuron",
+    "under_sparse_values",
     "verify_fit",
 ]

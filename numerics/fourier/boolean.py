@@ -10,14 +10,18 @@ even k, because Maj_n is odd). With n = 2m,
 
     hat Half_n(2j) = (-1)^j C(m, j)/C(2m, 2j) C(2m, m)/4^m,    hat Half_n(2j+2)/hat Half_n(2j) = -(2j+1)/(2m-2j-1).
 
-Source: O'Donnell, Analysis of Boolean Functions, section 5.3.
+For even n the sum can vanish. With sign(0) = 0 the sign of a sum of n signs is the mean over i of the sign of the sum
+without x_i (where the sum is 0 these cancel), so that its coefficient of odd degree t is (n-t)/n hat Maj_(n-1)(t), and
+1{sum x > 0} = (1 + sign(sum x) - Half_n)/2.
+
+Source: O'Donnell, Analysis of Boolean Functions, section 5.3; pareto-frontiers, lemma-C.12.
 """
 
 from collections.abc import Iterable, Sequence
 from math import comb
 from typing import Any
 
-from flint import fmpq, fmpz_poly
+from flint import arb, fmpq, fmpz_poly
 
 from numerics.exact.numbers import exact_number
 
@@ -25,9 +29,12 @@ __all__ = [
     "half_coefficient",
     "half_spectrum",
     "majority_coefficient",
+    "majority_limit",
     "majority_spectrum",
     "majority_weight",
+    "majority_weight_limit",
     "symmetric_spectrum",
+    "threshold_coefficient",
 ]
 
 
@@ -84,6 +91,60 @@ def majority_coefficient(n: int, degree: int) -> fmpq:
     check_majority(n)
     _check_degree(n, degree)
     return half_coefficient(n - 1, degree - 1) if degree % 2 else fmpq(0)
+
+
+def threshold_coefficient(n: int, degree: int) -> fmpq:
+    """The coefficient E[1{sum x > 0} chi_T(x)] for |T| = degree and n signs, n even or odd, exactly.
+
+    Majority with sign(0) = -1 is 2 * 1{sum x > 0} - 1.
+
+    Args:
+        n: number of inputs, at least 0.
+        degree: |T|, from 0 to n.
+
+    Raises:
+        ValueError: if n is negative, or the degree is not in 0..n.
+    """
+    if n < 0:
+        raise ValueError(f"A threshold has n >= 0 inputs, not {n}.")
+    _check_degree(n, degree)
+    constant = fmpq(1 if degree == 0 else 0)
+    if n % 2:
+        return (constant + majority_coefficient(n, degree)) / 2
+    sign = fmpq(n - degree, n) * majority_coefficient(n - 1, degree) if degree % 2 and degree < n else fmpq(0)
+    return (constant + sign - half_coefficient(n, degree)) / 2
+
+
+def majority_limit(degree: int) -> arb:
+    """An enclosure of sqrt(2/pi) (t-2)!!, the limit of n^(t/2) |hat Maj_n(t)| for odd n -> oo and odd t = degree.
+
+    It is approached from above, so that |hat Maj_n(t)| > n^(-t/2) times it for all odd n >= t.
+
+    Raises:
+        ValueError: if the degree is even or negative (the coefficients of even degree vanish).
+    """
+    _check_odd_degree(degree)
+    product = 1
+    for factor in range(degree - 2, 0, -2):
+        product *= factor
+    return (2 / arb.pi()).sqrt() * product
+
+
+def majority_weight_limit(degree: int) -> arb:
+    """An enclosure of rho(t) = 2/(pi t 2^(t-1)) C(t-1, (t-1)/2), the limit of the weight of Maj_n at odd t = degree.
+
+    The weight decreases to it in n (pareto-frontiers, lemma-C.3).
+
+    Raises:
+        ValueError: as `majority_limit`.
+    """
+    _check_odd_degree(degree)
+    return 2 * comb(degree - 1, (degree - 1) // 2) / (arb.pi() * degree * 2 ** (degree - 1))
+
+
+def _check_odd_degree(degree: int) -> None:
+    if degree < 1 or degree % 2 == 0:
+        raise ValueError(f"Majority has no coefficient of degree {degree}: give an odd degree of at least 1.")
 
 
 def half_spectrum(n: int) -> list[fmpq]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from flint import fmpq
+from flint import arb, fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,9 +14,12 @@ from numerics.fourier.boolean import (
     half_coefficient,
     half_spectrum,
     majority_coefficient,
+    majority_limit,
     majority_spectrum,
     majority_weight,
+    majority_weight_limit,
     symmetric_spectrum,
+    threshold_coefficient,
 )
 from numerics.fourier.walsh import walsh_hadamard
 
@@ -81,9 +84,37 @@ def test_symmetric_spectrum_equals_the_transform_of_the_table(values: list) -> N
     assert symmetric_spectrum(values, [n, 0]) == [spectrum[n], spectrum[0]]
 
 
+@pytest.mark.parametrize("n", [*range(14), 50, 101])
+def test_thresholds_equal_krawtchouk_sums(n: int) -> None:
+    """n even or odd, with sign(0) = -1; coefficients of degree 0 to n."""
+    spectrum = symmetric_spectrum([int(n > 2 * m) for m in range(n + 1)])
+    assert [threshold_coefficient(n, t) for t in range(n + 1)] == spectrum
+    if n % 2:
+        assert [2 * x for x in spectrum[1:]] == majority_spectrum(n)[1:]
+
+
+def test_limits_of_majority_coefficients() -> None:
+    """Approached from above, within t^2/n of the value; the weight limits by an independent expression, t = 1 to 13."""
+    for t in range(1, 14, 2):
+        weights = [majority_weight(n, t) for n in (t, t + 2, 201, 2001)]
+        assert weights == sorted(weights, reverse=True)
+        assert majority_weight_limit(t) < weights[-1] < majority_weight_limit(t) * (1 + fmpq(t * t, 2001))
+        squares = [n**t * majority_coefficient(n, t) ** 2 for n in (t, 201, 2001)]
+        square = majority_limit(t) ** 2
+        assert all(square < x for x in squares)
+        assert squares[-1] < square * (1 + fmpq(2 * t * t, 2001))
+        assert (square / prod(range(1, t + 1))).overlaps(majority_weight_limit(t))
+    assert majority_limit(1).overlaps((2 / arb.pi()).sqrt())
+    assert majority_weight_limit(3).overlaps(1 / (3 * arb.pi()))
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
+        (lambda: threshold_coefficient(-1, 0), "n >= 0 inputs, not -1"),
+        (lambda: threshold_coefficient(4, 5), "not of degree 5"),
+        (lambda: majority_limit(2), "no coefficient of degree 2"),
+        (lambda: majority_weight_limit(-1), "no coefficient of degree -1"),
         (lambda: majority_coefficient(4, 1), "odd number of inputs, not 4"),
         (lambda: majority_spectrum(0), "odd number of inputs, not 0"),
         (lambda: majority_weight(5, 6), "degree 0 to 5, not of degree 6"),
