@@ -33,7 +33,7 @@ def neurons(n: int, ones: list[int]) -> list[SparseNeuron]:
 
 @pytest.mark.parametrize("n", [4, 5, 6, 7, 8, 9])
 def test_the_closed_form_equals_sums_and_enumeration(n: int) -> None:
-    """All sizes of the support and of the ones, all overlaps, six neurons each; a third of all gradients or more are not 0."""
+    """All sizes of the support and of the ones, all overlaps, six neurons each; a third of the gradients are not 0."""
     nonzero, total = 0, 0
     for k, s in product(range(1, n + 1), range(n + 1)):
         for common in range(max(0, k + s - n), min(k, s) + 1):
