@@ -7,7 +7,7 @@ sparse init SparseNeuron, over_sparse_neuron, under_sparse_neuron, is_good, spar
             enumerated_gradient, over_sparse_values, under_sparse_values
 one step    sign_gradient, derivative_table, population_gradient, batch_gradient, largest_entries, recovery_samples
 losses      parity_losses, least_hinge_loss, polynet_error, plateau_share
-training    initial_network, train_parity
+training    initial_network, train_parity, train_compiled
 features    tangent_features, normalised_features, feature_table, fit_all_parities, verify_fit, fit_bound
 """
 
@@ -30,6 +30,7 @@ from numerics.fourier.boolean import (
     threshold_coefficient,
 )
 from numerics.fourier.gaps import fourier_gap, majority_gap
+from numerics.parity.compiled_training import train_compiled
 from numerics.parity.hinge_loss import parity_losses
 from numerics.parity.one_step import (
     batch_gradient,
@@ -92,6 +93,7 @@ __all__ = [
     "summed_gradient",
     "tangent_features",
     "threshold_coefficient",
+    "train_compiled",
     "train_parity",
     "under_sparse_neuron",
     "under_sparse_values",

@@ -17,7 +17,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,7 @@ from numerics.functions.powers import integer_power
 __all__ = ["Network", "TrainingRun", "initial_network", "network_gradient", "network_output", "train_parity"]
 
 Kind = Literal["relu", "power", "polynet"]
-Initialization = Literal["uniform", "gaussian", "bernoulli"]
+Initialization = Literal["uniform", "gaussian", "bernoulli", "sparse"]
 Array = NDArray[np.float32]
 
 
@@ -71,22 +71,31 @@ class TrainingRun:
 
 
 def initial_network(
-    n: int, k: int, width: int, rng: np.random.Generator, kind: Kind = "relu", init: Initialization = "uniform"
+    n: int,
+    k: int,
+    width: int,
+    rng: np.random.Generator,
+    kind: Kind = "relu",
+    init: Initialization = "uniform",
+    ones: int = 2,
 ) -> Network:
     """A network with random weights, and biases uniform in +-1/sqrt(fan-in); a PolyNet has width k.
 
     The weights are uniform in +-1/sqrt(fan-in) as in PyTorch, Gaussian of variance 2/fan-in ("gaussian"), or random
-    signs of size 1/sqrt(fan-in) ("bernoulli").
+    signs of size 1/sqrt(fan-in) ("bernoulli"). With "sparse" every hidden row has ``ones`` entries 1 at random places
+    and else 0, and the readout is uniform (pareto-frontiers, experiment-sweep).
 
     Raises:
-        ValueError: unless 1 <= k <= n, width >= 1, and the kind and the initialization are known.
+        ValueError: unless 1 <= k <= n, width >= 1, 1 <= ones <= n, and the kind and the initialization are known.
     """
     if not 1 <= k <= n or width < 1:
         raise ValueError(f"A parity of k of n inputs needs 1 <= k <= n and a width >= 1, not {k}, {n}, {width}.")
-    if kind not in ("relu", "power", "polynet") or init not in ("uniform", "gaussian", "bernoulli"):
+    if kind not in ("relu", "power", "polynet") or init not in get_args(Initialization):
         raise ValueError(
-            f"The kinds are relu, power, polynet and the starts uniform, gaussian, bernoulli: {kind}, {init}."
+            f"The kinds are relu, power, polynet and the starts {', '.join(get_args(Initialization))}: {kind}, {init}."
         )
+    if not 1 <= ones <= n:
+        raise ValueError(f"A sparse row of {n} inputs has between 1 and {n} ones, not {ones}.")
     rows = k if kind == "polynet" else width
 
     def weights(shape: tuple[int, ...], fan_in: int) -> Array:
@@ -100,7 +109,13 @@ def initial_network(
     def biases(count: int, fan_in: int) -> Array:
         return np.asarray(rng.uniform(-1, 1, size=count) / math.sqrt(fan_in), dtype=np.float32)
 
-    return Network(kind, k, weights((rows, n), n), biases(rows, n), weights((rows,), rows), biases(1, rows))
+    hidden = _sparse_rows(rng, rows, n, ones) if init == "sparse" else weights((rows, n), n)
+    return Network(kind, k, hidden, biases(rows, n), weights((rows,), rows), biases(1, rows))
+
+
+def _sparse_rows(rng: np.random.Generator, rows: int, n: int, ones: int) -> Array:
+    """Independent rows, each uniform among the vectors of zeros and ones with so many ones."""
+    return (rng.permuted(np.tile(np.arange(n) < ones, (rows, 1)), axis=1)).astype(np.float32)
 
 
 def network_output(network: Network, x: Array) -> Array:

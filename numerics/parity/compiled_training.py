@@ -1,0 +1,354 @@
+"""SGD on a two-layer ReLU network with inputs of signs, compiled: the grid of runs behind a success frontier.
+
+The network is f(x) = u . relu(Wx + b) + c, the label the product of the first k of n signs, the loss the hinge loss,
+and a step on B samples
+
+    theta <- (1 - eta lambda) theta - eta grad
+
+with weight decay on all parameters, biases included, as optimisers of frameworks have it.
+
+Inputs are signs, so that both products of a step can be added up from tables. Four inputs take 16 values; the 16 sums
++-w_1 +-w_2 +-w_3 +-w_4 of four columns of W are made once per batch, and a sample then costs one addition for four
+inputs. Likewise the gradient sum_b delta_b x_b^T takes the 16 signed sums of the rows delta of four samples, and one
+addition for four samples. Additions run over neurons, which compilers vectorise without reordering: the same seed gives
+the same bits on every machine. Neurons are padded with zeros to a multiple of 16, inputs to a multiple of 4.
+
+`numerics.parity.training.network_gradient` is the plain form of the same step.
+
+Source: pareto-frontiers, experiment-sweep, experiment-lottery, figure-6.1, figure-6.2.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from numerics.parity.training import Network
+
+__all__ = ["CompiledRun", "train_compiled"]
+
+_LANES = 16  # neurons are padded to a multiple
+_TILE = 128  # neurons whose tables are in the cache at once
+_BLOCK = 256  # samples that are evaluated at once
+
+Floats = NDArray[np.float32]
+Codes = NDArray[np.uint8]
+State = tuple[Floats, Floats, Floats, Floats]
+
+
+@dataclass
+class CompiledRun:
+    """The records of a run at its checks.
+
+    Attributes:
+        steps: the numbers of steps.
+        test_error: the share of errors on held-out samples.
+        train_error: the same on the fixed sample; empty if samples are fresh.
+        test_time: the first checked step with test error at most the threshold, or None.
+        train_time: the same for the error on the fixed sample.
+    """
+
+    steps: list[int] = field(default_factory=list)
+    test_error: list[float] = field(default_factory=list)
+    train_error: list[float] = field(default_factory=list)
+    test_time: int | None = None
+    train_time: int | None = None
+
+
+def train_compiled(
+    network: Network,
+    steps: int,
+    rng: np.random.Generator,
+    *,
+    batch: int = 32,
+    rate: float = 0.1,
+    decay: float = 0.01,
+    sample: int | None = None,
+    check_every: int = 100,
+    held_out: int = 10_000,
+    threshold: float = 0.1,
+    until_success: bool = True,
+) -> CompiledRun:
+    """The course of training a two-layer ReLU network in place, with the defaults of the sweep.
+
+    Args:
+        network: of kind "relu", changed in place; the parity is that of its ``degree`` first inputs.
+        steps: at most so many.
+        rng: of all samples: the held-out ones, the fixed ones, and the seed of the batches, in this order.
+        batch: B.
+        rate: eta.
+        decay: lambda, on all parameters.
+        sample: the size of a fixed sample, from which batches are drawn with replacement, or None for fresh samples.
+        check_every: steps between two checks.
+        held_out: the size of the held-out sample.
+        threshold: the error that counts as success.
+        until_success: whether to stop at the first check at which the test error is at most the threshold.
+
+    Raises:
+        ValueError: for another kind of network, sizes below 1, a rate that is not positive, decay outside [0, 1/rate),
+            or a threshold outside [0, 1/2).
+    """
+    _check(network, min(steps, batch, check_every, held_out, 1 if sample is None else sample), rate, decay, threshold)
+    n, k = network.hidden.shape[1], network.degree
+    held = _draw(rng, n, k, held_out)
+    fixed = None if sample is None else _draw(rng, n, k, sample)
+    seed = np.array([rng.integers(0, 2**64, dtype=np.uint64)], dtype=np.uint64)
+    codes, labels = fixed if fixed is not None else (np.empty((0, held[0].shape[1]), np.uint8), np.empty(0, np.float32))
+    state, run = _tiled(network), CompiledRun()
+    for done in range(0, steps, check_every):
+        count = min(check_every, steps - done)
+        _descend(*state, codes, labels, n, k, seed, count, batch, np.float32(rate), np.float32(1 - rate * decay))
+        run.steps.append(done + count)
+        run.test_error.append(_errors(*state, *held) / held_out)
+        if run.test_time is None and run.test_error[-1] <= threshold:
+            run.test_time = run.steps[-1]
+        if fixed is not None:
+            run.train_error.append(_errors(*state, codes, labels) / len(labels))
+            if run.train_time is None and run.train_error[-1] <= threshold:
+                run.train_time = run.steps[-1]
+        if run.test_time is not None and until_success:
+            break
+    _untile(state, network)
+    return run
+
+
+def _check(network: Network, least: int, rate: float, decay: float, threshold: float) -> None:
+    """Refuse what `train_compiled` does not accept; ``least`` is the smallest of its counts."""
+    if network.kind != "relu":
+        raise ValueError(f"The compiled steps are those of a ReLU network, not of the kind {network.kind!r}.")
+    if least < 1:
+        raise ValueError("steps, batch, check_every, held_out and sample must be at least 1.")
+    if not 0 < rate < math.inf or not 0 <= decay * rate < 1 or not 0 <= threshold < 0.5:
+        raise ValueError(
+            f"Give a finite rate > 0, 0 <= rate * decay < 1 and 0 <= threshold < 1/2, not {rate}, {decay}, {threshold}."
+        )
+
+
+def _draw(rng: np.random.Generator, n: int, k: int, count: int) -> tuple[Codes, Floats]:
+    """Random inputs, four signs to a code (bit 1 for the sign +1), and the parities of the first k."""
+    codes = rng.integers(0, 16, size=(count, -(-n // 4)), dtype=np.uint8)
+    bits = (codes[:, np.arange(k) // 4] >> (np.arange(k) % 4).astype(np.uint8)) & 1
+    return codes, (1 - 2 * ((k - bits.sum(axis=1, dtype=np.int64)) % 2)).astype(np.float32)
+
+
+def _tiled(network: Network) -> State:
+    """W^T, b, u and c in tiles of neurons, shapes (tiles, n, tile) and (tiles, tile), padded with zeros."""
+    r, n = network.hidden.shape
+    tiles = -(-r // _TILE)
+    tile = -(-r // (tiles * _LANES)) * _LANES
+    W = np.zeros((tiles * tile, -(-n // 4) * 4), np.float32)
+    b, u = np.zeros(tiles * tile, np.float32), np.zeros(tiles * tile, np.float32)
+    W[:r, :n], b[:r], u[:r] = network.hidden, network.bias, network.readout
+    columns = np.ascontiguousarray(W.reshape(tiles, tile, -1).transpose(0, 2, 1))
+    return columns, b.reshape(tiles, tile), u.reshape(tiles, tile), network.output_bias.astype(np.float32)
+
+
+def _untile(state: State, network: Network) -> None:
+    """Write the parameters back into a network."""
+    r, n = network.hidden.shape
+    W, b, u, c = state
+    network.hidden[:] = W.transpose(0, 2, 1).reshape(-1, W.shape[1])[:r, :n]
+    network.bias[:], network.readout[:], network.output_bias[:] = b.reshape(-1)[:r], u.reshape(-1)[:r], c
+
+
+@njit(cache=True, nogil=True)
+def _next(state: NDArray[np.uint64]) -> np.uint64:
+    """The next 64 bits of the generator SplitMix64, of Steele, Lea and Flood (2014)."""
+    state[0] += np.uint64(0x9E3779B97F4A7C15)
+    z = state[0]
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+@njit(cache=True, nogil=True)
+def _batch(codes: Codes, labels: Floats, n: int, k: int, state: NDArray[np.uint64], x: Codes, y: Floats) -> None:
+    """Fill x and y with samples of a fixed sample, or with fresh ones if that is empty."""
+    m = np.uint64(len(labels))
+    for s in range(len(y)):
+        if m > np.uint64(0):
+            i = np.int64(((_next(state) >> np.uint64(32)) * m) >> np.uint64(32))
+            x[s] = codes[i]
+            y[s] = labels[i]
+            continue
+        word = np.uint64(0)
+        for g in range(x.shape[1]):
+            if g % 16 == 0:
+                word = _next(state)
+            x[s, g] = word & np.uint64(15)
+            word >>= np.uint64(4)
+        sign = np.float32(1)
+        for i in range(k):
+            if (x[s, i // 4] >> (i % 4)) & 1 == 0:
+                sign = -sign
+        y[s] = sign
+
+
+@njit(cache=True, nogil=True)
+def _buffers(tile: int) -> tuple[Floats, Floats, Floats]:
+    """Room for the sums of pairs of rows, and for two tables."""
+    return np.empty((8, tile), np.float32), np.empty((16, tile), np.float32), np.empty((16, tile), np.float32)
+
+
+@njit(cache=True, nogil=True)
+def _table(rows: Floats, first: int, pairs: Floats, table: Floats) -> None:
+    """The 16 signed sums of four rows; bit i of the index is the sign of row i."""
+    tile = rows.shape[1]
+    for half in range(2):
+        row, p = first + 2 * half, 4 * half
+        for j in range(tile):
+            pairs[p + 3, j] = rows[row, j] + rows[row + 1, j]
+        for j in range(tile):
+            pairs[p + 1, j] = rows[row, j] - rows[row + 1, j]
+        for j in range(tile):
+            pairs[p, j] = -pairs[p + 3, j]
+        for j in range(tile):
+            pairs[p + 2, j] = -pairs[p + 1, j]
+    for high in range(4):
+        for low in range(4):
+            for j in range(tile):
+                table[4 * high + low, j] = pairs[low, j] + pairs[4 + high, j]
+
+
+@njit(cache=True, nogil=True)
+def _forward(W: Floats, b: Floats, x: Codes, z: Floats) -> None:
+    """The pre-activations z = Wx + b of one tile, shape (samples, tile)."""
+    pairs, first, second = _buffers(len(b))
+    groups = x.shape[1]
+    for s in range(len(x)):
+        for j in range(len(b)):
+            z[s, j] = b[j]
+    for g in range(0, groups - 1, 2):
+        _table(W, 4 * g, pairs, first)
+        _table(W, 4 * g + 4, pairs, second)
+        for s in range(len(x)):
+            p, q = x[s, g], x[s, g + 1]
+            for j in range(len(b)):
+                z[s, j] += first[p, j] + second[q, j]
+    if groups % 2:
+        _table(W, 4 * groups - 4, pairs, first)
+        for s in range(len(x)):
+            p = x[s, groups - 1]
+            for j in range(len(b)):
+                z[s, j] += first[p, j]
+
+
+@njit(cache=True, nogil=True)
+def _activate(W: Floats, b: Floats, u: Floats, c: Floats, x: Codes, z: Floats, f: Floats) -> None:
+    """The activations z, shape (tiles, samples, tile), and the outputs f; 16 sums side by side, in a fixed order."""
+    sums = np.empty((len(f), _LANES), np.float32)
+    sums[:] = 0
+    for t in range(len(W)):
+        values, weights = z[t], u[t]
+        _forward(W[t], b[t], x, values)
+        for s in range(len(x)):
+            for j in range(len(weights)):
+                values[s, j] = max(values[s, j], np.float32(0))
+            for block in range(len(weights) // _LANES):
+                for lane in range(_LANES):
+                    sums[s, lane] += weights[block * _LANES + lane] * values[s, block * _LANES + lane]
+    for s in range(len(x)):
+        f[s] = c[0]
+        for lane in range(_LANES):
+            f[s] += sums[s, lane]
+
+
+@njit(cache=True, nogil=True)
+def _errors(W: Floats, b: Floats, u: Floats, c: Floats, codes: Codes, labels: Floats) -> int:
+    """The number of samples on which the sign of the output is not the label."""
+    z, f = np.empty((len(W), _BLOCK, W.shape[2]), np.float32), np.empty(_BLOCK, np.float32)
+    wrong = 0
+    for start in range(0, len(labels), _BLOCK):
+        x = codes[start : start + _BLOCK]
+        _activate(W, b, u, c, x, z, f)
+        for s in range(len(x)):
+            if not f[s] * labels[start + s] > 0:
+                wrong += 1
+    return wrong
+
+
+@njit(cache=True, nogil=True)
+def _signs(x: Codes, active: NDArray[np.int64], count: int, n: int, signs: Codes) -> None:
+    """For every input its signs in groups of four active samples, as codes; missing samples count as negative."""
+    signs[:] = 0
+    for a in range(count):
+        s = active[a]
+        for i in range(n):
+            signs[a // 4, i] |= ((x[s, i // 4] >> (i % 4)) & 1) << (a % 4)
+
+
+@njit(cache=True, nogil=True)
+def _update(W: Floats, delta: Floats, signs: Codes, groups: int, keep: np.float32) -> None:
+    """W <- keep W + sum_a x_a delta_a^T in one tile, over groups of four active samples."""
+    pairs, first, second = _buffers(W.shape[1])
+    n, tile = signs.shape[1], W.shape[1]
+    for i in range(n):
+        for j in range(tile):
+            W[i, j] *= keep
+    for a in range(0, groups - 1, 2):
+        _table(delta, 4 * a, pairs, first)
+        _table(delta, 4 * a + 4, pairs, second)
+        for i in range(n):
+            p, q = signs[a, i], signs[a + 1, i]
+            for j in range(tile):
+                W[i, j] += first[p, j] + second[q, j]
+    if groups % 2:
+        _table(delta, 4 * groups - 4, pairs, first)
+        for i in range(n):
+            p = signs[groups - 1, i]
+            for j in range(tile):
+                W[i, j] += first[p, j]
+
+
+@njit(cache=True, nogil=True)
+def _neurons(
+    z: Floats, b: Floats, u: Floats, active: NDArray[np.int64], d: Floats, count: int, keep: np.float32, delta: Floats
+) -> None:
+    """Step the biases and the readout of one tile, and keep the derivatives delta of its active samples."""
+    tile = len(b)
+    du = np.zeros(tile, np.float32)
+    for j in range(tile):
+        b[j] *= keep
+    for a in range(count):
+        s, slope = active[a], d[a]
+        for j in range(tile):
+            du[j] += slope * z[s, j]
+        for j in range(tile):
+            delta[a, j] = slope * u[j] if z[s, j] > 0 else np.float32(0)
+        for j in range(tile):
+            b[j] += delta[a, j]
+    delta[count : -(-count // 4) * 4] = 0
+    for j in range(tile):
+        u[j] = keep * u[j] + du[j]
+
+
+@njit(cache=True, nogil=True)
+def _descend(
+    W: Floats, b: Floats, u: Floats, c: Floats, codes: Codes, labels: Floats, n: int, k: int,
+    state: NDArray[np.uint64], count: int, batch: int, rate: np.float32, keep: np.float32,
+) -> None:  # fmt: skip
+    """Make steps of SGD in place."""
+    groups, tile = -(-batch // 4), W.shape[2]
+    x, y = np.empty((batch, W.shape[1] // 4), np.uint8), np.empty(batch, np.float32)
+    z, f = np.empty((len(W), batch, tile), np.float32), np.empty(batch, np.float32)
+    delta, signs = np.zeros((4 * groups, tile), np.float32), np.empty((groups, n), np.uint8)
+    active, d = np.empty(batch, np.int64), np.empty(batch, np.float32)
+    for _ in range(count):
+        _batch(codes, labels, n, k, state, x, y)
+        _activate(W, b, u, c, x, z, f)
+        found, dc = 0, np.float32(0)
+        for s in range(batch):
+            if y[s] * f[s] < 1:
+                active[found] = s
+                d[found] = rate * y[s] / np.float32(batch)
+                dc += d[found]
+                found += 1
+        _signs(x, active, found, n, signs)
+        for t in range(len(W)):
+            _neurons(z[t], b[t], u[t], active, d, found, keep, delta)
+            _update(W[t], delta, signs, -(-found // 4), keep)
+        c[0] = keep * c[0] + dc
