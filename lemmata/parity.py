@@ -5,7 +5,9 @@ gaps        fourier_gap, majority_gap, majority_spectrum, majority_coefficient, 
             majority_limit, majority_weight_limit
 sparse init SparseNeuron, over_sparse_neuron, under_sparse_neuron, is_good, sparse_gradient, summed_gradient,
             enumerated_gradient, over_sparse_values, under_sparse_values
-one step    sign_gradient, derivative_table, population_gradient, batch_gradient, largest_entries, recovery_samples
+one step    draw_under_sparse, under_sparse_step, under_sparse_network, under_sparse_error, under_sparse_margin,
+            silent_neurons, sampled_counts
+            sign_gradient, derivative_table, population_gradient, batch_gradient, largest_entries, recovery_samples
 losses      parity_losses, least_hinge_loss, polynet_error, plateau_share
 training    initial_network, train_parity, train_compiled
 features    tangent_features, normalised_features, feature_table, fit_all_parities, verify_fit, fit_bound
@@ -21,6 +23,14 @@ from constructions.parity.polynet import polynet
 from constructions.parity.quadratic import quadratic_network
 from constructions.parity.transformer import parity_transformer
 from constructions.parity.two_layer import post_step_network, power_network, relu_network
+from constructions.parity.under_sparse import (
+    draw_under_sparse,
+    silent_neurons,
+    under_sparse_error,
+    under_sparse_margin,
+    under_sparse_network,
+    under_sparse_step,
+)
 from numerics.fourier.boolean import (
     half_coefficient,
     majority_coefficient,
@@ -53,12 +63,14 @@ from numerics.parity.sparse_neurons import (
     under_sparse_neuron,
     under_sparse_values,
 )
+from numerics.parity.sparse_samples import sampled_counts
 from numerics.parity.training import initial_network, train_parity
 
 __all__ = [
     "SparseNeuron",
     "batch_gradient",
     "derivative_table",
+    "draw_under_sparse",
     "enumerated_gradient",
     "feature_table",
     "fit_all_parities",
@@ -88,14 +100,20 @@ __all__ = [
     "quadratic_network",
     "recovery_samples",
     "relu_network",
+    "sampled_counts",
     "sign_gradient",
+    "silent_neurons",
     "sparse_gradient",
     "summed_gradient",
     "tangent_features",
     "threshold_coefficient",
     "train_compiled",
     "train_parity",
+    "under_sparse_error",
+    "under_sparse_margin",
+    "under_sparse_network",
     "under_sparse_neuron",
+    "under_sparse_step",
     "under_sparse_values",
     "verify_fit",
 ]

@@ -30,6 +30,7 @@ from constructions.parity.polynet import polynet
 from constructions.parity.quadratic import quadratic_network
 from constructions.parity.transformer import parity_transformer
 from constructions.parity.two_layer import neuron, post_step_network, power_network, relu_network
+from constructions.parity.under_sparse import under_sparse_network
 from constructions.registry.entry import (
     ALL,
     WITHOUT_EXACT,
@@ -183,6 +184,7 @@ NETWORKS: tuple[Registered, ...] = (
     _parity("parity: power network", lambda: power_network(5, 3, exact=True), *_TWO_LAYERS),
     _parity("parity: one neuron", lambda: neuron(5, 3, Power(3), exact=True), *_TWO_LAYERS),
     _parity("parity: after one step", lambda: post_step_network(5, 2, exact=True), *_TWO_LAYERS),
+    _parity("parity: under-sparse", lambda: under_sparse_network(5, 4, 2, fmpq(1, 40), exact=True), *_TWO_LAYERS),
     _parity("parity: PolyNet", lambda: polynet(5, 3, exact=True), "weights", "bias"),
     Registered(
         "parity: quadratic network",

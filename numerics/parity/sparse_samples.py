@@ -1,0 +1,82 @@
+"""Gradients of sparse neurons on a random sample, in integers: what one batch step sees.
+
+For m samples (x, chi_S(x)) the estimate of g_i = E[1{w.x + b > 0} x_i chi_S(x)] is an integer over m. Its summands lie
+in [-1, 1], so that by Hoeffding's inequality all entries of r neurons are within tau of g with probability 1 - delta if
+m >= (2/tau^2) log(2 n r/delta): `numerics.parity.one_step.recovery_samples` with n r inputs and the gap 2 tau.
+
+Source: pareto-frontiers, lemma C.5 and theorem C.16.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from numerics.exact.rationals import common_denominator
+from numerics.fourier.gaps import support_indices
+from numerics.parity.sparse_neurons import SparseNeuron
+
+__all__ = ["sampled_counts"]
+
+_CHUNK = 2**14
+
+
+def sampled_counts(
+    neurons: Sequence[SparseNeuron], support: Iterable[int], samples: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """m times the estimates of the gradients of all neurons on one sample, shape (r, n).
+
+    Args:
+        neurons: at least one, all with the same number n of inputs.
+        support: S, as different indices from 0 to n-1.
+        samples: m, at least 1.
+        rng: where the inputs come from.
+
+    Raises:
+        ValueError: if there are no neurons or samples, the numbers of inputs differ, the support is no set of inputs,
+            or the numbers of a neuron are too long for 64 bits.
+    """
+    sizes = {neuron.n for neuron in neurons}
+    if len(sizes) != 1:
+        raise ValueError(f"Give at least one neuron, all with the same number of inputs, not with {sorted(sizes)}.")
+    if samples < 1:
+        raise ValueError(f"A batch has at least one sample, not {samples}.")
+    n = sizes.pop()
+    inside = np.array(support_indices(n, support), dtype=np.int64)
+    scale = common_denominator([number for neuron in neurons for number in (neuron.epsilon, neuron.bias)])
+    weights = [[int(w * scale) for w in neuron.weights] for neuron in neurons]
+    biases = [int(neuron.bias * scale) for neuron in neurons]
+    if max(sum(row) + abs(bias) for row, bias in zip(weights, biases, strict=True)) >= 2**62:
+        raise ValueError("The numbers of the neurons are too long for the compiled loop: round epsilon and the bias.")
+    table, offsets = np.array(weights, dtype=np.int64), np.array(biases, dtype=np.int64)
+    counts = np.zeros(table.shape, dtype=np.int64)
+    for start in range(0, samples, _CHUNK):
+        x = rng.integers(0, 2, size=(min(_CHUNK, samples - start), n), dtype=np.int8) * np.int8(2) - np.int8(1)
+        _accumulate(table, offsets, inside, x, counts)
+    return counts
+
+
+@numba.njit(cache=True)
+def _accumulate(
+    weights: NDArray[np.int64],
+    biases: NDArray[np.int64],
+    inside: NDArray[np.int64],
+    x: NDArray[np.int8],
+    counts: NDArray[np.int64],
+) -> None:
+    """Add chi_S(x) x_i of the samples at which a neuron is active to its row of the counts."""
+    rows, n = weights.shape
+    for t in range(len(x)):
+        label = 1
+        for i in inside:
+            label *= x[t, i]
+        for r in range(rows):
+            before = biases[r]
+            for i in range(n):
+                before += weights[r, i] * x[t, i]
+            if before > 0:
+                for i in range(n):
+                    counts[r, i] += label * x[t, i]

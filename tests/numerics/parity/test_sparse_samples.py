@@ -1,0 +1,51 @@
+"""Counts on samples: equal to NumPy sums on the same sample, unbiased, and refused for bad input."""
+
+import numpy as np
+import pytest
+from flint import fmpq
+
+from numerics.parity.sparse_neurons import over_sparse_neuron, sparse_gradient, under_sparse_neuron
+from numerics.parity.sparse_samples import sampled_counts
+
+NEURONS = [
+    under_sparse_neuron(9, (0, 4), fmpq(1, 20), fmpq(-1, 40)),
+    under_sparse_neuron(9, (1, 2), fmpq(1, 30)),
+    over_sparse_neuron(9, range(5), fmpq(1, 3)),
+]
+
+
+def test_counts_are_sums_over_the_sample() -> None:
+    """The same draws once more, summed with NumPy; exact fractions decide the activations."""
+    support, samples = [0, 1, 3, 4], 2**14 + 700
+    rng = np.random.default_rng(5)
+    parts = [rng.integers(0, 2, size=(m, 9), dtype=np.int8) for m in (2**14, 700)]
+    x = 2 * np.concatenate(parts).astype(np.int64) - 1
+    label = x[:, support].prod(axis=1)
+    for row, neuron in zip(sampled_counts(NEURONS, support, samples, np.random.default_rng(5)), NEURONS, strict=True):
+        before = x @ np.array([int(60 * 20 * w) for w in neuron.weights]) + int(60 * 20 * neuron.bias)
+        assert row.tolist() == ((before > 0) * label @ x).tolist()
+
+
+def test_estimates_are_close_to_the_population() -> None:
+    """Hoeffding: all 27 entries within tau of the gradient, but for one in a million of the seeds."""
+    samples = 200_000
+    tau = np.sqrt(2 * np.log(2 * 27 * 10**6) / samples)
+    counts = sampled_counts(NEURONS, (0, 1, 2, 4), samples, np.random.default_rng(1))
+    exact = np.stack([sparse_gradient(neuron, (0, 1, 2, 4)) for neuron in NEURONS]).astype(float)
+    assert np.all(np.abs(counts / samples - exact) <= tau)
+    assert np.abs(exact).max() > 3 * tau
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda rng: sampled_counts([], (0,), 5, rng), "at least one neuron"),
+        (lambda rng: sampled_counts([NEURONS[0], over_sparse_neuron(8, (0,))], (0,), 5, rng), r"not with \[8, 9\]"),
+        (lambda rng: sampled_counts(NEURONS, (0,), 0, rng), "at least one sample"),
+        (lambda rng: sampled_counts(NEURONS, (9,), 5, rng), "different indices"),
+        (lambda rng: sampled_counts([over_sparse_neuron(4, (0,), fmpq(1, 2**70))], (0,), 5, rng), "too long"),
+    ],
+)
+def test_bad_input_is_refused(call, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call(np.random.default_rng(0))
