@@ -12,10 +12,10 @@ elements of G with activation x^k is, by game/UNIVERSAL_MARGIN.md,
     gamma = k! ((k+1) n)^(-(k+1)/2) v,   v = value of the game with payoffs nu^(-(k-1)/2) (1 - psi(C)/psi(1)),
 
 rows the real irreducible representations but the trivial one, of dimension nu and character psi, columns the conjugacy
-classes C != {1}, the row player maximising. Files list complex irreducible characters chi. Let d = chi(1); s = 1 and
-nu = d if the Frobenius-Schur indicator is 1, where psi = chi; else s = 1/sqrt 2, nu = 2 d, psi = 2 Re chi. The payoffs
-are (d - Re chi(C)) / w with w = d nu^((k-1)/2) = d^((k+1)/2) / s^(k-1). A file gives the group by generators, its
-classes, its characters, and numbers y >= 0 for the rows chi != 1, u >= 0 for the columns such that
+classes C != {1}, the row player maximising. Files list complex irreducible characters chi. Let d = chi(1). Where the
+Frobenius-Schur indicator is 1, psi = chi and nu = d; else psi = 2 Re chi and nu = 2 d. So the payoffs are
+(d - Re chi(C)) / w with w = d nu^((k-1)/2). A file gives the group by generators, its classes, its characters, and
+numbers y >= 0 for the rows chi != 1, u >= 0 for the columns such that
 
     sum_chi y_chi (d - Re chi(C)) >= 1  for every C,  hence  v >= 1/(sum_chi y_chi w_chi)  (masses y_chi w_chi, scaled),
     sum_C u_C (d - Re chi(C)) <= w      for every chi, hence v <= 1/(sum_C u_C)            (weights u_C, scaled).
@@ -463,8 +463,9 @@ def sign(x: Radicals) -> int:
 
 
 def payoff_scale(degree: int, indicator: int, factors: int) -> Radicals:
-    """w = degree^((k+1)/2) / s^(k-1)."""
-    return times_root({1: ONE}, degree ** (factors + 1) * (1 if indicator == 1 else 2 ** (factors - 1)))
+    """w = degree nu^((k-1)/2), nu the dimension of the real representation."""
+    dimension = degree if indicator == 1 else 2 * degree
+    return times_root({1: Fraction(degree)}, dimension ** (factors - 1))
 
 
 def over_one_denominator(table: list[list[Fraction]]) -> tuple[int, list[tuple[int, ...]]]:

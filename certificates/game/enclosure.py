@@ -1,7 +1,7 @@
 """Two-sided rational bounds of the value of a margin game, for tables whose exact solution is out of reach.
 
 Any masses bound the value from below and any class weights bound it from above. Rational z_R >= 0 stand for the masses
-eps_R = z_R w_R / Z, Z = sum_R z_R w_R, with w_R = d_R^((k+1)/2) / s_R^(k-1), and rational t_C >= 0 of sum 1 are class
+eps_R = z_R w_R / Z, Z = sum_R z_R w_R, with w_R = d_R nu^((k-1)/2), and rational t_C >= 0 of sum 1 are class
 weights; then
 
     min_C sum_R z_R D[R, C] / Z  <=  val(M)  <=  max_R sum_C D[R, C] t_C / w_R,       D[R, C] = d_R - Re chi_R(C).

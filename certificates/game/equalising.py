@@ -1,14 +1,15 @@
 """Equalising strategies of the game: class weights that make every irreducible representation equally good.
 
-Let w_R = d_R^((k+1)/2) / s_R^(k-1) be the row weights of the game for k factors, and let S = sum of d_R w_R over the
-nontrivial complex irreducible representations (a conjugate pair counts twice); for k = 2 this is the sum of
-d_R^(5/2)/s_R. The class weights tau_C = -(1/S) sum_{R != 1} w_R Re chi_R(C) per element of C always add up to 1 over
-the group and give every R the same kappa_R = n/S; the masses eps_R proportional to d_R w_R make all wrong labels tie.
+Let w_R = d_R nu^((k-1)/2) be the row weights of the game for k factors, nu the dimension of the real representation rho
+that R belongs to, and let S = sum of d_R w_R over the nontrivial complex irreducible representations (a conjugate pair
+counts twice); it is the sum of dim V_rho nu^((k-1)/2) over the nontrivial rho, V_rho spanned by the entries of rho. The
+class weights tau_C = -(1/S) sum_{R != 1} w_R Re chi_R(C) per element of C always add up to 1 over the group and give
+every R the same kappa_R = n/S; the masses eps_rho proportional to dim V_rho nu^((k-1)/2) make all wrong labels tie.
 The pair is optimal, and n/S the value, exactly when all tau_C >= 0, that is when the *condition sums* below are <= 0.
 (These are the only weights that equalise: w_R kappa_R = d_R - sum_g tau(g) chi_R(g) prescribes every Fourier
 coefficient of tau, and tau(e) = 0 prescribes the value n/S.)
 
-Source: lemma D.14 and lemma D.16 (corrected signs and normalisation), theorem 7.9, for k = 2 and real type (s_R = 1).
+Source: lemma D.14 and lemma D.16 (corrected signs and normalisation), theorem 7.9, for k = 2 and real type (nu = d_R).
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def column_sizes(game: MarginGame) -> np.ndarray:
 
 
 def spectral_sum(game: MarginGame) -> Cyclotomic:
-    """S = sum_{R != 1} d_R w_R exactly; for two factors sum d_R^(5/2)/s_R."""
+    """S = sum_{R != 1} d_R w_R exactly; for two factors sum d_R^2 nu^(1/2)."""
     return sum(multiplicities(game) * game.degrees * game.weights, start=rational(0))
 
 

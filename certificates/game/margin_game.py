@@ -14,9 +14,9 @@ the max margin. UNIVERSAL_MARGIN.md beside this file proves it for every group a
 A table lists complex characters chi_R, of degree d_R. A row rho is one of real type (nu = d_R), one of quaternionic
 type, taken twice, or a pair of conjugate ones (nu = 2 d_R). Then chi(C)/chi(e) = Re chi_R(C)/d_R, and
 
-    M[R, C] = (d_R - Re chi_R(C)) / w_R,      w_R = d_R nu^((k-1)/2) = d_R^((k+1)/2) / s_R^(k-1),
+    M[R, C] = (d_R - Re chi_R(C)) / w_R,      w_R = d_R nu^((k-1)/2).
 
-with s_R = sqrt(d_R/nu): 1 for real type and 1/sqrt 2 otherwise. This is how the code and the files hold M.
+This is how the code and the files hold M.
 
 `solve` plays the game as an exact linear program (`certificates.game.programs`), whatever the sizes of its weights, and
 verifies every inequality of the result. Whether the optimal pair is the only one is decided by
@@ -81,6 +81,12 @@ class MarginGame:
         return np.array([self.table.degrees[R] for R in self.rows], dtype=object)
 
     @cached_property
+    def dimensions(self) -> np.ndarray:
+        """The dimensions nu of the real representations as Python integers, shape (rows,)."""
+        factors = [1 if self.table.indicators[R] == 1 else 2 for R in self.rows]
+        return self.degrees * np.array(factors, dtype=object)
+
+    @cached_property
     def defects(self) -> np.ndarray:
         """d_R - Re chi_R(C), exact, shape (rows, columns)."""
         chi = self.table.values[np.ix_(self.rows, self.columns)]
@@ -92,13 +98,13 @@ class MarginGame:
 
     @cached_property
     def squared_weights(self) -> tuple[int, ...]:
-        """d_R^(k+1) / s_R^(2k-2), an integer for every row: the square of its weight."""
-        degrees, indicators, k = self.table.degrees, self.table.indicators, self.factors
-        return tuple(degrees[R] ** (k + 1) * (1 if indicators[R] == 1 else 2 ** (k - 1)) for R in self.rows)
+        """d_R^2 nu^(k-1), an integer for every row: the square of its weight."""
+        sizes = zip(self.degrees, self.dimensions, strict=True)
+        return tuple(d**2 * dimension ** (self.factors - 1) for d, dimension in sizes)
 
     @cached_property
     def weights(self) -> np.ndarray:
-        """d_R^((k+1)/2) / s_R^(k-1), exact, shape (rows,)."""
+        """d_R nu^((k-1)/2), exact, shape (rows,)."""
         return np.array([sqrt_rational(square) for square in self.squared_weights], dtype=object)
 
     @cached_property

@@ -131,7 +131,9 @@ class RegularisedOptimum:
 
 
 def penalty_limit(game: MarginGame) -> Cyclotomic:
-    """The lambda from which on the zero network is optimal: sigma max_R s_R^(k-1) d_R^(-(k-1)/2), exactly.
+    """The lambda from which on the zero network is optimal: sigma max nu^(-(k-1)/2), exactly.
+
+    The maximum is over the dimensions nu of the nontrivial irreducible real representations.
 
     Proof: REGULARISED_LOSS.md, section 4.
     """

@@ -48,14 +48,18 @@ class ClassReport:
 class IrrepReport:
     """A nontrivial irreducible real representation and its share ``mass`` of the network.
 
-    ``name``, ``degree`` and ``indicator`` are those of its complex character, or conjugate pair; its dimension is the
-    degree for indicator 1 and twice the degree for 0 and -1.
+    ``name``, ``degree`` and ``indicator`` are those of its complex character, or conjugate pair.
     """
 
     name: str
     degree: int
     indicator: int
     mass: Cyclotomic
+
+    @property
+    def dimension(self) -> int:
+        """The dimension nu over the real numbers: the degree for indicator 1 and twice the degree for 0 and -1."""
+        return self.degree if self.indicator == 1 else 2 * self.degree
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
 The vectors of a document are scaled by the value v of the game and averaged over the Galois group, because then they
 need no algebraic numbers but square roots:
 
-    y_R = eps_R / (v w_R), w_R = d_R^((k+1)/2) / s_R^(k-1):  a rational number for each character,
-    u_C = t_C / v:                                            a rational combination of square roots for each class.
+    y_R = eps_R / (v w_R), w_R = d_R nu^((k-1)/2):  a rational number for each character,
+    u_C = t_C / v:                                  a rational combination of square roots for each class.
 
 A Galois automorphism permutes the rows of the table, and the columns; both leave the game as it is, so the averages are
 optimal again. They are invariant, so they solve a game whose payoffs d_R - Re chi_R(C) are averaged and thus rational.

@@ -8,9 +8,10 @@ that gives every direction the squared norm r = 3n:
     quaternionic type  sqrt(2d)  (Re R_ij q,       +-Re conj(q) R_jk r,  +-Re R_ik r),  q, r in 1,i,j,k  4 d^3
 
 where a quaternionic R is a matrix of e x e quaternions, d = 2e, and 32 e^3 = 4 d^3. The neurons of one R, of equal
-mass, add up to a multiple of the character: with total mass eps_R for R,
+mass, add up to a multiple of the character of the real representation rho that R belongs to (R itself; R and its
+conjugate; R twice), of dimension nu = d for real type and 2d otherwise: with total mass eps_rho,
 
-    raw(a, b)[c] = 2 sum_R eps_R s_R d_R^(-3/2) Re chi_R(a b c^-1),      s_R = 1 for real type, else 1/sqrt 2.
+    raw(a, b)[c] = 2 sum_rho eps_rho nu_rho^(-3/2) chi_rho(a b c^-1).
 
 This is the case k = 2 of PRODUCTS.md: section 1 has the norms, sections 2 to 4 what is left of the square for each
 type, and section 5 the sum over the indices. Masses that solve the game on the character table make the network
@@ -56,8 +57,8 @@ def any_group_network(irreps: Sequence[UnitaryIrrep], masses: Masses | None = No
     Args:
         irreps: inequivalent irreducible representations of one group, one of each complex-conjugate pair at most, as
             `unitary_irreps` returns them. The trivial one is skipped.
-        masses: total mass eps_R of each irrep (of a conjugate pair together): a mapping from names (names left out have
-            mass 0), or a sequence in the order of the nontrivial irreps. By default `equalising_shares`.
+        masses: total mass eps_rho of each real representation: a mapping from the names of ``irreps`` (names left out
+            have mass 0), or a sequence in the order of the nontrivial irreps. By default `equalising_shares`.
 
     Returns:
         A network with D = 2n, L = n, degree 2, r = 3n.
@@ -76,12 +77,15 @@ def any_group_network(irreps: Sequence[UnitaryIrrep], masses: Masses | None = No
 
 
 def equalising_shares(irreps: Sequence[UnitaryIrrep]) -> list[float]:
-    """The masses proportional to d^(5/2) / s, twice that for a conjugate pair, for the nontrivial irreps given.
+    """The masses proportional to dim V_rho nu^(1/2) for the real representations rho of the nontrivial irreps given.
 
-    With all nontrivial irreps of a group every wrong label has the same margin; it is the largest margin when the
-    condition of theorem 7.9, with the factors 1/s, holds (all groups of order up to 31).
+    V_rho is the space that the entries of rho span, of dimension d^2, or 2 d^2 for a conjugate pair. With all
+    nontrivial irreps of a group every wrong label has the same margin; it is the largest margin when the condition of
+    theorem 7.9, with these weights, holds (all groups of order up to 31).
     """
-    weights = [R.degree**2.5 * {1: 1.0, 0: 2 * np.sqrt(2.0), -1: np.sqrt(2.0)}[R.indicator] for R in irreps]
+    weights = [
+        R.degree**2 * (1 if R.indicator else 2) * np.sqrt(R.degree * (1 if R.indicator == 1 else 2)) for R in irreps
+    ]
     total = sum(weights)
     return [weight / total for weight in weights]
 

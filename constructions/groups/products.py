@@ -10,11 +10,12 @@ factor that gives every block u_j and w the squared norm n,
 
 with their numbers on the right: over all indices i_0, .., i_k; all signs e_2, .., e_k, e_1 = 1; all N-th roots of unity
 x, N = 2 3^(k-1); and q_1, .., q_k in {1, i, j, k}, q_0 = 1, where R is a matrix of e x e quaternions, d = 2 e. The
-neurons of one R, of equal mass, add up to a multiple of its character: with total mass eps_R for R,
+neurons of one R, of equal mass, add up to a multiple of the character of the real representation rho that R belongs to
+(R itself; R and its conjugate; R twice), of dimension nu = d for real type and 2d otherwise: with total mass eps_rho,
 
-    raw(a_1, .., a_k)[c] = k! sum_R eps_R s_R^(k-1) d_R^(-(k+1)/2) Re chi_R(a_1 ... a_k c^-1),
+    raw(a_1, .., a_k)[c] = k! sum_rho eps_rho nu_rho^(-(k+1)/2) chi_rho(a_1 ... a_k c^-1).
 
-s_R = 1 for real type and 1/sqrt 2 otherwise. For k = 2 these are the networks of `constructions.groups.any_type`.
+For k = 2 these are the networks of `constructions.groups.any_type`.
 
 PRODUCTS.md proves this in numbered sections.
 
@@ -164,8 +165,8 @@ def product_of_factors_network(irreps: Sequence[TypedIrrep], masses: Masses, fac
     Args:
         irreps: inequivalent nontrivial irreducible representations of one group, one of each conjugate pair; all with
             exact entries (then the network is exact) or all in floats.
-        masses: total mass eps_R of each (of a conjugate pair together): a mapping from names (names left out have mass
-            0), or a sequence in the order of ``irreps``. Exact for exact irreps.
+        masses: total mass eps_rho of each real representation: a mapping from the names of ``irreps`` (names left out
+            have mass 0), or a sequence in the order of ``irreps``. Exact for exact irreps.
         factors: the number k.
 
     Returns:

@@ -40,7 +40,7 @@ def print_certificate(
     k, n = reading.factors, reading.order
     product = "(a, b) -> ab" if k == 2 else f"(a_1, .., a_{k}) -> a_1 ... a_{k}"
     out.print(f"[bold]{escape(reading.name)}[/bold]: the product {product} in a group of order {n}")
-    out.print(f"  {reading.class_count} conjugacy classes and as many irreducible representations")
+    out.print(f"  {reading.class_count} conjugacy classes, {len(reading.irreps) + 1} irreducible real representations")
     out.print(f"  networks f(x) = sum_i (u_i . x)^{k} w_i of any width, x the one-hot factors")
     out.print(f"  normalised margin = smallest margin / ||theta||^{k + 1}, in the norm L_{{2,{k + 1}}}")
     out.print()
@@ -61,7 +61,7 @@ def print_certificate(
     out.print(grid)
     out.print()
 
-    out.print("Attained: how an optimal network shares its mass among the representations")
+    out.print("Attained: how an optimal network shares its mass among real representations")
     _print_irreps(out, reading)
     out.print("Bounded: how the wrong labels c are weighted, by the class of (product) c^-1")
     _print_classes(out, reading)
@@ -123,6 +123,7 @@ def summary(
         "irreps": [
             {
                 "name": irrep.name,
+                "dimension": irrep.dimension,
                 "degree": irrep.degree,
                 "indicator": irrep.indicator,
                 "mass": exact_string(irrep.mass),
@@ -153,10 +154,10 @@ def summary(
 
 
 def _print_irreps(out: Console, reading: MarginReport) -> None:
-    full = plain_table("representation", "degree", "type", "mass", "decimal")
-    brief = plain_table("representation", "degree", "type", "decimal")
+    full = plain_table("representation", "dimension", "type", "mass", "decimal")
+    brief = plain_table("representation", "dimension", "type", "decimal")
     for name, _, irrep in _lines([(i.name, (i.degree, i.indicator, i.mass), i) for i in reading.irreps]):
-        start = (escape(name), str(irrep.degree), TYPES[irrep.indicator])
+        start = (escape(name), str(irrep.dimension), TYPES[irrep.indicator])
         full.add_row(*start, exact_string(irrep.mass), f"{float(irrep.mass):.10g}")
         brief.add_row(*start, f"{float(irrep.mass):.10g}")
     _print_if_it_fits(out, full, brief)

@@ -268,7 +268,7 @@ def test_one_representation_takes_everything(k: int) -> None:
 def test_constants_of_the_bound() -> None:
     """n^-(k+1) d ||U||^(k+1) with d ||U||^2/n = A gives n^(-(k+1)/2) d^(-(k-1)/2) A^((k+1)/2), for all k, n, d.
 
-    A conjugate pair shares A equally: 2 2^(-(k+1)/2) = s^(k-1), s = 1/sqrt 2; so do k - 1 operator norms.
+    A conjugate pair, nu = 2d, shares A equally: 2 2^(-(k+1)/2) = (d/nu)^((k-1)/2); so do k - 1 operator norms.
     kappa d^(-(k-1)/2) = sum_C t_C d^(-(k+1)/2) (d - Re chi(C)).
     """
     k, n, d, A, chi = sp.symbols("k n d A chi", positive=True)
@@ -279,8 +279,8 @@ def test_constants_of_the_bound() -> None:
         )
         == 1
     )
-    s = 1 / sp.sqrt(2)
-    assert sp.simplify(2 * sp.sqrt(2) ** -(k + 1) - s ** (k - 1)) == 0
+    nu = 2 * d
+    assert sp.simplify(2 * sp.sqrt(2) ** -(k + 1) - (d / nu) ** ((k - 1) / 2)) == 0
     assert sp.simplify((1 - chi / d) * d ** (-(k - 1) / 2) - d ** (-(k + 1) / 2) * (d - chi)) == 0
     # the mean of the k + 1 equal shares: ((A_1 + .. + A_{k+1})/(k+1))^((k+1)/2) = (k+1)^(-(k+1)/2) for total 1
     for factors in FACTORS:
@@ -613,8 +613,8 @@ def test_the_indicator_of_d4_is_wrong_for_q8(k: int) -> None:
 
 @check(E1, grade="sampled", target="printed", supporting=True)
 @pytest.mark.parametrize("k", [2, 3])
-def test_another_s_for_quaternionic_type_is_beaten_or_missed(k: int) -> None:
-    """With 0.7 in place of s = 1/sqrt 2 a climbed neuron beats the bound; with s = 1 none comes near it.
+def test_another_dimension_for_quaternionic_type_is_beaten_or_missed(k: int) -> None:
+    """With sqrt(nu/d) = 1/0.7 in place of sqrt 2 a climbed neuron beats the bound; with nu = d none comes near it.
 
     The neurons are odd under the central element -1: odd functions are the block of the quaternions, in which the
     bound for optimal class weights is the value itself.

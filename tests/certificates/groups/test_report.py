@@ -33,3 +33,13 @@ def test_a_reading_agrees_with_the_condition_report(name):
     assert [entry.margin for entry in reading.classes] == [
         Fraction(int(q.p), int(q.q)) for q in (margin.to_fmpq() for margin in margins)
     ]
+
+
+@pytest.mark.parametrize("name", ["Z2", "Z6", "Q8", "C7:C3", "SL(2,3)", "PSL(2,7)", "Dic5"])
+def test_rows_are_irreducible_real_representations(name):
+    """Their number is that of the classes up to inversion, and the spaces V of their entries fill the group algebra."""
+    group = parse_group(name)
+    reading = margin_report(document_of(certify_group(group)))
+    assert len(reading.irreps) == len(reading.classes)
+    spaces = {1: 1, 0: Fraction(1, 2), -1: Fraction(1, 4)}  # dim V = nu^2 / dim of the commuting algebra
+    assert 1 + sum(irrep.dimension**2 * spaces[irrep.indicator] for irrep in reading.irreps) == group.order

@@ -38,7 +38,7 @@ def test_certify_modular_addition():
     assert "from the weights of 18 explicit neurons on all 49 inputs" in output
     assert "attained" in output
     assert "not attained" not in output
-    assert "1b and 1g 1 complex 1/3 0.3333333333" in output
+    assert "1b and 1g 2 complex 1/3 0.3333333333" in output
     assert "7A and 7F (1,2,3,4,5,6,7) 2 1/3 0.3333333333 1" in output
 
 
@@ -58,7 +58,7 @@ def test_a_quaternionic_representation_is_said_to_be_so():
     code, output, _ = run("certify", "Q8")
     assert code == 0
     assert "maximum margin 1/(33*sqrt(6))" in output
-    assert "2a 2 quaternionic 8/11" in output
+    assert "2a 4 quaternionic 8/11" in output
 
 
 def test_a_group_where_the_closed_form_fails():
@@ -122,6 +122,8 @@ def test_json():
     assert lower**2 < Fraction(1, 33**2 * 6) < upper**2
     assert upper - lower == Fraction(1, 10**41)
     assert len(found["margin"]["lower"].lstrip("0.")) == 40
+    sizes = [(row["dimension"], row["degree"], row["indicator"]) for row in found["irreps"]]
+    assert sizes == [(1, 1, 1), (1, 1, 1), (1, 1, 1), (4, 2, -1)]
     assert found["network"]["neurons"] == 38
     assert abs(found["network"]["margin"] - float(lower)) <= found["network"]["rounding"]
 
