@@ -328,8 +328,8 @@ def under_sparse_network(
         exact: fmpq weights instead of float64.
 
     Raises:
-        ValueError: as `UnderSparseStart`; if A is no set of s indices of S; or if n <= 2k - s + 1 or so, where the
-            irrelevant inputs pass the truncation at |xi_rel|/2.
+        ValueError: as `UnderSparseStart`; if A is no set of s indices of S; or if |xi_irr| > |xi_rel|/2, so that the
+            irrelevant inputs pass the truncation: for n - k < 2(k-s-1), or n - k + 1 < 2(k-s-1) at even n.
     """
     S = checked_support(n, support)
     k = len(S)

@@ -184,7 +184,13 @@ NETWORKS: tuple[Registered, ...] = (
     _parity("parity: power network", lambda: power_network(5, 3, exact=True), *_TWO_LAYERS),
     _parity("parity: one neuron", lambda: neuron(5, 3, Power(3), exact=True), *_TWO_LAYERS),
     _parity("parity: after one step", lambda: post_step_network(5, 2, exact=True), *_TWO_LAYERS),
-    _parity("parity: under-sparse", lambda: under_sparse_network(5, 4, 2, fmpq(1, 40), exact=True), *_TWO_LAYERS),
+    Registered(
+        "parity: under-sparse",
+        lambda: under_sparse_network(6, 4, 2, fmpq(1, 40), exact=True),
+        _signs(6),
+        WITHOUT_BALLS,
+        convert=with_converted(*_TWO_LAYERS),
+    ),
     _parity("parity: PolyNet", lambda: polynet(5, 3, exact=True), "weights", "bias"),
     Registered(
         "parity: quadratic network",
