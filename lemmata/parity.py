@@ -6,7 +6,7 @@ gaps        fourier_gap, majority_gap, majority_spectrum, majority_coefficient, 
 sparse init SparseNeuron, over_sparse_neuron, under_sparse_neuron, is_good, sparse_gradient, summed_gradient,
             enumerated_gradient, over_sparse_values, under_sparse_values
 one step    draw_under_sparse, under_sparse_step, under_sparse_network, under_sparse_error, under_sparse_margin,
-            silent_neurons, sampled_counts
+            silent_neurons, sampled_counts, tabulated_counts, under_sparse_sizes
             sign_gradient, derivative_table, population_gradient, batch_gradient, largest_entries, recovery_samples
 losses      parity_losses, least_hinge_loss, polynet_error, plateau_share
 training    initial_network, train_parity, train_compiled
@@ -63,8 +63,9 @@ from numerics.parity.sparse_neurons import (
     under_sparse_neuron,
     under_sparse_values,
 )
-from numerics.parity.sparse_samples import sampled_counts
+from numerics.parity.sparse_samples import sampled_counts, tabulated_counts
 from numerics.parity.training import initial_network, train_parity
+from numerics.parity.under_sparse_sizes import under_sparse_sizes
 
 __all__ = [
     "SparseNeuron",
@@ -105,6 +106,7 @@ __all__ = [
     "silent_neurons",
     "sparse_gradient",
     "summed_gradient",
+    "tabulated_counts",
     "tangent_features",
     "threshold_coefficient",
     "train_compiled",
@@ -113,6 +115,7 @@ __all__ = [
     "under_sparse_margin",
     "under_sparse_network",
     "under_sparse_neuron",
+    "under_sparse_sizes",
     "under_sparse_step",
     "under_sparse_values",
     "verify_fit",

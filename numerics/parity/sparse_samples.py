@@ -19,9 +19,10 @@ from numerics.exact.rationals import common_denominator
 from numerics.fourier.gaps import support_indices
 from numerics.parity.sparse_neurons import SparseNeuron
 
-__all__ = ["sampled_counts"]
+__all__ = ["sampled_counts", "tabulated_counts"]
 
 _CHUNK = 2**14
+_MOST_INPUTS = 24
 
 
 def sampled_counts(
@@ -39,24 +40,51 @@ def sampled_counts(
         ValueError: if there are no neurons or samples, the numbers of inputs differ, the support is no set of inputs,
             or the numbers of a neuron are too long for 64 bits.
     """
+    table, offsets, inside = _integers(neurons, support, samples)
+    counts = np.zeros(table.shape, dtype=np.int64)
+    for start in range(0, samples, _CHUNK):
+        size = (min(_CHUNK, samples - start), table.shape[1])
+        x = rng.integers(0, 2, size=size, dtype=np.int8) * np.int8(2) - np.int8(1)
+        _accumulate(table, offsets, inside, x, np.ones(len(x), dtype=np.int64), counts)
+    return counts
+
+
+def tabulated_counts(
+    neurons: Sequence[SparseNeuron], support: Iterable[int], samples: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """The same in law, by drawing how often each of the 2^n inputs occurs: for any number of samples up to 2^62.
+
+    Args and errors as `sampled_counts`; at most 24 inputs.
+    """
+    table, offsets, inside = _integers(neurons, support, samples)
+    n = table.shape[1]
+    if n > _MOST_INPUTS or samples >= 2**62:
+        raise ValueError(
+            f"A table of all inputs holds at most {_MOST_INPUTS} signs and 2^62 samples, not {n} signs and {samples}."
+        )
+    multiplicities = rng.multinomial(samples, np.full(2**n, 0.5**n))
+    x = (1 - 2 * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1)).astype(np.int8)
+    counts = np.zeros(table.shape, dtype=np.int64)
+    _accumulate(table, offsets, inside, x, multiplicities, counts)
+    return counts
+
+
+def _integers(
+    neurons: Sequence[SparseNeuron], support: Iterable[int], samples: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Weights and biases over one denominator, shapes (r, n) and (r,), and the support; errors as `sampled_counts`."""
     sizes = {neuron.n for neuron in neurons}
     if len(sizes) != 1:
         raise ValueError(f"Give at least one neuron, all with the same number of inputs, not with {sorted(sizes)}.")
     if samples < 1:
         raise ValueError(f"A batch has at least one sample, not {samples}.")
-    n = sizes.pop()
-    inside = np.array(support_indices(n, support), dtype=np.int64)
+    inside = np.array(support_indices(sizes.pop(), support), dtype=np.int64)
     scale = common_denominator([number for neuron in neurons for number in (neuron.epsilon, neuron.bias)])
     weights = [[int(w * scale) for w in neuron.weights] for neuron in neurons]
     biases = [int(neuron.bias * scale) for neuron in neurons]
     if max(sum(row) + abs(bias) for row, bias in zip(weights, biases, strict=True)) >= 2**62:
         raise ValueError("The numbers of the neurons are too long for the compiled loop: round epsilon and the bias.")
-    table, offsets = np.array(weights, dtype=np.int64), np.array(biases, dtype=np.int64)
-    counts = np.zeros(table.shape, dtype=np.int64)
-    for start in range(0, samples, _CHUNK):
-        x = rng.integers(0, 2, size=(min(_CHUNK, samples - start), n), dtype=np.int8) * np.int8(2) - np.int8(1)
-        _accumulate(table, offsets, inside, x, counts)
-    return counts
+    return np.array(weights, dtype=np.int64), np.array(biases, dtype=np.int64), inside
 
 
 @numba.njit(cache=True)
@@ -65,12 +93,13 @@ def _accumulate(
     biases: NDArray[np.int64],
     inside: NDArray[np.int64],
     x: NDArray[np.int8],
+    multiplicities: NDArray[np.int64],
     counts: NDArray[np.int64],
 ) -> None:
-    """Add chi_S(x) x_i of the samples at which a neuron is active to its row of the counts."""
+    """Add chi_S(x) x_i of the samples at which a neuron is active to its row of the counts, as often as they occur."""
     rows, n = weights.shape
     for t in range(len(x)):
-        label = 1
+        label = multiplicities[t]
         for i in inside:
             label *= x[t, i]
         for r in range(rows):

@@ -1,11 +1,13 @@
 """Counts on samples: equal to NumPy sums on the same sample, unbiased, and refused for bad input."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from flint import fmpq
 
 from numerics.parity.sparse_neurons import over_sparse_neuron, sparse_gradient, under_sparse_neuron
-from numerics.parity.sparse_samples import sampled_counts
+from numerics.parity.sparse_samples import sampled_counts, tabulated_counts
 
 NEURONS = [
     under_sparse_neuron(9, (0, 4), fmpq(1, 20), fmpq(-1, 40)),
@@ -26,14 +28,25 @@ def test_counts_are_sums_over_the_sample() -> None:
         assert row.tolist() == ((before > 0) * label @ x).tolist()
 
 
-def test_estimates_are_close_to_the_population() -> None:
-    """Hoeffding: all 27 entries within tau of the gradient, but for one in a million of the seeds."""
-    samples = 200_000
+@pytest.mark.parametrize(
+    ("draw", "samples"), [(sampled_counts, 200_000), (tabulated_counts, 200_000), (tabulated_counts, 10**14)]
+)
+def test_estimates_are_close_to_the_population(draw: Callable[..., np.ndarray], samples: int) -> None:
+    """Hoeffding: all 27 entries within tau of the gradient, but for one in a million of the seeds; and not the same."""
     tau = np.sqrt(2 * np.log(2 * 27 * 10**6) / samples)
-    counts = sampled_counts(NEURONS, (0, 1, 2, 4), samples, np.random.default_rng(1))
+    counts = draw(NEURONS, (0, 1, 2, 4), samples, np.random.default_rng(1))
     exact = np.stack([sparse_gradient(neuron, (0, 1, 2, 4)) for neuron in NEURONS]).astype(float)
     assert np.all(np.abs(counts / samples - exact) <= tau)
     assert np.abs(exact).max() > 3 * tau
+    assert np.abs(counts / samples - exact).max() > tau / 30
+
+
+def test_tabulated_counts_of_one_input() -> None:
+    """With one sample the counts of a neuron are a row of signs or 0, as its activation and label say."""
+    neuron = over_sparse_neuron(3, (0, 1, 2))
+    for seed in range(8):
+        (row,) = tabulated_counts([neuron], (0, 1), 1, np.random.default_rng(seed)).tolist()
+        assert row == [0, 0, 0] or sum(row) * row[0] * row[1] > 0
 
 
 @pytest.mark.parametrize(
@@ -42,6 +55,8 @@ def test_estimates_are_close_to_the_population() -> None:
         (lambda rng: sampled_counts([], (0,), 5, rng), "at least one neuron"),
         (lambda rng: sampled_counts([NEURONS[0], over_sparse_neuron(8, (0,))], (0,), 5, rng), r"not with \[8, 9\]"),
         (lambda rng: sampled_counts(NEURONS, (0,), 0, rng), "at least one sample"),
+        (lambda rng: tabulated_counts([over_sparse_neuron(25, (0,))], (0,), 5, rng), "at most 24 signs"),
+        (lambda rng: tabulated_counts(NEURONS, (0,), 2**62, rng), "at most 24 signs and 2"),
         (lambda rng: sampled_counts(NEURONS, (9,), 5, rng), "different indices"),
         (lambda rng: sampled_counts([over_sparse_neuron(4, (0,), fmpq(1, 2**70))], (0,), 5, rng), "too long"),
     ],
