@@ -4,11 +4,14 @@ networks    relu_network, power_network, polynet, quadratic_network, parity_tran
 gaps        fourier_gap, majority_gap, majority_spectrum, majority_coefficient, half_coefficient, threshold_coefficient,
             majority_limit, majority_weight_limit
 sparse init SparseNeuron, over_sparse_neuron, under_sparse_neuron, is_good, sparse_gradient, summed_gradient,
-            enumerated_gradient, over_sparse_values, under_sparse_values
+            enumerated_gradient, over_sparse_values, under_sparse_values, good_probability, gradient_floor
+over-sparse draw_over_sparse, population_gradients, sample_gradients, over_sparse_step, over_sparse_network;
+            offset_grid, even_kink_grid, ramp_features, solve_readout, decide_readout, design_grid, least_norm_readout,
+            least_ramp_loss
 one step    draw_under_sparse, under_sparse_step, under_sparse_network, under_sparse_error, under_sparse_margin,
             silent_neurons, sampled_counts, tabulated_counts, under_sparse_sizes
             sign_gradient, derivative_table, population_gradient, batch_gradient, largest_entries, recovery_samples
-losses      parity_losses, least_hinge_loss, polynet_error, plateau_share
+losses      parity_losses, margin_range, least_hinge_loss, polynet_error, plateau_share
 training    initial_network, train_parity, train_compiled
 features    tangent_features, normalised_features, feature_table, fit_all_parities, verify_fit, fit_bound
 """
@@ -19,6 +22,17 @@ from certificates.duality.feature_fit import verify as verify_fit
 from certificates.duality.features import feature_table, tangent_features
 from certificates.duality.features import normalised as normalised_features
 from certificates.duality.hinge_loss import least_hinge_loss
+from certificates.duality.readouts import decide as decide_readout
+from certificates.duality.readouts import design_grid, least_norm_readout, least_ramp_loss
+from constructions.parity.bias_grids import even_kink_grid, offset_grid, ramp_features, solve_readout
+from constructions.parity.over_sparse import (
+    SparseInitialization,
+    draw_over_sparse,
+    over_sparse_network,
+    over_sparse_step,
+    population_gradients,
+    sample_gradients,
+)
 from constructions.parity.polynet import polynet
 from constructions.parity.quadratic import quadratic_network
 from constructions.parity.transformer import parity_transformer
@@ -41,6 +55,8 @@ from numerics.fourier.boolean import (
 )
 from numerics.fourier.gaps import fourier_gap, majority_gap
 from numerics.parity.compiled_training import train_compiled
+from numerics.parity.exhaustive import margin_range
+from numerics.parity.good_neurons import good_probability, gradient_floor
 from numerics.parity.hinge_loss import parity_losses
 from numerics.parity.one_step import (
     batch_gradient,
@@ -68,27 +84,40 @@ from numerics.parity.training import initial_network, train_parity
 from numerics.parity.under_sparse_sizes import under_sparse_sizes
 
 __all__ = [
+    "SparseInitialization",
     "SparseNeuron",
     "batch_gradient",
+    "decide_readout",
     "derivative_table",
+    "design_grid",
+    "draw_over_sparse",
     "draw_under_sparse",
     "enumerated_gradient",
+    "even_kink_grid",
     "feature_table",
     "fit_all_parities",
     "fit_bound",
     "fourier_gap",
+    "good_probability",
+    "gradient_floor",
     "half_coefficient",
     "initial_network",
     "is_good",
     "largest_entries",
     "least_hinge_loss",
+    "least_norm_readout",
+    "least_ramp_loss",
     "majority_coefficient",
     "majority_gap",
     "majority_limit",
     "majority_spectrum",
     "majority_weight_limit",
+    "margin_range",
     "normalised_features",
+    "offset_grid",
+    "over_sparse_network",
     "over_sparse_neuron",
+    "over_sparse_step",
     "over_sparse_values",
     "parity_losses",
     "parity_transformer",
@@ -96,14 +125,18 @@ __all__ = [
     "polynet",
     "polynet_error",
     "population_gradient",
+    "population_gradients",
     "post_step_network",
     "power_network",
     "quadratic_network",
+    "ramp_features",
     "recovery_samples",
     "relu_network",
+    "sample_gradients",
     "sampled_counts",
     "sign_gradient",
     "silent_neurons",
+    "solve_readout",
     "sparse_gradient",
     "summed_gradient",
     "tabulated_counts",

@@ -26,6 +26,7 @@ from constructions.networks.homogeneous import HomogeneousNetwork
 from constructions.networks.inputs import group_inputs
 from constructions.parity.activations import Power
 from constructions.parity.max_margin import sparse_parity_network
+from constructions.parity.over_sparse import over_sparse_network
 from constructions.parity.polynet import polynet
 from constructions.parity.quadratic import quadratic_network
 from constructions.parity.transformer import parity_transformer
@@ -191,6 +192,7 @@ NETWORKS: tuple[Registered, ...] = (
         WITHOUT_BALLS,
         convert=with_converted(*_TWO_LAYERS),
     ),
+    _parity("parity: after one truncated step", lambda: over_sparse_network(5, 2, 5, exact=True), *_TWO_LAYERS),
     _parity("parity: PolyNet", lambda: polynet(5, 3, exact=True), "weights", "bias"),
     Registered(
         "parity: quadratic network",
