@@ -47,7 +47,7 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class SparseInitialization:
-    """The first half of a network of width r = 2 * pairs; the second half repeats it with the opposite signs.
+    """Neurons of a network of width 2 * pairs before the step; the second half repeats them with opposite signs.
 
     Attributes:
         rows: w_i, 0 or 1, shape (pairs, n), the same odd number s of ones in each.
