@@ -5,9 +5,9 @@ gaps        fourier_gap, majority_gap, majority_spectrum, majority_coefficient, 
             majority_limit, majority_weight_limit
 sparse init SparseNeuron, over_sparse_neuron, under_sparse_neuron, is_good, sparse_gradient, summed_gradient,
             enumerated_gradient, over_sparse_values, under_sparse_values, good_probability, gradient_floor
-over-sparse SparseInitialization, draw_over_sparse, population_gradients, sample_gradients, over_sparse_step, over_sparse_network;
-            offset_grid, even_kink_grid, ramp_features, solve_readout, decide_readout, design_grid, least_norm_readout,
-            least_ramp_loss
+over-sparse SparseInitialization, draw_over_sparse, population_gradients, sample_gradients, over_sparse_step,
+            over_sparse_network; offset_grid, even_kink_grid, ramp_features, solve_readout, decide_readout, design_grid,
+            least_norm_readout, least_ramp_loss
 one step    draw_under_sparse, under_sparse_step, under_sparse_network, under_sparse_error, under_sparse_margin,
             silent_neurons, sampled_counts, tabulated_counts, under_sparse_sizes
             sign_gradient, derivative_table, population_gradient, batch_gradient, largest_entries, recovery_samples
