@@ -1,4 +1,4 @@
-"""Attention layers: heads side by side, summed into the residual stream or concatenated without it."""
+"""Attention layers: heads side by side, summed into the residual stream, or summed or concatenated without it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from constructions.networks.head import Head
 from constructions.networks.layer import Layer
 from numerics.exact.systems import Array
 
-Combination = Literal["residual", "concatenate"]
+Combination = Literal["residual", "sum", "concatenate"]
 Attending = Literal["all", "first"]
 
 
@@ -22,7 +22,8 @@ class AttentionLayer(Layer):
 
     Attributes:
         heads: at least one.
-        combination: "residual" adds all outputs to the stream, "concatenate" puts them side by side, without it.
+        combination: "residual" adds all outputs to the stream, "sum" adds them without it, "concatenate" puts them side
+            by side, without it.
         attending: "all" tokens, or the "first" alone (a class token), so that one token is left.
 
     Raises:
@@ -40,8 +41,8 @@ class AttentionLayer(Layer):
         object.__setattr__(self, "heads", tuple(self.heads))
         if not self.heads or self.combination not in get_args(Combination) or self.attending not in get_args(Attending):
             raise ValueError(
-                "A layer needs at least one head, the combination residual or concatenate, and all or the first of the "
-                f"tokens attending, not {len(self.heads)} heads, {self.combination!r} and {self.attending!r}."
+                "A layer needs at least one head, the combination residual, sum or concatenate, and all or the first "
+                f"of the tokens attending, not {len(self.heads)} heads, {self.combination!r} and {self.attending!r}."
             )
         widths = {head.inputs for head in self.heads} | {head.value.inputs for head in self.heads}
         if len(widths) > 1:
@@ -49,6 +50,8 @@ class AttentionLayer(Layer):
         outputs = {head.outputs for head in self.heads}
         if self.combination == "residual" and outputs != widths:
             raise ValueError(f"Heads on a stream of width {self.inputs} add vectors of widths {sorted(outputs)} to it.")
+        if self.combination == "sum" and len(outputs) > 1:
+            raise ValueError(f"Heads that are added have outputs of one width, not of the widths {sorted(outputs)}.")
         if self.attending == "first" and any(head.causal or len(head.relative_keys) for head in self.heads):
             raise ValueError("Where the first token alone attends, heads are not causal and have no relative keys.")
 
@@ -60,7 +63,8 @@ class AttentionLayer(Layer):
     @property
     def outputs(self) -> int:
         """The width of the stream after the layer."""
-        return self.inputs if self.combination == "residual" else sum(head.outputs for head in self.heads)
+        widths = [head.outputs for head in self.heads]
+        return sum(widths) if self.combination == "concatenate" else widths[0]
 
     def __call__(self, z: Array) -> Array:
         """The stream after the layer, shape (..., T, d') for z of shape (..., T, d); T is 1 if the first attends."""
@@ -74,7 +78,9 @@ class AttentionLayer(Layer):
 
     def join(self, z: Array, outputs: Sequence[Array]) -> Array:
         """The stream after the layer, from the attending tokens z and the outputs of the heads."""
-        return np.concatenate(outputs, axis=-1) if self.combination == "concatenate" else sum(outputs, start=z)
+        if self.combination == "concatenate":
+            return np.concatenate(outputs, axis=-1)
+        return sum(outputs[1:], start=outputs[0]) if self.combination == "sum" else sum(outputs, start=z)
 
     @property
     def head_count(self) -> int:
@@ -88,4 +94,4 @@ class AttentionLayer(Layer):
     def write_mask(self) -> Array:
         """The coordinates that some head writes; head by head if they are concatenated."""
         masks = [head.write_mask() for head in self.heads]
-        return np.any(masks, axis=0) if self.combination == "residual" else np.concatenate(masks)
+        return np.concatenate(masks) if self.combination == "concatenate" else np.any(masks, axis=0)

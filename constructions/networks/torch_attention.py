@@ -58,7 +58,7 @@ class HeadModule(LayerModule):
         nulls = [part.null for part in self.source if part.null is not None]
         null = [np.concatenate(parts) for parts in zip(*nulls, strict=True)] or (None, None)
         self.null_key, self.null_value = (None if part is None else parameter(part, dtype) for part in null)
-        self.added = combination == "residual" and not outputs
+        self.added = combination != "concatenate" and not outputs
         self.weigh, self.causal = head.weigh, head.causal
         self.scale = 1.0 if head.weigh == "hardmax" else head.scale
         self.tie_width = None if head.gap is None else _number(head.gap) / 2
@@ -211,7 +211,9 @@ class AttentionModule(LayerModule):
 
     def combined(self, z: torch.Tensor, outputs: Sequence[torch.Tensor]) -> torch.Tensor:
         """The stream after the layer, from the stream z before it and the outputs of ``heads``."""
-        return z + sum(outputs) if self.combination == "residual" else torch.cat(list(outputs), dim=-1)
+        if self.combination == "concatenate":
+            return torch.cat(list(outputs), dim=-1)
+        return z + sum(outputs) if self.combination == "residual" else sum(outputs[1:], start=outputs[0])
 
     def to_layer(self) -> AttentionLayer:
         """The layer with the present weights, in float64."""

@@ -90,6 +90,7 @@ LAYERS: tuple[Registered, ...] = (
     _layer("head, null pair", lambda: _head(weigh="hardmax", gap=1, null=_null())),
     _layer("attention", lambda: AttentionLayer((_head(weigh="hardmax", gap=1), _head(weigh="relu")))),
     _layer("attention, concatenated", lambda: AttentionLayer((_head(weigh="relu"),) * 2, combination="concatenate")),
+    _layer("attention, added", lambda: AttentionLayer((_head(weigh="relu"),) * 2, combination="sum")),
     _layer(
         "attention of a class token",
         lambda: AttentionLayer((_head(weigh="hardmax", gap=1, causal=False),), attending="first"),

@@ -46,6 +46,15 @@ from constructions.registry.entry import (
 )
 from constructions.representations.orthogonal import real_irreps
 from constructions.representations.unitary import unitary_irreps
+from constructions.sparse.compiler import SparseNetwork, compile_sparse
+from constructions.sparse.functions import sparse_function
+from constructions.sparse.memorising import (
+    bump_network,
+    bump_sum_network,
+    memorising_perceptron,
+    printed_memorising_perceptron,
+    ramp_network,
+)
 from constructions.turing.compiler import TuringTransformer, compile_turing_machine
 from constructions.turing.machine import busy_beaver
 from numerics.exact.numbers import as_exact
@@ -165,6 +174,26 @@ def _parity(name: str, build: Callable[[], Any], *parts: str) -> Registered:
     return Registered(name, build, _signs(5), WITHOUT_BALLS, convert=with_converted(*parts))
 
 
+def _sparse(name: str, built: Callable[[], Any] | Any, **options: Any) -> Registered:
+    """A perceptron, or the network of a function of five symbols that reads two of them, with these values."""
+    if callable(built):
+        columns = 2 if "perceptron" in name else 1
+        return Registered(f"sparse: {name}", built, lambda _, rng: as_exact(rng.integers(-9, 10, (40, columns))) / 4)
+    return Registered(
+        f"sparse: {name}",
+        lambda: compile_sparse(sparse_function(5, (1, 3), built), **options),
+        lambda _, rng: rng.integers(0, 2, (8, 5)),
+        WITHOUT_EXACT,
+        symbols=True,
+        run_torch=_sparse_by_torch,
+    )
+
+
+def _sparse_by_torch(network: SparseNetwork, module: torch.nn.Module, strings: Array) -> Array:
+    tokens = network.tokens(strings)
+    return on_tokens(network, module, tokens) if network.inputs.name != "bag" else tensors(module, tokens)
+
+
 _TWO_LAYERS = ("hidden", "bias", "readout", "output_bias")
 
 NETWORKS: tuple[Registered, ...] = (
@@ -258,6 +287,15 @@ NETWORKS: tuple[Registered, ...] = (
         WITHOUT_EXACT,
         dense=lambda block: block.dense(),
     ),
+    _sparse("symmetric", [1, -1, 3]),
+    _sparse("all functions", "0110"),
+    _sparse("all functions, trainable positions", "0110", inputs="trainable"),
+    _sparse("bag of vectors", "0110", inputs="bag"),
+    _sparse("ramp", lambda: ramp_network("1/4")),
+    _sparse("bump", lambda: bump_network("1/2", 1)),
+    _sparse("bumps on a line", lambda: bump_sum_network([-2, 0, 2], [3, 1, 2], "1/2")),
+    _sparse("memorising perceptron", lambda: memorising_perceptron([[-2, 0], [0, 1]], [3, 2], "1/2")),
+    _sparse("printed perceptron", lambda: printed_memorising_perceptron([[-2, 0], [0, 1]], [3, 2], "1/2")),
     Registered(
         "turing: compiled machine",
         _machine,

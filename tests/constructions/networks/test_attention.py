@@ -29,12 +29,13 @@ def close(module: Any, layer: Any, z: np.ndarray, **options: Any) -> bool:
 
 
 class TestLayer:
-    @given(seed=SEEDS, T=st.integers(1, 4), combination=st.sampled_from(["residual", "concatenate"]))
+    @given(seed=SEEDS, T=st.integers(1, 4), combination=st.sampled_from(["residual", "sum", "concatenate"]))
     def test_heads_are_added_to_the_stream_or_concatenated(self, seed: int, T: int, combination: Any) -> None:
         heads = [random_head(seed + h, weigh="hardmax") for h in range(2)]
         z = integers(np.random.default_rng(seed), T, 3)
         parts = [np.array(head_by_loops(head, z.tolist()), dtype=object) for head in heads]
-        expected = as_exact(z) + parts[0] + parts[1] if combination == "residual" else np.hstack(parts)
+        expected = np.hstack(parts) if combination == "concatenate" else parts[0] + parts[1]
+        expected = as_exact(z) + expected if combination == "residual" else expected
         assert np.array_equal(AttentionLayer(tuple(heads), combination).map(as_exact)(as_exact(z)), expected)
 
     @given(seed=SEEDS, T=st.integers(1, 4))
@@ -51,8 +52,10 @@ class TestLayer:
         head = random_head(1)
         with pytest.raises(ValueError, match="at least one head"):
             AttentionLayer(())
-        with pytest.raises(ValueError, match="not 1 heads, 'sum' and 'all'"):
-            AttentionLayer((head,), "sum")  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match="not 1 heads, 'mean' and 'all'"):
+            AttentionLayer((head,), "mean")  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match=r"added have outputs of one width, not of the widths \[2, 3\]"):
+            AttentionLayer((head, random_head(1, e=2)), "sum")
         with pytest.raises(ValueError, match=r"read one stream, but read tokens of widths \[3, 4\]"):
             AttentionLayer((head, random_head(1, d=4)), "concatenate")
         with pytest.raises(ValueError, match=r"on a stream of width 3 add vectors of widths \[2\]"):
@@ -73,7 +76,7 @@ class TestTorch:
     def test_heads_of_one_form_are_computed_together(self, seed: int, T: int, causal: bool) -> None:
         layer = self.layer(seed, causal=causal)
         z = integers(np.random.default_rng(seed), 2, T, 3)
-        for combination in ("residual", "concatenate"):
+        for combination in ("residual", "sum", "concatenate"):
             one = replace(layer, combination=combination)
             module: Any = one.to_torch()
             assert [len(run.source) for run in module.heads] == [2, 1, 2]
@@ -86,7 +89,7 @@ class TestTorch:
         output = Affine(integers(np.random.default_rng(seed), 3, 3))
         heads = tuple(rich_head(seed + number, weigh, output=output) for number in range(3))
         z = integers(np.random.default_rng(seed), T, 3)
-        for combination, runs in (("residual", 1), ("concatenate", 3)):
+        for combination, runs in (("residual", 1), ("sum", 1), ("concatenate", 3)):
             layer = AttentionLayer(heads, combination)  # type: ignore[arg-type]
             module: Any = layer.to_torch()
             assert len(module.heads) == runs

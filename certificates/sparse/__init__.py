@@ -1,0 +1,1 @@
+"""Sparse functions by attention, certified: which tokens a head can select, and that a network is its function."""
