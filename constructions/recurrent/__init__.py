@@ -1,0 +1,1 @@
+"""Elman networks, their linearisation, and the weights on which it computes a given target function."""

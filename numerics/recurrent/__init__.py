@@ -1,0 +1,1 @@
+"""Recurrent networks at initialisation: complexities of target functions, Gaussian indicators, separation of states."""

@@ -1,0 +1,204 @@
+"""The complexities of power series: how they compare, and those of powers, sines, exponentials, sigmoids and tanh.
+
+Printed is C_s <= C_eps, which fails for constants, and for z unless eps <= exp(-(2^1.75 - 1)^2); true is it up to the
+factor max(K/2, 2^1.75), and without a factor for phi(0) = 0 and small eps. The proofs are in `proofs/complexities.md`.
+The library's sums are compared with closed forms and with sums of fractions that are written out here.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from flint import arb, fmpq
+
+from numerics.recurrent.complexities import (
+    complexity,
+    exponential_series,
+    polynomial,
+    sine_series,
+    smooth_complexity,
+    taylor,
+)
+from theorems.evidence import check, counterexample
+
+DEFINITION = "rnn-sgd:def-complexity"
+EXAMPLE = "rnn-sgd:example-2.1"
+SAMPLES = "rnn-sgd:fact-sample-complexity"
+THRESHOLD = (-((arb(2) ** fmpq(7, 4) - 1) ** 2)).exp()
+
+
+def _drawn(seed: int) -> list[int]:
+    """Coefficients of a random polynomial of degree at most 7."""
+    rng = np.random.default_rng(seed)
+    return [int(c) for c in rng.integers(-9, 10, size=int(rng.integers(1, 9)))]
+
+
+@check(
+    DEFINITION,
+    grade="enclosed",
+    target="corrected",
+    cases="60 random polynomials of degree at most 7 (seeds 0 to 59), sin, exp - 1; K = 7, 10^4; R = 1/2, 1, 3; 3 eps",
+)
+def test_between_the_complexities() -> None:
+    """Steps 1 to 3: C_s <= max(K/2, 2^1.75) C_eps and C_eps(phi, R) <= (1 + eps^(-1/2e))/K C_s(phi, K R).
+
+    Without the factor where phi(0) = 0 and eps is below the threshold; both quotients come near 1 somewhere.
+    """
+    tightest = arb(0)
+    series = [polynomial(_drawn(seed)) for seed in range(60)] + [sine_series(), exponential_series()]
+    for phi in [one for one in series if smooth_complexity(one, 1) > 0]:
+        for constant, radius, epsilon in (
+            (7, fmpq(1, 2), "3/10"),
+            (7, 1, "37/10000"),
+            (10**4, 3, fmpq(1, 10**9)),
+            (7, 3, "3/10"),
+        ):
+            small, large = smooth_complexity(phi, radius, constant), complexity(phi, radius, epsilon, constant)
+            factor = (arb(constant) / 2).max(arb(2) ** fmpq(7, 4))
+            assert small <= factor * large
+            wide = smooth_complexity(phi, radius * constant, constant)
+            power = arb(fmpq(epsilon) if not isinstance(epsilon, str) else fmpq(*map(int, epsilon.split("/"))))
+            assert large <= (1 + power ** (-1 / (2 * arb(1).exp()))) / constant * wide
+            if phi.coefficient(0) == 0 and epsilon != "3/10":
+                assert small <= large
+                tightest = tightest.max(small / large)
+    assert tightest > arb("0.9")
+
+
+@check(DEFINITION, grade="enclosed", target="corrected", supporting=True)
+def test_constants_of_the_comparison() -> None:
+    """(i + 1)^(7/(4(i - 1))) < 7 for i = 2, ..., 200, and the threshold is 0.003748."""
+    values = [arb(i + 1) ** (arb(7) / (4 * (i - 1))) for i in range(2, 201)]
+    assert all(value < 7 for value in values)
+    assert all(after < before for before, after in pairwise(values))
+    assert abs(THRESHOLD - arb("0.003748")) < arb("0.0000005")
+
+
+@counterexample(DEFINITION, grade="enclosed", cases="phi = 1, and phi = z for eps = 0.0038, 0.01, 0.3, K = 10^4")
+def test_the_printed_comparison_fails() -> None:
+    one, z = polynomial([1]), polynomial([0, 1])
+    assert smooth_complexity(one, 1) == 10**4
+    assert complexity(one, 1, fmpq(1, 1000)) == 2
+    for epsilon in (fmpq(38, 10**4), fmpq(1, 100), fmpq(3, 10)):
+        assert smooth_complexity(z, 1) > complexity(z, 1, epsilon)
+    assert smooth_complexity(z, 1) < complexity(z, 1, fmpq(37, 10**4))
+
+
+@check(
+    DEFINITION,
+    grade="enclosed",
+    target="printed",
+    supporting=True,
+    cases="sin and exp - 1 at R = 1, K = 10; eps = 10^-4, ..., 10^-64",
+)
+@pytest.mark.parametrize("phi", [sine_series(), exponential_series()], ids=lambda phi: phi.name)
+def test_entire_functions_grow_slowly(phi) -> None:
+    """Step 4: eps (C_eps - C_s) falls to 0, and log C_eps grows like the cube root of log(1/eps) at most."""
+    sizes = [complexity(phi, 1, arb(10) ** -power, 10) for power in (4, 8, 16, 32, 64)]
+    small = smooth_complexity(phi, 1, 10)
+    shares = [(size - small) * arb(10) ** -power for power, size in zip((4, 8, 16, 32, 64), sizes, strict=True)]
+    assert all(after < before / 100 for before, after in pairwise(shares))
+    growth = [after.log() - before.log() for before, after in pairwise(sizes)]
+    assert all(after < 2 * before for before, after in pairwise(growth))
+
+
+@check(DEFINITION, grade="enclosed", target="corrected", supporting=True, cases="sin at R = 1, K = 1, 10, 10^4")
+def test_the_sums_of_the_sine() -> None:
+    """The first sum is sinh(K R); the second, and C_s, are compared with their first 120 terms in fractions."""
+    for constant, epsilon, terms in ((1, fmpq(1, 100), 40), (10, fmpq(1, 10**6), 200)):
+        root = (-arb(epsilon).log()).sqrt() * constant
+        second = sum(((root / arb(i).sqrt()) ** i / arb(math.factorial(i)) for i in range(1, terms, 2)), arb(0))
+        assert abs(complexity(sine_series(), 1, epsilon, constant) - arb(constant).sinh() - second) < arb("1e-8")
+    rough = sum(Fraction((i + 1) ** 2, math.factorial(i)) for i in range(1, 40, 2))
+    small = smooth_complexity(sine_series(), 1, 1)
+    assert small < arb(rough.numerator) / rough.denominator
+    assert abs(small - arb("5.44859411764")) < arb("1e-10")
+    assert complexity(sine_series(), 1, fmpq(1, 100)).log() / arb(10).log() > 4342
+
+
+@check(EXAMPLE, grade="enclosed", target="corrected", supporting=True)
+@check(SAMPLES, grade="enclosed", target="printed", supporting=True)
+@pytest.mark.parametrize("degree", [1, 2, 3, 7])
+def test_powers(degree: int) -> None:
+    """Step 5: the closed forms of both complexities of z^d."""
+    phi, R, K, epsilon = polynomial([0] * degree + [1]), arb(3).sqrt(), 10**4, fmpq(1, 1000)
+    level = -arb(epsilon).log()
+    assert complexity(phi, R, epsilon).overlaps((K * R) ** degree * (1 + (level / degree).sqrt() ** degree))
+    assert smooth_complexity(phi, R).overlaps(K * arb(degree + 1) ** fmpq(7, 4) * R**degree)
+    assert complexity(phi, R, epsilon).rad() < complexity(phi, R, epsilon) * arb("1e-10")
+
+
+@cache
+def _moduli(name: str) -> list[fmpq]:
+    """|c_0|, ..., |c_200|."""
+    phi = taylor(name, 200)
+    return [abs(phi.coefficient(i)) for i in range(201)]
+
+
+def _degree(name: str, epsilon: Fraction) -> int:
+    """The least D from which on the Taylor polynomial of tanh or the sigmoid is within eps on [-1, 1].
+
+    The moduli of the coefficients add up, and are largest at |z| = 1; those beyond the degree 200 are below (2/pi)^200.
+    """
+    moduli, rest, degree = _moduli(name), fmpq(0), 200
+    while degree >= 0 and rest + moduli[degree] <= fmpq(epsilon.numerator, epsilon.denominator):
+        rest, degree = rest + moduli[degree], degree - 1
+    return degree
+
+
+@check(EXAMPLE, grade="exact", target="corrected", supporting=True, cases="tanh and the sigmoid to degree 200")
+def test_taylor_polynomials_are_near() -> None:
+    """Step 6: coefficients of modulus at most 1 that fall geometrically, and values at z = 1 against arb's tanh."""
+    for name, value in (("tanh", arb(1).tanh()), ("sigmoid", 1 / (1 + arb(-1).exp()) - arb(1) / 2)):
+        phi = taylor(name, 200)
+        coefficients = [phi.coefficient(i) for i in range(201)]
+        assert all(abs(c) <= 1 for c in coefficients)
+        assert abs(arb(sum(coefficients, fmpq(0))) - value) < arb(2).exp() * (2 / arb.pi()) ** 200 + arb("1e-13")
+    signs = [taylor("tanh", 9).coefficient(i) for i in (1, 3, 5, 7, 9)]
+    assert signs == [fmpq(1), fmpq(-1, 3), fmpq(2, 15), fmpq(-17, 315), fmpq(62, 2835)]
+
+
+@check(
+    EXAMPLE,
+    grade="enclosed",
+    target="corrected",
+    cases="truncated tanh and sigmoid, R = 1, 2, 8, K = 10^4, eps = 10^-2, 10^-4, 10^-8, 10^-16",
+)
+@pytest.mark.parametrize("name", ["tanh", "sigmoid"])
+@pytest.mark.parametrize("radius", [1, 2, 8])
+def test_truncated_series_within_the_corrected_power(name: str, radius: int) -> None:
+    """log C/log(1/eps) stays below q (1 + log R) with the q of step 6, D <= q_0 log(1/eps) + 3."""
+    for power in (2, 4, 8, 16):
+        epsilon = Fraction(1, 10**power)
+        degree = _degree(name, epsilon)
+        assert degree <= 2.4 * power * math.log(10) + 3
+        level = -arb(fmpq(1, 10**power)).log()
+        bound = (
+            (2 + arb(degree + 1).log() * fmpq(11, 4))
+            + degree * (arb(10**4) * radius).log()
+            + level / (2 * arb(1).exp())
+        )
+        assert complexity(taylor(name, degree), radius, fmpq(1, 10**power)).log() <= bound
+        assert smooth_complexity(taylor(name, degree), radius).log() <= bound + arb(10**4).log()
+
+
+@counterexample(
+    EXAMPLE,
+    grade="enclosed",
+    cases="tanh at R = 1, K = 10^4, eps = 10^-2, ..., 10^-16; sin for the catalogue's numbers",
+)
+def test_the_printed_exponent_fails_at_radius_one() -> None:
+    """Step 7: at R = 1 the printed bound has exponent 0, but C_eps > eps^-5 for the truncated tanh and sine."""
+    for power in (2, 4, 8, 16):
+        epsilon = fmpq(1, 10**power)
+        phi = taylor("tanh", _degree("tanh", Fraction(1, 10**power)))
+        assert complexity(phi, 1, epsilon) > (1 / arb(epsilon)) ** 5
+    for power, degree, size in ((2, 3, "4.8e11"), (4, 7, "7.2e24"), (8, 11, "4.5e37")):
+        found = complexity(sine_series().truncated(degree), 1, fmpq(1, 10**power))
+        assert abs(found / arb(size) - 1) < arb("0.02")
+    assert abs(1 / (1 + arb(0).exp()) - arb(1) / 2) < arb("1e-15")  # the sigmoid at 0, where 0 is asked for
