@@ -1,0 +1,195 @@
+"""Faults planted in coefficients, gradients, starts and steps of sparse neurons: the deciding checks see them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from types import ModuleType
+from typing import Any
+
+import pytest
+from flint import fmpq
+
+from constructions.parity.under_sparse import UnderSparseStart
+from numerics.fourier.boolean import half_coefficient, threshold_coefficient
+from numerics.parity.sparse_neurons import (
+    GradientValues,
+    SparseNeuron,
+    sparse_gradient,
+    under_sparse_neuron,
+    under_sparse_values,
+)
+from theorems.evidence import MARK
+from theorems.pareto_frontiers import test_majority_half, test_under_sparse_gradients
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A fault: a replacement of an attribute, for a deciding check of a statement, called with the arguments."""
+
+    name: str
+    statement: str
+    module: ModuleType
+    check: str
+    owner: Any
+    attribute: str
+    faulty: Any
+    arguments: Callable[[], dict[str, Any]] = field(default=dict)
+
+
+VALUES, NETWORK = under_sparse_values, UnderSparseStart.network
+CASE = {"n": 9, "k": 4, "s": 2, "common": 2}
+EVEN = {"n": 10, "k": 6, "s": 4, "common": 4}
+
+
+def without_sign(n: int, degree: int) -> fmpq:
+    return abs(half_coefficient(n, degree))
+
+
+def larger(n: int, degree: int) -> fmpq:
+    return half_coefficient(n, degree) * fmpq(51, 50)
+
+
+def threshold_of_ties(n: int, degree: int) -> fmpq:
+    """1{sum >= 0} in place of 1{sum > 0}."""
+    return threshold_coefficient(n, degree) + (half_coefficient(n, degree) if n % 2 == 0 else 0)
+
+
+def threshold_without_factor(n: int, degree: int) -> fmpq:
+    """The factor (n-t)/n of even n left out."""
+    return threshold_coefficient(n, degree) * (fmpq(n, n - degree) if n % 2 == 0 and degree % 2 and degree < n else 1)
+
+
+def with_small_weights(neuron: SparseNeuron, support: Any) -> Any:
+    return sparse_gradient(under_sparse_neuron(neuron.n, neuron.ones, fmpq(1, 2 * neuron.n)), support)
+
+
+def not_mirrored(start: UnderSparseStart) -> Any:
+    network = NETWORK(start)
+    return replace(network, readout=abs(network.readout))
+
+
+def printed_ratio(n: int, k: int, s: int) -> GradientValues:
+    """xi_irr as it would be if the gap ratio were (n-s)/(k-s-1)."""
+    values = VALUES(n, k, s)
+    return GradientValues(values.relevant, -values.relevant * fmpq(k - s - 1, n - s))
+
+
+FAULTS = [
+    Fault(
+        "larger by a fiftieth",
+        "def-maj-half",
+        test_majority_half,
+        "test_coefficients_by_sums_over_all_inputs",
+        test_majority_half,
+        "half_coefficient",
+        larger,
+        lambda: {"n": 4},
+    ),
+    Fault(
+        "ties counted as positive",
+        "def-maj-half",
+        test_majority_half,
+        "test_coefficients_by_sums_over_all_inputs",
+        test_majority_half,
+        "threshold_coefficient",
+        threshold_of_ties,
+        lambda: {"n": 4},
+    ),
+    Fault(
+        "the sign forgotten",
+        "lemma-C.12",
+        test_majority_half,
+        "test_closed_form_equals_krawtchouk_sums",
+        test_majority_half,
+        "half_coefficient",
+        without_sign,
+        lambda: {"m": 3},
+    ),
+    Fault(
+        "larger by a fiftieth",
+        "lemma-C.12",
+        test_majority_half,
+        "test_closed_form_equals_krawtchouk_sums",
+        test_majority_half,
+        "half_coefficient",
+        larger,
+        lambda: {"m": 3},
+    ),
+    *(
+        Fault(
+            name,
+            f"lemma-C.{number}",
+            test_under_sparse_gradients,
+            check,
+            test_under_sparse_gradients,
+            attribute,
+            faulty,
+            lambda case=case: dict(case),
+        )
+        for number, check in (
+            (13, "test_gradient_at_inputs_of_the_support"),
+            (14, "test_gradient_at_inputs_outside_of_the_support"),
+        )
+        for name, attribute, faulty, case in (
+            ("the sign forgotten", "half_coefficient", without_sign, CASE),
+            ("the factor of even n left out", "threshold_coefficient", threshold_without_factor, EVEN),
+        )
+    ),
+    Fault(
+        "the printed gap ratio",
+        "lemma-C.15",
+        test_under_sparse_gradients,
+        "test_good_neurons_see_three_values",
+        test_under_sparse_gradients,
+        "under_sparse_values",
+        printed_ratio,
+        lambda: {"n": 9},
+    ),
+    Fault(
+        "small weights at the other inputs",
+        "fact-no-dense-part",
+        test_under_sparse_gradients,
+        "test_no_gradient_without_small_weights",
+        test_under_sparse_gradients,
+        "sparse_gradient",
+        with_small_weights,
+        lambda: {"n": 9, "k": 4, "s": 2, "common": 2},
+    ),
+    Fault(
+        "a second half that is not negated",
+        "def-init-under",
+        test_under_sparse_gradients,
+        "test_the_start_vanishes_and_its_biases_change_no_gradient",
+        UnderSparseStart,
+        "network",
+        not_mirrored,
+        lambda: {"n": 6, "k": 4, "s": 2},
+    ),
+    Fault(
+        "ties counted as positive where the bias is not",
+        "def-init-under",
+        test_under_sparse_gradients,
+        "test_the_start_vanishes_and_its_biases_change_no_gradient",
+        test_under_sparse_gradients,
+        "sparse_gradient",
+        lambda neuron, support: sparse_gradient(replace(neuron, bias=0), support) * fmpq(1 + (neuron.bias > 0)),
+        lambda: {"n": 6, "k": 4, "s": 2},
+    ),
+]
+
+
+def decided_by(function: Any) -> set[str]:
+    """The statements that a test decides."""
+    marks = [mark.args[0] for mark in getattr(function, "pytestmark", []) if mark.name == MARK]
+    return {evidence.statement for evidence in marks if not evidence.supporting}
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: f"{fault.statement}-{fault.name.replace(' ', '_')}")
+def test_a_fault_is_seen(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
+    function = getattr(fault.module, fault.check)
+    assert f"pareto-frontiers:{fault.statement}" in decided_by(function)
+    function(**fault.arguments())
+    monkeypatch.setattr(fault.owner, fault.attribute, fault.faulty)
+    with pytest.raises(AssertionError):
+        function(**fault.arguments())
