@@ -38,6 +38,12 @@ Circuits and Turing machines
     margin_bound              a proved lower bound of the all-layer margin
     smallest_flip             an upper bound of it, by an attack
 
+Sparse functions by attention
+    compile_sparse            a function of a few of many symbols, as an attention layer and a perceptron
+    certify_sparse            the proof that it is right on all strings, at once
+    near_orthogonal_positions position vectors for up to millions of tokens
+    select_positions          whether one head can select positions, and the best key
+
 Gradient descent in context
     gradient_descent_block, softmax_descent_block
     approximate_activation    the sums of ReLUs for a smooth activation
@@ -125,6 +131,10 @@ if TYPE_CHECKING:  # what editors and type checkers see; a test compares it with
     from lemmata._numbers import precision as precision
     from lemmata._numbers import radical_string as radical_string
     from lemmata._numbers import to_float as to_float
+    from lemmata._sparse import certify_sparse as certify_sparse
+    from lemmata._sparse import compile_sparse as compile_sparse
+    from lemmata._sparse import near_orthogonal_positions as near_orthogonal_positions
+    from lemmata._sparse import select_positions as select_positions
 
     __version__: str
 
@@ -142,6 +152,7 @@ _NAMES = {
     "_max_margin": "certify_cyclic certify_parity certify_real_type group_blocks group_inputs "
     "modular_addition_network quaternion_group_network sign_inputs sparse_parity_network",
     "_numbers": "as_exact precision radical_string to_float",
+    "_sparse": "certify_sparse compile_sparse near_orthogonal_positions select_positions",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 

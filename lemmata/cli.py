@@ -22,6 +22,7 @@ COMMANDS = {
     "path": "Show the least regularised loss of a group, proved from both sides, for one or more lambda.",
     "parity": "Certify the maximum margin of the parity of K of N bits, with the activation x^K.",
     "circuit": "Compile a Boolean circuit into a ReLU network; verify every layer, and bound its margin.",
+    "sparse": "Compile a function of a few of many symbols into an attention layer and a perceptron; prove it right.",
     "turing": "Compile a Turing machine into a transformer and run its weights.",
     "show": "Show what the ledger says of a statement, for example feature-emergence:theorem-7.7.",
     "ledger": "List the statements of the ledger, with their verdicts.",

@@ -61,6 +61,11 @@ class PositionTable:
         """d."""
         return self.numerators.shape[1]
 
+    @property
+    def rows_denominator(self) -> int:
+        """A number that makes all vectors integral."""
+        return self.denominator
+
     def rows(self, indices: ArrayLike) -> Array:
         """The vectors of the indices, exact, shape (..., d)."""
         return as_exact(self.numerators[np.asarray(indices)]) / fmpq(self.denominator)
@@ -97,6 +102,11 @@ class CodedPositions:
                 f"There are {self.order**self.terms} codes of {self.terms} terms over a field of {self.order} "
                 f"elements, too few for {self.count} positions."
             )
+
+    @property
+    def rows_denominator(self) -> int:
+        """A number that makes all vectors integral."""
+        return self.order
 
     @property
     def dimension(self) -> int:
