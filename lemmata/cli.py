@@ -21,6 +21,7 @@ COMMANDS = {
     "sweep": "Certify all groups up to an order: one file per group, and summary.csv.",
     "path": "Show the least regularised loss of a group, proved from both sides, for one or more lambda.",
     "parity": "Certify the maximum margin of the parity of K of N bits, with the activation x^K.",
+    "frontier": "Show with which width and how many samples one gradient step finds the parity of K of N inputs.",
     "circuit": "Compile a Boolean circuit into a ReLU network; verify every layer, and bound its margin.",
     "sparse": "Compile a function of a few of many symbols into an attention layer and a perceptron; prove it right.",
     "turing": "Compile a Turing machine into a transformer and run its weights.",

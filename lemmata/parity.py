@@ -8,6 +8,7 @@ sparse init SparseNeuron, over_sparse_neuron, under_sparse_neuron, is_good, spar
 over-sparse SparseInitialization, draw_over_sparse, population_gradients, sample_gradients, over_sparse_step,
             over_sparse_network; offset_grid, even_kink_grid, ramp_features, solve_readout, decide_readout, design_grid,
             least_norm_readout, least_ramp_loss
+frontier    sparse_start, frontier_point, proof_sizes, hidden_samples, usable_sparsities
 one step    draw_under_sparse, under_sparse_step, under_sparse_network, under_sparse_error, under_sparse_margin,
             silent_neurons, sampled_counts, tabulated_counts, under_sparse_sizes
             sign_gradient, derivative_table, population_gradient, batch_gradient, largest_entries, recovery_samples
@@ -25,6 +26,13 @@ from certificates.duality.hinge_loss import least_hinge_loss
 from certificates.duality.readouts import decide as decide_readout
 from certificates.duality.readouts import design_grid, least_norm_readout, least_ramp_loss
 from constructions.parity.bias_grids import even_kink_grid, offset_grid, ramp_features, solve_readout
+from constructions.parity.frontier import (
+    frontier_point,
+    hidden_samples,
+    proof_sizes,
+    sparse_start,
+    usable_sparsities,
+)
 from constructions.parity.over_sparse import (
     SparseInitialization,
     draw_over_sparse,
@@ -98,9 +106,11 @@ __all__ = [
     "fit_all_parities",
     "fit_bound",
     "fourier_gap",
+    "frontier_point",
     "good_probability",
     "gradient_floor",
     "half_coefficient",
+    "hidden_samples",
     "initial_network",
     "is_good",
     "largest_entries",
@@ -128,6 +138,7 @@ __all__ = [
     "population_gradients",
     "post_step_network",
     "power_network",
+    "proof_sizes",
     "quadratic_network",
     "ramp_features",
     "recovery_samples",
@@ -138,6 +149,7 @@ __all__ = [
     "silent_neurons",
     "solve_readout",
     "sparse_gradient",
+    "sparse_start",
     "summed_gradient",
     "tabulated_counts",
     "tangent_features",
@@ -151,5 +163,6 @@ __all__ = [
     "under_sparse_sizes",
     "under_sparse_step",
     "under_sparse_values",
+    "usable_sparsities",
     "verify_fit",
 ]

@@ -1,0 +1,289 @@
+"""What a sparse start costs: how likely its good neurons are, and the width and the samples that one step needs.
+
+A start draws r/2 pairs of neurons with s ones each; a pair is good with a probability p and then sits at one of B
+biases, each equally likely. It is **over-sparse** for odd s > k: good means S inside the ones, B = k/2, relevant and
+irrelevant gradients C and c; and **under-sparse** for even s < k: good means the ones inside S, B = k, gradients xi_rel
+and xi_irr. In both cases truncation at gamma = |relevant|/2 keeps just the relevant entries of a good neuron if every
+estimated gradient is within
+
+    tau < |relevant|/2 - |irrelevant|
+
+of the population gradient. So one step finds S, at every bias, under two conditions that are nearly independent of the
+algorithm, and both are computed exactly or rounded the safe way:
+
+    width      every bias has ``copies`` or more good pairs: a sum over the biases that fall short, by inclusion and
+               exclusion, P = sum_j (-1)^j C(B,j) sum_d a_jd N!/(N-d)! (1 - jp/B)^(N-d), N = r/2, a_jd the coefficient
+               of z^d in (sum_(i < copies) (pz/B)^i/i!)^j;
+    samples    m >= (2/tau^2) log(2 n N/delta), by Hoeffding's inequality for the n N entries of all pairs.
+
+`proof_sizes` has the constants of the proofs beside these. `hidden_samples` is the other side: below it gradient noise
+of the size that sampling costs can hide some parity.
+
+Source: pareto-frontiers, lemmas C.2, C.3, C.5, C.6, C.9, C.10, C.15, theorems C.11 and C.16, proposition 6.3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import comb, perm
+from typing import Any, Literal
+
+from flint import arb, fmpq, fmpq_poly
+
+from constructions.parity.bias_grids import offset_grid, solve_readout
+from numerics.exact.integers import checked_integer, smallest_integer
+from numerics.exact.numbers import exact_midpoint, exact_number
+from numerics.exact.precision import precision
+from numerics.exact.rationals import as_fmpq
+from numerics.parity.good_neurons import check_over_sparse, good_probability
+from numerics.parity.sparse_neurons import GradientValues, over_sparse_values, under_sparse_values
+from numerics.parity.under_sparse_sizes import good_share, under_sparse_sizes
+
+__all__ = [
+    "ProofSizes",
+    "SparseStart",
+    "frontier_point",
+    "hidden_samples",
+    "proof_sizes",
+    "sparse_start",
+    "usable_sparsities",
+]
+
+_BITS = 256
+_MOST_INPUTS = 4096
+
+
+@dataclass(frozen=True)
+class SparseStart:
+    """A sparse start for a parity of k of n inputs.
+
+    Attributes:
+        n, k, s: inputs, inputs of the parity, ones of a neuron.
+        regime: "over" for s > k, "under" for s < k.
+        good: the probability p of a good neuron.
+        biases: B.
+        values: the relevant and the irrelevant gradient of a good neuron.
+    """
+
+    n: int
+    k: int
+    s: int
+    regime: Literal["over", "under"]
+    good: fmpq
+    biases: int
+    values: GradientValues
+
+    @property
+    def tolerance(self) -> fmpq:
+        """|relevant|/2 - |irrelevant|: gradient errors below it are harmless."""
+        return abs(self.values.relevant) / 2 - abs(self.values.irrelevant)
+
+    def coverage(self, pairs: int, copies: int = 1) -> arb:
+        """The probability that every bias has so many good pairs or more, as a ball; 0 exactly if pairs are too few.
+
+        Raises:
+            ValueError: unless pairs >= 0 and copies >= 1.
+        """
+        checked_integer("The number of pairs", pairs, 0)
+        checked_integer("The number of copies", copies, 1)
+        if pairs < self.biases * copies:
+            return arb(0)
+        share = self.good / self.biases
+        short = fmpq_poly([share**i / perm(i, i) for i in range(copies)])
+        total, power = arb(0), fmpq_poly([1])
+        with precision(_BITS):
+            for j in range(self.biases + 1):
+                left = 1 - j * share
+                inner = arb(0)
+                for d, coefficient in enumerate(power.coeffs()):
+                    rest = arb(left) ** (pairs - d) if left else arb(int(pairs == d))
+                    inner += arb(coefficient) * perm(pairs, d) * rest
+                total += (-1) ** j * comb(self.biases, j) * inner
+                power *= short
+        return total
+
+    def width(self, delta: Any, copies: int = 1) -> int:
+        """The least even width at which every bias has its copies with probability 1 - delta or more.
+
+        Raises:
+            ValueError: unless 0 < delta < 1 is rational, or as `coverage`.
+        """
+        failure = _probability(delta)
+        return 2 * smallest_integer(1, lambda pairs: bool(self.coverage(pairs, copies) >= 1 - failure))
+
+    def samples(self, pairs: int, delta: Any) -> int:
+        """The number of samples after which all estimated gradients are within the tolerance, but for delta.
+
+        Raises:
+            ValueError: unless pairs >= 1 and 0 < delta < 1 is rational.
+        """
+        checked_integer("The number of pairs", pairs, 1)
+        return _ceiling(2 / self.tolerance**2 * arb(2 * self.n * pairs / _probability(delta)).log())
+
+    def missed(self, pairs: int, samples: int) -> arb:
+        """Hoeffding's bound, at most 1, for the probability that some estimated gradient is off by more than allowed.
+
+        Raises:
+            ValueError: unless pairs >= 1 and samples >= 1.
+        """
+        checked_integer("The number of pairs", pairs, 1)
+        checked_integer("The number of samples", samples, 1)
+        bound = 2 * self.n * pairs * (-arb(samples * self.tolerance**2) / 2).exp()
+        return bound if bound < 1 else arb(1)
+
+
+def usable_sparsities(n: int, k: int) -> list[int]:
+    """The s for which truncation tells relevant from irrelevant inputs: even ones below k, odd ones above.
+
+    Raises:
+        ValueError: unless k >= 2 is even and k < n <= 4096.
+    """
+    _check(n, k)
+    under = [s for s in range(2, k, 2) if 2 * abs(under_sparse_values(n, k, s).irrelevant)
+             < abs(under_sparse_values(n, k, s).relevant)]  # fmt: skip
+    return [*under, *(s for s in range(k + 1, n + 1, 2) if s > 3 * k - 2)]  # |c|/|C| = (k-1)/(s-k) < 1/2
+
+
+def sparse_start(n: int, k: int, s: int) -> SparseStart:
+    """The start with s ones per neuron.
+
+    Raises:
+        ValueError: unless k >= 2 is even, k < n <= 4096, s is even in 2..k-2 or odd in k+1..n, and the relevant
+            gradient is more than twice the irrelevant one.
+    """
+    _check(n, k)
+    if s == k:
+        raise ValueError(
+            f"At s = k = {k} good neurons have the support already; the step is for s below k (even) or above (odd)."
+        )
+    if s > k:
+        check_over_sparse(n, k, s)
+        start = SparseStart(n, k, s, "over", good_probability(n, k, s), k // 2, over_sparse_values(s, k))
+    else:
+        if s < 2:
+            raise ValueError(f"A sparse neuron has s >= 2 ones (an even number) or more than k, not {s}.")
+        start = SparseStart(n, k, s, "under", good_share(n, k, s), k, under_sparse_values(n, k, s))
+    if start.tolerance <= 0:
+        usable = usable_sparsities(n, k)
+        raise ValueError(
+            f"At n = {n}, k = {k}, s = {s} the irrelevant gradient is half of the relevant one or more, so truncation "
+            f"cannot tell them apart; it can for s in {', '.join(map(str, usable[:12])) or 'no set'}"
+            f"{', ...' if len(usable) > 12 else ''}."
+        )
+    return start
+
+
+def frontier_point(start: SparseStart, delta: Any, copies: int = 1) -> tuple[int, int]:
+    """A width and a number of samples with which one step finds S at every bias with probability 1 - delta.
+
+    Half of delta goes to each of the two conditions. Errors as `SparseStart.width`.
+    """
+    half = _probability(delta) / 2
+    width = start.width(half, copies)
+    return width, start.samples(width // 2, half)
+
+
+@dataclass(frozen=True)
+class ProofSizes:
+    """The sizes that a proof writes down.
+
+    Attributes:
+        width: r.
+        samples: m.
+        least_s: the least sparsity that the over-sparse proof accepts for this epsilon; None for under-sparse starts.
+        steps: a T with T/log T as large as the over-sparse proof asks for; None for under-sparse starts.
+    """
+
+    width: int
+    samples: int
+    least_s: int | None = None
+    steps: int | None = None
+
+
+def proof_sizes(start: SparseStart, epsilon: Any, delta: Any, offset: Any = "1/16") -> ProofSizes:
+    """The constants of the proofs, for a hinge loss (over-sparse) or an error of the output (under-sparse) of epsilon.
+
+    Over-sparse, with the repaired biases, r' and second layer: r = 20k (2n/s)^k log(2k/delta), r' = r p/k, B the norm
+    of the read-out for kinks ``offset`` below the even numbers, eta = 1/(2k|C|), tau = min(epsilon/(4 B k r' n eta),
+    1/(16 eta k n)), m = (4/tau^2) log(4nr/delta), s >= 4 k r' B^2/epsilon^2, T/log T >= (100 B^2/epsilon^2)
+    (sqrt(8 k r') + 1/B)^2. Under-sparse: `numerics.parity.under_sparse_sizes`.
+
+    Raises:
+        ValueError: unless 0 < epsilon <= 1 and 0 < delta < 1 are rational, or as these.
+    """
+    accuracy, failure = _rational(epsilon), _probability(delta)
+    if accuracy is None or not 0 < accuracy <= 1:
+        raise ValueError(
+            f'epsilon must be a rational number or a string such as "0.1", 0 < epsilon <= 1, not {epsilon!r}.'
+        )
+    n, k, s = start.n, start.k, start.s
+    if start.regime == "under":
+        sizes = under_sparse_sizes(n, k, s, accuracy, failure)
+        return ProofSizes(sizes.width, sizes.samples)
+    width = _ceiling(20 * k * fmpq(2 * n, s) ** k * arb(2 * k / failure).log())
+    width += width % 2
+    per_bias = width * start.good / k
+    norm = solve_readout(k, offset_grid(k, offset)).norm_squared
+    eta = 1 / (2 * k * abs(start.values.relevant))
+    with precision(_BITS):
+        tau = accuracy / (4 * arb(norm).sqrt() * k * per_bias * n * eta)
+        if not tau < 1 / (16 * eta * k * n):
+            tau = arb(1 / (16 * eta * k * n))
+        samples = _ceiling(4 / tau**2 * arb(4 * n * width / failure).log())
+        needed = 100 * norm / accuracy**2 * (arb(8 * k * per_bias).sqrt() + 1 / arb(norm).sqrt()) ** 2
+        least = _ceiling(arb(4 * k * per_bias * norm / accuracy**2))
+        steps = smallest_integer(3, lambda T: bool(arb(T) / arb(T).log() >= needed))
+    return ProofSizes(width, samples, least, steps)
+
+
+def hidden_samples(n: int, k: int, width: int, steps: int = 1, delta: Any = "1/2") -> int:
+    """The number of samples up to which some parity can stay hidden in first-layer steps of the hinge loss.
+
+    The r n first-layer weights of a network with output weights +-1 take T steps while the margin is below 1. Let tau^2
+    = 8 r n T/(delta C(n,k)); by proposition 6.3, with 1/4 for 1/2, noise of size tau hides some parity but for a
+    probability delta/2 of the start. Gradients from m samples are within tau/2 but for delta/2 if
+    m >= 8 log(4 r n T/delta)/tau^2, which is the number here, rounded down; with fewer samples the errors of sampling
+    are larger still. The noise is adversarial: the statement is not one on plain SGD.
+
+    Raises:
+        ValueError: unless 1 <= k <= n, width >= 1, steps >= 1 and 0 < delta < 1 is rational.
+    """
+    checked_integer("k", k, 1)
+    if not k <= n <= _MOST_INPUTS:
+        raise ValueError(f"A parity of k = {k} inputs needs k <= n <= {_MOST_INPUTS}, not n = {n}.")
+    queries = checked_integer("The width", width, 1) * n * checked_integer("The number of steps", steps, 1)
+    failure = _probability(delta)
+    return int(exact_midpoint((failure * comb(n, k) / queries * arb(4 * queries / failure).log()).lower().floor()))
+
+
+def _check(n: int, k: int) -> None:
+    if not isinstance(k, int) or k < 2 or k % 2:
+        raise ValueError(
+            f"The parity must have an even number k >= 2 of inputs, not {k}: for odd k the coefficients of majority at "
+            "the even degrees k - 1 and k + 1 vanish, and the first gradient shows nothing."
+        )
+    if not k < n <= _MOST_INPUTS:
+        raise ValueError(
+            f"The number n of inputs must be above k = {k} and at most {_MOST_INPUTS} (the exact numbers have about n "
+            f"bits, for n/2 sparsities), not {n}."
+        )
+
+
+def _probability(delta: Any) -> fmpq:
+    number = _rational(delta)
+    if number is None or not 0 < number < 1:
+        raise ValueError(f'delta must be a rational number or a string such as "0.01", 0 < delta < 1, not {delta!r}.')
+    return number
+
+
+def _rational(value: Any) -> fmpq | None:
+    """A rational number or a string of one; None for anything else, floats included, as `as_exact` has it."""
+    try:
+        return as_fmpq(exact_number(value))
+    except ValueError:
+        return None
+
+
+def _ceiling(x: arb) -> int:
+    """An integer that is at least x."""
+    return int(exact_midpoint(x.upper().ceil()))

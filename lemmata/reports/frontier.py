@@ -1,0 +1,219 @@
+"""The report of the success frontier of a sparse parity: a table, and a picture in the plane of width and samples."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from flint import arb, fmpq
+from rich.console import Console
+
+from constructions.parity.frontier import (
+    ProofSizes,
+    SparseStart,
+    frontier_point,
+    hidden_samples,
+    proof_sizes,
+    sparse_start,
+    usable_sparsities,
+)
+from lemmata.reports.tables import plain_table
+
+__all__ = ["FrontierRow", "draw_frontier", "frontier_rows", "plot_frontier", "print_frontier", "shown_sparsities"]
+
+_ROWS = 12  # of a table of all sparsities
+_UNDER, _OVER, _GREY, _RED = "#D55E00", "#0072B2", "#666666", "#CC79A7"  # told apart by everybody
+
+
+@dataclass(frozen=True)
+class FrontierRow:
+    """A sparse start, the width and the samples that one step needs, and the sizes of the proofs (None if none)."""
+
+    start: SparseStart
+    width: int
+    samples: int
+    proof: ProofSizes | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """The row for JSON; exact numbers as strings."""
+        values = self.start.values
+        numbers = {
+            "s": self.start.s, "regime": self.start.regime, "good": str(self.start.good), "biases": self.start.biases,
+            "relevant": str(values.relevant), "irrelevant": str(values.irrelevant), "width": self.width,
+            "samples": self.samples,
+        }  # fmt: skip
+        proof = self.proof
+        extra = None if proof is None else {
+            "width": proof.width, "samples": proof.samples, "least_s": proof.least_s, "steps": proof.steps,
+        }  # fmt: skip
+        return {**numbers, "proof": extra}
+
+
+def frontier_rows(
+    n: int, k: int, sparsities: Sequence[int], delta: fmpq, epsilon: fmpq, copies: int
+) -> list[FrontierRow]:
+    """One row for each sparsity; errors as `constructions.parity.frontier.sparse_start`."""
+    rows = []
+    for s in sparsities:
+        start = sparse_start(n, k, s)
+        width, samples = frontier_point(start, delta, copies)
+        told = start.regime == "over" or 4 * abs(start.values.irrelevant) <= abs(start.values.relevant)
+        rows.append(FrontierRow(start, width, samples, proof_sizes(start, epsilon, delta) if told else None))
+    return rows
+
+
+def shown_sparsities(n: int, k: int, most: int = _ROWS) -> list[int]:
+    """All usable sparsities below k, and so many of those above that there are at most ``most``, spread evenly in log.
+
+    Raises:
+        ValueError: if there are none, or as `usable_sparsities`.
+    """
+    usable = usable_sparsities(n, k)
+    if not usable:
+        raise ValueError(
+            f"No sparsity lets truncation tell relevant from irrelevant inputs at n = {n}, k = {k}: "
+            f"take n > {3 * k - 2}."
+        )
+    under, over = [s for s in usable if s < k], [s for s in usable if s > k]
+    room = max(2, most - len(under))
+    if len(over) > room:
+        steps = [over[0] * (over[-1] / over[0]) ** (i / (room - 1)) for i in range(room)]
+        over = sorted({min(over, key=lambda s: abs(math.log(s / step))) for step in steps})
+    return [*under, *over]
+
+
+def print_frontier(
+    out: Console, n: int, k: int, rows: Sequence[FrontierRow], delta: fmpq, epsilon: fmpq,
+    copies: int = 1, width: int | None = None, samples: int | None = None,
+) -> None:  # fmt: skip
+    """The table of the rows, and what a given width and number of samples are enough for."""
+    out.print(f"[bold]Success frontier of the parity of {k} of {n} inputs[/bold]")
+    out.print(
+        f"one truncated gradient step from s-sparse neurons finds the {k} inputs, at every bias of the read-out, with "
+        f"probability 1 - {_short(delta)}\n",
+        soft_wrap=True,
+    )
+    table = plain_table("s", "P(good)", "gap", "width", "samples", "hidden", "width*", "samples*")
+    for column in table.columns:
+        column.justify, column.no_wrap = "right", True
+    for row in rows:
+        proof = row.proof
+        table.add_row(
+            f"{row.start.s}",
+            _decimal(row.start.good),
+            _decimal(row.start.values.gap),
+            _count(row.width),
+            _count(row.samples),
+            _count(hidden_samples(n, k, row.width)),
+            "-" if proof is None else _count(proof.width),
+            "-" if proof is None else _count(proof.samples),
+        )
+    out.print(table)
+    lines = ["hidden: up to so many samples, noise of their size can hide some parity, with probability 1/2"]
+    lines.append(
+        "*: with all constants of the proofs, theorems C.11 (s > k) and C.16 (s < k), as repaired, for an error of "
+        f"{_short(epsilon)}"
+    )
+    asked = [row.proof.least_s for row in rows if row.proof is not None and row.proof.least_s is not None]
+    if asked and min(asked) > n:
+        lines.append(
+            f"   for s > k the proof also asks for s >= {_count(min(asked))}, so that it says nothing at n = {n}"
+        )
+    for line in lines:
+        out.print(line, soft_wrap=True)
+    if width is not None or samples is not None:
+        _print_budget(out, n, k, rows, copies, width, samples)
+
+
+def _print_budget(
+    out: Console, n: int, k: int, rows: Sequence[FrontierRow], copies: int, width: int | None, samples: int | None
+) -> None:
+    """What a width and a number of samples are enough for, sparsity by sparsity."""
+    out.print(f"\n[bold]With {_budget(width, samples)}[/bold]")
+    pair = "a good pair" if copies == 1 else f"{copies} good pairs"
+    table = plain_table("s", f"P(some bias lacks {pair})", "P(some gradient is off)")
+    for row in rows:
+        pairs = row.width // 2 if width is None else width // 2
+        lacking = "-" if width is None else f"<= {_decimal((1 - row.start.coverage(pairs, copies)).upper())}"
+        off = "-"
+        if samples is not None:
+            bound = row.start.missed(pairs, samples)
+            off = f"<= {_decimal(bound)}" if bound < 1 else "not bounded"
+        table.add_row(f"{row.start.s}", lacking, off)
+    out.print(table)
+    if width is not None and samples is not None:
+        line = hidden_samples(n, k, width)
+        if samples <= line:
+            out.print(
+                f"[red]below the lower bound[/red]: noise as large as that of {samples} samples can hide a parity"
+            )
+        else:
+            out.print(f"lower bound at this width: {_count(line)} samples")
+
+
+def _budget(width: int | None, samples: int | None) -> str:
+    parts = [] if width is None else [f"width {width}"]
+    return " and ".join([*parts, *([] if samples is None else [f"{samples} samples"])])
+
+
+def draw_frontier(n: int, k: int, rows: Sequence[FrontierRow], path: Path) -> None:
+    """Draw the rows in the plane of width and samples, with the sizes of the proofs and the lower bound, into a file.
+
+    Raises:
+        ValueError: if matplotlib does not know the kind of the file.
+        OSError: if it cannot be written.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.2, 4.6), dpi=150, layout="constrained")
+    plot_frontier(figure.add_subplot(), n, k, rows)
+    figure.savefig(path)
+
+
+def plot_frontier(axes: Any, n: int, k: int, rows: Sequence[FrontierRow]) -> None:
+    """The same picture in axes of matplotlib."""
+    for regime, colour, label, shift in (("under", _UNDER, f"s < {k}", -12), ("over", _OVER, f"s > {k}", 7)):
+        part = [row for row in rows if row.start.regime == regime]
+        if not part:
+            continue
+        axes.plot(
+            [r.width for r in part], [r.samples for r in part], "o-", color=colour, ms=5, label=f"one step, {label}"
+        )
+        labelled = math.inf
+        for row in sorted(part, key=lambda row: row.width):
+            if abs(math.log10(row.width) - labelled) > 0.3:
+                labelled = math.log10(row.width)
+                axes.annotate(f"s={row.start.s}", (row.width, row.samples), xytext=(0, shift), fontsize=7,
+                              textcoords="offset points", color=colour, ha="center")  # fmt: skip
+        told = [row.proof for row in part if row.proof is not None]
+        if told:
+            axes.plot([float(p.width) for p in told], [float(p.samples) for p in told], "o", mfc="none", color=colour,
+                      ms=4, label=f"constants of the proof, {label}")  # fmt: skip
+    widths = [2.0**i for i in range(1, 1 + max(2, math.ceil(math.log2(math.comb(n, k)))))]
+    line = [(width, hidden_samples(n, k, int(width))) for width in widths]
+    line = [point for point in line if point[1] >= 1]
+    if line:
+        x, y = zip(*line, strict=True)
+        axes.plot(x, y, color=_RED, label="lower bound, one step")
+        axes.fill_between(x, 0.5, y, color=_RED, alpha=0.15, lw=0)
+    axes.set(xscale="log", yscale="log", xlabel="width", ylabel="samples", ylim=(0.5, None),
+             title=f"Finding a parity of {k} of {n} inputs in one step")  # fmt: skip
+    axes.legend(fontsize=7, frameon=False, loc="center left", bbox_to_anchor=(0, 0.62))
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+
+
+def _decimal(value: fmpq | arb) -> str:
+    return f"{float(arb(value)):.3g}"
+
+
+def _short(value: fmpq) -> str:
+    return f"{float(arb(value)):g}"
+
+
+def _count(value: int) -> str:
+    """An integer in full up to six digits, and two digits of a larger one."""
+    return f"{value:,}" if value < 10**6 else f"{float(value):.1e}".replace("e+0", "e").replace("e+", "e")

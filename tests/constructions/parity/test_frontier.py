@@ -1,0 +1,181 @@
+"""`constructions.parity.frontier`: coverage against enumeration, least sizes, one real step at them, bad input."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from flint import arb, fmpq
+
+from constructions.parity import frontier
+from constructions.parity.frontier import (
+    frontier_point,
+    hidden_samples,
+    proof_sizes,
+    sparse_start,
+    usable_sparsities,
+)
+from constructions.parity.over_sparse import SparseInitialization, over_sparse_step, sample_gradients
+from numerics.exact.precision import precision
+
+HUNDREDTH = fmpq(1, 100)
+
+
+def enumerated(share: Fraction, biases: int, pairs: int, copies: int) -> Fraction:
+    """The probability by adding up the multinomial law over all counts of good pairs at the biases."""
+    total = Fraction(0)
+    for counts in itertools.product(range(copies, pairs + 1), repeat=biases):
+        rest = pairs - sum(counts)
+        if rest >= 0:
+            ways = math.factorial(pairs) // math.prod(math.factorial(c) for c in (*counts, rest))
+            total += ways * (share / biases) ** sum(counts) * (1 - share) ** rest
+    return total
+
+
+@pytest.mark.parametrize(("n", "k", "s"), [(20, 2, 7), (12, 4, 2), (15, 4, 11), (40, 4, 39), (30, 4, 2), (20, 6, 4)])
+@pytest.mark.parametrize("copies", [1, 2, 3])
+def test_coverage_is_that_of_the_multinomial_law(n: int, k: int, s: int, copies: int) -> None:
+    start = sparse_start(n, k, s)
+    share = Fraction(int(start.good.p), int(start.good.q))
+    for pairs in (0, 1, 3, 5, 9) if start.biases < 6 else (0, 6, 7):
+        exact = enumerated(share, start.biases, pairs, copies)
+        ball = start.coverage(pairs, copies)
+        with precision(256):
+            assert ball.overlaps(arb(fmpq(exact.numerator, exact.denominator)))
+        assert ball.rad() < arb(10) ** -50
+
+
+def test_good_probabilities_are_those_of_all_neurons() -> None:
+    for n, k, s in ((9, 2, 5), (9, 4, 2), (10, 2, 7)):
+        rows = list(itertools.combinations(range(n), s))
+        inside = set(range(k))
+        good = sum(inside <= set(row) or set(row) <= inside for row in rows)
+        assert sparse_start(n, k, s).good == fmpq(good, len(rows))
+
+
+@pytest.mark.parametrize(("n", "k", "s", "copies"), [(20, 2, 7, 1), (50, 4, 2, 1), (50, 4, 25, 3), (300, 6, 101, 1)])
+def test_sizes_are_the_least_ones(n: int, k: int, s: int, copies: int) -> None:
+    start = sparse_start(n, k, s)
+    width, samples = frontier_point(start, HUNDREDTH, copies)
+    assert width % 2 == 0
+    assert start.coverage(width // 2, copies) >= fmpq(199, 200) > start.coverage(width // 2 - 1, copies)
+    assert start.missed(width // 2, samples) <= fmpq(1, 200)
+    assert start.missed(width // 2, samples - 1) > fmpq(1, 200)
+
+
+def test_one_step_at_these_sizes_finds_the_support() -> None:
+    """Twenty starts and samples at n = 12, k = 2, s = 7, failing with probability 1/20 each: at most six fail.
+
+    Six or more failures of twenty, with probability 1/20 each, have a chance below 1/3000.
+    """
+    n, k, s = 12, 2, 7
+    start = sparse_start(n, k, s)
+    width, samples = frontier_point(start, fmpq(1, 20))
+    failures = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        rows = rng.permuted(np.tile(np.arange(n) < s, (width // 2, 1)), axis=1).astype(np.int64)
+        before = SparseInitialization(
+            rows, np.array([fmpq(-3, 8)] * len(rows), dtype=object), rng.choice([-1, 1], size=len(rows))
+        )
+        x = rng.choice([-1, 1], size=(samples, n))
+        after = over_sparse_step(before, range(k), sample_gradients(before, x, x[:, :k].prod(axis=1)))
+        good = rows[:, :k].all(axis=1)
+        found = (after.hidden != 0) == (np.arange(n) < k)
+        failures += not (good.any() and found[good].all())
+    assert failures < 6
+
+
+def test_a_tenth_of_the_samples_is_too_few() -> None:
+    """The same step with a tenth of the samples leaves irrelevant weights in most starts: the bound is no idle one."""
+    n, k, s = 12, 2, 7
+    start = sparse_start(n, k, s)
+    _, samples = frontier_point(start, fmpq(1, 20))
+    missed = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        before = SparseInitialization(
+            np.tile(np.arange(n) < s, (1, 1)).astype(np.int64), np.array([fmpq(-3, 8)], dtype=object), np.array([1])
+        )
+        x = rng.choice([-1, 1], size=(samples // 100, n))
+        after = over_sparse_step(before, range(k), sample_gradients(before, x, x[:, :k].prod(axis=1)))
+        missed += bool(((after.hidden != 0) != (np.arange(n) < k)).any())
+    assert missed > 10
+
+
+def test_every_point_lies_above_the_lower_bound_and_below_the_constants_of_the_proofs() -> None:
+    for n, k in ((20, 2), (50, 4), (50, 6), (101, 8), (200, 4)):
+        usable = usable_sparsities(n, k)
+        assert usable
+        for s in usable:
+            start = sparse_start(n, k, s)
+            width, samples = frontier_point(start, HUNDREDTH)
+            assert samples > hidden_samples(n, k, width)
+            if start.regime == "over" or 4 * abs(start.values.irrelevant) <= abs(start.values.relevant):
+                proof = proof_sizes(start, fmpq(1, 10), HUNDREDTH)
+                assert proof.samples > samples
+                assert 2 * proof.width > width
+
+
+def test_usable_sparsities_are_those_with_a_tolerance() -> None:
+    for n, k in ((11, 2), (14, 4), (15, 6)):
+        accepted = []
+        for s in range(1, n + 1):
+            try:
+                accepted.append(sparse_start(n, k, s).s)
+            except ValueError:
+                continue
+        assert accepted == usable_sparsities(n, k)
+
+
+def test_the_lower_bound_falls_with_each_resource() -> None:
+    base = hidden_samples(100, 6, 100)
+    assert base > hidden_samples(100, 6, 200) > hidden_samples(100, 6, 200, 3)
+    assert base > hidden_samples(100, 6, 100, delta=fmpq(1, 10))
+    assert base == math.floor(math.comb(100, 6) / 2 / 10_000 * math.log(80_000))
+
+
+def test_a_lost_factor_in_the_share_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the printed lower bound (s/2n)^k in place of the probability, the coverage is another."""
+    monkeypatch.setattr(frontier, "good_probability", lambda n, k, s: fmpq(s, 2 * n) ** k)
+    with pytest.raises(AssertionError):
+        test_good_probabilities_are_those_of_all_neurons()
+
+
+@pytest.mark.parametrize(
+    ("sizes", "reason"),
+    [
+        ((20, 3, 9), "even number k >= 2 of inputs, not 3: for odd k"),
+        ((20, 0, 9), "even number k >= 2"),
+        ((4, 4, 3), "must be above k = 4"),
+        ((3, 4, 2), "must be above k = 4"),
+        ((5000, 4, 51), "at most 4096"),
+        ((20, 4, 4), "At s = k = 4"),
+        ((20, 4, 12), "odd number s of ones, not 12"),
+        ((20, 4, 21), "k < s <= n"),
+        ((20, 4, 0), "s >= 2 ones"),
+        ((20, 6, 3), "even"),
+        ((20, 4, 9), "can for s in 2, 11, 13"),
+        ((8, 6, 2), "the irrelevant gradient is half"),
+    ],
+)
+def test_bad_sizes_are_refused(sizes: tuple[int, int, int], reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        sparse_start(*sizes)
+
+
+def test_bad_numbers_are_refused() -> None:
+    start = sparse_start(20, 2, 7)
+    for delta in (0, 1, fmpq(3, 2), 0.1, "x"):
+        with pytest.raises(ValueError, match="delta must be a rational number"):
+            frontier_point(start, delta)
+        with pytest.raises(ValueError, match="delta must be a rational number"):
+            hidden_samples(20, 2, 4, delta=delta)
+    with pytest.raises(ValueError, match="epsilon must be"):
+        proof_sizes(start, 2, HUNDREDTH)
+    for call in (lambda: start.coverage(-1), lambda: start.coverage(3, 0), lambda: start.samples(0, HUNDREDTH),
+                 lambda: start.missed(0, 1), lambda: start.missed(1, 0), lambda: hidden_samples(9, 2, 0),
+                 lambda: hidden_samples(9, 2, 1, 0), lambda: hidden_samples(2, 3, 1)):  # fmt: skip
+        with pytest.raises(ValueError, match=r"must be an integer >=|needs k <= n"):
+            call()

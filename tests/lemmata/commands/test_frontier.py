@@ -1,0 +1,84 @@
+"""`lemmata frontier`."""
+
+import json
+from fractions import Fraction
+from math import comb
+
+import pytest
+
+from tests.lemmata.commands.runner import run
+
+
+def test_the_table_and_the_lower_bound():
+    code, output, _ = run("frontier", "50", "4", "--sparsity", "2", "--sparsity", "25")
+    assert code == 0
+    assert "Success frontier of the parity of 4 of 50 inputs" in output
+    share = comb(4, 2) / comb(50, 2)
+    assert f"{share:.3g}" in output
+    assert "hidden: up to so many samples" in output
+    assert "it says nothing at n = 50" in output
+
+
+def test_json_has_exact_numbers():
+    code, output, _ = run("frontier", "50", "4", "--json")
+    rows = json.loads(output)
+    assert code == 0
+    assert [row["regime"] for row in rows][:2] == ["under", "over"]
+    assert all(row["s"] % 2 == (row["regime"] == "over") for row in rows)
+    first = rows[0]
+    assert Fraction(first["good"]) == Fraction(comb(4, 2), comb(50, 2))
+    assert Fraction(first["relevant"]) / Fraction(first["irrelevant"]) == Fraction(-47, 1)  # (n-k+1)/(k-s-1), n even
+    assert first["proof"]["samples"] > first["samples"]
+    widths = [row["width"] for row in rows if row["regime"] == "over"]
+    assert widths == sorted(widths, reverse=True)
+
+
+def test_a_budget_is_judged_sparsity_by_sparsity():
+    code, output, _ = run("frontier", "50", "4", "--sparsity", "2", "--sparsity", "49", "--width", "20000",
+                          "--samples", "300000")  # fmt: skip
+    assert code == 0
+    assert "With width 20000 and 300000 samples" in output
+    assert output.count("not bounded") == 1
+    assert "lower bound at this width: 1 samples" in output
+    _, output, _ = run("frontier", "200", "8", "--sparsity", "101", "--width", "10", "--samples", "1000")
+    assert "below the lower bound" in output
+
+
+def test_more_copies_need_more_width():
+    one, three = (json.loads(run("frontier", "30", "2", "--sparsity", "9", "--copies", c, "--json")[1])[0]["width"]
+                  for c in ("1", "3"))  # fmt: skip
+    assert three > one
+
+
+def test_the_picture_is_a_png_with_points(tmp_path):
+    path = tmp_path / "frontier.png"
+    code, output, _ = run("frontier", "60", "6", "--out", str(path))
+    assert code == 0
+    assert f"picture in {path}"[:20] in output
+    assert path.read_bytes().startswith(b"\x89PNG")
+    assert path.stat().st_size > 20_000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("50", "3"), "even number k >= 2 of inputs, not 3"),
+        (("4", "6"), "must be above k = 6"),
+        (("9000", "4"), "at most 4096"),
+        (("5", "4"), "No sparsity lets truncation tell"),
+        (("50", "4", "--sparsity", "12"), "odd number s of ones"),
+        (("50", "4", "--sparsity", "51"), "k < s <= n"),
+        (("50", "4", "--sparsity", "4"), "At s = k = 4"),
+        (("50", "4", "--sparsity", "7"), "truncation cannot tell them apart"),
+        (("50", "4", "--delta", "0"), "--delta needs a number between 0 and 1"),
+        (("50", "4", "--delta", "x"), "--delta needs a number between 0 and 1"),
+        (("50", "4", "--epsilon", "2"), "--epsilon needs a number between 0 and 1"),
+        (("50", "4", "--out", "/nowhere/picture.png"), "No such file or directory"),
+        (("50", "4", "--out", "picture.what"), "not supported"),
+    ],
+)
+def test_bad_input_is_refused_in_a_sentence(arguments, reason):
+    code, output, error = run("frontier", *arguments)
+    assert code == 2
+    assert output == ""
+    assert reason in " ".join(error.split())
