@@ -1,6 +1,6 @@
 """Sparse against dense starts of wide networks at the frontier: more runs than a cell of the sweep has, fresh seeds.
 
-The sweep (`sweep`) leaves the effect of 2-sparse rows undecided at its level: over all its widths, 10 to 300, p = 0.001.
+The sweep (`sweep`) leaves the effect of 2-sparse rows undecided at its level (p = 0.001 over its widths, 10 to 300).
 The text claims it for wide networks; this experiment asks for these alone, and was written down after the sweep.
 """
 
