@@ -15,6 +15,9 @@ one step    draw_under_sparse, under_sparse_step, under_sparse_network, under_sp
 losses      parity_losses, margin_range, least_hinge_loss, polynet_error, plateau_share
 training    initial_network, train_parity, train_compiled
 features    tangent_features, normalised_features, feature_table, fit_all_parities, verify_fit, fit_bound
+lower bound parity_view, relu_tables, NoisyDescent, run_hidden, view_bound, gradient_samples
+queries     query_search, empirical_answers, query_samples
+span        span_residuals
 """
 
 from certificates.duality.feature_fit import fit_all_parities
@@ -25,6 +28,7 @@ from certificates.duality.features import normalised as normalised_features
 from certificates.duality.hinge_loss import least_hinge_loss
 from certificates.duality.readouts import decide as decide_readout
 from certificates.duality.readouts import design_grid, least_norm_readout, least_ramp_loss
+from certificates.duality.span_fit import span_residuals
 from constructions.parity.bias_grids import even_kink_grid, offset_grid, ramp_features, solve_readout
 from constructions.parity.frontier import (
     frontier_point,
@@ -66,6 +70,7 @@ from numerics.parity.compiled_training import train_compiled
 from numerics.parity.exhaustive import margin_range
 from numerics.parity.good_neurons import good_probability, gradient_floor
 from numerics.parity.hinge_loss import parity_losses
+from numerics.parity.lower_bound import NoisyDescent, parity_view, relu_tables, run_hidden, view_bound
 from numerics.parity.one_step import (
     batch_gradient,
     derivative_table,
@@ -76,6 +81,7 @@ from numerics.parity.one_step import (
 )
 from numerics.parity.polynet_error import polynet_error
 from numerics.parity.polynet_flow import plateau_share
+from numerics.parity.queries import empirical_answers, gradient_samples, query_samples, query_search
 from numerics.parity.sparse_neurons import (
     SparseNeuron,
     enumerated_gradient,
@@ -92,6 +98,7 @@ from numerics.parity.training import initial_network, train_parity
 from numerics.parity.under_sparse_sizes import under_sparse_sizes
 
 __all__ = [
+    "NoisyDescent",
     "SparseInitialization",
     "SparseNeuron",
     "batch_gradient",
@@ -100,6 +107,7 @@ __all__ = [
     "design_grid",
     "draw_over_sparse",
     "draw_under_sparse",
+    "empirical_answers",
     "enumerated_gradient",
     "even_kink_grid",
     "feature_table",
@@ -109,6 +117,7 @@ __all__ = [
     "frontier_point",
     "good_probability",
     "gradient_floor",
+    "gradient_samples",
     "half_coefficient",
     "hidden_samples",
     "initial_network",
@@ -131,6 +140,7 @@ __all__ = [
     "over_sparse_values",
     "parity_losses",
     "parity_transformer",
+    "parity_view",
     "plateau_share",
     "polynet",
     "polynet_error",
@@ -140,14 +150,19 @@ __all__ = [
     "power_network",
     "proof_sizes",
     "quadratic_network",
+    "query_samples",
+    "query_search",
     "ramp_features",
     "recovery_samples",
     "relu_network",
+    "relu_tables",
+    "run_hidden",
     "sample_gradients",
     "sampled_counts",
     "sign_gradient",
     "silent_neurons",
     "solve_readout",
+    "span_residuals",
     "sparse_gradient",
     "sparse_start",
     "summed_gradient",
@@ -165,4 +180,5 @@ __all__ = [
     "under_sparse_values",
     "usable_sparsities",
     "verify_fit",
+    "view_bound",
 ]
