@@ -28,7 +28,14 @@ from flint import fmpq, fmpq_mat
 from certificates.duality import farkas
 from certificates.duality.hinge_loss import HingeCertificate, least_hinge_loss
 from certificates.duality.inequalities import Constraint, FarkasCertificate, FeasiblePoint
-from constructions.parity.bias_grids import even_kink_grid, offset_grid, ramp_features, ramp_labels, ramp_law
+from constructions.parity.bias_grids import (
+    averaged_ramp_features,
+    even_kink_grid,
+    offset_grid,
+    ramp_features,
+    ramp_labels,
+    ramp_law,
+)
 from numerics.exact.numbers import as_exact
 from numerics.exact.rationals import as_fraction
 
@@ -38,6 +45,7 @@ __all__ = [
     "design_grid",
     "least_norm_readout",
     "least_ramp_loss",
+    "least_step_loss",
     "margin_constraints",
     "missing_kink_multipliers",
     "verify_least_norm",
@@ -120,6 +128,26 @@ def least_ramp_loss(k: int, biases: Sequence[object]) -> HingeCertificate:
         ValueError: as `ramp_features`.
     """
     return least_hinge_loss(ramp_features(k, biases), ramp_labels(k), ramp_law(k))
+
+
+def least_step_loss(k: int, biases: Sequence[object], s: int) -> HingeCertificate:
+    """A lower bound of the hinge loss of every read-out after a population step without truncation, with a certificate.
+
+    However many good neurons there are and wherever their ones lie: by convexity E (1 - chi_S f)_+ is at least the loss
+    of the mean of f given the sum over S, which is a read-out of `averaged_ramp_features`. Bad neurons are silent.
+
+    Args:
+        k: even.
+        biases: all at most -1/(2k), so that bad neurons are silent.
+        s: the odd number of ones of each neuron, above k.
+
+    Raises:
+        ValueError: as `averaged_ramp_features`, or if a bias is larger.
+    """
+    table = averaged_ramp_features(k, biases, s)
+    if len(biases) and any(b > fmpq(-1, 2 * k) for b in as_exact(list(biases))):
+        raise ValueError(f"Bad neurons are silent at biases of at most -1/{2 * k} only, and one is larger.")
+    return least_hinge_loss(table, ramp_labels(k), ramp_law(k))
 
 
 def least_norm_readout(k: int, biases: Sequence[object], neurons: Sequence[int] | None = None) -> LeastNorm:

@@ -30,6 +30,7 @@ from numerics.exact.systems import Array
 
 __all__ = [
     "AlternatingReadout",
+    "averaged_ramp_features",
     "even_kink_grid",
     "offset_grid",
     "ramp_features",
@@ -117,6 +118,33 @@ def ramp_features(k: int, biases: Sequence[object]) -> Array:
     for row, z in enumerate(range(-k, k + 1, 2)):
         at = fmpq(z, 2 * k)
         table[row] = [fmpq(1), *(max(at + b, fmpq(0)) for b in grid), *(max(b - at, fmpq(0)) for b in grid)]
+    return table
+
+
+def averaged_ramp_features(k: int, biases: Sequence[object], s: int) -> Array:
+    """The same features of a good neuron with s ones after a step without truncation, averaged over its other inputs.
+
+    The neuron is sigma(+-(z + rho t)/(2k) + b_j), t the sum of the s - k other signs, rho = c/C = -(k-1)/(s-k). Given
+    z, its mean is that of every other good neuron with the same bias, wherever its ones lie outside of S.
+
+    Raises:
+        ValueError: as `ramp_features`, and unless s is odd and above k.
+    """
+    _check_degree(k)
+    grid = _checked_biases(biases)
+    if s % 2 == 0 or s <= k:
+        raise ValueError(f"A good neuron has an odd number s > k = {k} of ones, not {s}.")
+    rest = s - k
+    law = [(fmpq((1 - k) * (2 * m - rest), 2 * k * rest), comb(rest, m)) for m in range(rest + 1)]
+
+    def mean(before: fmpq) -> fmpq:
+        total = sum(((before + noise) * count for noise, count in law if before + noise > 0), fmpq(0))
+        return total / 2**rest
+
+    table = np.empty((k + 1, 1 + 2 * len(grid)), dtype=object)
+    for row, z in enumerate(range(-k, k + 1, 2)):
+        at = fmpq(z, 2 * k)
+        table[row] = [fmpq(1), *(mean(at + b) for b in grid), *(mean(b - at) for b in grid)]
     return table
 
 

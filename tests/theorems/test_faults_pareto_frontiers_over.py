@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 from flint import arb, fmpq
 
+from constructions.parity.over_sparse import SparseInitialization
 from theorems.evidence import MARK
 from theorems.pareto_frontiers import test_good_neurons as good
+from theorems.pareto_frontiers import test_over_sparse_step as step
+from theorems.pareto_frontiers import test_ramp_readouts as ramps
 
 
 class Quick:
@@ -36,6 +40,44 @@ class Fault:
 
 
 VALUES, GRADIENT = good.over_sparse_values, good.sparse_gradient
+
+
+SOLVE, STEP, GRADIENTS = ramps.solve_readout, step.over_sparse_step, step.population_gradients
+
+
+def small_network() -> dict[str, Any]:
+    step.setting.cache_clear()  # the read-out belongs to the setting
+    return {"size": step.SIZES[0]}
+
+
+def flipped(k: int, biases: Any) -> Any:
+    """The read-out with the sign of its last weight turned."""
+    found = SOLVE(k, biases)
+    return replace(found, plus=(*found.plus[:-1], -found.plus[-1]))
+
+
+def louder(*arguments: Any, **options: Any) -> Any:
+    """The step with a rate larger by a fiftieth."""
+    after = STEP(*arguments, **options)
+    return replace(after, hidden=after.hidden * fmpq(51, 50))
+
+
+def wide(*arguments: Any, **options: Any) -> Any:
+    """The step with irrelevant weights five times as large."""
+    after = STEP(*arguments, **options)
+    inside = np.zeros(after.hidden.shape[1], dtype=bool)
+    inside[list(after.support)] = True
+    return replace(after, hidden=after.hidden * np.where(inside, fmpq(1), fmpq(5)))
+
+
+def all_good(drawn: Any, support: Any) -> Any:
+    return np.ones(len(drawn.rows), dtype=bool)
+
+
+READS = "test_a_read_out_with_the_further_bias"
+SILENT = "test_bad_neurons_are_silent_and_good_ones_move_little"
+FEATURES = "test_features_and_loss_after_a_population_step"
+CLOSE = "test_the_irrelevant_weights_change_the_loss_little"
 
 
 def first_size() -> dict[str, Any]:
@@ -91,6 +133,59 @@ FAULTS = [
         lambda neuron, support: GRADIENT(neuron, support) + VALUES(9, 2).irrelevant,
         first_size,
     ),
+    Fault("a read-out sign flipped", "claim-C.6b", ramps, READS, ramps, "solve_readout", flipped),
+    Fault(
+        "the grid without its first bias",
+        "claim-C.6b",
+        ramps,
+        READS,
+        ramps,
+        "offset_grid",
+        lambda k, offset, first=0, grid=ramps.offset_grid: grid(k, offset, first=1),
+    ),
+    Fault(
+        "a grid with kinks at wrong places",
+        "claim-C.6b",
+        ramps,
+        READS,
+        ramps,
+        "offset_grid",
+        lambda k, offset, first=0, grid=ramps.offset_grid: grid(k, offset * fmpq(51, 50), first=first),
+    ),
+    Fault("the rate larger by a fiftieth", "claim-C.6c", step, SILENT, step, "over_sparse_step", louder, small_network),
+    Fault(
+        "bad neurons get the gradient of good ones",
+        "claim-C.6c",
+        step,
+        SILENT,
+        step,
+        "population_gradients",
+        lambda drawn, support: GRADIENTS(drawn, support) + VALUES(9, 2).relevant,
+        small_network,
+    ),
+    Fault(
+        "a bad neuron called good", "lemma-C.6", step, FEATURES, SparseInitialization, "good", all_good, small_network
+    ),
+    Fault("a read-out sign flipped", "lemma-C.6", step, FEATURES, step, "solve_readout", flipped, small_network),
+    Fault(
+        "a read-out sign flipped",
+        "lemma-C.6",
+        step,
+        "test_the_loss_falls_with_the_sparsity",
+        step,
+        "solve_readout",
+        flipped,
+    ),
+    Fault(
+        "irrelevant weights five times as large",
+        "claim-C.6a",
+        step,
+        CLOSE,
+        step,
+        "over_sparse_step",
+        wide,
+        small_network,
+    ),
 ]
 
 
@@ -107,3 +202,4 @@ def test_a_deciding_check_sees_the_fault(fault: Fault, monkeypatch: pytest.Monke
     monkeypatch.setattr(fault.owner, fault.attribute, fault.faulty)
     with pytest.raises((AssertionError, ValueError)):
         function(**fault.arguments())
+    step.setting.cache_clear()

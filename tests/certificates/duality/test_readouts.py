@@ -15,6 +15,7 @@ from certificates.duality.readouts import (
     design_grid,
     least_norm_readout,
     least_ramp_loss,
+    least_step_loss,
     margin_constraints,
     missing_kink_multipliers,
     verify_least_norm,
@@ -106,6 +107,13 @@ def test_no_other_grid_has_a_smaller_norm(k: int, data: st.DataObject) -> None:
     assert found.norm_squared <= other.norm_squared
 
 
+def test_averaged_ramps_of_few_biases_have_a_loss_and_of_enough_none() -> None:
+    for s in (17, 41):
+        assert least_step_loss(4, offset_grid(4, first=1), s).value > Fraction(3, 4)
+        assert least_step_loss(4, offset_grid(4), s).value == 0
+    assert least_step_loss(2, (), 9).value == 1
+
+
 def test_bad_input_is_refused() -> None:
     for call, words in [
         (lambda: decide(3, [0]), "even number"),
@@ -115,6 +123,8 @@ def test_bad_input_is_refused() -> None:
         (lambda: least_norm_readout(4, offset_grid(4), [1, 0]), "at least 1"),
         (lambda: design_grid(4, 1), "0 <= slack < 1"),
         (lambda: design_grid(5), "even number"),
+        (lambda: least_step_loss(4, [fmpq(-1, 9)], 17), "at most -1/8"),
+        (lambda: least_step_loss(4, [fmpq(-1, 4)], 16), "odd number s"),
     ]:
         with pytest.raises(ValueError, match=words):
             call()

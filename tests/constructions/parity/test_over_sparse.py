@@ -5,7 +5,14 @@ import pytest
 from flint import fmpq
 
 from constructions.networks.inputs import sign_inputs
-from constructions.parity.bias_grids import even_kink_grid, offset_grid, ramp_features, ramp_labels, solve_readout
+from constructions.parity.bias_grids import (
+    averaged_ramp_features,
+    even_kink_grid,
+    offset_grid,
+    ramp_features,
+    ramp_labels,
+    solve_readout,
+)
 from constructions.parity.over_sparse import (
     SparseInitialization,
     draw_over_sparse,
@@ -107,6 +114,26 @@ def test_kinks_and_features() -> None:
     assert list(table @ np.array([readout.constant, *readout.plus, *readout.minus])) == ramp_labels(4)
     assert [readout(z) for z in range(-4, 5, 2)] == ramp_labels(4)
     assert readout.plus == readout.minus
+
+
+def test_averages_of_features_over_the_cube() -> None:
+    """Good neurons with different ones, after an exact step without truncation: their means given the sum over S."""
+    grid, S = offset_grid(2, fmpq(1, 2)), (0, 3)
+    drawn = draw_over_sparse(7, 5, grid, 12, np.random.default_rng(2))
+    after, x = over_sparse_step(drawn, S, truncate=False), sign_inputs(7)
+    table = averaged_ramp_features(2, grid, 5)
+    good = drawn.good(S)
+    assert len({tuple(row) for row in drawn.rows[good].tolist()}) > 1
+    before = as_exact(x) @ after.hidden.T
+    for i in np.flatnonzero(good):
+        for sign in (1, -1):
+            values = np.maximum(sign * before[:, i] + after.bias[i], fmpq(0))
+            column = 1 if after.rising[i] == (sign == 1) else 2
+            for row, z in enumerate((-2, 0, 2)):
+                chosen = values[x[:, S].sum(axis=1) == z]
+                assert chosen.sum() / len(chosen) == table[row, column]
+    with pytest.raises(ValueError, match="odd number s > k"):
+        averaged_ramp_features(4, grid, 4)
 
 
 def test_bad_initializations_are_refused(drawn: SparseInitialization) -> None:
