@@ -96,7 +96,7 @@ def memorising_perceptron(nodes: ArrayLike, values: ArrayLike, radius: object) -
     """The network with the value f_i at all points within delta of node x_i in every coordinate; see the module.
 
     It has 4 n k units in the first and 2 n in the second hidden layer, exact weights of size at most max(1, B + 2
-    delta)/delta, max(1, k - 1) and max |f_i|, for nodes of size at most B.
+    delta)/delta, k and max |f_i|, for nodes of size at most B.
 
     Args:
         nodes: x, shape (n, k), exact numbers.

@@ -1,0 +1,287 @@
+"""The memorising perceptron (lemma A.25 and its primitives), and the two lemmas that use it (A.22, A.23).
+
+The general statements are proved in proofs/memorising.md. Here the networks of the library are compared with bumps and
+ramps as distances from intervals, without a ReLU, on all cubes by their exact ranges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction as Q
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+from flint import fmpq
+
+from certificates.sparse.boxes import output_range
+from constructions.networks.affine import Affine
+from constructions.networks.feed_forward import FeedForward
+from constructions.sparse.memorising import (
+    bump_network,
+    bump_sum_network,
+    memorising_perceptron,
+    printed_memorising_perceptron,
+    ramp_network,
+)
+from numerics.exact.numbers import as_exact
+from theorems.evidence import check, counterexample
+
+RADII = (Q(1, 4), Q(1, 2), Q(1), Q(5, 2))
+
+
+def clipped(x: Q) -> Q:
+    return max(Q(0), min(Q(1), x))
+
+
+def values(network: FeedForward, points: Sequence[Q]) -> list[fmpq]:
+    return network(as_exact([[x] for x in points]))[:, 0].tolist()
+
+
+def quarters(first: int, last: int, radius: Q) -> list[Q]:
+    """All multiples of radius/4 from first to last times the radius."""
+    return [Q(k, 4) * radius for k in range(4 * first, 4 * last + 1)]
+
+
+@check(
+    "variable-creation:construction-A.25nu",
+    grade="exact",
+    target="corrected",
+    cases="radii 1/4, 1/2, 1, 5/2; all breakpoints and three points between any two, which decides a piecewise linear "
+    "function up to its outer slopes, and two points beyond",
+)
+@pytest.mark.parametrize("radius", RADII)
+def test_ramps_and_bumps_at_all_breakpoints(radius):
+    points = quarters(-5, 5, radius)
+    assert values(ramp_network(radius), points) == as_exact([clipped(x / radius + 1) for x in points]).tolist()
+    for centre in (Q(0), Q(-7, 3)):
+        expected = [clipped(2 - abs(x) / radius) for x in points]
+        found = values(bump_network(radius, centre), [x + centre for x in points])
+        assert found == as_exact(expected).tolist()
+        assert {0, 1, fmpq(1, 2)} <= set(found)
+
+
+@counterexample("variable-creation:construction-A.25nu", grade="exact")
+def test_the_printed_bump_is_a_step():
+    """nu(x) - nu(2 delta - x) and its shifted form: -1 on the left, 0 at the centre, 1 on the right."""
+    for radius in RADII:
+        nu = ramp_network(radius)
+        points = quarters(-6, 6, radius)
+        at = values(nu, points)
+        mirrored = values(nu, [2 * radius - x for x in points])
+        printed = [a - b for a, b in zip(at, mirrored, strict=True)]
+        assert printed[points.index(radius)] == 0
+        assert printed[0] == -1
+        assert printed[-1] == 1
+        assert printed == sorted(printed)
+        units = [(1, 2, 1), (1, 1, -1), (-1, 2, -1), (-1, 1, 1)]
+        shifted = [sum(sign * max(Q(0), slope * u + shift) for slope, shift, sign in units) for u in (-5, -1, 0, 1, 5)]
+        assert shifted == [-1, 0, 0, 0, 1]
+
+
+def separated(seed: int, k: int, n: int, radius: Q) -> list[list[Q]]:
+    """Random nodes at multiples of the radius, 4 or more apart in some coordinate."""
+    rng = np.random.default_rng(seed)
+    nodes: list[list[int]] = []
+    while len(nodes) < n:
+        node = rng.integers(-9, 10, k).tolist()
+        if all(max(abs(a - b) for a, b in zip(node, other, strict=True)) >= 4 for other in nodes):
+            nodes.append(node)
+    return [[a * radius for a in node] for node in nodes]
+
+
+SIZES = [(k, n, radius) for k in (1, 2, 3) for n in (1, 2, 4) for radius in RADII]
+
+
+@check(
+    "variable-creation:lemma-A.25",
+    grade="exact",
+    target="corrected",
+    cases="k = 1, 2, 3 coordinates, n = 1, 2, 4 nodes, radii 1/4, 1/2, 1, 5/2, two random sets of nodes each, on whole "
+    "cubes",
+)
+@pytest.mark.parametrize(("k", "n", "radius"), SIZES)
+def test_the_network_has_its_values_on_whole_cubes(k, n, radius):
+    for seed in (0, 1):
+        nodes = as_exact(separated(seed, k, n, radius))
+        f = as_exact(np.random.default_rng(seed).integers(-9, 10, n) * 2 + 1)
+        network = memorising_perceptron(nodes, f, radius)
+        delta = as_exact([radius])
+        low, high = output_range(network, nodes - delta, nodes + delta)
+        assert low[:, 0].tolist() == high[:, 0].tolist() == f.tolist()
+        first, second, last = network.layers
+        assert (first.outputs, second.outputs) == (4 * n * k, 2 * n)
+        largest = max(abs(x) for x in nodes.ravel().tolist())
+        assert largest_entry(first) <= max(fmpq(1), largest + 2 * delta[0]) / delta[0]
+        assert largest_entry(second) == k
+        assert largest_entry(last) == max(abs(x) for x in f.tolist())
+
+
+def largest_entry(layer: Affine) -> fmpq:
+    return max(abs(x) for array in layer.arrays() for x in as_exact(array).ravel().tolist())
+
+
+@check("variable-creation:lemma-A.25", grade="exact", target="corrected", supporting=True)
+def test_beyond_the_cubes_the_values_are_not_kept():
+    """A negative control of the ranges: a cube that is larger by a tenth of a per cent."""
+    nodes = as_exact([[-4], [0]])
+    network = memorising_perceptron(nodes, [5, 7], 1)
+    low, high = output_range(network, nodes - fmpq(1001, 1000), nodes + fmpq(1001, 1000))
+    assert (low != high).all()
+
+
+@counterexample("variable-creation:lemma-A.25", grade="exact")
+def test_the_printed_network_misses_almost_all_points():
+    """The printed signs on the points of the cubes at -1, 0, 1 radii in every coordinate."""
+    wrong = total = 0
+    for k, n, radius in SIZES:
+        if n == 1 or radius > 1:
+            continue
+        nodes = separated(2, k, n, radius)
+        f = list(range(11, 11 + n))
+        network = printed_memorising_perceptron(as_exact(nodes), f, radius)
+        steps = list(product((-1, 0, 1), repeat=k))
+        points = [[a + radius * b for a, b in zip(node, step, strict=True)] for node in nodes for step in steps]
+        expected = [value for value in f for _ in steps]
+        found = network(as_exact(points))[:, 0].tolist()
+        wrong += sum(a != b for a, b in zip(found, expected, strict=True))
+        total += len(points)
+    assert total > 100
+    assert wrong >= 9 * total / 10
+
+
+@counterexample("variable-creation:lemma-A.25", grade="exact")
+def test_the_printed_bound_of_the_first_layer_is_exceeded():
+    """Nodes -1 and 1, radius 1/2: the bumps, printed or not, have the bias 2 + 1/delta = 4; the printed bound is 2."""
+    corrected, printed = memorising_perceptron([[-1], [1]], [0, 1], "1/2"), printed_memorising_perceptron
+    assert largest_entry(corrected.layers[0]) == largest_entry(printed([[-1], [1]], [0, 1], "1/2").layers[0]) == 4
+
+
+def largest_plateau(n: int, k: int, first: fmpq, second: fmpq, last: fmpq) -> fmpq:
+    """What a network of the dimensions of lemma A.25 and these largest entries can have as a constant value on a cube.
+
+    On a part of the cube where no unit changes its sign the network is affine, with the constant term sum over active
+    units of w_j (b_j + sum over active i of W_2ij b_i); if it is constant there, this is its value.
+    """
+    return 2 * n * last * (second + 4 * n * k * second * first)
+
+
+@counterexample(
+    "variable-creation:lemma-A.25", "variable-creation:lemma-A.22", "variable-creation:lemma-A.23", grade="exact"
+)
+def test_no_network_meets_the_printed_norms_for_a_large_radius():
+    """Nodes -2 delta and 2 delta, delta = 100, values 0 and 1; for A.22 and A.23 s = 1 and gamma = 2000, B = 1000."""
+    delta = fmpq(100)
+    assert largest_plateau(2, 1, 2 * delta / delta, 1 / delta, fmpq(1)) < 1
+    gamma, bound, s = fmpq(2000), fmpq(1000), 1
+    assert largest_plateau(2, 1, 8 * bound / gamma, 8 * s / gamma, fmpq(1)) < 1
+    network = memorising_perceptron(as_exact([[-2 * delta], [2 * delta]]), [0, 1], delta)
+    norms = [largest_entry(layer) for layer in network.layers]
+    assert largest_plateau(2, 1, *norms) >= 1
+
+
+@counterexample("variable-creation:lemma-A.25", grade="exact")
+def test_the_steep_second_ramp_needs_a_small_radius():
+    """With correct bumps and the printed second layer, nodes (0,0) and (0,8), radius 2, values 1 and 10: 6 at (0,0)."""
+    delta = fmpq(2)
+    network = memorising_perceptron([[0, 0], [0, 8]], [1, 10], delta)
+    first, second, last = network.layers
+    biases = np.array([1 - 2 / delta] * 2 + [-2 / delta] * 2, dtype=object)
+    steep = FeedForward((first, Affine(second.weight / delta, biases), last), activations=network.activations)
+    assert network(as_exact([[0, 0]]))[0, 0] == 1
+    assert steep(as_exact([[0, 0]]))[0, 0] == 6
+
+
+def symmetric_nodes(s: int) -> dict[str, list[fmpq]]:
+    return {
+        "positions": [fmpq(2 * r - s, s) for r in range(s + 1)],
+        "bag": [fmpq(r - s, r + 1) for r in range(s + 1)],
+        "uneven": [fmpq(r * r + r, 2) for r in range(s + 1)],
+    }
+
+
+@check(
+    "variable-creation:lemma-A.22",
+    grade="exact",
+    target="corrected",
+    cases="s = 1, ..., 6, three monotone g each (of positions, of a bag, r (r + 1)/2); all functions, by linearity in "
+    "the last layer, and whole cubes",
+)
+@pytest.mark.parametrize("s", range(1, 7))
+def test_symmetric_functions_from_a_monotone_one(s):
+    for name, g in symmetric_nodes(s).items():
+        gamma = min(b - a for a, b in pairwise(g))
+        assert_all_functions(np.array(g, dtype=object)[:, None], gamma, name)
+
+
+@check(
+    "variable-creation:lemma-A.23",
+    grade="exact",
+    target="corrected",
+    cases="s = 1, ..., 4, injective g of positions and of a bag; all functions, by linearity in the last layer, and "
+    "whole cubes",
+)
+@pytest.mark.parametrize("s", range(1, 5))
+def test_all_functions_from_an_injective_one(s):
+    words = as_exact(list(product((0, 1), repeat=s)))
+    assert_all_functions(1 - 2 * words, fmpq(2), "positions")
+    counts = words.sum(axis=1)[:, None]
+    assert_all_functions((words - 1) / (counts + 1), fmpq(1, s), "bag")
+
+
+def assert_all_functions(nodes: np.ndarray, gamma: fmpq, name: str) -> None:
+    """The second layer is constant on every cube of radius gamma/4, and there tells the nodes apart; printed norms."""
+    n, k = nodes.shape
+    network = memorising_perceptron(nodes, [1] * n, gamma / 4)
+    low, high = output_range(FeedForward(network.layers[:2]), nodes - gamma / 4, nodes + gamma / 4)
+    assert (low == high).all()
+    assert (low[:, :n] - low[:, n:] == np.eye(n, dtype=int)).all(), name
+    largest = max(abs(x) for x in nodes.ravel().tolist())
+    assert [layer.outputs for layer in network.layers] == [4 * n * k, 2 * n, 1]
+    assert largest_entry(network.layers[0]) <= 8 * max(fmpq(1), largest) / gamma
+    assert largest_entry(network.layers[1]) == k
+    assert network.layers[2].weight.ravel().tolist() == [1] * n + [-1] * n
+
+
+@counterexample("variable-creation:lemma-A.22", "variable-creation:lemma-A.23", grade="exact")
+def test_an_eighth_of_gamma_does_not_tolerate_a_quarter():
+    """s = 2, gamma = 1, nodes -1, 0, 1: the network of radius gamma/8 gives f/2 at 3 gamma/16, and 0 at gamma/4.
+
+    With the printed steep ramp it gives 0 already at 3 gamma/16.
+    """
+    f = as_exact([5, 7, 11])
+    eighth = memorising_perceptron([[-1], [0], [1]], f, "1/8")
+    first, second, last = eighth.layers
+    biases = np.array([fmpq(-7)] * 3 + [fmpq(-8)] * 3, dtype=object)
+    steep = FeedForward((first, Affine(8 * second.weight, biases), last), activations=eighth.activations)
+    for deviation, share, of_steep in (
+        (fmpq(1, 8), fmpq(1), 1),
+        (fmpq(3, 16), fmpq(1, 2), 0),
+        (fmpq(1, 4), fmpq(0), 0),
+    ):
+        points = as_exact([[-1], [0], [1]]) + deviation
+        assert eighth(points)[:, 0].tolist() == (share * f).tolist()
+        assert steep(points)[:, 0].tolist() == (of_steep * f).tolist()
+        assert memorising_perceptron([[-1], [0], [1]], f, "1/4")(points)[:, 0].tolist() == f.tolist()
+
+
+@check(
+    "variable-creation:remark-A.25",
+    grade="exact",
+    target="printed",
+    cases="one coordinate, 3 nodes, radii 1/4, 1/2, 1, 5/2, whole intervals; two coordinates, 4 nodes, one W_C",
+)
+def test_one_hidden_layer_on_a_line_and_the_output_map_as_first_layer():
+    for radius in RADII:
+        nodes = as_exact([[-5 * radius], [0], [3 * radius]])
+        low, high = output_range(bump_sum_network(nodes[:, 0], [4, -1, 9], radius), nodes - as_exact([radius]), nodes)
+        assert low[:, 0].tolist() == high[:, 0].tolist() == [4, -1, 9]
+        low, high = output_range(bump_sum_network(nodes[:, 0], [4, -1, 9], radius), nodes, nodes + as_exact([radius]))
+        assert low[:, 0].tolist() == high[:, 0].tolist() == [4, -1, 9]
+    network = memorising_perceptron(list(product((-1, 1), repeat=2)), [3, 1, 4, 1], "1/2")
+    W_C = as_exact([[1, 2], [-1, 1], [0, "1/3"]])
+    first, *rest = network.layers
+    folded = FeedForward((Affine(W_C @ as_exact(first.weight), first.bias), *rest), activations=network.activations)
+    mixed = as_exact(np.random.default_rng(0).integers(-9, 10, (50, 3))) / 8
+    assert (folded(mixed) == network(mixed @ W_C)).all()
+    assert len(set(folded(mixed)[:, 0].tolist())) > 5
