@@ -9,9 +9,9 @@ over-sparse SparseInitialization, draw_over_sparse, population_gradients, sample
             over_sparse_network; offset_grid, even_kink_grid, ramp_features, solve_readout, decide_readout, design_grid,
             least_norm_readout, least_ramp_loss
 frontier    sparse_start, frontier_point, proof_sizes, hidden_samples, usable_sparsities
-one step    draw_under_sparse, under_sparse_step, under_sparse_network, under_sparse_error, under_sparse_margin,
-            silent_neurons, sampled_counts, tabulated_counts, under_sparse_sizes
-            sign_gradient, derivative_table, population_gradient, batch_gradient, largest_entries, recovery_samples
+under-sparse draw_under_sparse, under_sparse_step, under_sparse_network, under_sparse_error, under_sparse_margin,
+            under_sparse_sizes, silent_neurons; sampled_counts, tabulated_counts, tracked_counts, TrackedCounts
+one step    sign_gradient, derivative_table, population_gradient, batch_gradient, largest_entries, recovery_samples
 losses      parity_losses, margin_range, least_hinge_loss, polynet_error, plateau_share
 training    initial_network, train_parity, train_compiled
 features    tangent_features, normalised_features, feature_table, fit_all_parities, verify_fit, fit_bound
@@ -93,7 +93,7 @@ from numerics.parity.sparse_neurons import (
     under_sparse_neuron,
     under_sparse_values,
 )
-from numerics.parity.sparse_samples import sampled_counts, tabulated_counts
+from numerics.parity.sparse_samples import TrackedCounts, sampled_counts, tabulated_counts, tracked_counts
 from numerics.parity.training import initial_network, train_parity
 from numerics.parity.under_sparse_sizes import under_sparse_sizes
 
@@ -101,6 +101,7 @@ __all__ = [
     "NoisyDescent",
     "SparseInitialization",
     "SparseNeuron",
+    "TrackedCounts",
     "batch_gradient",
     "decide_readout",
     "derivative_table",
@@ -169,6 +170,7 @@ __all__ = [
     "tabulated_counts",
     "tangent_features",
     "threshold_coefficient",
+    "tracked_counts",
     "train_compiled",
     "train_parity",
     "under_sparse_error",

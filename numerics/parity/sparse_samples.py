@@ -10,6 +10,9 @@ Source: pareto-frontiers, lemma C.5 and theorem C.16.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import comb, prod
 
 import numba
 import numpy as np
@@ -19,10 +22,11 @@ from numerics.exact.rationals import common_denominator
 from numerics.fourier.gaps import support_indices
 from numerics.parity.sparse_neurons import SparseNeuron
 
-__all__ = ["sampled_counts", "tabulated_counts"]
+__all__ = ["TrackedCounts", "sampled_counts", "tabulated_counts", "tracked_counts"]
 
 _CHUNK = 2**14
 _MOST_INPUTS = 24
+_MOST_TRACKED = 16
 
 
 def sampled_counts(
@@ -67,6 +71,76 @@ def tabulated_counts(
     counts = np.zeros(table.shape, dtype=np.int64)
     _accumulate(table, offsets, inside, x, multiplicities, counts)
     return counts
+
+
+@dataclass(frozen=True, eq=False)
+class TrackedCounts:
+    """The joint law of the counts of one neuron at a few inputs, for any number of inputs and samples.
+
+    Attributes:
+        summands: the values that chi_S(x) x_i takes, over the tracked i, where the neuron is active, shape (v, t).
+        probabilities: of these values, shape (v,); the rest is the probability that the neuron is not active.
+    """
+
+    summands: NDArray[np.int64]
+    probabilities: NDArray[np.float64]
+
+    def draw(self, samples: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        """The counts at the tracked inputs on one sample, shape (t,).
+
+        Raises:
+            ValueError: if there is no sample.
+        """
+        if samples < 1:
+            raise ValueError(f"A batch has at least one sample, not {samples}.")
+        shares = np.append(self.probabilities, max(0.0, 1 - self.probabilities.sum()))
+        return rng.multinomial(samples, shares)[:-1] @ self.summands
+
+
+def tracked_counts(neuron: SparseNeuron, support: Iterable[int], tracked: Iterable[int]) -> TrackedCounts:
+    """The law of the counts at the tracked inputs alone: exact but for the rounding of the probabilities.
+
+    The signs of S and of the tracked inputs are listed. The others enter by their sums over the ones and over the small
+    weights, which are binomial, so that the chance of an active neuron is a sum over these, in integers.
+
+    Args:
+        neuron: weights and bias.
+        support: S, as different indices from 0 to n-1.
+        tracked: the inputs whose counts are wanted, likewise; at most 16 together with S.
+
+    Raises:
+        ValueError: if S or the tracked inputs are no set of inputs, or too many.
+    """
+    S, wanted = support_indices(neuron.n, support), support_indices(neuron.n, tracked)
+    listed = sorted(set(S) | set(wanted))
+    if len(listed) > _MOST_TRACKED:
+        raise ValueError(f"S and the tracked inputs are {len(listed)}: at most {_MOST_TRACKED} are listed.")
+    ones, small = set(neuron.ones), set(neuron.small)
+    free = len(ones - set(listed)), len(small - set(listed))
+    chances: dict[tuple[int, int], float] = {}
+    shares: dict[tuple[int, ...], float] = {}
+    for signs in product((1, -1), repeat=len(listed)):
+        x = dict(zip(listed, signs, strict=True))
+        key = sum(x[i] for i in listed if i in ones), sum(x[i] for i in listed if i in small)
+        if key not in chances:
+            chances[key] = _chance_of_activity(neuron, key, free)
+        label = prod(x[i] for i in S)
+        summand = tuple(label * x[i] for i in wanted)
+        shares[summand] = shares.get(summand, 0.0) + chances[key] / 2 ** len(listed)
+    return TrackedCounts(np.array(list(shares), dtype=np.int64), np.array(list(shares.values())))
+
+
+def _chance_of_activity(neuron: SparseNeuron, sums: tuple[int, int], free: tuple[int, int]) -> float:
+    """P[p + epsilon q + b > 0] with p and q these sums and those of so many free signs."""
+    scale = common_denominator([neuron.epsilon, neuron.bias])
+    epsilon, bias = int(neuron.epsilon * scale), int(neuron.bias * scale)
+    chosen = [comb(free[1], j) for j in range(free[1] + 1)]
+    active = 0
+    for i in range(free[0] + 1):
+        p = scale * (sums[0] + free[0] - 2 * i) + bias
+        within = sum(ways for j, ways in enumerate(chosen) if p + epsilon * (sums[1] + free[1] - 2 * j) > 0)
+        active += comb(free[0], i) * within
+    return active / 2 ** (free[0] + free[1])
 
 
 def _integers(

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from flint import fmpq
 
-from constructions.parity.under_sparse import UnderSparseStart
+from constructions.parity import under_sparse
+from constructions.parity.under_sparse import UnderSparseStart, readout_weights, under_sparse_step
 from numerics.fourier.boolean import half_coefficient, threshold_coefficient
 from numerics.parity.sparse_neurons import (
     GradientValues,
@@ -19,8 +20,9 @@ from numerics.parity.sparse_neurons import (
     under_sparse_neuron,
     under_sparse_values,
 )
+from numerics.parity.under_sparse_sizes import under_sparse_sizes
 from theorems.evidence import MARK
-from theorems.pareto_frontiers import test_majority_half, test_under_sparse_gradients
+from theorems.pareto_frontiers import test_majority_half, test_under_sparse_gradients, test_under_sparse_step
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,26 @@ def printed_ratio(n: int, k: int, s: int) -> GradientValues:
     """xi_irr as it would be if the gap ratio were (n-s)/(k-s-1)."""
     values = VALUES(n, k, s)
     return GradientValues(values.relevant, -values.relevant * fmpq(k - s - 1, n - s))
+
+
+def flipped_read_out(k: int, epsilon: Any) -> list[fmpq]:
+    return [-u for u in readout_weights(k, epsilon)]
+
+
+def longer_decay(start: UnderSparseStart, gradients: Any) -> Any:
+    """The weight decay 1 - epsilon/k: half of what remains of the ones."""
+    return under_sparse_step(start, gradients, decay=1 - start.epsilon / (4 * start.k))
+
+
+def higher_rate(start: UnderSparseStart, gradients: Any) -> Any:
+    rate = start.epsilon / (2 * start.k * abs(VALUES(start.n, start.k, start.s).relevant))
+    return under_sparse_step(start, gradients, rate=rate * fmpq(51, 50))
+
+
+def loose_sizes(n: int, k: int, s: int, accuracy: Any, delta: Any) -> Any:
+    """tau of the text's proof but for its constants: it keeps the support, and not the accuracy."""
+    sizes = under_sparse_sizes(n, k, s, accuracy, delta)
+    return replace(sizes, tolerance=abs(VALUES(n, k, s).relevant) / 8)
 
 
 FAULTS = [
@@ -175,6 +197,37 @@ FAULTS = [
         "sparse_gradient",
         lambda neuron, support: sparse_gradient(replace(neuron, bias=0), support) * fmpq(1 + (neuron.bias > 0)),
         lambda: {"n": 6, "k": 4, "s": 2},
+    ),
+    *(
+        Fault(
+            name,
+            statement,
+            test_under_sparse_step,
+            "test_the_population_step_computes_the_parity",
+            under_sparse,
+            attribute,
+            faulty,
+            lambda: {"n": 9, "k": 4, "s": 2},
+        )
+        for statement in ("theorem-C.16", "theorem-6.5")
+        for name, attribute, faulty in (
+            ("a flipped read-out", "readout_weights", flipped_read_out),
+            ("less weight decay", "under_sparse_step", longer_decay),
+            ("the rate higher by a fiftieth", "under_sparse_step", higher_rate),
+        )
+    ),
+    *(
+        Fault(
+            "estimates too far off",
+            statement,
+            test_under_sparse_step,
+            "test_any_errors_within_the_tolerance_leave_the_accuracy",
+            test_under_sparse_step,
+            "under_sparse_sizes",
+            loose_sizes,
+            lambda: {"n": 9, "k": 4, "s": 2},
+        )
+        for statement in ("theorem-C.16", "theorem-6.5")
     ),
 ]
 

@@ -1,13 +1,14 @@
 """Counts on samples: equal to NumPy sums on the same sample, unbiased, and refused for bad input."""
 
 from collections.abc import Callable
+from itertools import product
 
 import numpy as np
 import pytest
 from flint import fmpq
 
-from numerics.parity.sparse_neurons import over_sparse_neuron, sparse_gradient, under_sparse_neuron
-from numerics.parity.sparse_samples import sampled_counts, tabulated_counts
+from numerics.parity.sparse_neurons import SparseNeuron, over_sparse_neuron, sparse_gradient, under_sparse_neuron
+from numerics.parity.sparse_samples import sampled_counts, tabulated_counts, tracked_counts
 
 NEURONS = [
     under_sparse_neuron(9, (0, 4), fmpq(1, 20), fmpq(-1, 40)),
@@ -49,6 +50,21 @@ def test_tabulated_counts_of_one_input() -> None:
         assert row == [0, 0, 0] or sum(row) * row[0] * row[1] > 0
 
 
+@pytest.mark.parametrize("neuron", NEURONS)
+@pytest.mark.parametrize("support", [(0, 1, 2, 4), (0, 4, 7, 8)])
+def test_the_law_of_tracked_counts(neuron: SparseNeuron, support: tuple[int, ...]) -> None:
+    """Its mean is the gradient, its total probability that of activity, by sums over all inputs; draws follow it."""
+    x = 1 - 2 * ((np.arange(2**9)[:, None] >> np.arange(9)) & 1)
+    active = x @ np.array([int(600 * w) for w in neuron.weights]) + int(600 * neuron.bias) > 0
+    law = tracked_counts(neuron, support, (0, 4, 5))
+    assert np.isclose(law.probabilities.sum(), active.mean(), rtol=1e-12)
+    gradient = sparse_gradient(neuron, support).astype(float)[[0, 4, 5]]
+    assert np.allclose(law.probabilities @ law.summands, gradient, atol=1e-15)
+    assert set(map(tuple, law.summands.tolist())) <= set(product((1, -1), repeat=3))
+    samples = 10**12
+    assert np.all(np.abs(law.draw(samples, np.random.default_rng(0)) / samples - gradient) < 6e-6)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -56,6 +72,9 @@ def test_tabulated_counts_of_one_input() -> None:
         (lambda rng: sampled_counts([NEURONS[0], over_sparse_neuron(8, (0,))], (0,), 5, rng), r"not with \[8, 9\]"),
         (lambda rng: sampled_counts(NEURONS, (0,), 0, rng), "at least one sample"),
         (lambda rng: tabulated_counts([over_sparse_neuron(25, (0,))], (0,), 5, rng), "at most 24 signs"),
+        (lambda rng: tracked_counts(over_sparse_neuron(40, range(9)), range(9), range(9, 17)), "at most 16 are listed"),
+        (lambda rng: tracked_counts(NEURONS[0], (0,), (9,)), "different indices"),
+        (lambda rng: tracked_counts(NEURONS[0], (0,), (1,)).draw(0, rng), "at least one sample"),
         (lambda rng: tabulated_counts(NEURONS, (0,), 2**62, rng), "at most 24 signs and 2"),
         (lambda rng: sampled_counts(NEURONS, (9,), 5, rng), "different indices"),
         (lambda rng: sampled_counts([over_sparse_neuron(4, (0,), fmpq(1, 2**70))], (0,), 5, rng), "too long"),

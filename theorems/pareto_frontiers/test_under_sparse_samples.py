@@ -1,0 +1,148 @@
+"""How many samples the step of Theorems 6.5 and C.16 takes: slopes in n and in s, and the logarithm, on random samples.
+
+For many inputs the counts at a few tracked inputs are drawn from their joint law (`tracked_counts`), which is as good
+as drawing the samples themselves. The number M of samples of one run is the last at which a tracked input is on the
+wrong side of |xi_rel|/2, on a grid of numbers that grow by a seventh. With a fixed number of tracked inputs M xi_rel^2
+has a law of its own, without the logarithm of n, so that the slope of log M is that of 1/xi_rel^2.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from flint import fmpq
+from scipy import stats
+
+from numerics.parity.sparse_neurons import (
+    SparseNeuron,
+    over_sparse_neuron,
+    over_sparse_values,
+    under_sparse_neuron,
+    under_sparse_values,
+)
+from numerics.parity.sparse_samples import sampled_counts, tracked_counts
+from numerics.parity.under_sparse_sizes import under_sparse_sizes
+from numerics.runs.confidence import proportion_interval
+from theorems.evidence import check, counterexample
+from theorems.plugin import Effort
+
+GROWTH = 8 / 7
+
+
+def _last_mistake(
+    neuron: SparseNeuron, k: int, relevant: list[int], others: list[int], value: fmpq, rng: np.random.Generator
+) -> int:
+    """M for one run: S = 0, ..., k-1, from 1/(8 xi^2) to 150/xi^2 samples."""
+    law = tracked_counts(neuron, range(k), relevant + others)
+    xi = int(value.p) / int(value.q)
+    m = last = math.ceil(1 / (8 * xi**2))
+    counts = law.draw(m, rng)
+    while m < 150 / xi**2:
+        estimates = counts / (m * xi)
+        right = (estimates[: len(relevant)] > 0.5).all() and (abs(estimates[len(relevant) :]) <= 0.5).all()
+        last = last if right else m
+        more = math.ceil((GROWTH - 1) * m)
+        counts = counts + law.draw(more, rng)
+        m += more
+    assert last < 100 / xi**2  # the end of the range does not decide
+    return last
+
+
+def _slope(x: list[float], y: list[float], level: float = 0.99) -> tuple[float, float, float]:
+    """The least-squares slope with Student's interval."""
+    fit: Any = stats.linregress(x, y)
+    half = float(stats.t.ppf((1 + level) / 2, len(x) - 2)) * float(fit.stderr)
+    return float(fit.slope), float(fit.slope) - half, float(fit.slope) + half
+
+
+@check(
+    "pareto-frontiers:theorem-C.16",
+    "pareto-frontiers:theorem-6.5",
+    grade="sampled",
+    target="corrected",
+    supporting=True,
+    cases="(k, s) = (4, 2), (6, 4), (6, 2); n = 61, 171, 481; 16 seeds each at quick effort, 200 at full",
+)
+@pytest.mark.parametrize(("k", "s"), [(4, 2), (6, 4), (6, 2)])
+def test_samples_grow_like_n_to_the_k_minus_s_minus_1(k: int, s: int, effort: Effort, record_property) -> None:
+    """Slope of log M in log(n-s), with a 99 % interval that holds k-s-1 and is shorter than 1."""
+    x, y = [], []
+    for n in (61, 171, 481):
+        neuron = under_sparse_neuron(n, range(s), fmpq(1, 2 * n))
+        value = under_sparse_values(n, k, s).relevant
+        for seed in range(effort.pick(quick=16, full=200)):
+            rng = np.random.default_rng([n, k, s, seed])
+            last = _last_mistake(neuron, k, list(range(s, k)), [k, k + 1, n - 1], value, rng)
+            x.append(math.log(n - s))
+            y.append(math.log(last))
+    slope, low, high = _slope(x, y)
+    record_property("slope", [slope, low, high])
+    assert low <= k - s - 1 <= high
+    assert high - low < 1
+
+
+@check(
+    "pareto-frontiers:informal-6.1",
+    grade="sampled",
+    target="printed",
+    supporting=True,
+    cases="over-sparse, k = 2, 4; s = 33, 91, 257, n = s + 20; 16 seeds each at quick effort, 200 at full",
+)
+@pytest.mark.parametrize("k", [2, 4])
+def test_samples_grow_like_s_to_the_k_minus_1(k: int, effort: Effort, record_property) -> None:
+    """Slope of log M in log s at over-sparse neurons with S among their ones, with a 99 % interval that holds k-1."""
+    x, y = [], []
+    for s in (33, 91, 257):
+        neuron = over_sparse_neuron(s + 20, range(s))
+        value = over_sparse_values(s, k).relevant
+        for seed in range(effort.pick(quick=16, full=200)):
+            rng = np.random.default_rng([s, k, seed])
+            last = _last_mistake(neuron, k, list(range(k)), [k, s - 1, s], value, rng)
+            x.append(math.log(s))
+            y.append(math.log(last))
+    slope, low, high = _slope(x, y)
+    record_property("slope", [slope, low, high])
+    assert low <= k - 1 <= high
+    assert high - low < 1
+
+
+@counterexample(
+    "pareto-frontiers:theorem-6.5",
+    grade="sampled",
+    cases="(k, s) = (4, 2), m = 4/xi_rel^2 samples, n = 11, 161; 120 seeds each at quick effort, 400 at full",
+)
+def test_a_fixed_multiple_of_the_rate_stops_sufficing(effort: Effort, record_property) -> None:
+    """Whether any threshold separates S \\ S' from all other inputs at a good neuron: less often as n grows, at 99 %.
+
+    That it holds for every multiple, and the share tends to 0, is step 10 of the proof; here is one multiple.
+    """
+    k, s, shares = 4, 2, []
+    for n in (11, 161):
+        neuron = under_sparse_neuron(n, range(s), fmpq(1, 2 * n))
+        xi = under_sparse_values(n, k, s).relevant
+        m, found, seeds = math.ceil(float(int(4 * xi.q**2)) / int(xi.p**2)), 0, effort.pick(quick=120, full=400)
+        for seed in range(seeds):
+            counts = abs(sampled_counts([neuron], range(k), m, np.random.default_rng([n, seed]))[0])
+            found += bool(counts[s:k].min() > max(counts[:s].max(), counts[k:].max()))
+        shares.append(proportion_interval(found, seeds, 0.99))
+    record_property("shares", [share.estimate for share in shares])
+    assert shares[1].high < min(0.5, shares[0].low)
+
+
+@check("pareto-frontiers:theorem-6.5", grade="exact", target="corrected", supporting=True)
+def test_ones_trade_samples_for_width() -> None:
+    """Doubling n multiplies the samples by 2^(k-s-1) and the width by 2^s, up to a tenth, for every even s < k.
+
+    So the s ones divide the samples by a multiple of n^s and multiply the width by one. The least s is 0: no ones.
+    """
+    for k, s in ((4, 0), (4, 2), (6, 0), (6, 2), (6, 4)):
+        few, many = (under_sparse_sizes(n, k, s, fmpq(1, 2), fmpq(1, 100)) for n in (1001, 2001))
+        logarithms = math.log(200 * 2001 * many.width) / math.log(200 * 1001 * few.width)
+        assert math.isclose(many.samples / few.samples / logarithms, 2 ** (k - s - 1), rel_tol=0.1)
+        assert math.isclose(many.width / few.width, 2**s, rel_tol=0.1)
+    dense, sparse = (under_sparse_sizes(1001, 6, s, fmpq(1, 2), fmpq(1, 100)) for s in (0, 2))
+    assert dense.samples > 1001 * sparse.samples
+    assert sparse.width > 1001 * dense.width
