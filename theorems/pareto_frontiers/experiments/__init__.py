@@ -1,7 +1,8 @@
 """The experiments of this chapter; `lemmata experiment list` shows them."""
 
-from theorems.experiments import Experiment
+from theorems.pareto_frontiers.experiments.lottery import LOTTERY
+from theorems.pareto_frontiers.experiments.sweep import CURVES, SWEEP
 
 __all__ = ["EXPERIMENTS"]
 
-EXPERIMENTS: tuple[Experiment, ...] = ()
+EXPERIMENTS = (SWEEP, CURVES, LOTTERY)

@@ -216,7 +216,9 @@ def _summarise_sweep(settings: Mapping[str, Any], results: Mapping[str, Any]) ->
             "least corrected p of a fall with the width": fall,
             "frontier": {f"n={n}{', sparse' if s else ''}": [m if math.isfinite(m) else None for m in pair]
                          for (n, s), pair in frontier.items()},
-            "test time over training time, at the frontier and at the largest sample": late,
+            "test time over training time, at the frontier and at the largest sample": [
+                [ratio if math.isfinite(ratio) else None for ratio in pair] for pair in late
+            ],
             "p of a fall of success to the largest sample": {str(width): p for width, p in second.items()},
             "p of times": quick,
             "success": {key: proportion_interval(cell.successes, len(cell.test)).as_dict()
