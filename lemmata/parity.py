@@ -14,12 +14,14 @@ under-sparse draw_under_sparse, under_sparse_step, under_sparse_network, under_s
 one step    sign_gradient, derivative_table, population_gradient, batch_gradient, largest_entries, recovery_samples
 losses      parity_losses, margin_range, least_hinge_loss, polynet_error, plateau_share
 training    initial_network, train_parity, train_compiled
+correlation best_correlation, verify_correlation
 features    tangent_features, normalised_features, feature_table, fit_all_parities, verify_fit, fit_bound
 lower bound parity_view, relu_tables, NoisyDescent, run_hidden, view_bound, gradient_samples
 queries     query_search, empirical_answers, query_samples
 span        span_residuals
 """
 
+from certificates.duality.cone_correlation import best_correlation, verify_correlation
 from certificates.duality.feature_fit import fit_all_parities
 from certificates.duality.feature_fit import theorem_bound as fit_bound
 from certificates.duality.feature_fit import verify as verify_fit
@@ -103,6 +105,7 @@ __all__ = [
     "SparseNeuron",
     "TrackedCounts",
     "batch_gradient",
+    "best_correlation",
     "decide_readout",
     "derivative_table",
     "design_grid",
@@ -181,6 +184,7 @@ __all__ = [
     "under_sparse_step",
     "under_sparse_values",
     "usable_sparsities",
+    "verify_correlation",
     "verify_fit",
     "view_bound",
 ]
