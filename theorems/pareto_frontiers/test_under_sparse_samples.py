@@ -16,14 +16,14 @@ import pytest
 from flint import fmpq
 from scipy import stats
 
+from constructions.parity.under_sparse import UnderSparseStart, under_sparse_step
 from numerics.parity.sparse_neurons import (
-    SparseNeuron,
     over_sparse_neuron,
     over_sparse_values,
     under_sparse_neuron,
     under_sparse_values,
 )
-from numerics.parity.sparse_samples import sampled_counts, tracked_counts
+from numerics.parity.sparse_samples import TrackedCounts, sampled_counts, tracked_counts
 from numerics.parity.under_sparse_sizes import under_sparse_sizes
 from numerics.runs.confidence import proportion_interval
 from theorems.evidence import check, counterexample
@@ -32,17 +32,14 @@ from theorems.plugin import Effort
 GROWTH = 8 / 7
 
 
-def _last_mistake(
-    neuron: SparseNeuron, k: int, relevant: list[int], others: list[int], value: fmpq, rng: np.random.Generator
-) -> int:
-    """M for one run: S = 0, ..., k-1, from 1/(8 xi^2) to 150/xi^2 samples."""
-    law = tracked_counts(neuron, range(k), relevant + others)
+def _last_mistake(law: TrackedCounts, relevant: int, value: fmpq, rng: np.random.Generator) -> int:
+    """M for one run, from 1/(8 xi^2) to 150/xi^2 samples; the first tracked inputs are the relevant ones."""
     xi = int(value.p) / int(value.q)
     m = last = math.ceil(1 / (8 * xi**2))
     counts = law.draw(m, rng)
     while m < 150 / xi**2:
         estimates = counts / (m * xi)
-        right = (estimates[: len(relevant)] > 0.5).all() and (abs(estimates[len(relevant) :]) <= 0.5).all()
+        right = (estimates[:relevant] > 0.5).all() and (abs(estimates[relevant:]) <= 0.5).all()
         last = last if right else m
         more = math.ceil((GROWTH - 1) * m)
         counts = counts + law.draw(more, rng)
@@ -73,9 +70,10 @@ def test_samples_grow_like_n_to_the_k_minus_s_minus_1(k: int, s: int, effort: Ef
     for n in (61, 171, 481):
         neuron = under_sparse_neuron(n, range(s), fmpq(1, 2 * n))
         value = under_sparse_values(n, k, s).relevant
+        law = tracked_counts(neuron, range(k), [*range(s, k), k, k + 1, n - 1])
         for seed in range(effort.pick(quick=16, full=200)):
             rng = np.random.default_rng([n, k, s, seed])
-            last = _last_mistake(neuron, k, list(range(s, k)), [k, k + 1, n - 1], value, rng)
+            last = _last_mistake(law, k - s, value, rng)
             x.append(math.log(n - s))
             y.append(math.log(last))
     slope, low, high = _slope(x, y)
@@ -98,15 +96,48 @@ def test_samples_grow_like_s_to_the_k_minus_1(k: int, effort: Effort, record_pro
     for s in (33, 91, 257):
         neuron = over_sparse_neuron(s + 20, range(s))
         value = over_sparse_values(s, k).relevant
+        law = tracked_counts(neuron, range(k), [*range(k), k, s - 1, s])
         for seed in range(effort.pick(quick=16, full=200)):
             rng = np.random.default_rng([s, k, seed])
-            last = _last_mistake(neuron, k, list(range(k)), [k, s - 1, s], value, rng)
+            last = _last_mistake(law, k, value, rng)
             x.append(math.log(s))
             y.append(math.log(last))
     slope, low, high = _slope(x, y)
     record_property("slope", [slope, low, high])
     assert low <= k - 1 <= high
     assert high - low < 1
+
+
+@check(
+    "pareto-frontiers:theorem-C.16",
+    grade="sampled",
+    target="corrected",
+    supporting=True,
+    cases="(k, s) = (4, 2), n = 11, 21, m = 4, 16, 64 over xi_rel^2; 40 seeds each (quick); n = 41 too, 400 (full)",
+)
+def test_support_recovery_rises_with_the_samples(effort: Effort, record_property) -> None:
+    """Shares of runs in which a good neuron reads exactly S, with 99 % intervals, at gamma = |xi_rel|/2 and as printed.
+
+    At 64/xi_rel^2 above 4/5, at 4/xi_rel^2 below 1/2; with the printed gamma = |xi_irr| below 1/5 throughout.
+    """
+    k, s, seeds = 4, 2, effort.pick(quick=40, full=400)
+    for n in effort.pick(quick=(11, 21), full=(11, 21, 41)):
+        values = under_sparse_values(n, k, s)
+        start = UnderSparseStart(n, k, np.array([[0, 1]]), np.array([0]), np.array([-1]), fmpq(1, 2 * n))
+        shares = []
+        for multiple in (4, 16, 64):
+            m = math.ceil(multiple / (int(values.relevant.p) / int(values.relevant.q)) ** 2)
+            found, printed = 0, 0
+            for seed in range(seeds):
+                counts = sampled_counts(start.neurons, range(k), m, np.random.default_rng([n, multiple, seed]))
+                estimate = counts.astype(object) * fmpq(1, m)
+                found += bool(under_sparse_step(start, estimate).holds(k)[0])
+                printed += bool(under_sparse_step(start, estimate, gamma=abs(values.irrelevant)).holds(k)[0])
+            shares.append(proportion_interval(found, seeds, 0.99))
+            assert proportion_interval(printed, seeds, 0.99).high < 0.2
+        record_property(f"recovered at n = {n}", [share.estimate for share in shares])
+        assert shares[0].high < 0.5 < 0.8 < shares[2].low
+        assert shares[0].estimate < shares[1].estimate <= shares[2].estimate
 
 
 @counterexample(
