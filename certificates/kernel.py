@@ -28,6 +28,7 @@ import json
 import re
 import sys
 from collections import Counter
+from collections.abc import Callable
 from fractions import Fraction
 from math import factorial, gcd, isqrt, lcm, prod
 from operator import itemgetter, mul
@@ -44,6 +45,7 @@ MAX_CLASSES, MAX_ROOT_ORDER, MAX_GENERATORS, MAX_FACTORS = 1000, 2000, 50, 64
 MAX_SEPARATING = 64  # classes that tell all characters apart
 MAX_DIGITS = 2000  # of a string, and of the common denominator of all masses and weights
 MAX_BITS = 1 << 15  # of the precision in which square roots are enclosed
+DECIMAL, DECIMAL_OF_VERSION_1 = r"(0|[1-9]\d*)(\.\d+)?(e-?[1-9]\d{0,2})?", r"0\.\d+"
 
 Permutation = tuple[int, ...]  # of 0, .., degree - 1, by its images
 Terms = dict[int, int]  # the cyclotomic integer sum c zeta^e, zeta a primitive root of unity, as {e: c}
@@ -205,6 +207,10 @@ class Document:
         self.degrees = [integer(values[0], f"{at}[0]", 1, isqrt(n)) for at, values in tables]
         self.indicators = [integer(r[1], f"{at}.indicator", -1, 1) for at, r in rows]
         self.masses = [fraction(r[2], f"{at}.scaled_mass") for at, r in rows]
+        self.read_claim(value, margin, DECIMAL_OF_VERSION_1 if version == 1 else DECIMAL)
+
+    def read_claim(self, value: Any, margin: Any, decimal: str) -> None:
+        """The value and the margin, and the common denominator of the masses and weights that prove them."""
         coefficients = self.masses + [q for weight in self.weights for q in weight.values()]
         self.denominator = 1
         for q in coefficients:
@@ -213,7 +219,6 @@ class Document:
                 raise MalformedError(f"the masses and weights have a common denominator of over {MAX_DIGITS} digits")
 
         number = r"1/\(.*\)"
-        decimal = r"0\.\d+" if version == 1 else r"(0|[1-9]\d*)(\.\d+)?(e-?[1-9]\d{0,2})?"
         lower, upper = fields(value, "value", "lower upper")
         self.value = string(lower, "value.lower", number), string(upper, "value.upper", number)
         exact, lower, upper = fields(margin, "margin", "exact lower upper")
@@ -574,10 +579,10 @@ def check(data: bytes) -> str:
     )
 
 
-def main(paths: list[str]) -> int:
+def main(paths: list[str], check: Callable[[bytes], str] = check, program: str = "kernel.py") -> int:
     """The exit status for some files, of which each is checked and gets a printed line."""
     if not paths:
-        print("usage: python -I kernel.py FILE...")
+        print(f"usage: python -I {program} FILE...")
     status = 0 if paths else 2
     for path in paths:
         try:

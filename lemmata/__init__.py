@@ -12,6 +12,7 @@ is used first.
 
 Maximum margins of finite groups
     certify                   the certificate of a group: by name, permutations, Cayley table
+    certify_table             ... of every group with a character table: the Monster, or a file
     check, save, document_of  the independent kernel, and the files that it reads
     second_opinion            what GAP finds about a certificate (the optional extra gap)
     closed_form               the comparison with the closed form
@@ -87,6 +88,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; a test compares it with
     from lemmata import parity as parity
     from lemmata._certificates import attained_margin as attained_margin
     from lemmata._certificates import certify as certify
+    from lemmata._certificates import certify_table as certify_table
     from lemmata._certificates import check as check
     from lemmata._certificates import closed_form as closed_form
     from lemmata._certificates import document_of as document_of
@@ -140,8 +142,8 @@ if TYPE_CHECKING:  # what editors and type checkers see; a test compares it with
 
 _ROOMS = ("functions", "groups", "margins", "markov", "networks", "parity")
 _NAMES = {
-    "_certificates": "attained_margin certify check closed_form document_of optimal_network penalty_limit "
-    "regularisation_path save second_opinion",
+    "_certificates": "attained_margin certify certify_table check closed_form document_of optimal_network "
+    "penalty_limit regularisation_path save second_opinion",
     "_circuits": "circuit_network",
     "_constructions": "layer_table margin_bound smallest_flip to_torch",
     "_descent": "approximate_activation certify_step gradient_descent_block softmax_descent_block",

@@ -13,7 +13,6 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from certificates import kernel
 from certificates.game.closed_form import closed_form_margin
 from certificates.game.closed_form_report import ClosedFormReport
 from certificates.game.equalising import condition_sums
@@ -25,8 +24,11 @@ from certificates.groups.certify import GroupMarginCertificate, certify_group
 from certificates.groups.document import document_of as document_of_certificate
 from certificates.groups.format import Document, dumps
 from certificates.groups.format import write as write_document
+from certificates.groups.kernels import kernel_of
 from certificates.groups.second_opinion import Finding
 from certificates.groups.second_opinion import second_opinion as second_opinion_on_document
+from certificates.groups.table_certificate import TableMarginCertificate, table_document
+from certificates.groups.table_certificate import certify_table as certify_given_table
 from certificates.saddle.attainment import Attainment
 from certificates.saddle.attainment import attained_margin as attained_margin_of_network
 from certificates.saddle.optimal_network import optimal_network as optimal_network_of_solution
@@ -40,6 +42,7 @@ __all__ = [
     "KernelVerdict",
     "attained_margin",
     "certify",
+    "certify_table",
     "check",
     "closed_form",
     "document_of",
@@ -122,19 +125,48 @@ def _integer_rows(group: ArrayLike) -> np.ndarray:
     return rows
 
 
-def document_of(certificate: GroupMarginCertificate, digits: int = 30) -> Document:
-    """The JSON document of a certificate, which a stranger can check without this toolkit: see `check` and `save`.
+def certify_table(table: str | Path | Mapping[str, Any], factors: int = 2) -> TableMarginCertificate:
+    """The certificate of the largest margin of every group that has a character table, without its elements.
 
-    The format is described in `certificates/FORMAT.md`.
+    It is conditional: if the table is the character table of a group, then the margin is this one. The same as
+    `certificates.groups.table_certificate.certify_table`:
+
+        lm.certify_table("ctbl:M").gamma        # the Monster; needs the optional extra gap
+        lm.certify_table("ctbl:Symmetric(18)")  # ctbl: and any name of the character table library of GAP
+        lm.certify_table("table.json")          # a file, see certificates/TABLE_FORMAT.md
+        lm.certify_table({"format": "lemmata/character-table", "version": 1, "class_sizes": ..., "characters": ...})
 
     Args:
-        certificate: from `certify`.
+        table: one of these.
+        factors: the number k >= 2 of elements that are multiplied.
+
+    Returns:
+        What was proved: the ``condition``, ``gamma`` and ``value`` in closed form as text, ``enclosure(digits)``, and
+        the ``strategies``, scaled masses and class weights.
+
+    Raises:
+        ValueError: for what is no character table, naming the first relation that it violates; for indicators that are
+            missing and cannot be derived; for a number of factors below 2 or beyond the limit.
+        OSError: for an unreadable file.
+    """
+    return certify_given_table(table, factors)
+
+
+def document_of(certificate: GroupMarginCertificate | TableMarginCertificate, digits: int = 30) -> Document:
+    """The JSON document of a certificate, which a stranger can check without this toolkit: see `check` and `save`.
+
+    The formats are described in `certificates/FORMAT.md` and `certificates/TABLE_FORMAT.md`.
+
+    Args:
+        certificate: from `certify` or `certify_table`.
         digits: significant digits of the decimals of the margin, at least 1.
     """
+    if isinstance(certificate, TableMarginCertificate):
+        return table_document(certificate, digits)
     return document_of_certificate(certificate, digits)
 
 
-def save(certificate: GroupMarginCertificate | Mapping[str, Any], file: str | Path) -> None:
+def save(certificate: GroupMarginCertificate | TableMarginCertificate | Mapping[str, Any], file: str | Path) -> None:
     """The file of a certificate or of its document, written whole or not at all, as by `lemmata certify --out`.
 
     Raises:
@@ -143,8 +175,8 @@ def save(certificate: GroupMarginCertificate | Mapping[str, Any], file: str | Pa
     write_document(_document(certificate), file)
 
 
-def _document(certificate: GroupMarginCertificate | Mapping[str, Any]) -> Document:
-    return document_of(certificate) if isinstance(certificate, GroupMarginCertificate) else dict(certificate)
+def _document(certificate: GroupMarginCertificate | TableMarginCertificate | Mapping[str, Any]) -> Document:
+    return dict(certificate) if isinstance(certificate, Mapping) else document_of(certificate)
 
 
 @dataclass(frozen=True)
@@ -167,10 +199,13 @@ class KernelVerdict:
         return get_args(Status).index(self.status)
 
 
-def check(certificate: str | Path | GroupMarginCertificate | Mapping[str, Any]) -> KernelVerdict:
+def check(
+    certificate: str | Path | GroupMarginCertificate | TableMarginCertificate | Mapping[str, Any],
+) -> KernelVerdict:
     """The verdict of the independent kernel on a certificate: a file, a document, or what `certify` returned.
 
-    The kernel runs in a Python process of its own, which imports nothing of this toolkit but `certificates/kernel.py`,
+    What is conditional on a character table is checked by the kernel for tables, `certificates/table_kernel.py`. The
+    kernel runs in a Python process of its own, which imports nothing of this toolkit but `certificates/kernel.py`,
     as in `lemmata check`. An unreadable file counts as malformed.
 
     Raises:
@@ -185,7 +220,7 @@ def check(certificate: str | Path | GroupMarginCertificate | Mapping[str, Any]) 
 
 
 def _kernel(file: Path) -> KernelVerdict:
-    command = [sys.executable, "-I", kernel.__file__, str(file)]
+    command = [sys.executable, "-I", kernel_of(file), str(file)]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     found, _, reason = run.stdout.rstrip("\n").removeprefix(f"{ascii(str(file))[1:-1]}: ").partition(": ")
     for status in get_args(Status):

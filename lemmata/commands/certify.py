@@ -20,7 +20,8 @@ from certificates.saddle.attainment import Attainment, attained_margin
 from certificates.saddle.optimal_network import network_numbers, optimal_network
 from constructions.networks.files import export_npz
 from lemmata.commands.console import err, out, refusals
-from lemmata.commands.options import Factors, Group, Limit
+from lemmata.commands.given_tables import LIBRARY_PREFIX, certify_given
+from lemmata.commands.options import Factors, Limit, OptionalGroup
 from lemmata.reports.groups import print_certificate, print_network, summary
 from numerics.groups.names import ACCEPTED_NAMES, parse_group
 from numerics.groups.permutations import DEFAULT_LIMIT, MAX_TABLE_ORDER
@@ -35,10 +36,12 @@ LARGEST_NETWORK = 50_000_000  # numbers in the weights of a network, or in all i
 
 
 @app.command(
-    help=f"Certify the maximum margin of products in a group, exactly. Groups: {ACCEPTED_NAMES}.",
+    help=f"Certify the maximum margin of products in a group, exactly. Groups: {ACCEPTED_NAMES}; by a character table "
+    "alone, on the condition that it is one: ctbl:NAME such as ctbl:M, the Monster (the character table library, with "
+    "the extra gap), or --table FILE.json.",
 )
 def certify(
-    group: Group,
+    group: OptionalGroup = None,
     factors: Factors = 2,
     out_file: Annotated[
         Path | None,
@@ -55,6 +58,9 @@ def certify(
         int, typer.Option(metavar="N", min=0, help="evaluate the network on all inputs for groups of order up to N")
     ] = LARGEST_EVALUATION,
     limit: Limit = DEFAULT_LIMIT,
+    table: Annotated[
+        Path | None, typer.Option(metavar="FILE.json", help="a character table, in place of a group (TABLE_FORMAT.md)")
+    ] = None,
 ) -> None:
     """The certificate of a group; exit 1 when the network misses the maximum, 2 when the input is refused."""
     with refusals():
@@ -64,6 +70,15 @@ def certify(
             raise ValueError("With --out - the certificate goes to the standard output: leave out --json.")
         if network == STANDARD_OUTPUT:
             raise ValueError("The network is a binary file: name one for --network.")
+        if group is not None and table is not None:
+            raise ValueError(f"Give a group or --table, not both: {group!r} and {str(table)!r}.")
+        if table is not None or (group is not None and group.strip().startswith(LIBRARY_PREFIX)):
+            if network is not None:
+                raise ValueError("A character table alone gives no network: leave out --network.")
+            certify_given(table or str(group).strip(), factors, out_file, digits, as_json)
+            return
+        if group is None:
+            raise ValueError("There is nothing to certify: name a group, or a character table with --table.")
         elements = parse_group(group, limit)
         if (unchecked := kernel_refusal(elements)) is not None:
             err.print(

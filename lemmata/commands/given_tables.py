@@ -1,0 +1,54 @@
+"""What `lemmata certify` does with a character table in place of a group: ctbl:NAME, or --table FILE.json."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import typer
+from rich.markup import escape
+
+from certificates import kernel, table_kernel
+from certificates.groups.format import dumps, write
+from certificates.groups.table_certificate import certify_table, table_document
+from lemmata.commands.console import err, out
+from lemmata.reports.given_tables import print_table_certificate, table_summary
+
+__all__ = ["LIBRARY_PREFIX", "certify_given"]
+
+LIBRARY_PREFIX = "ctbl:"
+
+
+def certify_given(source: str | Path, factors: int, out_file: Path | None, digits: int, as_json: bool) -> None:
+    """The certificate of a table, checked by the kernel, written and printed; ``out_file`` "-" is standard output.
+
+    Raises:
+        ValueError: as `certificates.groups.table_certificate.certify_table`; if the kernel refuses the certificate.
+        OSError: for files that cannot be read or written.
+    """
+    with err.status(f"certifying {escape(str(source))}"):
+        certificate = certify_table(source, factors)
+        document = table_document(certificate, digits)
+    with err.status(f"checking the certificate of {escape(str(source))}"):
+        data = dumps(document)
+        try:
+            table_kernel.check(data)
+        except (kernel.MalformedError, kernel.ViolatedError) as error:
+            raise ValueError(
+                f"The kernel refuses the certificate that was found, and nothing is claimed: {error}."
+            ) from error
+    to_output = out_file == Path("-")
+    if to_output:
+        sys.stdout.buffer.write(data)
+    elif out_file is not None:
+        write(document, out_file)
+    if as_json:
+        typer.echo(json.dumps(table_summary(certificate, document), indent=2))
+        return
+    console = err if to_output else out
+    print_table_certificate(console, certificate, document)
+    if out_file is not None and not to_output:
+        console.print(
+            escape(f"Certificate written to {out_file}; check it with: lemmata check {out_file}"), soft_wrap=True
+        )

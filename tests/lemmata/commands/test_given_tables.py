@@ -1,0 +1,139 @@
+"""`lemmata certify` on character tables, and `lemmata check` on both kinds of certificates."""
+
+import json
+
+import pytest
+
+import lemmata as lm
+from certificates import table_kernel
+from certificates.groups import table_certificate
+from numerics.groups.names import gap_available
+from tests.certificates.given_tables import FILES, document_bytes
+from tests.lemmata.commands.runner import run
+
+TABLE = str(FILES / "S4.json")
+
+
+def test_a_table_is_certified_under_its_condition():
+    code, output, error = run("certify", "--table", TABLE)
+    assert (code, error) == (0, "")
+    assert "S4: the product (a, b) -> ab, by a character table alone" in output
+    assert "IF the table called S4 is the character table of a group of order 24 (class sizes and power maps)" in output
+    assert "maximum margin 1/(72 + 9*sqrt(2) + 162*sqrt(6))" in output
+    assert "3a 3 3 real 1/8" in output
+    assert "table_kernel.py has checked every line" in output
+    by_elements = run("certify", "S4")[1]
+    assert "maximum margin 1/(72 + 9*sqrt(2) + 162*sqrt(6))" in by_elements
+
+
+def test_complex_characters_are_listed_by_orbits():
+    code, output, _ = run("certify", "--table", str(FILES / "C7_C3.json"), "--factors", "3")
+    assert code == 0
+    assert "3a and 3b 3 6 complex" in output
+    assert "(a_1, .., a_3) -> a_1 ... a_3" in output
+
+
+def test_files_of_both_kinds_are_checked(tmp_path):
+    given, group = tmp_path / "given.json", tmp_path / "group.json"
+    assert run("certify", "--table", TABLE, "--out", str(given))[0] == 0
+    assert run("certify", "S3", "--out", str(group))[0] == 0
+    code, output, _ = run("check", str(given), str(group), str(given))
+    assert code == 0
+    assert output.count("valid: IF the table called S4") == 2
+    assert "valid: group of order 6 called S3" in output
+    forged = json.loads(given.read_text())
+    forged["table"]["class_sizes"][1] += 1
+    given.write_text(json.dumps(forged))
+    code, output, _ = run("check", str(group), str(given))
+    assert code == 1
+    assert "invalid: table.class_sizes: add up to 25, not to the order 24" in output
+    given.write_text('"lemmata/table-margin"')
+    assert run("check", str(given), str(group))[0] == 2
+
+
+def test_json_and_standard_output(tmp_path):
+    code, output, _ = run("certify", "--table", TABLE, "--json")
+    found = json.loads(output)
+    assert code == 0
+    assert found["table"] == {"name": "S4", "order": "24", "classes": 5}
+    assert found["margin"]["exact"] == "1/(72 + 9*sqrt(2) + 162*sqrt(6))"
+    assert sum(entry["share"] for entry in found["irreps"]) == pytest.approx(1)
+    assert sum(entry["share"] for entry in found["classes"]) == pytest.approx(1)
+    code, output, error = run("certify", "--table", TABLE, "--out", "-")
+    assert code == 0
+    assert output.encode() + b"\n" == document_bytes("S4")
+    assert "maximum margin" in error
+
+
+REFUSALS = [
+    (("certify",), "There is nothing to certify"),
+    (("certify", "S3", "--table", TABLE), "Give a group or --table, not both"),
+    (("certify", "--table", TABLE, "--network", "x.npz"), "A character table alone gives no network"),
+    (("certify", "--table", "nothing.json"), "nothing.json: No such file or directory"),
+    (("certify", "--table", TABLE, "--factors", "1"), "should be greater than or equal to 2"),
+    (("certify", "--table", TABLE, "--factors", "65"), "should be less than or equal to 64"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "sentence"), REFUSALS)
+def test_bad_input_is_refused_with_exit_code_2(arguments, sentence):
+    code, output, error = run(*arguments)
+    assert (code, output) == (2, "")
+    assert sentence in error
+
+
+def test_nothing_is_written_for_what_is_no_table(tmp_path):
+    file = json.loads((FILES / "S4.json").read_text())
+    file["characters"][3][3] = 3
+    wrong, target = tmp_path / "wrong.json", tmp_path / "certificate.json"
+    wrong.write_text(json.dumps(file))
+    code, output, error = run("certify", "--table", str(wrong), "--out", str(target))
+    assert (code, output) == (2, "")
+    assert "is not the character table of a group: table.characters: rows" in error
+    assert not target.exists()
+    file["characters"][3][3] = 0.5
+    wrong.write_text(json.dumps(file))
+    assert "0.5 is not an integer" in run("certify", "--table", str(wrong), "--out", str(target))[2]
+    assert not target.exists()
+
+
+def test_what_the_kernel_refuses_is_not_claimed(monkeypatch, tmp_path):
+    plain = table_certificate.TableMarginCertificate.enclosure
+    monkeypatch.setattr(
+        table_certificate.TableMarginCertificate, "enclosure", lambda self, digits=30: plain(self, digits)[:1] * 2
+    )
+    target = tmp_path / "certificate.json"
+    code, output, error = run("certify", "--table", TABLE, "--out", str(target))
+    assert (code, output) == (2, "")
+    assert "The kernel refuses the certificate that was found, and nothing is claimed: margin.upper" in error
+    assert not target.exists()
+
+
+def test_a_table_has_no_second_opinion_by_gap(tmp_path, monkeypatch):
+    given = tmp_path / "given.json"
+    given.write_bytes(document_bytes("S4"))
+    monkeypatch.setattr("numerics.groups.names.gap_interpreter", lambda purpose="": None)
+    code, output, _ = run("check", "--with-gap", str(given))
+    assert code == 2
+    assert "GAP was not asked: a table alone gives it no group" in output
+
+
+def test_the_python_interface(tmp_path):
+    certificate = lm.certify_table(TABLE, factors=3)
+    assert certificate.factors == 3
+    assert lm.check(certificate)
+    assert lm.check(certificate).reason.startswith("IF the table called S4")
+    lm.save(certificate, tmp_path / "given.json")
+    assert lm.check(tmp_path / "given.json")
+    document = lm.document_of(certificate, digits=5)
+    assert lm.check(document)
+    document["factors"] = 2
+    assert lm.check(document).status == "invalid"
+    assert table_kernel.check((tmp_path / "given.json").read_bytes())
+
+
+@pytest.mark.skipif(gap_available(), reason="the extra gap is installed")
+def test_the_library_of_tables_needs_gap():
+    code, output, error = run("certify", "ctbl:M")
+    assert (code, output) == (2, "")
+    assert "Tables of the character table library need GAP, which is an optional extra: pip install" in error
