@@ -15,6 +15,11 @@ has E[1{<a, x> + n >= 0} H(a)] = Phi(t) exactly, for every polynomial Phi, every
 
     K_i(b) = (-1)^(i/2) (i-1)!/pi sum_(p+q = i/2-1) b^(2q+1) / (2^(p+q) p! q! (2q + 1)).
 
+If w has a last coordinate w_d, then <w, x> = |w'| t + w_d/2, with w' the rest of w and t = <w', x>/|w'|: that is the
+polynomial Psi(t) = Phi(|w'| t + w_d/2), and a constant term Psi(0) that differs from Phi(0). H then has the constant
+2 Phi(0), and the term i = 0 of the even formula, g(beta) with K_0(b) = arctan(b)/pi, makes up the difference on target
+and fades off target (`indicator_function` with `far`).
+
 A function of alpha alone has no even powers. The partner sign(beta) makes H bounded as soon as He_i(alpha) is clipped;
 `IndicatorFunction.clipped` does it, and the sum stays odd in alpha or beta, so that E[H] = 2 Phi(0) either way. With
 the levels of `clipping_level` the clipped H with the partner "sign" is bounded by S C_eps(Phi, S), and its mean misses
@@ -50,7 +55,7 @@ class IndicatorTerm:
     """A term of H: rational * S^power * sqrt(2 pi) * He_degree(alpha) * partner, for the partner "linear".
 
     Attributes:
-        degree: i >= 1.
+        degree: i; 0 only for the difference of Psi(0) and Phi(0).
         rational: c_i / He_(i-1)(0) for odd i; 2 c_i / He_i(0) for even i.
         power: the exponent of S, i for odd and i + 1 for even degree.
         paired: whether the term has the factor g(beta), as terms of even degree have.
@@ -67,8 +72,8 @@ class IndicatorFunction:
     """The function H of a polynomial Phi and a noise level sigma.
 
     Attributes:
-        constant: 2 c_0.
-        terms: the terms with c_i != 0, by degree.
+        constant: 2 Phi(0), which is 2 c_0 for a w without last coordinate.
+        terms: the terms with c_i != 0, by degree (i = 0: with Psi(0) != Phi(0)).
         variance: sigma^2, exact.
         partner: "linear" for g(beta) = beta, "sign" for g(beta) = sign(beta).
         levels: for each term the B beyond which He_i(alpha) is replaced by 0; None if nothing is clipped.
@@ -161,7 +166,10 @@ def clipping_error(function: IndicatorFunction) -> arb:
 
 
 def indicator_function(
-    coefficients: Sequence[RationalLike], variance: RationalLike, partner: Partner = "linear"
+    coefficients: Sequence[RationalLike],
+    variance: RationalLike,
+    partner: Partner = "linear",
+    far: RationalLike | None = None,
 ) -> IndicatorFunction:
     """The function H for Phi(z) = sum c_i z^i and noise of variance sigma^2.
 
@@ -169,26 +177,28 @@ def indicator_function(
         coefficients: c_0, c_1, ..., exact.
         variance: sigma^2 >= 0, exact.
         partner: the function g of beta in even terms.
+        far: half the mean of H, the value far off target, exact; c_0 if it is None.
 
     Raises:
         ValueError: for numbers that are not exact, a negative variance, no coefficient, or another partner.
     """
     exact, noise = [as_fmpq(c) for c in coefficients], as_fmpq(variance)
-    if not exact or any(c is None for c in exact) or noise is None or noise < 0:
+    away = exact[0] if far is None and exact else as_fmpq(far)
+    if not exact or any(c is None for c in exact) or noise is None or noise < 0 or away is None:
         raise ValueError(
-            "H takes exact coefficients c_0, c_1, ... (at least one) and an exact variance >= 0, not "
-            f"{list(coefficients)} and {variance!r}."
+            "H takes exact coefficients c_0, c_1, ... (at least one), an exact variance >= 0 and an exact value far "
+            f"off target, not {list(coefficients)}, {variance!r} and {far!r}."
         )
     if partner not in get_args(Partner):
         raise ValueError(f"The partner of even powers is 'linear' or 'sign', not {partner!r}.")
     known: list[fmpq] = [c for c in exact if c is not None]
     terms = []
-    for i, c in enumerate(known):
-        if i and c:
+    for i, c in enumerate([known[0] - away, *known[1:]]):
+        if c:
             odd = i % 2 == 1
             rational = c / _hermite_at_zero(i - 1) if odd else 2 * c / _hermite_at_zero(i)
             terms.append(IndicatorTerm(i, rational, i if odd else i + 1, not odd))
-    return IndicatorFunction(2 * known[0], tuple(terms), noise, partner)
+    return IndicatorFunction(2 * away, tuple(terms), noise, partner)
 
 
 def hermite(degree: int, z: Array) -> Array:
@@ -221,6 +231,8 @@ def _hermite_at_zero(degree: int) -> int:
 
 def _sign_factor(degree: int, b: arb) -> arb:
     """K_i(b) of the docstring of this module."""
+    if degree == 0:
+        return b.atan() / arb.pi()
     half = degree // 2 - 1
     total = arb(0)
     for q in range(half + 1):

@@ -10,11 +10,20 @@ from typing import Any
 import pytest
 from flint import arb, fmpq
 
-from constructions.recurrent import indicator
+from constructions.recurrent import comparator, concepts, elman, indicator
 from constructions.recurrent.indicator import IndicatorFunction, indicator_function
+from numerics.recurrent import losses
 from numerics.recurrent.complexities import complexity, smooth_complexity
+from numerics.recurrent.rectified_norm import stretch
 from theorems.evidence import MARK
-from theorems.rnn_sgd import test_complexities, test_indicator
+from theorems.rnn_sgd import (
+    test_comparator,
+    test_complexities,
+    test_conventions,
+    test_indicator,
+    test_linearisation,
+    test_rectified_norm,
+)
 
 
 @dataclass(frozen=True)
@@ -150,6 +159,192 @@ FAULTS = [
     ),
 ]
 
+TRACE, CHANGE, PADDED = elman.trace, elman.linear_change, concepts.padded
+COMPARATOR = comparator.comparator
+
+
+def without_the_last_token(network: elman.ElmanNetwork, tokens: Any) -> elman.Trace:
+    """The trace on tokens whose last one is 0."""
+    changed = tokens.copy()
+    changed[-1] = 0 * changed[-1]
+    return TRACE(network, changed)
+
+
+def with_the_patterns_reversed(network: elman.ElmanNetwork, tokens: Any) -> elman.Trace:
+    """The trace with D_L, ..., D_1 in the place of D_1, ..., D_L."""
+    run = TRACE(network, tokens)
+    return replace(run, active=run.active[::-1])
+
+
+def small_entries(width: int, tokens: int, outputs: int, rng: Any) -> elman.ElmanNetwork:
+    """The initialisation with 2/m as the standard deviation of the state matrix."""
+    network = elman.random_elman(width, tokens, outputs, rng)
+    return replace(network, state=network.state * (2 / width) ** 0.5)
+
+
+def with_an_inactive_row(*arguments: Any) -> comparator.Comparator:
+    """The comparator with the rows of one unit left out."""
+    found = COMPARATOR(*arguments)
+    vectors = found.vectors.copy()
+    vectors[:, abs(vectors).sum(axis=0).argmax()] = 0
+    return replace(found, vectors=vectors)
+
+
+def longer_first_token(length: int, width: int, epsilon: object) -> Any:
+    """The null sequence with eps_x in its first token too."""
+    result = concepts.null_sequence(length, width, epsilon)
+    result[0, -1] = epsilon
+    return result
+
+
+NETWORK_FAULTS = [
+    (
+        "definition-4.1",
+        test_linearisation,
+        "test_states_are_those_of_the_patterns",
+        "trace",
+        without_the_last_token,
+        {},
+    ),
+    (
+        "definition-4.1",
+        test_linearisation,
+        "test_states_are_those_of_the_patterns",
+        "trace",
+        with_the_patterns_reversed,
+        {},
+    ),
+    (
+        "def-pseudo-network",
+        test_linearisation,
+        "test_the_linear_network_is_the_derivative",
+        "linear_change",
+        lambda *a: CHANGE(*a) * fmpq(51, 50),
+        {},
+    ),
+    (
+        "def-pseudo-network",
+        test_linearisation,
+        "test_the_recursion_is_the_sum_over_back",
+        "back",
+        lambda n, run, i, j: elman.back(n, run, i, max(i, j - 1)),
+        {},
+    ),
+    (
+        "def-objective",
+        test_linearisation,
+        "test_the_gradient_is_the_adjoint",
+        "weighted_gradient",
+        lambda *a: -elman.weighted_gradient(*a),
+        {},
+    ),
+    (
+        "def-objective",
+        test_linearisation,
+        "test_the_gradient_of_the_objective",
+        "weighted_gradient",
+        lambda *a: elman.weighted_gradient(*a) * 1.001,
+        {"seed": 0},
+    ),
+    (
+        "def-data",
+        test_conventions,
+        "test_padding_has_norm_one",
+        "padded",
+        lambda z: PADDED(z) * fmpq(51, 50),
+        {"z": (1, 0)},
+    ),
+    (
+        "definition-3.2",
+        test_conventions,
+        "test_both_sequences_are_normalised",
+        "null_sequence",
+        longer_first_token,
+        {"epsilon": fmpq(1, 2)},
+    ),
+    (
+        "definition-3.2",
+        test_conventions,
+        "test_both_sequences_are_normalised",
+        "input_sequence",
+        lambda x, e: concepts.input_sequence(x, e / 2),
+        {"epsilon": fmpq(1, 2)},
+    ),
+    ("definition-3.3", test_conventions, "test_the_network_and_its_initialisation", "random_elman", small_entries, {}),
+    ("remark-3.4", test_conventions, "test_remarks_on_the_input", "trace", lambda n, x: TRACE(n, x + 1), {}),
+    ("example-3.6", test_conventions, "test_counting", "Part", lambda i, *rest: concepts.Part(2, *rest), {}),
+    (
+        "example-3.5",
+        test_conventions,
+        "test_networks_per_lag_are_targets",
+        "lag_networks",
+        lambda n, V, A, c: concepts.lag_networks(n, V, A[::-1], c),
+        {},
+    ),
+    (
+        "def-concept-class",
+        test_conventions,
+        "test_directions_with_a_last_coordinate",
+        "indicator_function",
+        lambda *a, far: indicator_function(*a),
+        {"coefficients": [0, 1], "partner": "sign"},
+    ),
+    (
+        "def-loss",
+        test_conventions,
+        "test_losses_of_the_class",
+        "scaled_cross_entropy",
+        losses.cross_entropy,
+        {"seed": 3},
+    ),
+    (
+        "def-loss",
+        test_conventions,
+        "test_losses_of_the_class",
+        "distance",
+        lambda y, l: tuple(v * 1.1 for v in losses.distance(y, l)),
+        {"seed": 3},
+    ),
+    (
+        "definition-5.3",
+        test_comparator,
+        "test_the_matrix_is_that_of_the_definition",
+        "comparator",
+        lambda n, t, e, c: COMPARATOR(n, t, e, c * 1.3),
+        {"seed": 0},
+    ),
+    (
+        "definition-5.3",
+        test_comparator,
+        "test_the_matrix_is_that_of_the_definition",
+        "comparator",
+        with_an_inactive_row,
+        {"seed": 0},
+    ),
+    ("def-null-sequence", test_comparator, "test_the_null_sequence_is_near", "null_sequence", longer_first_token, {}),
+    (
+        "footnote-2",
+        test_rectified_norm,
+        "test_a_certificate_from_below",
+        "stretch",
+        lambda W, x: stretch(W, -x),
+        {"seed": 0},
+    ),
+    (
+        "footnote-2",
+        test_rectified_norm,
+        "test_nothing_found_is_above_the_bound",
+        "stretch",
+        lambda W, x: stretch(W, x) * fmpq(5, 4),
+        {"seed": 0},
+    ),
+]
+
+FAULTS += [
+    Fault(f"{attribute} {number}", statement, module, name, module, attribute, faulty, arguments)
+    for number, (statement, module, name, attribute, faulty, arguments) in enumerate(NETWORK_FAULTS)
+]
+
 
 def decided_by(function: Any) -> set[str]:
     """The statements that a test decides."""
@@ -161,7 +356,8 @@ def decided_by(function: Any) -> set[str]:
 def test_a_fault_is_seen(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
     function = getattr(fault.module, fault.check)
     assert f"rnn-sgd:{fault.statement}" in decided_by(function)
-    function(**fault.arguments)
+    run = function.hypothesis.inner_test if hasattr(function, "hypothesis") else function
+    run(**fault.arguments)
     monkeypatch.setattr(fault.owner, fault.attribute, fault.faulty)
     with pytest.raises(AssertionError):
-        function(**fault.arguments)
+        run(**fault.arguments)
