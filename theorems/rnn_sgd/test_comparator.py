@@ -224,7 +224,7 @@ def _predicted(network: ElmanNetwork, x: np.ndarray, epsilon: float, window: flo
     grade="sampled",
     target="corrected",
     supporting=True,
-    cases="240 networks (seeds 0 to 239) of width 120 (full: 1000), L = 5, five parts, one input each, eps_x = eps_c = 0.3",
+    cases="240 networks (seeds 0 to 239) of width 120 (full: 1000), L = 5, five parts, one input, eps_x = eps_c = 0.3",
 )
 def test_the_comparator_computes_the_target_on_average(effort: Effort, record_property) -> None:
     """All six outputs: the residual to the exact mean over fresh rows is 0 within 3.5 standard errors (0.3 % in all).
