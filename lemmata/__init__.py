@@ -69,6 +69,7 @@ Rooms, for work on one subject
     margins                   margins measured, judged and trained for
     markov                    chains, predictors and losses
     parity                    gaps, gradients, networks and training for sparse parities
+    recurrent                 complexities, Elman networks, their linearisation and the comparator
     functions                 sums of ReLUs and smooth functions
     networks                  the vocabulary of layers
 """
@@ -86,6 +87,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; a test compares it with
     from lemmata import markov as markov
     from lemmata import networks as networks
     from lemmata import parity as parity
+    from lemmata import recurrent as recurrent
     from lemmata._certificates import attained_margin as attained_margin
     from lemmata._certificates import certify as certify
     from lemmata._certificates import certify_table as certify_table
@@ -140,7 +142,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; a test compares it with
 
     __version__: str
 
-_ROOMS = ("functions", "groups", "margins", "markov", "networks", "parity")
+_ROOMS = ("functions", "groups", "margins", "markov", "networks", "parity", "recurrent")
 _NAMES = {
     "_certificates": "attained_margin certify certify_table check closed_form document_of optimal_network "
     "penalty_limit regularisation_path save second_opinion",

@@ -88,12 +88,12 @@ def polynomial(coefficients: Sequence[RationalLike]) -> PowerSeries:
 
 
 def sine_series() -> PowerSeries:
-    """sin z."""
+    """The sine, sin z, as an infinite series."""
     return PowerSeries("sin", lambda i: fmpq((0, 1, 0, -1)[i % 4]), factorial=True)
 
 
 def exponential_series() -> PowerSeries:
-    """e^z - 1."""
+    """The exponential without its constant, e^z - 1, as an infinite series."""
     return PowerSeries("exp - 1", lambda i: fmpq(int(i > 0)), factorial=True)
 
 
