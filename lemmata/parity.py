@@ -7,7 +7,7 @@ sparse init SparseNeuron, over_sparse_neuron, under_sparse_neuron, is_good, spar
             enumerated_gradient, over_sparse_values, under_sparse_values, good_probability, gradient_floor
 over-sparse SparseInitialization, draw_over_sparse, population_gradients, sample_gradients, over_sparse_step,
             over_sparse_network; offset_grid, even_kink_grid, ramp_features, solve_readout, decide_readout, design_grid,
-            least_norm_readout, least_ramp_loss
+            least_norm_readout, least_ramp_loss, least_step_loss, good_pairs, balance_probability
 frontier    sparse_start, frontier_point, proof_sizes, hidden_samples, usable_sparsities
 under-sparse draw_under_sparse, under_sparse_step, under_sparse_network, under_sparse_error, under_sparse_margin,
             under_sparse_sizes, silent_neurons; sampled_counts, tabulated_counts, tracked_counts, TrackedCounts
@@ -29,7 +29,7 @@ from certificates.duality.features import feature_table, tangent_features
 from certificates.duality.features import normalised as normalised_features
 from certificates.duality.hinge_loss import least_hinge_loss
 from certificates.duality.readouts import decide as decide_readout
-from certificates.duality.readouts import design_grid, least_norm_readout, least_ramp_loss
+from certificates.duality.readouts import design_grid, least_norm_readout, least_ramp_loss, least_step_loss
 from certificates.duality.span_fit import span_residuals
 from constructions.parity.bias_grids import even_kink_grid, offset_grid, ramp_features, solve_readout
 from constructions.parity.frontier import (
@@ -70,7 +70,7 @@ from numerics.fourier.boolean import (
 from numerics.fourier.gaps import fourier_gap, majority_gap
 from numerics.parity.compiled_training import train_compiled
 from numerics.parity.exhaustive import margin_range
-from numerics.parity.good_neurons import good_probability, gradient_floor
+from numerics.parity.good_neurons import balance_probability, good_pairs, good_probability, gradient_floor
 from numerics.parity.hinge_loss import parity_losses
 from numerics.parity.lower_bound import NoisyDescent, parity_view, relu_tables, run_hidden, view_bound
 from numerics.parity.one_step import (
@@ -104,6 +104,7 @@ __all__ = [
     "SparseInitialization",
     "SparseNeuron",
     "TrackedCounts",
+    "balance_probability",
     "batch_gradient",
     "best_correlation",
     "decide_readout",
@@ -119,6 +120,7 @@ __all__ = [
     "fit_bound",
     "fourier_gap",
     "frontier_point",
+    "good_pairs",
     "good_probability",
     "gradient_floor",
     "gradient_samples",
@@ -130,6 +132,7 @@ __all__ = [
     "least_hinge_loss",
     "least_norm_readout",
     "least_ramp_loss",
+    "least_step_loss",
     "majority_coefficient",
     "majority_gap",
     "majority_limit",

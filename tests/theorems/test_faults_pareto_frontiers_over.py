@@ -13,9 +13,11 @@ from flint import arb, fmpq
 
 from constructions.parity.over_sparse import SparseInitialization
 from theorems.evidence import MARK
+from theorems.pareto_frontiers import test_good_initializations as starts
 from theorems.pareto_frontiers import test_good_neurons as good
 from theorems.pareto_frontiers import test_over_sparse_step as step
 from theorems.pareto_frontiers import test_ramp_readouts as ramps
+from theorems.pareto_frontiers import test_sampled_steps as sampled
 
 
 class Quick:
@@ -132,6 +134,44 @@ FAULTS = [
         "sparse_gradient",
         lambda neuron, support: GRADIENT(neuron, support) + VALUES(9, 2).irrelevant,
         first_size,
+    ),
+    Fault(
+        "a third of the width",
+        "lemma-C.10",
+        starts,
+        "test_the_mean_itself_is_met",
+        starts,
+        "good_pairs",
+        lambda *sizes, pairs=starts.good_pairs: pairs(*sizes) // 3,
+        lambda: {"size": (20, 2, 9)},
+    ),
+    Fault(
+        "a good neuron in every draw",
+        "lemma-C.10",
+        starts,
+        "test_the_mean_itself_is_met",
+        starts,
+        "balance_probability",
+        lambda pairs, hit, *rest, law=starts.balance_probability: law(pairs, 2 * hit, *rest),
+        lambda: {"size": (40, 4, 17)},
+    ),
+    Fault(
+        "the population gradient larger by a half",
+        "lemma-C.5",
+        sampled,
+        "test_every_entry_is_accurate",
+        sampled,
+        "population_gradients",
+        lambda *arguments: GRADIENTS(*arguments) * fmpq(3, 2),
+    ),
+    Fault(
+        "the sample gradient with the wrong sign",
+        "lemma-C.5",
+        sampled,
+        "test_every_entry_is_accurate",
+        sampled,
+        "sample_gradients",
+        lambda *arguments, gradients=sampled.sample_gradients: -gradients(*arguments),
     ),
     Fault("a read-out sign flipped", "claim-C.6b", ramps, READS, ramps, "solve_readout", flipped),
     Fault(
