@@ -168,7 +168,7 @@ def sparse_start(n: int, k: int, s: int) -> SparseStart:
         raise ValueError(
             f"At n = {n}, k = {k}, s = {s} the irrelevant gradient is half of the relevant one or more, so truncation "
             f"cannot tell them apart; it can for s in {', '.join(map(str, usable[:12])) or 'no set'}"
-            f"{', ...' if len(usable) > 12 else ''}."
+            f"{' and larger odd s' if len(usable) > 12 else ''}."
         )
     return start
 

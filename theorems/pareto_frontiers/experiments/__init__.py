@@ -1,8 +1,9 @@
 """The experiments of this chapter; `lemmata experiment list` shows them."""
 
 from theorems.pareto_frontiers.experiments.lottery import LOTTERY
+from theorems.pareto_frontiers.experiments.starts import SPARSE_STARTS
 from theorems.pareto_frontiers.experiments.sweep import CURVES, SWEEP
 
 __all__ = ["EXPERIMENTS"]
 
-EXPERIMENTS = (SWEEP, CURVES, LOTTERY)
+EXPERIMENTS = (SWEEP, CURVES, SPARSE_STARTS, LOTTERY)
