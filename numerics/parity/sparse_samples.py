@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import product
+from functools import cache
+from itertools import accumulate, product
 from math import comb, prod
 
 import numba
@@ -134,13 +135,20 @@ def _chance_of_activity(neuron: SparseNeuron, sums: tuple[int, int], free: tuple
     """P[p + epsilon q + b > 0] with p and q these sums and those of so many free signs."""
     scale = common_denominator([neuron.epsilon, neuron.bias])
     epsilon, bias = int(neuron.epsilon * scale), int(neuron.bias * scale)
-    chosen = [comb(free[1], j) for j in range(free[1] + 1)]
+    below = _binomial_sums(free[1])
     active = 0
     for i in range(free[0] + 1):
-        p = scale * (sums[0] + free[0] - 2 * i) + bias
-        within = sum(ways for j, ways in enumerate(chosen) if p + epsilon * (sums[1] + free[1] - 2 * j) > 0)
-        active += comb(free[0], i) * within
+        most = scale * (sums[0] + free[0] - 2 * i) + bias + epsilon * (sums[1] + free[1])
+        # active with j free small entries -1 while most - 2 epsilon j > 0
+        count = -(-most // (2 * epsilon)) if epsilon else (free[1] + 1 if most > 0 else 0)
+        active += comb(free[0], i) * below[min(max(count, 0), free[1] + 1)]
     return active / 2 ** (free[0] + free[1])
+
+
+@cache
+def _binomial_sums(n: int) -> list[int]:
+    """The sums of the first 0, ..., n + 1 binomials C(n, j)."""
+    return list(accumulate((comb(n, j) for j in range(n + 1)), initial=0))
 
 
 def _integers(
