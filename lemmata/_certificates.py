@@ -261,8 +261,13 @@ def closed_form(certificate: GroupMarginCertificate) -> ClosedFormReport:
 
 
 def _solution(certificate: GroupMarginCertificate) -> GameSolution:
-    if certificate.solution is None:
+    if certificate.grade == "enclosed":
         raise ValueError(f"The margin of {certificate.group.name} is enclosed, not exact ({certificate.obstacle}).")
+    if certificate.solution is None:
+        raise ValueError(
+            f"The square roots in the optimal masses of {certificate.group.name} share no cyclotomic field of "
+            "supported order; the margin is exact as certificate.radicals."
+        )
     return certificate.solution
 
 

@@ -14,40 +14,98 @@ faces (`certificates.game.programs`) find the vertices; each pair is verified.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
-from flint import arb_mat, fmpq
+from flint import arb_mat
 
-from certificates.game.margin_game import GameSolution, verify
+from certificates.game.margin_game import GameSolution, MarginGame
 from certificates.game.programs import class_weights_on_face, masses_on_face
+from certificates.game.rational import RationalGame, unfold
+from certificates.game.scaled import ScaledSolution
 from numerics.exact.balls import as_balls, precision
 from numerics.exact.linear import rank
+from numerics.exact.root_sums import RootSums
 
-__all__ = ["OptimalFaces", "optimal_faces"]
+__all__ = ["OptimalFaces", "OptimalPair", "optimal_faces", "unfolded_faces"]
 
 BITS = 192  # of the balls that prove full rank; where they do not, the rank is computed exactly
+
+
+class OptimalPair(Protocol):
+    """An optimal pair, as cyclotomic numbers (`GameSolution`) or as scaled square roots (`ScaledSolution`)."""
+
+    @property
+    def game(self) -> MarginGame:
+        """The game."""
+        ...
+
+    @property
+    def tight_rows(self) -> tuple[int, ...]:
+        """The positions of the rows whose payoff is the value."""
+        ...
+
+    @property
+    def tight_columns(self) -> tuple[int, ...]:
+        """The positions of the columns whose margin is the value."""
+        ...
+
+    @property
+    def rows_with_mass(self) -> tuple[int, ...]:
+        """The positions with mass."""
+        ...
+
+    @property
+    def columns_with_weight(self) -> tuple[int, ...]:
+        """The positions with class weight."""
+        ...
+
+    @property
+    def solution(self) -> GameSolution:
+        """The pair as cyclotomic numbers."""
+        ...
+
+    def with_masses(self, y: np.ndarray) -> Self:
+        """The pair with other masses, verified."""
+        ...
+
+    def with_class_weights(self, u: RootSums) -> Self:
+        """The pair with other class weights, verified."""
+        ...
+
+    @staticmethod
+    def average(pairs: Any) -> Any:
+        """The mean of pairs, verified."""
+        ...
+
+
+Pair = TypeVar("Pair", bound=OptimalPair)
 
 
 @dataclass(frozen=True, eq=False)
 class OptimalFaces:
     """The two polytopes of optimal vectors of a solved game.
 
-    ``interior`` is a strictly complementary optimal pair: its positive entries are all that can be positive in optimal
-    vectors. ``active_rank`` is the rank of D on the active rows and columns, rank D[E, T].
+    ``rows`` and ``columns`` are the positions of the irreducible representations that have mass in some max-margin
+    network, and of the classes that lie on the margin of every max-margin network. ``active_rank`` is the rank of D on
+    them, rank D[E, T]. ``pair`` is a strictly complementary optimal pair of the game, or of the game that it folds to.
     """
 
-    interior: GameSolution
+    game: MarginGame
+    rows: tuple[int, ...]
+    columns: tuple[int, ...]
     active_rank: int
+    pair: OptimalPair
 
-    @property
-    def rows(self) -> tuple[int, ...]:
-        """Positions of the irreducible representations that have mass in some max-margin network."""
-        return self.interior.tight_rows
+    @cached_property
+    def interior(self) -> GameSolution:
+        """A strictly complementary optimal pair: its positive entries are all that can be positive in optimal vectors.
 
-    @property
-    def columns(self) -> tuple[int, ...]:
-        """Positions of the classes that lie on the margin of every max-margin network."""
-        return self.interior.tight_columns
+        Raises:
+            FieldError: when its square roots share no cyclotomic field of supported order.
+        """
+        return self.pair.solution if self.pair.game is self.game else unfold(self.pair.solution)
 
     @property
     def mass_dimension(self) -> int:
@@ -70,76 +128,95 @@ class OptimalFaces:
         return self.class_weight_dimension == 0
 
 
-def optimal_faces(solution: GameSolution) -> OptimalFaces:
+def optimal_faces(solution: OptimalPair) -> OptimalFaces:
     """The optimal faces of a solved game, by a strictly complementary pair and the criterion above, exactly."""
-    game = solution.game
+    pair = _strictly_complementary(solution)
+    return _faces(pair.game, pair.tight_rows, pair.tight_columns, pair)
+
+
+def unfolded_faces(solution: ScaledSolution) -> OptimalFaces:
+    """The optimal faces of the whole game from a solution of the folded one.
+
+    What is constant on the orbits of a strictly complementary pair stays so (`certificates.game.rational`), so that the
+    active rows and columns are whole orbits; only the rank is that of the whole game.
+
+    Raises:
+        ValueError: for a solution of a game that is not folded.
+        FieldError: when balls do not prove full rank, and the characters share no field of supported order.
+    """
+    pair, game = _strictly_complementary(solution), solution.game
+    if not isinstance(game, RationalGame):
+        raise ValueError(f"Only a solution of a RationalGame can be unfolded, not of a {type(game).__name__}.")
+    rows = tuple(i for i, orbit in enumerate(game.whole_rows) if orbit in pair.tight_rows)
+    columns = tuple(i for i, orbit in enumerate(game.whole_columns) if orbit in pair.tight_columns)
+    return _faces(game.whole, rows, columns, pair)
+
+
+def _faces(game: MarginGame, rows: tuple[int, ...], columns: tuple[int, ...], pair: OptimalPair) -> OptimalFaces:
+    return OptimalFaces(game, rows, columns, _rank(game.defects[np.ix_(rows, columns)]), pair)
+
+
+def _strictly_complementary(solution: Pair) -> Pair:
+    """The average of a pair with vertices of the optimal faces, until it is strictly complementary."""
     pairs, interior = [solution], solution
     while True:
-        row = _missing(interior.tight_rows, interior.eps)
-        column = _missing(interior.tight_columns, interior.t)
+        row = _missing(interior.tight_rows, interior.rows_with_mass)
+        column = _missing(interior.tight_columns, interior.columns_with_weight)
         # a row that all optimal t tie has mass in some optimal eps, and conversely; so with the columns
         if row is not None:
             moved = _with_mass(solution, row) or _with_smaller_payoff(solution, row)
         elif column is not None:
             moved = _with_weight(solution, column) or _with_larger_margin(solution, column)
         else:
-            break
+            return interior
         assert moved is not None, "strictly complementary pairs exist (Goldman and Tucker)"
         pairs.append(moved)
-        interior = _average(pairs)
-        assert len(pairs) <= 1 + len(interior.eps) + len(interior.t), "every pair settles one more row or column"
-    active = game.defects[np.ix_(interior.tight_rows, interior.tight_columns)]
-    return OptimalFaces(interior, _rank(active))
+        interior = solution.average(pairs)
+        assert len(pairs) <= 1 + sum(interior.game.defects.shape), "every pair settles one more row or column"
 
 
-def _missing(tight: tuple[int, ...], vector: np.ndarray) -> int | None:
-    """The first tight position where the vector is zero."""
-    return next((position for position in tight if vector[position] == 0), None)
+def _missing(tight: tuple[int, ...], positive: tuple[int, ...]) -> int | None:
+    """The first tight position that is not positive."""
+    return next((position for position in tight if position not in positive), None)
 
 
-def _average(pairs: list[GameSolution]) -> GameSolution:
-    share = fmpq(1, len(pairs))
-    eps, t = (sum(getattr(pair, name) * share for pair in pairs) for name in ("eps", "t"))
-    return verify(pairs[0].game, pairs[0].value, np.asarray(eps), np.asarray(t))
-
-
-def _with_mass(solution: GameSolution, row: int) -> GameSolution | None:
+def _with_mass(solution: Pair, row: int) -> Pair | None:
     """A pair with eps_row > 0, or None if there is none."""
-    moved = _other_masses(solution, _unit(len(solution.eps), row))
-    return moved if moved.eps[row] > 0 else None
+    moved = _other_masses(solution, _unit(solution.game.defects.shape[0], row))
+    return moved if row in moved.rows_with_mass else None
 
 
-def _with_larger_margin(solution: GameSolution, column: int) -> GameSolution | None:
+def _with_larger_margin(solution: Pair, column: int) -> Pair | None:
     """A pair whose margin at the column exceeds the value, or None if there is none."""
     moved = _other_masses(solution, solution.game.defects[:, column])
     return None if column in moved.tight_columns else moved
 
 
-def _with_weight(solution: GameSolution, column: int) -> GameSolution | None:
+def _with_weight(solution: Pair, column: int) -> Pair | None:
     """A pair with t_column > 0, or None if there is none."""
-    moved = _other_class_weights(solution, _unit(len(solution.t), column))
-    return moved if moved.t[column] > 0 else None
+    moved = _other_class_weights(solution, _unit(solution.game.defects.shape[1], column))
+    return moved if column in moved.columns_with_weight else None
 
 
-def _with_smaller_payoff(solution: GameSolution, row: int) -> GameSolution | None:
+def _with_smaller_payoff(solution: Pair, row: int) -> Pair | None:
     """A pair whose payoff of the row is below the value, or None if there is none."""
     moved = _other_class_weights(solution, -solution.game.defects[row])
     return None if row in moved.tight_rows else moved
 
 
-def _other_masses(solution: GameSolution, objective: np.ndarray) -> GameSolution:
+def _other_masses(solution: Pair, objective: np.ndarray) -> Pair:
     """The pair with the optimal masses, a vertex, that maximise sum_R objective_R eps_R / w_R."""
-    game, known = solution.game, np.flatnonzero(solution.eps != 0).tolist()
-    positive = np.flatnonzero(solution.t != 0).tolist()
-    y = masses_on_face(game.payoff_rows, solution.tight_rows, positive, objective, known)
-    return verify(game, solution.value, y * game.weights * solution.value, solution.t)
+    known, positive = solution.rows_with_mass, solution.columns_with_weight
+    return solution.with_masses(
+        masses_on_face(solution.game.payoff_rows, solution.tight_rows, positive, objective, known)
+    )
 
 
-def _other_class_weights(solution: GameSolution, objective: np.ndarray) -> GameSolution:
+def _other_class_weights(solution: Pair, objective: np.ndarray) -> Pair:
     """The pair with the optimal class weights that maximise the objective."""
-    game, positive = solution.game, np.flatnonzero(solution.eps != 0).tolist()
-    u = class_weights_on_face(game.payoff_rows, solution.tight_columns, positive, objective)
-    return verify(game, solution.value, solution.eps, u.numbers() * solution.value)
+    return solution.with_class_weights(
+        class_weights_on_face(solution.game.payoff_rows, solution.tight_columns, solution.rows_with_mass, objective)
+    )
 
 
 def _unit(size: int, position: int) -> np.ndarray:

@@ -28,6 +28,7 @@ Source: feature-emergence, theorem D.9.2 with lemmas D.13, D.15, D.16 (k = 2), e
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import factorial
@@ -157,6 +158,36 @@ class GameSolution:
     def gamma(self) -> Cyclotomic:
         """The L_{2,k+1} max margin k! ((k+1) n)^(-(k+1)/2) v as an exact real number."""
         return margin_scale(self.game.table.order, self.game.factors) * self.value
+
+    @property
+    def solution(self) -> GameSolution:
+        """This pair, in cyclotomic numbers already."""
+        return self
+
+    @property
+    def rows_with_mass(self) -> tuple[int, ...]:
+        """The positions with eps_R > 0."""
+        return tuple(np.flatnonzero(self.eps != 0).tolist())
+
+    @property
+    def columns_with_weight(self) -> tuple[int, ...]:
+        """The positions with t_C > 0."""
+        return tuple(np.flatnonzero(self.t != 0).tolist())
+
+    def with_masses(self, y: np.ndarray) -> GameSolution:
+        """The pair with other optimal masses, given as y_R = eps_R / (v w_R); errors as `verify`."""
+        return verify(self.game, self.value, y * self.game.weights * self.value, self.t)
+
+    def with_class_weights(self, u: RootSums) -> GameSolution:
+        """The pair with other optimal class weights, given as u_C = t_C / v; errors as `verify`."""
+        return verify(self.game, self.value, self.eps, u.numbers() * self.value)
+
+    @staticmethod
+    def average(pairs: Sequence[GameSolution]) -> GameSolution:
+        """The mean of optimal pairs of one game."""
+        share = fmpq(1, len(pairs))
+        eps, t = (sum(getattr(pair, name) * share for pair in pairs) for name in ("eps", "t"))
+        return verify(pairs[0].game, pairs[0].value, np.asarray(eps), np.asarray(t))
 
 
 def margin_scale(order: int, factors: int = 2) -> Cyclotomic:

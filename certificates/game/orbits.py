@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -36,5 +37,7 @@ def orbit_positions(positions: Sequence[int], first: Sequence[int], folded: Sequ
 
 def spread(places: Sequence[int], totals: np.ndarray) -> np.ndarray:
     """The total of each orbit along the last axis, divided equally among the members at these places."""
-    shares = [totals[..., index] / places.count(index) for index in places]
-    return np.stack(shares, axis=-1) if totals.ndim > 1 else np.array(shares, dtype=object)
+    members = Counter(places)
+    shares = {index: totals[..., index] / times for index, times in members.items()}
+    entries = [shares[index] for index in places]
+    return np.stack(entries, axis=-1) if totals.ndim > 1 else np.array(entries, dtype=object)

@@ -25,7 +25,6 @@ import numpy as np
 from certificates.characters.integral_products import IntegralProducts
 from certificates.game.margin_game import GameSolution, MarginGame
 from certificates.game.orbits import first_members, orbit_positions, spread
-from numerics.exact.cyclotomic.numbers import rational
 
 __all__ = ["RationalGame", "unfold"]
 
@@ -61,9 +60,19 @@ class RationalGame(MarginGame):
     @cached_property
     def defects(self) -> np.ndarray:
         """d_R - m with m the mean of all conjugates of chi_R(C), rational, shape (rows, columns)."""
-        means = np.array([rational(value.mean_conjugate()) for value in self.table.rows.distinct], dtype=object)
+        means = np.array([value.mean_conjugate() for value in self.table.rows.distinct], dtype=object)
         averages = means[self.table.rows.ids[np.ix_(self.rows, self.columns)]]
         return np.array([self.table.degrees[R] for R in self.rows], dtype=object)[:, None] - averages
+
+    @property
+    def whole_rows(self) -> list[int]:
+        """For each row of the whole game the position of its orbit among the rows."""
+        return orbit_positions(self.whole.rows, self.row_orbits, self.rows)
+
+    @property
+    def whole_columns(self) -> list[int]:
+        """For each column of the whole game the position of its orbit among the columns."""
+        return orbit_positions(self.whole.columns, self.column_orbits, self.columns)
 
 
 def unfold(folded: GameSolution) -> GameSolution:
@@ -75,11 +84,9 @@ def unfold(folded: GameSolution) -> GameSolution:
     small = folded.game
     if not isinstance(small, RationalGame):
         raise ValueError(f"Only the solution of a RationalGame can be unfolded, not of a {type(small).__name__}.")
-    game = small.whole
-    rows = orbit_positions(game.rows, small.row_orbits, small.rows)
-    columns = orbit_positions(game.columns, small.column_orbits, small.columns)
+    rows, columns = small.whole_rows, small.whole_columns
     return GameSolution(
-        game,
+        small.whole,
         folded.value,
         spread(rows, folded.eps),
         spread(columns, folded.t),

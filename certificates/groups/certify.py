@@ -7,9 +7,10 @@ of them make one rho.
 
 `certify_group` computes the exact character table (`certificates.characters.dixon`), solves the margin game on it
 exactly, folded to rational payoffs (`certificates.game.rational`), verifies the solution, and decides exactly whether
-the optimal masses are the only ones. Where exact arithmetic is out of reach (the square roots of the degrees share no
-cyclotomic field of supported order) it returns two rational bounds instead and says so: the grade is ``exact`` or
-``enclosed``.
+the optimal masses are the only ones. All of this takes place in rational numbers and square roots
+(`certificates.game.scaled`), so that it succeeds for every group. Value, margin and optimal pair as numbers of one
+cyclotomic field are formed on demand; where the square roots share no field of supported order, the margin is still
+known exactly, as a sum of square roots.
 
 The masses ``eps`` of a certificate are constant on orbits of the Galois group, and a vertex of the polytope of such
 optimal masses. ``unique`` refers to all optimal masses and is decided by ranks on a strictly complementary pair
@@ -21,15 +22,22 @@ many optimal eps.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
+from flint import fmpq
+
+from certificates import kernel
 from certificates.characters.dixon import character_table
 from certificates.characters.tables import CharacterTable
-from certificates.game.enclosure import GameEnclosure, enclose
-from certificates.game.faces import OptimalFaces, optimal_faces
-from certificates.game.margin_game import GameSolution, solve
+from certificates.game.enclosure import GameEnclosure
+from certificates.game.faces import OptimalFaces, unfolded_faces
+from certificates.game.margin_game import GameSolution
 from certificates.game.rational import RationalGame, unfold
-from certificates.groups.decimals import outward_decimals
-from numerics.exact.cyclotomic.numbers import Cyclotomic
+from certificates.game.scaled import ScaledSolution, solve_scaled
+from certificates.groups.decimals import outward_decimals, reciprocal_decimals
+from numerics.exact.cyclotomic.numbers import Cyclotomic, FieldError
+from numerics.exact.rationals import as_fraction
+from numerics.exact.root_sums import root_sum_number, root_sum_reciprocal
 from numerics.groups.permutations import PermutationGroup
 
 __all__ = ["GroupMarginCertificate", "certify_group"]
@@ -37,18 +45,17 @@ __all__ = ["GroupMarginCertificate", "certify_group"]
 
 @dataclass(frozen=True, eq=False)
 class GroupMarginCertificate:
-    """What `certify_group` proved about products of ``factors`` elements of ``group``.
+    """What was proved about products of ``factors`` elements of ``group``.
 
-    ``solution``, ``margin`` and ``faces`` are an exact optimal pair, the exact margin, and the polytopes of all optimal
-    vectors; they are None when exact arithmetic was out of reach, for the reason in ``obstacle``, and ``bounds`` then
-    encloses the value.
+    ``scaled``: an exact optimal pair of the game, folded by the Galois group; ``faces``: the polytopes of all optimal
+    vectors, None where their dimensions are not decided, for the reason in ``obstacle``. A certificate may instead hold
+    ``bounds`` of the value (`certificates.game.enclosure`) and no exact pair; `certify_group` makes none of these.
     """
 
     group: PermutationGroup
     table: CharacterTable
     factors: int
-    solution: GameSolution | None
-    margin: Cyclotomic | None
+    scaled: ScaledSolution | None
     faces: OptimalFaces | None
     bounds: GameEnclosure | None = None
     obstacle: str | None = None
@@ -60,21 +67,57 @@ class GroupMarginCertificate:
     @property
     def grade(self) -> str:
         """``exact`` when the value is known exactly, ``enclosed`` when it is only bounded from both sides."""
-        return "enclosed" if self.solution is None else "exact"
+        return "enclosed" if self.scaled is None else "exact"
+
+    @cached_property
+    def solution(self) -> GameSolution | None:
+        """The optimal pair as cyclotomic numbers; None for the grade ``enclosed``, and where there is no such field."""
+        try:
+            return None if self.scaled is None else self._solution
+        except FieldError:
+            return None
+
+    @property
+    def _pair(self) -> ScaledSolution:
+        if self.scaled is None:
+            raise ValueError(
+                f"The margin of {self.group.name} is enclosed, not exact ({self.obstacle}); use enclosure(digits)."
+            )
+        return self.scaled
+
+    @cached_property
+    def _solution(self) -> GameSolution:
+        return unfold(self._pair.solution)
 
     @property
     def value(self) -> Cyclotomic:
-        """The value of the game, exactly; ``ValueError`` for the grade ``enclosed``."""
-        return self._exact[0].value
+        """The value of the game, exactly.
+
+        Raises:
+            ValueError: for the grade ``enclosed``.
+            FieldError: where it lies in no cyclotomic field of supported order; ``radicals`` and `enclosure` serve.
+        """
+        return self._solution.value
 
     @property
     def gamma(self) -> Cyclotomic:
-        """The max margin, exactly; ``ValueError`` for the grade ``enclosed``."""
-        return self._exact[1]
+        """The max margin, exactly; errors as for ``value``."""
+        return root_sum_number(
+            root_sum_reciprocal({m: fmpq(q.numerator, q.denominator) for m, q in self.radicals.items()})
+        )
+
+    @property
+    def radicals(self) -> kernel.Radicals:
+        """The max margin exactly in another form: its reciprocal as a sum of square roots q sqrt(m), {m: q}.
+
+        It needs no cyclotomic field. ``ValueError`` for the grade ``enclosed``.
+        """
+        value = {m: as_fraction(q) for m, q in self._pair.reciprocal_value.items()}
+        return kernel.reciprocal_margin(value, self.group.order, self.factors)
 
     @property
     def unique(self) -> bool | None:
-        """Whether the optimal masses eps are the only ones, exactly; None (undecided) for the grade ``enclosed``."""
+        """Whether the optimal masses eps are the only ones, exactly; None (undecided) without ``faces``."""
         return None if self.faces is None else self.faces.unique_masses
 
     def enclosure(self, digits: int = 30) -> tuple[str, str]:
@@ -88,28 +131,18 @@ class GroupMarginCertificate:
         """
         if self.bounds is not None:
             return outward_decimals(self.bounds.margin_lower, self.bounds.margin_upper, digits)
-        return outward_decimals(self.gamma, self.gamma, digits)
-
-    @property
-    def _exact(self) -> tuple[GameSolution, Cyclotomic]:
-        if self.solution is None or self.margin is None:
-            raise ValueError(
-                f"The margin of {self.group.name} is enclosed, not exact ({self.obstacle}); use enclosure(digits)."
-            )
-        return self.solution, self.margin
+        return reciprocal_decimals(self.radicals, self.radicals, digits)
 
 
 def certify_group(group: PermutationGroup, factors: int = 2) -> GroupMarginCertificate:
     """The certificate of the L_{2,k+1} max margin of the product of k = ``factors`` >= 2 elements of ``group``.
 
     Raises:
-        ValueError: for fewer than two factors, and where neither an exact nor an enclosed result is obtained.
+        ValueError: for fewer than two factors, and as `certificates.characters.dixon.character_table`.
     """
     table = character_table(group)
-    folded = RationalGame(table, factors)
+    scaled = solve_scaled(RationalGame(table, factors))
     try:
-        vertex = solve(folded)
-        faces = optimal_faces(unfold(optimal_faces(vertex).interior))
-        return GroupMarginCertificate(group, table, factors, unfold(vertex), vertex.gamma, faces)
-    except ValueError as error:  # a field beyond the supported orders
-        return GroupMarginCertificate(group, table, factors, None, None, None, enclose(folded), str(error))
+        return GroupMarginCertificate(group, table, factors, scaled, unfolded_faces(scaled))
+    except FieldError as error:
+        return GroupMarginCertificate(group, table, factors, scaled, None, obstacle=str(error))

@@ -10,16 +10,19 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
 
 from certificates import kernel
 from certificates.characters.tables import CharacterTable
 from certificates.groups.certify import GroupMarginCertificate
 from certificates.groups.decimals import reciprocal_decimals
-from certificates.groups.format import FORMAT, VERSION, Document
-from certificates.groups.scaled_pair import ScaledPair, character_terms, enclosed_pair, scaled_pair
+from certificates.groups.format import FORMAT, VERSION, Document, dumps
+from certificates.groups.scaled_pair import ScaledPair, character_terms, enclosed_pair, folded_pair
+from numerics.exact.cyclotomic.numbers import FieldError
 from numerics.groups.permutations import PermutationGroup
 
-__all__ = ["certificate_document", "document_of", "kernel_refusal"]
+__all__ = ["certificate_document", "document_of", "exceeds_kernel_limits", "kernel_refusal"]
 
 LONGEST_NAME = 200
 
@@ -28,15 +31,28 @@ def document_of(certificate: GroupMarginCertificate, digits: int = 30) -> Docume
     """The document that claims what a certificate proved, with decimals of ``digits`` significant digits.
 
     Characters of the name that the format does not allow become question marks.
+
+    Raises:
+        FieldError: when the characters share no cyclotomic field of supported order. Such a document would be far
+            beyond what the kernel reads; the message names the exact margin.
     """
-    if certificate.solution is not None:
-        pair = scaled_pair(certificate.solution)
+    if certificate.scaled is not None:
+        pair = folded_pair(certificate.scaled)
     else:
         assert certificate.bounds is not None
         pair = enclosed_pair(certificate.bounds)
     group = certificate.group
     name = re.sub(r"[^ -~]", "?", group.name)
-    document = certificate_document(group, certificate.table, pair, certificate.factors, digits)
+    try:
+        document = certificate_document(group, certificate.table, pair, certificate.factors, digits)
+    except FieldError as error:
+        lower, upper = certificate.enclosure(digits)
+        exactly = f" and is {kernel.text(certificate.radicals)}" if certificate.grade == "exact" else ""
+        raise FieldError(
+            f"The certificate of {group.name} cannot be written: all its characters together need roots of unity of "
+            f"order {certificate.table.rows.order}, and the kernel reads orders up to {kernel.MAX_ROOT_ORDER}. The "
+            f"maximum margin, which the kernel has not checked, lies between {lower} and {upper}{exactly}."
+        ) from error
     document["group"]["name"] = name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 3] + "..."
     return document
 
@@ -51,6 +67,31 @@ def kernel_refusal(group: PermutationGroup) -> str | None:
     if len(group.generators) > kernel.MAX_GENERATORS:
         return f"the kernel reads up to {kernel.MAX_GENERATORS} generators, not {len(group.generators)}"
     return None
+
+
+def exceeds_kernel_limits(document: Document) -> bool:
+    """Whether a document is of a size that the kernel does not read, whatever is in it.
+
+    A document that does not exceed the limits and that the kernel calls malformed all the same has a fault.
+    """
+    group, classes, characters = document["group"], document["classes"], document["characters"]
+    n, count, data = group["order"], len(classes), dumps(document)
+    fractions = [row["scaled_mass"] for row in characters["rows"]]
+    fractions += [q for entry in classes for q in entry["scaled_weight"].values()]
+    texts = [*fractions, *document["value"].values(), *filter(None, document["margin"].values())]
+    return (
+        len(data) > kernel.MAX_BYTES
+        or data.count(b"[") + data.count(b"{") > kernel.MAX_BRACKETS
+        or n > kernel.MAX_ORDER
+        or n * group["degree"] > kernel.MAX_IMAGES
+        or n * count > kernel.MAX_PRODUCTS
+        or count > kernel.MAX_CLASSES
+        or characters["root_order"] > min(kernel.MAX_ROOT_ORDER, kernel.MAX_COORDINATES // count**2)
+        or len(group["generators"]) > kernel.MAX_GENERATORS
+        or document["factors"] > kernel.MAX_FACTORS
+        or max(map(len, texts)) > kernel.MAX_DIGITS
+        or lcm(*(Fraction(q).denominator for q in fractions)) >= 10**kernel.MAX_DIGITS
+    )
 
 
 def certificate_document(

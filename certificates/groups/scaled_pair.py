@@ -12,6 +12,7 @@ optimal again. They are invariant, so they solve a game whose payoffs d_R - Re c
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -22,10 +23,12 @@ from certificates import kernel
 from certificates.characters.tables import CharacterTable
 from certificates.game.enclosure import GameEnclosure
 from certificates.game.margin_game import GameSolution
+from certificates.game.rational import RationalGame
+from certificates.game.scaled import ScaledSolution
 from numerics.exact.cyclotomic.numbers import Cyclotomic, as_radicals, rational
 from numerics.exact.rationals import as_fraction
 
-__all__ = ["ScaledPair", "character_terms", "enclosed_pair", "galois_orbits", "scaled_pair"]
+__all__ = ["ScaledPair", "character_terms", "enclosed_pair", "folded_pair", "galois_orbits", "scaled_pair"]
 
 ROOT_BITS = 128  # the precision of a square root that scales enclosed class weights
 
@@ -74,6 +77,29 @@ def scaled_pair(solution: GameSolution) -> ScaledPair:
             raise ValueError(f"The class weight {weight} of {table.name} is no rational combination of square roots.")
         weights.append({m: as_fraction(q) for m, q in sums.items()})
     return ScaledPair(tuple(masses), tuple(weights))
+
+
+def folded_pair(scaled: ScaledSolution) -> ScaledPair:
+    """The same form of a solved game that is folded by the Galois group: every orbit shares its total equally.
+
+    Raises:
+        ValueError: for a solution of a game that is not folded.
+    """
+    game = scaled.game
+    if not isinstance(game, RationalGame):
+        raise ValueError(f"Only a solution of a RationalGame is one for each orbit, not of a {type(game).__name__}.")
+    masses = {R: as_fraction(mass) for R, mass in zip(game.rows, scaled.masses, strict=True)}
+    weights = {
+        C: {m: as_fraction(q) for m, q in entry.items()}
+        for C, entry in zip(game.columns, scaled.class_weights.sums(), strict=True)
+    }
+    members, partners = Counter(game.row_orbits), Counter(game.column_orbits)
+    each_mass = {R: mass / members[R] for R, mass in masses.items()}
+    each_weight = {C: {m: q / partners[C] for m, q in weight.items()} for C, weight in weights.items()}
+    return ScaledPair(
+        tuple(each_mass.get(R, Fraction(0)) for R in game.row_orbits),
+        tuple(each_weight.get(C, {}) for C in game.column_orbits),
+    )
 
 
 def enclosed_pair(bounds: GameEnclosure) -> ScaledPair:

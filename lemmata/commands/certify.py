@@ -13,7 +13,7 @@ from rich.markup import escape
 
 from certificates import kernel
 from certificates.groups.certify import GroupMarginCertificate, certify_group
-from certificates.groups.document import document_of, kernel_refusal
+from certificates.groups.document import document_of, exceeds_kernel_limits, kernel_refusal
 from certificates.groups.format import Document, dumps, write
 from certificates.groups.report import margin_report
 from certificates.saddle.attainment import Attainment, attained_margin
@@ -121,17 +121,31 @@ def _unchecked(document: Document) -> str | None:
     """Why the kernel did not check a document: the limit that it exceeds; None if the kernel has accepted it.
 
     Raises:
-        ValueError: if the kernel refuses what the document claims.
+        ValueError: if the kernel refuses what the document claims, or cannot read it although it is within the limits.
     """
     try:
         kernel.check(dumps(document))
     except kernel.MalformedError as error:
-        return str(error)
+        if exceeds_kernel_limits(document) or _well_formed(document):
+            return str(error)
+        raise ValueError(
+            f"The kernel cannot read the certificate that was found, which is within its limits; nothing is claimed: "
+            f"{error}."
+        ) from error
     except kernel.ViolatedError as error:
         raise ValueError(
             f"The kernel refuses the certificate that was found, and nothing is claimed: {error}."
         ) from error
     return None
+
+
+def _well_formed(document: Document) -> bool:
+    """Whether the kernel reads a document, and only the check itself may exceed a limit."""
+    try:
+        kernel.Document(kernel.parse(dumps(document)))
+    except kernel.MalformedError:
+        return False
+    return True
 
 
 def _refuse_unwritable(path: Path | None) -> None:
@@ -149,8 +163,8 @@ def _refuse_unwritable(path: Path | None) -> None:
 def _why_not(certificate: GroupMarginCertificate, evaluate: int) -> str | None:
     """Why the explicit network is not evaluated, or None when it is."""
     order, factors = certificate.group.order, certificate.factors
-    if certificate.solution is None:
-        return "the optimal masses are enclosed, not exact"
+    if (reason := _no_masses(certificate)) is not None:
+        return reason
     if order > evaluate:
         return f"order above {evaluate}; raise it with --evaluate"
     return _too_large(certificate) or (
@@ -158,6 +172,15 @@ def _why_not(certificate: GroupMarginCertificate, evaluate: int) -> str | None:
         if factors > 2 and order ** (factors + 1) * factors > LARGEST_NETWORK
         else None
     )
+
+
+def _no_masses(certificate: GroupMarginCertificate) -> str | None:
+    """Why there are no optimal masses as numbers; None where there are."""
+    if certificate.solution is not None:
+        return None
+    if certificate.grade == "enclosed":
+        return "the optimal masses are enclosed, not exact"
+    return "the square roots in its optimal masses share no cyclotomic field of supported order"
 
 
 def _too_large(certificate: GroupMarginCertificate) -> str | None:
@@ -173,8 +196,8 @@ def _attainment(certificate: GroupMarginCertificate, evaluate: int, file: Path |
     why_not = _why_not(certificate, evaluate)
     if why_not is not None and file is None:
         return None
-    if file is not None and (certificate.solution is None or _too_large(certificate)):
-        reason = _too_large(certificate) or "the optimal masses are enclosed, not exact"
+    reason = _too_large(certificate) or _no_masses(certificate)
+    if file is not None and reason is not None:
         raise ValueError(f"The network of {certificate.group.name} cannot be written: {reason}.")
     assert certificate.solution is not None
     finite, explicit = optimal_network(certificate.group, certificate.solution)

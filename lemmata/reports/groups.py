@@ -208,7 +208,7 @@ def _sentences(reading: MarginReport, faces: OptimalFaces | None) -> Iterator[st
     if faces is None:
         yield "Uniqueness: undecided, because the margin is enclosed and not exact."
         return
-    game = faces.interior.game
+    game = faces.game
     yield (
         f"Optimal masses: {_dimension(faces.mass_dimension)}. "
         f"Optimal class weights: {_dimension(faces.class_weight_dimension)}."

@@ -7,10 +7,11 @@ ball of enough bits around it leaves 0 out. No cyclotomic field that holds all t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import prod
+from itertools import product
+from math import gcd, prod
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,17 @@ from flint import arb, fmpq, fmpz
 from numpy.typing import NDArray
 
 from numerics.exact.balls import as_balls, precision
-from numerics.exact.cyclotomic.numbers import rational, sqrt_rational
+from numerics.exact.cyclotomic.numbers import Cyclotomic, rational, sqrt_rational
 
-__all__ = ["RootSums", "root_sum_ball", "root_sum_sign", "square_root"]
+__all__ = [
+    "RootSums",
+    "root_sum_ball",
+    "root_sum_number",
+    "root_sum_product",
+    "root_sum_reciprocal",
+    "root_sum_sign",
+    "square_root",
+]
 
 BITS = 64  # of the first attempt; every further one doubles them
 
@@ -35,6 +44,10 @@ class RootSums:
 
     coordinates: NDArray[np.object_]
     radicands: tuple[int, ...] = (1,)
+
+    def sums(self) -> list[dict[int, fmpq]]:
+        """The entries as {m: q}, q not 0, for rational coordinates."""
+        return [{m: q for m, q in zip(self.radicands, entry, strict=True) if q != 0} for entry in self.coordinates.T]
 
     def numbers(self) -> NDArray[np.object_]:
         """The entries as cyclotomic numbers, shape (entries,).
@@ -60,6 +73,41 @@ def square_root(a: int) -> tuple[int, int]:
     """(f, m) with sqrt(a) = f sqrt(m) and m squarefree, for an integer a >= 1."""
     factors = [(int(p), int(e)) for p, e in fmpz(a).factor()]
     return prod(p ** (e // 2) for p, e in factors), prod(p for p, e in factors if e % 2)
+
+
+def root_sum_product(x: Mapping[int, fmpq], y: Mapping[int, fmpq]) -> dict[int, fmpq]:
+    """The product of two sums of square roots, given and returned as {m: q} for q sqrt(m), m squarefree, q not 0."""
+    total: dict[int, fmpq] = {}
+    for (m, q), (n, r) in product(x.items(), y.items()):
+        g = gcd(m, n)
+        total[m * n // g**2] = total.get(m * n // g**2, fmpq(0)) + q * r * g
+    return {m: q for m, q in total.items() if q != 0}
+
+
+def root_sum_reciprocal(x: Mapping[int, fmpq]) -> dict[int, fmpq]:
+    """1/x for a sum of square roots x that is not 0, as {m: q}: its product with conjugates becomes rational.
+
+    For one prime p after the other, the sum is multiplied by what it becomes when sqrt(p) changes its sign.
+
+    Raises:
+        ZeroDivisionError: for the empty sum.
+    """
+    if not x:
+        raise ZeroDivisionError("The empty sum of square roots is 0 and has no reciprocal.")
+    numerator, norm = {1: fmpq(1)}, dict(x)
+    for p in sorted({int(p) for m in x for p, _ in fmpz(m).factor()}):
+        conjugate = {m: q if m % p else -q for m, q in norm.items()}
+        numerator, norm = root_sum_product(numerator, conjugate), root_sum_product(norm, conjugate)
+    return {m: q / norm[1] for m, q in numerator.items()}
+
+
+def root_sum_number(x: Mapping[int, fmpq]) -> Cyclotomic:
+    """The sum of square roots {m: q} as a cyclotomic number.
+
+    Raises:
+        FieldError: when the square roots share no cyclotomic field of supported order.
+    """
+    return sum((sqrt_rational(m) * q for m, q in x.items()), start=rational(0))
 
 
 def root_sum_sign(coefficients: Sequence[fmpq], radicands: Sequence[int]) -> int:

@@ -165,6 +165,16 @@ def small_group_count(order: int) -> int:
     return int(libgap.NumberSmallGroups(order))
 
 
+# The regular representation on fewer points, which GAP finds many times faster than a representation of least degree
+# (IsomorphismPermGroup); that one serves for orders whose regular representation is large.
+_AS_PERMUTATIONS = """function( group )
+    if IsPermGroup( group ) then return group; fi;
+    if Size( group ) > 1000 then return Image( IsomorphismPermGroup( group ) ); fi;
+    group := Image( RegularActionHomomorphism( group ) );
+    return Image( SmallerDegreePermutationRepresentation( group : cheap ) );
+end"""
+
+
 def _from_small_groups_library(text: str, limit: int) -> PermutationGroup:
     match = re.fullmatch(r"small:(\d{1,9}),(\d{1,12})", re.sub(r"\s", "", text))
     if match is None:
@@ -178,7 +188,7 @@ def _from_small_groups_library(text: str, limit: int) -> PermutationGroup:
     if not 1 <= number <= available:
         raise ValueError(f"There are {available} groups of order {order}, numbered from 1; got {number}.")
     libgap.set_seed(1)  # the generators must not depend on what GAP did before
-    group = libgap.Image(libgap.IsomorphismPermGroup(libgap.SmallGroup(order, number)))
+    group = libgap.eval(_AS_PERMUTATIONS)(libgap.SmallGroup(order, number))
     degree = int(libgap.LargestMovedPoint(group))
     generators = tuple(
         tuple(int(image) - 1 for image in libgap.ListPerm(g, degree)) for g in libgap.SmallGeneratingSet(group)

@@ -18,15 +18,19 @@ MAXIMUM_ORDER = 20_000
 """The largest order of a field that is supported."""
 
 
+class FieldError(ValueError):
+    """A number lies in no cyclotomic field of supported order."""
+
+
 @cache
 def modulus(order: int) -> fmpq_poly:
     """The cyclotomic polynomial Phi_order.
 
     Raises:
-        ValueError: if the order is not between 1 and MAXIMUM_ORDER.
+        FieldError: if the order is not between 1 and MAXIMUM_ORDER.
     """
     if not 1 <= order <= MAXIMUM_ORDER:
-        raise ValueError(
+        raise FieldError(
             f"The cyclotomic field of order {order} is out of reach: orders from 1 to {MAXIMUM_ORDER} are supported."
         )
     return fmpq_poly(fmpz_poly.cyclotomic(order))

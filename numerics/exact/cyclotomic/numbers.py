@@ -17,12 +17,14 @@ from flint import fmpq_poly
 
 from numerics.exact.cyclotomic import field
 from numerics.exact.cyclotomic.element import Cyclotomic, make
+from numerics.exact.cyclotomic.field import FieldError
 from numerics.exact.cyclotomic.products import exact_matmul
 from numerics.exact.cyclotomic.radicals import as_radicals, radical_string, sqrt_rational, to_sympy
 from numerics.exact.rationals import RationalLike, as_fmpq
 
 __all__ = [
     "Cyclotomic",
+    "FieldError",
     "as_radicals",
     "cosine",
     "exact_matmul",

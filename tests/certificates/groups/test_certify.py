@@ -1,5 +1,6 @@
 """Margins of groups from generators: published values, uniqueness, more factors, and what stays enclosed."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -10,11 +11,14 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 import certificates.groups.certify as group_margin
+from certificates.game import scaled
 from certificates.game.closed_form import closed_form_margin
+from certificates.game.enclosure import enclose
 from certificates.game.equalising import condition_sums
 from certificates.game.margin_game import MarginGame, margin_scale, verify
+from certificates.game.rational import RationalGame
 from certificates.groups.certify import certify_group
-from numerics.exact.cyclotomic.numbers import sqrt_rational
+from numerics.exact.cyclotomic.numbers import FieldError, sqrt_rational
 from numerics.groups.names import parse_group
 from numerics.groups.permutations import PermutationGroup
 from tests.certificates.tables import interior_point_value
@@ -179,29 +183,60 @@ def test_a_group_of_order_above_fifty_thousand():
     assert certificate.enclosure(10) == ("2.880642948e-9", "2.880642949e-9")
 
 
-def test_radicals_beyond_the_supported_fields_are_enclosed_and_say_so():
-    """The margin of PSL(2, 61) involves square roots of 31 and 61 and lies in a field of order 37820 or more."""
+def test_radicals_whose_fields_are_huge_are_exact():
+    """The rows of PSL(2, 61) have square roots of 31 and 61, which share no field below order 37820."""
     certificate = certify_group(parse_group("PSL(2,61)"))
-    assert (certificate.grade, certificate.unique, certificate.solution) == ("enclosed", None, None)
-    assert "out of reach" in certificate.obstacle
+    assert (certificate.grade, certificate.obstacle) == ("exact", None)
+    assert certificate.radicals == {305: 32710518}
+    assert certificate.gamma == 1 / (32710518 * sqrt_rational(305))
+    assert float(certificate.value) == pytest.approx(interior_point_value(RationalGame(certificate.table)), rel=1e-6)
     lower, upper = (Fraction(decimal) for decimal in certificate.enclosure(12))
-    assert 0 < upper - lower < lower / 10**9
+    assert lower**2 <= Fraction(1, 32710518**2 * 305) <= upper**2
+    assert 0 < upper - lower < lower / 10**11
+    assert "exact" in repr(certificate)
+
+
+def test_square_roots_of_different_primes_need_no_time():
+    """The value for PSL(2, 59) lies in a field of order 13688, where a division takes minutes; the margin in none."""
+    certificate = certify_group(parse_group("PSL(2,59)"))
+    assert (certificate.grade, certificate.unique) == ("exact", True)
+    total = sum(float(q) * m**0.5 for m, q in certificate.radicals.items())
+    assert certificate.value.order == 13688
+    scale = 2 * (3 * certificate.table.order) ** -1.5
+    assert scale * float(certificate.value) == pytest.approx(1 / total, rel=1e-12)
+    assert scale * interior_point_value(RationalGame(certificate.table)) == pytest.approx(1 / total, rel=1e-6)
+    with pytest.raises(FieldError, match="order 68440 is out of reach"):
+        _ = certificate.gamma
+
+
+def test_square_roots_that_share_no_supported_field_are_exact_and_say_so(monkeypatch):
+    def out_of_reach(_):
+        raise FieldError("The field is out of reach.")
+
+    certificate = certify_group(parse_group("S5"))
+    gamma = certify_group(parse_group("S5")).gamma
+    for module in (scaled, group_margin):
+        monkeypatch.setattr(module, "root_sum_number", out_of_reach)
+    assert (certificate.grade, certificate.solution, certificate.obstacle) == ("exact", None, None)
     for name in ("gamma", "value"):
-        with pytest.raises(ValueError, match="enclosed, not exact"):
+        with pytest.raises(FieldError, match="out of reach"):
             getattr(certificate, name)
-    assert "enclosed" in repr(certificate)
+    assert gamma == 1 / sum(sqrt_rational(m) * q for m, q in certificate.radicals.items())
+    lower, upper = (Fraction(decimal) for decimal in certificate.enclosure(12))
+    assert lower <= gamma <= upper
 
 
 @pytest.mark.parametrize("name", ["Q8", "A5", "S6", "C7:C3"])
-def test_enclosures_contain_the_exact_margin(name, monkeypatch):
+def test_enclosures_contain_the_exact_margin(name):
     exact = certify_group(parse_group(name))
-
-    def out_of_reach(game):
-        raise ValueError("planted")
-
-    monkeypatch.setattr(group_margin, "solve", out_of_reach)
-    enclosed = certify_group(parse_group(name))
+    bounds = enclose(RationalGame(exact.table))
+    enclosed = replace(exact, scaled=None, faces=None, bounds=bounds, obstacle="planted")
     assert (enclosed.grade, enclosed.obstacle) == ("enclosed", "planted")
+    assert (enclosed.unique, enclosed.solution) == (None, None)
+    for property_name in ("gamma", "value", "radicals"):
+        with pytest.raises(ValueError, match="enclosed, not exact"):
+            getattr(enclosed, property_name)
+    assert "enclosed" in repr(enclosed)
     assert enclosed.bounds.margin_lower <= exact.gamma <= enclosed.bounds.margin_upper
     assert Fraction(enclosed.enclosure(50)[0]) <= Fraction(exact.enclosure(50)[1])
     assert Fraction(exact.enclosure(50)[0]) <= Fraction(enclosed.enclosure(50)[1])

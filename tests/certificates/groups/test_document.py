@@ -24,7 +24,7 @@ from tests.certificates.documents import document_bytes, margin_document
 def test_enclosed_documents_are_valid_and_contain_the_margin(name, tmp_path):
     exact = certify_group(parse_group(name))
     bounds = enclose(RationalGame(exact.table))
-    enclosed = GroupMarginCertificate(exact.group, exact.table, 2, None, None, None, bounds, "a test")
+    enclosed = GroupMarginCertificate(exact.group, exact.table, 2, None, None, bounds, "a test")
     document = document_of(enclosed)
     kernel.check(dumps(document))
     assert document["grade"] == "enclosed"

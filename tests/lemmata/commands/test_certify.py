@@ -169,6 +169,60 @@ def test_the_kernel_judges_what_is_printed(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_document_within_the_limits_that_the_kernel_cannot_read_is_an_error(tmp_path, monkeypatch):
+    true = certify.document_of
+
+    def malformed(certificate, digits):
+        document = true(certificate, digits)
+        document["characters"]["rows"][2]["scaled_mass"] = "2/6"
+        return document
+
+    monkeypatch.setattr(certify, "document_of", malformed)
+    code, output, error = run("certify", "S3", "--out", str(tmp_path / "s3.json"))
+    assert (code, output) == (2, "")
+    assert "cannot read the certificate that was found, which is within its limits; nothing is claimed" in error
+    assert "characters.rows[2].scaled_mass must be in lowest terms" in error
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("limit", "value"),
+    [
+        ("MAX_BYTES", 500),
+        ("MAX_BRACKETS", 20),
+        ("MAX_ORDER", 5),
+        ("MAX_IMAGES", 17),
+        ("MAX_PRODUCTS", 17),
+        ("MAX_CLASSES", 2),
+        ("MAX_GENERATORS", 1),
+        ("MAX_FACTORS", 2),
+        ("MAX_DIGITS", 20),
+        ("MAX_SEPARATING", 1),
+    ],
+)
+def test_a_document_beyond_any_limit_is_not_checked_and_says_so(limit, value, monkeypatch):
+    monkeypatch.setattr(kernel, limit, value)
+    code, output, _ = run("certify", "S3", "--factors", "3")
+    assert code == 0
+    assert "kernel not checked: " in output
+
+
+@pytest.mark.parametrize(("limit", "value"), [("MAX_ROOT_ORDER", 6), ("MAX_COORDINATES", 342)])
+def test_a_document_with_too_many_coordinates_is_not_checked_and_says_so(limit, value, monkeypatch):
+    monkeypatch.setattr(kernel, limit, value)
+    code, output, _ = run("certify", "Z7")
+    assert code == 0
+    assert "kernel not checked: characters.root_order must be an integer from 1 to 6" in output
+
+
+def test_characters_without_a_common_field_are_refused_with_the_margin():
+    code, output, error = run("certify", "PSL(2,61)")
+    assert (code, output) == (2, "")
+    assert "need roots of unity of order 28365, and the kernel reads orders up to 2000" in error
+    assert "1.75050219111" in error
+    assert "and is 1/(32710518*sqrt(305))" in error
+
+
 def test_where_a_certificate_may_be_written(tmp_path):
     result = CliRunner().invoke(app, ["certify", "S3", "--out", "-"])
     assert result.exit_code == 0
@@ -191,7 +245,7 @@ def test_an_enclosed_certificate_says_so(tmp_path, monkeypatch):
     def enclosed(group, factors):
         exact = certify_group(group, factors)
         bounds = enclose(RationalGame(exact.table, factors))
-        return replace(exact, solution=None, margin=None, faces=None, bounds=bounds, obstacle="a test")
+        return replace(exact, scaled=None, faces=None, bounds=bounds, obstacle="a test")
 
     monkeypatch.setattr(certify, "certify_group", enclosed)
     file = tmp_path / "s3.json"

@@ -10,8 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from certificates import kernel
-from numerics.exact.cyclotomic.numbers import sqrt_rational
-from numerics.exact.root_sums import RootSums, root_sum_ball, root_sum_sign, square_root
+from numerics.exact.cyclotomic.numbers import rational, sqrt_rational
+from numerics.exact.root_sums import (
+    RootSums,
+    root_sum_ball,
+    root_sum_number,
+    root_sum_product,
+    root_sum_reciprocal,
+    root_sum_sign,
+    square_root,
+)
 
 RADICANDS = (1, 2, 3, 5, 6, 30)
 
@@ -50,3 +58,26 @@ def test_a_square_root_is_an_integer_times_a_squarefree_one(a: int) -> None:
     f, m = square_root(a)
     assert f * f * m == a
     assert kernel.square_part(m) == 1
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from([1, 2, 3, 5, 6, 10, 15, 30, 7, 14]),
+        st.fractions(max_denominator=9).filter(bool),
+        min_size=1,
+        max_size=6,
+    )
+)
+def test_reciprocals_and_products_agree_with_cyclotomic_arithmetic(sums):
+    x = {m: fmpq(q.numerator, q.denominator) for m, q in sums.items()}
+    number = root_sum_number(x)
+    assert number == sum((q * sqrt_rational(m) for m, q in x.items()), start=rational(0))
+    reciprocal = root_sum_reciprocal(x)
+    assert root_sum_product(x, reciprocal) == {1: 1}
+    assert root_sum_number(reciprocal) * number == 1
+    assert root_sum_number(root_sum_product(x, x)) == number * number
+
+
+def test_zero_has_no_reciprocal():
+    with pytest.raises(ZeroDivisionError, match="is 0 and has no reciprocal"):
+        root_sum_reciprocal({})

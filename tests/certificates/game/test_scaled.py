@@ -1,0 +1,78 @@
+"""Optimal pairs in rational numbers and square roots: what `verify_scaled` refuses, and their cyclotomic numbers."""
+
+import numpy as np
+import pytest
+from flint import fmpq
+
+from certificates.characters.dixon import character_table
+from certificates.game.faces import optimal_faces, unfolded_faces
+from certificates.game.margin_game import MarginGame, solve, verify
+from certificates.game.rational import RationalGame, unfold
+from certificates.game.scaled import solve_scaled, verify_scaled
+from certificates.groups.scaled_pair import folded_pair, scaled_pair
+from numerics.exact.root_sums import RootSums
+from numerics.groups.names import parse_group
+
+NAMES = ["S3", "Z7", "Q8", "A5", "PSL(2,7)", "S6", "SL(2,3)", "Z2xS5"]
+
+
+def scaled_solution(name, factors=2):
+    return solve_scaled(RationalGame(character_table(parse_group(name)), factors))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("factors", [2, 5])
+def test_numbers_faces_and_pairs_are_those_of_cyclotomic_arithmetic(name, factors):
+    pair = scaled_solution(name, factors)
+    numbers = pair.solution
+    verify(numbers.game, numbers.value, numbers.eps, numbers.t)
+    whole = unfold(numbers)
+    assert whole.value == solve(MarginGame(numbers.game.table, factors)).value
+    assert folded_pair(pair) == scaled_pair(whole)
+    faces, expected = unfolded_faces(pair), optimal_faces(whole)
+    assert (faces.rows, faces.columns, faces.active_rank) == (expected.rows, expected.columns, expected.active_rank)
+    inner = faces.interior
+    again = verify(inner.game, inner.value, inner.eps, inner.t)
+    assert again.tight_rows == again.rows_with_mass == faces.rows
+    assert again.tight_columns == again.columns_with_weight == faces.columns
+
+
+def test_what_is_not_optimal_is_refused_with_the_first_violated_line():
+    pair = scaled_solution("S4")
+    game, y, u = pair.game, pair.masses, pair.class_weights
+
+    def sums(change):
+        return RootSums(change(u.coordinates), u.radicands)
+
+    def swapped(column):
+        result = u.coordinates.copy()
+        result[:, column] = -result[:, column]
+        return result
+
+    tiny = fmpq(1, 10**40)
+    with_mass, with_weight = pair.rows_with_mass[0], pair.columns_with_weight[0]
+    negative = y.copy()
+    negative[with_mass] = -negative[with_mass]
+    for masses, weights, message in (
+        (negative, u, "The mass of .* is negative"),
+        (y, sums(lambda _: swapped(with_weight)), "The class weight of .* is negative"),
+        (y * (1 - tiny), u, "less than the claimed value"),
+        (y, sums(lambda c: c * (1 + tiny)), "more than the claimed value"),
+        (y * (1 + tiny), u, "prove different values"),
+        (y, sums(lambda c: c * (1 - tiny)), "prove different values"),
+        (y, RootSums(np.vstack([u.coordinates, u.coordinates * 0]), (*u.radicands, 97)), "have the square roots of"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            verify_scaled(game, masses, weights)
+    again = verify_scaled(game, y, u)
+    assert (again.tight_rows, again.tight_columns) == (pair.tight_rows, pair.tight_columns)
+
+
+def test_only_rational_and_folded_games_are_taken():
+    table = character_table(parse_group("Z7"))
+    with pytest.raises(ValueError, match="fold the game"):
+        solve_scaled(MarginGame(table))
+    whole = solve_scaled(MarginGame(character_table(parse_group("S3"))))
+    for function in (unfolded_faces, folded_pair):
+        with pytest.raises(ValueError, match="Only a solution of a RationalGame"):
+            function(whole)
