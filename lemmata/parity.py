@@ -19,6 +19,8 @@ features    tangent_features, normalised_features, feature_table, fit_all_pariti
 lower bound parity_view, relu_tables, NoisyDescent, run_hidden, view_bound, gradient_samples
 queries     query_search, empirical_answers, query_samples
 span        span_residuals
+second layer subgradient_descent, last_iterate_bound, uniform_deviation, second_layer_sizes, regularised_loss,
+            least_regularised_loss, verify_regularised
 """
 
 from certificates.duality.cone_correlation import best_correlation, verify_correlation
@@ -30,6 +32,8 @@ from certificates.duality.features import normalised as normalised_features
 from certificates.duality.hinge_loss import least_hinge_loss
 from certificates.duality.readouts import decide as decide_readout
 from certificates.duality.readouts import design_grid, least_norm_readout, least_ramp_loss, least_step_loss
+from certificates.duality.regularised_hinge import least_regularised_loss, regularised_loss
+from certificates.duality.regularised_hinge import verify as verify_regularised
 from certificates.duality.span_fit import span_residuals
 from constructions.parity.bias_grids import even_kink_grid, offset_grid, ramp_features, solve_readout
 from constructions.parity.frontier import (
@@ -68,6 +72,12 @@ from numerics.fourier.boolean import (
     threshold_coefficient,
 )
 from numerics.fourier.gaps import fourier_gap, majority_gap
+from numerics.learning.second_layer import (
+    last_iterate_bound,
+    second_layer_sizes,
+    subgradient_descent,
+    uniform_deviation,
+)
 from numerics.parity.compiled_training import train_compiled
 from numerics.parity.exhaustive import margin_range
 from numerics.parity.good_neurons import balance_probability, good_pairs, good_probability, gradient_floor
@@ -129,9 +139,11 @@ __all__ = [
     "initial_network",
     "is_good",
     "largest_entries",
+    "last_iterate_bound",
     "least_hinge_loss",
     "least_norm_readout",
     "least_ramp_loss",
+    "least_regularised_loss",
     "least_step_loss",
     "majority_coefficient",
     "majority_gap",
@@ -161,17 +173,20 @@ __all__ = [
     "query_search",
     "ramp_features",
     "recovery_samples",
+    "regularised_loss",
     "relu_network",
     "relu_tables",
     "run_hidden",
     "sample_gradients",
     "sampled_counts",
+    "second_layer_sizes",
     "sign_gradient",
     "silent_neurons",
     "solve_readout",
     "span_residuals",
     "sparse_gradient",
     "sparse_start",
+    "subgradient_descent",
     "summed_gradient",
     "tabulated_counts",
     "tangent_features",
@@ -186,8 +201,10 @@ __all__ = [
     "under_sparse_sizes",
     "under_sparse_step",
     "under_sparse_values",
+    "uniform_deviation",
     "usable_sparsities",
     "verify_correlation",
     "verify_fit",
+    "verify_regularised",
     "view_bound",
 ]

@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from certificates.duality import span_fit
+from certificates.duality import regularised_hinge, span_fit
+from numerics.learning import second_layer
 from numerics.parity import lower_bound
 from theorems.evidence import MARK
-from theorems.pareto_frontiers import test_kernel_bound, test_lower_bound
+from theorems.pareto_frontiers import test_cited_bounds, test_kernel_bound, test_lower_bound, test_second_layer
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,9 @@ STEP, COEFFICIENTS, SIGNS = lower_bound._step, lower_bound._coefficients, lower_
 SIZES, BOUND = lower_bound._sets_of_size, test_lower_bound.view_bound
 SAMPLES, QUERIES = test_lower_bound.gradient_samples, test_lower_bound.query_samples
 SEARCH, BASIS = test_lower_bound.query_search, span_fit._independent_columns
+
+PRIMAL, DEVIATION = regularised_hinge._primal, test_second_layer.uniform_deviation
+DESCEND, EXACT, WEIGHT = second_layer._descend, second_layer._exact_descent, test_cited_bounds.majority_weight
 
 
 def without_one_column(table: Any) -> Any:
@@ -174,6 +178,98 @@ FAULTS = [
         "parity_labels",
         lambda members, n: np.roll(test_kernel_bound.parity(n, members), 1),
         {"d": 5},
+    ),
+    Fault(
+        "the loss larger by a fiftieth",
+        "lemma-C.7",
+        test_second_layer,
+        "test_the_lipschitz_bound_is_attained",
+        regularised_hinge,
+        "_primal",
+        lambda *problem: PRIMAL(*problem) * Fraction(51, 50),
+        {"t": Fraction(1, 40)},
+    ),
+    Fault(
+        "the loss of the flipped labels",
+        "lemma-C.7",
+        test_second_layer,
+        "test_the_loss_is_lipschitz_in_the_features",
+        regularised_hinge,
+        "_primal",
+        lambda rows, p, decay, w: PRIMAL(rows, p, decay, [-x for x in w]),
+        {"dimension": 2},
+    ),
+    Fault(
+        "an eighth of the deviation",
+        "lemma-C.8",
+        test_second_layer,
+        "test_the_probability_of_a_large_gap",
+        test_second_layer,
+        "uniform_deviation",
+        lambda *sizes, sharp=False: DEVIATION(*sizes, sharp=sharp) / 8,
+        {"m": 12, "radius": 4, "shift": Fraction(0), "record_property": lambda *_: None},
+    ),
+    *(
+        Fault(
+            name,
+            statement,
+            test_second_layer,
+            "test_the_last_iterate_against_the_certified_minimum",
+            owner,
+            attribute,
+            faulty,
+            {"penalty": Fraction(1, 5), "seed": 1},
+        )
+        for statement in ("lemma-C.9", "claim-C.9-1234")
+        for name, owner, attribute, faulty in (
+            (
+                "ascent in place of descent",
+                second_layer,
+                "_exact_descent",
+                lambda rows, law, penalty, steps: EXACT(-rows, law, penalty, steps),
+            ),
+            (
+                "a decay that is half as strong",
+                second_layer,
+                "_exact_descent",
+                lambda rows, law, penalty, steps: EXACT(rows, law, penalty / 2, steps),
+            ),
+            (
+                "ascent in the compiled loop",
+                second_layer,
+                "_descend",
+                lambda rows, law, penalty, steps: DESCEND(-rows, law, penalty, steps),
+            ),
+        )
+    ),
+    Fault(
+        "a decay ten times as strong",
+        "lemma-C.9",
+        test_second_layer,
+        "test_the_repaired_lemma_end_to_end",
+        second_layer,
+        "_descend",
+        lambda rows, law, penalty, steps: DESCEND(rows, law, 10 * penalty, steps),
+        {"record_property": lambda *_: None},
+    ),
+    Fault(
+        "the weight larger by a fiftieth",
+        "fact-cited-bounds",
+        test_cited_bounds,
+        "test_the_weights_of_majority",
+        test_cited_bounds,
+        "majority_weight",
+        lambda s, v: WEIGHT(s, v) * fmpq(51, 50),
+        {"s": 7},
+    ),
+    Fault(
+        "half of the deviation",
+        "fact-cited-bounds",
+        test_cited_bounds,
+        "test_the_quoted_bounds_follow_from_sharper_ones",
+        test_cited_bounds,
+        "uniform_deviation",
+        lambda *sizes, sharp=False: DEVIATION(*sizes, sharp=sharp) / 2,
     ),
 ]
 
