@@ -68,7 +68,7 @@ Rooms, for work on one subject
     groups                    finite groups as tables and permutations
     margins                   margins measured, judged and trained for
     markov                    chains, predictors and losses
-    parity                    gaps, gradients, networks and training for sparse parities
+    parity                    gaps, gradients, networks, frontiers and training for sparse parities
     recurrent                 complexities, Elman networks, their linearisation and the comparator
     functions                 sums of ReLUs and smooth functions
     networks                  the vocabulary of layers

@@ -44,7 +44,7 @@ def frontier(
             if picture is not None:
                 draw_frontier(n, k, rows, picture)
     if as_json:
-        typer.echo(json.dumps([row.as_dict() for row in rows], indent=2))
+        typer.echo(json.dumps([{**row.as_dict(), **row.risks(copies, width, samples)} for row in rows], indent=2))
         return
     print_frontier(out, n, k, rows, failure, accuracy, copies, width, samples)
     if picture is not None:

@@ -51,6 +51,20 @@ class FrontierRow:
         }  # fmt: skip
         return {**numbers, "proof": extra}
 
+    def risks(self, copies: int, width: int | None, samples: int | None) -> dict[str, float]:
+        """Bounds for what may fail with a given width, and with a given number of samples (at the row's width if none).
+
+        ``short``: the probability that some bias has fewer good pairs than ``copies``. ``off``: that some estimated
+        gradient is further from the population's than the tolerance.
+        """
+        pairs = self.width // 2 if width is None else width // 2
+        risks = {}
+        if width is not None:
+            risks["short"] = float((1 - self.start.coverage(pairs, copies)).upper())
+        if samples is not None:
+            risks["off"] = float(self.start.missed(pairs, samples).upper())
+        return risks
+
 
 def frontier_rows(
     n: int, k: int, sparsities: Sequence[int], delta: fmpq, epsilon: fmpq, copies: int
@@ -136,12 +150,9 @@ def _print_budget(
     pair = "a good pair" if copies == 1 else f"{copies} good pairs"
     table = plain_table("s", f"P(some bias lacks {pair})", "P(some gradient is off)")
     for row in rows:
-        pairs = row.width // 2 if width is None else width // 2
-        lacking = "-" if width is None else f"<= {_decimal((1 - row.start.coverage(pairs, copies)).upper())}"
-        off = "-"
-        if samples is not None:
-            bound = row.start.missed(pairs, samples)
-            off = f"<= {_decimal(bound)}" if bound < 1 else "not bounded"
+        risks = row.risks(copies, width, samples)
+        lacking = "-" if width is None else f"<= {risks['short']:.3g}"
+        off = "-" if samples is None else f"<= {risks['off']:.3g}" if risks["off"] < 1 else "not bounded"
         table.add_row(f"{row.start.s}", lacking, off)
     out.print(table)
     if width is not None and samples is not None:

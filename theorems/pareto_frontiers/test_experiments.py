@@ -57,7 +57,7 @@ def test_the_committed_results_follow_from_their_items(experiment: Experiment) -
     assert recomputed(_results(experiment)) == _results(experiment)
 
 
-@check(NAME + "figure-6.1", grade="sampled", target="printed", cases="1600 runs: n = 20, 50; quick: 30 runs, n = 20")
+@check(NAME + "figure-6.1", grade="sampled", target="printed", cases="1630 runs, n = 20, 50; quick: 15 runs, n = 20")
 def test_width_makes_up_for_samples_and_late_generalisation_is_seen(effort: Effort, record_property: Record) -> None:
     """The frontier of the committed sweep, and the curves at three of its cells, once more at quick effort."""
     frontier = _results(SWEEP)["numbers"]["frontier"]

@@ -40,6 +40,10 @@ def test_a_budget_is_judged_sparsity_by_sparsity():
     assert "With width 20000 and 300000 samples" in output
     assert output.count("not bounded") == 1
     assert "lower bound at this width: 1 samples" in output
+    budget = ("--width", "10910", "--samples", "196889", "--json")
+    row = json.loads(run("frontier", "50", "4", "--sparsity", "2", *budget)[1])[0]
+    assert 0.0049 < row["short"] <= 0.005
+    assert 0.0049 < row["off"] <= 0.005
     _, output, _ = run("frontier", "200", "8", "--sparsity", "101", "--width", "10", "--samples", "1000")
     assert "below the lower bound" in output
 

@@ -256,7 +256,7 @@ SWEEP = Experiment(
     statements=(_SWEEP, _LEFT, _ZOOM),
     title="Success of SGD on fixed samples: k = 3, n = 20 and 50, widths 10 to 300, uniform and 2-sparse starts",
     scales={
-        "quick": _grid({20: (150, 300, 600)}, (10, 100), SEEDS[:8], {20: 12_000}),
+        "quick": _grid({20: (200, 300)}, (10, 100), SEEDS[:10], {20: 8000}),
         "full": _grid(SAMPLES, WIDTHS, SEEDS, STEPS),
     },
     work=times,
