@@ -15,11 +15,12 @@ one step    sign_gradient, derivative_table, population_gradient, batch_gradient
 losses      parity_losses, margin_range, least_hinge_loss, polynet_error, plateau_share
 training    initial_network, train_parity, train_compiled
 correlation best_correlation, verify_correlation
-features    tangent_features, normalised_features, feature_table, fit_all_parities, verify_fit, fit_bound
-lower bound parity_view, relu_tables, NoisyDescent, run_hidden, view_bound, gradient_samples
+features    tangent_features, normalised_features, feature_table, fit_all_parities, verify_fit, fit_bound,
+            span_residuals
+lower bound parity_view, NoisyDescent, relu_tables, tangent_model, flat_parameters, run_hidden, view_bound,
+            gradient_samples
 queries     query_search, empirical_answers, query_samples
-span        span_residuals
-second layer subgradient_descent, last_iterate_bound, uniform_deviation, second_layer_sizes, regularised_loss,
+second layer subgradient_descent, last_iterate_bound, uniform_deviation, second_layer_sizes; regularised_loss,
             least_regularised_loss, verify_regularised
 """
 
@@ -35,6 +36,7 @@ from certificates.duality.readouts import design_grid, least_norm_readout, least
 from certificates.duality.regularised_hinge import least_regularised_loss, regularised_loss
 from certificates.duality.regularised_hinge import verify as verify_regularised
 from certificates.duality.span_fit import span_residuals
+from certificates.duality.tangent_model import flat_parameters, tangent_model
 from constructions.parity.bias_grids import even_kink_grid, offset_grid, ramp_features, solve_readout
 from constructions.parity.frontier import (
     frontier_point,
@@ -128,6 +130,7 @@ __all__ = [
     "feature_table",
     "fit_all_parities",
     "fit_bound",
+    "flat_parameters",
     "fourier_gap",
     "frontier_point",
     "good_pairs",
@@ -190,6 +193,7 @@ __all__ = [
     "summed_gradient",
     "tabulated_counts",
     "tangent_features",
+    "tangent_model",
     "threshold_coefficient",
     "tracked_counts",
     "train_compiled",

@@ -21,6 +21,7 @@ import sympy as sp
 import torch
 from flint import fmpq
 
+from certificates.duality.tangent_model import flat_parameters, tangent_model
 from numerics.exact.numbers import as_exact
 from numerics.exact.rationals import as_fraction
 from numerics.parity.lower_bound import NoisyDescent, ParityView, parity_view, relu_tables, run_hidden, view_bound
@@ -218,6 +219,43 @@ def _error(descent: NoisyDescent, view: ParityView, S: tuple[int, ...], t: int, 
     h, slopes = descent.model(view.trajectory[t])
     terms = (h - parity(view.inputs, S))[:, None] * slopes
     return float(np.abs(terms[batch].mean(axis=0) - terms.mean(axis=0)).max())
+
+
+class Scaled(torch.nn.Module):
+    """Half of the output of a network with two hidden layers, tanh and GELU."""
+
+    def __init__(self, n: int) -> None:
+        super().__init__()
+        first, second = torch.nn.Linear(n, 4), torch.nn.Linear(4, 3)
+        self.layers = torch.nn.Sequential(first, torch.nn.Tanh(), second, torch.nn.GELU(), torch.nn.Linear(3, 1))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.layers(x) / 2
+
+
+@check(
+    "pareto-frontiers:proposition-6.3",
+    grade="numeric",
+    target="corrected",
+    cases="a torch network with two hidden layers, n = 8, k = 3, 55 parameters, 3 steps, on the whole cube (seed 0)",
+)
+def test_the_hidden_parities_of_a_deep_network() -> None:
+    """The same for a network whose derivatives come from autograd: deviations, count, equal and unequal runs."""
+    n, k = 8, 3
+    torch.manual_seed(0)
+    network = Scaled(n)
+    model, first = tangent_model(network, n), flat_parameters(network)
+    descent = NoisyDescent(model, 0.1)
+    tau = 2 * float(np.median(parity_view(descent, first, 3, k, 1.0).deviations))
+    view = parity_view(descent, first, 3, k, tau)
+    tables = [model(theta)[1] for theta in view.trajectory[:-1]]
+    brute = [max(np.abs(parity(n, S) @ slopes / 2**n).max() for slopes in tables) for S in sets(n, k)]
+    assert np.abs(np.array(brute) - view.deviations).max() < 2.0**-40
+    assert 0 < len(view.exposed) <= 4 * len(first) * 3 / tau**2
+    whole = [np.arange(2**n)] * 3
+    assert all(run_hidden(descent, view, S, whole).hidden for S in view.hidden[::7])
+    worst = max(zip(view.deviations, sets(n, k), strict=True))
+    assert not run_hidden(descent, parity_view(descent, first, 3, k, 0.9 * worst[0]), worst[1], whole).hidden
 
 
 @check(

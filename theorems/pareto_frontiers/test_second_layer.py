@@ -8,6 +8,7 @@ printed proof, added up one by one, make 4 + 5 sqrt(2) > 7, but the loss and the
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from fractions import Fraction as Q
 from itertools import product
@@ -155,6 +156,7 @@ def test_the_probability_of_a_large_gap(m: int, radius: int, shift: Q, record_pr
     for delta in (Q(1, 10), Q(1, 2), Q(99, 100)):
         printed, sharp = (uniform_deviation(radius, m, delta, sharp=flag) for flag in (False, True))
         assert decided_less(sharp, printed)
+        assert abs(float(printed) - (2 * radius + 1) * math.sqrt(2 * math.log(2 / delta) / m)) < 1e-12
         for bound in (printed, sharp):
             assert sum(p for gap, p in gaps if not decided_less_equal(_number(gap), bound)) <= delta
         small = sum(p for gap, p in gaps if not decided_less_equal(_number(gap), printed / 8))
