@@ -123,8 +123,9 @@ def certify_sparse(network: SparseNetwork, bits: int = 128) -> SparseCertificate
                     f"known to be within {float(distance.upper()):.6g} of the node, not within gamma/4 = {radius}."
                 )
             error = error.max(distance)
+        bounds = upper_rational(error), upper_rational(mass)
     hidden = _hidden_values(network.perceptron, centres, radius, words)
-    result = SparseCertificate(network, words, upper_rational(error), radius, upper_rational(mass), hidden)
+    result = SparseCertificate(network, words, bounds[0], radius, bounds[1], hidden)
     result.require_values()
     return result
 
@@ -156,8 +157,8 @@ class _HeadBounds:
         least = self.class_weight + sum((ball_min(row) for row in self.on_weights), start=arb(0))
         return self.mass / (self.mass + least)
 
-    def output(self, word: NDArray[np.int64]) -> list[arb]:
-        """An enclosure of the output for these symbols at I and all symbols elsewhere, one ball for each coordinate."""
+    def output(self, word: NDArray[np.int64]) -> list[tuple[arb, arb]]:
+        """The least and the largest output for these symbols at I and all symbols elsewhere, for each coordinate."""
         places = np.arange(len(word))
         weights = self.on_weights[places, word]
         total = self.class_weight + weights.sum()
@@ -165,14 +166,16 @@ class _HeadBounds:
         result = []
         for on, own, off in zip(self.on_values, self.class_values, self.off, strict=True):
             mean = (self.class_weight * own + (weights * on[places, word]).sum()) / total
-            result.append(mean if off is None else mean + _hull(arb(0), share) * (_hull(*off) - mean))
+            ends = [mean] if off is None else [mean, *(mean + share * (value - mean) for value in off)]
+            result.append((ball_min(ends), ball_max(ends)))
         return result
 
 
 def _distance(heads: list[_HeadBounds], word: NDArray[np.int64], centre: Array) -> arb:
     """A ball above the distance of the sum of the heads from a node, in the largest coordinate."""
     total = np.sum([np.array(head.output(word), dtype=object) for head in heads], axis=0)
-    return ball_max([abs(y - x).upper() for y, x in zip(total, as_balls(centre), strict=True)])
+    ends = ((x - low, high - x) for (low, high), x in zip(total, as_balls(centre), strict=True))
+    return ball_max([distance.upper() for pair in ends for distance in pair])
 
 
 def _hidden_values(perceptron: FeedForward, centres: Array, radius: fmpq, words: NDArray[np.int64]) -> Array:
@@ -207,11 +210,6 @@ def _off_values(values: TokenProducts, read: list[int]) -> tuple[arb, arb] | Non
         counts[values.classes[t]] -= 1
     entries = values.rows[counts > 0].ravel().tolist()
     return (arb(min(entries)), arb(max(entries))) if entries else None
-
-
-def _hull(low: arb, high: arb) -> arb:
-    """A ball that contains all numbers from low to high."""
-    return low.union(high)
 
 
 def _rows_equal(rows: Array) -> bool:

@@ -143,7 +143,7 @@ def separation(values: ArrayLike) -> fmpq:
     return min(max(abs(a - b) for a, b in zip(x, y, strict=True)) for x, y in combinations(rows.tolist(), 2))
 
 
-def is_strictly_monotone(by_count: ArrayLike, gamma: object) -> bool:
+def is_strictly_monotone(by_count: ArrayLike | Sequence[Any], gamma: object) -> bool:
     """Whether values by the number of ones grow by gamma or more in every step."""
     values, (step,) = as_exact(by_count), as_exact([gamma])
     return all(b - a >= step for a, b in pairwise(values.tolist()))

@@ -3,20 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
-from flint import fmpq
+from flint import arb, fmpq
 
+import certificates.sparse.network as network_certificates
+import constructions.networks.head as heads
+import constructions.sparse.compiler as compiler
 import constructions.sparse.memorising as memorising
+import constructions.sparse.positions as position_families
+from constructions.networks.affine import Affine
+from constructions.networks.attention import AttentionLayer
+from constructions.networks.head import Head
+from numerics.exact.numbers import as_exact
 from theorems.evidence import MARK
+from theorems.plugin import Effort
+from theorems.variable_creation import test_attention_heads as attention_heads
 from theorems.variable_creation import test_memorising
+from theorems.variable_creation import test_representation as representation
+from theorems.variable_creation import test_selection as selection
 
 Patch = pytest.MonkeyPatch
 Plant = Callable[[Patch], None]
-SEEN = (AssertionError, pytest.fail.Exception, ValueError)
-"""What a failing check raises: an assertion, an error that did not come, or a certificate that refuses."""
+SEEN = (AssertionError, pytest.fail.Exception, network_certificates.SparseNetworkError)
+"""What a failing check raises: an assertion, an error that did not come, or a network that is not certified."""
 
 
 def seen(statements: str, plant: Plant, test: Callable[..., None], *arguments: Any, patch: Patch) -> None:
@@ -82,3 +96,195 @@ def test_wrong_layers_are_seen_in_all_functions(fault: str, monkeypatch: Patch) 
 def test_wrong_bumps_are_seen_on_a_line(fault: str, monkeypatch: Patch) -> None:
     check = test_memorising.test_one_hidden_layer_on_a_line_and_the_output_map_as_first_layer
     seen("remark-A.25", BUMPS[fault], check, patch=monkeypatch)
+
+
+# ---- heads, keys and certificates
+
+
+def _wrapped(module: Any, name: str, change: Callable[..., Any]) -> Plant:
+    """A function whose result is changed; `change` gets the result and the arguments."""
+    original = getattr(module, name)
+    return lambda patch: patch.setattr(module, name, lambda *given, **known: change(original(*given, **known), *given))
+
+
+def _heads(change: Callable[[Head], Head]) -> Plant:
+    return _wrapped(compiler, "_head", lambda head, *_: change(head))
+
+
+COMPILER = {
+    "less sharpness": _wrapped(compiler, "_sharpness", lambda R, *_: R * 7 / 10),
+    "opposite values": _heads(lambda head: replace(head, value=Affine(-as_exact(head.value.weight)))),
+    "a lost head": _heads(lambda head: replace(head, output=Affine(0 * as_exact(head.output.weight)))),  # type: ignore[union-attr]
+    "keys of other positions": _heads(lambda head: replace(head, key=Affine(np.roll(as_exact(head.key.weight), 1)))),
+    "weak values": _heads(lambda head: replace(head, value=Affine(as_exact(head.value.weight) * fmpq(1, 2)))),
+}
+ONE_HEAD = {
+    "lemma-A.19a": (representation.test_one_head_selects_uniformly, (1,)),
+    "lemma-A.19b": (representation.test_one_head_for_each_position, (0,)),
+    "lemma-A.20a lemma-A.20b": (
+        representation.test_trainable_positions_have_the_error_of_a_closed_form,
+        (1, 12, fmpq(1)),
+    ),
+    "lemma-A.21a": (representation.test_a_bag_of_vectors_gives_one_number, (1,)),
+    "lemma-A.21b": (representation.test_a_bag_of_vectors_gives_all_bits, (1,)),
+    "setup-4.5": (representation.test_random_signs_of_logarithmic_dimension_are_enough, ()),
+    "proposition-A.18": (representation.test_symmetric_functions_up_to_twelve_bits, ("deterministic",)),
+    "proposition-4.12": (representation.test_norms_of_heads_and_perceptrons, ("bag", True, Effort("quick"))),
+}
+
+
+@pytest.mark.parametrize("fault", COMPILER)
+@pytest.mark.parametrize("statements", ONE_HEAD)
+def test_wrong_heads_are_seen(statements: str, fault: str, monkeypatch: Patch) -> None:
+    check, arguments = ONE_HEAD[statements]
+    seen(statements, COMPILER[fault], check, *arguments, patch=monkeypatch)
+
+
+def _softmax(change: Callable[[list[Any]], list[Any]]) -> Plant:
+    return _wrapped(heads, "_ball_softmax", lambda weights, *_: change(weights))
+
+
+def _favour_the_first(weights: list[Any]) -> list[Any]:
+    """Weights that see the order of the tokens."""
+    raised = [2 * weights[0], *weights[1:]]
+    return [weight / sum(raised, start=arb(0)) for weight in raised]
+
+
+def _last_only(patch: Patch) -> None:
+    patch.setattr(AttentionLayer, "join", lambda layer, z, outputs: outputs[-1])
+
+
+def _with_residual(patch: Patch) -> None:
+    add = AttentionLayer.join
+    patch.setattr(AttentionLayer, "join", lambda layer, z, outputs: add(layer, z, outputs) + 1)
+
+
+def _not_itself(patch: Patch) -> None:
+    """The class token does not attend to itself."""
+    attend = Head.__call__
+    patch.setattr(
+        Head, "__call__", lambda head, z, memory=None, visible=None: attend(head, z, _without(memory), visible)
+    )
+
+
+def _without(memory: Any) -> Any:
+    return memory if memory is None or len(memory) < 2 else memory[1:]
+
+
+def _scaled(name: str) -> Plant:
+    """A head whose scores are divided by the root of the key dimension, or doubled."""
+    scores = Head.scores
+    factor = 2 if name == "doubled" else arb(1) / 2
+    return lambda patch: patch.setattr(Head, "scores", lambda head, z, keys: scores(head, z, keys) * factor)
+
+
+WEIGHTS = {
+    "a tenth too much": _softmax(lambda weights: [weight * arb("1.1") for weight in weights]),
+    "the first favoured": _softmax(_favour_the_first),
+    "squares": _softmax(lambda weights: [weight * weight for weight in weights]),
+}
+DEFINITIONS = {
+    "definition-4.3": (attention_heads.test_heads_are_the_definition_and_do_not_see_the_order, (7,)),
+    "definition-4.4": (attention_heads.test_layers_are_the_definition_head_by_head, (7,)),
+    "definition-4.4s": (attention_heads.test_the_class_token_attends_to_itself_too, (3,)),
+    "lemma-A.24": (attention_heads.test_truncated_softmax_is_close, ()),
+    "remark-4.5b": (attention_heads.test_zero_scores_average, (4,)),
+    "remark-4.5c": (attention_heads.test_the_effect_of_one_token_vanishes_at_fixed_norms, ()),
+}
+
+
+@pytest.mark.parametrize("fault", WEIGHTS)
+@pytest.mark.parametrize("statement", DEFINITIONS)
+def test_wrong_weights_are_seen(statement: str, fault: str, monkeypatch: Patch) -> None:
+    check, arguments = DEFINITIONS[statement]
+    seen(statement, WEIGHTS[fault], check, *arguments, patch=monkeypatch)
+
+
+OTHERS = {
+    "a class token that does not see itself": (
+        "definition-4.4s",
+        _not_itself,
+        attention_heads.test_the_class_token_attends_to_itself_too,
+        (3,),
+    ),
+    "scores that are halved": (
+        "definition-4.3",
+        _scaled("halved"),
+        attention_heads.test_heads_are_the_definition_and_do_not_see_the_order,
+        (7,),
+    ),
+    "a head with too little sharpness": (
+        "remark-4.5c",
+        COMPILER["less sharpness"],
+        attention_heads.test_logarithmic_norms_keep_the_effect,
+        (),
+    ),
+    "an order that matters": (
+        "setup-A.2.1a",
+        WEIGHTS["the first favoured"],
+        representation.test_a_bag_does_not_depend_on_the_order_of_its_tokens,
+        (),
+    ),
+    "one head of two": (
+        "setup-A.2.1c",
+        _last_only,
+        representation.test_the_network_is_the_formula_of_its_weights,
+        ("deterministic", False),
+    ),
+    "a residual that is added": (
+        "setup-A.2.1c",
+        _with_residual,
+        representation.test_the_network_is_the_formula_of_its_weights,
+        ("bag", True),
+    ),
+    "Hadamard words that overlap": (
+        "setup-A.2.1b",
+        _wrapped(position_families, "hadamard_words", lambda words, *_: abs(words)),
+        selection.test_families_lie_between_the_bounds,
+        (),
+    ),
+    "random signs that repeat": (
+        "setup-A.2.1b",
+        _wrapped(
+            selection,
+            "random_sign_positions",
+            lambda family, *_: replace(family, numerators=family.numerators[[0] * 2]),
+        ),
+        selection.test_families_lie_between_the_bounds,
+        (),
+    ),
+    "a key that is a sum of positions": (
+        "lemma-A.19a",
+        lambda patch: patch.setattr(selection, "dual_vectors", lambda positions, read: positions.rows(list(read))),
+        selection.test_the_dual_key_has_the_claimed_scores,
+        (2,),
+    ),
+    "a margin that is too large": (
+        "remark-4.5b",
+        _wrapped(
+            selection,
+            "select",
+            lambda found, *_: replace(found, key=found.key * 2),
+        ),
+        selection.test_hulls_decide_what_one_head_can_average,
+        (),
+    ),
+    "a certificate that forgets the tokens elsewhere": (
+        "lemma-A.20a lemma-A.20b",
+        _wrapped(network_certificates, "_off_mass", lambda mass, *_: mass * 0),
+        representation.test_trainable_positions_have_the_error_of_a_closed_form,
+        (1, 12, fmpq(1)),
+    ),
+    "a certificate that counts half of the tokens elsewhere": (
+        "lemma-A.20a lemma-A.20b",
+        _wrapped(network_certificates, "_off_mass", lambda mass, *_: mass / 2),
+        representation.test_trainable_positions_have_the_error_of_a_closed_form,
+        (2, 4, fmpq(1)),
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", OTHERS)
+def test_other_faults_are_seen(fault: str, monkeypatch: Patch) -> None:
+    statements, plant, check, arguments = OTHERS[fault]
+    seen(statements, plant, check, *arguments, patch=monkeypatch)

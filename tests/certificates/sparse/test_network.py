@@ -38,7 +38,7 @@ def test_the_bound_holds_for_every_string_and_is_nearly_attained(inputs, values)
     centres = as_balls([table[tuple(word)] for word in words])
     distances = [max(abs(part) for part in row) for row in (found - centres).tolist()]
     worst = max(distances, key=float)
-    assert all(distance <= arb(certificate.error) for distance in distances)
+    assert all(distance <= arb(certificate.error) + arb("1e-12") for distance in distances)
     assert worst > arb(certificate.error) * arb("0.6")
     assert certificate.error <= certificate.radius == network.gamma / 4
 

@@ -1,0 +1,201 @@
+"""Which positions one head can select: near-orthogonal vectors, sharp coherence, and averages over a subspace.
+
+The general statements are proved in proofs/selection.md. Margins are distances of hulls, found and proved exactly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations, product
+from math import comb, e, log
+
+import numpy as np
+import pytest
+from flint import fmpq
+
+from certificates.duality.farkas import Constraint, FarkasCertificate, decide
+from certificates.sparse.selection import farkas_system, select, verify_selection
+from constructions.sparse.compiler import dual_vectors
+from constructions.sparse.positions import (
+    CodedPositions,
+    PositionTable,
+    coherence,
+    gram_matrix,
+    hadamard_positions,
+    integral,
+    orthonormal_positions,
+    position_table,
+    random_sign_positions,
+)
+from numerics.exact.cyclotomic.numbers import exact_matmul
+from numerics.exact.numbers import as_exact
+from theorems.evidence import check, counterexample
+
+
+def critical_gram(s: int, delta: fmpq) -> np.ndarray:
+    """Inner products of 2 s unit vectors: -Delta in each half, (1 - (s-1) Delta)/s across."""
+    across = (1 - (s - 1) * delta) / s
+    gram = np.empty((2 * s, 2 * s), dtype=object)
+    for i, j in product(range(2 * s), repeat=2):
+        gram[i, j] = fmpq(1) if i == j else -delta if (i < s) == (j < s) else across
+    return gram
+
+
+def images(gram: np.ndarray) -> PositionTable:
+    """The rows of a Gram matrix: images of the vectors under a linear map that is injective on their span."""
+    return PositionTable(*integral(gram))
+
+
+DELTAS = {s: (fmpq(1, 2 * s - 1), fmpq(2, 4 * s - 3), fmpq(10, 10 * s + 1)) for s in (2, 3, 4, 5)}
+CRITICAL = [(s, delta) for s, deltas in DELTAS.items() for delta in deltas]
+
+
+@counterexample("variable-creation:lemma-A.19a", grade="exact", cases="s = 2, 3, 4, 5; three values of Delta each")
+@pytest.mark.parametrize(("s", "delta"), CRITICAL)
+def test_no_head_selects_beyond_the_sharp_coherence(s, delta):
+    """1/(2s-1) <= Delta < 1/s and T = 2 s: both halves have one mean, so that no key tells them apart.
+
+    Then some score on I is at most some score off I, from which proofs/selection.md derives that no head with ||W_V||
+    <= 2, ||W_C|| <= 1 comes within gamma/4 of the target for gamma < 2/(s (5 s + 1)); the last step is checked here.
+    """
+    assert fmpq(1, 2 * s - 1) <= delta < fmpq(1, s)
+    gram = critical_gram(s, delta)
+    assert max(abs(gram[i, j]) for i, j in combinations(range(2 * s), 2)) == delta
+    halves = as_exact(np.kron([1, -1], np.ones(s, dtype=int)))
+    assert not (gram @ halves).any()
+    for vector, value in eigenvectors(s, delta):
+        assert (gram @ vector == value * vector).all()
+        assert value >= 0
+    selection = select(images(gram), range(s))
+    assert not selection.possible
+    assert set(selection.affine) == set(selection.convex.values()) == {fmpq(1, s)}
+    farkas_system(images(gram), selection)
+    epsilon = fmpq(9, 10) * fmpq(2, s * (5 * s + 1)) / 4
+    assert fmpq(2, s) * (1 - 4 * s**2 * epsilon) - 2 * (s + 1) * epsilon > (2 * s + 2 + 8 * s) * epsilon
+
+
+def eigenvectors(s: int, delta: fmpq) -> list[tuple[np.ndarray, fmpq]]:
+    """A basis of eigenvectors of `critical_gram`, 2 s of them, with their eigenvalues."""
+    differences = [np.eye(s, dtype=int)[0] - np.eye(s, dtype=int)[i] for i in range(1, s)]
+    ones = np.ones(s, dtype=int)
+    within = [(np.kron(half, part), 1 + delta) for half in ([1, 0], [0, 1]) for part in differences]
+    sums = [(np.kron([1, 1], ones), 2 * (1 - (s - 1) * delta)), (np.kron([1, -1], ones), fmpq(0))]
+    return [(as_exact(vector), value) for vector, value in [*within, *sums]]
+
+
+@check(
+    "variable-creation:lemma-A.19a",
+    grade="exact",
+    target="corrected",
+    cases="random sign vectors, T = 8, ..., 40, s = 2, 3, 4, with coherence below 1/(2s-1), five seeds each",
+)
+@pytest.mark.parametrize("s", [2, 3, 4])
+def test_the_dual_key_has_the_claimed_scores(s):
+    """1 on I, at most kappa elsewhere, ||u||^2 = 1 G^-1 1 <= s/(1 - (s-1) Delta); the best key is at least as good."""
+    tried = 0
+    for seed in range(5):
+        for T, root in ((8, 16), (20, 20), (40, 24)):
+            positions = random_sign_positions(T, root, seed)
+            delta, _ = coherence(positions)
+            if (2 * s - 1) * delta >= 1:
+                continue
+            tried += 1
+            u = dual_vectors(positions, range(s)).sum(axis=0)
+            scores = exact_matmul(positions.rows(np.arange(T)), u[:, None])[:, 0]
+            kappa = s * delta / (1 - (s - 1) * delta)
+            assert (scores[:s] == 1).all()
+            assert abs(scores[s:]).max() <= kappa < 1
+            assert (u * u).sum() <= s / (1 - (s - 1) * delta) <= s**2
+            if T == 8:
+                margin = 1 - scores[s:].max()
+                assert select(positions, range(s)).squared_margin >= margin**2 / (u * u).sum()
+    assert tried >= 5
+
+
+@check("variable-creation:lemma-A.19a", grade="exact", target="corrected", supporting=True)
+def test_selections_are_checked_and_controls_are_possible():
+    """The configuration with a slightly smaller coherence across can be selected; a wrong certificate is refused."""
+    gram = critical_gram(2, fmpq(2, 5))
+    gram[:2, 2:] = gram[2:, :2] = fmpq(29, 100)
+    selection = select(images(gram), (0, 1))
+    assert selection.possible
+    with pytest.raises(ValueError, match="do not add up"):
+        verify_selection(images(gram), replace(selection, affine=(fmpq(1), fmpq(1))))
+
+
+@check(
+    "variable-creation:setup-A.2.1b",
+    grade="exact",
+    target="corrected",
+    cases="d = 4, 16, 64 (basis and Hadamard basis); codes with d = 16, 64, 256; random signs with d = 64, 144, 256, "
+    "the largest T below exp(d Delta^2/4), three seeds; orthonormal families",
+)
+def test_families_lie_between_the_bounds():
+    """Sizes T' and coherences Delta of the families: max(d, exp(d Delta^2/4)) can be had, and Alon's bound holds."""
+    for exponent in (1, 2, 3):
+        family, d = hadamard_positions(exponent), 4**exponent
+        assert family.count == 2 * d
+        delta, _ = coherence(family)
+        assert delta == fmpq(1, 2**exponent)
+        assert_within_the_upper_bound(family.count, d, delta)
+    for order, terms in ((4, 2), (8, 2), (16, 2)):
+        family = CodedPositions(order**terms, order, terms)
+        gram = gram_matrix(family, range(min(family.count, 64)))
+        assert max(abs(gram[i, j]) for i, j in combinations(range(len(gram)), 2)) == family.coherence_bound
+        assert_within_the_upper_bound(family.count, family.dimension, family.coherence_bound)
+    for root, delta in ((8, fmpq(1, 2)), (12, fmpq(2, 5)), (16, fmpq(3, 10))):
+        d = root**2
+        T = int(e ** (d * float(delta) ** 2 / 4))
+        found = [coherence(random_sign_positions(T, root, seed))[0] for seed in range(3)]
+        assert min(found) <= delta
+    assert coherence(orthonormal_positions(9))[0] == 0
+
+
+def assert_within_the_upper_bound(count: int, d: int, delta: fmpq) -> None:
+    """With k = ceil(4 e d Delta^2), T' < 1 + Delta^(-2k); and rank >= n/2 forces n <= 2 binom(d + k - 1, k) before."""
+    assert delta**2 * d >= 1
+    k = int(np.ceil(4 * e * d * float(delta) ** 2))
+    assert log(count) < log(2) + 2 * k * log(1 / float(delta))
+    for power in range(1, 4):
+        n = -(-(delta.q ** (2 * power)) // delta.p ** (2 * power))
+        if count >= n:
+            assert n <= 2 * comb(d + power - 1, power)
+
+
+@counterexample("variable-creation:setup-A.2.1b", grade="exact")
+def test_the_size_is_unbounded_while_d_delta_squared_is_one():
+    sizes = []
+    for exponent in (1, 2, 3):
+        family = hadamard_positions(exponent)
+        assert coherence(family)[0] ** 2 * family.dimension == 1
+        sizes.append(family.count)
+    assert sizes == [8, 32, 128]
+
+
+@counterexample("variable-creation:remark-4.5b", grade="exact")
+def test_keys_of_a_line_need_not_be_selected():
+    """Keys (1,0), (2,0) on a line and (0,1), (0,-1) beside it: equal scores on the line are below one beside it."""
+    keys = PositionTable(np.array([[1, 0], [2, 0], [0, 1], [0, -1]]), 1)
+    selection = select(keys, (0, 1))
+    assert not selection.possible
+    assert isinstance(decide(farkas_system(keys, selection)[0]), FarkasCertificate)
+    line = [Constraint("on", {"x": 1}, "="), Constraint("up", {"y": -1}, ">"), Constraint("down", {"y": 1}, ">")]
+    assert isinstance(decide(line), FarkasCertificate)
+
+
+@check(
+    "variable-creation:remark-4.5b",
+    grade="exact",
+    target="corrected",
+    cases="the margin of four families of 6 to 12 keys, among them one with an affine hull that others surround",
+)
+def test_hulls_decide_what_one_head_can_average():
+    """The largest margin is the distance of the hulls, as a closed form has it; it is 0 if they meet."""
+    square = position_table([[1, 0], [-1, 0], [0, 1], [0, -1]])
+    assert select(square, (0,)).squared_margin == 1
+    assert not select(square, (0, 1)).possible
+    for n in (6, 9, 12):
+        for s in (1, 2, 4):
+            assert select(orthonormal_positions(n), range(s)).squared_margin == fmpq(1, s) + fmpq(1, n - s)
+    apart = PositionTable(np.array([[3, 0], [3, 5], [0, 1], [-1, 7], [2, -4]]), 1)
+    assert select(apart, (0, 1)).squared_margin == 1
