@@ -111,7 +111,7 @@ def threshold_coefficient(n: int, degree: int) -> fmpq:
     constant = fmpq(1 if degree == 0 else 0)
     if n % 2:
         return (constant + majority_coefficient(n, degree)) / 2
-    sign = fmpq(n - degree, n) * majority_coefficient(n - 1, degree) if degree % 2 and degree < n else fmpq(0)
+    sign = fmpq(n - degree, n) * majority_coefficient(n - 1, degree) if degree % 2 else fmpq(0)
     return (constant + sign - half_coefficient(n, degree)) / 2
 
 

@@ -68,9 +68,11 @@ def tabulated_counts(
             f"A table of all inputs holds at most {_MOST_INPUTS} signs and 2^62 samples, not {n} signs and {samples}."
         )
     multiplicities = rng.multinomial(samples, np.full(2**n, 0.5**n))
-    x = (1 - 2 * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1)).astype(np.int8)
     counts = np.zeros(table.shape, dtype=np.int64)
-    _accumulate(table, offsets, inside, x, multiplicities, counts)
+    for start in range(0, 2**n, _CHUNK):
+        codes = np.arange(start, min(start + _CHUNK, 2**n))
+        x = (1 - 2 * ((codes[:, None] >> np.arange(n)) & 1)).astype(np.int8)
+        _accumulate(table, offsets, inside, x, multiplicities[codes], counts)
     return counts
 
 

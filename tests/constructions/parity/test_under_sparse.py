@@ -8,7 +8,8 @@ import torch
 from flint import fmpq
 
 from constructions.networks.inputs import sign_inputs
-from constructions.parity.two_layer import relu_network
+from constructions.parity.activations import Ramp
+from constructions.parity.two_layer import TwoLayerNetwork, relu_network
 from constructions.parity.under_sparse import (
     UnderSparseStart,
     bias_kinks,
@@ -20,7 +21,7 @@ from constructions.parity.under_sparse import (
     under_sparse_network,
     under_sparse_step,
 )
-from numerics.parity.sparse_neurons import is_good
+from numerics.parity.sparse_neurons import is_good, under_sparse_values
 from numerics.parity.sparse_samples import sampled_counts
 
 SIZES = [(6, 4, 2), (7, 4, 2), (8, 6, 4), (9, 6, 4), (12, 6, 2)]
@@ -96,6 +97,9 @@ def test_a_sampled_step_finds_the_support() -> None:
     assert not np.array_equal(np.sign(replace(network, readout=-network.readout)(x).astype(float)), parity(x, S))
     assert not under_sparse_step(start, gradient, gamma=0).holds(S).any()
     assert not under_sparse_step(start, gradient, gamma=1).holds(S).any()
+    exact, relevant = start.population_gradient(S), abs(under_sparse_values(n, k, 2).relevant)
+    assert not under_sparse_step(start, exact, gamma=relevant).moved.any()  # entries of size gamma are zeroed
+    assert under_sparse_step(start, exact, gamma=relevant * fmpq(99, 100)).holds(S).any()
     few = sampled_counts(start.neurons, S, 100, np.random.default_rng(2)).astype(object) * fmpq(1, 100)
     assert not under_sparse_step(start, few).holds(S).any()
 
@@ -108,6 +112,8 @@ def test_silent_neurons() -> None:
     assert np.array_equal(silent, ~(network.features(sign_inputs(8)) != 0).any(axis=0))
     assert 0 < silent.sum() < 100
     assert not silent_neurons(relu_network(4, 2)).any()
+    edge = TwoLayerNetwork(np.array([[1, -1], [1, -1]]), np.array([-2, -1]), np.array([1, 1]), Ramp())
+    assert silent_neurons(edge).tolist() == [True, False]
 
 
 def start(**changes) -> UnderSparseStart:
@@ -138,6 +144,8 @@ def start(**changes) -> UnderSparseStart:
         (lambda: under_sparse_network(7, 6, 2, fmpq(1, 9)), "they pass the truncation"),
         (lambda: under_sparse_error(8, 4, 2, 1), r"\(0, 1/6\), not 1"),
         (lambda: readout_weights(3, 1), "even k"),
+        (lambda: readout_weights(0, 1), "even k >= 2"),
+        (lambda: readout_weights(4, 0), "epsilon > 0"),
     ],
 )
 def test_bad_input_is_refused(call, message: str) -> None:

@@ -86,14 +86,16 @@ def test_values_of_good_neurons() -> None:
             assert over_sparse_values(s, k).ratio == fmpq(s - k, k - 1)
     assert under_sparse_values(21, 4, 2).samples == 1 / (under_sparse_values(21, 4, 2).gap ** 2) > 100
     assert under_sparse_values(6, 6, 2).irrelevant == 0
-    with pytest.raises(ValueError, match="No number of samples reveals"):
-        _ = under_sparse_values(7, 6, 2).samples
+    for n, k, s in ((7, 6, 2), (5, 4, 2)):  # a negative gap, and none
+        with pytest.raises(ValueError, match="No number of samples reveals"):
+            _ = under_sparse_values(n, k, s).samples
 
 
 def test_good_and_bad_neurons() -> None:
     assert is_good(over_sparse_neuron(9, range(5)), (0, 3))
     assert not is_good(over_sparse_neuron(9, range(5)), (0, 5))
     assert is_good(under_sparse_neuron(9, (2, 5), fmpq(1, 20)), (1, 2, 4, 5))
+    assert is_good(over_sparse_neuron(9, (2, 5)), (2, 5))
     assert not is_good(under_sparse_neuron(9, (2, 6), fmpq(1, 20)), (1, 2, 4, 5))
 
 
