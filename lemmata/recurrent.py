@@ -1,13 +1,14 @@
 """Recurrent networks: what one matrix can be made to compute near its random start.
 
 complexities  polynomial, sine_series, exponential_series, taylor, complexity, smooth_complexity
-indicators    indicator_function, clipping_level, clipping_error
+indicators    indicator_function, clipping_level, clipping_error; least_supremum, supremum_bound
 networks      ElmanNetwork, random_elman, trace, back, linear_change, weighted_gradient, constant_patterns
 targets       Part, TargetFunction, lag_networks, interaction, padded, input_sequence, null_sequence
 comparator    comparator, conditional_mean
 geometry      arc_cosine_kernel, state_cosines, stretch, stretched_vector
 """
 
+from certificates.duality.indicator_size import least_supremum, supremum_bound
 from constructions.recurrent.comparator import comparator, conditional_mean
 from constructions.recurrent.concepts import (
     Part,
@@ -56,6 +57,7 @@ __all__ = [
     "input_sequence",
     "interaction",
     "lag_networks",
+    "least_supremum",
     "linear_change",
     "null_sequence",
     "padded",
@@ -66,6 +68,7 @@ __all__ = [
     "state_cosines",
     "stretch",
     "stretched_vector",
+    "supremum_bound",
     "taylor",
     "trace",
     "weighted_gradient",
