@@ -28,7 +28,7 @@ from constructions.parity.under_sparse import (
     under_sparse_step,
 )
 from numerics.exact.rationals import common_denominator
-from numerics.fourier.boolean import half_coefficient, threshold_coefficient
+from numerics.fourier.boolean import half_coefficient, majority_limit, threshold_coefficient
 from numerics.parity.sparse_neurons import is_good, sparse_gradient, under_sparse_neuron, under_sparse_values
 from numerics.parity.sparse_samples import tabulated_counts
 from numerics.parity.under_sparse_sizes import good_share, relevant_bound, under_sparse_sizes
@@ -266,6 +266,22 @@ def test_the_gap_ratio_is_another_one() -> None:
         assert (ratio > 1) == (n > 2 * k - s - 1 - (n % 2 == 0))
     g = _enumerated(7, 6, 2, fmpq(1, 14))
     assert abs(g[5] / g[6]) == fmpq(1, 3)
+
+
+@counterexample("pareto-frontiers:theorem-C.16", grade="enclosed")
+@pytest.mark.parametrize(("k", "s"), [(4, 2), (6, 2), (6, 4)])
+def test_the_irrelevant_gradient_is_of_another_order(k: int, s: int) -> None:
+    """With N = n - s, N^(k-s-1) xi_rel^2 and N^(k-s+1) xi_irr^2 tend to positive limits: within 1 % at N = 2001.
+
+    So the printed tau = |xi_irr|/2 is no multiple of N^(-(k-s-1)/2): xi_irr^2 N^(k-s-1) falls below any of these.
+    """
+    values = under_sparse_values(2001 + s, k, s)
+    half = half_coefficient(s, s)
+    for value, degree in ((values.relevant, k - s - 1), (values.irrelevant, k - s + 1)):
+        limit = (half * majority_limit(degree) / 2) ** 2
+        assert limit < value**2 * 2001**degree < limit * fmpq(101, 100)
+    products = [under_sparse_values(N + s, k, s).irrelevant ** 2 * N ** (k - s - 1) for N in (101, 1001, 10001)]
+    assert products[0] > 9 * products[1] > 81 * products[2] > 0
 
 
 @counterexample("pareto-frontiers:theorem-C.16", grade="exact")
