@@ -24,6 +24,7 @@ A character and its conjugate are equal rows, one real representation; a class a
 listing both does not change v.
 """
 
+import itertools
 import json
 import re
 import sys
@@ -40,7 +41,9 @@ MAX_BRACKETS = 1_000_000  # lists and objects in a file
 MAX_ORDER = 1_000_000  # of the group; to raise it, edit this line
 MAX_IMAGES = 20_000_000  # order of the group times degree: memory
 MAX_PRODUCTS = 50_000_000  # order of the group times number of classes: time
-MAX_COORDINATES = 100_000_000  # entries of the character table times order of the root of unity: time
+MAX_COORDINATES = 100_000_000  # entries of the character table times order of the root of unity: time and memory
+MAX_WORK = 3 * 10**12  # of products of classes and of characters, in the units of `limited_work`: time
+MAX_COEFFICIENTS = 10**6  # absolute values of the coefficients of a cyclotomic integer, added up: time
 MAX_CLASSES, MAX_ROOT_ORDER, MAX_GENERATORS, MAX_FACTORS = 1000, 2000, 50, 64
 MAX_SEPARATING = 64  # classes that tell all characters apart
 MAX_DIGITS = 2000  # of a string, and of the common denominator of all masses and weights
@@ -154,14 +157,16 @@ def permutation(value: Any, where: str, degree: int) -> Permutation:
 def cyclotomic_integer(value: Any, where: str, order: int) -> Terms:
     """sum c zeta^e from an integer, or from a list of pairs [c, e] with increasing e."""
     if type(value) is int:
-        return {0: value} if value else {}
+        return {0: integer(value, where, -MAX_COEFFICIENTS, MAX_COEFFICIENTS)} if value else {}
     terms, last = {}, -1
     for pair in entries(value, where, 1, order):
         c, e = entries(pair, where, 2, 2)
         last = integer(e, where, last + 1, order - 1)
-        terms[e] = integer(c, where, -(10**9), 10**9)
+        terms[e] = integer(c, where, -MAX_COEFFICIENTS, MAX_COEFFICIENTS)
     if 0 in terms.values() or last == 0:
         raise MalformedError(f"{where} must have non-zero coefficients, and an exponent above 0 or no list")
+    if sum(map(abs, terms.values())) > MAX_COEFFICIENTS:
+        raise MalformedError(f"{where} has coefficients of over {MAX_COEFFICIENTS} together")
     return terms
 
 
@@ -239,20 +244,28 @@ def inverse(p: Permutation) -> Permutation:
     return tuple(sorted(range(len(p)), key=p.__getitem__))
 
 
-def check_order(document: Document) -> set[Permutation]:
-    """The elements of the group, all products of generators as it is finite; it has the claimed order."""
+def check_order(document: Document) -> tuple[set[Permutation], list[Permutation]]:
+    """The elements of the group, all products of generators as it is finite, and the generators that are needed.
+
+    It has the claimed order. A generator is not needed if it is a product of those before it; each of the others makes
+    the group at least twice as large, so that they are few.
+    """
     identity = tuple(range(len(document.generators[0])))
-    elements, known = [identity], {identity}
-    by_generator = [itemgetter(*g) for g in document.generators]
-    for p in elements:  # the list grows while it is read
-        for times_g in by_generator:
-            product = times_g(p)
-            if product not in known:
-                known.add(product)
-                elements.append(product)
-        require(len(elements) <= document.order, f"group.order: the group has more than {document.order} elements")
+    elements, known, needed = [identity], {identity}, []
+    for g in document.generators:
+        if g in known:
+            continue
+        needed.append(g)
+        by_generator, old = [itemgetter(*h) for h in needed], len(elements)
+        for i, p in enumerate(elements):  # the list grows while it is read
+            for times_h in by_generator if i >= old else by_generator[-1:]:  # old elements times old ones are known
+                product = times_h(p)
+                if product not in known:
+                    known.add(product)
+                    elements.append(product)
+            require(len(elements) <= document.order, f"group.order: the group has more than {document.order} elements")
     require(len(elements) == document.order, f"group.order: the group has {len(elements)} elements")
-    return known
+    return known, needed
 
 
 def check_classes(document: Document) -> tuple[dict[Permutation, int], list[list[Permutation]]]:
@@ -260,8 +273,8 @@ def check_classes(document: Document) -> tuple[dict[Permutation, int], list[list
 
     The class of p is the smallest set that contains p and, with q, also g^-1 q g for each generator g.
     """
-    elements = check_order(document)
-    conjugations = [(itemgetter(*g), inverse(g)) for g in document.generators]
+    elements, generators = check_order(document)
+    conjugations = [(itemgetter(*g), inverse(g)) for g in generators]
     class_of: dict[Permutation, int] = {}
     classes: list[list[Permutation]] = []
     for i, p in enumerate(document.representatives):
@@ -321,9 +334,7 @@ class Packing:
         self.width = (bound << (len(primes) + 1)).bit_length()
         self.bits = self.width * order
         self.modulus = (1 << self.bits) - 1
-        self.z = 1
-        for p in primes:
-            self.z = self.reduce(self.z * ((1 << (self.bits // p)) - 1))
+        self.shifts = [self.bits // p for p in primes]
 
     def reduce(self, x: int) -> int:
         """x modulo 2^bits - 1."""
@@ -337,7 +348,10 @@ class Packing:
 
     def times_z(self, terms: Terms, factor: int = 1) -> int:
         """What stores factor c z: equal for equal numbers factor c(zeta), and for no others."""
-        return self.reduce(factor * self.pack(terms) * self.z)
+        packed = factor * self.pack(terms)
+        for shift in self.shifts:  # z is the product of x^(N/p) - 1
+            packed = (packed << shift) - packed
+        return self.reduce(packed)
 
 
 def separating_classes(document: Document, packing: Packing) -> list[int]:
@@ -358,6 +372,19 @@ def separating_classes(document: Document, packing: Packing) -> list[int]:
             raise MalformedError(f"{MAX_SEPARATING} classes do not tell all characters apart")
     twin = next(R for R in rows if kind[R] in kind[:R])
     raise ViolatedError(f"characters.rows[{twin}]: is proportional to rows[{kind.index(kind[twin])}]")
+
+
+def limited_work(packing: Packing, work: int, products: int, sums: int, permutations: int = 0, degree: int = 0) -> int:
+    """The work with so many more products and sums of packed numbers, and products of permutations; within the limit.
+
+    A unit is some 10^-11 seconds.
+    """
+    work += packing.bits * (isqrt(packing.bits) * products + 20 * sums) + 2500 * permutations * (degree + 50)
+    if work > MAX_WORK:
+        raise MalformedError(
+            f"the products of classes and of characters are beyond the limit of {MAX_WORK} units of work"
+        )
+    return work
 
 
 def check_characters(
@@ -386,21 +413,25 @@ def check_characters(
     packing = Packing(document.root_order, 2 * n * longest**2)  # bounds what is compared below
     for R, d in enumerate(document.degrees):
         require(n % d == 0, f"characters.rows[{R}].values[0]: does not divide the order {n}")
+    terms, degree = sum(map(len, itertools.chain(*document.characters))) + count**2, len(document.representatives[0])
+    work = limited_work(packing, 0, count**2, 2 * terms)
     chosen = separating_classes(document, packing)
-    products = [
-        (i, j, Counter(map(class_of.__getitem__, map(itemgetter(*document.representatives[j]), classes[i]))))
-        for i in chosen
-        for j in range(count)
-    ]
-    for R, row in enumerate(document.characters):
-        d, where = document.degrees[R], f"characters.rows[{R}]"
-        chi = [packing.pack(terms) for terms in row]
-        chi_z = [packing.times_z(terms) for terms in row]
-        for i, j, found in products:
-            difference = sizes[i] * chi[i] * chi_z[j] - d * sum(times * chi_z[c] for c, times in found.items())
-            require(packing.reduce(difference) == 0, f"{where}: is not multiplicative on classes[{i}], classes[{j}]")
-        norm = sum(sizes[j] * chi[j] * chi_z[document.inverses[j]] for j in range(count))
-        require(packing.reduce(norm - n * packing.z) == 0, f"{where}: does not have norm 1 with degree {d}")
+    for i in chosen:  # one by one: memory for the products of one class
+        work = limited_work(packing, work, count**2, terms + count**2, sizes[i] * count, degree)
+        by_class = [itemgetter(*p) for p in document.representatives]
+        products = [Counter(map(class_of.__getitem__, map(times_r, classes[i]))) for times_r in by_class]
+        work = limited_work(packing, work, 0, count * sum(map(len, products)))
+        for R, row in enumerate(document.characters):
+            d, where = document.degrees[R], f"characters.rows[{R}]"
+            chi_i, chi_z = packing.pack(row[i]), [packing.times_z(terms) for terms in row]
+            for j, found in enumerate(products):
+                difference = sizes[i] * chi_i * chi_z[j] - d * sum(times * chi_z[c] for c, times in found.items())
+                line = f"{where}: is not multiplicative on classes[{i}], classes[{j}]"
+                require(packing.reduce(difference) == 0, line)
+            if i == chosen[0]:
+                norm = sum(sizes[j] * packing.pack(row[j]) * chi_z[document.inverses[j]] for j in range(count))
+                line = f"{where}: does not have norm 1 with degree {d}"
+                require(packing.reduce(norm) == packing.times_z({0: n}), line)
     means = galois_means(document.root_order, document.characters)
     for R, indicator in enumerate(document.indicators):
         total = sum(sizes[j] * means[R][document.squares[j]] for j in range(count))

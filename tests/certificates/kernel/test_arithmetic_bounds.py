@@ -9,7 +9,8 @@ Edits of one token of the kernel that no test can see, because they change no ve
 | `sign`, `roots[m] + (q > 0)`, `(q < 0)` | `q >= 0`, `q <= 0` | no coefficient of `Radicals` is 0 |
 | `sign`, `sum(q * (roots[m] + (q < 0)) ..) > 0` | `>= 0` | the sum is a lower bound of x 2^bits, and x is not 0 |
 | `separating_classes`, `kind = [0 for ..]` | `[-1 for ..]`, `[1 for ..]` | only equality of kinds counts |
-| `Packing`, `self.z = 1` | `2` | 2 is a unit modulo 2^bits - 1, and z stands on both sides of each equation |
+| `times_z`, `(packed << shift) - packed` | `packed - (packed << shift)` | both sides of each equation have the sign |
+| `check_order`, `if g in known: continue` | `pass` | what is not needed costs time alone |
 | `check_order`, `document.generators[0]` | `[-1]` | all generators have the same degree |
 | `main`, `status = 0 if paths`, or `code = 0` | `-1` | the largest of both counts |
 | `square_part`, `if a % p == 0` | `== -1` | a prime that is left over is only divided out to save time |
