@@ -7,7 +7,8 @@ sparse init SparseNeuron, over_sparse_neuron, under_sparse_neuron, is_good, spar
             enumerated_gradient, over_sparse_values, under_sparse_values, good_probability, gradient_floor
 over-sparse SparseInitialization, draw_over_sparse, population_gradients, sample_gradients, over_sparse_step,
             over_sparse_network; offset_grid, even_kink_grid, ramp_features, solve_readout, decide_readout, design_grid,
-            least_norm_readout, least_ramp_loss, least_step_loss, good_pairs, balance_probability
+            least_norm_readout, least_ramp_loss, least_step_loss, good_pairs, balance_probability,
+            over_sparse_sizes
 frontier    sparse_start, frontier_point, proof_sizes, hidden_samples, usable_sparsities
 under-sparse draw_under_sparse, under_sparse_step, under_sparse_network, under_sparse_error, under_sparse_margin,
             under_sparse_sizes, silent_neurons; sampled_counts, tabulated_counts, tracked_counts, TrackedCounts
@@ -53,6 +54,7 @@ from constructions.parity.over_sparse import (
     population_gradients,
     sample_gradients,
 )
+from constructions.parity.over_sparse_sizes import over_sparse_sizes
 from constructions.parity.polynet import polynet
 from constructions.parity.quadratic import quadratic_network
 from constructions.parity.transformer import parity_transformer
@@ -158,6 +160,7 @@ __all__ = [
     "offset_grid",
     "over_sparse_network",
     "over_sparse_neuron",
+    "over_sparse_sizes",
     "over_sparse_step",
     "over_sparse_values",
     "parity_losses",

@@ -16,6 +16,7 @@ from theorems.evidence import MARK
 from theorems.pareto_frontiers import test_good_initializations as starts
 from theorems.pareto_frontiers import test_good_neurons as good
 from theorems.pareto_frontiers import test_over_sparse_step as step
+from theorems.pareto_frontiers import test_over_sparse_theorem as theorem
 from theorems.pareto_frontiers import test_ramp_readouts as ramps
 from theorems.pareto_frontiers import test_sampled_steps as sampled
 
@@ -44,6 +45,7 @@ class Fault:
 VALUES, GRADIENT = good.over_sparse_values, good.sparse_gradient
 
 
+NETWORK, SIZES = theorem.over_sparse_network, theorem.over_sparse_sizes
 SOLVE, STEP, GRADIENTS = ramps.solve_readout, step.over_sparse_step, step.population_gradients
 
 
@@ -62,6 +64,24 @@ def louder(*arguments: Any, **options: Any) -> Any:
     """The step with a rate larger by a fiftieth."""
     after = STEP(*arguments, **options)
     return replace(after, hidden=after.hidden * fmpq(51, 50))
+
+
+def unaware(*arguments: Any, **options: Any) -> Any:
+    """The sizes with a tolerance that only truncation bounds, without the read-out."""
+    found = SIZES(*arguments, **options)
+    return replace(found, tolerance=found.tolerance * 16)
+
+
+def few_samples(*arguments: Any, **options: Any) -> Any:
+    found = SIZES(*arguments, **options)
+    return replace(found, samples=found.samples // 1000)
+
+
+def shifted(network: Any) -> Any:
+    """The network with its first bias raised by a hundredth."""
+    bias = np.array(network.bias)
+    bias[0] += fmpq(1, 100)
+    return replace(network, bias=bias)
 
 
 def wide(*arguments: Any, **options: Any) -> Any:
@@ -225,6 +245,52 @@ FAULTS = [
         "over_sparse_step",
         wide,
         small_network,
+    ),
+    *(
+        Fault(name, statement, theorem, check, theorem, attribute, faulty, arguments)
+        for statement in ("theorem-C.11", "theorem-6.4")
+        for name, check, attribute, faulty, arguments in [
+            (
+                "a bias raised by a hundredth",
+                "test_one_truncated_step_computes_the_parity",
+                "over_sparse_network",
+                lambda n, support, s, biases=None, exact=True: shifted(NETWORK(n, support, s, biases, exact=exact)),
+                lambda: {"k": 2},
+            ),
+            (
+                "noise above tau",
+                "test_errors_up_to_tau_are_harmless",
+                "over_sparse_sizes",
+                unaware,
+                lambda: {"n": 13, "k": 4, "s": 11},
+            ),
+            (
+                "a read-out sign flipped",
+                "test_errors_up_to_tau_are_harmless",
+                "solve_readout",
+                flipped,
+                lambda: {"n": 9, "k": 2, "s": 7},
+            ),
+        ]
+    ),
+    Fault(
+        "a thousandth of the samples",
+        "theorem-C.11",
+        theorem,
+        "test_the_first_step_at_the_sizes_of_the_theorem",
+        theorem,
+        "over_sparse_sizes",
+        few_samples,
+        lambda: {"n": 14, "k": 2, "s": 9, "draws": 4},
+    ),
+    Fault(
+        "irrelevant weights five times as large",
+        "theorem-C.11",
+        theorem,
+        "test_the_loss_at_the_sparsity_of_the_theorem",
+        theorem,
+        "over_sparse_step",
+        wide,
     ),
 ]
 
