@@ -25,7 +25,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,8 +94,9 @@ def least_supremum(
     right = np.concatenate([values + float(eps), float(eps) - values, np.zeros(2 * rows.shape[1])])
     cost = np.zeros(rows.shape[1] + 1)
     cost[-1] = 1
-    found: Any = linprog(
-        cost, A_ub=matrix, b_ub=right, bounds=[(None, None)] * rows.shape[1] + [(0, None)], method="highs"
+    found = cast(
+        "Any",
+        linprog(cost, A_ub=matrix, b_ub=right, bounds=[(None, None)] * rows.shape[1] + [(0, None)], method="highs"),
     )
     if not found.success:
         raise
