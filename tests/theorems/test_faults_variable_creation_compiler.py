@@ -23,6 +23,7 @@ from numerics.exact.numbers import as_exact
 from theorems.evidence import MARK
 from theorems.plugin import Effort
 from theorems.variable_creation import test_attention_heads as attention_heads
+from theorems.variable_creation import test_identification as identification
 from theorems.variable_creation import test_memorising
 from theorems.variable_creation import test_representation as representation
 from theorems.variable_creation import test_selection as selection
@@ -268,6 +269,18 @@ OTHERS = {
         ),
         selection.test_hulls_decide_what_one_head_can_average,
         (),
+    ),
+    "a learner that is always right": (
+        "remark-4.5a",
+        lambda patch: patch.setattr(identification, "identification_probability", lambda *_: fmpq(1)),
+        identification.test_success_is_at_most_the_number_of_label_rows,
+        (4, 2, 2),
+    ),
+    "conjunctions of which one is missing": (
+        "remark-4.5a",
+        _wrapped(identification, "conjunctions", lambda table, *_: table[:-1]),
+        identification.test_success_is_at_most_the_number_of_label_rows,
+        (4, 2, 2),
     ),
     "a certificate that forgets the tokens elsewhere": (
         "lemma-A.20a lemma-A.20b",
