@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from math import comb, perm
 from typing import Any, Literal
 
-from flint import arb, fmpq, fmpq_poly
+from flint import arb, arb_poly, fmpq
 
 from constructions.parity.bias_grids import offset_grid, solve_readout
 from numerics.exact.integers import checked_integer, smallest_integer
@@ -50,7 +50,7 @@ __all__ = [
 ]
 
 _BITS = 256
-_MOST_INPUTS = 4096
+_MOST_INPUTS, _MOST_RELEVANT = 4096, 64
 
 
 @dataclass(frozen=True)
@@ -89,15 +89,15 @@ class SparseStart:
         if pairs < self.biases * copies:
             return arb(0)
         share = self.good / self.biases
-        short = fmpq_poly([share**i / perm(i, i) for i in range(copies)])
-        total, power = arb(0), fmpq_poly([1])
-        with precision(_BITS):
+        total = arb(0)
+        with precision(_BITS + pairs.bit_length()):  # a power loses as many bits as its exponent has
+            short, power = arb_poly([arb(share) ** i / perm(i, i) for i in range(copies)]), arb_poly([1])
             for j in range(self.biases + 1):
                 left = 1 - j * share
                 inner = arb(0)
                 for d, coefficient in enumerate(power.coeffs()):
                     rest = arb(left) ** (pairs - d) if left else arb(int(pairs == d))
-                    inner += arb(coefficient) * perm(pairs, d) * rest
+                    inner += coefficient * perm(pairs, d) * rest
                 total += (-1) ** j * comb(self.biases, j) * inner
                 power *= short
         return total
@@ -109,7 +109,12 @@ class SparseStart:
             ValueError: unless 0 < delta < 1 is rational, or as `coverage`.
         """
         failure = _probability(delta)
-        return 2 * smallest_integer(1, lambda pairs: bool(self.coverage(pairs, copies) >= 1 - failure))
+        # one bias alone lacks good pairs with probability (1 - q)^N >= exp(-N q/(1 - q)), q = p/B: N must exceed this
+        share = self.good / self.biases
+        floor = ((1 - share) / share * arb(1 / failure).log()).lower().floor()
+        least = max(1, int(exact_midpoint(floor)))
+        with precision(_BITS + 2 * least.bit_length()):  # for the comparison as well
+            return 2 * smallest_integer(least, lambda pairs: bool(self.coverage(pairs, copies) >= 1 - failure))
 
     def samples(self, pairs: int, delta: Any) -> int:
         """The number of samples after which all estimated gradients are within the tolerance, but for delta.
@@ -136,7 +141,7 @@ def usable_sparsities(n: int, k: int) -> list[int]:
     """The s for which truncation tells relevant from irrelevant inputs: even ones below k, odd ones above.
 
     Raises:
-        ValueError: unless k >= 2 is even and k < n <= 4096.
+        ValueError: unless 2 <= k <= 64 is even and k < n <= 4096.
     """
     _check(n, k)
     under = [s for s in range(2, k, 2) if 2 * abs(under_sparse_values(n, k, s).irrelevant)
@@ -148,7 +153,7 @@ def sparse_start(n: int, k: int, s: int) -> SparseStart:
     """The start with s ones per neuron.
 
     Raises:
-        ValueError: unless k >= 2 is even, k < n <= 4096, s is even in 2..k-2 or odd in k+1..n, and the relevant
+        ValueError: unless 2 <= k <= 64 is even, k < n <= 4096, s is even in 2..k-2 or odd in k+1..n, and the relevant
             gradient is more than twice the irrelevant one.
     """
     _check(n, k)
@@ -262,6 +267,8 @@ def _check(n: int, k: int) -> None:
             f"The parity must have an even number k >= 2 of inputs, not {k}: for odd k the coefficients of majority at "
             "the even degrees k - 1 and k + 1 vanish, and the first gradient shows nothing."
         )
+    if k > _MOST_RELEVANT:
+        raise ValueError(f"The exact sums over biases are for k <= {_MOST_RELEVANT} relevant inputs, not {k}.")
     if not k < n <= _MOST_INPUTS:
         raise ValueError(
             f"The number n of inputs must be above k = {k} and at most {_MOST_INPUTS} (the exact numbers have about n "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from lemmata.reports.tables import plain_table
 __all__ = ["FrontierRow", "draw_frontier", "frontier_rows", "plot_frontier", "print_frontier", "shown_sparsities"]
 
 _ROWS = 12  # of a table of all sparsities
+_DRAWN = 10**300  # the largest number in a picture
 _UNDER, _OVER, _GREY, _RED = "#D55E00", "#0072B2", "#666666", "#CC79A7"  # told apart by everybody
 
 
@@ -80,7 +82,7 @@ def frontier_rows(
 
 
 def shown_sparsities(n: int, k: int, most: int = _ROWS) -> list[int]:
-    """All usable sparsities below k, and so many of those above that there are at most ``most``, spread evenly in log.
+    """At most so many usable sparsities, half of them or fewer below k; those above k are spread evenly in log.
 
     Raises:
         ValueError: if there are none, or as `usable_sparsities`.
@@ -92,6 +94,7 @@ def shown_sparsities(n: int, k: int, most: int = _ROWS) -> list[int]:
             f"take n > {3 * k - 2}."
         )
     under, over = [s for s in usable if s < k], [s for s in usable if s > k]
+    under = under[:: -(-len(under) // (most // 2))] if under else []
     room = max(2, most - len(under))
     if len(over) > room:
         steps = [over[0] * (over[-1] / over[0]) ** (i / (room - 1)) for i in range(room)]
@@ -174,11 +177,13 @@ def draw_frontier(n: int, k: int, rows: Sequence[FrontierRow], path: Path) -> No
     """Draw the rows in the plane of width and samples, with the sizes of the proofs and the lower bound, into a file.
 
     Raises:
-        ValueError: if matplotlib does not know the kind of the file.
+        ValueError: if matplotlib does not know the kind of the file, or a number is above 10^300.
         OSError: if it cannot be written.
     """
     from matplotlib.figure import Figure
 
+    if any(max(row.samples, row.width, row.proof.samples if row.proof else 0) > _DRAWN for row in rows):
+        raise ValueError("The picture has no room for numbers above 10^300: give larger sparsities, or a smaller k.")
     figure = Figure(figsize=(7.2, 4.6), dpi=150, layout="constrained")
     plot_frontier(figure.add_subplot(), n, k, rows)
     figure.savefig(path)
@@ -191,20 +196,25 @@ def plot_frontier(axes: Any, n: int, k: int, rows: Sequence[FrontierRow]) -> Non
         if not part:
             continue
         axes.plot(
-            [r.width for r in part], [r.samples for r in part], "o-", color=colour, ms=5, label=f"one step, {label}"
+            [float(r.width) for r in part],
+            [float(r.samples) for r in part],
+            "o-",
+            color=colour,
+            ms=5,
+            label=f"one step, {label}",
         )
         labelled = math.inf
         for row in sorted(part, key=lambda row: row.width):
             if abs(math.log10(row.width) - labelled) > 0.3:
                 labelled = math.log10(row.width)
-                axes.annotate(f"s={row.start.s}", (row.width, row.samples), xytext=(0, shift), fontsize=7,
+                axes.annotate(f"s={row.start.s}", (float(row.width), float(row.samples)), xytext=(0, shift), fontsize=7,
                               textcoords="offset points", color=colour, ha="center")  # fmt: skip
         told = [row.proof for row in part if row.proof is not None]
         if told:
             axes.plot([float(p.width) for p in told], [float(p.samples) for p in told], "o", mfc="none", color=colour,
                       ms=4, label=f"constants of the proof, {label}")  # fmt: skip
     widths = [2.0**i for i in range(1, 1 + max(2, math.ceil(math.log2(math.comb(n, k)))))]
-    line = [(width, hidden_samples(n, k, int(width))) for width in widths]
+    line = [(width, float(hidden_samples(n, k, int(width)))) for width in widths]
     line = [point for point in line if point[1] >= 1]
     if line:
         x, y = zip(*line, strict=True)
@@ -227,4 +237,4 @@ def _short(value: fmpq) -> str:
 
 def _count(value: int) -> str:
     """An integer in full up to six digits, and two digits of a larger one."""
-    return f"{value:,}" if value < 10**6 else f"{float(value):.1e}".replace("e+0", "e").replace("e+", "e")
+    return f"{value:,}" if value < 10**6 else f"{Decimal(value):.1e}".replace("e+", "e")

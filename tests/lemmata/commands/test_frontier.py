@@ -54,9 +54,10 @@ def test_more_copies_need_more_width():
     assert three > one
 
 
-def test_the_picture_is_a_png_with_points(tmp_path):
+@pytest.mark.parametrize("sizes", [("60", "6"), ("1000", "40")])
+def test_the_picture_is_a_png_with_points(tmp_path, sizes):
     path = tmp_path / "frontier.png"
-    code, output, _ = run("frontier", "60", "6", "--out", str(path))
+    code, output, _ = run("frontier", *sizes, "--out", str(path))
     assert code == 0
     assert f"picture in {path}"[:20] in output
     assert path.read_bytes().startswith(b"\x89PNG")
@@ -70,6 +71,8 @@ def test_the_picture_is_a_png_with_points(tmp_path):
         (("4", "6"), "must be above k = 6"),
         (("9000", "4"), "at most 4096"),
         (("5", "4"), "No sparsity lets truncation tell"),
+        (("500", "66"), "k <= 64 relevant inputs"),
+        (("4096", "64", "--epsilon", "1e-99", "--out", "picture.png"), "no room for numbers above 10^300"),
         (("50", "4", "--sparsity", "12"), "odd number s of ones"),
         (("50", "4", "--sparsity", "51"), "k < s <= n"),
         (("50", "4", "--sparsity", "4"), "At s = k = 4"),
