@@ -10,13 +10,14 @@ from flint import fmpq
 
 from certificates.duality.farkas import Constraint, FarkasCertificate, decide
 from certificates.sparse.network import certify_sparse
-from certificates.sparse.selection import farkas_system, select, verify_selection
+from certificates.sparse.selection import coherence_of, farkas_system, select, verify_selection
 from constructions.sparse.compiler import compile_sparse
 from constructions.sparse.functions import sparse_function
 from constructions.sparse.positions import (
     CodedPositions,
     PositionTable,
     hadamard_positions,
+    integral,
     orthonormal_positions,
     random_sign_positions,
 )
@@ -112,6 +113,27 @@ def test_a_pair_that_is_not_the_closest_is_refused():
     (b,) = positions.rows([2])
     with pytest.raises(ValueError, match="different scores"):
         verify_selection(positions, replace(longer, affine=(fmpq(1), fmpq(0)), key=a - b))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_coherence_against_three_bounds(name):
+    """Where the dual key is enough there is a margin; the printed hypothesis is the weakest of the three."""
+    positions, read = CASES[name]
+    rows = positions.rows(np.arange(positions.count))
+    found = coherence_of(positions, read)
+    pairs = {(i, t): abs((rows[i] * rows[t]).sum()) for i in read for t in range(positions.count) if t != i}
+    assert found.value == max(pairs.values()) == pairs[found.pair]
+    assert found.printed_hypothesis_holds >= found.dual_key_is_enough >= found.printed_margin_is_positive
+    if name not in ("not of unit length", "dependent") and found.dual_key_is_enough:
+        assert select(positions, read).possible
+
+
+def test_the_printed_hypothesis_is_not_enough():
+    gram = [[1, "-2/5", "3/10", "3/10"], ["-2/5", 1, "3/10", "3/10"], ["3/10", "3/10", 1, "-2/5"]]
+    gram += [["3/10", "3/10", "-2/5", 1]]
+    positions = PositionTable(*integral(gram))
+    assert not select(positions, (0, 1)).possible
+    assert fmpq(1, 3) < fmpq(2, 5) < fmpq(1, 2)
 
 
 @pytest.mark.parametrize(
