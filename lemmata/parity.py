@@ -11,7 +11,8 @@ over-sparse SparseInitialization, draw_over_sparse, population_gradients, sample
             over_sparse_sizes
 frontier    sparse_start, frontier_point, proof_sizes, hidden_samples, usable_sparsities
 under-sparse draw_under_sparse, under_sparse_step, under_sparse_network, under_sparse_error, under_sparse_margin,
-            under_sparse_sizes, silent_neurons; sampled_counts, tabulated_counts, tracked_counts, TrackedCounts
+            readout_error_bound, under_sparse_sizes, silent_neurons; sampled_counts, tabulated_counts, tracked_counts,
+            TrackedCounts
 one step    sign_gradient, derivative_table, population_gradient, batch_gradient, largest_entries, recovery_samples
 losses      parity_losses, margin_range, least_hinge_loss, polynet_error, plateau_share
 training    initial_network, train_parity, train_compiled
@@ -61,6 +62,7 @@ from constructions.parity.transformer import parity_transformer
 from constructions.parity.two_layer import post_step_network, power_network, relu_network
 from constructions.parity.under_sparse import (
     draw_under_sparse,
+    readout_error_bound,
     silent_neurons,
     under_sparse_error,
     under_sparse_margin,
@@ -178,6 +180,7 @@ __all__ = [
     "query_samples",
     "query_search",
     "ramp_features",
+    "readout_error_bound",
     "recovery_samples",
     "regularised_loss",
     "relu_network",

@@ -53,6 +53,7 @@ __all__ = [
     "UnderSparseStep",
     "bias_kinks",
     "draw_under_sparse",
+    "readout_error_bound",
     "readout_weights",
     "silent_neurons",
     "under_sparse_error",
@@ -312,6 +313,33 @@ def under_sparse_margin(n: int, k: int, s: int, epsilon: Any) -> fmpq:
     """
     value = checked_epsilon(n, k, s, epsilon)
     return 1 + 2 * value * min(m * (2 * max(m - s, 0) - (n - s)) for m in range(k + 1))
+
+
+def readout_error_bound(network: TwoLayerNetwork, support: Support, epsilon: Any) -> fmpq:
+    """A proved bound of the error |f - chi_S| of a read-out over the cube, for any number of inputs, without a list.
+
+    The sum over the neurons of |u| times the l1-distance of their weights to epsilon/2k on S: the read-out of the exact
+    weights is the parity, and ReLUs do not expand. After the population step it is k times `under_sparse_error`.
+
+    Args:
+        network: as `UnderSparseStep.read_out` or `under_sparse_network` give it, exact.
+        support: S.
+        epsilon: the small weight at the start.
+
+    Raises:
+        ValueError: if the network is not exact, or its biases and output weights are not those of the read-out.
+    """
+    S = checked_support(network.hidden.shape[1], support)
+    k = len(S)
+    weights, unit = readout_weights(k, epsilon), _rational("epsilon", epsilon) / (2 * k)
+    used = [i for i, u in enumerate(network.readout) if u != 0]
+    found = {(network.bias[i], network.readout[i]) for i in used} if network.exact else set()
+    wanted = {(-unit * theta, u) for theta, u in zip(bias_kinks(k), weights, strict=True)}
+    if len(used) != k or found != wanted or network.output_bias != 1:
+        raise ValueError("The network is not exact, or its biases and output weights are not those of the read-out.")
+    ideal = np.full(network.hidden.shape[1], fmpq(0), dtype=object)
+    ideal[S] = unit
+    return sum((abs(network.readout[i]) * abs(network.hidden[i] - ideal).sum() for i in used), fmpq(0))
 
 
 def under_sparse_network(

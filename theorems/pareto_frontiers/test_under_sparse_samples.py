@@ -17,7 +17,12 @@ import pytest
 from flint import fmpq
 from scipy import stats
 
-from constructions.parity.under_sparse import UnderSparseStart, under_sparse_step
+from constructions.parity.under_sparse import (
+    UnderSparseStart,
+    readout_error_bound,
+    under_sparse_network,
+    under_sparse_step,
+)
 from numerics.parity.sparse_neurons import (
     over_sparse_neuron,
     over_sparse_values,
@@ -139,6 +144,28 @@ def test_support_recovery_rises_with_the_samples(effort: Effort, record_property
         record_property(f"recovered at n = {n}", [share.estimate for share in shares])
         assert shares[0].high < 0.5 < 0.8 < shares[2].low
         assert shares[0].estimate < shares[1].estimate <= shares[2].estimate
+
+
+@check(
+    "pareto-frontiers:theorem-C.16",
+    "pareto-frontiers:theorem-6.5",
+    grade="sampled",
+    target="corrected",
+    supporting=True,
+    cases="(n, k, s) = (21, 4, 2), 4 neurons, 10^7 samples, one seed; (41, 4, 2) with 4 * 10^7 at full effort",
+)
+def test_sampled_networks_are_the_parity_on_cubes_too_large_to_list(effort: Effort, record_property) -> None:
+    """A real sample, and a bound below 1 of the error at all 2^21 (2^41) inputs, by exact norms of the weights."""
+    for n, m in effort.pick(quick=[(21, 10**7)], full=[(21, 10**7), (41, 4 * 10**7)]):
+        epsilon, S = fmpq(1, 40000), [0, 1, 2, 3]
+        start = UnderSparseStart(n, 4, np.array([[0, 2]] * 4), np.arange(4), np.full(4, -1), epsilon)
+        counts = sampled_counts(start.neurons, S, m, np.random.default_rng(n))
+        network = under_sparse_step(start, counts.astype(object) * fmpq(1, m)).read_out(S)
+        bound = readout_error_bound(network, S, epsilon)
+        record_property(f"bound at n = {n}", float(int(bound * 10**6)) / 10**6)
+        assert (
+            readout_error_bound(under_sparse_network(n, 4, 2, epsilon, ones=(0, 2), exact=True), S, epsilon) < bound < 1
+        )
 
 
 @counterexample(

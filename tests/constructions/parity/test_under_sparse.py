@@ -14,6 +14,7 @@ from constructions.parity.under_sparse import (
     UnderSparseStart,
     bias_kinks,
     draw_under_sparse,
+    readout_error_bound,
     readout_weights,
     silent_neurons,
     under_sparse_error,
@@ -102,6 +103,31 @@ def test_a_sampled_step_finds_the_support() -> None:
     assert under_sparse_step(start, exact, gamma=relevant * fmpq(99, 100)).holds(S).any()
     few = sampled_counts(start.neurons, S, 100, np.random.default_rng(2)).astype(object) * fmpq(1, 100)
     assert not under_sparse_step(start, few).holds(S).any()
+
+
+def test_the_error_is_bounded_without_a_list_of_inputs() -> None:
+    """Above the largest error over the cube, also after a sampled step; k times it after the population step."""
+    n, k, S, epsilon = 12, 4, [1, 3, 4, 8], fmpq(1, 4000)
+    x = sign_inputs(n)
+    network = under_sparse_network(n, S, 2, epsilon, ones=(3, 8), exact=True)
+    assert readout_error_bound(network, S, epsilon) == k * under_sparse_error(n, k, 2, epsilon)
+    start = UnderSparseStart(n, k, np.array([[3, 8]] * k), np.arange(k), np.full(k, -1), epsilon)
+    counts = sampled_counts(start.neurons, S, 64 * 200, np.random.default_rng(4))
+    sampled = under_sparse_step(start, counts.astype(object) * fmpq(1, 64 * 200)).read_out(S)
+    bound = readout_error_bound(sampled, S, epsilon)
+    assert bound / 20 < max(abs(sampled(x) - parity(x, S))) <= bound
+    for wrong in (
+        replace(network, readout=-network.readout),
+        replace(network, bias=network.bias * 2),
+        replace(network, output_bias=fmpq(0)),
+        under_sparse_network(n, S, 2, epsilon, ones=(3, 8)),
+        start.network(),
+    ):
+        with pytest.raises(ValueError, match="are not those of the read-out"):
+            readout_error_bound(wrong, S, epsilon)
+    with pytest.raises(ValueError, match="are not those of the read-out"):
+        readout_error_bound(network, S, fmpq(1, 3999))
+    assert readout_error_bound(network, [1, 3, 4, 9], epsilon) > 2
 
 
 def test_silent_neurons() -> None:
