@@ -17,6 +17,7 @@ from theorems.pareto_frontiers import test_good_initializations as starts
 from theorems.pareto_frontiers import test_good_neurons as good
 from theorems.pareto_frontiers import test_over_sparse_step as step
 from theorems.pareto_frontiers import test_over_sparse_theorem as theorem
+from theorems.pareto_frontiers import test_parity_learning as learning
 from theorems.pareto_frontiers import test_ramp_readouts as ramps
 from theorems.pareto_frontiers import test_sampled_steps as sampled
 
@@ -291,6 +292,53 @@ FAULTS = [
         theorem,
         "over_sparse_step",
         wide,
+    ),
+    Fault(
+        "a network blind to the last relevant input",
+        "def-parity",
+        learning,
+        "test_a_parity_is_the_xor_of_its_bits",
+        learning,
+        "relu_network",
+        lambda n, S, build=learning.relu_network: build(n, S[:-1] or S),
+    ),
+    Fault(
+        "an oracle that looks at half of the sample",
+        "fact-statistical-limit",
+        learning,
+        "test_exhaustive_search_around_the_limit",
+        learning,
+        "empirical_answers",
+        lambda x, y, answers=learning.empirical_answers: answers(x[: len(x) // 2 + 1], y[: len(y) // 2 + 1]),
+        lambda: {"n": 10, "k": 3},
+    ),
+    Fault(
+        "the sample gradient with the wrong sign",
+        "def-algorithm",
+        learning,
+        "test_the_network_starts_at_zero_with_the_slope_of_the_labels",
+        learning,
+        "sample_gradients",
+        lambda *arguments, gradients=learning.sample_gradients: -gradients(*arguments),
+        lambda: {"n": 6, "k": 2, "s": 5},
+    ),
+    Fault(
+        "samples that grow with n",
+        "fact-interpolation",
+        learning,
+        "test_a_constant_sparsity",
+        learning,
+        "over_sparse_sizes",
+        lambda n, *rest, **options: replace(SIZES(n, *rest, **options), samples=n),
+    ),
+    Fault(
+        "samples of the untruncated step",
+        "fact-interpolation",
+        learning,
+        "test_a_linear_sparsity",
+        learning,
+        "over_sparse_sizes",
+        lambda n, *rest: replace(SIZES(n, *rest), samples=SIZES(n, *rest).samples * n**2),
     ),
 ]
 
