@@ -47,6 +47,7 @@ MAX_COEFFICIENTS = 10**6  # absolute values of the coefficients of a cyclotomic 
 MAX_CLASSES, MAX_ROOT_ORDER, MAX_GENERATORS, MAX_FACTORS = 1000, 2000, 50, 64
 MAX_SEPARATING = 64  # classes that tell all characters apart
 MAX_DIGITS = 2000  # of a string, and of the common denominator of all masses and weights
+MAX_UNITS, MAX_CONJUGATES = 4, 1 << 26  # automorphisms that save work, and the bits of the numbers that they move
 MAX_BITS = 1 << 15  # of the precision in which square roots are enclosed
 DECIMAL, DECIMAL_OF_VERSION_1 = r"(0|[1-9]\d*)(\.\d+)?(e-?[1-9]\d{0,2})?", r"0\.\d+"
 
@@ -387,6 +388,34 @@ def limited_work(packing: Packing, work: int, products: int, sums: int, permutat
     return work
 
 
+def conjugate_rows(document: Document, packing: Packing) -> set[int]:
+    """Rows that are images of earlier rows under some automorphisms zeta -> zeta^a of Q(zeta)."""
+    N = document.root_order
+    names = [[tuple(terms.items()) for terms in row] for row in document.characters]
+    distinct = {name for row in names for name in row}
+    if len(distinct) * packing.bits > MAX_CONJUGATES:
+        return set()  # too much memory: no work is saved
+    kinds: dict[int, int] = {}
+    kind = {name: kinds.setdefault(packing.times_z(dict(name)), len(kinds)) for name in distinct}
+    rows = [tuple(kind[name] for name in row) for row in names]
+    row_of = {row: R for R, row in enumerate(rows)}
+    units = [a for a in range(2, N) if gcd(a, N) == 1][:MAX_UNITS]
+    images = [
+        {kind[name]: kinds.get(packing.times_z({e * a % N: c for e, c in name}), -1) for name in distinct}
+        for a in units
+    ]
+    known: set[int] = set()
+    for R in range(len(rows)):
+        reached = [] if R in known else [R]
+        for S in reached:  # the list grows while it is read
+            for image in images:
+                T = row_of.get(tuple(map(image.__getitem__, rows[S])), R)
+                if T > R and T not in known:
+                    known.add(T)
+                    reached.append(T)
+    return known
+
+
 def check_characters(
     document: Document, class_of: dict[Permutation, int], classes: list[list[Permutation]]
 ) -> list[list[Fraction]]:
@@ -406,6 +435,9 @@ def check_characters(
 
         sum_j |C_j| chi(r_j) chi(r_j^-1) = n.                                                                      (2)
 
+    In (1) and (2) all numbers but values of chi are rational, so that an automorphism of Q(zeta) takes them to the same
+    equations for the conjugate row: one row for each set of `conjugate_rows` is enough.
+
     The indicators are (1/n) sum_j |C_j| chi(r_j^2), rational numbers, which are their own Galois means.
     """
     n, sizes, count = document.order, document.sizes, len(document.sizes)
@@ -415,13 +447,15 @@ def check_characters(
         require(n % d == 0, f"characters.rows[{R}].values[0]: does not divide the order {n}")
     terms, degree = sum(map(len, itertools.chain(*document.characters))) + count**2, len(document.representatives[0])
     work = limited_work(packing, 0, count**2, 2 * terms)
-    chosen = separating_classes(document, packing)
+    chosen, known = separating_classes(document, packing), conjugate_rows(document, packing)
     for i in chosen:  # one by one: memory for the products of one class
         work = limited_work(packing, work, count**2, terms + count**2, sizes[i] * count, degree)
         by_class = [itemgetter(*p) for p in document.representatives]
         products = [Counter(map(class_of.__getitem__, map(times_r, classes[i]))) for times_r in by_class]
         work = limited_work(packing, work, 0, count * sum(map(len, products)))
         for R, row in enumerate(document.characters):
+            if R in known:
+                continue
             d, where = document.degrees[R], f"characters.rows[{R}]"
             chi_i, chi_z = packing.pack(row[i]), [packing.times_z(terms) for terms in row]
             for j, found in enumerate(products):
@@ -433,9 +467,10 @@ def check_characters(
                 line = f"{where}: does not have norm 1 with degree {d}"
                 require(packing.reduce(norm) == packing.times_z({0: n}), line)
     means = galois_means(document.root_order, document.characters)
+    common, rows = over_one_denominator(means)
     for R, indicator in enumerate(document.indicators):
-        total = sum(sizes[j] * means[R][document.squares[j]] for j in range(count))
-        require(total == n * indicator, f"characters.rows[{R}].indicator: is {total / n}")
+        total = sum(sizes[j] * rows[R][document.squares[j]] for j in range(count))
+        require(total == n * indicator * common, f"characters.rows[{R}].indicator: is {Fraction(total, n * common)}")
     return means
 
 
@@ -444,12 +479,17 @@ def galois_means(order: int, rows: list[list[Terms]]) -> list[list[Fraction]]:
 
     The conjugates of a primitive m-th root of unity are all of them; their mean is mu(m) / phi(m).
     """
-    mean_of = {}
+    primes_of = {}
     for e in {e for row in rows for terms in row for e in terms}:
         m = order // gcd(e, order)
         primes = prime_divisors(m)
-        mean_of[e] = prod((Fraction(-1, p - 1) for p in primes), start=Fraction(prod(primes) == m))
-    return [[sum((c * mean_of[e] for e, c in terms.items()), start=ZERO) for terms in row] for row in rows]
+        if prod(primes) == m:
+            primes_of[e] = primes
+    common = lcm(*(prod(p - 1 for p in primes) for primes in primes_of.values()))
+    mean_of = {e: common // prod(1 - p for p in primes) for e, primes in primes_of.items()}
+    totals = [[sum(c * mean_of.get(e, 0) for e, c in terms.items()) for terms in row] for row in rows]
+    fractions = {total: Fraction(total, common) for row in totals for total in row}
+    return [[fractions[total] for total in row] for row in totals]
 
 
 # ---- 4. The game
@@ -549,6 +589,8 @@ def check_game(document: Document, means: list[list[Fraction]]) -> tuple[Radical
         if i and first_column[columns[i]] == i:
             require(sum(map(mul, masses, column)) >= common * unit, f"classes[{i}]: the masses give it less than 1")
     for R in count:
+        if first_row[rows[R]] < R:
+            continue  # equal means: an equal slack
         slack = {m: w[R].get(m, ZERO) * common * unit - sum(map(mul, weights[m], defects[R])) for m in roots}
         slack = {m: q for m, q in slack.items() if q}
         require(sign(slack) >= 0, f"characters.rows[{R}]: the weights give it more than w")

@@ -58,7 +58,7 @@ class CharacterTable:
         """Number of group elements."""
         return sum(self.class_sizes)
 
-    @property
+    @cached_property
     def degrees(self) -> tuple[int, ...]:
         """Degrees d_R = chi_R(e), one per row."""
         return tuple(int(value.to_fmpq().p) for value in self.values[:, 0])
@@ -210,9 +210,12 @@ def _refuse_wrong_squares(table: CharacterTable) -> None:
             )
     products = _inner_products(table, 2, range(len(table.class_sizes)))
     of_squares = _inner_products(table, 1, table.squares)
+    double = 2 * table.order
     for sign, power in ((1, "symmetric"), (-1, "exterior")):
         for (row, other), total in np.ndenumerate(products + sign * of_squares):
-            multiplicity = rational(0) + total / fmpq(2 * table.order)
+            if type(total) is int and total >= 0 and total % double == 0:
+                continue
+            multiplicity = rational(0) + total / fmpq(double)
             if not multiplicity.is_rational() or multiplicity.to_fmpq().q != 1 or multiplicity.to_fmpq() < 0:
                 raise ValueError(
                     f"The map of squares is wrong: character {other} ({table.irrep_names[other]}) would occur "

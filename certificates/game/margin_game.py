@@ -90,11 +90,16 @@ class MarginGame:
     @cached_property
     def defects(self) -> np.ndarray:
         """d_R - Re chi_R(C), exact, shape (rows, columns)."""
-        chi = self.table.values[np.ix_(self.rows, self.columns)]
-        degrees = self.table.values[list(self.rows), 0]
-        result = np.empty(chi.shape, dtype=object)
-        for index, value in np.ndenumerate(chi):
-            result[index] = degrees[index[0]] - value.real
+        numbers = self.table.rows
+        real = [value.real for value in numbers.distinct]
+        known: dict[tuple[int, int], Cyclotomic] = {}  # equal defects are one object
+        result = np.empty((len(self.rows), len(self.columns)), dtype=object)
+        for row, ids in enumerate(numbers.ids[np.ix_(self.rows, self.columns)].tolist()):
+            d = self.table.degrees[self.rows[row]]
+            for column, number in enumerate(ids):
+                if (d, number) not in known:
+                    known[d, number] = d - real[number]
+                result[row, column] = known[d, number]
         return result
 
     @cached_property

@@ -149,14 +149,15 @@ def character_terms(table: CharacterTable) -> tuple[int, list[list[kernel.Terms]
     Raises:
         ValueError: for a value that is no algebraic integer.
     """
-    order = lcm(*(value.minimal_order for value in table.values.flat))
-    rows = []
-    for row in table.values:
-        coefficients = [value.minimal().lifted(order).coeffs() for value in row]
-        if any(c.q != 1 for value in coefficients for c in value):
+    distinct = table.rows.distinct
+    order = lcm(*(value.minimal_order for value in distinct))
+    terms = []
+    for value in distinct:
+        polynomial = value.minimal().lifted(order)
+        if polynomial.denom() != 1:
             raise ValueError(f"A character of {table.name} has a value that is no algebraic integer.")
-        rows.append([{e: int(c.p) for e, c in enumerate(value) if c != 0} for value in coefficients])
-    return order, rows
+        terms.append({e: int(c) for e, c in enumerate(polynomial.numer().coeffs()) if c != 0})
+    return order, [[terms[number] for number in row] for row in table.rows.ids.tolist()]
 
 
 def _averages(entries: Sequence[Number], orbits: Sequence[Hashable]) -> list[Number]:

@@ -55,11 +55,14 @@ def as_balls(array: ArrayLike | Sequence[Any], prec: int | None = None) -> NDArr
         ValueError: if an element is none of these.
     """
     values = array.astype(object) if isinstance(array, np.ndarray) else np.array(array, dtype=object)
-    result = np.empty(values.shape, dtype=object)
+    balls: dict[int, arb] = {}  # exact matrices hold few objects many times
     with precision(ctx.prec if prec is None else prec):
-        for index in np.ndindex(values.shape):
-            result[index] = _ball(values[index])
-    return result
+        for value in values.flat:
+            if id(value) not in balls:
+                balls[id(value)] = _ball(value)
+    result = np.empty(values.size, dtype=object)
+    result[:] = [balls[id(value)] for value in values.flat]
+    return result.reshape(values.shape)
 
 
 def _not_nan(balls: Iterable[arb], what: str) -> list[arb]:

@@ -25,6 +25,8 @@ LIMITS = {
     "MAX_FACTORS": 64,
     "MAX_SEPARATING": 64,
     "MAX_DIGITS": 2000,
+    "MAX_UNITS": 4,
+    "MAX_CONJUGATES": 67_108_864,
     "MAX_BITS": 32_768,
 }
 
