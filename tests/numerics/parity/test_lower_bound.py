@@ -122,3 +122,12 @@ def test_bad_networks_are_refused(n: int, width: int) -> None:
 def test_bad_sizes_of_the_bound_are_refused(sizes: tuple[Any, ...]) -> None:
     with pytest.raises(ValueError, match="The bound needs 1 <= k <= n, at least one parameter and step, and tau > 0"):
         view_bound(*sizes)
+
+
+def test_the_needed_noise_is_the_largest_of_all_steps() -> None:
+    """One input in the first step needs more than the whole cube in the second."""
+    descent = NoisyDescent(relu_tables(4, 2), fmpq(1, 8))
+    one, two = (parity_view(descent, START, steps, 2, 3) for steps in (1, 2))
+    first = run_hidden(descent, one, (0, 1), [[0]]).needed
+    assert run_hidden(descent, two, (0, 1), [[0], np.arange(16)]).needed == first
+    assert run_hidden(descent, two, (0, 1), [np.arange(16)] * 2).needed < first < 3
