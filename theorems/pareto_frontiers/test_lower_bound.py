@@ -69,10 +69,10 @@ def torch_gradient(n: int, width: int, theta: np.ndarray, target: np.ndarray, de
     "pareto-frontiers:def-sq-sgd",
     grade="numeric",
     target="printed",
-    cases="ReLU networks, n = 6, width 3, decay 0 and 1/10, 5 steps, 3 seeds; noisy runs on 3 targets each",
+    cases="ReLU networks, n = 6, width 3, decay 0 and 1/10, 5 steps, 2 seeds; noisy runs on 3 targets each",
 )
 @pytest.mark.parametrize("decay", [0.0, 0.1])
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("seed", [0, 1])
 def test_the_two_trajectories_are_those_of_the_definition(seed: int, decay: float) -> None:
     """theta* descends on the population loss of the target 0, and a noisy run on that of chi_S plus the noise.
 
@@ -237,11 +237,11 @@ class Scaled(torch.nn.Module):
     "pareto-frontiers:proposition-6.3",
     grade="numeric",
     target="corrected",
-    cases="a torch network with two hidden layers, n = 8, k = 3, 55 parameters, 3 steps, on the whole cube (seed 0)",
+    cases="a torch network with two hidden layers, n = 6, k = 3, 47 parameters, 3 steps, on the whole cube (seed 0)",
 )
 def test_the_hidden_parities_of_a_deep_network() -> None:
     """The same for a network whose derivatives come from autograd: deviations, count, equal and unequal runs."""
-    n, k = 8, 3
+    n, k = 6, 3
     torch.manual_seed(0)
     network = Scaled(n)
     model, first = tangent_model(network, n), flat_parameters(network)
@@ -253,7 +253,7 @@ def test_the_hidden_parities_of_a_deep_network() -> None:
     assert np.abs(np.array(brute) - view.deviations).max() < 2.0**-40
     assert 0 < len(view.exposed) <= 4 * len(first) * 3 / tau**2
     whole = [np.arange(2**n)] * 3
-    assert all(run_hidden(descent, view, S, whole).hidden for S in view.hidden[::7])
+    assert all(run_hidden(descent, view, S, whole).hidden for S in view.hidden[::4])
     worst = max(zip(view.deviations, sets(n, k), strict=True))
     assert not run_hidden(descent, parity_view(descent, first, 3, k, 0.9 * worst[0]), worst[1], whole).hidden
 
