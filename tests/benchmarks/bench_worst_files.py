@@ -1,7 +1,8 @@
 """Time and memory of the kernel for the worst legal files that are known, each in a process of its own.
 
 The families and their small files, which the tests check, are in `tests/certificates/kernel/worst.py`. FORMAT.md has a
-table of what was measured. Each file is decided in under 60 s and 2 GB; nothing here asserts a time.
+table of what was measured. Each file is decided in under 60 s and 2 GB; nothing here asserts a time. The memory of a
+process that starts another counts for both.
 """
 
 import subprocess

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from certificates.characters.families import dicyclic_characters, dihedral_characters, symmetric_characters
 from certificates.characters.traces import characters_of
+from certificates.game import regularised
 from certificates.game.closed_form import solve_table
 from certificates.game.equalising import column_sizes, equalising_class_weights
 from certificates.game.margin_game import MarginGame, margin_scale
@@ -326,3 +327,23 @@ def test_more_factors_against_z2_by_hand():
 
 def _rational(values: np.ndarray) -> np.ndarray:
     return np.array([fmpq(*float(value).as_integer_ratio()) for value in values], dtype=object)
+
+
+def test_no_row_leaves_the_probabilities_of_the_zero_network():
+    """Without representations all margins are 0, and class C has the probability s_C / n."""
+    masses, probabilities = regularised._interior_point(np.zeros((0, 3)), np.array([1.0, 2.0, 4.0]), 0.1)
+    assert masses.shape == (0,)
+    assert probabilities.tolist() == [1 / 8, 2 / 8, 4 / 8]
+
+
+@pytest.mark.parametrize("rate", [1e-6, 1e-2, 0.3])
+def test_the_interior_point_is_feasible_and_stationary(rate):
+    """payoff p <= rate, with equality where x > 0; p are the probabilities at x, all to rounding."""
+    payoff, sizes = np.array([[2.0, 0.3, 0.5], [0.1, 1.5, 0.2], [0.05, 0.02, 0.03]]), np.array([1.0, 3.0, 2.0])
+    x, p = regularised._interior_point(payoff, sizes, rate)
+    raw = sizes * np.exp(-(x @ payoff))
+    assert p == pytest.approx(raw / (1 + raw.sum()), rel=1e-9)
+    slack = rate - payoff @ p
+    assert (slack >= -1e-15 * rate).all()
+    assert np.abs(x * slack).max() <= 1e-12 * rate
+    assert (x > 0).all()

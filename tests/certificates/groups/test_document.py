@@ -1,5 +1,6 @@
 """Documents of certified groups: exact or enclosed, their decimals, and agreement with the solver of the game."""
 
+from dataclasses import replace
 from fractions import Fraction
 from math import factorial
 
@@ -13,7 +14,7 @@ from certificates.game.margin_game import MarginGame, solve
 from certificates.game.rational import RationalGame
 from certificates.groups.certify import GroupMarginCertificate, certify_group
 from certificates.groups.contents import solution_of
-from certificates.groups.document import certificate_document, document_of
+from certificates.groups.document import certificate_document, document_of, kernel_refusal
 from certificates.groups.format import dumps
 from certificates.groups.scaled_pair import ScaledPair, scaled_pair
 from numerics.groups.names import parse_group
@@ -113,3 +114,16 @@ def test_wrong_arguments_are_refused():
         certificate_document(parse_group("S4"), table, pair)
     with pytest.raises(ValueError, match="positive sums"):
         certificate_document(group, table, ScaledPair((Fraction(0),) * 3, pair.weights))
+
+
+@pytest.mark.parametrize(("length", "written"), [(200, "a" * 200), (201, "a" * 197 + "..."), (5000, "a" * 197 + "...")])
+def test_long_names_are_cut(length, written):
+    certificate = certify_group(replace(parse_group("Z2"), name="a" * length))
+    assert document_of(certificate).get("group")["name"] == written
+
+
+@pytest.mark.parametrize("count", [50, 51])
+def test_as_many_generators_as_the_kernel_reads(count):
+    group = parse_group("S3")
+    refusal = kernel_refusal(replace(group, generators=group.generators * (count // 2) + group.generators[: count % 2]))
+    assert refusal == (None if count == 50 else "the kernel reads up to 50 generators, not 51")

@@ -43,3 +43,14 @@ def test_rows_are_irreducible_real_representations(name):
     assert len(reading.irreps) == len(reading.classes)
     spaces = {1: 1, 0: Fraction(1, 2), -1: Fraction(1, 4)}  # dim V = nu^2 / dim of the commuting algebra
     assert 1 + sum(irrep.dimension**2 * spaces[irrep.indicator] for irrep in reading.irreps) == group.order
+
+
+@pytest.mark.parametrize("name", ["Z9", "Z17"])
+def test_conjugate_characters_are_one_row_named_by_both_in_their_order(name):
+    group = parse_group(name)
+    reading = margin_report(document_of(certify_group(group)))
+    pairs = [irrep.name.split(" and ") for irrep in reading.irreps]
+    assert all(first < second for first, second in pairs)
+    assert sorted(character for pair in pairs for character in pair) == [
+        f"1{'bcdefghijklmnopq'[i]}" for i in range(group.order - 1)
+    ]

@@ -9,6 +9,7 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
+from certificates.margins import attack
 from certificates.margins.all_layer import circuit_constants, circuit_margin_bound, operator_norm
 from certificates.margins.attack import MarginTarget, circuit_target, directions, largest_change, replay, smallest_flip
 from constructions.circuits.boolean import from_truth_table, layered
@@ -105,3 +106,22 @@ def test_naive_networks_have_no_certified_margin():
         circuit_margin_bound(circuit_network(XOR, "none"))
     with pytest.raises(ValueError, match="no corrections"):
         circuit_constants(circuit_network(XOR, "none"), Fraction(1), Fraction(1))
+
+
+def test_a_perturbation_by_whole_numbers_is_replayed():
+    flip = replay(linear(), {"denominator": 1, "numerators": {"0": -1, "1": -1}})
+    assert (flip.denominator, flip.margin) == (1, 0)
+    with pytest.raises(ValueError, match="denominator must be positive"):
+        replay(linear(), {"denominator": 0, "numerators": {"0": -1, "1": -1}})
+    with pytest.raises(ValueError, match="places must lie in 0 to 1"):
+        replay(linear(), {"denominator": 1, "numerators": {"2": -9}})
+
+
+def test_gradients_of_several_perturbations_are_those_of_each():
+    deltas = np.array([[0.5, -0.25], [0.0, 0.0], [-1.0, 2.0]])
+    target = MarginTarget(as_exact([1, 2]), lambda t: t[..., 0] ** 2 * t[..., 1] + 3 * t[..., 1], 1)
+    margins, gradients = attack._margin_and_gradient(target, deltas)
+    for delta, margin, gradient in zip(deltas, margins, gradients, strict=True):
+        x, y = 1 + delta[0], 2 + delta[1]
+        assert margin == pytest.approx(x * x * y + 3 * y)
+        assert gradient == pytest.approx([2 * x * y, x * x + 3])

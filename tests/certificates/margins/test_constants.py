@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from flint import arb
 
-from certificates.margins.all_layer import BITS, circuit_constants, lower_end
+from certificates.margins.all_layer import BITS, circuit_constants, lower_end, margin_bound
 from certificates.margins.turing import layer_norms, machine_margin_bound, step_constants
 from constructions.circuits.boolean import BooleanGate, LayeredCircuit
 from constructions.circuits.relu import THIRDS, circuit_network
@@ -133,3 +133,40 @@ def test_certified_values_are_rounded_down():
         assert end**2 < number
         assert number - end**2 < Fraction(1, 10**30)
     assert lower_end(arb(3)) == 3
+
+
+def test_terms_of_the_bound_in_plain_floats():
+    """The terms of ALL_LAYER_MARGIN.md, section 3, once more, and the smallest of them is the bound."""
+    network = circuit_network(fanned(5), "layers")
+    bound = margin_bound(circuit_constants(network, Fraction(1, 4), Fraction(1, 8)), {"another": Fraction(9)})
+    c = {name: float(as_balls([x])[0]) for name, x in vars(bound.constants).items() if x is not None}
+    lam, radius, mu, xi = c["lam"], c["sigma_zeta"], c["mu"], c["kappa_xi"]
+    expected = {
+        "lambda/mu_0": lam / c["mu_0"],
+        "sigma_zeta/mu_0": radius / c["mu_0"],
+        "sigma_theta": 1 / 4,
+        "sigma_xi": 1 / 8,
+        "1/(2 kappa_theta)": 1 / (2 * c["kappa_theta"]),
+        "sigma_zeta/(2 kappa_theta lambda)": radius / (2 * c["kappa_theta"] * lam),
+        "sigma_zeta/(4 lambda mu kappa_xi)": radius / (4 * lam * mu * xi),
+        "1/(4 mu kappa_xi)": 1 / (4 * mu * xi),
+        "another": 9,
+    }
+    assert {name: float(term) for name, term in bound.terms.items()} == pytest.approx(expected, rel=1e-12)
+    assert float(bound.value) == pytest.approx(min(expected.values()), rel=1e-9)
+    assert bound.binding == min(expected, key=expected.__getitem__)
+
+
+@pytest.mark.parametrize("place", [1, 2])
+def test_the_widest_step_decides_wherever_it_is(place):
+    """Nine gates read one bit: norm 3, once in the step in the middle and once in the last."""
+    identity = BooleanGate("ID", (0,))
+    layers = [(identity,), (identity,), (identity,)]
+    layers[place] = (identity,) * 9
+    network = circuit_network(LayeredCircuit(1, tuple(layers), 0), "layers")
+    norms = [[np.linalg.norm(to_float(layer.weight), 2) for layer in step.layers] for step in network.steps]
+    products = [(a + 0.5) * (b + 0.5) for a, b in norms[1:]]
+    assert max(products) == products[place - 1] > 2.5  # above the head
+    assert products[0] != products[1]
+    c = circuit_constants(network, Fraction(1, 2), Fraction(1, 2))
+    assert float(c.mu) == pytest.approx(max(products), rel=1e-8)

@@ -1,12 +1,16 @@
 """The certificate of compiled machines: what it refuses, and that its parts see faults."""
 
+import itertools
+import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from certificates.margins import turing
 from certificates.margins.turing import machine_margin_bound, run_facts
 from certificates.margins.turing_attack import filled_layers, null_key_flip, parameter_count, perturbed_layers
+from constructions.networks.affine import Affine
 from constructions.turing.compiler import compile_turing_machine
 from constructions.turing.machine import palindrome_machine
 
@@ -62,3 +66,19 @@ def test_fractional_keys_and_hopeless_scores_are_refused():
 def test_an_undecided_word_has_no_flip():
     with pytest.raises(ValueError, match="has not decided"):
         null_key_flip(TRANSFORMER, (1, 2, 1))
+
+
+def test_scores_that_do_not_tie_differ_by_a_whole_number():
+    """Ties and hidden tokens are no gaps."""
+    facts = run_facts(TRANSFORMER, [(1, 2)])
+    assert 1 <= facts.smallest_gap < math.inf
+
+
+def test_the_largest_values_on_bits_are_those_of_enumeration():
+    """Of one output coordinate the bound is attained by some bits; of several it is their root sum of squares."""
+    random = np.random.default_rng(5)
+    bits = np.array(list(itertools.product((0, 1), repeat=5)))
+    for _ in range(20):
+        layer = Affine(random.integers(-3, 4, (5, 2)), random.integers(-2, 3, 2))
+        largest = np.abs(bits @ layer.weight + layer.offset).max(axis=0)
+        assert float(turing._largest_on_bits(layer)) == pytest.approx(math.hypot(*largest), rel=1e-12)

@@ -9,10 +9,11 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certificates.characters.families import symmetric_characters
+from certificates.characters.families import cyclic_characters, symmetric_characters
 from certificates.characters.traces import characters_of
 from certificates.game.closed_form import solve_table
 from certificates.game.margin_game import margin_scale
+from certificates.saddle import groups
 from certificates.saddle.groups import certify_cyclic, certify_real_type, game_class_weights
 from certificates.saddle.pair import class_function_weights, judge
 from certificates.saddle.parity import certify_parity, parity_bound
@@ -138,3 +139,17 @@ def test_parity_of_no_coordinates_is_refused(k):
 def test_parity_of_more_coordinates_than_there_are_is_refused():
     with pytest.raises(ValueError, match="k <= n"):
         certify_parity(3, 4)
+
+
+@pytest.mark.parametrize(("violations", "outcome"), [((), "accepted"), (("(P)",), "rejected")])
+def test_the_outcome_is_in_the_representation(violations, outcome):
+    certificate = certify_cyclic(3)
+    certificate = replace(certificate, verdict=replace(certificate.verdict, violations=violations))
+    assert repr(certificate).endswith(f", gamma* = {float(certificate.gamma):.12g}, {outcome})")
+
+
+def test_tables_that_are_not_of_real_type_are_refused(monkeypatch):
+    """The explicit representations are all of real type; the table is looked at all the same."""
+    monkeypatch.setattr(groups, "characters_of", lambda *_: cyclic_characters(3))
+    with pytest.raises(ValueError, match=r"not of real type \(indicators \(1, 0, 0\)\)"):
+        certify_real_type(symmetric(3))

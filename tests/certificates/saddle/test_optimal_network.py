@@ -82,3 +82,12 @@ class TestRefusals:
         table = character_table(parse_group("Z3"))
         with pytest.raises(ValueError, match="has 3 classes, not 5"):
             rows_of(unitary_irreps(dihedral(4)), table, list(range(5)), (1,))
+
+
+def test_rows_are_recognised_in_any_order() -> None:
+    group = parse_group("SL(2,3)")
+    table, irreps = character_table(group), unitary_irreps(group.to_finite_group())
+    heads, rows = group.classes.representative_indices.tolist(), MarginGame(table).rows
+    forwards = rows_of(irreps, table, heads, rows)
+    assert rows_of(irreps[::-1], table, heads, rows) == forwards[::-1]
+    assert rows_of([*irreps[1:], irreps[0]], table, heads, rows[::-1]) == (*forwards[1:], forwards[0])

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
+from certificates.saddle import pair
 from certificates.saddle.groups import certify_cyclic, certify_real_type
 from certificates.saddle.pair import (
     ClassWeights,
@@ -18,6 +19,7 @@ from certificates.saddle.pair import (
     judge,
     only_wrong_label,
     parity_task,
+    rounding_of_margin,
 )
 from certificates.saddle.parity import certify_parity
 from constructions.networks.homogeneous import HomogeneousNetwork
@@ -401,3 +403,33 @@ def test_rounding_bound_covers_the_true_normalised_margin(seed: int) -> None:
     truth = arb(smallest) / total
     assert abs(truth - arb(verdict.primal)) <= arb(verdict.rounding)
     assert verdict.rounding < 1e-11
+
+
+# --- The tolerances, each against its formula -----------------------------------------------------------------------
+
+
+def test_rounding_of_a_margin_is_its_formula() -> None:
+    """m = 7 neurons, k = 2, D = 6, L = 3, homogeneous of degree 3: 2 (2 (7 + 12 + 6 + 4) + 3 11) eps times the size."""
+    ones = np.ones((7, 6)), np.ones((7, 3)), np.full(7, 1 / 7)
+    network = HomogeneousNetwork(*ones, 2, 9.0)
+    assert rounding_of_margin(network, 1.0) == 182 * 2.0**-52
+    assert rounding_of_margin(network, 10.0) == 1820 * 2.0**-52
+
+
+def test_margins_within_twice_the_rounding_error_count_as_equal() -> None:
+    margins = np.array([1.0, 1.0 + 1.9e-6, 1.0 + 2.1e-6, 2.0])
+    assert pair._close(margins, 1.0, 1e-6).tolist() == [True, True, False, False]
+
+
+@pytest.mark.parametrize(("halves", "accepted"), [(-9, False), (-7, True), (0, True), (8, True), (10, False)])
+def test_a_rounded_bound_is_off_by_at_most_four_units(halves: int, accepted: bool, monkeypatch: Any) -> None:
+    """With a network that is evaluated without error only the rounding of the bound itself is granted."""
+    exact = certify_cyclic(3)
+    monkeypatch.setattr(pair, "_unit_and_rounding", lambda *_: (1.0, 0.0))
+    monkeypatch.setattr(pair, "_minimum", lambda _: 1.0)
+    monkeypatch.setattr(pair, "_slackness_violations", lambda *_: [])
+    bound = rational(1 + fmpq(halves, 2**53))  # a float
+    verdict = judge(exact.network.to_float(), exact.weights, bound)
+    assert verdict.accepted == accepted
+    if not accepted:
+        assert verdict.violations[0].startswith("(P)" if halves > 0 else "(D)")

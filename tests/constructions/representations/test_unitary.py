@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
+from constructions.representations import unitary
 from constructions.representations.orthogonal import real_irreps
 from constructions.representations.unitary import EPS, UnitaryIrrep, unitary_irreps
 from numerics.groups.quaternions import quaternion_group
@@ -170,3 +171,48 @@ class TestRefusals:
     def test_quaternions_of_another_type(self) -> None:
         with pytest.raises(ValueError, match="no matrix over the quaternions"):
             self.irreps[0].quaternions()
+
+
+# ---- the three tolerances
+
+
+@pytest.mark.parametrize("n", [3, 16, 64])
+def test_the_tolerance_is_four_n_d_squared_units(n: int) -> None:
+    """R(g) (1 + x) for all g violates R(g) R(g)* = 1 by 2 x, and R(gs) = R(g) R(s) by x."""
+    for R in unitary_irreps(cyclic(n))[1:]:
+        assert R.tolerance == 4 * n * 2.0**-52
+        UnitaryIrrep(R.group, R.matrices * (1 + 0.4 * R.tolerance), R.name)
+        with pytest.raises(ValueError, match="is not a unitary representation"):
+            UnitaryIrrep(R.group, R.matrices * (1 + 0.65 * R.tolerance), R.name)
+    for R in unitary_irreps(symmetric(4)):
+        assert R.tolerance == 4 * 24 * R.degree**2 * 2.0**-52
+
+
+@pytest.mark.parametrize(("gap", "separated"), [(0.5, False), (2.0, True)])
+def test_gaps_below_the_root_of_the_rounding_unit_do_not_separate(gap: float, separated: bool) -> None:
+    """Z_4 with the eigenvalues 1, 3, 1 + gap sqrt(eps) 5, 5 for the characters 0, 1, 2, 3: the real ones nearly tie."""
+    eigenvalues = np.array([1, 3, 1 + gap * 2.0**-26 * 5, 5])
+    h = np.array([np.mean(eigenvalues * 1j ** (-g * np.arange(4))) for g in range(4)])
+
+    class Drawn:
+        parts = iter((h.real, h.imag))
+
+        def normal(self, size: int) -> np.ndarray:
+            return next(self.parts)
+
+    found = unitary._split(cyclic(4), Drawn())  # pyright: ignore[reportArgumentType]
+    degrees_and_types = sorted((R.shape[1], round(float(np.mean(R[cyclic(4).squaring, 0, 0]).real))) for R in found)
+    assert degrees_and_types == ([(1, 0), (1, 1), (1, 1)] if separated else [(1, 0)])
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("orders", [(2, 9), (3, 4), (2, 25)])
+def test_rounding_does_not_choose_between_conjugates(orders: tuple[int, int], seed: int) -> None:
+    """Real values of the first classes have imaginary parts of rounding; the first that is not real decides."""
+    group = direct_product(cyclic(orders[0]), cyclic(orders[1]))
+    heads = [int(members[0]) for members in group.classes]
+    for R in unitary_irreps(group, seed):
+        values = np.trace(R.matrices[heads], axis1=1, axis2=2)
+        clear = [z.imag for z in values if abs(z.imag) > 0.01]
+        assert not clear or clear[0] > 0
+        assert bool(clear) == (R.kind == "complex")
