@@ -9,7 +9,7 @@ over-sparse SparseInitialization, draw_over_sparse, population_gradients, sample
             over_sparse_network; offset_grid, even_kink_grid, ramp_features, solve_readout, decide_readout, design_grid,
             least_norm_readout, least_ramp_loss, least_step_loss, good_pairs, balance_probability,
             over_sparse_sizes
-frontier    sparse_start, frontier_point, proof_sizes, hidden_samples, usable_sparsities
+frontier    sparse_start, frontier_point, proof_sizes, printed_sizes, hidden_samples, usable_sparsities
 under-sparse draw_under_sparse, under_sparse_step, under_sparse_network, under_sparse_error, under_sparse_margin,
             readout_error_bound, under_sparse_sizes, silent_neurons; sampled_counts, tabulated_counts, tracked_counts,
             TrackedCounts
@@ -43,6 +43,7 @@ from constructions.parity.bias_grids import even_kink_grid, offset_grid, ramp_fe
 from constructions.parity.frontier import (
     frontier_point,
     hidden_samples,
+    printed_sizes,
     proof_sizes,
     sparse_start,
     usable_sparsities,
@@ -175,6 +176,7 @@ __all__ = [
     "population_gradients",
     "post_step_network",
     "power_network",
+    "printed_sizes",
     "proof_sizes",
     "quadratic_network",
     "query_samples",

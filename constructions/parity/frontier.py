@@ -16,8 +16,8 @@ algorithm, and both are computed exactly or rounded the safe way:
                of z^d in (sum_(i < copies) (pz/B)^i/i!)^j;
     samples    m >= (2/tau^2) log(2 n N/delta), by Hoeffding's inequality for the n N entries of all pairs.
 
-`proof_sizes` has the constants of the proofs beside these. `hidden_samples` is the other side: below it gradient noise
-of the size that sampling costs can hide some parity.
+`proof_sizes` has the constants of the repaired theorems beside these, `printed_sizes` those of the printed proof.
+`hidden_samples` is the other side: below it gradient noise of the size that sampling costs can hide some parity.
 
 Source: pareto-frontiers, lemmas C.2, C.3, C.5, C.6, C.9, C.10, C.15, theorems C.11 and C.16, proposition 6.3.
 """
@@ -31,6 +31,7 @@ from typing import Any, Literal
 from flint import arb, arb_poly, fmpq
 
 from constructions.parity.bias_grids import offset_grid, solve_readout
+from constructions.parity.over_sparse_sizes import over_sparse_sizes
 from numerics.exact.integers import checked_integer, smallest_integer
 from numerics.exact.numbers import exact_midpoint, exact_number
 from numerics.exact.precision import precision
@@ -44,6 +45,7 @@ __all__ = [
     "SparseStart",
     "frontier_point",
     "hidden_samples",
+    "printed_sizes",
     "proof_sizes",
     "sparse_start",
     "usable_sparsities",
@@ -195,36 +197,49 @@ class ProofSizes:
     Attributes:
         width: r.
         samples: m.
-        least_s: the least sparsity that the over-sparse proof accepts for this epsilon; None for under-sparse starts.
-        steps: a T with T/log T as large as the over-sparse proof asks for; None for under-sparse starts.
+        steps: the steps T of the second layer; None where it is given.
+        least_s: the least sparsity that the proof accepts for this epsilon; None where it depends on k alone.
     """
 
     width: int
     samples: int
-    least_s: int | None = None
     steps: int | None = None
+    least_s: int | None = None
 
 
-def proof_sizes(start: SparseStart, epsilon: Any, delta: Any, offset: Any = "1/16") -> ProofSizes:
-    """The constants of the proofs, for a hinge loss (over-sparse) or an error of the output (under-sparse) of epsilon.
+def proof_sizes(start: SparseStart, epsilon: Any, delta: Any) -> ProofSizes:
+    """The constants of the two theorems as the ledger repairs and proves them, end to end.
 
-    Over-sparse, with the repaired biases, r' and second layer: r = 20k (2n/s)^k log(2k/delta), r' = r p/k, B the norm
-    of the read-out for kinks ``offset`` below the even numbers, eta = 1/(2k|C|), tau = min(epsilon/(4 B k r' n eta),
-    1/(16 eta k n)), m = (4/tau^2) log(4nr/delta), s >= 4 k r' B^2/epsilon^2, T/log T >= (100 B^2/epsilon^2)
-    (sqrt(8 k r') + 1/B)^2. Under-sparse: `numerics.parity.under_sparse_sizes`.
+    Over-sparse: `constructions.parity.over_sparse_sizes`, with truncation, for a hinge loss of epsilon after training
+    the second layer. Under-sparse: `numerics.parity.under_sparse_sizes`, for an output within epsilon.
 
     Raises:
-        ValueError: unless 0 < epsilon <= 1 and 0 < delta < 1 are rational, or as these.
+        ValueError: unless 0 < epsilon < 1 and 0 < delta < 1 are rational, or as these.
     """
-    accuracy, failure = _rational(epsilon), _probability(delta)
-    if accuracy is None or not 0 < accuracy <= 1:
-        raise ValueError(
-            f'epsilon must be a rational number or a string such as "0.1", 0 < epsilon <= 1, not {epsilon!r}.'
-        )
+    accuracy, failure = _accuracy(epsilon), _probability(delta)
+    if start.regime == "under":
+        under = under_sparse_sizes(start.n, start.k, start.s, accuracy, failure)
+        return ProofSizes(under.width, under.samples)
+    over = over_sparse_sizes(start.n, start.k, start.s, accuracy, failure)
+    return ProofSizes(over.width, over.samples, over.steps)
+
+
+def printed_sizes(start: SparseStart, epsilon: Any, delta: Any, offset: Any = "1/16") -> ProofSizes:
+    """The literal constants of the printed over-sparse proof, which has no truncation.
+
+    The two repairs without which it names no numbers are made: the bias beta_0, and r' = r p/k. Then r = 20k (2n/s)^k
+    log(2k/delta), with B the norm of the read-out for kinks ``offset`` below the even numbers, eta = 1/(2k|C|),
+    tau = min(epsilon/(4 B k r' n eta), 1/(16 eta k n)), m = (4/tau^2) log(4nr/delta), s >= 4 k r' B^2/epsilon^2,
+    T/log T >= (100 B^2/epsilon^2) (sqrt(8 k r') + 1/B)^2. Further errors of that proof stay as they are.
+
+    Raises:
+        ValueError: for an under-sparse start, whose theorem prints no constants; as `proof_sizes`, or for an offset
+            that is not in (0, 2].
+    """
+    accuracy, failure = _accuracy(epsilon), _probability(delta)
     n, k, s = start.n, start.k, start.s
     if start.regime == "under":
-        sizes = under_sparse_sizes(n, k, s, accuracy, failure)
-        return ProofSizes(sizes.width, sizes.samples)
+        raise ValueError(f"The theorem on under-sparse starts (s = {s} < k = {k}) is printed without constants.")
     width = _ceiling(20 * k * fmpq(2 * n, s) ** k * arb(2 * k / failure).log())
     width += width % 2
     per_bias = width * start.good / k
@@ -238,7 +253,7 @@ def proof_sizes(start: SparseStart, epsilon: Any, delta: Any, offset: Any = "1/1
         needed = 100 * norm / accuracy**2 * (arb(8 * k * per_bias).sqrt() + 1 / arb(norm).sqrt()) ** 2
         least = _ceiling(arb(4 * k * per_bias * norm / accuracy**2))
         steps = smallest_integer(3, lambda T: bool(arb(T) / arb(T).log() >= needed))
-    return ProofSizes(width, samples, least, steps)
+    return ProofSizes(width, samples, steps, least)
 
 
 def hidden_samples(n: int, k: int, width: int, steps: int = 1, delta: Any = "1/2") -> int:
@@ -280,6 +295,15 @@ def _probability(delta: Any) -> fmpq:
     number = _rational(delta)
     if number is None or not 0 < number < 1:
         raise ValueError(f'delta must be a rational number or a string such as "0.01", 0 < delta < 1, not {delta!r}.')
+    return number
+
+
+def _accuracy(epsilon: Any) -> fmpq:
+    number = _rational(epsilon)
+    if number is None or not 0 < number < 1:
+        raise ValueError(
+            f'epsilon must be a rational number or a string such as "0.1", 0 < epsilon < 1, not {epsilon!r}.'
+        )
     return number
 
 

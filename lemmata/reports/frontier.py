@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from constructions.parity.frontier import (
     SparseStart,
     frontier_point,
     hidden_samples,
+    printed_sizes,
     proof_sizes,
     sparse_start,
     usable_sparsities,
@@ -32,12 +33,16 @@ _UNDER, _OVER, _GREY, _RED = "#D55E00", "#0072B2", "#666666", "#CC79A7"  # told 
 
 @dataclass(frozen=True)
 class FrontierRow:
-    """A sparse start, the width and the samples that one step needs, and the sizes of the proofs (None if none)."""
+    """A sparse start, the width and the samples that one step needs, and the sizes of the proofs (None if none).
+
+    ``proof`` has the constants of the repaired theorem, ``printed`` those of the printed proof.
+    """
 
     start: SparseStart
     width: int
     samples: int
     proof: ProofSizes | None
+    printed: ProofSizes | None
 
     def as_dict(self) -> dict[str, Any]:
         """The row for JSON; exact numbers as strings."""
@@ -47,11 +52,9 @@ class FrontierRow:
             "relevant": str(values.relevant), "irrelevant": str(values.irrelevant), "width": self.width,
             "samples": self.samples,
         }  # fmt: skip
-        proof = self.proof
-        extra = None if proof is None else {
-            "width": proof.width, "samples": proof.samples, "least_s": proof.least_s, "steps": proof.steps,
-        }  # fmt: skip
-        return {**numbers, "proof": extra}
+        proofs = {name: None if sizes is None else asdict(sizes)
+                  for name, sizes in (("proof", self.proof), ("printed", self.printed))}  # fmt: skip
+        return {**numbers, **proofs}
 
     def risks(self, copies: int, width: int | None, samples: int | None) -> dict[str, float]:
         """Bounds for what may fail with a given width, and with a given number of samples (at the row's width if none).
@@ -77,7 +80,9 @@ def frontier_rows(
         start = sparse_start(n, k, s)
         width, samples = frontier_point(start, delta, copies)
         told = start.regime == "over" or 4 * abs(start.values.irrelevant) <= abs(start.values.relevant)
-        rows.append(FrontierRow(start, width, samples, proof_sizes(start, epsilon, delta) if told else None))
+        proof = proof_sizes(start, epsilon, delta) if told else None
+        printed = printed_sizes(start, epsilon, delta) if start.regime == "over" else None
+        rows.append(FrontierRow(start, width, samples, proof, printed))
     return rows
 
 
@@ -131,14 +136,13 @@ def print_frontier(
     out.print(table)
     lines = ["hidden: up to so many samples, noise of their size can hide some parity, with probability 1/2"]
     lines.append(
-        "*: with all constants of the proofs, theorems C.11 (s > k) and C.16 (s < k), as repaired, for an error of "
-        f"{_short(epsilon)}"
+        f"*: with all constants of theorems C.11 (s > k) and C.16 (s < k), as repaired, to within {_short(epsilon)}"
     )
-    asked = [row.proof.least_s for row in rows if row.proof is not None and row.proof.least_s is not None]
-    if asked and min(asked) > n:
-        lines.append(
-            f"   for s > k the proof also asks for s >= {_count(min(asked))}, so that it says nothing at n = {n}"
-        )
+    printed = [row.printed for row in rows if row.printed is not None]
+    if printed:
+        samples_asked = _count(min(sizes.samples for sizes in printed))
+        least = _count(min(sizes.least_s for sizes in printed if sizes.least_s is not None))
+        lines.append(f"   the printed proof for s > k asks for {samples_asked} samples or more, and for s >= {least}")
     for line in lines:
         out.print(line, soft_wrap=True)
     if width is not None or samples is not None:
@@ -182,7 +186,8 @@ def draw_frontier(n: int, k: int, rows: Sequence[FrontierRow], path: Path) -> No
     """
     from matplotlib.figure import Figure
 
-    if any(max(row.samples, row.width, row.proof.samples if row.proof else 0) > _DRAWN for row in rows):
+    largest = [n for row in rows for n in (row.width, row.samples, *_sizes(row.proof), *_sizes(row.printed))]
+    if max(largest) > _DRAWN:
         raise ValueError("The picture has no room for numbers above 10^300: give larger sparsities, or a smaller k.")
     figure = Figure(figsize=(7.2, 4.6), dpi=150, layout="constrained")
     plot_frontier(figure.add_subplot(), n, k, rows)
@@ -209,10 +214,14 @@ def plot_frontier(axes: Any, n: int, k: int, rows: Sequence[FrontierRow]) -> Non
                 labelled = math.log10(row.width)
                 axes.annotate(f"s={row.start.s}", (float(row.width), float(row.samples)), xytext=(0, shift), fontsize=7,
                               textcoords="offset points", color=colour, ha="center")  # fmt: skip
-        told = [row.proof for row in part if row.proof is not None]
-        if told:
-            axes.plot([float(p.width) for p in told], [float(p.samples) for p in told], "o", mfc="none", color=colour,
-                      ms=4, label=f"constants of the proof, {label}")  # fmt: skip
+        for marker, name, found in (
+            ("o", "with all constants", [row.proof for row in part]),
+            ("x", "printed proof", [row.printed for row in part]),
+        ):
+            points = [_sizes(sizes) for sizes in found if sizes is not None]
+            if points:
+                axes.plot([float(x) for x, _ in points], [float(y) for _, y in points], marker, mfc="none",
+                          color=colour, ms=4, label=f"{name}, {label}")  # fmt: skip
     widths = [2.0**i for i in range(1, 1 + max(2, math.ceil(math.log2(math.comb(n, k)))))]
     line = [(width, float(hidden_samples(n, k, int(width)))) for width in widths]
     line = [point for point in line if point[1] >= 1]
@@ -225,6 +234,11 @@ def plot_frontier(axes: Any, n: int, k: int, rows: Sequence[FrontierRow]) -> Non
     axes.legend(fontsize=7, frameon=False, loc="center left", bbox_to_anchor=(0, 0.62))
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
+
+
+def _sizes(sizes: ProofSizes | None) -> tuple[int, ...]:
+    """Width and samples, nothing for None."""
+    return () if sizes is None else (sizes.width, sizes.samples)
 
 
 def _decimal(value: fmpq | arb) -> str:

@@ -12,6 +12,7 @@ from constructions.parity import frontier
 from constructions.parity.frontier import (
     frontier_point,
     hidden_samples,
+    printed_sizes,
     proof_sizes,
     sparse_start,
     usable_sparsities,
@@ -122,6 +123,31 @@ def test_every_point_lies_above_the_lower_bound_and_below_the_constants_of_the_p
                 proof = proof_sizes(start, fmpq(1, 10), HUNDREDTH)
                 assert proof.samples > samples
                 assert 2 * proof.width > width
+            if start.regime == "over":
+                printed = printed_sizes(start, fmpq(1, 10), HUNDREDTH)
+                assert printed.samples > 10**6 * proof.samples
+                assert printed.least_s is not None
+                assert printed.least_s > n
+
+
+def test_printed_sizes_are_those_of_the_formulas() -> None:
+    """Once more in floats, at k = 4, with the norm 11952.8 of the read-out that the catalogue has."""
+    n, k, s, eps, delta = 50, 4, 21, 0.1, 0.01
+    start = sparse_start(n, k, s)
+    found = printed_sizes(start, "0.1", "0.01")
+    width = 20 * k * (2 * n / s) ** k * math.log(2 * k / delta)
+    assert width <= found.width <= width + 2
+    norm, per_bias = 11952.8, found.width * float(arb(start.good)) / k
+    eta = 1 / (2 * k * abs(float(arb(start.values.relevant))))
+    tau = min(eps / (4 * norm * k * per_bias * n * eta), 1 / (16 * eta * k * n))
+    assert math.isclose(found.samples, 4 / tau**2 * math.log(4 * n * found.width / delta), rel_tol=1e-4)
+    assert found.least_s is not None
+    assert math.isclose(found.least_s, 4 * k * per_bias * norm**2 / eps**2, rel_tol=1e-4)
+    needed = 100 * norm**2 / eps**2 * (math.sqrt(8 * k * per_bias) + 1 / norm) ** 2
+    assert found.steps is not None
+    assert math.isclose(found.steps / math.log(found.steps), needed, rel_tol=1e-4)
+    with pytest.raises(ValueError, match="printed without constants"):
+        printed_sizes(sparse_start(n, k, 2), "0.1", "0.01")
 
 
 def test_usable_sparsities_are_those_with_a_tolerance() -> None:
@@ -195,8 +221,9 @@ def test_bad_numbers_are_refused() -> None:
             frontier_point(start, delta)
         with pytest.raises(ValueError, match="delta must be a rational number"):
             hidden_samples(20, 2, 4, delta=delta)
-    with pytest.raises(ValueError, match="epsilon must be"):
-        proof_sizes(start, 2, HUNDREDTH)
+    for sizes in (proof_sizes, printed_sizes):
+        with pytest.raises(ValueError, match="epsilon must be"):
+            sizes(start, 2, HUNDREDTH)
     for call in (lambda: start.coverage(-1), lambda: start.coverage(3, 0), lambda: start.samples(0, HUNDREDTH),
                  lambda: start.missed(0, 1), lambda: start.missed(1, 0), lambda: hidden_samples(9, 2, 0),
                  lambda: hidden_samples(9, 2, 1, 0), lambda: hidden_samples(2, 3, 1)):  # fmt: skip

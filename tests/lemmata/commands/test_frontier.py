@@ -16,7 +16,7 @@ def test_the_table_and_the_lower_bound():
     share = comb(4, 2) / comb(50, 2)
     assert f"{share:.3g}" in output
     assert "hidden: up to so many samples" in output
-    assert "it says nothing at n = 50" in output
+    assert "the printed proof for s > k asks for" in output
 
 
 def test_json_has_exact_numbers():
@@ -28,7 +28,9 @@ def test_json_has_exact_numbers():
     first = rows[0]
     assert Fraction(first["good"]) == Fraction(comb(4, 2), comb(50, 2))
     assert Fraction(first["relevant"]) / Fraction(first["irrelevant"]) == Fraction(-47, 1)  # (n-k+1)/(k-s-1), n even
-    assert first["proof"]["samples"] > first["samples"]
+    assert first["printed"] is None
+    assert all(row["proof"]["samples"] > row["samples"] for row in rows)
+    assert all(row["printed"]["samples"] > row["proof"]["samples"] for row in rows[1:])
     widths = [row["width"] for row in rows if row["regime"] == "over"]
     assert widths == sorted(widths, reverse=True)
 
