@@ -38,7 +38,7 @@ from certificates.kernel import MalformedError, Terms, require
 FORMAT, VERSION = "lemmata/table-margin", 1
 MAX_CLASSES = 1000
 MAX_DIGITS = 120  # of an integer: order, class sizes, values
-MAX_WORK = 600_000_000_000  # cube of the number of classes times digits of the order: time
+MAX_WORK = 200_000_000_000  # cube of the number of classes times square of the digits of the order: half a minute
 MAX_LENGTH = 20_000  # of a value as text
 MAX_ROOT_ORDER = 2000  # of the roots of unity in one value
 MAX_FIELD = 10**30  # least common multiple of the orders of all roots of unity
@@ -171,6 +171,8 @@ class Table:
         self.field = lcm(*(order for order, _ in self.numbers))
         if self.field > MAX_FIELD:
             raise MalformedError(f"the roots of unity in table.characters have orders of a multiple above {MAX_FIELD}")
+        if any(c * c > 16 * self.order for _, terms in self.numbers for c in terms.values()):
+            raise MalformedError("table.characters must have no coefficient above four square roots of the order")
         self.degrees = []
         for R, row in enumerate(self.values):
             order, terms = self.numbers[row[0]]

@@ -19,6 +19,7 @@ COMMANDS = {
     "check": "Check certificate files with the kernel, a program of its own that trusts nothing.",
     "explain": "Explain a certificate file: what it proves, and how.",
     "sweep": "Certify all groups up to an order: one file per group, and summary.csv.",
+    "tables": "Certify the tables of the character table library: one entry each, and tables.json.",
     "path": "Show the least regularised loss of a group, proved from both sides, for one or more lambda.",
     "parity": "Certify the maximum margin of the parity of K of N bits, with the activation x^K.",
     "frontier": "Show with which width and how many samples one gradient step finds the parity of K of N inputs.",

@@ -3,8 +3,10 @@
 tables         FiniteGroup, cyclic, dihedral, symmetric, alternating, elementary_abelian, direct_product,
                quaternion_group, group_from_table
 permutations   PermutationGroup, parse_group (every name that `lemmata certify` takes)
+surveys        committed_survey, the maximum margins of the tables of the character table library, by `lm.certify_table`
 """
 
+from certificates.groups.table_survey import committed_survey
 from numerics.groups.names import parse_group
 from numerics.groups.permutations import PermutationGroup
 from numerics.groups.quaternions import quaternion_group
@@ -23,6 +25,7 @@ __all__ = [
     "FiniteGroup",
     "PermutationGroup",
     "alternating",
+    "committed_survey",
     "cyclic",
     "dihedral",
     "direct_product",

@@ -52,13 +52,14 @@ def library_versions() -> dict[str, str]:
 
 
 @cache
-def library_names() -> tuple[str, ...]:
-    """The names of all ordinary tables of the library that are no duplicates of others.
+def library_names(max_classes: int | None = None) -> tuple[str, ...]:
+    """The names of all ordinary tables of the library that are no duplicates of others, with at most so many classes.
 
     Raises:
         ValueError: without GAP or the library.
     """
-    return tuple(str(name) for name in _library().eval("AllCharacterTableNames(IsDuplicateTable, false)"))
+    limit = "" if max_classes is None else f", NrConjugacyClasses, [1..{max_classes}]"
+    return tuple(str(name) for name in _library().eval(f"AllCharacterTableNames(IsDuplicateTable, false{limit})"))
 
 
 def library_table(name: str) -> dict[str, Any]:

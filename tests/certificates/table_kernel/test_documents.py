@@ -192,6 +192,7 @@ MALFORMED = {
     "no class": (("table", "powers", "2", 1), 5, r"table.powers[2][1] must be an integer from 0 to 4"),
     "no degree": (("table", "characters", 1, 0), "-1", "table.characters[1][0] must be a positive integer, the degree"),
     "no real degree": (("table", "characters", 1, 0), "E(3)", "table.characters[1][0] must be a positive integer"),
+    "a large value": (("table", "characters", 3, 1), 20, "table.characters must have no coefficient above four square"),
     "no indicator": (("table", "indicators", 1), 2, "table.indicators[1] must be an integer from -1 to 1"),
     "one factor": (("factors",), 1, "factors must be an integer from 2 to 64"),
     "many factors": (("factors",), 65, "factors must be an integer from 2 to 64"),

@@ -1,6 +1,7 @@
 """`lemmata certify` on character tables, and `lemmata check` on both kinds of certificates."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -137,3 +138,24 @@ def test_the_library_of_tables_needs_gap():
     code, output, error = run("certify", "ctbl:M")
     assert (code, output) == (2, "")
     assert "Tables of the character table library need GAP, which is an optional extra: pip install" in error
+    code, output, error = run("tables", "--out", "nowhere")
+    assert (code, output) == (2, "")
+    assert "Tables of the character table library need GAP" in error
+    assert not Path("nowhere").exists()
+
+
+@pytest.mark.skipif(not gap_available(), reason="the extra gap is not installed")
+def test_tables_of_the_library(tmp_path):
+    code, output, _ = run("certify", "ctbl:M11")
+    assert code == 0
+    assert "1/(239580*sqrt(15) + 396000*sqrt(33) + 495000*sqrt(66))" in output
+    assert "no table called 'M25'. Close to it are" in run("certify", "ctbl:M25")[2]
+    names = ("--name", "M11", "--name", "Alt(2)", "--name", "Symmetric(6)")
+    code, output, _ = run("tables", "--out", str(tmp_path), "--jobs", "1", *names)
+    assert code == 0
+    assert "refused: Alt(2): " in output
+    assert "2 of 3 tables certified, each on the condition that it is the character table of a group" in output
+    written = json.loads((tmp_path / "tables.json").read_text())
+    assert [entry["name"] for entry in written["entries"]] == ["Alt(2)", "Symmetric(6)", "M11"]
+    committed = {entry["name"]: entry for entry in lm.groups.committed_survey()["entries"]}
+    assert all(committed[entry["name"]] == entry for entry in written["entries"])
