@@ -151,6 +151,15 @@ def test_a_small_sample_is_fitted_without_being_understood() -> None:
     assert len(run.steps) == 40
 
 
+def test_a_run_that_diverges_counts_as_wrong() -> None:
+    rng = np.random.default_rng(0)
+    network = initial_network(8, 4, 50, rng)
+    run = train_compiled(network, 2000, rng, rate=1e9, decay=0.0, held_out=100)
+    assert not np.isfinite(network.hidden).all()
+    assert run.test_error[-1] == 1.0
+    assert run.test_time is None
+
+
 def test_sparse_rows_have_the_stated_number_of_ones_everywhere() -> None:
     """9000 rows of 3 ones among 12: each place has 2250 in expectation, and a standard deviation of 41."""
     network = initial_network(12, 3, 9000, np.random.default_rng(0), "relu", "sparse", 3)
