@@ -88,15 +88,16 @@ def least_supremum(
     mass = ndtr(grid + half) - ndtr(grid - half)
     means = np.array([_mean(float(t), float(noise), grid[:, None], grid[None, :]).ravel() for t in ts])
     rows = csr_matrix(means * np.outer(mass, mass).ravel())
-    cells, column = identity(rows.shape[1]), csr_matrix(np.ones((rows.shape[1], 1)))
+    size = len(grid) ** 2
+    cells, column = identity(size), csr_matrix(np.ones((size, 1)))
     matrix = bmat([[rows, None], [-rows, None], [cells, -column], [-cells, -column]], format="csr")
     values = np.array([float(_value(phi, t)) for t in ts])
-    right = np.concatenate([values + float(eps), float(eps) - values, np.zeros(2 * rows.shape[1])])
-    cost = np.zeros(rows.shape[1] + 1)
+    right = np.concatenate([values + float(eps), float(eps) - values, np.zeros(2 * size)])
+    cost = np.zeros(size + 1)
     cost[-1] = 1
     found = cast(
         "Any",
-        linprog(cost, A_ub=matrix, b_ub=right, bounds=[(None, None)] * rows.shape[1] + [(0, None)], method="highs"),
+        linprog(cost, A_ub=matrix, b_ub=right, bounds=[(None, None)] * size + [(0, None)], method="highs"),
     )
     if not found.success:
         raise
