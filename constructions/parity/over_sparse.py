@@ -33,6 +33,7 @@ from numerics.exact.numbers import as_exact, to_float
 from numerics.exact.systems import Array
 from numerics.parity.good_neurons import check_over_sparse
 from numerics.parity.sparse_neurons import over_sparse_neuron, over_sparse_values, sparse_gradient
+from numerics.runs.memory import require_memory
 
 __all__ = [
     "SparseInitialization",
@@ -163,7 +164,8 @@ def draw_over_sparse(
     """Pairs with uniformly random rows of s ones, biases from the grid, and signs.
 
     Raises:
-        ValueError: if there is no pair or no bias, s is not in 1..n, or as `SparseInitialization`.
+        ValueError: if there is no pair or no bias, s is not in 1..n, the rows do not fit in memory (saying how much
+            they need), or as `SparseInitialization`.
     """
     grid = as_exact(list(biases)) if len(biases) else []
     if pairs < 1 or not len(grid) or not 1 <= s <= n:
@@ -171,6 +173,7 @@ def draw_over_sparse(
             f"Draw at least one pair, from at least one bias, with 1 <= s <= n ones, not {pairs} pairs from "
             f"{len(grid)} biases with s = {s} and n = {n}. (The printed grid is empty for k = 2.)"
         )
+    require_memory(2 * 8 * pairs * n, f"An initialization of {pairs} pairs with {n} inputs")
     rows = np.zeros((pairs, n), dtype=np.int64)
     for row in rows:
         row[rng.choice(n, s, replace=False)] = 1

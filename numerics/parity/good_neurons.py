@@ -37,7 +37,8 @@ def check_over_sparse(n: int, k: int, s: int) -> None:
         )
     if s % 2 == 0:
         raise ValueError(
-            f"A neuron must have an odd number s of ones, not {s}: for even s its sum can be 0, where the bias decides."
+            f"A neuron must have an odd number s of ones, not {s}: for even s its sum can be 0, where the bias decides "
+            "whether it is active, and the closed form differs."
         )
     if not k < s <= n:
         raise ValueError(f"An over-sparse neuron on {n} inputs has k < s <= n ones, but k = {k} and s = {s}.")

@@ -178,6 +178,24 @@ def test_the_printed_proof_errs() -> None:
         assert arb(majority_weight(s, k + 1)) > 2 * half
 
 
+@check("pareto-frontiers:lemma-C.3", grade="exact", target="printed", supporting=True)
+def test_even_numbers_of_ones_and_odd_parities() -> None:
+    """For odd k >= 3 the gradient on S is 0. For even s the bias decides ties, yet the population gradient is the same.
+
+    The ties contribute a coefficient of odd degree of 1{sum = 0}, which vanishes; the ratio is (k-1)/(s-k+1) there. The
+    lemma, stated for odd s, does not cover it, and the library refuses even s.
+    """
+    for n, s, k in [(8, 6, 2), (14, 12, 4)]:
+        low, high = (enumerated_gradient(over_sparse_neuron(n, range(s), fmpq(b, 3)), range(k)) for b in (-1, 1))
+        assert low.tolist() == high.tolist()
+        assert abs(low[k] / low[0]) == fmpq(k - 1, s - k + 1)
+    odd = enumerated_gradient(over_sparse_neuron(15, range(13)), (0, 1, 2))
+    assert not np.any(odd)
+    for s, k in [(6, 2), (13, 3), (5, 6)]:
+        with pytest.raises(ValueError, match="even k and an odd s"):
+            over_sparse_values(s, k)
+
+
 # ---- Lemma C.4
 
 

@@ -144,7 +144,8 @@ def test_the_network_starts_at_zero_with_the_slope_of_the_labels(n: int, k: int,
 
     def loss(hidden: np.ndarray) -> fmpq:
         before = inputs @ hidden.T + network.bias
-        outputs = np.where(before > 0, before, fmpq(0)) @ network.readout
+        before[before < 0] = fmpq(0)
+        outputs = before @ network.readout
         return sum((max(1 - int(t) * f, fmpq(0)) for t, f in zip(y, outputs, strict=True)), fmpq(0)) / 9
 
     start = loss(network.hidden)

@@ -150,6 +150,8 @@ def test_bad_initializations_are_refused(drawn: SparseInitialization) -> None:
             SparseInitialization(*arguments)
     with pytest.raises(ValueError, match="printed grid is empty for k = 2"):
         draw_over_sparse(9, 5, offset_grid(2, first=1), 4, rng)
+    with pytest.raises(ValueError, match="GiB of memory"):
+        draw_over_sparse(10**7, 5, offset_grid(2), 10**6, rng)
     for support, words in [((0, 1, 2), "even number k"), (range(12), "k < s <= n"), ((0, 13), "must lie in")]:
         with pytest.raises(ValueError, match=words):
             over_sparse_step(drawn, support)
