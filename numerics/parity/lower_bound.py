@@ -141,7 +141,7 @@ def _relu_tables(n: int, width: int, theta: Array) -> tuple[Array, Array]:
     count = width * (n + 2) + 1
     if theta.shape != (count,):
         raise ValueError(f"The parameters must have shape ({count},), not {theta.shape}.")
-    require_memory(8 * 2**n * (count + 3 * width), f"The derivatives of {count} parameters at 2^{n} inputs")
+    require_memory(16 * 2**n * (count + 3 * width), f"The derivatives of {count} parameters at 2^{n} inputs")
     x = 1 - 2 * (np.arange(2**n)[:, None] >> np.arange(n) & 1)
     w, b, u, c = np.split(theta, [width * n, width * (n + 1), width * (n + 2)])
     z = x @ w.reshape(width, n).T + b

@@ -131,3 +131,9 @@ def test_the_needed_noise_is_the_largest_of_all_steps() -> None:
     first = run_hidden(descent, one, (0, 1), [[0]]).needed
     assert run_hidden(descent, two, (0, 1), [[0], np.arange(16)]).needed == first
     assert run_hidden(descent, two, (0, 1), [np.arange(16)] * 2).needed < first < 3
+
+
+def test_networks_that_do_not_fit_in_memory_are_refused() -> None:
+    """2^20 inputs times 2.2 million parameters: 35 TiB, said before anything of that size is made."""
+    with pytest.raises(ValueError, match=r"The derivatives of 2200001 parameters at 2\^20 inputs need"):
+        relu_tables(20, 100_000)(np.zeros(2_200_001))
