@@ -39,7 +39,7 @@ from numerics.exact.precision import precision
 from numerics.exact.systems import Array
 from numerics.functions.smooth import upper_rational
 
-__all__ = ["SparseCertificate", "SparseNetworkError", "certify_sparse"]
+__all__ = ["SparseCertificate", "SparseNetworkError", "certify_sparse", "hidden_on_cubes"]
 
 
 class SparseNetworkError(ValueError):
@@ -124,7 +124,7 @@ def certify_sparse(network: SparseNetwork, bits: int = 128) -> SparseCertificate
                 )
             error = error.max(distance)
         bounds = upper_rational(error), upper_rational(mass)
-    hidden = _hidden_values(network.perceptron, centres, radius, words)
+    hidden = hidden_on_cubes(network.perceptron, centres, radius, words)
     result = SparseCertificate(network, words, bounds[0], radius, bounds[1], hidden)
     result.require_values()
     return result
@@ -178,8 +178,13 @@ def _distance(heads: list[_HeadBounds], word: NDArray[np.int64], centre: Array) 
     return ball_max([distance.upper() for pair in ends for distance in pair])
 
 
-def _hidden_values(perceptron: FeedForward, centres: Array, radius: fmpq, words: NDArray[np.int64]) -> Array:
-    """The second layer on the cubes, where it has to be constant."""
+def hidden_on_cubes(perceptron: FeedForward, centres: Array, radius: fmpq, words: NDArray[np.int64]) -> Array:
+    """The second layer of the perceptron on the cubes around the nodes of the words, exact, shape (n, units).
+
+    Raises:
+        SparseNetworkError: if it is not constant on one of them.
+        ValueError: for a perceptron of another form.
+    """
     *hidden, _ = perceptron.layers
     if perceptron.residual or perceptron.activations != ("relu", "relu", "identity"):
         raise ValueError("The perceptron must have two layers of ReLUs and a linear one.")

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
+import certificates.sparse.exhaustive as exhaustive
 import certificates.sparse.network as network_certificates
 import constructions.networks.head as heads
 import constructions.sparse.compiler as compiler
@@ -269,6 +270,18 @@ OTHERS = {
         ),
         selection.test_hulls_decide_what_one_head_can_average,
         (),
+    ),
+    "a head that is too weak for some string": (
+        "proposition-A.18",
+        COMPILER["less sharpness"],
+        representation.test_all_strings_one_by_one,
+        ("trainable", False, Effort("quick")),
+    ),
+    "values that belong to other words": (
+        "proposition-A.18",
+        _wrapped(exhaustive, "hidden_on_cubes", lambda hidden, *_: hidden[::-1]),
+        representation.test_all_strings_one_by_one,
+        ("bag", False, Effort("quick")),
     ),
     "a learner that is always right": (
         "remark-4.5a",

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
+from certificates.sparse.exhaustive import certify_exhaustively
 from certificates.sparse.network import SparseCertificate, certify_sparse
 from constructions.networks.affine import Affine
 from constructions.networks.head import Head
@@ -353,6 +354,24 @@ def hidden_in_floats(network: SparseNetwork, x: np.ndarray) -> np.ndarray:
     """The second layer of the perceptron at strings, by the forward pass of the network."""
     floats = network.to_float()
     return floats.transformer.stream(floats.tokens(x))[:, 0, :]
+
+
+@check(
+    "variable-creation:proposition-A.18",
+    grade="enclosed",
+    target="corrected",
+    cases="a symmetric and a general function of 3 bits, T = 8, with --effort full 12, deep 16, three input maps; all "
+    "strings one by one, in balls",
+)
+@pytest.mark.parametrize("inputs", MAPS)
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_all_strings_one_by_one(inputs, symmetric, effort):
+    for T in effort.pick(quick=(8,), full=(8, 12), deep=(8, 12, 16)):
+        function = sparse_function(T, (T - 1, 2, 5), [3, -1, 4, 1] if symmetric else "01101001")
+        network = compile_sparse(function, inputs=inputs)
+        found = certify_exhaustively(network)
+        assert found.strings == 2**T
+        assert found.error <= certify_sparse(network).error + fmpq(1, 10**20)
 
 
 @check(
