@@ -130,11 +130,12 @@ def test_bad_neurons_are_silent_and_good_ones_move_little(size: tuple[int, int, 
     phi, two = _features(np.vstack([after.hidden, -after.hidden]), np.tile(after.bias, 2), x)
     assert not phi[:, np.tile(bad, 2)].any()
     assert not psi[:, np.tile(bad, 2)].any()
-    gap = np.abs(psi.astype(object) * two - phi.astype(object) * one).max()
+    assert 4 * one * two < 2**63
+    gap = np.abs(psi * two - phi * one).max()
     assert fmpq(int(gap), one * two) <= fmpq(1, 16 * k)  # n eta tau
     tau = 1 / (16 * eta * k * n)
     sharp = 2 * k * case.r_prime * (n * eta * tau) ** 2
-    squares = ((psi.astype(float) / one - phi.astype(float) / two) ** 2).sum(axis=1).max()
+    squares = ((psi / one - phi / two) ** 2).sum(axis=1).max()
     assert squares <= float(sharp.p) / float(sharp.q) * (1 + 1e-9)
     assert 2 * k * case.r_prime <= (4 * k * case.r_prime) ** 2
     loud = over_sparse_step(case.drawn, case.support, _noisy(case, fmpq(24)), truncate=False)
