@@ -13,6 +13,7 @@ these roots; `ScaledSolution.solution` forms them where there is one.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 
 from certificates.game.margin_game import GameSolution, MarginGame
 from certificates.game.programs import optimal_pair
+from certificates.game.rational import RationalGame
 from numerics.exact.cyclotomic.numbers import exact_matmul
 from numerics.exact.root_sums import (
     RootSums,
@@ -101,14 +103,39 @@ class ScaledSolution:
 
 
 def solve_scaled(game: MarginGame) -> ScaledSolution:
-    """The exact solution of a game with rational defects, `verify_scaled`.
+    """The exact solution of a game with rational defects, `verify_scaled`: by the closed form, or a linear program.
+
+    Where all class weights of the closed form are positive, it is the only optimum
+    (`certificates.game.closed_form_report`), so that the linear program would end there too.
 
     Raises:
         ValueError: when a defect is irrational or the value is not positive.
     """
     if game.irrational:
         raise ValueError("Only games with rational defects have optimal pairs in square roots: fold the game.")
-    return verify_scaled(game, *optimal_pair(game.payoff_rows))
+    closed_form = _closed_form(game) if isinstance(game, RationalGame) else None
+    return verify_scaled(game, *(closed_form or optimal_pair(game.payoff_rows)))
+
+
+def _closed_form(game: RationalGame) -> tuple[Array, RootSums] | None:
+    """The scaled pair of the closed form, for each orbit; None if a class weight is not positive.
+
+    Scaled by v = n/S, the masses d_R w_R/S of a complex character and the equalising class weights of
+    `certificates.game.equalising` are y_R = d_R/n and u_C = -(|C|/n) sum_R w_R Re chi_R(C).
+    """
+    order = game.table.order
+    members = Counter(game.row_orbits)
+    sizes = Counter[int]()
+    for C, first in enumerate(game.column_orbits):
+        sizes[first] += game.table.class_sizes[C]
+    counts = np.array([members[R] for R in game.rows], dtype=object)
+    characters = game.degrees[:, None] - game.defects
+    sums = exact_matmul(game.root_weights.coordinates * counts, characters)
+    weights = sums * np.array([fmpq(-sizes[C], order) for C in game.columns], dtype=object)
+    radicands = game.root_weights.radicands
+    if any(root_sum_sign(entry.tolist(), radicands) <= 0 for entry in weights.T):
+        return None
+    return counts * game.degrees * fmpq(1, order), RootSums(weights, radicands)
 
 
 def verify_scaled(game: MarginGame, masses: Array, class_weights: RootSums) -> ScaledSolution:

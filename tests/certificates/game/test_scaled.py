@@ -4,9 +4,12 @@ import numpy as np
 import pytest
 from flint import fmpq
 
+import certificates.game.scaled as scaled_module
 from certificates.characters.dixon import character_table
+from certificates.game.equalising import equalising_class_weights
 from certificates.game.faces import optimal_faces, unfolded_faces
 from certificates.game.margin_game import MarginGame, solve, verify
+from certificates.game.programs import optimal_pair
 from certificates.game.rational import RationalGame, unfold
 from certificates.game.scaled import solve_scaled, verify_scaled
 from certificates.groups.scaled_pair import folded_pair, scaled_pair
@@ -76,3 +79,34 @@ def test_only_rational_and_folded_games_are_taken():
     for function in (unfolded_faces, folded_pair):
         with pytest.raises(ValueError, match="Only a solution of a RationalGame"):
             function(whole)
+
+
+CLOSED_FORMS = {"S3": True, "Z7": True, "Z12": True, "Q8": True, "SL(2,3)": True, "A4": True, "Z4^2": True}
+OTHERS = {"PSL(2,7)": False, "S6": False, "A5": False, "Z2xS5": False}
+
+
+@pytest.mark.parametrize("name", [*CLOSED_FORMS, *OTHERS])
+@pytest.mark.parametrize("factors", [2, 3, 20])
+def test_the_closed_form_is_taken_where_it_is_the_only_optimum_and_agrees_with_the_program(name, factors):
+    game = RationalGame(character_table(parse_group(name)), factors)
+    found = scaled_module._closed_form(game)
+    strict = all(weight > 0 for weight in equalising_class_weights(MarginGame(game.table, factors)))
+    assert (found is not None) == strict
+    if factors == 2:
+        assert strict == (name in CLOSED_FORMS)
+    masses, weights = optimal_pair(game.payoff_rows)
+    pair = solve_scaled(game)
+    assert list(pair.masses) == list(masses)
+    assert pair.class_weights.sums() == weights.sums()
+
+
+def test_a_wrong_closed_form_is_noticed(monkeypatch):
+    right = scaled_module._closed_form
+
+    def wrong(game):
+        masses, weights = right(game)
+        return masses * fmpq(10**30 - 1, 10**30), weights
+
+    monkeypatch.setattr(scaled_module, "_closed_form", wrong)
+    with pytest.raises(ValueError, match="less than the claimed value"):
+        scaled_solution("S3")
