@@ -233,3 +233,16 @@ def test_an_excess_of_any_size_decides(scale):
     assert isinstance(point, FeasiblePoint)
     assert point.values == {"x": -1, "y": 1}
     assert isinstance(decide([*near[:2], Constraint("c", {"x": scale, "y": scale}, "=", 1)]), FarkasCertificate)
+
+
+@pytest.mark.parametrize(("bound", "used"), [(1, {"x", "not x"}), (2, {"y", "not y"})])
+def test_of_two_contradictions_of_size_1_the_one_with_smaller_multipliers_is_found(bound, used):
+    """0 > 0 from x > 0, -2x >= 0 with multipliers of sum 3/2; 0 >= 1 from y >= b, -y >= 0 with those of sum 2/b."""
+    constraints = [
+        Constraint("x", {"x": 1}, ">"),
+        Constraint("not x", {"x": -2}, ">="),
+        Constraint("y", {"y": 1}, ">=", bound),
+        Constraint("not y", {"y": -1}, ">="),
+    ]
+    multipliers = find(constraints).multipliers
+    assert {name for name, multiplier in multipliers.items() if multiplier} == used

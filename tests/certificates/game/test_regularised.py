@@ -347,3 +347,13 @@ def test_the_interior_point_is_feasible_and_stationary(rate):
     assert (slack >= -1e-15 * rate).all()
     assert np.abs(x * slack).max() <= 1e-12 * rate
     assert (x > 0).all()
+
+
+def test_the_probabilities_are_scaled_down_until_they_are_feasible():
+    """Whatever accuracy the iteration has, payoff p exceeds the rate by two roundings at most."""
+    random = np.random.default_rng(0)
+    for _ in range(60):
+        payoff, sizes = random.uniform(0.1, 2, (4, 5)), random.integers(1, 9, 5).astype(float)
+        rate = 10.0 ** random.uniform(-8, -1)
+        _, p = regularised._interior_point(payoff, sizes, rate)
+        assert (payoff @ p).max() <= rate * (1 + 4 * 2.0**-52)

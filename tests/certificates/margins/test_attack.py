@@ -125,3 +125,8 @@ def test_gradients_of_several_perturbations_are_those_of_each():
         x, y = 1 + delta[0], 2 + delta[1]
         assert margin == pytest.approx(x * x * y + 3 * y)
         assert gradient == pytest.approx([2 * x * y, x * x + 3])
+
+
+def test_a_perturbation_is_shortened_to_the_first_that_flips():
+    """Half of (-2, -2) makes the margin 0, which flips the prediction."""
+    assert attack._shortened(linear(), np.array([-2.0, -2.0])).tolist() == [-1.0, -1.0]

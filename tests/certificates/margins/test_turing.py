@@ -3,6 +3,7 @@
 import itertools
 import math
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from certificates.margins.turing_attack import filled_layers, null_key_flip, par
 from constructions.networks.affine import Affine
 from constructions.turing.compiler import compile_turing_machine
 from constructions.turing.machine import palindrome_machine
+from numerics.exact.balls import precision
 
 TRANSFORMER = compile_turing_machine(palindrome_machine(), 4, bits=3)
 
@@ -82,3 +84,16 @@ def test_the_largest_values_on_bits_are_those_of_enumeration():
         layer = Affine(random.integers(-3, 4, (5, 2)), random.integers(-2, 3, 2))
         largest = np.abs(bits @ layer.weight + layer.offset).max(axis=0)
         assert float(turing._largest_on_bits(layer)) == pytest.approx(math.hypot(*largest), rel=1e-12)
+
+
+def test_no_radius_of_the_grid_gives_a_better_bound():
+    """All pairs of radii are tried here; the search leaves out what cannot be better."""
+    with precision(turing.BITS):
+        norms = [turing.layer_norms(layer) for layer in TRANSFORMER.layers]
+        classifier = turing._vector_norm(TRANSFORMER.classifier)
+        bounds = [
+            turing._bound(TRANSFORMER, norms, classifier, Fraction(m, 2**j), Fraction(n, 2**k))
+            for j, m in itertools.product(range(6, 14), (4, 6))
+            for k, n in itertools.product(range(10, 22), (4, 5, 6, 7))
+        ]
+    assert machine_margin_bound(TRANSFORMER).value == max(bound.value for bound in bounds if bound is not None) > 0
