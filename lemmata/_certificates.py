@@ -91,6 +91,8 @@ def as_group(group: GroupLike, limit: int = DEFAULT_LIMIT) -> PermutationGroup:
     if isinstance(group, PermutationGroup):
         return group
     if isinstance(group, str):
+        if group.strip().startswith("ctbl:"):
+            raise ValueError(f"{group!r} is a character table without a group: use certify_table({group!r}).")
         return parse_group(group, limit)
     if isinstance(group, FiniteGroup):
         return PermutationGroup.from_table(group, limit)

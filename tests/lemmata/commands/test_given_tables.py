@@ -131,6 +131,10 @@ def test_the_python_interface(tmp_path):
     document["factors"] = 2
     assert lm.check(document).status == "invalid"
     assert table_kernel.check((tmp_path / "given.json").read_bytes())
+    with pytest.raises(
+        ValueError, match=r"'ctbl:M' is a character table without a group: use certify_table\('ctbl:M'\)"
+    ):
+        lm.certify("ctbl:M")
 
 
 @pytest.mark.skipif(gap_available(), reason="the extra gap is installed")
