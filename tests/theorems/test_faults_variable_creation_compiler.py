@@ -28,6 +28,7 @@ from theorems.variable_creation import test_identification as identification
 from theorems.variable_creation import test_memorising
 from theorems.variable_creation import test_representation as representation
 from theorems.variable_creation import test_selection as selection
+from theorems.variable_creation import test_sparse_functions as sparse_functions
 
 Patch = pytest.MonkeyPatch
 Plant = Callable[[Patch], None]
@@ -129,9 +130,9 @@ ONE_HEAD = {
     ),
     "lemma-A.21a": (representation.test_a_bag_of_vectors_gives_one_number, (1,)),
     "lemma-A.21b": (representation.test_a_bag_of_vectors_gives_all_bits, (1,)),
-    "setup-4.5": (representation.test_random_signs_of_logarithmic_dimension_are_enough, ()),
-    "proposition-A.18": (representation.test_symmetric_functions_up_to_twelve_bits, ("deterministic",)),
-    "proposition-4.12": (representation.test_norms_of_heads_and_perceptrons, ("bag", True, Effort("quick"))),
+    "setup-4.5": (sparse_functions.test_random_signs_of_logarithmic_dimension_are_enough, ()),
+    "proposition-A.18": (sparse_functions.test_symmetric_functions_up_to_twelve_bits, ("deterministic",)),
+    "proposition-4.12": (sparse_functions.test_norms_of_heads_and_perceptrons, ("bag", True, Effort("quick"))),
 }
 
 
@@ -224,19 +225,19 @@ OTHERS = {
     "an order that matters": (
         "setup-A.2.1a",
         WEIGHTS["the first favoured"],
-        representation.test_a_bag_does_not_depend_on_the_order_of_its_tokens,
+        sparse_functions.test_a_bag_does_not_depend_on_the_order_of_its_tokens,
         (),
     ),
     "one head of two": (
         "setup-A.2.1c",
         _last_only,
-        representation.test_the_network_is_the_formula_of_its_weights,
+        sparse_functions.test_the_network_is_the_formula_of_its_weights,
         ("deterministic", False),
     ),
     "a residual that is added": (
         "setup-A.2.1c",
         _with_residual,
-        representation.test_the_network_is_the_formula_of_its_weights,
+        sparse_functions.test_the_network_is_the_formula_of_its_weights,
         ("bag", True),
     ),
     "Hadamard words that overlap": (
@@ -274,13 +275,13 @@ OTHERS = {
     "a head that is too weak for some string": (
         "proposition-A.18",
         COMPILER["less sharpness"],
-        representation.test_all_strings_one_by_one,
+        sparse_functions.test_all_strings_one_by_one,
         ("trainable", False, Effort("quick")),
     ),
     "values that belong to other words": (
         "proposition-A.18",
         _wrapped(exhaustive, "hidden_on_cubes", lambda hidden, *_: hidden[::-1]),
-        representation.test_all_strings_one_by_one,
+        sparse_functions.test_all_strings_one_by_one,
         ("bag", False, Effort("quick")),
     ),
     "a learner that is always right": (

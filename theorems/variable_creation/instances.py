@@ -1,0 +1,59 @@
+"""Networks of sparse functions that the tests of this chapter share, and how their norms are compared."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from itertools import product
+from typing import Any
+
+import numpy as np
+from flint import arb, fmpq
+
+from constructions.networks.head import Head
+from constructions.sparse.compiler import SparseNetwork, compile_sparse
+from constructions.sparse.functions import sparse_function
+from constructions.sparse.positions import (
+    PositionTable,
+    random_sign_positions,
+)
+from numerics.exact.precision import precision
+
+MAPS: tuple[Any, ...] = ("deterministic", "trainable", "bag")
+ROUNDING = arb(1) / 1024
+"""R is rounded up to a multiple of 1/1024."""
+
+
+def strings(length: int, alphabet: int = 2) -> np.ndarray:
+    """All strings of symbols, shape (M^T, T)."""
+    return np.array(list(product(range(alphabet), repeat=length)))
+
+
+def kappa(s: int, delta: fmpq) -> fmpq:
+    """The bound of the dual key's scores elsewhere, for the coherence Delta."""
+    return s * delta / (1 - (s - 1) * delta)
+
+
+@cache
+def signs(T: int, root: int, seed: int) -> PositionTable:
+    """Random sign vectors in root^2 dimensions."""
+    return random_sign_positions(T, root, seed)
+
+
+def squared_norms_within(network: SparseNetwork, **bounds: Any) -> bool:
+    """Whether squared Frobenius norms are at most those of the bounds, balls or exact numbers, and 2^-40."""
+    squares = network.squared_norms()
+    with precision(192):
+        return all(arb(squares[name]) <= arb(bound) ** 2 + arb(2) ** -40 for name, bound in bounds.items())
+
+
+def with_heads(network: SparseNetwork, change: Any) -> SparseNetwork:
+    """The network with every head changed."""
+    return replace(network, attention=network.attention.change(Head, change))
+
+
+def general(T: int, read: Any, alphabet: int = 2, **options: Any) -> SparseNetwork:
+    """The network of a function with different values at all words, not taken for a symmetric one."""
+    count = alphabet ** len(list(read))
+    function = sparse_function(T, read, list(range(count)), alphabet=alphabet)
+    return compile_sparse(replace(function, symmetric=False), **options)

@@ -1,0 +1,321 @@
+"""Networks that compute sparse functions exactly: setup 4.5, propositions 4.12 and A.18, and appendix A.2.1.
+
+The general statements are proved in proofs/representation.md. Here networks are certified for all strings at once by
+balls and exact ranges, and compared with all strings one by one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+import pytest
+from flint import arb, fmpq
+
+from certificates.sparse.exhaustive import certify_exhaustively
+from certificates.sparse.network import SparseCertificate, certify_sparse
+from constructions.sparse.compiler import SparseNetwork, compile_sparse
+from constructions.sparse.functions import sparse_function
+from constructions.sparse.positions import (
+    CodedPositions,
+    coherence,
+)
+from numerics.exact.balls import as_balls
+from numerics.exact.numbers import as_exact, to_float
+from theorems.evidence import check, counterexample
+from theorems.variable_creation.instances import (
+    MAPS,
+    ROUNDING,
+    general,
+    signs,
+    squared_norms_within,
+    strings,
+)
+
+
+def certified(T: int, read: Any, inputs: Any, **options: Any) -> SparseCertificate:
+    return certify_sparse(general(T, read, inputs=inputs, **options))
+
+
+def all_values(count: int) -> np.ndarray:
+    """The truth tables of all Boolean functions with so many words, shape (2^count, count)."""
+    return strings(count)
+
+
+@check(
+    "variable-creation:proposition-A.18",
+    grade="enclosed",
+    target="corrected",
+    cases="all 16 functions of 2 bits and all 256 of 3 bits, T = 12, three input maps, orthonormal and sign vectors; "
+    "all strings, by certificate and, in float64 with orthonormal ones, one by one",
+)
+@pytest.mark.parametrize("inputs", MAPS)
+@pytest.mark.parametrize("s", [2, 3])
+def test_every_function_of_two_and_three_bits(inputs, s):
+    x, read = strings(12), [11, 4, 7][:s]
+    tables = all_values(2**s)
+    families: list[Any] = [None] if inputs == "trainable" else [None, signs(12, 14, 0)]
+    for positions in families:
+        certificate = certified(12, read, inputs, positions=positions)
+        hidden, n = certificate.hidden, 2**s
+        assert (as_exact(hidden) @ np.concatenate([tables, -tables], axis=1).T == tables.T).all()
+        outputs = hidden_in_floats(certificate.network, x if positions is None else x[::5])
+        places = (x if positions is None else x[::5])[:, read] @ (2 ** np.arange(s)[::-1])
+        found = outputs @ np.concatenate([tables, -tables], axis=1).T
+        assert np.abs(found - tables.T[places]).max() < 1e-9
+        assert hidden.shape == (n, 2 * n)
+
+
+def hidden_in_floats(network: SparseNetwork, x: np.ndarray) -> np.ndarray:
+    """The second layer of the perceptron at strings, by the forward pass of the network."""
+    floats = network.to_float()
+    return floats.transformer.stream(floats.tokens(x))[:, 0, :]
+
+
+@check(
+    "variable-creation:proposition-A.18",
+    grade="enclosed",
+    target="corrected",
+    cases="a symmetric and a general function of 3 bits, T = 8, with --effort full 12, deep 16, three input maps; all "
+    "strings one by one, in balls",
+)
+@pytest.mark.parametrize("inputs", MAPS)
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_all_strings_one_by_one(inputs, symmetric, effort):
+    for T in effort.pick(quick=(8,), full=(8, 12), deep=(8, 12, 16)):
+        function = sparse_function(T, (T - 1, 2, 5), [3, -1, 4, 1] if symmetric else "01101001")
+        network = compile_sparse(function, inputs=inputs)
+        found = certify_exhaustively(network)
+        assert found.strings == 2**T
+        assert found.error <= certify_sparse(network).error + fmpq(1, 10**20)
+
+
+@check(
+    "variable-creation:proposition-A.18",
+    grade="enclosed",
+    target="corrected",
+    cases="symmetric functions of s = 1, ..., 12 bits, all of them by linearity in the last layer, T = 16 and 200, "
+    "three input maps; all strings",
+)
+@pytest.mark.parametrize("inputs", MAPS)
+def test_symmetric_functions_up_to_twelve_bits(inputs):
+    for s in range(1, 13):
+        for T in (16, 200):
+            function = sparse_function(T, range(s), list(range(s + 1)))
+            certificate = certify_sparse(compile_sparse(function, inputs=inputs))
+            n = s + 1
+            assert len(certificate.network.attention.heads) == 1
+            assert (certificate.hidden[:, :n] - certificate.hidden[:, n:] == np.eye(n, dtype=int)).all()
+
+
+@check(
+    "variable-creation:proposition-A.18",
+    grade="enclosed",
+    target="corrected",
+    cases="T = 10,000 codes of coherence 3/16 and s = 2, general and symmetric, three maps; T = 1,000,000 trainable, "
+    "and, with --effort full, codes of coherence 1/4; 200 random functions of 4 and 5 bits, seeds 4 and 5; all strings",
+)
+def test_long_strings_and_random_functions(effort):
+    sizes = [(10_000, CodedPositions(10_000, 16, 4), MAPS), (10**6, None, ("trainable",))]
+    if effort.name != "quick":
+        sizes += [(10**6, CodedPositions(10**6, 16, 5), ("deterministic", "bag"))]
+    for T, positions, maps in sizes:
+        for inputs in maps:
+            given = None if inputs == "trainable" else positions
+            for values in ("0110", [1, 5, 2]):
+                function = sparse_function(T, (3, T - 1), values)
+                certificate = certify_sparse(compile_sparse(function, inputs=inputs, positions=given))
+                assert certificate.values.tolist() == [int(value) for value in values]
+    for s in (4, 5):
+        rng = np.random.default_rng(s)
+        for inputs in MAPS:
+            certificate = certified(20, rng.permutation(20)[:s].tolist(), inputs)
+            for values in rng.integers(0, 2, (200, 2**s)):
+                assert certificate.of_function(values).values.tolist() == values.tolist()
+
+
+@counterexample("variable-creation:proposition-A.18", "variable-creation:proposition-4.12", grade="exact")
+def test_bounded_norms_have_bounded_outputs():
+    """Norms of poly(s) 2^s cannot do for all real-valued functions: the outputs of such networks are bounded.
+
+    With Frobenius norms c_1, c_2, c_3 (biases included) and a head of norm h, |output| <= c_3 c_2 (c_1 (h + 1) + 1).
+    Functions with larger values exist already for s = T = 1. The library's networks obey the bound, so it is none too
+    small, and their w grows with max |f|.
+    """
+
+    def bound(h: fmpq, *c: fmpq) -> fmpq:
+        return c[2] * c[1] * (c[0] * (h + 1) + 1)
+
+    for size in (1, 10**3, 10**6):
+        network = compile_sparse(sparse_function(1, (0,), [0, size]))
+        squares = network.squared_norms()
+        c = [fmpq(int(arb(squares[name]).sqrt().upper().ceil().fmpz())) for name in ("W_1", "W_2", "w")]
+        assert size <= bound(fmpq(3), *c)
+        assert squares["w"] == 2 * size**2
+    assert bound(fmpq(3), *[fmpq(100)] * 3) < 10**7
+
+
+@check(
+    "variable-creation:proposition-4.12",
+    grade="enclosed",
+    target="corrected",
+    cases="s = 1, 2, 3, T = 10, 100, 1,000 (trainable also 10^4, with --effort full 10^6, codes 10^4), three maps, "
+    "orthonormal or codes with (2s-1) Delta <= 1/2, symmetric and general; all strings",
+)
+@pytest.mark.parametrize("inputs", MAPS)
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_norms_of_heads_and_perceptrons(inputs, symmetric, effort):
+    largest = effort.pick(quick=3, full=4) if inputs != "trainable" else effort.pick(quick=4, full=6)
+    for s in (1, 2, 3):
+        for exponent in range(1, largest + 1):
+            T = 10**exponent
+            positions = None if inputs == "trainable" or T <= 100 else CodedPositions(T, 64, 3)
+            values = list(range(1, s + 2)) if symmetric else list(range(1, 2**s + 1))
+            function = replace(sparse_function(T, range(s), values), symmetric=symmetric)
+            network = compile_sparse(function, inputs=inputs, positions=positions)
+            assert certify_sparse(network).values.tolist() == values
+            assert norms_as_claimed(network, T, s)
+
+
+def norms_as_claimed(network: SparseNetwork, T: int, s: int) -> bool:
+    """W_Q within 2 log(8 T s/gamma); the explicit bounds of the perceptron, with n nodes of k coordinates."""
+    gamma = network.gamma
+    n = len(network.function.values)
+    k = network.perceptron.inputs
+    B = s if network.inputs.name == "bag" and network.function.symmetric else 1
+    delta = gamma / 4
+    squares = network.squared_norms()
+    last = 2 * n * max(abs(x) for x in network.function.values.tolist()) ** 2
+    return (
+        squared_norms_within(network, W_Q=2 * (8 * T * s / arb(gamma)).log() + ROUNDING, W_K=s + 1, W_V=2 * s, W_C=s)
+        and squares["W_1"] <= 4 * n * k * (1 / delta**2 + (B / delta + 2) ** 2)
+        and squares["W_2"] == n * (8 * k + k**2 + (k - 1) ** 2)
+        and squares["w"] <= last
+    )
+
+
+@check("variable-creation:proposition-4.12", grade="numeric", target="corrected", supporting=True)
+def test_the_query_grows_like_the_logarithm_of_the_length(record_property):
+    """log ||W_Q|| against log log(8 T/gamma) has the slope 1: T = 10^2, ..., 10^6, and R is rounded to 1/1024."""
+    lengths = [10**exponent for exponent in range(2, 7)]
+    norms = []
+    for T in lengths:
+        network = compile_sparse(sparse_function(T, (0, 1), [0, 1, 2]), inputs="trainable")
+        norms.append(float(arb(network.squared_norms()["W_Q"]).sqrt()))
+    slope = np.polyfit(np.log(np.log(8 * np.array(lengths))), np.log(norms), 1)[0]
+    record_property("slope", float(slope))
+    record_property("slope in log T", float(np.polyfit(np.log(np.log(lengths)), np.log(norms), 1)[0]))
+    assert abs(slope - 1) < 1e-3
+
+
+@check(
+    "variable-creation:setup-4.5",
+    grade="enclosed",
+    target="printed",
+    cases="s = 1, 2, 3, T = 50, 300, 2,000, random sign vectors with d the next square above 4 log(T)/Delta^2, Delta = "
+    "1/(2s), and T = 10^4 codes with d = 256; general functions; all strings",
+)
+def test_random_signs_of_logarithmic_dimension_are_enough():
+    for s in (1, 2, 3):
+        for T in (50, 300, 2000):
+            root = int(np.ceil(np.sqrt(4 * np.log(T)) * 2 * s))
+            positions = signs(T, root, 3)
+            assert coherence(positions, among=s)[0] < fmpq(1, 2 * s)
+            assert positions.dimension <= 17 * s**2 * np.log(T) + 20 * s * np.sqrt(np.log(T))
+            certificate = certified(T, range(s), "deterministic", positions=positions)
+            assert certificate.values.tolist() == list(range(2**s))
+    certified(10_000, (5, 77, 9_999), "deterministic", positions=CodedPositions(10_000, 16, 4))
+
+
+@check(
+    "variable-creation:setup-A.2.1a",
+    grade="enclosed",
+    target="corrected",
+    cases="T = 4, sign vectors with d = 16, six strings, all 24 orders of the rows of diag(b) V, a function of 2",
+)
+def test_a_bag_does_not_depend_on_the_order_of_its_tokens():
+    network = general(4, (0, 2), inputs="bag", positions=signs(4, 4, 1)).to_balls()
+    for word in strings(4)[::3]:
+        tokens = network.tokens(word)
+        outputs = [network.transformer.stream(tokens[list(order)], 1)[0] for order in permutations(range(4))]
+        assert all(a.overlaps(b) for row in outputs for a, b in zip(row, outputs[0], strict=True))
+        (value,) = network.transformer(tokens[None])
+        assert abs(value - int(2 * word[0] + word[2])) < arb("1e-12")
+
+
+@counterexample("variable-creation:setup-A.2.1a", grade="enclosed")
+def test_other_vectors_for_the_same_bits_are_another_string():
+    """T = 3, I = {0}, b = (1, 0, 0): V Pi diag(b) for the swap of 0 and 1 puts the bit on the vector of position 1."""
+    network = compile_sparse(sparse_function(3, (0,), [-1, 0]), inputs="bag").to_balls()
+    V, b = np.eye(3, dtype=int), np.array([1, 0, 0])
+    with pytest.raises(ValueError, match="matmul"):
+        np.matmul(np.ones((3, 4)), np.diag(b))  # V diag(b) with T rows of width d
+    swapped = as_balls(network.inputs.tokens(b) * 0)
+    swapped[:, network.inputs.stream["position"]] = as_balls(b[:, None] * V[[1, 0, 2]])
+    right, wrong = network.transformer(np.array([network.tokens(b), swapped]))
+    assert abs(right) < arb("1e-12")
+    assert abs(wrong + 1) < arb("1e-12")
+
+
+@check(
+    "variable-creation:setup-A.2.1c",
+    grade="enclosed",
+    target="corrected",
+    cases="T = 5, s = 2, three input maps, symmetric and general, 32 strings each",
+)
+@pytest.mark.parametrize("inputs", MAPS)
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_the_network_is_the_formula_of_its_weights(inputs, symmetric):
+    """Scores, mixture, sum of heads and perceptron by loops in float64, from matrices with shapes d_i x d_(i+1)."""
+    values = [4, -1, 2] if symmetric else [4, -1, 2, 7]
+    network = compile_sparse(sparse_function(5, (1, 3), values), inputs=inputs).to_float()
+    v = to_float(network.inputs.class_token)[0]
+    W_1, W_2, w = ((to_float(part.weight), to_float(part.offset)) for part in network.perceptron.layers)
+    assert W_1[0].shape[1] == W_2[0].shape[0]
+    assert W_2[0].shape[1] == w[0].shape[0]
+    for word in strings(5):
+        X = np.vstack([v, to_float(network.inputs.tokens(word))])
+        y = 0
+        for head in network.attention.heads:
+            assert head.output is not None
+            scores = [float(v @ head.query.weight @ head.key.weight.T @ x) for x in X]
+            shares = np.exp(scores) / np.exp(scores).sum()
+            y = y + shares @ X @ head.value.weight @ head.output.weight
+        hidden = np.maximum(np.maximum(y @ W_1[0] + W_1[1], 0) @ W_2[0] + W_2[1], 0)
+        assert abs(float((hidden @ w[0])[0]) - network(word)) < 1e-9
+
+
+@counterexample("variable-creation:setup-A.2.1c", grade="exact")
+def test_the_printed_shapes_do_not_fit():
+    """W_i of shape d_(i+1) x d_i cannot be multiplied by a row of width d_i from the left unless d_i = d_(i+1)."""
+    first = compile_sparse(sparse_function(2, (0,), "01")).perceptron.layers[0]
+    y = as_exact([1])
+    assert first(y).shape == (8,)
+    with pytest.raises(ValueError, match="matmul"):
+        np.matmul(y, as_exact(first.weight).T)
+
+
+@check(
+    "variable-creation:remark-A.2.4",
+    grade="enclosed",
+    target="printed",
+    cases="M = 3 and 4 symbols, s = 1, 2, T = 6 and 500, deterministic and trainable positions, all functions by "
+    "linearity in the last layer; all strings",
+)
+@pytest.mark.parametrize("alphabet", [3, 4])
+@pytest.mark.parametrize("inputs", ["deterministic", "trainable"])
+def test_more_symbols(alphabet, inputs):
+    for s in (1, 2):
+        n = alphabet**s
+        for T in (6, 500):
+            certificate = certified(T, range(s), inputs, alphabet=alphabet)
+            network = certificate.network
+            assert len(network.attention.heads) == s
+            assert [layer.outputs for layer in network.perceptron.layers] == [4 * s * n, 2 * n, 1]
+            assert (certificate.hidden[:, :n] - certificate.hidden[:, n:] == np.eye(n, dtype=int)).all()
+            assert network.perceptron.layers[1].count == (8 * s + (1 if s == 1 else 2)) * n
+        x = strings(6, alphabet)[::11]
+        outputs = certified(6, range(s), inputs, alphabet=alphabet).network.to_float()(x)
+        assert np.abs(outputs - x[:, :s] @ (alphabet ** np.arange(s)[::-1])).max() < 1e-9
