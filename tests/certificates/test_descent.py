@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from flint import fmpq
 
+from certificates import descent
 from certificates.descent import certify_step
 from constructions.descent.block import DescentBlock, gradient_descent_block
 from constructions.descent.bounds import approximate_activation
@@ -249,3 +250,16 @@ def test_sums_must_cover_the_true_network_too() -> None:
     block = gradient_descent_block((2, 3, 1), 1, 1, r, slope, squared_loss_derivative(), ("-1/2", "1/2"), 1, 1)
     with pytest.raises(ValueError, match="argument of the activation, for the true network, may reach"):
         certify_step(block, LINEAR)
+
+
+@pytest.mark.parametrize(("excess", "granted"), [(fmpq(0), True), (fmpq(1, 2**80), False)])
+def test_an_error_is_granted_a_sixteenth_more_than_it_is_said_to_be(excess, granted, monkeypatch):
+    """Bounds of derivatives are 1/16 too large at most: 17/16 of the error and 2^-60 are granted, and no more."""
+    r, _ = approximate_activation(WIDTHS, tanh, (-1, 1), 1, pieces=16)
+    limit = r.error * fmpq(17, 16) + fmpq(1, 2**60)
+    monkeypatch.setattr(descent, "sup_error", lambda *_: limit + excess)
+    if granted:
+        assert descent._verified(r, tanh, "activation", [fmpq(1)]) == limit
+    else:
+        with pytest.raises(ValueError, match="it was built for another function, or with fewer knots"):
+            descent._verified(r, tanh, "activation", [fmpq(1)])

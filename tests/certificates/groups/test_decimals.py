@@ -1,4 +1,7 @@
-"""Outward decimals of rational and irrational numbers."""
+"""Outward decimals of rational and irrational numbers.
+
+Edits that change no verdict: the bits that a floor begins with, which double until the enclosure decides.
+"""
 
 from fractions import Fraction
 
