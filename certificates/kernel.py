@@ -375,7 +375,7 @@ def separating_classes(document: Document, packing: Packing) -> list[int]:
     raise ViolatedError(f"characters.rows[{twin}]: is proportional to rows[{kind.index(kind[twin])}]")
 
 
-def limited_work(packing: Packing, work: int, products: int, sums: int, permutations: int = 0, degree: int = 0) -> int:
+def limited_work(packing: Packing, work: int, products: int, sums: int, permutations: int, degree: int) -> int:
     """The work with so many more products and sums of packed numbers, and products of permutations; within the limit.
 
     A unit is some 10^-11 seconds.
@@ -446,13 +446,13 @@ def check_characters(
     for R, d in enumerate(document.degrees):
         require(n % d == 0, f"characters.rows[{R}].values[0]: does not divide the order {n}")
     terms, degree = sum(map(len, itertools.chain(*document.characters))) + count**2, len(document.representatives[0])
-    work = limited_work(packing, 0, count**2, 2 * terms)
+    work = limited_work(packing, 0, count**2, 2 * terms, 0, degree)
     chosen, known = separating_classes(document, packing), conjugate_rows(document, packing)
     for i in chosen:  # one by one: memory for the products of one class
         work = limited_work(packing, work, count**2, terms + count**2, sizes[i] * count, degree)
         by_class = [itemgetter(*p) for p in document.representatives]
         products = [Counter(map(class_of.__getitem__, map(times_r, classes[i]))) for times_r in by_class]
-        work = limited_work(packing, work, 0, count * sum(map(len, products)))
+        work = limited_work(packing, work, 0, count * sum(map(len, products)), 0, degree)
         for R, row in enumerate(document.characters):
             if R in known:
                 continue

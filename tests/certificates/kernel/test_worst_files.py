@@ -104,9 +104,9 @@ def test_work_is_counted_and_limited(monkeypatch):
     packing = kernel.Packing(30, 1000)
     bits = packing.bits
     root = max(x for x in range(bits) if x * x <= bits)
-    assert kernel.limited_work(packing, 7, 0, 0) == 7
-    assert kernel.limited_work(packing, 7, 3, 0) == 7 + 3 * bits * root
-    assert kernel.limited_work(packing, 7, 0, 5) == 7 + 100 * bits
+    assert kernel.limited_work(packing, 7, 0, 0, 0, 9) == 7
+    assert kernel.limited_work(packing, 7, 3, 0, 0, 9) == 7 + 3 * bits * root
+    assert kernel.limited_work(packing, 7, 0, 5, 0, 9) == 7 + 100 * bits
     assert kernel.limited_work(packing, 7, 0, 0, 11, 9) == 7 + 11 * 2500 * 59
     total = kernel.limited_work(packing, 7, 3, 5, 11, 9)
     monkeypatch.setattr(kernel, "MAX_WORK", total)
@@ -120,7 +120,15 @@ def test_what_is_computed_is_counted(name, monkeypatch):
     """Products of elements, and of packed numbers and sums of them, against a count while the kernel runs."""
     counted = []
     limited = kernel.limited_work
-    monkeypatch.setattr(kernel, "limited_work", lambda p, w, *parts: counted.append(parts) or limited(p, w, *parts))
+    totals = [0]
+
+    def counting(packing, work, *parts):
+        assert work == totals[-1]  # it adds up
+        counted.append(parts)
+        totals.append(limited(packing, work, *parts))
+        return totals[-1]
+
+    monkeypatch.setattr(kernel, "limited_work", counting)
     steps = {"permutations": 0, "found": 0, "calls": []}
 
     class Counting(kernel.Counter):
@@ -139,6 +147,7 @@ def test_what_is_computed_is_counted(name, monkeypatch):
     chosen = len(steps["calls"]) // K
     terms = K**2 + sum(len(x) for row in document.characters for x in row)
     assert [parts[:2] for parts in counted[::2]] == [(K**2, 2 * terms)] + [(0, parts[1]) for parts in counted[2::2]]
+    assert {parts[2] for parts in counted[::2]} == {0}
     assert len(counted) == 1 + 2 * chosen
     before = counted[1::2]  # of each class that separates, before its products are formed
     assert all(parts[:2] == (K**2, terms + K**2) for parts in before)
