@@ -193,6 +193,8 @@ MALFORMED = {
     "no degree": (("table", "characters", 1, 0), "-1", "table.characters[1][0] must be a positive integer, the degree"),
     "no real degree": (("table", "characters", 1, 0), "E(3)", "table.characters[1][0] must be a positive integer"),
     "a large value": (("table", "characters", 3, 1), 20, "table.characters must have no coefficient above four square"),
+    "a list": (("table", "characters", 3, 1), [1], "table.characters[3][1] must be an integer, or a text"),
+    "true": (("table", "characters", 3, 1), True, "table.characters[3][1] must be an integer, or a text"),
     "no indicator": (("table", "indicators", 1), 2, "table.indicators[1] must be an integer from -1 to 1"),
     "one factor": (("factors",), 1, "factors must be an integer from 2 to 64"),
     "many factors": (("factors",), 65, "factors must be an integer from 2 to 64"),
