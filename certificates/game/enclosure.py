@@ -1,4 +1,4 @@
-"""Two-sided rational bounds of the value of a margin game, for tables whose exact solution is out of reach.
+"""Two-sided rational bounds of the value of a margin game, from any two vectors, exact optima or not.
 
 Any masses bound the value from below and any class weights bound it from above. Rational z_R >= 0 stand for the masses
 eps_R = z_R w_R / Z, Z = sum_R z_R w_R, with w_R = d_R nu^((k-1)/2), and rational t_C >= 0 of sum 1 are class

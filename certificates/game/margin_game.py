@@ -20,8 +20,8 @@ This is how the code and the files hold M.
 
 `solve` plays the game as an exact linear program (`certificates.game.programs`), whatever the sizes of its weights, and
 verifies every inequality of the result. Whether the optimal pair is the only one is decided by
-`certificates.game.faces`, and `certificates.game.enclosure` bounds the value from both sides where the square roots of
-the degrees share no cyclotomic field of supported order.
+`certificates.game.faces`. `certificates.game.scaled` solves folded games without forming a field, which serves where
+the square roots of the degrees share no cyclotomic field of supported order.
 
 Source: feature-emergence, theorem D.9.2 with lemmas D.13, D.15, D.16 (k = 2), ext-E1.
 """

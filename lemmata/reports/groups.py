@@ -206,7 +206,10 @@ def _sentences(reading: MarginReport, faces: OptimalFaces | None) -> Iterator[st
             f"{reading.excess:.10g} times the closed form."
         )
     if faces is None:
-        yield "Uniqueness: undecided, because the margin is enclosed and not exact."
+        why = "the margin is enclosed and not exact"
+        if reading.grade == "exact":
+            why = "the characters share no cyclotomic field of supported order"
+        yield f"Uniqueness: undecided, because {why}."
         return
     game = faces.game
     yield (

@@ -11,13 +11,16 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 import certificates.groups.certify as group_margin
-from certificates.game import scaled
+from certificates import kernel
+from certificates.game import faces, scaled
 from certificates.game.closed_form import closed_form_margin
 from certificates.game.enclosure import enclose
 from certificates.game.equalising import condition_sums
 from certificates.game.margin_game import MarginGame, margin_scale, verify
 from certificates.game.rational import RationalGame
 from certificates.groups.certify import certify_group
+from certificates.groups.document import document_of
+from certificates.groups.format import dumps
 from numerics.exact.cyclotomic.numbers import FieldError, sqrt_rational
 from numerics.groups.names import parse_group
 from numerics.groups.permutations import PermutationGroup
@@ -224,6 +227,28 @@ def test_square_roots_that_share_no_supported_field_are_exact_and_say_so(monkeyp
     assert gamma == 1 / sum(sqrt_rational(m) * q for m, q in certificate.radicals.items())
     lower, upper = (Fraction(decimal) for decimal in certificate.enclosure(12))
     assert lower <= gamma <= upper
+
+
+def test_a_rank_that_needs_too_large_a_field_leaves_uniqueness_undecided(monkeypatch):
+    def out_of_reach(_):
+        raise FieldError("The field is out of reach.")
+
+    monkeypatch.setattr(faces, "_rank", out_of_reach)
+    certificate = certify_group(parse_group("A5"))
+    assert (certificate.grade, certificate.unique, certificate.faces) == ("exact", None, None)
+    assert certificate.obstacle == "The field is out of reach."
+    kernel.check(dumps(document_of(certificate)))
+    monkeypatch.undo()
+    assert certificate.gamma == certify_group(parse_group("A5")).gamma
+
+
+def test_other_errors_are_no_obstacles(monkeypatch):
+    def planted(_):
+        raise ValueError("planted")
+
+    monkeypatch.setattr(faces, "_rank", planted)
+    with pytest.raises(ValueError, match="planted"):
+        certify_group(parse_group("A5"))
 
 
 @pytest.mark.parametrize("name", ["Q8", "A5", "S6", "C7:C3"])
