@@ -150,3 +150,21 @@ def test_a_margin_that_is_a_decimal_is_its_own_enclosure(pair):
 def test_decimals_that_are_not_of_the_format_are_malformed(decimal):
     with pytest.raises(kernel.MalformedError, match=r"margin\.lower must be a string"):
         kernel.check(json.dumps(decimals(decimal, "0.1875")).encode())
+
+
+@pytest.mark.parametrize(("name", "factor"), [("Z4", 2), ("Z9", 3), ("Z12", 2), ("Z12", 3), ("Z2^4", 2), ("Z2^4", 4)])
+def test_multiples_of_characters_are_refused(name, factor):
+    """Multiplied with its degree a row is as multiplicative as before; its norm tells, whatever row it is.
+
+    One class separates the rows of a cyclic group, four those of the other.
+    """
+    for R in range(len(margin_document(name)["classes"])):
+        document = margin_document(name)
+        row = document["characters"]["rows"][R]
+        row["values"] = [
+            factor * value if isinstance(value, int) else [[factor * c, e] for c, e in value] for value in row["values"]
+        ]
+        with pytest.raises(
+            kernel.ViolatedError, match=rf"^characters\.rows\[{R}\]: does not have norm 1 with degree {factor}$"
+        ):
+            kernel.check(json.dumps(document).encode())
