@@ -8,6 +8,7 @@ import pytest
 from certificates import kernel
 from certificates.groups.decimals import reciprocal_decimals
 from tests.certificates.documents import margin_document, reordered
+from tests.certificates.kernel import worst
 
 
 def sealed(document):
@@ -167,4 +168,36 @@ def test_multiples_of_characters_are_refused(name, factor):
         with pytest.raises(
             kernel.ViolatedError, match=rf"^characters\.rows\[{R}\]: does not have norm 1 with degree {factor}$"
         ):
+            kernel.check(json.dumps(document).encode())
+
+
+@pytest.mark.parametrize("order", [4, 9, 16])
+def test_multiples_of_characters_are_refused_where_one_class_separates(order):
+    """The generator comes first of all classes but the identity, and is enough."""
+    factor = 2 if order % 2 == 0 else 3
+    table = worst.abelian([order])
+    parts = kernel.Document(worst.document(table))
+    assert kernel.separating_classes(parts, kernel.Packing(order, 10**6)) == [1]
+    for R in range(order):
+        rows = [
+            [{e: factor * c for e, c in x.items()} for x in row] if i == R else row for i, row in enumerate(table.rows)
+        ]
+        document = worst.document(table)
+        document["characters"]["rows"][R]["values"] = [worst.written(x) for x in rows[R]]
+        with pytest.raises(
+            kernel.ViolatedError, match=rf"^characters\.rows\[{R}\]: does not have norm 1 with degree {factor}$"
+        ):
+            kernel.check(json.dumps(document).encode())
+
+
+@pytest.mark.parametrize("name", ["Z9", "S5", "C7:C3", "SL(2,3)"])
+def test_one_value_of_the_wrong_sign_is_refused_in_every_row(name):
+    """No row is left out, those after conjugate ones included."""
+    count = len(margin_document(name)["classes"])
+    for R in range(count):
+        document = margin_document(name)
+        values = document["characters"]["rows"][R]["values"]
+        j = max(j for j in range(1, count) if values[j])
+        values[j] = -values[j] if isinstance(values[j], int) else [[-c, e] for c, e in values[j]]
+        with pytest.raises(kernel.ViolatedError, match=rf"^characters\.rows\[{R}\]: is not multiplicative on classes"):
             kernel.check(json.dumps(document).encode())
