@@ -12,6 +12,7 @@ Edits of one token of the kernel that no test can see, because they change no ve
 | `times_z`, `(packed << shift) - packed` | `packed - (packed << shift)` | both sides of each equation have the sign |
 | `check_order`, `if g in known: continue` | `pass` | what is not needed costs time alone |
 | `check_order`, `document.generators[0]` | `[-1]` | all generators have the same degree |
+| `check_characters`, `document.representatives[0]` | `[1]` | so have all representatives |
 | `main`, `status = 0 if paths`, or `code = 0` | `-1` | the largest of both counts |
 | `square_part`, `if a % p == 0` | `== -1` | a prime that is left over is only divided out to save time |
 | `parse`, `str(error)[:200]` | `[:199]`, `[:201]` | the messages of the JSON reader are shorter |
