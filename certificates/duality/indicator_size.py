@@ -100,8 +100,10 @@ def least_supremum(
         linprog(cost, A_ub=matrix, b_ub=right, bounds=[(None, None)] * size + [(0, None)], method="highs"),
     )
     if not found.success:
-        raise
-        ValueError(f"The program on the grid was not solved ({found.message}): take fewer points or a larger eps.")
+        raise ValueError(
+            f"The program on the grid was not solved ({found.message}): take fewer points, a larger eps or a smaller "
+            "Phi."
+        )
     dual = found.ineqlin.marginals[:count] - found.ineqlin.marginals[count : 2 * count]
     used = [i for i in range(count) if abs(dual[i]) > 1e-7 * max(np.abs(dual).max(), 1e-300)]
     chosen = tuple(ts[i] for i in used)

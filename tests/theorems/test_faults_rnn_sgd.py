@@ -11,9 +11,9 @@ import pytest
 from flint import arb, fmpq
 
 from constructions.recurrent import comparator, concepts, elman, indicator
-from constructions.recurrent.indicator import IndicatorFunction, indicator_function
+from constructions.recurrent.indicator import IndicatorFunction, clipping_error, indicator_function
 from numerics.recurrent import losses
-from numerics.recurrent.complexities import complexity, smooth_complexity
+from numerics.recurrent.complexities import PowerSeries, complexity, polynomial, smooth_complexity, taylor
 from numerics.recurrent.rectified_norm import stretch
 from theorems.evidence import MARK
 from theorems.rnn_sgd import (
@@ -55,7 +55,7 @@ def with_changed_terms(change: Callable[[Any], Any]) -> Callable[..., IndicatorF
     return faulty
 
 
-WEIGHTS, LEVEL = IndicatorFunction.weights, indicator.clipping_level
+WEIGHTS, LEVEL, LARGEST = IndicatorFunction.weights, indicator.clipping_level, indicator._largest_hermite
 
 FAULTS = [
     *(
@@ -125,6 +125,60 @@ FAULTS = [
         lambda degree, epsilon: LEVEL(degree, epsilon) * 10,
         {"coefficients": [0, 1], "variance": fmpq(2), "constant": 25},
     ),
+    *(
+        Fault(
+            name,
+            "lemma-5.1",
+            test_indicator,
+            "test_clipping_keeps_the_mean",
+            owner,
+            attribute,
+            faulty,
+            {"coefficients": [0, 1], "level": 2.0},
+        )
+        for name, owner, attribute, faulty in (
+            ("nothing is clipped", indicator, "_within", lambda alpha, _: abs(alpha) < float("inf")),
+            ("a supremum that is too small", indicator, "_largest_hermite", scaled(LARGEST, fmpq(49, 50))),
+            ("an error that is too small", test_indicator, "clipping_error", scaled(clipping_error, fmpq(49, 50))),
+        )
+    ),
+    *(
+        Fault(
+            name,
+            statement,
+            test_complexities,
+            "test_powers",
+            test_complexities,
+            attribute,
+            scaled(function, arb(fmpq(49, 50))),
+            {"degree": 2},
+        )
+        for name, statement, attribute, function in (
+            ("the smooth complexity smaller by a fiftieth", "def-complexity", "smooth_complexity", smooth_complexity),
+            ("the complexity smaller by a fiftieth", "def-complexity", "complexity", complexity),
+            ("the complexity of a power smaller", "example-2.1", "complexity", complexity),
+        )
+    ),
+    Fault(
+        "a sine without its negative terms",
+        "def-complexity",
+        test_complexities,
+        "test_the_sums_of_the_sine",
+        test_complexities,
+        "sine_series",
+        lambda: PowerSeries("half a sine", lambda i: fmpq(int(i % 4 == 1)), factorial=True),
+        {},
+    ),
+    Fault(
+        "Taylor coefficients of the wrong function",
+        "example-2.1",
+        test_complexities,
+        "test_taylor_polynomials_are_near",
+        test_complexities,
+        "taylor",
+        lambda name, degree: polynomial([taylor(name, degree).coefficient(i) / 2 for i in range(degree + 1)]),
+        {},
+    ),
     Fault(
         "the smooth complexity larger",
         "def-complexity",
@@ -180,6 +234,18 @@ def small_entries(width: int, tokens: int, outputs: int, rng: Any) -> elman.Elma
     """The initialisation with 2/m as the standard deviation of the state matrix."""
     network = elman.random_elman(width, tokens, outputs, rng)
     return replace(network, state=network.state * (2 / width) ** 0.5)
+
+
+def larger_token_entries(width: int, tokens: int, outputs: int, rng: Any) -> elman.ElmanNetwork:
+    """The initialisation with entries of A that are larger by a fiftieth."""
+    network = elman.random_elman(width, tokens, outputs, rng)
+    return replace(network, token=network.token * 1.02)
+
+
+def paired_entries(width: int, tokens: int, outputs: int, rng: Any) -> elman.ElmanNetwork:
+    """The initialisation with a symmetric state matrix: each entry is as it should be, but not independent."""
+    network = elman.random_elman(width, tokens, outputs, rng)
+    return replace(network, state=(network.state + network.state.T) / 2**0.5)
 
 
 def with_an_inactive_row(*arguments: Any) -> comparator.Comparator:
@@ -271,6 +337,31 @@ NETWORK_FAULTS = [
         {"epsilon": fmpq(1, 2)},
     ),
     ("definition-3.3", test_conventions, "test_the_network_and_its_initialisation", "random_elman", small_entries, {}),
+    (
+        "definition-3.3",
+        test_conventions,
+        "test_the_network_and_its_initialisation",
+        "random_elman",
+        larger_token_entries,
+        {},
+    ),
+    ("definition-3.3", test_conventions, "test_the_network_and_its_initialisation", "random_elman", paired_entries, {}),
+    (
+        "def-null-sequence",
+        test_comparator,
+        "test_the_null_sequence_is_near",
+        "null_sequence",
+        lambda *a: concepts.null_sequence(*a)[:, ::-1],
+        {},
+    ),
+    (
+        "footnote-2",
+        test_rectified_norm,
+        "test_a_certificate_from_below",
+        "stretch",
+        lambda W, x: stretch(W, x) * fmpq(51, 50),
+        {"seed": 0},
+    ),
     ("remark-3.4", test_conventions, "test_remarks_on_the_input", "trace", lambda n, x: TRACE(n, x + 1), {}),
     ("example-3.6", test_conventions, "test_counting", "Part", lambda i, *rest: concepts.Part(2, *rest), {}),
     (

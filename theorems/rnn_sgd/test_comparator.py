@@ -259,7 +259,11 @@ def test_the_comparator_computes_the_target_on_average(effort: Effort, record_pr
     NULL, grade="numeric", target="printed", cases="m = 200, L = 6, 4 networks (seeds 0 to 3), eps_x = 0.1, 0.01, 0.001"
 )
 def test_the_null_sequence_is_near() -> None:
-    """|h_l - hz_l| obeys the recursion with |W| and |A|, is 0 at l = 1, and falls in proportion to eps_x."""
+    """Only the last coordinate of the null sequence is not 0, with 1, eps_x, ..., eps_x; and it is near.
+
+    |h_l - hz_l| obeys the recursion with |W| and |A|, is 0 at l = 1, and falls in proportion to eps_x.
+    """
+    assert null_sequence(6, 4, 0.1).tolist() == [[0, 0, 0, 0, 1]] + [[0, 0, 0, 0, 0.1]] * 5
     for seed in range(4):
         rng = np.random.default_rng(seed)
         network, x = random_elman(200, 5, 1, rng), _inputs(rng, 6)

@@ -32,7 +32,9 @@ def test_a_certificate_from_below(seed: int) -> None:
     y = np.maximum(W[:, 0], 0)
     square = float(((W.T @ (y / np.linalg.norm(y))) ** 2).sum())
     assert abs(square - 3 + 2 / 250) < 5 * math.sqrt(14 / 250)
-    value = stretch(W, first_column_vector(W))
+    x = first_column_vector(W)
+    value = stretch(W, x)
+    assert abs(value - float(np.linalg.norm(np.maximum(W @ x, 0)) / np.linalg.norm(x))) < arb("1e-12")
     assert value >= arb(square).sqrt() - arb("1e-9")
     assert value > arb("1.6")
 

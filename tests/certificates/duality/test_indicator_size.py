@@ -67,3 +67,9 @@ def test_weights_that_do_not_fit_are_refused() -> None:
     with pytest.raises(ValueError, match="number of points"):
         least_supremum([0, 1], 1, 0, Fraction(1, 2), points=2)
     assert np.isfinite(supremum_bound([0, 1], 0, 0, [Fraction(1, 2)], [1], cells=100))
+
+
+def test_a_program_that_the_solver_refuses_is_reported() -> None:
+    """The solver takes a bound of 10^30 for an infinite one, and the program for an error in the model."""
+    with pytest.raises(ValueError, match="was not solved"):
+        least_supremum([0, 10**30], 0, Fraction(1, 50), Fraction(17, 20), points=5)
