@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
+import certificates.sparse.boxes as boxes
 import certificates.sparse.exhaustive as exhaustive
 import certificates.sparse.network as network_certificates
 import constructions.networks.head as heads
@@ -143,6 +144,57 @@ def test_wrong_heads_are_seen(statements: str, fault: str, monkeypatch: Patch) -
     seen(statements, COMPILER[fault], check, *arguments, patch=monkeypatch)
 
 
+def _norm(name: str) -> Plant:
+    """A network that reports a norm that is too small by a hundredth."""
+    reported = compiler.SparseNetwork.squared_norms
+    return lambda patch: patch.setattr(
+        compiler.SparseNetwork,
+        "squared_norms",
+        lambda network: (found := dict(reported(network))) | {name: found[name] * fmpq(99, 100)},
+    )
+
+
+def _ends_only(patch: Patch) -> None:
+    """Ranges that are taken from the ends of an interval alone."""
+    along = boxes._SumsOfUnits._along
+
+    def faulty(sums: Any, c: int, low: fmpq, high: fmpq) -> Any:
+        ends = [along(sums, c, end, end)[0] for end in (low, high)]
+        rows = np.array(ends, dtype=object)
+        return boxes._extreme(rows, min), boxes._extreme(rows, max)
+
+    patch.setattr(boxes._SumsOfUnits, "_along", faulty)
+
+
+NO_TOKENS_ELSEWHERE = _set(network_certificates, "_off_values", lambda *_: None)
+
+
+@pytest.mark.parametrize("statement", ["lemma-A.19a", "lemma-A.19b", "lemma-A.21a", "lemma-A.21b"])
+def test_certificates_without_the_tokens_elsewhere_are_seen(statement: str, monkeypatch: Patch) -> None:
+    seen(statement, NO_TOKENS_ELSEWHERE, ONE_HEAD[statement][0], 1, patch=monkeypatch)
+
+
+NORMS = [
+    ("lemma-A.19a", "W_V"),
+    ("lemma-A.19b", "W_K"),
+    ("lemma-A.20a lemma-A.20b", "W_Q"),
+    ("lemma-A.21a", "W_C"),
+    ("lemma-A.21b", "W_V"),
+    ("proposition-4.12", "w"),
+]
+
+
+@pytest.mark.parametrize(("statements", "name"), NORMS)
+def test_norms_that_are_too_small_are_seen(statements: str, name: str, monkeypatch: Patch) -> None:
+    check, arguments = ONE_HEAD[statements]
+    seen(statements, _norm(name), check, *arguments, patch=monkeypatch)
+
+
+def test_ranges_without_breakpoints_are_seen(monkeypatch: Patch) -> None:
+    check = test_memorising.test_the_network_has_its_values_on_whole_cubes
+    seen("lemma-A.25", _ends_only, check, 2, 4, Fraction(1, 2), patch=monkeypatch)
+
+
 def _softmax(change: Callable[[list[Any]], list[Any]]) -> Plant:
     return _wrapped(heads, "_ball_softmax", lambda weights, *_: change(weights))
 
@@ -203,6 +255,13 @@ def test_wrong_weights_are_seen(statement: str, fault: str, monkeypatch: Patch) 
     seen(statement, WEIGHTS[fault], check, *arguments, patch=monkeypatch)
 
 
+def _largest_product(positions: Any) -> tuple[fmpq, tuple[int, int]]:
+    """The coherence without the sizes of negative products."""
+    rows = positions.numerators
+    largest = int((rows @ rows.T - positions.denominator**2 * np.eye(len(rows), dtype=int)).max())
+    return fmpq(largest, positions.denominator**2), (0, 1)
+
+
 OTHERS = {
     "a class token that does not see itself": (
         "definition-4.4s",
@@ -244,6 +303,18 @@ OTHERS = {
         "setup-A.2.1b",
         _wrapped(position_families, "hadamard_words", lambda words, *_: abs(words)),
         selection.test_families_lie_between_the_bounds,
+        (),
+    ),
+    "a coherence of the positive products alone": (
+        "setup-A.2.1b",
+        _set(selection, "coherence", lambda positions: _largest_product(positions)),
+        selection.test_families_lie_between_the_bounds,
+        (),
+    ),
+    "a certificate that misses two per cent of the tokens elsewhere": (
+        "remark-4.5c",
+        _wrapped(network_certificates, "_off_mass", lambda mass, *_: mass * arb("0.98")),
+        attention_heads.test_logarithmic_norms_keep_the_effect,
         (),
     ),
     "random signs that repeat": (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from functools import cache
 from itertools import product
 from typing import Any
@@ -17,6 +18,7 @@ from constructions.sparse.positions import (
     PositionTable,
     random_sign_positions,
 )
+from numerics.exact.numbers import as_exact
 from numerics.exact.precision import precision
 
 MAPS: tuple[Any, ...] = ("deterministic", "trainable", "bag")
@@ -41,10 +43,34 @@ def signs(T: int, root: int, seed: int) -> PositionTable:
 
 
 def squared_norms_within(network: SparseNetwork, **bounds: Any) -> bool:
-    """Whether squared Frobenius norms are at most those of the bounds, balls or exact numbers, and 2^-40."""
+    """Whether squared Frobenius norms are at most those of the bounds, balls or exact numbers, and 2^-40.
+
+    Those that the network reports have to be the sums of the squares of its entries, which are added up here.
+    """
     squares = network.squared_norms()
+    if dict(squares) != _added_squares(network):
+        return False
     with precision(192):
         return all(arb(squares[name]) <= arb(bound) ** 2 + arb(2) ** -40 for name, bound in bounds.items())
+
+
+def _added_squares(network: SparseNetwork) -> dict[str, fmpq]:
+    """The squares of all entries, by fractions: those of the largest head, and those of W_1, W_2 and w with biases."""
+
+    def added(*arrays: Any) -> fmpq:
+        entries = [entry for array in arrays for entry in as_exact(array).ravel().tolist() if entry]
+        total = sum((Fraction(int(entry.p), int(entry.q)) ** 2 for entry in entries), Fraction(0))
+        return fmpq(total.numerator, total.denominator)
+
+    heads = network.attention.heads
+    outputs = [head.output.weight for head in heads if head.output is not None]
+    layers = zip(("W_1", "W_2", "w"), network.perceptron.layers, strict=True)
+    return {
+        "W_Q": max(added(head.query.weight) for head in heads),
+        "W_K": max(added(head.key.weight) for head in heads),
+        "W_V": max(added(head.value.weight) for head in heads),
+        "W_C": max(added(output) for output in outputs),
+    } | {name: added(layer.weight, layer.offset) for name, layer in layers}
 
 
 def with_heads(network: SparseNetwork, change: Any) -> SparseNetwork:

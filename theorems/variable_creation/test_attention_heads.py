@@ -230,4 +230,7 @@ def test_logarithmic_norms_keep_the_effect():
         certificate = certify_sparse(network)
         assert certificate.values.tolist() == [-1, 1]
         assert certificate.off_mass <= fmpq(1, 8)
+        with precision(128):
+            others = arb(T - 1) / (arb(network.sharpness).exp() + T)
+            assert near(arb(certificate.off_mass), others)
         assert network.sharpness <= arb(8 * T).log() + arb(1) / 1024

@@ -115,6 +115,23 @@ def test_the_network_has_its_values_on_whole_cubes(k, n, radius):
         assert largest_entry(first) <= max(fmpq(1), largest + 2 * delta[0]) / delta[0]
         assert largest_entry(second) == k
         assert largest_entry(last) == max(abs(x) for x in f.tolist())
+    if radius == Q(1, 2):
+        assert_ranges_are_attained(FeedForward(network.layers[:2]), nodes, delta[0])
+
+
+def assert_ranges_are_attained(hidden: FeedForward, nodes: np.ndarray, delta: fmpq) -> None:
+    """On cubes of twice the radius, where no unit is constant: between the breakpoints, at multiples of the radius.
+
+    The nodes are such multiples, and the second layer is monotone in a sum of piecewise linear functions of one
+    coordinate each, so that its extremes are attained on the grid of these multiples.
+    """
+    low, high = output_range(hidden, nodes - 2 * delta, nodes + 2 * delta)
+    steps = as_exact(list(product(range(-2, 3), repeat=nodes.shape[1])))
+    for node, least, greatest in zip(nodes, low, high, strict=True):
+        found = hidden(node + steps * delta).T.tolist()
+        assert [min(row) for row in found] == least.tolist()
+        assert [max(row) for row in found] == greatest.tolist()
+    assert (low != high).any()
 
 
 def largest_entry(layer: Affine) -> fmpq:

@@ -69,7 +69,7 @@ def test_one_head_selects_uniformly(number):
         network = compile_sparse(sparse_function(T, range(s), target), positions=positions, gamma=gamma)
         certificate = certify_sparse(network)
         assert certificate.error <= gamma / 4
-        assert worst_float_error(network, target) <= float(gamma) / 4
+        assert worst_float_error(network, target) <= float(certificate.error) + 1e-12
         largest = (8 * T / arb(gamma)).log() / arb(1 - kappa(s, delta)) + ROUNDING
         assert squared_norms_within(network, W_Q=largest, W_K=s, W_V=2, W_C=1)
         assert network.squared_norms()["W_K"] <= s / (1 - (s - 1) * delta)
@@ -126,11 +126,12 @@ def test_one_head_for_each_position(number):
     assert separation(1 - 2 * words) == 2
     for gamma in (fmpq(1, 100), fmpq(1)):
         network = general(T, range(s), positions=positions, gamma=gamma)
-        assert certify_sparse(network).error <= gamma / 4
+        certificate = certify_sparse(network)
+        assert certificate.error <= gamma / 4
         assert len(network.attention.heads) == s
         if T <= 12:
             found = network.to_float().selected(strings(T))
-            assert np.abs(found - (1 - 2 * strings(T)[:, :s])).max() <= float(gamma) / 4
+            assert np.abs(found - (1 - 2 * strings(T)[:, :s])).max() <= float(certificate.error) + 1e-12
         largest = (8 * T / arb(gamma)).log() / arb(1 - delta) + ROUNDING
         assert squared_norms_within(network, W_Q=largest, W_K=1, W_V=2, W_C=1)
 
@@ -232,8 +233,9 @@ def test_a_bag_of_vectors_gives_one_number(number):
     for gamma in (fmpq(1, 100), fmpq(1, s)):
         function = sparse_function(T, range(s), target)
         network = compile_sparse(function, inputs="bag", positions=positions, gamma=gamma)
-        assert certify_sparse(network).error <= gamma / 4
-        assert T <= 12 or worst_float_error(network, target) <= float(gamma) / 4
+        certificate = certify_sparse(network)
+        assert certificate.error <= gamma / 4
+        assert worst_float_error(network, target) <= float(certificate.error) + 1e-12
         largest = (8 * T * s / arb(gamma)).log() / arb(1 - kappa(s, delta)) + ROUNDING
         assert squared_norms_within(network, W_Q=largest, W_K=s + 1, W_V=2 * s, W_C=s)
 
@@ -248,11 +250,12 @@ def test_a_bag_of_vectors_gives_all_bits(number):
     for gamma in (fmpq(1, 100), fmpq(1, s)):
         network = general(T, range(s), inputs="bag", positions=positions, gamma=gamma)
         assert len(network.attention.heads) == 1
-        assert certify_sparse(network).error <= gamma / 4
+        certificate = certify_sparse(network)
+        assert certificate.error <= gamma / 4
         if T <= 12 and s <= 2:
-            x = strings(T)[::7]
+            x = strings(T)
             target = (x[:, :s] - 1) / (x[:, :s].sum(axis=1) + 1)[:, None]
-            assert np.abs(network.to_float().selected(x) - target).max() <= float(gamma) / 4
+            assert np.abs(network.to_float().selected(x) - target).max() <= float(certificate.error) + 1e-12
         largest = (8 * T / arb(gamma)).log() / arb(1 - kappa(s, delta)) + ROUNDING
         assert squared_norms_within(network, W_Q=largest, W_K=s + 1, W_V=2 * s, W_C=s)
 

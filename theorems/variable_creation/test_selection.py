@@ -131,7 +131,11 @@ def test_selections_are_checked_and_controls_are_possible():
     "the largest T below exp(d Delta^2/4), three seeds; orthonormal families",
 )
 def test_families_lie_between_the_bounds():
-    """Sizes T' and coherences Delta of the families: max(d, exp(d Delta^2/4)) can be had, and Alon's bound holds."""
+    """Sizes T' and coherences Delta of the families: max(d, exp(d Delta^2/4)) can be had, and Alon's bound holds.
+
+    The coherences of the random families are compared with all products, of which the largest may be negative.
+    """
+    negative = 0
     for exponent in (1, 2, 3):
         family, d = hadamard_positions(exponent), 4**exponent
         assert family.count == 2 * d
@@ -148,6 +152,12 @@ def test_families_lie_between_the_bounds():
         T = int(e ** (d * float(delta) ** 2 / 4))
         found = [coherence(random_sign_positions(T, root, seed))[0] for seed in range(3)]
         assert min(found) <= delta
+        for seed, value in enumerate(found):
+            rows = random_sign_positions(T, root, seed).numerators
+            off = rows @ rows.T - d * np.eye(T, dtype=int)
+            assert value == fmpq(int(abs(off).max()), d)
+            negative += int(off.max() < -off.min())
+    assert negative > 0
     assert coherence(orthonormal_positions(9))[0] == 0
 
 

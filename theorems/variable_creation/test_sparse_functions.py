@@ -222,7 +222,9 @@ def test_random_signs_of_logarithmic_dimension_are_enough():
         for T in (50, 300, 2000):
             root = int(np.ceil(np.sqrt(4 * np.log(T)) * 2 * s))
             positions = signs(T, root, 3)
-            assert coherence(positions, among=s)[0] < fmpq(1, 2 * s)
+            rows, d = positions.numerators, positions.dimension
+            products = rows[:s] @ rows.T - d * np.eye(s, T, dtype=int)
+            assert coherence(positions, among=s)[0] == fmpq(int(abs(products).max()), d) < fmpq(1, 2 * s)
             assert positions.dimension <= 17 * s**2 * np.log(T) + 20 * s * np.sqrt(np.log(T))
             certificate = certified(T, range(s), "deterministic", positions=positions)
             assert certificate.values.tolist() == list(range(2**s))
