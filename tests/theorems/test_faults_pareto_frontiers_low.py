@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from types import ModuleType
 from typing import Any
@@ -39,6 +39,8 @@ SAMPLES, QUERIES = test_lower_bound.gradient_samples, test_lower_bound.query_sam
 SEARCH, BASIS = test_lower_bound.query_search, span_fit._independent_columns
 
 PRIMAL, DEVIATION = regularised_hinge._primal, test_second_layer.uniform_deviation
+RUN = test_lower_bound.run_hidden
+ITERATE, LEAST = test_second_layer.last_iterate_bound, test_second_layer.second_layer_sizes
 DESCEND, EXACT, WEIGHT = second_layer._descend, second_layer._exact_descent, test_cited_bounds.majority_weight
 
 
@@ -68,6 +70,16 @@ FAULTS = [
         "_step",
         lambda descent, theta, gradient: theta - descent.rate * gradient,
         {"seed": 0, "decay": 0.1},
+    ),
+    Fault(
+        "noise larger than tau by a fiftieth",
+        "def-sq-sgd",
+        test_lower_bound,
+        "test_the_two_trajectories_are_those_of_the_definition",
+        test_lower_bound,
+        "run_hidden",
+        lambda descent, view, *rest: RUN(descent, replace(view, tau=view.tau * 1.02), *rest),
+        {"seed": 0, "decay": 0.0},
     ),
     Fault(
         "the sign of the target flipped",
@@ -140,6 +152,16 @@ FAULTS = [
         {"tau": Fraction(1), "delta": Fraction(1, 4)},
     ),
     Fault(
+        "fewer samples by a fiftieth",
+        "assumption-6.2",
+        test_lower_bound,
+        "test_the_number_of_samples_of_the_remark",
+        test_lower_bound,
+        "gradient_samples",
+        lambda *sizes: SAMPLES(*sizes) * 49 // 50,
+        {"tau": Fraction(1), "delta": Fraction(1, 4)},
+    ),
+    Fault(
         "the last query left out",
         "fact-escapes",
         test_lower_bound,
@@ -148,6 +170,16 @@ FAULTS = [
         "query_search",
         lambda answer, sets, parallel=1: SEARCH(answer, sets[:-1], parallel),
         {"n": 5, "k": 2},
+    ),
+    Fault(
+        "fewer samples by a twentieth",
+        "fact-escapes",
+        test_lower_bound,
+        "test_a_logarithmic_number_of_samples_finds_the_parity",
+        test_lower_bound,
+        "query_samples",
+        lambda *sizes: QUERIES(*sizes) * 19 // 20,
+        {"n": 12, "k": 3},
     ),
     Fault(
         "an eighth of the samples",
@@ -240,6 +272,32 @@ FAULTS = [
                 "_descend",
                 lambda rows, law, penalty, steps: DESCEND(-rows, law, penalty, steps),
             ),
+        )
+    ),
+    Fault(
+        "a bound smaller by a fiftieth",
+        "claim-C.9-1234",
+        test_second_layer,
+        "test_the_last_iterate_against_the_certified_minimum",
+        test_second_layer,
+        "last_iterate_bound",
+        lambda *sizes: ITERATE(*sizes) * fmpq(49, 50),
+        {"penalty": Fraction(1, 5), "seed": 1},
+    ),
+    *(
+        Fault(
+            name,
+            "lemma-C.9",
+            test_second_layer,
+            "test_the_repaired_lemma_end_to_end",
+            test_second_layer,
+            "second_layer_sizes",
+            faulty,
+            {"record_property": lambda *_: None},
+        )
+        for name, faulty in (
+            ("fewer samples by a fiftieth", lambda *sizes: (LEAST(*sizes)[0] * 49 // 50, LEAST(*sizes)[1])),
+            ("fewer steps by a fiftieth", lambda *sizes: (LEAST(*sizes)[0], LEAST(*sizes)[1] * 49 // 50)),
         )
     ),
     Fault(

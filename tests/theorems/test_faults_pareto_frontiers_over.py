@@ -12,6 +12,7 @@ import pytest
 from flint import arb, fmpq
 
 from constructions.parity.over_sparse import SparseInitialization
+from numerics.exact.numbers import as_exact
 from theorems.evidence import MARK
 from theorems.pareto_frontiers import test_good_initializations as starts
 from theorems.pareto_frontiers import test_good_neurons as good
@@ -90,7 +91,24 @@ def wide(*arguments: Any, **options: Any) -> Any:
     after = STEP(*arguments, **options)
     inside = np.zeros(after.hidden.shape[1], dtype=bool)
     inside[list(after.support)] = True
-    return replace(after, hidden=after.hidden * np.where(inside, fmpq(1), fmpq(5)))
+    return replace(after, hidden=after.hidden * as_exact(np.where(inside, 1, 5)))
+
+
+def a_little_wide(*arguments: Any, **options: Any) -> Any:
+    """The step with irrelevant weights larger by a fiftieth."""
+    after = STEP(*arguments, **options)
+    inside = np.isin(np.arange(after.hidden.shape[1]), after.support)
+    return replace(after, hidden=after.hidden * as_exact(np.where(inside, 50, 51)) / 50)
+
+
+def sizes_with(change: Callable[[Any], dict[str, Any]]) -> Callable[..., Any]:
+    """The sizes with some of them replaced."""
+
+    def changed(*arguments: Any, **options: Any) -> Any:
+        found = SIZES(*arguments, **options)
+        return replace(found, **change(found))
+
+    return changed
 
 
 def all_good(drawn: Any, support: Any) -> Any:
@@ -194,6 +212,15 @@ FAULTS = [
         "sample_gradients",
         lambda *arguments, gradients=sampled.sample_gradients: -gradients(*arguments),
     ),
+    Fault(
+        "the sample gradient larger by a fiftieth",
+        "lemma-C.5",
+        sampled,
+        "test_every_entry_is_accurate",
+        sampled,
+        "sample_gradients",
+        lambda *arguments, gradients=sampled.sample_gradients: gradients(*arguments) * fmpq(51, 50),
+    ),
     Fault("a read-out sign flipped", "claim-C.6b", ramps, READS, ramps, "solve_readout", flipped),
     Fault(
         "the grid without its first bias",
@@ -246,6 +273,26 @@ FAULTS = [
         "over_sparse_step",
         wide,
         small_network,
+    ),
+    Fault(
+        "irrelevant weights larger by a fiftieth",
+        "claim-C.6a",
+        step,
+        CLOSE,
+        step,
+        "over_sparse_step",
+        a_little_wide,
+        small_network,
+    ),
+    *(
+        Fault(name, statement, theorem, check, theorem, "over_sparse_sizes", sizes_with(change))
+        for statement in ("theorem-C.11", "theorem-6.4")
+        for check in ("test_the_conditions_of_the_plain_theorem", "test_the_conditions_of_the_truncated_theorem")
+        for name, change in [
+            ("fewer steps by a fiftieth", lambda found: {"steps": found.steps * 49 // 50}),
+            ("fewer samples by a fiftieth", lambda found: {"samples": found.samples * 49 // 50}),
+            ("fewer pairs by a fiftieth", lambda found: {"pairs": found.pairs * 49 // 50}),
+        ]
     ),
     *(
         Fault(name, statement, theorem, check, theorem, attribute, faulty, arguments)
@@ -338,7 +385,35 @@ FAULTS = [
         "test_a_linear_sparsity",
         learning,
         "over_sparse_sizes",
-        lambda n, *rest: replace(SIZES(n, *rest), samples=SIZES(n, *rest).samples * n**2),
+        lambda n, *rest, **options: replace(
+            SIZES(n, *rest, **options), samples=SIZES(n, *rest, **options).samples * n**2
+        ),
+    ),
+    Fault(
+        "an nth of the samples with truncation",
+        "fact-interpolation",
+        learning,
+        "test_a_linear_sparsity",
+        learning,
+        "over_sparse_sizes",
+        lambda n, *rest, **options: (
+            replace(SIZES(n, *rest, **options), samples=SIZES(n, *rest, **options).samples // n)
+            if not options
+            else SIZES(n, *rest, **options)
+        ),
+    ),
+    Fault(
+        "an nth of the samples without truncation",
+        "fact-interpolation",
+        learning,
+        "test_a_linear_sparsity",
+        learning,
+        "over_sparse_sizes",
+        lambda n, *rest, **options: (
+            replace(SIZES(n, *rest, **options), samples=SIZES(n, *rest, **options).samples // n)
+            if options
+            else SIZES(n, *rest, **options)
+        ),
     ),
 ]
 

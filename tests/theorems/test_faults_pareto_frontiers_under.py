@@ -97,6 +97,23 @@ def loose_sizes(n: int, k: int, s: int, accuracy: Any, delta: Any) -> Any:
     return replace(sizes, tolerance=abs(VALUES(n, k, s).relevant) / 8)
 
 
+def sizes_times(name: str, factor: fmpq) -> Any:
+    """The sizes with one of them multiplied; integers are rounded down."""
+
+    def changed(*arguments: Any) -> Any:
+        sizes = under_sparse_sizes(*arguments)
+        value = getattr(sizes, name) * factor
+        return replace(sizes, **{name: value if name == "epsilon" else int(value.p // value.q)})
+
+    return changed
+
+
+def small_case() -> dict[str, Any]:
+    return {"n": 9, "k": 4, "s": 2}
+
+
+ERRORS = "test_any_errors_within_the_tolerance_leave_the_accuracy"
+
 FAULTS = [
     Fault(
         "larger by a fiftieth",
@@ -214,6 +231,24 @@ FAULTS = [
             ("a flipped read-out", "readout_weights", flipped_read_out),
             ("less weight decay", "under_sparse_step", longer_decay),
             ("the rate higher by a fiftieth", "under_sparse_step", higher_rate),
+        )
+    ),
+    *(
+        Fault(
+            name,
+            statement,
+            test_under_sparse_step,
+            check,
+            test_under_sparse_step,
+            "under_sparse_sizes",
+            faulty,
+            arguments,
+        )
+        for statement in ("theorem-C.16", "theorem-6.5")
+        for name, check, faulty, arguments in (
+            ("a small weight larger by a fiftieth", ERRORS, sizes_times("epsilon", fmpq(51, 50)), small_case),
+            ("fewer samples by a fiftieth", ERRORS, sizes_times("samples", fmpq(49, 50)), small_case),
+            ("half of the width", "test_the_width_hits_every_kink", sizes_times("width", fmpq(1, 2)), dict),
         )
     ),
     *(

@@ -93,6 +93,12 @@ def _ideal(case: Setting, hidden: np.ndarray) -> np.ndarray:
     return kept
 
 
+def _irrelevant_sizes(case: Setting, hidden: np.ndarray) -> set[fmpq]:
+    """The sizes of the weights outside of S at the good neurons."""
+    outside = np.setdiff1d(np.arange(case.n), case.support)
+    return {abs(w) for w in hidden[np.flatnonzero(case.good)][:, outside].ravel()} - {fmpq(0)}
+
+
 def _inputs(case: Setting) -> tuple[np.ndarray, np.ndarray]:
     x = sign_inputs(case.n)
     return x, x[:, case.support].prod(axis=1)
@@ -164,6 +170,7 @@ def test_features_and_loss_after_a_population_step(size: tuple[int, int, int, in
     margins = (psi.astype(object) @ read + int((network.output_bias * unit).p) * scale) * y
     loss = fmpq(int(sum(np.maximum(scale * unit - margins, 0))), scale * unit * 2**case.n)
     assert loss > 0  # the irrelevant inputs are felt
+    assert _irrelevant_sizes(case, network.hidden) == {fmpq(k - 1, 2 * k * (s - k))}  # |eta c|
     ideal, one = _features(_ideal(case, network.hidden), network.bias, x)
     outputs = ideal.astype(object) @ read + int((network.output_bias * unit).p) * one
     assert np.array_equal(outputs, y * one * unit)  # and psi* reads the parity
@@ -207,6 +214,7 @@ def test_the_irrelevant_weights_change_the_loss_little(size: tuple[int, int, int
     case = setting(*size)
     k, s = case.k, case.s
     network = _network(case)
+    assert _irrelevant_sizes(case, network.hidden) == {fmpq(k - 1, 2 * k * (s - k))}  # |eta c|
     x, y = _inputs(case)
     printed = np.array(network.hidden)  # psi_(i+r/2) with + eta c, as printed
     outside = np.setdiff1d(np.arange(case.n), case.support)

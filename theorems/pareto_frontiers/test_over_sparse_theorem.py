@@ -211,13 +211,27 @@ def test_support_recovery_against_samples(effort: Effort, record_property: Calla
         assert shares[0].estimate < shares[1].estimate <= shares[2].estimate == 1
 
 
-@check("pareto-frontiers:theorem-C.11", grade="exact", target="corrected", supporting=True)
-def test_the_tolerance_of_the_truncated_step() -> None:
-    """The three bounds on tau, and that s > 3k - 2 is what the first needs: |c| < |C|/2."""
+@check(
+    "pareto-frontiers:theorem-C.11",
+    "pareto-frontiers:theorem-6.4",
+    grade="enclosed",
+    target="corrected",
+    cases="(k, s) = (2, 5), (2, 21), (4, 11), (4, 41), (6, 17), (8, 31), n = s + 8: the conditions of the proof",
+)
+def test_the_conditions_of_the_truncated_theorem() -> None:
+    """All bounds of steps 6 to 11 at the sizes of the module, in balls; s > 3k - 2 is what the first needs."""
+    eps, delta = fmpq(1, 5), fmpq(1, 10)
     for k, s in [(2, 5), (2, 21), (4, 11), (4, 41), (6, 17), (8, 31)]:
         values, readout = over_sparse_values(s, k), solve_readout(k, even_kink_grid(k))
         C, c = abs(values.relevant), abs(values.irrelevant)
-        sizes = over_sparse_sizes(s + 8, k, s, fmpq(1, 5), fmpq(1, 10))
+        sizes = over_sparse_sizes(s + 8, k, s, eps, delta)
+        P, m, tau = sizes.pairs, sizes.samples, arb(sizes.tolerance)
+        assert k // 2 * (-P * arb(good_probability(s + 8, k, s)) / (k // 2)).exp() <= delta / 4
+        assert 2 * (s + 8) * P * (-m * tau**2 / 2).exp() <= delta / 2 * arb("1.000001")
+        assert 2**k * (-arb(m) / 2 ** (k + 3)).exp() <= delta / 4
+        assert sizes.decay / 2 * 4 * readout.norm_squared == eps / 4
+        log = 1 + arb(sizes.steps).log()
+        assert 68 * (1 + P) * log / (arb(sizes.decay) * sizes.steps) <= eps / 4 * arb("1.000001")
         assert 0 < sizes.tolerance <= C / 2 - c
         assert sizes.tolerance <= C / 2  # theta = 1/2
         assert readout.one_norm * sizes.tolerance / (2 * C) <= fmpq(1, 2)
@@ -254,7 +268,13 @@ def test_the_loss_at_the_sparsity_of_the_theorem() -> None:
     assert normal * arb("0.99") < arb(found.hinge) < normal * arb("1.01")
 
 
-@check("pareto-frontiers:theorem-C.11", grade="enclosed", target="corrected", supporting=True)
+@check(
+    "pareto-frontiers:theorem-C.11",
+    "pareto-frontiers:theorem-6.4",
+    grade="enclosed",
+    target="corrected",
+    cases="k = 2, n = 10^5, (eps, delta) = (2/5, 1/10), (1/2, 1/100): the conditions of the proof at the sizes given",
+)
 def test_the_conditions_of_the_plain_theorem() -> None:
     """At the sizes of the module: every bound of the proof, with e = eps/5, in balls; least sizes attain theirs."""
     for n, k, eps, delta, offset in [

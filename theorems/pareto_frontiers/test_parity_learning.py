@@ -195,10 +195,10 @@ def test_a_neuron_that_is_the_support() -> None:
     "pareto-frontiers:fact-interpolation",
     grade="enclosed",
     target="corrected",
-    cases="k = 2, 4, s = n/2, n = 202, 2002, 20002: sizes with truncation",
+    cases="k = 2, 4, s = n/2, n = 202, 2002, 20002: sizes with truncation; k = 2, n = 30000, 60000: without",
 )
 def test_a_linear_sparsity() -> None:
-    """The width stays bounded, and m/(n^(k-1) log n) too: with truncation m/n^(k+1) falls to 0."""
+    """The width stays bounded, and m/(n^(k-1) log n) too: with truncation m/n^(k+1) falls to 0; without it does not."""
     for k in (2, 4):
         widths, shares, printed = [], [], []
         for n in (202, 2002, 20002):
@@ -209,8 +209,15 @@ def test_a_linear_sparsity() -> None:
             printed.append(arb(sizes.samples) / n ** (k + 1))
         assert max(widths) <= 2**k * 4 * k * 10
         assert max(widths) < min(widths) * 1.5
-        assert all(before > after for before, after in pairwise(shares))
+        assert all(before > after > before * fmpq(3, 4) for before, after in pairwise(shares))
         assert all(after < before / 50 for before, after in pairwise(printed))
+    grid = offset_grid(2, fmpq(7, 8))
+    first, second = (
+        over_sparse_sizes(n, 2, n // 2 + 1, fmpq(2, 5), fmpq(1, 10), grid, truncate=False) for n in (30000, 60000)
+    )
+    assert first.width == second.width
+    growth = 8 * arb(60000 * second.width).log() / arb(30000 * first.width).log()  # n^3 log(nr)
+    assert abs(arb(fmpq(second.samples, first.samples)) / growth - 1) < arb("0.03")
 
 
 @check(

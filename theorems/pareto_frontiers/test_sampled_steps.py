@@ -26,7 +26,8 @@ from theorems.plugin import Effort
 def test_large_output_weights_spoil_the_bound() -> None:
     """f = 100 sigma(0 x + 1) - 100 = 0: the gradient in w_1 is -100 y x_1 = -100 x_2, of mean 0.
 
-    m = 12 >= 4 log(16) samples; |100 mean| <= 1 only if the 12 signs cancel, with probability 231/1024 < 1 - delta.
+    m = 12 >= 4 log(16) samples; |100 mean| <= 1 only if the 12 signs cancel, with probability 231/1024 < 1 - delta:
+    that all entries are accurate is no likelier.
     """
     assert 4 * math.log(4 * 2 * 1 / 0.5) <= 12
     accurate = sum(fmpq(comb(12, j), 2**12) for j in range(13) if 100 * abs(2 * j - 12) <= 12)
@@ -49,6 +50,11 @@ def test_every_entry_is_accurate() -> None:
     drawn = draw_over_sparse(n, s, offset_grid(k), 6, rng)
     tau = float(arb(abs(over_sparse_values(s, k).relevant))) / 4
     exact = to_float(population_gradients(drawn, support))
+    x = rng.choice([-1, 1], (40, n))
+    y = x[:, support].prod(axis=1)
+    active = x @ drawn.rows.T + to_float(drawn.bias) > 0
+    defined = [[fmpq(int((y * active[:, i]) @ x[:, j]), 40) for j in range(n)] for i in range(6)]
+    assert sample_gradients(drawn, x, y).tolist() == defined  # the means of y 1{w_i.x + b_i > 0} x_j
     assert np.abs(exact).max() > 2 * tau  # neither the gradients nor the tolerance are trivial
     enough = math.ceil(2 * math.log(4 * n * 12 / delta) / tau**2)
 

@@ -157,6 +157,8 @@ def test_the_probability_of_a_large_gap(m: int, radius: int, shift: Q, record_pr
         printed, sharp = (uniform_deviation(radius, m, delta, sharp=flag) for flag in (False, True))
         assert decided_less(sharp, printed)
         assert abs(float(printed) - (2 * radius + 1) * math.sqrt(2 * math.log(2 / delta) / m)) < 1e-12
+        mcdiarmid = (2 * radius + (1 + radius) * math.sqrt(math.log(1 / delta) / 2)) / math.sqrt(m)
+        assert abs(float(sharp) - mcdiarmid) < 1e-12
         for bound in (printed, sharp):
             assert sum(p for gap, p in gaps if not decided_less_equal(_number(gap), bound)) <= delta
         small = sum(p for gap, p in gaps if not decided_less_equal(_number(gap), printed / 8))
@@ -251,6 +253,10 @@ def test_the_last_iterate_against_the_certified_minimum(penalty: Q, seed: int) -
             assert square(w) <= squares / penalty**2
         value = hinge(phi, y, law, w) + penalty / 2 * square(w)
         assert value >= best.lower
+        if steps <= 25:
+            harmonic = sum((Q(1, t) for t in range(1, steps + 1)), start=Q(0))
+            stated = 4 * radius**2 / (penalty * (steps + 1)) * (harmonic + Q(1, 2))
+            assert last_iterate_bound(radius, penalty, steps).overlaps(arb(_number(stated)))
         assert decided_less_equal(_number(value - best.lower), last_iterate_bound(radius, penalty, steps))
 
 
@@ -295,6 +301,10 @@ def test_the_repaired_lemma_end_to_end(record_property: Any) -> None:
     psi = [[y * x for x in row] for y, row in zip([1, -1, 1, 1], NOISY, strict=True)]
     assert hinge(psi, labels, law, best) == eps
     m, steps = second_layer_sizes(radius, eps, delta)
+    needed = (4 * math.sqrt(2) * float(radius) + 1) ** 2 * math.log(2 / float(delta)) / float(eps) ** 2
+    assert m - 1 < needed <= m
+    ratio = 100 * float(radius + 1) ** 2 / float(eps) ** 2
+    assert (steps - 1) / math.log(steps - 1) < ratio <= steps / math.log(steps)
     penalty, rng, failures, largest = eps / radius**2, np.random.default_rng(90), np.zeros(5, dtype=int), 0.0
     slack = float(radius) * np.sqrt(2 * np.log(2 / float(delta)) / m)
     for _ in range(20):

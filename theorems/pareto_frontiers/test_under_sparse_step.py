@@ -132,6 +132,10 @@ def test_any_errors_within_the_tolerance_leave_the_accuracy(n: int, k: int, s: i
     start = _one_start(n, k, ones, sizes.epsilon)
     gradient = start.population_gradient(S)
     values, worst = under_sparse_values(n, k, s), fmpq(0)
+    # the bound of step 4 is a, and that of step 5 at most delta/2
+    assert 2 * k**2 * ((k - s) * sizes.tolerance / abs(values.relevant) + (n - s) * sizes.epsilon) == HALF
+    missed = n * sizes.width * (-sizes.samples * arb(sizes.tolerance) ** 2 / 2).exp()
+    assert missed <= HUNDREDTH / 2 * arb("1.000001")
     outwards = [1 if values.irrelevant > 0 else -1] * n
     for pattern in product((1, -1), repeat=k - s):
         for alternating in (False, True):
@@ -148,7 +152,13 @@ def test_any_errors_within_the_tolerance_leave_the_accuracy(n: int, k: int, s: i
     assert HALF / 20 < worst <= HALF
 
 
-@check("pareto-frontiers:theorem-C.16", grade="exact", target="corrected", supporting=True)
+@check(
+    "pareto-frontiers:theorem-C.16",
+    "pareto-frontiers:theorem-6.5",
+    grade="exact",
+    target="corrected",
+    cases="(n, k, s) = (8, 4, 2), (9, 4, 2), (12, 4, 2), (12, 6, 4), (18, 6, 2), (40, 4, 2), delta = 1/100: the width",
+)
 def test_the_width_hits_every_kink() -> None:
     """The exact chance that a kink is missed, by inclusion and exclusion, is at most delta/2, and not far below it."""
     for n, k, s in [*SIZES[:3], (12, 6, 4), (18, 6, 2), (40, 4, 2)]:
