@@ -32,6 +32,7 @@ from constructions.recurrent.indicator import Partner, indicator_function
 from numerics.exact.cyclotomic.numbers import sqrt_rational
 from numerics.exact.linear import inverse
 from numerics.exact.numbers import as_exact
+from numerics.recurrent.complexities import complexity, polynomial, smooth_complexity
 from numerics.recurrent.losses import clipped_square, cross_entropy, distance, scaled_cross_entropy
 from theorems.evidence import check, counterexample
 
@@ -200,13 +201,7 @@ def test_directions_with_a_last_coordinate(coefficients: list[int], partner: Par
     first, second = 14 * weights * density[0], np.tile(6.5 * weights, 2) * density[1]
     grid = np.meshgrid(alpha, beta, indexing="ij")
     for rest, last in ((fmpq(3, 5), fmpq(4, 5)), (fmpq(0), fmpq(1))):
-        powers = [
-            [math.comb(k, i) * rest**i * (last / 2) ** (k - i) for i in range(k + 1)] for k in range(len(coefficients))
-        ]
-        shifted = [
-            sum((c * row[i] for c, row in zip(coefficients, powers, strict=True) if i < len(row)), fmpq(0))
-            for i in range(len(coefficients))
-        ]
+        shifted = _shifted(coefficients, rest, last)
         for variance in (0, 2):
             function = indicator_function(shifted, variance, partner, far=coefficients[0])
             values = function(*grid)
@@ -219,6 +214,36 @@ def test_directions_with_a_last_coordinate(coefficients: list[int], partner: Par
                     assert (
                         abs(first @ (values * ndtr((t * grid[0] + grid[1] / 2) / tau)) @ second - expected) < tolerance
                     )
+
+
+def _shifted(coefficients: list[int], rest: fmpq, last: fmpq) -> list[fmpq]:
+    """The coefficients of Psi(t) = Phi(rest t + last/2)."""
+    powers = [
+        [math.comb(k, i) * rest**i * (last / 2) ** (k - i) for i in range(k + 1)] for k in range(len(coefficients))
+    ]
+    return [
+        sum((c * row[i] for c, row in zip(coefficients, powers, strict=True) if i < len(row)), fmpq(0))
+        for i in range(len(coefficients))
+    ]
+
+
+@check(
+    CLASS,
+    grade="enclosed",
+    target="printed",
+    supporting=True,
+    cases="four polynomials, four w with last coordinates from 0 to 1, K = 25, S = 1, 3; eps from 1/2 to 10^-40",
+)
+@pytest.mark.parametrize("coefficients", [[0, 1], [0, 2, -1], [0, 0, 1, 4], [0] * 9 + [1]], ids=str)
+def test_complexities_of_shifted_polynomials(coefficients: list[int]) -> None:
+    """C_s(Psi, S) <= C_s(Phi, 3 S/2) and C_eps(Psi, S) <= C_eps(Phi, 3 S)."""
+    phi = polynomial(coefficients)
+    for rest, last in ((1, 0), (fmpq(3, 5), fmpq(4, 5)), (fmpq(4, 5), fmpq(-3, 5)), (0, 1)):
+        psi = polynomial(_shifted(coefficients, fmpq(rest), fmpq(last)))
+        for S in (1, 3):
+            assert smooth_complexity(psi, S, 25) <= smooth_complexity(phi, fmpq(3 * S, 2), 25)
+            for epsilon in (fmpq(1, 2), fmpq(1, 1000), fmpq(1, 10**40)):
+                assert complexity(psi, S, epsilon, 25) <= complexity(phi, 3 * S, epsilon, 25)
 
 
 @check(

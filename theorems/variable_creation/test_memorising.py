@@ -12,11 +12,13 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
-from flint import fmpq
+from flint import arb, fmpq
 
 from certificates.sparse.boxes import output_range
 from constructions.networks.affine import Affine
 from constructions.networks.feed_forward import FeedForward
+from constructions.sparse.compiler import compile_sparse
+from constructions.sparse.functions import sparse_function
 from constructions.sparse.memorising import (
     bump_network,
     bump_sum_network,
@@ -175,7 +177,7 @@ def test_the_printed_bound_of_the_first_layer_is_exceeded():
 
 
 def largest_plateau(n: int, k: int, first: fmpq, second: fmpq, last: fmpq) -> fmpq:
-    """What a network of the dimensions of lemma A.25 and these largest entries can have as a constant value on a cube.
+    """What a network of the dimensions of lemma A.25 and these largest entries can have where it is constant.
 
     On a part of the cube where no unit changes its sign the network is affine, with the constant term sum over active
     units of w_j (b_j + sum over active i of W_2ij b_i); if it is constant there, this is its value.
@@ -183,18 +185,33 @@ def largest_plateau(n: int, k: int, first: fmpq, second: fmpq, last: fmpq) -> fm
     return 2 * n * last * (second + 4 * n * k * second * first)
 
 
-@counterexample(
-    "variable-creation:lemma-A.25", "variable-creation:lemma-A.22", "variable-creation:lemma-A.23", grade="exact"
-)
+@counterexample("variable-creation:lemma-A.25", grade="exact")
 def test_no_network_meets_the_printed_norms_for_a_large_radius():
-    """Nodes -2 delta and 2 delta, delta = 100, values 0 and 1; for A.22 and A.23 s = 1 and gamma = 2000, B = 1000."""
+    """Nodes -2 delta and 2 delta, delta = 100, values 0 and 1."""
     delta = fmpq(100)
     assert largest_plateau(2, 1, 2 * delta / delta, 1 / delta, fmpq(1)) < 1
-    gamma, bound, s = fmpq(2000), fmpq(1000), 1
-    assert largest_plateau(2, 1, 8 * bound / gamma, 8 * s / gamma, fmpq(1)) < 1
     network = memorising_perceptron(as_exact([[-2 * delta], [2 * delta]]), [0, 1], delta)
     norms = [largest_entry(layer) for layer in network.layers]
     assert largest_plateau(2, 1, *norms) >= 1
+
+
+@counterexample("variable-creation:lemma-A.22", "variable-creation:lemma-A.23", grade="enclosed")
+def test_heads_with_many_outputs_force_a_plateau():
+    """s = 1, T = 46, gamma = 2000, B = 1000: a head with 46 outputs that need the value 1, and at most 45 pieces.
+
+    So some piece holds two of them, is constant, and its value 1 is beyond what the printed norms allow.
+    """
+    T, gamma, bound, s = 46, fmpq(2000), fmpq(1000), 1
+    network = compile_sparse(sparse_function(T, (0,), [0, 1]), inputs="trainable").to_balls()
+    strings = np.tril(np.ones((T, T), dtype=int))  # the bit 0, and 0, ..., T - 1 ones elsewhere
+    outputs = [x * arb(gamma) / 2 for x in network.selected(strings)[:, 0]]
+    assert all(a < b for a, b in pairwise(outputs))
+    opposite = [x * arb(gamma) / 2 for x in network.selected(1 - strings)[:, 0]]
+    assert all(abs(x - bound) <= gamma / 4 for x in outputs)
+    assert all(abs(x + bound) <= gamma / 4 for x in opposite)
+    first, second = 4 * (s + 1), 2 * (s + 1)
+    assert (first + 1) * (second + 1) < T
+    assert largest_plateau(2, 1, 8 * bound / gamma, 8 * s / gamma, fmpq(1)) < 1
 
 
 @counterexample("variable-creation:lemma-A.25", grade="exact")
