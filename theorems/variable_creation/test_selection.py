@@ -175,11 +175,13 @@ def assert_within_the_upper_bound(count: int, d: int, delta: fmpq) -> None:
 @counterexample("variable-creation:setup-A.2.1b", grade="exact")
 def test_the_size_is_unbounded_while_d_delta_squared_is_one():
     sizes = []
-    for exponent in (1, 2, 3):
+    for exponent in (2, 3, 4):
         family = hadamard_positions(exponent)
-        assert coherence(family)[0] ** 2 * family.dimension == 1
+        delta, _ = coherence(family)
+        assert delta < fmpq(1, 2)
+        assert delta**2 * family.dimension == 1
         sizes.append(family.count)
-    assert sizes == [8, 32, 128]
+    assert sizes == [32, 128, 512]
 
 
 @counterexample("variable-creation:remark-4.5b", grade="exact")
