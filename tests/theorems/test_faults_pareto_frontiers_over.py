@@ -274,6 +274,18 @@ FAULTS = [
         wide,
         small_network,
     ),
+    *(
+        Fault(
+            "a sparsity that is too small",
+            statement,
+            theorem,
+            "test_the_conditions_of_the_plain_theorem",
+            theorem,
+            "over_sparse_sizes",
+            sizes_with(lambda found: {"least_sparsity": found.least_sparsity - 2}),
+        )
+        for statement in ("theorem-C.11", "theorem-6.4")
+    ),
     Fault(
         "irrelevant weights larger by a fiftieth",
         "claim-C.6a",

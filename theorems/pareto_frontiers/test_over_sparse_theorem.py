@@ -286,6 +286,7 @@ def test_the_conditions_of_the_plain_theorem() -> None:
         A, B = readout.one_norm, arb(readout.norm_squared).sqrt()
         s = max(4 * k + 1, k + int((A * (k - 1) / (k * e)) ** 2) + 1) | 1
         sizes = over_sparse_sizes(n, k, s, eps, delta, grid, truncate=False)
+        assert sizes.least_sparsity == s
         C, p = abs(over_sparse_values(s, k).relevant), good_probability(n, k, s)
         eta, tau, m = 1 / (2 * k * C), sizes.tolerance, sizes.samples
         r_prime = sizes.pairs * p / (k // 2)
