@@ -361,6 +361,12 @@ OTHERS = {
         identification.test_success_is_at_most_the_number_of_label_rows,
         (4, 2, 2),
     ),
+    "conjunctions that are disjunctions": (
+        "remark-4.5a",
+        _wrapped(identification, "conjunctions", lambda table, *_: 1 - table[:, ::-1]),
+        identification.test_success_is_at_most_the_number_of_label_rows,
+        (4, 2, 2),
+    ),
     "conjunctions of which one is missing": (
         "remark-4.5a",
         _wrapped(identification, "conjunctions", lambda table, *_: table[:-1]),

@@ -5,7 +5,7 @@ The general statement is proved in proofs/identification.md.
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import combinations, product
 from math import comb
 
 import numpy as np
@@ -37,6 +37,9 @@ def by_guessing(table: np.ndarray, samples: int) -> fmpq:
 def test_success_is_at_most_the_number_of_label_rows(T, s, most):
     table = conjunctions(T, s)
     assert len(table) == comb(T, s) == len({tuple(row) for row in table.tolist()})
+    strings = list(product((0, 1), repeat=T))
+    expected = {tuple(int(all(x[i] for i in read)) for x in strings) for read in combinations(range(T), s)}
+    assert {tuple(row) for row in table.tolist()} == expected
     previous = fmpq(0)
     for m in range(most + 1):
         success = identification_probability(table, m)
