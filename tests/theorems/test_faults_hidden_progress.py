@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from types import ModuleType
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +13,7 @@ from constructions.parity.activations import Power
 from constructions.parity.polynet import PolyNet
 from constructions.parity.two_layer import TwoLayerNetwork
 from numerics.fourier.gaps import FourierGap
-from theorems.evidence import MARK
+from tests.theorems.planted_faults import Fault, assert_seen, fault_name
 from theorems.hidden_progress import (
     test_parity_representations,
     test_parity_transformer,
@@ -54,20 +52,6 @@ def table_with_a_gap() -> dict[str, Any]:
 def cubic_network() -> dict[str, Any]:
     """Four units with the activation z^2, for the parity of three inputs; a row is w, b and u."""
     return {"data": Draws([[1, 2, -1, 0, 3, 1, 1, 2]] * 4, 2), "k": 3, "width": 4}
-
-
-@dataclass(frozen=True)
-class Fault:
-    """A fault: a replacement of an attribute, for a deciding check of a statement, called with the arguments."""
-
-    name: str
-    statement: str
-    module: ModuleType
-    check: str
-    owner: Any
-    attribute: str
-    faulty: Any
-    arguments: Callable[[], dict[str, Any]] = field(default=dict)
 
 
 NETWORK, POLYNET, GROWTH, ERROR, END = (
@@ -233,18 +217,6 @@ FAULTS = [
 ]
 
 
-def decided_by(function: Any) -> set[str]:
-    """The statements that a test decides."""
-    marks = [mark.args[0] for mark in getattr(function, "pytestmark", []) if mark.name == MARK]
-    return {evidence.statement for evidence in marks if not evidence.supporting}
-
-
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: f"{fault.statement}-{fault.name.replace(' ', '_')}")
+@pytest.mark.parametrize("fault", FAULTS, ids=fault_name)
 def test_a_fault_is_seen(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
-    function = getattr(fault.module, fault.check)
-    assert f"hidden-progress:{fault.statement}" in decided_by(function)
-    run = function.hypothesis.inner_test if hasattr(function, "hypothesis") else function
-    run(**fault.arguments())
-    monkeypatch.setattr(fault.owner, fault.attribute, fault.faulty)
-    with pytest.raises(AssertionError):
-        run(**fault.arguments())
+    assert_seen(fault, "hidden-progress", monkeypatch)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from fractions import Fraction
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -15,23 +13,8 @@ from flint import fmpq
 from certificates.duality import regularised_hinge, span_fit
 from numerics.learning import second_layer
 from numerics.parity import lower_bound
-from theorems.evidence import MARK
+from tests.theorems.planted_faults import Fault, assert_seen, fault_name
 from theorems.pareto_frontiers import test_cited_bounds, test_kernel_bound, test_lower_bound, test_second_layer
-
-
-@dataclass(frozen=True)
-class Fault:
-    """A fault: a replacement of an attribute, for a deciding check of a statement, called with the arguments."""
-
-    name: str
-    statement: str
-    module: ModuleType
-    check: str
-    owner: Any
-    attribute: str
-    faulty: Any
-    arguments: dict[str, Any] = field(default_factory=dict)
-
 
 STEP, COEFFICIENTS, SIGNS = lower_bound._step, lower_bound._coefficients, lower_bound._signs
 SIZES, BOUND = lower_bound._sets_of_size, test_lower_bound.view_bound
@@ -332,17 +315,6 @@ FAULTS = [
 ]
 
 
-def decided_by(function: Callable[..., Any]) -> set[str]:
-    """The statements that a test decides."""
-    marks = [mark.args[0] for mark in getattr(function, "pytestmark", []) if mark.name == MARK]
-    return {evidence.statement for evidence in marks if not evidence.supporting}
-
-
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: f"{fault.statement}-{fault.name.replace(' ', '_')}")
+@pytest.mark.parametrize("fault", FAULTS, ids=fault_name)
 def test_a_fault_is_seen(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
-    function = getattr(fault.module, fault.check)
-    assert f"pareto-frontiers:{fault.statement}" in decided_by(function)
-    function(**fault.arguments)
-    monkeypatch.setattr(fault.owner, fault.attribute, fault.faulty)
-    with pytest.raises(AssertionError):
-        function(**fault.arguments)
+    assert_seen(fault, "pareto-frontiers", monkeypatch)

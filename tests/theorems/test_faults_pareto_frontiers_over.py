@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from types import ModuleType
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from flint import arb, fmpq
 
 from constructions.parity.over_sparse import SparseInitialization
 from numerics.exact.numbers import as_exact
-from theorems.evidence import MARK
+from tests.theorems.planted_faults import Fault, assert_seen, fault_name
 from theorems.pareto_frontiers import test_good_initializations as starts
 from theorems.pareto_frontiers import test_good_neurons as good
 from theorems.pareto_frontiers import test_over_sparse_step as step
@@ -28,20 +27,6 @@ class Quick:
 
     def pick(self, *, quick: Any, **_: Any) -> Any:
         return quick
-
-
-@dataclass(frozen=True)
-class Fault:
-    """A fault: a replacement of an attribute, for a deciding check of a statement, called with the arguments."""
-
-    name: str
-    statement: str
-    module: ModuleType
-    check: str
-    owner: Any
-    attribute: str
-    faulty: Any
-    arguments: Callable[[], dict[str, Any]] = field(default=dict)
 
 
 VALUES, GRADIENT = good.over_sparse_values, good.sparse_gradient
@@ -430,17 +415,7 @@ FAULTS = [
 ]
 
 
-def decides(function: Any, statement: str) -> bool:
-    marks = [mark.args[0] for mark in getattr(function, "pytestmark", []) if mark.name == MARK]
-    return any(one.statement == f"pareto-frontiers:{statement}" and not one.supporting for one in marks)
-
-
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: f"{fault.statement}: {fault.name}")
-def test_a_deciding_check_sees_the_fault(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
-    function = getattr(fault.module, fault.check)
-    assert decides(function, fault.statement), "the check must decide the statement"
-    function(**fault.arguments())  # passes without the fault
-    monkeypatch.setattr(fault.owner, fault.attribute, fault.faulty)
-    with pytest.raises((AssertionError, ValueError)):
-        function(**fault.arguments())
+@pytest.mark.parametrize("fault", FAULTS, ids=fault_name)
+def test_a_fault_is_seen(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert_seen(fault, "pareto-frontiers", monkeypatch, refusals=(ValueError,))
     step.setting.cache_clear()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from types import ModuleType
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -21,23 +19,8 @@ from numerics.parity.sparse_neurons import (
     under_sparse_values,
 )
 from numerics.parity.under_sparse_sizes import under_sparse_sizes
-from theorems.evidence import MARK
+from tests.theorems.planted_faults import Fault, assert_seen, fault_name
 from theorems.pareto_frontiers import test_majority_half, test_under_sparse_gradients, test_under_sparse_step
-
-
-@dataclass(frozen=True)
-class Fault:
-    """A fault: a replacement of an attribute, for a deciding check of a statement, called with the arguments."""
-
-    name: str
-    statement: str
-    module: ModuleType
-    check: str
-    owner: Any
-    attribute: str
-    faulty: Any
-    arguments: Callable[[], dict[str, Any]] = field(default=dict)
-
 
 VALUES, NETWORK = under_sparse_values, UnderSparseStart.network
 CASE = {"n": 9, "k": 4, "s": 2, "common": 2}
@@ -267,17 +250,6 @@ FAULTS = [
 ]
 
 
-def decided_by(function: Any) -> set[str]:
-    """The statements that a test decides."""
-    marks = [mark.args[0] for mark in getattr(function, "pytestmark", []) if mark.name == MARK]
-    return {evidence.statement for evidence in marks if not evidence.supporting}
-
-
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: f"{fault.statement}-{fault.name.replace(' ', '_')}")
+@pytest.mark.parametrize("fault", FAULTS, ids=fault_name)
 def test_a_fault_is_seen(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
-    function = getattr(fault.module, fault.check)
-    assert f"pareto-frontiers:{fault.statement}" in decided_by(function)
-    function(**fault.arguments())
-    monkeypatch.setattr(fault.owner, fault.attribute, fault.faulty)
-    with pytest.raises(AssertionError):
-        function(**fault.arguments())
+    assert_seen(fault, "pareto-frontiers", monkeypatch)

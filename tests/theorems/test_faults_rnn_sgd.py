@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from types import ModuleType
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,7 +14,7 @@ from constructions.recurrent.indicator import IndicatorFunction, clipping_error,
 from numerics.recurrent import losses
 from numerics.recurrent.complexities import PowerSeries, complexity, polynomial, smooth_complexity, taylor
 from numerics.recurrent.rectified_norm import stretch
-from theorems.evidence import MARK
+from tests.theorems.planted_faults import Fault, assert_seen, fault_name
 from theorems.rnn_sgd import (
     test_comparator,
     test_complexities,
@@ -24,20 +23,6 @@ from theorems.rnn_sgd import (
     test_linearisation,
     test_rectified_norm,
 )
-
-
-@dataclass(frozen=True)
-class Fault:
-    """A fault, planted as an attribute of its owner, and the deciding check that must see it, with its arguments."""
-
-    name: str
-    statement: str
-    module: ModuleType
-    check: str
-    owner: Any
-    attribute: str
-    faulty: Any
-    arguments: dict[str, Any]
 
 
 def scaled(function: Callable[..., Any], factor: object) -> Callable[..., Any]:
@@ -437,18 +422,6 @@ FAULTS += [
 ]
 
 
-def decided_by(function: Any) -> set[str]:
-    """The statements that a test decides."""
-    marks = [mark.args[0] for mark in getattr(function, "pytestmark", []) if mark.name == MARK]
-    return {evidence.statement for evidence in marks if not evidence.supporting}
-
-
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: f"{fault.statement}-{fault.name.replace(' ', '_')}")
+@pytest.mark.parametrize("fault", FAULTS, ids=fault_name)
 def test_a_fault_is_seen(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
-    function = getattr(fault.module, fault.check)
-    assert f"rnn-sgd:{fault.statement}" in decided_by(function)
-    run = function.hypothesis.inner_test if hasattr(function, "hypothesis") else function
-    run(**fault.arguments)
-    monkeypatch.setattr(fault.owner, fault.attribute, fault.faulty)
-    with pytest.raises(AssertionError):
-        run(**fault.arguments)
+    assert_seen(fault, "rnn-sgd", monkeypatch)

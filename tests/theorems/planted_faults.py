@@ -1,0 +1,65 @@
+"""A fault planted in the library, and the proof that a deciding check of a statement turns red with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from theorems.evidence import MARK
+
+__all__ = ["Fault", "assert_seen", "fault_name"]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A replacement of an attribute, and a deciding check of a statement that must fail with it.
+
+    Attributes:
+        name: what is wrong.
+        statement: the statement, without the chapter's prefix.
+        module: where the check is.
+        check: its name.
+        owner: the module or class in which a name is replaced.
+        attribute: that name.
+        faulty: its replacement.
+        arguments: those of the check, or a function that makes them anew for each call.
+    """
+
+    name: str
+    statement: str
+    module: ModuleType
+    check: str
+    owner: Any
+    attribute: str
+    faulty: Any
+    arguments: Mapping[str, Any] | Callable[[], Mapping[str, Any]] = field(default_factory=dict)
+
+
+def fault_name(fault: Fault) -> str:
+    """The statement and what is wrong, as the id of a test."""
+    return f"{fault.statement}-{fault.name.replace(' ', '_')}"
+
+
+def assert_seen(
+    fault: Fault, chapter: str, monkeypatch: pytest.MonkeyPatch, refusals: tuple[type[Exception], ...] = ()
+) -> None:
+    """The check decides the statement of the chapter, passes, and fails by an assertion once the fault is planted.
+
+    `refusals` are errors of the library's own verifiers that count as well.
+    """
+    function = getattr(fault.module, fault.check)
+    marks = [mark.args[0] for mark in getattr(function, "pytestmark", []) if mark.name == MARK]
+    assert f"{chapter}:{fault.statement}" in {one.statement for one in marks if not one.supporting}
+    run = function.hypothesis.inner_test if hasattr(function, "hypothesis") else function
+
+    def arguments() -> dict[str, Any]:
+        return dict(fault.arguments() if callable(fault.arguments) else fault.arguments)
+
+    run(**arguments())
+    monkeypatch.setattr(fault.owner, fault.attribute, fault.faulty)
+    with pytest.raises((AssertionError, *refusals)):
+        run(**arguments())
