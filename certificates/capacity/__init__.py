@@ -1,0 +1,1 @@
+"""How much a class can fit, certified: codes of concrete networks, shattered points, covers, Lipschitz constants."""

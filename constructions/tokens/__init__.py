@@ -1,0 +1,1 @@
+"""Networks for sparse token regression: attention that retrieves tokens, recurrences that copy or store them."""

@@ -1,0 +1,1 @@
+"""Sparse token regression: prompts, position codes, risks, and attention over long prompts."""
