@@ -18,14 +18,7 @@ from constructions.networks.head import Head, merged_head
 from constructions.networks.homogeneous import HomogeneousNetwork
 from constructions.networks.layer_norm import LayerNorm
 from constructions.networks.multiplication import Multiplication
-from constructions.networks.positions import (
-    binary_codes,
-    binary_digits,
-    near_orthogonal_codes,
-    near_orthogonal_parameters,
-    one_hot_codes,
-    relative_table,
-)
+from constructions.networks.positions import binary_codes, binary_digits, one_hot_codes, relative_table
 from constructions.networks.projection import BallProjection, Clipping
 from constructions.networks.recurrent import RecurrentCell, RecurrentLayer, elman_cell
 from constructions.networks.residual import Residual
@@ -33,6 +26,7 @@ from constructions.networks.stored import HeadFamily, StoredAttention, StoredFee
 from constructions.networks.stream import ResidualStream
 from constructions.networks.transformer import Transformer
 from constructions.networks.transformer_lens import to_transformer_lens
+from numerics.groups.codes import near_orthogonal_codes, near_orthogonal_parameters
 
 __all__ = [
     "Affine",

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from constructions.networks.positions import near_orthogonal_codes
 from constructions.sparse.positions import (
     CodedPositions,
     PositionTable,
@@ -18,6 +17,7 @@ from constructions.sparse.positions import (
     random_sign_positions,
 )
 from numerics.exact.numbers import as_exact
+from numerics.groups.codes import near_orthogonal_codes
 
 FAMILIES = {
     "orthonormal": (orthonormal_positions(5), fmpq(0)),
