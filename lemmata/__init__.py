@@ -72,6 +72,7 @@ Rooms, for work on one subject
     recurrent                 complexities, Elman networks, their linearisation and the comparator
     functions                 sums of ReLUs and smooth functions
     networks                  the vocabulary of layers
+    tokens                    sparse token regression: prompts, position codes, attention
 """
 
 from __future__ import annotations
@@ -88,6 +89,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; a test compares it with
     from lemmata import networks as networks
     from lemmata import parity as parity
     from lemmata import recurrent as recurrent
+    from lemmata import tokens as tokens
     from lemmata._certificates import attained_margin as attained_margin
     from lemmata._certificates import certify as certify
     from lemmata._certificates import certify_table as certify_table
@@ -142,7 +144,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; a test compares it with
 
     __version__: str
 
-_ROOMS = ("functions", "groups", "margins", "markov", "networks", "parity", "recurrent")
+_ROOMS = ("functions", "groups", "margins", "markov", "networks", "parity", "recurrent", "tokens")
 _NAMES = {
     "_certificates": "attained_margin certify certify_table check closed_form document_of optimal_network "
     "penalty_limit regularisation_path save second_opinion",
