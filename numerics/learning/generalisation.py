@@ -55,7 +55,7 @@ def rademacher_complexity(table: Table, probabilities: Table, n: int) -> fmpq:
     """
     values, masses, _ = _finite_problem(table, probabilities, n)
     ways = sum(2**i * comb(len(masses), i) * comb(n, i) for i in range(min(n, len(masses)) + 1))
-    _check_size(ways, "signed counts")
+    check_size(ways, "signed counts")
     draws = [(i, sign, fmpq(q) / 2) for i, q in enumerate(masses) if q != 0 for sign in (1, -1)]
     law: dict[tuple[int, ...], fmpq] = {(0,) * len(masses): fmpq(1)}
     for _ in range(n):
@@ -85,14 +85,14 @@ def erm_failure_probability(surrogate: Table, errors: Table, probabilities: Tabl
     """
     losses, masses, bad = _finite_problem(surrogate, probabilities, n, errors, eps)
     support = [i for i, q in enumerate(masses) if q != 0]
-    _check_size(comb(n + len(support) - 1, n), "samples up to order")
+    check_size(comb(n + len(support) - 1, n), "samples up to order")
     positive = masses[support].tolist()
     common = common_denominator(positive)
     integers = [int(q * common) for q in positive]
     scale = common_denominator(losses.flat)
     columns = np.array([[int(x * scale) for x in row] for row in losses[:, support]], dtype=object)
     failing = 0
-    for counts in _compositions(n, len(support)):
+    for counts in compositions(n, len(support)):
         totals = (columns * np.array(counts, dtype=object)).sum(axis=1)
         if bool(np.any(bad & (totals == totals.min()))):
             orders = factorial(n) // prod(map(factorial, counts))
@@ -108,7 +108,7 @@ def seen_set_probabilities(probabilities: Table, n: int) -> NDArray[Any]:
     Raises:
         ValueError: for no probability distribution, n < 1, or more than 16 points.
     """
-    masses = _distribution(probabilities, n)
+    masses = distribution(probabilities, n)
     if len(masses) > 16:
         raise ValueError(f"There are 2^{len(masses)} sets of points: give at most 16 points.")
     sums = np.array([fmpq(0)], dtype=object)
@@ -232,7 +232,8 @@ def _sample_size(n: int) -> int:
     return int(n)
 
 
-def _distribution(probabilities: Table, n: int) -> NDArray[Any]:
+def distribution(probabilities: Table, n: int) -> NDArray[Any]:
+    """The probabilities as exact numbers, once they are known to be some, and n to be a sample size."""
     _sample_size(n)
     masses = as_exact(probabilities)
     if masses.ndim != 1 or not masses.size or any(q < 0 for q in masses) or sum(masses.tolist(), start=fmpq(0)) != 1:
@@ -244,7 +245,7 @@ def _finite_problem(
     table: Table, probabilities: Table, n: int, errors: Table | None = None, eps: Exact = 0
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.bool_]]:
     """The table, the probabilities, and which functions have an error above eps."""
-    values, masses = as_exact(table), _distribution(probabilities, n)
+    values, masses = as_exact(table), distribution(probabilities, n)
     if values.ndim != 2 or not values.shape[0] or values.shape[1] != len(masses):
         raise ValueError(f"The table must have shape (functions, {len(masses)}), not {values.shape}.")
     risks = as_exact(np.zeros(len(values), dtype=int) if errors is None else errors)
@@ -254,7 +255,8 @@ def _finite_problem(
     return values, masses, np.array([x > limit for x in risks.tolist()])
 
 
-def _check_size(count: int, what: str) -> None:
+def check_size(count: int, what: str) -> None:
+    """ValueError if an exact sum would run over more than `LARGEST_ENUMERATION` terms."""
     if count > LARGEST_ENUMERATION:
         raise ValueError(
             f"The exact sum would run over {count:,} {what}, more than {LARGEST_ENUMERATION:,}: "
@@ -266,11 +268,11 @@ def _dot(row: list[Any], counts: tuple[int, ...]) -> fmpq:
     return sum((x * c for x, c in zip(row, counts, strict=True) if c), start=fmpq(0))
 
 
-def _compositions(total: int, parts: int) -> Iterator[tuple[int, ...]]:
+def compositions(total: int, parts: int) -> Iterator[tuple[int, ...]]:
     """All tuples of ``parts`` integers >= 0 with this sum."""
     if parts == 1:
         yield (total,)
         return
     for first in range(total + 1):
-        for rest in _compositions(total - first, parts - 1):
+        for rest in compositions(total - first, parts - 1):
             yield (first, *rest)
