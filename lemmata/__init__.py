@@ -65,6 +65,7 @@ The ledger
     results                   the committed results of an experiment
 
 Rooms, for work on one subject
+    capacity                  how much attention can learn: covering numbers from norms of weights
     groups                    finite groups as tables and permutations
     margins                   margins measured, judged and trained for
     markov                    chains, predictors and losses
@@ -82,6 +83,7 @@ from typing import TYPE_CHECKING, Any
 from lemmata._house import refuse_hidden_packages
 
 if TYPE_CHECKING:  # what editors and type checkers see; a test compares it with the table below
+    from lemmata import capacity as capacity
     from lemmata import functions as functions
     from lemmata import groups as groups
     from lemmata import margins as margins
@@ -144,7 +146,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; a test compares it with
 
     __version__: str
 
-_ROOMS = ("functions", "groups", "margins", "markov", "networks", "parity", "recurrent", "tokens")
+_ROOMS = ("capacity", "functions", "groups", "margins", "markov", "networks", "parity", "recurrent", "tokens")
 _NAMES = {
     "_certificates": "attained_margin certify certify_table check closed_form document_of optimal_network "
     "penalty_limit regularisation_path save second_opinion",
