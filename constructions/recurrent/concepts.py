@@ -18,16 +18,28 @@ from dataclasses import dataclass
 
 import numpy as np
 from flint import fmpq
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from numerics.exact.cyclotomic.element import Cyclotomic
 from numerics.exact.cyclotomic.numbers import sqrt_rational
 from numerics.exact.integers import checked_integer
-from numerics.exact.numbers import as_exact
+from numerics.exact.numbers import as_exact, to_float
 from numerics.exact.rationals import RationalLike, as_fmpq, rational_root
 from numerics.exact.systems import Array, matrix_product, number_system
 
-__all__ = ["Part", "TargetFunction", "input_sequence", "interaction", "lag_networks", "null_sequence", "padded"]
+__all__ = [
+    "Part",
+    "TargetFunction",
+    "input_sequence",
+    "input_sequences",
+    "interaction",
+    "lag_networks",
+    "null_sequence",
+    "padded",
+    "target_values",
+]
+
+Floats = NDArray[np.float64]
 
 TOLERANCE = 1e-12
 """How far a norm in floating point may be from 1: some 30 roundings for each of 100 coordinates."""
@@ -138,6 +150,30 @@ class TargetFunction:
         return result
 
 
+def target_values(target: TargetFunction, inputs: Floats) -> Floats:
+    """F*_j(x*) in floating point for n inputs at once, shape (n, L, d), zero for j < 3.
+
+    Args:
+        target: the target function.
+        inputs: x*_2, ..., x*_(L-1) for each of n inputs, shape (n, L - 2, d_x).
+
+    Raises:
+        ValueError: for inputs of another shape.
+    """
+    x = np.asarray(inputs, dtype=np.float64)
+    if x.ndim != 3 or x.shape[1:] != (target.length - 2, len(target.parts[0].direction)):
+        raise ValueError(
+            f"The inputs have the shape (n, {target.length - 2}, {len(target.parts[0].direction)}), not {x.shape}."
+        )
+    result = np.zeros((len(x), target.length, target.outputs))
+    for part in target.parts:
+        z = x[:, part.source - 2] @ to_float(part.direction)
+        result[:, part.target - 1, part.output] += np.polynomial.polynomial.polyval(
+            z, [float(c.p) / float(c.q) for c in part.coefficients]
+        )
+    return result
+
+
 def padded(vector: Sequence[RationalLike]) -> Array:
     """The true input ((sqrt 3/2) z, (sqrt 3/2) sqrt(1 - |z|^2), 1/2), exactly, for an exact z of norm at most 1.
 
@@ -173,6 +209,22 @@ def input_sequence(inputs: ArrayLike, epsilon: object) -> Array:
     result = result.astype(np.result_type(result.dtype, middle.dtype))
     result[1:-1, :-1] = middle
     result[1:-1, -1] = middle[:, 0] * 0
+    return result
+
+
+def input_sequences(inputs: Floats, epsilon: float) -> Floats:
+    """The actual sequences of n inputs in floating point, shape (n, L, d_x + 1); inputs of shape (n, L - 2, d_x).
+
+    Raises:
+        ValueError: for another shape, or eps_x outside (0, 1).
+    """
+    x = np.asarray(inputs, dtype=np.float64)
+    if x.ndim != 3 or 0 in x.shape:
+        raise ValueError(f"The inputs of n sequences have the shape (n, L - 2, d_x), L >= 3, not {x.shape}.")
+    result = np.zeros((len(x), x.shape[1] + 2, x.shape[2] + 1))
+    result[:] = null_sequence(x.shape[1] + 2, x.shape[2], float(epsilon))
+    result[:, 1:-1, :-1] = epsilon * x
+    result[:, 1:-1, -1] = 0
     return result
 
 

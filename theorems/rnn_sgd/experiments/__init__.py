@@ -1,0 +1,5 @@
+"""The experiments of this chapter; `lemmata experiment list` shows them."""
+
+__all__ = ["EXPERIMENTS"]
+
+EXPERIMENTS = ()
