@@ -11,7 +11,7 @@ import pytest
 import sympy
 from flint import arb, fmpq
 
-from constructions.networks.positions import near_orthogonal_codes
+from numerics.groups.codes import near_orthogonal_codes
 from numerics.learning.covers import sparse_average
 from numerics.learning.packings import (
     ellipsoid_bound,
