@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize, special, stats
+from scipy import special, stats
 
 from numerics.runs.confidence import Interval
 
@@ -100,17 +100,34 @@ def threshold_fit(cells: Sequence[Cell]) -> ThresholdFit:
     won = np.array([cell.successes for cell in cells], dtype=np.float64)
     lost = np.array([cell.trials for cell in cells]) - won
 
-    def loss(c: Floats) -> tuple[float, Floats]:
-        logit = design @ c
-        value = won @ np.logaddexp(0, -logit) + lost @ np.logaddexp(0, logit) + 1e-4 * c[0] ** 2
-        slope = design.T @ ((won + lost) * special.expit(logit) - won)
-        slope[0] += 2e-4 * c[0]
-        return float(value), slope
-
-    found = optimize.minimize(loss, np.zeros(design.shape[1]), jac=True, method="BFGS", options={"gtol": 1e-8}).x
+    found = _maximum(design, won, lost)
     rise = 0.0 if one else float(found[2]) / span
     slope = float(found[0]) / spread
     return ThresholdFit(slope, float(found[1]) - slope * float(sizes.mean()) - rise * float(scores.mean()), rise)
+
+
+def _maximum(design: Floats, won: Floats, lost: Floats) -> Floats:
+    """The coefficients of the largest penalised likelihood, by Newton steps, halved where they overshoot."""
+    penalty = np.zeros(design.shape[1])
+    penalty[0] = 2e-4
+    runs, c = won + lost, np.zeros(design.shape[1])
+
+    def loss(at: Floats) -> float:
+        logit = design @ at
+        return float(won @ np.logaddexp(0, -logit) + lost @ np.logaddexp(0, logit) + penalty @ at**2 / 2)
+
+    for _ in range(100):
+        share = special.expit(design @ c)
+        gradient = design.T @ (runs * share - won) + penalty * c
+        curvature = (design.T * (runs * share * (1 - share))) @ design + np.diag(penalty + 1e-12)
+        step = np.linalg.solve(curvature, gradient)
+        start = loss(c)
+        while loss(c - step) > start + 1e-12 * abs(start):
+            step = step / 2
+        c = c - step
+        if np.abs(step).max() < 1e-9:
+            break
+    return c
 
 
 def vuong_test(first: Sequence[Cell], second: Sequence[Cell]) -> VuongTest:

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import optimize
 
 from numerics.runs.thresholds import (
     Cell,
@@ -42,6 +43,24 @@ def test_a_known_model_is_recovered() -> None:
     assert fit.slope == pytest.approx(0.2, abs=1e-4)
     assert fit.threshold(math.log(300), 0.8) == pytest.approx(10 + 10 * math.log(300) + 5 * math.log(4), abs=1e-2)
     assert fit.share(math.log(300), fit.threshold(math.log(300), 0.37)) == pytest.approx(0.37)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_fit_is_the_maximum_that_a_general_optimiser_finds(seed: int) -> None:
+    cells, _ = simulated(seed, linear=False, trials=5)
+
+    def loss(c: np.ndarray) -> float:
+        logits = np.array([c[0] * cell.size + c[1] + c[2] * cell.score for cell in cells])
+        won = np.array([cell.successes for cell in cells])
+        spread = np.std([cell.size for cell in cells])
+        return float(won @ np.logaddexp(0, -logits) + (5 - won) @ np.logaddexp(0, logits) + 1e-4 * (c[0] * spread) ** 2)
+
+    fit = threshold_fit(cells)
+    here = np.array([fit.slope, fit.start, fit.rise])
+    best = optimize.minimize(loss, here + [0.02, 0.3, -0.2], method="Nelder-Mead",
+                             options={"xatol": 1e-9, "fatol": 1e-12, "maxiter": 10_000})  # fmt: skip
+    assert loss(here) <= best.fun + 1e-9
+    np.testing.assert_allclose(here, best.x, rtol=1e-4)
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -23,7 +23,7 @@ __all__ = ["SAMPLE_SIZES", "successes", "trials"]
 
 _FIGURE = "variable-creation:experiment-fig4.2"
 SHARE = 0.8
-DRAWS = 400
+DRAWS = 200
 
 
 def trials(settings: dict[str, Any]) -> dict[str, Any]:
