@@ -133,7 +133,9 @@ def _summarise(settings: Mapping[str, Any], results: Mapping[str, Any]) -> Findi
     spread = np.array([np.array(results[key]["difference"]["sd"])[on] for key in keys])
     law = _fit(np.repeat(active, len(on)), (spread / spread.mean(axis=0)).ravel())
     one = [key for key in keys if settings[key]["window"] == settings[keys[0]]["window"]]
-    norm = float(np.polyfit(*np.log([(settings[key]["width"], results[key]["norm"][0]) for key in one]).T, 1)[0])
+    widths = np.log([settings[key]["width"] for key in one])
+    norms = np.log([results[key]["norm"][0] for key in one])
+    norm = float(np.polyfit(widths, norms, 1)[0])
     return Findings(
         {
             "networks": sum(settings[key]["networks"] for key in keys),
