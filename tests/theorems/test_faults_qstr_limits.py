@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 from flint import arb, fmpq
 
+import certificates.tokens.feed_forward as feed_forward
 import numerics.learning.packings as packings
 import numerics.tokens.mixed_norms as mixed_norms
+from numerics.exact.linear import solve_unique
 from tests.theorems.planted_faults import Fault, assert_seen, fault_name
 from theorems.plugin import Effort
-from theorems.qstr import test_mixed_norms, test_packings
+from theorems.qstr import test_feed_forward_limits, test_mixed_norms, test_packings
 
 
 def _changed(function: Callable[..., Any], change: Callable[[Any], Any]) -> Callable[..., Any]:
@@ -91,6 +93,97 @@ NORMS = [
 ]
 
 
-@pytest.mark.parametrize("fault", [*PACKINGS, *NORMS], ids=fault_name)
+# ---- feed-forward networks
+
+N3 = {"N": 3, "d": 2, "n": 2}
+
+
+def _network(statement: str, name: str, check: str, attribute: str, faulty: Any, **arguments: Any) -> Fault:
+    return Fault(name, statement, test_feed_forward_limits, check, feed_forward, attribute, faulty, arguments)
+
+
+SPAN = feed_forward._span
+
+
+def _span(change: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    """Wrong rows, or a wrong inverse of their Gram matrix."""
+    return _changed(feed_forward._span, lambda found: change(*found))
+
+
+def _without_the_last(basis: Any, inverse: Any) -> Any:
+    return SPAN(basis[:-1])
+
+
+TOO_LARGE = _span(lambda basis, inverse: (basis, inverse * fmpq(51, 50)))
+AVERAGE = "test_the_average_over_directions_is_a_trace"
+BRACKET = "test_the_worst_direction_is_bracketed"
+MATCHING = "test_the_matching_predictor_attains_the_bound"
+EQUALITY = "test_cases_of_equality"
+PROJECTING = "test_projecting_keeps_the_loss_and_shortens"
+TOTAL = "test_the_norm_of_all_parameters_has_a_least_value"
+NETWORKS = [
+    _network("theorem-6", "a projector two per cent too large", AVERAGE, "_span", TOO_LARGE, **N3),
+    _network("theorem-6", "a projector too large in the bracket", BRACKET, "_span", TOO_LARGE, **N3),
+    _network("theorem-6", "a projector too large in cases of equality", EQUALITY, "_span", TOO_LARGE),
+    _network("theorem-6", "a sample that is left out", AVERAGE, "_span", _span(_without_the_last), **N3),
+    Fault(
+        "samples rounded down",
+        "theorem-6",
+        test_feed_forward_limits,
+        EQUALITY,
+        test_feed_forward_limits,
+        "samples_needed",
+        lambda N, d, risk: int((N * d * (1 - fmpq(*map(int, str(risk).split("/"))))).floor()),
+    ),
+    Fault(
+        "a risk of half of the indices",
+        "theorem-6",
+        test_feed_forward_limits,
+        MATCHING,
+        test_feed_forward_limits,
+        "linear_risk",
+        _changed(feed_forward.linear_risk, lambda risk: risk / 2),
+        N3,
+    ),
+    _network("claim-ffn-span", "a projector that is too large", PROJECTING, "_span", TOO_LARGE, **N3),
+    _network("claim-ffn-span", "an input that is left out", PROJECTING, "_span", _span(_without_the_last), **N3),
+    _network(
+        "claim-ffn-span",
+        "gradients outside of a wrong span",
+        "test_gradients_lie_in_the_span",
+        "_span",
+        _span(_without_the_last),
+        power=2,
+    ),
+    _network(
+        "claim-ffn-span",
+        "a wrong part outside in descent",
+        "test_descent_shrinks_what_lies_outside",
+        "_span",
+        _span(_without_the_last),
+        start="inside",
+    ),
+    _network(
+        "definition-5",
+        "a solution two per cent too long",
+        TOTAL,
+        "solve_unique",
+        lambda A, y: solve_unique(A, y) * fmpq(51, 50),
+        **N3,
+    ),
+    Fault(
+        "half of the least norm",
+        "definition-5",
+        test_feed_forward_limits,
+        TOTAL,
+        test_feed_forward_limits,
+        "least_total_norm",
+        _changed(feed_forward.least_total_norm, lambda found: (found[0] / 2, found[1])),
+        N3,
+    ),
+]
+
+
+@pytest.mark.parametrize("fault", [*PACKINGS, *NORMS, *NETWORKS], ids=fault_name)
 def test_planted_faults_are_seen(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
     assert_seen(fault, "qstr", monkeypatch)
