@@ -1,0 +1,141 @@
+"""The norms of weights and tokens that capacity bounds need, as upper bounds that hold for the exact numbers given.
+
+- ``pq_norm``: the p-norm of every column, then the q-norm of these numbers, as the document defines ||M||_(p,q);
+- ``token_norm``: the largest norm of a row of X. That is ||X^T||_(2,inf); the document often prints ||X||_(2,inf),
+  which is the largest norm of a *column*;
+- ``head_norms``, ``layer_norms``: those of heads and layers, from matrices or from a `Head`. W_QK = W_Q W_K^T with all
+  factors of the scores; for it the smaller of ||W_QK||_F and the sum of the norms of its rows.
+
+Spectral norms are upper bounds, tight to a few parts in 10^9; the others are balls around the norm.
+
+Source: variable-creation, notation-4.2, definition-4.4.2, definition-4.4.3.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from flint import arb
+from numpy.typing import ArrayLike
+
+from certificates.margins.all_layer import operator_norm
+from constructions.networks.head import Head
+from numerics.exact.balls import as_balls, ball_max, ball_min
+from numerics.exact.numbers import exact_midpoint
+from numerics.exact.systems import Array
+from numerics.learning.attention_capacity import HeadNorms
+from numerics.learning.deep_capacity import LayerNorms
+
+__all__ = ["frobenius_norm", "head_matrices", "head_norms", "layer_norms", "pq_norm", "spectral_norm", "token_norm"]
+
+
+def pq_norm(matrix: ArrayLike, p: float, q: float) -> arb:
+    """||M||_(p,q): the p-norm of every column, then the q-norm of the vector of these norms.
+
+    Args:
+        matrix: M, shape (rows, columns), floats, exact numbers or balls.
+        p, q: 1, 2 or math.inf.
+
+    Raises:
+        ValueError: for another shape, entries that are not finite, or another p or q.
+    """
+    entries = abs(_matrix(matrix))
+    return _norm([_norm(list(column), p) for column in entries.T], q)
+
+
+def _norm(entries: list[arb], p: float) -> arb:
+    if p not in (1, 2, float("inf")):
+        raise ValueError(f"The norms are those of p = 1, 2 and infinity, not of {p!r}.")
+    if p == 1:
+        return sum(entries, start=arb(0))
+    if p == 2:
+        return sum((x**2 for x in entries), start=arb(0)).sqrt()
+    return ball_max(entries)
+
+
+def token_norm(tokens: ArrayLike) -> arb:
+    """The largest 2-norm of a token, for X of shape (..., T, d).
+
+    Raises:
+        ValueError: for no token, or entries that are not finite.
+    """
+    rows = np.asarray(tokens)
+    if rows.ndim < 1 or not rows.size:
+        raise ValueError(f"The tokens have the shape (..., T, d) with T, d >= 1, not {rows.shape}.")
+    return pq_norm(rows.reshape(-1, rows.shape[-1]).T, 2, float("inf"))
+
+
+def frobenius_norm(matrix: ArrayLike) -> arb:
+    """The root of the sum of the squares of all entries; errors as `pq_norm`."""
+    return pq_norm(matrix, 2, 2)
+
+
+def spectral_norm(matrix: ArrayLike) -> arb:
+    """An upper bound of the largest singular value, tight to a few parts in 10^9; errors as `pq_norm`.
+
+    Balls are their exact midpoints and radii, of which the Frobenius norm is added.
+    """
+    balls = _matrix(matrix)
+    middle = np.vectorize(exact_midpoint, otypes="O")(balls)
+    spread = frobenius_norm(np.vectorize(lambda x: x.rad(), otypes="O")(balls))
+    return ball_min([operator_norm(middle) + spread, frobenius_norm(balls)])
+
+
+def head_norms(values: ArrayLike, scores: ArrayLike) -> HeadNorms:
+    """The norms of the head with W_V (d, k) and W_QK (d, d), whose scores are x_tau^T W_QK x_t.
+
+    Raises:
+        ValueError: for shapes that do not fit, or entries that are not finite.
+    """
+    W_V, W_QK = _matrix(values), _matrix(scores)
+    if len(W_V) != W_QK.shape[1]:
+        raise ValueError(f"W_V has shape (d, k) and W_QK has d columns, but the shapes are {W_V.shape}, {W_QK.shape}.")
+    return HeadNorms(pq_norm(W_V, 2, 1), spectral_norm(W_V), _score_norm(W_QK))
+
+
+def layer_norms(values: ArrayLike, scores: ArrayLike, outputs: ArrayLike) -> LayerNorms:
+    """The norms of the layer with W_V (d, k), W_Q W_K^T (d, d) and W_C (k, d).
+
+    Raises:
+        ValueError: as `head_norms`.
+    """
+    W_C = _matrix(outputs)
+    head = head_norms(values, scores)
+    if len(W_C) != np.shape(values)[1]:
+        raise ValueError(f"W_V has shape (d, k) and W_C (k, d), not {np.shape(values)} and {W_C.shape}.")
+    return LayerNorms(
+        head.value_columns, head.value, head.scores, spectral_norm(scores), pq_norm(W_C, 2, 1), spectral_norm(W_C)
+    )
+
+
+def head_matrices(head: Head) -> tuple[Array, Array]:
+    """W_QK with all factors on the scores, and W_V with the output map, of a softmax head, in floats or balls.
+
+    Raises:
+        ValueError: for another weighing, biases, relative keys or a null pair, which the capacity bounds do not treat.
+    """
+    biases = [part.bias for part in (head.query, head.key, head.value, head.output) if part is not None]
+    if head.weigh != "softmax" or len(head.relative_keys) or head.null is not None or any(b.any() for b in biases):
+        raise ValueError(
+            "The capacity bounds are for softmax heads without biases, relative keys and a null pair; add biases as a "
+            "constant coordinate of the tokens."
+        )
+    W_Q, W_K, W_V = (as_balls(part.weight) for part in (head.query, head.key, head.value))
+    scale = as_balls([head.sharpness])[0] / arb(int(head.temperature_squared)).sqrt()
+    values = W_V if head.output is None else W_V @ as_balls(head.output.weight)
+    return W_Q @ W_K.T * scale, values
+
+
+def _score_norm(scores: Array) -> arb:
+    return ball_min([frobenius_norm(scores), pq_norm(scores.T, 2, 1)])
+
+
+def _matrix(matrix: Any) -> Array:
+    values = np.asarray(matrix)
+    if values.ndim != 2 or not values.size:
+        raise ValueError(f"A matrix has the shape (rows, columns), with at least one entry, not {values.shape}.")
+    balls = as_balls(values)
+    if not all(x.is_finite() for x in balls.ravel().tolist()):
+        raise ValueError("The entries of a matrix must be finite numbers.")
+    return balls

@@ -1,0 +1,100 @@
+"""Norms of weights: against NumPy, of heads and layers, and input that is refused."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from flint import arb
+
+from certificates.capacity.norms import (
+    frobenius_norm,
+    head_matrices,
+    head_norms,
+    layer_norms,
+    pq_norm,
+    spectral_norm,
+    token_norm,
+)
+from constructions.networks.affine import Affine
+from constructions.networks.head import Head
+
+
+def drawn(*shape: int) -> np.ndarray:
+    return np.random.default_rng(shape).normal(size=shape)
+
+
+def middle(ball: arb) -> float:
+    return float(ball.mid())
+
+
+def test_norms_are_those_of_numpy() -> None:
+    M = drawn(4, 6)
+    assert middle(spectral_norm(M)) == pytest.approx(np.linalg.norm(M, 2), rel=1e-8)
+    assert spectral_norm(M) >= np.linalg.norm(M, 2)
+    assert middle(frobenius_norm(M)) == pytest.approx(np.linalg.norm(M))
+    assert middle(pq_norm(M, 2, 1)) == pytest.approx(np.linalg.norm(M, axis=0).sum())
+    assert middle(pq_norm(M, 1, math.inf)) == pytest.approx(np.linalg.norm(M, 1))
+    assert middle(token_norm(drawn(3, 4, 6))) == pytest.approx(np.linalg.norm(drawn(3, 4, 6), axis=-1).max())
+    root = np.array([[arb(2).sqrt(), arb(0)], [arb(0), arb(1)]], dtype=object)
+    assert arb(2).sqrt() <= spectral_norm(root) <= arb("1.41422")
+
+
+def test_heads_with_all_their_factors() -> None:
+    W_Q, W_K, W_V, W_O = drawn(5, 2), drawn(5, 2) + 1, drawn(5, 3), drawn(3, 4)
+    head = Head(
+        Affine(W_Q), Affine(W_K), Affine(W_V), sharpness=3, temperature_squared=2, output=Affine(W_O), causal=False
+    )
+    scores, values = head_matrices(head)
+    X = drawn(6, 5)
+    found = X @ np.vectorize(middle)(scores) @ X.T
+    weights = np.exp(found) / np.exp(found).sum(axis=1, keepdims=True)
+    assert np.allclose(weights @ X @ np.vectorize(middle)(values), head(X))
+    norms = head_norms(values, scores)
+    assert middle(norms.value_columns) == pytest.approx(np.linalg.norm(W_V @ W_O, axis=0).sum())
+    assert middle(norms.scores) == pytest.approx(np.linalg.norm(W_Q @ W_K.T) * 3 / math.sqrt(2))
+
+
+def test_layers_have_six_norms() -> None:
+    W_V, W_QK, W_C = drawn(5, 2), drawn(5, 5), drawn(2, 5)
+    norms = layer_norms(W_V, W_QK, W_C)
+    assert middle(norms.score) == pytest.approx(np.linalg.norm(W_QK, 2), rel=1e-8)
+    assert middle(norms.score_rows) == pytest.approx(np.linalg.norm(W_QK))
+    assert middle(norms.output_columns) == pytest.approx(np.linalg.norm(W_C, axis=0).sum())
+    assert middle(norms.output) == pytest.approx(np.linalg.norm(W_C, 2), rel=1e-8)
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+def test_entries_are_finite(bad: float) -> None:
+    M = drawn(2, 2)
+    M[0, 1] = bad
+    for function in (spectral_norm, frobenius_norm, token_norm):
+        with pytest.raises(ValueError, match=r"finite|enclosure"):
+            function(M)
+
+
+def test_shapes_fit() -> None:
+    with pytest.raises(ValueError, match=r"A matrix has the shape \(rows, columns\), .* not \(3,\)"):
+        spectral_norm(np.ones(3))
+    with pytest.raises(ValueError, match="at least one entry"):
+        frobenius_norm(np.ones((0, 3)))
+    with pytest.raises(ValueError, match=r"The tokens have the shape \(..., T, d\)"):
+        token_norm(np.ones((0, 3)))
+    with pytest.raises(ValueError, match=r"W_QK has d columns, but the shapes are \(2, 2\), \(3, 3\)"):
+        head_norms(np.ones((2, 2)), np.ones((3, 3)))
+    with pytest.raises(ValueError, match=r"W_C \(k, d\), not \(3, 2\) and \(3, 3\)"):
+        layer_norms(np.ones((3, 2)), np.ones((3, 3)), np.ones((3, 3)))
+    with pytest.raises(ValueError, match=r"p = 1, 2 and infinity, not of 3"):
+        pq_norm(np.ones((2, 2)), 3, 1)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"weigh": "hardmax"}, {"null": (np.zeros(2), np.zeros(2))}, {"query": Affine(np.ones((2, 2)), np.ones(2))}],
+)
+def test_heads_that_the_bounds_do_not_treat(change: dict[str, Any]) -> None:
+    parts = {name: Affine(np.ones((2, 2))) for name in ("query", "key", "value")}
+    with pytest.raises(ValueError, match="softmax heads without biases"):
+        head_matrices(Head(**parts | change))
