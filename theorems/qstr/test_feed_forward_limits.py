@@ -25,7 +25,9 @@ from numerics.exact.numbers import as_exact, to_float
 from theorems.evidence import check, counterexample
 from theorems.plugin import Effort
 
-DEFINITION, CLAIM, THEOREM = "qstr:definition-5", "qstr:claim-ffn-span", "qstr:theorem-6"
+DEFINITION = "qstr:definition-5"
+CLAIM = "qstr:claim-ffn-span"
+THEOREM = "qstr:theorem-6"
 SIZES = [(2, 2, 1), (3, 2, 2), (3, 2, 4), (2, 3, 6), (4, 3, 5), (5, 1, 3), (6, 2, 13)]
 
 
