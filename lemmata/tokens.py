@@ -5,6 +5,11 @@ codes    PositionCodes, orthonormal_codes, field_codes, random_sign_codes, extre
 inputs   encode, encoding_scale, radius
 risks    averaged_risk, pointwise_risk, population_risk
 limits   certify_feed_forward, matching_predictor, out_of_span, linear_risk, samples_needed, least_total_norm
+heads    TokenTransformer, token_stream, token_transformer, network_link; retrieval_attention, retrieval_transformer;
+         averaging_attention, counting_attention, counting_embedding; SeparatingAttention, separating_attention: d heads
+         for more than d tokens; blocked_attention: long prompts
+proofs   certify_retrieval, label_bound: suprema over all prompts; few_heads_bound, least_risk, hidden_variance,
+         head_view: what few heads cannot see; query_key_bound, attention_change
 """
 
 from certificates.tokens.feed_forward import (
@@ -15,6 +20,19 @@ from certificates.tokens.feed_forward import (
     out_of_span,
     samples_needed,
 )
+from certificates.tokens.few_heads import few_heads_bound, head_view, hidden_variance, least_risk
+from certificates.tokens.lipschitz import attention_change, query_key_bound
+from certificates.tokens.retrieval import certify_retrieval, label_bound
+from constructions.tokens.attention import (
+    averaging_attention,
+    counting_attention,
+    counting_embedding,
+    retrieval_attention,
+    retrieval_transformer,
+)
+from constructions.tokens.separating import SeparatingAttention, separating_attention
+from constructions.tokens.transformer import TokenTransformer, network_link, token_stream, token_transformer
+from numerics.tokens.attention import blocked_attention
 from numerics.tokens.codes import (
     PositionCodes,
     extremal_codes,
@@ -37,26 +55,46 @@ __all__ = [
     "PositionCodes",
     "Prompts",
     "ReluLink",
+    "SeparatingAttention",
+    "TokenTransformer",
+    "attention_change",
     "averaged_risk",
+    "averaging_attention",
+    "blocked_attention",
     "certify_feed_forward",
+    "certify_retrieval",
+    "counting_attention",
+    "counting_embedding",
     "draw_prompts",
     "encode",
     "encoding_scale",
     "extremal_codes",
+    "few_heads_bound",
     "field_codes",
+    "head_view",
+    "hidden_variance",
+    "label_bound",
+    "least_risk",
     "least_total_norm",
     "linear_link",
     "linear_risk",
     "matching_predictor",
     "max_link",
     "mean_link",
+    "network_link",
     "orthonormal_codes",
     "out_of_span",
     "pointwise_risk",
     "population_risk",
+    "query_key_bound",
     "radius",
     "random_sign_codes",
+    "retrieval_attention",
+    "retrieval_transformer",
     "samples_needed",
+    "separating_attention",
     "sign_code_dimension",
     "squared_norm_link",
+    "token_stream",
+    "token_transformer",
 ]

@@ -12,7 +12,8 @@ from __future__ import annotations
 from constructions.registry.entry import Registered, in_system
 from constructions.registry.layers import LAYERS
 from constructions.registry.networks import NETWORKS
+from constructions.registry.tokens import TOKENS
 
 __all__ = ["REGISTRY", "Registered", "in_system"]
 
-REGISTRY: tuple[Registered, ...] = (*LAYERS, *NETWORKS)
+REGISTRY: tuple[Registered, ...] = (*LAYERS, *NETWORKS, *TOKENS)

@@ -87,14 +87,14 @@ class PositionCodes:
     @cached_property
     def gram(self) -> Integers:
         """The integers <v_i, v_j> = s <omega_i, omega_j>, shape (N, N): the certificate of every correlation."""
-        return self.vectors @ self.vectors.T
+        return self._products(0, self.count)
 
     @cached_property
     def coherence(self) -> fmpq:
         """The largest |<omega_i, omega_j>|, i != j, exact; 0 for a single code."""
         largest = 0
         for start in range(0, self.count, _BLOCK):  # the whole matrix would not fit in memory for 10^5 codes
-            part = np.abs(self.vectors[start : start + _BLOCK] @ self.vectors.T)
+            part = np.abs(self._products(start, start + _BLOCK))
             rows = np.arange(len(part))
             part[rows, start + rows] = 0
             largest = max(largest, int(part.max()))
@@ -104,7 +104,7 @@ class PositionCodes:
         """The pairs i < j with |<omega_i, omega_j>| > 1/2, and that correlation, exact."""
         result = []
         for start in range(0, self.count, _BLOCK):
-            part = self.vectors[start : start + _BLOCK] @ self.vectors.T
+            part = self._products(start, start + _BLOCK)
             for row, j in np.argwhere(2 * np.abs(part) > self.square).tolist():
                 if start + row < j:
                     result.append((start + row, j, fmpq(int(part[row, j]), self.square)))
@@ -120,6 +120,13 @@ class PositionCodes:
                 f"Position codes must have correlations between -1/2 and 1/2, but numbers {i} and {j} have {value}"
                 f"{more}: take more dimensions, or codes over a finite field."
             )
+
+    def _products(self, start: int, stop: int) -> Integers:
+        """<v_i, v_j> for start <= i < stop and all j. By Cauchy and Schwarz no sum on the way exceeds s."""
+        part = self.vectors[start:stop]
+        if self.square < 2**52:  # then floats are exact, and much faster
+            return (part.astype(np.float64) @ self.vectors.T.astype(np.float64)).astype(np.int64)
+        return part @ self.vectors.T
 
     def rows(self, indices: ArrayLike, system: Arithmetic = "float", scale: fmpq | int = 1) -> Array:
         """sqrt(scale) omega_i for the indices, shape (..., d_e), in a number system.
