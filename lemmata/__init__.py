@@ -65,7 +65,7 @@ The ledger
     results                   the committed results of an experiment
 
 Rooms, for work on one subject
-    capacity                  how much attention can learn: covering numbers from norms of weights
+    capacity                  how much attention can learn: covering numbers from norms of weights, training
     groups                    finite groups as tables and permutations
     margins                   margins measured, judged and trained for
     markov                    chains, predictors and losses

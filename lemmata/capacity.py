@@ -11,6 +11,11 @@ risk       entropy_integral, entropy_bound, rademacher_bound, deviation_bound, g
 finite     certify_cover, verify_cover, covering_steps, largest_packing, CoverCertificate; empirical_rademacher,
            sample_law, largest_deviation, deviation_failure_probability
 shattering CircleFamily, SignFamily, largest_sign_family; sinusoid_points, sinusoid_parameter, certify_sinusoids
+training   AttentionReader, initial_reader, parameters, string_codes, ReaderAdam, loss_and_gradient, predictions,
+           attention_weights: a one-layer network that reads bit strings
+learners   elimination_probability, ambiguity_bound, agreement_probability, balanced_probability, surviving_bits,
+           consistent_conjunctions of conjunctions; parity_of, spanning_probability of parities
+thresholds Cell, ThresholdFit, threshold_fit, vuong_test, VuongTest, bootstrap_cells, percentile_interval
 """
 
 from certificates.capacity.covers import (
@@ -38,6 +43,16 @@ from numerics.learning.attention_capacity import (
     printed_multi_head_capacity,
     printed_positional_capacity,
     short_head_capacity,
+)
+from numerics.learning.attention_training import Adam as ReaderAdam
+from numerics.learning.attention_training import (
+    AttentionReader,
+    attention_weights,
+    initial_reader,
+    loss_and_gradient,
+    parameters,
+    predictions,
+    string_codes,
 )
 from numerics.learning.budgets import Capacity, optimal_split
 from numerics.learning.deep_capacity import (
@@ -71,37 +86,74 @@ from numerics.learning.linear_capacity import (
     sign_packing,
     two_stage_capacity,
 )
+from numerics.learning.sparse_learners import (
+    agreement_probability,
+    ambiguity_bound,
+    balanced_probability,
+    consistent_conjunctions,
+    elimination_probability,
+    parity_of,
+    spanning_probability,
+    surviving_bits,
+)
+from numerics.runs.thresholds import (
+    Cell,
+    ThresholdFit,
+    VuongTest,
+    bootstrap_cells,
+    percentile_interval,
+    threshold_fit,
+    vuong_test,
+)
 
 __all__ = [
+    "AttentionReader",
     "Capacity",
+    "Cell",
     "CircleFamily",
     "CoverCertificate",
     "HeadNorms",
     "LayerNorms",
+    "ReaderAdam",
     "SignFamily",
+    "ThresholdFit",
+    "VuongTest",
+    "agreement_probability",
+    "ambiguity_bound",
     "amplifications",
+    "attention_weights",
+    "balanced_probability",
+    "bootstrap_cells",
     "certify_cover",
     "certify_sinusoids",
+    "consistent_conjunctions",
     "covering_steps",
     "deep_capacity",
     "deviation_bound",
     "deviation_failure_probability",
+    "elimination_probability",
     "empirical_rademacher",
     "entropy_bound",
     "entropy_integral",
     "generalisation_bound",
     "head_capacity",
     "head_radii",
+    "initial_reader",
     "largest_deviation",
     "largest_packing",
     "largest_sign_family",
     "layer_amplification",
     "linear_capacity",
     "linear_map_capacity",
+    "loss_and_gradient",
     "multi_head_capacity",
     "optimal_split",
+    "parameters",
+    "parity_of",
+    "percentile_interval",
     "perceptron_steps",
     "positional_capacity",
+    "predictions",
     "printed_deep_capacity",
     "printed_head_capacity",
     "printed_linear_capacity",
@@ -116,6 +168,11 @@ __all__ = [
     "sign_packing",
     "sinusoid_parameter",
     "sinusoid_points",
+    "spanning_probability",
+    "string_codes",
+    "surviving_bits",
+    "threshold_fit",
     "two_stage_capacity",
     "verify_cover",
+    "vuong_test",
 ]

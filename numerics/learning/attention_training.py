@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from itertools import accumulate
 
 import numpy as np
@@ -77,12 +78,18 @@ class AttentionReader:
 
 def parameters(reader: AttentionReader) -> dict[str, Floats]:
     """The parts of the parameters by name, as views: ``W`` maps rows from the left, ``P`` has [CLS] last."""
-    shapes = _shapes(reader.length, reader.width)
-    ends = list(accumulate(math.prod(shape) for shape in shapes))
-    return {
-        name: reader.theta[end - math.prod(shape) : end].reshape(shape)
-        for name, shape, end in zip(_NAMES, shapes, ends, strict=True)
-    }
+    return {name: reader.theta[at].reshape(shape) for name, at, shape in _layout(reader.length, reader.width)}
+
+
+@cache
+def _layout(T: int, d: int) -> tuple[tuple[str, slice, tuple[int, ...]], ...]:
+    """The name, the place and the shape of every part."""
+    shapes = _shapes(T, d)
+    sizes = [math.prod(shape) for shape in shapes]
+    return tuple(
+        (name, slice(end - size, end), shape)
+        for name, shape, size, end in zip(_NAMES, shapes, sizes, accumulate(sizes), strict=True)
+    )
 
 
 def initial_reader(
@@ -253,7 +260,7 @@ def loss_and_gradient(reader: AttentionReader, codes: Codes, labels: NDArray[np.
         ValueError: for codes of another length, or labels that are not a 0 or a 1 for each string.
     """
     _check_codes(reader, codes)
-    if labels.shape != (len(codes),) or not len(codes) or not np.isin(labels, (0, 1)).all():
+    if labels.shape != (len(codes),) or not len(codes) or not ((labels == 0) | (labels == 1)).all():
         raise ValueError(f"{len(codes)} strings have as many labels, at least one, each 0 or 1.")
     p = parameters(reader)
     result = AttentionReader(reader.length, reader.width, reader.heads, np.zeros_like(reader.theta))

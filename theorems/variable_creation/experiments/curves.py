@@ -143,9 +143,9 @@ CURVES = Experiment(
     statements=(_LEFT,),
     title="Accuracy held out while a network learns a conjunction of 3 of 300 bits from 50 and from 200 samples",
     scales={
-        "quick": {f"m{m}": _curve(60, m, range(500, 508), iterations=120, starts=1, held_out=1000) for m in (25, 100)},
+        "quick": {f"m{m}": _curve(40, m, range(500, 508), iterations=120, starts=1, held_out=1000) for m in (25, 100)},
         "full": {
-            f"m{m}-{part}": _curve(300, m, range(100 + 10 * part, 110 + 10 * part))
+            f"m{m}-{part}": _curve(300, m, range(100 + 5 * part, 105 + 5 * part))
             for m in (50, 200)
             for part in range(4)
         },

@@ -157,12 +157,13 @@ def _grid(counts: Mapping[int, int], sizes: Sequence[int], first: int, **changes
 SAMPLE_SIZES = Experiment(
     name="conjunction-sample-sizes",
     statements=(_FIGURE,),
-    title="Samples that a one-layer attention network needs for a conjunction of 3 of T bits: T = 25 to 800",
+    title="Samples that a one-layer attention network needs for a conjunction of 3 of T bits: T = 25 to 400",
     scales={
         "quick": _grid({16: 8, 128: 8}, (20, 50, 80), 500, iterations=100, starts=1, held_out=1000),
         "full": {
-            **_grid({25: 30, 50: 30, 100: 30}, range(20, 91, 10), 100),
-            **_grid({200: 30, 400: 20, 800: 20}, range(30, 111, 10), 100),
+            **_grid({25: 20, 50: 20, 100: 20}, range(20, 91, 10), 100),
+            **_grid({200: 20}, range(30, 101, 10), 100),
+            **_grid({400: 20}, range(40, 111, 10), 100),
         },
     },
     work=trials,
