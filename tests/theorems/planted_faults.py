@@ -1,7 +1,11 @@
 """A fault planted in the library, and the proof that a deciding check of a statement turns red with it."""
 
 from __future__ import annotations
+import __future__
 
+import inspect
+import sys
+import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import ModuleType
@@ -11,7 +15,7 @@ import pytest
 
 from theorems.evidence import MARK
 
-__all__ = ["Fault", "assert_seen", "fault_name"]
+__all__ = ["Fault", "assert_seen", "fault_name", "rewritten"]
 
 
 @dataclass(frozen=True)
@@ -63,3 +67,14 @@ def assert_seen(
     monkeypatch.setattr(fault.owner, fault.attribute, fault.faulty)
     with pytest.raises((AssertionError, *refusals)):
         run(**arguments())
+
+
+def rewritten(function: Callable[..., Any], old: str, new: str) -> Callable[..., Any]:
+    """The function of a module with one piece of its source replaced, which must stand in it exactly once."""
+    source = textwrap.dedent(inspect.getsource(function))
+    if source.count(old) != 1:
+        raise ValueError(f"{old!r} stands {source.count(old)} times in {function.__qualname__}, not once.")
+    names: dict[str, Any] = {}
+    flags = __future__.annotations.compiler_flag
+    exec(compile(source.replace(old, new), "<fault>", "exec", flags), vars(sys.modules[function.__module__]), names)
+    return names[function.__name__]
