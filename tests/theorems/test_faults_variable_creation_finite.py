@@ -16,13 +16,16 @@ import pytest
 
 import certificates.capacity.covers as covers
 import certificates.capacity.set_cover as set_cover
+import certificates.capacity.shattering as shattering
 import numerics.learning.entropy as entropy
 import numerics.learning.finite_classes as finite_classes
 from tests.theorems.planted_faults import Fault, assert_seen, fault_name
 from theorems.plugin import Effort
 from theorems.variable_creation import test_finite_classes as finite
+from theorems.variable_creation import test_shattering as shattered
 
 REFUSALS: Any = (set_cover.CoverError, pytest.fail.Exception)
+"""What a check raises besides assertions: a refused certificate, or an error that did not come."""
 QUICK = {"effort": Effort("quick")}
 
 
@@ -308,7 +311,129 @@ FAULTS = [
     ),
 ]
 
+CIRCLE = shattering.CircleFamily
+SHATTERED = [
+    inside(
+        "a parameter of half the powers",
+        "remark-4.4.2a",
+        shattered,
+        "test_sinusoids_shatter_any_number_of_points",
+        shattering.sinusoid_parameter,
+        "2**l for",
+        "2 ** (l - 1) for",
+        **QUICK,
+    ),
+    inside(
+        "a parameter without its offset",
+        "remark-4.4.2a",
+        shattered,
+        "test_sinusoids_shatter_any_number_of_points",
+        shattering.sinusoid_parameter,
+        "return 1 + sum",
+        "return sum",
+        **QUICK,
+    ),
+    inside(
+        "labels that are exchanged",
+        "remark-4.4.2a",
+        shattered,
+        "test_sinusoids_shatter_any_number_of_points",
+        shattering.sinusoid_parameter,
+        "if y < 0",
+        "if y > 0",
+        **QUICK,
+    ),
+    inside(
+        "a count that is one too low",
+        "remark-4.4.2a",
+        shattered,
+        "test_sinusoids_shatter_any_number_of_points",
+        shattering.certify_sinusoids,
+        "realised = 0",
+        "realised = -1",
+        **QUICK,
+    ),
+    inside(
+        "angles that are two per cent too large",
+        "proposition-4.8",
+        shattered,
+        "test_unbounded_heads_shatter_by_their_forward_pass",
+        CIRCLE._turn,
+        "fmpq(2 * t, self.length)",
+        "fmpq(102 * t, 50 * self.length)",
+        **QUICK,
+    ),
+    inside(
+        "keys that are two per cent too short",
+        "proposition-4.8",
+        shattered,
+        "test_unbounded_heads_shatter_by_their_forward_pass",
+        CIRCLE.key,
+        "self.scale * x for",
+        "self.scale * fmpq(98, 100) * x for",
+        **QUICK,
+    ),
+    inside(
+        "keys of length T",
+        "proposition-4.8",
+        shattered,
+        "test_unbounded_heads_shatter_by_their_forward_pass",
+        CIRCLE.__post_init__,
+        "T * T if",
+        "T if",
+        **QUICK,
+    ),
+    inside(
+        "bits from the other end",
+        "proposition-4.8",
+        shattered,
+        "test_unbounded_heads_shatter_by_their_forward_pass",
+        CIRCLE.bit,
+        "t >> (self.points - i)",
+        "t >> (i - 1)",
+        **QUICK,
+    ),
+    inside(
+        "a threshold that is missed",
+        "proposition-4.8",
+        shattered,
+        "test_unbounded_heads_shatter_by_their_forward_pass",
+        CIRCLE.margin.fget,
+        "fmpq(1, 2)",
+        "fmpq(49, 100)",
+        **QUICK,
+    ),
+    inside(
+        "weights that turn the other way",
+        "proposition-4.8",
+        shattered,
+        "test_unbounded_heads_shatter_for_longer_sequences",
+        CIRCLE.output,
+        "(t - s) % self.length",
+        "(t + s) % self.length",
+    ),
+    inside(
+        "scores that are two per cent too large",
+        "proposition-4.8",
+        shattered,
+        "test_unbounded_heads_shatter_for_longer_sequences",
+        CIRCLE.weights.func,
+        "self.scale * (",
+        "self.scale * fmpq(51, 50) * (",
+    ),
+    inside(
+        "a point too few",
+        "proposition-4.8",
+        shattered,
+        "test_unbounded_heads_shatter_by_their_forward_pass",
+        CIRCLE.points.fget,
+        "bit_length() - 1",
+        "bit_length() - 2",
+        **QUICK,
+    ),
+]
 
-@pytest.mark.parametrize("fault", FAULTS, ids=fault_name)
+
+@pytest.mark.parametrize("fault", FAULTS + SHATTERED, ids=fault_name)
 def test_planted_faults_are_seen(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
     assert_seen(fault, "variable-creation", monkeypatch, REFUSALS)
