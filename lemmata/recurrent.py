@@ -1,23 +1,28 @@
 """Recurrent networks: what one matrix can be made to compute near its random start.
 
-complexities  polynomial, sine_series, exponential_series, taylor, complexity, smooth_complexity
+complexities  polynomial, sine_series, exponential_series, taylor, complexity, smooth_complexity; feasibility
 indicators    indicator_function, clipping_level, clipping_error; least_supremum, supremum_bound
 networks      ElmanNetwork, random_elman, trace, back, linear_change, weighted_gradient, constant_patterns
-targets       Part, TargetFunction, lag_networks, interaction, padded, input_sequence, null_sequence
-comparator    comparator, conditional_mean
+targets       Part, TargetFunction, target_values, lag_networks, interaction
+inputs        padded, input_sequence, input_sequences, null_sequence
+comparator    comparator, conditional_mean; batch_trace, own_changes, fresh_changes for many inputs
+training      elman_columns, elman_steps, elman_gradient; tangent_features, tangent_kernel, kernel_regression
 geometry      arc_cosine_kernel, state_cosines, stretch, stretched_vector
 """
 
 from certificates.duality.indicator_size import least_supremum, supremum_bound
+from constructions.recurrent.averages import batch_trace, fresh_changes, own_changes
 from constructions.recurrent.comparator import comparator, conditional_mean
 from constructions.recurrent.concepts import (
     Part,
     TargetFunction,
     input_sequence,
+    input_sequences,
     interaction,
     lag_networks,
     null_sequence,
     padded,
+    target_values,
 )
 from constructions.recurrent.elman import (
     ElmanNetwork,
@@ -37,8 +42,11 @@ from numerics.recurrent.complexities import (
     smooth_complexity,
     taylor,
 )
+from numerics.recurrent.feasibility import feasibility
 from numerics.recurrent.rectified_norm import stretch, stretched_vector
 from numerics.recurrent.separation import arc_cosine_kernel, state_cosines
+from numerics.recurrent.tangent_kernel import kernel_regression, tangent_features, tangent_kernel
+from numerics.recurrent.training import elman_columns, elman_gradient, elman_steps
 
 __all__ = [
     "ElmanNetwork",
@@ -46,20 +54,29 @@ __all__ = [
     "TargetFunction",
     "arc_cosine_kernel",
     "back",
+    "batch_trace",
     "clipping_error",
     "clipping_level",
     "comparator",
     "complexity",
     "conditional_mean",
     "constant_patterns",
+    "elman_columns",
+    "elman_gradient",
+    "elman_steps",
     "exponential_series",
+    "feasibility",
+    "fresh_changes",
     "indicator_function",
     "input_sequence",
+    "input_sequences",
     "interaction",
+    "kernel_regression",
     "lag_networks",
     "least_supremum",
     "linear_change",
     "null_sequence",
+    "own_changes",
     "padded",
     "polynomial",
     "random_elman",
@@ -69,6 +86,9 @@ __all__ = [
     "stretch",
     "stretched_vector",
     "supremum_bound",
+    "tangent_features",
+    "tangent_kernel",
+    "target_values",
     "taylor",
     "trace",
     "weighted_gradient",
