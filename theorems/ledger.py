@@ -26,6 +26,9 @@ VERDICTS = ("holds", "repaired", "refuted", "open", "context")
 DECIDED = ("holds", "repaired", "refuted")
 """The verdicts that rest on passing evidence."""
 
+JUDGED = (*DECIDED, "open")
+"""The verdicts on something that claims anything."""
+
 REACHES = ("all", "proof", "cases", "scaled")
 """How far the evidence of a decided statement reaches, farthest first."""
 FLAGS = ("false", "noted")
@@ -44,6 +47,23 @@ class LedgerError(ValueError):
 
 
 @dataclass(frozen=True)
+class Claim:
+    """One sentence of a statement that summarises others.
+
+    Attributes:
+        says: what the sentence claims.
+        provided: the hypotheses under which that is settled as the verdict says.
+        verdict: one of `VERDICTS` but context.
+        rests_on: ids of the statements that settle it.
+    """
+
+    says: str
+    provided: str
+    verdict: str
+    rests_on: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Statement:
     """One entry of a ledger.
 
@@ -56,6 +76,7 @@ class Statement:
         proof: the written proof, a file of the chapter's folder `proofs`; for the reach "proof".
         deviation: how the protocol differs from the printed one; for the reach "scaled".
         depends: ids of statements that its evidence rests on.
+        claims: the sentences of a summary, one by one, with their own verdicts.
         reason: what is missing, for an open statement and no other.
         erratum: in one sentence, what is wrong with the statement as printed; `printed` and `corrected` are the forms.
         proof_erratum: what is wrong with the printed proof, where the statement itself holds.
@@ -71,6 +92,7 @@ class Statement:
     proof: str | None = None
     deviation: str | None = None
     depends: tuple[str, ...] = ()
+    claims: tuple[Claim, ...] = ()
     reason: str | None = None
     erratum: str | None = None
     printed: str | None = None
@@ -202,6 +224,19 @@ def _catalogue_errors(ledger: Ledger, frozen: Mapping[str, str | None]) -> list[
         for name in statement.depends
         if name not in listed
     ]
+    verdicts = {statement.id: statement.verdict for statement in ledger.statements()}
+    for statement in ledger.statements():
+        errors += [error for claim in statement.claims for error in _claim_errors(statement.id, claim, verdicts)]
+    return errors
+
+
+def _claim_errors(name: str, claim: Claim, verdicts: Mapping[str, str]) -> list[str]:
+    """What contradicts the rest of the ledger in one sentence of the summary `name`."""
+    label = f"{name}, the claim {claim.says!r}"
+    errors = [f"{label} rests on {one}, which is no statement." for one in claim.rests_on if one not in verdicts]
+    undecided = [one for one in claim.rests_on if verdicts.get(one) == "open"]
+    if claim.verdict in DECIDED and undecided:
+        errors.append(f"{label} cannot be {claim.verdict!r}, as it rests on {', '.join(undecided)}, which is open.")
     return errors
 
 
@@ -241,28 +276,50 @@ def _read_chapter(folder: Path, errors: list[str]) -> Chapter | None:
         # A faulty entry keeps its place, so that its id is not reported as missing too.
         known: dict[str, Any] = {field.name: entry.get(field.name) for field in fields(Statement)}
         known["depends"] = _depends(entry)
+        known["claims"] = _claims(entry) or ()
         if isinstance(known["id"], str):
             statements.append(Statement(**known))
     return Chapter(name, str(content.get("title", "")), str(content.get("document", "")), tuple(statements), folder)
 
 
 def _depends(entry: Mapping[str, Any]) -> tuple[str, ...]:
-    named = entry.get("depends", [])
+    return _texts(entry.get("depends", []))
+
+
+def _claims(entry: Mapping[str, Any]) -> tuple[Claim, ...] | None:
+    """The sentences of a summary, or None where they are malformed."""
+    named = entry.get("claims", [])
+    keys = {field.name for field in fields(Claim)}
+    if not isinstance(named, list) or not all(isinstance(one, dict) and one.keys() == keys for one in named):
+        return None
+    claims = tuple(Claim(**one | {"rests_on": _texts(one["rests_on"])}) for one in named)
+    whole = all(
+        isinstance(text, str) and text.strip() for one in claims for text in (one.says, one.provided, one.verdict)
+    )
+    return claims if whole and all(one.rests_on and one.verdict in JUDGED for one in claims) else None
+
+
+def _texts(named: object) -> tuple[str, ...]:
     return tuple(named) if isinstance(named, list) and all(isinstance(one, str) for one in named) else ()
 
 
 def _statement_errors(label: str, folder: Path, entry: dict[str, Any]) -> list[str]:
     """The faults of one [[statement]] table, each a sentence that starts with `label`."""
-    texts = {key: value for key, value in entry.items() if key != "depends"}
+    texts = {key: value for key, value in entry.items() if key not in ("depends", "claims")}
     errors = _key_errors(
         label,
         texts,
         required=("id", "kind", "title", "statement", "where", "verdict"),
         optional=("reach", "proof", "deviation", "reason", "erratum", "printed", "corrected", "proof_erratum"),
-        others=("depends",),
+        others=("depends", "claims"),
     )
     if "depends" in entry and not _depends(entry):
         errors.append(f"{label}: depends must be a non-empty list of ids, not {entry['depends']!r}.")
+    if "claims" in entry and not _claims(entry):
+        errors.append(
+            f"{label}: claims must be a non-empty list of tables with the texts says, provided and verdict (one of "
+            f"{', '.join(JUDGED)}) and the non-empty list rests_on of ids."
+        )
     if errors:
         return errors
     if not _ID.fullmatch(entry["id"]) or chapter_of(entry["id"]) != folder.name:

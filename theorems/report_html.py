@@ -310,6 +310,8 @@ def _statement(statement: Mapping[str, Any], chapter: str, code: Mapping[str, st
     if statement["depends"]:
         others = ", ".join(f'<a href="#{escape(one)}">{escape(one)}</a>' for one in statement["depends"])
         parts.append(f'<p class="reason"><b>Rests on</b> {others}.</p>')
+    if statement["claims"]:
+        parts.append(_claims(statement["claims"]))
     if statement["erratum"] is not None:
         parts.append(_erratum(statement))
     if statement["checks"]:
@@ -318,6 +320,20 @@ def _statement(statement: Mapping[str, Any], chapter: str, code: Mapping[str, st
         parts.append('<p class="reason">Its checks did not run this time.</p>')
     parts.append("</article>")
     return "\n".join(parts)
+
+
+def _claims(claims: Sequence[Mapping[str, Any]]) -> str:
+    """The sentences of a summary as a table: what is said, how it stands, under which hypotheses, by what."""
+    rows = []
+    for claim in claims:
+        others = ", ".join(f'<a href="#{escape(one)}">{escape(one)}</a>' for one in claim["rests_on"])
+        verdict = claim["verdict"]
+        rows.append(
+            f'<tr><td>{html_of(claim["says"])}</td><td><span class="badge {verdict}">{verdict}</span></td>'
+            f"<td>{html_of(claim['provided'])}</td><td>{others}</td></tr>"
+        )
+    head = "<tr><th>claim</th><th>verdict</th><th>provided that</th><th>rests on</th></tr>"
+    return f'<div class="claims"><table>{head}{"".join(rows)}</table></div>'
 
 
 def _erratum(statement: Mapping[str, Any]) -> str:

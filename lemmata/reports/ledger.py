@@ -13,7 +13,7 @@ from rich.table import Table
 from lemmata.reports.tables import plain_table
 from theorems.citations import Citation, citations
 from theorems.evidence import GRADES
-from theorems.ledger import Chapter, Statement
+from theorems.ledger import Chapter, Claim, Statement
 
 __all__ = ["claimed_grade", "print_ledger", "print_statement", "rerun", "statement_data"]
 
@@ -75,7 +75,18 @@ def print_statement(out: Console, chapter: Chapter, entry: Statement) -> None:
         if text:
             table.add_row(f"  {label}", escape(text))
     out.print(table)
+    if entry.claims:
+        out.print(_claims(entry.claims))
     out.print()
+
+
+def _claims(claims: Sequence[Claim]) -> Table:
+    """The sentences of a summary: what is said, how it stands, under which hypotheses, and by what."""
+    table = plain_table("claim", "verdict", "provided that", "rests on")
+    table.columns[1].no_wrap = True
+    for claim in claims:
+        table.add_row(escape(claim.says), claim.verdict, escape(claim.provided), escape("\n".join(claim.rests_on)))
+    return table
 
 
 def _reach(entry: Statement, evidence: Sequence[Citation]) -> str | None:

@@ -9,7 +9,7 @@ import pytest
 
 from theorems.citations import citations
 from theorems.evidence import Evidence, check, counterexample
-from theorems.ledger import DECIDED, REACHES, LedgerError, Statement, catalogue, catalogue_ids, load_ledger
+from theorems.ledger import DECIDED, REACHES, Claim, LedgerError, Statement, catalogue, catalogue_ids, load_ledger
 from theorems.verdicts import (
     Check,
     contradictions,
@@ -59,6 +59,15 @@ erratum = "The sign is wrong."
 printed = "+1"
 corrected = "-1"
 """
+
+
+CLAIM = 'claims = [{says = "a", provided = "b", verdict = "holds", rests_on = ["small:lemma-1"]}]\n'
+
+
+def test_the_sentences_of_a_summary_are_read(tmp_path: Path) -> None:
+    text = SMALL.replace('erratum = "The sign', CLAIM.replace('"holds"', '"open"') + 'erratum = "The sign')
+    (chapter,) = load_ledger(_written(tmp_path, text)).chapters
+    assert chapter.statements[1].claims == (Claim("a", "b", "open", ("small:lemma-1",)),)
 
 
 def test_committed_ledgers_list_exactly_the_catalogue() -> None:
@@ -157,6 +166,27 @@ def test_small_ledger_is_read(tmp_path: Path) -> None:
         ('depends = ["small:lemma-1"]', "depends = []", "depends must be a non-empty list of ids, not []"),
         ('["small:lemma-1"]', '["small:lemma-7"]', "small:lemma-2 depends on small:lemma-7, which is no statement"),
         ("The sign is $+1$.", "The sign is $+1.", "the number of $ is odd"),
+        ('erratum = "The sign', 'claims = []\nerratum = "The sign', "claims must be a non-empty list of tables"),
+        (
+            'erratum = "The sign',
+            'claims = [{says = "a", provided = "b", verdict = "holds"}]\nerratum = "The sign',
+            "claims must be a non-empty list of tables with the texts says, provided and verdict",
+        ),
+        (
+            'erratum = "The sign',
+            CLAIM.replace("holds", "true") + 'erratum = "The sign',
+            "verdict (one of holds, repaired, refuted, open)",
+        ),
+        (
+            'erratum = "The sign',
+            CLAIM.replace("lemma-1", "lemma-7") + 'erratum = "The sign',
+            "the claim 'a' rests on small:lemma-7, which is no statement",
+        ),
+        (
+            'erratum = "The sign',
+            CLAIM + 'erratum = "The sign',
+            "small:lemma-2, the claim 'a' cannot be 'holds', as it rests on small:lemma-1, which is open",
+        ),
         ('verdict = "repaired"', 'verdict = "holds"', "catalogue.txt, so that it cannot be 'holds'"),
         (
             'verdict = "repaired"\nreach = "cases"\ndepends = ["small:lemma-1"]\nerratum = "The sign is wrong."\n'

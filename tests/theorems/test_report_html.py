@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from theorems.evidence import Evidence
-from theorems.ledger import Chapter, Ledger, Statement, catalogue_ids, load_ledger
+from theorems.ledger import Chapter, Claim, Ledger, Statement, catalogue_ids, load_ledger
 from theorems.mathml import formulas, html_of, mathml
 from theorems.report_html import render, render_errata, sources
 from theorems.verdicts import Check, record
@@ -82,7 +82,16 @@ def test_page_shows_every_statement_and_loads_nothing() -> None:
 def test_everything_from_the_ledger_is_escaped() -> None:
     texts = dict.fromkeys(("erratum", "printed", "corrected", "proof_erratum", "deviation", "proof"), HOSTILE)
     hostile = Statement(
-        "turing:theorem-3.1", "lemma", HOSTILE, HOSTILE, HOSTILE, "repaired", "scaled", depends=(HOSTILE,), **texts
+        "turing:theorem-3.1",
+        "lemma",
+        HOSTILE,
+        HOSTILE,
+        HOSTILE,
+        "repaired",
+        "scaled",
+        depends=(HOSTILE,),
+        **texts,
+        claims=(Claim(HOSTILE, HOSTILE, "holds", (HOSTILE,)),),
     )
     opened = _statement("turing:lemma-2.3", "Title", "open", reason=HOSTILE)
     check = _check("turing:theorem-3.1", test=HOSTILE)
@@ -94,8 +103,9 @@ def test_everything_from_the_ledger_is_escaped() -> None:
     assert page.count("img") == 0
     assert not any(name.startswith("on") for _, attributes in page.tags for name in attributes)
     # Title twice for the chapter (table, heading), document, effort, banner; statement: title, claim, where, deviation,
-    # erratum of the proof, proof, what it rests on, erratum, two forms; reason; check: name, code.
-    assert sum(HOSTILE in text for text in page.texts) == 18
+    # erratum of the proof, proof, what it rests on, erratum, two forms, a claim with
+    # its hypotheses and what it rests on; reason; check: name, code.
+    assert sum(HOSTILE in text for text in page.texts) == 21
     errata = Page(render_errata(data, sources={check.test: HOSTILE}, root=f"../{HOSTILE}"))
     assert errata.count("script") == 1
     assert errata.count("img") == 0
