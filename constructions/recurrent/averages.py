@@ -65,16 +65,16 @@ def batch_trace(network: ElmanNetwork, tokens: Floats) -> BatchTrace:
     return BatchTrace(states, active)
 
 
-def batch_back(network: ElmanNetwork, run: BatchTrace, end: int) -> list[Floats]:
-    """Back_(1 -> end), ..., Back_(end -> end), each of shape (n, d, m).
+def batch_back(network: ElmanNetwork, run: BatchTrace, start: int, end: int) -> list[Floats]:
+    """Back_(start -> end), ..., Back_(end -> end), each of shape (n, d, m).
 
     Raises:
-        ValueError: for another place than 1, ..., L.
+        ValueError: unless 1 <= start <= end <= L.
     """
-    if not 1 <= end <= run.active.shape[1]:
-        raise ValueError(f"Back ends at 1, ..., {run.active.shape[1]}, not at {end}.")
+    if not 1 <= start <= end <= run.active.shape[1]:
+        raise ValueError(f"Back goes from l to a with 1 <= l <= a <= {run.active.shape[1]}, not from {start} to {end}.")
     result = [np.broadcast_to(network.readout, (len(run.active), *network.readout.shape))]
-    for place in range(end, 1, -1):
+    for place in range(end, start, -1):
         result.append((result[-1] * run.active[:, place - 1, None]) @ network.state)
     return result[::-1]
 
@@ -114,10 +114,10 @@ def fresh_changes(network: ElmanNetwork, found: Comparator, inputs: Floats, epsi
             values.append((h @ hz) * conditional_means(weight.function, hz, h, epsilon, t, window))
         parts.append((row, values))
     for end in range(2, length + 1):
-        matrices = batch_back(network, run, end)
+        matrices = batch_back(network, run, 2, end)
         for row, values in parts:
             for place in range(2, min(end, length - 1) + 1):
-                result[:, end - 1] += (matrices[place - 1] @ row) * values[place - 2][:, None]
+                result[:, end - 1] += (matrices[place - 2] @ row) * values[place - 2][:, None]
     return result
 
 

@@ -37,7 +37,7 @@ def test_many_inputs_are_one_by_one():
         change = found.change(network, single)
         np.testing.assert_allclose(own[number], change, atol=1e-10 * np.abs(change).max())
         for end in (1, 3, 5):
-            for start, matrix in enumerate(batch_back(network, run, end), start=1):
+            for start, matrix in enumerate(batch_back(network, run, 1, end), start=1):
                 np.testing.assert_allclose(matrix[number], back(network, single, start, end), atol=1e-11)
 
 
@@ -79,8 +79,8 @@ def test_bad_input():
     exact = ElmanNetwork(as_exact([[1]]), as_exact([[1]]), as_exact([[1]]))
     with pytest.raises(ValueError, match="Many sequences are traced in float64"):
         batch_trace(exact, np.zeros((1, 3, 1)))
-    with pytest.raises(ValueError, match="not at 6"):
-        batch_back(network, run, 6)
+    with pytest.raises(ValueError, match="not from 2 to 6"):
+        batch_back(network, run, 2, 6)
     function = found.weights[0].function
     with pytest.raises(ValueError, match="unclipped H"):
         conditional_means(function.clipped([1.0]), run.states[0, 1], run.states[:, 1], EPSILON, x[:, 0, 0], WINDOW)
