@@ -16,8 +16,11 @@ training   AttentionReader, initial_reader, parameters, string_codes, ReaderAdam
 learners   elimination_probability, ambiguity_bound, agreement_probability, balanced_probability, surviving_bits,
            consistent_conjunctions of conjunctions; parity_of, spanning_probability of parities
 thresholds Cell, ThresholdFit, threshold_fit, vuong_test, VuongTest, bootstrap_cells, percentile_interval
+lipschitz  audit_attention, audit_weights: certified from above, found from below; InputAudit, WeightAudit;
+           AttentionBlock, block_errors, readout_errors; input_constants, softmax_distance
 """
 
+from certificates.capacity.blocks import AttentionBlock, block_errors, readout_errors
 from certificates.capacity.covers import (
     CoverCertificate,
     certify_cover,
@@ -25,6 +28,7 @@ from certificates.capacity.covers import (
     largest_packing,
     verify_cover,
 )
+from certificates.capacity.lipschitz import InputAudit, WeightAudit, audit_attention, audit_weights
 from certificates.capacity.shattering import (
     CircleFamily,
     SignFamily,
@@ -44,6 +48,7 @@ from numerics.learning.attention_capacity import (
     printed_positional_capacity,
     short_head_capacity,
 )
+from numerics.learning.attention_lipschitz import input_constants, softmax_distance
 from numerics.learning.attention_training import Adam as ReaderAdam
 from numerics.learning.attention_training import (
     AttentionReader,
@@ -107,22 +112,28 @@ from numerics.runs.thresholds import (
 )
 
 __all__ = [
+    "AttentionBlock",
     "AttentionReader",
     "Capacity",
     "Cell",
     "CircleFamily",
     "CoverCertificate",
     "HeadNorms",
+    "InputAudit",
     "LayerNorms",
     "ReaderAdam",
     "SignFamily",
     "ThresholdFit",
     "VuongTest",
+    "WeightAudit",
     "agreement_probability",
     "ambiguity_bound",
     "amplifications",
     "attention_weights",
+    "audit_attention",
+    "audit_weights",
     "balanced_probability",
+    "block_errors",
     "bootstrap_cells",
     "certify_cover",
     "certify_sinusoids",
@@ -139,6 +150,7 @@ __all__ = [
     "head_capacity",
     "head_radii",
     "initial_reader",
+    "input_constants",
     "largest_deviation",
     "largest_packing",
     "largest_sign_family",
@@ -162,12 +174,14 @@ __all__ = [
     "printed_positional_capacity",
     "printed_short_deep_capacity",
     "rademacher_bound",
+    "readout_errors",
     "sample_law",
     "short_deep_capacity",
     "short_head_capacity",
     "sign_packing",
     "sinusoid_parameter",
     "sinusoid_points",
+    "softmax_distance",
     "spanning_probability",
     "string_codes",
     "surviving_bits",
