@@ -1,0 +1,327 @@
+"""Faults planted in the library: the checks of softmax, of attention layers and of chapter 3 have to see them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import pytest
+from flint import arb, fmpq
+
+import certificates.capacity.blocks as block_errors
+import certificates.capacity.lipschitz as audits
+import constructions.networks.head as heads
+import constructions.networks.projection as projections
+import numerics.learning.attention_lipschitz as formulas
+from tests.theorems.planted_faults import Fault, assert_seen, fault_name
+from theorems.variable_creation import test_lipschitz
+
+LARGER, SMALLER = fmpq(51, 50), fmpq(49, 50)
+
+
+def scaled(owner: Any, name: str, factor: Any) -> tuple[Any, str, Callable[..., Any]]:
+    """A function whose result is a few per cent too large or too small."""
+    original = getattr(owner, name)
+    return owner, name, lambda *given, **known: original(*given, **known) * factor
+
+
+def softmax_with(change: Callable[[list[arb]], list[arb]]) -> tuple[Any, str, Callable[..., Any]]:
+    original = heads._ball_softmax
+    return heads, "_ball_softmax", lambda row: change(original(row))
+
+
+def sharpened(factor: Any) -> tuple[Any, str, Callable[..., Any]]:
+    """A softmax of another temperature."""
+    original = heads._ball_softmax
+    return heads, "_ball_softmax", lambda row: original([x * factor for x in row])
+
+
+def constants_with(**changes: Callable[[arb, arb, arb, arb], arb]) -> tuple[Any, str, Callable[..., Any]]:
+    """`input_constants` with some of its formulas replaced, in ||A||, beta, kappa and the root."""
+
+    def faulty(value: Any, score: Any, radius: Any = 1, offset: Any = 0) -> Any:
+        A, M, r, c = formulas._norms(value=value, score=score, radius=radius, offset=offset)
+        beta, kappa = r * r * M, r * c
+        root = (1 + (beta + kappa) * (beta + kappa)).sqrt()
+        right = {
+            "printed": A * (1 + 4 * beta + 2 * kappa),
+            "halved": A * (1 + 2 * beta + kappa),
+            "sharp": A * (beta + root),
+        }
+        return formulas.InputConstants(**right | {k: f(A, beta, kappa, root) for k, f in changes.items()})
+
+    return test_lipschitz, "input_constants", faulty
+
+
+def of_audits(plant: tuple[Any, str, Callable[..., Any]]) -> tuple[Any, str, Callable[..., Any]]:
+    """The same fault where the audit takes the function from."""
+    return audits, plant[1], plant[2]
+
+
+def of_checks(plant: tuple[Any, str, Callable[..., Any]]) -> tuple[Any, str, Callable[..., Any]]:
+    """The same fault where the check takes the function from."""
+    return test_lipschitz, plant[1], plant[2]
+
+
+def head_change_with(formula: Callable[..., Any]) -> tuple[Any, str, Callable[..., Any]]:
+    return (
+        test_lipschitz,
+        "head_change",
+        lambda *given: formula(*formulas._norms(**dict(zip("abcdef", given, strict=True)))),
+    )
+
+
+def block_error_with(formula: Callable[..., Any], owner: Any = test_lipschitz) -> tuple[Any, str, Callable[..., Any]]:
+    """`block_error` with another formula in L, C, V, b, e, the three changes, the constant and the factor."""
+
+    def faulty(
+        slope: Any, mixing: Any, value: Any, score: Any, before: Any, changes: Any, *, printed: bool = False
+    ) -> arb:
+        L, C, V, b, e = (
+            arb(x) if isinstance(x, fmpq) else formulas.as_balls([x])[0] for x in (slope, mixing, value, score, before)
+        )
+        x, y, z = formulas.as_balls(list(changes)).tolist()
+        K = 1 + 4 * b if printed else b + (1 + b * b).sqrt()
+        return formula(L, C, V, K, e, x, y, z, 2 if printed else 1)
+
+    return owner, "block_error", faulty
+
+
+def projection_of_radius(radius: fmpq) -> tuple[Any, str, Callable[..., Any]]:
+    original = projections._exact_projection
+    return projections, "_exact_projection", lambda token, r: original(token, r * radius)
+
+
+def onto_a_smaller_sphere(token: Any, radius: Any) -> Any:
+    """What lies outside goes to the sphere of radius 49/50, the rest stays."""
+    right = _PROJECT(token, radius)
+    return right if all(a == b for a, b in zip(right, token, strict=True)) else right * SMALLER
+
+
+_PROJECT = projections._exact_projection
+
+
+def hidden_with(change: Callable[..., Any]) -> tuple[Any, str, Callable[..., Any]]:
+    original = block_errors.AttentionBlock.hidden
+    return block_errors.AttentionBlock, "hidden", lambda block, g: change(original(block, g), block, g)
+
+
+def fault(
+    statement: str,
+    name: str,
+    check: str,
+    plant: tuple[Any, str, Callable[..., Any]],
+    module: ModuleType = test_lipschitz,
+    **arguments: Any,
+) -> Fault:
+    return Fault(name, statement, module, check, *plant, arguments)
+
+
+JACOBIANS = "test_maps_move_by_no_more_than_their_jacobians"
+NORMS = "test_norms_of_matrices_by_hand"
+DERIVATIVES = "test_the_jacobian_of_softmax"
+DISTANCES = "test_softmaxes_are_as_close_as_their_scores"
+ATTAINED = "test_the_bound_of_softmax_is_attained"
+REGULAR = "test_softmax_is_regular_with_the_constant_two"
+HEADS = "test_heads_with_other_scores_and_values"
+WEIGHTS = "test_the_constant_of_the_scores_is_sharp"
+TOKENS = "test_the_constant_of_the_tokens_is_sharp"
+ORDERED = "test_constants_are_ordered"
+BLOCKS = "test_errors_behind_blocks"
+EQUAL = "test_errors_behind_hidden_layers"
+READOUTS = "test_errors_of_readouts"
+
+
+def without_diagonal(weights: Any) -> Any:
+    p = formulas.np.asarray(weights)
+    return -formulas.np.multiply.outer(p, p)
+
+
+def halved_oscillation(change: Any) -> arb:
+    entries = formulas.as_balls(formulas.np.asarray(change)).tolist()
+    return 2 * (formulas.ball_max(entries) / 2).tanh()
+
+
+one = fmpq(1)
+
+FAULTS = [
+    # lemma A.6
+    fault(
+        "lemma-A.6",
+        "entries without signs",
+        NORMS,
+        (test_lipschitz, "entry_sum", lambda J: sum(formulas.np.asarray(J).ravel().tolist())),
+    ),
+    fault("lemma-A.6", "entry sums too small", JACOBIANS, of_checks(scaled(formulas, "entry_sum", SMALLER))),
+    fault("lemma-A.6", "signs too small", JACOBIANS, of_checks(scaled(formulas, "infinity_to_one", SMALLER))),
+    fault("lemma-A.6", "signs too large", NORMS, of_checks(scaled(formulas, "infinity_to_one", LARGER))),
+    fault(
+        "lemma-A.6",
+        "a Jacobian without its diagonal",
+        JACOBIANS,
+        (test_lipschitz, "softmax_jacobian", without_diagonal),
+    ),
+    # corollary A.7
+    fault(
+        "corollary-A.7",
+        "a Jacobian without its diagonal",
+        DERIVATIVES,
+        (test_lipschitz, "softmax_jacobian", without_diagonal),
+    ),
+    fault("corollary-A.7", "a distance too small", ATTAINED, of_checks(scaled(formulas, "softmax_distance", SMALLER))),
+    fault("corollary-A.7", "a distance too large", ATTAINED, of_checks(scaled(formulas, "softmax_distance", LARGER))),
+    fault(
+        "corollary-A.7", "the largest change alone", DISTANCES, (test_lipschitz, "softmax_distance", halved_oscillation)
+    ),
+    fault("corollary-A.7", "a softmax that is too sharp", DISTANCES, sharpened(LARGER)),
+    fault("corollary-A.7", "a softmax that is too flat", ATTAINED, sharpened(SMALLER)),
+    # lemma A.9
+    fault("lemma-A.9", "a larger ball", "test_projections_are_the_nearest_points", projection_of_radius(LARGER)),
+    fault("lemma-A.9", "a smaller ball", "test_projections_are_the_nearest_points", projection_of_radius(SMALLER)),
+    fault(
+        "lemma-A.9",
+        "a jump at the sphere",
+        "test_projections_do_not_expand",
+        (projections, "_exact_projection", onto_a_smaller_sphere),
+    ),
+    fault(
+        "lemma-A.9",
+        "no projection",
+        "test_projections_are_the_nearest_points",
+        (projections, "_exact_projection", lambda token, _: token),
+    ),
+    # assumption 4.5
+    fault(
+        "assumption-4.5", "weights that do not add up", REGULAR, softmax_with(lambda p: [x * arb(LARGER) for x in p])
+    ),
+    fault("assumption-4.5", "entry sums too large", REGULAR, of_checks(scaled(formulas, "entry_sum", LARGER))),
+    fault("assumption-4.5", "entry sums too small", REGULAR, of_checks(scaled(formulas, "entry_sum", SMALLER))),
+    fault(
+        "assumption-4.5",
+        "an operator norm too small",
+        REGULAR,
+        (test_lipschitz, "operator_norm", lambda W: audits.operator_norm(W) * fmpq(1, 2)),
+    ),
+    # lemma 4.7
+    fault("lemma-4.7", "no radius", HEADS, head_change_with(lambda C, L, B, r, D, V: C * L * B * D + L * V)),
+    fault("lemma-4.7", "no change of the values", HEADS, head_change_with(lambda C, L, B, r, D, V: C * L * B * r * D)),
+    fault(
+        "lemma-4.7",
+        "values without the output map",
+        HEADS,
+        head_change_with(lambda C, L, B, r, D, V: C * L * B * r * D + V),
+    ),
+    fault("lemma-4.7", "a bound too large", HEADS, of_checks(scaled(formulas, "head_change", LARGER))),
+    fault("lemma-4.7", "a softmax that is too sharp", HEADS, sharpened(LARGER)),
+    # lemma A.13
+    fault("lemma-A.13", "a bound too small", WEIGHTS, of_checks(scaled(formulas, "head_change", SMALLER))),
+    fault("lemma-A.13", "a bound too large", WEIGHTS, of_checks(scaled(formulas, "head_change", LARGER))),
+    fault(
+        "lemma-A.13",
+        "half of the scores",
+        WEIGHTS,
+        head_change_with(lambda C, L, B, r, D, V: C * L * B * r * D / 2 + L * V),
+    ),
+    fault(
+        "lemma-A.13", "an audit that is too sharp", WEIGHTS, of_audits(scaled(formulas, "softmax_distance", SMALLER))
+    ),
+    fault("lemma-A.13", "a softmax that is too sharp", WEIGHTS, sharpened(LARGER)),
+    # lemma A.14
+    fault(
+        "lemma-A.14",
+        "a constant too small",
+        TOKENS,
+        constants_with(sharp=lambda A, b, k, root: A * (b + root) * SMALLER),
+        b=one,
+    ),
+    fault(
+        "lemma-A.14",
+        "a constant too large",
+        TOKENS,
+        constants_with(sharp=lambda A, b, k, root: A * (b + root) * LARGER),
+        b=one,
+    ),
+    fault("lemma-A.14", "no second score term", TOKENS, constants_with(sharp=lambda A, b, k, root: A * root), b=one),
+    fault("lemma-A.14", "no first score term", TOKENS, constants_with(sharp=lambda A, b, k, root: A * (1 + b)), b=one),
+    fault(
+        "lemma-A.14",
+        "a bias that is dropped",
+        ORDERED,
+        constants_with(sharp=lambda A, b, k, root: A * (b + (1 + b * b).sqrt())),
+    ),
+    fault(
+        "lemma-A.14",
+        "a printed constant of 3",
+        ORDERED,
+        constants_with(printed=lambda A, b, k, root: A * (1 + 3 * b + 2 * k)),
+    ),
+    fault(
+        "lemma-A.14",
+        "a halved constant too large",
+        ORDERED,
+        constants_with(halved=lambda A, b, k, root: A * (1 + 2 * b + k) * LARGER),
+    ),
+    fault("lemma-A.14", "a softmax that is too sharp", TOKENS, sharpened(fmpq(11, 10)), b=one),
+    # lemma A.15
+    fault(
+        "lemma-A.15",
+        "no error from below",
+        BLOCKS,
+        block_error_with(lambda L, C, V, K, e, x, y, z, f: x + L * C * (f * V * y + z)),
+    ),
+    fault(
+        "lemma-A.15",
+        "no slope",
+        BLOCKS,
+        block_error_with(lambda L, C, V, K, e, x, y, z, f: x + C * (V * K * e + f * V * y + z)),
+    ),
+    fault(
+        "lemma-A.15",
+        "a factor of the values",
+        EQUAL,
+        block_error_with(lambda L, C, V, K, e, x, y, z, f: x + L * C * (V * K * e + f * V * y + V * z), block_errors),
+    ),
+    fault(
+        "lemma-A.15",
+        "no change of the mixing",
+        EQUAL,
+        block_error_with(lambda L, C, V, K, e, x, y, z, f: L * C * (V * K * e + f * V * y + z), block_errors),
+    ),
+    fault("lemma-A.15", "a bound too large", BLOCKS, of_checks(scaled(formulas, "block_error", LARGER))),
+    fault("lemma-A.15", "a mixing matrix twice", EQUAL, hidden_with(lambda rows, block, g: rows * 2)),
+    # lemma A.16
+    fault(
+        "lemma-A.16",
+        "no change of the read-out",
+        READOUTS,
+        (test_lipschitz, "readout_error", lambda w, e, moved: arb(w) * e),
+    ),
+    fault(
+        "lemma-A.16",
+        "a bound too small",
+        READOUTS,
+        (block_errors, "readout_error", scaled(formulas, "readout_error", SMALLER)[2]),
+    ),
+    fault(
+        "lemma-A.16",
+        "a bound too large",
+        READOUTS,
+        (block_errors, "readout_error", scaled(formulas, "readout_error", LARGER)[2]),
+    ),
+    fault(
+        "lemma-A.16",
+        "the change at the first outputs",
+        READOUTS,
+        (
+            block_errors,
+            "_dot",
+            lambda a, b: sum((x * y for x, y in zip(a.tolist()[:2], b.tolist()[:2], strict=True)), start=arb(0)),
+        ),
+    ),
+]
+
+
+@pytest.mark.parametrize("planted", FAULTS, ids=fault_name)
+def test_faults_are_seen(planted: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert_seen(planted, "variable-creation", monkeypatch)
