@@ -10,6 +10,8 @@ heads    TokenTransformer, token_stream, token_transformer, network_link; retrie
          for more than d tokens; blocked_attention: long prompts
 proofs   certify_retrieval, label_bound: suprema over all prompts; few_heads_bound, least_risk, hidden_variance,
          head_view: what few heads cannot see; query_key_bound, attention_change
+bounds   TokenTask, TransformerClass, norm_ball_class, risk_terms: what a transformer can fit, every term of the risk;
+         encode_query_key, decode_query_key: short codes of query-key matrices
 """
 
 from certificates.tokens.feed_forward import (
@@ -50,13 +52,17 @@ from numerics.tokens.prompts import (
     pointwise_risk,
     population_risk,
 )
+from numerics.tokens.query_key_code import decode_query_key, encode_query_key
+from numerics.tokens.transformer_bounds import TokenTask, TransformerClass, norm_ball_class, risk_terms
 
 __all__ = [
     "PositionCodes",
     "Prompts",
     "ReluLink",
     "SeparatingAttention",
+    "TokenTask",
     "TokenTransformer",
+    "TransformerClass",
     "attention_change",
     "averaged_risk",
     "averaging_attention",
@@ -65,8 +71,10 @@ __all__ = [
     "certify_retrieval",
     "counting_attention",
     "counting_embedding",
+    "decode_query_key",
     "draw_prompts",
     "encode",
+    "encode_query_key",
     "encoding_scale",
     "extremal_codes",
     "few_heads_bound",
@@ -82,6 +90,7 @@ __all__ = [
     "max_link",
     "mean_link",
     "network_link",
+    "norm_ball_class",
     "orthonormal_codes",
     "out_of_span",
     "pointwise_risk",
@@ -91,6 +100,7 @@ __all__ = [
     "random_sign_codes",
     "retrieval_attention",
     "retrieval_transformer",
+    "risk_terms",
     "samples_needed",
     "separating_attention",
     "sign_code_dimension",

@@ -22,7 +22,8 @@ from numerics.exact.balls import as_balls, ball_max, ball_min, decided_less
 from numerics.exact.integers import checked_integer
 
 __all__ = [
-    "GaussianTask",
+    "RiskTerms",
+    "TokenTask",
     "TransformerClass",
     "chained_rademacher",
     "excess_risk",
@@ -31,6 +32,7 @@ __all__ = [
     "norm_ball_class",
     "query_key_cover",
     "readout_cover",
+    "risk_terms",
     "safe_token_norm",
     "token_norm_tail",
     "truncated_rademacher",
@@ -215,14 +217,19 @@ def truncated_rademacher(networks: TransformerClass, level: object, points: int)
     The losses are 2 sqrt(tau)-Lipschitz in f: a cover of the class at 2^-j sqrt(tau)/2 is one of them at 2^-j tau.
     Trivially it is at most tau; else the best J up to log2(n) + 1.
     """
+    return ball_min(_chained_sums(networks, level, points))
+
+
+def _chained_sums(networks: TransformerClass, level: object, points: int) -> list[arb]:
+    """The bounds with J = 0, 1, ..., log2(n) + 1 radii."""
     tau = _positive("The truncation level", level)
     n = checked_integer("The number of points", points, 1)
     sizes: list[arb] = []
-    values = [arb(1)]
+    sums = [tau]
     for j in range(1, n.bit_length() + 1):
         sizes.append(log_cover(networks, tau.sqrt() / 2 ** (j + 1), n))
-        values.append(chained_rademacher(sizes, n))
-    return tau * ball_min(values)
+        sums.append(tau * chained_rademacher(sizes, n))
+    return sums
 
 
 def generalisation_gap(networks: TransformerClass, level: object, points: int, delta: object) -> arb:
@@ -242,7 +249,7 @@ def generalisation_gap(networks: TransformerClass, level: object, points: int, d
 
 
 @dataclass(frozen=True)
-class GaussianTask:
+class TokenTask:
     """The sizes and laws of a task, in the words of Assumption 1.
 
     Attributes:
@@ -285,7 +292,7 @@ class GaussianTask:
         return (tokens**2 + self.code_norm).sqrt()
 
 
-def truncation_level(task: GaussianTask, networks: TransformerClass, samples: int) -> arb:
+def truncation_level(task: TokenTask, networks: TransformerClass, samples: int) -> arb:
     """A level tau with risk - truncated risk <= n^(-1/2) for every network of the class, on fresh prompts (step 10)."""
     n = checked_integer("The number of samples", samples, 1)
     c_x, c_y = _positive("The scale C_x", task.token_scale), _positive("The scale C_y", task.label_scale)
@@ -301,13 +308,47 @@ def truncation_level(task: GaussianTask, networks: TransformerClass, samples: in
     return 4 * ball_max([label_part, gain * networks.heads * token_part + rest])
 
 
-def excess_risk(task: GaussianTask, networks: TransformerClass, samples: int, delta: object) -> arb:
-    """A bound on the risk of every empirical minimiser beyond 4 times the approximation error, n prompts (step 11).
+@dataclass(frozen=True)
+class RiskTerms:
+    """The parts of the bound on the excess risk, all balls.
 
-    It holds with probability 1 - delta - (nN)^(-1/2) if the class contains a network within 2 sqrt(eps) of the link.
+    Attributes:
+        level: tau, where losses are truncated (step 10).
+        radius: the finest radius of the chain, in the outputs of the networks; sqrt(tau)/2 where no chain helps.
+        readout: the log-size of the cover of the readouts at that radius.
+        codes: that of the query-key matrices by codes (step 4).
+        volume: that of the query-key matrices by volume (step 3).
+        complexity: twice the bound on the Rademacher complexity (step 8).
+        chance: the deviation of the sample (step 9).
+        beyond: n^(-1/2), the risk beyond the level (step 10).
+    """
+
+    level: arb
+    radius: arb
+    readout: arb
+    codes: arb
+    volume: arb
+    complexity: arb
+    chance: arb
+    beyond: arb
+
+    @property
+    def total(self) -> arb:
+        """The bound: complexity, chance and the risk beyond the level."""
+        return self.complexity + self.chance + self.beyond
+
+    @property
+    def dominant(self) -> str:
+        """What the cover consists of mostly: "readout", "attention by codes" or "attention by volume"."""
+        attention, name = min((self.codes, "codes"), (self.volume, "volume"), key=lambda one: float(one[0].mid()))
+        return "readout" if self.readout > attention else f"attention by {name}"
+
+
+def risk_terms(task: TokenTask, networks: TransformerClass, samples: int, delta: object) -> RiskTerms:
+    """The bound of `excess_risk`, part by part.
 
     Raises:
-        ValueError: if the embeddings of the class are bounded by less than the task needs, or as `generalisation_gap`.
+        ValueError: as `excess_risk`.
     """
     needed = task.embedding_norm(samples)
     if networks.embedding_norm < needed:
@@ -315,11 +356,30 @@ def excess_risk(task: GaussianTask, networks: TransformerClass, samples: int, de
             f"The class bounds embeddings by {networks.embedding_norm.str(5, radius=False)}, and {samples} prompts "
             f"need {needed.str(5, radius=False)}: take task.embedding_norm(samples)."
         )
-    tau = truncation_level(task, networks, samples)
-    return generalisation_gap(networks, tau, samples, delta) + 1 / arb(samples).sqrt()
+    level = truncation_level(task, networks, samples)
+    gap = generalisation_gap(networks, level, samples, delta)
+    sums = _chained_sums(networks, level, samples)
+    depth = min(range(len(sums)), key=lambda j: float(sums[j].mid()))
+    radius = level.sqrt() / 2 ** (depth + 1)
+    attention = radius / (2 * networks.lipschitz * networks.embedding_norm**2)
+    codes, volume = query_key_cover(networks, attention, samples)
+    complexity = 2 * ball_min(sums)
+    readout = readout_cover(networks, radius / 2)
+    return RiskTerms(level, radius, readout, codes, volume, complexity, gap - complexity, 1 / arb(samples).sqrt())
 
 
-def norm_ball_class(task: GaussianTask, neurons: int, radius: object, samples: int) -> TransformerClass:
+def excess_risk(task: TokenTask, networks: TransformerClass, samples: int, delta: object) -> arb:
+    """A bound on the risk of every empirical minimiser beyond 4 times the approximation error, n prompts (step 11).
+
+    It holds with probability 1 - delta - (nN)^(-1/2) if the class contains a network within 2 sqrt(eps) of the link.
+
+    Raises:
+        ValueError: if the embeddings of the class are bounded by less than the task needs, or as `generalisation_gap`.
+    """
+    return risk_terms(task, networks, samples, delta).total
+
+
+def norm_ball_class(task: TokenTask, neurons: int, radius: object, samples: int) -> TransformerClass:
     """A class with all networks of q heads and ||vec Theta||_2 <= R, on the embeddings of n prompts (step 12).
 
     The products of norms that matter are at most ||a|| ||(W, b)|| <= R^2/2, so the class has A = B = R/sqrt(2), up to a

@@ -23,7 +23,7 @@ from numerics.exact.balls import as_balls
 from numerics.exact.numbers import as_exact
 from numerics.learning.finite_classes import empirical_rademacher, sample_law
 from numerics.tokens.transformer_bounds import (
-    GaussianTask,
+    TokenTask,
     TransformerClass,
     chained_rademacher,
     excess_risk,
@@ -37,12 +37,12 @@ from numerics.tokens.transformer_bounds import (
 )
 from theorems.evidence import check, counterexample
 
-TASKS = (GaussianTask(2, 1, 1, 2), GaussianTask(100, 4, 2, 111), GaussianTask(32768, 8, 4, 64, 2, 3, 2))
+TASKS = (TokenTask(2, 1, 1, 2), TokenTask(100, 4, 2, 111), TokenTask(32768, 8, 4, 64, 2, 3, 2))
 SAMPLES = (50, 10**6, 10**12)
 GRID = "3 tasks, 3 classes of networks, n = 50, 10^6, 10^12"
 
 
-def _classes(task: GaussianTask, samples: int) -> list[TransformerClass]:
+def _classes(task: TokenTask, samples: int) -> list[TransformerClass]:
     norm, D = task.embedding_norm(samples), task.embedding_dimension
     return [
         TransformerClass(task.sparsity, neurons, D, arb(outer), arb(inner), arb(rho), norm)
@@ -285,7 +285,7 @@ def test_truncation_level_by_hand() -> None:
 def test_truncation_level_suffices() -> None:
     """Step 10 on Gaussian tokens, error x_1 in one dimension: E (x^2 - tau)_+ in closed form is at most n^(-1/2)."""
     for N, n in product((2, 50), (10, 10**6, 10**12)):
-        task = GaussianTask(N, 1, 1, N)
+        task = TokenTask(N, 1, 1, N)
         networks = TransformerClass(1, 1, task.embedding_dimension, arb(1), arb(1), arb(1), task.embedding_norm(n))
         tau = truncation_level(task, networks, n)
         root = tau.sqrt()
@@ -329,7 +329,7 @@ def test_excess_risk_by_hand() -> None:
             assert _refuses_the_embeddings(task, small, n)
 
 
-def _refuses_the_embeddings(task: GaussianTask, networks: TransformerClass, samples: int) -> bool:
+def _refuses_the_embeddings(task: TokenTask, networks: TransformerClass, samples: int) -> bool:
     try:
         excess_risk(task, networks, samples, fmpq(1, 10))
     except ValueError as error:
@@ -346,7 +346,7 @@ def test_bookkeeping_of_the_dimensions() -> None:
     q, d, e, m = sp.symbols("q d e m", positive=True)
     width = d + (q + 1) * e
     for sparsity, dimension, encoding in product((1, 2, 5), (1, 3, 8), (1, 4, 9)):
-        task = GaussianTask(10, dimension, sparsity, encoding)
+        task = TokenTask(10, dimension, sparsity, encoding)
         assert task.embedding_dimension == width.subs({q: sparsity, d: dimension, e: encoding})
         networks = TransformerClass(sparsity, 3, task.embedding_dimension, arb(1), arb(1), arb(1), arb(1))
         assert networks.query_key_parameters == (q * width**2).subs({q: sparsity, d: dimension, e: encoding})
@@ -372,7 +372,7 @@ def test_norm_ball() -> None:
     for _ in range(40):
         outer, hidden, W = rng.normal(size=3), rng.normal(size=(3, 5)), rng.normal(size=(6, 6))
         radius = math.sqrt(sum(float(np.sum(x * x)) for x in (outer, hidden, W)))
-        networks = norm_ball_class(GaussianTask(4, 2, 1, 2), 3, radius, 10)
+        networks = norm_ball_class(TokenTask(4, 2, 1, 2), 3, radius, 10)
         scale = math.sqrt(np.linalg.norm(hidden) / np.linalg.norm(outer))
         assert max(np.linalg.norm(outer * scale), np.linalg.norm(hidden / scale)) <= float(networks.outer) * (1 + 1e-12)
         assert np.linalg.norm(W, axis=0).sum() <= float(networks.query_key) * (1 + 1e-12)

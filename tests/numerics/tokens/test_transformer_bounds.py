@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from numerics.tokens.transformer_bounds import (
-    GaussianTask,
+    TokenTask,
     TransformerClass,
     chained_rademacher,
     excess_risk,
@@ -20,13 +20,14 @@ from numerics.tokens.transformer_bounds import (
     norm_ball_class,
     query_key_cover,
     readout_cover,
+    risk_terms,
     safe_token_norm,
     token_norm_tail,
     truncation_level,
     volumetric_cover,
 )
 
-TASK = GaussianTask(100, 4, 2, 16)
+TASK = TokenTask(100, 4, 2, 16)
 NETWORKS = TransformerClass(2, 8, TASK.embedding_dimension, arb(1), arb(2), arb(30), TASK.embedding_norm(1000))
 FACTORS = st.fractions(min_value="1/50", max_value=50)
 
@@ -74,6 +75,19 @@ def test_the_risk_falls_with_samples_at_last() -> None:
     assert risks[2] < 1 < risks[0]
 
 
+def test_the_terms_add_up_and_name_the_larger_cover() -> None:
+    terms = risk_terms(TASK, NETWORKS, 1000, fmpq(1, 100))
+    assert terms.total.overlaps(excess_risk(TASK, NETWORKS, 1000, fmpq(1, 100)))
+    assert terms.dominant == "attention by volume"
+    assert terms.readout < terms.volume < terms.codes
+    wide = risk_terms(TASK, replace(NETWORKS, neurons=10**4), 1000, fmpq(1, 100))
+    assert wide.dominant == "readout"
+    small = replace(NETWORKS, neurons=1, query_key=arb("1e-6"))
+    still = risk_terms(TASK, small, 1000, fmpq(1, 100))
+    assert still.dominant == "readout"
+    assert still.codes < still.volume
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -88,7 +102,7 @@ def test_the_risk_falls_with_samples_at_last() -> None:
         (lambda: chained_rademacher([], 0), "number of points must be an integer >= 1"),
         (lambda: generalisation_gap(NETWORKS, 1, 10, 1), r"must lie in \(0, 1\)"),
         (lambda: generalisation_gap(NETWORKS, 1, 10, 0), "must be a positive"),
-        (lambda: GaussianTask(3, 1, 4, 2), "A label depends on 4 of 3 tokens"),
+        (lambda: TokenTask(3, 1, 4, 2), "A label depends on 4 of 3 tokens"),
         (lambda: excess_risk(TASK, replace(NETWORKS, embedding_norm=1), 10, fmpq(1, 2)), "prompts need"),
         (lambda: norm_ball_class(TASK, 3, -1, 10), "radius R must be a positive"),
         (lambda: truncation_level(TASK, NETWORKS, 0), "number of samples must be an integer >= 1"),
