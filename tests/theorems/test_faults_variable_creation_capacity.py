@@ -8,9 +8,12 @@ import pytest
 from flint import arb, fmpq
 
 import certificates.capacity.norms as norms
+import constructions.networks.head as network_heads
+import numerics.learning.attention_capacity as attention
 import numerics.learning.budgets as budgets
 import numerics.learning.linear_capacity as linear
 from tests.theorems.planted_faults import Fault, assert_seen, fault_name
+from theorems.variable_creation import test_head_capacity as heads
 from theorems.variable_creation import test_linear_covers as covers
 
 
@@ -174,6 +177,165 @@ FAULTS = [
             linear.linear_map_capacity(norm, radius, eps, points, outputs) / arb(norm)
         ),
         {"rows": 2, "root": 2},
+    ),
+]
+
+
+PARTS = attention._head_parts
+
+
+def parts_with(**changes: Any) -> Any:
+    """The covers of a head with their cost or rate multiplied: ``scores_cost=2`` and the like."""
+
+    def faulty(norms: attention.HeadNorms, at: Any) -> dict[str, budgets.CoverPart]:
+        found = PARTS(norms, at)
+        for name, factor in changes.items():
+            part, _, field = name.partition("_")
+            known = {"cost": found[part].cost, "rate": found[part].rate}
+            known[field] = known[field] * (factor(norms, at) if callable(factor) else factor)
+            found[part] = budgets.CoverPart(**known)
+        return found
+
+    return faulty
+
+
+HEAD_PARTS = {
+    "two percent in the scores": parts_with(scores_cost=TWO_PERCENT),
+    "two percent in the values": parts_with(values_rate=TWO_PERCENT),
+    "no doubling for a proper cover": parts_with(values_cost=arb(1) / 4),
+    "the power of tokens of the proof": parts_with(scores_cost=lambda norms, at: 1 / at.tokens**2),
+    "the power of tokens of the statement": parts_with(scores_cost=lambda norms, at: 1 / at.tokens**4),
+    "no norm of the values beside the scores": parts_with(scores_rate=lambda norms, at: 1 / norms.value),
+    "no Lipschitz constant": parts_with(values_rate=lambda norms, at: 1 / at.lipschitz),
+}
+BEST = ("corollary-4.9", "test_the_bound_is_the_best_division_between_scores_and_values", {"seed": 3})
+SUMS = ("lemma-A.12", "test_heads_that_are_added_share_the_error", {"seed": 2})
+SHIFT = ("lemma-A.11", "test_positions_are_a_shift_of_the_tokens", {"seed": 1})
+RADII = ("theorem-4.6", "test_the_radii_of_theorem_4_6_are_used_up", {"small": fmpq(1, 100)})
+
+
+def radii_with(first: Any = 1, second: Any = 1) -> Any:
+    """`head_radii` with its values multiplied."""
+
+    def faulty(*given: Any, **known: Any) -> tuple[arb, arb]:
+        scores, values = attention.head_radii(*given, **known)
+        return scores * first, values * second
+
+    return faulty
+
+
+FAULTS += [
+    *[
+        Fault(name, statement, heads, check, attention, "_head_parts", faulty, arguments)
+        for name, faulty in HEAD_PARTS.items()
+        for statement, check, arguments in (BEST, SUMS, SHIFT)
+        if (statement, name) != ("lemma-A.11", "no Lipschitz constant")  # which is 1 there
+    ],
+    Fault(
+        "a short constant that is too small",
+        BEST[0],
+        heads,
+        BEST[1],
+        attention,
+        "SHORT_CONSTANT",
+        19,
+        BEST[2],
+    ),
+    Fault(
+        "a power of tokens that is too small",
+        BEST[0],
+        heads,
+        "test_every_argument_has_the_exponent_of_the_families",
+        attention,
+        "_head_parts",
+        HEAD_PARTS["the power of tokens of the statement"],
+        {"family": "scores", "name": "B_X"},
+    ),
+    Fault(
+        "twice as many points",
+        BEST[0],
+        heads,
+        "test_contexts_and_samples_enter_by_their_logarithm",
+        attention,
+        "vector_factor",
+        lambda points: linear.vector_factor(points**2),
+        {},
+    ),
+    Fault(
+        "no symmetry",
+        BEST[0],
+        heads,
+        "test_the_corrected_forms_have_the_symmetries_of_the_class",
+        attention,
+        "_head_parts",
+        HEAD_PARTS["the power of tokens of the proof"],
+        {"name": "corollary-4.9"},
+    ),
+    Fault(
+        "positions that are left out",
+        SHIFT[0],
+        heads,
+        SHIFT[1],
+        attention,
+        "_with_positions",
+        lambda tokens, positions: budgets.checked_bound("B_X", tokens),
+        SHIFT[2],
+    ),
+    Fault(
+        "scores two percent apart", RADII[0], heads, RADII[1], heads, "head_radii", radii_with(TWO_PERCENT), RADII[2]
+    ),
+    Fault(
+        "scores two percent too near",
+        RADII[0],
+        heads,
+        RADII[1],
+        heads,
+        "head_radii",
+        radii_with(1 / TWO_PERCENT),
+        RADII[2],
+    ),
+    Fault(
+        "values two percent apart", RADII[0], heads, RADII[1], heads, "head_radii", radii_with(1, TWO_PERCENT), RADII[2]
+    ),
+    Fault(
+        "radii of another constant",
+        "theorem-4.6",
+        heads,
+        "test_products_of_least_covers_cover_the_heads",
+        heads,
+        "head_radii",
+        radii_with(TWO_PERCENT),
+        {"seed": 1},
+    ),
+    Fault(
+        "scores of the transpose",
+        "definition-4.4.2",
+        heads,
+        "test_heads_of_one_score_matrix_and_their_symmetry",
+        heads,
+        "merged_head",
+        lambda scores, value, **more: network_heads.merged_head(scores.T, value, **more),
+        {"seed": 1},
+    ),
+    Fault(
+        "scores divided by a root",
+        "definition-4.4.2",
+        heads,
+        "test_heads_of_one_score_matrix_and_their_symmetry",
+        heads,
+        "merged_head",
+        lambda scores, value, **more: network_heads.merged_head(scores, value, temperature_squared=2, **more),
+        {"seed": 1},
+    ),
+    Fault(
+        "columns for rows of the scores",
+        "definition-4.4.2",
+        heads,
+        "test_heads_of_one_score_matrix_and_their_symmetry",
+        norms,
+        "_score_norm",
+        lambda scores: norms.pq_norm(scores, 2, 1),
+        {"seed": 1},
     ),
 ]
 

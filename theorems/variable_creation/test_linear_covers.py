@@ -27,6 +27,7 @@ from numerics.learning.linear_capacity import (
     two_stage_capacity,
 )
 from theorems.evidence import check, counterexample
+from theorems.variable_creation.codes import covered_matrix
 
 
 def near(found: arb, expected: arb) -> bool:
@@ -302,30 +303,6 @@ def rows_and_points(seed: int) -> tuple[np.ndarray, np.ndarray]:
     return rng.normal(size=(outputs, inputs)), rng.normal(size=(5 * count, inputs))
 
 
-def averaged(norms: np.ndarray, total: float, picks: int) -> np.ndarray:
-    """Maurey's average of coordinate vectors for the row norms, greedily."""
-    chosen = np.zeros_like(norms)
-    for k in range(1, picks + 1):
-        rest = chosen - k * norms
-        gains = 2 * total * rest + total**2
-        if gains.min() < 0:
-            chosen[gains.argmin()] += total
-    return chosen / picks
-
-
-def covered_row(row: np.ndarray, norm: float, points: np.ndarray, radius: float, eps: float) -> tuple[np.ndarray, int]:
-    """The projected perceptron for one row, and how many steps it takes."""
-    current, steps = np.zeros_like(row), 0
-    while True:
-        errors = points @ (current - row)
-        worst = int(abs(errors).argmax())
-        if abs(errors[worst]) <= eps:
-            return current, steps
-        current = current - eps / radius**2 * np.sign(errors[worst]) * points[worst]
-        current *= min(1.0, norm / max(np.linalg.norm(current), 1e-300))
-        steps += 1
-
-
 @check(
     "variable-creation:lemma-4.10",
     grade="sampled",
@@ -342,15 +319,7 @@ def test_matrices_are_rebuilt_from_their_codes(seed):
         eps = B * R / part
         first, second = (float(x.mid()) for x in row_radii(B, R, eps, len(points), len(W)))
         picks = perceptron_steps(B, 1, first) + 1
-        means = averaged(norms, B, picks)
-        assert np.linalg.norm(means - norms) <= first * (1 + 1e-9)
-        assert means.sum() <= B * (1 + 1e-9)
-        rebuilt, steps = np.zeros_like(W), 0
-        for j, (row, norm) in enumerate(zip(W, means, strict=True)):
-            if norm > 0:
-                radius = second * np.sqrt(norm / means.sum())
-                rebuilt[j], taken = covered_row(row / norms[j] * norm, norm, points, R, radius)
-                steps += taken
+        rebuilt, steps = covered_matrix(W, points, R, first, second, picks)
         assert np.linalg.norm(points @ (rebuilt - W).T, axis=1).max() <= eps * (1 + 1e-9)
         assert np.linalg.norm(rebuilt, axis=1).sum() <= B * (1 + 1e-9)
         assert steps <= perceptron_steps(B, R, second)
