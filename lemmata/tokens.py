@@ -12,6 +12,8 @@ proofs   certify_retrieval, label_bound: suprema over all prompts; few_heads_bou
          head_view: what few heads cannot see; query_key_bound, attention_change
 bounds   TokenTask, TransformerClass, norm_ball_class, risk_terms: what a transformer can fit, every term of the risk;
          encode_query_key, decode_query_key: short codes of query-key matrices
+memory   check_recurrent, RecurrentReport, least_squared_norm, least_width, least_recurrent_risk
+         Codebook, codebook_layer, storing_layer, quantisation_error
 """
 
 from certificates.tokens.feed_forward import (
@@ -24,6 +26,13 @@ from certificates.tokens.feed_forward import (
 )
 from certificates.tokens.few_heads import few_heads_bound, head_view, hidden_variance, least_risk
 from certificates.tokens.lipschitz import attention_change, query_key_bound
+from certificates.tokens.recurrent import (
+    RecurrentReport,
+    check_recurrent,
+    least_recurrent_risk,
+    least_squared_norm,
+    least_width,
+)
 from certificates.tokens.retrieval import certify_retrieval, label_bound
 from constructions.tokens.attention import (
     averaging_attention,
@@ -32,6 +41,7 @@ from constructions.tokens.attention import (
     retrieval_attention,
     retrieval_transformer,
 )
+from constructions.tokens.codebook import Codebook, codebook_layer, quantisation_error, storing_layer
 from constructions.tokens.separating import SeparatingAttention, separating_attention
 from constructions.tokens.transformer import TokenTransformer, network_link, token_stream, token_transformer
 from numerics.tokens.attention import blocked_attention
@@ -56,8 +66,10 @@ from numerics.tokens.query_key_code import decode_query_key, encode_query_key
 from numerics.tokens.transformer_bounds import TokenTask, TransformerClass, norm_ball_class, risk_terms
 
 __all__ = [
+    "Codebook",
     "PositionCodes",
     "Prompts",
+    "RecurrentReport",
     "ReluLink",
     "SeparatingAttention",
     "TokenTask",
@@ -69,6 +81,8 @@ __all__ = [
     "blocked_attention",
     "certify_feed_forward",
     "certify_retrieval",
+    "check_recurrent",
+    "codebook_layer",
     "counting_attention",
     "counting_embedding",
     "decode_query_key",
@@ -82,8 +96,11 @@ __all__ = [
     "head_view",
     "hidden_variance",
     "label_bound",
+    "least_recurrent_risk",
     "least_risk",
+    "least_squared_norm",
     "least_total_norm",
+    "least_width",
     "linear_link",
     "linear_risk",
     "matching_predictor",
@@ -95,6 +112,7 @@ __all__ = [
     "out_of_span",
     "pointwise_risk",
     "population_risk",
+    "quantisation_error",
     "query_key_bound",
     "radius",
     "random_sign_codes",
@@ -105,6 +123,7 @@ __all__ = [
     "separating_attention",
     "sign_code_dimension",
     "squared_norm_link",
+    "storing_layer",
     "token_stream",
     "token_transformer",
 ]

@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike
 
 from numerics.exact.linear import pivot_columns, solve_unique
 from numerics.exact.numbers import as_exact, to_float
-from numerics.exact.systems import Array, conversion, matrix_product, number_system, require_finite
+from numerics.exact.systems import Array, conversion, exact_values, matrix_product, number_system
 
 __all__ = [
     "FeedForwardCertificate",
@@ -76,7 +76,7 @@ class FeedForwardCertificate:
         Raises:
             ValueError: for another shape, the zero vector, or floats that are not finite.
         """
-        vector = _rational("the direction", u)
+        vector = exact_values("the direction", u)
         if vector.shape != (len(self.moment),) or not any(x != 0 for x in vector):
             raise ValueError(
                 f"A direction has the shape ({len(self.moment)},) and is not 0; its shape is {vector.shape}."
@@ -133,7 +133,7 @@ def certify_feed_forward(
         moment = moment + matrix_product(matrix_product(block.T, inverse), block)
     moment = moment / fmpq(length)
     vector = np.linalg.eigh(to_float(moment))[1][:, 0]
-    direction = _rational("the direction", vector)
+    direction = exact_values("the direction", vector)
     square: Any = direction @ direction
     value: Any = direction @ moment @ direction / square
     if not _positive_definite(moment - (value - width) * _identity(d)):
@@ -154,7 +154,7 @@ def out_of_span(weights: ArrayLike | Sequence[Any], rows: ArrayLike | Sequence[A
         ValueError: for shapes that do not fit, or as `certify_feed_forward`.
     """
     basis, inverse = _span(rows)
-    W = _rational("the weights", weights)
+    W = exact_values("the weights", weights)
     if W.ndim != 2 or W.shape[1] != basis.shape[1]:
         raise ValueError(f"A first layer on inputs of width {basis.shape[1]} does not have the shape {W.shape}.")
     inside = matrix_product(matrix_product(matrix_product(W, basis.T), inverse), basis)
@@ -171,7 +171,7 @@ def matching_predictor(rows: ArrayLike | Sequence[Any], length: int, u: ArrayLik
     """
     basis, inverse = _span(rows)
     d = _token_dimension(basis, length)
-    vector = _rational("the direction", u)
+    vector = exact_values("the direction", u)
     if vector.shape != (d,):
         raise ValueError(f"A direction of tokens has the shape ({d},), not {vector.shape}.")
     readout = [matrix_product((basis[:, t * d : (t + 1) * d] @ vector)[None], inverse)[0] for t in range(length)]
@@ -220,7 +220,7 @@ def least_total_norm(rows: ArrayLike | Sequence[Any], labels: ArrayLike | Sequen
     Raises:
         ValueError: for dependent inputs, or shapes that do not fit.
     """
-    X, y = _rational("the inputs", rows), _rational("the labels", labels)
+    X, y = exact_values("the inputs", rows), exact_values("the labels", labels)
     if X.ndim != 2 or y.shape != X.shape[:1]:
         raise ValueError(f"Inputs (n, N d) and labels (n,) do not have the shapes {X.shape} and {y.shape}.")
     if len(_independent(X)) < len(X):
@@ -245,15 +245,6 @@ def samples_needed(length: int, token_dimension: int, risk: fmpq | Fraction | st
     return int((length * token_dimension * (1 - value)).ceil())
 
 
-def _rational(name: str, numbers: ArrayLike | Sequence[Any]) -> Array:
-    """The numbers as fmpq; floats by their binary values."""
-    array = np.asarray(numbers)
-    if array.dtype.kind == "f":
-        require_finite(name, array)
-        array = np.array([Fraction(x) for x in array.ravel().tolist()], dtype=object).reshape(array.shape)
-    return as_exact(array)
-
-
 def _span(rows: ArrayLike | Sequence[Any]) -> tuple[Array, Array]:
     """Independent rows of the same span, shape (rank, N d), and the inverse of their Gram matrix."""
     X = np.asarray(rows)
@@ -261,7 +252,7 @@ def _span(rows: ArrayLike | Sequence[Any]) -> tuple[Array, Array]:
         raise ValueError(f"A span is that of rows of one width, (n, N d) with n >= 1, not of the shape {X.shape}.")
     if X.size * min(X.shape) > LARGEST:
         raise ValueError(f"Rational elimination takes n N d min(n, N d) <= {LARGEST:,}, not the shape {X.shape}.")
-    table = _rational("the table of rows", X)
+    table = exact_values("the table of rows", X)
     basis = table[_independent(table)]
     if not len(basis):
         return basis, _zeros(0, 0)

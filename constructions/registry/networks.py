@@ -55,6 +55,7 @@ from constructions.sparse.memorising import (
     printed_memorising_perceptron,
     ramp_network,
 )
+from constructions.tokens.codebook import codebook_layer, storing_layer
 from constructions.turing.compiler import TuringTransformer, compile_turing_machine
 from constructions.turing.machine import busy_beaver
 from numerics.exact.numbers import as_exact
@@ -296,6 +297,12 @@ NETWORKS: tuple[Registered, ...] = (
     _sparse("bumps on a line", lambda: bump_sum_network([-2, 0, 2], [3, 1, 2], "1/2")),
     _sparse("memorising perceptron", lambda: memorising_perceptron([[-2, 0], [0, 1]], [3, 2], "1/2")),
     _sparse("printed perceptron", lambda: printed_memorising_perceptron([[-2, 0], [0, 1]], [3, 2], "1/2")),
+    Registered(
+        "tokens: codebook",
+        lambda: codebook_layer(2),
+        lambda _, rng: as_exact(2 * rng.integers(0, 2, (2, 4, 4)) - 1) * fmpq(1, 2),
+    ),
+    Registered("tokens: storing network", lambda: storing_layer(3), integers(2, 3, 3, low=-1, high=2)),
     Registered(
         "turing: compiled machine",
         _machine,

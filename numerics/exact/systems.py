@@ -104,6 +104,22 @@ def require_finite(name: str, array: Array) -> None:
         raise ValueError(f"All numbers must be finite, but {name} has NaN or infinity at {listing(bad)}.")
 
 
+def exact_values(name: str, numbers: ArrayLike | Sequence[Any]) -> Array:
+    """The numbers exactly, floats by their binary values: for bounds on what a machine holds, not on what was meant.
+
+    Raises:
+        ValueError: naming the array, for floats that are not finite; as `as_exact` for balls and other types.
+    """
+    array = np.asarray(numbers)
+    if array.dtype.kind != "f":
+        return as_exact(numbers)
+    require_finite(name, array)
+    result = np.empty(array.shape, dtype=object)
+    for index, x in np.ndenumerate(array):
+        result[index] = fmpq(*float(x).as_integer_ratio())
+    return result
+
+
 def listing(items: Sequence[Any]) -> str:
     """Up to five items, and how many more there are."""
     more = f" and {len(items) - 5} more" if len(items) > 5 else ""

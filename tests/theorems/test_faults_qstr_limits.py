@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from math import comb
 from typing import Any
 
+import numpy as np
 import pytest
 from flint import arb, fmpq
 
 import certificates.tokens.feed_forward as feed_forward
+import certificates.tokens.recurrent as recurrent
+import constructions.tokens.codebook as codebook
 import numerics.learning.packings as packings
 import numerics.tokens.mixed_norms as mixed_norms
+from constructions.networks.recurrent import RecurrentLayer
+from constructions.tokens.codebook import Codebook
 from numerics.exact.linear import solve_unique
+from numerics.exact.numbers import as_exact
+from numerics.groups.codes import hadamard_words, reed_solomon_words
 from tests.theorems.planted_faults import Fault, assert_seen, fault_name
 from theorems.plugin import Effort
-from theorems.qstr import test_feed_forward_limits, test_mixed_norms, test_packings
+from theorems.qstr import test_feed_forward_limits, test_mixed_norms, test_packings, test_recurrent_limits
 
 
 def _changed(function: Callable[..., Any], change: Callable[[Any], Any]) -> Callable[..., Any]:
@@ -26,6 +34,12 @@ def _changed(function: Callable[..., Any], change: Callable[[Any], Any]) -> Call
 def _scaled(function: Callable[..., Any], factor: str) -> Callable[..., Any]:
     return _changed(function, lambda value: value * arb(factor))
 
+
+def _property(get: Callable[[Any], Any]) -> property:
+    return property(get)
+
+
+SQUARED: Any = Codebook.squared_lipschitz.fget  # type: ignore[attr-defined]
 
 # ---- packings and norms
 
@@ -184,6 +198,189 @@ NETWORKS = [
 ]
 
 
-@pytest.mark.parametrize("fault", [*PACKINGS, *NORMS, *NETWORKS], ids=fault_name)
+# ---- recurrent networks
+
+RECURRENT = test_recurrent_limits
+FORMULAS = "test_the_bounds_are_their_formulas"
+HUNDREDTH = "test_constants_for_a_risk_of_one_hundredth"
+STORING = "test_the_storing_network_is_exact_inside_its_ball"
+SEQUENCE = "test_no_bound_with_the_operator_norm"
+CELL = "test_the_shared_cell_computes_the_states"
+PREDICTIONS = "test_predictions_are_the_rounded_labels"
+FAR = "test_words_are_far_apart"
+READOUTS = "test_read_outs_are_lipschitz"
+ROUNDING = "test_the_error_of_rounding"
+
+
+def _bounds(name: str, check: str, attribute: str, faulty: Any, **arguments: Any) -> list[Fault]:
+    """A fault in the certificate, which both propositions have to see."""
+    return [
+        Fault(name, statement, RECURRENT, check, recurrent, attribute, faulty, arguments)
+        for statement in ("proposition-8", "proposition-35")
+    ]
+
+
+def _codebook(name: str, check: str, attribute: str, faulty: Any, owner: Any = Codebook, **arguments: Any) -> Fault:
+    return Fault(name, "construction-codebook-rnn", RECURRENT, check, owner, attribute, faulty, arguments)
+
+
+def _best_with_all_tokens(length: int, risk: Any, bound: Any) -> arb:
+    """N in place of N - 1."""
+    return recurrent_best(length + 1, risk, bound)
+
+
+def _other_cells(change: Callable[[RecurrentLayer], RecurrentLayer]) -> Callable[[int], RecurrentLayer]:
+    return _changed(codebook.codebook_layer, change)
+
+
+def _after(layer: RecurrentLayer) -> RecurrentLayer:
+    return replace(layer, moment="after")
+
+
+def _from_zero(layer: RecurrentLayer) -> RecurrentLayer:
+    assert layer.forward is not None
+    cell = replace(layer.forward, initial=0 * layer.forward.initial)
+    return replace(layer, forward=cell)
+
+
+recurrent_best = recurrent._best
+TWO = {"N": 2, "b": 2, "effort": Effort("quick")}
+EIGHT = {"N": 8, "b": 4, "B": 3, "effort": Effort("quick")}
+MEMORIES = [
+    *_bounds(
+        "a constant two per cent too large",
+        FORMULAS,
+        "_cover_constant",
+        _scaled(recurrent._cover_constant, "1.02"),
+        N=17,
+    ),
+    *_bounds(
+        "a constant two per cent too small",
+        FORMULAS,
+        "_cover_constant",
+        _scaled(recurrent._cover_constant, "0.98"),
+        N=17,
+    ),
+    *_bounds("all tokens in place of the others", FORMULAS, "_best", _best_with_all_tokens, N=17),
+    *_bounds("a coarser grid", FORMULAS, "_GRID", 8, N=17),
+    *_bounds("bounds of half the size", HUNDREDTH, "_best", _scaled(recurrent._best, "0.5")),
+    *_bounds(
+        "memories that are thought to be weak",
+        "test_weak_memories_have_the_least_risk",
+        "least_squared_norm",
+        _scaled(recurrent.least_squared_norm, "300"),
+        N=1000,
+    ),
+    *(
+        Fault(name, "proposition-8", RECURRENT, check, owner, attribute, faulty, arguments)
+        for name, check, owner, attribute, faulty, arguments in [
+            (
+                "a ball that is too small",
+                STORING,
+                RECURRENT,
+                "storing_radius",
+                _changed(codebook.storing_radius, lambda r: r // 2),
+                {"N": 6},
+            ),
+            (
+                "states after the token",
+                STORING,
+                RECURRENT,
+                "storing_layer",
+                _changed(codebook.storing_layer, _after),
+                {"N": 6},
+            ),
+            (
+                "widths of half the order",
+                SEQUENCE,
+                RECURRENT,
+                "codebook_order",
+                _changed(codebook.codebook_order, lambda Q: Q * 4),
+                {"b": 5, "B": 3, "risk": "0.0036"},
+            ),
+            (
+                "an error of rounding that is too large",
+                SEQUENCE,
+                RECURRENT,
+                "quantisation_error",
+                _scaled(codebook.quantisation_error, "1.05"),
+                {"b": 5, "B": 3, "risk": "0.0036"},
+            ),
+        ]
+    ),
+    _codebook("states after the token", CELL, "codebook_layer", _other_cells(_after), RECURRENT, **TWO),
+    _codebook("a first state of zeros", CELL, "codebook_layer", _other_cells(_from_zero), RECURRENT, **TWO),
+    _codebook(
+        "words with a symbol too many",
+        FAR,
+        "reed_solomon_words",
+        lambda messages, order: reed_solomon_words(np.roll(np.pad(messages, ((0, 0), (0, 1))), 1, axis=1), order) ^ 1,
+        codebook,
+        order=4,
+    ),
+    _codebook(
+        "words that repeat a symbol",
+        FAR,
+        "hadamard_words",
+        lambda s, Q: hadamard_words(s // 2 * 2, Q),
+        codebook,
+        order=4,
+    ),
+    _codebook(
+        "a step two per cent too long",
+        PREDICTIONS,
+        "step",
+        _property(lambda book: book.bound / fmpq(2) ** book.bits * fmpq(51, 25)),
+        **EIGHT,
+    ),
+    _codebook(
+        "midpoints at the lower ends",
+        PREDICTIONS,
+        "midpoints",
+        lambda book, m: as_exact(m) * book.step - book.bound,
+        **EIGHT,
+    ),
+    _codebook(
+        "an order that is too large",
+        PREDICTIONS,
+        "order",
+        _property(lambda book: 2 * codebook.codebook_order(book.length, book.bits)),
+        **EIGHT,
+    ),
+    _codebook(
+        "a constant two per cent too large",
+        READOUTS,
+        "squared_lipschitz",
+        _property(lambda book: SQUARED(book) * fmpq(26, 25)),
+    ),
+    _codebook(
+        "a constant two per cent too small",
+        READOUTS,
+        "squared_lipschitz",
+        _property(lambda book: SQUARED(book) * fmpq(24, 25)),
+    ),
+    _codebook(
+        "an extension that is too steep",
+        READOUTS,
+        "lipschitz_extension",
+        lambda anchors, values, L, points: codebook.lipschitz_extension(anchors, values, 1.5 * L, points),
+        RECURRENT,
+    ),
+    *(
+        _codebook(
+            f"an error times {factor}",
+            ROUNDING,
+            "quantisation_error",
+            _scaled(codebook.quantisation_error, factor),
+            RECURRENT,
+            b=3,
+            B=2,
+        )
+        for factor in ("0.98", "1.02")
+    ),
+]
+
+
+@pytest.mark.parametrize("fault", [*PACKINGS, *NORMS, *NETWORKS, *MEMORIES], ids=fault_name)
 def test_planted_faults_are_seen(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
     assert_seen(fault, "qstr", monkeypatch)
