@@ -1,0 +1,107 @@
+"""Faults planted in Gram-Schmidt, comparators and training: a deciding check of the statement turns red with each."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from flint import fmpq
+
+from constructions.recurrent import comparator, elman
+from numerics.recurrent.gram_schmidt import gram_schmidt
+from tests.theorems.planted_faults import Fault, assert_seen, fault_name
+from theorems.plugin import Effort
+from theorems.rnn_sgd import test_geometry
+
+QUICK = {"effort": Effort("quick")}
+COMPARATOR = comparator.comparator
+
+
+def without_the_last_projection(vectors: Any) -> Any:
+    """Each part is made orthogonal to all vectors before but the one just before it."""
+    rows = gram_schmidt(vectors)
+    if rows.dtype == object:
+        rows[-1] = rows[-1] + rows[-2]
+        return rows
+    rows[-1] = (rows[-1] + 0.02 * rows[-2]) / np.linalg.norm(rows[-1] + 0.02 * rows[-2])
+    return rows
+
+
+def stretched(vectors: Any) -> Any:
+    """The last vector is a fiftieth too long."""
+    rows = gram_schmidt(vectors)
+    rows[-1] = rows[-1] * (fmpq(51, 50) if rows.dtype == object else 1.02)
+    return rows
+
+
+def one_pass(vectors: Any) -> Any:
+    """Each part is projected once."""
+    rows = []
+    for v in vectors:
+        part = v
+        for row in rows:
+            part = part - (row @ part) * row
+        rows.append(part / np.linalg.norm(part))
+    return np.stack(rows)
+
+
+def in_another_order(vectors: Any) -> Any:
+    """The vectors from the last to the first."""
+    return gram_schmidt(vectors[::-1])
+
+
+def with_changed_weights(**changes: Any) -> Any:
+    """The comparator whose weights are off by the given factors."""
+
+    def faulty(*arguments: Any) -> comparator.Comparator:
+        found = COMPARATOR(*arguments)
+        weights = tuple(replace(w, **{k: getattr(w, k) * f for k, f in changes.items()}) for w in found.weights)
+        return replace(found, weights=weights)
+
+    return faulty
+
+
+def longer_backward(network: Any, run: Any, start: int, end: int) -> Any:
+    """Back with one factor D too few."""
+    result = network.readout
+    for place in range(end, start, -1):
+        result = (result * (run.active[place - 1] if place < end else 1)) @ network.state
+    return result
+
+
+def small_entries(width: int, *rest: Any) -> elman.ElmanNetwork:
+    """The initialisation with 2/m as the standard deviation of W."""
+    network = elman.random_elman(width, *rest)
+    return replace(network, state=network.state * (2 / width) ** 0.5)
+
+
+NORM, BOUND = comparator.Comparator.frobenius_norm, comparator.Comparator.norm_bound
+
+FAULTS = [
+    *(
+        Fault(name, "def-notation", test_geometry, check, test_geometry, "gram_schmidt", faulty)
+        for name, check, faulty in (
+            ("a projection is left out, exact", "test_gram_schmidt_is_exact", without_the_last_projection),
+            ("another order, exact", "test_gram_schmidt_is_exact", in_another_order),
+            ("a projection is left out", "test_gram_schmidt_in_floating_point", without_the_last_projection),
+            ("a length", "test_gram_schmidt_in_floating_point", stretched),
+            ("a single pass", "test_gram_schmidt_in_floating_point", one_pass),
+        )
+    ),
+    *(
+        Fault(name, "claim-G.1", test_geometry, "test_the_norm_of_the_comparator", owner, attribute, faulty, QUICK)
+        for name, owner, attribute, faulty in (
+            ("normalisers", test_geometry, "comparator", with_changed_weights(normaliser=1.02)),
+            ("largest values", test_geometry, "comparator", with_changed_weights(largest=0.98)),
+            ("the norm", comparator.Comparator, "frobenius_norm", lambda c: 1.02 * NORM(c)),
+            ("the bound", comparator.Comparator, "norm_bound", lambda c: 0.98 * BOUND(c)),
+            ("a pattern too few in Back", comparator, "back", longer_backward),
+            ("the variance of W", test_geometry, "random_elman", small_entries),
+        )
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=fault_name)
+def test_a_fault_is_seen(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert_seen(fault, "rnn-sgd", monkeypatch)

@@ -1,0 +1,276 @@
+"""States and backward vectors at initialisation, and Gram-Schmidt, on which their proofs rest.
+
+Every preactivation lies in the span of a few columns that are Gaussian and independent, so that what holds for all
+vectors of that span holds for the states. The proofs are in `proofs/initial-geometry.md` and `proofs/gram-schmidt.md`;
+matrices are written out here, row by row, and the library's numbers are compared with them.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+from flint import fmpq
+
+from constructions.recurrent.comparator import comparator
+from constructions.recurrent.concepts import Part, TargetFunction, input_sequence, null_sequence
+from constructions.recurrent.elman import back, random_elman, trace
+from numerics.exact.numbers import as_exact
+from numerics.recurrent.gram_schmidt import gram_schmidt
+from numerics.recurrent.separation import state_cosines
+from theorems.evidence import check
+from theorems.plugin import Effort
+
+NOTATION = "rnn-sgd:def-notation"
+NORM = "rnn-sgd:claim-G.1"
+GEOMETRY = "rnn-sgd:fact-init-geometry"
+POSITIONS = "rnn-sgd:fact-position-adaptivity"
+LENGTH = 5
+
+
+@check(NOTATION, grade="exact", target="printed", supporting=True, cases="a 3 x 4 matrix of fractions, 9 numbers")
+def test_norms_and_the_rectifier() -> None:
+    W = [[Fraction(i - 2 * j, i + j + 1) for j in range(4)] for i in range(3)]
+    rows = [sum((w * w for w in row), Fraction(0)) for row in W]
+    assert sum(rows) == sum((w * w for row in W for w in row), Fraction(0))
+    assert all(max(Fraction(x, 3), Fraction(0)) == (x >= 0) * Fraction(x, 3) for x in range(-4, 5))
+
+
+@check(
+    NOTATION,
+    grade="exact",
+    target="printed",
+    cases="60 integer matrices, m <= 6, n <= m, half of them with a dependent vector (seeds 0 to 59)",
+)
+def test_gram_schmidt_is_exact() -> None:
+    """Orthogonal, not 0, and every v_i is the sum of its projections on the first i of them."""
+    dependent = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        m = int(rng.integers(2, 7))
+        n = int(rng.integers(2, m + 1))
+        v = as_exact(rng.integers(-4, 5, size=(n, m)))
+        if seed % 2:
+            v[-1] = 2 * v[0] - v[n // 2 - 1]
+        u = gram_schmidt(v)
+        gram = u @ u.T
+        assert all(gram[i, j] == 0 for i in range(n) for j in range(n) if i != j)
+        assert all(gram[i, i] > 0 for i in range(n))
+        for i in range(n):
+            parts = [(u[k] @ v[i]) / gram[k, k] for k in range(i + 1)]
+            assert (sum((p * u[k] for k, p in enumerate(parts)), 0 * v[i]) == v[i]).all()
+            dependent += parts[i] == 0
+    assert dependent >= 30
+
+
+@check(NOTATION, grade="numeric", target="printed", cases="20 matrices, m = 30, n = 12, rows 5 and 6 nearly equal")
+def test_gram_schmidt_in_floating_point() -> None:
+    """Orthonormal to 10^-14, where one pass would lose eight digits; the spans by least squares; equal rows."""
+    for seed in range(20):
+        v = np.random.default_rng(seed).standard_normal((12, 30))
+        v[6] = v[5] + 1e-8 * v[6]
+        u = gram_schmidt(v)
+        assert np.abs(u @ u.T - np.eye(12)).max() < 1e-14
+        assert np.abs(v - (v @ u.T) @ u).max() < 1e-13
+        assert np.abs(np.triu(v @ u.T, 1)).max() < 1e-13  # v_i has no part along later ones
+        assert (np.diagonal(v @ u.T) > 0).all()
+        v[8] = v[2]
+        u = gram_schmidt(v)
+        assert np.abs(u @ u.T - np.eye(12)).max() < 1e-14
+
+
+def _inputs(rng: np.random.Generator, length: int) -> np.ndarray:
+    z = rng.standard_normal((length - 2, 3))
+    z *= math.sqrt(0.75) / np.linalg.norm(z, axis=1, keepdims=True)
+    return np.concatenate([z, np.full((length - 2, 1), 0.5)], axis=1)
+
+
+@check(
+    GEOMETRY,
+    NORM,
+    grade="numeric",
+    target="printed",
+    supporting=True,
+    cases="m = 50, L = 6, two sequences, 5 networks (seeds 0 to 4)",
+)
+def test_preactivations_lie_in_few_dimensions() -> None:
+    """g_l = A x_l + sum_i W u_i <u_i, h_(l-1)> with the u_i of the states before, and |c|^2 = |x_l|^2 + |h_(l-1)|^2."""
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        network, x = random_elman(50, 5, 1, rng), _inputs(rng, 6)
+        sequences = (input_sequence(x, 0.2), null_sequence(6, 4, 0.2))
+        runs = [trace(network, s) for s in sequences]
+        ordered = np.stack([run.states[l] for l in range(1, 6) for run in runs])
+        u = gram_schmidt(ordered)
+        assert len(u) == 10
+        columns = np.concatenate([network.token, network.state @ u.T], axis=1)
+        for run, tokens in zip(runs, sequences, strict=True):
+            for l in range(1, 7):
+                before = run.states[l - 1]
+                known = u[: max(2 * (l - 1), 0)]
+                assert np.abs(known.T @ (known @ before) - before).max() < 1e-13
+                c = np.concatenate([tokens[l - 1], u @ before])
+                assert abs(c @ c - tokens[l - 1] @ tokens[l - 1] - before @ before) < 1e-12
+                assert np.abs(np.maximum(columns @ c, 0) - run.states[l]).max() < 1e-12
+
+
+@check(
+    GEOMETRY,
+    NORM,
+    grade="sampled",
+    target="printed",
+    supporting=True,
+    cases="2000 networks of width 12, L = 5 (seed 0)",
+)
+def test_columns_are_fresh() -> None:
+    """The entries of W u_1, ..., W u_4 have mean 0, variance 2/m, and no correlation among them, with A, or with h.
+
+    All inner products of these columns, with those of A and with h_1, within 4.5 standard errors.
+    """
+    rng, m = np.random.default_rng(0), 12
+    sums, squares = np.zeros((4, 10)), np.zeros((4, 10))
+    for _ in range(2000):
+        network = random_elman(m, 5, 1, rng)
+        h = trace(network, null_sequence(5, 4, 0.3)).states
+        columns = (network.state @ gram_schmidt(h[1:5]).T).T
+        others = np.concatenate([columns, network.token.T, h[1:2]])
+        values = columns @ others.T - 2 * np.eye(4, 10)
+        sums += values
+        squares += values**2
+    scores = sums / np.sqrt(squares)
+    assert np.abs(scores).max() < 4.5
+
+
+@check(
+    GEOMETRY,
+    grade="sampled",
+    target="printed",
+    supporting=True,
+    cases="4 networks of width 300 and 1000 (full: 8000), L = 8, eps_x = 0.3 (seeds 0 to 3)",
+)
+def test_norms_of_states(effort: Effort) -> None:
+    """|h_l|^2 = (1 +- delta)^(2l) (1 + (l - 1) eps_x^2) with delta = 3/sqrt m: it shrinks as the width grows."""
+    largest = {}
+    for m in (300, effort.pick(quick=1000, full=8000)):
+        found = []
+        for seed in range(4):
+            rng = np.random.default_rng(seed)
+            network = random_elman(m, 5, 1, rng)
+            for tokens in (input_sequence(_inputs(rng, 8), 0.3), null_sequence(8, 4, 0.3)):
+                h = trace(network, tokens).states
+                wanted = 1 + 0.09 * np.arange(8)
+                found += list(np.abs(np.log((h[1:] ** 2).sum(axis=1) / wanted)) / (2 * np.arange(1, 9)))
+        largest[m] = max(found)
+        assert largest[m] < 3 / math.sqrt(m)
+    assert max(largest, key=largest.__getitem__) == 300
+
+
+@check(
+    POSITIONS,
+    GEOMETRY,
+    grade="sampled",
+    target="printed",
+    supporting=True,
+    cases="3 networks of width 1000 (full: 8000), L = 8, equal tokens, eps_x = 0.05 (seeds 0 to 2)",
+)
+def test_states_at_different_times_are_apart(effort: Effort) -> None:
+    """Equal tokens at all times: |cos(h_l, h_l') - c_l| <= 2 eps_x + l (4 eps_x^2 + 9 delta), delta = 1/sqrt m."""
+    m, epsilon = effort.pick(quick=1000, full=8000), 0.05
+    cosines = [float(c) for c in state_cosines(8)]
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        network, x = random_elman(m, 5, 1, rng), np.repeat(_inputs(rng, 3), 6, axis=0)
+        h = trace(network, input_sequence(x, epsilon)).states[1:]
+        unit = h / np.linalg.norm(h, axis=1, keepdims=True)
+        for l in range(1, 8):
+            for other in range(l + 1, 9):
+                error = abs(unit[l - 1] @ unit[other - 1] - cosines[l])
+                assert error <= 2 * epsilon + l * (4 * epsilon**2 + 9 / math.sqrt(m))
+                assert error < 0.12
+                assert unit[l - 1] @ unit[other - 1] < 0.93
+
+
+@check(
+    NORM,
+    GEOMETRY,
+    grade="sampled",
+    target="printed",
+    supporting=True,
+    cases="3 networks of width 200 and 1000 (full: 8000), L = 7, d = 3 (seeds 0 to 2)",
+)
+def test_backward_vectors_keep_their_length(effort: Effort) -> None:
+    """|e_s^T Back_(i -> j)|^2 d/m lies between 1/3 and 3, and nearer to 1 where m is larger.
+
+    The largest cosine of rows for two different (j, s) falls with the width, too.
+    """
+    spread, correlation = {}, {}
+    for m in (200, effort.pick(quick=1000, full=8000)):
+        values, cosines = [], []
+        for seed in range(3):
+            network = random_elman(m, 5, 3, np.random.default_rng(seed))
+            run = trace(network, null_sequence(7, 4, 0.1))
+            for i in (2, 4):
+                rows = np.concatenate([back(network, run, i, j) for j in range(i + 1, 8)])
+                norms = np.linalg.norm(rows, axis=1)
+                values += list(norms**2 * 3 / m)
+                gram = (rows / norms[:, None]) @ (rows / norms[:, None]).T
+                cosines.append(np.abs(gram - np.eye(len(rows))).max())
+        assert 1 / 3 < min(values) <= max(values) < 3
+        spread[m], correlation[m] = max(abs(np.log(values))), max(cosines)
+    assert min(spread, key=spread.__getitem__) > 200
+    assert min(correlation, key=correlation.__getitem__) > 200
+
+
+def _target() -> TargetFunction:
+    axis = np.array([1.0, 0.0, 0.0, 0.0])
+    zero, one = fmpq(0), fmpq(1)
+    listed = ((2, 4, 0, (zero, one)), (3, 4, 1, (zero, -one)), (2, 5, 1, (zero, zero, one)), (4, 5, 0, (zero, one)))
+    return TargetFunction(LENGTH, 2, tuple(Part(i, j, s, c, axis) for i, j, s, c in listed))
+
+
+@check(
+    NORM,
+    grade="numeric",
+    target="printed",
+    cases="m = 200, 800 (full: 3200), 4 networks each (seeds 0 to 3), L = 5, d = 2, four parts, eps_x = eps_c = 0.3",
+)
+def test_the_norm_of_the_comparator(effort: Effort) -> None:
+    """|W#|_F of the dense matrix, and its bound sum sup|H|/sqrt(m C) with C from matrices written out, C >= 1/(6 d).
+
+    sup|H| is taken over the rows in the window, from the values that the columns of W# show. The bound is met by a
+    single part up to the correlation of |Back_k| and the window: so it is within a factor of 30 of the norm.
+    """
+    scaled = {}
+    for m in effort.pick(quick=(200, 800), full=(200, 800, 3200)):
+        squares = []
+        for seed in range(4):
+            network = random_elman(m, 5, 2, np.random.default_rng(seed))
+            found = comparator(network, _target(), 0.3, 0.3)
+            states, patterns = [np.zeros(m)], []
+            for x in [1.0] + [0.3] * (LENGTH - 1):
+                g = network.state @ states[-1] + network.token[:, 4] * x
+                patterns.append(g >= 0)
+                states.append(np.maximum(g, 0))
+            bound = 0.0
+            for weight in found.weights:
+                i, j, s = weight.part.source, weight.part.target, weight.part.output
+                row = network.readout[s]
+                for place in range(j, i, -1):
+                    row = (row * patterns[place - 1]) @ network.state
+                h = states[i - 1]
+                normaliser = (row @ row) * (h @ h) / m
+                assert abs(weight.normaliser / normaliser - 1) < 1e-9
+                assert 1 / 12 < normaliser < 2
+                inside = np.abs(network.state @ h) <= 0.3 / math.sqrt(m)
+                values = np.abs(weight.function(*(math.sqrt(m / 2) * network.token[inside][:, [0, 3]]).T))
+                values /= math.erf(0.3 / (2 * np.linalg.norm(h)))
+                assert abs(weight.largest / values.max() - 1) < 1e-9
+                bound += float(values.max()) / math.sqrt(m * normaliser)
+            norm = float(np.linalg.norm(found.vectors.T @ found.states))
+            assert abs(found.frobenius_norm() / norm - 1) < 1e-9
+            assert abs(found.norm_bound() / bound - 1) < 1e-9
+            assert bound / 30 < norm <= bound
+            squares.append(m * norm**2)
+        scaled[m] = math.sqrt(np.mean(squares))
+    assert max(scaled.values()) < 1.5 * min(scaled.values())
