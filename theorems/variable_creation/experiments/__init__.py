@@ -1,7 +1,7 @@
 """The experiments of this chapter; `lemmata experiment list` shows them."""
 
-from theorems.experiments import Experiment
+from theorems.variable_creation.experiments.curves import ATTENTION
 
 __all__ = ["EXPERIMENTS"]
 
-EXPERIMENTS: tuple[Experiment, ...] = ()
+EXPERIMENTS = (ATTENTION,)

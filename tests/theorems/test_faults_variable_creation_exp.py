@@ -1,0 +1,155 @@
+"""Faults planted in the training of attention networks and in the learners beside it: the deciding checks see them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from numerics.learning import attention_training, sparse_learners
+from numerics.runs import thresholds
+from tests.theorems.planted_faults import Fault, fault_name
+from theorems.evidence import MARK
+from theorems.variable_creation import test_experiments
+from theorems.variable_creation.experiments import curves, parities, sample_sizes
+
+
+class Quick:
+    """Takes the place of the fixture `effort`."""
+
+    name = "quick"
+
+    def pick(self, *, quick: Any, **_: Any) -> Any:
+        return quick
+
+
+ARGUMENTS = {"effort": Quick(), "record_property": lambda *_: None}
+
+GELU: Any = attention_training.gelu
+NORM_BACK: Any = attention_training.normalise_back
+ADAM: Any = attention_training.adam_step
+SEEN: Any = attention_training._seen
+MIX: Any = attention_training.mix
+GRADIENT: Any = attention_training.loss_and_gradient
+WEIGHTS: Any = curves.attention_weights
+ELIMINATION: Any = sample_sizes.elimination_probability
+AGREEMENT: Any = sparse_learners.agreement_probability
+FIT: Any = sample_sizes.threshold_fit
+VUONG: Any = sample_sizes.vuong_test
+SPANNING: Any = parities.spanning_probability
+
+
+def steep(a: Any, value: Any, slope: Any) -> None:
+    """A GeLU whose slope is 2 % too large."""
+    GELU(a, value, slope)
+    slope *= np.float32(1.02)
+
+
+def flat_norm_back(dout: Any, normal: Any, *rest: Any) -> None:
+    """The gradient of a layer norm without the term of the deviation."""
+    NORM_BACK(dout, np.zeros_like(normal), *rest)
+
+
+def slow_adam(*arguments: Any) -> None:
+    """Adam with 0.9 as the second decay as well."""
+    ADAM(*arguments[:-1], np.float32(0.9))
+
+
+def uncorrected_adam(*arguments: Any) -> None:
+    """Adam without the correction for its start."""
+    ADAM(*arguments[:6], 10**6, *arguments[7:])
+
+
+def unscaled(reader: Any, query: Any, keys: Any) -> Any:
+    """Scores that are not divided by the root of the dimension of a head."""
+    return SEEN(reader, query, keys) * np.float32(math.sqrt(reader.width // reader.heads))
+
+
+def slightly_scaled(reader: Any, query: Any, keys: Any) -> Any:
+    """Scores that are 2 % too large."""
+    return SEEN(reader, query, keys) * np.float32(1.02)
+
+
+def without_class(U: Any, codes: Any, T: int, N: Any) -> None:
+    """Sums over the positions alone."""
+    MIX(U, codes, T, N)
+    N -= U[2 * T]
+
+
+def shifted_weights(reader: Any, bits: Any) -> Any:
+    """Weights of the next position."""
+    return np.roll(WEIGHTS(reader, bits), 1, axis=2)
+
+
+def uphill(reader: Any, codes: Any, labels: Any) -> Any:
+    """The gradient with the other sign."""
+    loss, wrong, gradient = GRADIENT(reader, codes, labels)
+    return loss, wrong, -gradient
+
+
+def one_bit_less(length: int, sparsity: int, samples: int, p: Any) -> Any:
+    """Elimination among T bits that are wrong, in place of T - s."""
+    return ELIMINATION(length + sparsity, sparsity, samples, p)
+
+
+def wrong_agreement(sparsity: int, shared: int, p: Any) -> Any:
+    """The exponent s - o in place of 2s - o."""
+    return 1 - 2 * (p**sparsity - p ** (2 * sparsity - shared - 1)) if shared else AGREEMENT(sparsity, shared, p)
+
+
+def high_fit(cells: Any) -> Any:
+    """Thresholds that are 2 % too large."""
+    fit = FIT(cells)
+    return thresholds.ThresholdFit(fit.slope / 1.02, fit.start, fit.rise)
+
+
+def turned_vuong(first: Any, second: Any) -> Any:
+    """The test with its two models exchanged."""
+    return VUONG(second, first)
+
+
+def early_spanning(length: int, samples: int) -> Any:
+    """One factor of the product too few."""
+    return SPANNING(length - 1, samples)
+
+
+SIZES = ("experiment-fig4.2", "test_the_sample_that_is_needed_grows_with_the_logarithm")
+LEFT = ("experiment-fig4.3-left", "test_small_samples_are_fitted_without_being_understood")
+RIGHT = ("experiment-fig4.3-right", "test_a_trained_head_looks_at_the_relevant_bits")
+PARITIES = ("experiment-fig4.4", "test_parities_are_learned_all_at_once")
+
+
+def _fault(name: str, about: tuple[str, str], owner: Any, attribute: str, faulty: Any) -> Fault:
+    return Fault(name, about[0], test_experiments, about[1], owner, attribute, faulty, ARGUMENTS)
+
+
+IN_ALL: dict[str, tuple[Any, str, Callable[..., Any]]] = {
+    "a slope of GeLU 2 % too large": (attention_training, "gelu", steep),
+    "scores 2 % too large": (attention_training, "_seen", slightly_scaled),
+    "steps uphill": (attention_training, "loss_and_gradient", uphill),
+    "another second moment": (attention_training, "adam_step", slow_adam),
+}
+FAULTS = [
+    *(_fault(name, about, *parts) for about in (RIGHT,) for name, parts in IN_ALL.items()),
+    _fault("scores without the root", RIGHT, attention_training, "_seen", unscaled),
+    _fault("weights of the next position", RIGHT, curves, "attention_weights", shifted_weights),
+    _fault("no token of the class", RIGHT, attention_training, "mix", without_class),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("about", [RIGHT], ids=lambda about: about[0])
+def test_the_check_decides_and_passes_without_a_fault(about: tuple[str, str]) -> None:
+    check = getattr(test_experiments, about[1])
+    marks = [mark.args[0] for mark in check.pytestmark if mark.name == MARK]
+    assert f"variable-creation:{about[0]}" in {one.statement for one in marks if not one.supporting}
+    check(**ARGUMENTS)
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=fault_name)
+def test_a_deciding_check_turns_red(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fault.owner, fault.attribute, fault.faulty)
+    with np.errstate(all="ignore"), pytest.raises(AssertionError):
+        getattr(fault.module, fault.check)(**ARGUMENTS)

@@ -1,0 +1,193 @@
+"""The training runs of this chapter: what the committed results say, and smaller runs that say it again.
+
+`theorems/variable_creation/results` holds the runs at full scale, which are judged here once more by the criteria of
+the code, and a slice of which is repeated bit for bit; with full effort all are repeated. At quick effort smaller runs
+must meet the criteria that are named here: the others need more runs than a few seconds allow.
+
+The learners that the networks are compared with are counted exactly, over all samples of small problems.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from flint import fmpq
+
+from numerics.learning.attention_training import (
+    AttentionReader,
+    initial_reader,
+    loss_and_gradient,
+    parameters,
+    string_codes,
+)
+from numerics.learning.sparse_learners import (
+    agreement_probability,
+    balanced_probability,
+    consistent_conjunctions,
+    elimination_probability,
+    parity_of,
+    spanning_probability,
+    surviving_bits,
+)
+from theorems.evidence import check
+from theorems.experiments import Experiment, Summary, committed, recomputed, run_experiment, slice_again, starts
+from theorems.plugin import Effort
+from theorems.variable_creation.experiments.curves import ATTENTION
+
+NAME = "variable-creation:experiment-"
+Record = Callable[[str, object], None]
+
+
+def _results(experiment: Experiment) -> Summary:
+    summary = committed(experiment.name)
+    assert summary is not None, f"There are no committed results of {experiment.name}."
+    return summary
+
+
+def _met(summary: Summary, *beginnings: str) -> None:
+    """The criteria that begin so are met, one or more for each beginning."""
+    for beginning in beginnings:
+        found = [c["met"] for c in summary["criteria"] if c["text"].startswith(beginning)]
+        assert found, f"{summary['experiment']} has no criterion that begins with: {beginning}"
+        assert all(found), f"not met: {beginning}"
+
+
+def _again(experiment: Experiment, effort: Effort, *beginnings: str) -> None:
+    """The committed runs reproduce the figure, their slice comes out again, and so do the named criteria."""
+    summary = _results(experiment)
+    assert set(summary["verdicts"].values()) == {"reproduced"}
+    assert recomputed(summary) == summary, "the committed numbers do not follow from the committed runs"
+    part, whole = slice_again(summary)
+    assert starts(part, whole), "the slice of the committed runs comes out otherwise"
+    if effort.name == "quick":
+        _met(run_experiment(experiment, "quick"), *beginnings)
+    else:
+        assert set(run_experiment(experiment, "full")["verdicts"].values()) == {"reproduced"}
+
+
+@check(
+    NAME + "fig4.3-right",
+    grade="sampled",
+    target="printed",
+    cases="T = 50, m = 300, bits 5, 20, 30, ten networks with one head; quick: four networks, 150 iterations",
+)
+def test_a_trained_head_looks_at_the_relevant_bits(effort: Effort, record_property: Record) -> None:
+    """The weights are those of the softmax that the network uses: they add up to 1 with that of [CLS]."""
+    summary = _results(ATTENTION)
+    for name, value in summary["numbers"].items():
+        record_property(name, value)
+    for item in summary["items"].values():
+        for row in item["result"]["weights"]:
+            assert sum(row) == pytest.approx(1, abs=51 * 0.0005)
+    _again(ATTENTION, effort, "9 of 10 networks are right", "for 9 of 10 the three bits", "for 9 of 10 the other bits")
+
+
+# ---- exact learners beside the networks
+
+
+@check(NAME + "fig4.2", grade="exact", target="printed", supporting=True)
+def test_the_printed_probability_balances_the_classes() -> None:
+    """p = (1/2)^(1/3): conjunctions that share 0, 1, 2 bits agree with probability 1/2, 0.63, 0.7937."""
+    p = balanced_probability(3)
+    assert (p**3).overlaps(fmpq(1, 2))
+    assert [round(float(agreement_probability(3, o, p)), 4) for o in (0, 1, 2)] == [0.5, 0.63, 0.7937]
+
+
+@check(NAME + "fig4.2", grade="exact", target="printed", supporting=True)
+@pytest.mark.parametrize(("T", "s", "m", "p"), [(3, 1, 3, fmpq(1, 3)), (3, 2, 4, fmpq(1, 2)), (4, 2, 3, fmpq(3, 4))])
+def test_success_of_the_elimination_learner_over_all_samples(T: int, s: int, m: int, p: fmpq) -> None:
+    """It succeeds as often as the formula says, and only where no other conjunction fits."""
+    found = fmpq(0)
+    for rows in product(product((0, 1), repeat=T), repeat=m):
+        x = np.array(rows)
+        y = x[:, :s].all(axis=1)
+        if surviving_bits(x, y) == list(range(s)):
+            found += p ** int(x.sum()) * (1 - p) ** int((1 - x).sum())
+            assert consistent_conjunctions(x, y, s) == [tuple(range(s))]
+    assert found == elimination_probability(T, s, m, p)
+
+
+@check(NAME + "fig4.4", grade="exact", target="printed", supporting=True)
+@pytest.mark.parametrize("T", [4, 6])
+def test_two_parities_agree_on_half_of_the_strings(T: int) -> None:
+    """So each of the others survives m samples with probability 2^-m; and linear equations find the right one."""
+    strings = np.array(list(product((0, 1), repeat=T)))
+    signs = np.array([(-1) ** strings[:, np.flatnonzero(strings[c])].sum(axis=1) for c in range(2**T)])
+    assert (signs @ signs.T == 2**T * np.eye(2**T)).all()
+    for c in range(2**T):
+        assert parity_of(strings, (signs[c] < 0).astype(int)) == np.flatnonzero(strings[c]).tolist()
+    assert spanning_probability(T, T + 10) > 1 - fmpq(1, 2**10)
+
+
+# ---- the network itself
+
+
+@check(*(NAME + figure for figure in ("fig4.2", "fig4.3-left", "fig4.3-right", "fig4.4")),
+       grade="numeric", target="printed", supporting=True)  # fmt: skip
+@pytest.mark.parametrize("heads", [1, 16])
+def test_the_gradient_is_that_of_automatic_differentiation(heads: int) -> None:
+    """The layers of torch in float64 on all T + 1 tokens; float32 is right to about 1e-5 at these sizes."""
+    T, d, rng = 9, 64, np.random.default_rng(heads)
+    reader = initial_reader(T, rng, heads=heads, deviation=0.2)
+    reader.theta[:] += np.asarray(0.1 * rng.standard_normal(len(reader.theta)), np.float32)
+    bits, labels = rng.integers(0, 2, (20, T)), rng.integers(0, 2, 20)
+    p = {name: torch.tensor(part.astype(np.float64), requires_grad=True) for name, part in parameters(reader).items()}
+    functional = torch.nn.functional
+    x = p["E"][torch.tensor(np.column_stack([bits, np.full(20, 2)]))] + p["P"]
+    u = functional.layer_norm(x, (d,), p["scale1"], p["shift1"])
+    q, k, v = ((u @ p[W] + b).reshape(20, T + 1, heads, -1).transpose(1, 2)
+               for W, b in (("WQ", p["bQ"]), ("WK", 0), ("WV", p["bV"])))  # fmt: skip
+    mixed = functional.scaled_dot_product_attention(q, k, v)[:, :, -1].reshape(20, d)
+    y = x[:, -1] + mixed @ p["WO"] + p["bO"]
+    z = functional.layer_norm(y, (d,), p["scale2"], p["shift2"])
+    w = y + functional.gelu(z @ p["W1"] + p["b1"], approximate="tanh") @ p["W2"] + p["b2"]
+    logits = functional.layer_norm(w, (d,), p["scale_out"], p["shift_out"]) @ p["W_out"]
+    expected = functional.cross_entropy(logits, torch.tensor(labels))
+    expected.backward()
+    loss, _, gradient = loss_and_gradient(reader, string_codes(bits), labels)
+    assert loss == pytest.approx(expected.item(), abs=1e-5)
+    for name, part in parameters(AttentionReader(T, d, heads, gradient)).items():
+        grad = p[name].grad
+        assert grad is not None
+        assert grad.abs().max() > 1e-4, name
+        np.testing.assert_allclose(part, grad.numpy(), atol=1e-5 * max(1.0, float(grad.abs().max())), err_msg=name)
+
+
+# ---- criteria that can be missed
+
+
+def _change(experiment: Experiment, change: Callable[[dict[str, Any], dict[str, Any]], None]) -> Summary:
+    summary = copy.deepcopy(_results(experiment))
+    for item in summary["items"].values():
+        change(item["settings"], item["result"])
+    return recomputed(summary)
+
+
+def _set(name: str, value: Any) -> Callable[[dict[str, Any], dict[str, Any]], None]:
+    def change(_: dict[str, Any], result: dict[str, Any]) -> None:
+        result[name] = [value for _ in result[name]]
+
+    return change
+
+
+FAULTS: dict[str, tuple[Experiment, Callable[[dict[str, Any], dict[str, Any]], None], str]] = {
+    "heads look everywhere": (ATTENTION, _set("weights", [1 / 51] * 51), "for 9 of 10 the other bits"),
+    "heads look elsewhere": (ATTENTION, _set("weights", [0.3, 0.3, 0.4] + [0.0] * 48), "for 9 of 10 the three bits"),
+    "one string in a hundred is wrong": (ATTENTION, _set("errors", 100), "9 of 10 networks are right"),
+}  # fmt: skip
+
+
+@check(*(NAME + figure for figure in ("fig4.2", "fig4.3-left", "fig4.3-right", "fig4.4")),
+       grade="exact", target="printed", supporting=True)  # fmt: skip
+@pytest.mark.parametrize("fault", FAULTS)
+def test_faulty_outcomes_miss_the_criterion(fault: str) -> None:
+    experiment, change, beginning = FAULTS[fault]
+    _met(_results(experiment), beginning)
+    with pytest.raises(AssertionError, match="not met"):
+        _met(_change(experiment, change), beginning)
