@@ -19,15 +19,17 @@ import numpy as np
 from flint import arb
 from numpy.typing import ArrayLike
 
+from certificates.capacity.lipschitz import head_matrices
 from certificates.margins.all_layer import operator_norm
 from constructions.networks.head import Head
 from numerics.exact.balls import as_balls, ball_max, ball_min
 from numerics.exact.numbers import exact_midpoint
 from numerics.exact.systems import Array
 from numerics.learning.attention_capacity import HeadNorms
+from numerics.learning.attention_lipschitz import largest_row_norm
 from numerics.learning.deep_capacity import LayerNorms
 
-__all__ = ["frobenius_norm", "head_matrices", "head_norms", "layer_norms", "pq_norm", "spectral_norm", "token_norm"]
+__all__ = ["frobenius_norm", "head_norms", "layer_norms", "measured_head", "pq_norm", "spectral_norm", "token_norm"]
 
 
 def pq_norm(matrix: ArrayLike, p: float, q: float) -> arb:
@@ -63,7 +65,7 @@ def token_norm(tokens: ArrayLike) -> arb:
     rows = np.asarray(tokens)
     if rows.ndim < 1 or not rows.size:
         raise ValueError(f"The tokens have the shape (..., T, d) with T, d >= 1, not {rows.shape}.")
-    return pq_norm(rows.reshape(-1, rows.shape[-1]).T, 2, float("inf"))
+    return largest_row_norm(rows.reshape(-1, rows.shape[-1]))
 
 
 def frobenius_norm(matrix: ArrayLike) -> arb:
@@ -109,22 +111,19 @@ def layer_norms(values: ArrayLike, scores: ArrayLike, outputs: ArrayLike) -> Lay
     )
 
 
-def head_matrices(head: Head) -> tuple[Array, Array]:
-    """W_QK with all factors on the scores, and W_V with the output map, of a softmax head, in floats or balls.
+def measured_head(head: Head) -> HeadNorms:
+    """The norms of a softmax head, with sharpness, temperature and output map in them.
 
     Raises:
-        ValueError: for another weighing, biases, relative keys or a null pair, which the capacity bounds do not treat.
+        ValueError: for biases, which the capacity bounds do not treat, another weighing, relative keys or a null pair.
     """
-    biases = [part.bias for part in (head.query, head.key, head.value, head.output) if part is not None]
-    if head.weigh != "softmax" or len(head.relative_keys) or head.null is not None or any(b.any() for b in biases):
+    values, scores, _ = head_matrices(head)
+    parts = [part for part in (head.query, head.key, head.value, head.output) if part is not None]
+    if any(x != 0 for part in parts for x in part.bias.ravel().tolist()):
         raise ValueError(
-            "The capacity bounds are for softmax heads without biases, relative keys and a null pair; add biases as a "
-            "constant coordinate of the tokens."
+            "The capacity bounds are for heads without biases: write them as a constant coordinate of the tokens."
         )
-    W_Q, W_K, W_V = (as_balls(part.weight) for part in (head.query, head.key, head.value))
-    scale = as_balls([head.sharpness])[0] / arb(int(head.temperature_squared)).sqrt()
-    values = W_V if head.output is None else W_V @ as_balls(head.output.weight)
-    return W_Q @ W_K.T * scale, values
+    return head_norms(values, scores)
 
 
 def _score_norm(scores: Array) -> arb:

@@ -7,12 +7,15 @@ from typing import Any
 import pytest
 from flint import arb, fmpq
 
+import certificates.capacity.blocks as blocks
 import certificates.capacity.norms as norms
 import constructions.networks.head as network_heads
 import numerics.learning.attention_capacity as attention
 import numerics.learning.budgets as budgets
+import numerics.learning.deep_capacity as deep
 import numerics.learning.linear_capacity as linear
 from tests.theorems.planted_faults import Fault, assert_seen, fault_name
+from theorems.variable_creation import test_deep_capacity as layers
 from theorems.variable_creation import test_head_capacity as heads
 from theorems.variable_creation import test_linear_covers as covers
 
@@ -192,7 +195,8 @@ def parts_with(**changes: Any) -> Any:
         for name, factor in changes.items():
             part, _, field = name.partition("_")
             known = {"cost": found[part].cost, "rate": found[part].rate}
-            known[field] = known[field] * (factor(norms, at) if callable(factor) else factor)
+            scale: Any = factor(norms, at) if callable(factor) else factor
+            known[field] = known[field] * scale
             found[part] = budgets.CoverPart(**known)
         return found
 
@@ -338,6 +342,167 @@ FAULTS += [
         {"seed": 1},
     ),
 ]
+
+
+RECURSION = ("theorem-A.17", "test_the_deep_bound_is_the_best_division_along_the_recursion", {"seed": 2})
+SHORT_DEEP = ("theorem-4.11", "test_the_short_deep_bound_is_above_the_long_one", {"seed": 1})
+DEPTH = ("remark-4.11b", "test_small_amplifications_leave_a_cube_of_the_depth", {})
+BLOCKS = ("definition-4.4.3", "test_blocks_are_the_definition_and_keep_tokens_in_the_ball", {"seed": 5})
+
+
+def deep_parts(name: str, *, cost: Any = 1, rate: Any = 1) -> Any:
+    """`deep_capacity` with cost or rate of the parts whose names end so multiplied."""
+    original = deep.deep_capacity
+
+    def faulty(*given: Any, **known: Any) -> budgets.Capacity:
+        parts = dict(original(*given, **known).parts)
+        for key, part in parts.items():
+            if key.endswith(name):
+                parts[key] = budgets.CoverPart(part.cost * cost, part.rate * rate)
+        return budgets.Capacity(parts)
+
+    return faulty
+
+
+def amplified(function: Any, order: str) -> Any:
+    """`amplifications` in another order than it was asked for."""
+    return lambda *given, **known: function(*given, **(known | {"order": order}))
+
+
+DEEP = {
+    "products over earlier layers": ("amplifications", amplified(deep.amplifications, "earlier")),
+    "three for five": ("layer_amplification", lambda one, **known: deep_slope(one, known, 1)),
+    "no Lipschitz constant in the slope": (
+        "layer_amplification",
+        lambda one, **known: deep_slope(one, known | {"lipschitz": 1}, 2),
+    ),
+    "two percent in all maps": ("map_factor", times(linear.map_factor, TWO_PERCENT)),
+    "a read-out of the largest norm": ("ball_min", lambda balls: arb(1)),
+}
+
+
+def without(function: Any, name: str) -> Any:
+    """The function with 1 for an argument."""
+    return lambda *given, **known: function(*given, **known | {name: 1})
+
+
+def deep_slope(one: deep.LayerNorms, known: dict[str, Any], twice: int) -> arb:
+    """L C V (1 + ``twice`` c Q)."""
+    known = {"lipschitz": 1, "softmax": 1} | known
+    return known["lipschitz"] * one.output * one.value * (1 + twice * known["softmax"] * one.score)
+
+
+FAULTS += [
+    *[
+        Fault(name, RECURSION[0], layers, RECURSION[1], deep, attribute, faulty, RECURSION[2])
+        for name, (attribute, faulty) in DEEP.items()
+    ],
+    *[
+        Fault(
+            f"{text} of the {part}", RECURSION[0], layers, RECURSION[1], layers, "deep_capacity", faulty, RECURSION[2]
+        )
+        for part in ("read-out", "output", "scores", "values")
+        for text, faulty in (
+            ("two percent in the cost", deep_parts(part, cost=TWO_PERCENT)),
+            ("two percent in the rate", deep_parts(part, rate=TWO_PERCENT)),
+        )
+    ],
+    *[
+        Fault(
+            f"the power of {name}",
+            statement,
+            layers,
+            "test_every_argument_of_the_deep_bound_has_the_exponent_of_the_family",
+            layers,
+            function,
+            without(getattr(deep, function), name),
+            {"name": name},
+        )
+        for name in ("readout", "tokens")
+        for statement, function in (("theorem-A.17", "deep_capacity"), ("theorem-4.11", "short_deep_capacity"))
+    ],
+    Fault(
+        "tokens without weights",
+        RECURSION[0],
+        layers,
+        "test_the_corrected_deep_bound_has_the_symmetries_of_the_class",
+        layers,
+        "deep_capacity",
+        lambda given, **known: deep.deep_capacity(given, **known | {"tokens": known["tokens"] ** 2}),
+        {"case": "tokens against the first layer"},
+    ),
+    Fault("a smaller constant", SHORT_DEEP[0], layers, SHORT_DEEP[1], deep, "SHORT_DEEP_CONSTANT", 780, SHORT_DEEP[2]),
+    Fault(
+        "no cube of the depth",
+        SHORT_DEEP[0],
+        layers,
+        SHORT_DEEP[1],
+        layers,
+        "short_deep_capacity",
+        lambda depth, **known: budgets.Capacity(
+            {
+                name: budgets.CoverPart(part.cost / depth, part.rate)
+                for name, part in deep.short_deep_capacity(depth, **known).parts.items()
+            }
+        ),
+        SHORT_DEEP[2],
+    ),
+    Fault(
+        "slopes two percent too small",
+        DEPTH[0],
+        layers,
+        DEPTH[1],
+        deep,
+        "layer_amplification",
+        times(deep.layer_amplification, 1 / TWO_PERCENT),
+        DEPTH[2],
+    ),
+    Fault(
+        "seven for five",
+        DEPTH[0],
+        layers,
+        DEPTH[1],
+        deep,
+        "layer_amplification",
+        lambda one, **known: deep_slope(one, known, 3),
+        DEPTH[2],
+    ),
+    Fault(
+        "no projection behind the layer",
+        BLOCKS[0],
+        layers,
+        BLOCKS[1],
+        blocks,
+        "BallProjection",
+        lambda width: (lambda tokens: tokens) if width == 3 else layers.BallProjection(width),
+        BLOCKS[2],
+    ),
+    Fault(
+        "another activation",
+        BLOCKS[0],
+        layers,
+        BLOCKS[1],
+        blocks,
+        "FeedForward",
+        lambda maps, activations: layers_identity(),
+        BLOCKS[2],
+    ),
+    Fault(
+        "columns of another matrix",
+        BLOCKS[0],
+        layers,
+        BLOCKS[1],
+        layers,
+        "layer_norms",
+        lambda values, scores, outputs: norms.layer_norms(values, scores, outputs.T.copy().T * TWO_PERCENT),
+        BLOCKS[2],
+    ),
+]
+
+
+def layers_identity() -> Any:
+    """A feed-forward layer that does nothing."""
+    return lambda tokens: tokens
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=fault_name)
