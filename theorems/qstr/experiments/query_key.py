@@ -89,10 +89,13 @@ QUERY_KEY = Experiment(
     statements=(_FIGURE,),
     title="The query-key matrix of a trained head: N = 100 with the printed codes, N = 50 with admissible ones",
     scales={
-        "quick": {f"printed-{seed}": _head(16, 13, 0.99, seed, steps=250) for seed in (500, 501)},
+        "quick": {
+            "printed-500": _head(16, 13, 0.99, 500, steps=250),
+            "admissible-500": _head(12, 24, 0.5, 500, steps=250),
+        },
         "full": {
-            **{f"printed-{seed}": _head(100, 23, 0.99, seed) for seed in range(100, 105)},
-            **{f"admissible-{seed}": _head(50, 68, 0.5, seed) for seed in range(100, 105)},
+            **{f"printed-{seed}": _head(100, 23, 0.99, seed, steps=400) for seed in range(100, 105)},
+            **{f"admissible-{seed}": _head(50, 68, 0.5, seed, steps=300) for seed in range(100, 105)},
         },
     },
     work=trained_matrices,
