@@ -17,6 +17,7 @@ import numerics.learning.linear_capacity as linear
 from tests.theorems.planted_faults import Fault, assert_seen, fault_name
 from theorems.variable_creation import test_deep_capacity as layers
 from theorems.variable_creation import test_head_capacity as heads
+from theorems.variable_creation import test_head_components as components
 from theorems.variable_creation import test_linear_covers as covers
 
 
@@ -503,6 +504,85 @@ FAULTS += [
 def layers_identity() -> Any:
     """A feed-forward layer that does nothing."""
     return lambda tokens: tokens
+
+
+POSITIONS = "test_trained_positions_cost_a_number_linear_in_the_length"
+FAULTS += [
+    Fault(
+        "scores divided by a root",
+        "remark-4.4.2b",
+        components,
+        POSITIONS,
+        components,
+        "merged_head",
+        lambda scores, value, **more: network_heads.merged_head(scores, value, temperature_squared=2, **more),
+    ),
+    Fault(
+        "positions that cost their length",
+        "remark-4.4.2b",
+        components,
+        POSITIONS,
+        components,
+        "positional_capacity",
+        lambda norms, *, length, **more: budgets.Capacity(
+            {
+                "all": budgets.CoverPart(
+                    length * attention.positional_capacity(norms, length=length, **more).constant, arb(1)
+                )
+            }
+        ),
+    ),
+    Fault(
+        "no residual",
+        "remark-4.4.2b",
+        components,
+        "test_residual_connections_add_one_to_the_slope_and_nothing_to_covers",
+        components,
+        "AttentionLayer",
+        lambda given, kind: components_layer(given, "sum"),
+        {"seed": 3},
+    ),
+    *[
+        Fault(
+            name,
+            "remark-4.4.2b",
+            components,
+            "test_several_heads_cost_a_power_and_projections_keep_tokens_in_the_ball",
+            owner,
+            attribute,
+            faulty,
+        )
+        for name, owner, attribute, faulty in (
+            (
+                "a ball that is too large",
+                components,
+                "BallProjection",
+                lambda d: layers.BallProjection(d, 1.02),
+            ),
+            (
+                "a head that is lost",
+                components,
+                "multi_head_capacity",
+                lambda given, **at: attention.multi_head_capacity(given[1:] or given, **at),
+            ),
+            (
+                "two percent of a head",
+                components,
+                "head_capacity",
+                lambda norms, **at: budgets.Capacity(
+                    {"all": budgets.CoverPart(attention.head_capacity(norms, **at).constant * TWO_PERCENT, arb(1))}
+                ),
+            ),
+        )
+    ],
+]
+
+
+def components_layer(given: Any, kind: Any) -> Any:
+    """The attention layer with these heads."""
+    from constructions.networks.attention import AttentionLayer
+
+    return AttentionLayer(given, kind)
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=fault_name)
