@@ -8,10 +8,14 @@ import pytest
 from flint import fmpq
 
 from constructions.recurrent import comparator, elman
+from constructions.recurrent.concepts import TargetFunction
 from numerics.recurrent.gram_schmidt import gram_schmidt
+from numerics.recurrent.training import elman_steps
 from tests.theorems.planted_faults import Fault, assert_seen, fault_name
 from theorems.plugin import Effort
-from theorems.rnn_sgd import test_geometry
+from theorems.rnn_sgd import test_geometry, test_training
+from theorems.rnn_sgd.experiments import training
+from theorems.rnn_sgd.experiments.training import blind_bound, random_target
 
 QUICK = {"effort": Effort("quick")}
 COMPARATOR = comparator.comparator
@@ -77,7 +81,30 @@ def small_entries(width: int, *rest: Any) -> elman.ElmanNetwork:
 
 NORM, BOUND = comparator.Comparator.frobenius_norm, comparator.Comparator.norm_bound
 
+
+def of_one_sign(length: int, rng: Any) -> TargetFunction:
+    """The random target with the same function for every position of the token: z for all of them."""
+    target = random_target(length, rng)
+    parts = tuple(replace(p, coefficients=(fmpq(0), fmpq(1))) for p in target.parts)
+    return replace(target, parts=parts)
+
+
+def record(name: str, value: object) -> None:
+    """Nothing is recorded."""
+
+
 FAULTS = [
+    *(
+        Fault(
+            name, "fact-position-adaptivity", test_training, "test_positions_are_told_apart", training, attribute,
+            faulty, {**QUICK, "record_property": record},
+        )
+        for name, attribute, faulty in (
+            ("the rate", "elman_steps", lambda n, x, y, rate, scale: elman_steps(n, x, y, 1.02 * rate, scale)),
+            ("the same function at all positions", "random_target", of_one_sign),
+            ("the bound", "blind_bound", lambda target, x: 1.02 * blind_bound(target, x)),
+        )
+    ),
     *(
         Fault(name, "def-notation", test_geometry, check, test_geometry, "gram_schmidt", faulty)
         for name, check, faulty in (

@@ -1,5 +1,7 @@
 """The experiments of this chapter; `lemmata experiment list` shows them."""
 
+from theorems.rnn_sgd.experiments.training import TRAINING
+
 __all__ = ["EXPERIMENTS"]
 
-EXPERIMENTS = ()
+EXPERIMENTS = (TRAINING,)
