@@ -11,7 +11,7 @@ the token t_ih has all of the weight but a share of at most
 
 and for tokens in a ball of radius r the head's x-block is off by at most 2 r times that, with equality for codes whose
 correlations are all c, x_t = v and x_j = -v. The document has c = 1/2 and the bound 2 r N e^(-alpha d/(2q)). For links
-that a ReLU network is, alpha = (2q/d) log(2 r_a r_w r N sqrt(q) / error) makes the label's error at most `error`.
+that a ReLU network is, alpha = (2q/d) log(2 r_a r_w r (N-1) sqrt(q) / error) makes the label's error at most `error`.
 
 *Averaging.* One head with the sum of these scores over h has equal scores at the q indices if they differ and the codes
 are orthonormal. With the dual matrix sum_j w_j w_j^T, <w_i, omega_j> = [i = j], that holds for all linearly independent
@@ -36,6 +36,7 @@ from numerics.exact.balls import as_balls
 from numerics.exact.integers import checked_integer
 from numerics.exact.linear import inverse
 from numerics.exact.numbers import as_exact
+from numerics.exact.precision import precision
 from numerics.exact.systems import Arithmetic, Array, conversion
 from numerics.tokens.codes import PositionCodes
 from numerics.tokens.links import ReluLink
@@ -53,12 +54,12 @@ __all__ = [
     "retrieval_transformer",
 ]
 
-_STEPS = 2**10
-"""A sharpness is rounded up to a multiple of 1/1024."""
+_STEPS = 2**40
+"""A sharpness is rounded up to a multiple of 2^-40, which leaves it below that of the lemma, with N for N - 1."""
 
 
 def retrieval_sharpness(length: int, dimension: int, sparsity: int, ratio: Any) -> fmpq:
-    """alpha = (2q/d) log(ratio N), rounded up; 0 where the logarithm is negative.
+    """alpha = (2q/d) log(ratio (N-1)), rounded up, so that it is below (2q/d) log(ratio N); 0 where that is negative.
 
     Args:
         length: N.
@@ -75,8 +76,11 @@ def retrieval_sharpness(length: int, dimension: int, sparsity: int, ratio: Any) 
     ball = as_balls([ratio])[0]
     if not ball > 0 or not ball.is_finite():
         raise ValueError(f"The ratio of the radius and the error must be positive, not {ratio}.")
-    steps = int(((ball * N).log() * 2 * q / d * _STEPS).upper().ceil().fmpz())
-    return fmpq(max(steps, 0), _STEPS)
+    if not ball * (N - 1) > 1:
+        return fmpq(0)
+    with precision(128):
+        steps = (as_balls(np.array([ratio], dtype=object))[0] * (N - 1)).log() * 2 * q / d * _STEPS
+        return fmpq(int(steps.upper().ceil().fmpz()), _STEPS)
 
 
 def retrieval_attention(

@@ -66,8 +66,9 @@ def test_hard_retrieval_is_exact_over_the_rationals():
 def test_the_sharpness_is_that_of_the_lemma():
     for ratio in (fmpq(7), fmpq(1, 100), 12.5):
         found = float(to_float([retrieval_sharpness(20, 3, 2, ratio)])[0])
-        wanted = 4 / 3 * math.log(float(to_float([ratio])[0]) * 20)
-        assert max(wanted, 0) <= found <= max(wanted, 0) + 1 / 1024
+        wanted = 4 / 3 * math.log(float(to_float([ratio])[0]) * 19)
+        assert abs(found - max(wanted, 0)) < 1e-11
+    assert retrieval_sharpness(1, 3, 2, 100) == 0
     link = linear_link([[3, 4]])
     assert abs(lipschitz_ball(link) - arb(2).sqrt() * arb(50).sqrt()) < 1e-12
 
