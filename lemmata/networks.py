@@ -8,10 +8,12 @@ positions  one_hot_codes, binary_codes, binary_digits, relative_table, near_orth
 time       decode: a stack of layers that is fed its own outputs
 stored     HeadFamily, StoredAttention, StoredFeedForward, StoredMultiplication: layers kept without their matrices
 networks   HomogeneousNetwork, Transformer; to_transformer_lens (an export, with the extra lens)
+classifiers encode, discretize, accuracy: symbols to inputs, outputs to labels, and how many are right
 """
 
 from constructions.networks.affine import Affine
 from constructions.networks.attention import AttentionLayer
+from constructions.networks.classification import accuracy, discretize, encode
 from constructions.networks.decoding import decode
 from constructions.networks.feed_forward import FeedForward
 from constructions.networks.head import Head, merged_head
@@ -47,10 +49,13 @@ __all__ = [
     "StoredFeedForward",
     "StoredMultiplication",
     "Transformer",
+    "accuracy",
     "binary_codes",
     "binary_digits",
     "decode",
+    "discretize",
     "elman_cell",
+    "encode",
     "merged_head",
     "near_orthogonal_codes",
     "near_orthogonal_parameters",

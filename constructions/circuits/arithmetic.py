@@ -24,12 +24,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import floor
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
+from flint import arb
+
 from constructions.networks.export import Translated
 
-__all__ = ["UNARY", "Circuit", "Gate", "gradient", "two_layer_mlp"]
+__all__ = ["UNARY", "Circuit", "Gate", "gradient", "two_layer_mlp", "universal_circuit"]
 
 
 class Gate(NamedTuple):
@@ -46,12 +49,29 @@ class Unary(NamedTuple):
     derivative: str | None
 
 
+def _table(z: Any) -> Any:
+    """Bit number v of theta, for the positive integer z = 2^v (2 theta + 1); 0 for every other number.
+
+    Raises:
+        ValueError: for a ball that is no number.
+    """
+    if isinstance(z, arb) and not z.is_exact():
+        raise ValueError(f"Whether {z} is an integer is undecided: give exact numbers.")
+    whole = floor(z) if z > 0 else 0
+    if not whole or z != whole:
+        return 0 * z
+    number = int(whole)
+    v = (number & -number).bit_length() - 1
+    return (number >> (2 * v + 1) & 1) + 0 * z
+
+
 UNARY: Mapping[str, Unary] = MappingProxyType(
     {
         "relu": Unary(lambda z: z if z > 0 else 0 * z, "step"),
         "step": Unary(lambda z: 1 + 0 * z if z > 0 else 0 * z, None),  # 0 at 0, where ReLU has no derivative
         "square": Unary(lambda z: z * z, "double"),
         "double": Unary(lambda z: z + z, None),
+        "table": Unary(_table, None),
     }
 )
 
@@ -203,3 +223,33 @@ def two_layer_mlp(d_in: int, d_hidden: int, activation: str | None = "relu") -> 
         neurons = [append(activation, neuron) for neuron in neurons]
     output = inner_product(u, neurons)
     return Circuit(inputs, tuple(gates), (output,))
+
+
+def universal_circuit(d: int) -> Circuit:
+    """The circuit of theta and d bits that computes every Boolean function of them, for its truth table as theta.
+
+    Bit number c of the integer 0 <= theta < 2^(2^d) is the value at the bits x_1, ..., x_d with c = sum_i 2^(i-1) x_i.
+    Sums and products make z = 2^c (2 theta + 1), of which the gate "table", the same for all d, finds c and theta:
+
+        2^c = prod_i (1 + (2^(2^(i-1)) - 1) x_i).
+
+    Source: variable-creation, remark-3.1b.
+
+    Raises:
+        ValueError: for a negative number of bits.
+    """
+    if d < 0:
+        raise ValueError(f"There cannot be {d} bits.")
+    constants = (1, *(2 ** (2**i) - 1 for i in range(d)))
+    gates: list[Gate] = []
+
+    def append(operation: str, *operands: int) -> int:
+        gates.append(Gate(operation, operands))
+        return d + 1 + len(constants) + len(gates) - 1
+
+    one = d + 1
+    last = append("+", append("double", 0), one)
+    for i in range(d):
+        last = append("*", last, append("+", append("*", one + 1 + i, i + 1), one))
+    output = append("table", last)
+    return Circuit(d + 1, tuple(gates), (output,), constants)

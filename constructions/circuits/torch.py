@@ -16,11 +16,21 @@ from constructions.networks.torch import module_of, to_torch
 
 __all__ = ["UNARY", "CircuitModule", "to_torch"]
 
+
+def _table(z: torch.Tensor) -> torch.Tensor:
+    """As in `arithmetic`, for integers below 2^53 in float64."""
+    number = torch.where((z > 0) & (z == z.floor()), z, 0).to(torch.int64)
+    lowest = number & -number
+    v = torch.log2(lowest.clamp(min=1).to(torch.float64)).round().to(torch.int64)
+    return ((number >> (2 * v + 1)) & 1).to(z.dtype)
+
+
 UNARY: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "relu": torch.relu,
     "step": lambda z: (z > 0).to(z.dtype),
     "square": torch.square,
     "double": lambda z: z + z,
+    "table": _table,
 }
 """The unary gates of `constructions.circuits.arithmetic.UNARY`, on tensors."""
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from flint import fmpq
 
-from constructions.circuits.arithmetic import gradient, two_layer_mlp
+from constructions.circuits.arithmetic import gradient, two_layer_mlp, universal_circuit
 from constructions.circuits.boolean import all_inputs, from_truth_table, layered
 from constructions.circuits.relu import CircuitNetwork, circuit_network
 from constructions.descent.block import gradient_descent_block
@@ -251,6 +251,13 @@ NETWORKS: tuple[Registered, ...] = (
         "circuits: gradient of an arithmetic circuit",
         lambda: gradient(two_layer_mlp(2, 3)),
         integers(8, 11),
+        run=lambda circuit, x: np.array([circuit(row) for row in x.tolist()]),
+        convert=lambda circuit, system: circuit,
+    ),
+    Registered(
+        "circuits: one gate for all functions of two bits",
+        lambda: universal_circuit(2),
+        lambda _, rng: np.concatenate([rng.integers(0, 16, (20, 1)), rng.integers(0, 2, (20, 2))], axis=1),
         run=lambda circuit, x: np.array([circuit(row) for row in x.tolist()]),
         convert=lambda circuit, system: circuit,
     ),

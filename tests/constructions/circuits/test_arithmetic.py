@@ -1,10 +1,13 @@
 """Evaluation of circuits, gradients beside torch, constants, and the circuits that are refused."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import torch
+from flint import arb, fmpq
 
-from constructions.circuits.arithmetic import Circuit, Gate, gradient, two_layer_mlp
+from constructions.circuits.arithmetic import UNARY, Circuit, Gate, gradient, two_layer_mlp, universal_circuit
 
 
 def test_constants_are_used_and_cost_no_gate_in_the_gradient():
@@ -94,3 +97,29 @@ def test_other_bad_input_is_refused():
         gradient(Circuit(1, (Gate("step", (0,)),), (1,)))
     with pytest.raises(ValueError, match=r"d_in = 0"):
         two_layer_mlp(0, 3)
+
+
+def test_the_gate_of_tables_in_all_numbers():
+    """Bit v of theta at 2^v (2 theta + 1), and 0 off the positive integers."""
+    gate = UNARY["table"].function
+    for theta in range(16):
+        for v in range(4):
+            z = 2**v * (2 * theta + 1)
+            bit = theta >> v & 1
+            for number in (z, float(z), Fraction(z), fmpq(z), arb(z)):
+                assert gate(number) == bit
+                assert type(gate(number)) is type(number)
+    for number in (0, -3, -6.0, 2.5, Fraction(7, 2), fmpq(-1, 3), arb(fmpq(5, 2))):
+        assert gate(number) == 0
+    with pytest.raises(ValueError, match="undecided"):
+        gate(arb(6, fmpq(1, 2)))
+
+
+def test_universal_circuits_as_torch_modules():
+    points = torch.tensor([[theta, a, b] for theta in range(16) for a in (0, 1) for b in (0, 1)], dtype=torch.float64)
+    found = universal_circuit(2).to_torch()(points)[:, 0].tolist()
+    assert found == [int(theta) >> int(a + 2 * b) & 1 for theta, a, b in points.tolist()]
+    with pytest.raises(ValueError, match="cannot be -1 bits"):
+        universal_circuit(-1)
+    with pytest.raises(ValueError, match="no derivative"):
+        gradient(universal_circuit(1))
