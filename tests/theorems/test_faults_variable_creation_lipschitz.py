@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from types import ModuleType
 from typing import Any
 
@@ -11,11 +12,14 @@ from flint import arb, fmpq
 
 import certificates.capacity.blocks as block_errors
 import certificates.capacity.lipschitz as audits
+import constructions.circuits.arithmetic as circuits
+import constructions.circuits.training as training
 import constructions.networks.head as heads
 import constructions.networks.projection as projections
 import numerics.learning.attention_lipschitz as formulas
 from tests.theorems.planted_faults import Fault, assert_seen, fault_name
-from theorems.variable_creation import test_lipschitz
+from theorems.plugin import Effort
+from theorems.variable_creation import test_lipschitz, test_preliminaries
 
 LARGER, SMALLER = fmpq(51, 50), fmpq(49, 50)
 
@@ -318,6 +322,242 @@ FAULTS = [
             "_dot",
             lambda a, b: sum((x * y for x, y in zip(a.tolist()[:2], b.tolist()[:2], strict=True)), start=arb(0)),
         ),
+    ),
+]
+
+
+# ---- chapter 3
+
+
+def of_preliminaries(
+    statement: str, name: str, check: str, plant: tuple[Any, str, Callable[..., Any]], **known: Any
+) -> Fault:
+    return fault(statement, name, check, plant, test_preliminaries, **known)
+
+
+def gate_with(operation: str, function: Callable[[Any], Any]) -> tuple[Any, str, Any]:
+    """A unary gate that computes another function."""
+    derivative = circuits.UNARY[operation].derivative
+    return circuits, "UNARY", dict(circuits.UNARY) | {operation: circuits.Unary(function, derivative)}
+
+
+def derivative_with(operation: str, derivative: str) -> tuple[Any, str, Any]:
+    return (
+        circuits,
+        "UNARY",
+        dict(circuits.UNARY) | {operation: circuits.Unary(circuits.UNARY[operation].function, derivative)},
+    )
+
+
+def next_bit(z: Any) -> Any:
+    """The bit of the table above the right one."""
+    number = int(z)
+    v = (number & -number).bit_length() - 1
+    return number >> (2 * v + 2) & 1
+
+
+def reversed_points(d: int) -> Any:
+    """The universal circuit with the constants of its bits in the opposite order."""
+    right = _UNIVERSAL(d)
+    return circuits.Circuit(right.inputs, right.gates, right.outputs, (1, *right.constants[:0:-1]))
+
+
+def longer_gradient(circuit: Any) -> Any:
+    """A gradient with gates that nothing needs, as many as the circuit has."""
+    right = _GRADIENT(circuit)
+    spare = tuple(circuits.Gate("+", (0, 0)) for _ in circuit.gates)
+    return circuits.Circuit(right.inputs, right.gates + spare, right.outputs, right.constants)
+
+
+def gradient_with_a_sum_for_a_product(circuit: Any) -> Any:
+    """The last product that the gradient adds is a sum."""
+    right = _GRADIENT(circuit)
+    places = [i for i, gate in enumerate(right.gates) if gate.operation == "*" and i >= circuit.size]
+    if not places:
+        return right
+    gates = list(right.gates)
+    gates[places[-1]] = circuits.Gate("+", gates[places[-1]].operands)
+    return circuits.Circuit(right.inputs, tuple(gates), right.outputs, right.constants)
+
+
+_UNIVERSAL, _GRADIENT, _TOTAL, _MEAN = (
+    circuits.universal_circuit,
+    circuits.gradient,
+    training._total,
+    training._mean_gradient,
+)
+_ACCURACY, _ENCODE, _DISCRETIZE = test_preliminaries.accuracy, test_preliminaries.encode, test_preliminaries.discretize
+
+
+def loss_with(name: str, **changes: Any) -> tuple[Any, str, Any]:
+    """The losses with another value or slope of one."""
+    right = test_preliminaries.LOSSES
+    values = {"value": right[name].value, "slope": right[name].slope} | changes
+    return test_preliminaries, "LOSSES", right | {name: type(right[name])(**values)}
+
+
+def descent_with(change: Callable[..., Any]) -> tuple[Any, str, Callable[..., Any]]:
+    original = training.descend
+    return (
+        test_preliminaries,
+        "descend",
+        lambda c, theta, batches, rates, loss, penalty=None: change(
+            original, c, theta, list(batches), list(rates), loss, penalty
+        ),
+    )
+
+
+def first_again(examples: Any, size: int, share: Any) -> Any:
+    """Batches of which each begins with the very first example."""
+    batches = training.chunks(examples, size, share)
+    return [[batches[0][0], *batch[1:]] for batch in batches]
+
+
+ACCURACY = "test_accuracies_are_probabilities_and_samples_estimate_them"
+TABLES = "test_one_gate_and_one_parameter_compute_all_functions_of_bits"
+GRADIENTS = "test_gradients_cost_at_most_four_times_the_circuit"
+PERCEPTRONS = "test_two_layer_perceptrons_as_circuits_and_as_layers"
+CODES = "test_codes_of_words_and_labels_of_outputs"
+LOSS = "test_losses_and_their_slopes"
+DESCENT = "test_descent_on_every_loss_leads_to_the_label"
+UNBIASED = "test_batch_gradients_are_unbiased"
+ITERATES = "test_iterates_of_descent"
+QUICK = {"effort": Effort("quick")}
+SIZES = {"d_in": 2, "d_hidden": 3}
+
+FAULTS += [
+    # definition 3.0
+    of_preliminaries(
+        "definition-3.0",
+        "right and wrong exchanged",
+        ACCURACY,
+        (test_preliminaries, "accuracy", lambda h, y, p: _ACCURACY(h, y, p)[::-1]),
+    ),
+    of_preliminaries(
+        "definition-3.0",
+        "points counted alike",
+        ACCURACY,
+        (test_preliminaries, "accuracy", lambda h, y, p: _ACCURACY(h, y, [fmpq(1, len(p))] * len(p))),
+    ),
+    # remark 3.1b
+    of_preliminaries("remark-3.1b", "the next bit", TABLES, gate_with("table", next_bit)),
+    of_preliminaries(
+        "remark-3.1b",
+        "the lowest bit of the odd part",
+        TABLES,
+        gate_with("table", lambda z: int(z) // (int(z) & -int(z)) >> 1 & 1),
+    ),
+    of_preliminaries(
+        "remark-3.1b",
+        "places in the opposite order",
+        TABLES,
+        (test_preliminaries, "universal_circuit", reversed_points),
+    ),
+    # fact 3.1c
+    of_preliminaries(
+        "fact-3.1c", "a square with itself as its slope", GRADIENTS, derivative_with("square", "square"), **QUICK
+    ),
+    of_preliminaries(
+        "fact-3.1c",
+        "a gradient that is too long",
+        GRADIENTS,
+        (test_preliminaries, "gradient", longer_gradient),
+        **QUICK,
+    ),
+    of_preliminaries(
+        "fact-3.1c",
+        "a sum for a product",
+        GRADIENTS,
+        (test_preliminaries, "gradient", gradient_with_a_sum_for_a_product),
+        **QUICK,
+    ),
+    # definition 3.1d
+    of_preliminaries("definition-3.1d", "sizes for ReLUs", PERCEPTRONS, gate_with("relu", abs), **SIZES),
+    of_preliminaries(
+        "definition-3.1d", "leaking ReLUs", PERCEPTRONS, gate_with("relu", lambda z: z if z > 0 else z / 50), **SIZES
+    ),
+    of_preliminaries(
+        "definition-3.1d",
+        "a neuron too few",
+        PERCEPTRONS,
+        (
+            test_preliminaries,
+            "two_layer_mlp",
+            lambda d, n, activation="relu": circuits.two_layer_mlp(d, n - 1, activation),
+        ),
+        **SIZES,
+    ),
+    # definition 3.2
+    of_preliminaries(
+        "definition-3.2",
+        "signs exchanged",
+        CODES,
+        (test_preliminaries, "encode", lambda x, size: -_ENCODE(x, size) if size == 2 else _ENCODE(x, size)),
+    ),
+    of_preliminaries(
+        "definition-3.2",
+        "blocks in the opposite order",
+        CODES,
+        (test_preliminaries, "encode", lambda x, size: _ENCODE(x, size)[..., ::-1]),
+    ),
+    of_preliminaries(
+        "definition-3.2",
+        "the smallest output",
+        CODES,
+        (test_preliminaries, "discretize", lambda f, n: _DISCRETIZE(-test_preliminaries.np.asarray(f), n)),
+    ),
+    # definition 3.3a
+    *(
+        of_preliminaries("definition-3.3a", name, LOSS, plant, y=y)
+        for y in (1, -1)
+        for name, plant in {
+            f"the printed correlation, label {y}": loss_with("correlation", value=lambda y, f: y * f),
+            f"half the slope of the square loss, label {y}": loss_with("square", slope=lambda y, f: f - y),
+            f"a hinge at 49/50, label {y}": loss_with("hinge", value=lambda y, f: max(0 * f, Fraction(49, 50) - y * f)),
+            f"a logistic loss of the other label, label {y}": loss_with(
+                "cross_entropy", value=lambda y, f: (1 + (y * f).exp()).log()
+            ),
+        }.items()
+    ),
+    of_preliminaries(
+        "definition-3.3a", "the printed correlation", DESCENT, loss_with("correlation", slope=lambda y, f: y), y=1
+    ),
+    # definition 3.3b
+    of_preliminaries(
+        "definition-3.3b",
+        "rates one step late",
+        ITERATES,
+        descent_with(lambda run, c, t, b, rates, loss, p: run(c, t, b, [*rates[1:], rates[0]], loss, p)),
+    ),
+    of_preliminaries(
+        "definition-3.3b",
+        "no penalty",
+        ITERATES,
+        descent_with(lambda run, c, t, b, rates, loss, p: run(c, t, b, rates, loss)),
+    ),
+    of_preliminaries(
+        "definition-3.3b",
+        "steps too large",
+        ITERATES,
+        descent_with(lambda run, c, t, b, rates, loss, p: run(c, t, b, [Fraction(51, 50) * r for r in rates], loss, p)),
+    ),
+    of_preliminaries(
+        "definition-3.3b",
+        "sums for means",
+        UNBIASED,
+        (training, "_total", lambda terms: _TOTAL([term * Fraction(51, 50) for term in terms])),
+    ),
+    of_preliminaries(
+        "definition-3.3b",
+        "the first example alone",
+        UNBIASED,
+        (training, "_mean_gradient", lambda c, g, t, batch, loss: _MEAN(c, g, t, [(*batch[0][:2], 1)], loss)),
+    ),
+    of_preliminaries(
+        "definition-3.3b",
+        "batches that begin with the first example",
+        "test_one_pass_is_online_and_a_second_pass_is_not",
+        (test_preliminaries, "chunks", first_again),
     ),
 ]
 
