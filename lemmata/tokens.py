@@ -14,6 +14,8 @@ bounds   TokenTask, TransformerClass, norm_ball_class, risk_terms: what a transf
          encode_query_key, decode_query_key: short codes of query-key matrices
 memory   check_recurrent, RecurrentReport, least_squared_norm, least_width, least_recurrent_risk
          Codebook, codebook_layer, storing_layer, quantisation_error
+shortest minimum_norm_report, wide_samples, narrow_samples, interpolation_norm, generalising_norm
+         line_interpolant, separating_direction, interpolating_network, interpolating_readout, interpolating_recurrence
 """
 
 from certificates.tokens.feed_forward import (
@@ -26,6 +28,13 @@ from certificates.tokens.feed_forward import (
 )
 from certificates.tokens.few_heads import few_heads_bound, head_view, hidden_variance, least_risk
 from certificates.tokens.lipschitz import attention_change, query_key_bound
+from certificates.tokens.minimum_norm import (
+    generalising_norm,
+    interpolation_norm,
+    minimum_norm_report,
+    narrow_samples,
+    wide_samples,
+)
 from certificates.tokens.recurrent import (
     RecurrentReport,
     check_recurrent,
@@ -42,6 +51,13 @@ from constructions.tokens.attention import (
     retrieval_transformer,
 )
 from constructions.tokens.codebook import Codebook, codebook_layer, quantisation_error, storing_layer
+from constructions.tokens.interpolation import (
+    interpolating_network,
+    interpolating_readout,
+    interpolating_recurrence,
+    line_interpolant,
+    separating_direction,
+)
 from constructions.tokens.separating import SeparatingAttention, separating_attention
 from constructions.tokens.transformer import TokenTransformer, network_link, token_stream, token_transformer
 from numerics.tokens.attention import blocked_attention
@@ -93,19 +109,27 @@ __all__ = [
     "extremal_codes",
     "few_heads_bound",
     "field_codes",
+    "generalising_norm",
     "head_view",
     "hidden_variance",
+    "interpolating_network",
+    "interpolating_readout",
+    "interpolating_recurrence",
+    "interpolation_norm",
     "label_bound",
     "least_recurrent_risk",
     "least_risk",
     "least_squared_norm",
     "least_total_norm",
     "least_width",
+    "line_interpolant",
     "linear_link",
     "linear_risk",
     "matching_predictor",
     "max_link",
     "mean_link",
+    "minimum_norm_report",
+    "narrow_samples",
     "network_link",
     "norm_ball_class",
     "orthonormal_codes",
@@ -121,9 +145,11 @@ __all__ = [
     "risk_terms",
     "samples_needed",
     "separating_attention",
+    "separating_direction",
     "sign_code_dimension",
     "squared_norm_link",
     "storing_layer",
     "token_stream",
     "token_transformer",
+    "wide_samples",
 ]

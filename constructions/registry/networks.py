@@ -56,6 +56,12 @@ from constructions.sparse.memorising import (
     ramp_network,
 )
 from constructions.tokens.codebook import codebook_layer, storing_layer
+from constructions.tokens.interpolation import (
+    interpolating_network,
+    interpolating_readout,
+    interpolating_recurrence,
+    line_interpolant,
+)
 from constructions.turing.compiler import TuringTransformer, compile_turing_machine
 from constructions.turing.machine import busy_beaver
 from numerics.exact.numbers import as_exact
@@ -197,6 +203,9 @@ def _sparse_by_torch(network: SparseNetwork, module: torch.nn.Module, strings: A
 
 _TWO_LAYERS = ("hidden", "bias", "readout", "output_bias")
 
+_SAMPLES = [[0, 1], [2, -1], [1, 1]], [1, -2, 3], [1, 2]
+"""Points, labels, and a direction in which the points differ."""
+
 NETWORKS: tuple[Registered, ...] = (
     _mass_form("groups: modular addition", lambda: modular_addition_network(5, per_frequency=6, exact=True), _pairs(5)),
     _mass_form(
@@ -308,6 +317,13 @@ NETWORKS: tuple[Registered, ...] = (
         "tokens: codebook",
         lambda: codebook_layer(2),
         lambda _, rng: as_exact(2 * rng.integers(0, 2, (2, 4, 4)) - 1) * fmpq(1, 2),
+    ),
+    Registered("tokens: interpolant on a line", lambda: line_interpolant([0, 3, 1], [1, 0, -2]), integers(5, 1)),
+    Registered("tokens: interpolating network", lambda: interpolating_network(*_SAMPLES, 4), integers(5, 2)),
+    Registered(
+        "tokens: interpolating recurrent network",
+        lambda: interpolating_recurrence(interpolating_readout(*_SAMPLES, 4), 3, 1),
+        integers(2, 3, 3),
     ),
     Registered("tokens: storing network", lambda: storing_layer(3), integers(2, 3, 3, low=-1, high=2)),
     Registered(

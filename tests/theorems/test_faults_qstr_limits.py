@@ -12,8 +12,10 @@ import pytest
 from flint import arb, fmpq
 
 import certificates.tokens.feed_forward as feed_forward
+import certificates.tokens.minimum_norm as minimum_norm
 import certificates.tokens.recurrent as recurrent
 import constructions.tokens.codebook as codebook
+import constructions.tokens.interpolation as interpolation
 import numerics.learning.packings as packings
 import numerics.tokens.mixed_norms as mixed_norms
 from constructions.networks.recurrent import RecurrentLayer
@@ -23,7 +25,13 @@ from numerics.exact.numbers import as_exact
 from numerics.groups.codes import hadamard_words, reed_solomon_words
 from tests.theorems.planted_faults import Fault, assert_seen, fault_name
 from theorems.plugin import Effort
-from theorems.qstr import test_feed_forward_limits, test_mixed_norms, test_packings, test_recurrent_limits
+from theorems.qstr import (
+    test_feed_forward_limits,
+    test_minimum_norm,
+    test_mixed_norms,
+    test_packings,
+    test_recurrent_limits,
+)
 
 
 def _changed(function: Callable[..., Any], change: Callable[[Any], Any]) -> Callable[..., Any]:
@@ -381,6 +389,156 @@ MEMORIES = [
 ]
 
 
-@pytest.mark.parametrize("fault", [*PACKINGS, *NORMS, *NETWORKS, *MEMORIES], ids=fault_name)
+# ---- networks of least norm
+
+LEAST = test_minimum_norm
+ON_A_LINE = "test_networks_interpolate_on_a_line"
+LENGTHS = "test_norms_on_a_line"
+FOUND = "test_directions_that_are_found_separate"
+GAPS = "test_probabilities_of_the_events"
+GAUSSIAN = "test_gaussian_samples_are_interpolated"
+INTERPOLATES = "test_recurrent_networks_interpolate"
+CROSSING = "test_thresholds_are_where_the_norms_cross"
+NEURONS = interpolation._neurons
+BALANCE = interpolation._balance
+BIG = {"N": 10**12, "L": 3}
+DRAW = {"seed": 3, "n": 5, "spread": 4}
+
+
+def _least(
+    statement: str, name: str, check: str, attribute: str, faulty: Any, owner: Any = interpolation, **arguments: Any
+) -> Fault:
+    return Fault(name, statement, LEAST, check, owner, attribute, faulty, arguments)
+
+
+def _wrong_neurons(change: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    return _changed(NEURONS, lambda found: change(*found))
+
+
+def _first_slope(a: Any, b: Any) -> Any:
+    """The second neuron without the correction by the first label."""
+    changed = a.copy()
+    changed[1:2] = changed[1:2] + a[:1]
+    return changed, b
+
+
+SHIFTED = _wrong_neurons(lambda a, b: (a, np.concatenate([b[:1], b[1:] + fmpq(1, 50)])))
+UNBALANCED = _changed(BALANCE, lambda alpha: alpha * fmpq(51, 50))
+MINIMUM = [
+    _least("lemma-38", "biases that are shifted", ON_A_LINE, "_neurons", SHIFTED, n=5),
+    _least("lemma-38", "a first slope that is wrong", ON_A_LINE, "_neurons", _wrong_neurons(_first_slope), n=5),
+    _least("lemma-38", "layers that are not balanced", LENGTHS, "_balance", UNBALANCED, **DRAW),
+    _least("lemma-38", "no balance at all", LENGTHS, "_balance", lambda a, b, copies, v=None: fmpq(1), **DRAW),
+    _least(
+        "lemma-38",
+        "a norm without biases",
+        LENGTHS,
+        "squared_norm",
+        lambda network: sum(
+            (x * x for array in network.arrays() if array.ndim > 1 for x in array.ravel()), start=fmpq(0)
+        ),
+        LEAST,
+        **DRAW,
+    ),
+    _least(
+        "lemma-37",
+        "a gap two per cent too small",
+        GAPS,
+        "least_gap",
+        _scaled(interpolation.least_gap, "0.98"),
+        LEAST,
+        n=10,
+    ),
+    _least(
+        "lemma-37",
+        "a gap two per cent too large",
+        GAPS,
+        "least_gap",
+        _scaled(interpolation.least_gap, "1.02"),
+        LEAST,
+        n=10,
+    ),
+    _least("lemma-37", "gaps that are not looked at", FOUND, "least_gap", lambda n: arb(0), n=40, d=4),
+    _least(
+        "lemma-37",
+        "vectors that are not of length 1",
+        FOUND,
+        "unit_direction",
+        _changed(interpolation.unit_direction, lambda v: v * fmpq(51, 50)),
+        n=6,
+        d=3,
+    ),
+    _least("lemma-36", "biases that are shifted", GAUSSIAN, "_neurons", SHIFTED, n=10, d=5),
+    _least("lemma-36", "layers that are not balanced", GAUSSIAN, "_balance", UNBALANCED, n=10, d=5),
+    *(
+        _least(
+            statement,
+            f"a constant times {factor}",
+            "test_the_constant_of_interpolation",
+            "interpolation_constant",
+            _scaled(minimum_norm.interpolation_constant, factor),
+            minimum_norm,
+        )
+        for statement in ("lemma-36", "theorem-9")
+        for factor in ("0.98", "1.02")
+    ),
+    _least("theorem-9", "biases that are shifted", INTERPOLATES, "_neurons", SHIFTED, L=3),
+    _least(
+        "theorem-9",
+        "one copy of the read-out counted",
+        INTERPOLATES,
+        "_balance",
+        lambda a, b, copies, v=None: BALANCE(a, b, 1, v),
+        L=3,
+    ),
+    _least(
+        "theorem-9",
+        "the norm of a shallower network",
+        CROSSING,
+        "interpolation_norm",
+        lambda n, L: minimum_norm.interpolation_constant() * n**3,
+        minimum_norm,
+        **BIG,
+    ),
+    _least(
+        "theorem-9",
+        "a root of the wrong degree",
+        CROSSING,
+        "generalising_norm",
+        lambda N, L, risk: L * minimum_norm.least_squared_norm(N, risk).root(L + 1),
+        minimum_norm,
+        **BIG,
+    ),
+    _least(
+        "theorem-9",
+        "one sample too many",
+        CROSSING,
+        "wide_samples",
+        _changed(minimum_norm.wide_samples, lambda n: n + 1),
+        LEAST,
+        **BIG,
+    ),
+    _least(
+        "theorem-9",
+        "a width two per cent too large",
+        CROSSING,
+        "least_width",
+        _scaled(recurrent.least_width, "1.02"),
+        minimum_norm,
+        **BIG,
+    ),
+    _least(
+        "theorem-9",
+        "norms two per cent too large",
+        CROSSING,
+        "least_squared_norm",
+        _scaled(recurrent.least_squared_norm, "1.02"),
+        minimum_norm,
+        **BIG,
+    ),
+]
+
+
+@pytest.mark.parametrize("fault", [*PACKINGS, *NORMS, *NETWORKS, *MEMORIES, *MINIMUM], ids=fault_name)
 def test_planted_faults_are_seen(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
     assert_seen(fault, "qstr", monkeypatch)
