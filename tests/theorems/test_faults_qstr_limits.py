@@ -498,7 +498,8 @@ MINIMUM = [
         "interpolation_norm",
         lambda n, L: minimum_norm.interpolation_constant() * n**3,
         minimum_norm,
-        **BIG,
+        N=10**30,
+        L=5,
     ),
     _least(
         "theorem-9",

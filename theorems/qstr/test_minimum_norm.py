@@ -198,6 +198,9 @@ def test_gaussian_samples_are_interpolated(n: int, d: int) -> None:
         for row, label in zip(X, y, strict=True):
             hidden = [_relu(row @ first.weight[:, k] + first.bias[k]) for k in range(n + 3)]
             assert sum((a * h for a, h in zip(second.weight[:, 0], hidden, strict=True)), start=fmpq(0)) == label
+        outer, inner = squared_norm(second), squared_norm(first)
+        assert outer + inner == squared_norm(network)
+        assert abs(outer - inner) <= outer / 10**6  # balanced
         if (y**2).sum() <= 6 * n:
             assert squared_norm(network) <= interpolation_norm(n, 2)
             assert squared_norm(network) ** 2 <= 192 * (y**2).sum() * (n + found.square) / found.gap**2

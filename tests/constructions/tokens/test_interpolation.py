@@ -19,6 +19,8 @@ from constructions.tokens.interpolation import (
     unit_direction,
 )
 
+RNG = np.random.default_rng(0)
+
 
 def test_the_order_of_the_points_does_not_matter() -> None:
     z, y = np.array([3, -1, 0, 7]), np.array([1, 2, -5, 0])
@@ -65,7 +67,7 @@ def test_unit_directions_are_rational(d: int) -> None:
         (lambda: interpolating_network([[1, 2], [2, 1]], [1, 2], [1, 1]), "the same place 3"),
         (lambda: interpolating_readout([[1, 2]], [1], [1, 1], 1), "The depth must be an integer >= 2, not 1"),
         (lambda: interpolating_recurrence(line_interpolant([1], [1]), 0), "The width of the states"),
-        (lambda: separating_direction([[1, 2], [1, 2]], np.random.default_rng(0), 3), "None of 3 directions keeps the 2"),
+        (lambda: separating_direction([[1, 2], [1, 2]], RNG, 3), "None of 3 directions keeps the 2"),
         (lambda: separating_direction([1, 2], np.random.default_rng(0)), r"not of the shape \(2,\)"),
         (lambda: unit_direction(0, np.random.default_rng(0)), "The dimension must be an integer >= 1"),
         (lambda: least_gap(0), "The number of points must be an integer >= 1"),
