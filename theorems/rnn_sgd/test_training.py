@@ -1,8 +1,8 @@
 """SGD in the recurrent matrix alone: what the committed runs say, the runs once more, and the identity behind them.
 
 `theorems/rnn_sgd/results` holds the runs at full scale, which are judged here once more by the criteria of the code;
-a slice of them is repeated bit for bit. The parameters of theorem 1 are out of reach (`test_feasibility`): these are
-runs of its algorithm at widths up to 2048.
+a slice of them is repeated bit for bit. The parameters of theorem 1 are out of reach (`feasibility`): these are runs of
+its algorithm at widths up to 2048.
 """
 
 from __future__ import annotations

@@ -71,6 +71,20 @@ def test_the_mean_over_fresh_rows_is_the_sum_over_parts_and_places():
     assert np.abs(expected[3, 0]) > 0.05
 
 
+def test_a_window_that_is_too_wide_loses_the_target():
+    """The slope on target of the mean over fresh rows: near 1 for eps_c < eps_x, and below 0.3 for eps_c = 20 eps_x."""
+    slopes = {}
+    for window in (0.03, 2.0):
+        rng = np.random.default_rng(1)
+        parts = (Part(2, 3, 0, (0 * ONE, ONE), np.array([1.0, 0.0, 0.0])),)
+        network, (_, _, x) = random_elman(400, 4, 1, rng), _case()
+        found = comparator(network, TargetFunction(3, 1, parts), 0.1, window)
+        mean = fresh_changes(network, found, x[:, :1], 0.1, window)
+        slopes[window] = np.polyfit(x[:, 0, 0], mean[:, 2, 0], 1)[0]
+    assert 0.85 < slopes[0.03] < 1.05
+    assert abs(slopes[2.0]) < 0.3
+
+
 def test_bad_input():
     network, found, x = _case()
     run = batch_trace(network, input_sequences(x, EPSILON))
