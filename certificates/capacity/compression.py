@@ -22,6 +22,7 @@ from certificates.capacity.linear_codes import (
     CodeError,
     MatrixCode,
     VectorCode,
+    checked_share,
     decode_matrix,
     decode_vector,
     encode_matrix,
@@ -33,9 +34,12 @@ from certificates.capacity.linear_codes import (
     squared_length,
     verify_vector_code,
 )
+from certificates.capacity.norms import head_norms, token_norm
 from constructions.networks.head import Head, merged_head
 from numerics.exact.balls import as_balls, decided_less_equal
-from numerics.exact.numbers import as_exact
+from numerics.learning.attention_capacity import head_capacity
+from numerics.learning.budgets import optimal_split
+from numerics.learning.linear_capacity import map_factor, vector_factor
 
 Array = NDArray[Any]
 
@@ -62,7 +66,9 @@ class HeadCode:
         return self.scores.bits + self.values.bits
 
 
-def compress_head(head: Head, sample: ArrayLike, eps: object, *, attends: int = 0, share: object = "1/2") -> HeadCode:
+def compress_head(
+    head: Head, sample: ArrayLike, eps: object, *, attends: int = 0, share: object | None = None
+) -> HeadCode:
     """The code of a softmax head on a sample, with outputs within eps in the Euclidean norm; verified.
 
     Args:
@@ -71,19 +77,18 @@ def compress_head(head: Head, sample: ArrayLike, eps: object, *, attends: int = 
         sample: X^(1), ..., X^(m), shape (m, T, d), exact numbers or finite floats.
         eps: exact and positive.
         attends: tau, the token that attends.
-        share: of eps that goes to the scores, exact, in (0, 1).
+        share: of eps that goes to the scores, exact, in (0, 1); that of the shortest code if it is None.
 
     Raises:
         ValueError: for another head, shapes that do not fit, eps <= 0, or a code beyond the limits.
     """
-    scores, values = head_matrices(head)
+    scores, values = exact_head_matrices(head)
     features, tokens = _head_points(sample, attends, len(scores))
-    total, part = positive_number("error eps", eps), as_exact([share])[0]
-    if not 0 < part < 1:
-        raise ValueError(f"The share of the scores must lie in (0, 1), not {share}.")
+    total = positive_number("error eps", eps)
     largest = root_above(max(squared_length(row) for row in tokens @ values))
     if largest == 0:
         raise ValueError("All values of the head on the sample are 0, so that there is nothing to code.")
+    part = checked_share(share, lambda: _best_share(scores, values, features, tokens, largest))
     code = HeadCode(
         encode_vector(scores.ravel(), features, part * total / largest),
         encode_matrix(values.T, tokens, (1 - part) * total),
@@ -92,6 +97,30 @@ def compress_head(head: Head, sample: ArrayLike, eps: object, *, attends: int = 
     )
     verify_head_code(code, head, sample)
     return code
+
+
+def _best_share(scores: Array, values: Array, features: Array, tokens: Array, largest: fmpq) -> arb:
+    """The share of the scores in the shortest code, by lemma A.8."""
+    columns = sum((root_above(squared_length(column)) for column in values.T), start=fmpq(0))
+    size = max(squared_length(scores.ravel()) * max(map(squared_length, features)), fmpq(1, 2**40))
+    reach = columns**2 * max(map(squared_length, tokens))
+    costs = [size * vector_factor(len(features)), reach * map_factor(values.shape[1], len(tokens))]
+    return optimal_split(costs, [largest, 1]).shares[0]
+
+
+def capacity_in_bits(head: Head, sample: ArrayLike, eps: object) -> arb:
+    """The bound C/eps^2 of corollary 4.9, with the norms of this head and of the sample, divided by ln 2.
+
+    Raises:
+        ValueError: as `compress_head`.
+    """
+    scores, values = exact_head_matrices(head)
+    X = exact_array("sample", sample)
+    _head_points(X, 0, len(scores))
+    bound = head_capacity(
+        head_norms(values, scores), tokens=token_norm(X), samples=len(X), length=X.shape[1], width=values.shape[1]
+    )
+    return bound.bound(positive_number("error eps", eps)) / arb(2).log()
 
 
 def rebuild_head(code: HeadCode, sample: ArrayLike) -> Head:
@@ -113,7 +142,7 @@ def verify_head_code(code: HeadCode, head: Head, sample: ArrayLike) -> arb:
         CodeError: if an output is farther away, or the scores are not those of the code.
         ValueError: as `compress_head`, or if a distance is undecided at the working precision.
     """
-    scores, values = head_matrices(head)
+    scores, values = exact_head_matrices(head)
     features, _ = _head_points(sample, code.attends, len(scores))
     verify_vector_code(code.scores, scores.ravel(), features)
     rebuilt = rebuild_head(code, sample).map(as_balls)
@@ -128,7 +157,7 @@ def verify_head_code(code: HeadCode, head: Head, sample: ArrayLike) -> arb:
     return largest
 
 
-def head_matrices(head: Head) -> tuple[Array, Array]:
+def exact_head_matrices(head: Head) -> tuple[Array, Array]:
     """W_QK, with scores x_tau^T W_QK x_t, shape (d, d), and W_V, shape (d, e), exact.
 
     Raises:

@@ -19,19 +19,21 @@ Source: variable-creation, lemma A.10, lemma 4.10.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import isqrt
 from typing import Any
 
 import numpy as np
-from flint import fmpq
+from flint import arb, fmpq
 from numpy.typing import ArrayLike, NDArray
 
 from numerics.exact.integers import checked_integer
 from numerics.exact.numbers import as_exact
 from numerics.exact.systems import require_finite
 from numerics.learning.covers import sparse_average
+from numerics.learning.linear_capacity import row_radii
 
 Array = NDArray[Any]
 
@@ -122,6 +124,8 @@ def encode_vector(
     targets = X @ w
     steps = []
     while (step := _largest_error(walk.values - targets, start.eps)) is not None:
+        if len(steps) == start.limit:  # excluded by the bound on the number of steps
+            raise CodeError(f"The perceptron has not ended after {start.limit} steps.")
         steps.append(step)
         walk.move(*step)
     return replace(start, steps=tuple(steps))
@@ -233,14 +237,15 @@ class MatrixCode:
         return ((len(self.picks) + 1) ** self.draws - 1).bit_length() + sum(row.bits for row in self.rows)
 
 
-def encode_matrix(weights: ArrayLike, points: ArrayLike, eps: object, *, share: object = "1/2") -> MatrixCode:
+def encode_matrix(weights: ArrayLike, points: ArrayLike, eps: object, *, share: object | None = None) -> MatrixCode:
     """The code of W on the points, with ||(W' - W) x_i|| <= eps for the matrix W' rebuilt from it.
 
     Args:
         weights: W, shape (rows, d), exact numbers or finite floats.
         points: shape (N, d), likewise.
         eps: exact and positive.
-        share: of eps that goes to the rows; the rest goes to the row norms. Exact, in (0, 1).
+        share: of eps that goes to the rows; the rest goes to the row norms. Exact, in (0, 1); that of the shortest
+            code, as lemma A.8 divides it, if it is None.
 
     Raises:
         ValueError: as `encode_vector`, for a share out of range, or a matrix that is 0 (its code is empty).
@@ -248,13 +253,12 @@ def encode_matrix(weights: ArrayLike, points: ArrayLike, eps: object, *, share: 
     W, X = exact_table("weights", weights), exact_table("points", points)
     if W.shape[1] != X.shape[1]:
         raise ValueError(f"Rows of length {W.shape[1]} do not act on points of length {X.shape[1]}.")
-    total, part = positive_number("error eps", eps), as_exact([share])[0]
-    if not 0 < part < 1:
-        raise ValueError(f"The share of the rows must lie in (0, 1), not {share}.")
+    total = positive_number("error eps", eps)
     norms = [root_above(squared_length(row)) for row in W]
     norm, radius = sum(norms, start=fmpq(0)), root_above(max(map(squared_length, X)))
     if norm == 0 or radius == 0:
         raise ValueError("A matrix that is 0, or 0 on all points, needs no code.")
+    part = checked_share(share, lambda: row_radii(norm, radius, total, len(X), len(W))[1] / total)
     code = MatrixCode((), (), norm, (1 - part) * total / radius, part * total)
     if code.draws > LARGEST_STEPS:
         raise ValueError(f"The code takes {code.draws:,} picks, more than {LARGEST_STEPS:,}: allow a larger error.")
@@ -316,6 +320,20 @@ def root_above(q: fmpq) -> fmpq:
     """A rational number at least sqrt(q), and at most (1 + 2^-20) sqrt(q), for q >= 0; the root if it is rational."""
     below = root_below(q)
     return below if below**2 == q else q / below
+
+
+def checked_share(share: object | None, best: Callable[[], arb]) -> fmpq:
+    """The share in (0, 1), or the best one as a rational number with denominator 1024.
+
+    Raises:
+        ValueError: if it is not in (0, 1).
+    """
+    if share is None:
+        return fmpq(min(max(round(1024 * float(best().mid())), 1), 1023), 1024)
+    part = as_exact([share])[0]
+    if not 0 < part < 1:
+        raise ValueError(f"The share of an error must lie in (0, 1), not {share}.")
+    return part
 
 
 def positive_number(name: str, value: object) -> fmpq:

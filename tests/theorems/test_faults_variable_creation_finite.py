@@ -14,17 +14,20 @@ from typing import Any
 
 import pytest
 
+import certificates.capacity.compression as compression
 import certificates.capacity.covers as covers
+import certificates.capacity.linear_codes as linear_codes
 import certificates.capacity.set_cover as set_cover
 import certificates.capacity.shattering as shattering
 import numerics.learning.entropy as entropy
 import numerics.learning.finite_classes as finite_classes
 from tests.theorems.planted_faults import Fault, assert_seen, fault_name
 from theorems.plugin import Effort
+from theorems.variable_creation import test_compression as compressed
 from theorems.variable_creation import test_finite_classes as finite
 from theorems.variable_creation import test_shattering as shattered
 
-REFUSALS: Any = (set_cover.CoverError, pytest.fail.Exception)
+REFUSALS: Any = (set_cover.CoverError, linear_codes.CodeError, pytest.fail.Exception)
 """What a check raises besides assertions: a refused certificate, or an error that did not come."""
 QUICK = {"effort": Effort("quick")}
 
@@ -434,6 +437,238 @@ SHATTERED = [
 ]
 
 
-@pytest.mark.parametrize("fault", FAULTS + SHATTERED, ids=fault_name)
+CODED = [
+    inside(
+        "steps that are two per cent too long",
+        "lemma-A.10",
+        compressed,
+        "test_perceptrons_never_exceed_their_steps",
+        linear_codes._Walk.__init__,
+        "code.eps / code.squared_radius if",
+        "code.eps * 51 / 50 / code.squared_radius if",
+        **QUICK,
+    ),
+    inside(
+        "steps in the direction of the error",
+        "lemma-A.10",
+        compressed,
+        "test_perceptrons_never_exceed_their_steps",
+        linear_codes.decode_vector,
+        "w - walk.step",
+        "w + walk.step",
+        **QUICK,
+    ),
+    inside(
+        "an error that is allowed to be two per cent larger",
+        "lemma-A.10",
+        compressed,
+        "test_perceptrons_never_exceed_their_steps",
+        linear_codes._largest_error,
+        "<= eps",
+        "<= eps * 51 / 50",
+        **QUICK,
+    ),
+    inside(
+        "a limit without its ceiling",
+        "lemma-A.10",
+        compressed,
+        "test_perceptrons_never_exceed_their_steps",
+        linear_codes.VectorCode.limit.fget,
+        ".ceil()) - 1",
+        ".floor()) - 1",
+        **QUICK,
+    ),
+    inside(
+        "a limit of one step more",
+        "lemma-A.10",
+        compressed,
+        "test_perceptrons_never_exceed_their_steps",
+        linear_codes.VectorCode.limit.fget,
+        ".ceil()) - 1",
+        ".ceil())",
+        **QUICK,
+    ),
+    inside(
+        "symbols without a stop",
+        "lemma-A.10",
+        compressed,
+        "test_perceptrons_never_exceed_their_steps",
+        linear_codes.VectorCode.bits.fget,
+        "2 * self.points + 1",
+        "2 * self.points",
+        **QUICK,
+    ),
+    inside(
+        "signs that are lost",
+        "lemma-A.10",
+        compressed,
+        "test_perceptrons_never_exceed_their_steps",
+        linear_codes.VectorCode.with_integer,
+        "1 if digit % 2 else -1",
+        "1",
+        **QUICK,
+    ),
+    inside(
+        "a vector that is drawn back too far",
+        "lemma-A.10",
+        compressed,
+        "test_vectors_on_the_way_stay_in_the_ball",
+        linear_codes._shrinking,
+        "(1 + r) ** 2 >= 4 * ratio",
+        "r > 0",
+    ),
+    inside(
+        "a vector that leaves the ball",
+        "lemma-A.10",
+        compressed,
+        "test_vectors_on_the_way_stay_in_the_ball",
+        linear_codes._shrinking,
+        "if square <= bound:",
+        "if square <= 2 * bound:",
+    ),
+    inside(
+        "a radius of the shortest point",
+        "lemma-A.10",
+        compressed,
+        "test_perceptrons_never_exceed_their_steps",
+        linear_codes.encode_vector,
+        "max(map(squared_length, X))",
+        "min(map(squared_length, X))",
+        **QUICK,
+    ),
+    inside(
+        "rows with two per cent more error",
+        "lemma-4.10",
+        compressed,
+        "test_matrices_are_rebuilt_within_the_error_and_the_length",
+        linear_codes._row_budgets,
+        "root_below(code.error**2 * n / chosen)",
+        "root_below(code.error**2 * n / chosen) * 51 / 50",
+        **QUICK,
+    ),
+    inside(
+        "rows that share no error",
+        "lemma-4.10",
+        compressed,
+        "test_matrices_are_rebuilt_within_the_error_and_the_length",
+        linear_codes._row_budgets,
+        "code.error**2 * n / chosen",
+        "code.error**2",
+        **QUICK,
+    ),
+    inside(
+        "row norms of two per cent more",
+        "lemma-4.10",
+        compressed,
+        "test_matrices_are_rebuilt_within_the_error_and_the_length",
+        linear_codes._row_budgets,
+        "code.norm * n / code.draws",
+        "code.norm * n * 51 / 50 / code.draws",
+        **QUICK,
+    ),
+    inside(
+        "draws without their square",
+        "lemma-4.10",
+        compressed,
+        "test_matrices_are_rebuilt_within_the_error_and_the_length",
+        linear_codes.MatrixCode.draws.fget,
+        "self.norm**2 / self.row_error**2",
+        "self.norm / self.row_error",
+        **QUICK,
+    ),
+    inside(
+        "picks without the one that is 0",
+        "lemma-4.10",
+        compressed,
+        "test_matrices_are_rebuilt_within_the_error_and_the_length",
+        linear_codes.MatrixCode.bits.fget,
+        "(len(self.picks) + 1)",
+        "len(self.picks)",
+        **QUICK,
+    ),
+    inside(
+        "row norms with the whole error",
+        "lemma-4.10",
+        compressed,
+        "test_matrices_are_rebuilt_within_the_error_and_the_length",
+        linear_codes.encode_matrix,
+        "(1 - part) * total / radius",
+        "total / radius",
+        **QUICK,
+    ),
+    inside(
+        "values with the whole error",
+        "corollary-4.9",
+        compressed,
+        "test_heads_are_rebuilt_within_the_error_and_the_capacity",
+        compression.compress_head,
+        "(1 - part) * total",
+        "total",
+        **QUICK,
+    ),
+    inside(
+        "scores with two per cent more error",
+        "corollary-4.9",
+        compressed,
+        "test_heads_are_rebuilt_within_the_error_and_the_capacity",
+        compression.compress_head,
+        "part * total / largest",
+        "part * total * fmpq(51, 50) / largest",
+        **QUICK,
+    ),
+    inside(
+        "a score matrix that is transposed",
+        "corollary-4.9",
+        compressed,
+        "test_heads_are_rebuilt_within_the_error_and_the_capacity",
+        compression.rebuild_head,
+        "reshape(width, width)",
+        "reshape(width, width).T",
+        **QUICK,
+    ),
+    inside(
+        "a code without its values",
+        "corollary-4.9",
+        compressed,
+        "test_heads_are_rebuilt_within_the_error_and_the_capacity",
+        compression.HeadCode.bits.fget,
+        "self.scores.bits + self.values.bits",
+        "self.scores.bits",
+        **QUICK,
+    ),
+    inside(
+        "distances of two per cent less",
+        "corollary-4.9",
+        compressed,
+        "test_heads_are_rebuilt_within_the_error_and_the_capacity",
+        compression.verify_head_code,
+        "start=arb(0)).sqrt()",
+        "start=arb(0)).sqrt() * 49 / 50",
+        **QUICK,
+    ),
+    inside(
+        "points that attend to themselves",
+        "corollary-4.9",
+        compressed,
+        "test_heads_are_rebuilt_within_the_error_and_the_capacity",
+        compression._head_points,
+        "X[:, attends, None, :, None]",
+        "X[:, :, :, None]",
+        **QUICK,
+    ),
+    inside(
+        "a bound that is ten times smaller",
+        "corollary-4.9",
+        compressed,
+        "test_heads_are_rebuilt_within_the_error_and_the_capacity",
+        compression.capacity_in_bits,
+        "return bound.bound(",
+        "return arb(1) / 10 * bound.bound(",
+        **QUICK,
+    ),
+]
+
+
+@pytest.mark.parametrize("fault", FAULTS + SHATTERED + CODED, ids=fault_name)
 def test_planted_faults_are_seen(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
     assert_seen(fault, "variable-creation", monkeypatch, REFUSALS)

@@ -1,0 +1,238 @@
+"""Codes of concrete weights (lemma A.10, lemma 4.10, corollary 4.9): rebuilt from the code alone, and counted.
+
+The oracles replay codes with fractions or floats of their own, and count codes as digits of a number.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from flint import arb, fmpq
+
+from certificates.capacity.compression import (
+    capacity_in_bits,
+    compress_head,
+    exact_head_matrices,
+    rebuild_head,
+    verify_head_code,
+)
+from certificates.capacity.linear_codes import (
+    CodeError,
+    MatrixCode,
+    VectorCode,
+    decode_matrix,
+    decode_vector,
+    encode_matrix,
+    encode_vector,
+    verify_matrix_code,
+    verify_vector_code,
+)
+from constructions.networks.head import Head
+from numerics.exact.numbers import to_float
+from numerics.learning.linear_capacity import linear_capacity, perceptron_steps, printed_linear_capacity
+from theorems.evidence import check
+
+
+def fractions(array: Any) -> np.ndarray:
+    flat = [fraction(x) if isinstance(x, fmpq) else Fraction(int(x)) for x in np.ravel(array)]
+    return np.array(flat, dtype=object).reshape(np.shape(array))
+
+
+def drawn_vector(seed: int) -> tuple[np.ndarray, np.ndarray, int]:
+    """A vector of up to 5 integers, up to 12 points, and an error."""
+    rng = np.random.default_rng(seed)
+    d, N = int(rng.integers(1, 6)), int(rng.integers(1, 13))
+    w, X = rng.integers(-6, 7, d), rng.integers(-3, 4, (N, d))
+    X[0, 0] = max(X[0, 0], 1)
+    return w, X, int(rng.integers(1, 7))
+
+
+def replayed(code: VectorCode, X: np.ndarray) -> np.ndarray:
+    """The vector of a code whose steps never leave the ball, by the printed rule; None beyond the ball."""
+    w, radius = fractions(X[0]) * 0, max(int(x @ x) for x in X)
+    for i, sign in code.steps:
+        w = w - fraction(code.eps) / radius * sign * fractions(X[i])
+        if w @ w > int(code.squared_norm.p):
+            return np.array([])
+    return w
+
+
+@check(
+    "variable-creation:lemma-A.10",
+    grade="sampled",
+    target="printed",
+    cases="400 random integer instances, seeds 0-399 (10,000 at full effort): d <= 5, N <= 12, eps <= 6",
+)
+def test_perceptrons_never_exceed_their_steps(effort):
+    tight = outside = 0
+    count = effort.pick(quick=400, full=10_000)
+    for seed in range(count):
+        w, X, eps = drawn_vector(seed)
+        B2, R2 = int(w @ w), max(int(x @ x) for x in X)
+        code = encode_vector(w, X, eps)
+        most = max(math.ceil(Fraction(B2 * R2, eps**2)) - 1, 0)
+        assert code.limit == most >= len(code.steps)
+        assert code.bits == len(format((2 * len(X) + 1) ** most - 1, "b")) if most else code.bits == 0
+        rebuilt = fractions(decode_vector(code.with_integer(code.to_integer()), X))
+        assert max(abs(X @ (rebuilt - w))) <= eps
+        assert rebuilt @ rebuilt <= B2
+        plain = replayed(code, X)
+        outside += not plain.size
+        assert not plain.size or plain.tolist() == rebuilt.tolist()
+        tight += len(code.steps) == most > 0
+    assert tight > 0
+    assert outside < count / 10
+
+
+@check(
+    "variable-creation:lemma-A.10",
+    grade="exact",
+    target="printed",
+    cases="w = (-4, 4) on the points (0, 1), (3, -2), (1, -2), eps = 1/2: every vector on the way, B^2 = 32, 33",
+)
+def test_vectors_on_the_way_stay_in_the_ball():
+    w, X = np.array([-4, 4]), np.array([[0, 1], [3, -2], [1, -2]])
+    lengths = []
+    for squared_norm in (32, 33):
+        code = encode_vector(w, X, "1/2", squared_norm=squared_norm)
+        prefixes = [replace(code, steps=code.steps[:k]) for k in range(len(code.steps) + 1)]
+        vectors = [fractions(decode_vector(prefix, X)) for prefix in prefixes]
+        distances = [(v - w) @ (v - w) for v in vectors]
+        assert all(a - b > Fraction(1, 4) / 13 for a, b in pairwise(distances))
+        lengths.append(max(v @ v for v in vectors))
+    assert 31 < lengths[0] <= 32 < lengths[1] < 33  # without a bound the vectors leave the ball of w
+
+
+@check(
+    "variable-creation:lemma-A.10",
+    grade="exact",
+    target="printed",
+    cases="orthonormal points in d = 1, 4, 9, 16, 36 dimensions: steps and length of the code, with equality",
+)
+@pytest.mark.parametrize("root", [1, 2, 3, 4, 6])
+def test_orthonormal_points_meet_the_number_of_steps(root):
+    d, norm = root**2, fmpq(1001, 1000) * root
+    w = [fmpq(1001, 1000)] * d  # (B R/eps)^2 = 1.002001 d
+    code = encode_vector(w, np.eye(d, dtype=int), 1)
+    assert sorted(code.steps) == [(i, -1) for i in range(d)]
+    assert len(code.steps) == code.limit == d == perceptron_steps(norm, 1, 1)
+    assert code.bits == digits(2 * d + 1, d)
+    assert abs(linear_capacity(norm, 1, 1, d) / arb(2).log() - code.bits) <= 1
+    assert linear_capacity(norm, 1, 1, d) <= printed_linear_capacity(norm, 1, 1, d)
+
+
+@check(
+    "variable-creation:lemma-A.10",
+    grade="sampled",
+    target="printed",
+    supporting=True,
+    cases="30 random codes, seeds 0-29: every other symbol in the place of each of the first four",
+)
+@pytest.mark.parametrize("seed", range(30))
+def test_codes_with_one_symbol_changed_are_rejected(seed):
+    w, X, eps = drawn_vector(seed)
+    code = encode_vector(w, X, eps)
+    for k, step in enumerate(code.steps[:4]):
+        for other in ((i, sign) for i in range(len(X)) for sign in (1, -1)):
+            if other != step:
+                with pytest.raises(CodeError):
+                    verify_vector_code(replace(code, steps=(*code.steps[:k], other, *code.steps[k + 1 :])), w, X)
+
+
+def two_stages(code: MatrixCode, points: np.ndarray) -> float:
+    """ceil((B/e_1)^2) log2(d + 1) + (B R/e_2)^2 log2(2 N + 1)."""
+    B, first, second = (float(x.p) / float(x.q) for x in (code.norm, code.row_error, code.error))
+    R = max(np.linalg.norm(points, axis=1))
+    picks = math.ceil(B**2 / first**2 * (1 - 1e-12))
+    return picks * math.log2(len(code.picks) + 1) + (B * R / second) ** 2 * math.log2(2 * len(points) + 1)
+
+
+@check(
+    "variable-creation:lemma-4.10",
+    grade="sampled",
+    target="corrected",
+    cases="25 random integer matrices, seeds 0-24 (400 at full effort), up to 4 x 4, on up to 10 points",
+)
+def test_matrices_are_rebuilt_within_the_error_and_the_length(effort):
+    for seed in range(effort.pick(quick=25, full=400)):
+        rng = np.random.default_rng(seed)
+        rows, d, N = (int(rng.integers(1, top)) for top in (5, 5, 11))
+        W, X = rng.integers(-4, 5, (rows, d)), rng.integers(-2, 3, (N, d))
+        W[0, 0], X[0, 0] = 3, 2
+        eps = int(rng.integers(1, 5))
+        code = encode_matrix(W, X, eps)
+        rebuilt = to_float(decode_matrix(code, X))
+        norms, largest = np.linalg.norm(W, axis=1), max(np.linalg.norm(X, axis=1))
+        assert np.linalg.norm(X @ (rebuilt - W).T, axis=1).max() <= eps * (1 + 1e-9)
+        assert verify_matrix_code(code, W, X, eps) <= eps**2
+        assert np.linalg.norm(rebuilt, axis=1).sum() <= norms.sum() * (1 + 1e-6)
+        split = [float(x.p) / float(x.q) for x in (code.row_error, code.error)]
+        assert abs(split[1] + largest * split[0] - eps) < 1e-5 * eps
+        assert code.draws == math.ceil(fraction(code.norm) ** 2 / fraction(code.row_error) ** 2)
+        for n, row in zip(code.picks, code.rows, strict=True):
+            share = fraction(code.error) ** 2 * Fraction(n, max(sum(code.picks), 1))
+            assert row.squared_norm == (code.norm * n / code.draws) ** 2
+            assert n == 0 or share * Fraction(999_999, 1_000_000) < fraction(row.eps) ** 2 <= share
+        assert code.bits == digits(rows + 1, code.draws) + sum(digits(2 * N + 1, row.limit) for row in code.rows)
+        assert code.bits <= two_stages(code, X) * (1 + 1e-5) + rows + 1
+
+
+def fraction(x: fmpq) -> Fraction:
+    return Fraction(int(x.p), int(x.q))
+
+
+def digits(base: int, count: int) -> int:
+    """The bits of a number of so many digits."""
+    return (base**count - 1).bit_length()
+
+
+@check(
+    "variable-creation:corollary-4.9",
+    grade="sampled",
+    target="corrected",
+    cases="3 random heads with weights -1, 0, 1, seeds 0-2 (60 at full effort), d = 3, T = 4, m = 3, eps = 1, 1/2",
+)
+def test_heads_are_rebuilt_within_the_error_and_the_capacity(effort):
+    moved = 0
+    for seed in range(effort.pick(quick=3, full=60)):
+        head, X = drawn_head(seed)
+        for eps in (1.0, 0.5):
+            code = compress_head(head, X, fmpq(int(2 * eps), 2))
+            largest = largest_gap(head, rebuild_head(code, X), X)
+            assert largest <= eps
+            assert abs(float(verify_head_code(code, head, X).mid()) - largest) < 1e-9
+            moved += largest > 0
+            N, limit = X.shape[0] * X.shape[1], code.scores.limit
+            assert code.bits == digits(2 * N + 1, limit) + code.values.bits
+            assert code.bits <= capacity_in_bits(head, X, fmpq(int(2 * eps), 2))
+            reach = np.linalg.norm(X @ to_float(exact_head_matrices(head)[1]), axis=-1).max()
+            parts = fraction(code.scores.eps) * Fraction(reach), fraction(code.values.error)
+            radius = np.linalg.norm(X, axis=-1).max()
+            assert abs(float(sum(parts)) + radius * float(fraction(code.values.row_error)) - eps) < 1e-5
+    assert moved > 0
+
+
+def drawn_head(seed: int) -> tuple[Head, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    query, key, value = (rng.integers(-1, 2, (3, 2)) for _ in range(3))
+    query[0, 0] = key[1, 0] = value[2, 0] = 1
+    X = rng.integers(-1, 2, (3, 4, 3))
+    X[0, 0] = 1
+    return Head(query, key, value, causal=False), X  # type: ignore[arg-type]
+
+
+def largest_gap(head: Head, other: Head, X: np.ndarray) -> float:
+    """The largest distance of the outputs at token 0, by the formula in float64."""
+    outputs = []
+    for one in (head, other):
+        W_QK, W_V = (to_float(part) for part in exact_head_matrices(one))
+        scores = np.einsum("id,de,ite->it", X[:, 0], W_QK, X)
+        p = np.exp(scores - scores.max(axis=1, keepdims=True))
+        outputs.append(np.einsum("it,itd,de->ie", p / p.sum(axis=1, keepdims=True), X, W_V))
+    return float(np.linalg.norm(outputs[0] - outputs[1], axis=1).max())
