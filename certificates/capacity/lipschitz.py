@@ -35,7 +35,8 @@ __all__ = ["InputAudit", "WeightAudit", "audit_attention", "audit_weights", "hea
 BITS = 128
 Floats = NDArray[np.float64]
 _KINDS = 4
-_STEP = 2.0**-14
+_STEP, _LEAST_STEP = 2.0**-14, 2.0**-40
+_LARGEST, _LARGEST_SCORE = 1e100, 1e12
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +95,7 @@ def head_matrices(head: Head) -> tuple[Array, Array, Array]:
 
     Raises:
         ValueError: for a head that is no softmax, or has relative keys or a null pair, or whose tokens do not attend to
-            tokens of their own width; for weights that are not finite.
+            tokens of their own width, or have no coordinate; for weights that are not finite.
     """
     if head.weigh != "softmax":
         raise ValueError(f"Only heads that weigh by softmax have a Lipschitz constant here, not by {head.weigh}.")
@@ -105,6 +106,8 @@ def head_matrices(head: Head) -> tuple[Array, Array, Array]:
             f"The tokens attend to one another, but the head reads tokens of width {head.inputs} and a memory of width "
             f"{head.key.inputs}."
         )
+    if not head.inputs or not head.key_dimension or not head.outputs:
+        raise ValueError("A head that is audited has tokens, keys and outputs of at least one coordinate.")
     for name in ("query", "key", "value", "output"):
         part = getattr(head, name)
         if part is not None:
@@ -133,20 +136,23 @@ def audit_attention(
 
     Raises:
         ValueError: as `head_matrices`; for matrices of other shapes, a radius that is not positive and finite, a length
-            below 2, or no start.
+            below 2, or no start; for a radius below 1e-100, or values above 1e100 or scores above 1e12 on the ball.
     """
     head, r, copies = _checked(head, radius, length, starts)
     with precision(BITS):
         A, M, c = head_matrices(head)
-        bounds = input_constants(operator_norm(A), operator_norm(M), r, largest_row_norm(c[None]))
+        value, score, offset = operator_norm(A), operator_norm(M), largest_row_norm(c[None])
+        bounds = input_constants(value, score, r, offset)
+        _require_moderate(r, [value * r], [score * r * r, offset * r])
         parts = tuple(to_float(part) for part in (A, M, c))
         reach = float(to_float([r.lower()])[0])
         kinds, directions = _search(_local_constant, parts, reach, copies, starts, seed)
-        tokens, moved = _pair(kinds, directions, parts, reach, copies)
+        step = _STEP / (1 + float((score * r * r + offset * r).mid()))
+        tokens, moved = _pair(kinds, directions, parts, reach, copies, max(step, _LEAST_STEP))
         _require_inside(r, tokens, moved)
-        step = largest_row_norm(tokens - moved)
-        lower = (_distance(head, head, tokens, moved) / step).lower() if step > 0 else arb(0)
-        return InputAudit(bounds.printed, bounds.halved, bounds.sharp, lower, tokens, moved)
+        gap = largest_row_norm(tokens - moved)
+        ratio = _distance(head, head, tokens, moved) / gap if gap > 0 else arb(0)
+        return InputAudit(bounds.printed, bounds.halved, bounds.sharp, ratio.lower().max(arb(0)), tokens, moved)
 
 
 def audit_weights(
@@ -173,12 +179,13 @@ def audit_weights(
         (A, M, c), (A2, M2, c2) = head_matrices(head), head_matrices(other)
         D = r * r * operator_norm(M - M2) + r * largest_row_norm((c - c2)[None])
         first, second = r * operator_norm(A), r * operator_norm(A - A2)
+        _require_moderate(r, [first, second], [r * r * operator_norm(M), r * largest_row_norm(c[None]), D])
         parts = tuple(to_float(part) for part in (A, M, c, A2, M2, c2))
         reach = float(to_float([r.lower()])[0])
         kinds, _ = _search(_change, parts, reach, copies, starts, seed)
         tokens = _repeated(_inside(kinds, reach), copies)
         _require_inside(r, tokens)
-        lower = _distance(head, other, tokens, tokens).lower()
+        lower = _distance(head, other, tokens, tokens).lower().max(arb(0))
         upper = first * softmax_distance([D, -D]) + second
         return WeightAudit(2 * first * D + second, first * D + second, upper, lower, tokens)
 
@@ -199,10 +206,20 @@ def _checked(head: Head | Sequence[ArrayLike], radius: Any, length: int, starts:
     return head, r, [(T - 1 + i) // kinds for i in range(kinds)]
 
 
+def _require_moderate(radius: arb, values: Sequence[arb], scores: Sequence[arb]) -> None:
+    """The sizes on the ball leave room in float64 for their products, and in balls for the exponentials."""
+    large = [*(size <= _LARGEST for size in values), *(size <= _LARGEST_SCORE for size in scores)]
+    if not all(large) or not radius >= 1 / _LARGEST:
+        raise ValueError(
+            f"The search is for a radius of at least {1 / _LARGEST:g}, values of at most {_LARGEST:g} and scores of at "
+            f"most {_LARGEST_SCORE:g} on the ball: divide the weights, or change the radius."
+        )
+
+
 def _require_inside(radius: arb, *sequences: Floats) -> None:
     """The norms of all tokens are at most the lower end of the radius, as exact numbers."""
     if not all(largest_row_norm(tokens) <= radius.lower() for tokens in sequences):
-        raise ArithmeticError("The search left the ball: the radius is too small or too large for float64.")
+        raise ArithmeticError("The search left the ball by rounding.")
 
 
 def _distance(head: Head, other: Head, tokens: Floats, moved: Floats) -> arb:
@@ -304,12 +321,12 @@ def _repeated(kinds: Floats, copies: Sequence[int]) -> Floats:
 
 
 def _pair(
-    kinds: Floats, w: Floats, parts: Sequence[Floats], radius: float, copies: Sequence[int]
+    kinds: Floats, w: Floats, parts: Sequence[Floats], radius: float, copies: Sequence[int], size: float
 ) -> tuple[Floats, Floats]:
-    """Two sequences at a small distance along the gradients, both inside the ball."""
+    """Two sequences at a small distance along the gradients, a share of the radius, both inside the ball."""
     log_copies = np.log(np.array([*copies, 1.0]))
     gradients = _gradients(kinds[None], w[None], parts, log_copies)[0]
     norms = np.linalg.norm(gradients, axis=1, keepdims=True)
-    step = radius * _STEP * gradients / np.where(norms > 0, norms, 1)
-    middle = kinds * (1 - 2 * _STEP)
+    step = radius * size * gradients / np.where(norms > 0, norms, 1)
+    middle = kinds * (1 - 2 * size)
     return tuple(_repeated(_inside(middle + sign * step, radius), copies) for sign in (1, -1))  # type: ignore[return-value]

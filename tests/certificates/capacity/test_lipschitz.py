@@ -17,6 +17,7 @@ from numerics.exact.balls import as_balls
 from numerics.exact.numbers import as_exact, to_float
 
 EYE = np.eye(2)
+TURN = np.array([[0.0, 1.0], [-1.0, 0.0]])
 
 
 def random_head(seed: int, d: int = 3, k: int = 2, **options: Any) -> Head:
@@ -103,8 +104,7 @@ def test_biases_temperature_and_output_maps_are_taken_into_the_matrices() -> Non
 
 
 def test_searches_come_near_the_best_constant_from_random_starts_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    turn = np.array([[0.0, 1.0], [-1.0, 0.0]])
-    known = audit_attention((turn, EYE, EYE), length=400)
+    known = audit_attention((TURN, EYE, EYE), length=400)
     assert abs(known.upper - 1 - arb(2).sqrt()) < arb("1e-7")
     assert known.attained > 0.99
     monkeypatch.setattr(
@@ -114,7 +114,7 @@ def test_searches_come_near_the_best_constant_from_random_starts_alone(monkeypat
             np.random.default_rng(seed).standard_normal(shape), radius
         ),
     )
-    assert audit_attention((turn, EYE, EYE), length=400).attained > 0.95
+    assert audit_attention((TURN, EYE, EYE), length=400).attained > 0.95
     assert audit_weights((0.1 * EYE, EYE, EYE), (-0.1 * EYE, EYE, EYE)).attained > 0.95
 
 
@@ -123,7 +123,7 @@ def test_seeds_repeat_and_lengths_matter() -> None:
     first, again = audit_attention(head, seed=4), audit_attention(head, seed=4)
     assert (first.tokens == again.tokens).all()
     assert first.lower == again.lower
-    short = audit_attention((np.array([[0.0, 4.0], [-4.0, 0.0]]), EYE, EYE), length=2)
+    short = audit_attention((4 * TURN, EYE, EYE), length=2)
     assert short.attained < 0.9  # the bound is for all lengths
 
 
@@ -173,6 +173,28 @@ def test_matrices_fit() -> None:
 def test_searches_need_tokens_and_starts(options: dict[str, int], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         audit_attention((EYE, EYE, EYE), **options)
+
+
+@pytest.mark.parametrize(("turn", "values", "radius"), [(1e13, 1, 1), (1, 1e101, 1), (1, 1, 1e51), (1, 1, 1e-101)])
+def test_sizes_fit_into_floats(turn: float, values: float, radius: float) -> None:
+    with pytest.raises(ValueError, match="search is for a radius"):
+        audit_attention((turn * TURN, EYE, values * EYE), radius)
+    with pytest.raises(ValueError, match="search is for a radius"):
+        audit_weights((turn * TURN, EYE, values * EYE), (EYE, EYE, EYE), radius)
+
+
+MODERATE = [(1e11, 1, 1), (1, 1e99, 1), (1, 1e-200, 1), (1, 1, 1e-99), (4, 1, 1e5)]
+
+
+@pytest.mark.parametrize(("turn", "values", "radius"), MODERATE)
+def test_what_is_found_is_never_below_zero(turn: float, values: float, radius: float) -> None:
+    audit = audit_attention((turn * TURN, EYE, values * EYE), radius, length=9, starts=8)
+    assert 0 <= audit.lower <= audit.upper
+
+
+def test_tokens_have_coordinates() -> None:
+    with pytest.raises(ValueError, match="at least one coordinate"):
+        audit_attention((np.zeros((2, 0)), np.zeros((2, 0)), EYE))
 
 
 def test_only_softmax_of_the_tokens_themselves() -> None:
