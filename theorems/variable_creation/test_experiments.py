@@ -10,6 +10,7 @@ The learners that the networks are compared with are counted exactly, over all s
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable
 from itertools import product
 from typing import Any
@@ -38,7 +39,8 @@ from numerics.learning.sparse_learners import (
 from theorems.evidence import check
 from theorems.experiments import Experiment, Summary, committed, recomputed, run_experiment, slice_again, starts
 from theorems.plugin import Effort
-from theorems.variable_creation.experiments.curves import ATTENTION
+from theorems.variable_creation.experiments.curves import ATTENTION, CURVES, REPLICATES
+from theorems.variable_creation.experiments.parities import PARITIES
 
 NAME = "variable-creation:experiment-"
 Record = Callable[[str, object], None]
@@ -71,6 +73,43 @@ def _again(experiment: Experiment, effort: Effort, *beginnings: str) -> None:
         assert set(run_experiment(experiment, "full")["verdicts"].values()) == {"reproduced"}
 
 
+@check(NAME + "fig4.3-left", grade="sampled", target="printed", supporting=True)
+@pytest.mark.parametrize(("experiment", "above", "least", "largest"),
+                         [(CURVES, 12, 1e-3, 2e-3), (REPLICATES, 32, 2e-3, 3e-3)], ids=["20", "40"])  # fmt: skip
+def test_small_samples_are_fitted_without_being_understood(
+    experiment: Experiment, above: int, least: float, largest: float, record_property: Record
+) -> None:
+    """All criteria are met but one, twice: 12 of 20 and 32 of 40 against all, p = 0.0016 and 0.0027, above 0.001.
+
+    No third attempt is made: with 44 of all 60 against 60, the difference has p = 10^-5.
+    """
+    summary = _results(experiment)
+    for name, value in summary["numbers"].items():
+        record_property(name, value)
+    assert [c["met"] for c in summary["criteria"]] == [True, True, False, True]
+    assert recomputed(summary) == summary
+    assert least < summary["numbers"]["p"] < largest
+    bests = {m: [max(curve) for item in summary["items"].values() if item["settings"]["samples"] == m
+                 for curve in item["result"]["curves"]] for m in (50, 200)}  # fmt: skip
+    assert sum(best > 0.99 for best in bests[50]) == above
+    assert min(bests[200]) > 0.99
+    part, whole = slice_again(summary)
+    assert starts(part, whole)
+
+
+@check(NAME + "fig4.3-left", grade="exact", target="printed", supporting=True)
+def test_both_attempts_together() -> None:
+    """60 of 60 against 44 of 60: the probability that all 16 failures fall on one side by chance."""
+    assert 1e-6 < math.comb(60, 16) / math.comb(120, 16) < 2e-5
+
+
+@check(NAME + "fig4.3-left", grade="sampled", target="printed", supporting=True)
+def test_quick_runs_overfit_small_samples(effort: Effort) -> None:
+    """T = 40, m = 25 and 100, 8 networks each."""
+    summary = run_experiment(CURVES, effort.pick(quick="quick", full="full"))
+    _met(summary, "every best run ends", "with the large sample", "the best accuracies")
+
+
 @check(
     NAME + "fig4.3-right",
     grade="sampled",
@@ -86,6 +125,23 @@ def test_a_trained_head_looks_at_the_relevant_bits(effort: Effort, record_proper
         for row in item["result"]["weights"]:
             assert sum(row) == pytest.approx(1, abs=51 * 0.0005)
     _again(ATTENTION, effort, "9 of 10 networks are right", "for 9 of 10 the three bits", "for 9 of 10 the other bits")
+
+
+@check(NAME + "fig4.4", grade="sampled", target="printed", supporting=True)
+def test_parities_are_learned_all_at_once(effort: Effort, record_property: Record) -> None:
+    """20 committed runs, each tried on all 2^T strings in the end; the quick ones have T = 6.
+
+    All are on a plateau at first, and 19 fall at once. One criterion is not met, and nothing is tuned until it is: runs
+    stop at the first batch without an error, and then only 14 networks are right on all strings.
+    """
+    summary = _results(PARITIES)
+    for name, value in summary["numbers"].items():
+        record_property(name, value)
+    assert [c["met"] for c in summary["criteria"]] == [True, False, True]
+    errors = [count for item in summary["items"].values() for count in item["result"]["errors"]]
+    assert sorted(errors)[13:] == [0, 1, 1, 2, 72, 77, 2**14]
+    assert recomputed(summary) == summary
+    _met(run_experiment(PARITIES, effort.pick(quick="quick", full="full")), "at the iterations 51", "for each T")
 
 
 # ---- exact learners beside the networks
@@ -176,10 +232,20 @@ def _set(name: str, value: Any) -> Callable[[dict[str, Any], dict[str, Any]], No
     return change
 
 
+def _slow(_: dict[str, Any], result: dict[str, Any]) -> None:
+    """Falls that take as long as the plateau."""
+    result["lands"] = [None if step is None else 2 * step for step in result["leaves"]]
+
+
 FAULTS: dict[str, tuple[Experiment, Callable[[dict[str, Any], dict[str, Any]], None], str]] = {
+    "many samples do as badly": (REPLICATES, _set("curves", [0.7, 0.8]), "with the large sample"),
+    "all overfit alike": (REPLICATES, _set("curves", [0.7, 0.8]), "the best accuracies"),
+    "curves end with training errors": (REPLICATES, _set("train_errors", 1), "every best run ends"),
     "heads look everywhere": (ATTENTION, _set("weights", [1 / 51] * 51), "for 9 of 10 the other bits"),
     "heads look elsewhere": (ATTENTION, _set("weights", [0.3, 0.3, 0.4] + [0.0] * 48), "for 9 of 10 the three bits"),
     "one string in a hundred is wrong": (ATTENTION, _set("errors", 100), "9 of 10 networks are right"),
+    "there is no plateau": (PARITIES, _set("plateau", 0.1), "at the iterations 51 to 100"),
+    "the fall is slow": (PARITIES, _slow, "for each T in 9 of 10 runs"),
 }  # fmt: skip
 
 

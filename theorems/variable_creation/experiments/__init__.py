@@ -1,7 +1,8 @@
 """The experiments of this chapter; `lemmata experiment list` shows them."""
 
-from theorems.variable_creation.experiments.curves import ATTENTION
+from theorems.variable_creation.experiments.curves import ATTENTION, CURVES, REPLICATES
+from theorems.variable_creation.experiments.parities import PARITIES
 
 __all__ = ["EXPERIMENTS"]
 
-EXPERIMENTS = (ATTENTION,)
+EXPERIMENTS = (CURVES, REPLICATES, ATTENTION, PARITIES)
