@@ -163,7 +163,7 @@ SAMPLE_SIZES = Experiment(
         "full": {
             **_grid({25: 20, 50: 20, 100: 20}, range(20, 91, 10), 100),
             **_grid({200: 20}, range(30, 101, 10), 100),
-            **_grid({400: 20}, range(40, 111, 10), 100),
+            **_grid({400: 20}, range(50, 91, 10), 100),
         },
     },
     work=trials,
