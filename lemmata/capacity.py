@@ -4,9 +4,12 @@ budgets    optimal_split, Capacity: the division of an error among parts of the 
 linear     linear_capacity, linear_map_capacity, two_stage_capacity, sign_packing, perceptron_steps;
            printed_linear_capacity, printed_linear_map_capacity
 one head   HeadNorms, head_capacity, short_head_capacity, positional_capacity, multi_head_capacity, head_radii;
-           printed_head_capacity, printed_positional_capacity, printed_multi_head_capacity
+           scalar_head_capacity; printed_head_capacity, printed_positional_capacity, printed_multi_head_capacity
 layers     LayerNorms, deep_capacity, short_deep_capacity, amplifications, layer_amplification;
            printed_deep_capacity, printed_short_deep_capacity
+norms      pq_norm, token_norm, frobenius_norm, spectral_norm, head_norms, layer_norms; heads_of_state, measured_heads,
+           MeasuredHeads: those of trained heads
+reports    head_report, deep_report, CapacityReport: from norms to a bound on the risk
 risk       entropy_integral, entropy_bound, rademacher_bound, deviation_bound, generalisation_bound
 finite     certify_cover, verify_cover, covering_steps, largest_packing, CoverCertificate; empirical_rademacher,
            sample_law, largest_deviation, deviation_failure_probability
@@ -29,6 +32,22 @@ from certificates.capacity.covers import (
     verify_cover,
 )
 from certificates.capacity.lipschitz import InputAudit, WeightAudit, audit_attention, audit_weights
+from certificates.capacity.norms import (
+    frobenius_norm,
+    head_norms,
+    layer_norms,
+    pq_norm,
+    spectral_norm,
+    token_norm,
+)
+from certificates.capacity.report import (
+    CapacityReport,
+    MeasuredHeads,
+    deep_report,
+    head_report,
+    heads_of_state,
+    measured_heads,
+)
 from certificates.capacity.shattering import (
     CircleFamily,
     SignFamily,
@@ -46,6 +65,7 @@ from numerics.learning.attention_capacity import (
     printed_head_capacity,
     printed_multi_head_capacity,
     printed_positional_capacity,
+    scalar_head_capacity,
     short_head_capacity,
 )
 from numerics.learning.attention_lipschitz import input_constants, softmax_distance
@@ -115,12 +135,14 @@ __all__ = [
     "AttentionBlock",
     "AttentionReader",
     "Capacity",
+    "CapacityReport",
     "Cell",
     "CircleFamily",
     "CoverCertificate",
     "HeadNorms",
     "InputAudit",
     "LayerNorms",
+    "MeasuredHeads",
     "ReaderAdam",
     "SignFamily",
     "ThresholdFit",
@@ -140,24 +162,31 @@ __all__ = [
     "consistent_conjunctions",
     "covering_steps",
     "deep_capacity",
+    "deep_report",
     "deviation_bound",
     "deviation_failure_probability",
     "elimination_probability",
     "empirical_rademacher",
     "entropy_bound",
     "entropy_integral",
+    "frobenius_norm",
     "generalisation_bound",
     "head_capacity",
+    "head_norms",
     "head_radii",
+    "head_report",
+    "heads_of_state",
     "initial_reader",
     "input_constants",
     "largest_deviation",
     "largest_packing",
     "largest_sign_family",
     "layer_amplification",
+    "layer_norms",
     "linear_capacity",
     "linear_map_capacity",
     "loss_and_gradient",
+    "measured_heads",
     "multi_head_capacity",
     "optimal_split",
     "parameters",
@@ -165,6 +194,7 @@ __all__ = [
     "percentile_interval",
     "perceptron_steps",
     "positional_capacity",
+    "pq_norm",
     "predictions",
     "printed_deep_capacity",
     "printed_head_capacity",
@@ -176,6 +206,7 @@ __all__ = [
     "rademacher_bound",
     "readout_errors",
     "sample_law",
+    "scalar_head_capacity",
     "short_deep_capacity",
     "short_head_capacity",
     "sign_packing",
@@ -183,9 +214,11 @@ __all__ = [
     "sinusoid_points",
     "softmax_distance",
     "spanning_probability",
+    "spectral_norm",
     "string_codes",
     "surviving_bits",
     "threshold_fit",
+    "token_norm",
     "two_stage_capacity",
     "verify_cover",
     "vuong_test",

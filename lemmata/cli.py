@@ -24,6 +24,7 @@ COMMANDS = {
     "parity": "Certify the maximum margin of the parity of K of N bits, with the activation x^K.",
     "frontier": "Show with which width and how many samples one gradient step finds the parity of K of N inputs.",
     "circuit": "Compile a Boolean circuit into a ReLU network; verify every layer, and bound its margin.",
+    "capacity": "Bound what attention heads of given norms, or trained ones, can learn: printed and corrected.",
     "sparse": "Compile a function of a few of many symbols into an attention layer and a perceptron; prove it right.",
     "turing": "Compile a Turing machine into a transformer and run its weights.",
     "show": "Show what the ledger says of a statement, for example feature-emergence:theorem-7.7.",

@@ -3,8 +3,8 @@
 - ``pq_norm``: the p-norm of every column, then the q-norm of these numbers, as the document defines ||M||_(p,q);
 - ``token_norm``: the largest norm of a row of X. That is ||X^T||_(2,inf); the document often prints ||X||_(2,inf),
   which is the largest norm of a *column*;
-- ``head_norms``, ``layer_norms``: those of heads and layers, from matrices or from a `Head`. W_QK = W_Q W_K^T with all
-  factors of the scores; for it the smaller of ||W_QK||_F and the sum of the norms of its rows.
+- ``head_norms``, ``layer_norms``: those of heads and layers. W_QK = W_Q W_K^T has all factors of the scores in it, and
+  the smaller of ||W_QK||_F and the sum of the norms of its rows is taken.
 
 Spectral norms are upper bounds, tight to a few parts in 10^9; the others are balls around the norm.
 
@@ -19,9 +19,7 @@ import numpy as np
 from flint import arb
 from numpy.typing import ArrayLike
 
-from certificates.capacity.lipschitz import head_matrices
 from certificates.margins.all_layer import operator_norm
-from constructions.networks.head import Head
 from numerics.exact.balls import as_balls, ball_max, ball_min
 from numerics.exact.numbers import exact_midpoint
 from numerics.exact.systems import Array
@@ -29,7 +27,7 @@ from numerics.learning.attention_capacity import HeadNorms
 from numerics.learning.attention_lipschitz import largest_row_norm
 from numerics.learning.deep_capacity import LayerNorms
 
-__all__ = ["frobenius_norm", "head_norms", "layer_norms", "measured_head", "pq_norm", "spectral_norm", "token_norm"]
+__all__ = ["frobenius_norm", "head_norms", "layer_norms", "pq_norm", "spectral_norm", "token_norm"]
 
 
 def pq_norm(matrix: ArrayLike, p: float, q: float) -> arb:
@@ -109,21 +107,6 @@ def layer_norms(values: ArrayLike, scores: ArrayLike, outputs: ArrayLike) -> Lay
     return LayerNorms(
         head.value_columns, head.value, head.scores, spectral_norm(scores), pq_norm(W_C, 2, 1), spectral_norm(W_C)
     )
-
-
-def measured_head(head: Head) -> HeadNorms:
-    """The norms of a softmax head, with sharpness, temperature and output map in them.
-
-    Raises:
-        ValueError: for biases, which the capacity bounds do not treat, another weighing, relative keys or a null pair.
-    """
-    values, scores, _ = head_matrices(head)
-    parts = [part for part in (head.query, head.key, head.value, head.output) if part is not None]
-    if any(x != 0 for part in parts for x in part.bias.ravel().tolist()):
-        raise ValueError(
-            "The capacity bounds are for heads without biases: write them as a constant coordinate of the tokens."
-        )
-    return head_norms(values, scores)
 
 
 def _score_norm(scores: Array) -> arb:

@@ -41,6 +41,7 @@ __all__ = [
     "printed_head_capacity",
     "printed_multi_head_capacity",
     "printed_positional_capacity",
+    "scalar_head_capacity",
     "short_head_capacity",
 ]
 
@@ -288,6 +289,39 @@ def multi_head_capacity(
     return Capacity(
         {f"{part}{name}": cover for name, one in _named(heads) for part, cover in _head_parts(one, at).items()}
     )
+
+
+def scalar_head_capacity(
+    heads: Sequence[HeadNorms],
+    *,
+    readout: object,
+    tokens: object,
+    samples: int,
+    length: int,
+    width: int,
+    lipschitz: object = 1,
+    softmax: object = 1,
+) -> Capacity:
+    """The bound for w.f with ||w|| <= B_w, f a sum of heads: both w and the heads range over their classes.
+
+    |w.f - w'.f'| <= B_w |f - f'| + |(w - w').f'|, and |f'| <= A = L B_X (sum of V): the covers of the heads with the
+    rates times B_w, and one of w at m points of norm at most A. (With w fixed, the part ``read-out`` is free.)
+
+    Args:
+        heads: the norms of each head, at least one.
+        readout: B_w >= 0.
+        tokens, samples, length, width, lipschitz, softmax: as for `head_capacity`, with its errors.
+
+    Source: variable-creation, definition-4.4.2, theorem-4.6, lemma-A.12.
+    """
+    at = _Setting.of(tokens, samples, length, width, lipschitz, softmax)
+    B_w = checked_bound("The bound B_w on the read-out", readout)
+    inner = multi_head_capacity(
+        heads, tokens=tokens, samples=samples, length=length, width=width, lipschitz=lipschitz, softmax=softmax
+    )
+    largest = at.lipschitz * at.tokens * sum((one.value for one in heads), start=arb(0))
+    parts = {name: CoverPart(part.cost, B_w * part.rate) for name, part in inner.parts.items()}
+    return Capacity({"read-out": CoverPart((B_w * largest) ** 2 * vector_factor(samples), arb(1)), **parts})
 
 
 def printed_multi_head_capacity(

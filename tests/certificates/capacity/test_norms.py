@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,13 +12,10 @@ from certificates.capacity.norms import (
     frobenius_norm,
     head_norms,
     layer_norms,
-    measured_head,
     pq_norm,
     spectral_norm,
     token_norm,
 )
-from constructions.networks.affine import Affine
-from constructions.networks.head import Head
 
 
 def drawn(*shape: int) -> np.ndarray:
@@ -40,16 +36,6 @@ def test_norms_are_those_of_numpy() -> None:
     assert middle(token_norm(drawn(3, 4, 6))) == pytest.approx(np.linalg.norm(drawn(3, 4, 6), axis=-1).max())
     root = np.array([[arb(2).sqrt(), arb(0)], [arb(0), arb(1)]], dtype=object)
     assert arb(2).sqrt() <= spectral_norm(root) <= arb("1.41422")
-
-
-def test_heads_with_all_their_factors() -> None:
-    W_Q, W_K, W_V, W_O = drawn(5, 2), drawn(5, 2) + 1, drawn(5, 3), drawn(3, 4)
-    head = Head(
-        Affine(W_Q), Affine(W_K), Affine(W_V), sharpness=3, temperature_squared=2, output=Affine(W_O), causal=False
-    )
-    norms = measured_head(head)
-    assert middle(norms.value_columns) == pytest.approx(np.linalg.norm(W_V @ W_O, axis=0).sum())
-    assert middle(norms.scores) == pytest.approx(np.linalg.norm(W_Q @ W_K.T) * 3 / math.sqrt(2))
 
 
 def test_layers_have_six_norms() -> None:
@@ -83,13 +69,3 @@ def test_shapes_fit() -> None:
         layer_norms(np.ones((3, 2)), np.ones((3, 3)), np.ones((3, 3)))
     with pytest.raises(ValueError, match=r"p = 1, 2 and infinity, not of 3"):
         pq_norm(np.ones((2, 2)), 3, 1)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [{"weigh": "hardmax"}, {"null": (np.zeros(2), np.zeros(2))}, {"query": Affine(np.ones((2, 2)), np.ones(2))}],
-)
-def test_heads_that_the_bounds_do_not_treat(change: dict[str, Any]) -> None:
-    parts = {name: Affine(np.ones((2, 2))) for name in ("query", "key", "value")}
-    with pytest.raises(ValueError, match=r"weigh by softmax|a null pair|heads without biases"):
-        measured_head(Head(**parts | change))
