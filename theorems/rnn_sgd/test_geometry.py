@@ -26,6 +26,7 @@ NOTATION = "rnn-sgd:def-notation"
 NORM = "rnn-sgd:claim-G.1"
 GEOMETRY = "rnn-sgd:fact-init-geometry"
 POSITIONS = "rnn-sgd:fact-position-adaptivity"
+FIT = "rnn-sgd:lemma-5.2"
 LENGTH = 5
 
 
@@ -189,6 +190,38 @@ def test_states_at_different_times_are_apart(effort: Effort) -> None:
                 assert error <= 2 * epsilon + l * (4 * epsilon**2 + 9 / math.sqrt(m))
                 assert error < 0.12
                 assert unit[l - 1] @ unit[other - 1] < 0.93
+
+
+@check(
+    FIT,
+    GEOMETRY,
+    grade="sampled",
+    target="corrected",
+    supporting=True,
+    cases="8 networks of width 1000 (full: 4000), L = 7, eps_x = 0.01 (seeds 0 to 7)",
+)
+def test_distance_to_the_null_sequence(effort: Effort) -> None:
+    """|h_l - hz_l|^2 and |p_l|^2 are near 2 (l - 1) eps_x^2, and <h_l - hz_l, hz_l> is small beside eps_x.
+
+    Each within 8/sqrt m times 2 (l - 1) eps_x^2 for |p|^2, and the means over the networks within 3 of their errors.
+    """
+    m, epsilon = effort.pick(quick=1000, full=4000), 0.01
+    found = np.zeros((8, 5))
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        network, x = random_elman(m, 5, 1, rng), _inputs(rng, 7)
+        h, hz = (trace(network, s).states for s in (input_sequence(x, epsilon), null_sequence(7, 4, epsilon)))
+        assert (h[1] == hz[1]).all()
+        for l in range(2, 7):
+            away = h[l] - hz[l]
+            along = away @ hz[l] / np.linalg.norm(hz[l])
+            wanted = 2 * (l - 1) * epsilon**2
+            orthogonal = away @ away - along**2
+            assert abs(orthogonal / wanted - 1) < 8 / math.sqrt(m)
+            assert abs(along) < 8 * epsilon * math.sqrt(l / m) + 2 * l * epsilon**2
+            found[seed, l - 2] = orthogonal / wanted
+    error = found.std(axis=0, ddof=1) / math.sqrt(8)
+    assert (np.abs(found.mean(axis=0) - 1) < 3 * error + 1 / m).all()
 
 
 @check(
