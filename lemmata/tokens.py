@@ -16,6 +16,7 @@ memory   check_recurrent, RecurrentReport, least_squared_norm, least_width, leas
          Codebook, codebook_layer, storing_layer, quantisation_error
 shortest minimum_norm_report, wide_samples, narrow_samples, interpolation_norm, generalising_norm
          line_interpolant, separating_direction, interpolating_network, interpolating_readout, interpolating_recurrence
+         GeneralRecurrence
 """
 
 from certificates.tokens.feed_forward import (
@@ -51,6 +52,7 @@ from constructions.tokens.attention import (
     retrieval_transformer,
 )
 from constructions.tokens.codebook import Codebook, codebook_layer, quantisation_error, storing_layer
+from constructions.tokens.general_recurrence import GeneralRecurrence
 from constructions.tokens.interpolation import (
     interpolating_network,
     interpolating_readout,
@@ -83,6 +85,7 @@ from numerics.tokens.transformer_bounds import TokenTask, TransformerClass, norm
 
 __all__ = [
     "Codebook",
+    "GeneralRecurrence",
     "PositionCodes",
     "Prompts",
     "RecurrentReport",

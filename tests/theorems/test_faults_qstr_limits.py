@@ -15,6 +15,7 @@ import certificates.tokens.feed_forward as feed_forward
 import certificates.tokens.minimum_norm as minimum_norm
 import certificates.tokens.recurrent as recurrent
 import constructions.tokens.codebook as codebook
+import constructions.tokens.general_recurrence as general
 import constructions.tokens.interpolation as interpolation
 import numerics.learning.packings as packings
 import numerics.tokens.mixed_norms as mixed_norms
@@ -30,6 +31,7 @@ from theorems.qstr import (
     test_minimum_norm,
     test_mixed_norms,
     test_packings,
+    test_recurrent_class,
     test_recurrent_limits,
 )
 
@@ -540,6 +542,58 @@ MINIMUM = [
 ]
 
 
-@pytest.mark.parametrize("fault", [*PACKINGS, *NORMS, *NETWORKS, *MEMORIES, *MINIMUM], ids=fault_name)
+# ---- the class of recurrent networks
+
+RUN = general.GeneralRecurrence._run
+OWN = "test_states_do_not_see_their_own_token"
+RESIDUAL = "test_the_residual_network_is_a_member"
+GATED = "test_gated_networks_are_members"
+
+
+def _after_the_token(network: Any, step: Any, x: Any, t: Any, order: Any) -> Any:
+    places = list(order)
+    states = RUN(network, step, x, t, places)
+    last = network.project(step(states[-1], x[places[-1]], t[places[-1]], places[-1]))
+    return np.concatenate([states[1:], last[None]])
+
+
+def _one_direction(network: Any, step: Any, x: Any, t: Any, order: Any) -> Any:
+    return RUN(network, step, x, t, range(len(x)))
+
+
+def _next_token(network: Any, step: Any, x: Any, t: Any, order: Any) -> Any:
+    return RUN(network, step, np.roll(x, 1, axis=0), t, order)
+
+
+def _without_projection(network: Any, step: Any, x: Any, t: Any, order: Any) -> Any:
+    return RUN(replace(network, project=lambda h: h, radius=10**9), step, x, t, order)
+
+
+CLASS = [
+    Fault(
+        name, "definition-rnn-lower", test_recurrent_class, check, general.GeneralRecurrence, "_run", faulty, arguments
+    )
+    for name, faulty in [
+        ("states after the token", _after_the_token),
+        ("a backward state that runs forward", _one_direction),
+        ("tokens of other positions", _next_token),
+    ]
+    for check, arguments in [(OWN, {"seed": 0}), (RESIDUAL, {"seed": 0}), (GATED, {"kind": "GRU"})]
+]
+CLASS.append(
+    Fault(
+        "states without projection",
+        "definition-rnn-lower",
+        test_recurrent_class,
+        RESIDUAL,
+        general.GeneralRecurrence,
+        "_run",
+        _without_projection,
+        {"seed": 0},
+    )
+)
+
+
+@pytest.mark.parametrize("fault", [*PACKINGS, *NORMS, *NETWORKS, *MEMORIES, *MINIMUM, *CLASS], ids=fault_name)
 def test_planted_faults_are_seen(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
     assert_seen(fault, "qstr", monkeypatch)
