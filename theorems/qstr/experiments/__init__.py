@@ -1,7 +1,7 @@
 """The experiments of this chapter; `lemmata experiment list` shows them."""
 
-from theorems.experiments import Experiment
+from theorems.qstr.experiments.query_key import QUERY_KEY
 
 __all__ = ["EXPERIMENTS"]
 
-EXPERIMENTS: tuple[Experiment, ...] = ()
+EXPERIMENTS = (QUERY_KEY,)

@@ -1,0 +1,91 @@
+"""The training runs of this chapter: what the committed results say, and smaller runs that say it again.
+
+`theorems/qstr/results` holds the runs at full scale, which are judged here once more by the criteria of the code, and a
+slice of which is repeated bit for bit; with full effort all are repeated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import comb
+
+import numpy as np
+import pytest
+from flint import fmpq
+
+from constructions.tokens.attention import retrieval_attention
+from numerics.tokens.codes import orthonormal_codes, random_sign_codes
+from theorems.evidence import check, counterexample
+from theorems.experiments import Experiment, Summary, committed, recomputed, run_experiment, slice_again, starts
+from theorems.plugin import Effort
+from theorems.qstr.experiments.query_key import QUERY_KEY
+from theorems.qstr.experiments.training import admissible_codes
+
+Record = Callable[[str, object], None]
+
+
+def _results(experiment: Experiment) -> Summary:
+    summary = committed(experiment.name)
+    assert summary is not None, f"There are no committed results of {experiment.name}."
+    return summary
+
+
+def _met(summary: Summary, *beginnings: str) -> None:
+    """The criteria that begin so are met, one or more for each beginning."""
+    for beginning in beginnings:
+        found = [c["met"] for c in summary["criteria"] if c["text"].startswith(beginning)]
+        assert found, f"{summary['experiment']} has no criterion that begins with: {beginning}"
+        assert all(found), f"not met: {beginning}"
+
+
+@counterexample("qstr:figure-2", grade="exact")
+def test_the_printed_codes_of_a_hundred_positions_violate_the_assumption() -> None:
+    """N = 100, d_e = floor(5 ln 100) = 23: 52.6 pairs are expected above 1/2, and each of 20 draws has some."""
+    assert int(np.floor(5 * np.log(100))) == 23
+    above = fmpq(2 * sum(comb(23, k) for k in range(24) if 2 * abs(2 * k - 23) > 23) // 2, 2**23)
+    assert round(float(above * comb(100, 2)), 1) == 52.6
+    for seed in range(20):
+        codes = random_sign_codes(100, 23, seed)
+        pairs = codes.violations()
+        assert pairs
+        i, j, value = pairs[0]
+        assert abs(int(codes.vectors[i] @ codes.vectors[j])) == abs(23 * value) > fmpq(23, 2)
+
+
+@check(
+    "qstr:figure-2",
+    grade="sampled",
+    target="corrected",
+    cases="d = 10, N = 50, d_e = 68, five networks with admissible codes, and N = 100, d_e = 23, five with the printed "
+    "ones; quick: N = 12, d_e = 24 and N = 16, d_e = 13, one network each",
+)
+def test_a_trained_head_compares_index_codes_with_position_codes(effort: Effort, record_property: Record) -> None:
+    """Ten committed networks: their W_Q^T W_K is concentrated in the block, and on its diagonal, that lemma 11 uses."""
+    summary = _results(QUERY_KEY)
+    for name, value in summary["numbers"].items():
+        record_property(name, value)
+    assert summary["verdicts"] == {"qstr:figure-2": "reproduced"}
+    assert recomputed(summary) == summary
+    part, whole = slice_again(summary)
+    assert starts(part, whole), "the slice of the committed runs comes out otherwise"
+    for key, item in summary["items"].items():
+        settings = item["settings"]
+        codes = admissible_codes(settings["length"], settings["codes"], settings["largest"], settings["seed"])
+        gram = np.abs(codes.vectors @ codes.vectors.T)
+        np.fill_diagonal(gram, 0)
+        assert item["result"]["correlation"] == pytest.approx(gram.max() / settings["codes"], abs=5e-5)
+        assert (2 * gram.max() <= settings["codes"]) == key.startswith("admissible")
+    if effort.name == "quick":
+        _met(run_experiment(QUERY_KEY, "quick"), "every network learns", "90 % of the squared", "every index code")
+    else:
+        assert run_experiment(QUERY_KEY, "full")["verdicts"] == {"qstr:figure-2": "reproduced"}
+
+
+@check("qstr:figure-2", grade="exact", target="corrected", supporting=True)
+def test_the_built_head_has_this_block_and_nothing_else() -> None:
+    """The matrix of lemma 11 for N = 4, d = 3: a multiple of the identity there, and 0 elsewhere."""
+    (head,) = retrieval_attention(3, 1, orthonormal_codes(4), fmpq(5, 2)).heads
+    matrix = head.query.weight @ head.key.weight.T
+    expected = np.zeros((11, 11), dtype=object)
+    expected[7:, 3:7] = np.eye(4, dtype=int).astype(object) * fmpq(5, 2)
+    assert (matrix == expected).all()
