@@ -79,9 +79,9 @@ def test_trained_positions_cost_a_number_linear_in_the_length():
 
 @check(
     ID,
-    grade="enclosed",
+    grade="sampled",
     target="corrected",
-    cases="20 random rational heads of width 3 on T = 1, ..., 4 tokens, and changes of weights and tokens",
+    cases="20 random rational heads (seeds 0, ..., 19) of width 3, T = 1, ..., 4; other weights and other tokens",
 )
 @pytest.mark.parametrize("seed", range(20))
 def test_residual_connections_add_one_to_the_slope_and_nothing_to_covers(seed):
@@ -114,18 +114,17 @@ def test_residual_connections_add_one_to_the_slope_and_nothing_to_covers(seed):
     ID,
     grade="enclosed",
     target="corrected",
-    cases="H = 1, ..., 16 equal heads of six tuples of norms; 20 random tokens",
+    cases="H = 1, ..., 16 equal heads of six tuples of norms; 20 tokens, inside and outside of the ball",
 )
 def test_several_heads_cost_a_power_and_projections_keep_tokens_in_the_ball():
-    rng = np.random.default_rng(0)
     with precision(128):
-        for _ in range(6):
-            norms = HeadNorms(*(fmpq(int(x), 7) for x in rng.integers(1, 50, 3)))
+        for numbers in ((1, 1, 1), (1, 2, 3), (3, 2, 1), (5, "1/7", 2), ("1/9", "1/9", 40), (0, 1, 1)):
+            norms = HeadNorms(*numbers)
             at = {"tokens": 2, "samples": 5, "length": 6, "width": 4}
             single = head_capacity(norms, **at).constant
             for H in range(1, 17):
                 assert abs(multi_head_capacity([norms] * H, **at).constant / single - H**3) < arb("1e-20")
-        tokens = as_exact(rng.integers(-9, 10, (20, 3))) / 4
+        tokens = as_exact([[i % 7 - 3, i % 5 - 2, i % 11 - 5] for i in range(1, 21)]) / 4
         projected = BallProjection(3)(as_balls(tokens))
         assert token_norm(projected) <= 1 + arb(2) ** -60
         assert token_norm(tokens) > 1
