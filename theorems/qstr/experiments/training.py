@@ -1,9 +1,9 @@
-"""Training on token regression with a linear link: data, three architectures in torch, and the loop.
+"""Training on token regression with a linear link: data, a head in torch, and the loop.
 
 A prompt has N standard Gaussian tokens of dimension d; position i has the label <u, x_(t_i)> of variance 1, with u of
 equal entries and t_i uniform, shared by all positions of a prompt in simple regression. The input of position i is
-(x_i; sqrt(d) omega_i; sqrt(d) omega_(t_i)) for attention, and the same without the factor for the other two. Codes are
-random signs over the root of d_e, drawn again while two of them are equal or opposite.
+(x_i; sqrt(d) omega_i; sqrt(d) omega_(t_i)). Codes are random signs over the root of d_e, drawn again while two of them
+are too close.
 
 Float32, one thread, fresh prompts in every step, AdamW with the standard weights of torch at the start.
 """
@@ -29,9 +29,7 @@ __all__ = [
     "admissible_codes",
     "attention_network",
     "draw_batch",
-    "feed_forward_network",
     "one_thread",
-    "recurrent_network",
     "steps",
 ]
 
@@ -55,9 +53,8 @@ def draw_batch(settings: Mapping[str, Any], codes: PositionCodes, count: int, se
 
     d = settings["dimension"]
     prompts = draw_prompts(count, settings["length"], d, 1, simple=settings["simple"], seed=seed)
-    variant = "attention" if settings["model"] == "attention" else "recurrent"
     labels = np.asarray(prompts.labels(linear_link(np.full((1, d), 1 / math.sqrt(d)))), np.float32)
-    return torch.from_numpy(np.asarray(encode(prompts, codes, variant), np.float32)), torch.from_numpy(labels)
+    return torch.from_numpy(np.asarray(encode(prompts, codes, "attention"), np.float32)), torch.from_numpy(labels)
 
 
 def attention_network(width: int, hidden: int = 100) -> Any:
@@ -81,34 +78,6 @@ def attention_network(width: int, hidden: int = 100) -> Any:
             return self.readout(self.out(torch.softmax(scores, dim=-1) @ self.value(z)))[..., 0]
 
     return Attention()
-
-
-def recurrent_network(width: int, hidden: int) -> Any:
-    """A gated recurrent network in both directions, read out at each token by a linear map."""
-    import torch
-
-    class Recurrent(torch.nn.Module):
-        """The ``cell`` and the ``readout``."""
-
-        def __init__(self) -> None:
-            super().__init__()
-            self.cell = torch.nn.GRU(width, hidden, batch_first=True, bidirectional=True)
-            self.readout = torch.nn.Linear(2 * hidden, 1)
-
-        def forward(self, z: torch.Tensor) -> torch.Tensor:
-            return self.readout(self.cell(z)[0])[..., 0]
-
-    return Recurrent()
-
-
-def feed_forward_network(length: int, width: int, first: int, second: int) -> Any:
-    """Two layers of ReLUs on the whole prompt, read out to all positions at once."""
-    import torch
-
-    return torch.nn.Sequential(
-        torch.nn.Flatten(), torch.nn.Linear(length * width, first), torch.nn.ReLU(), torch.nn.Linear(first, second),
-        torch.nn.ReLU(), torch.nn.Linear(second, length),
-    )  # fmt: skip
 
 
 @contextmanager
