@@ -13,6 +13,9 @@ reports    head_report, deep_report, CapacityReport: from norms to a bound on th
 risk       entropy_integral, entropy_bound, rademacher_bound, deviation_bound, generalisation_bound
 finite     certify_cover, verify_cover, covering_steps, largest_packing, CoverCertificate; empirical_rademacher,
            sample_law, largest_deviation, deviation_failure_probability
+codes      encode_vector, decode_vector, verify_vector_code, encode_matrix, decode_matrix, verify_matrix_code;
+           compress_head, rebuild_head, verify_head_code, capacity_in_bits; compress_network, rebuild_network,
+           verify_network_code
 shattering CircleFamily, SignFamily, largest_sign_family; sinusoid_points, sinusoid_parameter, certify_sinusoids
 training   AttentionReader, initial_reader, parameters, string_codes, ReaderAdam, loss_and_gradient, predictions,
            attention_weights: a one-layer network that reads bit strings
@@ -24,6 +27,7 @@ lipschitz  audit_attention, audit_weights: certified from above, found from belo
 """
 
 from certificates.capacity.blocks import AttentionBlock, block_errors, readout_errors
+from certificates.capacity.compression import capacity_in_bits, compress_head, rebuild_head, verify_head_code
 from certificates.capacity.covers import (
     CoverCertificate,
     certify_cover,
@@ -31,7 +35,16 @@ from certificates.capacity.covers import (
     largest_packing,
     verify_cover,
 )
+from certificates.capacity.linear_codes import (
+    decode_matrix,
+    decode_vector,
+    encode_matrix,
+    encode_vector,
+    verify_matrix_code,
+    verify_vector_code,
+)
 from certificates.capacity.lipschitz import InputAudit, WeightAudit, audit_attention, audit_weights
+from certificates.capacity.network_codes import compress_network, rebuild_network, verify_network_code
 from certificates.capacity.norms import (
     frobenius_norm,
     head_norms,
@@ -157,16 +170,23 @@ __all__ = [
     "balanced_probability",
     "block_errors",
     "bootstrap_cells",
+    "capacity_in_bits",
     "certify_cover",
     "certify_sinusoids",
+    "compress_head",
+    "compress_network",
     "consistent_conjunctions",
     "covering_steps",
+    "decode_matrix",
+    "decode_vector",
     "deep_capacity",
     "deep_report",
     "deviation_bound",
     "deviation_failure_probability",
     "elimination_probability",
     "empirical_rademacher",
+    "encode_matrix",
+    "encode_vector",
     "entropy_bound",
     "entropy_integral",
     "frobenius_norm",
@@ -205,6 +225,8 @@ __all__ = [
     "printed_short_deep_capacity",
     "rademacher_bound",
     "readout_errors",
+    "rebuild_head",
+    "rebuild_network",
     "sample_law",
     "scalar_head_capacity",
     "short_deep_capacity",
@@ -221,5 +243,9 @@ __all__ = [
     "token_norm",
     "two_stage_capacity",
     "verify_cover",
+    "verify_head_code",
+    "verify_matrix_code",
+    "verify_network_code",
+    "verify_vector_code",
     "vuong_test",
 ]

@@ -32,6 +32,7 @@ from certificates.capacity.linear_codes import (
     positive_number,
     root_above,
     squared_length,
+    verify_matrix_code,
     verify_vector_code,
 )
 from certificates.capacity.norms import head_norms, token_norm
@@ -139,12 +140,13 @@ def verify_head_code(code: HeadCode, head: Head, sample: ArrayLike) -> arb:
     """A bound on the distance of the outputs of the head and of the rebuilt one on the sample, as a ball at most eps.
 
     Raises:
-        CodeError: if an output is farther away, or the scores are not those of the code.
+        CodeError: if an output is farther away, or a symbol of the code is not that of this head.
         ValueError: as `compress_head`, or if a distance is undecided at the working precision.
     """
     scores, values = exact_head_matrices(head)
-    features, _ = _head_points(sample, code.attends, len(scores))
+    features, tokens = _head_points(sample, code.attends, len(scores))
     verify_vector_code(code.scores, scores.ravel(), features)
+    verify_matrix_code(code.values, values.T, tokens, code.eps)
     rebuilt = rebuild_head(code, sample).map(as_balls)
     given = merged_head(scores, values, causal=False).map(as_balls)
     largest = arb(0)

@@ -248,27 +248,36 @@ def encode_matrix(weights: ArrayLike, points: ArrayLike, eps: object, *, share: 
             code, as lemma A.8 divides it, if it is None.
 
     Raises:
-        ValueError: as `encode_vector`, for a share out of range, or a matrix that is 0 (its code is empty).
+        ValueError: as `encode_vector`, for a share out of range, .
     """
     W, X = exact_table("weights", weights), exact_table("points", points)
     if W.shape[1] != X.shape[1]:
         raise ValueError(f"Rows of length {W.shape[1]} do not act on points of length {X.shape[1]}.")
     total = positive_number("error eps", eps)
-    norms = [root_above(squared_length(row)) for row in W]
-    norm, radius = sum(norms, start=fmpq(0)), root_above(max(map(squared_length, X)))
-    if norm == 0 or radius == 0:
-        raise ValueError("A matrix that is 0, or 0 on all points, needs no code.")
+    norm, radius = sum(_row_norms(W), start=fmpq(0)), root_above(max(map(squared_length, X)))
+    if norm == 0 or radius == 0:  # 0 stands for the matrix, by a code of no bits
+        return _filled(MatrixCode((), (), fmpq(0), total, total), W * 0, X)
     part = checked_share(share, lambda: row_radii(norm, radius, total, len(X), len(W))[1] / total)
     code = MatrixCode((), (), norm, (1 - part) * total / radius, part * total)
     if code.draws > LARGEST_STEPS:
         raise ValueError(f"The code takes {code.draws:,} picks, more than {LARGEST_STEPS:,}: allow a larger error.")
-    means = sparse_average(norms, code.draws, norm)
-    picks = tuple(int(x * code.draws / norm) for x in means)
+    return _filled(code, W, X)
+
+
+def _filled(code: MatrixCode, W: Array, X: Array) -> MatrixCode:
+    """The code with the picks and rows of a matrix; all else of it is given."""
+    norms = _row_norms(W)
+    means = sparse_average(norms, code.draws, code.norm) if code.draws else [fmpq(0)] * len(W)
+    picks = tuple(int(x * code.draws / code.norm) if x else 0 for x in means)
     rows = []
-    for j, (length, radius_of_row) in enumerate(_row_budgets(code, picks)):
+    for j, (length, radius) in enumerate(_row_budgets(code, picks)):
         target = W[j] * (length / norms[j]) if norms[j] else W[j]
-        rows.append(encode_vector(target, X, radius_of_row, squared_norm=length**2))
+        rows.append(encode_vector(target, X, radius, squared_norm=length**2))
     return replace(code, picks=picks, rows=tuple(rows))
+
+
+def _row_norms(W: Array) -> list[fmpq]:
+    return [root_above(squared_length(row)) for row in W]
 
 
 def decode_matrix(code: MatrixCode, points: ArrayLike) -> Array:
@@ -287,10 +296,12 @@ def decode_matrix(code: MatrixCode, points: ArrayLike) -> Array:
 
 
 def verify_matrix_code(code: MatrixCode, weights: ArrayLike, points: ArrayLike, eps: object) -> fmpq:
-    """The largest squared error ||(W' - W) x_i||^2 of the rebuilt matrix on the points, at most eps^2.
+    """The largest squared error ||(W' - W) x_i||^2 of the rebuilt matrix, once the code is known to be that of W.
+
+    Picks and steps are found again from W; so no other code passes.
 
     Raises:
-        CodeError: if it is larger, or the code is not valid.
+        CodeError: if the error is above eps^2, or the code is another one or not valid.
         ValueError: as `encode_matrix`.
     """
     W, X = exact_table("weights", weights), exact_table("points", points)
@@ -298,6 +309,9 @@ def verify_matrix_code(code: MatrixCode, weights: ArrayLike, points: ArrayLike, 
     rebuilt = decode_matrix(code, X)
     if rebuilt.shape != W.shape:
         raise CodeError(f"The code is for a matrix of shape {rebuilt.shape}, not {W.shape}.")
+    norm = sum(_row_norms(W), start=fmpq(0))
+    if code.norm not in (0, norm) or _filled(code, W if code.norm else W * 0, X) != code:
+        raise CodeError("The picks or steps are not those of the code of this matrix.")
     error = max(squared_length(row) for row in X @ (rebuilt - W).T)
     if error > limit**2:
         raise CodeError(f"The matrix that is rebuilt has the squared error {error} at some point, above {limit**2}.")
@@ -306,8 +320,8 @@ def verify_matrix_code(code: MatrixCode, weights: ArrayLike, points: ArrayLike, 
 
 def _row_budgets(code: MatrixCode, picks: tuple[int, ...]) -> list[tuple[fmpq, fmpq]]:
     """For each row the norm that its picks stand for, and its share of the error; a row without picks needs none."""
-    chosen = max(sum(picks), 1)
-    return [(code.norm * n / code.draws, root_below(code.error**2 * n / chosen) if n else code.error) for n in picks]
+    chosen, draws = max(sum(picks), 1), max(code.draws, 1)
+    return [(code.norm * n / draws, root_below(code.error**2 * n / chosen) if n else code.error) for n in picks]
 
 
 def root_below(q: fmpq) -> fmpq:

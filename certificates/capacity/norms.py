@@ -50,7 +50,7 @@ def _norm(entries: list[arb], p: float) -> arb:
     if p == 1:
         return sum(entries, start=arb(0))
     if p == 2:
-        return sum((x**2 for x in entries), start=arb(0)).sqrt()
+        return sum((x * x for x in entries), start=arb(0)).sqrt()  # x**2 is NaN for balls that hold 0
     return ball_max(entries)
 
 

@@ -562,8 +562,8 @@ CODED = [
         compressed,
         "test_matrices_are_rebuilt_within_the_error_and_the_length",
         linear_codes._row_budgets,
-        "code.norm * n / code.draws",
-        "code.norm * n * 51 / 50 / code.draws",
+        "code.norm * n / draws",
+        "code.norm * n * 51 / 50 / draws",
         **QUICK,
     ),
     inside(

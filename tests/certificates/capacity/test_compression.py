@@ -119,8 +119,19 @@ def test_matrices_are_rebuilt_from_their_codes(seed):
     assert abs(float(error.p) / float(error.q) - errors.max() ** 2) < 1e-9
     assert np.linalg.norm(rebuilt, axis=1).sum() <= np.linalg.norm(W, axis=1).sum() * (1 + 1e-6)
     assert code.draws >= sum(code.picks)
-    with pytest.raises(CodeError, match="above"):
+    with pytest.raises(CodeError, match="not those of the code"):
         verify_matrix_code(code, W + 3, X, 2)
+    if error:
+        with pytest.raises(CodeError, match="above"):
+            verify_matrix_code(code, W, X, root_below(error / 2))
+
+
+@pytest.mark.parametrize(("W", "X"), [([[0, 0]], [[1, 2]]), ([[1, 2], [3, 4]], [[0, 0]])])
+def test_matrices_without_effect_have_codes_of_no_bits(W, X):
+    code = encode_matrix(W, X, 1)
+    assert code.bits == 0
+    assert not decode_matrix(code, X).any()
+    assert verify_matrix_code(code, W, X, 1) == 0
 
 
 def test_wrong_matrix_codes_are_rejected():
@@ -172,7 +183,7 @@ def test_heads_with_a_changed_symbol_are_rejected():
     row = code.values.rows[longest]
     flipped = replace(row, steps=tuple((i, -sign) for i, sign in row.steps))
     rows = tuple(flipped if j == longest else other for j, other in enumerate(code.values.rows))
-    with pytest.raises(CodeError, match="at distance"):
+    with pytest.raises(CodeError, match="not those of the code"):
         verify_head_code(replace(code, values=replace(code.values, rows=rows)), head, X)
 
 
@@ -201,8 +212,6 @@ def test_bad_arguments_are_refused():
         encode_vector([1000], [[1]], "1/1000")
     with pytest.raises(ValueError, match="share"):
         encode_matrix([[1]], [[1]], 1, share=1)
-    with pytest.raises(ValueError, match="needs no code"):
-        encode_matrix([[0]], [[1]], 1)
     with pytest.raises(ValueError, match="do not act"):
         encode_matrix([[1, 2]], [[1]], 1)
     with pytest.raises(ValueError, match="picks, more than"):

@@ -1,0 +1,89 @@
+"""Codes of networks of attention blocks: outputs of the rebuilt network by float arithmetic, and what is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import certificates.capacity.network_codes as network_codes
+from certificates.capacity.blocks import AttentionBlock
+from certificates.capacity.linear_codes import CodeError
+from certificates.capacity.network_codes import compress_network, rebuild_network, verify_network_code
+from numerics.exact.numbers import to_float
+
+
+def network(seed: int, depth: int = 2) -> tuple[list[AttentionBlock], np.ndarray]:
+    rng = np.random.default_rng(seed)
+    parts = [[rng.integers(-5, 6, (2, 2)) / 6 for _ in range(4)] for _ in range(depth)]
+    blocks = [AttentionBlock(*four, activation=("relu", "identity")[seed % 2]) for four in parts]  # type: ignore[arg-type]
+    return blocks, rng.integers(-2, 3, (2, 2, 2)) / 3
+
+
+def in_floats(blocks: list[AttentionBlock], g: np.ndarray) -> np.ndarray:
+    def projected(rows: np.ndarray) -> np.ndarray:
+        return rows / np.maximum(1, np.linalg.norm(rows, axis=1, keepdims=True))
+
+    for block in blocks:
+        W_Q, W_K, W_V, W_C = (to_float(part) for part in (block.query, block.key, block.value, block.mixing))
+        weights = np.exp(g @ W_Q @ W_K.T @ g.T)
+        mixed = projected(weights / weights.sum(axis=1, keepdims=True) @ g @ W_V)
+        g = projected((np.maximum(mixed, 0) if block.activation == "relu" else mixed) @ W_C)
+    return g
+
+
+@pytest.mark.parametrize("seed", [0, 1, 3, 5])
+def test_networks_are_rebuilt_from_their_codes(seed):
+    blocks, X = network(seed)
+    code = compress_network(blocks, X, "1/2")
+    rebuilt = rebuild_network(code, X)
+    largest = max(np.linalg.norm(in_floats(blocks, g) - in_floats(rebuilt, g), axis=1).max() for g in X)
+    assert 0 < largest <= 0.5
+    assert abs(float(verify_network_code(code, blocks, X).mid()) - largest) < 1e-9
+    assert code.bits == sum(b.scores.bits + b.values.bits + b.mixing.bits for b in code.blocks) > 0
+
+
+def test_a_changed_symbol_is_rejected():
+    blocks, X = network(1, depth=1)
+    code = compress_network(blocks, X, "1/4")
+    block = code.blocks[0]
+    row = max(block.mixing.rows, key=lambda one: len(one.steps))
+    for k, (i, sign) in enumerate(row.steps[:5]):
+        changed = replace(row, steps=(*row.steps[:k], (i, -sign), *row.steps[k + 1 :]))
+        rows = tuple(changed if one is row else one for one in block.mixing.rows)
+        wrong = replace(code, blocks=(replace(block, mixing=replace(block.mixing, rows=rows)),))
+        with pytest.raises(CodeError, match="A symbol"):
+            verify_network_code(wrong, blocks, X)
+
+
+def test_codes_of_other_networks_are_rejected():
+    blocks, X = network(1)
+    code = compress_network(blocks, X, "1/2")
+    other = [replace(blocks[0], mixing=-blocks[0].mixing), blocks[1]]
+    with pytest.raises(CodeError, match="A symbol"):
+        verify_network_code(code, other, X)
+
+
+def test_outputs_that_are_too_far_are_rejected(monkeypatch):
+    blocks, X = network(1)
+    code = compress_network(blocks, X, "1/2")
+    allowed = network_codes._allowed_errors
+    coarse = [tuple(64 * x for x in three) for three in allowed(blocks, network_codes.exact_array("", X), code.eps)]
+    monkeypatch.setattr(network_codes, "_allowed_errors", lambda *_: coarse)
+    with pytest.raises(CodeError, match="at distance"):
+        compress_network(blocks, X, "1/100")
+
+
+def test_bad_arguments_are_refused():
+    blocks, X = network(0)
+    with pytest.raises(ValueError, match="error eps"):
+        compress_network(blocks, X, 0)
+    with pytest.raises(ValueError, match="at least one block"):
+        compress_network([], X, 1)
+    with pytest.raises(ValueError, match="must have shape"):
+        compress_network(blocks, X[..., :1], 1)
+    with pytest.raises(ValueError, match="NaN or infinity"):
+        compress_network(blocks, X * float("nan"), 1)
+    with pytest.raises(ValueError, match="allow a larger error"):
+        compress_network(blocks, X, "1/1000")
