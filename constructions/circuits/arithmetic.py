@@ -24,7 +24,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import floor
+from fractions import Fraction
+from math import exp, floor
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
@@ -65,12 +66,45 @@ def _table(z: Any) -> Any:
     return (number >> (2 * v + 1) & 1) + 0 * z
 
 
+def _exp(z: Any) -> Any:
+    """e^z of a float or a ball.
+
+    Raises:
+        ValueError: for an exact number.
+    """
+    if isinstance(z, float):
+        return exp(z)
+    if isinstance(z, arb):
+        return z.exp()
+    raise ValueError(f"The exponential of the exact number {z} is not rational: give floats or balls.")
+
+
+def _inverse(z: Any) -> Any:
+    """1/z in the numbers of z, a rational number for an integer.
+
+    Raises:
+        ValueError: if z is 0, or a ball that holds it.
+    """
+    if z == 0 or (isinstance(z, arb) and z.contains(0)):
+        raise ValueError(f"The number {z} has no inverse.")
+    return Fraction(1, z) if isinstance(z, int) else 1 / z
+
+
+def _inverse_slope(z: Any) -> Any:
+    """-1/z^2, with the errors of `_inverse`."""
+    inverse = _inverse(z)
+    return -inverse * inverse
+
+
 UNARY: Mapping[str, Unary] = MappingProxyType(
     {
         "relu": Unary(lambda z: z if z > 0 else 0 * z, "step"),
         "step": Unary(lambda z: 1 + 0 * z if z > 0 else 0 * z, None),  # 0 at 0, where ReLU has no derivative
         "square": Unary(lambda z: z * z, "double"),
         "double": Unary(lambda z: z + z, None),
+        "exp": Unary(_exp, "exp"),
+        "inverse": Unary(_inverse, "inverse_slope"),
+        "inverse_slope": Unary(_inverse_slope, None),
         "table": Unary(_table, None),
     }
 )

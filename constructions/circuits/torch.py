@@ -30,6 +30,9 @@ UNARY: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "step": lambda z: (z > 0).to(z.dtype),
     "square": torch.square,
     "double": lambda z: z + z,
+    "exp": torch.exp,
+    "inverse": torch.reciprocal,
+    "inverse_slope": lambda z: -(torch.reciprocal(z) ** 2),
     "table": _table,
 }
 """The unary gates of `constructions.circuits.arithmetic.UNARY`, on tensors."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from flint import fmpq
 
+from constructions.circuits.architectures import attention_circuit, recurrent_circuit
 from constructions.circuits.arithmetic import gradient, two_layer_mlp, universal_circuit
 from constructions.circuits.boolean import all_inputs, from_truth_table, layered
 from constructions.circuits.relu import CircuitNetwork, circuit_network
@@ -260,6 +261,21 @@ NETWORKS: tuple[Registered, ...] = (
         "circuits: gradient of an arithmetic circuit",
         lambda: gradient(two_layer_mlp(2, 3)),
         integers(8, 11),
+        run=lambda circuit, x: np.array([circuit(row) for row in x.tolist()]),
+        convert=lambda circuit, system: circuit,
+    ),
+    Registered(
+        "circuits: softmax attention",
+        lambda: attention_circuit(3, 2, 1, 2),
+        integers(8, 14, low=-1, high=2),
+        run=lambda circuit, x: np.array([circuit(row) for row in x.tolist()]),
+        systems=WITHOUT_EXACT,
+        convert=lambda circuit, system: circuit,
+    ),
+    Registered(
+        "circuits: a recurrent network, unrolled",
+        lambda: recurrent_circuit(3, 2, 2),
+        integers(8, 14),
         run=lambda circuit, x: np.array([circuit(row) for row in x.tolist()]),
         convert=lambda circuit, system: circuit,
     ),

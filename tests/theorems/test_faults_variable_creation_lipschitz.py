@@ -386,6 +386,7 @@ _UNIVERSAL, _GRADIENT, _TOTAL, _MEAN = (
     training._total,
     training._mean_gradient,
 )
+_ATTENTION, _RECURRENT = test_preliminaries.attention_circuit, test_preliminaries.recurrent_circuit
 _ACCURACY, _ENCODE, _DISCRETIZE = test_preliminaries.accuracy, test_preliminaries.encode, test_preliminaries.discretize
 
 
@@ -407,6 +408,24 @@ def descent_with(change: Callable[..., Any]) -> tuple[Any, str, Callable[..., An
     )
 
 
+def keys_for_queries(T: int, d: int, k: int, e: int) -> Any:
+    """The attention circuit with W_Q and W_K exchanged."""
+    right, place = _ATTENTION(T, d, k, e), list(range(T * d + 2 * d * k))
+    place = [*place[: T * d], *place[T * d + d * k :], *place[T * d : T * d + d * k]]
+    moved = [tuple(place[i] if i < len(place) else i for i in gate.operands) for gate in right.gates]
+    gates = tuple(circuits.Gate(gate.operation, operands) for gate, operands in zip(right.gates, moved, strict=True))
+    return circuits.Circuit(right.inputs, gates, right.outputs)
+
+
+def with_a_step(T: int, d: int, m: int) -> Any:
+    """The recurrent circuit with a step in place of its first ReLU."""
+    right = _RECURRENT(T, d, m)
+    first = next(i for i, gate in enumerate(right.gates) if gate.operation == "relu")
+    gates = list(right.gates)
+    gates[first] = circuits.Gate("step", gates[first].operands)
+    return circuits.Circuit(right.inputs, tuple(gates), right.outputs)
+
+
 def first_again(examples: Any, size: int, share: Any) -> Any:
     """Batches of which each begins with the very first example."""
     batches = training.chunks(examples, size, share)
@@ -414,6 +433,8 @@ def first_again(examples: Any, size: int, share: Any) -> Any:
 
 
 ACCURACY = "test_accuracies_are_probabilities_and_samples_estimate_them"
+ATTENTION = "test_attention_is_a_circuit_of_sums_products_exponentials_and_one_inverse"
+RECURRENT = "test_recurrent_networks_are_circuits_once_they_are_unrolled"
 TABLES = "test_one_gate_and_one_parameter_compute_all_functions_of_bits"
 GRADIENTS = "test_gradients_cost_at_most_four_times_the_circuit"
 PERCEPTRONS = "test_two_layer_perceptrons_as_circuits_and_as_layers"
@@ -438,6 +459,35 @@ FAULTS += [
         "points counted alike",
         ACCURACY,
         (test_preliminaries, "accuracy", lambda h, y, p: _ACCURACY(h, y, [fmpq(1, len(p))] * len(p))),
+    ),
+    # definition 3.1a
+    of_preliminaries(
+        "definition-3.1a", "an inverse that is too large", ATTENTION, gate_with("inverse", lambda z: LARGER / z), seed=5
+    ),
+    of_preliminaries(
+        "definition-3.1a",
+        "exponentials to base e^(51/50)",
+        ATTENTION,
+        gate_with("exp", lambda z: (z * LARGER).exp()),
+        seed=5,
+    ),
+    of_preliminaries(
+        "definition-3.1a", "an inverse with another slope", ATTENTION, derivative_with("inverse", "square"), seed=5
+    ),
+    of_preliminaries(
+        "definition-3.1a",
+        "keys for queries",
+        ATTENTION,
+        (test_preliminaries, "attention_circuit", keys_for_queries),
+        seed=5,
+    ),
+    of_preliminaries("definition-3.1a", "sizes for ReLUs", RECURRENT, gate_with("relu", abs), seed=3),
+    of_preliminaries(
+        "definition-3.1a",
+        "a step for the first ReLU",
+        RECURRENT,
+        (test_preliminaries, "recurrent_circuit", with_a_step),
+        seed=3,
     ),
     # remark 3.1b
     of_preliminaries("remark-3.1b", "the next bit", TABLES, gate_with("table", next_bit)),

@@ -20,11 +20,15 @@ from flint import arb, fmpq
 from sympy import QQ
 from sympy.polys.rings import ring
 
+from constructions.circuits.architectures import attention_circuit, recurrent_circuit
 from constructions.circuits.arithmetic import Circuit, Gate, gradient, two_layer_mlp, universal_circuit
 from constructions.circuits.training import Batch, chunks, descend, epochs, mean_gradient, mean_loss
 from constructions.networks.affine import Affine
 from constructions.networks.classification import accuracy, discretize, encode
 from constructions.networks.feed_forward import FeedForward
+from constructions.networks.head import Head
+from constructions.networks.recurrent import RecurrentLayer, elman_cell
+from numerics.exact.balls import as_balls
 from numerics.exact.numbers import as_exact
 from numerics.exact.precision import precision
 from numerics.learning.losses import LOSSES, PRINTED_CORRELATION
@@ -66,6 +70,87 @@ def test_accuracies_are_probabilities_and_samples_estimate_them():
             found, _ = accuracy([h[i] for i in sample], [y[i] for i in sample], [Fraction(1, m)] * m)
             mean += found * prod((law[i] for i in sample), start=Fraction(1))
         assert mean == accuracy(h, y, law)[0] == Fraction(3, 10)
+
+
+# ---- definition 3.1a
+
+
+def reordered(circuit: Circuit, rng: np.random.Generator) -> Circuit:
+    """The same circuit with its gates in another topological order, a random one."""
+    first, waiting = circuit.first_gate, set(range(circuit.size))
+    place = {node: node for node in range(first)}
+    gates: list[Gate] = []
+    while waiting:
+        ready = [i for i in sorted(waiting) if all(node in place for node in circuit.gates[i].operands)]
+        chosen = int(rng.choice(ready))
+        waiting.remove(chosen)
+        gate = circuit.gates[chosen]
+        place[first + chosen] = first + len(gates)
+        gates.append(Gate(gate.operation, tuple(place[node] for node in gate.operands)))
+    return Circuit(circuit.inputs, tuple(gates), tuple(place[node] for node in circuit.outputs), circuit.constants)
+
+
+@check(
+    "variable-creation:definition-3.1a",
+    grade="enclosed",
+    target="printed",
+    cases="softmax attention with T = 1, ..., 4, d = 1, 2, 3, k = e = 1, 2, 12 random rational choices, in balls",
+)
+@pytest.mark.parametrize("seed", range(12))
+def test_attention_is_a_circuit_of_sums_products_exponentials_and_one_inverse(seed):
+    """Against the head of the library; its gradient against differences of the head, and at most 4 times its gates."""
+    T, d, k = 1 + seed % 4, 1 + seed % 3, 1 + seed % 2
+    circuit, rng = attention_circuit(T, d, k, k), np.random.default_rng([311, seed])
+    assert circuit.inputs == T * d + 3 * d * k
+    assert circuit.counts()["exp"] == T
+    assert circuit.counts()["inverse"] == 1
+    assert set(circuit.counts()) <= {"+", "*", "exp", "inverse"}
+    Z, W_Q, W_K, W_V = (as_exact(rng.integers(-4, 5, shape)) / 4 for shape in ((T, d), (d, k), (d, k), (d, k)))
+    with precision(256):
+
+        def head(tokens: Any) -> Any:
+            attend = Head(Affine(W_Q), Affine(W_K), Affine(W_V), causal=False).map(as_balls)
+            return attend(as_balls(tokens)[-1:], memory=as_balls(tokens))[0]
+
+        weights = [*W_Q.ravel(), *W_K.ravel(), *W_V.ravel()]
+        found = circuit(as_balls([*Z.ravel(), *weights]).tolist())
+        assert all(abs(a - b) < arb("1e-60") for a, b in zip(found, head(Z), strict=True))
+        again = reordered(circuit, rng)
+        assert again.gates != circuit.gates or circuit.size < 6
+        values = again(as_balls([*Z.ravel(), *weights]).tolist())
+        assert all(abs(a - b) < arb("1e-60") for a, b in zip(found, values, strict=True))
+        first = Circuit(circuit.inputs, circuit.gates, circuit.outputs[:1])
+        backward = gradient(first)
+        assert backward.size <= 4 * first.size
+        partials, h = backward(as_balls([*Z.ravel(), *weights]).tolist()), fmpq(1, 10**15)
+        for t, i in product(range(T), range(d)):
+            step = as_exact(np.zeros((T, d), dtype=int))
+            step[t, i] = h
+            slope = (head(Z + step)[0] - head(Z - step)[0]) / (2 * h)
+            assert abs(partials[t * d + i] - slope) < arb("1e-25")
+
+
+@check(
+    "variable-creation:definition-3.1a",
+    grade="exact",
+    target="printed",
+    cases="recurrent networks over T = 1, ..., 5 tokens, d = 1, 2, m = 1, 2, 3, 12 random choices; random orders",
+)
+@pytest.mark.parametrize("seed", range(12))
+def test_recurrent_networks_are_circuits_once_they_are_unrolled(seed):
+    """Against the recurrent layer of the library, and h_t = relu(h_(t-1) W + z_t A) written out."""
+    T, d, m = 1 + seed % 5, 1 + seed % 2, 1 + seed % 3
+    circuit, rng = recurrent_circuit(T, d, m), np.random.default_rng([312, seed])
+    Z, W, A = (as_exact(rng.integers(-3, 6, shape)) / 3 for shape in ((T, d), (m, m), (d, m)))
+    inputs = [*Z.ravel(), *W.ravel(), *A.ravel()]
+    assert circuit.inputs == len(inputs)
+    assert set(circuit.counts()) <= {"+", "*", "relu"}
+    state = as_exact(np.zeros(m, dtype=int))
+    for z in Z:
+        sums = [sum((h * W[i, j] for i, h in enumerate(state)), fmpq(0)) + sum(z * A[:, j]) for j in range(m)]
+        state = as_exact([a if a > 0 else fmpq(0) for a in sums])
+    assert list(circuit(inputs)) == state.tolist() == list(reordered(circuit, rng)(inputs))
+    assert RecurrentLayer(elman_cell(W, A))(Z)[-1].tolist() == state.tolist()
 
 
 # ---- remark 3.1b
