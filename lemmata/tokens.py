@@ -17,6 +17,8 @@ memory   check_recurrent, RecurrentReport, least_squared_norm, least_width, leas
 shortest minimum_norm_report, wide_samples, narrow_samples, interpolation_norm, generalising_norm
          line_interpolant, separating_direction, interpolating_network, interpolating_readout, interpolating_recurrence
          GeneralRecurrence
+recurrent  exact_network, exact_transition, exact_readout, recurrent_network; budgeted_network, approximate_transition
+           state_lipschitz, with_state_lipschitz, with_unit_radius
 """
 
 from certificates.tokens.feed_forward import (
@@ -51,6 +53,7 @@ from constructions.tokens.attention import (
     retrieval_attention,
     retrieval_transformer,
 )
+from constructions.tokens.budgeted import approximate_transition, budgeted_network
 from constructions.tokens.codebook import Codebook, codebook_layer, quantisation_error, storing_layer
 from constructions.tokens.general_recurrence import GeneralRecurrence
 from constructions.tokens.interpolation import (
@@ -60,6 +63,8 @@ from constructions.tokens.interpolation import (
     line_interpolant,
     separating_direction,
 )
+from constructions.tokens.recurrent import exact_network, exact_readout, exact_transition, recurrent_network
+from constructions.tokens.recurrent_class import state_lipschitz, with_state_lipschitz, with_unit_radius
 from constructions.tokens.separating import SeparatingAttention, separating_attention
 from constructions.tokens.transformer import TokenTransformer, network_link, token_stream, token_transformer
 from numerics.tokens.attention import blocked_attention
@@ -94,10 +99,12 @@ __all__ = [
     "TokenTask",
     "TokenTransformer",
     "TransformerClass",
+    "approximate_transition",
     "attention_change",
     "averaged_risk",
     "averaging_attention",
     "blocked_attention",
+    "budgeted_network",
     "certify_feed_forward",
     "certify_retrieval",
     "check_recurrent",
@@ -109,6 +116,9 @@ __all__ = [
     "encode",
     "encode_query_key",
     "encoding_scale",
+    "exact_network",
+    "exact_readout",
+    "exact_transition",
     "extremal_codes",
     "few_heads_bound",
     "field_codes",
@@ -143,6 +153,7 @@ __all__ = [
     "query_key_bound",
     "radius",
     "random_sign_codes",
+    "recurrent_network",
     "retrieval_attention",
     "retrieval_transformer",
     "risk_terms",
@@ -151,8 +162,11 @@ __all__ = [
     "separating_direction",
     "sign_code_dimension",
     "squared_norm_link",
+    "state_lipschitz",
     "storing_layer",
     "token_stream",
     "token_transformer",
     "wide_samples",
+    "with_state_lipschitz",
+    "with_unit_radius",
 ]

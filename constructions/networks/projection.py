@@ -71,7 +71,8 @@ class BallProjection(_Bounded):
     radius: Any = 1
 
     def __post_init__(self) -> None:
-        if self.width < 1 or not 0 < self.radius < float("inf"):
+        infinite = isinstance(self.radius, float | arb) and not self.radius < float("inf")
+        if self.width < 1 or not self.radius > 0 or infinite:
             raise ValueError(
                 f"A projection needs a width of at least 1 and a positive radius, not {self.width} and {self.radius!r}."
             )

@@ -23,8 +23,11 @@ from constructions.groups.real_type import group_network
 from constructions.induction.curriculum import long_second_step, two_step_models
 from constructions.induction.head import bayesian_ngram_head, ngram_head, printed_induction_head, with_affine_readout
 from constructions.induction.minimal_model import MinimalModel, bigram_minimal_model, unigram_minimal_model
+from constructions.networks.affine import Affine
+from constructions.networks.feed_forward import FeedForward
 from constructions.networks.homogeneous import HomogeneousNetwork
 from constructions.networks.inputs import group_inputs
+from constructions.networks.recurrent import RecurrentLayer
 from constructions.parity.activations import Power
 from constructions.parity.max_margin import sparse_parity_network
 from constructions.parity.over_sparse import over_sparse_network
@@ -56,6 +59,7 @@ from constructions.sparse.memorising import (
     printed_memorising_perceptron,
     ramp_network,
 )
+from constructions.tokens.budgeted import budgeted_network, copies_network, products_network
 from constructions.tokens.codebook import codebook_layer, storing_layer
 from constructions.tokens.interpolation import (
     interpolating_network,
@@ -63,6 +67,8 @@ from constructions.tokens.interpolation import (
     interpolating_recurrence,
     line_interpolant,
 )
+from constructions.tokens.recurrent import Codes, exact_network, recurrent_network
+from constructions.tokens.recurrent_class import with_state_lipschitz, with_unit_radius
 from constructions.turing.compiler import TuringTransformer, compile_turing_machine
 from constructions.turing.machine import busy_beaver
 from numerics.exact.numbers import as_exact
@@ -70,6 +76,10 @@ from numerics.exact.systems import Arithmetic, Array, conversion
 from numerics.functions.relu_sums import constant, identity, squared_loss_derivative
 from numerics.groups.quaternions import quaternion_group
 from numerics.groups.tables import cyclic, symmetric
+from numerics.tokens.codes import PositionCodes, field_codes, orthonormal_codes
+from numerics.tokens.encoding import encode
+from numerics.tokens.links import linear_link, max_link
+from numerics.tokens.prompts import draw_prompts
 
 if TYPE_CHECKING:
     import torch
@@ -202,10 +212,43 @@ def _sparse_by_torch(network: SparseNetwork, module: torch.nn.Module, strings: A
     return on_tokens(network, module, tokens) if network.inputs.name != "bag" else tensors(module, tokens)
 
 
+def _simple_regression(code_dimension: int, codes: Codes) -> RecurrentLayer:
+    """The maximum of two linear functions of two tokens of dimension 2, without error."""
+    link = max_link([[1, 2], [-1, 3]], [[0, 1], [2, -2]])
+    return exact_network(2, 2, code_dimension, 2, link, codes)
+
+
+def _budgeted_regression() -> RecurrentLayer:
+    """A linear function of one token, with the errors of the document; states in the ball of radius 1."""
+    return with_unit_radius(budgeted_network(1, 1, 4, 1, linear_link([[3]]), 8))
+
+
+def _contracting_states() -> RecurrentLayer:
+    """Transitions that read the state, scaled to a Lipschitz constant of 1/4."""
+    parts = (Affine(weights(5, 4, seed=1), weights(4)), Affine(weights(4, 2, seed=2)))
+    transition = with_state_lipschitz(FeedForward(parts, activations=("relu", "identity")), 2, 0.25)
+    return recurrent_network(transition, FeedForward((Affine(weights(7, 3, seed=3)),)), 2)
+
+
+def _tokens(codes: PositionCodes, dimension: int, sparsity: int) -> Draw:
+    """Six encoded prompts of four tokens with multiples of 1/4 as entries."""
+    return lambda _, rng: encode(
+        draw_prompts(6, 4, dimension, sparsity, law="rational", simple=True, seed=int(rng.integers(99))),
+        codes,
+        "recurrent",
+    )
+
+
+def _quarters(*shape: int) -> Draw:
+    """Random multiples of 1/4 in [-1, 1]."""
+    return lambda _, rng: as_exact(rng.integers(-4, 5, shape)) / 4
+
+
 _TWO_LAYERS = ("hidden", "bias", "readout", "output_bias")
 
 _SAMPLES = [[0, 1], [2, -1], [1, 1]], [1, -2, 3], [1, 2]
 """Points, labels, and a direction in which the points differ."""
+_UNITS = orthonormal_codes(4)
 
 NETWORKS: tuple[Registered, ...] = (
     _mass_form("groups: modular addition", lambda: modular_addition_network(5, per_frequency=6, exact=True), _pairs(5)),
@@ -342,6 +385,16 @@ NETWORKS: tuple[Registered, ...] = (
         integers(2, 3, 3),
     ),
     Registered("tokens: storing network", lambda: storing_layer(3), integers(2, 3, 3, low=-1, high=2)),
+    Registered(
+        "tokens: recurrent network, sign codes",
+        lambda: _simple_regression(16, "sign"),
+        _tokens(field_codes(4, 4, 3), 2, 2),
+    ),
+    Registered("tokens: recurrent network, unit codes", lambda: _simple_regression(4, "unit"), _tokens(_UNITS, 2, 2)),
+    Registered("tokens: recurrent network with a budget", _budgeted_regression, _tokens(_UNITS, 1, 1)),
+    Registered("tokens: inner products", lambda: products_network(1, 2, 4, "1/4"), _quarters(4, 15)),
+    Registered("tokens: gated copies", lambda: copies_network(2, 1, 1, "1/4"), _quarters(8, 3)),
+    Registered("tokens: recurrent network, bounded slope", _contracting_states, integers(2, 4, 3), WITHOUT_EXACT),
     Registered(
         "turing: compiled machine",
         _machine,

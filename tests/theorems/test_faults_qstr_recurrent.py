@@ -1,0 +1,451 @@
+"""Faults planted in the library: the deciding checks on recurrent networks for token regression have to see them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from flint import fmpq
+
+import constructions.tokens.budgeted as budgeted
+import constructions.tokens.recurrent as exact
+import constructions.tokens.recurrent_class as recurrent_class
+from constructions.networks.feed_forward import FeedForward
+from constructions.networks.recurrent import RecurrentLayer
+from numerics.exact.numbers import as_exact
+from tests.theorems.planted_faults import Fault, assert_seen, fault_name
+from theorems.plugin import Effort
+from theorems.qstr import test_recurrent_gates, test_recurrent_networks, test_recurrent_upper_class
+
+NETWORKS, GATES, CLASS = test_recurrent_networks, test_recurrent_gates, test_recurrent_upper_class
+
+
+def layered(build: Callable[..., FeedForward], number: int, name: str, change: Callable[[Any], Any]) -> Any:
+    """The builder with one array of its network changed."""
+
+    def faulty(*given: Any, **named: Any) -> FeedForward:
+        network = build(*given, **named)
+        layers = list(network.layers)
+        layers[number] = replace(layers[number], **{name: change(as_exact(getattr(layers[number], name)))})
+        return replace(network, layers=tuple(layers))
+
+    return faulty
+
+
+def scaled(factor: str) -> Callable[[Any], Any]:
+    return lambda array: array * as_exact([factor])[0]
+
+
+def _smaller_bound(build: Any) -> Any:
+    """The bound of the tokens taken two per cent too small."""
+    return lambda layout, bound, codes: build(layout, bound * fmpq(49, 50), codes)
+
+
+def _states_after(layer: RecurrentLayer, z: Any) -> Any:
+    return _STATES(replace(layer, moment="after"), z)
+
+
+def _states_forward_twice(layer: RecurrentLayer, z: Any) -> Any:
+    return (_STATES(layer, z)[0],) * 2
+
+
+_STATES = RecurrentLayer.states
+SMALL = NETWORKS.SMALL
+SIGNS, UNITS = (dict(zip(("name", "d", "q", "codes", "kind"), SMALL[k], strict=True)) for k in (1, 4))
+BUDGET = dict(zip(("d", "q", "r", "eps"), NETWORKS.BUDGETS[1], strict=True))
+STATES = dict(zip(("d", "q", "r", "eps"), NETWORKS.BUDGETS[0], strict=True))
+COPY = {"r": 3, "eps": "1/4", "h": 2}
+COPIES = {"d": 2, "q": 2, "r": 4, "eps": "1/3"}
+FIRST = {"d": 2, "q": 3, "n": 2, "eps": "1/9"}
+NORMS = {"norms": (9.3537, 1.25, 4.0), "alpha": 0.25}
+QUICK = {"effort": Effort("quick")}
+
+
+def _other_slots(layout: Any) -> Any:
+    """The gate of a slot taken for the one before it."""
+    return np.roll(np.repeat(np.eye(layout.sparsity, dtype=np.int64), layout.dimension, axis=1), 1, axis=0)
+
+
+def _tripled_error(copy: Any) -> Any:
+    """The copies of the document's network with three times the error that its budget gives them."""
+    return lambda bound, error, **named: copy(bound, 3 * error, **named)
+
+
+def _unbalanced(join: Any) -> Any:
+    """The link as it is, without balanced neurons: sqrt(m_g) in its norm."""
+
+    def faulty(layout: Any, layers: Any, link: Any) -> FeedForward:
+        network = join(layout, layers, link)
+        c = int(np.ceil(np.sqrt(link.width) - 1e-9))
+        inner, outer = network.layers[-2:]
+        changed = replace(inner, weight=inner.weight * c, bias=inner.bias * c), replace(outer, weight=outer.weight / c)
+        return replace(network, layers=(*network.layers[:-2], *changed))
+
+    return faulty
+
+
+def _without_first_norm(transition: FeedForward, width: int) -> float:
+    """The product of the norms of the later layers alone, as the document prints the factor."""
+    return float(np.prod(transition.operator_norms[1:]))
+
+
+def _second_weight(changed: Any) -> Any:
+    """The second weight of the read-out two per cent too large."""
+
+    def faulty(network: FeedForward, number: int, change: Any) -> FeedForward:
+        result = changed(network, number, change)
+        if number != 1 or result.layers[1].weight.shape[0] != 3:
+            return result
+        second = replace(result.layers[1], weight=result.layers[1].weight * fmpq(51, 50))
+        return replace(result, layers=(result.layers[0], second, *result.layers[2:]))
+
+    return faulty
+
+
+EXACT_CHECK = "test_all_states_and_outputs_are_exact"
+FAULTS = [
+    Fault(
+        "a bound too small",
+        "construction-exact-rnn",
+        NETWORKS,
+        EXACT_CHECK,
+        exact,
+        "_exact_layers",
+        _smaller_bound(exact._exact_layers),
+        SIGNS,
+    ),
+    Fault(
+        "products two per cent high",
+        "construction-exact-rnn",
+        NETWORKS,
+        EXACT_CHECK,
+        exact,
+        "sign_inner_product",
+        layered(exact.sign_inner_product, 1, "weight", scaled("51/50")),
+        SIGNS,
+    ),
+    Fault(
+        "products of general codes too high",
+        "construction-exact-rnn",
+        NETWORKS,
+        EXACT_CHECK,
+        exact,
+        "inner_product",
+        layered(exact.inner_product, 1, "weight", scaled("13/10")),
+        UNITS,
+    ),
+    Fault(
+        "slots in another order",
+        "construction-exact-rnn",
+        NETWORKS,
+        EXACT_CHECK,
+        exact,
+        "spread_map",
+        _other_slots,
+        SIGNS,
+    ),
+    Fault(
+        "states that hold the present",
+        "construction-exact-rnn",
+        NETWORKS,
+        EXACT_CHECK,
+        RecurrentLayer,
+        "states",
+        _states_after,
+        SIGNS,
+    ),
+    Fault(
+        "a width too many",
+        "construction-exact-rnn",
+        NETWORKS,
+        "test_the_widths_are_those_of_the_construction",
+        exact,
+        "sign_inner_product",
+        lambda n: exact.inner_product(n, 1),
+    ),
+    Fault(
+        "one direction twice",
+        "construction-exact-rnn",
+        NETWORKS,
+        EXACT_CHECK,
+        RecurrentLayer,
+        "states",
+        _states_forward_twice,
+        SIGNS,
+    ),
+    Fault(
+        "a threshold of 0.49",
+        "construction-psi",
+        NETWORKS,
+        "test_the_gate_is_the_indicator",
+        NETWORKS,
+        "gated_update",
+        lambda x, p: exact.gated_update(x, p + fmpq(1, 100)),
+    ),
+    Fault(
+        "a factor missing",
+        "construction-psi",
+        NETWORKS,
+        "test_the_gate_is_the_indicator",
+        NETWORKS,
+        "gated_update",
+        lambda x, p: exact.gated_update(x, p) / 2,
+    ),
+    Fault(
+        "a rectifier that is too narrow",
+        "construction-psi",
+        NETWORKS,
+        "test_exact_zeros_keep_the_error_bounded_and_small_ones_do_not",
+        NETWORKS,
+        "approximate_transition",
+        layered(budgeted.approximate_transition, 2, "bias", scaled("2/5")),
+    ),
+    Fault(
+        "a piece too few",
+        "lemma-22",
+        GATES,
+        "test_inner_products_with_the_least_number_of_pieces",
+        GATES,
+        "pieces_for",
+        lambda n, eps: max(1, budgeted.pieces_for(n, eps) - 1),
+        {"n": 4},
+    ),
+    Fault(
+        "products two per cent high",
+        "lemma-22",
+        GATES,
+        "test_inner_products_with_the_least_number_of_pieces",
+        GATES,
+        "inner_product",
+        layered(budgeted.inner_product, 1, "weight", scaled("51/50")),
+        {"n": 2},
+    ),
+    Fault(
+        "knots two per cent off",
+        "lemma-22",
+        GATES,
+        "test_inner_products_with_the_least_number_of_pieces",
+        GATES,
+        "inner_product",
+        layered(budgeted.inner_product, 0, "bias", scaled("51/50")),
+        {"n": 2},
+    ),
+    Fault(
+        "a slot that reads another code",
+        "lemma-23",
+        GATES,
+        "test_the_first_layer_keeps_x_and_finds_all_products",
+        GATES,
+        "products_network",
+        layered(budgeted.products_network, 0, "weight", lambda w: np.concatenate([w[:-4], w[-2:], w[-4:-2]])),
+        FIRST,
+    ),
+    Fault(
+        "x two per cent high",
+        "lemma-23",
+        GATES,
+        "test_the_first_layer_keeps_x_and_finds_all_products",
+        budgeted,
+        "value_map",
+        lambda layout, inner, before: (
+            replace(_VALUES(layout, inner, before)[0], weight=_VALUES(layout, inner, before)[0].weight * fmpq(51, 50)),
+            _VALUES(layout, inner, before)[1],
+        ),
+        FIRST,
+    ),
+    Fault(
+        "a knot too few",
+        "lemma-24",
+        GATES,
+        "test_gated_copies_attain_their_error",
+        GATES,
+        "gated_copy",
+        layered(budgeted.gated_copy, 1, "weight", lambda a: np.concatenate([a[:1] * 0, a[1:]])),
+        COPY,
+    ),
+    Fault(
+        "copies two per cent high",
+        "lemma-24",
+        GATES,
+        "test_gated_copies_attain_their_error",
+        GATES,
+        "gated_copy",
+        layered(budgeted.gated_copy, 1, "weight", scaled("51/50")),
+        COPY,
+    ),
+    Fault(
+        "a slope two per cent high",
+        "lemma-24",
+        GATES,
+        "test_gated_copies_attain_their_error",
+        GATES,
+        "gated_copy",
+        layered(budgeted.gated_copy, 0, "weight", scaled("51/50")),
+        COPY,
+    ),
+    Fault(
+        "a threshold two per cent high",
+        "lemma-25",
+        GATES,
+        "test_gated_copies_of_all_coordinates",
+        budgeted,
+        "gated_copy",
+        layered(budgeted.gated_copy, 0, "bias", scaled("51/50")),
+        COPIES,
+    ),
+    Fault(
+        "slots in another order",
+        "lemma-25",
+        GATES,
+        "test_gated_copies_of_all_coordinates",
+        budgeted,
+        "spread_map",
+        _other_slots,
+        COPIES,
+    ),
+    Fault(
+        "copies beyond their budget",
+        "proposition-26",
+        NETWORKS,
+        "test_the_transition_is_close_and_exactly_zero_elsewhere",
+        budgeted,
+        "gated_copy",
+        _tripled_error(budgeted.gated_copy),
+        BUDGET,
+    ),
+    Fault(
+        "a rectifier that is too narrow",
+        "proposition-26",
+        NETWORKS,
+        "test_the_transition_is_close_and_exactly_zero_elsewhere",
+        NETWORKS,
+        "approximate_transition",
+        layered(budgeted.approximate_transition, 2, "bias", scaled("2/5")),
+        BUDGET,
+    ),
+    Fault(
+        "a last map that is too large",
+        "proposition-26",
+        NETWORKS,
+        "test_norms_and_widths_are_below_polynomials",
+        NETWORKS,
+        "approximate_transition",
+        layered(budgeted.approximate_transition, 3, "weight", scaled("51/50")),
+    ),
+    Fault(
+        "states that hold the present",
+        "corollary-27",
+        NETWORKS,
+        "test_states_with_errors_that_do_not_add_up",
+        RecurrentLayer,
+        "states",
+        _states_after,
+        STATES,
+    ),
+    Fault(
+        "a rectifier that is too narrow",
+        "corollary-27",
+        NETWORKS,
+        "test_states_with_errors_that_do_not_add_up",
+        NETWORKS,
+        "approximate_transition",
+        layered(budgeted.approximate_transition, 2, "bias", scaled("2/5")),
+        STATES,
+    ),
+    Fault(
+        "a radius that is too small",
+        "corollary-27",
+        NETWORKS,
+        "test_states_with_errors_that_do_not_add_up",
+        NETWORKS,
+        "recurrent_network",
+        lambda f, y, r: exact.recurrent_network(f, y, r / 4),
+        STATES,
+    ),
+    Fault(
+        "a link two per cent high",
+        "proposition-28",
+        NETWORKS,
+        "test_the_whole_network_stays_within_twice_the_error_of_the_link",
+        exact,
+        "with_link",
+        layered(exact.with_link, -1, "weight", scaled("21/20")),
+        QUICK,
+    ),
+    Fault(
+        "a budget two per cent large",
+        "proposition-28",
+        NETWORKS,
+        "test_the_budget_suffices_for_links_without_error",
+        NETWORKS,
+        "budget",
+        lambda *given: tuple(part * fmpq(51, 50) for part in budgeted.budget(*given)),
+        {"d": 2, "q": 1, "link": NETWORKS.linear_link([[2, -1]])},
+    ),
+    Fault(
+        "a Lipschitz constant two per cent high",
+        "proposition-28",
+        NETWORKS,
+        "test_the_budget_suffices_for_links_without_error",
+        NETWORKS,
+        "link_constant",
+        lambda link: budgeted.link_constant(link) * fmpq(51, 50),
+        {"d": 2, "q": 1, "link": NETWORKS.linear_link([[2, -1]])},
+    ),
+    Fault(
+        "neurons that are not balanced",
+        "proposition-28",
+        NETWORKS,
+        "test_norm_and_number_of_parameters_are_below_polynomials",
+        budgeted,
+        "with_link",
+        _unbalanced(budgeted.with_link),
+    ),
+    Fault(
+        "the printed factor",
+        "definition-rnn-upper",
+        CLASS,
+        "test_the_rescaled_transition_has_the_constant",
+        recurrent_class,
+        "state_lipschitz",
+        _without_first_norm,
+        NORMS,
+    ),
+    Fault(
+        "a constant two per cent high",
+        "definition-rnn-upper",
+        CLASS,
+        "test_the_rescaled_transition_has_the_constant",
+        CLASS,
+        "with_state_lipschitz",
+        lambda f, m, c: recurrent_class.with_state_lipschitz(f, m, 1.02 * c),
+        NORMS,
+    ),
+    Fault(
+        "states that hold the present",
+        "definition-rnn-upper",
+        CLASS,
+        "test_the_network_is_the_recursion_of_the_definition",
+        RecurrentLayer,
+        "states",
+        _states_after,
+    ),
+    Fault(
+        "a second weight two per cent high",
+        "construction-homogeneity",
+        CLASS,
+        "test_states_in_the_unit_ball_give_the_same_function",
+        recurrent_class,
+        "_layer_changed",
+        _second_weight(recurrent_class._layer_changed),
+    ),
+]
+_VALUES = budgeted.value_map
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=fault_name)
+def test_the_fault_is_seen(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert_seen(fault, "qstr", monkeypatch)
