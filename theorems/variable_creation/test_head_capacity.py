@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
+from certificates.capacity.compression import compress_head, rebuild_head
 from certificates.capacity.norms import frobenius_norm, head_norms, pq_norm, token_norm
 from certificates.capacity.shattering import SignFamily, largest_sign_family
 from constructions.networks.affine import Affine
@@ -33,9 +34,8 @@ from numerics.learning.attention_capacity import (
     printed_positional_capacity,
     short_head_capacity,
 )
-from numerics.learning.linear_capacity import perceptron_steps, row_radii
+from numerics.learning.linear_capacity import perceptron_steps
 from theorems.evidence import check, counterexample
-from theorems.variable_creation.codes import covered_matrix, covered_row
 
 LN2 = math.log(2)
 
@@ -404,34 +404,24 @@ def test_contexts_and_samples_enter_by_their_logarithm():
     "variable-creation:corollary-4.9",
     grade="sampled",
     target="corrected",
-    cases="6 random heads (seeds 0, ..., 5), d <= 5, T <= 8, m <= 10, identity and ReLU, eps = V B_X/2",
+    cases="8 random heads of integers/8 (seeds 0, ..., 7), d = 2, 3, T = 2, 3, m = 2, 3, eps = V B_X/2",
 )
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(8))
 def test_heads_are_rebuilt_from_their_codes(seed):
-    """W_QK by the perceptron on x_tau x_t^T, W_V by its two codes: the head moves by at most eps, within the length."""
+    """W_QK by the perceptron on x_tau x_t^T, W_V by its two codes: outputs within eps, length within the bound."""
     rng = np.random.default_rng(seed)
-    d, T, m = (int(x) for x in rng.integers((2, 2, 2), (6, 9, 11)))
-    X, W_V, W_QK = rng.normal(size=(m, T, d)), rng.normal(size=(d, d)), rng.normal(size=(d, d))
-    B_X = float(np.linalg.norm(X, axis=-1).max())
-    norms = head_norms(W_V, W_QK)
-    Q, V = (float(x.mid()) * (1 + 1e-9) for x in (norms.scores, norms.value))
-    activation = (lambda u: u) if seed % 2 else (lambda u: np.maximum(u, 0))
-    features = np.einsum("mi,mtj->mtij", X[:, 0], X).reshape(m * T, d * d)
-    flat = X.reshape(m * T, d)
-    eps = V * B_X / 2
+    d, T, m = (int(x) for x in rng.integers(2, 4, 3))
+    X, W_V, W_QK = (as_exact(rng.integers(-8, 9, shape)) / 8 for shape in ((m, T, d), (d, d), (d, d)))
+    norms, B_X = head_norms(W_V, W_QK), token_norm(X)
+    eps = fmpq(int(float((norms.value * B_X).mid()) * 500), 1000)
+    head = merged_head(W_QK, W_V, causal=False)
+    code = compress_head(head, X, eps)
+    rebuilt = rebuild_head(code, X)
+    for x in as_balls(X):
+        outputs = [one.map(as_balls)(x[:1], memory=x)[0] for one in (head, rebuilt)]
+        assert sum(((a - b) ** 2 for a, b in zip(*outputs, strict=True)), start=arb(0)) <= eps**2
     capacity = head_capacity(norms, tokens=B_X, **at_points(m, T, d))
-    radii = {name: float(x.mid()) for name, x in known(capacity.radii(eps)).items()}
-    scores, steps = covered_row(W_QK.ravel(), Q, features, B_X**2, radii["scores"])
-    assert steps <= perceptron_steps(Q, B_X**2, radii["scores"])
-    half = radii["values"] / 2
-    first, second = (float(x.mid()) for x in row_radii(norms.value_columns, B_X, half, m * T, d))
-    picks = perceptron_steps(float(np.linalg.norm(W_V, axis=0).sum()), 1, first) + 1
-    values, more = covered_matrix(W_V.T, flat, B_X, first, second, picks)
-    before = merged_head(W_QK, W_V, causal=False)(X[:, :1], memory=X)
-    after = merged_head(scores.reshape(d, d), values.T, causal=False)(X[:, :1], memory=X)
-    assert np.linalg.norm(activation(before) - activation(after), axis=-1).max() <= eps * (1 + 1e-9)
-    length = (steps + more) * math.log(2 * m * T + 1) + picks * math.log(d + 1)
-    assert length <= float(capacity.bound(eps).mid())
+    assert code.bits <= capacity.bound(eps) / arb(2).log()
 
 
 def large_tokens(k: int) -> tuple[SignFamily, HeadNorms]:
