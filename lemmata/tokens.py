@@ -7,7 +7,7 @@ risks    averaged_risk, pointwise_risk, population_risk
 limits   certify_feed_forward, matching_predictor, out_of_span, linear_risk, samples_needed, least_total_norm
 heads    TokenTransformer, token_stream, token_transformer, network_link; retrieval_attention, retrieval_transformer;
          averaging_attention, counting_attention, counting_embedding; SeparatingAttention, separating_attention: d heads
-         for more than d tokens; blocked_attention: long prompts
+         for more than d tokens; blocked_attention, shown_tokens: long prompts
 proofs   certify_retrieval, label_bound: suprema over all prompts; few_heads_bound, least_risk, hidden_variance,
          head_view: what few heads cannot see; query_key_bound, attention_change
 bounds   TokenTask, TransformerClass, norm_ball_class, risk_terms: what a transformer can fit, every term of the risk;
@@ -63,6 +63,7 @@ from constructions.tokens.interpolation import (
     line_interpolant,
     separating_direction,
 )
+from constructions.tokens.long_prompts import shown_tokens
 from constructions.tokens.recurrent import exact_network, exact_readout, exact_transition, recurrent_network
 from constructions.tokens.recurrent_class import state_lipschitz, with_state_lipschitz, with_unit_radius
 from constructions.tokens.separating import SeparatingAttention, separating_attention
@@ -160,6 +161,7 @@ __all__ = [
     "samples_needed",
     "separating_attention",
     "separating_direction",
+    "shown_tokens",
     "sign_code_dimension",
     "squared_norm_link",
     "state_lipschitz",
