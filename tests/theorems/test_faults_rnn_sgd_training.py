@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from constructions.recurrent import comparator, elman
+from constructions.recurrent import comparator, concepts, elman
 from constructions.recurrent.concepts import TargetFunction
 from numerics.recurrent.gram_schmidt import gram_schmidt
+from numerics.recurrent.separation import state_cosines
 from numerics.recurrent.training import elman_steps
 from tests.theorems.planted_faults import Fault, assert_seen, fault_name
 from theorems.plugin import Effort
@@ -79,6 +80,30 @@ def small_entries(width: int, *rest: Any) -> elman.ElmanNetwork:
     return replace(network, state=network.state * (2 / width) ** 0.5)
 
 
+def larger_entries(width: int, *rest: Any) -> elman.ElmanNetwork:
+    """The initialisation with entries of W that are larger by a fortieth."""
+    network = elman.random_elman(width, *rest)
+    return replace(network, state=network.state * 1.025)
+
+
+def without_later_tokens(network: elman.ElmanNetwork, tokens: Any) -> elman.Trace:
+    """The trace on tokens of which all but the first are halved."""
+    changed = tokens / 2
+    changed[0] = tokens[0]
+    return elman.trace(network, changed)
+
+
+def same_rows(network: Any, run: Any, start: int, end: int) -> Any:
+    """Back with the row of the first output for all outputs."""
+    result = elman.back(network, run, start, end)
+    return np.repeat(result[:1], len(result), axis=0)
+
+
+def the_same(width: int, tokens: int, outputs: int, rng: Any) -> elman.ElmanNetwork:
+    """The initialisation from one seed, whatever is asked for."""
+    return elman.random_elman(width, tokens, outputs, np.random.default_rng(0))
+
+
 NORM, BOUND = comparator.Comparator.frobenius_norm, comparator.Comparator.norm_bound
 
 
@@ -113,6 +138,23 @@ FAULTS = [
             ("a projection is left out", "test_gram_schmidt_in_floating_point", without_the_last_projection),
             ("a length", "test_gram_schmidt_in_floating_point", stretched),
             ("a single pass", "test_gram_schmidt_in_floating_point", one_pass),
+        )
+    ),
+    *(
+        Fault(name, "fact-init-geometry", test_geometry, check, test_geometry, attribute, faulty, QUICK)
+        for name, check, attribute, faulty in (
+            ("the variance of W", "test_norms_of_states", "random_elman", small_entries),
+            ("larger entries of W", "test_norms_of_states", "random_elman", larger_entries),
+            ("no input after the first", "test_norms_of_states", "trace", without_later_tokens),
+            ("the kernel of another order", "test_states_at_different_times_are_apart", "state_cosines",
+             lambda n: [0 * c + (1 + c) / 2 for c in state_cosines(n)]),
+            ("a pattern too few in Back", "test_backward_vectors_keep_their_length", "back", longer_backward),
+            ("one output for all", "test_backward_vectors_keep_their_length", "back", same_rows),
+            ("Back of the null sequence for both", "test_backward_matrices_are_near_those_of_the_null_sequence",
+             "input_sequence", lambda x, epsilon: concepts.null_sequence(6, 4, epsilon)),
+            ("an input scale that stays", "test_backward_matrices_are_near_those_of_the_null_sequence",
+             "input_sequence", lambda x, epsilon: concepts.input_sequence(x, 0.1)),
+            ("rows that are not fresh", "test_a_few_fresh_rows_change_little", "random_elman", the_same),
         )
     ),
     *(
