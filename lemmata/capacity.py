@@ -24,6 +24,8 @@ learners   elimination_probability, ambiguity_bound, agreement_probability, bala
 thresholds Cell, ThresholdFit, threshold_fit, vuong_test, VuongTest, bootstrap_cells, percentile_interval
 lipschitz  audit_attention, audit_weights: certified from above, found from below; InputAudit, WeightAudit;
            AttentionBlock, block_errors, readout_errors; input_constants, softmax_distance
+packings   volume_bound, sparse_bound, ellipsoid_bound, ellipsoid_estimate; greedy_packing, least_squared_distance,
+           minimal_vectors
 """
 
 from certificates.capacity.blocks import AttentionBlock, block_errors, readout_errors
@@ -124,6 +126,15 @@ from numerics.learning.linear_capacity import (
     sign_packing,
     two_stage_capacity,
 )
+from numerics.learning.packings import (
+    ellipsoid_bound,
+    ellipsoid_estimate,
+    greedy_packing,
+    least_squared_distance,
+    minimal_vectors,
+    sparse_bound,
+    volume_bound,
+)
 from numerics.learning.sparse_learners import (
     agreement_probability,
     ambiguity_bound,
@@ -184,6 +195,8 @@ __all__ = [
     "deviation_bound",
     "deviation_failure_probability",
     "elimination_probability",
+    "ellipsoid_bound",
+    "ellipsoid_estimate",
     "empirical_rademacher",
     "encode_matrix",
     "encode_vector",
@@ -191,6 +204,7 @@ __all__ = [
     "entropy_integral",
     "frobenius_norm",
     "generalisation_bound",
+    "greedy_packing",
     "head_capacity",
     "head_norms",
     "head_radii",
@@ -203,10 +217,12 @@ __all__ = [
     "largest_sign_family",
     "layer_amplification",
     "layer_norms",
+    "least_squared_distance",
     "linear_capacity",
     "linear_map_capacity",
     "loss_and_gradient",
     "measured_heads",
+    "minimal_vectors",
     "multi_head_capacity",
     "optimal_split",
     "parameters",
@@ -236,6 +252,7 @@ __all__ = [
     "sinusoid_points",
     "softmax_distance",
     "spanning_probability",
+    "sparse_bound",
     "spectral_norm",
     "string_codes",
     "surviving_bits",
@@ -247,5 +264,6 @@ __all__ = [
     "verify_matrix_code",
     "verify_network_code",
     "verify_vector_code",
+    "volume_bound",
     "vuong_test",
 ]

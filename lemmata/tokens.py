@@ -19,6 +19,7 @@ shortest minimum_norm_report, wide_samples, narrow_samples, interpolation_norm, 
          GeneralRecurrence
 recurrent  exact_network, exact_transition, exact_readout, recurrent_network; budgeted_network, approximate_transition
            state_lipschitz, with_state_lipschitz, with_unit_radius
+         sign_layer, mixed_norm
 """
 
 from certificates.tokens.feed_forward import (
@@ -54,7 +55,7 @@ from constructions.tokens.attention import (
     retrieval_transformer,
 )
 from constructions.tokens.budgeted import approximate_transition, budgeted_network
-from constructions.tokens.codebook import Codebook, codebook_layer, quantisation_error, storing_layer
+from constructions.tokens.codebook import Codebook, codebook_layer, quantisation_error, sign_layer, storing_layer
 from constructions.tokens.general_recurrence import GeneralRecurrence
 from constructions.tokens.interpolation import (
     interpolating_network,
@@ -79,6 +80,7 @@ from numerics.tokens.codes import (
 )
 from numerics.tokens.encoding import encode, encoding_scale, radius
 from numerics.tokens.links import ReluLink, linear_link, max_link, mean_link, squared_norm_link
+from numerics.tokens.mixed_norms import mixed_norm
 from numerics.tokens.prompts import (
     Prompts,
     averaged_risk,
@@ -143,6 +145,7 @@ __all__ = [
     "max_link",
     "mean_link",
     "minimum_norm_report",
+    "mixed_norm",
     "narrow_samples",
     "network_link",
     "norm_ball_class",
@@ -163,6 +166,7 @@ __all__ = [
     "separating_direction",
     "shown_tokens",
     "sign_code_dimension",
+    "sign_layer",
     "squared_norm_link",
     "state_lipschitz",
     "storing_layer",

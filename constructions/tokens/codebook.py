@@ -11,7 +11,8 @@ one layer of ReLUs does exactly:
 The backward cell does the same from the right. Two different words have an inner product of at most 1/2 - 1/Q (see
 `numerics.groups.codes`), hence a distance of at least sqrt(1 + 2/Q); so the map from words to the number of a slot has
 a Lipschitz constant of at most 2 B, and so has its extension to all vectors (`lipschitz_extension`). With
-U = (I, I) the operator norm is sqrt 2 for every number N of tokens; the width is Q^2, of the order of (N b)^2.
+U = (I, I) the operator norm is sqrt 2 for every number N of tokens; the width is Q^2, of the order of (N b)^2. Other
+binary linear codes with distances of at least D/4 do as well, down to a width D of the order of N b (`sign_layer`).
 
 **Storing.** The state holds s_k/r in coordinate k, projected on the unit ball: exact while |s| <= r. With r about
 2 sqrt N it has the width N and the Lipschitz constant r.
@@ -34,6 +35,7 @@ from constructions.networks.affine import Affine
 from constructions.networks.feed_forward import FeedForward
 from constructions.networks.projection import BallProjection, Clipping
 from constructions.networks.recurrent import RecurrentCell, RecurrentLayer
+from numerics.exact.integers import checked_integer
 from numerics.exact.numbers import as_exact, to_float
 from numerics.exact.systems import Array, exact_values
 from numerics.groups.codes import hadamard_words, reed_solomon_words
@@ -45,6 +47,7 @@ __all__ = [
     "codebook_order",
     "lipschitz_extension",
     "quantisation_error",
+    "sign_layer",
     "storing_layer",
     "storing_radius",
 ]
@@ -215,10 +218,7 @@ class Codebook:
 
 
 def codebook_layer(order: int) -> RecurrentLayer:
-    """The two cells h -> |h + e| - 1/Q of the codebook, whose tokens are the words of the slots over Q.
-
-    The states are those before a token, forward beside backward, of width Q^2 each; clipped to the cube of the entries
-    -1/Q, ..., 1/Q, which lies in the unit ball. The first state is the word of the empty message.
+    """The `sign_layer` of the codebook over F_Q, whose tokens are the words of the slots over Q: of width Q^2.
 
     Args:
         order: Q, a power of two.
@@ -228,7 +228,26 @@ def codebook_layer(order: int) -> RecurrentLayer:
     """
     if order < 2 or order & (order - 1) or order > LARGEST_LAYER:
         raise ValueError(f"The weights are given for the powers of two 2, ..., {LARGEST_LAYER}, not for {order}.")
-    D, unit = order**2, fmpq(1, order)
+    return sign_layer(order**2, order)
+
+
+def sign_layer(width: int, scale: int) -> RecurrentLayer:
+    """The two cells h -> |h + e| - 1/r that multiply words of entries +-1/r, for any binary linear code.
+
+    The states are those before a token, forward beside backward; clipped to the cube of the entries -1/r, ..., 1/r,
+    which lies in the unit ball. The first state is the word of the empty message.
+
+    Args:
+        width: D, the length of the words.
+        scale: r, with r^2 >= D.
+
+    Raises:
+        ValueError: if D < 1 or r^2 < D.
+    """
+    D, r = checked_integer("The length of the words", width, 1), checked_integer("The scale", scale, 1)
+    if r * r < D:
+        raise ValueError(f"Words of {D} entries +-1/{r} do not lie in the unit ball: give a scale with r^2 >= {D}.")
+    unit = fmpq(1, r)
     eye = as_exact(np.eye(D, dtype=np.int64))
     add = Affine(np.block([[eye, -eye], [eye, -eye]]))
     sizes = Affine(np.concatenate([eye, eye]), np.full(D, -unit, dtype=object))

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from itertools import pairwise, product
+from math import isqrt
 from typing import Any
 
 import mpmath
@@ -28,6 +29,7 @@ from constructions.tokens.codebook import (
     codebook_order,
     lipschitz_extension,
     quantisation_error,
+    sign_layer,
     storing_layer,
     storing_radius,
 )
@@ -245,6 +247,43 @@ def test_the_shared_cell_computes_the_states(N: int, b: int, effort: Effort) -> 
             known = np.where(np.arange(N) < j, m, 0)
             assert (book.decode(forward[j]) == known).all()
             assert (book.decode(backward[j]) == np.where(np.arange(N) > j, m, 0)).all()
+
+
+@check(PROPOSITION, POSITION, grade="exact", target="corrected", supporting=True, cases="N b = 4, 8, 12 bits, seed 0")
+@pytest.mark.parametrize(("N", "b"), [(2, 2), (4, 2), (4, 3)])
+def test_random_codes_need_no_more_than_the_order_of_the_bound(N: int, b: int) -> None:
+    """A random binary code of length 5.3 N b + 1 with all weights at least D/4, its states in the shared cell, and its
+    norm: L^2 ||U||_F^2 within a factor of N; the entropy of 1/4 is below 0.8113."""
+    rng, K = np.random.default_rng(0), N * b
+    D = int(5.3 * K) + 2
+    messages = np.array(list(product((0, 1), repeat=K)))
+    generator = np.zeros((K, D), dtype=np.int64)
+    for _ in range(1000):
+        if 4 * (messages[1:] @ generator % 2).sum(axis=1).min() >= D:
+            break
+        generator = rng.integers(0, 2, (K, D))
+    least = int((messages[1:] @ generator % 2).sum(axis=1).min())
+    assert 4 * least >= D
+    r = isqrt(D - 1) + 1
+    layer = sign_layer(D, r)
+    bits = rng.integers(0, 2, (N, b))
+    slots = [bits[k] @ generator[k * b : (k + 1) * b] % 2 for k in range(N)]
+    states = layer(as_exact(np.array([1 - 2 * slot for slot in slots])) / fmpq(r))
+    for j in range(N):
+        word = sum((slots[k] for k in range(j)), start=np.zeros(D, dtype=np.int64)) % 2
+        assert (states[j, :D] * r == 1 - 2 * word).all()
+        back = sum((slots[k] for k in range(j + 1, N)), start=np.zeros(D, dtype=np.int64)) % 2
+        assert (states[j, D:] * r == 1 - 2 * back).all()
+    B = 3
+    squared_lipschitz = fmpq((2 * B) ** 2 * r * r, 4 * least)
+    norm = squared_lipschitz * 2 * D
+    assert norm <= 8 * B * B * r * r <= 8 * B * B * (6 * K + 4 + 2 * r)
+    risk = quantisation_error(b, B)
+    report = check_recurrent(N, D, arb(squared_lipschitz).sqrt(), 2 * D, arb(2).sqrt(), risk)
+    assert report.failures == ()
+    entropy = -mpmath.log(0.25, 2) / 4 - mpmath.log(0.75, 2) * 3 / 4
+    assert entropy < mpmath.mpf("0.8113")
+    assert 1 + mpmath.mpf("5.3") * (mpmath.mpf("0.8113") - 1) < 0
 
 
 @check(CODEBOOK, grade="exact", target="printed")
