@@ -72,7 +72,16 @@ class SeparatingAttention(Weights):
         return self.stream.sizes["x"]
 
     def weights_of(self, outputs: Array) -> tuple[Array, Array]:
-        """The attention weights p, shape (..., d, N), and o, shape (..., d), from the concatenated outputs of heads."""
+        """The attention weights p, shape (..., d, N), and o, shape (..., d), from the concatenated outputs of heads.
+
+        Raises:
+            ValueError: for outputs that do not divide into those of d heads.
+        """
+        if outputs.shape[-1] != self.dimension * self.stream.width:
+            raise ValueError(
+                f"The outputs of {self.dimension} heads of width {self.stream.width} have "
+                f"{self.dimension * self.stream.width} coordinates, not {outputs.shape[-1]}."
+            )
         parts = outputs.reshape(*outputs.shape[:-1], self.dimension, self.stream.width)
         read = parts[..., self.stream["position"]] @ conversion(number_system([outputs]))(self.duals).T
         place = np.arange(self.dimension)

@@ -25,6 +25,7 @@ from constructions.networks.stream import ResidualStream
 from numerics.exact.systems import Array
 from numerics.tokens.encoding import block_sizes
 from numerics.tokens.links import ReluLink
+from numerics.tokens.prompts import require_memory
 
 if TYPE_CHECKING:
     import torch
@@ -62,7 +63,12 @@ class TokenTransformer(Weights):
             )
 
     def __call__(self, z: Array) -> Array:
-        """The predictions, shape (..., N), for encoded prompts z of shape (..., N, D_e)."""
+        """The predictions, shape (..., N), for encoded prompts z of shape (..., N, D_e).
+
+        Raises:
+            ValueError: for another width, or prompts whose scores do not fit in memory.
+        """
+        require_memory("The scores of a head", (*z.shape[:-1], z.shape[-2]))
         return self.readout(self.attention(z))[..., 0]
 
     def to_torch(self, *, dtype: torch.dtype | None = None, stream: ResidualStream | None = None) -> torch.nn.Module:

@@ -166,6 +166,15 @@ def test_layers_that_do_not_fit_are_refused():
         TokenTransformer(stream, layer, readout_of(linear_link([[1], [1]]), stream))
 
 
+def test_prompts_and_outputs_that_do_not_fit_are_refused():
+    network = retrieval_transformer(linear_link([[1]]), orthonormal_codes(2), radius=1, error=1).to_float()
+    with pytest.raises(ValueError, match=r"The scores of a head of shape \(100000, 100000\) would take 74.5 GiB"):
+        network(np.broadcast_to(np.zeros((1, 5)), (100_000, 5)))
+    heads = separating_attention(2, 3, orthonormal_codes(3)).to_float()
+    with pytest.raises(ValueError, match="outputs of 2 heads of width 14 have 28 coordinates, not 27"):
+        heads.decode(np.ones((3, 27)))
+
+
 def test_tokens_that_are_too_large_for_the_gain_are_refused():
     prompts = Prompts(np.array([[[30.0], [-40.0], [0.0]]]), np.array([[[0, 0], [1, 0], [2, 2]]]))
     codes = orthonormal_codes(3)

@@ -41,6 +41,12 @@ def test_labels_are_the_link_of_the_tokens():
         assert np.allclose(to_float(labels), Prompts(to_float(prompts.tokens), prompts.indices).labels(link))
 
 
+def test_the_mean_in_floats():
+    tokens = np.random.default_rng(0).standard_normal((5, 4, 2))
+    wanted = tokens.mean(axis=1) @ [0.5, -2.0]
+    assert np.allclose(mean_link(4, [0.5, -2.0])(tokens), wanted)
+
+
 def test_relabelling_moves_the_labels_along():
     prompts, link = rational_prompts(seed=5), linear_link(np.arange(6).reshape(3, 2))
     order = np.random.default_rng(0).permutation(6)
