@@ -13,10 +13,12 @@ from types import CodeType, FunctionType
 from typing import Any
 
 import pytest
+from flint import fmpq
 
 import certificates.capacity.compression as compression
 import certificates.capacity.covers as covers
 import certificates.capacity.linear_codes as linear_codes
+import certificates.capacity.network_codes as network_codes
 import certificates.capacity.set_cover as set_cover
 import certificates.capacity.shattering as shattering
 import numerics.learning.entropy as entropy
@@ -298,7 +300,7 @@ FAULTS = [
         entropy.generalisation_bound,
         "deviation_bound(rad,",
         "deviation_bound(rad / 2,",
-        size=finite.fmpq(1, 10),
+        size=fmpq(1, 10),
         m=20,
     ),
     inside(
@@ -309,7 +311,7 @@ FAULTS = [
         entropy.deviation_bound,
         "slope * L * rad",
         "slope * rad",
-        size=finite.fmpq(1, 10),
+        size=fmpq(1, 10),
         m=20,
     ),
 ]
@@ -437,6 +439,7 @@ SHATTERED = [
 ]
 
 
+ONE_BLOCK = {"seed": 13, "depth": 1, "eps": fmpq(1, 4)}
 CODED = [
     inside(
         "steps that are two per cent too long",
@@ -665,6 +668,46 @@ CODED = [
         "return bound.bound(",
         "return arb(1) / 10 * bound.bound(",
         **QUICK,
+    ),
+    inside(
+        "a code without the mixing matrices",
+        "theorem-A.17",
+        compressed,
+        "test_networks_are_rebuilt_within_the_error_and_the_capacity",
+        network_codes.BlockCode.bits.fget,
+        " + self.mixing.bits",
+        "",
+        **ONE_BLOCK,
+    ),
+    inside(
+        "a mixing matrix that is transposed",
+        "theorem-A.17",
+        compressed,
+        "test_networks_are_rebuilt_within_the_error_and_the_capacity",
+        network_codes._rebuilt,
+        "decode_matrix(code.mixing, _rows(hidden)).T",
+        "decode_matrix(code.mixing, _rows(hidden))",
+        **ONE_BLOCK,
+    ),
+    inside(
+        "products of the first token alone",
+        "theorem-A.17",
+        compressed,
+        "test_networks_are_rebuilt_within_the_error_and_the_capacity",
+        network_codes._pairs,
+        "(tokens[:, :, None, :, None]",
+        "(tokens[:, :1, None, :, None] + 0 * tokens[:, :, None, :, None]",
+        **ONE_BLOCK,
+    ),
+    inside(
+        "weights that are coded on the wrong side",
+        "theorem-A.17",
+        compressed,
+        "test_networks_are_rebuilt_within_the_error_and_the_capacity",
+        network_codes._rebuilt,
+        ".reshape(width, width)",
+        ".reshape(width, width).T",
+        **ONE_BLOCK,
     ),
 ]
 

@@ -1,4 +1,4 @@
-"""Codes of concrete weights (lemma A.10, lemma 4.10, corollary 4.9): rebuilt from the code alone, and counted.
+"""Codes of concrete weights (A.10, 4.10, corollary 4.9, theorem A.17): rebuilt from the code alone, and counted.
 
 The oracles replay codes with fractions or floats of their own, and count codes as digits of a number.
 """
@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
+from certificates.capacity.blocks import AttentionBlock
 from certificates.capacity.compression import (
     capacity_in_bits,
     compress_head,
@@ -33,8 +34,11 @@ from certificates.capacity.linear_codes import (
     verify_matrix_code,
     verify_vector_code,
 )
+from certificates.capacity.network_codes import compress_network, rebuild_network, verify_network_code
+from certificates.capacity.norms import layer_norms, token_norm
 from constructions.networks.head import Head
 from numerics.exact.numbers import to_float
+from numerics.learning.deep_capacity import deep_capacity
 from numerics.learning.linear_capacity import linear_capacity, perceptron_steps, printed_linear_capacity
 from theorems.evidence import check
 
@@ -236,3 +240,73 @@ def largest_gap(head: Head, other: Head, X: np.ndarray) -> float:
         p = np.exp(scores - scores.max(axis=1, keepdims=True))
         outputs.append(np.einsum("it,itd,de->ie", p / p.sum(axis=1, keepdims=True), X, W_V))
     return float(np.linalg.norm(outputs[0] - outputs[1], axis=1).max())
+
+
+@check(
+    "variable-creation:remark-A.2.4",
+    grade="sampled",
+    target="printed",
+    supporting=True,
+    cases="4 random heads, seeds 0-3, on sequences of 3 symbols with positions and on numbers in [0, 1]; m = 2, T = 4",
+)
+@pytest.mark.parametrize("seed", range(4))
+def test_the_capacity_of_heads_does_not_see_the_domain(seed):
+    rng = np.random.default_rng(seed)
+    positions = np.eye(4, dtype=int)[:, :2] - np.eye(4, dtype=int)[:, 2:]
+    symbols = np.eye(3, dtype=int)[rng.integers(0, 3, (2, 4))]
+    categorical = np.concatenate([symbols, np.broadcast_to(positions, (2, 4, 2))], axis=2)
+    numbers = rng.integers(0, 9, (2, 4, 1)) / 8
+    places = np.broadcast_to(positions, (2, 4, 2))
+    continuous = np.concatenate([numbers, 1 - numbers, 0 * numbers, places], axis=2)
+    continuous[0, 0, :2] = (1, 0)  # the longest tokens of both samples have the norm sqrt 2
+    query, key, value = (rng.integers(-1, 2, (5, 2)) for _ in range(3))
+    value[0, 0] = 1
+    head = Head(query, key, value, causal=False)  # type: ignore[arg-type]
+    assert capacity_in_bits(head, categorical, 1).overlaps(capacity_in_bits(head, continuous, 1))
+    for X in (categorical, continuous):
+        code = compress_head(head, X, 1)
+        assert largest_gap(head, rebuild_head(code, X), X) <= 1
+        assert code.bits <= capacity_in_bits(head, X, 1)
+
+
+@check(
+    "variable-creation:theorem-A.17",
+    grade="sampled",
+    target="corrected",
+    cases="2 networks of 1 and 2 blocks of width 2, near the identity and a rotation, on 2 tokens, eps = 1/4, 1/2",
+)
+@pytest.mark.parametrize(("seed", "depth", "eps"), [(13, 1, fmpq(1, 4)), (8, 2, fmpq(1, 2))])
+def test_networks_are_rebuilt_within_the_error_and_the_capacity(seed, depth, eps):
+    rng, blocks = np.random.default_rng(seed), []
+    for _ in range(depth):
+        query, key = (rng.integers(-5, 6, (2, 2)) / (3 * depth) for _ in range(2))
+        value, mixing = (part + rng.integers(-1, 2, (2, 2)) / 3 for part in (np.eye(2), np.array([[0, 1], [-1, 0]])))
+        blocks.append(AttentionBlock(query, key, value, mixing, activation="identity"))
+    X = rng.integers(-2, 3, (2, 2, 2))[:1] / 3
+    code = compress_network(blocks, X, eps)
+    rebuilt = rebuild_network(code, X)
+    largest = max(np.linalg.norm(run(blocks, g) - run(rebuilt, g), axis=1).max() for g in X)
+    assert 0 < largest <= float(eps.p) / float(eps.q)
+    assert abs(float(verify_network_code(code, blocks, X).mid()) - largest) < 1e-9
+    norms = [layer_norms(b.value, b.score, b.mixing) for b in blocks]
+    bound = deep_capacity(norms, readout=1, tokens=token_norm(X), samples=1, length=2, width=2)
+    counted = sum(
+        digits(2 * 4 + 1, b.scores.limit)
+        + sum(digits(3, c.draws) + sum(digits(2 * 2 + 1, r.limit) for r in c.rows) for c in (b.values, b.mixing))
+        for b in code.blocks
+    )
+    assert 0 < code.bits == counted <= bound.bound(eps) / arb(2).log()
+
+
+def run(blocks: list[AttentionBlock], g: np.ndarray) -> np.ndarray:
+    """The network in float64, by its formula."""
+    for block in blocks:
+        W_Q, W_K, W_V, W_C = (to_float(part) for part in (block.query, block.key, block.value, block.mixing))
+        weights = np.exp(g @ W_Q @ W_K.T @ g.T)
+        mixed = in_the_ball(weights / weights.sum(axis=1, keepdims=True) @ g @ W_V)
+        g = in_the_ball((np.maximum(mixed, 0) if block.activation == "relu" else mixed) @ W_C)
+    return g
+
+
+def in_the_ball(rows: np.ndarray) -> np.ndarray:
+    return rows / np.maximum(1, np.linalg.norm(rows, axis=1, keepdims=True))

@@ -23,7 +23,6 @@ from numerics.learning.entropy import (
     CONSTANT,
     deviation_bound,
     entropy_bound,
-    entropy_integral,
     generalisation_bound,
     rademacher_bound,
 )
@@ -364,13 +363,15 @@ def test_the_corrected_bound_has_its_constants():
 
 
 @counterexample("variable-creation:theorem-A.4", "variable-creation:lemma-A.5", grade="exact")
-def test_a_fair_coin_always_deviates_by_one_half():
-    # one function, so that its Rademacher complexity is 0, and every C > 0 is valid; delta beyond exp(-1/8) = 0.8825
-    for delta in (fmpq(99, 100), fmpq(883, 1000)):
-        assert coin_failure(delta, 1) == 1 > delta
-        assert 1 - delta < 1  # the bound holds with probability 0, less than 1 - delta
+def test_a_fair_coin_always_deviates():
+    # One function: its Rademacher complexity is 0, and every C > 0 is valid. For odd m its deviation is 1/(2 m) at
+    # least, and the printed bound is below that for delta > exp(-1/(8 m)): 0.8825 for m = 1.
+    for m in (1, 3, 5, 11):
+        delta = fmpq(1) - fmpq(1, 8 * m + 1)  # exp(-x) < 1/(1 + x) at x = 1/(8 m)
+        assert coin_failure(delta, m) == 1 > delta
+    assert coin_failure(fmpq(883, 1000), 1) == 1
     assert coin_failure(fmpq(882, 1000), 1) == 0
-    assert entropy_integral(covering_steps([[0, 0]]), 0, 1, 1) == 0
+    assert covering_steps([[0, 0]]) == [(0, 1)]
 
 
 def coin_failure(delta: fmpq, m: int) -> fmpq:
