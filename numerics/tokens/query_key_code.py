@@ -5,7 +5,7 @@ R 4^(-l-1) < ||w_c|| <= R 4^-l and the accuracy e = eps 2^-l/2. Starting at zero
 +z_i or -z_i for a query that it still misses by more than e. The symbol of a move is (i, sign, c, l). The accuracies
 square to at most eps^2 in all, and there are at most 4 (R r/eps)^2 moves. Everything is rational, so the code is exact.
 
-Source: qstr, lemma-16; theorems/qstr/proofs/transformer_generalisation.md, step 4.
+Source: qstr, lemma-16; theorems/qstr/proofs/transformer-generalisation.md, step 4.
 """
 
 from __future__ import annotations

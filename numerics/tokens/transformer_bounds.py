@@ -7,7 +7,7 @@ by side in R^(HD), and the readout a^T relu(W h + b) with m neurons. Its class i
 
 where the (2, 1) norm adds the Euclidean norms of the columns, and ||z||_2 <= r for all embeddings of the sample.
 Logarithms are natural. Every function returns a ball; arguments are exact numbers, finite floats or balls. The proofs
-are in theorems/qstr/proofs/transformer_generalisation.md, whose steps the functions name.
+are in theorems/qstr/proofs/transformer-generalisation.md, whose steps the functions name.
 
 Source: qstr, lemmas 12 to 20, theorems 4 and 10.
 """

@@ -1,7 +1,7 @@
 """Covers of the single-layer transformer: readout, query-key matrices, composition; each constant by another route.
 
 The printed forms hide constants, so they are refuted along sequences: bounded by volume from below, the size of every
-cover exceeds each multiple of the printed bound. The proofs are in `proofs/transformer_generalisation.md`.
+cover exceeds each multiple of the printed bound. The proofs are in `proofs/transformer-generalisation.md`.
 """
 
 from __future__ import annotations

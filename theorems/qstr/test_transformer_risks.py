@@ -1,7 +1,7 @@
 """From covers to the risk of empirical minimisers of the transformer: tails, chaining, truncation, excess risk.
 
 The printed Theorem 4 has too small a factor: a minimiser of the empirical risk inside the norm ball is built that is
-farther off than the printed bound allows. The proofs are in `proofs/transformer_generalisation.md`.
+farther off than the printed bound allows. The proofs are in `proofs/transformer-generalisation.md`.
 """
 
 from __future__ import annotations
