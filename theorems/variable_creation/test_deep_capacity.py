@@ -573,6 +573,31 @@ def test_the_printed_power_of_the_tokens_fails_in_deep_networks():
     assert found[-1] > 10**6
 
 
+@counterexample("variable-creation:theorem-4.11", grade="enclosed", supporting=True)
+def test_the_printed_prefactor_does_not_follow_from_the_long_form():
+    """C_2 = L_sigma = 1: (C_2 L_sigma)^(O(L)) = 1 for every depth, while A.17 as printed grows like 25^(L-1)."""
+    given = {"readout": 1, "samples": 5, "length": 7, "width": 9}
+    single = printed_short_deep_capacity(1, spectral=1, columns=1, tokens=1, **given).constant
+    for depth in range(1, 20):
+        for exponent in (1, 10):
+            same = printed_short_deep_capacity(depth, spectral=1, columns=1, tokens=1, exponent=exponent, **given)
+            assert same.constant.overlaps(single)
+        assert printed_deep_capacity([LayerNorms(*[1] * 6)] * depth, **given).constant >= 25 ** (depth - 1)
+
+
+@check("variable-creation:theorem-A.17", grade="enclosed", target="corrected", supporting=True)
+def test_the_width_enters_by_its_logarithm():
+    """Coordinates that are 0 change no function: the corrected bound grows like log d, the printed one like d^2."""
+    layer = LayerNorms(*[1] * 6)
+    given = {"readout": 1, "samples": 5, "length": 7}
+    widths = [2**k for k in range(10, 61, 10)]
+    corrected = [deep_capacity([layer], tokens=1, width=d, **given).constant for d in widths]
+    printed = [printed_deep_capacity([layer], width=d, **given).constant for d in widths]
+    assert all(later < 2 * earlier for earlier, later in pairwise(corrected))
+    assert corrected[-1] / arb(widths[-1]).log() < corrected[0] / arb(widths[0]).log()
+    assert all(later > 2**20 * earlier for earlier, later in pairwise(printed))
+
+
 # ---- remark 4.11b
 
 

@@ -465,6 +465,14 @@ def test_the_printed_power_of_the_tokens_fails_along_a_sequence():
         assert found[-1] > 10**9
 
 
+@counterexample("variable-creation:corollary-4.9", grade="exact", supporting=True)
+def test_the_printed_reduction_to_a_linear_map_needs_short_queries():
+    """|x_tau (W - W') z| <= |(W - W') z| fails for x_tau = 2, W - W' = 1, z = 1; with the factor B_X it holds."""
+    query, change, token = fmpq(2), fmpq(1), fmpq(1)
+    assert abs(query * change * token) == 2 > abs(change * token) == 1
+    assert abs(query * change * token) <= abs(query) * abs(change * token)
+
+
 # ---- lemma A.11
 
 

@@ -377,3 +377,18 @@ def test_the_printed_space_of_points_and_the_printed_logarithm_fail():
         assert arb(needed).log() <= linear_map_capacity(ratio, 1, 1, 1, 1)
     printed = printed_linear_map_capacity(2, 3, 1, 5, 7, constant=2)
     assert abs(printed - 72 * arb(35).log()) < arb("1e-10")
+
+
+@counterexample("variable-creation:lemma-4.10", grade="exact", supporting=True)
+def test_two_steps_of_the_printed_proof_fail():
+    """The error of a rescaled row is |v - ||w|| | |w.x|/||w||, not with ||w||^2, and the sum runs over all rows.
+
+    W = (2), v = 1, x = 1: the error is 1, printed 1/2. Two rows and one input: the printed sum over d_2 = 1 rows is 0.
+    """
+    w, v, x = fmpq(2), fmpq(1), fmpq(1)
+    error = abs(v / abs(w) * w * x - w * x)
+    assert error == abs(v - abs(w)) * abs(w * x) / abs(w) == 1
+    assert abs(v - abs(w)) * abs(w * x) / w**2 == fmpq(1, 2) < error
+    W, rebuilt = as_exact([[1], [3]]), as_exact([[1], [2]])
+    errors = [(a - b) ** 2 for a, b in zip(W[:, 0], rebuilt[:, 0], strict=True)]
+    assert sum(errors[: W.shape[1]], start=fmpq(0)) == 0 < sum(errors, start=fmpq(0))
