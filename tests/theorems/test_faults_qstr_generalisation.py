@@ -6,9 +6,13 @@ from types import ModuleType
 
 import pytest
 
+import certificates.tokens.feed_forward as feed_forward
+import certificates.tokens.few_heads as few_heads
+import certificates.tokens.minimum_norm as minimum_norm
 import numerics.tokens.query_key_code as codes
 import numerics.tokens.transformer_bounds as bounds
 from tests.theorems.planted_faults import Fault, assert_seen, fault_name, rewritten
+from theorems.qstr import test_hierarchy as hierarchy
 from theorems.qstr import test_transformer_covers as covers
 from theorems.qstr import test_transformer_risks as risks
 
@@ -158,6 +162,54 @@ FAULTS = [
         bounds.TokenTask,
         "embedding_dimension",
         property(lambda self: self.dimension + self.sparsity * self.encoding),
+    ),
+    _fault(
+        "theorem-1", hierarchy, "test_too_few_heads_are_left_with_a_risk", "few_heads_bound", "(d - H)", "d", few_heads
+    ),
+    _fault(
+        "theorem-1",
+        hierarchy,
+        "test_samples_of_the_feed_forward_network_are_the_coordinates",
+        "samples_needed",
+        "(1 - value)",
+        "(1 - value * value)",
+        feed_forward,
+    ),
+    _fault(
+        "table-1",
+        hierarchy,
+        "test_samples_of_the_feed_forward_network_are_the_coordinates",
+        "samples_needed",
+        "length * token_dimension * (1",
+        "length * (1",
+        feed_forward,
+    ),
+    _fault(
+        "table-1",
+        hierarchy,
+        "test_samples_of_the_recurrent_network_grow_with_a_power",
+        "wide_samples",
+        "interpolation_norm(n, depth)",
+        "interpolation_norm(n * n, depth)",
+        minimum_norm,
+    ),
+    _fault(
+        "theorem-1",
+        hierarchy,
+        "test_samples_of_the_recurrent_network_grow_with_a_power",
+        "wide_samples",
+        "generalising_norm(length, depth, risk)",
+        "generalising_norm(length, depth + 1, risk)",
+        minimum_norm,
+    ),
+    Fault(
+        "embeddings that grow with the length",
+        "table-1",
+        hierarchy,
+        "test_samples_of_the_transformer_grow_with_the_logarithm",
+        bounds.TokenTask,
+        "embedding_dimension",
+        property(lambda self: self.dimension + self.length),
     ),
 ]
 

@@ -1,5 +1,8 @@
 """`lemmata show` and `lemmata ledger`."""
 
+import json
+
+from lemmata import statement
 from tests.lemmata.commands.runner import run
 
 
@@ -45,3 +48,16 @@ def test_show_nothing():
     assert output == ""
     assert "no statement" in error
     assert "'nothing'" in error
+
+
+def test_a_summary_is_shown_sentence_by_sentence():
+    code, output, _ = run("show", "qstr:table-1")
+    assert code == 0
+    assert "claim verdict provided that rests on" in output
+    claims = statement("qstr:table-1").claims
+    assert len(claims) == 4
+    for claim in claims:
+        assert claim.says.split(":")[0] in output
+        assert all(name in output for name in claim.rests_on)
+    (data,) = json.loads(run("show", "qstr:table-1", "--json")[1])
+    assert [one["verdict"] for one in data["claims"]] == [claim.verdict for claim in claims]
