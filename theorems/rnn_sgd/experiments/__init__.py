@@ -1,7 +1,8 @@
 """The experiments of this chapter; `lemmata experiment list` shows them."""
 
+from theorems.rnn_sgd.experiments.comparator import COMPARATORS
 from theorems.rnn_sgd.experiments.training import TRAINING
 
 __all__ = ["EXPERIMENTS"]
 
-EXPERIMENTS = (TRAINING,)
+EXPERIMENTS = (TRAINING, COMPARATORS)
