@@ -119,9 +119,15 @@ def head_report(
     Raises:
         ValueError: for numbers out of range or not finite, or no head.
     """
-    at = {"tokens": tokens, "samples": samples, "length": length, "width": width, "lipschitz": lipschitz}
-    corrected = scalar_head_capacity(heads, readout=readout, **at)  # type: ignore[arg-type]
-    one = printed_head_capacity(heads[0], **at) if len(heads) == 1 else printed_multi_head_capacity(heads, **at)  # type: ignore[arg-type]
+    at: dict[str, Any] = {
+        "tokens": tokens,
+        "samples": samples,
+        "length": length,
+        "width": width,
+        "lipschitz": lipschitz,
+    }
+    corrected = scalar_head_capacity(heads, readout=readout, **at)
+    one = printed_head_capacity(heads[0], **at) if len(heads) == 1 else printed_multi_head_capacity(heads, **at)
     B_w = checked_bound("The bound B_w on the read-out", readout)
     printed = Capacity({name: CoverPart(part.cost, B_w * part.rate) for name, part in one.parts.items()})
     total = sum((norms.value for norms in heads), start=arb(0))
@@ -151,9 +157,15 @@ def deep_report(
             the class token counts among the tokens.
         key_width: k, the columns of W_V; the width if None.
     """
-    at = {"readout": readout, "samples": samples, "length": length, "width": width, "lipschitz": lipschitz}
-    corrected = deep_capacity(layers, tokens=tokens, key_width=key_width, **at)  # type: ignore[arg-type]
-    printed = printed_deep_capacity(layers, key_width=key_width, **at)  # type: ignore[arg-type]
+    at: dict[str, Any] = {
+        "readout": readout,
+        "samples": samples,
+        "length": length,
+        "width": width,
+        "lipschitz": lipschitz,
+    }
+    corrected = deep_capacity(layers, tokens=tokens, key_width=key_width, sharp=True, **at)
+    printed = printed_deep_capacity(layers, key_width=key_width, **at)
     L, last = checked_bound("The Lipschitz constant", lipschitz), layers[-1]
     seen = ball_min([arb(1), L * last.output, L * last.output_columns])
     return _report(corrected, printed, checked_bound("B_w", readout) * seen, samples, delta, loss_lipschitz, loss_bound)
@@ -164,7 +176,7 @@ def _report(
 ) -> CapacityReport:
     m = checked_integer("The number of samples", samples, 1)
     b = checked_bound("The bound b on the loss", bound, positive=True)
-    at = {"lipschitz": slope, "loss_bound": b}
+    at: dict[str, Any] = {"lipschitz": slope, "loss_bound": b}
     if largest.is_zero():  # the functions are all 0: one function, without entropy
         risk = generalisation_bound(0, 1, m, delta, form="sharp", **at)
     else:

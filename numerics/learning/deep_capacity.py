@@ -12,7 +12,8 @@ most
     a_j = L C_j V_j (1 + 2 c Q_j),        so by alpha_i = a_(i+1) ... a_D in all,
 
 with spectral norms V, C, Q of W_V, W_C, W_K W_Q^T and c = 1 (2 in the document, which prints the product over the
-layers *before* i). Covers of each matrix on the outputs of the layers before, lemma A.8, and the read-out give
+layers *before* i); Q + sqrt(1 + Q^2) may stand for 1 + 2 c Q (`numerics.learning.attention_lipschitz`). Covers of each
+matrix on the outputs of the layers before, lemma A.8, and the read-out give
 
     log N_inf <= (B_w/eps)^2 ((r_w^2 log(2 m + 1))^(1/3) + sum_i alpha_i^(2/3) s_i)^3,
     s_i = ((2 L C_1)^2 l)^(1/3) + ((2 c L C V Q_1 r_i^3)^2 l_Q)^(1/3) + ((2 L C V_1 r_i)^2 l)^(1/3)
@@ -34,6 +35,7 @@ from flint import arb
 
 from numerics.exact.balls import ball_max, ball_min
 from numerics.exact.integers import checked_integer
+from numerics.learning.attention_lipschitz import input_constants
 from numerics.learning.budgets import Capacity, CoverPart, checked_bound
 from numerics.learning.linear_capacity import map_factor, vector_factor
 
@@ -80,14 +82,22 @@ class LayerNorms:
             object.__setattr__(self, field.name, checked_bound(shown, getattr(self, field.name)))
 
 
-def layer_amplification(norms: LayerNorms, *, lipschitz: object = 1, softmax: object = 1) -> arb:
-    """a = L C V (1 + 2 c Q), the Lipschitz constant of a layer on tokens of norm at most 1; 1 + 4 Q in the document.
+def layer_amplification(norms: LayerNorms, *, lipschitz: object = 1, softmax: object = 1, sharp: bool = False) -> arb:
+    """a = L C V (1 + 2 c Q), a Lipschitz constant of a layer on tokens of norm at most 1; 1 + 4 Q in the document.
+
+    Args:
+        norms: of the layer.
+        lipschitz: L, of the activation.
+        softmax: c; 1 is enough, the document has 2.
+        sharp: whether to take Q + sqrt(1 + Q^2), the best constant of the attention, in place of 1 + 2 c Q.
 
     Raises:
         ValueError: for Lipschitz constants that are negative or not finite.
     """
     L = checked_bound("The Lipschitz constant of the activation", lipschitz)
     c = checked_bound("The Lipschitz constant of the softmax", softmax, positive=True)
+    if sharp:
+        return L * norms.output * input_constants(norms.value, norms.score).sharp
     return L * norms.output * norms.value * (1 + 2 * c * norms.score)
 
 
@@ -96,6 +106,7 @@ def amplifications(
     *,
     lipschitz: object = 1,
     softmax: object = 1,
+    sharp: bool = False,
     order: Literal["later", "earlier"] = "later",
 ) -> list[arb]:
     """alpha_i, the product of the amplifications of the later layers, for i = 1, ..., D.
@@ -104,6 +115,7 @@ def amplifications(
         layers: at least one.
         lipschitz: L, of the activation.
         softmax: c; 1 is enough, the document has 2.
+        sharp: as for `layer_amplification`.
         order: "earlier" for the product over j < i, as it is printed.
 
     Raises:
@@ -111,7 +123,7 @@ def amplifications(
     """
     if not len(layers) or order not in ("later", "earlier"):
         raise ValueError(f"There must be at least one layer, and the order later or earlier, not {order!r}.")
-    factors = [layer_amplification(one, lipschitz=lipschitz, softmax=softmax) for one in layers]
+    factors = [layer_amplification(one, lipschitz=lipschitz, softmax=softmax, sharp=sharp) for one in layers]
     result, product = [], arb(1)
     for factor in factors if order == "earlier" else reversed(factors):
         result.append(product)
@@ -130,6 +142,7 @@ def deep_capacity(
     key_width: int | None = None,
     lipschitz: object = 1,
     softmax: object = 1,
+    sharp: bool = False,
 ) -> Capacity:
     """The bound C/eps^2 on log N_inf of Transformers of several layers; see the docstring of this module.
 
@@ -143,6 +156,7 @@ def deep_capacity(
         key_width: k >= 1, the columns of W_V; d if None.
         lipschitz: L >= 0, of the activation, which is 0 at 0.
         softmax: c; 1 is enough, the document has 2.
+        sharp: whether errors are carried through layers by the best constants, as in `layer_amplification`.
 
     Raises:
         ValueError: for numbers that are negative or not finite, counts below 1, or no layer.
@@ -153,7 +167,7 @@ def deep_capacity(
     B_X = checked_bound("The bound B_X on the norms of tokens", tokens)
     L = checked_bound("The Lipschitz constant of the activation", lipschitz)
     m, T = checked_integer("The number of samples", samples, 1), checked_integer("The length", length, 1)
-    alphas = amplifications(layers, lipschitz=L, softmax=softmax)
+    alphas = amplifications(layers, lipschitz=L, softmax=softmax, sharp=sharp)
     d = checked_integer("The width", width, 1)
     maps = map_factor(d, m * T), map_factor(d if key_width is None else key_width, m * T)
     last = layers[-1]
