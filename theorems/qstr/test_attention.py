@@ -244,7 +244,8 @@ def test_no_random_instance_exceeds_the_bound(effort, record_property):
     """The retrieval error against both bounds; repeated indices and random temperatures included."""
     rng = np.random.default_rng(11)
     worst = 0.0
-    for _ in range(effort.pick(quick=30, full=1_000)):
+    layers, each = effort.pick(quick=(30, 10), full=(500, 20))
+    for _ in range(layers):
         N, d, q = int(rng.integers(2, 17)), int(rng.integers(1, 5)), int(rng.integers(1, 4))
         q = min(q, N)
         codes = [
@@ -256,10 +257,10 @@ def test_no_random_instance_exceeds_the_bound(effort, record_property):
         if codes.violations():
             codes = field_codes(N)
         r, alpha = float(rng.uniform(0.1, 9)), float(rng.uniform(0, 6) * q / d)
-        prompts = draw_prompts(10, N, d, q, law="sphere", seed=int(rng.integers(2**31)))
+        prompts = draw_prompts(each, N, d, q, law="sphere", seed=int(rng.integers(2**31)))
         prompts = Prompts(prompts.tokens * (r / sqrt(d)), prompts.indices)
         layer = retrieval_attention(d, q, codes, alpha).to_float()
-        outputs = layer(encode(prompts, codes)).reshape(10, N, q, -1)[..., :d]
+        outputs = layer(encode(prompts, codes)).reshape(each, N, q, -1)[..., :d]
         error = np.linalg.norm(outputs - prompts.selected(), axis=-1).max()
         bound = 2 * r * N * exp(-alpha * d / (2 * q))
         leak = (N - 1) * exp(-alpha * d / q * (1 - float(codes.coherence.p) / float(codes.coherence.q)))
