@@ -214,12 +214,26 @@ def test_heads_are_rebuilt_within_the_error_and_the_capacity(effort):
             moved += largest > 0
             N, limit = X.shape[0] * X.shape[1], code.scores.limit
             assert code.bits == digits(2 * N + 1, limit) + code.values.bits
-            assert code.bits <= capacity_in_bits(head, X, fmpq(int(2 * eps), 2))
+            bound = capacity_in_bits(head, X, fmpq(int(2 * eps), 2))
+            assert code.bits <= bound
+            assert abs(float(bound.mid()) / capacity_by_hand(head, X, eps) - 1) < 1e-6
             reach = np.linalg.norm(X @ to_float(exact_head_matrices(head)[1]), axis=-1).max()
             parts = fraction(code.scores.eps) * Fraction(reach), fraction(code.values.error)
             radius = np.linalg.norm(X, axis=-1).max()
             assert abs(float(sum(parts)) + radius * float(fraction(code.values.row_error)) - eps) < 1e-5
     assert moved > 0
+
+
+def capacity_by_hand(head: Head, X: np.ndarray, eps: float) -> float:
+    """The corrected corollary 4.9 with its constants, in float64; spectral norms are bounded to parts in 10^9."""
+    W_QK, W_V = (to_float(part) for part in exact_head_matrices(head))
+    B, N = np.linalg.norm(X, axis=-1).max(), X.shape[0] * X.shape[1]
+    a, b = math.log(W_V.shape[1] + 1), math.log(2 * N + 1)
+    scores = min(np.linalg.norm(W_QK), np.linalg.norm(W_QK, axis=1).sum()) * B**2
+    values = 2 * np.linalg.norm(W_V, axis=0).sum() * B
+    rate = np.linalg.norm(W_V, ord=2) * B
+    parts = (scores**2 * b * rate**2) ** (1 / 3) + (values**2 * ((a ** (1 / 3) + b ** (1 / 3)) ** 3 + a)) ** (1 / 3)
+    return parts**3 / eps**2 / math.log(2)
 
 
 def drawn_head(seed: int) -> tuple[Head, np.ndarray]:

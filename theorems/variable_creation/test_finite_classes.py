@@ -80,7 +80,7 @@ def test_covering_numbers_are_those_of_the_definition(effort):
     "variable-creation:definition-4.1",
     grade="sampled",
     target="printed",
-    cases="30 random classes of 6 functions of 3 points, values in {-3, ..., 3}^2, seeds 0-9 with 3 norms, radius 3",
+    cases="30 random classes of 6 functions of 3 points, values in the plane, seeds 0-9 with 3 norms, radius 3/2",
 )
 @pytest.mark.parametrize("norm", ["maximum", "sum", "euclidean"])
 def test_covering_numbers_of_vector_valued_classes(norm):
@@ -88,7 +88,7 @@ def test_covering_numbers_of_vector_valued_classes(norm):
     for seed in range(10):
         values = np.random.default_rng(seed).integers(-3, 4, (6, 3, 2))
         distances = np.linalg.norm(values[:, None] - values[None], ord=order, axis=-1).max(axis=-1)
-        found = certify_cover(values, 3, norm=norm)
+        found = certify_cover(as_exact(values) / 2, "3/2", norm=norm)
         assert found.lower == found.size == least_cover((distances < 3 + 1e-9).tolist())
 
 
@@ -360,6 +360,8 @@ def test_the_corrected_bound_has_its_constants():
         found = float(deviation_bound(fmpq(1, 7), m, delta, lipschitz=L, loss_bound=b).mid())
         slope, failure = float(to_float([L])[0]), float(to_float([delta])[0])
         assert abs(found - (2 * slope / 7 + 3 * b * math.sqrt(math.log(4 / failure) / (2 * m)))) < 1e-12 * found
+        least = float(deviation_bound(fmpq(1, 7), m, delta, lipschitz=L, loss_bound=b, form="sharp").mid())
+        assert abs(least - (2 * slope / 7 + 3 * b * math.sqrt(math.log(3 / failure) / (2 * m)))) < 1e-12 * found
 
 
 @counterexample("variable-creation:theorem-A.4", "variable-creation:lemma-A.5", grade="exact")
