@@ -442,6 +442,7 @@ def test_descent_on_every_loss_leads_to_the_label(y):
         path = descend(LINE, [Fraction(0)], [COPY] * 7, rates, LOSSES[name])
         assert errors(path[-1][0]) == 0
         losses = [mean_loss(LINE, theta, COPY, LOSSES[name]) for theta in path]
+        assert losses == [LOSSES[name].value(1, theta) for (theta,) in path]
         assert all(b < a for a, b in pairwise(losses))
     with precision(64):
         batch = [([], y, arb(1))]

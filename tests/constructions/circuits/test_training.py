@@ -32,6 +32,7 @@ def test_one_weight_by_hand() -> None:
 def test_batches() -> None:
     sample = [([i], i) for i in range(6)]
     assert [[x[0] for x, _, _ in batch] for batch in chunks(sample, 2, share)] == [[0, 1], [2, 3], [4, 5]]
+    assert [len(batch) for batch in chunks(sample, 1, share)] == [1] * 6
     assert {weight for batch in chunks(sample, 3, share) for _, _, weight in batch} == {Fraction(1, 3)}
     passes = epochs(sample, 3, [range(6), [5, 4, 3, 2, 1, 0]], share)
     assert [[y for _, y, _ in batch] for batch in passes] == [[0, 1, 2], [3, 4, 5], [5, 4, 3], [2, 1, 0]]
