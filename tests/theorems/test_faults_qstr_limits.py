@@ -254,6 +254,20 @@ def _from_zero(layer: RecurrentLayer) -> RecurrentLayer:
 
 
 recurrent_best = recurrent._best
+
+
+def _reports(change: Callable[[Any], Any]) -> Callable[..., Any]:
+    return _changed(recurrent.check_recurrent, change)
+
+
+def _half_norm(report: Any) -> Any:
+    return replace(report, norm=report.norm / 2)
+
+
+def _less_width(report: Any) -> Any:
+    return replace(report, least_width=report.least_width * arb("0.98"))
+
+
 TWO = {"N": 2, "b": 2, "effort": Effort("quick")}
 EIGHT = {"N": 8, "b": 4, "B": 3, "effort": Effort("quick")}
 MEMORIES = [
@@ -272,6 +286,16 @@ MEMORIES = [
         N=17,
     ),
     *_bounds("all tokens in place of the others", FORMULAS, "_best", _best_with_all_tokens, N=17),
+    *(
+        Fault(
+            name, statement, RECURRENT, "test_witnesses_meet_the_bounds", RECURRENT, "check_recurrent", faulty, {"N": 8}
+        )
+        for statement in ("proposition-8", "proposition-35")
+        for name, faulty in [
+            ("reports of half the norm", _reports(_half_norm)),
+            ("reports of a smaller width", _reports(_less_width)),
+        ]
+    ),
     *_bounds("a coarser grid", FORMULAS, "_GRID", 8, N=17),
     *_bounds("bounds of half the size", HUNDREDTH, "_best", _scaled(recurrent._best, "0.5")),
     *_bounds(
@@ -459,6 +483,16 @@ MINIMUM = [
         _scaled(interpolation.least_gap, "1.02"),
         LEAST,
         n=10,
+    ),
+    _least(
+        "lemma-37",
+        "squares that are too small",
+        FOUND,
+        "square",
+        _property(lambda found: (found.places**2).sum() * fmpq(3, 4)),
+        interpolation.SeparatingDirection,
+        n=6,
+        d=3,
     ),
     _least("lemma-37", "gaps that are not looked at", FOUND, "least_gap", lambda n: arb(0), n=40, d=4),
     _least(

@@ -43,18 +43,18 @@ def _inputs(N: int, d: int, n: int, seed: int = 0) -> np.ndarray:
 def test_gradients_lie_in_the_span(power: int) -> None:
     """Of a network of cubes with two outputs, by derivatives of the loss as a polynomial in all weights."""
     X, y = _inputs(2, 2, 2), [3, -1]
-    W: Any = sympy.Matrix(3, 4, sympy.symbols("w:12"))
+    W: Any = sympy.Matrix(2, 4, sympy.symbols("w:8"))
     loss: Any = 0
     for row, label in zip(X.tolist(), y, strict=True):
         hidden = [z**3 - z for z in W * sympy.Matrix(row)]
-        for readout in ([1, -2, 1], [0, 3, 1]):
+        for readout in ([1, -2], [1, 3]):
             loss += (sum(c * h for c, h in zip(readout, hidden, strict=True)) - label) ** power
-    at: Any = {W[k]: sympy.Rational(k % 5 - 2, 3) for k in range(12)}
-    gradient = [[sympy.diff(loss, W[k, i]).subs(at) for i in range(4)] for k in range(3)]
+    at: Any = {W[k]: sympy.Rational(k % 5 - 2, 3) for k in range(8)}
+    gradient = [[sympy.diff(loss, W[k, i]).subs(at) for i in range(4)] for k in range(2)]
     exact = as_exact([[f"{x.p}/{x.q}" for x in row] for row in gradient])
     assert all((row != 0).any() for row in exact)
     assert not (out_of_span(exact, X) != 0).any()
-    moved = exact + as_exact([[1, 0, 0, 0]] * 3)
+    moved = exact + as_exact([[1, 0, 0, 0]] * 2)
     assert (out_of_span(moved, X) != 0).any()  # the inputs do not span everything
 
 
@@ -182,7 +182,7 @@ def test_networks_that_were_trained_are_not_better(seed: int, effort: Effort) ->
     W = torch.zeros(4, N * d, dtype=torch.float64, requires_grad=True)
     v = torch.randn(N, 4, dtype=torch.float64, requires_grad=True)
     optimiser = torch.optim.SGD([W, v], lr=0.2, weight_decay=0.01)
-    for _ in range(effort.pick(quick=300, full=3000)):
+    for _ in range(effort.pick(quick=150, full=3000)):
         optimiser.zero_grad()
         (((torch.tanh(X @ W.T) * v[t]).sum(dim=1) - label) ** 2).mean().backward()
         optimiser.step()
@@ -190,11 +190,11 @@ def test_networks_that_were_trained_are_not_better(seed: int, effort: Effort) ->
     own, bound = certify_feed_forward(rows, N), certify_feed_forward(X.numpy(), N)
     assert np.linalg.norm(to_float(out_of_span(rows, X.numpy()))) < 1e-12 * np.linalg.norm(rows)
     assert np.linalg.norm(rows) > 0.1
-    fresh, index = rng.normal(size=(40_000, N * d)), rng.integers(0, N, 40_000)
-    truth = (fresh.reshape(-1, N, d)[np.arange(40_000), index] * u.numpy()).sum(axis=1)
+    fresh, index = rng.normal(size=(20_000, N * d)), rng.integers(0, N, 20_000)
+    truth = (fresh.reshape(-1, N, d)[np.arange(20_000), index] * u.numpy()).sum(axis=1)
     errors = ((np.tanh(fresh @ rows.T) * v.detach().numpy()[index]).sum(axis=1) - truth) ** 2
     floor = max(to_float([one.risk(["3/5", "4/5"]) for one in (own, bound)]))
-    assert errors.mean() + 5 * errors.std() / math.sqrt(40_000) > floor > 0.2
+    assert errors.mean() + 5 * errors.std() / math.sqrt(20_000) > floor > 0.2
     assert certify_feed_forward(rows, N, gap="1/1000").upper >= bound.average
 
 

@@ -172,7 +172,10 @@ def test_directions_that_are_found_separate(n: int, d: int) -> None:
         assert found.square == sum((x * x for x in places), start=fmpq(0)) <= 3 * n
         near = replace(found, gap=found.gap / 10**6)
         assert not near.separates or n == 1
-        assert not replace(found, places=found.places * 100).separates or found.square * 10**4 <= 3 * n
+        factor = fmpq(round(1000 * math.sqrt(3.2 * n / float(to_float([found.square])[0]))), 1000)
+        wide = replace(found, places=found.places * factor)
+        assert 3 * n < wide.square < fmpq(7, 2) * n
+        assert not wide.separates
 
 
 # ---- samples

@@ -141,6 +141,10 @@ def test_witnesses_meet_the_bounds(N: int) -> None:
     for one in figures:
         report = check_recurrent(**one)
         assert report.failures == ()
+        scale = arb(one["lipschitz"]) * one["operator_norm"]
+        assert report.norm == one["lipschitz"] ** 2 * one["frobenius_squared"]
+        assert report.least_width.overlaps(least_width(N, scale, one["risk"]))
+        assert report.least_norm.overlaps(least_squared_norm(N, one["risk"]))
         assert report.norm >= report.least_norm > 0
         assert report.width >= report.least_width > 0
         assert one["risk"] >= report.least_risk
