@@ -1,1 +1,1 @@
-"""Recurrent networks at initialisation: complexities of target functions, Gaussian indicators, separation of states."""
+"""Recurrent networks: complexities of targets, separation of states, literal widths, SGD, tangent kernels."""

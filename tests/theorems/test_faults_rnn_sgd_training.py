@@ -19,7 +19,7 @@ from theorems.rnn_sgd.experiments import training
 from theorems.rnn_sgd.experiments.training import blind_bound, random_target
 
 QUICK = {"effort": Effort("quick")}
-COMPARATOR = comparator.comparator
+COMPARATOR, comparator_window = comparator.comparator, comparator.window_probability
 
 
 def without_the_last_projection(vectors: Any) -> Any:
@@ -64,6 +64,12 @@ def with_changed_weights(**changes: Any) -> Any:
         return replace(found, weights=weights)
 
     return faulty
+
+
+def with_larger_vectors(*arguments: Any) -> comparator.Comparator:
+    """The comparator with all v_i larger by a fiftieth."""
+    found = COMPARATOR(*arguments)
+    return replace(found, vectors=1.02 * found.vectors)
 
 
 def longer_backward(network: Any, run: Any, start: int, end: int) -> Any:
@@ -162,6 +168,9 @@ FAULTS = [
         for name, owner, attribute, faulty in (
             ("normalisers", test_geometry, "comparator", with_changed_weights(normaliser=1.02)),
             ("largest values", test_geometry, "comparator", with_changed_weights(largest=0.98)),
+            ("the matrix", test_geometry, "comparator", with_larger_vectors),
+            ("the window's probability", comparator, "window_probability",
+             lambda window, norm: 1.02 * comparator_window(window, norm)),
             ("the norm", comparator.Comparator, "frobenius_norm", lambda c: 1.02 * NORM(c)),
             ("the bound", comparator.Comparator, "norm_bound", lambda c: 0.98 * BOUND(c)),
             ("a pattern too few in Back", comparator, "back", longer_backward),

@@ -353,7 +353,7 @@ def test_the_norm_of_the_comparator(effort: Effort) -> None:
                 g = network.state @ states[-1] + network.token[:, 4] * x
                 patterns.append(g >= 0)
                 states.append(np.maximum(g, 0))
-            bound = 0.0
+            bound, vectors = 0.0, np.zeros((LENGTH - 2, m))
             for weight in found.weights:
                 i, j, s = weight.part.source, weight.part.target, weight.part.output
                 row = network.readout[s]
@@ -364,11 +364,13 @@ def test_the_norm_of_the_comparator(effort: Effort) -> None:
                 assert abs(weight.normaliser / normaliser - 1) < 1e-9
                 assert 1 / 12 < normaliser < 2
                 inside = np.abs(network.state @ h) <= 0.3 / math.sqrt(m)
-                values = np.abs(weight.function(*(math.sqrt(m / 2) * network.token[inside][:, [0, 3]]).T))
+                values = weight.function(*(math.sqrt(m / 2) * network.token[inside][:, [0, 3]]).T)
                 values /= math.erf(0.3 / (2 * np.linalg.norm(h)))
-                assert abs(weight.largest / values.max() - 1) < 1e-9
-                bound += float(values.max()) / math.sqrt(m * normaliser)
-            norm = float(np.linalg.norm(found.vectors.T @ found.states))
+                largest = float(np.abs(values).max())
+                assert abs(weight.largest / largest - 1) < 1e-9
+                bound += largest / math.sqrt(m * normaliser)
+                vectors[i - 2, inside] += row[inside] * values / (m * normaliser)
+            norm = float(np.linalg.norm(vectors.T @ np.array(states[1 : LENGTH - 1])))
             assert abs(found.frobenius_norm() / norm - 1) < 1e-9
             assert abs(found.norm_bound() / bound - 1) < 1e-9
             assert bound / 30 < norm <= bound

@@ -13,8 +13,10 @@ from collections.abc import Callable
 import numpy as np
 from flint import fmpq
 
-from constructions.recurrent.elman import ElmanNetwork, trace, weighted_gradient
+from constructions.recurrent.concepts import input_sequences
+from constructions.recurrent.elman import ElmanNetwork, random_elman, trace, weighted_gradient
 from numerics.exact.numbers import as_exact
+from numerics.recurrent.tangent_kernel import tangent_features, tangent_kernel
 from numerics.runs.confidence import mean_interval
 from theorems.evidence import check, counterexample
 from theorems.experiments import Summary, committed, recomputed, run_experiment, slice_again, starts
@@ -24,6 +26,7 @@ from theorems.rnn_sgd.experiments.training import TRAINING, blind_bound, random_
 THEOREM = "rnn-sgd:theorem-1"
 POSITIONS = "rnn-sgd:fact-position-adaptivity"
 SAMPLES = "rnn-sgd:fact-sample-complexity"
+RADEMACHER, PRIOR = "rnn-sgd:fact-rademacher", "rnn-sgd:fact-prior-bounds"
 RUNS = "48 committed runs of 6000 steps, widths 128, 512, 2048"
 Record = Callable[[str, object], None]
 
@@ -111,6 +114,31 @@ def test_sgd_learns_and_moves_little(effort: Effort, record_property: Record) ->
     shares = [course[-1] / unit for course, unit in zip(runs["average"], runs["constant"], strict=True)]
     assert mean_interval(shares).high < 0.6
     assert all(5 < norms[-1] < 25 for norms in runs["norm"])
+
+
+@check(
+    RADEMACHER,
+    PRIOR,
+    grade="sampled",
+    target="printed",
+    supporting=True,
+    cases="2 networks of width 400, L = 4, 8, 12, 16, eps_x = 0.1 (seeds 0, 1)",
+)
+def test_gradients_do_not_grow_exponentially_with_the_length() -> None:
+    """|d y_L/dW|_F sqrt(d/m) lies between 1 and L, while (1 + sqrt 2)^L passes 10^6.
+
+    It is what bounds the Rademacher complexity of {W': |W'|_F <= omega/sqrt m} for the linearised network:
+    (omega/sqrt m) times the root mean square of these norms over the samples, divided by the root of their number.
+    """
+    for seed in range(2):
+        network = random_elman(400, 4, 1, np.random.default_rng(seed))
+        for length in (4, 8, 12, 16):
+            tokens = input_sequences(random_inputs(4, length, np.random.default_rng(length)), 0.1)
+            found = tangent_features(network.state, network.token, network.readout[0], tokens, length)
+            norms = np.sqrt(np.diagonal(tangent_kernel(found, found)) / 400)
+            assert (norms > 1).all()
+            assert (norms < length).all()
+    assert (1 + math.sqrt(2)) ** 16 > 10**6
 
 
 @check(
