@@ -168,3 +168,11 @@ def test_bounds_grow_with_every_norm() -> None:
     for norms in (HeadNorms(2, 1, 1), HeadNorms(1, 2, 1), HeadNorms(1, 1, 2)):
         assert small < head_capacity(norms, **AT).constant < short_head_capacity(norms, **AT).constant
     assert small < positional_capacity(HeadNorms(1, 1, 1), positions=1, **AT).constant
+
+
+def test_the_best_slopes_are_smaller() -> None:
+    layers = [layer(score=score) for score in (0, "1/3", 5)]
+    plain, sharp = (amplifications(layers, sharp=best) for best in (False, True))
+    assert all(a.overlaps(b) or a < b for a, b in zip(sharp, plain, strict=True))
+    assert sharp[0] < plain[0]
+    assert deep_capacity(layers, **DEEP, sharp=True).constant < deep_capacity(layers, **DEEP).constant
