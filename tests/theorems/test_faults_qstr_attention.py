@@ -194,6 +194,7 @@ MINIMAL = [
     _few(MIN, DETERMINE[0], separating, name, old, new, **DETERMINE[1])
     for name, old, new in (
         ("separating_attention", "slope * slope * scale", "slope * slope * scale * fmpq(51, 50)"),
+        ("separating_attention", "slope * slope * scale", "slope * scale"),
         ("separating_attention", "A * scale,", "A * scale * fmpq(51, 50),"),
         ("separating_attention", "constant * np.eye(d, dtype=np.int64)[h]", "constant * np.eye(d, dtype=np.int64)[0]"),
         ("separating_attention", "range(1, q + 1)", "range(1, q)"),

@@ -373,14 +373,16 @@ def test_one_head_gives_the_mean_of_different_tokens(N, d, q, make):
     "qstr:remark-sparse-averaging",
     grade="enclosed",
     target="corrected",
-    cases="(N, d, q) = (6, 2, 3), (4, 1, 8), all indices drawn independently; gap 20, 60",
+    cases="(N, d, q) = (6, 2, 3), (4, 1, 8), all indices drawn independently, and one q times; gap 20, 60",
 )
 @pytest.mark.parametrize(("N", "d", "q"), [(6, 2, 3), (4, 1, 8)])
 def test_one_head_gives_the_mean_also_of_repeated_tokens(N, d, q):
     """With the logarithms of the numbers n_ij in the embedding; the plain sum of scores is far from the mean."""
     rng = np.random.default_rng([N, q])
     tokens = as_exact(rng.integers(-8, 9, (1, N, d))) / 4
-    prompts = Prompts(tokens, rng.integers(0, N, (1, N, q)))
+    indices = rng.integers(0, N, (1, N, q))
+    indices[0, 0] = 1  # one token, q times
+    prompts = Prompts(tokens, indices)
     codes = extremal_codes(N)
     for gap in (20, 60):
         with precision(160):

@@ -409,10 +409,12 @@ def test_retrieving_some_of_the_tokens_attains_the_bound(q, d, H, effort):
 # ---- min(q, d) heads
 
 
-def label_error(prompts: Prompts, codes: PositionCodes, sharpness: int, bits: int) -> tuple[arb, int]:
+def label_error(
+    prompts: Prompts, codes: PositionCodes, sharpness: int, bits: int, slope: fmpq | int = 1
+) -> tuple[arb, int]:
     """The largest error of (qd)^(-1/2) sum_l (|x|^2 - d) over all positions, read off the heads, and their number."""
     q, d = prompts.sparsity, prompts.dimension
-    network = separating_attention(d, q, codes, sharpness=sharpness)
+    network = separating_attention(d, q, codes, sharpness=sharpness, slope=slope)
     with precision(bits):
         found = network.to_balls().label(encode(prompts, codes, system="ball"), lambda x: x * x).sum(axis=-1)
         wanted = (prompts.selected() ** 2).sum(axis=(-2, -1))
@@ -427,14 +429,14 @@ MIN_HEADS = [(5, 1, 12), (3, 2, 8), (6, 2, 14), (5, 3, 12)]
     "qstr:construction-min-qd-heads",
     grade="enclosed",
     target="printed",
-    cases="(q, d, N) = (5, 1, 12), (3, 2, 8), (6, 2, 14), (5, 3, 12), two rational prompts each, |x| <= 2; orthonormal",
+    cases="(q, d, N) = (5, 1, 12), (3, 2, 8), (6, 2, 14), (5, 3, 12), two rational prompts each, |x| <= 2, two slopes",
 )
 @pytest.mark.parametrize(("q", "d", "N"), MIN_HEADS)
 def test_d_heads_determine_all_tokens_for_every_q(q, d, N):
     """d < q heads, errors of labels below 1e-9 enclosed; independent and distinct indices."""
-    for distinct in (True, False):
+    for distinct, slope in ((True, 1), (False, fmpq(2, 3))):
         prompts = draw_prompts(1, N, d, q, law="rational", distinct=distinct, seed=q * d)
-        error, heads = label_error(prompts, orthonormal_codes(N), 60 * q, 256)
+        error, heads = label_error(prompts, orthonormal_codes(N), 60 * q, 256, slope)
         assert heads == d < q
         assert error < arb("1e-9")
 
