@@ -20,7 +20,9 @@ from theorems.experiments import Summary, committed, recomputed, run_experiment,
 from theorems.plugin import Effort
 from theorems.rnn_sgd.experiments.comparator import COMPARATORS, on_target, over_networks
 
-EXISTENCE, NORM, THEOREM = "rnn-sgd:lemma-5.4", "rnn-sgd:claim-G.1", "rnn-sgd:theorem-1"
+EXISTENCE = "rnn-sgd:lemma-5.4"
+NORM = "rnn-sgd:claim-G.1"
+THEOREM = "rnn-sgd:theorem-1"
 RUNS = "410 committed networks of widths 500 to 4000, L = 5, five parts, eps_x = 0.1, eps_c = 0.03, 0.06, 0.12"
 Record = Callable[[str, object], None]
 

@@ -26,7 +26,8 @@ from theorems.rnn_sgd.experiments.training import TRAINING, blind_bound, random_
 THEOREM = "rnn-sgd:theorem-1"
 POSITIONS = "rnn-sgd:fact-position-adaptivity"
 SAMPLES = "rnn-sgd:fact-sample-complexity"
-RADEMACHER, PRIOR = "rnn-sgd:fact-rademacher", "rnn-sgd:fact-prior-bounds"
+RADEMACHER = "rnn-sgd:fact-rademacher"
+PRIOR = "rnn-sgd:fact-prior-bounds"
 RUNS = "48 committed runs of 6000 steps, widths 128, 512, 2048"
 Record = Callable[[str, object], None]
 
@@ -125,7 +126,7 @@ def test_sgd_learns_and_moves_little(effort: Effort, record_property: Record) ->
     cases="2 networks of width 400, L = 4, 8, 12, 16, eps_x = 0.1 (seeds 0, 1)",
 )
 def test_gradients_do_not_grow_exponentially_with_the_length() -> None:
-    """|d y_L/dW|_F sqrt(d/m) lies between 1 and L, while (1 + sqrt 2)^L passes 10^6.
+    """|d y_L/dW|_F sqrt(d/m) stays below L, and above 1/2, while (1 + sqrt 2)^L passes 10^6.
 
     It is what bounds the Rademacher complexity of {W': |W'|_F <= omega/sqrt m} for the linearised network:
     (omega/sqrt m) times the root mean square of these norms over the samples, divided by the root of their number.
@@ -136,7 +137,7 @@ def test_gradients_do_not_grow_exponentially_with_the_length() -> None:
             tokens = input_sequences(random_inputs(4, length, np.random.default_rng(length)), 0.1)
             found = tangent_features(network.state, network.token, network.readout[0], tokens, length)
             norms = np.sqrt(np.diagonal(tangent_kernel(found, found)) / 400)
-            assert (norms > 1).all()
+            assert (norms > 0.5).all()
             assert (norms < length).all()
     assert (1 + math.sqrt(2)) ** 16 > 10**6
 
