@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from flint import fmpq
 
 from numerics.learning import attention_training, sparse_learners
 from numerics.runs import thresholds
 from tests.theorems.planted_faults import Fault, fault_name
 from theorems.evidence import MARK
 from theorems.variable_creation import test_experiments
-from theorems.variable_creation.experiments import curves, parities, sample_sizes
+from theorems.variable_creation.experiments import curves, parities, sample_sizes, training
 
 
 class Quick:
@@ -96,8 +97,8 @@ def one_bit_less(length: int, sparsity: int, samples: int, p: Any) -> Any:
 
 
 def wrong_agreement(sparsity: int, shared: int, p: Any) -> Any:
-    """The exponent s - o in place of 2s - o."""
-    return 1 - 2 * (p**sparsity - p ** (2 * sparsity - shared - 1)) if shared else AGREEMENT(sparsity, shared, p)
+    """The factor 2 as 2.04."""
+    return 1 - (1 - AGREEMENT(sparsity, shared, p)) * fmpq(51, 50)
 
 
 def high_fit(cells: Any) -> Any:
@@ -133,14 +134,20 @@ IN_ALL: dict[str, tuple[Any, str, Callable[..., Any]]] = {
     "another second moment": (attention_training, "adam_step", slow_adam),
 }
 FAULTS = [
-    *(_fault(name, about, *parts) for about in (RIGHT,) for name, parts in IN_ALL.items()),
+    *(_fault(name, about, *parts) for about in (SIZES, RIGHT) for name, parts in IN_ALL.items()),
+    _fault("bits that are fair coins", SIZES, training, "PROBABILITY", 0.5),
+    _fault("the wrong exponent of elimination", SIZES, sample_sizes, "elimination_probability", one_bit_less),
+    _fault("agreement with 2 % too large a factor", SIZES, sparse_learners, "agreement_probability", wrong_agreement),
+    _fault("thresholds 2 % too large", SIZES, sample_sizes, "threshold_fit", high_fit),
+    _fault("Vuong's test turned around", SIZES, sample_sizes, "vuong_test", turned_vuong),
+    _fault("one bootstrap for all", SIZES, sample_sizes, "bootstrap_cells", lambda cells, draws, _: [cells] * draws),
     _fault("scores without the root", RIGHT, attention_training, "_seen", unscaled),
     _fault("weights of the next position", RIGHT, curves, "attention_weights", shifted_weights),
     _fault("no token of the class", RIGHT, attention_training, "mix", without_class),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("about", [RIGHT], ids=lambda about: about[0])
+@pytest.mark.parametrize("about", [SIZES, RIGHT], ids=lambda about: about[0])
 def test_the_check_decides_and_passes_without_a_fault(about: tuple[str, str]) -> None:
     check = getattr(test_experiments, about[1])
     marks = [mark.args[0] for mark in check.pytestmark if mark.name == MARK]

@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 import torch
 from flint import fmpq
+from scipy import stats
 
 from numerics.learning.attention_training import (
     AttentionReader,
@@ -41,6 +42,7 @@ from theorems.experiments import Experiment, Summary, committed, recomputed, run
 from theorems.plugin import Effort
 from theorems.variable_creation.experiments.curves import ATTENTION, CURVES, REPLICATES
 from theorems.variable_creation.experiments.parities import PARITIES
+from theorems.variable_creation.experiments.sample_sizes import SAMPLE_SIZES
 
 NAME = "variable-creation:experiment-"
 Record = Callable[[str, object], None]
@@ -71,6 +73,28 @@ def _again(experiment: Experiment, effort: Effort, *beginnings: str) -> None:
         _met(run_experiment(experiment, "quick"), *beginnings)
     else:
         assert set(run_experiment(experiment, "full")["verdicts"].values()) == {"reproduced"}
+
+
+@check(
+    NAME + "fig4.2",
+    grade="sampled",
+    target="printed",
+    cases="T = 25, 50, 100, 200 with 20 trials at each of 8 sample sizes, T = 400 with 20 at each of 5, 740 trials; "
+    "quick: T = 16, 128, 36 trials",
+)
+def test_the_sample_that_is_needed_grows_with_the_logarithm(effort: Effort, record_property: Record) -> None:
+    """740 committed trials: a threshold in log T, which beats one in T; beside it the elimination learner, exactly."""
+    numbers = _results(SAMPLE_SIZES)["numbers"]
+    for name in ("samples for 80 %, by length", "growth with log T", "Vuong's z for log T against T", "p"):
+        record_property(name, numbers[name])
+    p = 0.5 ** (1 / 3)
+    for length, samples in numbers["samples for 80 %, elimination learner, exact"].items():
+        success = [
+            float(stats.binom(m, 0.5).expect(lambda k, T=int(length): (1 - p**k) ** (T - 3)))
+            for m in (samples - 1, samples)
+        ]
+        assert success[0] < 0.8 < success[1]
+    _again(SAMPLE_SIZES, effort, "the sample for 80 % success grows")
 
 
 @check(NAME + "fig4.3-left", grade="sampled", target="printed", supporting=True)
@@ -169,6 +193,19 @@ def test_success_of_the_elimination_learner_over_all_samples(T: int, s: int, m: 
     assert found == elimination_probability(T, s, m, p)
 
 
+@check(NAME + "fig4.2", grade="sampled", target="printed", supporting=True)
+def test_elimination_succeeds_as_often_in_the_trials_as_it_should() -> None:
+    """Over all samples drawn, rejected ones included, which it never solves: within 4 standard deviations."""
+    p, excess, variance = balanced_probability(3), 0.0, 0.0
+    for item in _results(SAMPLE_SIZES)["items"].values():
+        settings, result = item["settings"], item["result"]
+        chance = float(elimination_probability(settings["length"], 3, settings["samples"], p))
+        excess += sum(result["found"]) - chance * sum(result["draws"])
+        variance += chance * (1 - chance) * sum(result["draws"])
+    assert variance > 50
+    assert abs(excess) < 4 * math.sqrt(variance)
+
+
 @check(NAME + "fig4.4", grade="exact", target="printed", supporting=True)
 @pytest.mark.parametrize("T", [4, 6])
 def test_two_parities_agree_on_half_of_the_strings(T: int) -> None:
@@ -225,6 +262,17 @@ def _change(experiment: Experiment, change: Callable[[dict[str, Any], dict[str, 
     return recomputed(summary)
 
 
+def _threshold(middle: Callable[[int], float]) -> Callable[[dict[str, Any], dict[str, Any]], None]:
+    """Trials that succeed as if the threshold were another function of T."""
+
+    def change(settings: dict[str, Any], result: dict[str, Any]) -> None:
+        share = 1 / (1 + math.exp(-(settings["samples"] - middle(settings["length"])) / 5))
+        count = len(result["best"])
+        result["best"] = [1.0 if (i + 0.5) / count < share else 0.7 for i in range(count)]
+
+    return change
+
+
 def _set(name: str, value: Any) -> Callable[[dict[str, Any], dict[str, Any]], None]:
     def change(_: dict[str, Any], result: dict[str, Any]) -> None:
         result[name] = [value for _ in result[name]]
@@ -238,6 +286,10 @@ def _slow(_: dict[str, Any], result: dict[str, Any]) -> None:
 
 
 FAULTS: dict[str, tuple[Experiment, Callable[[dict[str, Any], dict[str, Any]], None], str]] = {
+    "a threshold linear in T": (SAMPLE_SIZES, _threshold(lambda T: 40 + T / 12), "a threshold linear in log T"),
+    "the same threshold for all T": (SAMPLE_SIZES, _threshold(lambda _: 55), "the sample for 80 % success grows"),
+    "twice as many samples": (SAMPLE_SIZES, _threshold(lambda T: 16 * math.log(T)), "the fitted sample for 80 %"),
+    "samples are not fitted": (SAMPLE_SIZES, _set("train_errors", 1), "every trial that fails"),
     "many samples do as badly": (REPLICATES, _set("curves", [0.7, 0.8]), "with the large sample"),
     "all overfit alike": (REPLICATES, _set("curves", [0.7, 0.8]), "the best accuracies"),
     "curves end with training errors": (REPLICATES, _set("train_errors", 1), "every best run ends"),

@@ -2,7 +2,8 @@
 
 from theorems.variable_creation.experiments.curves import ATTENTION, CURVES, REPLICATES
 from theorems.variable_creation.experiments.parities import PARITIES
+from theorems.variable_creation.experiments.sample_sizes import SAMPLE_SIZES
 
 __all__ = ["EXPERIMENTS"]
 
-EXPERIMENTS = (CURVES, REPLICATES, ATTENTION, PARITIES)
+EXPERIMENTS = (SAMPLE_SIZES, CURVES, REPLICATES, ATTENTION, PARITIES)
