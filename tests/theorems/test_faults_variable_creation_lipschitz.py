@@ -122,6 +122,7 @@ def fault(
     return Fault(name, statement, module, check, *plant, arguments)
 
 
+_SCORE: Callable[..., Any] = block_errors.AttentionBlock.score.fget  # type: ignore[attr-defined]
 JACOBIANS = "test_maps_move_by_no_more_than_their_jacobians"
 NORMS = "test_norms_of_matrices_by_hand"
 DERIVATIVES = "test_the_jacobian_of_softmax"
@@ -294,6 +295,12 @@ FAULTS = [
     ),
     fault("lemma-A.15", "a bound too large", BLOCKS, of_checks(scaled(formulas, "block_error", LARGER))),
     fault("lemma-A.15", "a mixing matrix twice", EQUAL, hidden_with(lambda rows, block, g: rows * 2)),
+    fault(
+        "lemma-A.15",
+        "scores that are transposed",
+        BLOCKS,
+        (block_errors.AttentionBlock, "score", property(lambda block: _SCORE(block).T)),
+    ),
     # lemma A.16
     fault(
         "lemma-A.16",
