@@ -634,3 +634,65 @@ FAULTS += [
 @pytest.mark.parametrize("fault", FAULTS, ids=fault_name)
 def test_planted_faults_are_seen(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
     assert_seen(fault, "variable-creation", monkeypatch, refusals=(linear_codes.CodeError,))
+
+
+def factor_with(function: Any, power: Any) -> Any:
+    """`_one_factor` with another factor beside the scores."""
+    return lambda factor, given, tokens, lipschitz, beside: function(factor, given, tokens, lipschitz, power(beside))
+
+
+PRINTED: list[tuple[Any, Any, str, Any]] = [
+    (
+        heads.test_the_printed_power_of_the_tokens_fails_along_a_sequence,
+        attention,
+        "_one_factor",
+        factor_with(attention._one_factor, lambda beside: beside / TWO_PERCENT),
+    ),
+    (
+        heads.test_the_printed_power_with_positions_fails_along_a_sequence,
+        attention,
+        "_one_factor",
+        factor_with(attention._one_factor, lambda beside: beside / 2),
+    ),
+    (
+        heads.test_the_printed_sum_of_heads_fails_along_a_sequence,
+        attention,
+        "_one_factor",
+        factor_with(attention._one_factor, lambda beside: beside / 2),
+    ),
+    (
+        layers.test_the_readout_belongs_beside_the_whole_bracket,
+        layers,
+        "printed_deep_capacity",
+        lambda given, **known: deep.printed_deep_capacity(given[::-1], **known),
+    ),
+    (
+        layers.test_a_bound_on_the_tokens_is_needed,
+        deep,
+        "layer_amplification",
+        lambda one, **known: deep_slope(one, known, 1),
+    ),
+    (
+        layers.test_the_printed_constraint_on_keys_and_queries_bounds_nothing,
+        layers,
+        "printed_deep_capacity",
+        lambda given, **known: deep.printed_deep_capacity(given, **dict[str, Any](known | {"key_width": None})),
+    ),
+    (
+        layers.test_the_printed_power_of_the_tokens_fails_in_deep_networks,
+        layers,
+        "printed_short_deep_capacity",
+        lambda depth, **known: deep.printed_short_deep_capacity(depth, **known | {"exponent": 2}),
+    ),
+]
+
+
+@pytest.mark.parametrize("number", range(len(PRINTED)))
+def test_counterexamples_see_printed_forms_that_are_not_the_documents(
+    number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check, owner, attribute, faulty = PRINTED[number]
+    check()
+    monkeypatch.setattr(owner, attribute, faulty)
+    with pytest.raises(AssertionError):
+        check()

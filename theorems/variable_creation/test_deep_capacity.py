@@ -158,6 +158,7 @@ def test_the_printed_constraint_on_keys_and_queries_bounds_nothing():
             assert np.all(block.key.T @ block.query == 0)
             assert frobenius_norm(block.key @ block.query.T).contains(2 * R)
             assert all(y * x > fmpq(1, 2) for y, x in zip(labels, sign_outputs(family, labels), strict=True))
+    assert the_printed_form_is_as_written()
     found = []
     for k in range(1, 30):
         m = 4**k
@@ -400,6 +401,29 @@ def test_networks_are_rebuilt_from_their_codes(seed):
     assert length + steps * math.log(2 * m + 1) <= float(capacity.bound(eps).mid())
 
 
+def printed_by_hand(layers: Sequence[LayerNorms], B_w: int, L: int, m: int, T: int, d: int, k: int) -> arb:
+    """Theorem A.17 as it is printed, term by term."""
+
+    def power(x: Any) -> arb:
+        return arb(x) ** (arb(2) / 3)
+
+    total, alpha = power(B_w), arb(1)
+    for one in layers:
+        terms = power(one.output_columns) + power(d) * power(2 * L * one.output * one.value * one.score_rows)
+        total += power(alpha) * (terms + power(k) * power(L * one.output * one.value_columns))
+        alpha *= L * one.output * one.value * (1 + 4 * one.score)
+    return total**3 * arb(d * m * T).log()
+
+
+def the_printed_form_is_as_written() -> bool:
+    """Whether the printed bound is what the document prints, for two layers of different norms."""
+    with precision(128):
+        layers = [LayerNorms(3, 2, 5, 4, 7, 6), LayerNorms(11, 9, 8, 13, 10, 12)]
+        expected = printed_by_hand(layers, 17, 3, 10, 4, 6, 5)
+        found = printed_deep_capacity(layers, readout=17, lipschitz=3, samples=10, length=4, width=6, key_width=5)
+        return near(found.constant, expected)
+
+
 def shattering_layer(m: int, B_X: Any = 1) -> LayerNorms:
     """The norms of the block of signs with outputs above 1/2, for m = 4^k: Q = 4 sqrt(m)/B_X^2, V = 1/B_X, C = 1."""
     family = SignFamily(m, fmpq(4) / fmpq(B_X) ** 2, B_X, 1 / fmpq(B_X))
@@ -419,6 +443,7 @@ def test_the_readout_belongs_beside_the_whole_bracket():
     family = SignFamily(4, 4)
     for labels in product((1, -1), repeat=4):
         assert all(y * x > fmpq(1, 2) for y, x in zip(labels, sign_outputs(family, labels), strict=True))
+    assert the_printed_form_is_as_written()
     found = []
     for k in range(1, 26):
         m, B_w = 4**k, fmpq(2) ** (8 * k)
@@ -437,6 +462,7 @@ def test_a_bound_on_the_tokens_is_needed():
     family = SignFamily(4, 1, 2, fmpq(1, 2))
     for labels in product((1, -1), repeat=4):
         assert all(y * x > fmpq(1, 2) for y, x in zip(labels, sign_outputs(family, labels), strict=True))
+    assert the_printed_form_is_as_written()
     found = []
     for k in range(1, 26):
         m, B_X = 4**k, fmpq(2) ** (4 * k)
@@ -571,6 +597,9 @@ def test_the_printed_power_of_the_tokens_fails_in_deep_networks():
         norms = layer_norms(block.value, block.score, block.mixing)
         assert all(getattr(norms, name) <= 1 + arb(2) ** -20 for name in NAMES)
         assert pq_norm(block.key @ block.query.T, 2, 1).contains(1)
+    generic: dict[str, Any] = {"readout": 3, "tokens": 5, "samples": 10, "length": 4, "width": 6, "lipschitz": 7}
+    written = printed_short_deep_capacity(4, spectral=2, columns=11, **generic, exponent=3)
+    assert written.constant.overlaps(arb(14) ** 12 * (5 * 3 * 11) ** 2 * arb(240).log())
     found = []
     for k in range(1, 31):
         m, B_X = 16**k, 2 ** (k + 1)
@@ -643,6 +672,7 @@ def test_spectral_norms_of_one_leave_an_exponential():
     The bound of A.17, printed or corrected, then grows at least like 25^(D-1) and 9^(D-1).
     """
     layer = LayerNorms(*[1] * 6)
+    assert the_printed_form_is_as_written()
     for depth in range(1, 20):  # all numbers are below 2^53, hence exact
         for c, base in ((2, 5), (1, 3)):
             assert amplifications([layer] * depth, softmax=c) == [base ** (depth - i) for i in range(1, depth + 1)]

@@ -7,7 +7,7 @@ m contexts with a certified margin, so that log N >= m log 2 at every smaller ra
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations, pairwise, product
 from typing import Any
 
@@ -424,6 +424,21 @@ def test_heads_are_rebuilt_from_their_codes(seed):
     assert code.bits <= capacity.bound(eps) / arb(2).log()
 
 
+def two_thirds(x: Any) -> arb:
+    return arb(x) ** (arb(2) / 3)
+
+
+GENERIC = (HeadNorms(7, 3, 5), HeadNorms(2, 11, 13))
+"""Two heads with V_1 = 7, V = 3, Q = 5 and V_1 = 2, V = 11, Q = 13, at which printed forms are written out."""
+
+
+def written(found: Any, front: Any, terms: Sequence[Any], log: int) -> bool:
+    """Whether a capacity is front^2 (sum of the terms to the power 2/3)^3 times a logarithm."""
+    with precision(128):
+        expected = arb(front) ** 2 * sum((two_thirds(x) for x in terms), start=arb(0)) ** 3 * arb(log).log()
+        return bool(abs(found.constant / expected - 1) < arb("1e-12"))
+
+
 def large_tokens(k: int) -> tuple[SignFamily, HeadNorms]:
     """m = 16^k, B_X = 2^(k + 1), ||W_QK|| = 1 and ||W_V|| = 1/B_X: scores 12/5, outputs above 1/2."""
     m, B_X = 16**k, fmpq(2 ** (k + 1))
@@ -440,6 +455,9 @@ def test_the_printed_power_of_the_tokens_fails_along_a_sequence():
 
     The quotient at least doubles from each k >= 2 to the next, so that no constant helps. The corrected bounds hold.
     """
+    generic = at_points(10, 4, 6, tokens=17, lipschitz=2)
+    assert written(printed_head_capacity(GENERIC[0], **generic), 34, (7, 15), 40)
+    assert written(printed_head_capacity(GENERIC[0], **generic, form="proof"), 34, (7, 15 * 17), 240)
     family, norms = large_tokens(1)
     for period in (1, 2, 5, 16):
         labels = [(-1) ** (i // period) for i in range(16)]
@@ -514,6 +532,8 @@ def with_positions(k: int) -> tuple[SignFamily, HeadNorms, np.ndarray]:
 @counterexample("variable-creation:lemma-A.11", grade="enclosed")
 def test_the_printed_power_with_positions_fails_along_a_sequence():
     """Positions: half of the common coordinates of the family's tokens; B_P = B/2, B_X <= 3 B/4; then 16^k contexts."""
+    generic = at_points(10, 4, 6, tokens=12, positions=5, lipschitz=2)
+    assert written(printed_positional_capacity(GENERIC[0], **generic), 34, (7, 2 * 15 * 17), 240)
     family, _, P = with_positions(1)
     B = family.token_norm
     assert token_norm(P).contains(B / 2)
@@ -651,6 +671,8 @@ def test_sums_of_heads_of_signs_are_below_the_bound():
 @counterexample("variable-creation:lemma-A.12", grade="enclosed")
 def test_the_printed_sum_of_heads_fails_along_a_sequence():
     """Two equal heads with the same signs on m = 16^k contexts: truth/printed at eps = 1 at least doubles with k."""
+    generic = at_points(10, 4, 6, tokens=17, lipschitz=2)
+    assert written(printed_multi_head_capacity(GENERIC, **generic), 34, (7, 2 * 15, 2, 2 * 143), 240)
     found = []
     for k in range(1, 26):
         family, norms = large_tokens(k)
