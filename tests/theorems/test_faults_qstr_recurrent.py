@@ -16,9 +16,15 @@ import constructions.tokens.recurrent_class as recurrent_class
 from constructions.networks.feed_forward import FeedForward
 from constructions.networks.recurrent import RecurrentLayer
 from numerics.exact.numbers import as_exact
+from numerics.learning import recurrent_capacity as capacity
 from tests.theorems.planted_faults import Fault, assert_seen, fault_name
 from theorems.plugin import Effort
-from theorems.qstr import test_recurrent_gates, test_recurrent_networks, test_recurrent_upper_class
+from theorems.qstr import (
+    test_recurrent_capacity,
+    test_recurrent_gates,
+    test_recurrent_networks,
+    test_recurrent_upper_class,
+)
 
 NETWORKS, GATES, CLASS = test_recurrent_networks, test_recurrent_gates, test_recurrent_upper_class
 
@@ -54,9 +60,16 @@ def _states_forward_twice(layer: RecurrentLayer, z: Any) -> Any:
 
 _STATES = RecurrentLayer.states
 SMALL = NETWORKS.SMALL
-SIGNS, UNITS = (dict(zip(("name", "d", "q", "codes", "kind"), SMALL[k], strict=True)) for k in (1, 4))
-BUDGET = dict(zip(("d", "q", "r", "eps"), NETWORKS.BUDGETS[1], strict=True))
-STATES = dict(zip(("d", "q", "r", "eps"), NETWORKS.BUDGETS[0], strict=True))
+
+
+def named(names: str, values: Any) -> dict[str, Any]:
+    """The arguments of a check that is parametrised by these names."""
+    return dict(zip(names.split(), values, strict=True))
+
+
+SIGNS, UNITS = (named("name d q codes kind", SMALL[k]) for k in (1, 4))
+BUDGET = named("d q r eps", NETWORKS.BUDGETS[1])
+STATES = named("d q r eps", NETWORKS.BUDGETS[0])
 COPY = {"r": 3, "eps": "1/4", "h": 2}
 COPIES = {"d": 2, "q": 2, "r": 4, "eps": "1/3"}
 FIRST = {"d": 2, "q": 3, "n": 2, "eps": "1/9"}
@@ -441,6 +454,194 @@ FAULTS = [
         recurrent_class,
         "_layer_changed",
         _second_weight(recurrent_class._layer_changed),
+    ),
+]
+
+CAPACITY = test_recurrent_capacity
+
+
+def _times(function: Any, factor: str) -> Any:
+    """The function with its value multiplied."""
+    return lambda *given, **named: function(*given, **named) * as_exact([factor])[0]
+
+
+def _slope_without_biases(depth: int, radius: Any, inputs: Any) -> Any:
+    """Lambda^2 without the ones that belong to the biases."""
+    bounds, R = capacity.layer_bounds(depth, radius, inputs), as_exact([radius])[0]
+    return sum((R ** (2 * (depth - l)) * M * M for l, M in enumerate(bounds, start=1)), fmpq(0))
+
+
+def _cover_of_one_direction(length: int, error: Any, lipschitz: Any, readout: Any, forward: Any, backward: Any) -> Any:
+    return capacity.recurrent_log_cover(length, error, lipschitz, readout, forward, lambda r: 0 * r)
+
+
+def _cover_without_halving(length: int, error: Any, lipschitz: Any, readout: Any, forward: Any, backward: Any) -> Any:
+    return capacity.recurrent_log_cover(length, error, lipschitz, lambda r: readout(2 * r), forward, backward)
+
+
+def _one_step_less(length: int, slope: Any) -> Any:
+    return _DRIFT(max(1, length - 1), slope)
+
+
+_DRIFT = capacity.drift
+DEVIATION, LEVEL, COVER = "test_the_deviation_is_the_formula", "test_the_level_is_the_formula", "log_cover"
+MEMBERS = "test_covering_numbers_of_recurrent_networks"
+FAULTS += [
+    Fault("a step less", "lemma-29", CAPACITY, "test_the_drift_of_constant_updates", CAPACITY, "drift", _one_step_less),
+    Fault(
+        "two per cent less",
+        "lemma-29",
+        CAPACITY,
+        "test_the_drift_of_constant_updates",
+        CAPACITY,
+        "drift",
+        _times(_DRIFT, "49/50"),
+    ),
+    Fault(
+        "one direction",
+        "lemma-29",
+        CAPACITY,
+        MEMBERS,
+        CAPACITY,
+        "recurrent_log_cover",
+        _cover_of_one_direction,
+        {"N": 3, "seed": 0},
+    ),
+    Fault(
+        "the whole radius for the read-out",
+        "lemma-29",
+        CAPACITY,
+        MEMBERS,
+        CAPACITY,
+        "recurrent_log_cover",
+        _cover_without_halving,
+        {"N": 3, "seed": 0},
+    ),
+    Fault(
+        "no biases",
+        "lemma-30",
+        CAPACITY,
+        "test_the_slope_in_the_parameters_in_closed_form",
+        CAPACITY,
+        "parameter_slope_squared",
+        _slope_without_biases,
+    ),
+    Fault(
+        "no biases, in the cover",
+        "lemma-30",
+        CAPACITY,
+        "test_the_bound_is_the_formula",
+        capacity,
+        "parameter_slope_squared",
+        _slope_without_biases,
+    ),
+    Fault(
+        "a cover two per cent small",
+        "lemma-30",
+        CAPACITY,
+        "test_the_number_of_points_is_attained_on_a_line",
+        CAPACITY,
+        COVER,
+        _times(capacity.log_cover, "49/50"),
+    ),
+    Fault(
+        "a slope two per cent small",
+        "lemma-30",
+        CAPACITY,
+        "test_the_bound_is_the_formula",
+        capacity,
+        "parameter_slope_squared",
+        _times(capacity.parameter_slope_squared, "49/50"),
+    ),
+    Fault(
+        "a cover two per cent small",
+        "lemma-32",
+        CAPACITY,
+        "test_the_cover_of_a_class_is_the_product_of_three",
+        capacity,
+        COVER,
+        _times(capacity.log_cover, "49/50"),
+    ),
+    Fault(
+        "states half as large",
+        "lemma-32",
+        CAPACITY,
+        "test_the_cover_of_a_class_is_the_product_of_three",
+        capacity.RecurrentClass,
+        "state_bound",
+        _times(capacity.RecurrentClass.state_bound, "1/2"),
+    ),
+    Fault(
+        "a complexity two per cent small",
+        "lemma-32",
+        CAPACITY,
+        "test_truncated_losses_of_a_finite_class",
+        CAPACITY,
+        "truncated_rademacher_bound",
+        _times(capacity.truncated_rademacher_bound, "49/50"),
+    ),
+    Fault(
+        "a deviation two per cent small",
+        "corollary-33",
+        CAPACITY,
+        DEVIATION,
+        CAPACITY,
+        "deviation_of_truncated_losses",
+        _times(capacity.deviation_of_truncated_losses, "49/50"),
+    ),
+    Fault(
+        "the complexity once",
+        "corollary-33",
+        CAPACITY,
+        DEVIATION,
+        CAPACITY,
+        "deviation_of_truncated_losses",
+        lambda rad, *more: capacity.deviation_of_truncated_losses(rad / 2, *more),
+    ),
+    Fault(
+        "a level two per cent small",
+        "lemma-34",
+        CAPACITY,
+        LEVEL,
+        CAPACITY,
+        "truncation_level",
+        _times(capacity.truncation_level, "49/50"),
+    ),
+    Fault(
+        "a moment two per cent small",
+        "lemma-34",
+        CAPACITY,
+        LEVEL,
+        CAPACITY,
+        "fourth_moment",
+        _times(capacity.fourth_moment, "49/50"),
+    ),
+    Fault(
+        "a level that forgets the samples",
+        "lemma-34",
+        CAPACITY,
+        LEVEL,
+        CAPACITY,
+        "truncation_level",
+        lambda R, L, n, *more: capacity.truncation_level(R, L, 1, *more),
+    ),
+    Fault(
+        "a cover two per cent small",
+        "theorem-7",
+        CAPACITY,
+        "test_the_risk_of_minimisers_falls_with_the_root_of_the_samples_whatever_the_length",
+        CAPACITY,
+        "class_log_cover",
+        _times(capacity.class_log_cover, "49/50"),
+    ),
+    Fault(
+        "no loss by truncation",
+        "theorem-7",
+        CAPACITY,
+        "test_the_risk_of_minimisers_falls_with_the_root_of_the_samples_whatever_the_length",
+        CAPACITY,
+        "empirical_minimiser_bound",
+        lambda k, e, n, N, delta, tau: capacity.empirical_minimiser_bound(k, e, n, N, delta, tau) * fmpq(49, 50),
     ),
 ]
 _VALUES = budgeted.value_map

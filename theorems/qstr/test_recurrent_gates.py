@@ -21,12 +21,14 @@ from constructions.tokens.gates import gated_copy, inner_product, pieces_for, si
 from numerics.exact.balls import decided_less
 from numerics.exact.numbers import as_exact
 from numerics.exact.precision import precision
+from numerics.functions.relu_sums import piecewise_linear
 from theorems.evidence import check, counterexample
 
 PRODUCT = "qstr:lemma-22"
 FIRST = "qstr:lemma-23"
 COPY = "qstr:lemma-24"
 SECOND = "qstr:lemma-25"
+LIPSCHITZ = "qstr:lemma-42"
 
 
 def sphere(rng: np.random.Generator, n: int) -> list[fmpq]:
@@ -242,3 +244,47 @@ def test_the_printed_number_of_units_for_gates_vanishes_where_one_is_needed() ->
             R = arb(1 + r * r).sqrt()
             for exponent in (fmpq(3, 2), fmpq(2)):
                 assert decided_less(constant * R**4 * ((R / arb(eps)).log() / arb(eps)) ** arb(exponent), 1)
+
+
+# ---- lemma 42, which the document cites
+
+
+@check(
+    LIPSCHITZ,
+    grade="exact",
+    target="corrected",
+    supporting=True,
+    cases="d = 1: 3 functions, R = 1, 2, LR/eps = 1, ..., 20",
+)
+def test_lipschitz_functions_on_an_interval_by_interpolation() -> None:
+    """Knots at distances 2 eps/L: error eps, at most LR/eps + 2 units relu((x - t)/R) with the constant; norms too."""
+
+    def zigzag(x: fmpq) -> fmpq:
+        return abs((5 * x) - 2 * ((5 * x + 1) / 2).floor()) / 5
+
+    for R, ratio in itertools.product((1, 2), (1, 3, 8, 20)):
+        for f in (lambda x: x, lambda x: abs(x - fmpq(1, 3)), zigzag):
+            eps = fmpq(R, ratio)
+            knots = [-R + 2 * eps * k for k in range(ratio + 1)]
+            values = [f(fmpq(t)) for t in knots]
+            sums = piecewise_linear(knots, values)
+            for x in (fmpq(R * k, 60) for k in range(-60, 61)):
+                assert abs(sums(as_exact([x]))[0] - f(x)) <= eps
+            slopes = [(v - u) / (2 * eps) for u, v in itertools.pairwise(values)]
+            a = [values[0], slopes[0] * R, *((v - u) * R for u, v in itertools.pairwise(slopes))]
+            for x in (fmpq(R * k, 7) for k in range(-7, 8)):
+                units = [fmpq(1), *(max((x - t) / R, fmpq(0)) for t in knots[:-1])]
+                assert sum((c * u for c, u in zip(a, units, strict=True)), fmpq(0)) == sums(as_exact([x]))[0]
+            m = len(a)
+            assert m <= ratio + 2
+            assert m * sum(c * c for c in a) <= (6 * R * ratio) ** 2
+
+
+@counterexample(LIPSCHITZ, grade="enclosed")
+def test_large_errors_leave_no_number_of_units() -> None:
+    """For eps -> infinity the printed bound on the positive integer m tends to 0; in odd dimensions it is negative."""
+    for d, constant in itertools.product((1, 2, 3), (10**2, 10**6)):
+        eps = 100 * constant
+        printed = constant * ((1 + (1 / arb(eps)).log()) / arb(eps)) ** d
+        assert decided_less(printed, 1)
+        assert d % 2 == 0 or decided_less(printed, 0)
