@@ -400,6 +400,7 @@ DATA = [
         "definition-2", GATHER[0], links, "squared_norm_link", "(tokens * tokens)", "abs(tokens)", name="squared norms"
     ),
     _prompt("definition-2", ONLY, prompts, "draw_prompts", "1 if simple else N", "N"),
+    _prompt("definition-2", ONLY, links, "squared_norm_link", "tokens.shape[-1]", "tokens.shape[-2]"),
     _prompt(
         "definition-2",
         ONLY,

@@ -135,6 +135,9 @@ def test_only_the_indices_matter_and_simple_draws_share_them():
     assert (drawn.labels(link) == drawn.labels(link)[:, :1]).all()
     assert len({tuple(t[0]) for t in drawn.indices.tolist()}) > 20
     assert not draw_prompts(50, 7, 2, 2, law="rational", seed=1).simple
+    three = draw_prompts(4, 5, 3, 2, law="rational", seed=2)  # two tokens in three dimensions
+    squares = [[sum(c * c for t in ts for c in three.tokens[n, t]) - 6 for ts in three.indices[n]] for n in range(4)]
+    assert three.labels(squared_norm_link).tolist() == squares
 
 
 # ---- moments
