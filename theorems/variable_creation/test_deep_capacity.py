@@ -188,7 +188,8 @@ def test_the_deep_bound_is_the_best_division_along_the_recursion(seed):
     """Radii that make the recursion of errors end at eps exactly, with the log-sizes of all covers adding up to it.
 
     e_(i+1) = L C V (1 + 2 c Q) e_i + x_C + c L C V r_i x_QK + L C x_V, e_1 = 0, and B_w e_(D+1) + x_w = eps. Other
-    divisions cost more. For some seeds Q + sqrt(1 + Q^2), of lemma A.14, stands for 1 + 2 c Q.
+    divisions cost more. For some seeds Q + sqrt(1 + Q^2), of lemma A.14, stands for 1 + 2 c Q. For c = 1 the form with
+    one logarithm holds with the constant 20.
     """
     rng = np.random.default_rng(seed)
     depth, c, sharp = 1 + seed % 4, 1 + seed % 2, seed % 6 == 2
@@ -232,6 +233,16 @@ def test_the_deep_bound_is_the_best_division_along_the_recursion(seed):
         assert set(radii) == set(costs)
         assert near(end(radii), arb(eps))
         assert near(sum((cost / radii[name] ** 2 for name, cost in costs.items()), arb(0)), found.bound(eps))  # type: ignore[operator]
+        if c == 1:
+            alphas = amplifications(layers, lipschitz=L, sharp=sharp)
+            bracket = arb(1)
+            for i, (one, alpha) in enumerate(zip(layers, alphas, strict=True), start=1):
+                r = B_X if i == 1 else fmpq(1)
+                scores = L * one.output * one.value * one.score_rows * r**3
+                for term in (L * one.output_columns, scores, L * one.output * one.value_columns * r):
+                    bracket += ((alpha * term) ** 2).root(3)
+            largest = arb(max(d, k) + 1) * (2 * m * T**2 + 1)
+            assert found.constant <= 20 * B_w**2 * bracket**3 * largest.log()
         for _ in range(20):
             other = {name: arb(x) for name, x in zip(costs, fractions(rng, len(costs), 30), strict=True)}
             factor = eps / end(other)
