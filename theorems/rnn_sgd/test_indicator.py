@@ -91,6 +91,16 @@ def test_the_mean_is_the_polynomial(degree: int) -> None:
     assert sp.expand(value * S**term.power - t**degree) == 0  # sqrt(2 pi) of the weight cancels
 
 
+@check(
+    LEMMA, grade="symbolic", target="corrected", supporting=True, cases="even degrees 2, ..., 12, all t and sigma >= 0"
+)
+def test_even_powers_need_a_second_coordinate() -> None:
+    """E[1{G >= 0} He_i(alpha)] = 0 for even i: a function of <w, a> alone gives no even part in t; H takes a vector."""
+    for degree in range(2, 13, 2):
+        assert _half_space_mean(degree, paired=False) == (0, 0)
+        assert _half_space_mean(degree, paired=True)[1] != 0
+
+
 @cache
 def _nodes() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Nodes and weights for alpha on [-14, 14] and, split at 0, for beta; both with the normal density."""

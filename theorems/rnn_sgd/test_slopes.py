@@ -11,18 +11,23 @@ from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
+from flint import arb
 from scipy import stats
 
+from constructions.recurrent.comparator import comparator, window_probability
+from constructions.recurrent.concepts import input_sequence, null_sequence
+from constructions.recurrent.elman import back, random_elman, trace
 from numerics.recurrent.complexities import polynomial
 from numerics.recurrent.feasibility import feasibility
-from theorems.evidence import check
+from theorems.evidence import check, counterexample
 from theorems.experiments import Summary, committed, recomputed, run_experiment, slice_again, starts
 from theorems.plugin import Effort
-from theorems.rnn_sgd.experiments.comparator import COMPARATORS, on_target, over_networks
+from theorems.rnn_sgd.experiments.comparator import COMPARATORS, five_targets, on_target, over_networks
 
 EXISTENCE = "rnn-sgd:lemma-5.4"
 NORM = "rnn-sgd:claim-G.1"
 THEOREM = "rnn-sgd:theorem-1"
+FIT = "rnn-sgd:lemma-5.2"
 RUNS = "410 committed networks of widths 500 to 4000, L = 5, five parts, eps_x = 0.1, eps_c = 0.03, 0.06, 0.12"
 Record = Callable[[str, object], None]
 
@@ -98,3 +103,69 @@ def test_the_literal_width_is_out_of_reach() -> None:
         log_C = math.log(4) + 2 * log_size - log_epsilon - log_scale
         allowed = math.log(0.1 if epsilon else 0.1 / 3)
         assert abs(11 * log_rho + log_C - log_m / 20 - allowed) < 1e-3
+
+
+@check(
+    FIT,
+    grade="enclosed",
+    target="corrected",
+    supporting=True,
+    cases="the states hz_1, ..., hz_5 of one network of width 500 (seed 0), eps_c = 10^-1, 10^-3, 10^-6",
+)
+def test_the_range_of_the_function_has_another_factor() -> None:
+    """1/P lies between sqrt(pi) |hz|/eps_c and exp(z^2) times that, z = eps_c/(2 |hz|): above the printed 1/eps_c."""
+    states = trace(random_elman(500, 5, 1, np.random.default_rng(0)), null_sequence(6, 4, 0.1)).states
+    for h in states[1:6]:
+        norm = float(np.linalg.norm(h))
+        for window in (1e-1, 1e-3, 1e-6):
+            z = arb(window) / (2 * arb(norm))
+            lower = arb.pi().sqrt() * arb(norm) / arb(window)
+            found = 1 / arb(window_probability(window, norm))
+            assert lower * (1 - arb("1e-12")) < found < lower * (z * z).exp() * (1 + arb("1e-12"))
+            assert found > arb("1.5") / arb(window)
+
+
+def _expansion(m: int, normaliser_of: str) -> tuple[np.ndarray, np.ndarray]:
+    """f(W#) of a small network by the recursion, and by the sum (5.3) over i, i', j, r, s, k; both of shape (L, d)."""
+    rng, epsilon, window = np.random.default_rng(0), 0.3, 1.0
+    network, target = random_elman(m, 5, 2, rng), five_targets()
+    z = rng.standard_normal((3, 3))
+    z *= math.sqrt(0.75) / np.linalg.norm(z, axis=1, keepdims=True)
+    x = np.concatenate([z, np.full((3, 1), 0.5)], axis=1)
+    run, null = (trace(network, s) for s in (input_sequence(x, epsilon), null_sequence(5, 4, epsilon)))
+    found, total = comparator(network, target, epsilon, window), np.zeros((5, 2))
+    for weight in found.weights:
+        part = weight.part
+        hz = null.states[part.source - 1]
+        first = back(network, null, part.source, part.target)[part.output]
+        values = weight.function(*(math.sqrt(m / 2) * network.token[:, [0, 3]]).T)
+        values *= (np.abs(network.state @ hz) <= window / math.sqrt(m)) / math.erf(window / (2 * np.linalg.norm(hz)))
+        for end in range(2, 6):
+            # as printed the normaliser has the index of the output at hand; with it i -> j' needs i <= j'
+            place = part.target if normaliser_of == "j" else max(end, part.source)
+            row = back(network, null, part.source, place)[part.output]
+            scale = m * float((row @ row) * (hz @ hz)) / m
+            for between in range(2, end + 1):
+                matrix = back(network, run, between, end)
+                inner = float(run.states[between - 1] @ hz)
+                for k in range(m):
+                    active = run.active[between - 1, k]
+                    total[end - 1] += matrix[:, k] * first[k] * active * values[k] * inner / scale
+    return found.change(network, run), total
+
+
+@check(
+    EXISTENCE, grade="numeric", target="corrected", supporting=True, cases="m = 25, L = 5, d = 2, five parts (seed 0)"
+)
+def test_the_expansion() -> None:
+    """The sum over i, i', j with 1/(m C_(i -> j, s)) is f(W#) to 1e-10; with the printed C_(i -> j', s) it is not."""
+    wanted, corrected = _expansion(25, "j")
+    assert np.abs(corrected - wanted).max() < 1e-10 * np.abs(wanted).max()
+    assert np.abs(wanted).max() > 0.1
+
+
+@counterexample(EXISTENCE, grade="numeric", cases="m = 25, L = 5, d = 2, five parts (seed 0)")
+def test_the_printed_normaliser_gives_another_sum() -> None:
+    """With C_(i -> j', s) in the place of C_(i -> j, s), j' the output at hand, the sum is off by more than a tenth."""
+    wanted, printed = _expansion(25, "j'")
+    assert np.abs(printed - wanted).max() > 0.1 * np.abs(wanted).max()
