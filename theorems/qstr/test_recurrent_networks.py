@@ -118,7 +118,7 @@ SMALL: list[tuple[str, int, int, PositionCodes, Any]] = [
     ("quadratic signs", 1, 3, quadratic_codes(5), "sign"),
     ("field codes", 3, 1, field_codes(9, 4, 3), "sign"),
     ("extremal codes", 2, 2, extremal_codes(4), "unit"),
-    ("extremal codes", 1, 3, extremal_codes(4), "unit"),
+    ("extremal codes", 1, 3, extremal_codes(3), "unit"),
     ("orthonormal codes", 3, 1, orthonormal_codes(5), "unit"),
     ("quadratic signs as unit vectors", 2, 2, quadratic_codes(3), "unit"),
 ]
@@ -135,14 +135,14 @@ def test_all_states_and_outputs_are_exact(name: str, d: int, q: int, codes: Posi
     assert len(set(written_out(link, prompts)[:, 0].tolist())) > 3
 
 
-@check(EXACT, grade="exact", target="printed", cases="N = 200, d = 1, q = 2, d_e = 16, 3 t (full: 40); floats, torch")
-@check(STATES, grade="exact", target="printed", cases="eps = 0, N = 200, d = 1, q = 2, d_e = 16, 3 t (full: 40)")
+@check(EXACT, grade="exact", target="printed", cases="N = 200, d = 1, q = 2, d_e = 16, 2 t (full: 40); floats, torch")
+@check(STATES, grade="exact", target="printed", cases="eps = 0, N = 200, d = 1, q = 2, d_e = 16, 2 t (full: 40)")
 def test_two_hundred_tokens_are_held_without_error(effort: Effort) -> None:
     """Exactly; in float64 and in torch too, since all numbers here are multiples of 1/4 below 2^10."""
     import torch
 
     rng, codes = np.random.default_rng(5), quadratic_codes(200)
-    n = effort.pick(quick=3, full=40)
+    n = effort.pick(quick=2, full=40)
     x = as_exact(rng.integers(-8, 9, (n, 200, 1))) / 4
     t = rng.integers(0, 200, (n, 1, 2))
     t[0], t[1] = (0, 199), (7, 7)
@@ -156,9 +156,9 @@ def test_two_hundred_tokens_are_held_without_error(effort: Effort) -> None:
         assert (network.to_torch()(torch.from_numpy(z)).numpy()[..., 0] == labels).all()
 
 
-@check(EXACT, grade="exact", target="printed", cases="d = 1, ..., 4, q = 1, ..., 4, d_e = 4, 16, 64")
+@check(EXACT, grade="exact", target="printed", cases="d = 1, 2, 4, q = 1, 2, 4, d_e = 4, 16")
 def test_the_widths_are_those_of_the_construction() -> None:
-    for d, q, n in itertools.product((1, 2, 4), (1, 2, 4), (4, 16, 64)):
+    for d, q, n in itertools.product((1, 2, 4), (1, 2, 4), (4, 16)):
         transition = exact_transition(d, q, n, 3)
         assert [layer.outputs for layer in transition.layers] == [2 * d + 2 * q * n, 2 * d + q, 2 * q * d, q * d]
         assert not (transition.layers[0].weight[: q * d] != 0).any()  # the state is not read
@@ -389,7 +389,7 @@ def test_the_whole_network_stays_within_twice_the_error_of_the_link(effort: Effo
     ("d", "q", "link"), [(1, 2, max_link([[1], [2]], [[3], [-1]])), (2, 1, linear_link([[2, -1]]))]
 )
 def test_the_budget_suffices_for_links_without_error(d: int, q: int, link: ReluLink) -> None:
-    codes, e = all_signs(), fmpq(2)
+    codes, e = all_signs(), fmpq(5)
     network = budgeted_network(d, q, 4, 1, link, e)
     assert network.forward is not None
     bound: Any = network.forward.bound
