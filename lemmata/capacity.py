@@ -24,6 +24,8 @@ learners   elimination_probability, ambiguity_bound, agreement_probability, bala
 thresholds Cell, ThresholdFit, threshold_fit, vuong_test, VuongTest, bootstrap_cells, percentile_interval
 lipschitz  audit_attention, audit_weights: certified from above, found from below; InputAudit, WeightAudit;
            AttentionBlock, block_errors, readout_errors; input_constants, softmax_distance
+recurrent  RecurrentClass, class_log_cover, recurrent_log_cover, log_cover; truncated_rademacher_bound,
+           truncation_level, deviation_of_truncated_losses, empirical_minimiser_bound: networks with states, from tokens to risks
 packings   volume_bound, sparse_bound, ellipsoid_bound, ellipsoid_estimate; greedy_packing, least_squared_distance,
            minimal_vectors
 """
@@ -135,6 +137,16 @@ from numerics.learning.packings import (
     sparse_bound,
     volume_bound,
 )
+from numerics.learning.recurrent_capacity import (
+    RecurrentClass,
+    class_log_cover,
+    deviation_of_truncated_losses,
+    empirical_minimiser_bound,
+    log_cover,
+    recurrent_log_cover,
+    truncated_rademacher_bound,
+    truncation_level,
+)
 from numerics.learning.sparse_learners import (
     agreement_probability,
     ambiguity_bound,
@@ -168,6 +180,7 @@ __all__ = [
     "LayerNorms",
     "MeasuredHeads",
     "ReaderAdam",
+    "RecurrentClass",
     "SignFamily",
     "ThresholdFit",
     "VuongTest",
@@ -184,6 +197,7 @@ __all__ = [
     "capacity_in_bits",
     "certify_cover",
     "certify_sinusoids",
+    "class_log_cover",
     "compress_head",
     "compress_network",
     "consistent_conjunctions",
@@ -194,9 +208,11 @@ __all__ = [
     "deep_report",
     "deviation_bound",
     "deviation_failure_probability",
+    "deviation_of_truncated_losses",
     "elimination_probability",
     "ellipsoid_bound",
     "ellipsoid_estimate",
+    "empirical_minimiser_bound",
     "empirical_rademacher",
     "encode_matrix",
     "encode_vector",
@@ -220,6 +236,7 @@ __all__ = [
     "least_squared_distance",
     "linear_capacity",
     "linear_map_capacity",
+    "log_cover",
     "loss_and_gradient",
     "measured_heads",
     "minimal_vectors",
@@ -243,6 +260,7 @@ __all__ = [
     "readout_errors",
     "rebuild_head",
     "rebuild_network",
+    "recurrent_log_cover",
     "sample_law",
     "scalar_head_capacity",
     "short_deep_capacity",
@@ -258,6 +276,8 @@ __all__ = [
     "surviving_bits",
     "threshold_fit",
     "token_norm",
+    "truncated_rademacher_bound",
+    "truncation_level",
     "two_stage_capacity",
     "verify_cover",
     "verify_head_code",
