@@ -25,7 +25,7 @@ thresholds Cell, ThresholdFit, threshold_fit, vuong_test, VuongTest, bootstrap_c
 lipschitz  audit_attention, audit_weights: certified from above, found from below; InputAudit, WeightAudit;
            AttentionBlock, block_errors, readout_errors; input_constants, softmax_distance
 recurrent  RecurrentClass, class_log_cover, recurrent_log_cover, log_cover; truncated_rademacher_bound,
-           truncation_level, deviation_of_truncated_losses, empirical_minimiser_bound: networks with states, from tokens to risks
+           truncation_level, deviation_of_truncated_losses, empirical_minimiser_bound: from tokens to risks
 packings   volume_bound, sparse_bound, ellipsoid_bound, ellipsoid_estimate; greedy_packing, least_squared_distance,
            minimal_vectors
 """
