@@ -675,11 +675,41 @@ def test_sums_of_heads_of_signs_are_below_the_bound():
             assert family.log_covering_number <= multi_head_capacity([norms] * H, **at).bound(fmpq(H, 2))
 
 
+def in_one_column(family: SignFamily, labels: list[int]) -> tuple[np.ndarray, np.ndarray]:
+    """W_QK = R (y, 0, 0)^T e_d^T and W_V: the signs stand where queries are read, not keys."""
+    scores, values = family.matrices(labels)
+    return scores.T, values
+
+
+def asked(family: SignFamily, i: int) -> np.ndarray:
+    """The tokens B (0, 4/5, 3/5), their negative, and B e_i, which asks, i = 0, ..., m - 1."""
+    tokens = np.full((3, family.width), fmpq(0), dtype=object)
+    tokens[0, -2:] = [fmpq(4, 5), fmpq(3, 5)]
+    tokens[1], tokens[2, i] = -tokens[0], fmpq(1)
+    return tokens * family.token_norm
+
+
 @counterexample("variable-creation:lemma-A.12", grade="enclosed")
 def test_the_printed_sum_of_heads_fails_along_a_sequence():
-    """Two equal heads with the same signs on m = 16^k contexts: truth/printed at eps = 1 at least doubles with k."""
+    """Two equal heads with the same signs on m = 16^k contexts: truth/printed at eps = 1 at least doubles with k.
+
+    The class is printed without a transpose: W_QK = R (y, 0, 0)^T e_d^T has one column, of norm R sqrt(m) = 1. Then the
+    token that asks tells the contexts apart, and the outputs are those of the other family.
+    """
     generic = at_points(10, 4, 6, tokens=17, lipschitz=2)
     assert written(printed_multi_head_capacity(GENERIC, **generic), 34, (7, 2 * 15, 2, 2 * 143), 240)
+    family, norms = large_tokens(1)
+    for period in (1, 2, 5, 16):
+        labels = [(-1) ** (i // period) for i in range(16)]
+        scores, values = in_one_column(family, labels)
+        assert pq_norm(scores, 2, 1).contains(1)
+        assert pq_norm(scores.T, 2, 1) > 3
+        assert all(x <= norms.value for x in (head_norms(values, scores).value, pq_norm(values, 2, 1)))
+        head = merged_head(as_balls(scores), as_balls(values), causal=False)
+        for i, y in enumerate(labels):
+            X = asked(family, i)
+            assert token_norm(X).contains(family.token_norm)
+            assert abs(head(as_balls(X)[2:], memory=as_balls(X))[0, 0] - y * family.margin) < arb("1e-12")
     found = []
     for k in range(1, 26):
         family, norms = large_tokens(k)
