@@ -94,6 +94,7 @@ def test_the_sample_that_is_needed_grows_with_the_logarithm(effort: Effort, reco
             for m in (samples - 1, samples)
         ]
         assert success[0] < 0.8 < success[1]
+    test_the_gradient_is_that_of_automatic_differentiation(16)  # Adam does not see a factor on a part of it
     _again(SAMPLE_SIZES, effort, "the sample for 80 % success grows")
 
 
@@ -148,6 +149,7 @@ def test_a_trained_head_looks_at_the_relevant_bits(effort: Effort, record_proper
     for item in summary["items"].values():
         for row in item["result"]["weights"]:
             assert sum(row) == pytest.approx(1, abs=51 * 0.0005)
+    test_the_gradient_is_that_of_automatic_differentiation(1)
     _again(ATTENTION, effort, "9 of 10 networks are right", "for 9 of 10 the three bits", "for 9 of 10 the other bits")
 
 

@@ -109,6 +109,10 @@ def _summarise(settings: Mapping[str, Any], results: Mapping[str, Any]) -> Findi
             "samples for 80 %, by length": {str(T): _single(by_log, T) for T in lengths},
             "samples for 80 %, elimination learner, exact": {str(T): _exact_threshold(T) for T in lengths},
             "samples for 80 % to be unambiguous, union bound": {str(T): _identified(T) for T in lengths},
+            "success of the elimination learner on 50 samples, exact": {
+                str(T): _rounded(float(elimination_probability(T, 3, 50, balanced_probability(3)))) for T in lengths},
+            "expected number of other conjunctions that fit 50 samples": {
+                str(T): _rounded(float(ambiguity_bound(T, 3, 50, balanced_probability(3)))) for T in lengths},
             "growth with log T": growth.as_dict(),
             "growth with log T, elimination learner in these trials":
                 _rounded(threshold_fit(_cells(settings, results, "found", linear=False)).growth),
@@ -168,5 +172,5 @@ SAMPLE_SIZES = Experiment(
     },
     work=trials,
     summarise=_summarise,
-    slice=("T50-m80", {"trials": [100, 101]}),
+    slice=("T25-m20", {"trials": [100, 101, 102, 103]}),
 )
