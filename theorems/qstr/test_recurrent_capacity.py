@@ -258,6 +258,9 @@ def three_layers(R: float, r: float) -> float:
     cases="R = 2, N = 1, 10, 10^6, eps = 1, 1/100; with r_h and without",
 )
 @check(
+    COVER, grade="enclosed", target="corrected", cases="the three radii in closed form: N = 1, 10, 10^6, eps = 1, 1/100"
+)
+@check(
     LOSS,
     grade="enclosed",
     target="printed",
