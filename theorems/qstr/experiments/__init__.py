@@ -1,7 +1,8 @@
 """The experiments of this chapter; `lemmata experiment list` shows them."""
 
 from theorems.qstr.experiments.query_key import QUERY_KEY
+from theorems.qstr.experiments.samples import SAMPLES
 
 __all__ = ["EXPERIMENTS"]
 
-EXPERIMENTS = (QUERY_KEY,)
+EXPERIMENTS = (QUERY_KEY, SAMPLES)
