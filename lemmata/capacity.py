@@ -5,8 +5,8 @@ linear     linear_capacity, linear_map_capacity, two_stage_capacity, sign_packin
            printed_linear_capacity, printed_linear_map_capacity
 one head   HeadNorms, head_capacity, short_head_capacity, positional_capacity, multi_head_capacity, head_radii;
            scalar_head_capacity; printed_head_capacity, printed_positional_capacity, printed_multi_head_capacity
-layers     LayerNorms, deep_capacity, short_deep_capacity, amplifications, layer_amplification;
-           printed_deep_capacity, printed_short_deep_capacity
+layers     LayerNorms, deep_capacity, short_deep_capacity, amplifications, layer_amplification,
+           contracted_amplifications; printed_deep_capacity, printed_short_deep_capacity
 norms      pq_norm, token_norm, frobenius_norm, spectral_norm, head_norms, layer_norms; heads_of_state, measured_heads,
            MeasuredHeads: those of trained heads
 reports    head_report, deep_report, CapacityReport: from norms to a bound on the risk
@@ -100,6 +100,7 @@ from numerics.learning.budgets import Capacity, optimal_split
 from numerics.learning.deep_capacity import (
     LayerNorms,
     amplifications,
+    contracted_amplifications,
     deep_capacity,
     layer_amplification,
     printed_deep_capacity,
@@ -201,6 +202,7 @@ __all__ = [
     "compress_head",
     "compress_network",
     "consistent_conjunctions",
+    "contracted_amplifications",
     "covering_steps",
     "decode_matrix",
     "decode_vector",

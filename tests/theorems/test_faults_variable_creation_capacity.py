@@ -16,7 +16,7 @@ import numerics.learning.attention_lipschitz as attention_lipschitz
 import numerics.learning.budgets as budgets
 import numerics.learning.deep_capacity as deep
 import numerics.learning.linear_capacity as linear
-from tests.theorems.planted_faults import Fault, assert_seen, fault_name
+from tests.theorems.planted_faults import Fault, assert_seen, fault_name, rewritten
 from theorems.variable_creation import test_deep_capacity as layers
 from theorems.variable_creation import test_head_capacity as heads
 from theorems.variable_creation import test_head_components as components
@@ -489,6 +489,26 @@ FAULTS += [
         lambda one, **known: deep_slope(one, known, 3),
         DEPTH[2],
     ),
+    *[
+        Fault(
+            name,
+            DEPTH[0],
+            layers,
+            "test_spectral_norms_of_one_avoid_the_exponential",
+            layers,
+            "contracted_amplifications",
+            rewritten(deep.contracted_amplifications, old, new),
+        )
+        for name, old, new in (
+            ("tokens that come no nearer", "beta.tanh()", "1"),
+            ("tokens that come two percent nearer", "beta.tanh()", "beta.tanh() / arb('1.02')"),
+            ("half of the slope", "(beta + (1 +", "((1 +"),
+            ("another root", "1 + one.score * beta", "1 + beta * beta"),
+            ("a slope of two percent more", "slopes.append(scale * ", "slopes.append(arb('1.02') * scale * "),
+            ("slopes of the first layers", "reversed(slopes)", "slopes"),
+            ("no Lipschitz constant", "scale, beta = L * ", "scale, beta = "),
+        )
+    ],
     Fault(
         "no projection behind the layer",
         BLOCKS[0],

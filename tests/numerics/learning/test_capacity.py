@@ -22,6 +22,7 @@ from numerics.learning.budgets import Capacity, CoverPart, checked_bound, exact_
 from numerics.learning.deep_capacity import (
     LayerNorms,
     amplifications,
+    contracted_amplifications,
     deep_capacity,
     printed_short_deep_capacity,
     short_deep_capacity,
@@ -118,6 +119,10 @@ def test_other_refusals() -> None:
         amplifications([])
     with pytest.raises(ValueError, match="not 'middle'"):
         amplifications([layer()], order="middle")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="at least one layer"):
+        contracted_amplifications([])
+    with pytest.raises(ValueError, match="Lipschitz constant of the activation"):
+        contracted_amplifications([layer()], lipschitz=-1)
     with pytest.raises(ValueError, match="The printed form is the statement or the proof, not 'x'"):
         printed_head_capacity(HeadNorms(1, 1, 1), **AT, form="x")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="The constant in the exponent"):
