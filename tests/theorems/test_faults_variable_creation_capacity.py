@@ -10,6 +10,7 @@ from flint import arb, fmpq
 import certificates.capacity.blocks as blocks
 import certificates.capacity.linear_codes as linear_codes
 import certificates.capacity.norms as norms
+import certificates.capacity.shattering as shattering
 import constructions.networks.head as network_heads
 import numerics.learning.attention_capacity as attention
 import numerics.learning.attention_lipschitz as attention_lipschitz
@@ -47,6 +48,7 @@ def split_with(change: Any) -> Any:
 
 
 TWO_PERCENT = arb(51) / 50
+FAMILY_MARGIN: Any = shattering.SignFamily.__dict__["margin"]
 LINEAR = {
     "a step too many": ("perceptron_steps", plus(linear.perceptron_steps, 1)),
     "a step too few": ("perceptron_steps", plus(linear.perceptron_steps, -1)),
@@ -343,6 +345,35 @@ FAULTS += [
         "_score_norm",
         lambda scores: norms.pq_norm(scores, 2, 1),
         {"seed": 1},
+    ),
+    Fault(
+        "a Frobenius norm of the values",
+        "definition-4.4.2",
+        heads,
+        "test_heads_of_one_score_matrix_and_their_symmetry",
+        heads,
+        "head_norms",
+        rewritten(norms.head_norms, "spectral_norm(W_V)", "frobenius_norm(W_V)"),
+        {"seed": 1},
+    ),
+    Fault(
+        "the norm of the scores for that of the outputs",
+        "definition-4.4.3",
+        layers,
+        "test_blocks_are_the_definition_and_keep_tokens_in_the_ball",
+        layers,
+        "layer_norms",
+        rewritten(norms.layer_norms, "spectral_norm(W_C)", "spectral_norm(scores)"),
+        {"seed": 5},
+    ),
+    Fault(
+        "a margin with another denominator",
+        "lemma-A.12",
+        heads,
+        "test_the_printed_sum_of_heads_fails_along_a_sequence",
+        shattering.SignFamily,
+        "margin",
+        property(lambda self: FAMILY_MARGIN.fget(self) / TWO_PERCENT),
     ),
 ]
 

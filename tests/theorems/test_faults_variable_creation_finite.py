@@ -316,6 +316,38 @@ FAULTS = [
     ),
 ]
 
+FAULTS += [
+    inside(
+        "a printed complexity that counts twice",
+        "theorem-A.4",
+        finite,
+        "test_the_corrected_bound_has_its_constants",
+        entropy.deviation_bound,
+        '(4, 2) if form == "printed"',
+        '(2, 2) if form == "printed"',
+    ),
+    inside(
+        "two percent of the printed constant",
+        "corollary-A.3",
+        finite,
+        "test_two_constants_have_a_negative_printed_bound",
+        entropy.rademacher_bound,
+        "c * K * (1 + (A / K).log())",
+        "c * K * (arb(51) / 50 + (A / K).log())",
+    ),
+    inside(
+        "a bound of the loss that is lost",
+        "lemma-A.5",
+        finite,
+        "test_generalisation_bounds_fail_rarely_enough",
+        entropy.generalisation_bound,
+        "loss_bound=loss_bound, form",
+        "form",
+        size=fmpq(1, 10),
+        m=20,
+    ),
+]
+
 CIRCLE = shattering.CircleFamily
 SHATTERED = [
     inside(

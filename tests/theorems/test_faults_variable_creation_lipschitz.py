@@ -17,7 +17,7 @@ import constructions.circuits.training as training
 import constructions.networks.head as heads
 import constructions.networks.projection as projections
 import numerics.learning.attention_lipschitz as formulas
-from tests.theorems.planted_faults import Fault, assert_seen, fault_name
+from tests.theorems.planted_faults import Fault, assert_seen, fault_name, rewritten
 from theorems.plugin import Effort
 from theorems.variable_creation import test_lipschitz, test_preliminaries
 
@@ -292,6 +292,20 @@ FAULTS = [
         "no change of the mixing",
         EQUAL,
         block_error_with(lambda L, C, V, K, e, x, y, z, f: L * C * (V * K * e + f * V * y + z), block_errors),
+    ),
+    fault(
+        "lemma-A.15",
+        "values at the first network",
+        BLOCKS,
+        (
+            test_lipschitz,
+            "block_errors",
+            rewritten(
+                block_errors.block_errors,
+                "largest_row_norm(matrix_product(other_g, v",
+                "largest_row_norm(matrix_product(g, v",
+            ),
+        ),
     ),
     fault("lemma-A.15", "a bound too large", BLOCKS, of_checks(scaled(formulas, "block_error", LARGER))),
     fault("lemma-A.15", "a mixing matrix twice", EQUAL, hidden_with(lambda rows, block, g: rows * 2)),

@@ -22,7 +22,7 @@ from certificates.capacity.shattering import SignFamily, largest_sign_family
 from constructions.networks.head import merged_head
 from constructions.networks.projection import BallProjection
 from numerics.exact.balls import as_balls
-from numerics.exact.numbers import as_exact
+from numerics.exact.numbers import as_exact, to_float
 from numerics.exact.precision import precision
 from numerics.learning.attention_lipschitz import largest_row_norm
 from numerics.learning.deep_capacity import (
@@ -122,6 +122,12 @@ def test_blocks_are_the_definition_and_keep_tokens_in_the_ball(seed):
             assert near(norms.value_columns, sums[0])
             assert near(norms.output_columns, sums[1])
             assert norms.score <= norms.score_rows + arb(2) ** -60
+            for found_norm, matrix in (
+                (norms.value, parts["value"]),
+                (norms.score, W_KQ),
+                (norms.output, parts["mixing"]),
+            ):
+                assert float(found_norm.mid()) == pytest.approx(np.linalg.norm(to_float(matrix), 2), rel=1e-6)
             assert near(norms.score_rows, frobenius_norm(W_KQ).min(pq_norm(W_KQ, 2, 1)))
         inside = as_exact([[3, 4], [0, 1], [-2, 2]]) / 5
         projected = BallProjection(2)(as_balls(inside))

@@ -267,6 +267,8 @@ def test_two_constants_have_a_negative_printed_bound():
         assert entropy_constant(steps) <= K**2
         printed = K * (1 + (1 / K).log())
         assert printed < -t * 2.7
+        valid = K**-2  # where the printed form is admitted, it is as printed: c sqrt(C/m) (1 + log(A sqrt(m/C)))
+        assert rademacher_bound(7 * valid, 3, 7, constant=5, form="printed").overlaps(5 / K * (1 + (3 * K).log()))
         with pytest.raises(ValueError, match="below 0"):
             rademacher_bound(K**2, 1, 1, form="printed")
 
@@ -360,6 +362,8 @@ def test_the_corrected_bound_has_its_constants():
         found = float(deviation_bound(fmpq(1, 7), m, delta, lipschitz=L, loss_bound=b).mid())
         slope, failure = float(to_float([L])[0]), float(to_float([delta])[0])
         assert abs(found - (2 * slope / 7 + 3 * b * math.sqrt(math.log(4 / failure) / (2 * m)))) < 1e-12 * found
+        printed = float(deviation_bound(fmpq(1, 7), m, delta, lipschitz=L, loss_bound=b, form="printed").mid())
+        assert abs(printed - (4 * slope / 7 + 2 * b * math.sqrt(-math.log(failure) / (2 * m)))) < 1e-12 * printed
         least = float(deviation_bound(fmpq(1, 7), m, delta, lipschitz=L, loss_bound=b, form="sharp").mid())
         assert abs(least - (2 * slope / 7 + 3 * b * math.sqrt(math.log(3 / failure) / (2 * m)))) < 1e-12 * found
 
@@ -416,6 +420,8 @@ def test_generalisation_bounds_fail_rarely_enough(size, m):
             parts = 2 * share * 12 * min(A, k_log(C, A, m))
             root = 3 * math.sqrt(math.log(4 / size_float(delta)) / (2 * m))
             assert abs(float(bound.mid()) - parts - root) < 1e-12 * float(bound.mid())
+            larger = float(generalisation_bound(C, size, m, delta, lipschitz=1 / (2 * size), loss_bound=5).mid())
+            assert abs(larger - parts - 5 * root) < 1e-12 * larger  # for losses up to 5
             failure = deviation_failure_probability(
                 losses, table, ["1/3", "2/3"], m, lambda rad, b=bound: b + 0 * arb(rad), lipschitz=1 / (2 * size)
             )

@@ -21,7 +21,7 @@ from certificates.capacity.shattering import SignFamily, largest_sign_family
 from constructions.networks.affine import Affine
 from constructions.networks.head import Head, merged_head
 from numerics.exact.balls import as_balls
-from numerics.exact.numbers import as_exact
+from numerics.exact.numbers import as_exact, to_float
 from numerics.exact.precision import precision
 from numerics.learning.attention_capacity import (
     HeadNorms,
@@ -98,6 +98,7 @@ def test_heads_of_one_score_matrix_and_their_symmetry(seed):
         columns = sum((arb(column @ column).sqrt() for column in W_V.T), start=arb(0))
         assert near(before.value_columns, columns)
         assert before.value <= before.value_columns
+        assert float(before.value.mid()) == pytest.approx(np.linalg.norm(to_float(W_V), 2), rel=1e-6)
         assert all(arb(row @ row) <= before.value**2 + arb(2) ** -60 for row in (*W_V, *W_V.T))
 
 
