@@ -132,6 +132,12 @@ def _layers(layout: Layout, bound: fmpq, error: fmpq) -> list[Affine]:
     return [first, joined(to_values, to_copies), to_update]
 
 
+def _served(bound: fmpq, error: fmpq) -> tuple[fmpq, fmpq]:
+    """A bound of the tokens >= B and an error <= eps, at most twice that bound: so no size grows as B tends to 0."""
+    larger = max(bound, min(fmpq(1), error / 2))
+    return larger, min(error, 2 * larger)
+
+
 def approximate_transition(
     dimension: int, sparsity: int, code_dimension: int, bound: object, error: object, *, rectified: bool = True
 ) -> FeedForward:
@@ -151,7 +157,7 @@ def approximate_transition(
     """
     layout = Layout.of(dimension, sparsity, code_dimension, "state")
     B, eps = positive_rational(bound, "The bound B of the tokens"), positive_rational(error, "The error of the update")
-    eps = min(eps, 2 * B)
+    B, eps = _served(B, eps)
     layers = _layers(layout, B, eps)
     if not rectified:
         return FeedForward(tuple(layers), activations=activations(3))
@@ -178,7 +184,7 @@ def approximate_readout(
     """
     layout = Layout.of(dimension, sparsity, code_dimension, "past", "future")
     B, eps = positive_rational(bound, "The bound B of the tokens"), positive_rational(error, "The error of the update")
-    return with_link(layout, _layers(layout, B, min(2 * eps, 2 * B)), link)
+    return with_link(layout, _layers(layout, *_served(B, 2 * eps)), link)
 
 
 # ---- the budget

@@ -349,6 +349,15 @@ FAULTS = [
         layered(budgeted.approximate_transition, 3, "weight", scaled("51/50")),
     ),
     Fault(
+        "errors cut to short tokens",
+        "proposition-26",
+        NETWORKS,
+        "test_norms_and_widths_are_below_polynomials",
+        budgeted,
+        "_served",
+        lambda bound, error: (bound, min(error, 2 * bound)),
+    ),
+    Fault(
         "states that hold the present",
         "corollary-27",
         NETWORKS,

@@ -314,13 +314,22 @@ def test_the_transition_is_close_and_exactly_zero_elsewhere(d: int, q: int, r: i
 
 
 @check(
-    TRANSITION, grade="exact", target="printed", cases="5 choices of (d, q, r_x, eps, d_e) against explicit polynomials"
+    TRANSITION,
+    grade="exact",
+    target="printed",
+    cases="10 choices of (d, q, r_x, eps, d_e) against explicit polynomials",
 )
 def test_norms_and_widths_are_below_polynomials() -> None:
-    """Those of step 8 of the proof, with rho = 1 + r_x, D = d + (q + 1) d_e and E = 1 + 1/eps."""
-    for d, q, r, eps, n in [*((*b, 4) for b in BUDGETS), (1, 1, 4, fmpq(1, 4), 4), (1, 1, 1, fmpq(2), 16)]:
+    """Steps 4 and 5 of the proof, rho = 1 + max(1, r_x), D = d + (q + 1) d_e, E = 1 + 1/min(eps, 2 max(1, r_x)).
+
+    Also for tokens that are much shorter than the error, where a budget for the tokens alone would have no bound.
+    """
+    short: list[Any] = [(fmpq(1, 10**5), fmpq(2)), (fmpq(1, 10**5), fmpq(1, 2)), (fmpq(1, 100), 50), (fmpq(3), 50)]
+    cases: list[Any] = [*((*b, 4) for b in BUDGETS), (1, 1, 4, fmpq(1, 4), 4), (1, 1, 1, fmpq(2), 16)]
+    for d, q, r, eps, n in cases + [(1, 1, r, eps, 4) for r, eps in short]:
         first, second, third, last = approximate_transition(d, q, n, r, eps).layers
-        rho, D, E = 1 + fmpq(r), d + (q + 1) * n, 1 + 1 / fmpq(eps)
+        most = max(fmpq(1), fmpq(r))
+        rho, D, E = 1 + most, d + (q + 1) * n, 1 + 1 / min(fmpq(eps), 2 * most)
         m = [first.outputs, second.outputs, third.outputs]
         assert m[0] <= 21 * rho**2 * E * D**2
         assert m[1] <= fmpq(11, 2) * rho * E * D**2
@@ -406,7 +415,10 @@ def test_the_budget_suffices_for_links_without_error(d: int, q: int, link: ReluL
 
 
 @check(
-    WHOLE, grade="exact", target="printed", cases="6 choices of (d, q, d_e, link, e); links of up to 64 equal neurons"
+    WHOLE,
+    grade="exact",
+    target="printed",
+    cases="7 choices of (d, q, d_e, link, e), r_x = 1 and 1/1000; links of up to 64 equal neurons",
 )
 def test_norm_and_number_of_parameters_are_below_polynomials() -> None:
     """Those of step 6 of the proof; the norm does not grow with the number of neurons of the link."""
@@ -424,10 +436,11 @@ def test_norm_and_number_of_parameters_are_below_polynomials() -> None:
         (1, 2, 4, mean_link(2, as_exact([1])), fmpq(1)),
         (2, 1, 4, linear_link([[1, 1]]), 2),
     ]
-    for d, q, n, link, e in cases:
-        network = budgeted_network(d, q, n, 1, link, e)
+    cases += [(1, 1, 4, single, fmpq(40))]  # errors far above the tokens for r_x = 1/1000
+    for (d, q, n, link, e), radius in [*((case, fmpq(1)) for case in cases), (cases[-1], fmpq(1, 1000))]:
+        network = budgeted_network(d, q, n, radius, link, e)
         eps_h, _ = budget(d, q, e, link_constant(link))
-        rho, D, E = fmpq(2), d + (q + 1) * n, 1 + 1 / eps_h
+        rho, D, E = fmpq(2), d + (q + 1) * n, 1 + 1 / min(eps_h, fmpq(2))
         norm = sum((squared(array) for array in network.arrays()), fmpq(0))
         r_a, r_w = link.output_radius, link.weight_radius
         assert float(norm) <= 1500 * float(rho**5 * E * D**4) * (1 + r_a**2 + r_w**2)
