@@ -248,7 +248,7 @@ def encode_matrix(weights: ArrayLike, points: ArrayLike, eps: object, *, share: 
             code, as lemma A.8 divides it, if it is None.
 
     Raises:
-        ValueError: as `encode_vector`, for a share out of range, .
+        ValueError: as `encode_vector`, and for a share out of range.
     """
     W, X = exact_table("weights", weights), exact_table("points", points)
     if W.shape[1] != X.shape[1]:

@@ -103,6 +103,18 @@ def test_biases_temperature_and_output_maps_are_taken_into_the_matrices() -> Non
     assert still.attained == 1
 
 
+@pytest.mark.parametrize("radius", ["1/2", 2, 3])
+def test_the_distance_of_two_heads_by_hand(radius: Any) -> None:
+    """Scores 3/100 x M y and 1/100 x M y, values 2 z and 2 z: D = r^2/50, the bound 2 r 2 tanh(D/2)."""
+    one, other = ((a * EYE, EYE, 2 * EYE) for a in (0.03, 0.01))
+    audit = audit_weights(one, other, radius, length=9, starts=16)
+    r = arb(fmpq(radius) if isinstance(radius, int) else fmpq(1, 2))
+    D = r * r / 50
+    assert abs(audit.upper - 2 * r * 2 * (D / 2).tanh()) < arb("1e-8")
+    assert abs(audit.halved - 2 * r * D) < arb("1e-8")
+    assert abs(audit.printed - 4 * r * D) < arb("1e-8")
+
+
 def test_searches_come_near_the_best_constant_from_random_starts_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     known = audit_attention((TURN, EYE, EYE), length=400)
     assert abs(known.upper - 1 - arb(2).sqrt()) < arb("1e-7")

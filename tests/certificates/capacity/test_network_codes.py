@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from flint import fmpq
 
 import certificates.capacity.network_codes as network_codes
 from certificates.capacity.blocks import AttentionBlock
-from certificates.capacity.linear_codes import CodeError
+from certificates.capacity.linear_codes import CodeError, exact_array
 from certificates.capacity.network_codes import compress_network, rebuild_network, verify_network_code
 from numerics.exact.numbers import to_float
 
@@ -42,6 +43,26 @@ def test_networks_are_rebuilt_from_their_codes(seed):
     assert 0 < largest <= 0.5
     assert abs(float(verify_network_code(code, blocks, X).mid()) - largest) < 1e-9
     assert code.bits == sum(b.scores.bits + b.values.bits + b.mixing.bits for b in code.blocks) > 0
+
+
+def test_allowed_errors_end_at_the_error_of_the_output():
+    """Every change has 1/(3 D) of eps behind all blocks: slopes L C V (1 + 2 Q), scores on tokens of norm B_X first."""
+    blocks, X = network(1, depth=3)
+    V, C = (
+        [float(np.linalg.norm(to_float(part), 2)) for part in parts]
+        for parts in zip(*map(value_and_mixing, blocks), strict=True)
+    )
+    Q = [float(np.linalg.norm(to_float(b.query) @ to_float(b.key).T, 2)) for b in blocks]
+    radii = [float(np.linalg.norm(X, axis=2).max()), 1.0, 1.0]
+    found = list(network_codes._allowed_errors(blocks, exact_array("sample", X), fmpq(1, 2)))
+    for i, (score, value, mixing) in enumerate(found):
+        behind = np.prod([C[j] * V[j] * (1 + 2 * Q[j]) for j in range(i + 1, 3)])
+        for error, rate in ((score, C[i] * V[i] * radii[i]), (value, C[i]), (mixing, 1.0)):
+            assert float(error.p) / float(error.q) * rate * behind == pytest.approx(1 / 18, rel=1e-3)
+
+
+def value_and_mixing(block: AttentionBlock) -> tuple[np.ndarray, np.ndarray]:
+    return block.value, block.mixing
 
 
 def test_a_changed_symbol_is_rejected():
