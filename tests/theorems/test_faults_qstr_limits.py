@@ -24,7 +24,7 @@ from constructions.tokens.codebook import Codebook
 from numerics.exact.linear import solve_unique
 from numerics.exact.numbers import as_exact
 from numerics.groups.codes import hadamard_words, reed_solomon_words
-from tests.theorems.planted_faults import Fault, assert_seen, fault_name
+from tests.theorems.planted_faults import Fault, assert_seen, fault_name, rewritten
 from theorems.plugin import Effort
 from theorems.qstr import (
     test_feed_forward_limits,
@@ -317,6 +317,14 @@ MEMORIES = [
                 {"N": 6},
             ),
             (
+                "a ball that is larger than needed",
+                STORING,
+                RECURRENT,
+                "storing_radius",
+                _changed(codebook.storing_radius, lambda r: r + 2),
+                {"N": 6},
+            ),
+            (
                 "states after the token",
                 STORING,
                 RECURRENT,
@@ -494,6 +502,16 @@ MINIMUM = [
         n=6,
         d=3,
     ),
+    _least(
+        "lemma-37",
+        "squares up to 3.06 n",
+        FOUND,
+        "separates",
+        rewritten(interpolation.SeparatingDirection.separates.fget, "3 * n", "fmpq(153, 50) * n"),  # type: ignore[attr-defined]
+        interpolation.SeparatingDirection,
+        n=6,
+        d=3,
+    ),
     _least("lemma-37", "gaps that are not looked at", FOUND, "least_gap", lambda n: arb(0), n=40, d=4),
     _least(
         "lemma-37",
@@ -562,6 +580,15 @@ MINIMUM = [
         "least_width",
         _scaled(recurrent.least_width, "1.02"),
         minimum_norm,
+        **BIG,
+    ),
+    _least(
+        "theorem-9",
+        "a scale without the depth",
+        CROSSING,
+        "narrow_samples",
+        rewritten(minimum_norm.narrow_samples, " / arb(L) ** (arb(L) / 2)", ""),
+        LEAST,
         **BIG,
     ),
     _least(

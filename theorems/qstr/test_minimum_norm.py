@@ -170,12 +170,14 @@ def test_directions_that_are_found_separate(n: int, d: int) -> None:
         assert found.gap == min(pairs, default=fmpq(1))
         assert arb(found.gap) >= arb.pi().sqrt() / (3 * n * n)
         assert found.square == sum((x * x for x in places), start=fmpq(0)) <= 3 * n
-        near = replace(found, gap=found.gap / 10**6)
-        assert not near.separates or n == 1
-        factor = fmpq(round(1000 * math.sqrt(3.2 * n / float(to_float([found.square])[0]))), 1000)
-        wide = replace(found, places=found.places * factor)
-        assert 3 * n < wide.square < fmpq(7, 2) * n
-        assert not wide.separates
+        least = fmpq(round(10**9 * math.sqrt(math.pi) / (3 * n * n)), 10**9)
+        assert not replace(found, gap=least * fmpq(99, 100)).separates
+        assert replace(found, gap=least * fmpq(101, 100)).separates
+        factor = fmpq(round(10**6 * math.sqrt(3 * n / float(to_float([found.square])[0]))), 10**6)
+        for share, held in ((fmpq(199, 200), True), (fmpq(201, 200), False)):  # squares 1 % below and above 3 n
+            other = replace(found, places=found.places * factor * share)
+            assert abs(other.square / (3 * n * share**2) - 1) < fmpq(1, 1000)
+            assert other.separates == held
 
 
 # ---- samples
@@ -273,14 +275,18 @@ def test_thresholds_are_where_the_norms_cross(N: int, L: int) -> None:
         more = 0 if L == 2 else 2 * (L - 2)
         assert n >= 1
         assert factor * n**3 + more < L * best ** (mpmath.mpf(1) / L) <= factor * (n + 1) ** 3 + more
-    narrow = narrow_samples(N, L, "1/100", "1/2")
     e = mpmath.sqrt(mpmath.mpf(1) / 100 * N / (N - 1))
-    scale = mpmath.sqrt(N) - mpmath.mpf(L) / 2 * mpmath.log(L)  # the logarithm of L ||U||_op
-    widths = [
-        (N - 1) * mpmath.log(1 / (beta + e)) / (2 * (mpmath.log(2 * mpmath.sqrt(2) / beta) + scale))
-        for beta in [(1 - e) * k / 64 for k in range(1, 64)]
-    ]
-    assert abs(narrow / float(max(widths)) - 1) < 0.002 + 2 / narrow
+    narrow = narrow_samples(N, L, "1/100", "1/2")
+    for exponent in (2, 10):  # c = 1/10 shows the factor L^(-L/2) of the scale
+        scale = mpmath.root(N, exponent) - mpmath.mpf(L) / 2 * mpmath.log(L)  # the logarithm of L ||U||_op
+        widths = [
+            (N - 1)
+            * mpmath.log(1 / (beta + e))
+            / (2 * (mpmath.log(2 * mpmath.sqrt(2) / beta + mpmath.exp(-scale)) + scale))
+            for beta in [(1 - e) * k / 64 for k in range(1, 64)]
+        ]
+        found = narrow_samples(N, L, "1/100", fmpq(1, exponent))
+        assert abs(found / float(max(widths)) - 1) < 1e-12 + 1 / found
     report = minimum_norm_report(N, L, "1/100", "1/2")
     assert report.samples == min(report.wide, report.narrow or 0) == min(wide_samples(N, L, "1/100"), narrow)
 

@@ -182,7 +182,8 @@ def test_weak_memories_have_the_least_risk(N: int) -> None:
 def test_the_storing_network_is_exact_inside_its_ball(N: int) -> None:
     """Before every position the states times r are the numbers before and behind it; outside the ball they shrink."""
     layer, r = storing_layer(N), storing_radius(N)
-    assert r * r >= 4 * (N - 1)
+    assert r % 2 == 0
+    assert r * r >= 4 * (N - 1) > (r - 2) ** 2
     rng = np.random.default_rng(N)
     values = as_exact(rng.integers(-3, 4, N)) / fmpq(2)
     while (values**2).sum() > r * r:
@@ -374,7 +375,10 @@ def test_no_bound_with_the_operator_norm(b: int, B: int, risk: str) -> None:
         figures = _codebook_figures(N, b, B)
         assert figures["risk"] < arb(risk)
         assert figures["width"] <= 16 * (N * b) ** 2
-        _, printed = printed_bounds(N, figures["width"], figures["lipschitz"], figures["operator_norm"])
+        width, printed = printed_bounds(N, figures["width"], figures["lipschitz"], figures["operator_norm"])
+        assert width.overlaps(N / arb(1 + 2 * figures["lipschitz"] ** 2).log())
+        assert printed.overlaps(N / (figures["lipschitz"] ** 2 * arb(1 + figures["width"]).log()))
+        assert figures["width"] >= width / 139  # the first printed bound, with its constant
         quotients.append(printed / figures["operator_norm"] ** 2)
         if exponent >= 6:  # and the bound with our constant is violated if the operator norm takes the place
             assert figures["lipschitz"] ** 2 * 2 < least_squared_norm(N, figures["risk"])
