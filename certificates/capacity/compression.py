@@ -17,6 +17,7 @@ import numpy as np
 from flint import arb, fmpq
 from numpy.typing import ArrayLike, NDArray
 
+from certificates.capacity.heads import homogeneous_matrices
 from certificates.capacity.linear_codes import (
     LARGEST_SAMPLE,
     CodeError,
@@ -28,7 +29,6 @@ from certificates.capacity.linear_codes import (
     encode_matrix,
     encode_vector,
     exact_array,
-    exact_table,
     positive_number,
     root_above,
     squared_length,
@@ -172,9 +172,8 @@ def exact_head_matrices(head: Head) -> tuple[Array, Array]:
             "A code needs a softmax head that sees all tokens, with temperature 1 and without biases, null pair, "
             "relative keys and output map."
         )
-    query, key, value = (exact_table("weights", part.weight) for part in (head.query, head.key, head.value))
-    sharpness = exact_array("sharpness", [head.sharpness])[0]
-    return query @ key.T * sharpness, value
+    values, scores = homogeneous_matrices(head, lambda part: exact_array("weights", part))
+    return scores[:-1, :-1], values[:-1]
 
 
 def _head_points(sample: ArrayLike, attends: int, width: int) -> tuple[Array, Array]:

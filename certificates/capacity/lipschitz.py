@@ -20,6 +20,7 @@ import numpy as np
 from flint import arb
 from numpy.typing import ArrayLike, NDArray
 
+from certificates.capacity.heads import homogeneous_matrices
 from certificates.margins.all_layer import operator_norm
 from constructions.networks.affine import Affine
 from constructions.networks.head import Head
@@ -27,7 +28,7 @@ from numerics.exact.balls import as_balls
 from numerics.exact.integers import checked_integer
 from numerics.exact.numbers import to_float
 from numerics.exact.precision import precision
-from numerics.exact.systems import Array, matrix_product, require_finite
+from numerics.exact.systems import Array, require_finite
 from numerics.learning.attention_lipschitz import input_constants, largest_row_norm, softmax_distance
 
 __all__ = ["InputAudit", "WeightAudit", "audit_attention", "audit_weights", "head_matrices"]
@@ -113,13 +114,8 @@ def head_matrices(head: Head) -> tuple[Array, Array, Array]:
         if part is not None:
             require_finite(f"the weight of the {name}", part.weight)
             require_finite(f"the bias of the {name}", part.bias)
-    W_Q, W_K, A = (as_balls(part.weight) for part in (head.query, head.key, head.value))
-    if head.output is not None:
-        A = matrix_product(A, as_balls(head.output.weight))
-    scale = as_balls([head.sharpness])[0] / arb(int(head.temperature_squared)).sqrt()
-    M = matrix_product(W_Q, W_K.T) * scale
-    c = matrix_product(as_balls(head.query.offset)[None], W_K.T)[0] * scale
-    return A, M, c
+    A, M = homogeneous_matrices(head)
+    return A[:-1], M[:-1, :-1], M[-1, :-1]
 
 
 def audit_attention(

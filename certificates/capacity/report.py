@@ -20,12 +20,12 @@ from typing import Any
 import numpy as np
 from flint import arb, fmpq
 
+from certificates.capacity.heads import homogeneous_matrices
 from certificates.capacity.norms import head_norms
 from constructions.networks.affine import Affine
 from constructions.networks.head import Head
-from numerics.exact.balls import as_balls, ball_min
+from numerics.exact.balls import ball_min
 from numerics.exact.integers import checked_integer
-from numerics.exact.systems import Array
 from numerics.learning.attention_capacity import (
     HeadNorms,
     printed_head_capacity,
@@ -164,7 +164,7 @@ def deep_report(
         "width": width,
         "lipschitz": lipschitz,
     }
-    corrected = deep_capacity(layers, tokens=tokens, key_width=key_width, sharp=True, **at)
+    corrected = deep_capacity(layers, tokens=tokens, key_width=key_width, contracted=True, **at)
     printed = printed_deep_capacity(layers, key_width=key_width, **at)
     L, last = checked_bound("The Lipschitz constant", lipschitz), layers[-1]
     seen = ball_min([arb(1), L * last.output, L * last.output_columns])
@@ -255,19 +255,9 @@ def measured_heads(heads: Sequence[Head]) -> MeasuredHeads:
     biased = any(x != 0 for part in parts for x in part.bias.ravel().tolist())
     norms = []
     for head in heads:
-        scale = as_balls([head.sharpness])[0] / arb(int(head.temperature_squared)).sqrt()
-        query, key, value = (_with_bias(part, biased) for part in (head.query, head.key, head.value))
-        if head.output is not None:
-            value = value @ as_balls(head.output.weight)
-            if biased:
-                value[-1] = value[-1] + as_balls(head.output.offset)
-        norms.append(head_norms(value, query @ key.T * scale))
+        value, scores = homogeneous_matrices(head)
+        norms.append(head_norms(value, scores) if biased else head_norms(value[:-1], scores[:-1, :-1]))
     return MeasuredHeads(tuple(norms), biased, heads[0].outputs)
-
-
-def _with_bias(part: Affine, biased: bool) -> Array:
-    weight = as_balls(part.weight)
-    return np.concatenate([weight, as_balls(part.offset)[None]]) if biased else weight
 
 
 def heads_of_state(

@@ -363,6 +363,9 @@ def test_ties_have_no_label():
         discretize(outputs[:, :1], 2)
     with pytest.raises(ValueError, match="no label"):
         discretize(outputs, 3)
+    for tied, labels in (([0.0], 2), ([0.5, 0.5, -1.0], 3), ([-1.0, 0.5, 0.5], 3)):
+        with pytest.raises(ValueError, match="no label"):
+            discretize([tied], labels)
 
 
 # ---- definition 3.3a
