@@ -18,7 +18,7 @@ from constructions.networks.head import Head
 from constructions.networks.torch import to_torch
 from numerics.exact.precision import precision
 from numerics.learning.attention_capacity import HeadNorms, multi_head_capacity, scalar_head_capacity
-from numerics.learning.deep_capacity import LayerNorms
+from numerics.learning.deep_capacity import LayerNorms, deep_capacity
 from numerics.learning.entropy import generalisation_bound
 from numerics.learning.linear_capacity import sign_packing
 
@@ -87,6 +87,17 @@ def test_the_report_of_layers() -> None:
     report = deep_report([layer, layer], **AT, delta="0.01", readout=3, lipschitz=2)
     assert report.largest == fmpq(3, 2)
     assert set(report.corrected.shares()) == set(report.printed.shares())
+
+
+def test_the_report_of_layers_has_the_least_errors_behind_them() -> None:
+    ones = [LayerNorms(*[1] * 6)] * 4
+    found = deep_report(ones, **AT, delta="0.01", readout=3, lipschitz=1).corrected
+    plain, sharp, least = (
+        deep_capacity(ones, **AT, readout=3, **more) for more in ({}, {"sharp": True}, {"contracted": True})
+    )
+    assert found.constant.overlaps(least.constant)
+    assert least.constant < sharp.constant < plain.constant
+    assert found.parts["layer 1: output"].rate < 3 * fmpq(551, 100)
 
 
 def torch_heads(heads: int, bias: bool) -> tuple[torch.nn.MultiheadAttention, list[Head]]:
