@@ -123,7 +123,7 @@ def test_matrices_are_rebuilt_from_their_codes(seed):
         verify_matrix_code(code, W + 3, X, 2)
     if error:
         with pytest.raises(CodeError, match="above"):
-            verify_matrix_code(code, W, X, root_below(error / 2))
+            verify_matrix_code(code, W, X, root_below(error * fmpq(98, 100)))
 
 
 @pytest.mark.parametrize(("W", "X"), [([[0, 0]], [[1, 2]]), ([[1, 2], [3, 4]], [[0, 0]])])

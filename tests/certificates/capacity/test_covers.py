@@ -137,6 +137,34 @@ def test_wrong_covers_are_rejected():
         verify_cover(values, replace(found, sets=replace(found.sets, chosen=(0,) * 9)))
 
 
+def test_a_function_at_a_little_more_than_the_radius_is_not_covered():
+    found = certify_cover([[0], [100], [50]], 50)
+    assert found.size == 1
+    with pytest.raises(CoverError, match=r"distance 51 from centre 0, beyond 50"):
+        verify_cover([[-1], [100], [50]], found)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_packings_of_vectors_by_brute_force(seed):
+    values = np.random.default_rng(seed).integers(-3, 4, (7, 2, 2))
+    squares = ((values[:, None] - values[None]) ** 2).sum(axis=-1).max(axis=-1)
+    for gap in (2, 3, 4):
+        groups = [c for k in range(1, 8) for c in combinations(range(7), k)]
+        apart = [c for c in groups if all(squares[a, b] > gap**2 for a, b in combinations(c, 2))]
+        found = largest_packing(values, gap, norm="euclidean")
+        assert found in apart
+        assert len(found) == max(map(len, apart))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_steps_of_improper_covers(seed):
+    values = table(seed)
+    steps = covering_steps(values, proper=False)
+    for radius in [fmpq(k, 4) for k in range(1, 20)]:
+        expected = next(number for start, number in reversed(steps) if start <= radius)
+        assert certify_cover(values, radius, proper=False).size == expected
+
+
 def test_cliques_of_a_path():
     assert sorted(maximal_cliques([0b010, 0b101, 0b010], 5)) == [0b011, 0b110]
     with pytest.raises(ValueError, match="maximal groups"):
