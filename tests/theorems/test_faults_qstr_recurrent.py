@@ -675,6 +675,107 @@ FAULTS += [
         )
     ),
 ]
+
+
+def _lower_threshold(layout: Any, codes: Any) -> tuple[FeedForward, FeedForward]:
+    """The gates of general codes that open from 3/5 on."""
+    inner, gate = _GATES(layout, codes)
+    bend, steps = gate.layers
+    q = layout.sparsity
+    bias = np.concatenate([bend.offset[:q] + fmpq(1, 40), bend.offset[q:] + fmpq(1, 40)])
+    return inner, replace(gate, layers=(replace(bend, bias=bias), steps))
+
+
+def _bias_of_full_size(layout: Any, layers: Any, link: Any) -> FeedForward:
+    """The link with weights that are balanced and biases that are not."""
+    return _LINKED(layout, layers, replace(link, bias=2 * as_exact(link.bias)))
+
+
+def _constant_of_the_weights(link: Any) -> Any:
+    return _CONSTANT(replace(link, bias=0 * as_exact(link.bias)))
+
+
+_GATES, _LINKED, _CONSTANT = exact._gates, budgeted.with_link, budgeted.link_constant
+_BIASED = named("d q link", (1, 1, NETWORKS.ReluLink(*map(np.array, ([2, -1, 1], [[[1]], [[-2]], [[1]]], [3, 1, -1])))))
+FAULTS += [
+    Fault(
+        "a gate that opens too early",
+        "construction-exact-rnn",
+        NETWORKS,
+        EXACT_CHECK,
+        exact,
+        "_gates",
+        _lower_threshold,
+        named("name d q codes kind", SMALL[-1]),
+    ),
+    Fault(
+        "pieces for an error two per cent large",
+        "lemma-22",
+        GATES,
+        "test_inner_products_with_the_least_number_of_pieces",
+        GATES,
+        "pieces_for",
+        lambda n, eps: budgeted.pieces_for(n, eps * fmpq(51, 50)),
+        {"n": 2},
+    ),
+    Fault(
+        "no room beyond 1",
+        "lemma-25",
+        GATES,
+        "test_gated_copies_of_all_coordinates",
+        budgeted,
+        "SLACK",
+        fmpq(1, 16),
+        {"d": 1, "q": 1, "r": 1, "eps": "1/40"},
+    ),
+    Fault(
+        "biases that are not balanced",
+        "proposition-28",
+        NETWORKS,
+        "test_the_budget_suffices_for_links_without_error",
+        budgeted,
+        "with_link",
+        _bias_of_full_size,
+        _BIASED,
+    ),
+    Fault(
+        "a Lipschitz constant without biases",
+        "proposition-28",
+        NETWORKS,
+        "test_the_budget_suffices_for_links_without_error",
+        NETWORKS,
+        "link_constant",
+        _constant_of_the_weights,
+        _BIASED,
+    ),
+    Fault(
+        "a cover of twice the radius",
+        "lemma-32",
+        CAPACITY,
+        "test_truncated_losses_of_a_finite_class",
+        CAPACITY,
+        "truncated_rademacher_bound",
+        lambda cover, tau, n: capacity.truncated_rademacher_bound(lambda r: cover(2 * r), tau, n),
+    ),
+    Fault(
+        "states half as large",
+        "theorem-7",
+        CAPACITY,
+        "test_the_cover_of_a_class_is_the_product_of_three",
+        capacity.RecurrentClass,
+        "state_bound",
+        _times(capacity.RecurrentClass.state_bound, "1/2"),
+    ),
+    Fault(
+        "a level two per cent small",
+        "theorem-7",
+        CAPACITY,
+        LEVEL,
+        CAPACITY,
+        "truncation_level",
+        _times(capacity.truncation_level, "49/50"),
+    ),
+]
 _VALUES = budgeted.value_map
 
 

@@ -262,6 +262,7 @@ def three_layers(R: float, r: float) -> float:
 )
 @check(
     LOSS,
+    LEARNED,
     grade="enclosed",
     target="printed",
     cases="the cover of R = 2, L = (2, 3), N = 1, 10, 10^6 in closed form, eps = 1, 1/100",
@@ -313,6 +314,10 @@ def test_truncated_losses_of_a_finite_class() -> None:
         cover = covering_number(np.vectorize(float)(distances), 1 / (2 * float(root) * math.sqrt(6)))
         assert abs(float(bound) - 1 / math.sqrt(6) - float(tau) * math.sqrt(2 * math.log(cover) / 6)) < 1e-12
         assert cover > 5
+        n = 7  # covers of which the logarithm is 1/r show the radius
+        rising = truncated_rademacher_bound(lambda r: 1 / r, tau, n)
+        wanted = n**-0.5 + float(tau) * math.sqrt(2 * 2 * float(root) * n**0.5 / n)
+        assert abs(float(rising) - wanted) < 1e-12
 
 
 @check(
@@ -382,6 +387,9 @@ def test_the_deviation_is_the_formula() -> None:
 
 
 @check(TAIL, grade="enclosed", target="corrected", cases="R = 2, 4, L = 1, 2, s = 1, 2, n up to 10^6, written out")
+@check(
+    LEARNED, grade="enclosed", target="printed", cases="tau: R = 2, 4, L = 1, 2, s = 1, 2, n up to 10^6, written out"
+)
 def test_the_level_is_the_formula() -> None:
     for R, L, s, n in itertools.product((2, 4), (1, 2), (1, 2), (1, 100, 10**6)):
         D = 64 * R ** (4 * L) * ((3 * R + L) ** 4 + R**4) + 8 * 3**2 * 4 ** (2 * s)

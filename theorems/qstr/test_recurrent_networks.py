@@ -59,6 +59,25 @@ def all_signs() -> PositionCodes:
     return PositionCodes(np.array([[-a for a in s] if k % 3 == 1 else list(s) for k, s in enumerate(rows)]), 4)
 
 
+def codes_of_the_largest_error() -> PositionCodes:
+    """Five unit vectors of dimension 8 with products 1/2 that the network of inner products takes for 5/8.
+
+    All coordinates are 1 mod 4 over 8, so that the sum of two lies half-way between knots and the difference on one.
+    """
+    return PositionCodes(
+        np.array(
+            [
+                [1, 5, 1, 1, -3, -3, -3, -3],
+                [-3, -3, 1, -3, 1, 5, -3, 1],
+                [-7, -3, 1, 1, 1, 1, 1, 1],
+                [-3, -3, -3, 1, -3, 5, 1, 1],
+                [1, 5, -3, -3, -3, -3, 1, 1],
+            ]
+        ),
+        64,
+    )
+
+
 def tokens(rng: np.random.Generator, *shape: int, bound: int = 2) -> np.ndarray:
     """Random rationals in [-B, B], the ends among them."""
     values = [fmpq(int(a), 12) * bound for a in rng.integers(-12, 13, int(np.prod(shape)))]
@@ -121,11 +140,12 @@ SMALL: list[tuple[str, int, int, PositionCodes, Any]] = [
     ("extremal codes", 1, 3, extremal_codes(3), "unit"),
     ("orthonormal codes", 3, 1, orthonormal_codes(5), "unit"),
     ("quadratic signs as unit vectors", 2, 2, quadratic_codes(3), "unit"),
+    ("codes of the largest error", 1, 1, codes_of_the_largest_error(), "unit"),
 ]
 
 
-@check(EXACT, grade="exact", target="printed", cases="all t for 8 pairs of (d, q) and codes, N = 3, ..., 9, random x")
-@check(STATES, grade="exact", target="printed", cases="eps = 0: all t for 8 pairs of (d, q) and codes, random x")
+@check(EXACT, grade="exact", target="printed", cases="all t for 9 pairs of (d, q) and codes, N = 3, ..., 9, random x")
+@check(STATES, grade="exact", target="printed", cases="eps = 0: all t for 9 pairs of (d, q) and codes, random x")
 @pytest.mark.parametrize(("name", "d", "q", "codes", "kind"), SMALL, ids=[f"{s[0]}-{s[1]}-{s[2]}" for s in SMALL])
 def test_all_states_and_outputs_are_exact(name: str, d: int, q: int, codes: PositionCodes, kind: Any) -> None:
     link = LINKS[d, q]
@@ -393,9 +413,14 @@ def test_the_whole_network_stays_within_twice_the_error_of_the_link(effort: Effo
         assert max(gaps.ravel().tolist()) >= e * fmpq(9, 10)
 
 
-@check(WHOLE, grade="exact", target="printed", cases="linear and maximum links, d q <= 2, N = 3, all t; radius, budget")
+@check(WHOLE, grade="exact", target="printed", cases="3 links, one with biases, d q <= 2, N = 3, all t; radius, budget")
 @pytest.mark.parametrize(
-    ("d", "q", "link"), [(1, 2, max_link([[1], [2]], [[3], [-1]])), (2, 1, linear_link([[2, -1]]))]
+    ("d", "q", "link"),
+    [
+        (1, 2, max_link([[1], [2]], [[3], [-1]])),
+        (2, 1, linear_link([[2, -1]])),
+        (1, 1, ReluLink(np.array([2, -1, 1]), np.array([[[1]], [[-2]], [[1]]]), np.array([3, 1, -1]))),
+    ],
 )
 def test_the_budget_suffices_for_links_without_error(d: int, q: int, link: ReluLink) -> None:
     codes, e = all_signs(), fmpq(5)
