@@ -161,9 +161,9 @@ def test_the_slope_in_the_parameters_in_closed_form() -> None:
 
 @check(
     COUNT,
-    grade="exact",
+    grade="sampled",
     target="corrected",
-    cases="L = 1, 2, 3, widths 2, 60 random pairs of parameters each, and aligned ones",
+    cases="L = 1, 2, 3, widths 2, 60 random pairs of parameters each, seed L, a third of them aligned; exact numbers",
 )
 @pytest.mark.parametrize("L", [1, 2, 3])
 def test_networks_move_by_at_most_the_slope_times_their_parameters(L: int) -> None:

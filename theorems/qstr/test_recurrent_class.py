@@ -32,7 +32,9 @@ def _prompt(seed: int, N: int = 6, d: int = 2, q: int = 1) -> tuple[Any, Any]:
     return rng.normal(size=(N, d)), rng.integers(0, N, (N, q))
 
 
-@check(DEFINITION, grade="exact", target="printed", cases="all positions of prompts of 5 tokens, random exact networks")
+@check(
+    DEFINITION, grade="sampled", target="printed", cases="all positions of prompts of 5 tokens, random exact networks"
+)
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_states_do_not_see_their_own_token(seed: int) -> None:
     """Interventions: another (x_j, t_j) changes no state at j, and only later (earlier) forward (backward) states."""

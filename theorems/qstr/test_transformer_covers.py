@@ -56,9 +56,9 @@ def _near(a: arb, b: float) -> bool:
 
 @check(
     "qstr:lemma-14",
-    grade="enclosed",
+    grade="sampled",
     target="corrected",
-    cases="40 random pairs of readouts, seed 1; one extremal pair",
+    cases="40 random pairs of readouts, seed 1, and one extremal pair; in balls",
 )
 def test_sensitivity_of_the_readout() -> None:
     """Step 1: |f - f'| <= B s |a - a'| + A s |(W, b) - (W', b')|, and it is attained in both parts."""
@@ -143,9 +143,9 @@ def test_the_number_of_heads_enters_the_logarithm() -> None:
 
 @check(
     "qstr:lemma-16",
-    grade="exact",
+    grade="sampled",
     target="corrected",
-    cases="24 random matrices, D = 3, 4, 8 columns at most, 4 accuracies",
+    cases="24 random matrices, seed 3, D = 3, 4, 8 columns at most, 3 accuracies; exact numbers",
 )
 def test_codes_of_matrices() -> None:
     """Step 4: the matrix rebuilt from the symbols alone errs by at most eps, and there are few enough symbols."""
@@ -243,7 +243,7 @@ def _distances(values: NDArray[np.object_]) -> NDArray[np.object_]:
     "qstr:lemma-13",
     grade="enclosed",
     target="printed",
-    cases="7 query-key matrices x 6 readouts on 3 prompts, 16 radii",
+    cases="7 query-key matrices x 6 readouts on 3 prompts (seed 5), 16 radii",
 )
 def test_composed_covers_of_finite_classes() -> None:
     """Step 6: covers of readouts and of heads give one of the networks; the Lipschitz constant is that of the class.
