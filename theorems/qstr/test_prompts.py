@@ -19,7 +19,7 @@ from scipy.integrate import quad
 from constructions.networks.affine import Affine
 from constructions.networks.feed_forward import FeedForward
 from constructions.tokens.transformer import network_link
-from numerics.exact.numbers import as_exact
+from numerics.exact.numbers import as_exact, to_float
 from numerics.exact.systems import Array
 from numerics.tokens.codes import (
     PositionCodes,
@@ -377,6 +377,11 @@ def test_the_embedding_and_its_length(d, q, variant):
             assert z[n, i].tolist() == wanted
             assert (z[n, i, d:] ** 2).sum() == square
             assert (z[n, i] ** 2).sum() == (prompts.tokens[n, i] ** 2).sum() + square
+        assert np.abs(encode(prompts, codes, variant, "float") - to_float(z)).max() < 1e-12
+        balls = encode(prompts, codes, variant, "ball")
+        assert all(
+            ball.overlaps(arb(x)) and ball.rad() < 1e-12 for ball, x in zip(balls.ravel(), z.ravel(), strict=True)
+        )
         assert radius(2.5, d, q, variant) == pytest.approx(
             math.sqrt(6.25 + float(Fraction(int(square.p), int(square.q))))
         )

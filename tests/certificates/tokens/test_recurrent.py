@@ -30,6 +30,10 @@ def test_reports_name_what_cannot_be_true() -> None:
         "The risk is not certainly below (N - 1)/N, which the network 0 has: the bounds say nothing.",
     )
     assert useless.least_norm == useless.least_width == 0
+    assert check_recurrent(4, 10**6, 100, 4, 1, "3/4").failures == useless.failures
+    assert check_recurrent(4, 10**6, 100, 4, 1, "0.74").failures == ()
+    assert check_recurrent(4, 400, 100, "399.9", 1, "1/10").failures == ()
+    assert "no matrix with d_h rows" in check_recurrent(4, 400, 100, "400.1", 1, "1/10").failures[-1]
 
 
 def test_a_larger_risk_needs_less() -> None:
