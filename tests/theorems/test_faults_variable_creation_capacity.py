@@ -538,6 +538,8 @@ FAULTS += [
             ("a slope of two percent more", "slopes.append(scale * ", "slopes.append(arb('1.02') * scale * "),
             ("slopes of the first layers", "reversed(slopes)", "slopes"),
             ("no Lipschitz constant", "scale, beta = L * ", "scale, beta = "),
+            ("layers that are one too early", "in layers[1:]", "in layers[:-1]"),
+            ("no ball", "ball_min([arb(2), ", "ball_min(["),
         )
     ],
     Fault(
