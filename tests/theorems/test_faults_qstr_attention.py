@@ -213,6 +213,7 @@ MINIMAL += [
     )
 ]
 MINIMAL += [
+    _few(MIN, DETERMINE[0], SEPARATING, "decode", "shifted[..., 0, :] + mean", "shifted[..., 0, :]", q=7, d=1, N=8),
     _few(MIN, DECODED[0], SEPARATING, "weights_of", "read / read.sum(axis=-1, keepdims=True)", "read", **DECODED[1]),
     _few(MIN, DECODED[0], separating, "separating_attention", "* slope\n", "* slope * fmpq(51, 50)\n", **DECODED[1]),
     _few(

@@ -422,14 +422,14 @@ def label_error(
         return max(errors, key=lambda x: x.upper()), network.attention.head_count
 
 
-MIN_HEADS = [(5, 1, 12), (3, 2, 8), (6, 2, 14), (5, 3, 12)]
+MIN_HEADS = [(5, 1, 12), (3, 2, 8), (6, 2, 14), (5, 3, 12), (7, 1, 8)]
 
 
 @check(
     "qstr:construction-min-qd-heads",
     grade="enclosed",
     target="printed",
-    cases="(q, d, N) = (5, 1, 12), (3, 2, 8), (6, 2, 14), (5, 3, 12), two rational prompts each, |x| <= 2, two slopes",
+    cases="(q, d, N) = (5, 1, 12), (3, 2, 8), (6, 2, 14), (5, 3, 12), (7, 1, 8), two rational prompts each, two slopes",
 )
 @pytest.mark.parametrize(("q", "d", "N"), MIN_HEADS)
 def test_d_heads_determine_all_tokens_for_every_q(q, d, N):
