@@ -173,6 +173,27 @@ def test_norms_of_states(effort: Effort) -> None:
     assert max(largest, key=largest.__getitem__) == 100
 
 
+@check(
+    GEOMETRY,
+    grade="numeric",
+    target="printed",
+    cases="c_1, ..., c_12; 40 points of Gauss and Legendre, to 10^-12",
+)
+@check(POSITIONS, grade="numeric", target="printed", supporting=True, cases="c_1, ..., c_12")
+def test_the_cosines_of_the_limit() -> None:
+    """c_(l+1) = 2 E relu(u) relu(v) = (2/pi) int cos(t) cos(t - phi) dt over phi - pi/2 <= t <= pi/2, cos phi = c_l."""
+    points, weights = np.polynomial.legendre.leggauss(40)
+    found, expected = [float(c) for c in state_cosines(12)], 0.0
+    assert found[0] == 0
+    for c in found[1:]:
+        phi = math.acos(expected)
+        half = (math.pi - phi) / 2
+        t = phi / 2 + half * points
+        expected = 2 / math.pi * half * float(weights @ (np.cos(t) * np.cos(t - phi)))
+        assert abs(c - expected) < 1e-12
+        assert c < 1
+
+
 @check(GEOMETRY, grade="sampled", target="printed", cases="3 networks of width 1000 (full: 8000), L = 8, equal tokens")
 @check(
     POSITIONS,
@@ -239,7 +260,7 @@ def test_distance_to_the_null_sequence(effort: Effort) -> None:
     cases="3 networks of width 200 and 1000 (full: 8000), L = 7, d = 3 (seeds 0 to 2)",
 )
 def test_backward_vectors_keep_their_length(effort: Effort) -> None:
-    """|e_s^T Back_(i -> j)|^2 d/m lies between 1/3 and 3, and nearer to 1 where m is larger.
+    """|e_s^T Back_(i -> j)|^2 d/m lies between 1/3 and 3, and nearer to 1 where m is larger; Back_(i -> 7) written out.
 
     The largest cosine of rows for two different (j, s) falls with the width, too.
     """
@@ -248,9 +269,17 @@ def test_backward_vectors_keep_their_length(effort: Effort) -> None:
         values, cosines = [], []
         for seed in range(3):
             network = random_elman(m, 5, 3, np.random.default_rng(seed))
-            run = trace(network, null_sequence(7, 4, 0.1))
+            run, state, patterns = trace(network, null_sequence(7, 4, 0.1)), np.zeros(m), []
+            for x in [1.0] + [0.1] * 6:
+                g = network.state @ state + network.token[:, 4] * x
+                patterns.append(g >= 0)
+                state = np.maximum(g, 0)
             for i in (2, 4):
                 rows = np.concatenate([back(network, run, i, j) for j in range(i + 1, 8)])
+                row = network.readout
+                for place in range(7, i, -1):
+                    row = (row * patterns[place - 1]) @ network.state
+                assert np.abs(row - rows[-3:]).max() < 1e-10 * np.abs(row).max()  # to rounding
                 norms = np.linalg.norm(rows, axis=1)
                 values += list(norms**2 * 3 / m)
                 gram = (rows / norms[:, None]) @ (rows / norms[:, None]).T
