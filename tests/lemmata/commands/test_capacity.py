@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 import torch
+from flint import fmpq
 
+from certificates.capacity.report import head_report, heads_of_state, measured_heads
 from tests.lemmata.commands.runner import run
 
 SIZES = ("--samples", "1000000000", "--length", "50")
@@ -51,6 +53,23 @@ def test_trained_heads(trained):
     assert "Capacity of 2 trained heads" in output
     assert "norms rounded up to powers of two" in output
     assert "scores 2" in output
+
+
+def test_trained_heads_share_the_probability_of_failure(trained):
+    """Norms that training chose are rounded up, and each of the powers of two has a share of delta."""
+    code, output, _ = run(
+        "capacity", *SIZES, "--state-dict", str(trained), "--heads", "2", "--delta", "0.05", "--tokens", "3", "--json"
+    )
+    assert code == 0
+    measured = measured_heads(heads_of_state(torch.load(trained, weights_only=True), heads=2))
+    norms, share = measured.rounded()
+    assert share < fmpq(1, 4**6)
+    expected = head_report(
+        norms, tokens=measured.token_bound(3), samples=10**9, length=50, width=8, delta=share / 20
+    ).as_dict()
+    found = json.loads(output)
+    assert found["risk"] == pytest.approx(expected["risk"], rel=1e-12)
+    assert found["corrected"] == pytest.approx(expected["corrected"], rel=1e-12)
 
 
 @pytest.mark.parametrize(
