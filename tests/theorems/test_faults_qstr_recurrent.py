@@ -709,6 +709,16 @@ FAULTS += [
         named("name d q codes kind", SMALL[-1]),
     ),
     Fault(
+        "pieces for an error of a quarter",
+        "construction-exact-rnn",
+        NETWORKS,
+        EXACT_CHECK,
+        exact,
+        "pieces_for",
+        lambda n, eps: budgeted.pieces_for(n, 2 * eps),
+        named("name d q codes kind", SMALL[-2]),
+    ),
+    Fault(
         "pieces for an error two per cent large",
         "lemma-22",
         GATES,

@@ -78,6 +78,15 @@ def codes_of_the_largest_error() -> PositionCodes:
     )
 
 
+def codes_that_need_all_pieces() -> PositionCodes:
+    """Four unit vectors of dimension 16 with products 1/2 that a network of four pieces takes for 3/4."""
+    vectors = np.ones((4, 16), dtype=np.int64)
+    for vector, left_out in zip(vectors, ((6, 7), (4, 5), (2, 3), (0, 1)), strict=True):
+        vector[:8] = -3
+        vector[list(left_out)] = 1
+    return PositionCodes(vectors, 64)
+
+
 def tokens(rng: np.random.Generator, *shape: int, bound: int = 2) -> np.ndarray:
     """Random rationals in [-B, B], the ends among them."""
     values = [fmpq(int(a), 12) * bound for a in rng.integers(-12, 13, int(np.prod(shape)))]
@@ -140,12 +149,13 @@ SMALL: list[tuple[str, int, int, PositionCodes, Any]] = [
     ("extremal codes", 1, 3, extremal_codes(3), "unit"),
     ("orthonormal codes", 3, 1, orthonormal_codes(5), "unit"),
     ("quadratic signs as unit vectors", 2, 2, quadratic_codes(3), "unit"),
+    ("codes that need all pieces", 1, 1, codes_that_need_all_pieces(), "unit"),
     ("codes of the largest error", 1, 1, codes_of_the_largest_error(), "unit"),
 ]
 
 
-@check(EXACT, grade="exact", target="printed", cases="all t for 9 pairs of (d, q) and codes, N = 3, ..., 9, random x")
-@check(STATES, grade="exact", target="printed", cases="eps = 0: all t for 9 pairs of (d, q) and codes, random x")
+@check(EXACT, grade="exact", target="printed", cases="all t for 10 pairs of (d, q) and codes, N = 3, ..., 9, random x")
+@check(STATES, grade="exact", target="printed", cases="eps = 0: all t for 10 pairs of (d, q) and codes, random x")
 @pytest.mark.parametrize(("name", "d", "q", "codes", "kind"), SMALL, ids=[f"{s[0]}-{s[1]}-{s[2]}" for s in SMALL])
 def test_all_states_and_outputs_are_exact(name: str, d: int, q: int, codes: PositionCodes, kind: Any) -> None:
     link = LINKS[d, q]
