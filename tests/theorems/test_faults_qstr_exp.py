@@ -12,7 +12,7 @@ from numerics.tokens import codes as token_codes
 from numerics.tokens import encoding, prompts
 from theorems.evidence import MARK
 from theorems.qstr import test_experiments
-from theorems.qstr.experiments import query_key, training
+from theorems.qstr.experiments import long_prompts, query_key, samples, training
 
 
 class Quick:
@@ -98,3 +98,50 @@ def test_the_counterexample_needs_the_violations(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(token_codes.PositionCodes, "violations", loose_codes)
     with pytest.raises(AssertionError):
         test_experiments.test_the_printed_codes_of_a_hundred_positions_violate_the_assumption()
+
+
+SAMPLES_CHECK: Any = test_experiments.test_the_samples_of_the_architectures
+FEED_FORWARD: Any = samples.feed_forward_network
+
+
+def linear_second_layer(*sizes: int) -> Any:
+    """Without the second rectifier."""
+    import torch
+
+    network = FEED_FORWARD(*sizes)
+    network[4] = torch.nn.Identity()
+    return network
+
+
+def turned(some: Any, others: Any) -> float:
+    """The test for the other side."""
+    return LESS(others, some)
+
+
+LESS: Any = samples._less
+SAMPLE_FAULTS: dict[str, tuple[Any, str, Callable[..., Any]]] = {
+    "one layer without a rectifier": (samples, "feed_forward_network", linear_second_layer),
+    "codes of another seed": (training, "random_sign_codes", other_codes),
+    "tokens moved by one": (training, "draw_prompts", shifted_indices),
+    "the test for the other side": (samples, "_less", turned),
+    "growth upside down": (samples, "_growth", lambda row: sum(row[min(row)]) / sum(row[max(row)])),
+    "intervals of other runs": (
+        long_prompts,
+        "mean_interval",
+        lambda row: samples.mean_interval([1.02 * x for x in row]),
+    ),
+}
+
+
+def test_the_check_of_the_samples_decides_and_passes_without_a_fault() -> None:
+    marks = [mark.args[0] for mark in SAMPLES_CHECK.pytestmark if mark.name == MARK]
+    assert "qstr:figure-1" in {one.statement for one in marks if not one.supporting}
+    SAMPLES_CHECK(lambda *_: None)
+
+
+@pytest.mark.parametrize("fault", SAMPLE_FAULTS)
+def test_the_check_of_the_samples_turns_red(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    owner, attribute, faulty = SAMPLE_FAULTS[fault]
+    monkeypatch.setattr(owner, attribute, faulty)
+    with pytest.raises(AssertionError):
+        SAMPLES_CHECK(lambda *_: None)

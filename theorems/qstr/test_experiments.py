@@ -18,7 +18,9 @@ from numerics.tokens.codes import orthonormal_codes, random_sign_codes
 from theorems.evidence import check, counterexample
 from theorems.experiments import Experiment, Summary, committed, recomputed, run_experiment, slice_again, starts
 from theorems.plugin import Effort
+from theorems.qstr.experiments.long_prompts import LONG_PROMPTS
 from theorems.qstr.experiments.query_key import QUERY_KEY
+from theorems.qstr.experiments.samples import SAMPLES
 from theorems.qstr.experiments.training import admissible_codes
 
 Record = Callable[[str, object], None]
@@ -60,7 +62,7 @@ def test_the_printed_codes_of_a_hundred_positions_violate_the_assumption() -> No
     "ones; quick: N = 12, d_e = 24 and N = 16, d_e = 13, one network each",
 )
 def test_a_trained_head_compares_index_codes_with_position_codes(effort: Effort, record_property: Record) -> None:
-    """Ten committed networks: their W_Q^T W_K is concentrated in the block, and on its diagonal, that lemma 11 uses."""
+    """Ten committed networks: W_Q^T W_K is concentrated in the block, and on its diagonal, that lemma 11 uses."""
     summary = _results(QUERY_KEY)
     for name, value in summary["numbers"].items():
         record_property(name, value)
@@ -89,3 +91,23 @@ def test_the_built_head_has_this_block_and_nothing_else() -> None:
     expected = np.zeros((11, 11), dtype=object)
     expected[7:, 3:7] = np.eye(4, dtype=int).astype(object) * fmpq(5, 2)
     assert (matrix == expected).all()
+
+
+@check(
+    "qstr:figure-1",
+    grade="sampled",
+    target="corrected",
+    cases="1STR at N = 2, 4, 8, threshold 0.7; simple 1STR at N = 4, 12, threshold 0.1, and N = 12, 33, threshold 0.02"
+    "; five networks of each architecture",
+)
+def test_the_samples_of_the_architectures(record_property: Record) -> None:
+    """75 and 30 committed runs, judged again; the runs of a slice come out bit for bit."""
+    for experiment in (SAMPLES, LONG_PROMPTS):
+        summary = _results(experiment)
+        for name, value in summary["numbers"].items():
+            record_property(name, value)
+        assert recomputed(summary) == summary
+        part, whole = slice_again(summary)
+        assert starts(part, whole), "the slice of the committed runs comes out otherwise"
+    _met(_results(SAMPLES), "(a) at the longest", "(a) from the shortest", "(b) the samples of feed-forward")
+    _met(_results(LONG_PROMPTS), "(b) at the longest", "(b) there recurrent", "(b) from the shortest")
