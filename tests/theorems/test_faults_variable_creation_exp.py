@@ -40,6 +40,9 @@ AGREEMENT: Any = sparse_learners.agreement_probability
 BOUND: Any = sample_sizes.ambiguity_bound
 FIT: Any = sample_sizes.threshold_fit
 VUONG: Any = sample_sizes.vuong_test
+PREDICTIONS: Any = attention_training.predictions
+INITIAL: Any = attention_training.initial_reader
+FISHER: Any = curves.stats.fisher_exact
 
 
 def steep(a: Any, value: Any, slope: Any) -> None:
@@ -106,8 +109,25 @@ def turned_vuong(first: Any, second: Any) -> Any:
     return VUONG(second, first)
 
 
+def exchanged(reader: Any, codes: Any) -> Any:
+    """The logits of the two labels exchanged."""
+    return PREDICTIONS(reader, codes)[:, ::-1]
+
+
+def wide_start(*arguments: Any, **options: Any) -> Any:
+    """Weights that start 2 % too large."""
+    return INITIAL(*arguments, **options, deviation=0.0204)
+
+
+def two_sided(table: Any, **_: Any) -> Any:
+    """Fisher's test on both sides."""
+    return FISHER(table)
+
+
 SIZES = ("experiment-fig4.2", "test_the_sample_that_is_needed_grows_with_the_logarithm")
 RIGHT = ("experiment-fig4.3-right", "test_a_trained_head_looks_at_the_relevant_bits")
+
+LEFT = ("experiment-fig4.3-left", "test_fewer_replicates_understand_the_small_sample")
 
 
 def _fault(name: str, about: tuple[str, str], owner: Any, attribute: str, faulty: Any) -> Fault:
@@ -121,7 +141,11 @@ TRAINING: dict[str, tuple[Any, str, Callable[..., Any]]] = {
     "another second moment": (attention_training, "adam_step", slow_adam),
 }
 FAULTS = [
-    *(_fault(name, RIGHT, *parts) for name, parts in TRAINING.items()),
+    *(_fault(name, about, *parts) for about in (RIGHT, LEFT) for name, parts in TRAINING.items()),
+    _fault("bits that are fair coins", LEFT, training, "PROBABILITY", 0.5),
+    _fault("logits exchanged", LEFT, training, "predictions", exchanged),
+    _fault("weights that start 2 % too large", LEFT, training, "initial_reader", wide_start),
+    _fault("a test on both sides", LEFT, curves.stats, "fisher_exact", two_sided),
     _fault("scores 2 % too large", SIZES, attention_training, "_seen", slightly_scaled),
     _fault("bits that are fair coins", SIZES, training, "PROBABILITY", 0.5),
     _fault("the wrong exponent of elimination", SIZES, sample_sizes, "elimination_probability", one_bit_less),
@@ -137,7 +161,7 @@ FAULTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("about", [SIZES, RIGHT], ids=lambda about: about[0])
+@pytest.mark.parametrize("about", [SIZES, LEFT, RIGHT], ids=lambda about: about[0])
 def test_the_check_decides_and_passes_without_a_fault(about: tuple[str, str]) -> None:
     check = getattr(test_experiments, about[1])
     marks = [mark.args[0] for mark in check.pytestmark if mark.name == MARK]

@@ -40,7 +40,7 @@ from numerics.learning.sparse_learners import (
 from theorems.evidence import check
 from theorems.experiments import Experiment, Summary, committed, recomputed, run_experiment, slice_again, starts
 from theorems.plugin import Effort
-from theorems.variable_creation.experiments.curves import ATTENTION, CURVES, REPLICATES
+from theorems.variable_creation.experiments.curves import ATTENTION, CURVES, REPLICATES, THIRD
 from theorems.variable_creation.experiments.parities import LASTING, PARITIES
 from theorems.variable_creation.experiments.sample_sizes import SAMPLE_SIZES
 
@@ -106,7 +106,7 @@ def test_small_samples_are_fitted_without_being_understood(
 ) -> None:
     """The first two attempts: all criteria are met but one, 12 of 20 and 32 of 40 against all, p = 0.0016 and 0.0027.
 
-    Both are above 0.001. A third attempt will not be pooled with them.
+    Both are above 0.001. They are not pooled with the third attempt, which decides.
     """
     summary = _results(experiment)
     for name, value in summary["numbers"].items():
@@ -120,6 +120,29 @@ def test_small_samples_are_fitted_without_being_understood(
     assert min(bests[200]) > 0.99
     part, whole = slice_again(summary)
     assert starts(part, whole)
+
+
+@check(
+    NAME + "fig4.3-left",
+    grade="sampled",
+    target="printed",
+    cases="T = 300, m = 50 and 200, 100 replicates each; quick: T = 40, m = 25 and 100, 8 replicates each",
+)
+def test_fewer_replicates_understand_the_small_sample(effort: Effort, record_property: Record) -> None:
+    """The third attempt, by itself; p is the probability that all failures fall on the small sample by chance."""
+    summary = _results(THIRD)
+    for name, value in summary["numbers"].items():
+        record_property(name, value)
+    bests = {m: [max(curve) for item in summary["items"].values() if item["settings"]["samples"] == m
+                 for curve in item["result"]["curves"]] for m in (50, 200)}  # fmt: skip
+    assert len(bests[50]) == len(bests[200]) == 100
+    assert min(bests[200]) > 0.99
+    failures = sum(best <= 0.99 for best in bests[50])
+    chance = math.comb(100, failures) / math.comb(200, failures)
+    assert summary["numbers"]["p"] == pytest.approx(chance, rel=1e-3)
+    assert chance < 0.001 / 3
+    test_the_gradient_is_that_of_automatic_differentiation(16)
+    _again(THIRD, effort, "every best run ends", "with the large sample", "the best accuracies")
 
 
 @check(NAME + "fig4.3-left", grade="exact", target="printed", supporting=True)
@@ -325,6 +348,7 @@ FAULTS: dict[str, tuple[Experiment, Callable[[dict[str, Any], dict[str, Any]], N
     "the same threshold for all T": (SAMPLE_SIZES, _threshold(lambda _: 55), "the sample for 80 % success grows"),
     "twice as many samples": (SAMPLE_SIZES, _threshold(lambda T: 16 * math.log(T)), "the fitted sample for 80 %"),
     "samples are not fitted": (SAMPLE_SIZES, _set("train_errors", 1), "every trial that fails"),
+    "both samples do as well": (THIRD, _set("curves", [0.7, 1.0]), "with the small sample"),
     "many samples do as badly": (REPLICATES, _set("curves", [0.7, 0.8]), "with the large sample"),
     "all overfit alike": (REPLICATES, _set("curves", [0.7, 0.8]), "the best accuracies"),
     "curves end with training errors": (REPLICATES, _set("train_errors", 1), "every best run ends"),

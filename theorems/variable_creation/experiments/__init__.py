@@ -1,9 +1,9 @@
 """The experiments of this chapter; `lemmata experiment list` shows them."""
 
-from theorems.variable_creation.experiments.curves import ATTENTION, CURVES, REPLICATES
+from theorems.variable_creation.experiments.curves import ATTENTION, CURVES, REPLICATES, THIRD
 from theorems.variable_creation.experiments.parities import LASTING, PARITIES
 from theorems.variable_creation.experiments.sample_sizes import SAMPLE_SIZES
 
 __all__ = ["EXPERIMENTS"]
 
-EXPERIMENTS = (SAMPLE_SIZES, CURVES, REPLICATES, ATTENTION, PARITIES, LASTING)
+EXPERIMENTS = (SAMPLE_SIZES, CURVES, REPLICATES, THIRD, ATTENTION, PARITIES, LASTING)
