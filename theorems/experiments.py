@@ -32,8 +32,10 @@ __all__ = [
     "Criterion",
     "Experiment",
     "Findings",
+    "assert_met",
     "code_of",
     "committed",
+    "committed_results",
     "find_experiment",
     "load_experiments",
     "recomputed",
@@ -247,6 +249,33 @@ def committed(name: str) -> Summary | None:
     chapter, _ = find_experiment(name)
     path = THEOREMS / chapter / "results" / f"{name}.json"
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+
+
+def committed_results(experiment: Experiment) -> Summary:
+    """The committed summary of an experiment.
+
+    Raises:
+        AssertionError: if there is none yet.
+    """
+    summary = committed(experiment.name)
+    assert summary is not None, f"There are no committed results of {experiment.name}."
+    return summary
+
+
+def assert_met(summary: Summary, *beginnings: str, statement: str | None = None) -> None:
+    """The criteria (of one statement, if it is given) that begin so are met, one or more for each beginning.
+
+    Raises:
+        AssertionError: if one is not, or there is none with a beginning.
+    """
+    for beginning in beginnings:
+        found = [
+            criterion["met"]
+            for criterion in summary["criteria"]
+            if statement in (None, criterion["statement"]) and criterion["text"].startswith(beginning)
+        ]
+        assert found, f"{summary['experiment']} has no criterion{f' on {statement}' if statement else ''}: {beginning}"
+        assert all(found), f"not met: {beginning}"
 
 
 def recomputed(summary: Summary) -> Summary:

@@ -21,6 +21,7 @@ from theorems.deep_icgd import (
     test_trajectory,
 )
 from theorems.evidence import MARK
+from theorems.plugin import Effort
 
 UPDATES: dict[str, fmpq] = {"the sign flipped": fmpq(-1), "the rate scaled by 51/50": fmpq(51, 50)}
 THEOREMS = [
@@ -33,13 +34,6 @@ THEOREMS = [
 ]
 
 NAMES = [f"{statement}-{widths}" for statement, _, widths in THEOREMS]
-
-
-class Quick:
-    """Takes the place of the fixture `effort`."""
-
-    def pick(self, *, quick: Any, **_: Any) -> Any:
-        return quick
 
 
 def deciding_check(statement: str, module: ModuleType, **arguments: Any) -> Callable[[], None]:
@@ -56,7 +50,7 @@ def deciding_check(statement: str, module: ModuleType, **arguments: Any) -> Call
     ]
     assert len(found) == 1
     names = found[0].__code__.co_varnames[: found[0].__code__.co_argcount]
-    fixtures = {"effort": Quick(), "record_property": lambda name, value: None}
+    fixtures = {"effort": Effort("quick"), "record_property": lambda name, value: None}
     return lambda: found[0](**{name: (fixtures | arguments)[name] for name in names})
 
 

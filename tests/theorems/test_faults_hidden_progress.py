@@ -21,6 +21,7 @@ from theorems.hidden_progress import (
     test_random_neurons,
     test_recovery,
 )
+from theorems.plugin import Effort
 
 
 class Draws:
@@ -31,13 +32,6 @@ class Draws:
 
     def draw(self, _: Any) -> Any:
         return self.values.pop(0)
-
-
-class Quick:
-    """Takes the place of the fixture `effort`."""
-
-    def pick(self, *, quick: Any, **_: Any) -> Any:
-        return quick
 
 
 def table_with_a_gap() -> dict[str, Any]:
@@ -202,7 +196,7 @@ FAULTS = [
         test_polynet_flow,
         "plateau_end",
         lambda m, k, gamma: max(END(m, k, gamma) // 2, 1),
-        lambda: {"k": 4, "effort": Quick()},
+        lambda: {"k": 4, "effort": Effort("quick")},
     ),
     Fault(
         "there is no error",

@@ -40,20 +40,12 @@ from theorems.induction_heads import (
     test_two_step_limits,
     test_two_steps,
 )
+from theorems.plugin import Effort
 
 Change = Callable[[Any], Any]
 
 
-class Quick:
-    """Takes the place of the fixture `effort`."""
-
-    name = "quick"
-
-    def pick(self, *, quick: Any, **_: Any) -> Any:
-        return quick
-
-
-FIXTURES = {"effort": Quick(), "record_property": lambda name, value: None}
+FIXTURES = {"effort": Effort("quick"), "record_property": lambda name, value: None}
 
 
 @dataclass(frozen=True)

@@ -12,17 +12,9 @@ from numerics.parity import compiled_training
 from theorems.evidence import MARK
 from theorems.pareto_frontiers import test_experiments
 from theorems.pareto_frontiers.experiments import lottery
+from theorems.plugin import Effort
 
 DESCEND, DRAW, START = compiled_training._descend, compiled_training._draw, lottery.initial_network
-
-
-class Quick:
-    """Takes the place of the fixture `effort`."""
-
-    name = "quick"
-
-    def pick(self, *, quick: Any, **_: Any) -> Any:
-        return quick
 
 
 def uphill(*arguments: Any) -> None:
@@ -68,9 +60,9 @@ def test_a_deciding_check_turns_red(fault: str, monkeypatch: pytest.MonkeyPatch)
     assert any(e.statement == f"pareto-frontiers:{statement}" and not e.supporting for e in evidence)
     monkeypatch.setattr(owner, attribute, faulty)
     with np.errstate(over="ignore"), pytest.raises(AssertionError, match="not met"):
-        test(Quick(), lambda *_: None)
+        test(Effort("quick"), lambda *_: None)
 
 
 @pytest.mark.parametrize("case", [FRONTIER, TICKETS], ids=lambda case: case[0])
 def test_the_same_call_passes_without_a_fault(case: tuple[str, str]) -> None:
-    getattr(test_experiments, case[1])(Quick(), lambda *_: None)
+    getattr(test_experiments, case[1])(Effort("quick"), lambda *_: None)

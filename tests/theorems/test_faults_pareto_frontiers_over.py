@@ -20,14 +20,7 @@ from theorems.pareto_frontiers import test_over_sparse_theorem as theorem
 from theorems.pareto_frontiers import test_parity_learning as learning
 from theorems.pareto_frontiers import test_ramp_readouts as ramps
 from theorems.pareto_frontiers import test_sampled_steps as sampled
-
-
-class Quick:
-    """Takes the place of the fixture `effort`."""
-
-    def pick(self, *, quick: Any, **_: Any) -> Any:
-        return quick
-
+from theorems.plugin import Effort
 
 VALUES, GRADIENT = good.over_sparse_values, good.sparse_gradient
 
@@ -138,7 +131,7 @@ FAULTS = [
         good,
         "over_sparse_values",
         lambda s, k: type(VALUES(s, k))(VALUES(s, k).relevant, VALUES(s, k).irrelevant * fmpq(51, 50)),
-        lambda: {"effort": Quick()},
+        lambda: {"effort": Effort("quick")},
     ),
     Fault(
         "a constant that some sizes undercut",

@@ -11,20 +11,11 @@ import pytest
 from numerics.tokens import codes as token_codes
 from numerics.tokens import encoding, prompts
 from theorems.evidence import MARK
+from theorems.plugin import Effort
 from theorems.qstr import test_experiments
 from theorems.qstr.experiments import long_prompts, query_key, samples, training
 
-
-class Quick:
-    """Takes the place of the fixture `effort`."""
-
-    name = "quick"
-
-    def pick(self, *, quick: Any, **_: Any) -> Any:
-        return quick
-
-
-ARGUMENTS = {"effort": Quick(), "record_property": lambda *_: None}
+ARGUMENTS = {"effort": Effort("quick"), "record_property": lambda *_: None}
 CHECK: Any = test_experiments.test_a_trained_head_compares_index_codes_with_position_codes
 
 CODES: Any = training.random_sign_codes

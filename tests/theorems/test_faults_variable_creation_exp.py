@@ -14,20 +14,11 @@ from numerics.learning import attention_training, sparse_learners
 from numerics.runs import thresholds
 from tests.theorems.planted_faults import Fault, fault_name
 from theorems.evidence import MARK
+from theorems.plugin import Effort
 from theorems.variable_creation import test_experiments
 from theorems.variable_creation.experiments import curves, sample_sizes, training
 
-
-class Quick:
-    """Takes the place of the fixture `effort`."""
-
-    name = "quick"
-
-    def pick(self, *, quick: Any, **_: Any) -> Any:
-        return quick
-
-
-ARGUMENTS = {"effort": Quick(), "record_property": lambda *_: None}
+ARGUMENTS = {"effort": Effort("quick"), "record_property": lambda *_: None}
 
 GELU: Any = attention_training.gelu
 ADAM: Any = attention_training.adam_step

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from theorems.evidence import check
-from theorems.experiments import Experiment, committed, recomputed, run_experiment
+from theorems.experiments import Experiment, committed_results, recomputed, run_experiment
 from theorems.hidden_progress.experiments import EXPERIMENTS
 from theorems.hidden_progress.experiments.courses import GROKKING, NO_PLATEAU, PROGRESS
 from theorems.hidden_progress.experiments.curves import CURVES, SCALING
@@ -22,15 +22,9 @@ NAME = "hidden-progress:"
 Record = Callable[[str, object], None]
 
 
-def _results(experiment: Experiment) -> dict[str, Any]:
-    summary = committed(experiment.name)
-    assert summary is not None, f"There are no committed results of {experiment.name}."
-    return summary
-
-
 def _judge(experiment: Experiment, statement: str, effort: Effort) -> None:
     """The committed runs reproduce the statement, and so do the runs of this session."""
-    assert _results(experiment)["verdicts"][NAME + statement] == "reproduced"
+    assert committed_results(experiment)["verdicts"][NAME + statement] == "reproduced"
     summary = run_experiment(experiment, effort.pick(quick="quick", full="full"))
     assert summary["verdicts"][NAME + statement] == "reproduced"
 
@@ -38,14 +32,14 @@ def _judge(experiment: Experiment, statement: str, effort: Effort) -> None:
 @check(NAME + "experiment-5.3", grade="sampled", target="printed", supporting=True)
 @pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda experiment: experiment.name)
 def test_the_committed_results_follow_from_their_items(experiment: Experiment) -> None:
-    assert recomputed(_results(experiment)) == _results(experiment)
+    assert recomputed(committed_results(experiment)) == committed_results(experiment)
 
 
 @check(NAME + "empirical-finding-5.1", grade="sampled", target="printed", supporting=True)
 @check(NAME + "experiment-5.1", grade="sampled", target="printed", supporting=True)
 def test_sample_cells_converge(effort: Effort) -> None:
     """27 cells, 25 trials each: every trial of every cell converges. The grid of the finding has 10^5 cells."""
-    summary = _results(CELLS)
+    summary = committed_results(CELLS)
     assert len(summary["items"]) == 27
     assert all(None not in item["result"]["times"] for item in summary["items"].values())
     assert set(summary["verdicts"].values()) == {"reproduced"}
@@ -64,7 +58,7 @@ def test_convergence_is_not_random_search(effort: Effort, record_property: Recor
     not examined.
     """
     record_property("scale", "200 runs (printed 10^6); 6 starts with 5 runs each; n up to 80")
-    summary = _results(NULL_MODEL)
+    summary = committed_results(NULL_MODEL)
     assert summary["verdicts"][NAME + "experiment-5.2"] == "reproduced"
     for name in ("median time", "earliest", "latest", "p, start does not matter", "slopes of log time in log n"):
         record_property(name, summary["numbers"][name])
@@ -81,7 +75,7 @@ def test_progress_is_hidden(effort: Effort, record_property: Record) -> None:
     The networks of the figures are others: a sinusoidal neuron, and a ReLU network of width 10 at several batch sizes.
     """
     record_property("scale", "ReLU, width 100, B = 32, (50, 3); the figures show a sinusoid and width 10")
-    summary = _results(PROGRESS)
+    summary = committed_results(PROGRESS)
     for statement in ("experiment-5.3", "definition-progress-measure"):
         assert summary["verdicts"][NAME + statement] == "reproduced"
         if effort.name != "quick":
@@ -98,7 +92,8 @@ def test_width_gives_no_parallel_speed_up(effort: Effort, record_property: Recor
     """
     record_property("scale", "25 runs at widths 10, 100, 1000, n = 30 (printed 1000 runs, widths to 3 10^6, n to 50)")
     record_property(
-        "ratio of medians, width 1000 to 100", _results(WIDTHS)["numbers"]["ratio of medians, widest to middle"]
+        "ratio of medians, width 1000 to 100",
+        committed_results(WIDTHS)["numbers"]["ratio of medians, widest to middle"],
     )
     _judge(WIDTHS, "experiment-5.4-left-B.10", effort)
 
@@ -120,7 +115,7 @@ def test_noisy_labels_delay_learning(effort: Effort, record_property: Record) ->
     Printed: (50, 3), several batch sizes, and 49 % of the labels flipped; that rate is not reached here.
     """
     record_property("scale", "flip rates to 0.45, (30, 3), B = 128 (printed to 0.49, (50, 3), several B)")
-    record_property("median times", _results(NOISE)["numbers"])
+    record_property("median times", committed_results(NOISE)["numbers"])
     _judge(NOISE, "experiment-B.12", effort)
 
 
@@ -143,7 +138,7 @@ def test_families_of_curves(effort: Effort) -> None:
         (CURVES, "experiment-B.2", [True, False, False]),
         (SCALING, "experiment-B.6", [True, True, False]),
     ):
-        summary = _results(experiment)
+        summary = committed_results(experiment)
         assert summary["verdicts"][NAME + statement] == "partly"
         assert [criterion["met"] for criterion in summary["criteria"]] == met
         if effort.name != "quick":
@@ -179,7 +174,7 @@ FAULTS: dict[str, tuple[Experiment, str, str, Callable[[dict[str, Any]], None]]]
 @pytest.mark.parametrize("fault", FAULTS)
 def test_faulty_courses_change_the_verdict(fault: str) -> None:
     experiment, statement, items, change = FAULTS[fault]
-    summary = copy.deepcopy(_results(experiment))
+    summary = copy.deepcopy(committed_results(experiment))
     for key, item in summary["items"].items():
         if key.startswith(items):
             for run in item["result"]["runs"]:
@@ -202,6 +197,6 @@ def test_faulty_courses_change_the_verdict(fault: str) -> None:
 def test_faulty_times_change_the_verdict(
     experiment: Experiment, statement: str, item: str, times: list[int | None]
 ) -> None:
-    summary = copy.deepcopy(_results(experiment))
+    summary = copy.deepcopy(committed_results(experiment))
     summary["items"][item]["result"]["times"] = times
     assert recomputed(summary)["verdicts"][NAME + statement] != "reproduced"

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from theorems.evidence import check
-from theorems.experiments import Experiment, Summary, committed, recomputed, run_experiment
+from theorems.experiments import Experiment, assert_met, committed_results, recomputed, run_experiment
 from theorems.pareto_frontiers.experiments import EXPERIMENTS
 from theorems.pareto_frontiers.experiments.lottery import LOTTERY
 from theorems.pareto_frontiers.experiments.starts import SPARSE_STARTS
@@ -27,26 +27,11 @@ Record = Callable[[str, object], None]
 WIDTH, SAMPLES = "success rises with the width", "success rises with the sample size"
 
 
-def _results(experiment: Experiment) -> Summary:
-    summary = committed(experiment.name)
-    assert summary is not None, f"There are no committed results of {experiment.name}."
-    return summary
-
-
-def _met(summary: Summary, statement: str, *beginnings: str) -> None:
-    """The criteria of a statement that begin so are met, one or more for each beginning."""
-    for beginning in beginnings:
-        found = [c["met"] for c in summary["criteria"]
-                 if c["statement"] == NAME + statement and c["text"].startswith(beginning)]  # fmt: skip
-        assert found, f"{summary['experiment']} has no criterion on {statement} that begins with: {beginning}"
-        assert all(found), f"not met: {beginning}"
-
-
 def _again(experiment: Experiment, statement: str, effort: Effort, *beginnings: str) -> None:
     """The committed runs reproduce the statement; so do those of this session, the quick ones in the named criteria."""
-    assert _results(experiment)["verdicts"][NAME + statement] == "reproduced"
+    assert committed_results(experiment)["verdicts"][NAME + statement] == "reproduced"
     if effort.name == "quick":
-        _met(run_experiment(experiment, "quick"), statement, *beginnings)
+        assert_met(run_experiment(experiment, "quick"), *beginnings, statement=NAME + statement)
     else:
         assert run_experiment(experiment, "full")["verdicts"][NAME + statement] == "reproduced"
 
@@ -54,15 +39,15 @@ def _again(experiment: Experiment, statement: str, effort: Effort, *beginnings: 
 @check(NAME + "experiment-sweep", grade="sampled", target="printed", supporting=True)
 @pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda experiment: experiment.name)
 def test_the_committed_results_follow_from_their_items(experiment: Experiment) -> None:
-    assert recomputed(_results(experiment)) == _results(experiment)
+    assert recomputed(committed_results(experiment)) == committed_results(experiment)
 
 
 @check(NAME + "figure-6.1", grade="sampled", target="printed", cases="1630 runs, n = 20, 50; quick: 15 runs, n = 20")
 def test_width_makes_up_for_samples_and_late_generalisation_is_seen(effort: Effort, record_property: Record) -> None:
     """The frontier of the committed sweep, and the curves at three of its cells, once more at quick effort."""
-    frontier = _results(SWEEP)["numbers"]["frontier"]
+    frontier = committed_results(SWEEP)["numbers"]["frontier"]
     record_property("least sample at which half of the runs succeed, width 10 and width 300", frontier)
-    assert _results(SWEEP)["verdicts"][NAME + "figure-6.1"] == "reproduced"
+    assert committed_results(SWEEP)["verdicts"][NAME + "figure-6.1"] == "reproduced"
     _again(CURVES, "figure-6.1", effort, "in some runs the test error falls", "in the boxed cells more samples")
 
 
@@ -73,14 +58,16 @@ def test_success_rises_with_width_and_with_samples(effort: Effort, record_proper
     Two criteria are not met, and nothing is tuned until they are: over all widths the gain by 2-sparse rows has
     p = 0.0011, above the level; and at n = 50, m = 3000, width 300 these are no sooner than dense ones.
     """
-    summary = _results(SWEEP)
+    summary = committed_results(SWEEP)
     met = [c["met"] for c in summary["criteria"] if c["statement"] == NAME + "experiment-sweep"]
     assert met == [True, True, True, False, False, True, True]
     assert summary["verdicts"][NAME + "experiment-sweep"] == "partly"
-    _met(summary, "figure-6.2", WIDTH, SAMPLES, "success of the narrowest networks", "at the widest frontier")
+    beginnings = (WIDTH, SAMPLES, "success of the narrowest networks", "at the widest frontier")
+    assert_met(summary, *beginnings, statement=NAME + "figure-6.2")
     for name in ("z, width", "z, sample", "z, sparse rows", "p of a fall of success to the largest sample"):
         record_property(name, summary["numbers"][name])
-    _met(run_experiment(SWEEP, effort.pick(quick="quick", full="full")), "experiment-sweep", WIDTH, SAMPLES)
+    again = run_experiment(SWEEP, effort.pick(quick="quick", full="full"))
+    assert_met(again, WIDTH, SAMPLES, statement=NAME + "experiment-sweep")
 
 
 @check(NAME + "figure-6.2", grade="sampled", target="printed", supporting=True)
@@ -90,13 +77,13 @@ def test_sparse_rows_help_wide_networks_at_the_frontier(effort: Effort, record_p
     The sweep itself shows where they do not help: at n = 50 the median times of widths 10, 30 and 100 are longer from
     sparse rows at m = 3000, at 10,000 and from fresh samples.
     """
-    summary = _results(SPARSE_STARTS)
+    summary = committed_results(SPARSE_STARTS)
     assert summary["verdicts"][NAME + "figure-6.2"] == "reproduced"
     record_property("z, success", summary["numbers"]["z, success"])
     record_property("z, times", summary["numbers"]["z, times"])
     times = {tuple(item["settings"][name] for name in ("n", "sample", "width", "init")):
              median(time or math.inf for time in item["result"]["test"])
-             for item in _results(SWEEP)["items"].values()}  # fmt: skip
+             for item in committed_results(SWEEP)["items"].values()}  # fmt: skip
     for sample in (3000, 10_000, None):
         for width in (10, 30, 100):
             assert times[50, sample, width, "uniform"] < times[50, sample, width, "sparse"]
@@ -107,7 +94,7 @@ def test_sparse_rows_help_wide_networks_at_the_frontier(effort: Effort, record_p
 @check(NAME + "experiment-lottery", grade="sampled", target="printed", cases="32 networks; quick: 8 with n = 20, k = 3")
 def test_rewound_neurons_learn_alone_more_often_than_others(effort: Effort, record_property: Record) -> None:
     """32 wide networks: 19 of the tickets and 6 of the other networks of their size reach an error of 30 %."""
-    for name, value in _results(LOTTERY)["numbers"].items():
+    for name, value in committed_results(LOTTERY)["numbers"].items():
         record_property(name, value)
     _again(LOTTERY, "experiment-lottery", effort, "most wide networks reach", "more tickets than others reach 30 %",
            "tickets reach 30 % sooner")  # fmt: skip
@@ -139,18 +126,18 @@ FAULTS: dict[str, tuple[str, Callable[[dict[str, Any]], bool], Callable[[dict[st
 @pytest.mark.parametrize("fault", FAULTS)
 def test_faulty_outcomes_miss_the_criterion(fault: str) -> None:
     beginning, chosen, change, statement = FAULTS[fault]
-    summary = copy.deepcopy(_results(SWEEP))
-    _met(summary, statement, beginning)
+    summary = copy.deepcopy(committed_results(SWEEP))
+    assert_met(summary, beginning, statement=NAME + statement)
     for item in summary["items"].values():
         if chosen(item["settings"]):
             change(item["result"])
     with pytest.raises(AssertionError, match="not met"):
-        _met(recomputed(summary), statement, beginning)
+        assert_met(recomputed(summary), beginning, statement=NAME + statement)
 
 
 @check(NAME + "figure-6.2", grade="exact", target="printed", supporting=True)
 def test_starts_exchanged_miss_the_criteria() -> None:
-    summary = copy.deepcopy(_results(SPARSE_STARTS))
+    summary = copy.deepcopy(committed_results(SPARSE_STARTS))
     for key in [key for key in summary["items"] if key.endswith("-sparse")]:
         other = key.replace("-sparse", "-uniform")
         items = summary["items"]
@@ -160,10 +147,10 @@ def test_starts_exchanged_miss_the_criteria() -> None:
 
 @check(NAME + "experiment-lottery", grade="exact", target="printed", supporting=True)
 def test_tickets_and_others_exchanged_miss_the_criteria() -> None:
-    summary = copy.deepcopy(_results(LOTTERY))
+    summary = copy.deepcopy(committed_results(LOTTERY))
     for item in summary["items"].values():
         result = item["result"]
         result["ticket"], result["other"] = result["other"], result["ticket"]
     for beginning in ("more tickets than others reach 30 %", "more tickets than others reach 10 %", "tickets reach"):
         with pytest.raises(AssertionError, match="not met"):
-            _met(recomputed(summary), "experiment-lottery", beginning)
+            assert_met(recomputed(summary), beginning, statement=NAME + "experiment-lottery")

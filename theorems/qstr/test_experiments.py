@@ -16,7 +16,14 @@ from flint import fmpq
 from constructions.tokens.attention import retrieval_attention
 from numerics.tokens.codes import orthonormal_codes, random_sign_codes
 from theorems.evidence import check, counterexample
-from theorems.experiments import Experiment, Summary, committed, recomputed, run_experiment, slice_again, starts
+from theorems.experiments import (
+    assert_met,
+    committed_results,
+    recomputed,
+    run_experiment,
+    slice_again,
+    starts,
+)
 from theorems.plugin import Effort
 from theorems.qstr.experiments.long_prompts import LONG_PROMPTS
 from theorems.qstr.experiments.query_key import QUERY_KEY
@@ -24,20 +31,6 @@ from theorems.qstr.experiments.samples import SAMPLES
 from theorems.qstr.experiments.training import admissible_codes
 
 Record = Callable[[str, object], None]
-
-
-def _results(experiment: Experiment) -> Summary:
-    summary = committed(experiment.name)
-    assert summary is not None, f"There are no committed results of {experiment.name}."
-    return summary
-
-
-def _met(summary: Summary, *beginnings: str) -> None:
-    """The criteria that begin so are met, one or more for each beginning."""
-    for beginning in beginnings:
-        found = [c["met"] for c in summary["criteria"] if c["text"].startswith(beginning)]
-        assert found, f"{summary['experiment']} has no criterion that begins with: {beginning}"
-        assert all(found), f"not met: {beginning}"
 
 
 @counterexample("qstr:figure-2", grade="exact")
@@ -63,7 +56,7 @@ def test_the_printed_codes_of_a_hundred_positions_violate_the_assumption() -> No
 )
 def test_a_trained_head_compares_index_codes_with_position_codes(effort: Effort, record_property: Record) -> None:
     """Ten committed networks: W_Q^T W_K is concentrated in the block, and on its diagonal, that lemma 11 uses."""
-    summary = _results(QUERY_KEY)
+    summary = committed_results(QUERY_KEY)
     for name, value in summary["numbers"].items():
         record_property(name, value)
     assert summary["verdicts"] == {"qstr:figure-2": "reproduced"}
@@ -78,7 +71,9 @@ def test_a_trained_head_compares_index_codes_with_position_codes(effort: Effort,
         assert item["result"]["correlation"] == pytest.approx(gram.max() / settings["codes"], abs=5e-5)
         assert (2 * gram.max() <= settings["codes"]) == key.startswith("admissible")
     if effort.name == "quick":
-        _met(run_experiment(QUERY_KEY, "quick"), "every network learns", "90 % of the squared", "every index code")
+        assert_met(
+            run_experiment(QUERY_KEY, "quick"), "every network learns", "90 % of the squared", "every index code"
+        )
     else:
         assert run_experiment(QUERY_KEY, "full")["verdicts"] == {"qstr:figure-2": "reproduced"}
 
@@ -103,11 +98,13 @@ def test_the_built_head_has_this_block_and_nothing_else() -> None:
 def test_the_samples_of_the_architectures(record_property: Record) -> None:
     """75 and 30 committed runs, judged again; the runs of a slice come out bit for bit."""
     for experiment in (SAMPLES, LONG_PROMPTS):
-        summary = _results(experiment)
+        summary = committed_results(experiment)
         for name, value in summary["numbers"].items():
             record_property(name, value)
         assert recomputed(summary) == summary
         part, whole = slice_again(summary)
         assert starts(part, whole), "the slice of the committed runs comes out otherwise"
-    _met(_results(SAMPLES), "(a) at the longest", "(a) from the shortest", "(b) the samples of feed-forward")
-    _met(_results(LONG_PROMPTS), "(b) at the longest", "(b) there recurrent", "(b) from the shortest")
+    assert_met(
+        committed_results(SAMPLES), "(a) at the longest", "(a) from the shortest", "(b) the samples of feed-forward"
+    )
+    assert_met(committed_results(LONG_PROMPTS), "(b) at the longest", "(b) there recurrent", "(b) from the shortest")

@@ -20,7 +20,7 @@ from constructions.recurrent.elman import back, random_elman, trace
 from numerics.recurrent.complexities import polynomial
 from numerics.recurrent.feasibility import feasibility
 from theorems.evidence import check, counterexample
-from theorems.experiments import Summary, committed, recomputed, slice_again, starts
+from theorems.experiments import committed_results, recomputed, slice_again, starts
 from theorems.plugin import Effort
 from theorems.rnn_sgd.experiments.comparator import COMPARATORS, five_targets, on_target, over_networks
 
@@ -30,12 +30,6 @@ THEOREM = "rnn-sgd:theorem-1"
 FIT = "rnn-sgd:lemma-5.2"
 RUNS = "410 committed networks of widths 500 to 4000, L = 5, five parts, eps_x = 0.1, eps_c = 0.03, 0.06, 0.12"
 Record = Callable[[str, object], None]
-
-
-def _results() -> Summary:
-    summary = committed(COMPARATORS.name)
-    assert summary is not None
-    return summary
 
 
 @check(
@@ -53,7 +47,7 @@ def test_five_targets_at_once(effort: Effort, record_property: Record) -> None:
     all, the half of z_2 at widths 500 to 2000 above all; and the exponent of the deviation in m eps_c is -0.54 with the
     interval [-0.64, -0.44], which contains -1/2 but is wider than the limits that were set.
     """
-    summary = _results()
+    summary = committed_results(COMPARATORS)
     assert recomputed(summary) == summary
     assert starts(*slice_again(summary))
     for criterion in summary["criteria"]:

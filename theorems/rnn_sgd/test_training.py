@@ -19,7 +19,7 @@ from numerics.exact.numbers import as_exact
 from numerics.recurrent.tangent_kernel import tangent_features, tangent_kernel
 from numerics.runs.confidence import mean_interval
 from theorems.evidence import check, counterexample
-from theorems.experiments import Summary, committed, recomputed, run_experiment, slice_again, starts
+from theorems.experiments import committed_results, recomputed, run_experiment, slice_again, starts
 from theorems.plugin import Effort
 from theorems.rnn_sgd.experiments.training import TRAINING, blind_bound, random_inputs, random_target, train
 
@@ -30,12 +30,6 @@ RADEMACHER = "rnn-sgd:fact-rademacher"
 PRIOR = "rnn-sgd:fact-prior-bounds"
 RUNS = "48 committed runs of 6000 steps, widths 128, 512, 2048"
 Record = Callable[[str, object], None]
-
-
-def _results() -> Summary:
-    summary = committed(TRAINING.name)
-    assert summary is not None
-    return summary
 
 
 def _quick() -> dict[str, list]:
@@ -55,7 +49,7 @@ def test_positions_are_told_apart(effort: Effort, record_property: Record) -> No
     For the end of every committed run, and for four more. The bound for these predictors is compared with one of them:
     the mean of the target over all orders, the best in the mean square.
     """
-    summary = _results()
+    summary = committed_results(TRAINING)
     assert recomputed(summary) == summary
     assert starts(*slice_again(summary))
     assert summary["verdicts"][POSITIONS] == "reproduced"
@@ -106,7 +100,7 @@ def test_sgd_learns_and_moves_little(effort: Effort, record_property: Record) ->
 
     Its logarithm has the slope -0.06 in log m, within the limits that were set; the interval does not contain 0.
     """
-    summary = _results()
+    summary = committed_results(TRAINING)
     assert [summary["verdicts"][name] for name in (THEOREM, SAMPLES)] == ["reproduced"] * 2
     for m in (128, 512, 2048):
         assert summary["numbers"][f"average, m = {m}"]["high"] < 0.25

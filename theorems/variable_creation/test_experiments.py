@@ -38,7 +38,16 @@ from numerics.learning.sparse_learners import (
     surviving_bits,
 )
 from theorems.evidence import check
-from theorems.experiments import Experiment, Summary, committed, recomputed, run_experiment, slice_again, starts
+from theorems.experiments import (
+    Experiment,
+    Summary,
+    assert_met,
+    committed_results,
+    recomputed,
+    run_experiment,
+    slice_again,
+    starts,
+)
 from theorems.plugin import Effort
 from theorems.variable_creation.experiments.curves import ATTENTION, CURVES, REPLICATES, THIRD
 from theorems.variable_creation.experiments.parities import LASTING, PARITIES
@@ -48,29 +57,15 @@ NAME = "variable-creation:experiment-"
 Record = Callable[[str, object], None]
 
 
-def _results(experiment: Experiment) -> Summary:
-    summary = committed(experiment.name)
-    assert summary is not None, f"There are no committed results of {experiment.name}."
-    return summary
-
-
-def _met(summary: Summary, *beginnings: str) -> None:
-    """The criteria that begin so are met, one or more for each beginning."""
-    for beginning in beginnings:
-        found = [c["met"] for c in summary["criteria"] if c["text"].startswith(beginning)]
-        assert found, f"{summary['experiment']} has no criterion that begins with: {beginning}"
-        assert all(found), f"not met: {beginning}"
-
-
 def _again(experiment: Experiment, effort: Effort, *beginnings: str) -> None:
     """The committed runs reproduce the figure, their slice comes out again, and so do the named criteria."""
-    summary = _results(experiment)
+    summary = committed_results(experiment)
     assert set(summary["verdicts"].values()) == {"reproduced"}
     assert recomputed(summary) == summary, "the committed numbers do not follow from the committed runs"
     part, whole = slice_again(summary)
     assert starts(part, whole), "the slice of the committed runs comes out otherwise"
     if effort.name == "quick":
-        _met(run_experiment(experiment, "quick"), *beginnings)
+        assert_met(run_experiment(experiment, "quick"), *beginnings)
     else:
         assert set(run_experiment(experiment, "full")["verdicts"].values()) == {"reproduced"}
 
@@ -84,7 +79,7 @@ def _again(experiment: Experiment, effort: Effort, *beginnings: str) -> None:
 )
 def test_the_sample_that_is_needed_grows_with_the_logarithm(effort: Effort, record_property: Record) -> None:
     """740 committed trials: a threshold in log T, which beats one in T; beside it the elimination learner, exactly."""
-    numbers = _results(SAMPLE_SIZES)["numbers"]
+    numbers = committed_results(SAMPLE_SIZES)["numbers"]
     for name in ("samples for 80 %, by length", "growth with log T", "Vuong's z for log T against T", "p"):
         record_property(name, numbers[name])
     p = 0.5 ** (1 / 3)
@@ -108,7 +103,7 @@ def test_small_samples_are_fitted_without_being_understood(
 
     Both are above 0.001. They are not pooled with the third attempt, which decides.
     """
-    summary = _results(experiment)
+    summary = committed_results(experiment)
     for name, value in summary["numbers"].items():
         record_property(name, value)
     assert [c["met"] for c in summary["criteria"]] == [True, True, False, True]
@@ -130,7 +125,7 @@ def test_small_samples_are_fitted_without_being_understood(
 )
 def test_fewer_replicates_understand_the_small_sample(effort: Effort, record_property: Record) -> None:
     """The third attempt, by itself; p is the probability that all failures fall on the small sample by chance."""
-    summary = _results(THIRD)
+    summary = committed_results(THIRD)
     for name, value in summary["numbers"].items():
         record_property(name, value)
     bests = {m: [max(curve) for item in summary["items"].values() if item["settings"]["samples"] == m
@@ -155,7 +150,7 @@ def test_both_attempts_together() -> None:
 def test_quick_runs_overfit_small_samples(effort: Effort) -> None:
     """T = 40, m = 25 and 100, 8 networks each."""
     summary = run_experiment(CURVES, effort.pick(quick="quick", full="full"))
-    _met(summary, "every best run ends", "with the large sample", "the best accuracies")
+    assert_met(summary, "every best run ends", "with the large sample", "the best accuracies")
 
 
 @check(
@@ -166,7 +161,7 @@ def test_quick_runs_overfit_small_samples(effort: Effort) -> None:
 )
 def test_a_trained_head_looks_at_the_relevant_bits(effort: Effort, record_property: Record) -> None:
     """The weights are those of the softmax that the network uses: they add up to 1 with that of [CLS]."""
-    summary = _results(ATTENTION)
+    summary = committed_results(ATTENTION)
     for name, value in summary["numbers"].items():
         record_property(name, value)
     for item in summary["items"].values():
@@ -183,14 +178,14 @@ def test_parities_are_learned_all_at_once(effort: Effort, record_property: Recor
     All are on a plateau at first, and 19 fall at once. One criterion is not met: runs stop at the first batch without
     an error, and then only 14 networks are right on all strings.
     """
-    summary = _results(PARITIES)
+    summary = committed_results(PARITIES)
     for name, value in summary["numbers"].items():
         record_property(name, value)
     assert [c["met"] for c in summary["criteria"]] == [True, False, True]
     errors = [count for item in summary["items"].values() for count in item["result"]["errors"]]
     assert sorted(errors)[13:] == [0, 1, 1, 2, 72, 77, 2**14]
     assert recomputed(summary) == summary
-    _met(run_experiment(PARITIES, effort.pick(quick="quick", full="full")), "at the iterations 51", "for each T")
+    assert_met(run_experiment(PARITIES, effort.pick(quick="quick", full="full")), "at the iterations 51", "for each T")
 
 
 @check(NAME + "fig4.4", grade="sampled", target="printed", supporting=True)
@@ -199,7 +194,7 @@ def test_parities_are_learned_without_an_error(effort: Effort, record_property: 
 
     So the same criterion is missed once more. The curves are read here themselves, at every tenth iteration.
     """
-    summary = _results(LASTING)
+    summary = committed_results(LASTING)
     for name, value in summary["numbers"].items():
         record_property(name, value)
     assert [c["met"] for c in summary["criteria"]] == [True, False, True]
@@ -223,7 +218,7 @@ def test_parities_are_learned_without_an_error(effort: Effort, record_property: 
     assert recomputed(summary) == summary
     part, whole = slice_again(summary)
     assert starts(part, whole), "the slice of the committed runs comes out otherwise"
-    _met(run_experiment(LASTING, effort.pick(quick="quick", full="full")), "at the iterations 51", "for each T")
+    assert_met(run_experiment(LASTING, effort.pick(quick="quick", full="full")), "at the iterations 51", "for each T")
 
 
 # ---- exact learners beside the networks
@@ -255,7 +250,7 @@ def test_success_of_the_elimination_learner_over_all_samples(T: int, s: int, m: 
 def test_elimination_succeeds_as_often_in_the_trials_as_it_should() -> None:
     """Over all samples drawn, rejected ones included, which it never solves: within 4 standard deviations."""
     p, excess, variance = balanced_probability(3), 0.0, 0.0
-    for item in _results(SAMPLE_SIZES)["items"].values():
+    for item in committed_results(SAMPLE_SIZES)["items"].values():
         settings, result = item["settings"], item["result"]
         chance = float(elimination_probability(settings["length"], 3, settings["samples"], p))
         excess += sum(result["found"]) - chance * sum(result["draws"])
@@ -314,7 +309,7 @@ def test_the_gradient_is_that_of_automatic_differentiation(heads: int) -> None:
 
 
 def _change(experiment: Experiment, change: Callable[[dict[str, Any], dict[str, Any]], None]) -> Summary:
-    summary = copy.deepcopy(_results(experiment))
+    summary = copy.deepcopy(committed_results(experiment))
     for item in summary["items"].values():
         change(item["settings"], item["result"])
     return recomputed(summary)
@@ -366,6 +361,6 @@ FAULTS: dict[str, tuple[Experiment, Callable[[dict[str, Any], dict[str, Any]], N
 @pytest.mark.parametrize("fault", FAULTS)
 def test_faulty_outcomes_miss_the_criterion(fault: str) -> None:
     experiment, change, beginning = FAULTS[fault]
-    _met(_results(experiment), beginning)
+    assert_met(committed_results(experiment), beginning)
     with pytest.raises(AssertionError, match="not met"):
-        _met(_change(experiment, change), beginning)
+        assert_met(_change(experiment, change), beginning)

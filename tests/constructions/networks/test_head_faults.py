@@ -55,17 +55,11 @@ from theorems.deep_icgd import test_block, test_network, test_softmax
 from theorems.hidden_progress import test_parity_transformer
 from theorems.induction_heads import test_induction_head
 from theorems.induction_heads import test_transformer as test_definition
+from theorems.plugin import Effort
 from theorems.turing import test_machine_runs, test_transformer_precision
 from theorems.turing import test_transformer as test_decoder
 
 Patch = Callable[[pytest.MonkeyPatch], None]
-
-
-class Quick:
-    """Takes the place of the fixture `effort`."""
-
-    def pick(self, *, quick: Any, **_: Any) -> Any:
-        return quick
 
 
 def unrecorded(name: str, value: Any) -> None:
@@ -153,18 +147,20 @@ CHECKS: Mapping[str, tuple[Callable[[], None], ...]] = {
     ),
     "turing": (
         lambda: test_decoder.test_forward_pass_is_the_printed_one(2),
-        lambda: test_machine_runs.test_palindromes_are_recognised(Quick()),
+        lambda: test_machine_runs.test_palindromes_are_recognised(Effort("quick")),
         lambda: test_transformer_precision.test_softmax_computes_the_same_from_a_small_sharpness_on(
-            Quick(), unrecorded
+            Effort("quick"), unrecorded
         ),
     ),
     "deep_icgd": (
-        lambda: test_block.test_one_block_is_one_projected_step("linear", 1, Quick(), unrecorded),
+        lambda: test_block.test_one_block_is_one_projected_step("linear", 1, Effort("quick"), unrecorded),
         lambda: test_network.test_heads_of_the_library_have_the_corrected_matrix_form(3, 2),
         lambda: test_softmax.test_layers_of_the_library_make_the_block(2, 3, 3),
     ),
     "hidden_progress": (
-        lambda: test_parity_transformer.test_explicit_weights_represent_parities_on_all_inputs(Quick(), unrecorded),
+        lambda: test_parity_transformer.test_explicit_weights_represent_parities_on_all_inputs(
+            Effort("quick"), unrecorded
+        ),
         lambda: test_parity_transformer.test_the_torch_module_agrees_and_positions_carry_the_symmetry(),
     ),
 }

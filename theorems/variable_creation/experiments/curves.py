@@ -148,57 +148,46 @@ def _curve(length: int, samples: int, trials: range, **changes: Any) -> dict[str
     }  # fmt: skip
 
 
-CURVES = Experiment(
-    name="conjunction-curves",
-    statements=(_LEFT,),
-    title="Accuracy held out while a network learns a conjunction of 3 of 300 bits from 50 and from 200 samples",
-    scales={
-        "quick": {f"m{m}": _curve(40, m, range(500, 508), iterations=120, starts=1, held_out=1000) for m in (25, 100)},
-        "full": {
-            f"m{m}-{part}": _curve(300, m, range(100 + 5 * part, 105 + 5 * part))
-            for m in (50, 200)
-            for part in range(4)
+def _attempt(
+    name: str, title: str, quick: int, first: int, parts: int, slice_: tuple[str, int], level: float = 0.001
+) -> Experiment:
+    """Curves at m = 50, 200: the replicates from `first` on, five in each part; from `quick` on at quick scale."""
+    key, trial = slice_
+    return Experiment(
+        name=name,
+        statements=(_LEFT,),
+        title=title,
+        scales={
+            "quick": {
+                f"m{m}": _curve(40, m, range(quick, quick + 8), iterations=120, starts=1, held_out=1000)
+                for m in (25, 100)
+            },
+            "full": {
+                f"m{m}-{part}": _curve(300, m, range(first + 5 * part, first + 5 * part + 5))
+                for m in (50, 200)
+                for part in range(parts)
+            },
         },
-    },
-    work=best_curves,
-    summarise=_summarise_curves,
-    slice=("m200-0", {"trials": [100]}),
-)
-
-REPLICATES = Experiment(
-    name="conjunction-curves-40",
-    statements=(_LEFT,),
-    title="The same with 40 other replicates, as many as printed",
-    scales={
-        "quick": {f"m{m}": _curve(40, m, range(510, 518), iterations=120, starts=1, held_out=1000) for m in (25, 100)},
-        "full": {
-            f"m{m}-{part}": _curve(300, m, range(200 + 5 * part, 205 + 5 * part))
-            for m in (50, 200)
-            for part in range(8)
-        },
-    },
-    work=best_curves,
-    summarise=_summarise_curves,
-    slice=("m200-0", {"trials": [200]}),
-)
+        work=best_curves,
+        summarise=partial(_summarise_curves, level=level),
+        slice=(key, {"trials": [trial]}),
+    )
 
 
-THIRD = Experiment(
-    name="conjunction-curves-100",
-    statements=(_LEFT,),
-    title="The same once more, with 100 other replicates: the third attempt, at a third of the level",
-    scales={
-        "quick": {f"m{m}": _curve(40, m, range(520, 528), iterations=120, starts=1, held_out=1000) for m in (25, 100)},
-        "full": {
-            f"m{m}-{part}": _curve(300, m, range(300 + 5 * part, 305 + 5 * part))
-            for m in (50, 200)
-            for part in range(20)
-        },
-    },
-    work=best_curves,
-    summarise=partial(_summarise_curves, level=0.00033),
-    slice=("m50-9", {"trials": [345]}),
-)
+CURVES = _attempt(
+    "conjunction-curves",
+    "Accuracy held out while a network learns a conjunction of 3 of 300 bits from 50 and from 200 samples",
+    quick=500, first=100, parts=4, slice_=("m200-0", 100),
+)  # fmt: skip
+REPLICATES = _attempt(
+    "conjunction-curves-40", "The same with 40 other replicates, as many as printed",
+    quick=510, first=200, parts=8, slice_=("m200-0", 200),
+)  # fmt: skip
+THIRD = _attempt(
+    "conjunction-curves-100",
+    "The same once more, with 100 other replicates: the third attempt, at a third of the level",
+    quick=520, first=300, parts=20, slice_=("m50-9", 345), level=0.00033,
+)  # fmt: skip
 
 
 def _heads(trials: range, **changes: Any) -> dict[str, Any]:
