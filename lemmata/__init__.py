@@ -73,6 +73,7 @@ Rooms, for work on one subject
     recurrent                 complexities, Elman networks, their linearisation and the comparator
     functions                 sums of ReLUs and smooth functions
     networks                  the vocabulary of layers
+    tables                    any finite operation: its table, whole or partial
     tokens                    sparse token regression: prompts, position codes, attention
 """
 
@@ -91,6 +92,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; a test compares it with
     from lemmata import networks as networks
     from lemmata import parity as parity
     from lemmata import recurrent as recurrent
+    from lemmata import tables as tables
     from lemmata import tokens as tokens
     from lemmata._certificates import attained_margin as attained_margin
     from lemmata._certificates import certify as certify
@@ -146,7 +148,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; a test compares it with
 
     __version__: str
 
-_ROOMS = ("capacity", "functions", "groups", "margins", "markov", "networks", "parity", "recurrent", "tokens")
+_ROOMS = ("capacity", "functions", "groups", "margins", "markov", "networks", "parity", "recurrent", "tables", "tokens")
 _NAMES = {
     "_certificates": "attained_margin certify certify_table check closed_form document_of optimal_network "
     "penalty_limit regularisation_path save second_opinion",

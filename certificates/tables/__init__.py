@@ -1,0 +1,1 @@
+"""Certificates of the maximum margin of any finite binary operation, and of cells that were not given."""

@@ -1,0 +1,1 @@
+"""Finite binary operations f: A x B -> C, whole or partial, as tables of labels."""
