@@ -1,0 +1,110 @@
+"""The kernel of operations: what it accepts, what it refuses, and what it imports."""
+
+import ast
+import copy
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from certificates import operation_kernel
+from tests.certificates.operations import parity_document, verdict
+
+PROGRAM = Path(operation_kernel.__file__)
+
+
+def test_addition_mod_2_has_the_margin_of_the_group_of_order_2():
+    status, line = verdict(parity_document())
+    assert (status, line) == (
+        0,
+        "table of 2 rows, 2 columns and 2 labels called addition mod 2, "
+        "maximum margin from 0.272165526975 to 0.272165526976 (exact)",
+    )
+
+
+def test_the_exact_margin_may_be_claimed_less_sharply():
+    document = parity_document()
+    document["margin"]["exact"], document["grade"], document["gap"] = None, "enclosed", "3.7e-12"
+    assert verdict(document)[1].endswith("maximum margin from 0.272165526975 to 0.272165526976 (enclosed)")
+
+
+def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The paths to all numbers and texts."""
+    if isinstance(value, dict | list):
+        for key in value if isinstance(value, dict) else range(len(value)):
+            yield from leaves(value[key], (*path, key))
+    else:
+        yield path
+
+
+def changed(value: Any) -> list[Any]:
+    """Other values of the same type, and some of another."""
+    if isinstance(value, int):
+        return [value + 1, value - 1, -value - 7, 3 * value + 5, str(value), None, float(value), value == 1, [value]]
+    texts = [value + "0", "-" + value, "1" + value, "", value.replace("1", "2") + " ", value.replace("9", "8")]
+    return [text for text in texts if text != value] + [None, 1.5, [], {}]
+
+
+def at(value: Any, path: tuple[Any, ...]) -> Any:
+    """What stands at a path."""
+    for key in path:
+        value = value[key]
+    return value
+
+
+def test_every_number_counts():
+    document = parity_document()
+    paths = list(leaves(document))
+    assert len(paths) > 60
+    for path in paths:
+        for other in changed(at(document, path)):
+            forged = copy.deepcopy(document)
+            at(forged, path[:-1])[path[-1]] = other
+            harmless = path == ("table", "name") and isinstance(other, str)
+            assert (verdict(forged)[0] == 0) == harmless, (path, other)
+
+
+@pytest.mark.parametrize("part", [(), ("table",), ("network",), ("proof",), ("margin",)])
+def test_keys_are_neither_missing_nor_unknown(part):
+    for key in at(parity_document(), part):
+        document = parity_document()
+        del at(document, part)[key]
+        assert verdict(document)[0] == 2
+    document = parity_document()
+    at(document, part)["more"] = 1
+    assert verdict(document)[0] == 2
+
+
+def test_it_runs_alone_and_says_what_it_found(tmp_path):
+    good, bad, none = tmp_path / "good.json", tmp_path / "bad.json", tmp_path / "none.json"
+    document = parity_document()
+    good.write_text(json.dumps(document))
+    document["proof"]["t"], document["proof"]["t_prime"] = "999999/1000000", "999999/2000000"
+    bad.write_text(json.dumps(document))
+    none.write_text("[]")
+    runs = [
+        subprocess.run([sys.executable, "-I", str(PROGRAM), *map(str, files)], capture_output=True, text=True, cwd="/")
+        for files in ([good], [good, bad], [bad, none], [])
+    ]
+    assert [run.returncode for run in runs] == [0, 1, 2, 2]
+    assert runs[0].stdout.startswith(f"{good}: valid: table of 2 rows")
+    assert "invalid: proof.matrix[0][0]: is not that of tI + A" in runs[1].stdout
+    assert "malformed: format must be lemmata/operation-margin or lemmata/unseen-cell" in runs[2].stdout
+    assert runs[3].stdout == "usage: python -I operation_kernel.py FILE...\n"
+
+
+def test_it_imports_the_standard_library_and_the_kernel_of_groups_alone():
+    modules = set()
+    for node in ast.walk(ast.parse(PROGRAM.read_text())):
+        if isinstance(node, ast.Import):
+            modules |= {name.name for name in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            modules.add(node.module)
+    assert {module for module in modules if module.split(".")[0] not in sys.stdlib_module_names} == {
+        "certificates",
+        "certificates.kernel",
+    }
