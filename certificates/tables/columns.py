@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import linprog
 
-from certificates.tables.pricing import climb, distinct, random_starts
+from certificates.tables.pricing import best_outputs, climb, distinct, polish, random_starts
 from numerics.tables.table import Table
 
 __all__ = ["FoundNetwork", "Symmetries", "best_network"]
@@ -92,11 +92,6 @@ class Columns:
             for i, j in ((a, a), (b, b), (a, b), (b, a)):
                 np.add.at(M, (k, i, j), sign * q)
         return M
-
-    def directions(self, forms: Floats, x: Floats) -> Floats:
-        """The best unit w (m, C) of unit x (m, N)."""
-        g = np.einsum("mi,kij,mj->mk", x, forms, x)
-        return g / np.linalg.norm(g, axis=1)[:, None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,49 +189,56 @@ class _Search:
         self.x, self.w, self.H = np.empty((0, N)), np.empty((0, C)), np.empty((0, len(q)))
         self.best_q, self.best_value = q, np.inf
         self.damping = 0.0
-        self.price(q)
+        self.p = np.empty(0)
+        self.price(q, starts)
         self.solve()
 
     def closed(self, tolerance: float) -> bool:
-        """Whether the margin of the linear program reaches the best value of the multipliers."""
-        return self.best_value - self.value <= tolerance * self.best_value
+        """Whether the margin reaches the best value of the multipliers, and many more starts find nothing better."""
+        if self.best_value - self.value > tolerance * self.best_value:
+            return False
+        found = self.price(self.best_q, self.starts)
+        if found <= self.best_value * (1 + tolerance):
+            return True
+        self.best_value = found
+        return False
 
-    def price(self, q: Floats) -> float:
+    def price(self, q: Floats, starts: int) -> float:
         """The largest answer to q that is found; the neurons found become columns, and q the best if it is."""
         M = self.columns.forms(q)
-        begin = [random_starts(M, self.starts, self.rng)]
+        begin = [random_starts(M, starts, self.rng)]
         if len(self.x):
-            answers = self.H @ q
-            begin.append(self.x[np.argsort(-answers)[: self.starts]])
-        x, values = climb(M, np.concatenate(begin))
-        order = np.argsort(-values)
-        top = values[order[0]]
-        order = order[values[order] > 0.9 * top]
-        x = x[order][distinct(x[order])]
-        w = self.columns.directions(M, x)
+            begin.append(self.x[np.argsort(-(self.H @ q))[: self.starts]])
+        x, values = climb(M, np.concatenate(begin), rounds=10, tolerance=1e-5)
+        x = _best(x, values, 0.9, 1e-4)
+        x, values = climb(M, x, rounds=30, tolerance=1e-9)
+        x, values = polish(M, _best(x, values, 0.95, 1e-5))
+        x = _best(x, values, 0.95, 1e-9)
+        w, values = best_outputs(M, x)
         self.x, self.w = np.concatenate([x, self.x]), np.concatenate([w, self.w])
         self.H = np.concatenate([self.columns.of(x, w), self.H])
+        self.p = np.concatenate([np.zeros(len(x)), self.p])
+        top = float(values[0])
         if top < self.best_value:
-            self.best_q, self.best_value = q, float(top)
-        return float(top)
+            self.best_q, self.best_value = q, top
+        return top
 
     def solve(self) -> None:
         """The linear program over the columns: masses, value, multipliers."""
         self.p, self.value, self.q = _masses(self.H)
 
     def step(self) -> None:
-        """One Newton step from the best multipliers, one of column generation."""
+        """One Newton step from the best multipliers; where it gains little, one of plain column generation."""
         before = self.best_value
         predicted, q = self.newton()
-        value = self.price(q)
-        gain = before - value
+        gain = before - self.price(q, self.starts // 4)
         if gain > 0.1 * (before - predicted):
             self.damping /= 10
         else:
             self.damping = max(10 * self.damping, 1e-3)
         self.solve()
         if gain < 0.5 * (before - self.value):
-            self.price(self.q)
+            self.price(self.q, self.starts // 4)
             self.solve()
         self.forget()
 
@@ -253,8 +255,9 @@ class _Search:
         q0 = self.best_q
         M = self.columns.forms(q0)
         support = np.flatnonzero(self.p > 1e-12)
-        x, values = climb(M, self.x[support])
-        w = self.columns.directions(M, x)
+        x, values = climb(M, self.x[support], rounds=30, tolerance=1e-9)
+        x, values = polish(M, x)
+        w = best_outputs(M, x)[0]
         hessian = np.zeros((len(q0), len(q0)))
         for i, mass in enumerate(self.p[support]):
             hessian += mass * _curvature(self.columns, M, x[i], w[i], values[i])
@@ -267,6 +270,13 @@ class _Search:
         """x, w and masses of the neurons of the solution."""
         kept = np.flatnonzero(self.p > 1e-14)
         return self.x[kept], self.w[kept], self.p[kept] / self.p[kept].sum()
+
+
+def _best(x: Floats, values: Floats, share: float, apart: float) -> Floats:
+    """The distinct vectors with at least this share of the largest value, the best first."""
+    order = np.argsort(-values)
+    order = order[values[order] >= share * values[order[0]]]
+    return x[order][distinct(x[order], apart)]
 
 
 def _masses(H: Floats) -> tuple[Floats, float, Floats]:

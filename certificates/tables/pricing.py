@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["climb", "distinct", "random_starts"]
+__all__ = ["best_outputs", "climb", "distinct", "polish", "random_starts"]
 
 Floats = NDArray[np.float64]
 
@@ -79,6 +79,46 @@ def _climb(M: Floats, starts: Floats, rounds: int, tolerance: float) -> tuple[Fl
         found[s] = x
         values[s] = value
     return found, values
+
+
+def best_outputs(forms: Floats, x: Floats) -> tuple[Floats, Floats]:
+    """The best unit output directions w (m, C) of vectors x (m, N), and the values |(x^T M_k x)_k| (m,)."""
+    g = np.einsum("mkj,mj->mk", np.einsum("mi,kij->mkj", x, forms, optimize=True), x)
+    values = np.linalg.norm(g, axis=1)
+    return g / np.where(values > 0, values, 1.0)[:, None], values
+
+
+def polish(forms: Floats, x: Floats, *, steps: int = 4) -> tuple[Floats, Floats]:
+    """Unit vectors (m, N) near local maxima after Newton steps on the sphere, and their values (m,).
+
+    With w = (x^T M_k x)_k / value, the gradient along the sphere is 2 (M(w) x - value x), and the Hessian
+    2 (M(w) - value) + 4 / value * G^T (1 - w w^T) G with the rows x^T M_k of G. A step that does not gain is not taken.
+    """
+    identity = np.eye(x.shape[1])
+    w, values = best_outputs(forms, x)
+    for _ in range(steps):
+        M = np.tensordot(w, forms, 1)
+        G = np.einsum("mi,kij->mkj", x, forms, optimize=True)
+        gradient = np.einsum("mij,mj->mi", M, x) - values[:, None] * x
+        turned = G - w[:, :, None] * np.einsum("mk,mkj->mj", w, G)[:, None, :]
+        scale = np.where(values > 0, values, 1.0)[:, None, None]
+        hessian = M - scale * identity + 2 / scale * np.einsum("mki,mkj->mij", turned, turned)
+        project = identity - x[:, :, None] * x[:, None, :]
+        # the direction of x itself is made definite; flat directions of a continuum of maxima take no step
+        hessian = project @ hessian @ project - scale * (x[:, :, None] * x[:, None, :] + 1e-9 * identity)
+        step = np.linalg.solve(hessian, -gradient[:, :, None])[:, :, 0]
+        trial = x + step
+        trial /= np.linalg.norm(trial, axis=1)[:, None]
+        new_w, new_values = best_outputs(forms, trial)
+        better = new_values > values
+        if not better.any():
+            break
+        x, w, values = (
+            np.where(better[:, None], trial, x),
+            np.where(better[:, None], new_w, w),
+            np.where(better, new_values, values),
+        )
+    return x, values
 
 
 def random_starts(forms: Floats, count: int, rng: np.random.Generator) -> Floats:
