@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from certificates.tables.columns import best_network
+from certificates.tables.columns import best_network, integer_network
 from numerics.tables.table import Table
 
 
@@ -35,3 +35,54 @@ def test_a_seed_gives_one_network():
 def test_multipliers_of_another_shape_are_refused():
     with pytest.raises(ValueError, match=r"18 nonnegative numbers"):
         best_network(cyclic(3), start_q=np.ones(3))
+
+
+class Translations:
+    """The symmetries (a, b, c) -> (a + s, b + t, c + s + t) of addition modulo n, and the swap: by hand."""
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+
+    def elements(self, limit: int = 10**6) -> np.ndarray:
+        n, images = self.n, []
+        for s, t in np.ndindex(n, n):
+            first, second = (np.arange(n) + s) % n, (np.arange(n) + t) % n + n
+            labels = (np.arange(n) + s + t) % n + 2 * n
+            images += [np.concatenate([first, second, labels]), np.concatenate([second, first, labels])]
+        return np.array(images)
+
+    def triple_orbits(self) -> np.ndarray:
+        """One for each difference of the wrong label and the right one."""
+        return np.array([(c - a - b) % self.n - 1 for a, b, c in cyclic(self.n).triples])
+
+
+def test_symmetries_make_few_orbits_and_the_network_is_spread_over_them():
+    table = cyclic(5)
+    found = best_network(table, symmetries=Translations(5))
+    assert found.gap < 1e-9
+    assert len(np.unique(np.round(found.q, 12))) <= 4
+    assert found.margin == pytest.approx(best_network(table).margin, rel=1e-8)
+    assert found.network.margin(table) == pytest.approx(found.margin, rel=1e-9)
+
+
+@pytest.mark.parametrize(("few", "most"), [(10**6, 500), (1, 101)])
+def test_integer_networks_keep_the_margin(few, most):
+    table = cyclic(5)
+    found = best_network(table, symmetries=Translations(5))
+    network = integer_network(found, few=few)
+    assert network.is_exact
+    assert len(found.masses) <= network.size <= most
+    assert all(mass.denominator == 1 for mass in network.masses)
+    assert max(abs(x) for part in (network.u, network.v, network.w) for x in part.flat) <= 2**36
+    assert (1 - 1e-9) * found.margin <= float(network.lower_margin(table)) <= found.bound
+
+
+def test_integers_of_more_bits_lose_less():
+    table = Table.of([[0, 0, 1], [0, 2, 3]])
+    found = best_network(table)
+    losses = [1 - float(integer_network(found, bits).lower_margin(table)) / found.margin for bits in (4, 12, 30)]
+    assert 1e-3 < losses[0] < 0.3
+    assert 1e-6 < losses[1] < 1e-3
+    assert losses[2] < 1e-8
+    with pytest.raises(ValueError, match=r"between 1 and 200 bits"):
+        integer_network(found, 0)
