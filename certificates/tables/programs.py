@@ -19,15 +19,16 @@ from certificates.tables.forms import NEURON_FACTOR, Kind, kind_for, scaled_phi
 from certificates.tables.programs_cones import ConeData, ConeSolution, Solver, solve_cones
 from certificates.tables.programs_template import Template, template
 from certificates.tables.reduction import Generators, Permutations, Reduction, generators_of, reduction, triple_orbits
+from numerics.runs.threads import one_thread
 from numerics.tables.table import Table
 
 __all__ = ["FamilyRelaxation", "Relaxation", "TableProgramError", "relaxed_family", "relaxed_margin", "relaxed_phi"]
 
-CLARABEL_ENTRIES = 2_500
-"""Clarabel is taken while no block has more entries in its triangle: the cost of a step grows with their cube."""
+INTERIOR_MOMENTS = 2_000
+"""Up to so many moments the interior point method comes first, beyond them SCS; the other one after it if need be."""
 
-ACCURACY: dict[Solver, float] = {"clarabel": 1e-9, "scs": 1e-8}
-LIMITS: dict[Solver, int] = {"clarabel": 200, "scs": 20_000}
+ACCURACY: dict[Solver, float] = {"interior": 1e-9, "clarabel": 1e-9, "scs": 1e-8}
+LIMITS: dict[Solver, int] = {"interior": 60, "clarabel": 200, "scs": 20_000}
 SLACK = 1e-6
 """A relative slack above which the other solver is tried too."""
 
@@ -106,8 +107,9 @@ def relaxed_margin(
         kind: "plane" (at most three labels, exact), 4 or 6; by default "plane" or 4, by the number of labels.
         symmetries: of the table, as permutations of the |A| + |B| + C points (rows, columns, labels; a swap moves rows
             to columns), or an object with `generators`. The bound is the same without them, and found more slowly.
-        solver: "clarabel" or "scs"; by default by the size of the largest block.
-        accuracy: the tolerance of the solver; by default 1e-9 for Clarabel and 1e-8 for SCS.
+        solver: "interior", "scs" or "clarabel"; by default one of the first two by the number of moments, and the other
+            one after it when the slack of the bound is more than `SLACK`.
+        accuracy: the tolerance of the solver; by default that of `ACCURACY`.
 
     Raises:
         ValueError: for permutations that are no symmetries of the table, an unknown kind or solver, and the plane
@@ -263,22 +265,22 @@ def _solve(
         columns,
         weights / factor,
         group,
+        (reduced.sums @ shape.gaussian) / reduced.sums.sum(axis=1),
         reduced.blocks,
     )
     largest = max(order for order, _ in data.blocks)
-    first: Solver = "clarabel" if largest * (largest + 1) // 2 <= CLARABEL_ENTRIES else "scs"
-    order: list[Solver] = [solver] if solver is not None else [first, "scs" if first == "clarabel" else "clarabel"]
+    usual: list[Solver] = ["interior", "scs"] if len(data.norm) <= INTERIOR_MOMENTS else ["scs", "interior"]
+    order: list[Solver] = [solver] if solver is not None else usual
     best: FamilyRelaxation | None = None
     tried: list[str] = []
     for name in order:
-        solution = solve_cones(data, name, accuracy=accuracy or ACCURACY[name], limit=LIMITS[name])
+        with one_thread():
+            solution = solve_cones(data, name, accuracy=accuracy or ACCURACY[name], limit=LIMITS[name])
         tried.append(f"{name} ({solution.status})")
         corrected = _corrected(shape, reduced, data, tensors, fixed, solution, f"{name}: {solution.status}")
         if corrected is not None and (best is None or corrected.value < best.value):
             best = corrected
         if best is not None and best.slack <= SLACK * (abs(best.value) + factor * best.t):
-            break
-        if largest > 150 and name == "scs":
             break
     if best is None:
         raise TableProgramError(

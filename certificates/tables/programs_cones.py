@@ -1,4 +1,4 @@
-"""One form of conic program, and the two solvers: Clarabel (interior points) and SCS (first order).
+"""One form of conic program, and three solvers: the interior point method of this room, Clarabel, and SCS.
 
 The moments L and one number nu_g for each group g of multipliers are the variables:
     maximise  sum_g nu_g - fixed . L   subject to   norm . L = 1,   weights_j - columns_j . L - nu_g(j) >= 0,
@@ -19,10 +19,12 @@ import scs
 from numpy.typing import NDArray
 from scipy import sparse
 
+from certificates.tables.programs_interior import solve_interior
+
 __all__ = ["ConeData", "ConeSolution", "Solver", "block_rows", "solve_cones"]
 
-Solver = Literal["clarabel", "scs"]
-"""The name of a solver."""
+Solver = Literal["interior", "clarabel", "scs"]
+"""The name of a solver; the first is `certificates.tables.programs_interior`."""
 
 _CLARABEL: Any = clarabel  # its names stand in an extension module without types
 
@@ -37,6 +39,7 @@ class ConeData:
         columns: shape (L, J), those of the J multipliers.
         weights: shape (J,).
         group: shape (J,), the number of the group of each multiplier, or -1 for a multiplier without a group.
+        start: moments of which all blocks are positive definite, with norm . start = 1, shape (L,).
         blocks: for each block its order d and the rows of its lower triangle by columns, off-diagonal ones times
             sqrt 2, shape (d (d + 1) / 2, L).
     """
@@ -46,6 +49,7 @@ class ConeData:
     columns: sparse.csr_array
     weights: NDArray[np.float64]
     group: NDArray[np.int64]
+    start: NDArray[np.float64]
     blocks: tuple[tuple[int, sparse.csr_array], ...]
 
 
@@ -88,6 +92,8 @@ def solve_cones(data: ConeData, solver: Solver, *, accuracy: float, limit: int) 
     Raises:
         ValueError: for another name of a solver.
     """
+    if solver == "interior":
+        return _interior(data, accuracy, limit)
     matrix, right, objective = _stacked(data, upper=solver == "clarabel")
     began = time.perf_counter()
     orders = [order for order, _ in data.blocks]
@@ -96,7 +102,7 @@ def solve_cones(data: ConeData, solver: Solver, *, accuracy: float, limit: int) 
     elif solver == "scs":
         primal, dual, status = _scs(matrix, right, objective, len(data.weights), orders, accuracy, limit)
     else:
-        raise ValueError(f'There is no solver {solver!r}; accepted are "clarabel" and "scs".')
+        raise ValueError(f'There is no solver {solver!r}; accepted are "interior", "clarabel" and "scs".')
     seconds = time.perf_counter() - began
     multipliers = dual[1 : 1 + len(data.weights)]
     grams, start = [], 1 + len(data.weights)
@@ -106,6 +112,14 @@ def solve_cones(data: ConeData, solver: Solver, *, accuracy: float, limit: int) 
         start += count
     value = -float(objective @ primal)
     return ConeSolution(multipliers, tuple(grams), primal[: len(data.norm)], value, status, seconds)
+
+
+def _interior(data: ConeData, accuracy: float, limit: int) -> ConeSolution:
+    began = time.perf_counter()
+    found = solve_interior(data, data.start, accuracy=accuracy, limit=limit)
+    seconds = time.perf_counter() - began
+    value = float(found.shares.sum() - data.fixed @ found.moments)
+    return ConeSolution(found.multipliers, found.grams, found.moments, value, found.status, seconds)
 
 
 def _lower(order: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -97,6 +97,28 @@ class Template:
         return np.bincount(np.diag(self.moment_of), weights=self.scale**2, minlength=self.moments).astype(float)
 
     @cached_property
+    def gaussian(self) -> NDArray[np.float64]:
+        """The moments of independent Gaussian variables, scaled so that their pairing with `norm` is 1.
+
+        Those with z (or y) have the variance that makes both parts of the norm weigh the same; the moment matrix is
+        positive definite.
+        """
+        digits, codes = [], self._moment_codes[0]
+        for _ in range(2 * self._padded.shape[1]):
+            digits.append(codes % self._base)
+            codes = codes // self._base
+        values = np.ones(self.moments)
+        for variable in range(self._base - 1):
+            power = sum((column == variable).astype(np.int64) for column in digits)
+            values *= np.array([1.0, 0.0, 1.0, 0.0, 3.0, 0.0, 15.0])[power]
+        if self.kind == "plane":
+            values[sum((column == self.size + 1).astype(np.int64) for column in digits) == 2] /= 3
+        else:
+            mixed = sum(((column >= self.size) & (column < self._base - 1)).astype(np.int64) for column in digits) == 2
+            values[mixed] *= (self.norm * values)[~mixed].sum() / (self.norm * values)[mixed].sum()
+        return values / (self.norm @ values)
+
+    @cached_property
     def target(self) -> sparse.csr_array:
         """The coefficients of the rest of the target in the entries of R, shape (moments, |A| |B| C)."""
         N, C, count = self.size, self.labels, self.rows * self.columns * self.labels

@@ -24,7 +24,7 @@ KNOWN = [
 
 @pytest.mark.parametrize(("known", "value"), KNOWN)
 def test_the_bound_is_the_known_one(known: Table, value: float) -> None:
-    found = relaxed_margin(known, solver="scs")
+    found = relaxed_margin(known)
     assert found.bound == pytest.approx(value, rel=1e-7)
     assert found.q.min() >= 0
     assert found.q.sum() == pytest.approx(1)
@@ -32,7 +32,7 @@ def test_the_bound_is_the_known_one(known: Table, value: float) -> None:
 
 @pytest.mark.parametrize(("known", "value"), KNOWN[:2])
 def test_no_neuron_exceeds_the_bound(known: Table, value: float) -> None:
-    found = relaxed_margin(known, kind=4, solver="scs")
+    found = relaxed_margin(known, kind=4)
     matrices = form_matrices(residual(known, found.q))
     x = np.random.default_rng(0).standard_normal((20_000, known.size))
     x /= np.linalg.norm(x, axis=1, keepdims=True)
