@@ -9,7 +9,7 @@ coordinates, in the order of the certificates of degree 4. It is positive semide
 then no certificate of degree 4, for no multipliers, has a bound below 2/(3 sqrt 3) mu / sqrt(E|x|^4 E|z|^2)
 (certificates/tables/TABLE_MARGIN.md, step 20). Where a certificate of degree 6 is below that number, the program of
 degree 4 has a gap at this table. `PseudoMoments` checks all of this in integers and knows nothing of the solver that
-`find_pseudo_moments` asks.
+`rounded_pseudo_moments` rounds.
 """
 
 from __future__ import annotations
@@ -19,12 +19,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations_with_replacement
+from math import prod, sqrt
+from statistics import fmean
 
 import numpy as np
 
+from certificates.tables.programs import Relaxation
+from certificates.tables.programs_template import template
 from numerics.tables.table import Table, Triple
 
-__all__ = ["PseudoMomentError", "PseudoMoments", "find_pseudo_moments"]
+__all__ = ["PseudoMomentError", "PseudoMoments", "rounded_pseudo_moments"]
 
 Multiset = tuple[int, ...]
 
@@ -137,67 +141,43 @@ def _positive_definite(matrix: Sequence[Sequence[int]]) -> bool:
     return True
 
 
-def find_pseudo_moments(table: Table, *, bits: int = 36, slack: float = 2.0**-22) -> PseudoMoments:
-    """Pseudo-moments of nearly the largest margin, by a semidefinite program in floating point, rounded to integers.
+def rounded_pseudo_moments(
+    table: Table, relaxation: Relaxation, *, bits: int = 36, slack: float = 2.0**-22
+) -> PseudoMoments:
+    """The pseudo-moments of a solver, rounded to integers.
 
     The moments of degree 4 in x and of degree 2 in z are normalised to 1 each before they are multiplied by 2^bits.
     What the solver and the rounding lack in definiteness is bought by a share `slack` of the moments of independent
     Gaussian variables.
 
+    Args:
+        table: the pseudo-moments are for its sizes.
+        relaxation: of the table by degree 4.
+        bits, slack: see above.
+
     Raises:
-        PseudoMomentError: if the solver fails, or the rounded matrix is not positive definite: more `slack` and more
-            `bits` help.
+        ValueError: for a relaxation of another kind.
+        PseudoMomentError: if the rounded matrix is not positive definite: more `slack` and more `bits` help.
     """
+    if relaxation.kind != 4:
+        raise ValueError(f"Pseudo-moments are those of degree 4, not of the program {relaxation.kind!r}.")
     pairs = list(combinations_with_replacement(range(table.size), 2))
-    solved = _solve(table, pairs)
-    size = len(pairs) + table.label_count
-    gaussian: dict[Multiset, float] = {
-        key: float(np.prod([{0: 1, 1: 0, 2: 1, 3: 0, 4: 3}[key.count(i)] for i in set(key)]))
+    weights = template(table.rows, table.columns, table.label_count, 4).scale  # the solver's units of the monomials
+    solved, inputs = relaxation.pseudo_moments / np.outer(weights, weights), len(pairs)
+    squares = [position for position, (i, j) in enumerate(pairs) if i == j]
+    lengths = sqrt(solved[np.ix_(squares, squares)].sum()), sqrt(np.trace(solved[inputs:, inputs:]))
+    scale = np.repeat([1 / lengths[0], 1 / lengths[1]], [inputs, table.label_count])
+    gaussian = {
+        key: prod((1, 0, 1, 0, 3)[key.count(i)] for i in set(key)) / (table.size * (table.size + 2))
         for key in combinations_with_replacement(range(table.size), 4)
     }
-    total = table.size * (table.size + 2)  # E |x|^4 of independent Gaussian variables
+    keys = [[tuple(sorted(first + second)) for second in pairs] for first in pairs]
     values: dict[Multiset, list[float]] = {}
-    for i, first in enumerate(pairs):
-        for j, second in enumerate(pairs):
-            values.setdefault(tuple(sorted(first + second)), []).append(solved[i, j])
-    scale = 2**bits
-    moments = {
-        key: round(scale * ((1 - slack) * float(np.mean(found)) + slack * gaussian[key] / total))
-        for key, found in values.items()
-    }
-    mixed = (1 - slack) * solved
-    for k in range(len(pairs), size):
-        mixed[k, k] += slack / table.label_count
-    matrix = [[round(scale * float(mixed[min(i, j), max(i, j)])) for j in range(size)] for i in range(size)]
-    for i, first in enumerate(pairs):
-        for j, second in enumerate(pairs):
-            matrix[i][j] = moments[tuple(sorted(first + second))]
-    return PseudoMoments(table.rows, table.columns, table.label_count, tuple(map(tuple, matrix)))
-
-
-def _solve(table: Table, pairs: Sequence[tuple[int, int]]) -> np.ndarray:
-    """The matrix of pseudo-moments of the largest least margin with E|x|^4 = E|z|^2 = 1, in floating point."""
-    import cvxpy as cp  # slow to import, and needed for nothing else here
-
-    size, x = len(pairs) + table.label_count, len(pairs)
-    position = {pair: index for index, pair in enumerate(pairs)}
-    Y, margin = cp.Variable((size, size), PSD=True), cp.Variable()
-    first_place: dict[Multiset, tuple[int, int]] = {}
-    constraints = []
-    for i in range(x):
-        for j in range(i, x):
-            place = first_place.setdefault(tuple(sorted(pairs[i] + pairs[j])), (i, j))
-            if place != (i, j):
-                constraints.append(Y[i, j] == Y[place])
-    squares = [position[i, i] for i in range(table.size)]
-    constraints += [cp.sum(Y[squares][:, squares]) == 1, cp.trace(Y[x:, x:]) == 1]
-    for a, b, c in table.triples:
-        column = table.rows + b
-        forms = ((position[a, a], 1), (position[a, column], 2), (position[column, column], 1))
-        right, wrong = x + table.values[a][b], x + c
-        constraints.append(sum(factor * (Y[right, i] - Y[wrong, i]) for i, factor in forms) >= margin)
-    problem = cp.Problem(cp.Maximize(margin), constraints)
-    problem.solve(solver=cp.CLARABEL)
-    if Y.value is None:
-        raise PseudoMomentError(f"The solver found no pseudo-moments; it reports {problem.status!r}.")
-    return np.asarray(Y.value)
+    moments = (1 - slack) * solved * np.outer(scale, scale)
+    for (i, j), value in np.ndenumerate(moments[:inputs, :inputs]):
+        values.setdefault(keys[i][j], []).append(float(value))
+    for (i, j), _ in np.ndenumerate(moments[:inputs, :inputs]):
+        moments[i, j] = fmean(values[keys[i][j]]) + slack * gaussian[keys[i][j]]
+    moments[inputs:, inputs:] += slack / table.label_count * np.eye(table.label_count)
+    whole = np.rint((moments + moments.T) * 2.0 ** (bits - 1)).astype(np.int64)
+    return PseudoMoments(table.rows, table.columns, table.label_count, tuple(map(tuple, whole.tolist())))

@@ -10,7 +10,8 @@ from itertools import combinations_with_replacement
 import numpy as np
 import pytest
 
-from certificates.tables.pseudo_moments import PseudoMomentError, PseudoMoments, find_pseudo_moments
+from certificates.tables.programs import relaxed_margin
+from certificates.tables.pseudo_moments import PseudoMomentError, PseudoMoments, rounded_pseudo_moments
 from numerics.tables.table import Table
 
 Matrix = list[list[int]]
@@ -89,7 +90,7 @@ def test_pseudo_moments_are_held_against_tables_of_their_sizes_and_need_positive
 def test_where_the_program_is_exact_pseudo_moments_reach_the_margin_and_not_more(n: int) -> None:
     """Addition modulo 2 and 3, whose margin is known in closed form."""
     table = Table.of([[(a + b) % n for b in range(n)] for a in range(n)])
-    found = find_pseudo_moments(table)
+    found = rounded_pseudo_moments(table, relaxed_margin(table, kind=4))
     known = _margin_of_addition(n)
     assert known * (1 - 1e-6) <= float(found.bound_square(table)) ** 0.5 <= known
 
@@ -97,3 +98,9 @@ def test_where_the_program_is_exact_pseudo_moments_reach_the_margin_and_not_more
 def _margin_of_addition(n: int) -> float:
     """2 / (3 sqrt(3n) S'), S' = 1 for n = 2 and sqrt 2 (n - 1) for odd n (ext-E3)."""
     return 2 / (3 * (3 * n) ** 0.5 * (1 if n == 2 else 2**0.5 * (n - 1)))
+
+
+def test_only_relaxations_of_degree_4_are_rounded() -> None:
+    table = Table.of([[0, 1], [1, 0]])
+    with pytest.raises(ValueError, match="those of degree 4, not of the program 'plane'"):
+        rounded_pseudo_moments(table, relaxed_margin(table, kind="plane"))
