@@ -81,7 +81,7 @@ class RunFacts:
 
 
 def machine_margin_bound(transformer: TuringTransformer) -> MarginBound:
-    """The best bound over a grid of radii sigma_h and sigma_theta, with lambda^2 = 4 P + 7.
+    """The best bound over a grid of radii sigma_h and sigma_theta, with lambda^2 = max(4 P + 3, 3 P + 6).
 
     It holds for every word whose run satisfies the hypotheses (see `run_facts`) and whose output is 1 or -1.
 
@@ -185,7 +185,8 @@ def _bound(
     transformer: TuringTransformer, norms: list[LayerNorms], classifier: arb, sigma_h: Fraction, eta: Fraction
 ) -> MarginBound | None:
     """The bound for given radii, or None where they let scores meet."""
-    lam = arb(4 * transformer.layout.bits + 7).sqrt()
+    P = transformer.layout.bits
+    lam = arb(max(4 * P + 3, 3 * P + 6)).sqrt()
     h, t = (as_balls([x])[0] for x in (sigma_h, eta))
     steps = [step_constants(layer, lam, h, t) for layer in norms]
     if any(step is None for step in steps):

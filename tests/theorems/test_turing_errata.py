@@ -45,7 +45,7 @@ class Erratum(NamedTuple):
 
 ERRATA = {
     "E1": Erratum(
-        "theorem-4.1",
+        "condition-D.3",
         (
             "transformer_precision.tied_visits_make_perturbed_attention_discontinuous",
             "stability.hard_attention_with_ties_is_not_nice",
@@ -159,7 +159,7 @@ ERRATA = {
         ("circuit_layers.the_certified_margin_of_wide_circuits",),
     ),
 }
-NOT_FALSE = ("E8", "E9", "E10", "E16", "E17")
+NOT_FALSE = ("E8", "E9", "E10", "E14", "E16", "E17")
 """Errors of proofs, a remark and an uncertain reading: shown by checks, not by counterexamples of the statement."""
 
 
@@ -190,5 +190,5 @@ def test_all_are_listed_and_every_counterexample_belongs_to_one():
     statements |= {e.statement for one in ERRATA.values() for test in one.shown for e in evidence(test)}
     repaired = {one.id for one in load_ledger().statements() if one.verdict in ("repaired", "refuted")}
     repaired = {name for name in repaired if name.startswith("turing:")}
-    assert len(repaired) >= 10
+    assert len(repaired) >= 9
     assert repaired <= statements

@@ -57,7 +57,7 @@ def derived(norms: LayerNorms, lam: arb, sigma_h: arb, eta: arb) -> tuple[arb, a
 @check(
     "turing:theorem-4.1",
     grade="enclosed",
-    target="corrected",
+    target="printed",
     cases="steps without a head and with one of 1, 5, 12 digits in either place, lambda^2 = 11, 27, 3 pairs of radii",
 )
 def test_the_joint_constants_of_a_step() -> None:
@@ -83,12 +83,12 @@ def test_the_joint_constants_of_a_step() -> None:
 @check(
     "turing:theorem-4.1",
     grade="enclosed",
-    target="corrected",
+    target="printed",
     cases="(k, A, P) = (1, 1, 1), (2, 3, 3), (3, 2, 5), with the textbook rule at the left end",
 )
 @pytest.mark.parametrize(("states", "symbols", "bits"), [(1, 1, 1), (2, 3, 3), (3, 2, 5)])
 def test_the_certificate_uses_the_derived_constants(states: int, symbols: int, bits: int) -> None:
-    """lambda^2 = 4 P + 7; mu and kappa_theta lambda are the largest of all steps and of the classifier; the terms.
+    """lambda^2 = max(4 P + 3, 3 P + 6); mu, kappa_theta lambda: the largest of all steps and the classifier; the terms.
 
     The value is the least of sigma_zeta/(2 kappa_theta lambda), sigma_h/(2 kappa_xi lambda), sigma_zeta/(4 lambda mu
     kappa_xi), sigma_zeta/(2 mu), sigma_theta, sigma_xi and sigma_h: the other terms of theorem D.6 are larger.
@@ -96,7 +96,7 @@ def test_the_certificate_uses_the_derived_constants(states: int, symbols: int, b
     transformer: TuringTransformer = compiled(bits, states=states, symbols=symbols, left_end="stay")
     bound = machine_margin_bound(transformer)
     c = {name: _ball(value) for name, value in vars(bound.constants).items()}
-    lam, sigma_h, eta, zeta = arb(4 * bits + 7).sqrt(), c["sigma_h"], c["sigma_theta"], ball(Q(1, 3))
+    lam, sigma_h, eta, zeta = arb(max(4 * bits + 3, 3 * bits + 6)).sqrt(), c["sigma_h"], c["sigma_theta"], ball(Q(1, 3))
     steps = [derived(layer_norms(layer), lam, sigma_h, eta) for layer in transformer.layers]
     known = [step for step in steps if step is not None]
     assert len(known) == len(steps)
@@ -120,7 +120,7 @@ def _ball(value: object) -> arb:
 @check(
     "turing:theorem-4.1",
     grade="enclosed",
-    target="corrected",
+    target="printed",
     cases="all heads of compiled machines with P = 1, 2, 4, 7 and A = 1, 3",
 )
 @pytest.mark.parametrize("bits", [1, 2, 4, 7])

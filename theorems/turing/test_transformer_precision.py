@@ -102,7 +102,7 @@ def test_softmax_computes_the_same_from_a_small_sharpness_on(effort, record_prop
 # ---- theorem 4.1 (E1): hard-max attention is not Lipschitz in h at perturbed weights; and E13
 
 
-@counterexample("turing:theorem-4.1", grade="exact")
+@counterexample("turing:condition-D.3", grade="exact")
 def test_tied_visits_make_perturbed_attention_discontinuous(record_property) -> None:
     """Palindrome machine on abba, time 9, the layer of claim C.4: the visits t = 2 and t = 8 tie.
 
@@ -140,7 +140,7 @@ def test_tied_visits_make_perturbed_attention_discontinuous(record_property) -> 
     record_property("ratio", float(5 * 10**10))
 
 
-@counterexample("turing:theorem-4.1", grade="exact", supporting=True)
+@check("turing:theorem-4.1", grade="exact", target="printed", supporting=True)
 def test_encoder_outputs_and_first_input_pass_through_no_correction() -> None:
     """E and h_0 off by 1/5: what the layers read of them is off as well, unlike the output of every decoder layer.
 

@@ -83,7 +83,7 @@ def test_margin_of_a_machine_in_plain_floats(steps):
         bound = machine_margin_bound(loud)
         c = {name: float(value) for name, value in vars(bound.constants).items() if value is not None}
         x, t = c["sigma_h"], c["sigma_theta"]
-        lam = math.sqrt(4 * transformer.layout.bits + 7)
+        lam = math.sqrt(4 * transformer.layout.bits + 3)
         layers = [plain_step_constants(layer, lam, x, t) for layer in loud.layers]
         assert max(closest for closest, _, _ in layers) < 1
         kappa = max(lam + x, *(kappa for _, kappa, _ in layers))
@@ -103,7 +103,7 @@ def test_every_step_refuses_the_radii_that_let_scores_meet(loud):
     With its own null key two tokens come closest, with one that is three times larger a token and the null pair.
     """
     transformer = compile_turing_machine(palindrome_machine(), 10)
-    lam, radii = math.sqrt(4 * transformer.layout.bits + 7), []
+    lam, radii = math.sqrt(4 * transformer.layout.bits + 3), []
     for layer in transformer.layers:
         if loud > 1 and layer.self_attention is not None:
             head = layer.self_attention
