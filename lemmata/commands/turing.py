@@ -16,10 +16,12 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from constructions.turing.compiler import TuringTransformer, compile_turing_machine, needed_bits
+from constructions.turing.evaluators.estimate import estimated_seconds
 from constructions.turing.evaluators.indexed import advance_indexed, start_indexed
 from constructions.turing.evaluators.memory import refuse_index
+from constructions.turing.evaluators.outcomes import Outcome, VerificationError, outcome_of, verify_outcome
 from constructions.turing.evaluators.registry import EVALUATORS
-from constructions.turing.evaluators.sessions import Outcome, VerificationError, indexed_session, outcome_of
+from constructions.turing.evaluators.sessions import indexed_session
 from constructions.turing.invariants import violations
 from constructions.turing.layout import TuringLayout
 from constructions.turing.machine import LEFT_ENDS, NAMED_MACHINES, LeftEnd
@@ -38,6 +40,7 @@ HELP = (
 )
 
 TOLERANCE = 1e-4  # of entries that must be 0 or 1, in float64
+ESTIMATED_STEPS = 500  # more of them are estimated before they run all at once
 TRACE_BYTES = 2**30  # of the streams that a drawing is made from: a byte per coordinate, before and after each layer
 
 
@@ -141,9 +144,8 @@ def _indexed(
     if trace:
         pictures = advance_indexed(start_indexed(transformer, word), trace + 1, trace=True).trace[:, :, 1]
     session = indexed_session(transformer, word, file, verify)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     try:
-        with Progress(*columns, console=err, transient=True) as bar:
+        with _progress() as bar:
             task = bar.add_task("steps", total=transformer.steps, completed=session.outcome.steps)
             session.finish(lambda done: bar.update(task, completed=done))
     except KeyboardInterrupt as interrupt:
@@ -157,19 +159,50 @@ def _whole(
     transformer: TuringTransformer, word: tuple[int, ...], evaluator: Evaluator, verify: bool, trace: int
 ) -> tuple[Outcome, Streams | None]:
     """All T steps at once; steps after the machine has halted are dropped."""
-    keep, began = verify or trace > 0, time.perf_counter()
-    with err.status(f"running {transformer.steps} steps in the {evaluator} evaluator"):
-        run = EVALUATORS[evaluator].run(transformer, [word], hidden=keep)
+    keep, runner = verify or trace > 0, EVALUATORS[evaluator]
+    if transformer.steps > ESTIMATED_STEPS:
+        seconds = estimated_seconds(runner, transformer, word, hidden=keep)
+        err.print(f"{transformer.steps} steps in the {evaluator} evaluator, about {_duration(seconds)}", soft_wrap=True)
+    began = time.perf_counter()
+    with _progress() as bar:
+        task = bar.add_task("steps", total=transformer.steps)
+        run = runner.run(transformer, [word], hidden=keep, progress=lambda done: bar.update(task, completed=done))
     seconds = time.perf_counter() - began
-    if verify and run.hidden is not None:
-        tolerance = 0.0 if evaluator is Evaluator.EXACT else TOLERANCE
-        if wrong := violations(transformer, word, run.hidden[0], tolerance=tolerance, limit=1):
-            where = wrong[0]
-            raise VerificationError(
-                f"Layer {where.layer} at time {where.time}: {where.block}[{where.index}] is {where.found}, "
-                f"not {where.expected}."
-            )
-    outcome = outcome_of(transformer, word, run)
+    try:
+        outcome = outcome_of(transformer, word, run)
+    except ValueError as error:
+        raise (VerificationError(str(error)) if verify else error) from error
     outcome.seconds = seconds
+    if verify and run.hidden is not None:
+        _verify(transformer, word, evaluator, run.hidden, outcome)
     pictures = None if not trace or run.hidden is None else np.rint(run.hidden[0, : trace + 1].astype(float))
     return outcome, pictures
+
+
+def _verify(
+    transformer: TuringTransformer, word: tuple[int, ...], evaluator: Evaluator, hidden: Streams, outcome: Outcome
+) -> None:
+    """VerificationError unless all layers of all steps, and then the outcome, are those of the simulator."""
+    tolerance = 0.0 if evaluator is Evaluator.EXACT else TOLERANCE
+    if wrong := violations(transformer, word, hidden[0], tolerance=tolerance, limit=1):
+        where = wrong[0]
+        raise VerificationError(
+            f"Layer {where.layer} at time {where.time}: {where.block}[{where.index}] is {where.found}, "
+            f"not {where.expected}."
+        )
+    machine = transformer.machine
+    tape = new_tape(word, start=machine.start, blank=machine.blank)
+    advance(tape, machine.arrays(), transformer.steps, machine.terminal, transformer.left_end)
+    verify_outcome(transformer, outcome, tape)
+
+
+def _progress() -> Progress:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    return Progress(*columns, console=err, transient=True)
+
+
+def _duration(seconds: float) -> str:
+    for size, unit in ((3600, "hours"), (60, "minutes")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} seconds"

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from constructions.turing.compiler import TuringTransformer
-from constructions.turing.evaluators.sessions import Outcome
+from constructions.turing.evaluators.outcomes import Outcome, encoded_tape
 
 __all__ = ["print_run", "print_search", "run_summary"]
 
@@ -28,7 +28,7 @@ def run_summary(transformer: TuringTransformer, outcome: Outcome, evaluator: str
         "evaluator": evaluator,
         "steps": outcome.steps,
         "halted": outcome.halted,
-        "accepts": None if not outcome.halted else outcome.state in machine.accept,
+        "accepts": outcome.accepts,
         "state": machine.states[outcome.state],
         "head": outcome.head,
         "tape": "".join(tape) if all(len(name) == 1 for name in machine.symbols) else tape,
@@ -45,7 +45,7 @@ def print_run(out: Console, transformer: TuringTransformer, outcome: Outcome, ve
     """The report of where the machine is, its tape, and the size and speed of the transformer."""
     machine, tape = outcome.machine, outcome.tape()
     ended = "halted" if outcome.halted else "has not halted"
-    answer = "" if not outcome.halted else (", accepting" if outcome.state in machine.accept else ", rejecting")
+    answer = {None: "", True: ", accepting", False: ", rejecting"}[outcome.accepts]
     out.print(
         f"{escape(machine.name)}: {ended} after {outcome.steps} steps in state "
         f"{escape(machine.states[outcome.state])}{answer}, head at {outcome.head} from the start cell",
@@ -62,7 +62,7 @@ def print_run(out: Console, transformer: TuringTransformer, outcome: Outcome, ve
         soft_wrap=True,
     )
     if verify:
-        text = "every step equals that of the simulator, and the layers hold what the invariants say"
+        text = "steps, tape and answer equal those of the simulator, and the layers hold what the invariants say"
         out.print(f"[green]verified[/green]: {text}", soft_wrap=True)
 
 
@@ -75,7 +75,8 @@ def print_search(
     """
     machine = transformer.machine
     stream, names = transformer.layout.stream, [layer.name for layer in transformer.layers]
-    tape, origin = dict(enumerate(word)), transformer.start_cell
+    tape, origin = encoded_tape(transformer, word), transformer.start_cell
+    shown = [*machine.symbols, "?"]  # the last one for -1
     note = "below each step: the time of the last visit to this cell as attention finds it, one binary digit a layer"
     console.print(f"{'step':>6} {'state':>10} {'head':>6}  tape around the head\n{note}", markup=False, soft_wrap=True)
     for time_step, layers in enumerate(streams.astype(int)):
@@ -83,11 +84,11 @@ def print_search(
         head = _number(o[stream["pos2"]]) - origin
         if time_step:
             moved = layers[names.index("C.1b")]
-            tape[_number(moved[stream["pos2"]]) - origin] = int(moved[stream["sym2"]].argmax())
+            tape[_number(moved[stream["pos2"]]) - origin] = _single(moved[stream["sym2"]])
         cells = range(head - SHOWN_CELLS, head + SHOWN_CELLS + 1)
-        row = [machine.symbols[tape.get(cell, machine.blank)] for cell in cells]
+        row = [shown[tape.get(cell, machine.blank)] for cell in cells]
         row[SHOWN_CELLS] = f"[{row[SHOWN_CELLS]}]"
-        state = machine.states[int(o[stream["st"]].argmax())]
+        state = [*machine.states, "start", "?"][_single(o[stream["st"]])]
         console.print(f"{time_step:>6} {state:>10} {head:>6}  {''.join(row)}", markup=False, soft_wrap=True)
         if time_step:
             console.print(
@@ -102,6 +103,12 @@ def _search(layers: NDArray[np.int64], names: list[str], block: slice, flags: sl
     found = [layers[n, block] for n, name in enumerate(names) if name.startswith("C.5")]
     digits = ["".join(str(bit) for bit in row[: j + 1]) for j, row in enumerate(found)]
     return f"last visit {' '.join(digits)} = step {_number(found[-1])}"
+
+
+def _single(bits: NDArray[np.int64]) -> int:
+    """The position of the only 1, or -1."""
+    ones = np.flatnonzero(bits)
+    return int(ones[0]) if len(ones) == 1 else -1
 
 
 def _number(bits: NDArray[np.int64]) -> int:

@@ -54,7 +54,8 @@ class DecoderProgram(NamedTuple):
 
     ``place`` are the coordinates that self-attention compares, ``time`` those of the positional encoding, most
     significant digit first, ``payload`` those that it copies: all three are read at the input of layer ``index_layer``.
-    The keys of the encoder have ``cross_bits`` bits.
+    The keys of the encoder have ``cross_bits`` bits. The answer F after a step is the sum of ``answer_weights`` at the
+    coordinates ``answer`` of the output, divided by ``answer_scale``.
     """
 
     code: Ints
@@ -64,6 +65,9 @@ class DecoderProgram(NamedTuple):
     payload: Ints
     index_layer: int
     cross_bits: int
+    answer: Ints
+    answer_weights: Ints
+    answer_scale: int
 
 
 class CrossIndex(NamedTuple):
@@ -82,17 +86,22 @@ class TimeIndex(NamedTuple):
 
 
 class Readout(NamedTuple):
-    """The blocks of coordinates to decode after a step; the last visit is read before layer ``visit_layer``."""
+    """The blocks of coordinates to decode: state, symbol and place after a step, the others before ``visit_layer``.
+
+    These are the last visit, the symbol that the step wrote, and the cell where it did, as later steps find them.
+    """
 
     state: Ints
     symbol: Ints
     place: Ints
     visit: Ints
+    written: Ints
+    cell: Ints
     visit_layer: int
 
 
 class Records(NamedTuple):
-    """The records of the steps, shape (n,) each: -1 where a block is not one-hot.
+    """The records of the steps, shape (n,) each: -1 where a block is not one-hot; answers before the division.
 
     The trace holds the stream before and after the map of every layer, shape (n, layers, 2, width), or n = 0.
     """
@@ -101,6 +110,9 @@ class Records(NamedTuple):
     symbols: NDArray[np.int16]
     places: Ints
     visits: NDArray[np.int32]
+    written: NDArray[np.int16]
+    cells: Ints
+    answers: Ints
     trace: NDArray[np.uint8]
 
 
@@ -290,10 +302,10 @@ def run_decoder(
     readout: Readout,
     h: Ints,
     time: int,
-    stop: NDArray[np.bool_],
+    halting: bool,
     records: Records,
 ) -> tuple[int, int, int, int, int]:
-    """The outcome of the times time, time + 1, ... on the stream, until a state that stops or the records are full.
+    """The outcome of the times time, time + 1, ... on the stream, until the answer is not 0 or the records are full.
 
     Args:
         program: the weights.
@@ -302,7 +314,7 @@ def run_decoder(
         readout: what to record.
         h: the stream as the last step left it, bits, shape (width,); changed.
         time: the number of the next step.
-        stop: whether a state ends the run, shape (states,).
+        halting: whether an answer other than 0 ends the run.
         records: what the steps put out, filled.
 
     Returns:
@@ -310,11 +322,11 @@ def run_decoder(
     """
     # arrays are unpacked once, and attention is written out here: a call counts references to every array that it is
     # given, and a function for the attention of a layer, which needs nine, made a step slower by a seventh
-    code, layers, place_at, time_at, payload_at, index_layer, cross_bits = program
+    code, layers, place_at, time_at, payload_at, index_layer, cross_bits, answer_at, answer_weights, _ = program
     keys, cross_values = cross
     last, previous, payload = index
-    state_at, symbol_at, head_at, visit_at, visit_layer = readout
-    states, symbols, heads, visits, trace = records
+    state_at, symbol_at, head_at, visit_at, written_at, cell_at, visit_layer = readout
+    states, symbols, heads, visits, written, cells, answers, trace = records
     new, unit = np.zeros(2 * len(h), np.int64), np.zeros(4 * len(h), np.int64)
     walked, steps, places, times = 0, len(states), len(place_at), len(time_at)
     for n in range(steps):
@@ -324,7 +336,7 @@ def run_decoder(
             return n, _POSITION_NOT_FREE, 0, wrong, walked
         for layer in range(layers):
             if layer == visit_layer:
-                visits[n] = _code(h, visit_at)
+                visits[n], written[n], cells[n] = _code(h, visit_at), _single(h, written_at), _code(h, cell_at)
             if layer == index_layer and not _remember(h, t, time_at, place_at, payload_at, last, previous, payload):
                 return n, _TIME_CODE, layer, -1, walked
             at += 1
@@ -351,7 +363,10 @@ def run_decoder(
             if len(trace):
                 trace[n, layer, 1] = h
         states[n], symbols[n] = _single(h, state_at), _single(h, symbol_at)
-        heads[n] = _code(h, head_at)
-        if states[n] >= 0 and stop[states[n]]:
+        heads[n], answer = _code(h, head_at), 0
+        for r in range(len(answer_at)):
+            answer += answer_weights[r] * h[answer_at[r]]
+        answers[n] = answer
+        if halting and answer != 0:
             return n + 1, 0, 0, -1, walked
     return steps, 0, 0, -1, walked

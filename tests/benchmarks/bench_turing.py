@@ -58,7 +58,7 @@ def test_fifth_busy_beaver_halts(benchmark, effort):
 
     def finish() -> None:
         while tape.state not in machine.terminal:
-            steps = advance_indexed(run, CHUNK, machine.terminal)
+            steps = advance_indexed(run, CHUNK, halting=True)
             expected = advance(tape, machine.arrays(), CHUNK, machine.terminal)
             assert np.array_equal(steps.states, expected.states)
             assert np.array_equal(steps.symbols, expected.symbols)

@@ -20,7 +20,14 @@ from constructions.networks.affine import Affine
 from constructions.networks.decoder import DecoderLayer
 from constructions.networks.head import Head
 from constructions.turing.compiler import TuringTransformer
-from constructions.turing.evaluators.run import TransformerRun, Words, decoded_run
+from constructions.turing.evaluators.run import (
+    Progress,
+    TransformerRun,
+    Words,
+    decoded_run,
+    recording_layer,
+    remembered,
+)
 from numerics.exact.systems import Array
 
 Sparse = dict[int, Any]
@@ -115,7 +122,9 @@ class _Layer:
         return z, gaps
 
 
-def evaluate_exact(transformer: TuringTransformer, words: Words, hidden: bool) -> TransformerRun:
+def evaluate_exact(
+    transformer: TuringTransformer, words: Words, hidden: bool, progress: Progress | None = None
+) -> TransformerRun:
     """The run on B >= 1 words, arrays with exact entries; see the docstring of this module.
 
     Raises:
@@ -124,20 +133,25 @@ def evaluate_exact(transformer: TuringTransformer, words: Words, hidden: bool) -
     shape = (len(words), transformer.steps + 1)
     outputs = np.zeros((*shape, transformer.layout.width), dtype=object)
     inner = np.zeros((*shape, len(transformer.layers), transformer.layout.width), dtype=object) if hidden else None
-    gaps = list[Any]()
+    recording, kept = recording_layer(transformer), remembered(transformer)
+    tokens, gaps = np.zeros((*shape, len(kept)), dtype=object), list[Any]()
     for b, word in enumerate(words):
         encoded = [_sparse(row) for row in transformer.encode(word)]
         layers = [_Layer.of(layer, encoded) for layer in transformer.layers]
         z = _sparse(transformer.start + transformer.beta(0))
         for time in range(transformer.steps + 1):
             for number, layer in enumerate(layers):
+                if number == recording:
+                    tokens[b, time] = [z.get(c, 0) for c in kept.tolist()]
                 z, found = layer.step(z, time)
                 gaps += found
                 if inner is not None:
                     _write(inner[b, time, number], z)
             _write(outputs[b, time], z)
             z = _sum(z, _sparse(transformer.beta(time + 1)))
-    return decoded_run(transformer, outputs, inner, min(gaps, default=np.inf))
+            if progress is not None:
+                progress(time)
+    return decoded_run(transformer, outputs, tokens, inner, min(gaps, default=np.inf))
 
 
 def _number(x: Any) -> Any:

@@ -12,16 +12,17 @@ Source: turing, construction-assembled, outline-4.2.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from flint import fmpq
 from numpy.typing import NDArray
 
 from constructions.turing.compiler import TuringTransformer
-from constructions.turing.evaluators.indexed_program import cross_index, indexed_program
+from constructions.turing.evaluators.indexed_program import cross_index, indexed_program, refuse_encoding
 from constructions.turing.evaluators.memory import INDEX_LIMIT, index_memory, refuse_index
-from constructions.turing.evaluators.run import TransformerRun, Words
+from constructions.turing.evaluators.run import UNREADABLE, TransformerRun, Words, recording_layer
 from numerics.turing.index import CrossIndex, DecoderProgram, Fault, Readout, Records, TimeIndex, run_decoder
 
 Ints = NDArray[np.int64]
@@ -45,6 +46,10 @@ class IndexedSteps:
         symbols: a_i, the symbol under the head.
         heads: l_i, the code of the head's cell (`start_cell` of the transformer is the cell at the beginning).
         last_visits: i', as the binary search in the layers found it.
+        written: u_i, the symbol that the step wrote, as later steps find it.
+        cells: the code of the cell where it did.
+        answers: the classifier at the output, F(o_i), times ``scale``.
+        scale: a positive integer, 1 for a classifier of integers.
         trace: the streams of all layers, after their attention and after their map, shape (n, layers, 2, d); or n = 0.
     """
 
@@ -52,6 +57,10 @@ class IndexedSteps:
     symbols: NDArray[np.int16]
     heads: Ints
     last_visits: NDArray[np.int32]
+    written: NDArray[np.int16]
+    cells: Ints
+    answers: Ints
+    scale: int
     trace: NDArray[np.uint8]
 
 
@@ -102,26 +111,27 @@ def _payload(bits: int, steps: int) -> NDArray[np.uint8] | NDArray[np.uint64]:
     return np.zeros(steps, np.uint8) if bits <= 8 else np.zeros(steps, np.uint64)
 
 
-def advance_indexed(run: IndexedRun, steps: int, stop: Collection[int] = (), trace: bool = False) -> IndexedSteps:
-    """Run at most so many further time steps, until T or until one of the states of ``stop``.
+def advance_indexed(run: IndexedRun, steps: int, halting: bool = False, trace: bool = False) -> IndexedSteps:
+    """Run at most so many further time steps, until T, or with ``halting`` until the classifier's answer is not 0.
 
     Raises:
         ValueError: where the index cannot answer or the stream is no longer binary, with the time and the layer.
     """
+    refuse_encoding(run.transformer, run.program.time.tolist(), run.time)
     count = max(0, min(steps, run.transformer.steps + 1 - run.time))
     stream, layers = run.transformer.layout.stream, run.transformer.layers
-    halting = np.zeros(stream.sizes["st"], np.bool_)
-    halting[list(stop)] = True
-    blocks = (stream.directions(name).coordinates for name in ("st", "sym1", "pos2", "scr3"))
-    searches = [number for number, layer in enumerate(layers) if layer.self_attention is not None]
+    blocks = (stream.directions(name).coordinates for name in ("st", "sym1", "pos2", "scr3", "sym2", "pos2"))
     records = Records(
         states=np.empty(count, np.int16),
         symbols=np.empty(count, np.int16),
         places=np.empty(count, np.int64),
         visits=np.zeros(count, np.int32),
+        written=np.full(count, UNREADABLE, np.int16),
+        cells=np.full(count, UNREADABLE, np.int64),
+        answers=np.empty(count, np.int64),
         trace=np.empty((count if trace else 0, len(layers), 2, stream.width), np.uint8),
     )
-    readout = Readout(*blocks, visit_layer=searches[-1] if searches else -1)
+    readout = Readout(*blocks, visit_layer=recording_layer(run.transformer))
     done, fault, layer, coordinate, walked = run_decoder(
         run.program, run.cross, run.index, readout, run.stream, run.time, halting, records
     )
@@ -135,6 +145,10 @@ def advance_indexed(run: IndexedRun, steps: int, stop: Collection[int] = (), tra
         symbols=records.symbols[:done],
         heads=records.places[:done],
         last_visits=records.visits[:done],
+        written=records.written[:done],
+        cells=records.cells[:done],
+        answers=records.answers[:done],
+        scale=run.program.answer_scale,
         trace=records.trace[:done],
     )
 
@@ -147,16 +161,19 @@ def run_indexed(transformer: TuringTransformer, word: Sequence[int] = (), trace:
 def evaluate_indexed(transformer: TuringTransformer, words: Words, hidden: bool) -> TransformerRun:
     """The runs on B >= 1 words, one after the other; see `start_indexed` and `advance_indexed` for errors."""
     allowed = index_memory(transformer.steps, transformer.layout)  # `Evaluator.run` has refused what is too much
-    parts, outputs = list[IndexedSteps](), list[Ints]()
+    parts = list[IndexedSteps]()
     for word in words:
         run = start_indexed(transformer, word, allowed)
         parts.append(advance_indexed(run, transformer.steps + 1, trace=hidden))
-        outputs.append(run.stream)
+    exact = np.vectorize(lambda n: fmpq(int(n), parts[0].scale), otypes="O")
+    answers = np.array([part.answers for part in parts])
     return TransformerRun(
         states=np.array([part.states for part in parts], np.int64),
         symbols=np.array([part.symbols for part in parts], np.int64),
         heads=np.array([part.heads for part in parts]),
-        predictions=np.array(outputs) @ transformer.classifier,
+        written=np.array([part.written for part in parts], np.int64),
+        cells=np.array([part.cells for part in parts]),
+        answers=answers if parts[0].scale == 1 else exact(answers),
         hidden=np.array([part.trace[:, :, 1] for part in parts]) if hidden else None,
         smallest_gap=np.nan,
     )

@@ -35,6 +35,7 @@ Ints = NDArray[np.int64]
 _LARGEST = 2**62  # all sums of the kernels stay below in magnitude
 _MOST_PLACES = 31
 _MOST_PAYLOAD = 62
+_COMPARED_TIMES = 256  # from 0 on, at which the positional encoding is compared
 
 
 def indexed_program(transformer: TuringTransformer) -> DecoderProgram:
@@ -43,7 +44,7 @@ def indexed_program(transformer: TuringTransformer) -> DecoderProgram:
     Raises:
         ValueError: for weights that the index cannot answer exactly, with the layer and what is wrong there.
     """
-    time = transformer.layout.stream.directions("pos1").coordinates.tolist()
+    time = _time_digits(transformer)
     maps = [_map_of(layer.name, layer.feed_forward) for layer in transformer.layers]
     own = [_acting(layer.self_attention) for layer in transformer.layers]
     cross = [_acting(layer.cross_attention) for layer in transformer.layers]
@@ -54,6 +55,7 @@ def indexed_program(transformer: TuringTransformer) -> DecoderProgram:
     keys = _encoder_keys(cross)
     if len(keys) > _MOST_PAYLOAD:
         raise ValueError(f"The keys of the encoder read {len(keys)} coordinates; at most {_MOST_PAYLOAD} fit a code.")
+    classifier, scale = _classifier(transformer)
     code, known, rows = list[int](), dict[int, int](), 0
     for layer, self_head, cross_head, map_ in zip(transformer.layers, own, cross, maps, strict=True):
         code += [0] if self_head is None else _search_code(layer.name, self_head, place, time, payload)
@@ -70,7 +72,46 @@ def indexed_program(transformer: TuringTransformer) -> DecoderProgram:
         payload=np.array(payload, np.int64),
         index_layer=searches[0] if searches else -1,
         cross_bits=len(keys),
+        answer=np.flatnonzero(classifier),
+        answer_weights=classifier[classifier != 0],
+        answer_scale=scale,
     )
+
+
+def _time_digits(transformer: TuringTransformer) -> list[int]:
+    """The coordinates that the positional encoding sets, most significant digit of the time first.
+
+    They are read off beta(2^j), and beta is then compared with them at the first times and around every power of 2.
+
+    Raises:
+        ValueError: unless beta(t) has a 1 for every binary digit 1 of t, at a coordinate of its own, and zeros else.
+    """
+    bits = transformer.layout.bits
+    ones = [np.flatnonzero(transformer.beta(1 << j)).tolist() for j in reversed(range(bits))]
+    time = [places[0] for places in ones if len(places) == 1]
+    if len(time) < bits or len(set(time)) < bits:
+        raise ValueError("The indexed evaluator needs one coordinate for each digit of the time in beta.")
+    powers = [(1 << j) + shift for j in range(bits) for shift in (-1, 0, 1)]
+    for t in [*range(min(transformer.steps + 2, _COMPARED_TIMES)), *(t for t in powers if t <= transformer.steps + 1)]:
+        refuse_encoding(transformer, time, t)
+    return time
+
+
+def refuse_encoding(transformer: TuringTransformer, time: Sequence[int], t: int) -> None:
+    """ValueError if beta(t) is not what the index takes it for: the binary digits of t at the coordinates ``time``."""
+    expected = np.zeros(transformer.layout.width, np.int64)
+    expected[list(time)] = [t >> j & 1 for j in reversed(range(len(time)))]
+    if not np.array_equal(transformer.beta(t), expected):
+        raise ValueError(f"The positional encoding beta({t}) does not hold the binary digits of {t}.")
+
+
+def _classifier(transformer: TuringTransformer) -> tuple[Ints, int]:
+    """The classifier in integers, and by what it was multiplied."""
+    scale = _denominator(transformer.classifier)
+    classifier = _integer(transformer.classifier, scale)
+    if int(np.abs(classifier).astype(object).sum()) >= _LARGEST:
+        raise ValueError("The classifier is too large for integers of 64 bits.")
+    return classifier, scale
 
 
 def cross_index(transformer: TuringTransformer, word: Sequence[int]) -> CrossIndex:

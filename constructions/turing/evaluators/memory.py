@@ -38,22 +38,25 @@ def refuse_index(steps: int, layout: TuringLayout, limit: int = INDEX_LIMIT) -> 
 def dense_memory(transformer: TuringTransformer, words: int, hidden: bool) -> int:
     """The bytes of keys and values of all steps, outputs, and all hidden layers, in float64."""
     heads = [layer.self_attention for layer in transformer.layers if layer.self_attention is not None]
-    per_step = sum(head.key_dimension + head.outputs for head in heads) + transformer.layout.width
+    layout = transformer.layout
+    per_step = sum(head.key_dimension + head.outputs for head in heads) + layout.width + layout.symbols + layout.bits
     per_step += transformer.layout.width * len(transformer.layers) if hidden else 0
-    return 8 * words * (transformer.steps + 1) * per_step
+    read = sum(int(head.key.read_mask().sum()) for head in heads)  # bits, for ties
+    return words * (transformer.steps + 1) * (8 * per_step + read)
 
 
 def exact_memory(transformer: TuringTransformer, words: int, hidden: bool) -> int:
     """About the bytes of all outputs, and of a key and a value of one word for every step and head."""
     layout, times = transformer.layout, transformer.steps + 1
-    outputs = 8 * words * times * layout.width * (1 + (len(transformer.layers) if hidden else 0))
+    outputs = 8 * words * times * (layout.symbols + layout.bits)
+    outputs += 8 * words * times * layout.width * (1 + (len(transformer.layers) if hidden else 0))
     return outputs + ENTRY_BYTES * times * (layout.bits + 2) * (4 * layout.bits + 4)
 
 
 def indexed_memory(transformer: TuringTransformer, words: int, hidden: bool) -> int:
     """The bytes of the index and the records of one run, of the results of all, and of all hidden layers."""
     streams = len(transformer.layers) * transformer.layout.width if hidden else 0
-    per_step = 16 + 2 * streams + words * (24 + streams)
+    per_step = 34 + 2 * streams + words * (48 + streams)
     return index_memory(transformer.steps, transformer.layout) + (transformer.steps + 1) * per_step
 
 

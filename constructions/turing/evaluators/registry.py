@@ -18,7 +18,7 @@ from constructions.turing.compiler import TuringTransformer
 from constructions.turing.evaluators.dense import evaluate_dense
 from constructions.turing.evaluators.exact import evaluate_exact
 from constructions.turing.evaluators.memory import INDEX_LIMIT, dense_memory, exact_memory, indexed_memory
-from constructions.turing.evaluators.run import Evaluator, TransformerRun, Words
+from constructions.turing.evaluators.run import Evaluator, Progress, TransformerRun, Words
 
 if TYPE_CHECKING:
     import torch
@@ -27,13 +27,17 @@ if TYPE_CHECKING:
 def torch_evaluator(dtype: torch.dtype | None = None) -> Evaluator:
     """The evaluator that runs the torch module, with parameters in float64 by default."""
 
-    def evaluate(transformer: TuringTransformer, words: Words, hidden: bool) -> TransformerRun:
-        return transformer.to_torch(dtype=dtype).run(words, hidden)
+    def evaluate(
+        transformer: TuringTransformer, words: Words, hidden: bool, progress: Progress | None = None
+    ) -> TransformerRun:
+        return transformer.to_torch(dtype=dtype).run(words, hidden, progress)
 
     return Evaluator("torch", dense_memory, evaluate)
 
 
-def _evaluate_indexed(transformer: TuringTransformer, words: Words, hidden: bool) -> TransformerRun:
+def _evaluate_indexed(
+    transformer: TuringTransformer, words: Words, hidden: bool, progress: Progress | None = None
+) -> TransformerRun:
     from constructions.turing.evaluators.indexed import evaluate_indexed  # Numba is slow to import
 
     return evaluate_indexed(transformer, words, hidden)

@@ -17,11 +17,14 @@ from numpy.typing import NDArray
 from constructions.turing.compiler import TuringTransformer
 from constructions.turing.evaluators.memory import MEMORY_LIMIT, refuse_memory
 from constructions.turing.layout import Integers
+from numerics.exact.numbers import to_float
 from numerics.exact.systems import Array
 
 UNREADABLE = -1
 
 Words = Sequence[Sequence[int]]
+Progress = Callable[[int], None]
+"""Told every time step when it is done."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +34,10 @@ class TransformerRun:
     Attributes:
         states, symbols, heads: the machine after each step 0, ..., T, shape (B, T + 1); -1 where the output is no code.
             The extra state does not occur in a run that is right.
-        predictions: the classifier at time T, shape (B,): +1 accepts, -1 rejects, 0 has not halted.
+        written: the symbol that each step wrote, shape (B, T + 1), as the last attention of the later steps reads it
+            (`recording_layer`); -1 where that is no code.
+        cells: the cell where it was written, shape (B, T + 1), likewise. Step 0 is nobody's memory.
+        answers: the classifier after each step, shape (B, T + 1): +1 accepts, -1 rejects, 0 has not halted.
         hidden: the outputs of all layers, shape (B, T + 1, layers, d), or None.
         smallest_gap: the least distance of the largest score from the next that does not tie, over all hard attentions
             (infinite if there was none); NaN if it was not recorded.
@@ -40,9 +46,16 @@ class TransformerRun:
     states: Integers
     symbols: Integers
     heads: Integers
-    predictions: Array
+    written: Integers
+    cells: Integers
+    answers: Array
     hidden: Array | None
     smallest_gap: Any
+
+    @property
+    def predictions(self) -> Array:
+        """The classifier at time T, shape (B,)."""
+        return self.answers[:, -1]
 
 
 @dataclass(frozen=True)
@@ -59,7 +72,7 @@ class Evaluator:
 
     name: str
     needed_bytes: Callable[[TuringTransformer, int, bool], int]
-    evaluate: Callable[[TuringTransformer, Words, bool], TransformerRun]
+    evaluate: Callable[[TuringTransformer, Words, bool, Progress | None], TransformerRun]
     memory_limit: int = MEMORY_LIMIT
 
     def memory(self, transformer: TuringTransformer, words: int = 1, *, hidden: bool = False) -> int:
@@ -74,7 +87,13 @@ class Evaluator:
         refuse_memory(self.memory(transformer, words, hidden=hidden), limit, transformer.steps, words, self.name)
 
     def run(
-        self, transformer: TuringTransformer, words: Words, *, hidden: bool = False, memory_limit: int | None = None
+        self,
+        transformer: TuringTransformer,
+        words: Words,
+        *,
+        hidden: bool = False,
+        memory_limit: int | None = None,
+        progress: Progress | None = None,
     ) -> TransformerRun:
         """The run on a batch of words of symbol indices.
 
@@ -83,6 +102,7 @@ class Evaluator:
             words: B >= 1 words, of any lengths that the encoding allows.
             hidden: whether to return the outputs of all layers.
             memory_limit: bytes; by default that of the evaluator.
+            progress: told every time step when it is done; the indexed evaluator, which is fast, tells nothing.
 
         Raises:
             ValueError: for no word, a word that cannot be encoded, or too much memory, before any work starts; for
@@ -93,22 +113,56 @@ class Evaluator:
         for word in words:
             transformer.check_word(word)
         self.require_memory(transformer, len(words), hidden=hidden, memory_limit=memory_limit)
-        return self.evaluate(transformer, words, hidden)
+        return self.evaluate(transformer, words, hidden, progress)
 
 
-def decoded_run(transformer: TuringTransformer, outputs: Array, hidden: Array | None, gap: Any) -> TransformerRun:
-    """The run with the decoder outputs o_0, ..., o_T of shape (B, T + 1, d), in any number system."""
-    stream = transformer.layout.stream
-    codes = _binary(outputs)
-    readable = [_one_hot(codes[..., stream[name]]) for name in ("st", "sym1")]
+def recording_layer(transformer: TuringTransformer) -> int:
+    """The number of the last layer with self-attention, -1 if there is none.
+
+    What a token holds at the input of this layer, in `sym2` and `pos2`, is what later steps can know of the step: the
+    symbol that it wrote, and where.
+    """
+    looking_back = [number for number, layer in enumerate(transformer.layers) if layer.self_attention is not None]
+    return looking_back[-1] if looking_back else -1
+
+
+def decoded_run(
+    transformer: TuringTransformer,
+    outputs: Array,
+    tokens: Array,
+    hidden: Array | None,
+    gap: Any,
+    classifier: Array | None = None,
+) -> TransformerRun:
+    """The run, in any number system.
+
+    Args:
+        transformer: the weights.
+        outputs: o_0, ..., o_T, shape (B, T + 1, d).
+        tokens: the blocks of `remembered` at the input of the `recording_layer`, shape (B, T + 1, A + P).
+        hidden: the outputs of all layers, or None.
+        gap: the smallest gap.
+        classifier: that of the transformer if None.
+    """
+    weights = transformer.classifier if classifier is None else classifier
+    stream, symbols = transformer.layout.stream, transformer.layout.symbols
+    codes, kept = _binary(outputs), _binary(tokens)
     return TransformerRun(
-        states=readable[0],
-        symbols=readable[1],
+        states=_one_hot(codes[..., stream["st"]]),
+        symbols=_one_hot(codes[..., stream["sym1"]]),
         heads=_number(codes[..., stream["pos2"]]),
-        predictions=outputs[:, -1] @ transformer.classifier,
+        written=_one_hot(kept[..., :symbols]),
+        cells=_number(kept[..., symbols:]),
+        answers=outputs @ (to_float(weights) if outputs.dtype == np.float64 else weights),
         hidden=hidden,
         smallest_gap=gap,
     )
+
+
+def remembered(transformer: TuringTransformer) -> Integers:
+    """The coordinates of `sym2` and `pos2`: what a step wrote, and where."""
+    stream = transformer.layout.stream
+    return np.concatenate([stream.directions(name).coordinates for name in ("sym2", "pos2")])
 
 
 def _binary(outputs: Array) -> NDArray[np.int64]:

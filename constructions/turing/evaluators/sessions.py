@@ -8,7 +8,7 @@ import json
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,13 +16,21 @@ from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
+from flint import fmpq
 from numpy.typing import NDArray
 
 from constructions.turing.compiler import TuringTransformer
 from constructions.turing.evaluators.indexed import IndexedRun, IndexedSteps, advance_indexed, start_indexed
 from constructions.turing.evaluators.indexed_checks import Configuration, broken_layers, wrong_answers
-from constructions.turing.evaluators.run import TransformerRun
-from constructions.turing.machine import TuringMachine
+from constructions.turing.evaluators.outcomes import (
+    Outcome,
+    Readings,
+    VerificationError,
+    compare_cells,
+    initial_outcome,
+    readings_of,
+    verify_outcome,
+)
 from numerics.runs.files import write_atomically
 from numerics.turing.simulator import Tape, advance, new_tape
 
@@ -33,80 +41,6 @@ STRIDE = 1 << 12
 SECONDS_BETWEEN_CHECKPOINTS = 60.0
 DENSE_WINDOW = 1_024
 """Attention is compared with dense attention up to this time."""
-
-
-@dataclass
-class Outcome:
-    """The machine as the outputs of a transformer tell it; heads are counted from the start cell.
-
-    ``cells`` begins at the head position ``origin``; ``left`` and ``right`` bound the cells visited.
-    """
-
-    machine: TuringMachine
-    cells: NDArray[np.int16]
-    state: int
-    symbol: int
-    steps: int = 0
-    head: int = 0
-    origin: int = 0
-    left: int = 0
-    right: int = 0
-    seconds: float = 0.0
-
-    @property
-    def halted(self) -> bool:
-        """Whether the state is terminal."""
-        return self.state in self.machine.terminal
-
-    def tape(self) -> list[str]:
-        """The names of the symbols from the leftmost to the rightmost visited cell."""
-        visited = self.cells[self.left - self.origin : self.right - self.origin + 1]
-        return [self.machine.symbols[a] for a in visited.tolist()]
-
-    def extend(self, states: NDArray[np.int64], symbols: NDArray[np.int64], heads: NDArray[np.int64]) -> None:
-        """Take further steps, given what was read off the outputs after each of them.
-
-        Raises:
-            ValueError: for outputs that encode no state or no symbol.
-        """
-        if not len(states):
-            return
-        if states.min() < 0 or symbols.min() < 0 or states.max() >= len(self.machine.states):
-            raise ValueError(f"The outputs after step {self.steps} stop being codes of states and symbols.")
-        old = [np.concatenate([[first], later[:-1]]) for first, later in
-               ((self.state, states), (self.symbol, symbols), (self.head, heads))]  # fmt: skip
-        left, right = min(self.left, int(heads.min())), max(self.right, int(heads.max()))
-        self._make_room(left, right)
-        written = self.machine.arrays()[1][old[0], old[1]]
-        self.cells[old[2] - self.origin] = written  # of equal cells the last one counts
-        self.left, self.right = left, right
-        self.state, self.symbol, self.head = int(states[-1]), int(symbols[-1]), int(heads[-1])
-        self.steps += len(states)
-
-    def _make_room(self, left: int, right: int) -> None:
-        slack = max(CHUNK, len(self.cells) // 2)  # so that growing is rare
-        before = self.origin - left
-        after = right - (self.origin + len(self.cells) - 1)
-        pads = (before + slack if before > 0 else 0, after + slack if after > 0 else 0)
-        if any(pads):
-            self.cells = np.pad(self.cells, pads, constant_values=self.machine.blank)
-            self.origin -= pads[0]
-
-
-def initial_outcome(machine: TuringMachine, word: Sequence[int]) -> Outcome:
-    """The machine before its first step."""
-    cells = np.array([*word, machine.blank], np.int16)
-    return Outcome(machine, cells, machine.start, int(cells[0]))
-
-
-def outcome_of(transformer: TuringTransformer, word: Sequence[int], run: TransformerRun) -> Outcome:
-    """Where the machine is at the end of a run on one word; steps after it has halted are left out."""
-    outcome = initial_outcome(transformer.machine, word)
-    terminal = np.isin(run.states[0], list(transformer.machine.terminal))
-    last = int(terminal.argmax()) if terminal.any() else transformer.steps
-    heads = run.heads[0] - transformer.start_cell
-    outcome.extend(run.states[0, 1 : last + 1], run.symbols[0, 1 : last + 1], heads[1 : last + 1])
-    return outcome
 
 
 @dataclass
@@ -127,7 +61,8 @@ class IndexedSession:
         An interrupt (Ctrl-C) waits for the end of a chunk and leaves a checkpoint.
 
         Raises:
-            ValueError: if the index cannot answer, or a check of --verify fails.
+            ValueError: if the index cannot answer, or outputs stop being codes.
+            VerificationError: for these with --verify, and if one of its checks fails.
         """
         saved = time.monotonic()
         with _deferred_interrupts() as interrupts:
@@ -143,44 +78,49 @@ class IndexedSession:
             self.save()
         if interrupts:
             raise KeyboardInterrupt
+        if self.reference is not None:
+            verify_outcome(self.transformer, self.outcome, self.reference)
 
     def _chunk(self) -> None:
         began = time.perf_counter()
-        halting = self.outcome.machine.terminal
-        if self.run.time == 0:
-            first = advance_indexed(self.run, 1)
-            if first.states[0] != self.outcome.state or first.symbols[0] != self.outcome.symbol:
-                raise ValueError("Step 0 did not read the first symbol in the initial state.")
         if self.reference is None:
-            self._extend(advance_indexed(self.run, CHUNK, halting))
+            self.outcome.extend(self._readings(advance_indexed(self.run, CHUNK, halting=True)))
         else:
-            for count, trace in ((min(STRIDE - 1, self.outcome.steps), False), (1, True)):
-                if not self.outcome.halted and self.outcome.steps < self.transformer.steps:
-                    self._compare(advance_indexed(self.run, count, halting, trace), count)
+            try:
+                for most, trace in ((min(STRIDE - 1, self.outcome.steps), False), (1, True)):
+                    count = min(most, self.transformer.steps - self.outcome.steps)
+                    if not self.outcome.halted and count > 0:
+                        self._compare(advance_indexed(self.run, count, halting=True, trace=trace), count)
+            except ValueError as error:
+                raise VerificationError(str(error)) from error
         self.outcome.seconds += time.perf_counter() - began
 
-    def _extend(self, steps: IndexedSteps) -> None:
-        heads = steps.heads - self.transformer.start_cell
-        self.outcome.extend(steps.states.astype(np.int64), steps.symbols.astype(np.int64), heads)
+    def _readings(self, steps: IndexedSteps) -> Readings:
+        return readings_of(self.transformer, steps)
 
     def _compare(self, steps: IndexedSteps, count: int) -> None:
         """Compare all steps with the simulator, and a traced one with the invariants and with dense attention."""
         assert self.reference is not None
         machine, began = self.outcome.machine, self.outcome.steps
         before = Configuration(self.outcome.state, self.outcome.symbol, self.outcome.head)
-        self._extend(steps)
+        found = self._readings(steps)
+        self.outcome.extend(found)
         expected = advance(self.reference, machine.arrays(), count, machine.terminal, self.transformer.left_end)
-        heads = steps.heads - self.transformer.start_cell
-        for what, found, right in (
-            ("state", steps.states, expected.states),
-            ("symbol", steps.symbols, expected.symbols),
-            ("head", heads, expected.heads),
+        for what, mine, right in (
+            ("state", found.states, expected.states),
+            ("symbol", found.symbols, expected.symbols),
+            ("head", found.heads, expected.heads),
         ):
-            n = min(len(found), len(right))
-            wrong = np.flatnonzero(found[:n] != right[:n])
-            if len(wrong) or (len(found) != len(right) and self.outcome.steps < self.transformer.steps):
-                step = began + 1 + (int(wrong[0]) if len(wrong) else n)
-                raise VerificationError(f"The {what} after step {step} is not that of the simulator.")
+            n = min(len(mine), len(right))
+            wrong = np.flatnonzero(mine[:n] != right[:n])
+            if len(wrong):
+                raise VerificationError(f"The {what} after step {began + 1 + wrong[0]} is not that of the simulator.")
+        if len(steps.states):
+            left, right = int(expected.heads.min(initial=before.head)), int(expected.heads.max(initial=before.head))
+            if len(steps.states) == len(expected.states):  # otherwise `verify_outcome` says what is wrong
+                compare_cells(self.outcome, self.reference, left, right)
+        if self.outcome.halted or len(steps.states) < count or len(expected.states) < len(steps.states):
+            verify_outcome(self.transformer, self.outcome, self.reference)
         if len(steps.trace):
             self._check_layers(before, steps)
 
@@ -257,6 +197,9 @@ class IndexedSession:
         run.index.last[data["places"]] = data["last"]
         run.index.previous[: run.time] = data["previous"]
         run.index.payload[: run.time] = data["payload"]
+        outcome.answer = fmpq(
+            int(run.stream[run.program.answer] @ run.program.answer_weights), run.program.answer_scale
+        )
         if self.reference is not None:
             advance(self.reference, outcome.machine.arrays(), outcome.steps, left_end=self.transformer.left_end)
 
@@ -275,14 +218,12 @@ def _deferred_interrupts() -> Iterator[list[int]]:
         signal.signal(signal.SIGINT, before)
 
 
-class VerificationError(Exception):
-    """A check of --verify failed."""
-
-
 def _identity(transformer: TuringTransformer, word: tuple[int, ...], run: IndexedRun) -> str:
     """A digest of the weights, and what else must be the same for a run to go on."""
-    digest = hashlib.sha256(run.program.code.tobytes() + transformer.start.tobytes()).hexdigest()
-    return json.dumps(["lemmata/turing-checkpoint", 2, digest, transformer.steps, list(word)])
+    program = run.program
+    arrays = (program.code, transformer.start, program.time, program.answer, program.answer_weights)
+    digest = hashlib.sha256(b"|".join(np.ascontiguousarray(array).tobytes() for array in arrays)).hexdigest()
+    return json.dumps(["lemmata/turing-checkpoint", 3, digest, transformer.steps, list(word)])
 
 
 def _digest(data: dict[str, NDArray[Any]]) -> str:
@@ -300,13 +241,20 @@ def indexed_session(
     """A session at its beginning, or where its checkpoint stopped.
 
     Raises:
-        ValueError: as `start_indexed` and `IndexedSession.restore`.
+        ValueError: as `start_indexed`, `advance_indexed`, `initial_outcome` and `IndexedSession.restore`.
+        VerificationError: for these, but the last one, with --verify, and if step 0 does not put out the initial
+            configuration.
     """
     machine = transformer.machine
     reference = new_tape(word, start=machine.start, blank=machine.blank) if verify else None
-    session = IndexedSession(
-        transformer, word, start_indexed(transformer, word), initial_outcome(machine, word), checkpoint, reference
-    )
+    try:
+        run = start_indexed(transformer, word)
+        outcome = initial_outcome(transformer, word, readings_of(transformer, advance_indexed(run, 1)))
+    except ValueError as error:
+        raise (VerificationError(str(error)) if verify else error) from error
+    if reference is not None:
+        verify_outcome(transformer, outcome, reference)
+    session = IndexedSession(transformer, word, run, outcome, checkpoint, reference)
     if checkpoint is not None and checkpoint.exists():
         session.restore()
     return session

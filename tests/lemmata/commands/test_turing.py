@@ -11,7 +11,8 @@ from constructions.turing.compiler import compile_turing_machine
 from constructions.turing.evaluators import sessions as turing_runs
 from constructions.turing.evaluators.indexed import advance_indexed
 from constructions.turing.evaluators.indexed_checks import Configuration, broken_layers, wrong_answers
-from constructions.turing.evaluators.sessions import VerificationError, indexed_session
+from constructions.turing.evaluators.outcomes import VerificationError
+from constructions.turing.evaluators.sessions import indexed_session
 from constructions.turing.machine import busy_beaver
 from lemmata.cli import app
 from numerics.turing.simulator import advance, new_tape
@@ -132,7 +133,7 @@ def test_verification_sees_a_wrong_run_and_wrong_streams():
         session.finish(lambda done: None)
 
     session = indexed_session(transformer, (), None, verify=False)
-    before, step = advance_indexed(session.run, 40), advance_indexed(session.run, 1, trace=True)
+    before, step = advance_indexed(session.run, 39), advance_indexed(session.run, 1, trace=True)
     codes = [
         Configuration(int(part.states[-1]), int(part.symbols[-1]), int(part.heads[-1]) - transformer.start_cell)
         for part in (before, step)

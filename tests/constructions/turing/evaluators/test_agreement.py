@@ -142,10 +142,11 @@ def test_memory_is_what_the_arrays_take() -> None:
     heads = sum(l.self_attention is not None for l in transformer.layers)
     for name in ("dense", "torch"):
         memory = EVALUATORS[name].memory
-        assert memory(transformer, 3) == 8 * 3 * 11 * (keys - heads + heads * d + d)
+        written, digits = 4 + 4, 4 + sum(range(5, 9)) + 8  # numbers of a token; bits that the keys of all searches read
+        assert memory(transformer, 3) == 3 * 11 * (8 * (keys - heads + heads * d + d + written) + digits)
         assert memory(transformer, hidden=True) - memory(transformer) == 8 * 11 * 15 * d
     memory = EVALUATORS["indexed"].memory
-    assert memory(transformer, 3) == index_memory(10, transformer.layout) + 11 * (2 + 2 + 8 + 4 + 3 * 3 * 8)
+    assert memory(transformer, 3) == index_memory(10, transformer.layout) + 11 * (2 + 2 + 8 + 4 + 2 + 8 + 8 + 3 * 6 * 8)
     assert memory(transformer, 3, hidden=True) - memory(transformer, 3) == 11 * 15 * d * (2 + 3)
 
 

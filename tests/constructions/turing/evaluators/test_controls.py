@@ -11,7 +11,8 @@ from constructions.turing.compiler import TuringTransformer, compile_turing_mach
 from constructions.turing.evaluators import sessions as turing_runs
 from constructions.turing.evaluators.indexed import advance_indexed, run_indexed, start_indexed
 from constructions.turing.evaluators.indexed_checks import Configuration, broken_layers
-from constructions.turing.evaluators.sessions import VerificationError, indexed_session
+from constructions.turing.evaluators.outcomes import VerificationError
+from constructions.turing.evaluators.sessions import indexed_session
 from constructions.turing.machine import busy_beaver, palindrome_machine, random_machine
 
 

@@ -78,7 +78,7 @@ def test_runs_go_on_where_they_stopped():
     for name in ("states", "symbols", "heads", "last_visits"):
         assert np.array_equal(np.concatenate([getattr(part, name) for part in parts]), getattr(whole, name))
     assert run.walked == 0
-    stopped = advance_indexed(start_indexed(transformer), 1000, machine.terminal)
+    stopped = advance_indexed(start_indexed(transformer), 1000, halting=True)
     assert len(stopped.states) == 108  # step 0 and the 107 steps of the machine
     assert stopped.states[-1] in machine.terminal
 
