@@ -16,7 +16,7 @@ from numerics.exact.balls import precision
 from numerics.exact.cyclotomic.numbers import Cyclotomic
 from numerics.exact.integers import checked_integer
 
-__all__ = ["outward_decimals", "reciprocal_decimals"]
+__all__ = ["enclosing_decimals", "outward_decimals", "reciprocal_decimals"]
 
 
 LONGEST_ZEROS = 6  # a number of 10^-6 has six zeros, counting that before the point; smaller ones get an exponent
@@ -32,7 +32,7 @@ def outward_decimals(low: Cyclotomic | fmpq, high: Cyclotomic | fmpq, digits: in
     """
     if not low > 0:
         raise ValueError(f"Significant digits need a positive number, not {low}.")
-    return _outward(lambda places: _floor(low, places), lambda places: -_floor(-high, places), digits)
+    return enclosing_decimals(lambda places: _floor(low, places), lambda places: -_floor(-high, places), digits)
 
 
 def reciprocal_decimals(low: dict[int, Fraction], high: dict[int, Fraction], digits: int) -> tuple[str, str]:
@@ -44,11 +44,20 @@ def reciprocal_decimals(low: dict[int, Fraction], high: dict[int, Fraction], dig
     Raises:
         ValueError: for ``digits`` below 1.
     """
-    return _outward(lambda places: _floor_over(low, places, 1), lambda places: -_floor_over(high, places, -1), digits)
+    return enclosing_decimals(
+        lambda places: _floor_over(low, places, 1), lambda places: -_floor_over(high, places, -1), digits
+    )
 
 
-def _outward(floor: Callable[[int], int], ceiling: Callable[[int], int], digits: int) -> tuple[str, str]:
-    """The decimals floor(places) and ceiling(places) times 10^-places, for the least number of places that serves."""
+def enclosing_decimals(floor: Callable[[int], int], ceiling: Callable[[int], int], digits: int) -> tuple[str, str]:
+    """The decimals floor(places) and ceiling(places) times 10^-places, for the number of places that serves.
+
+    Both are functions of the number of places, as of numbers 0 < low <= high times 10^places; that number is the one
+    with which low has ``digits`` significant digits.
+
+    Raises:
+        ValueError: for ``digits`` below 1.
+    """
     digits = checked_integer("The number of significant digits", digits, 1)
     places = 0
     while (units := floor(places)) == 0 or len(str(units)) != digits:

@@ -12,6 +12,7 @@ Cholesky factor of the kernel exists, and it is negative where the solver left r
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -24,9 +25,9 @@ from numpy.typing import ArrayLike, NDArray
 from certificates import operation_kernel
 from certificates.tables.forms import Kind, form_matrices, monomials, multinomials, plane_matrices, residual
 from certificates.tables.programs import Relaxation
-from numerics.tables.table import Table
+from numerics.tables.table import MISSING, Cell, Table
 
-__all__ = ["KINDS", "RoundedBound", "RoundedProof", "rounded_bound", "rounded_proof"]
+__all__ = ["KINDS", "RoundedBound", "RoundedProof", "UnseenPart", "rounded_bound", "rounded_part", "rounded_proof"]
 
 Integers = NDArray[np.int64]
 
@@ -110,6 +111,76 @@ def rounded_bound(table: Table, relaxation: Relaxation, *, bits: int = BITS) -> 
         tensor, sum(multipliers), relaxation.kind, relaxation.matrix, relaxation.t, relaxation.t_prime
     )
     return RoundedBound(multipliers, proof)
+
+
+@dataclass(frozen=True, eq=False)
+class UnseenPart:
+    """A proof that -/+ G, a difference of outputs at an unseen cell, is positive in all networks of some margin.
+
+    Attributes:
+        multipliers: nonnegative integers, one for each triple of the table.
+        denominator: of the multipliers.
+        proof: for the tensor of sum_abc (multiplier/denominator) h_abc -/+ G.
+    """
+
+    multipliers: tuple[int, ...]
+    denominator: int
+    proof: RoundedProof
+
+    def bound(self, threshold: float) -> float:
+        """What every network of margin at least ``threshold`` has as +/- G at least, in floats."""
+        return threshold * sum(self.multipliers) / self.denominator - self.proof.bound
+
+
+def rounded_part(
+    table: Table,
+    cell: Cell,
+    label: int,
+    weights: Sequence[int],
+    sign: int,
+    multipliers: ArrayLike,
+    kind: Kind,
+    matrix: NDArray[np.float64],
+    t: float,
+    t_prime: float,
+    *,
+    bits: int = 40,
+) -> UnseenPart:
+    """The proof in integers for the tensor of sum l_abc h_abc + sign G, from floats.
+
+    Args:
+        table: in which the cell is not given.
+        cell: the unseen one.
+        label: y, the true label there: G = f_y - sum_c p_c f_c.
+        weights: C nonnegative integers, 0 at y; p is their share in their sum.
+        sign: -1 for a lower bound of G, 1 for one of -G.
+        multipliers: l, about nonnegative, one for each triple.
+        kind, matrix, t, t_prime: of the relaxation, as in `rounded_proof`.
+        bits: of the denominator of l; that of the proof is this power of two times the sum of the weights.
+
+    Raises:
+        ValueError: for a cell that is given, weights that do not fit, a sign other than 1 and -1, multipliers that are
+            not finite or too large, and as `rounded_proof`.
+    """
+    a, b = cell
+    if table.values[a][b] != MISSING:
+        raise ValueError(f"Cell ({a}, {b}) is given in the table; only one that is missing is unseen.")
+    total = sum(weights)
+    if len(weights) != table.label_count or min(weights) < 0 or weights[label] or total == 0 or sign not in (1, -1):
+        raise ValueError(
+            f"The weights must be {table.label_count} nonnegative integers, 0 at the true label {label} and not all 0, "
+            f"and the sign 1 or -1; these are {list(weights)} and {sign}."
+        )
+    values = np.maximum(np.asarray(multipliers, float), 0) * 2.0**bits
+    if not np.isfinite(values).all() or max(float(values.sum()), 2.0**bits) * total > 2.0**61:
+        raise ValueError(f"The multipliers must be finite, and not too large for {bits} bits.")
+    whole = np.rint(values).astype(np.int64)
+    unit = total << bits
+    tensor = residual(table, whole) * total
+    tensor[a, b, label] += sign * unit
+    tensor[a, b] -= sign * (np.array(weights, np.int64) << bits)
+    proof = rounded_proof(tensor, unit, kind, matrix, t, t_prime)
+    return UnseenPart(tuple(int(x) for x in whole), 1 << bits, proof)
 
 
 def rounded_multipliers(q: ArrayLike, bits: int = BITS) -> tuple[int, ...]:

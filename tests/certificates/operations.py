@@ -1,9 +1,22 @@
-"""Certificates of operations that are written by hand, and the verdict of their kernel."""
+"""Certificates of operations, one of them written by hand, and the verdict of their kernel."""
 
+import copy
 import json
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import cache
 from typing import Any
 
+import numpy as np
+
 from certificates import kernel, operation_kernel
+from certificates.groups.format import dumps
+from certificates.tables.certify import OperationCertificate, certify_operation
+from certificates.tables.document import threshold_below, unseen_both, unseen_right, unseen_wrong
+from certificates.tables.forms import residual
+from certificates.tables.programs import relaxed_family
+from certificates.tables.rounding import UnseenPart, rounded_part
+from numerics.tables.table import Cell, Table
 
 
 def parity_document() -> dict[str, Any]:
@@ -32,3 +45,84 @@ def verdict(document: dict[str, Any]) -> tuple[int, str]:
         return 1, str(error)
     except kernel.MalformedError as error:
         return 2, str(error)
+
+
+def at(value: Any, path: tuple[Any, ...]) -> Any:
+    """What stands at a path of keys and indices."""
+    for key in path:
+        value = value[key]
+    return value
+
+
+def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The paths to all numbers and texts."""
+    if isinstance(value, dict | list):
+        for key in value if isinstance(value, dict) else range(len(value)):
+            yield from leaves(value[key], (*path, key))
+    else:
+        yield path
+
+
+CYCLIC_3 = Table.of([[0, 1, 2], [1, 2, 0], [2, 0, 1]], name="addition mod 3")
+COUNTEREXAMPLE = Table.of([[0, 0, 1], [0, 2, 3]], name="smallest gap")
+
+
+@cache
+def certificate(name: str) -> OperationCertificate:
+    """The certificates that the tests of the kernel and of the documents share, each made once."""
+    tables: dict[str, tuple[Table, Any]] = {
+        "plane": (CYCLIC_3, "plane"),
+        "partial": (CYCLIC_3.without([(2, 2)]), "plane"),
+        "degree 4": (COUNTEREXAMPLE, 4),
+        "degree 6": (Table.of([[0, 1], [2, 3]], name="four labels"), 6),
+    }
+    table, kind = tables[name]
+    return certify_operation(table, kind=kind)
+
+
+def unseen_part(
+    table: Table, cell: Cell, label: int, weights: list[int], sign: int, threshold: float, kind: Any
+) -> UnseenPart:
+    """A part for an unseen cell, by the program over all multipliers of the triples without symmetry."""
+    T = len(table.triples)
+    G = np.zeros((table.rows, table.columns, table.label_count))
+    G[*cell, label] = 1
+    G[*cell] -= np.array(weights) / sum(weights)
+    tensors = [residual(table, row) for row in np.eye(T)]
+    found = relaxed_family(tensors, fixed=sign * G, weights=np.full(T, -threshold), kind=kind)
+    return rounded_part(
+        table, cell, label, weights, sign, found.multipliers, found.kind, found.matrix, found.t, found.t_prime
+    )
+
+
+@cache
+def unseen_bytes(verdict: str) -> bytes:
+    """Documents of an unseen cell: addition mod 2 is right with 1/1000 off, addition mod 3 wrong; a half has both."""
+    epsilon = Fraction(1, 1000)
+    if verdict == "right":
+        table = Table.of([[0, 1], [1, -1]], name="addition mod 2")
+        network = certify_operation(table).network
+        g = float(Fraction(threshold_below(table, network, epsilon)))
+        part = unseen_part(table, (1, 1), 0, [0, 1], -1, g, "plane")
+        document = unseen_right(table, (1, 1), 0, epsilon, network, [part])
+    elif verdict == "wrong":
+        network = certificate("partial").network
+        table = certificate("partial").table
+        g = float(Fraction(threshold_below(table, network, epsilon)))
+        part = unseen_part(table, (2, 2), 1, [1, 0, 1], 1, g, "plane")
+        document = unseen_wrong(table, (2, 2), 1, epsilon, network, [1, 0, 1], part)
+    else:
+        made = certificate("partial")
+        whole = certificate("plane").network
+        document = unseen_both(made.table, (2, 2), 1, Fraction(1, 2), whole, made.network, made.bound)
+    return dumps(document)
+
+
+def unseen_document(verdict: str) -> dict[str, Any]:
+    """`unseen_bytes`, a new object in each call."""
+    return json.loads(unseen_bytes(verdict))
+
+
+def margin_certificate(name: str) -> dict[str, Any]:
+    """The document of `certificate`, a new object in each call."""
+    return copy.deepcopy(certificate(name).document)

@@ -5,14 +5,13 @@ import copy
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from certificates import operation_kernel
-from tests.certificates.operations import parity_document, verdict
+from tests.certificates.operations import at, leaves, parity_document, unseen_document, verdict
 
 PROGRAM = Path(operation_kernel.__file__)
 
@@ -32,13 +31,29 @@ def test_the_exact_margin_may_be_claimed_less_sharply():
     assert verdict(document)[1].endswith("maximum margin from 0.272165526975 to 0.272165526976 (enclosed)")
 
 
-def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The paths to all numbers and texts."""
-    if isinstance(value, dict | list):
-        for key in value if isinstance(value, dict) else range(len(value)):
-            yield from leaves(value[key], (*path, key))
-    else:
-        yield path
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        (
+            "right",
+            "table of 2 rows, 2 columns and 2 labels called addition mod 2, 3 cells given, margin at least 1 - 1/1000 "
+            "of the maximum: every network with at least that margin is right at cell (1, 1), label 0",
+        ),
+        (
+            "wrong",
+            "table of 3 rows, 3 columns and 3 labels called addition mod 3, 8 cells given, margin at least 1 - 1/1000 "
+            "of the maximum: every network with at least that margin is wrong at cell (2, 2), label 1",
+        ),
+        (
+            "both",
+            "table of 3 rows, 3 columns and 3 labels called addition mod 3, 8 cells given, margin at least 1 - 1/2 of "
+            "the maximum: two networks with at least that margin are shown, of which one is right and one is wrong at "
+            "cell (2, 2), label 1",
+        ),
+    ],
+)
+def test_unseen_cells(name, line):
+    assert verdict(unseen_document(name)) == (0, line)
 
 
 def changed(value: Any) -> list[Any]:
@@ -47,13 +62,6 @@ def changed(value: Any) -> list[Any]:
         return [value + 1, value - 1, -value - 7, 3 * value + 5, str(value), None, float(value), value == 1, [value]]
     texts = [value + "0", "-" + value, "1" + value, "", value.replace("1", "2") + " ", value.replace("9", "8")]
     return [text for text in texts if text != value] + [None, 1.5, [], {}]
-
-
-def at(value: Any, path: tuple[Any, ...]) -> Any:
-    """What stands at a path."""
-    for key in path:
-        value = value[key]
-    return value
 
 
 def test_every_number_counts():
