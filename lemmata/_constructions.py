@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
     from certificates.margins.all_layer import MarginBound
     from certificates.margins.attack import Flip
-    from certificates.margins.turing_attack import NullKeyFlip
+    from certificates.margins.turing_direct import DirectBound
+    from certificates.margins.turing_scores import ScoreFlip
     from constructions.circuits.relu import CircuitNetwork
     from constructions.turing.compiler import TuringTransformer
 
@@ -57,17 +58,17 @@ def layer_table(construction: Any) -> Any:
     )
 
 
-def margin_bound(construction: CircuitNetwork | TuringTransformer) -> MarginBound:
+def margin_bound(construction: CircuitNetwork | TuringTransformer) -> MarginBound | DirectBound:
     """The certified lower bound of the all-layer margin: no smaller change of all weights flips an answer.
 
     The bound holds on every input. The same as `certificates.margins.all_layer.circuit_margin_bound` for circuits and
-    `certificates.margins.turing.machine_margin_bound` for machines.
+    `certificates.margins.turing_direct.direct_margin_bound` for machines.
 
     Args:
         construction: from `circuit_network`, with rounding, or from `compile_machine`.
 
     Returns:
-        The bound, with the 2-norm ``value`` (an exact fraction) and the name of the ``binding`` term.
+        The bound, with the 2-norm ``value`` (an exact fraction) and the name of the ``binding`` term or condition.
 
     Raises:
         TypeError: for another construction.
@@ -81,9 +82,9 @@ def margin_bound(construction: CircuitNetwork | TuringTransformer) -> MarginBoun
 
         return circuit_margin_bound(construction)
     if isinstance(construction, TuringTransformer):
-        from certificates.margins.turing import machine_margin_bound
+        from certificates.margins.turing_direct import direct_margin_bound
 
-        return machine_margin_bound(construction)
+        return direct_margin_bound(construction)
     raise TypeError(
         f"All-layer margins are bounded for circuit networks and compiled machines, not for a "
         f"{type(construction).__name__}."
@@ -97,20 +98,20 @@ def smallest_flip(
     starts: int = 16,
     steps: int = 300,
     seed: int = 0,
-) -> Flip | NullKeyFlip | None:
+) -> Flip | ScoreFlip | None:
     """The smallest change of the weights that was found to flip the answer at one input: an upper bound of the margin.
 
     For a circuit it is searched by projected gradient steps and re-evaluated exactly, as by
-    `certificates.margins.attack.smallest_flip`. For a machine it is the column of the query of layer C.6 that makes the
-    null pair win, as by `certificates.margins.turing_attack.null_key_flip`, and nothing is searched.
+    `certificates.margins.attack.smallest_flip`. For a machine a score of some layer and time is pushed past another
+    one where that is cheapest, as by `certificates.margins.turing_scores.score_flip`; then nothing is random.
 
     Args:
         construction: from `circuit_network` or `compile_machine`.
         x: the input: bits for a circuit, a word for a machine.
-        starts, steps, seed: of the search.
+        starts, steps, seed: of the search, for a circuit.
 
     Returns:
-        A flip, with its ``norm`` for a circuit and its ``norm_squared`` for a machine; None if the search finds none.
+        A flip, with its ``norm`` and ``norm_squared``; None if the search finds none.
 
     Raises:
         TypeError: for another construction.
@@ -126,10 +127,9 @@ def smallest_flip(
         bits = np.array([int(bit) for bit in x])
         return search(circuit_target(construction, bits), starts=starts, steps=steps, seed=seed)
     if isinstance(construction, TuringTransformer):
-        from certificates.margins.turing_attack import null_key_flip
+        from certificates.margins.turing_scores import score_flip
 
-        word = construction.machine.encode(x) if isinstance(x, str) else tuple(x)
-        return null_key_flip(construction, word)
+        return score_flip(construction, construction.machine.encode(x) if isinstance(x, str) else tuple(x))
     raise TypeError(
         f"Flips are searched for circuit networks and compiled machines, not for a {type(construction).__name__}."
     )

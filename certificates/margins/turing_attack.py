@@ -1,8 +1,9 @@
 """Attacks on the all-layer margin of a compiled Turing machine: perturbations of its weights that flip a prediction.
 
-`null_key_flip` is the sharpest attack found: it makes the null pair of one layer win, is checked in exact arithmetic,
-and so bounds the margin from above. `random_perturbations` and `worst_prediction` look inside the ball of the
-certificate of `certificates.margins.turing`, in float64, for a prediction that flips; there must be none.
+`null_key_flip` makes the null pair of one layer win by one column of weights, is checked in exact arithmetic, and so
+bounds the margin from above; `certificates.margins.turing_scores` has a sharper attack. `random_perturbations` and
+`worst_prediction` look inside the ball of the certificate of `certificates.margins.turing_direct`, in float64, for a
+prediction that flips; there must be none.
 
 Source: turing, theorem-4.1, def-all-layer-margin.
 """

@@ -6,7 +6,7 @@ import torch
 
 import lemmata as lm
 from certificates.margins.all_layer import circuit_margin_bound
-from certificates.margins.turing import machine_margin_bound
+from certificates.margins.turing_direct import direct_margin_bound
 
 ONE = lm.functions.constant(1)
 BLOCK = (2, 2, 1), 2, "1/10", lm.functions.affine(1, 1), ONE, lm.functions.squared_loss_derivative(), (-1, 1), 1, 3
@@ -63,7 +63,7 @@ def test_tables_of_layers():
 def test_bounds_and_attacks_of_both_kinds_of_networks():
     circuit, machine = lm.circuit_network("0110"), lm.compile_machine("palindromes", 12)
     assert lm.margin_bound(circuit).value == circuit_margin_bound(circuit).value
-    assert lm.margin_bound(machine).value == machine_margin_bound(machine).value
+    assert lm.margin_bound(machine).value == direct_margin_bound(machine).value
     flip = lm.smallest_flip(circuit, "01", starts=3, steps=70)
     assert float(lm.margin_bound(circuit).value) < flip.norm
     assert lm.smallest_flip(circuit, [0, 1], starts=3, steps=70).norm == flip.norm

@@ -1,0 +1,226 @@
+"""A certified lower bound of the all-layer margin of a compiled Turing machine, layer by layer, to first order sharp.
+
+`machine_margin_bound` of `certificates.margins.turing` is theorem D.6 with uniform constants. Here one total norm rho
+of the perturbation of all weights is assumed, and every layer is shown to keep its attended tokens, its bits and the
+answer: each deviation is a sum over disjoint blocks of weights, of a coefficient times the norm of the block, and so at
+most rho times the root of the sum of the squared coefficients. `loads` has these deviations in units of what is
+allowed, `direct_margin_bound` the largest rho for which all are below 1. The derivation is section 6 of
+TURING_MARGIN.md. Weights are integers, so that all squared norms are exact; the rest is ball arithmetic.
+
+Source: turing, theorem-4.1, theorem-D.6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from flint import arb
+
+from certificates.margins.all_layer import BITS
+from certificates.margins.turing_facts import HeadFacts, LayerFacts, MachineFacts, Squares, machine_facts
+from certificates.margins.turing_ones import TokenOnes, lemma_ones
+from constructions.turing.compiler import TuringTransformer
+from numerics.exact.balls import as_balls, ball_max, precision
+
+__all__ = ["DirectBound", "direct_margin_bound", "loads"]
+
+
+@dataclass(frozen=True)
+class DirectBound:
+    """A certified lower bound of the all-layer margin of a compiled machine.
+
+    Attributes:
+        value: rho, the bound.
+        sigma_h: how far a token may be off after a rounding whose weights have moved, in 2-norm.
+        binding: the condition that decides the bound.
+        loads: all conditions, by name: the largest deviation in units of what is allowed, all below 1.
+    """
+
+    value: Fraction
+    sigma_h: Fraction
+    binding: str
+    loads: Mapping[str, arb] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class _Rounding:
+    """How far a rounding with moved weights is off: sqrt(on_ones A^2 + whole B^2) t along a functional."""
+
+    on_ones: arb  # A^2
+    whole: arb  # B^2
+
+    def along(self, squares: Squares) -> arb:
+        return (self.on_ones * squares.on_ones + self.whole * squares.whole).sqrt()
+
+    @property
+    def norm(self) -> arb:
+        return (self.on_ones + self.whole).sqrt()
+
+
+def direct_margin_bound(transformer: TuringTransformer, ones: TokenOnes | None = None) -> DirectBound:
+    """The largest rho, to one part in 500, that the conditions of `loads` certify.
+
+    Args:
+        transformer: a compiled machine.
+        ones: bounds of the ones of tokens; by default those of the lemmas, with which the bound holds at every word
+            whose output is 1 or -1, and with those of `measured_ones` at the words on which they were counted.
+
+    Raises:
+        ValueError: if weights are no integers, the last two ReLU layers of a layer are no rounding, or no rho down to
+            2^-40 keeps the scores apart.
+    """
+    with precision(BITS):
+        facts = machine_facts(transformer, lemma_ones(transformer) if ones is None else ones)
+        low, high = Fraction(0), Fraction(1)
+        found: tuple[Fraction, dict[str, arb]] | None = None
+        while high - low > low / 500:
+            middle = (low + high) / 2 if low else high / 2
+            if middle < Fraction(1, 2**40):
+                raise ValueError("No radius down to 2^-40 keeps the scores apart: there is no bound for this network.")
+            sigma_h = _token_radius(facts, middle)
+            met = _loads(facts, _ball(middle), _ball(sigma_h))
+            if all(load < 1 for load in met.values()):
+                low, found = middle, (sigma_h, met)
+            else:
+                high = middle
+        assert found is not None
+        sigma_h, met = found
+        decided = [name for name in met if not name.endswith(": tokens")]  # these only say that sigma_h is large enough
+        binding = max(decided, key=lambda name: float(met[name].mid()))
+    return DirectBound(low, sigma_h, binding, met)
+
+
+def loads(
+    transformer: TuringTransformer, rho: Fraction, sigma_h: Fraction, ones: TokenOnes | None = None
+) -> dict[str, arb]:
+    """All deviations that perturbations of norm rho can cause, in units of what is allowed (TURING_MARGIN.md, 6).
+
+    If all are below 1, no perturbation of norm at most ``rho`` changes an answer.
+
+    Args:
+        transformer: a compiled machine.
+        rho: the norm of the perturbation of all weights.
+        sigma_h: a radius within which tokens are assumed to stay; that they do is one of the conditions.
+        ones: as for `direct_margin_bound`.
+
+    Raises:
+        ValueError: as `direct_margin_bound`.
+    """
+    with precision(BITS):
+        facts = machine_facts(transformer, lemma_ones(transformer) if ones is None else ones)
+        return _loads(facts, _ball(rho), _ball(sigma_h))
+
+
+# ---- the conditions
+
+
+def _loads(facts: MachineFacts, rho: arb, sigma_h: arb) -> dict[str, arb]:
+    roundings = [_rounding(facts, layer, rho, sigma_h) for layer in facts.layers]
+    found: dict[str, arb] = {}
+    for number, layer in enumerate(facts.layers):
+        before = roundings[number - 1]
+        found[f"{layer.name}: tokens"] = roundings[number].norm * rho / sigma_h
+        for head in layer.heads:
+            if head is not None:
+                scores = _score_loads(layer, head, before, rho, sigma_h)
+                found |= {f"{layer.name}: {name}": load for name, load in scores.items()}
+        found[f"{layer.name}: bits"] = _bit_load(facts, layer, before, rho, sigma_h)
+    last, final = facts.layers[-1], roundings[-1]
+    answer = (final.along(facts.classifier) ** 2 + (last.written + sigma_h) ** 2).sqrt()
+    found["classifier"] = answer * rho
+    return found
+
+
+def _rounding(facts: MachineFacts, layer: LayerFacts, rho: arb, sigma_h: arb) -> _Rounding:
+    """How far the rounding after a layer is off."""
+    t, moved = _ball(facts.threshold), _before_rounding(layer, rho, sigma_h)
+    slope, extended = 1 / (1 - 2 * t), ((layer.written + moved) ** 2 + 1).sqrt()
+    hidden = ((1 - t) ** 2 + t**2).sqrt() * layer.written + arb(2).sqrt() * moved + extended * rho
+    return _Rounding(2 * slope**2 * extended**2, hidden**2 + 1)
+
+
+def _before_rounding(layer: LayerFacts, rho: arb, sigma_h: arb) -> arb:
+    """How far the first ReLU layer is off, in 2-norm."""
+    moved, size = _attended(layer, rho, sigma_h)
+    return layer.first_norm * moved + ((size + moved) ** 2 + 1).sqrt() * rho
+
+
+def _attended(layer: LayerFacts, rho: arb, sigma_h: arb) -> tuple[arb, arb]:
+    """How far the token is off after both heads, in 2-norm, and the norm of the true one."""
+    moved, size = sigma_h, layer.read
+    for cross, head in enumerate(layer.heads):
+        moved = moved + _memory(layer, bool(cross), rho, sigma_h) * rho
+        if head is not None:
+            moved, size = moved + head.value_norm * (rho if cross else sigma_h), size + head.value
+    return moved, size
+
+
+def _memory(layer: LayerFacts, cross: bool, rho: arb, sigma_h: arb) -> arb:
+    """|(token, 1)| of the tokens of a memory: perturbed roundings, or the encoder's."""
+    return ((layer.remembered + rho if cross else layer.read + sigma_h) ** 2 + 1).sqrt()
+
+
+def _score_loads(layer: LayerFacts, head: HeadFacts, before: _Rounding, rho: arb, sigma_h: arb) -> dict[str, arb]:
+    """The change of the difference of two scores: of a token and the null pair, and of two tokens."""
+    passed = _memory(layer, False, rho, sigma_h) if head.cross else arb(0)  # the value of the zero head before
+    moved = sigma_h + passed * rho
+    size = ((layer.read + moved) ** 2 + 1).sqrt()
+    token = layer.remembered + rho if head.cross else layer.read + sigma_h
+    drift = head.query_norm * moved + size * rho  # of the query
+    query = arb(head.query).sqrt() + drift
+    null = _hypotenuse(
+        *_token_errors(head, before, head.to_null, 1, drift),
+        passed * arb(head.to_null.whole).sqrt(),
+        size * arb(head.null_keys).sqrt(),
+        query * (token**2 + 2).sqrt(),
+    )
+    pair = _hypotenuse(
+        *_token_errors(head, before, head.to_token, 2, drift),
+        passed * arb(head.to_token.whole).sqrt(),
+        size * arb(head.keys).sqrt(),
+        query * 2 * token,
+    )
+    return {"token and null": null * rho, "two tokens": pair * rho / head.spacing}
+
+
+def _token_errors(head: HeadFacts, before: _Rounding, query: Squares, keys: int, drift: arb) -> tuple[arb, ...]:
+    """The coefficients of the errors of the query's token and of one or two attended ones."""
+    mine = before.along(query)
+    if head.cross:
+        return mine, keys * (arb(head.by_key.whole).sqrt() + head.key_norm * drift)
+    theirs = keys * (before.along(head.by_key) + before.norm * head.key_norm * drift)
+    return (mine, theirs) if head.disjoint else (mine + theirs,)
+
+
+def _bit_load(facts: MachineFacts, layer: LayerFacts, before: _Rounding, rho: arb, sigma_h: arb) -> arb:
+    """The largest change of a unit of the first ReLU layer and of the rounding's first layer, over the threshold."""
+    moved, size = _attended(layer, rho, sigma_h)
+    own = (size + moved) ** 2 + 1
+    first = (layer.written + _before_rounding(layer, rho, sigma_h)) ** 2 + 1
+    memories = sum((_memory(layer, cross, rho, sigma_h) ** 2 for cross in (False, True)), start=arb(0))
+    cross = layer.heads[1] is not None
+    found = []
+    for column, value in layer.columns:
+        errors = before.along(column)
+        errors = (errors**2 + value.whole).sqrt() if cross else errors + before.along(value)
+        found.append((errors**2 + memories * column.whole + own + first).sqrt())
+    return ball_max(found) * rho / _ball(facts.threshold)
+
+
+def _hypotenuse(*parts: arb) -> arb:
+    return sum((part**2 for part in parts), start=arb(0)).sqrt()
+
+
+def _token_radius(facts: MachineFacts, rho: Fraction) -> Fraction:
+    """A radius sigma_h that holds the tokens for this rho, if the iteration finds one; the conditions decide."""
+    sigma, t = 0.0, _ball(rho)
+    for _ in range(12):
+        norms = (_rounding(facts, layer, t, _ball(Fraction(sigma))).norm for layer in facts.layers)
+        sigma = min(float(ball_max(norms).mid()) * float(rho) * 1.0001, 1e6)
+    return Fraction(sigma)
+
+
+def _ball(x: Fraction) -> arb:
+    return as_balls([x])[0]
