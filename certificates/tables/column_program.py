@@ -70,14 +70,12 @@ class Columns:
         return M
 
 
-def optimal_masses(H: Floats) -> tuple[Floats, float, Floats]:
-    """The masses p (m,), the value and the multipliers (orbits,) of max_p min_o (p H)_o."""
+def optimal_masses(H: Floats, size: float) -> tuple[Floats, float, Floats]:
+    """The masses p (m,), the value and the multipliers (orbits,) of max_p min_o (p H)_o, whose value is about size."""
     m, orbits = H.shape
-    scale = float(np.abs(H).max())
-    A = np.concatenate([-H.T / scale, np.ones((orbits, 1))], axis=1)
     problem = {
         "c": np.concatenate([np.zeros(m), [-1.0]]),
-        "A_ub": A,
+        "A_ub": np.concatenate([-H.T / size, np.ones((orbits, 1))], axis=1),
         "b_ub": np.zeros(orbits),
         "A_eq": np.concatenate([np.ones(m), [0.0]])[None],
         "b_eq": [1.0],
@@ -92,9 +90,24 @@ def optimal_masses(H: Floats) -> tuple[Floats, float, Floats]:
     if answer is None or not answer.success:
         raise RuntimeError(f"The linear program over {m} neurons was not solved by HiGHS: {answer and answer.message}")
     p = np.maximum(answer.x[:-1], 0.0)
-    p /= p.sum()
     q = np.maximum(-np.asarray(answer.ineqlin.marginals), 0.0)
+    p = _balanced(H, p / p.sum(), q)
     return p, float((p @ H).min()), q / q.sum()
+
+
+def _balanced(H: Floats, p: Floats, q: Floats) -> Floats:
+    """The masses with equal answers in the orbits that bind, where that gains: HiGHS leaves its tolerance between."""
+    binding = np.flatnonzero(q > 1e-9 * q.max())
+    support = np.flatnonzero(p > 0)
+    equations = np.concatenate([H[np.ix_(support, binding)].T, -np.ones((len(binding), 1))], axis=1)
+    equations = np.concatenate([equations, np.concatenate([np.ones(len(support)), [0.0]])[None]])
+    solution = np.concatenate([p[support], [(p @ H).min()]])
+    right = np.concatenate([np.zeros(len(binding)), [1.0]])
+    solution = solution + np.linalg.lstsq(equations, right - equations @ solution, rcond=1e-12)[0]
+    new = np.zeros_like(p)
+    new[support] = np.maximum(solution[:-1], 0.0)
+    new /= new.sum()
+    return new if (new @ H).min() > (p @ H).min() else p
 
 
 def curvature(columns: Columns, M: Floats, x: Floats, w: Floats, value: float) -> Floats:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 from numpy.typing import NDArray
 
 from certificates.tables.column_program import Columns, curvature, model_minimum, optimal_masses
+from certificates.tables.plane_moments import plane_neurons
 from certificates.tables.pricing import best_outputs, climb, distinct, polish, random_starts
 
 __all__ = ["Search"]
@@ -22,8 +25,14 @@ class Search:
         self.x, self.w, self.H = np.empty((0, N)), np.empty((0, C)), np.empty((0, len(q)))
         self.best_q, self.best_value = q, np.inf
         self.damping = 0.0
+        self.gaps: list[float] = []
         self.p = np.empty(0)
         self.price(q, starts)
+        if columns.table.label_count <= 3:
+            with suppress(RuntimeError):  # a solver that fails leaves the search to itself
+                x, w, q = plane_neurons(columns)
+                self.add(x, w)
+                self.price(q, starts)
         self.solve()
 
     def closed(self, tolerance: float) -> bool:
@@ -35,6 +44,12 @@ class Search:
             return True
         self.best_value = found
         return False
+
+    def stuck(self, rounds: int = 4, small: float = 1e-7) -> bool:
+        """Whether a small gap has not become smaller by a half in so many rounds: what is left is rounding."""
+        if len(self.gaps) <= rounds or self.gaps[-1] > small * self.best_value:
+            return False
+        return self.gaps[-1] > 0.5 * self.gaps[-1 - rounds]
 
     def price(self, q: Floats, starts: int) -> float:
         """The largest answer to q that is found; the neurons found become columns, and q the best if it is."""
@@ -48,17 +63,21 @@ class Search:
         x, values = polish(M, _best(x, values, 0.95, 1e-5))
         x = _best(x, values, 0.95, 1e-9)
         w, values = best_outputs(M, x)
-        self.x, self.w = np.concatenate([x, self.x]), np.concatenate([w, self.w])
-        self.H = np.concatenate([self.columns.of(x, w), self.H])
-        self.p = np.concatenate([np.zeros(len(x)), self.p])
+        self.add(x, w)
         top = float(values[0])
         if top < self.best_value:
             self.best_q, self.best_value = q, top
         return top
 
+    def add(self, x: Floats, w: Floats) -> None:
+        """New columns, without mass, in front of the others."""
+        self.x, self.w = np.concatenate([x, self.x]), np.concatenate([w, self.w])
+        self.H = np.concatenate([self.columns.of(x, w), self.H])
+        self.p = np.concatenate([np.zeros(len(x)), self.p])
+
     def solve(self) -> None:
         """The linear program over the columns: masses, value, multipliers."""
-        self.p, self.value, self.q = optimal_masses(self.H)
+        self.p, self.value, self.q = optimal_masses(self.H, self.best_value)
 
     def step(self) -> None:
         """One Newton step from the best multipliers; where it gains little, one of plain column generation."""
@@ -74,6 +93,7 @@ class Search:
             self.price(self.q, self.starts // 4)
             self.solve()
         self.forget()
+        self.gaps.append(self.best_value - self.value)
 
     def forget(self, keep: int = 400) -> None:
         """Drop old columns without mass that answer worst to the best multipliers."""
@@ -93,6 +113,8 @@ class Search:
         w = best_outputs(M, x)[0]
         hessian = np.zeros((len(q0), len(q0)))
         for i, mass in enumerate(self.p[support]):
+            if values[i] < 0.5 * self.best_value:
+                continue  # far from a maximum that matters
             hessian += mass * curvature(self.columns, M, x[i], w[i], values[i])
         size = np.trace(hessian) / len(q0) if len(q0) else 1.0
         hessian += self.damping * max(size, 1e-6) * np.eye(len(q0))

@@ -102,7 +102,7 @@ def best_network(
         symmetries: of the table; q and networks are averaged over them.
         seed: of the random starts of pricing.
         starts: the number of random starts of a round.
-        rounds: at most so many.
+        rounds: at most so many; fewer if four of them gain next to nothing near the end.
         tolerance: the relative gap to `FoundNetwork.bound` at which the search ends.
 
     Raises:
@@ -122,7 +122,7 @@ def best_network(
         start = np.maximum(start, 0.0) / np.maximum(start, 0.0).sum()
     search = Search(columns, np.bincount(orbits, start).astype(float), starts, np.random.default_rng(seed))
     count = 0
-    while count < rounds and not search.closed(tolerance):
+    while count < rounds and not search.closed(tolerance) and not search.stuck():
         search.step()
         count += 1
     x, w, masses = search.support()

@@ -1,7 +1,11 @@
 import numpy as np
 import pytest
 
+from certificates.tables.column_program import Columns
 from certificates.tables.columns import best_network, integer_network
+from certificates.tables.neurons import TableNetwork
+from certificates.tables.plane_moments import label_plane, neurons_of_moments, plane_moments
+from certificates.tables.pricing import climb, random_starts
 from numerics.tables.table import Table
 
 
@@ -86,3 +90,28 @@ def test_integers_of_more_bits_lose_less():
     assert losses[2] < 1e-8
     with pytest.raises(ValueError, match=r"between 1 and 200 bits"):
         integer_network(found, 0)
+
+
+@pytest.mark.parametrize("labels", [2, 3])
+def test_moments_of_the_plane_are_a_network_of_few_neurons(labels):
+    values = np.random.default_rng(labels).integers(0, labels, (4, 5))
+    table = Table.of(values.tolist(), labels=labels)
+    columns = Columns(table, np.arange(len(table.triples)))
+    Y, value, q = plane_moments(columns)
+    x, theta, masses = neurons_of_moments(Y)
+    assert len(x) <= 9
+    assert masses.sum() == pytest.approx(1, abs=1e-8)
+    # the neurons have the moments, by definition of these
+    halves = np.concatenate([np.cos(theta / 2)[:, None] * x, np.sin(theta / 2)[:, None] * x], axis=1)
+    assert np.allclose(halves.T @ (masses[:, None] * halves), Y, atol=1e-7)
+    w = np.cos(theta)[:, None] * label_plane(labels)[0] + np.sin(theta)[:, None] * label_plane(labels)[1]
+    margins = TableNetwork(x[:, :4] * 2**0.5, x[:, 4:] * 2**0.5, w, masses).margins(table)
+    assert margins.min() == pytest.approx(2 / 27**0.5 * value, rel=1e-7)
+    # and no neuron does better against the multipliers: the value is the largest margin
+    _, values_found = climb(columns.forms(q), random_starts(columns.forms(q), 200, np.random.default_rng(0)))
+    assert values_found.max() <= value * (1 + 1e-6)
+
+
+def test_a_plane_needs_at_most_three_labels():
+    with pytest.raises(ValueError, match="at most three labels"):
+        label_plane(4)
