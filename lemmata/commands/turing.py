@@ -28,6 +28,7 @@ from constructions.turing.machine import LEFT_ENDS, NAMED_MACHINES, LeftEnd
 from lemmata._machines import machine as machine_of
 from lemmata.commands.console import err, out, refusals
 from lemmata.reports.turing import print_run, print_search, run_summary
+from lemmata.reports.turing_margin import MarginReport, margin_report, print_margin
 from numerics.turing.simulator import advance, new_tape
 
 __all__ = ["app"]
@@ -72,6 +73,9 @@ def turing(
     left_end: Annotated[
         str | None, typer.Option(metavar="RULE", help=f"what is left of the first cell: {', '.join(LEFT_ENDS)}")
     ] = None,
+    margin: Annotated[
+        bool, typer.Option("--margin", help="bound how far the weights may move without another answer")
+    ] = False,
 ) -> None:
     """Where the machine is after T steps, or where it halted; exit 1 when --verify fails, 2 for bad input."""
     with refusals():
@@ -94,10 +98,20 @@ def turing(
         raise typer.Exit(1) from error
     if pictures is not None:
         print_search(err if as_json else out, transformer, symbols, pictures)
+    bounds = _bounds(transformer, symbols, outcome) if margin else None
     if as_json:
-        typer.echo(json.dumps(run_summary(transformer, outcome, evaluator.value, verify), indent=2))
-    else:
-        print_run(out, transformer, outcome, verify)
+        summary = run_summary(transformer, outcome, evaluator.value, verify)
+        summary |= {} if bounds is None else {"margin": bounds.summary(transformer)}
+        typer.echo(json.dumps(summary, indent=2))
+        return
+    print_run(out, transformer, outcome, verify)
+    if bounds is not None:
+        print_margin(out, transformer, bounds)
+
+
+def _bounds(transformer: TuringTransformer, word: tuple[int, ...], outcome: Outcome) -> MarginReport:
+    with refusals(), err.status("bounding the margin"):
+        return margin_report(transformer, word, decided=outcome.accepts is not None)
 
 
 def _left_end(rule: str | None) -> LeftEnd | None:
