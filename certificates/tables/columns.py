@@ -33,6 +33,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 UNIT = 2 / (3 * np.sqrt(3))  # the largest |u + v|^2-form times w on unit neurons, where |x|^2 = 2/3 and |w|^2 = 1/3
+SKETCH = 400  # more than the rank of the neurons of one orbit on the triples, as a rule
 
 
 class Symmetries(Protocol):
@@ -151,12 +152,13 @@ def integer_network(found: FoundNetwork, bits: int = 36, *, few: int = 200) -> T
     """
     if not 1 <= bits <= 200:
         raise ValueError(f"Integer neurons need between 1 and 200 bits, not {bits}.")
-    scale = 2.0 ** min(bits, 60)
-    rounded = np.rint(np.concatenate([found.x, found.w], axis=1) * scale)
-    kept = np.any(rounded, axis=1)
-    neurons, masses = _spread(found.table, rounded[kept], found.masses[kept], found.symmetries)
+    unit = np.concatenate([found.x, found.w], axis=1)
+    neurons, masses = _spread(found.table, unit, found.masses, found.symmetries)
     if len(masses) > few:
         neurons, masses = _fewer(found.table, neurons, masses)
+    neurons = np.rint(neurons * 2.0 ** min(bits, 60))
+    kept = np.any(neurons, axis=1)
+    neurons, masses = neurons[kept], masses[kept]
     shift = max(0, bits - 60)
     whole = np.rint(masses / masses.sum() * 2.0**60)
     kept = whole > 0
@@ -196,24 +198,28 @@ def _spread(table: Table, neurons: Floats, masses: Floats, symmetries: Symmetrie
 
 
 def _fewer(table: Table, neurons: Floats, masses: Floats) -> tuple[Floats, Floats]:
-    """Fewer of the neurons with other masses and the same margins: a basic solution of the equations for masses.
+    """Fewer of the unit neurons with other masses and the same margins: a basic solution of the equations for masses.
 
     The masses are those at hand if the linear program fails or its solution loses more than rounding.
     """
-    N = table.size
-    x, w = neurons[:, :N], neurons[:, N:]
-    lengths = np.linalg.norm(neurons, axis=1)[:, None]
-    answers = Columns(table, np.arange(len(table.triples))).of(x / lengths, w / lengths)
-    _, sizes, basis = np.linalg.svd(answers, full_matrices=False)
-    basis = basis[sizes > 1e-10 * sizes[0]]
-    equations = np.concatenate([(answers @ basis.T).T, np.ones((1, len(masses)))])
+    N, T = table.size, len(table.triples)
+    answers = Columns(table, np.arange(T)).of(neurons[:, :N], neurons[:, N:])
+    rng = np.random.default_rng(0)
+    # random combinations of the equations are as good as all of them if they are more than the rank
+    sketch = answers if T <= SKETCH else answers @ rng.normal(size=(T, SKETCH))
+    left, sizes, _ = np.linalg.svd(sketch, full_matrices=False)
+    rank = int(np.sum(sizes > 1e-10 * sizes[0]))
+    if rank == SKETCH:
+        left, sizes, _ = np.linalg.svd(answers, full_matrices=False)
+        rank = int(np.sum(sizes > 1e-10 * sizes[0]))
+    equations = np.concatenate([left[:, :rank].T, np.ones((1, len(masses)))])
     target = equations @ masses
-    cost = np.random.default_rng(0).random(len(masses))  # a generic vertex
+    cost = rng.random(len(masses))  # a generic vertex
     answer = linprog(cost, A_eq=equations, b_eq=target, method="highs-ds")
     if not answer.success:
         return neurons, masses
     kept = np.flatnonzero(answer.x > 1e-12)
     new = np.asarray(np.linalg.lstsq(equations[:, kept], target, rcond=None)[0], np.float64)
-    if new.min() < 0 or (new @ answers[kept]).min() < (1 - 1e-11) * (masses @ answers).min():
+    if new.min() < 0 or (new @ answers[kept]).min() < (1 - 1e-10) * (masses @ answers).min():
         return neurons, masses
     return neurons[kept], new
