@@ -45,7 +45,7 @@ class Search:
         self.best_value = found
         return False
 
-    def stuck(self, rounds: int = 4, small: float = 1e-7) -> bool:
+    def stuck(self, rounds: int = 8, small: float = 1e-7) -> bool:
         """Whether a small gap has not become smaller by a half in so many rounds: what is left is rounding."""
         if len(self.gaps) <= rounds or self.gaps[-1] > small * self.best_value:
             return False
@@ -87,7 +87,7 @@ class Search:
         if gain > 0.1 * (before - predicted):
             self.damping /= 10
         else:
-            self.damping = max(10 * self.damping, 1e-3)
+            self.damping = max(10 * self.damping, 1e-3) if self.damping < 1 else 0.0
         self.solve()
         if gain < 0.5 * (before - self.value):
             self.price(self.q, self.starts // 4)

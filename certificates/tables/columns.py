@@ -103,7 +103,7 @@ def best_network(
         symmetries: of the table; q and networks are averaged over them.
         seed: of the random starts of pricing.
         starts: the number of random starts of a round.
-        rounds: at most so many; fewer if four of them gain next to nothing near the end.
+        rounds: at most so many; fewer if eight of them gain next to nothing near the end.
         tolerance: the relative gap to `FoundNetwork.bound` at which the search ends.
 
     Raises:
