@@ -1,0 +1,205 @@
+"""Faults planted in the certificate of compiled machines, layer by layer: the deciding checks have to see them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import certificates.margins.turing_direct as direct
+import certificates.margins.turing_facts as facts
+import certificates.margins.turing_ones as ones
+import constructions.turing.compiler as compiler
+import constructions.turing.layers as layers
+from tests.theorems.planted_faults import Fault, assert_seen, fault_name, rewritten
+from theorems.turing import test_direct_margin, test_theorem_4_1
+
+SIZE = {"states": 2, "symbols": 3, "bits": 3}
+
+
+def conditions(name: str, owner: ModuleType, attribute: str, faulty: Any) -> Fault:
+    """A fault of a coefficient, to be seen by the conditions that are derived once more."""
+    check = "test_the_conditions_of_every_layer_from_their_digits"
+    return Fault(name, "theorem-4.1", test_direct_margin, check, owner, attribute, faulty, SIZE)
+
+
+def edited(owner: ModuleType, attribute: str, *edits: tuple[str, str, str]) -> list[Fault]:
+    """Faults of one function: a name, a piece of its source, and what stands there instead."""
+    function = getattr(owner, attribute)
+    return [conditions(name, owner, attribute, rewritten(function, old, new)) for name, old, new in edits]
+
+
+def scaled(attribute: str, part: str) -> Fault:
+    """One fact of a head 2 per cent too small, or one too few of an integer."""
+    find: Callable[..., Any] = facts._head_facts
+
+    def faulty(*given: Any) -> Any:
+        found = find(*given)
+        value = getattr(found, part)
+        less = value - 1 if isinstance(value, int) else value * 49 / 50
+        return replace(found, **{part: less})
+
+    return conditions(f"{part} of a head", facts, attribute, faulty)
+
+
+def bound(name: str, old: str, new: str) -> Fault:
+    """A fault of the search for the largest radius."""
+    faulty = rewritten(direct.direct_margin_bound, old, new)
+    return conditions(name, test_direct_margin, "direct_margin_bound", faulty)
+
+
+COEFFICIENTS = [
+    *edited(
+        direct,
+        "_rounding",
+        ("the slope of a rounding", "1 / (1 - 2 * t)", "1 / (1 - arb(49) / 25 * t)"),
+        ("one hidden unit instead of two", "2 * slope**2 * extended**2", "slope**2 * extended**2"),
+        ("a bias that does not move", "hidden**2 + 1)", "hidden**2)"),
+        ("hidden units at a one", "((1 - t) ** 2 + t**2).sqrt()", "(1 - t)"),
+        ("hidden units that the step does not move", " + arb(2).sqrt() * moved", ""),
+        ("hidden units that their weights do not move", " + extended * rho", ""),
+        ("a token without its deviation", "((layer.written + moved) ** 2 + 1).sqrt()", "(layer.written**2 + 1).sqrt()"),
+    ),
+    *edited(
+        direct,
+        "_before_rounding",
+        ("the norm of the first map", "layer.first_norm * moved", "layer.first_norm * moved * 49 / 50"),
+        ("a first map that does not move", " + ((size + moved) ** 2 + 1).sqrt() * rho", ""),
+    ),
+    *edited(
+        direct,
+        "_attended",
+        ("values that do not move", "moved = moved + _memory(layer, bool(cross), rho, sigma_h) * rho", "moved = moved"),
+        ("attended tokens that do not move", "moved + head.value_norm * (rho if cross else sigma_h)", "moved"),
+        ("values that are not added", "size + head.value", "size"),
+    ),
+    *edited(
+        direct,
+        "_memory",
+        ("memories without a bias", "** 2 + 1).sqrt()", "** 2).sqrt()"),
+        ("an encoder that does not move", "layer.remembered + rho", "layer.remembered"),
+    ),
+    *edited(
+        direct,
+        "_score_loads",
+        (
+            "the zero head before",
+            "passed = _memory(layer, False, rho, sigma_h) if head.cross else arb(0)",
+            "passed = arb(0)",
+        ),
+        ("a query that does not drift", "query = arb(head.query).sqrt() + drift", "query = arb(head.query).sqrt()"),
+        (
+            "a query's map that does not move",
+            "drift = head.query_norm * moved + size * rho",
+            "drift = head.query_norm * moved",
+        ),
+        ("a null key that does not move", "(token**2 + 2).sqrt()", "(token**2 + 1).sqrt()"),
+        ("one key instead of two", "query * 2 * token", "query * token"),
+        ("the norm of K - K_0", "size * arb(head.null_keys).sqrt()", "size * arb(head.null_keys).sqrt() * 49 / 50"),
+        ("the norm of K - K'", "size * arb(head.keys).sqrt()", "size * arb(head.keys).sqrt() * 49 / 50"),
+        ("the distance of two scores", "pair * rho / head.spacing", "pair * rho / (head.spacing + 1)"),
+    ),
+    *edited(
+        direct,
+        "_token_errors",
+        ("keys whose tokens do not move", "keys * (before.along(head.by_key)", "0 * (before.along(head.by_key)"),
+        ("keys of a query that does not drift", " + before.norm * head.key_norm * drift", ""),
+        ("coordinates that are shared", "if head.disjoint else", "if not head.disjoint else"),
+        (
+            "an encoder whose tokens do not move",
+            "keys * (arb(head.by_key.whole).sqrt()",
+            "0 * (arb(head.by_key.whole).sqrt()",
+        ),
+    ),
+    *edited(
+        direct,
+        "_bit_load",
+        ("values that move no bit", "memories * column.whole + own", "own"),
+        ("a map that moves no bit", " + own + first", " + first"),
+        ("a rounding that moves no bit", " + own + first", " + own"),
+        ("one memory", "for cross in (False, True)", "for cross in (True,)"),
+        ("attended errors", "errors + before.along(value)", "errors"),
+        ("the encoder's errors", "(errors**2 + value.whole).sqrt()", "errors"),
+        ("a threshold that is too large", "/ _ball(facts.threshold)", "/ (_ball(facts.threshold) * 51 / 50)"),
+    ),
+    *edited(
+        direct,
+        "_loads",
+        ("the wrong rounding", "before = roundings[number - 1]", "before = roundings[number]"),
+        ("a classifier that does not move", " + (last.written + sigma_h) ** 2).sqrt()", ").sqrt()"),
+        ("tokens that are too close", "norm * rho / sigma_h", "norm * rho / sigma_h * 49 / 50"),
+    ),
+    bound("a bound that is rounded up", "return DirectBound(low,", "return DirectBound(high * 101 / 100,"),
+    bound("a bound that is not the largest", "return DirectBound(low,", "return DirectBound(low * 49 / 50,"),
+    bound("the easiest condition", "binding = max(decided", "binding = min(decided"),
+    *edited(
+        facts,
+        "_columns",
+        ("one one too few in each block", "[:most]", "[: most - 1]"),
+        (
+            "the smallest entries",
+            "np.sort(squared[stream[name]], axis=0)[::-1]",
+            "np.sort(squared[stream[name]], axis=0)",
+        ),
+    ),
+    *edited(
+        facts,
+        "_layer_facts",
+        ("ones of the wrong tokens", "arb(ones.read[number].total)", "arb(ones.written[number].total)"),
+        (
+            "the norm of the first map of a layer",
+            "first_norm=operator_norm(first.weight)",
+            "first_norm=operator_norm(first.weight) * 49 / 50",
+        ),
+        ("values that are not carried on", "np.abs(_whole(head.value.weight)) @ weight", "0 * weight"),
+    ),
+    *(scaled("_head_facts", part) for part in ("query_norm", "key_norm", "query", "null_keys", "keys", "spacing")),
+    *(scaled("_head_facts", part) for part in ("value_norm", "value")),
+]
+
+
+@pytest.mark.parametrize("fault", COEFFICIENTS, ids=fault_name)
+def test_a_coefficient_that_is_off_is_seen(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert_seen(fault, "turing", monkeypatch)
+
+
+def lemma(name: str, old: str, new: str) -> Fault:
+    faulty = rewritten(ones.lemma_ones, old, new)
+    check = "test_the_ones_of_every_layer_are_those_of_the_lemmas"
+    return Fault(name, "theorem-4.1", test_direct_margin, check, test_direct_margin, "lemma_ones", faulty, {"bits": 3})
+
+
+ONES = [
+    lemma("a digit too few in scr3", '"scr3": P}', '"scr3": P - 1}'),
+    lemma("no flag of the input", '"scr4": 2,', '"scr4": 1,'),
+    lemma("carries without a digit", '"aux": P},  # carries', '"aux": P - 1},  # carries'),
+    lemma("a first layer without the time", '"pos1": P})  # o_(i-1)', '"pos1": 0})  # o_(i-1)'),
+]
+
+
+@pytest.mark.parametrize("fault", ONES, ids=fault_name)
+def test_a_one_too_few_is_seen(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert_seen(fault, "turing", monkeypatch)
+
+
+def test_a_slope_that_is_too_small_is_seen_by_the_gradients(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other deciding check of the coefficients, without any formula of them: half of the rounding's coefficient."""
+    faulty = rewritten(direct._rounding, "2 * slope**2 * extended**2", "slope**2 * extended**2 / 2")
+    check = "test_the_coefficients_of_scores_are_at_least_the_gradients"
+    fault = Fault("half a rounding", "theorem-4.1", test_direct_margin, check, direct, "_rounding", faulty)
+    assert_seen(fault, "turing", monkeypatch)
+
+
+def test_input_cells_compared_without_their_highest_digit_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Long inputs: cells with the code 0 would answer for the cell 2^(P-1)."""
+    faulty = rewritten(
+        layers.input_layer, "layout.match([(head, cell)], value)", "layout.match([(head[1:], cell[1:])], value)"
+    )
+    check = "test_inputs_of_any_length_with_the_code_zero_beyond_the_reach"
+    fault = Fault(
+        "a digit less", "theorem-4.1", test_theorem_4_1, check, compiler, "input_layer", faulty, {"rule": "refuse"}
+    )
+    assert_seen(fault, "turing", monkeypatch, (ValueError,))
