@@ -5,10 +5,11 @@ is a bijection of the points of one table to those of another that takes rows to
 labels, and every cell (a, b) with its label, or without one, to a cell with the image of that label.
 
 The search is one by *individualisation and refinement*. A colouring of the points is refined until it is stable: the
-colour of a row counts the pairs (colour of the column, colour of the label) over its cells, and so on. Colours are
-64-bit hashes that depend on the table and on the colours before alone, so that isotopisms respect them; a collision
-makes a colour class larger, and costs time, never correctness: what a search returns is verified on every cell, and
-what it leaves out has another colour.
+colour of a row counts the triples (colour of the column, colour of the label, mark of the cell) over its cells, and so
+on. The *mark* of a cell counts the cells that have its label and whose rectangle with it has one label at the two other
+corners; without marks all points of a Latin square look alike. Colours are 64-bit hashes that depend on the table and
+on the colours before alone, so that isotopisms respect them; a collision makes a colour class larger, and costs time,
+never correctness: what a search returns is verified on every cell, and what it leaves out has another colour.
 
 Source: B. McKay, A. Piperno, Practical graph isomorphism II, J. Symbolic Computation 60 (2014).
 """
@@ -16,6 +17,7 @@ Source: B. McKay, A. Piperno, Practical graph isomorphism II, J. Symbolic Comput
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +30,7 @@ Colours = NDArray[np.uint64]
 
 _ROW, _COLUMN, _LABEL, _PICKED, _EMPTY = (np.uint64(seed * 0x9E3779B97F4A7C15 % 2**64) for seed in range(1, 6))
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+MARKED_CELLS = 1600  # up to 40 x 40 cells their pairs are compared
 _FAR, _NEAR = np.uint64(31), np.uint64(27)
 
 
@@ -36,6 +39,22 @@ def _mixed(values: Colours) -> Colours:
     values = (values ^ (values >> _FAR)) * _FIRST
     values = (values ^ (values >> _NEAR)) * _SECOND
     return values ^ (values >> _FAR)
+
+
+@lru_cache(maxsize=16)
+def _marked(table: Table) -> tuple[NDArray[np.int64], NDArray[np.bool_], Colours]:
+    """The values, which of them are given (both flat), and the marks of the cells, shape (A, B).
+
+    The mark of (a, b) counts the (a', b') with the label of (a, b) such that (a, b') and (a', b) have one label.
+    """
+    values = table.array()
+    marks = np.zeros(values.shape, np.uint64)
+    if values.size <= MARKED_CELLS:
+        for a, row in enumerate(values):
+            same = values[None, :, :] == row[:, None, None]  # [b, a', b']: (a', b') has the label of (a, b)
+            crossed = values.T[:, :, None] == row[None, None, :]  # [b, a', b']: (a', b) has the label of (a, b')
+            marks[a] = (same & crossed).sum(axis=(1, 2))
+    return values.ravel(), values.ravel() != MISSING, _mixed(marks)
 
 
 def first_colours(table: Table) -> Colours:
@@ -54,18 +73,18 @@ def picked(colours: Colours, point: int) -> Colours:
 def refined(table: Table, colours: Colours) -> Colours:
     """The stable colouring that refines a given one, shape (A + B + C,)."""
     rows, size = table.rows, table.size
-    values = table.array()  # MISSING is -1, the last entry of what it is an index of
-    used, where = values.ravel() != MISSING, values.ravel()
+    where, used, marks = _marked(table)
+    values = where.reshape(marks.shape)  # MISSING is -1, the last entry of what it is an index of
     classes = len(np.unique(colours))
     while True:
         labels = np.append(colours[size:], _EMPTY)
-        cells = _mixed(labels)[values]
+        cells = _mixed(labels)[values] + marks
         row, column = _mixed(colours[:rows] ^ _FIRST), _mixed(colours[rows:size] ^ _SECOND)
         sums = np.empty_like(colours)
         sums[:rows] = _mixed(cells + column).sum(axis=1)
         sums[rows:size] = _mixed(cells + row[:, None]).sum(axis=0)
         by_label = np.zeros(table.label_count, np.uint64)
-        np.add.at(by_label, where[used], _mixed(row[:, None] + _mixed(column)).ravel()[used])
+        np.add.at(by_label, where[used], _mixed(row[:, None] + _mixed(column) + marks).ravel()[used])
         sums[size:] = by_label
         finer = _mixed(sums + _mixed(colours))
         count = len(np.unique(finer))

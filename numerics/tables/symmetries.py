@@ -22,7 +22,7 @@ from numerics.groups.stabilisers import StabiliserChain
 from numerics.tables.isotopy import carries, class_to_split, extension, first_colours, isotopism, picked, refined
 from numerics.tables.table import Table
 
-__all__ = ["TableSymmetries", "is_symmetry", "table_symmetries", "transposed"]
+__all__ = ["TableSymmetries", "autotopism_generators", "is_symmetry", "orbit_numbers", "table_symmetries", "transposed"]
 
 IntArray = NDArray[np.int64]
 Permutation = tuple[int, ...]
@@ -141,11 +141,11 @@ class TableSymmetries:
     def triple_orbits(self) -> IntArray:
         """The number of the orbit of every triple of ``table.triples``, in the order of first occurrence."""
         count = len(self.table.triples)
-        return _orbits(count, [self.on_triples(generator) for generator in self.generators])
+        return orbit_numbers(count, [self.on_triples(generator) for generator in self.generators])
 
     def point_orbits(self) -> IntArray:
         """The number of the orbit of every point, in the order of first occurrence, shape (A + B + C,)."""
-        return _orbits(self.degree, [np.array(generator) for generator in self.generators])
+        return orbit_numbers(self.degree, [np.array(generator) for generator in self.generators])
 
     def cell_orbits(self) -> IntArray:
         """The number of the orbit of every cell, given or not, in the order of first occurrence, shape (A, B)."""
@@ -157,10 +157,10 @@ class TableSymmetries:
             if swaps(table, generator):
                 row, column = column, row
             moves.append((row * table.columns + column - table.rows).ravel())
-        return _orbits(table.rows * table.columns, moves).reshape(table.rows, table.columns)
+        return orbit_numbers(table.rows * table.columns, moves).reshape(table.rows, table.columns)
 
 
-def _orbits(count: int, moves: Sequence[IntArray]) -> IntArray:
+def orbit_numbers(count: int, moves: Sequence[IntArray]) -> IntArray:
     """The number of the orbit of 0..count-1 under permutations, in the order of first occurrence, shape (count,)."""
     start = np.tile(np.arange(count), len(moves))
     end = np.concatenate(moves) if moves else start
@@ -170,7 +170,7 @@ def _orbits(count: int, moves: Sequence[IntArray]) -> IntArray:
     return np.argsort(np.argsort(first))[inverse].astype(np.int64)
 
 
-def _autotopism_generators(table: Table) -> list[Permutation]:
+def autotopism_generators(table: Table) -> list[Permutation]:
     """Strong generators of the symmetries without swap, along a base that makes the colouring discrete.
 
     From the deepest stabiliser upwards: for every point of the class of the base point that the generators so far do
@@ -187,7 +187,7 @@ def _autotopism_generators(table: Table) -> list[Permutation]:
         fixed = refined(table, picked(colours, cell[0]))
         failed: set[int] = set()
         for image in cell[1:]:
-            orbits = _orbits(len(colours), [np.array(generator) for generator in generators])
+            orbits = orbit_numbers(len(colours), [np.array(generator) for generator in generators])
             if orbits[image] == orbits[cell[0]] or any(orbits[image] == orbits[other] for other in failed):
                 continue
             found = extension(table, table, fixed, refined(table, picked(colours, image)))
@@ -200,7 +200,7 @@ def _autotopism_generators(table: Table) -> list[Permutation]:
 
 def table_symmetries(table: Table) -> TableSymmetries:
     """All symmetries of a table, missing cells included, by generators."""
-    generators = _autotopism_generators(table)
+    generators = autotopism_generators(table)
     if table.rows == table.columns and (found := isotopism(table, transposed(table))) is not None:
         half, size = table.rows, table.size
         swap = np.where(found < half, found + half, np.where(found < size, found - half, found))
