@@ -67,6 +67,17 @@ class TableNetwork:
         if any(square == 0 for square in self.squares()):
             raise ValueError("A neuron that is 0 has no direction; leave it out.")
 
+    @classmethod
+    def of_weights(cls, u: Floats, v: Floats, w: Floats) -> TableNetwork:
+        """The network of float weights, each neuron with the mass |omega|^3; neurons that are 0 are left out.
+
+        Raises:
+            ValueError: as the class.
+        """
+        lengths = np.linalg.norm(np.concatenate([u, v, w], axis=1), axis=1)
+        kept = lengths > 0
+        return cls(u[kept], v[kept], w[kept], lengths[kept] ** 3)
+
     @property
     def is_exact(self) -> bool:
         """Whether neurons are integers and masses rationals."""
