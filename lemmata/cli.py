@@ -22,6 +22,7 @@ COMMANDS = {
     "tables": "Certify the tables of the character table library: one entry each, and tables.json.",
     "path": "Show the least regularised loss of a group, proved from both sides, for one or more lambda.",
     "parity": "Certify the maximum margin of the parity of K of N bits, with the activation x^K.",
+    "unseen": "Certify what all networks of nearly maximum margin say of cells that they never saw.",
     "frontier": "Show with which width and how many samples one gradient step finds the parity of K of N inputs.",
     "circuit": "Compile a Boolean circuit into a ReLU network; verify every layer, and bound its margin.",
     "capacity": "Bound what attention heads of given norms, or trained ones, can learn: printed and corrected.",

@@ -1,0 +1,102 @@
+"""`lemmata unseen`."""
+
+import json
+
+import matplotlib.image
+import pytest
+from rich.console import Console
+
+from certificates.tables.unseen import unseen_cells
+from lemmata.reports.unseen import print_unseen, table_map
+from numerics.tables.names import parse_table
+from tests.lemmata.commands.runner import run
+
+
+@pytest.fixture(scope="module")
+def result():
+    table = parse_table("op:mul:3")
+    return unseen_cells(table, table.without([(0, 0), (1, 1)]))
+
+
+def test_the_report_and_its_files(tmp_path):
+    picture, folder = tmp_path / "map.png", tmp_path / "new" / "folder"
+    code, output, _ = run("unseen", "op:mul:3", "--cells", "without:(0,0),(1,1)", "--out", str(folder),
+                          "--picture", str(picture))  # fmt: skip
+    assert code == 0
+    assert "7 cells given, 2 unseen" in output
+    assert "epsilon = 1e-06, above the gap" in output
+    assert "0! 0 0 0 1+ 2 0 2 1" in output
+    assert "(0, 0) 0 ! wrong <= -0.03" in output
+    assert "(1, 1) 1 + right >= 0.03" in output
+    assert matplotlib.image.imread(picture).std() > 0.05
+    files = sorted(str(file) for file in folder.iterdir())
+    assert len(files) == 2
+    code, output, _ = run("check", *files)
+    assert code == 0
+    assert (
+        "is wrong at cell (0, 0), label 0" in output or "two" in output or output == ""
+    )  # the kernel prints by itself
+
+
+def test_json_has_what_the_report_has():
+    code, output, _ = run("unseen", "op:add:2", "--cells", "without:(0,0)", "--eps", "1/1000", "--json")
+    summary = json.loads(output)
+    assert code == 0
+    assert summary["epsilon"] == "1/1000"
+    assert summary["margin"]["gap"] < 1e-3
+    (cell,) = summary["cells"]
+    assert (cell["verdict"], cell["label"], cell["row"], cell["column"]) == ("right", "0", "0", "0")
+    assert 0 < cell["margin"] < 1 / 9
+
+
+@pytest.mark.parametrize("width", [80, 40])
+def test_lines_of_a_narrow_terminal(result, width):
+    console = Console(width=width, record=True, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
+    print_unseen(console, result)
+    text = console.export_text()
+    drawing = table_map(result, width)
+    assert drawing is not None
+    assert max(map(len, drawing.plain.splitlines())) <= width
+    assert "(1, 1)" in text
+    assert "right" in text
+    assert table_map(result, 8) is None
+    assert "0! 0  0" in drawing.plain
+
+
+def test_long_names_become_numbers():
+    table = parse_table("Z3")
+    result = unseen_cells(table, table.without([(0, 0)]))
+    drawing = table_map(result, 40)
+    assert drawing is not None
+    assert drawing.plain.splitlines()[0].split() == ["0!", "1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("op:add:3", "--cells", "without:(0,0)", "--eps", "1e-15"), "the claim would be empty"),
+        (("op:add:3", "--cells", "without:(0,0)", "--eps", "2"), "--eps needs a number between 0 and 1"),
+        (("op:add:3", "--cells", "without:(0,0)", "--eps", "x"), "--eps needs a number between 0 and 1"),
+        (("op:add:3", "--cells", "without:(0,0)", "--degree", "5"), "--degree is one of plane, 4, 6"),
+        (("op:add:4", "--cells", "without:(0,0)", "--degree", "plane"), "at most three labels"),
+        (("op:add:3", "--cells", "without:(7,7)"), "no cell (7, 7)"),
+        (("op:add:3", "--cells", "fraction:1:1"), "there is no unseen cell"),
+        (("nonsense", "--cells", "without:(0,0)"), "nonsense"),
+        (("op:add:3", "--cells", "without:(0,0)", "--picture", "/nowhere/at/all.png"), "does not exist"),
+    ],
+)
+def test_what_is_refused(tmp_path, arguments, words):
+    folder = tmp_path / "out"
+    code, output, error = run("unseen", *arguments, "--out", str(folder))
+    assert (code, output) == (2, "")
+    assert words in error
+    assert not folder.exists()
+
+
+def test_a_file_is_no_folder(tmp_path):
+    file = tmp_path / "file"
+    file.write_text("kept")
+    code, _, error = run("unseen", "op:add:2", "--cells", "without:(0,0)", "--out", str(file))
+    assert code == 2
+    assert "name a directory" in error
+    assert file.read_text() == "kept"
