@@ -3,9 +3,9 @@
     python -m certificates.tables.unseen_survey DIR [--only NAME]
 
 writes one file per row to DIR/rows, its certificates to DIR/certificates, and the survey to DIR/unseen.json; a second
-run continues the first. Two sets of missing cells are of one kind if a symmetry of the whole table takes one to the other:
-then every verdict is carried over, and a survey has one row for them. Every verdict but *open* was written after
-`certificates.operation_kernel` had accepted its certificate.
+run continues the first. Two sets of missing cells are of one kind if a symmetry of the whole table takes one to the
+other: then every verdict is carried over, and a survey has one row for them. Every verdict but *open* was written
+after `certificates.operation_kernel` had accepted its certificate.
 """
 
 from __future__ import annotations
