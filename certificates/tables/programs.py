@@ -17,6 +17,7 @@ from scipy import sparse
 
 from certificates.tables.forms import NEURON_FACTOR, Kind, kind_for, scaled_phi
 from certificates.tables.programs_cones import ConeData, ConeSolution, Solver, solve_cones
+from certificates.tables.programs_interior import interior_work
 from certificates.tables.programs_template import Template, template
 from certificates.tables.reduction import Generators, Permutations, Reduction, generators_of, reduction, triple_orbits
 from numerics.runs.threads import one_thread
@@ -24,13 +25,16 @@ from numerics.tables.table import Table
 
 __all__ = ["FamilyRelaxation", "Relaxation", "TableProgramError", "relaxed_family", "relaxed_margin", "relaxed_phi"]
 
-INTERIOR_MOMENTS = 2_000
-"""Up to so many moments the interior point method comes first, beyond them SCS; the other one after it if need be."""
+INTERIOR_WORK = 3e9
+"""Up to so many multiplications a step the interior point method comes first on a whole program, beyond them SCS."""
 
 ACCURACY: dict[Solver, float] = {"interior": 1e-9, "clarabel": 1e-9, "scs": 1e-8}
 LIMITS: dict[Solver, int] = {"interior": 60, "clarabel": 200, "scs": 20_000}
 SLACK = 1e-6
 """A relative slack above which the other solver is tried too."""
+
+FAILURE = 1e-3
+"""A relative slack above which there is no solution."""
 
 
 class TableProgramError(RuntimeError):
@@ -51,7 +55,8 @@ class FamilyRelaxation:
         matrix: the Gram matrix in the monomials of `certificates.tables.forms`, full coordinates, not scaled. For the
             plane program this is [[t I + A, 3 B - S], [3 B + S, 3 (t I - A)]] with A = M_0 - M_1 and B = M_0 + M_1.
         t, t_prime: the numbers in the target; t_prime = t.
-        pseudo_moments: the moment matrix, scaled so that its pairing with the part of the target for t is 1.
+        pseudo_moments: the values of the functional of the solver at the products of the monomials, scaled so that
+            its value at the part of the target for t is 1.
         solver: which one, and its own word on the outcome.
         seconds: wall time of the solver.
     """
@@ -107,7 +112,7 @@ def relaxed_margin(
         kind: "plane" (at most three labels, exact), 4 or 6; by default "plane" or 4, by the number of labels.
         symmetries: of the table, as permutations of the |A| + |B| + C points (rows, columns, labels; a swap moves rows
             to columns), or an object with `generators`. The bound is the same without them, and found more slowly.
-        solver: "interior", "scs" or "clarabel"; by default one of the first two by the number of moments, and the other
+        solver: "interior", "scs" or "clarabel"; by default one of the first two by the work of a step, and the other
             one after it when the slack of the bound is more than `SLACK`.
         accuracy: the tolerance of the solver; by default that of `ACCURACY`.
 
@@ -245,6 +250,7 @@ def _refuse_moved(tensor: NDArray[np.float64], generators: Generators) -> None:
             raise ValueError(f"Symmetry {number} changes a tensor of the family; sum the tensors of each orbit first.")
 
 
+@one_thread()
 def _solve(
     shape: Template,
     tensors: sparse.csr_array,
@@ -269,23 +275,26 @@ def _solve(
         reduced.blocks,
     )
     largest = max(order for order, _ in data.blocks)
-    usual: list[Solver] = ["interior", "scs"] if len(data.norm) <= INTERIOR_MOMENTS else ["scs", "interior"]
+    usual: list[Solver] = (
+        ["interior", "scs"] if reduced.small or interior_work(data) <= INTERIOR_WORK else ["scs", "interior"]
+    )
+    if solver is not None and solver not in ACCURACY:
+        raise ValueError(f"There is no solver {solver!r}; accepted are {', '.join(ACCURACY)}.")
     order: list[Solver] = [solver] if solver is not None else usual
     best: FamilyRelaxation | None = None
     tried: list[str] = []
     for name in order:
-        with one_thread():
-            solution = solve_cones(data, name, accuracy=accuracy or ACCURACY[name], limit=LIMITS[name])
+        solution = solve_cones(data, name, accuracy=accuracy or ACCURACY[name], limit=LIMITS[name])
         tried.append(f"{name} ({solution.status})")
         corrected = _corrected(shape, reduced, data, tensors, fixed, solution, f"{name}: {solution.status}")
         if corrected is not None and (best is None or corrected.value < best.value):
             best = corrected
         if best is not None and best.slack <= SLACK * (abs(best.value) + factor * best.t):
             break
-    if best is None:
+    if best is None or abs(best.slack) > FAILURE * (abs(best.value) + factor * best.t):
         raise TableProgramError(
-            f"No solver gave a bound for the program of kind {shape.kind!r} with a largest block of order {largest}; "
-            f"tried: {', '.join(tried)}. Give symmetries, a lower degree, or another accuracy."
+            f"No solver came near the value of the program of kind {shape.kind!r} with a largest block of order "
+            f"{largest}, or it is unbounded; tried: {', '.join(tried)}. Give symmetries, another degree or solver."
         )
     return best
 
@@ -303,11 +312,17 @@ def _corrected(
     if not all(np.isfinite(gram).all() for gram in (solution.multipliers, *solution.grams)):
         return None
     multipliers = np.maximum(solution.multipliers, 0.0)
+    free = data.weights - data.columns.T @ solution.moments
+    if (free[data.group < 0] < -FAILURE * np.abs(data.weights).max(initial=0.0)).any():
+        return None
+    dual = -float(data.fixed @ solution.moments)
     for number in range(int(data.group.max(initial=-1)) + 1):
+        dual += float(free[data.group == number].min())
         total = multipliers[data.group == number].sum()
         if total <= 0:
             return None
         multipliers[data.group == number] /= total
+    # Now the Gram matrix: the identity of polynomials entry by entry, then the least t.
     scales = np.outer(shape.scale, shape.scale)
     gram = reduced.expanded(solution.grams)
     rest = shape.target @ (tensors @ multipliers + fixed)
@@ -322,15 +337,14 @@ def _corrected(
     gram[np.diag_indices_from(gram)] -= least
     factor = NEURON_FACTOR * scaled_phi(shape.kind, 1.0)
     value = factor * t + factor * float(data.weights @ multipliers)
-    moments = scales * (reduced.spread @ solution.moments)[shape.moment_of]
-    dual = factor * solution.value
+    moments = (reduced.spread @ solution.moments)[shape.moment_of]
     phi = scaled_phi(shape.kind, t)
     return FamilyRelaxation(
         multipliers,
         value,
         phi,
-        dual,
-        value - dual,
+        factor * dual,
+        value - factor * dual,
         shape.kind,
         scales * gram,
         t,

@@ -61,7 +61,6 @@ class ConeSolution:
         multipliers: lambda, shape (J,), as the solver left them.
         grams: one symmetric matrix for each block.
         moments: L.
-        value: the objective.
         status: the solver's own word.
         seconds: wall time.
     """
@@ -69,7 +68,6 @@ class ConeSolution:
     multipliers: NDArray[np.float64]
     grams: tuple[NDArray[np.float64], ...]
     moments: NDArray[np.float64]
-    value: float
     status: str
     seconds: float
 
@@ -110,16 +108,14 @@ def solve_cones(data: ConeData, solver: Solver, *, accuracy: float, limit: int) 
         count = order * (order + 1) // 2
         grams.append(_unpacked(dual[start : start + count], order, upper=solver == "clarabel"))
         start += count
-    value = -float(objective @ primal)
-    return ConeSolution(multipliers, tuple(grams), primal[: len(data.norm)], value, status, seconds)
+    return ConeSolution(multipliers, tuple(grams), primal[: len(data.norm)], status, seconds)
 
 
 def _interior(data: ConeData, accuracy: float, limit: int) -> ConeSolution:
     began = time.perf_counter()
     found = solve_interior(data, data.start, accuracy=accuracy, limit=limit)
     seconds = time.perf_counter() - began
-    value = float(found.shares.sum() - data.fixed @ found.moments)
-    return ConeSolution(found.multipliers, found.grams, found.moments, value, found.status, seconds)
+    return ConeSolution(found.multipliers, found.grams, found.moments, found.status, seconds)
 
 
 def _lower(order: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -19,7 +19,7 @@ from scipy import linalg, sparse
 if TYPE_CHECKING:
     from certificates.tables.programs_cones import ConeData
 
-__all__ = ["InteriorPoint", "solve_interior"]
+__all__ = ["InteriorPoint", "interior_work", "solve_interior"]
 
 STEP = 0.97
 """The part of the way to the boundary that a step may go."""
@@ -30,7 +30,6 @@ class InteriorPoint:
     """Both sides of a program: moments, multipliers, Gram matrices, and how the method ended."""
 
     moments: NDArray[np.float64]
-    shares: NDArray[np.float64]
     multipliers: NDArray[np.float64]
     grams: tuple[NDArray[np.float64], ...]
     status: str
@@ -49,11 +48,10 @@ class _Block:
 
     @classmethod
     def of(cls, order: int, rows: sparse.csr_array) -> _Block:
-        single = bool((np.diff(rows.indptr) == 1).all())
         i, j = _lower(order)
         root = np.where(i == j, 1.0, np.sqrt(2))
         none = np.zeros(0)
-        if single:
+        if _single(rows):
             return cls(order, rows, rows.T.tocsr(), None, rows.indices.astype(np.int64), rows.data * root / 2)
         whole = np.zeros((rows.shape[1], order, order))  # type: ignore[index]
         whole[:, i, j] = whole[:, j, i] = rows.toarray().T / root
@@ -160,7 +158,22 @@ def solve_interior(data: ConeData, start: NDArray[np.float64], *, accuracy: floa
             status = "no further step"
             break
         point = following
-    return InteriorPoint(point.L, point.nu, point.lam, tuple(point.X), status)
+    return InteriorPoint(point.L, point.lam, tuple(point.X), status)
+
+
+def interior_work(data: ConeData) -> float:
+    """About how many multiplications one step takes."""
+    moments = float(len(data.norm))
+    work = moments**3 / 3
+    for order, rows in data.blocks:
+        dense = 2 * moments * order**3 + moments**2 * order**2
+        work += order**4 if _single(rows) else dense
+    return work
+
+
+def _single(rows: sparse.csr_array) -> bool:
+    """Whether each entry of a block is one moment."""
+    return bool((np.diff(rows.indptr) == 1).all())
 
 
 class _Method:

@@ -29,6 +29,10 @@ __all__ = ["Generators", "HasGenerators", "Permutations", "Reduction", "generato
 
 SEED = 20_120
 
+REDUCED_WORK = 1e10
+"""Multiplications of a step on the blocks beyond which they are not formed: a small group of symmetries makes few and
+dense blocks, and the whole program, with one moment in each entry, is solved faster."""
+
 
 class HasGenerators(Protocol):
     """Anything with generators: permutations of the |A| + |B| + C points."""
@@ -54,11 +58,13 @@ class Reduction:
         spread: from the orbits of moments to all moments, shape (moments, orbits), entries 0 and 1.
         blocks: order and rows of each block in the orbits of moments, as in `ConeData`.
         expanded: from the Gram matrices of the blocks to the invariant Gram matrix in all (scaled) coordinates.
+        small: whether these are blocks after a reduction, which are small enough for an interior point method.
     """
 
     spread: sparse.csr_array
     blocks: tuple[tuple[int, sparse.csr_array], ...]
     expanded: Callable[[Sequence[NDArray[np.float64]]], NDArray[np.float64]]
+    small: bool
 
     @property
     def sums(self) -> sparse.csr_array:
@@ -118,7 +124,7 @@ def _components(count: int, images: Sequence[NDArray[np.int64]]) -> NDArray[np.i
 
 
 def reduction(shape: Template, generators: Generators) -> Reduction:
-    """The program of a template in the coordinates that are invariant under the permutations."""
+    """The program of a template in coordinates invariant under the permutations, or whole if that is faster."""
     if not generators:
         return _whole(shape)
     d = shape.dimension
@@ -134,8 +140,12 @@ def reduction(shape: Template, generators: Generators) -> Reduction:
         (np.ones(shape.moments), (np.arange(shape.moments), moments)), shape=(shape.moments, orbits)
     )
     bases = _bases(pairs)
+    orders = np.array([basis.shape[1] for basis in bases], float)
+    if orbits**3 / 3 + (2 * orbits * orders**3 + orbits**2 * orders**2).sum() > REDUCED_WORK:
+        return _whole(shape)
     orbit_of = moments[shape.moment_of]
-    blocks = tuple((basis.shape[1], _rows(basis, orbit_of, shape.scale, orbits)) for basis in bases)
+    rows = _rows(bases, orbit_of, shape.scale, orbits)
+    blocks = tuple((basis.shape[1], part) for basis, part in zip(bases, rows, strict=True))
     sizes = np.bincount(pairs.ravel())
 
     def expanded(grams: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
@@ -143,7 +153,7 @@ def reduction(shape: Template, generators: Generators) -> Reduction:
         means = np.bincount(pairs.ravel(), weights=np.asarray(whole).ravel()) / sizes
         return means[pairs]
 
-    return Reduction(spread, blocks, expanded)
+    return Reduction(spread, blocks, expanded, True)
 
 
 @lru_cache(maxsize=16)
@@ -151,7 +161,10 @@ def _whole(shape: Template) -> Reduction:
     """The program without symmetry."""
     rows = block_rows(shape.moment_of, shape.scale, shape.moments)
     return Reduction(
-        sparse.csr_array(sparse.eye_array(shape.moments)), ((shape.dimension, rows),), lambda grams: grams[0].copy()
+        sparse.csr_array(sparse.eye_array(shape.moments)),
+        ((shape.dimension, rows),),
+        lambda grams: grams[0].copy(),
+        False,
     )
 
 
@@ -181,20 +194,24 @@ def _bases(pairs: NDArray[np.int64]) -> list[NDArray[np.float64]]:
 
 
 def _rows(
-    basis: NDArray[np.float64], orbit_of: NDArray[np.int64], scale: NDArray[np.float64], orbits: int
-) -> sparse.csr_array:
-    """The rows of a block: its lower triangle by columns, off-diagonal entries times sqrt 2, in orbits of moments."""
-    d, w = basis.shape
-    scaled = basis * scale[:, None]
-    order = np.argsort(orbit_of.ravel(), kind="stable")
-    bounds = np.searchsorted(orbit_of.ravel()[order], np.arange(orbits + 1))
-    j, i = np.triu_indices(w)
-    factor = np.where(i == j, 1.0, np.sqrt(2))
-    entries = np.empty((len(i), orbits))
-    for orbit in range(orbits):
-        row, column = np.divmod(order[bounds[orbit] : bounds[orbit + 1]], d)
-        rows, inverse = np.unique(row, return_inverse=True)
-        inner = sparse.csr_array((np.ones(len(row)), (inverse, column)), shape=(len(rows), d)) @ scaled
-        entries[:, orbit] = (scaled[rows].T @ inner)[i, j] * factor
-    entries[np.abs(entries) < 1e-13 * np.abs(entries).max()] = 0.0
-    return sparse.csr_array(entries)
+    bases: list[NDArray[np.float64]], orbit_of: NDArray[np.int64], scale: NDArray[np.float64], orbits: int
+) -> list[sparse.csr_array]:
+    """The rows of each block in orbits of moments: its lower triangle by columns, off-diagonal ones times sqrt 2."""
+    d = len(scale)
+    # One row for each pair of an orbit and a row of the whole matrix that it meets, sorted by orbits.
+    pairs, inverse = np.unique(orbit_of * d + np.arange(d)[:, None], return_inverse=True)
+    met = sparse.csr_array((np.ones(d * d), (inverse.ravel(), np.tile(np.arange(d), d))), shape=(len(pairs), d))
+    bounds, rows = np.searchsorted(pairs // d, np.arange(orbits + 1)), pairs % d
+    blocks = []
+    for basis in bases:
+        scaled = basis * scale[:, None]
+        inner, outer = met @ scaled, scaled[rows]
+        j, i = np.triu_indices(basis.shape[1])
+        factor = np.where(i == j, 1.0, np.sqrt(2))
+        entries = np.empty((len(i), orbits))
+        for orbit in range(orbits):
+            part = slice(bounds[orbit], bounds[orbit + 1])
+            entries[:, orbit] = (outer[part].T @ inner[part])[i, j] * factor
+        entries[np.abs(entries) < 1e-13 * np.abs(entries).max()] = 0.0
+        blocks.append(sparse.csr_array(entries))
+    return blocks
