@@ -27,7 +27,7 @@ from certificates.tables.column_search import Search
 from certificates.tables.neurons import TableNetwork
 from numerics.tables.table import Table
 
-__all__ = ["FoundNetwork", "Symmetries", "best_network", "integer_network"]
+__all__ = ["FoundNetwork", "Symmetries", "best_network", "integer_network", "neuron_images"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -173,27 +173,30 @@ def _network(table: Table, neurons: Floats, masses: Floats) -> TableNetwork:
     return TableNetwork(neurons[:, :A], neurons[:, A:N], neurons[:, N:], masses)
 
 
-def _spread(table: Table, neurons: Floats, masses: Floats, symmetries: Symmetries | None) -> tuple[Floats, Floats]:
-    """All images of neurons (m, N + C) under the symmetries, each once, and the masses shared equally among them.
+def neuron_images(table: Table, neuron: Floats, permutations: Integers) -> Floats:
+    """The different images of a neuron (N + C,) under permutations of the points (order, N + C).
 
-    A neuron (x, w) and (-x, w) have the same outputs, so of the two the one stays whose first entry is positive.
+    A neuron (x, w) and (-x, w) have the same outputs, so of the two the one stays whose first entry is positive. Images
+    that agree up to rounding come equally often, because the group is transitive on them.
     """
+    N = table.size
+    size = np.abs(neuron).max()
+    images = np.empty(permutations.shape)
+    images[np.arange(len(permutations))[:, None], permutations] = neuron
+    x = images[:, :N]
+    first = x[np.arange(len(x)), np.argmax(np.abs(x) > 1e-9 * size, axis=1)]
+    images[:, :N] *= np.where(first < 0, -1.0, 1.0)[:, None]
+    _, kept = np.unique(np.round(images / size, 9), axis=0, return_index=True)
+    return images[kept]
+
+
+def _spread(table: Table, neurons: Floats, masses: Floats, symmetries: Symmetries | None) -> tuple[Floats, Floats]:
+    """All images of neurons (m, N + C) under the symmetries, each once, and the masses shared equally among them."""
     if symmetries is None:
         return neurons, masses
-    N = table.size
     permutations = np.asarray(symmetries.elements(), np.int64)
-    rows = np.arange(len(permutations))[:, None]
-    parts, shares = [], []
-    for neuron, mass in zip(neurons, masses, strict=True):
-        images = np.empty(permutations.shape)
-        images[rows, permutations] = neuron
-        x = images[:, :N]
-        first = x[np.arange(len(x)), np.argmax(np.abs(x) > 1e-9 * np.abs(neuron).max(), axis=1)]
-        images[:, :N] *= np.where(first < 0, -1.0, 1.0)[:, None]
-        _, kept = np.unique(np.round(images / np.abs(neuron).max(), 9), axis=0, return_index=True)
-        # images that agree up to rounding come equally often, because the group is transitive on them
-        parts.append(images[kept])
-        shares.append(np.full(len(kept), mass / len(kept)))
+    parts = [neuron_images(table, neuron, permutations) for neuron in neurons]
+    shares = [np.full(len(part), mass / len(part)) for part, mass in zip(parts, masses, strict=True)]
     return np.concatenate(parts), np.concatenate(shares)
 
 
