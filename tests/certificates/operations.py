@@ -77,7 +77,7 @@ def certificate(name: str) -> OperationCertificate:
         "degree 6": (Table.of([[0, 1], [2, 3]], name="four labels"), 6),
     }
     table, kind = tables[name]
-    return certify_operation(table, kind=kind)
+    return certify_operation(table, kind=kind, digits=30)
 
 
 def unseen_part(
@@ -102,19 +102,19 @@ def unseen_bytes(verdict: str) -> bytes:
     if verdict == "right":
         table = Table.of([[0, 1], [1, -1]], name="addition mod 2")
         network = certify_operation(table).network
-        g = float(Fraction(threshold_below(table, network, epsilon)))
+        g = float(Fraction(threshold_below(table, network, epsilon, digits=30)))
         part = unseen_part(table, (1, 1), 0, [0, 1], -1, g, "plane")
-        document = unseen_right(table, (1, 1), 0, epsilon, network, [part])
+        document = unseen_right(table, (1, 1), 0, epsilon, network, [part], digits=30)
     elif verdict == "wrong":
         network = certificate("partial").network
         table = certificate("partial").table
-        g = float(Fraction(threshold_below(table, network, epsilon)))
+        g = float(Fraction(threshold_below(table, network, epsilon, digits=30)))
         part = unseen_part(table, (2, 2), 1, [1, 0, 1], 1, g, "plane")
-        document = unseen_wrong(table, (2, 2), 1, epsilon, network, [1, 0, 1], part)
+        document = unseen_wrong(table, (2, 2), 1, epsilon, network, [1, 0, 1], part, digits=30)
     else:
         made = certificate("partial")
         whole = certificate("plane").network
-        document = unseen_both(made.table, (2, 2), 1, Fraction(1, 2), whole, made.network, made.bound)
+        document = unseen_both(made.table, (2, 2), 1, Fraction(1, 2), whole, made.network, made.bound, digits=30)
     return dumps(document)
 
 
