@@ -23,7 +23,7 @@ length 1, because s^2 sqrt(1 - s^2) <= 2/(3 sqrt 3). A *proof* in a file shows p
 
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from itertools import combinations_with_replacement
 from math import isqrt
@@ -45,7 +45,7 @@ MAX_PRODUCTS = 10_000_000  # neurons times (triples + coordinates): time and mem
 MAX_ORDER_CUBED = 10**9  # cubes of the orders of all matrices in a file together: time
 MAX_EXACT = 10**12  # n^5 bits^2 for the elimination without rounding of a matrix of order n: time
 MAX_ROOT, MAX_ROOTS = 10**10, 3 * 10**7  # squared length of a neuron in an exact margin, and the sum of all lengths
-MAX_RADICALS = 20_000  # triples times square roots in an exact margin: time
+MAX_LENGTHS, MAX_TERMS = 50, 20_000  # different lengths in an exact margin, and triples times them: time
 BITS = 400  # below one, of the enclosure of a margin
 EXTRA_BITS = 64  # of a Cholesky factor, beyond half of those of the matrix
 
@@ -84,7 +84,7 @@ class Table:
         ]
         self.size = self.rows + self.columns  # of x
         cells = [(a, b, y) for a, row in enumerate(self.values) for b, y in enumerate(row) if y >= 0]
-        if not 0 < len(cells) * self.labels <= MAX_TRIPLES:
+        if not cells or len(cells) * self.labels > MAX_TRIPLES:
             raise MalformedError(f"table.values must have a given cell, and at most {MAX_TRIPLES} triples")
         self.triples = [(a, b, y, c) for a, b, y in cells for c in range(self.labels) if c != y]
 
@@ -160,7 +160,7 @@ def has_dominated_factor(matrix: Values) -> bool:
     the diagonal E_ij is the remainder of a division by L_jj, so 0 <= E_ij < L_jj <= top; and E_ii >= n top, because
     that much is subtracted from K_ii before its root is taken. So E_ii > sum_j |E_ij|: E and K are positive definite.
     """
-    top = isqrt(max(row[-1] for row in matrix) << (2 * EXTRA_BITS)) if all(row[-1] > 0 for row in matrix) else 0
+    top = isqrt(max(0, *(row[-1] for row in matrix)) << (2 * EXTRA_BITS))
     factor: Values = []
     for row in matrix:
         new: list[int] = []
@@ -286,11 +286,14 @@ def check_identity(table: Table, proof: Proof, R: Tensor, unit: int) -> None:
 # ---- 4. Networks
 
 
-def output_differences(table: Table, network: Network, triples: Iterable[tuple[int, int, int, int]]) -> list[list[int]]:
+def output_differences(
+    table: Table, network: Network, triples: Iterable[tuple[int, int, int, int]]
+) -> Iterator[list[int]]:
     """For each (a, b, y, c) the integers mass (u_a + v_b)^2 (w_y - w_c) of all neurons."""
     A, N = table.rows, table.size
     pairs = list(zip(network.neurons, network.masses, strict=True))
-    return [[mass * (x[a] + x[A + b]) ** 2 * (x[N + y] - x[N + c]) for x, mass in pairs] for a, b, y, c in triples]
+    for a, b, y, c in triples:
+        yield [mass * (x[a] + x[A + b]) ** 2 * (x[N + y] - x[N + c]) for x, mass in pairs]
 
 
 def enclosures(
@@ -320,7 +323,7 @@ def check_exact_margin(table: Table, network: Network, value: kernel.Radicals) -
     if max(lengths) > MAX_ROOT or sum(map(isqrt, lengths)) > MAX_ROOTS:
         raise MalformedError("network.neurons: are too long for an exact margin")
     roots = {length: next(iter(kernel.times_root({1: Fraction(1)}, length).items())) for length in set(lengths)}
-    if len(table.triples) * len(dict(roots.values())) > MAX_RADICALS:
+    if len(roots) > MAX_LENGTHS or len(table.triples) * len(roots) > MAX_TERMS:
         raise MalformedError("network.neurons: have too many different lengths for an exact margin")
     total = sum(network.masses)
     differences = output_differences(table, network, table.triples)

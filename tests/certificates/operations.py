@@ -73,6 +73,7 @@ def certificate(name: str) -> OperationCertificate:
     tables: dict[str, tuple[Table, Any]] = {
         "plane": (CYCLIC_3, "plane"),
         "partial": (CYCLIC_3.without([(2, 2)]), "plane"),
+        "three labels": (Table.of([[0, 1], [1, -1]], labels=3, name="addition mod 2"), "plane"),
         "degree 4": (COUNTEREXAMPLE, 4),
         "degree 6": (Table.of([[0, 1], [2, 3]], name="four labels"), 6),
     }
@@ -97,14 +98,14 @@ def unseen_part(
 
 @cache
 def unseen_bytes(verdict: str) -> bytes:
-    """Documents of an unseen cell: addition mod 2 is right with 1/1000 off, addition mod 3 wrong; a half has both."""
+    """Documents of an unseen cell: addition mod 2 among three labels is right, mod 3 wrong; a half has both."""
     epsilon = Fraction(1, 1000)
     if verdict == "right":
-        table = Table.of([[0, 1], [1, -1]], name="addition mod 2")
-        network = certify_operation(table).network
+        made = certificate("three labels")
+        table, network = made.table, made.network
         g = float(Fraction(threshold_below(table, network, epsilon, digits=30)))
-        part = unseen_part(table, (1, 1), 0, [0, 1], -1, g, "plane")
-        document = unseen_right(table, (1, 1), 0, epsilon, network, [part], digits=30)
+        parts = [unseen_part(table, (1, 1), 0, weights, -1, g, "plane") for weights in ([0, 1, 0], [0, 0, 1])]
+        document = unseen_right(table, (1, 1), 0, epsilon, network, parts, digits=30)
     elif verdict == "wrong":
         network = certificate("partial").network
         table = certificate("partial").table

@@ -223,8 +223,8 @@ def _rest(value: dict[str, Any]) -> str:
     result["table"].pop("name")
     for network in networks_of(result):
         neurons, masses = network.pop("neurons"), network.pop("masses")
-        if any(type(x) is not int for listed in [*neurons, masses] for x in listed):
-            raise TypeError("A network has an entry that is no integer.")
+        if any(type(x) is not int for listed in [*neurons, masses, value.get("weights") or []] for x in listed):
+            raise TypeError("A network or the weights have an entry that is no integer.")
         network["lengths"] = sorted(set(map(len, neurons)))
     if result.get("weights"):
         result["weights"] = [str(Fraction(weight, sum(result["weights"]))) for weight in result["weights"]]

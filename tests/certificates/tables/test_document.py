@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from certificates import operation_kernel
-from certificates.tables.certify import certify_operation
 from certificates.tables.document import (
     exact_root,
     line_of,
@@ -135,9 +134,9 @@ def test_what_networks_have_at_the_cell_is_above_the_bound():
     outputs = made.network.outputs()[2, 2]
     assert 0 < float(document["parts"][0]["bound"]) <= (outputs[0] + outputs[2]) / 2 - outputs[1]
     document = unseen_document("right")
-    network = certify_operation(PARITY).network
-    outputs = network.outputs()[1, 1]
-    assert 0 < float(document["parts"][0]["bound"]) <= outputs[0] - outputs[1]
+    outputs = certificate("three labels").network.outputs()[1, 1]
+    for part, c in zip(document["parts"], (1, 2), strict=True):
+        assert 0 < float(part["bound"]) <= outputs[0] - outputs[c]
 
 
 @pytest.mark.parametrize(
