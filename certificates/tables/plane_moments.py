@@ -72,6 +72,9 @@ def plane_moments(columns: Columns) -> tuple[Floats, float, Floats]:
 def neurons_of_moments(Y: Floats, cut: float = 1e-9) -> tuple[Floats, Floats, Floats]:
     """Unit vectors x (m, N), angles theta (m,) and masses (m,) with nearly the moments Y; see the module.
 
+    It factors Y itself, so that it stays accurate for the Y of small rank that a solver returns, where
+    `certificates.tables.plane_networks.product_decomposition` inverts a block of it; that one is right for every rank.
+
     Args:
         Y: (2N, 2N), positive semidefinite with symmetric blocks.
         cut: eigenvalues of Y below this share of the largest are 0.
