@@ -12,12 +12,16 @@ the given cells answers there:
 Epsilon exceeds the relative gap of the enclosure. So the network that is shown has itself a margin of at least
 (1 - epsilon) gamma, and no claim is about an empty set. Every document is checked by `certificates.operation_kernel`
 before it is returned. The proofs are in TABLE_MARGIN.md.
+
+A cell that stays open in this way is asked about once more with an epsilon of 10^-6 of the margin of the network that
+is shown. What is proved then holds for every network of at least `UnseenCell.threshold`, and the one that is shown has
+that margin; but it is not known to be within that epsilon of the maximum, and `UnseenCell.epsilon` is below the gap.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, floor, log10
 from typing import Literal
@@ -72,6 +76,8 @@ class UnseenCell:
             for every network; *wrong*: at most this; *both*: that of the network that is wrong; *open*: None.
         seen: the least such number of a network that was found, and the largest, in units of the threshold; NaN where
             none was looked for. These are examples, no bounds.
+        epsilon, threshold: the claim is about networks of margin at least (1 - epsilon) times the maximum; right and
+            wrong are proved for all from the threshold on, a decimal. In most cells these are those of `UnseenCells`.
         document: the certificate; None for "open".
         reason: why a cell is open.
         image_of: the cell whose proof was carried over by a symmetry; None where the cell was worked on itself.
@@ -82,6 +88,8 @@ class UnseenCell:
     verdict: Verdict
     margin: float | None
     seen: tuple[float, float]
+    epsilon: Fraction
+    threshold: str
     document: Document | None
     reason: str | None = None
     image_of: Cell | None = None
@@ -94,8 +102,8 @@ class UnseenCells:
     Attributes:
         truth, given: the table with the true labels, and with the given cells alone.
         lower, upper: the certified enclosure of the maximum margin on the given cells.
-        epsilon: the claims are about networks of margin at least (1 - epsilon) times the maximum.
-        threshold: the margin that *right* and *wrong* are proved for, as a decimal.
+        epsilon: the claims are about networks of margin at least (1 - epsilon) times the maximum; above the gap.
+        threshold: the margin from which on *right* and *wrong* are proved, as a decimal.
         cells: the verdicts, by rows.
     """
 
@@ -180,6 +188,7 @@ class _Problem:
     upper: float
     epsilon: Fraction
     threshold: str
+    fixed_epsilon: bool
     seed: int
     findings: dict[Cell, _Finding]
 
@@ -225,7 +234,21 @@ def _problem(
     threshold = threshold_below(given, network, chosen)
     elements = respectful(truth, given)
     return _Problem(
-        truth, given, labels, kinds, symmetries, elements, network, bound, lower, upper, chosen, threshold, seed, {}
+        truth,
+        given,
+        labels,
+        kinds,
+        symmetries,
+        elements,
+        network,
+        bound,
+        lower,
+        upper,
+        chosen,
+        threshold,
+        epsilon is not None,
+        seed,
+        {},
     )
 
 
@@ -262,6 +285,8 @@ class _Finding:
     parts: dict[int | None, UnseenPart]
     weights: tuple[int, ...]
     networks: tuple[TableNetwork, ...]
+    epsilon: Fraction
+    threshold: str
     reason: str | None = None
 
     @property
@@ -284,29 +309,33 @@ class _Finding:
             },
             tuple(weights),
             tuple(moved_network(network, g) for network in self.networks),
+            self.epsilon,
+            self.threshold,
             self.reason,
         )
 
     def cell(self, problem: _Problem, cell: Cell, label: int, source: Cell | None) -> UnseenCell:
         """The verdict with its certificate, which the kernel has accepted."""
-        given, epsilon = problem.given, problem.epsilon
+        given, epsilon, level = problem.given, self.epsilon, Fraction(self.threshold)
         margin: float | None = None
         document: Document | None = None
         if self.verdict == "right":
             parts = [self.parts[c] for c in range(given.label_count) if c != label]
             document = unseen_right(given, cell, label, epsilon, problem.network, parts)
-            margin = min(part_value(part, problem.level) for part in parts)
+            margin = min(part_value(part, level) for part in parts)
         elif self.verdict == "wrong":
             part = self.parts[None]
             document = unseen_wrong(given, cell, label, epsilon, problem.network, self.weights, part)
-            margin = -part_value(part, problem.level)
+            margin = -part_value(part, level)
         elif self.verdict == "both":
             right, wrong = self.networks
             document = unseen_both(given, cell, label, epsilon, right, wrong, problem.bound)
             margin = self.seen[0]
         if document is not None:
             line_of(document)
-        return UnseenCell(cell, label, self.verdict, margin, self.seen, document, self.reason, source)
+        return UnseenCell(
+            cell, label, self.verdict, margin, self.seen, epsilon, self.threshold, document, self.reason, source
+        )
 
 
 def _finding(problem: _Problem, cell: Cell, label: int) -> _Finding:
@@ -320,15 +349,26 @@ def _finding(problem: _Problem, cell: Cell, label: int) -> _Finding:
     best = _leaning(problem, [differences[c] for c in others], fixed)
     most = best.value / problem.floor
     if best.value <= 1e-7 * problem.floor:
-        return _wrong(problem, cell, label, fixed, most)
+        return _nearer(problem, lambda asked: _wrong(asked, cell, label, fixed, most))
     least = most
     for c in first:
         stabiliser = fixing(given, problem.elements, cell, [label, c])
         worst = _leaning(problem, [-differences[c]], stabiliser)
         least = min(least, -worst.value / problem.floor)
         if worst.value > 1e-7 * problem.floor:
-            return _Finding("both", (least, most), {}, (), (exact_network(best), exact_network(worst)))
-    return _right(problem, cell, label, first, others, (least, most))
+            pair = exact_network(best), exact_network(worst)
+            return _Finding("both", (least, most), {}, (), pair, problem.epsilon, problem.threshold)
+    return _nearer(problem, lambda asked: _right(asked, cell, label, first, others, (least, most)))
+
+
+def _nearer(problem: _Problem, ask: Callable[[_Problem], _Finding]) -> _Finding:
+    """The finding, and where it is open the one for networks nearer to the one that is shown."""
+    finding = ask(problem)
+    if finding.verdict != "open" or problem.fixed_epsilon or problem.epsilon <= LEAST_EPSILON:
+        return finding
+    threshold = threshold_below(problem.given, problem.network, LEAST_EPSILON)
+    nearer = ask(replace(problem, epsilon=LEAST_EPSILON, threshold=threshold))
+    return finding if nearer.verdict == "open" else nearer
 
 
 def _leaning(problem: _Problem, differences: Sequence[NDArray[np.float64]], group: TableSymmetries) -> LeaningNetwork:
@@ -350,9 +390,9 @@ def _wrong(problem: _Problem, cell: Cell, label: int, fixed: TableSymmetries, mo
     part, weights, value = _proved(problem, cell, label, None, fixed)
     seen = (float("nan"), most)
     if part is not None:
-        return _Finding("wrong", seen, {None: part}, weights, ())
+        return _Finding("wrong", seen, {None: part}, weights, (), problem.epsilon, problem.threshold)
     reason = f"no network that is right was found, and the bound leaves room up to {-value:.3g} of the threshold"
-    return _Finding("open", seen, {}, (), (), reason)
+    return _Finding("open", seen, {}, (), (), problem.epsilon, problem.threshold, reason)
 
 
 def _right(
@@ -373,7 +413,7 @@ def _right(
                 f"no network that is wrong was found, and against label {given.label_names[c]} the bound leaves room "
                 f"down to {value:.3g} of the threshold"
             )
-            return _Finding("open", seen, {}, (), (), reason)
+            return _Finding("open", seen, {}, (), (), problem.epsilon, problem.threshold, reason)
         parts[c] = part
         if not movable:
             continue
@@ -381,7 +421,7 @@ def _right(
             image = int(g[N + c] - N)
             if cell_image(given, g, cell) == cell and g[N + label] == N + label and image not in parts:  # type: ignore[arg-type]
                 parts[image] = moved_part(part, given, problem.symmetries, g)
-    return _Finding("right", seen, parts, (), ())
+    return _Finding("right", seen, parts, (), (), problem.epsilon, problem.threshold)
 
 
 def _proved(

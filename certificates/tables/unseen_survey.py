@@ -4,7 +4,8 @@
 
 writes one file per row to DIR/rows, its certificates to DIR/certificates, and the survey to DIR/unseen.json; a second
 run continues the first. Two sets of missing cells are of one kind if a symmetry of the whole table takes one to the
-other: then every verdict is carried over, and a survey has one row for them. Every verdict but *open* was written
+other: then every verdict is carried over, and a survey has one row for them. A row keeps the fingerprint of the code
+that made it; delete DIR to make all of them again. Every verdict but *open* was written
 after `certificates.operation_kernel` had accepted its certificate.
 """
 
@@ -98,6 +99,8 @@ def verdict_row(result: UnseenCells, name: str) -> dict[str, Any]:
                 "label": cell.label,
                 "verdict": cell.verdict,
                 "margin": cell.margin,
+                "epsilon": str(cell.epsilon),
+                "threshold": cell.threshold,
                 "seen": [None if x != x else x for x in cell.seen],
                 "reason": cell.reason,
                 "bytes": 0 if cell.document is None else len(dumps(cell.document)),
@@ -114,6 +117,7 @@ def survey_row(settings: dict[str, Any]) -> dict[str, Any]:
     result = unseen_cells(table, table.without([tuple(cell) for cell in settings["missing"]]), seed=settings["seed"])
     row = verdict_row(result, settings["table"])
     row["seconds"] = round(time.perf_counter() - begin, 1)
+    row["code"] = fingerprint(survey_row, PACKAGES)
     if folder := settings.get("folder"):
         for cell in result.cells:
             if cell.document is not None:
@@ -146,17 +150,15 @@ def main(arguments: Sequence[str]) -> None:
         for key, value in rows().items()
         if not only or any(key.startswith(name) for name in only)
     }
-    code = fingerprint(survey_row, PACKAGES)
 
     def report(done: Done) -> None:
         print(f"{done.key}: {'kept' if done.kept else done.error or 'done'}", flush=True)
 
-    entries = run(survey_row, settings, folder / "rows", None, report, code)
+    entries = run(survey_row, settings, folder / "rows", None, report)
     origin = {
         "command": "python -m certificates.tables.unseen_survey DIR",
         "lemmata": version("lemmata"),
         "python": platform.python_version(),
-        "code": code,
         "date": str(date.today()),
     }
     write_atomically(survey_document(list(entries.values()), origin), folder / "unseen.json")

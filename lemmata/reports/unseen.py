@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,8 @@ def unseen_summary(result: UnseenCells) -> dict[str, Any]:
                 "label": given.label_names[cell.label],
                 "verdict": cell.verdict,
                 "margin": cell.margin,
+                "epsilon": str(cell.epsilon),
+                "threshold": cell.threshold,
                 "seen": [None if x != x else x for x in cell.seen],
                 "reason": cell.reason,
                 "by_symmetry_from": None if cell.image_of is None else list(cell.image_of),
@@ -88,28 +91,36 @@ def print_unseen(console: Console, result: UnseenCells) -> None:
     console.print()
     if console.width < 60:
         for cell in result.cells:
-            console.print(_line(given, cell), soft_wrap=True)
+            console.print(_line(given, cell, result.epsilon), soft_wrap=True)
     else:
         grid = Grid("cell", "label", "verdict", "margin there", "", box=None, pad_edge=False)
         for cell in result.cells:
-            grid.add_row(*_columns(given, cell))
+            grid.add_row(*_columns(given, cell, result.epsilon))
         console.print(grid)
     console.print(
         "margin there: true label against the best other one, in units of the threshold; for right and wrong a bound "
         "for all networks, for both that of a network that is wrong",
         soft_wrap=True,
     )
+    if any(cell.epsilon < result.epsilon for cell in result.cells):
+        console.print(
+            "where a smaller epsilon is named, it is below the gap: the claim is about all networks from that margin "
+            "on, which the network in the certificate has; how near that is to the maximum, the gap says",
+            soft_wrap=True,
+        )
 
 
 def _fraction(result: UnseenCells) -> str:
     return f"{float(result.epsilon):.3g}"
 
 
-def _columns(given: Table, cell: UnseenCell) -> tuple[str, str, str, str, str]:
+def _columns(given: Table, cell: UnseenCell, epsilon: Fraction) -> tuple[str, str, str, str, str]:
     a, b = cell.cell
     colour, mark = STYLES[cell.verdict]
     sign = {"right": ">= ", "wrong": "<= "}.get(cell.verdict, "")
     note = cell.reason or ("" if cell.image_of is None else f"by symmetry, as cell {cell.image_of}")
+    if cell.epsilon < epsilon:
+        note = f"epsilon {float(cell.epsilon):.0e}, from the margin {cell.threshold} on; {note}".rstrip("; ")
     return (
         escape(f"({given.row_names[a]}, {given.column_names[b]})"),
         escape(given.label_names[cell.label]),
@@ -119,8 +130,8 @@ def _columns(given: Table, cell: UnseenCell) -> tuple[str, str, str, str, str]:
     )
 
 
-def _line(given: Table, cell: UnseenCell) -> str:
-    place, label, verdict, margin, note = _columns(given, cell)
+def _line(given: Table, cell: UnseenCell, epsilon: Fraction) -> str:
+    place, label, verdict, margin, note = _columns(given, cell, epsilon)
     return " ".join(part for part in (place, f"label {label}:", verdict, margin, note) if part)
 
 

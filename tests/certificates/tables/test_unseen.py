@@ -2,6 +2,7 @@
 
 import copy
 import json
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -141,6 +142,26 @@ def test_an_empty_claim_is_refused():
             verdicts(parse_table("Z2"), (0, 0), epsilon=epsilon)
     with pytest.raises(ValueError, match="the claim would be empty"):
         verdicts(parse_table("Z2"), (0, 0), epsilon=Fraction(0))
+
+
+def test_an_open_cell_is_asked_about_once_more():
+    """Nearer to the network that is shown, and not when the reader chose epsilon."""
+    table = parse_table("Z2")
+    given = table.without([(0, 0)])
+    asked = []
+
+    def ask(problem):
+        asked.append((problem.epsilon, problem.threshold))
+        verdict = "right" if problem.epsilon < Fraction(1, 10**5) else "open"
+        return unseen._Finding(verdict, (0.0, 0.0), {}, (), (), problem.epsilon, problem.threshold)
+
+    problem = unseen._problem(table, given, {(0, 0): 0}, None, None, 0)
+    wide = replace(problem, epsilon=Fraction(1, 100), threshold="0.3")
+    assert unseen._nearer(wide, ask).verdict == "right"
+    assert [float(epsilon) for epsilon, _ in asked] == [0.01, 1e-6]
+    assert float(asked[1][1]) == pytest.approx(problem.lower * (1 - 1e-6), rel=1e-10)
+    assert float(asked[1][1]) < problem.lower * (1 - 1e-6)
+    assert unseen._nearer(replace(wide, fixed_epsilon=True), ask).verdict == "open"
 
 
 def test_what_is_no_question_is_refused():
