@@ -26,7 +26,7 @@ from numerics.tables.table import Table
 __all__ = ["FamilyRelaxation", "Relaxation", "TableProgramError", "relaxed_family", "relaxed_margin", "relaxed_phi"]
 
 INTERIOR_WORK = 3e9
-"""Up to so many multiplications a step the interior point method comes first on a whole program, beyond them SCS."""
+"""Up to so many multiplications a step the interior point method comes first, beyond them SCS, less accurate."""
 
 ACCURACY: dict[Solver, float] = {"interior": 1e-9, "clarabel": 1e-9, "scs": 1e-8}
 LIMITS: dict[Solver, int] = {"interior": 60, "clarabel": 200, "scs": 20_000}
@@ -275,9 +275,7 @@ def _solve(
         reduced.blocks,
     )
     largest = max(order for order, _ in data.blocks)
-    usual: list[Solver] = (
-        ["interior", "scs"] if reduced.small or interior_work(data) <= INTERIOR_WORK else ["scs", "interior"]
-    )
+    usual: list[Solver] = ["interior", "scs"] if interior_work(data) <= INTERIOR_WORK else ["scs", "interior"]
     if solver is not None and solver not in ACCURACY:
         raise ValueError(f"There is no solver {solver!r}; accepted are {', '.join(ACCURACY)}.")
     order: list[Solver] = [solver] if solver is not None else usual

@@ -37,25 +37,18 @@ class InteriorPoint:
 
 @dataclass(frozen=True)
 class _Block:
-    """A block of the moment matrix: its rows as in `ConeData`; moment and weight of each row where it has one entry."""
+    """A block of the moment matrix: its rows as in `ConeData`, their transpose, and their entries for the kernel."""
 
     order: int
     rows: sparse.csr_array
     adjoint: sparse.csr_array
-    dense: NDArray[np.float64] | None
-    moment: NDArray[np.int64]
-    weight: NDArray[np.float64]
+    weights: NDArray[np.float64]
 
     @classmethod
     def of(cls, order: int, rows: sparse.csr_array) -> _Block:
         i, j = _lower(order)
-        root = np.where(i == j, 1.0, np.sqrt(2))
-        none = np.zeros(0)
-        if _single(rows):
-            return cls(order, rows, rows.T.tocsr(), None, rows.indices.astype(np.int64), rows.data * root / 2)
-        whole = np.zeros((rows.shape[1], order, order))  # type: ignore[index]
-        whole[:, i, j] = whole[:, j, i] = rows.toarray().T / root
-        return cls(order, rows, rows.T.tocsr(), whole, none.astype(np.int64), none)
+        half_root = np.where(i == j, 0.5, np.sqrt(0.5))
+        return cls(order, rows, rows.T.tocsr(), rows.data * np.repeat(half_root, np.diff(rows.indptr)))
 
     def matrix(self, moments: NDArray[np.float64]) -> NDArray[np.float64]:
         """The block of given moments."""
@@ -72,13 +65,8 @@ class _Block:
 
     def add_schur(self, total: NDArray[np.float64], X: NDArray[np.float64], Y: NDArray[np.float64]) -> None:
         """Adds trace(E_a X E_b Y) for the blocks E_a, E_b of all moments."""
-        if self.dense is None:
-            _scatter(total, np.ascontiguousarray(X), np.ascontiguousarray(Y), self.moment, self.weight)
-        else:
-            count = len(self.dense)
-            moved = np.matmul(np.matmul(X, self.dense), Y).reshape(count, -1)
-            product = moved @ self.dense.reshape(count, -1).T
-            total += (product + product.T) / 2
+        X, Y = np.ascontiguousarray(X), np.ascontiguousarray(Y)
+        _scatter(total, X, Y, self.rows.indptr.astype(np.int64), self.rows.indices.astype(np.int64), self.weights)
 
 
 def _lower(order: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -91,21 +79,27 @@ def _scatter(
     total: NDArray[np.float64],
     X: NDArray[np.float64],
     Y: NDArray[np.float64],
-    moment: NDArray[np.int64],
-    weight: NDArray[np.float64],
+    starts: NDArray[np.int64],
+    moments: NDArray[np.int64],
+    weights: NDArray[np.float64],
 ) -> None:
-    """Adds the Schur complement of a block in which row p of the triangle is one moment with a weight."""
+    """Adds the Schur complement of a block whose triangle has few moments in each entry."""
     order = len(X)
+    row = np.empty(len(total))
     p = 0
     for j in range(order):
         for i in range(j, order):
-            row, own = total[moment[p]], weight[p]
+            row[:] = 0.0
             q = 0
             for l in range(order):
-                xj, xi, yj, yi = X[j, l] * own, X[i, l] * own, Y[j, l] * own, Y[i, l] * own
+                xj, xi, yj, yi = X[j, l], X[i, l], Y[j, l], Y[i, l]
                 for k in range(l, order):
-                    row[moment[q]] += weight[q] * (X[j, k] * yi + xj * Y[i, k] + X[i, k] * yj + xi * Y[j, k])
+                    value = X[j, k] * yi + xj * Y[i, k] + X[i, k] * yj + xi * Y[j, k]
+                    for entry in range(starts[q], starts[q + 1]):
+                        row[moments[entry]] += weights[entry] * value
                     q += 1
+            for entry in range(starts[p], starts[p + 1]):
+                total[moments[entry]] += weights[entry] * row
             p += 1
 
 
@@ -164,16 +158,8 @@ def solve_interior(data: ConeData, start: NDArray[np.float64], *, accuracy: floa
 def interior_work(data: ConeData) -> float:
     """About how many multiplications one step takes."""
     moments = float(len(data.norm))
-    work = moments**3 / 3
-    for order, rows in data.blocks:
-        dense = 2 * moments * order**3 + moments**2 * order**2
-        work += order**4 if _single(rows) else dense
-    return work
-
-
-def _single(rows: sparse.csr_array) -> bool:
-    """Whether each entry of a block is one moment."""
-    return bool((np.diff(rows.indptr) == 1).all())
+    blocks = sum(rows.nnz * (order**2 / 2 + moments) for order, rows in data.blocks)
+    return moments**3 / 3 + blocks
 
 
 class _Method:

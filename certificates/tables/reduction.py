@@ -29,10 +29,6 @@ __all__ = ["Generators", "HasGenerators", "Permutations", "Reduction", "generato
 
 SEED = 20_120
 
-REDUCED_WORK = 1e10
-"""Multiplications of a step on the blocks beyond which they are not formed: a small group of symmetries makes few and
-dense blocks, and the whole program, with one moment in each entry, is solved faster."""
-
 
 class HasGenerators(Protocol):
     """Anything with generators: permutations of the |A| + |B| + C points."""
@@ -58,13 +54,11 @@ class Reduction:
         spread: from the orbits of moments to all moments, shape (moments, orbits), entries 0 and 1.
         blocks: order and rows of each block in the orbits of moments, as in `ConeData`.
         expanded: from the Gram matrices of the blocks to the invariant Gram matrix in all (scaled) coordinates.
-        small: whether these are blocks after a reduction, which are small enough for an interior point method.
     """
 
     spread: sparse.csr_array
     blocks: tuple[tuple[int, sparse.csr_array], ...]
     expanded: Callable[[Sequence[NDArray[np.float64]]], NDArray[np.float64]]
-    small: bool
 
     @property
     def sums(self) -> sparse.csr_array:
@@ -124,7 +118,7 @@ def _components(count: int, images: Sequence[NDArray[np.int64]]) -> NDArray[np.i
 
 
 def reduction(shape: Template, generators: Generators) -> Reduction:
-    """The program of a template in coordinates invariant under the permutations, or whole if that is faster."""
+    """The program of a template in coordinates invariant under the permutations."""
     if not generators:
         return _whole(shape)
     d = shape.dimension
@@ -140,9 +134,6 @@ def reduction(shape: Template, generators: Generators) -> Reduction:
         (np.ones(shape.moments), (np.arange(shape.moments), moments)), shape=(shape.moments, orbits)
     )
     bases = _bases(pairs)
-    orders = np.array([basis.shape[1] for basis in bases], float)
-    if orbits**3 / 3 + (2 * orbits * orders**3 + orbits**2 * orders**2).sum() > REDUCED_WORK:
-        return _whole(shape)
     orbit_of = moments[shape.moment_of]
     rows = _rows(bases, orbit_of, shape.scale, orbits)
     blocks = tuple((basis.shape[1], part) for basis, part in zip(bases, rows, strict=True))
@@ -153,7 +144,7 @@ def reduction(shape: Template, generators: Generators) -> Reduction:
         means = np.bincount(pairs.ravel(), weights=np.asarray(whole).ravel()) / sizes
         return means[pairs]
 
-    return Reduction(spread, blocks, expanded, True)
+    return Reduction(spread, blocks, expanded)
 
 
 @lru_cache(maxsize=16)
@@ -164,7 +155,6 @@ def _whole(shape: Template) -> Reduction:
         sparse.csr_array(sparse.eye_array(shape.moments)),
         ((shape.dimension, rows),),
         lambda grams: grams[0].copy(),
-        False,
     )
 
 
@@ -179,18 +169,34 @@ def _bases(pairs: NDArray[np.int64]) -> list[NDArray[np.float64]]:
     mixing = generator.standard_normal((orbits, min(d, 4 * len(spaces)) + 1))
     done = np.zeros(len(spaces), bool)
     bases = []
+    monomials = [np.flatnonzero(np.diag(pairs) == orbit) for orbit in np.unique(np.diag(pairs))]
     row, column = np.indices((d, d)).reshape(2, -1)
     for number, space in enumerate(spaces):
         if done[number]:
             continue
         vector = vectors[:, space] @ generator.standard_normal(len(space))
         moved = sparse.csr_array((vector[column], (row, pairs.ravel())), shape=(d, orbits))
-        left, singular, _ = np.linalg.svd(moved @ mixing, full_matrices=False)
-        basis = left[:, singular > 1e-9 * singular[0]]
+        basis = _spanned(moved @ mixing, monomials)
         for other in range(number, len(spaces)):
             done[other] |= float(np.linalg.norm(basis.T @ vectors[:, spaces[other]])) > 1e-6
         bases.append(basis)
     return bases
+
+
+def _spanned(vectors: NDArray[np.float64], parts: Sequence[NDArray[np.int64]]) -> NDArray[np.float64]:
+    """An orthonormal basis of the span of the columns, which is the sum of its projections to the parts.
+
+    The projection to an orbit of monomials commutes with the symmetries. Vectors that stay in one orbit keep the rows
+    of the blocks sparse.
+    """
+    size, columns = np.abs(vectors).max(), []
+    for part in parts:
+        left, singular, _ = np.linalg.svd(vectors[part], full_matrices=False)
+        kept = left[:, singular > 1e-9 * size]
+        column = np.zeros((len(vectors), kept.shape[1]))
+        column[part] = kept
+        columns.append(column)
+    return np.hstack(columns)
 
 
 def _rows(
