@@ -1,6 +1,9 @@
 """Tables of finite binary operations: what a network can learn of them, and what it says of cells that it never saw.
 
-tables         Table
+tables         Table, parse_table (every name that `lemmata certify` and `lemmata unseen` take), operation_table
+margins        certify_operation: the maximum margin of a table, from both sides; OperationCertificate
+symmetries     table_symmetries, TableSymmetries; canonical_form, isotopy_classes (all tables of a small shape up to
+               names); group_of_table, the group that a table is under other names
 networks       best_network: the largest margin found, by column generation; integer_network, exact_network: the same
                with integer weights; ascended_network, training_run: by training; neuron_spectrum: are its neurons
                characters?; TableNetwork, FoundNetwork, TrainingRun, NeuronSpectrum
@@ -8,26 +11,40 @@ unseen cells   unseen_cells: what all networks of nearly maximum margin say of t
                UnseenCells, UnseenCell
 """
 
+from certificates.tables.certify import OperationCertificate, certify_operation
 from certificates.tables.columns import FoundNetwork, best_network, integer_network
 from certificates.tables.exact_networks import exact_network
 from certificates.tables.neurons import TableNetwork
 from certificates.tables.training import NeuronSpectrum, TrainingRun, ascended_network, neuron_spectrum, training_run
 from certificates.tables.unseen import UnseenCell, UnseenCells, unseen_cells
+from numerics.tables.classes import canonical_form, group_of_table, isotopy_classes
+from numerics.tables.names import parse_table
+from numerics.tables.operations import operation_table
+from numerics.tables.symmetries import TableSymmetries, table_symmetries
 from numerics.tables.table import Table
 
 __all__ = [
     "FoundNetwork",
     "NeuronSpectrum",
+    "OperationCertificate",
     "Table",
     "TableNetwork",
+    "TableSymmetries",
     "TrainingRun",
     "UnseenCell",
     "UnseenCells",
     "ascended_network",
     "best_network",
+    "canonical_form",
+    "certify_operation",
     "exact_network",
+    "group_of_table",
     "integer_network",
+    "isotopy_classes",
     "neuron_spectrum",
+    "operation_table",
+    "parse_table",
+    "table_symmetries",
     "training_run",
     "unseen_cells",
 ]

@@ -21,24 +21,29 @@ from certificates.saddle.optimal_network import network_numbers, optimal_network
 from constructions.networks.files import export_npz
 from lemmata.commands.console import err, out, refusals
 from lemmata.commands.given_tables import LIBRARY_PREFIX, certify_given
+from lemmata.commands.operation_names import table_or_group
 from lemmata.commands.options import Factors, Limit, OptionalGroup
 from lemmata.reports.groups import print_certificate, print_network, summary
-from numerics.groups.names import ACCEPTED_NAMES, parse_group
+from numerics.groups.names import ACCEPTED_NAMES
 from numerics.groups.permutations import DEFAULT_LIMIT, MAX_TABLE_ORDER
+from numerics.tables.names import ACCEPTED_CELLS, ACCEPTED_TABLES
+from numerics.tables.table import Table
 
 __all__ = ["app"]
 
 app = typer.Typer(add_completion=False)
 
+DIGITS = 30
 STANDARD_OUTPUT = Path("-")
 LARGEST_EVALUATION = 120  # networks of groups are evaluated on all inputs up to this order
 LARGEST_NETWORK = 50_000_000  # numbers in the weights of a network, or in all its inputs: 400 MB each
 
 
 @app.command(
-    help=f"Certify the maximum margin of products in a group, exactly. Groups: {ACCEPTED_NAMES}; by a character table "
-    "alone, on the condition that it is one: ctbl:NAME such as ctbl:M, the Monster (the character table library, with "
-    "the extra gap), or --table FILE.json.",
+    help=f"Certify the maximum margin of products in a group, exactly, or of any finite operation, from both sides. "
+    f"Groups: {ACCEPTED_NAMES}; by a character table alone, on the condition that it is one: ctbl:NAME such as ctbl:M, "
+    "the Monster (the character table library, with the extra gap), or --table FILE.json. Operations: "
+    f"{ACCEPTED_TABLES}. A table of a group under any names of its rows, columns and labels is certified as the group.",
 )
 def certify(
     group: OptionalGroup = None,
@@ -52,7 +57,10 @@ def certify(
     network: Annotated[
         Path | None, typer.Option(metavar="FILE.npz", help="write the weights of an explicit optimal network")
     ] = None,
-    digits: Annotated[int, typer.Option(metavar="N", min=1, max=1000, help="significant digits of the decimals")] = 30,
+    digits: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, max=1000, help="significant digits: 30 by default, 12 for operations"),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print the result as JSON instead of a report")] = False,
     evaluate: Annotated[
         int, typer.Option(metavar="N", min=0, help="evaluate the network on all inputs for groups of order up to N")
@@ -61,8 +69,21 @@ def certify(
     table: Annotated[
         Path | None, typer.Option(metavar="FILE.json", help="a character table, in place of a group (TABLE_FORMAT.md)")
     ] = None,
+    cells: Annotated[
+        str | None, typer.Option(metavar="CELLS", help=f"the given cells of an operation: {ACCEPTED_CELLS}")
+    ] = None,
+    degree: Annotated[
+        str | None, typer.Option(metavar="plane|4|6", help="the proof for an operation; by default what it needs")
+    ] = None,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="of the search for the network of an operation")] = 0,
+    starts: Annotated[
+        int | None, typer.Option(metavar="N", min=1, max=100_000, help="of that search, in a round")
+    ] = None,
+    bits: Annotated[
+        int | None, typer.Option(metavar="N", min=8, help="of the integers in the proof for an operation")
+    ] = None,
 ) -> None:
-    """The certificate of a group; exit 1 when the network misses the maximum, 2 when the input is refused."""
+    """The certificate of a group or table; exit 1 when the network misses the maximum, 2 when the input is refused."""
     with refusals():
         for path in (out_file, network):
             _refuse_unwritable(path)
@@ -73,20 +94,29 @@ def certify(
         if group is not None and table is not None:
             raise ValueError(f"Give a group or --table, not both: {group!r} and {str(table)!r}.")
         if table is not None or (group is not None and group.strip().startswith(LIBRARY_PREFIX)):
+            if cells is not None or degree is not None:
+                raise ValueError("--cells and --degree are for operations, not for character tables.")
             if network is not None:
                 raise ValueError("A character table alone gives no network: leave out --network.")
-            certify_given(table or str(group).strip(), factors, out_file, digits, as_json)
+            certify_given(table or str(group).strip(), factors, out_file, digits or DIGITS, as_json)
             return
         if group is None:
             raise ValueError("There is nothing to certify: name a group, or a character table with --table.")
-        elements = parse_group(group, limit)
+        elements = table_or_group(group, cells, degree, limit, factors)
+        if isinstance(elements, Table):
+            if network is not None:
+                raise ValueError("The certificate of an operation holds the network: leave out --network.")
+            from lemmata.commands.operations import certify_operation_table  # solvers, which groups can do without
+
+            certify_operation_table(elements, degree, out_file, digits, as_json, seed=seed, starts=starts, bits=bits)
+            return
         if (unchecked := kernel_refusal(elements)) is not None:
             err.print(
                 f"[yellow]note[/yellow]: the certificate will not be checked: {escape(unchecked)}", soft_wrap=True
             )
         with err.status(f"certifying {escape(group)}"):
             certificate = certify_group(elements, factors)
-            document = document_of(certificate, digits)
+            document = document_of(certificate, digits or DIGITS)
         with err.status(f"checking the certificate of {escape(group)}"):
             unchecked = _unchecked(document)
             reading = margin_report(document)

@@ -1,0 +1,100 @@
+"""What `lemmata certify` does with a table of any operation: table:FILE.csv, op:mul:7, latin:5:1, S3 with --cells."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import typer
+from rich.markup import escape
+
+from certificates import operation_kernel
+from certificates.groups.format import dumps
+from certificates.tables.certify import OperationCertificate, certify_operation
+from certificates.tables.document import write
+from certificates.tables.forms import Kind, kind_for
+from certificates.tables.programs import TableProgramError
+from certificates.tables.rounding import BITS, proof_order
+from lemmata.commands.console import err, out
+from lemmata.commands.operation_names import DEGREES
+from lemmata.reports.operations import operation_summary, print_operation_certificate
+from numerics.tables.symmetries import TableSymmetries, table_symmetries
+from numerics.tables.table import Table
+
+__all__ = ["certify_operation_table"]
+
+DIGITS = 12
+"""Of the decimals: some more than a proof from floating point closes."""
+
+
+def certify_operation_table(
+    table: Table,
+    degree: str | None,
+    out_file: Path | None,
+    digits: int | None,
+    as_json: bool,
+    *,
+    seed: int = 0,
+    starts: int | None = None,
+    bits: int | None = None,
+) -> None:
+    """The certificate of a table, accepted by the kernel, written and printed; ``out_file`` "-" is standard output.
+
+    Raises:
+        ValueError: for a table beyond the sizes that are certified, a solver that gives no bound, and a certificate
+            that the kernel refuses.
+        OSError: for files that cannot be written.
+    """
+    kind = None if degree is None else DEGREES[degree]
+    _refuse_large(table, kind_for(table.label_count) if kind is None else kind)
+    with err.status(f"finding the symmetries of {escape(table.name)}"):
+        symmetries = table_symmetries(table)
+    with err.status(f"certifying {escape(table.name)}"):
+        certificate = _certified(table, kind, symmetries, digits or DIGITS, seed, starts, bits or BITS)
+    to_output = out_file == Path("-")
+    if to_output:
+        sys.stdout.buffer.write(dumps(certificate.document))
+    elif out_file is not None:
+        write(certificate.document, out_file)
+    if as_json:
+        typer.echo(json.dumps(operation_summary(certificate, symmetries), indent=2))
+        return
+    console = err if to_output else out
+    print_operation_certificate(console, certificate, symmetries)
+    if out_file is not None and not to_output:
+        console.print(
+            escape(f"Certificate written to {out_file}; check it with: lemmata check {out_file}"), soft_wrap=True
+        )
+
+
+def _certified(
+    table: Table, kind: Kind | None, symmetries: TableSymmetries, digits: int, seed: int, starts: int | None, bits: int
+) -> OperationCertificate:
+    try:
+        return certify_operation(
+            table, kind=kind, symmetries=symmetries, digits=digits, seed=seed, starts=starts, bits=bits
+        )
+    except TableProgramError as error:
+        raise ValueError(f"{error} On the command line --degree sets the degree.") from error
+    except RuntimeError as error:  # of a solver of the network's side
+        raise ValueError(f"No certificate was found: {error} Try another --seed, or other --starts.") from error
+
+
+def _refuse_large(table: Table, kind: Kind) -> None:
+    """The check of the size of a proof before the work, not after it.
+
+    Raises:
+        ValueError: for a matrix beyond what the kernel checks, and the plane with more than three labels.
+    """
+    order = proof_order(table.size, table.label_count, kind)
+    if order**3 <= operation_kernel.MAX_ORDER_CUBED:
+        return
+    most = round(operation_kernel.MAX_ORDER_CUBED ** (1 / 3))
+    name = kind if isinstance(kind, str) else f"degree {kind}"
+    smaller = " Degree 4 takes a smaller one." if kind == 6 else ""
+    raise ValueError(
+        f"A proof of the kind {name} for {table.name} ({table.rows} rows, {table.columns} columns, {table.label_count} "
+        f"labels) is a matrix of order {order}, whose floats take {8 * order**2 / 2**30:.2g} GB and its program many "
+        f"times that; orders up to {most} are certified.{smaller}"
+    )

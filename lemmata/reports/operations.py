@@ -1,0 +1,104 @@
+"""Reports of the margin of any table: what stands in a document that the kernel has accepted, and how it was found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table as Grid
+
+from certificates.tables.certify import OperationCertificate
+from certificates.tables.rounding import proof_order
+from numerics.tables.symmetries import TableSymmetries
+
+__all__ = ["operation_summary", "print_operation_certificate"]
+
+MEANING = {
+    "exact": "proved, both sides are the same number",
+    "enclosed": "proved from both sides",
+}
+
+
+def print_operation_certificate(out: Console, certificate: OperationCertificate, symmetries: TableSymmetries) -> None:
+    """The report: the table, the margin from both sides, the two proofs, and what to turn where they do not meet."""
+    table, document = certificate.table, certificate.document
+    whole = "" if not table.missing else f", {len(table.cells)} of {table.rows * table.columns} cells given"
+    out.print(
+        f"[bold]{escape(table.name)}[/bold]: {table.rows} rows, {table.columns} columns, {table.label_count} labels"
+        f"{whole}",
+        soft_wrap=True,
+    )
+    out.print(f"  {_symmetries(symmetries)}")
+    orbits = f"{count} orbits" if (count := _orbits(symmetries)) > 1 else "one orbit"
+    out.print(f"  {len(table.triples)} triples of a given cell and a wrong label, in {orbits}")
+    out.print("  networks f(a, b) = sum_i (u_i(a) + v_i(b))^2 w_i of any width")
+    out.print("  normalised margin = smallest f_y - f_c / ||theta||^3, in the norm L_{2,3}")
+    out.print()
+    margin = document["margin"]
+    grid = Grid.grid(padding=(0, 2))
+    grid.add_column()
+    grid.add_column(overflow="fold")
+    if margin["exact"] is not None:
+        grid.add_row("maximum margin", margin["exact"])
+    grid.add_row("at least" if margin["exact"] else "maximum margin at least", margin["lower"])
+    grid.add_row("at most", margin["upper"])
+    grid.add_row("relative gap", document["gap"])
+    grid.add_row("grade", f"{document['grade']} ({MEANING[document['grade']]})")
+    grid.add_row(
+        "kernel",
+        f"valid: certificates/operation_kernel.py has checked every line, in {certificate.cost:.2g} s",
+    )
+    out.print(grid)
+    out.print()
+    multipliers, proof = document["multipliers"], document["proof"]
+    out.print(f"Attained: an explicit network of {len(document['network']['neurons'])} neurons with integer weights")
+    out.print(
+        f"Bounded: weights on {sum(q > 0 for q in multipliers)} triples, and a sum of squares ({proof['kind']}),\n"
+        f"  a matrix of order {_order(certificate)}; found with {escape(certificate.relaxation.solver)} in "
+        f"{certificate.relaxation.seconds:.2g} s"
+    )
+    for sentence in certificate.advice:
+        out.print(f"[yellow]gap above 1e-6[/yellow]: {escape(sentence)}", soft_wrap=True)
+    if certificate.advice:
+        out.print("  (--degree 6, --starts N, --seed N and --bits N turn these)")
+
+
+def operation_summary(certificate: OperationCertificate, symmetries: TableSymmetries) -> dict[str, Any]:
+    """What ``lemmata certify --json`` prints for a table; decimals of the document are strings."""
+    table, document = certificate.table, certificate.document
+    return {
+        "table": {
+            "name": table.name,
+            "rows": table.rows,
+            "columns": table.columns,
+            "labels": table.label_count,
+            "given_cells": len(table.cells),
+            "triples": len(table.triples),
+        },
+        "symmetries": {"order": str(symmetries.order), "swap": symmetries.has_swap, "orbits": _orbits(symmetries)},
+        "margin": document["margin"],
+        "relative_gap": document["gap"],
+        "grade": document["grade"],
+        "kernel": {"valid": True, "seconds": certificate.cost},
+        "proof": {"kind": document["proof"]["kind"], "order": _order(certificate)},
+        "network": {"neurons": len(document["network"]["neurons"])},
+        "solver": {"name": certificate.relaxation.solver, "seconds": certificate.relaxation.seconds},
+        "advice": list(certificate.advice),
+    }
+
+
+def _symmetries(symmetries: TableSymmetries) -> str:
+    if symmetries.order == 1:
+        return "no symmetry but the identity"
+    swap = ", some of which swap rows and columns" if symmetries.has_swap else ""
+    return f"{symmetries.order} symmetries{swap}"
+
+
+def _orbits(symmetries: TableSymmetries) -> int:
+    return int(symmetries.triple_orbits().max()) + 1
+
+
+def _order(certificate: OperationCertificate) -> int:
+    table, kind = certificate.table, certificate.document["proof"]["kind"]
+    return proof_order(table.size, table.label_count, "plane" if kind == "plane" else 4 if kind == "degree 4" else 6)
