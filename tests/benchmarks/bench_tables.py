@@ -1,0 +1,50 @@
+"""Speed of the programs of tables beside a plain program in CVXPY, and beside themselves without symmetry."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+import numpy as np
+import pytest
+from pytest_benchmark.fixture import BenchmarkFixture
+
+from certificates.tables.programs import relaxed_margin
+from numerics.tables.names import parse_table
+from numerics.tables.symmetries import table_symmetries
+from numerics.tables.table import Table
+from tests.certificates.plain_program import plain_margin
+
+DRAWN = Table.of(np.random.default_rng(0).integers(0, 4, (4, 4)).tolist(), labels=4, name="4 x 4 drawn")
+
+
+@pytest.mark.parametrize("name", ["drawn", "op:max:4", "op:mul:5", "op:a^2+b^2:5"])
+def test_a_table_beside_the_plain_program(
+    name: str, benchmark: BenchmarkFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The upper bound with symmetry, without, and by the plain program, in one run on the same machine."""
+    table = DRAWN if name == "drawn" else parse_table(name)
+    relaxed_margin(table)  # compiles
+    symmetries = table_symmetries(table)
+    found = benchmark.pedantic(lambda: relaxed_margin(table, symmetries=symmetries), rounds=3)
+    times = []
+    for action in (lambda: relaxed_margin(table).bound, lambda: plain_margin(table)):
+        start = perf_counter()
+        value = action()
+        times.append(perf_counter() - start)
+        assert value == pytest.approx(found.bound, rel=1e-5)
+    with capsys.disabled():
+        print(
+            f"\n{table.name}: {benchmark.stats.stats.min:.3f} s with {symmetries.order} symmetries, {times[0]:.3f} s "
+            f"without, {times[1]:.3f} s plain; relative slack {(found.bound - found.dual) / found.bound:.0e}"
+        )
+
+
+@pytest.mark.parametrize("name", ["op:mul:7", "op:a^2+b^2:7", "op:mul:11", "op:mul:13"])
+def test_larger_tables(name: str, benchmark: BenchmarkFixture, capsys: pytest.CaptureFixture[str]) -> None:
+    """Tables of order 7 to 13, where a plain program takes minutes and gigabytes, or does not fit."""
+    table = parse_table(name)
+    symmetries = table_symmetries(table)
+    found = benchmark.pedantic(lambda: relaxed_margin(table, symmetries=symmetries), rounds=1)
+    assert 0 <= found.bound - found.dual < 1e-7 * found.bound
+    with capsys.disabled():
+        print(f"\n{table.name}: {benchmark.stats.stats.min:.3f} s, Gram matrix of order {len(found.matrix)}")
