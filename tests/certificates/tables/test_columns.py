@@ -6,6 +6,8 @@ from certificates.tables.columns import best_network, integer_network
 from certificates.tables.neurons import TableNetwork
 from certificates.tables.plane_moments import label_plane, neurons_of_moments, plane_moments
 from certificates.tables.pricing import climb, random_starts
+from numerics.tables.operations import operation_table
+from numerics.tables.symmetries import table_symmetries
 from numerics.tables.table import Table
 
 
@@ -115,3 +117,12 @@ def test_moments_of_the_plane_are_a_network_of_few_neurons(labels):
 def test_a_plane_needs_at_most_three_labels():
     with pytest.raises(ValueError, match="at most three labels"):
         label_plane(4)
+
+
+def test_neurons_of_different_orbits_keep_their_masses():
+    """Modulo 4 characters of order 2 and 4 have orbits of different sizes, so that shares that are not equal are seen."""
+    table = operation_table("a+b", 4)
+    found = best_network(table, symmetries=table_symmetries(table))
+    assert len(found.masses) == 2
+    assert found.network.margin(table) == pytest.approx(found.margin, rel=1e-9)
+    assert integer_network(found).margin(table) == pytest.approx(0.0502687092, rel=2e-9)
