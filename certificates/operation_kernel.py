@@ -44,7 +44,7 @@ MAX_SIDE, MAX_TRIPLES = 200, 20_000  # rows, columns, labels; given cells times 
 MAX_PRODUCTS = 10_000_000  # neurons times (triples + coordinates): time and memory
 MAX_ORDER_CUBED = 10**9  # cubes of the orders of all matrices in a file together: time
 MAX_EXACT = 10**12  # n^5 bits^2 for the elimination without rounding of a matrix of order n: time
-MAX_ROOT, MAX_ROOTS = 10**10, 3 * 10**7  # squared length of a neuron in an exact margin, and the sum of all lengths
+MAX_ROOT = 10**10  # squared length of a neuron in an exact margin: time
 MAX_LENGTHS, MAX_TERMS = 50, 20_000  # different lengths in an exact margin, and triples times them: time
 BITS = 400  # below one, of the enclosure of a margin
 EXTRA_BITS = 64  # of a Cholesky factor, beyond half of those of the matrix
@@ -320,11 +320,11 @@ def least_margin(table: Table, network: Network) -> Fraction:
 def check_exact_margin(table: Table, network: Network, value: kernel.Radicals) -> None:
     """Each mean of h_abc is at least the value, by exact comparison of sums of square roots."""
     lengths = [sum(map(mul, neuron, neuron)) for neuron in network.neurons]
-    if max(lengths) > MAX_ROOT or sum(map(isqrt, lengths)) > MAX_ROOTS:
+    if max(lengths) > MAX_ROOT:
         raise MalformedError("network.neurons: are too long for an exact margin")
-    roots = {length: next(iter(kernel.times_root({1: Fraction(1)}, length).items())) for length in set(lengths)}
-    if len(roots) > MAX_LENGTHS or len(table.triples) * len(roots) > MAX_TERMS:
+    if len(set(lengths)) > MAX_LENGTHS or len(table.triples) * len(set(lengths)) > MAX_TERMS:
         raise MalformedError("network.neurons: have too many different lengths for an exact margin")
+    roots = {length: next(iter(kernel.times_root({1: Fraction(1)}, length).items())) for length in set(lengths)}
     total = sum(network.masses)
     differences = output_differences(table, network, table.triples)
     for (a, b, _, c), entries in zip(table.triples, differences, strict=True):

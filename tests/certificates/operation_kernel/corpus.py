@@ -122,10 +122,7 @@ def limits(parity: Document) -> Iterator[Entry]:
         "MAX_TRIPLES": 8,  # cells times labels
         "MAX_PRODUCTS": 20,  # two neurons, four triples and six coordinates
         "MAX_ORDER_CUBED": 512,
-        "MAX_LENGTHS": 1,
-        "MAX_TERMS": 4,
         "MAX_ROOT": 6,
-        "MAX_ROOTS": 4,
         "MAX_EXACT": 8**5 * 3**2,
         "MAX_SIDE": 2,
         "MAX_COORDINATE": 1,
@@ -133,6 +130,10 @@ def limits(parity: Document) -> Iterator[Entry]:
     }.items():
         for limit in (exact, exact - 1):
             yield f"{name} {limit}", parity, {name: limit}
+    two_lengths = edited(parity, lambda d: d["network"]["neurons"].__setitem__(0, [2, -2, 2, -2, 2, -2]))
+    for name, exact in {"MAX_LENGTHS": 2, "MAX_TERMS": 8}.items():
+        for limit in (exact, exact - 1):
+            yield f"{name} {limit}", two_lengths, {name: limit}
     for values, labels in [([], 2), ([[]], 2), ([[0, 1], [0]], 2), ([[-1, -1], [-1, -1]], 2), ([[0, 1], [1, -1]], 2)]:
         yield f"values {values}", edited(parity, sets((("table", "values"), values), (("table", "labels"), labels))), {}
     large = 10**19
@@ -260,6 +261,9 @@ def matrices() -> list[list[list[int]]]:
     a, b = 1, 1
     for _ in range(85):  # consecutive Fibonacci numbers: determinants 1 and -1
         found.append([[a], [b, a + b]])
+        found.append([[0] * i for i in range(1, 9)])
+        for i in range(0, 8, 2):  # four blocks
+            found[-1][i][i], found[-1][i + 1][i], found[-1][i + 1][i + 1] = a, b, a + b
         a, b = b, a + b
     for n in range(2, 7):
         for rank in range(1, n + 1):
