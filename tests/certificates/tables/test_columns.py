@@ -120,7 +120,7 @@ def test_a_plane_needs_at_most_three_labels():
 
 
 def test_neurons_of_different_orbits_keep_their_masses():
-    """Modulo 4 characters of order 2 and 4 have orbits of different sizes, so that shares that are not equal are seen."""
+    """Modulo 4 characters of order 2 and 4 have orbits of different sizes, which lost shares would show."""
     table = operation_table("a+b", 4)
     found = best_network(table, symmetries=table_symmetries(table))
     assert len(found.masses) == 2
