@@ -10,9 +10,8 @@ import numpy as np
 if TYPE_CHECKING:
     import torch
 
-    from certificates.margins.all_layer import MarginBound
     from certificates.margins.attack import Flip
-    from certificates.margins.turing_direct import DirectBound
+    from certificates.margins.direct import DirectBound
     from certificates.margins.turing_scores import ScoreFlip
     from constructions.circuits.relu import CircuitNetwork
     from constructions.turing.compiler import TuringTransformer
@@ -58,17 +57,17 @@ def layer_table(construction: Any) -> Any:
     )
 
 
-def margin_bound(construction: CircuitNetwork | TuringTransformer) -> MarginBound | DirectBound:
+def margin_bound(construction: CircuitNetwork | TuringTransformer) -> DirectBound:
     """The certified lower bound of the all-layer margin: no smaller change of all weights flips an answer.
 
-    The bound holds on every input. The same as `certificates.margins.all_layer.circuit_margin_bound` for circuits and
-    `certificates.margins.turing_direct.direct_margin_bound` for machines.
+    The bound holds on every input. The same as `certificates.margins.circuit_direct.direct_circuit_bound` for circuits
+    and `certificates.margins.turing_direct.direct_margin_bound` for machines.
 
     Args:
         construction: from `circuit_network`, with rounding, or from `compile_machine`.
 
     Returns:
-        The bound, with the 2-norm ``value`` (an exact fraction) and the name of the ``binding`` term or condition.
+        The bound, with the 2-norm ``value`` (an exact fraction) and the name of the ``binding`` condition.
 
     Raises:
         TypeError: for another construction.
@@ -78,9 +77,9 @@ def margin_bound(construction: CircuitNetwork | TuringTransformer) -> MarginBoun
     from constructions.turing.compiler import TuringTransformer
 
     if isinstance(construction, CircuitNetwork):
-        from certificates.margins.all_layer import circuit_margin_bound
+        from certificates.margins.circuit_direct import direct_circuit_bound
 
-        return circuit_margin_bound(construction)
+        return direct_circuit_bound(construction)
     if isinstance(construction, TuringTransformer):
         from certificates.margins.turing_direct import direct_margin_bound
 

@@ -12,51 +12,26 @@ Source: turing, theorem-4.1, theorem-D.6.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from fractions import Fraction
 
 from flint import arb
 
 from certificates.margins.all_layer import BITS
-from certificates.margins.turing_facts import HeadFacts, LayerFacts, MachineFacts, Squares, machine_facts
+from certificates.margins.direct import (
+    DirectBound,
+    MovedRounding,
+    Squares,
+    ball,
+    largest_radius,
+    moved_rounding,
+    token_radius,
+)
+from certificates.margins.turing_facts import HeadFacts, LayerFacts, MachineFacts, machine_facts
 from certificates.margins.turing_ones import TokenOnes, lemma_ones
 from constructions.turing.compiler import TuringTransformer
-from numerics.exact.balls import as_balls, ball_max, precision
+from numerics.exact.balls import ball_max, precision
 
-__all__ = ["DirectBound", "direct_margin_bound", "loads"]
-
-
-@dataclass(frozen=True)
-class DirectBound:
-    """A certified lower bound of the all-layer margin of a compiled machine.
-
-    Attributes:
-        value: rho, the bound.
-        sigma_h: how far a token may be off after a rounding whose weights have moved, in 2-norm.
-        binding: the condition that decides the bound.
-        loads: all conditions, by name: the largest deviation in units of what is allowed, all below 1.
-    """
-
-    value: Fraction
-    sigma_h: Fraction
-    binding: str
-    loads: Mapping[str, arb] = field(repr=False)
-
-
-@dataclass(frozen=True)
-class _Rounding:
-    """How far a rounding with moved weights is off: sqrt(on_ones A^2 + whole B^2) t along a functional."""
-
-    on_ones: arb  # A^2
-    whole: arb  # B^2
-
-    def along(self, squares: Squares) -> arb:
-        return (self.on_ones * squares.on_ones + self.whole * squares.whole).sqrt()
-
-    @property
-    def norm(self) -> arb:
-        return (self.on_ones + self.whole).sqrt()
+__all__ = ["direct_margin_bound", "loads"]
 
 
 def direct_margin_bound(transformer: TuringTransformer, ones: TokenOnes | None = None) -> DirectBound:
@@ -73,23 +48,12 @@ def direct_margin_bound(transformer: TuringTransformer, ones: TokenOnes | None =
     """
     with precision(BITS):
         facts = machine_facts(transformer, lemma_ones(transformer) if ones is None else ones)
-        low, high = Fraction(0), Fraction(1)
-        found: tuple[Fraction, dict[str, arb]] | None = None
-        while high - low > low / 500:
-            middle = (low + high) / 2 if low else high / 2
-            if middle < Fraction(1, 2**40):
-                raise ValueError("No radius down to 2^-40 keeps the scores apart: there is no bound for this network.")
-            sigma_h = _token_radius(facts, middle)
-            met = _loads(facts, _ball(middle), _ball(sigma_h))
-            if all(load < 1 for load in met.values()):
-                low, found = middle, (sigma_h, met)
-            else:
-                high = middle
-        assert found is not None
-        sigma_h, met = found
-        decided = [name for name in met if not name.endswith(": tokens")]  # these only say that sigma_h is large enough
-        binding = max(decided, key=lambda name: float(met[name].mid()))
-    return DirectBound(low, sigma_h, binding, met)
+
+        def conditions(rho: Fraction) -> tuple[Fraction, dict[str, arb]]:
+            sigma_h = token_radius(lambda sigma: _largest_norm(facts, ball(rho), sigma), rho)
+            return sigma_h, _loads(facts, ball(rho), ball(sigma_h))
+
+        return largest_radius(conditions)
 
 
 def loads(
@@ -110,7 +74,7 @@ def loads(
     """
     with precision(BITS):
         facts = machine_facts(transformer, lemma_ones(transformer) if ones is None else ones)
-        return _loads(facts, _ball(rho), _ball(sigma_h))
+        return _loads(facts, ball(rho), ball(sigma_h))
 
 
 # ---- the conditions
@@ -133,12 +97,14 @@ def _loads(facts: MachineFacts, rho: arb, sigma_h: arb) -> dict[str, arb]:
     return found
 
 
-def _rounding(facts: MachineFacts, layer: LayerFacts, rho: arb, sigma_h: arb) -> _Rounding:
+def _rounding(facts: MachineFacts, layer: LayerFacts, rho: arb, sigma_h: arb) -> MovedRounding:
     """How far the rounding after a layer is off."""
-    t, moved = _ball(facts.threshold), _before_rounding(layer, rho, sigma_h)
-    slope, extended = 1 / (1 - 2 * t), ((layer.written + moved) ** 2 + 1).sqrt()
-    hidden = ((1 - t) ** 2 + t**2).sqrt() * layer.written + arb(2).sqrt() * moved + extended * rho
-    return _Rounding(2 * slope**2 * extended**2, hidden**2 + 1)
+    moved = _before_rounding(layer, rho, sigma_h)
+    return moved_rounding(facts.threshold, 1 - facts.threshold, layer.written, moved, rho)
+
+
+def _largest_norm(facts: MachineFacts, rho: arb, sigma_h: arb) -> arb:
+    return ball_max([_rounding(facts, layer, rho, sigma_h).norm for layer in facts.layers])
 
 
 def _before_rounding(layer: LayerFacts, rho: arb, sigma_h: arb) -> arb:
@@ -162,7 +128,7 @@ def _memory(layer: LayerFacts, cross: bool, rho: arb, sigma_h: arb) -> arb:
     return ((layer.remembered + rho if cross else layer.read + sigma_h) ** 2 + 1).sqrt()
 
 
-def _score_loads(layer: LayerFacts, head: HeadFacts, before: _Rounding, rho: arb, sigma_h: arb) -> dict[str, arb]:
+def _score_loads(layer: LayerFacts, head: HeadFacts, before: MovedRounding, rho: arb, sigma_h: arb) -> dict[str, arb]:
     """The change of the difference of two scores: of a token and the null pair, and of two tokens."""
     passed = _memory(layer, False, rho, sigma_h) if head.cross else arb(0)  # the value of the zero head before
     moved = sigma_h + passed * rho
@@ -185,7 +151,7 @@ def _score_loads(layer: LayerFacts, head: HeadFacts, before: _Rounding, rho: arb
     return {"token and null": null * rho, "two tokens": pair * rho / head.spacing}
 
 
-def _token_errors(head: HeadFacts, before: _Rounding, query: Squares, keys: int, drift: arb) -> tuple[arb, ...]:
+def _token_errors(head: HeadFacts, before: MovedRounding, query: Squares, keys: int, drift: arb) -> tuple[arb, ...]:
     """The coefficients of the errors of the query's token and of one or two attended ones."""
     mine = before.along(query)
     if head.cross:
@@ -194,7 +160,7 @@ def _token_errors(head: HeadFacts, before: _Rounding, query: Squares, keys: int,
     return (mine, theirs) if head.disjoint else (mine + theirs,)
 
 
-def _bit_load(facts: MachineFacts, layer: LayerFacts, before: _Rounding, rho: arb, sigma_h: arb) -> arb:
+def _bit_load(facts: MachineFacts, layer: LayerFacts, before: MovedRounding, rho: arb, sigma_h: arb) -> arb:
     """The largest change of a unit of the first ReLU layer and of the rounding's first layer, over the threshold."""
     moved, size = _attended(layer, rho, sigma_h)
     own = (size + moved) ** 2 + 1
@@ -206,21 +172,8 @@ def _bit_load(facts: MachineFacts, layer: LayerFacts, before: _Rounding, rho: ar
         errors = before.along(column)
         errors = (errors**2 + value.whole).sqrt() if cross else errors + before.along(value)
         found.append((errors**2 + memories * column.whole + own + first).sqrt())
-    return ball_max(found) * rho / _ball(facts.threshold)
+    return ball_max(found) * rho / ball(facts.threshold)
 
 
 def _hypotenuse(*parts: arb) -> arb:
     return sum((part**2 for part in parts), start=arb(0)).sqrt()
-
-
-def _token_radius(facts: MachineFacts, rho: Fraction) -> Fraction:
-    """A radius sigma_h that holds the tokens for this rho, if the iteration finds one; the conditions decide."""
-    sigma, t = 0.0, _ball(rho)
-    for _ in range(12):
-        norms = (_rounding(facts, layer, t, _ball(Fraction(sigma))).norm for layer in facts.layers)
-        sigma = min(float(ball_max(norms).mid()) * float(rho) * 1.0001, 1e6)
-    return Fraction(sigma)
-
-
-def _ball(x: Fraction) -> arb:
-    return as_balls([x])[0]

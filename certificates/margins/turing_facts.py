@@ -17,6 +17,7 @@ from flint import arb, fmpq
 from numpy.typing import NDArray
 
 from certificates.margins.all_layer import operator_norm
+from certificates.margins.direct import Squares
 from certificates.margins.turing_ones import BlockOnes, TokenOnes
 from constructions.networks.affine import Affine
 from constructions.networks.decoder import DecoderLayer
@@ -27,17 +28,9 @@ from constructions.turing.layout import rounding_layers
 from numerics.exact.balls import ball_max
 from numerics.exact.systems import Array
 
-__all__ = ["HeadFacts", "LayerFacts", "MachineFacts", "Squares", "machine_facts"]
+__all__ = ["HeadFacts", "LayerFacts", "MachineFacts", "machine_facts"]
 
 Integers = NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Squares:
-    """The squared norm of a functional, and the largest one of its part on the ones of a token."""
-
-    on_ones: int
-    whole: int
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from certificates.margins.all_layer import circuit_margin_bound
 from certificates.margins.attack import circuit_target, smallest_flip
+from certificates.margins.circuit_direct import direct_circuit_bound
 from constructions.circuits.boolean import BooleanCircuit, from_truth_table, layered
 from constructions.circuits.relu import QUARTERS, THIRDS, circuit_network
 from constructions.circuits.text import parse_circuit
@@ -52,7 +52,7 @@ def circuit(
         with err.status("comparing the network with the circuit"):
             verification = verify(network)
         with err.status("bounding the margin"):
-            bound = circuit_margin_bound(network) if corrected else None
+            bound = direct_circuit_bound(network) if corrected else None
         with err.status("searching for a flip"):
             flip = None if word is None else smallest_flip(circuit_target(network, word))
     if as_json:

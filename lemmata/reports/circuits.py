@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from certificates.margins.all_layer import MarginBound
 from certificates.margins.attack import Flip
+from certificates.margins.direct import DirectBound
 from constructions.circuits.boolean import operation_counts
 from constructions.circuits.relu import CircuitNetwork
 from constructions.circuits.verification import Verification
@@ -18,7 +18,7 @@ __all__ = ["network_summary", "print_network"]
 
 
 def network_summary(
-    network: CircuitNetwork, verification: Verification, bound: MarginBound | None, word: str | None, flip: Flip | None
+    network: CircuitNetwork, verification: Verification, bound: DirectBound | None, word: str | None, flip: Flip | None
 ) -> dict[str, Any]:
     """What ``lemmata circuit --json`` prints; numbers that are exact are strings."""
     return {
@@ -71,7 +71,7 @@ def print_network(
     out: Console,
     network: CircuitNetwork,
     verification: Verification,
-    bound: MarginBound | None,
+    bound: DirectBound | None,
     word: str | None,
     flip: Flip | None,
 ) -> None:
@@ -100,7 +100,7 @@ def print_network(
     else:
         out.print(
             f"Margin: at least {float(bound.value):.6g} on every input: no change of all weights together of smaller "
-            f"2-norm flips an answer (theorem D.6; smallest term: {escape(bound.binding)})",
+            f"2-norm flips an answer (step by step; decided by {escape(bound.binding)})",
             soft_wrap=True,
         )
     if word is not None:

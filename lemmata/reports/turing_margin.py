@@ -7,7 +7,8 @@ from typing import Any
 
 from rich.console import Console
 
-from certificates.margins.turing_direct import DirectBound, direct_margin_bound
+from certificates.margins.direct import DirectBound
+from certificates.margins.turing_direct import direct_margin_bound
 from certificates.margins.turing_ones import measured_ones
 from certificates.margins.turing_scores import ScoreFlip, score_flip
 from constructions.turing.compiler import TuringTransformer

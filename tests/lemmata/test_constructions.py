@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import lemmata as lm
-from certificates.margins.all_layer import circuit_margin_bound
+from certificates.margins.circuit_direct import direct_circuit_bound
 from certificates.margins.turing_direct import direct_margin_bound
 
 ONE = lm.functions.constant(1)
@@ -62,7 +62,7 @@ def test_tables_of_layers():
 
 def test_bounds_and_attacks_of_both_kinds_of_networks():
     circuit, machine = lm.circuit_network("0110"), lm.compile_machine("palindromes", 12)
-    assert lm.margin_bound(circuit).value == circuit_margin_bound(circuit).value
+    assert lm.margin_bound(circuit).value == direct_circuit_bound(circuit).value
     assert lm.margin_bound(machine).value == direct_margin_bound(machine).value
     flip = lm.smallest_flip(circuit, "01", starts=3, steps=70)
     assert float(lm.margin_bound(circuit).value) < flip.norm

@@ -9,13 +9,15 @@ from typing import Any
 
 import pytest
 
+import certificates.margins.circuit_direct as circuits
+import certificates.margins.direct as shared
 import certificates.margins.turing_direct as direct
 import certificates.margins.turing_facts as facts
 import certificates.margins.turing_ones as ones
 import constructions.turing.compiler as compiler
 import constructions.turing.layers as layers
 from tests.theorems.planted_faults import Fault, assert_seen, fault_name, rewritten
-from theorems.turing import test_direct_margin, test_theorem_4_1
+from theorems.turing import test_direct_circuits, test_direct_margin, test_theorem_4_1
 
 SIZE = {"states": 2, "symbols": 3, "bits": 3}
 
@@ -45,23 +47,29 @@ def scaled(attribute: str, part: str) -> Fault:
     return conditions(f"{part} of a head", facts, attribute, faulty)
 
 
+def rounded(*edits: tuple[str, str, str]) -> list[Fault]:
+    """Faults of the rounding, in the module that uses it."""
+    return [
+        conditions(name, direct, "moved_rounding", rewritten(shared.moved_rounding, old, new))
+        for name, old, new in edits
+    ]
+
+
 def bound(name: str, old: str, new: str) -> Fault:
     """A fault of the search for the largest radius."""
-    faulty = rewritten(direct.direct_margin_bound, old, new)
-    return conditions(name, test_direct_margin, "direct_margin_bound", faulty)
+    return conditions(name, direct, "largest_radius", rewritten(shared.largest_radius, old, new))
 
 
 COEFFICIENTS = [
-    *edited(
-        direct,
-        "_rounding",
-        ("the slope of a rounding", "1 / (1 - 2 * t)", "1 / (1 - arb(49) / 25 * t)"),
+    *rounded(
+        ("the slope of a rounding", "slope, ends = 1 / ball(high - low)", "slope, ends = 49 / (50 * ball(high - low))"),
         ("one hidden unit instead of two", "2 * slope**2 * extended**2", "slope**2 * extended**2"),
         ("a bias that does not move", "hidden**2 + 1)", "hidden**2)"),
-        ("hidden units at a one", "((1 - t) ** 2 + t**2).sqrt()", "(1 - t)"),
+        ("hidden units at a one", "ball(1 - low) ** 2 + ball(1 - high) ** 2", "ball(1 - low) ** 2"),
         ("hidden units that the step does not move", " + arb(2).sqrt() * moved", ""),
         ("hidden units that their weights do not move", " + extended * rho", ""),
-        ("a token without its deviation", "((layer.written + moved) ** 2 + 1).sqrt()", "(layer.written**2 + 1).sqrt()"),
+        ("a token without its deviation", "((size + moved) ** 2 + 1).sqrt()", "(size**2 + 1).sqrt()"),
+        ("a token without a bias", "((size + moved) ** 2 + 1).sqrt()", "((size + moved) ** 2).sqrt()"),
     ),
     *edited(
         direct,
@@ -123,7 +131,7 @@ COEFFICIENTS = [
         ("one memory", "for cross in (False, True)", "for cross in (True,)"),
         ("attended errors", "errors + before.along(value)", "errors"),
         ("the encoder's errors", "(errors**2 + value.whole).sqrt()", "errors"),
-        ("a threshold that is too large", "/ _ball(facts.threshold)", "/ (_ball(facts.threshold) * 51 / 50)"),
+        ("a threshold that is too large", "/ ball(facts.threshold)", "/ (ball(facts.threshold) * 51 / 50)"),
     ),
     *edited(
         direct,
@@ -186,11 +194,12 @@ def test_a_one_too_few_is_seen(fault: Fault, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_slope_that_is_too_small_is_seen_by_the_gradients(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The other deciding check of the coefficients, without any formula of them: half of the rounding's coefficient."""
-    faulty = rewritten(direct._rounding, "2 * slope**2 * extended**2", "slope**2 * extended**2 / 2")
-    check = "test_the_coefficients_of_scores_are_at_least_the_gradients"
-    fault = Fault("half a rounding", "theorem-4.1", test_direct_margin, check, direct, "_rounding", faulty)
-    assert_seen(fault, "turing", monkeypatch)
+    """A check of the coefficients without any formula of them, which supports only: half of the rounding's part."""
+    test_direct_margin.test_the_coefficients_of_scores_are_at_least_the_gradients()
+    faulty = rewritten(shared.moved_rounding, "2 * slope**2 * extended**2", "slope**2 * extended**2 / 2")
+    monkeypatch.setattr(direct, "moved_rounding", faulty)
+    with pytest.raises(AssertionError):
+        test_direct_margin.test_the_coefficients_of_scores_are_at_least_the_gradients()
 
 
 def test_input_cells_compared_without_their_highest_digit_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -203,3 +212,78 @@ def test_input_cells_compared_without_their_highest_digit_are_seen(monkeypatch: 
         "a digit less", "theorem-4.1", test_theorem_4_1, check, compiler, "input_layer", faulty, {"rule": "refuse"}
     )
     assert_seen(fault, "turing", monkeypatch, (ValueError,))
+
+
+# ---- circuits
+
+
+def unit(name: str, attribute: str, old: str, new: str, owner: ModuleType = circuits) -> list[Fault]:
+    """A fault of the certificate of circuits, for both statements that rest on it."""
+    check, faulty = "test_the_conditions_of_every_step_unit_by_unit", rewritten(getattr(owner, attribute), old, new)
+    known = {"name": "alternating"}
+    return [
+        Fault(name, statement, test_direct_circuits, check, circuits, attribute, faulty, known)
+        for statement in ("lemma-3.3", "theorem-3.1")
+    ]
+
+
+CIRCUITS = [
+    *unit("a rounding that moves nothing", "_unit", "before.along(column.read) ** 2", "arb(0)"),
+    *unit("layers that move nothing", "_unit", "total + squared * norm**2", "total"),
+    *unit("a rounding's first layer that is still", "_unit", "(total + extended[-1] ** 2).sqrt()", "total.sqrt()"),
+    *unit("a radius that is too large", "_loads", "/ ball(network.radius)", "/ (ball(network.radius) * 51 / 50)"),
+    *unit("a head that does not move", "_loads", " + (steps[-1].sizes[-1] + sigma_h) ** 2 + 1).sqrt()", ").sqrt()"),
+    *unit(
+        "tokens that are too close", "_loads", "before.norm * rho / sigma_h", "before.norm * rho / sigma_h * 49 / 50"
+    ),
+    *unit(
+        "weights without a bias",
+        "_moved",
+        "((size + moved) ** 2 + 1).sqrt())\n        moved",
+        "(size + moved))\n        moved",
+    ),
+    *unit("a step that does not move", "_moved", "norm * moved + extended[-1] * rho", "norm * moved"),
+    *unit(
+        "a norm that is too small",
+        "_moved",
+        "norm * moved + extended[-1] * rho",
+        "norm * moved * 49 / 50 + extended[-1] * rho",
+    ),
+    *unit(
+        "the thresholds exchanged",
+        "_rounding",
+        "*network.thresholds,",
+        "1 - network.thresholds[0], 1 - network.thresholds[0] + network.radius,",
+    ),
+    *unit(
+        "a functional that is not carried on", "_step_facts", "np.abs(_whole(layer.weight)) @ functional", "functional"
+    ),
+    *unit(
+        "the ones of the output",
+        "_step_facts",
+        "read = _squares(functional, ones[0])",
+        "read = _squares(functional, 1)",
+    ),
+    *unit("sizes that are too small", "_step_facts", "arb(count).sqrt()", "arb(count).sqrt() * 49 / 50"),
+    *unit(
+        "a head that reads half",
+        "_facts",
+        "_squares(_whole(network.head.weight)",
+        "_squares(_whole(network.head.weight) // 2",
+    ),
+    *unit(
+        "a one too few", "_counts", "row.append(int(z.sum(axis=1).max()))", "row.append(int(z.sum(axis=1).max()) - 1)"
+    ),
+    *unit(
+        "hidden units at a one in circuits",
+        "moved_rounding",
+        "ball(1 - low) ** 2 + ball(1 - high) ** 2",
+        "ball(low) ** 2 + ball(1 - high) ** 2",
+        shared,
+    ),
+]
+
+
+@pytest.mark.parametrize("fault", CIRCUITS, ids=fault_name)
+def test_a_coefficient_of_circuits_that_is_off_is_seen(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert_seen(fault, "turing", monkeypatch)

@@ -60,7 +60,7 @@ def test_a_quarter_as_threshold_narrows_the_margin():
 def test_weights_that_the_certificate_does_not_know_are_refused():
     with pytest.raises(ValueError, match="needs integer weights before the rounding"):
         direct_margin_bound(with_layer("C.6", null_times(0.5)))
-    with pytest.raises(ValueError, match="No radius down to 2\\^-40 keeps the scores apart"):
+    with pytest.raises(ValueError, match="No radius down to 2\\^-40 meets the conditions"):
         direct_margin_bound(with_layer("C.6", null_times(10**14)))
 
     def unrounded(layer):
