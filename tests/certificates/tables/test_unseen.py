@@ -2,15 +2,25 @@
 
 import copy
 import json
+import sys
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 from scipy.optimize import linprog
 
 from certificates import kernel, operation_kernel
-from certificates.tables import unseen, unseen_parts, unseen_programs
+from certificates.tables import (
+    programs,
+    unseen,
+    unseen_networks,
+    unseen_parts,
+    unseen_programs,
+    unseen_survey,
+    unseen_symmetry,
+)
 from certificates.tables.neurons import TableNetwork
 from certificates.tables.unseen import unseen_cells
 from certificates.tables.unseen_networks import leaning_network
@@ -19,6 +29,7 @@ from certificates.tables.unseen_symmetry import cell_image, fixing, respectful, 
 from numerics.tables.names import parse_table
 from numerics.tables.symmetries import table_symmetries
 from numerics.tables.table import Table
+from tests.theorems.planted_faults import rewritten
 
 NONZERO_PRODUCTS = Table.of([[0, 0, 0], [0, 1, 2], [0, 2, 1]], name="multiplication modulo 3")
 
@@ -89,6 +100,53 @@ def test_one_cell_of_nine_is_filled_in_wrongly():
     for wrong in (1, 2):  # by symmetry the bound of the mean is not one of each, but the sampled networks lie below
         assert sampled_extremes(result, (0, 0), 0, wrong)[0] < cell.margin / 2
     assert cell.document["weights"] == [0, 1, 1]
+
+
+def asked(text, wrong, epsilon=1e-6):
+    """The relaxation of one question about the first cell of a table, its exact part and the threshold."""
+    table = parse_table(text)
+    given = table.without([(0, 0)])
+    problem = unseen._problem(table, given, {(0, 0): 0}, Fraction(epsilon), None, 0)
+    group = fixing(given, problem.elements, (0, 0), [0] if wrong is None else [0, wrong])
+    return problem, group, relaxed_unseen(given, (0, 0), 0, wrong, float(problem.level), group)
+
+
+@pytest.mark.parametrize(("text", "wrong"), [("Z2", 1), ("Z3", None)])
+def test_the_bound_of_the_program_is_that_of_its_proof(text, wrong):
+    problem, _, relaxation = asked(text, wrong)
+    part, weights = unseen_parts.exact_part(problem.given, relaxation)
+    assert unseen_parts.part_value(part, problem.level) == pytest.approx(
+        relaxation.bound / float(problem.level), abs=1e-6
+    )
+    assert weights == ((0, 1) if text == "Z2" else (0, 1, 1))
+
+
+@pytest.mark.parametrize(("text", "wrong"), [("Z2", 1), ("Z3", None)])
+def test_networks_and_proofs_meet(text, wrong):
+    """The least and the largest difference of networks of that margin: column generation against the program."""
+    problem, group, relaxation = asked(text, wrong, 1e-3)
+    differences = [difference(problem.given, (0, 0), 0, row) for row in np.eye(problem.given.label_count)[1:]]
+    signs = 1 if wrong is None else -1
+    found = leaning_network(
+        problem.given, signs * np.array(differences), float(problem.level), problem.network, group, rounds=80
+    )
+    assert found.value == pytest.approx(-relaxation.bound, rel=1e-6)
+    assert found.network.margin(problem.given) >= float(problem.level) * (1 - 1e-9)
+
+
+def test_the_default_epsilon_is_three_gaps_rounded_up():
+    assert unseen._epsilon(None, 1e-9) == Fraction(1, 10**6)
+    assert unseen._epsilon(None, 2.4e-6) == Fraction(8, 10**6)
+    assert unseen._epsilon(None, 1.5e-4) == Fraction(5, 10**4)
+    assert unseen._epsilon(Fraction(1, 1000), 9e-4) == Fraction(1, 1000)
+
+
+def test_proofs_of_degree_four_move():
+    """The second of two cells, by a symmetry that moves rows, columns and labels."""
+    one, two = verdicts(parse_table("Z3"), (0, 0), (1, 2), kind=4).cells
+    assert two.image_of == (0, 0)
+    assert one.verdict == two.verdict == "wrong"
+    assert one.margin == two.margin
 
 
 def test_two_networks_that_disagree():
@@ -196,6 +254,9 @@ def test_which_symmetries_are_used():
     assert all(cell_image(given, g, (0, 0)) == (0, 0) for g in elements)
     assert fixing(given, elements, (0, 0), [0]).order == 4
     assert fixing(given, elements, (0, 0), [0, 1]).order == 2
+    constant_row = Table.of([[0, 1], [0, 0]])  # exchanging columns and labels takes the second row to two ones
+    partial = constant_row.without([(1, 0), (1, 1)])
+    assert (table_symmetries(partial).order, len(respectful(constant_row, partial))) == (2, 1)
     two = table.without([(0, 0), (0, 1)])
     assert {cell_image(two, g, (0, 0)) for g in respectful(table, two)} == {(0, 0), (0, 1)}
 
@@ -251,36 +312,104 @@ def test_an_edited_document_is_refused(wrong_document, edit):
         operation_kernel.check(json.dumps(document).encode())
 
 
-def turned(function):
-    return lambda *arguments: -function(*arguments)
+# ---- wrong values planted in the library
 
+
+def survey_counts():
+    assert [len(unseen_survey.kinds_of_missing(parse_table("op:add:3"), k)) for k in (1, 2)] == [1, 3]
+
+
+class Fault(NamedTuple):
+    """A piece of a function replaced (or a constant multiplied by 1.02), and a check with its arguments."""
+
+    owner: Any
+    attribute: str
+    old: str
+    new: str
+    check: Any
+    arguments: tuple[Any, ...] = ()
+
+
+BOUND, MEET = test_the_bound_of_the_program_is_that_of_its_proof, test_networks_and_proofs_meet
+EPSILON, CARRIED = test_the_default_epsilon_is_three_gaps_rounded_up, test_proofs_of_degree_four_move
+FOUR, NINE = test_one_cell_of_four_is_filled_in_rightly, test_one_cell_of_nine_is_filled_in_wrongly
+DISAGREE, GROUPS = test_two_networks_that_disagree, test_which_symmetries_are_used
+EMPTY = test_an_empty_claim_is_refused
 
 FAULTS = {
-    "the sign of the difference": (unseen_programs, "difference", turned(unseen_programs.difference)),
-    "weights that are not shares": (
-        unseen_parts,
-        "_rounded_weights",
-        lambda weights, keep=unseen_parts._rounded_weights: tuple(
-            2 * x + (i == 1) for i, x in enumerate(keep(weights))
-        ),
+    "threshold of the program": Fault(
+        unseen_programs, "relaxed_unseen", "[-floor *", "[-1.02 * floor *", BOUND, ("Z2", 1)
     ),
-    "bounds that are not computed": (
-        unseen,
-        "part_value",
-        lambda part, threshold: 1.0,
+    "sign of G, right": Fault(unseen_programs, "relaxed_unseen", "fixed=-difference", "fixed=difference", FOUR),
+    "sign of G, wrong": Fault(
+        unseen_programs, "relaxed_unseen", "[difference(given", "[-difference(given", BOUND, ("Z3", None)
+    ),
+    "a label without weight": Fault(
+        unseen_programs, "relaxed_unseen", "np.array(classes)", "np.array(classes) * [1, 1, 0]", BOUND, ("Z3", None)
+    ),
+    "the factor of a neuron": Fault(programs, "NEURON_FACTOR", "", "", MEET, ("Z2", 1)),
+    "the root of a proof": Fault(unseen_parts, "part_value", "1 << 256", "1 << 255", BOUND, ("Z2", 1)),
+    "the gain of a proof": Fault(unseen_parts, "part_value", "gain - root", "1.02 * gain - root", BOUND, ("Z3", None)),
+    "the sign of a part": Fault(
+        unseen_parts, "exact_part", "is None else -1", "is not None else -1", BOUND, ("Z3", None)
+    ),
+    "weights that are not shares": Fault(
+        unseen_parts, "_rounded_weights", "int(x) for x in kept", "int(x) * (i + 1) for i, x in enumerate(kept)", NINE
+    ),
+    "multipliers stay": Fault(unseen_parts, "moved_part", "symmetries.on_triples(permutation)", "slice(None)", CARRIED),
+    "the matrix stays": Fault(unseen_parts, "moved_part", "np.ix_(image, image)", "...", CARRIED),
+    "epsilon of two gaps": Fault(unseen, "_epsilon", "ceil(GAPS * gap /", "ceil(2 * gap /", EPSILON),
+    "epsilon rounded down": Fault(unseen, "_epsilon", "ceil(", "floor(", EPSILON),
+    "epsilon below the gap": Fault(unseen, "_epsilon", "wanted <= gap", "wanted <= 0", EMPTY),
+    "a threshold above the margin": Fault(
+        unseen, "_problem", "threshold = threshold_below(given, network, chosen)", 'threshold = "0.34"', FOUR
+    ),
+    "networks that are not wrong": Fault(unseen, "_finding", "if worst.value > 1e-7", "if worst.value > -1e7", FOUR),
+    "the margins of the linear program": Fault(
+        unseen_networks, "_program", "np.full(margins, -1.0)", "np.full(margins, -0.98)", MEET, ("Z2", 1)
+    ),
+    "the mean over the labels": Fault(
+        unseen_networks, "_program", "np.ones(rows - margins)", "1.02 * np.ones(rows - margins)", MEET, ("Z3", None)
+    ),
+    "the value of the linear program": Fault(
+        unseen_networks, "_read", "floor * float(solved.x[m])", "1.02 * floor * float(solved.x[m])", MEET, ("Z2", 1)
+    ),
+    "symmetries that move a label": Fault(
+        unseen_symmetry, "fixing", "all(g[point] == point for point in points)", "True", GROUPS
+    ),
+    "symmetries that move the cell": Fault(
+        unseen_symmetry, "respectful", "image is None or", "image is None and", GROUPS
+    ),
+    "kinds of missing cells": Fault(
+        unseen_survey, "kinds_of_missing", "for image in images", "for image in images[:1]", survey_counts
     ),
 }
 
 
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_is_seen(monkeypatch, fault):
-    """The kernel refuses what comes of it, or the verdict is no longer reached."""
-    module, name, replacement = FAULTS[fault]
-    monkeypatch.setattr(module, name, replacement)
-    if fault == "bounds that are not computed":
-        monkeypatch.setattr(unseen_programs, "difference", turned(unseen_programs.difference))
-        with pytest.raises(ValueError, match="prove nothing"):
-            verdicts(parse_table("Z3"), (0, 0))
-        return
-    with pytest.raises(AssertionError):
-        test_one_cell_of_nine_is_filled_in_wrongly()
+def test_every_check_passes_without_a_fault():
+    for check, arguments in {(fault.check, fault.arguments) for fault in FAULTS.values()}:
+        check(*arguments)
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_is_seen(monkeypatch, name):
+    fault = FAULTS[name]
+    wrong: Any = (
+        1.02 * getattr(fault.owner, fault.attribute)
+        if not fault.old
+        else rewritten(getattr(fault.owner, fault.attribute), fault.old, fault.new)
+    )
+    for module in (
+        unseen,
+        unseen_networks,
+        unseen_parts,
+        unseen_programs,
+        unseen_symmetry,
+        unseen_survey,
+        programs,
+        sys.modules[__name__],
+    ):
+        if hasattr(module, fault.attribute):
+            monkeypatch.setattr(module, fault.attribute, wrong)
+    with pytest.raises((AssertionError, ValueError, pytest.fail.Exception)):
+        fault.check(*fault.arguments)
