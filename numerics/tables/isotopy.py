@@ -64,9 +64,12 @@ def first_colours(table: Table) -> Colours:
 
 
 def picked(colours: Colours, point: int) -> Colours:
-    """The colouring in which one point has a colour of its own."""
-    result = colours.copy()
-    result[point] = _mixed(result[point : point + 1] ^ _PICKED)[0]
+    """The colouring in which one point has a colour of its own, also among points that were picked before.
+
+    All colours change, so that the one of a point that was picked from the same class earlier is not given again.
+    """
+    result = _mixed(colours)
+    result[point] = _mixed(colours[point : point + 1] ^ _PICKED)[0]
     return result
 
 

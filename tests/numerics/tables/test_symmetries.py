@@ -52,6 +52,41 @@ def test_all_symmetries_of_small_tables(table):
     assert symmetries.has_swap == any(element[0] >= table.rows for element in expected)
 
 
+def by_first_occurrence(rows):
+    """Rows of labels, renamed in the order of their first occurrence, which two rows share if renaming labels does."""
+    first = np.argmax(rows[:, :, None] == rows[:, None, :], axis=2)  # where the label of a cell stands first
+    return np.where(rows == MISSING, MISSING, first)
+
+
+def count_by_lines(table):
+    """The number of symmetries: orders of rows and columns after which the table is the same up to names of labels."""
+    values = table.array()
+    orders = [np.array(list(permutations(range(size)))) for size in values.shape]
+    moved = [values[:, c] for c in orders[1]]  # one table for every order of the columns
+    original = by_first_occurrence(values.reshape(1, -1))
+    count = 0
+    for part in moved if table.rows != table.columns else [*moved, *(values.T[:, c] for c in orders[1])]:
+        strings = part[orders[0]].reshape(len(orders[0]), -1)
+        count += int((by_first_occurrence(strings) == original).all(axis=1).sum())
+    return count * factorial(table.label_count - len(set(values.ravel().tolist()) - {MISSING}))
+
+
+@settings(max_examples=60, deadline=None)
+@given(tables(most=4))
+def test_numbers_of_symmetries_of_tables_of_up_to_4_rows(table):
+    assert table_symmetries(table).order == count_by_lines(table)
+
+
+@pytest.mark.parametrize("name", ["op:mul:5", "op:a^2+b^2:5", "op:a/b:5", "op:min:5", "op:a^2b:5", "latin:5:1", "Z5"])
+def test_numbers_of_symmetries_of_operations(name):
+    assert table_symmetries(parse_table(name)).order == count_by_lines(parse_table(name))
+
+
+def test_the_number_of_symmetries_of_conjugation():
+    """Points that were picked from one class, one after the other, without any effect on the rest stay apart."""
+    assert table_symmetries(parse_table("conj:S3")).order == count_by_lines(parse_table("conj:S3"))
+
+
 @settings(max_examples=30, deadline=None)
 @given(tables())
 def test_orbits_of_triples_points_and_cells(table):
