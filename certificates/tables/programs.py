@@ -55,8 +55,8 @@ class FamilyRelaxation:
         matrix: the Gram matrix in the monomials of `certificates.tables.forms`, full coordinates, not scaled. For the
             plane program this is [[t I + A, 3 B - S], [3 B + S, 3 (t I - A)]] with A = M_0 - M_1 and B = M_0 + M_1.
         t, t_prime: the numbers in the target; t_prime = t.
-        pseudo_moments: the values of the functional of the solver at the products of the monomials, scaled so that
-            its value at the part of the target for t is 1.
+        pseudo_moments: the values of the functional of the solver at the products of the *scaled* monomials (those of
+            `matrix` times `Template.scale`); the functional is 1 at the part of the target for t.
         solver: which one, and its own word on the outcome.
         seconds: wall time of the solver.
     """
@@ -335,7 +335,7 @@ def _corrected(
     gram[np.diag_indices_from(gram)] -= least
     factor = NEURON_FACTOR * scaled_phi(shape.kind, 1.0)
     value = factor * t + factor * float(data.weights @ multipliers)
-    moments = (reduced.spread @ solution.moments)[shape.moment_of]
+    moments = scales * (reduced.spread @ solution.moments)[shape.moment_of]
     phi = scaled_phi(shape.kind, t)
     return FamilyRelaxation(
         multipliers,

@@ -181,7 +181,9 @@ def test_the_moments_match_a_pseudo_network() -> None:
     found = relaxed_margin(GAP, kind=4)
     squares = monomials(GAP.size, 2)
     index = {m: i for i, m in enumerate(squares)}
-    L, d = found.pseudo_moments, len(squares)
+    d = len(squares)
+    scale = np.sqrt(multinomials(squares) + [1] * GAP.label_count)
+    L = found.pseudo_moments / np.outer(scale, scale)
     assert np.linalg.eigvalsh(L)[0] > -1e-9
     norm = sum(c * L[i, i] for i, c in enumerate(multinomials(squares)))
     assert norm + np.trace(L[d:, d:]) == pytest.approx(1, rel=1e-6)
