@@ -4,7 +4,8 @@ It runs the weights themselves (`constructions.turing.evaluators.indexed_program
 answers every hard-max query from an index over the past keys, which is exact whenever it answers at all: a query for
 which the index could be wrong, a tie, or a stream that leaves {0, 1} raises an error (`numerics.turing.index`). The
 work of a step is the number of nonzero weights that are no mere copies: O(P^2) for P = O(log T) position bits, of which
-there are P + 3 queries of O(P) each. A run keeps 5 bytes per step (4 for the previous visit of the same cell, 1 for the
+there are P + 3 queries of O(P) each. A long run goes on in machine code, which is made from the same program
+(`numerics.turing.translation`). A run keeps 5 bytes per step (4 for the previous visit of the same cell, 1 for the
 symbol written) and 4 bytes for each cell visited.
 
 Source: turing, construction-assembled, outline-4.2.
@@ -24,8 +25,12 @@ from constructions.turing.evaluators.indexed_program import cross_index, indexed
 from constructions.turing.evaluators.memory import INDEX_LIMIT, index_memory, refuse_index
 from constructions.turing.evaluators.run import UNREADABLE, TransformerRun, Words, recording_layer
 from numerics.turing.index import CrossIndex, DecoderProgram, Fault, Readout, Records, TimeIndex, run_decoder
+from numerics.turing.translation import Translation, run_translated, translated
 
 Ints = NDArray[np.int64]
+
+TRANSLATED_FROM = 20_000
+"""The time from which a run goes on in machine code: as many steps are interpreted while a program is translated."""
 
 _REASONS = {
     Fault.MAP_NOT_BINARY: "its token-wise map puts out a number that is neither 0 nor 1",
@@ -75,6 +80,7 @@ class IndexedRun:
         stream: the output of the last step without its positional encoding, shape (d,).
         time: the number of the next time step; step 0 reads the first symbol.
         walked: links of the index followed beyond the last visit of a place; 0 as long as all searches go as proved.
+        translation: the program in machine code, once the run is long enough.
     """
 
     transformer: TuringTransformer
@@ -84,6 +90,7 @@ class IndexedRun:
     stream: Ints
     time: int = 0
     walked: int = 0
+    translation: Translation | None = None
 
 
 def start_indexed(
@@ -132,11 +139,7 @@ def advance_indexed(run: IndexedRun, steps: int, halting: bool = False, trace: b
         trace=np.empty((count if trace else 0, len(layers), 2, stream.width), np.uint8),
     )
     readout = Readout(*blocks, visit_layer=recording_layer(run.transformer))
-    done, fault, layer, coordinate, walked = run_decoder(
-        run.program, run.cross, run.index, readout, run.stream, run.time, halting, records
-    )
-    run.time += done
-    run.walked += walked
+    done, fault, layer, coordinate = _advance(run, readout, halting, records)
     if fault:
         where = "" if coordinate < 0 else f" (coordinate {coordinate}, block {stream.names([coordinate])[0]})"
         raise ValueError(f"Time {run.time}, layer {layers[layer].name}{where}: {_REASONS[Fault(fault)]}.")
@@ -150,6 +153,47 @@ def advance_indexed(run: IndexedRun, steps: int, halting: bool = False, trace: b
         answers=records.answers[:done],
         scale=run.program.answer_scale,
         trace=records.trace[:done],
+    )
+
+
+def _advance(run: IndexedRun, readout: Readout, halting: bool, records: Records) -> tuple[int, int, int, int]:
+    """The steps done, a fault, its layer and its coordinate; long runs go on in machine code."""
+    done, count, traced = 0, len(records.states), len(records.trace) > 0
+    while done < count:
+        stop = count if traced else min(count, done + max(TRANSLATED_FROM - run.time, 0))
+        if stop == done:
+            run.translation = run.translation or _translation(run, readout)
+            steps, walked, refused = run_translated(
+                run.translation, run.cross, run.index, run.stream, run.time, halting, _part(records, done, count)
+            )
+            run.time, run.walked, done = run.time + steps, run.walked + walked, done + steps
+            if not refused:
+                break
+            stop = done + 1  # the interpreter knows why
+        steps, fault, layer, coordinate, walked = run_decoder(
+            run.program, run.cross, run.index, readout, run.stream, run.time, halting, _part(records, done, stop)
+        )
+        run.time, run.walked, done = run.time + steps, run.walked + walked, done + steps
+        if fault or done < stop or (halting and records.answers[done - 1]):
+            return done, fault, layer, coordinate
+    return done, 0, 0, -1
+
+
+def _translation(run: IndexedRun, readout: Readout) -> Translation:
+    return translated(run.program, readout, len(run.stream), 8 * run.index.payload.itemsize)
+
+
+def _part(records: Records, start: int, stop: int) -> Records:
+    """The records of the steps from start to stop, and the whole trace."""
+    return Records(
+        records.states[start:stop],
+        records.symbols[start:stop],
+        records.places[start:stop],
+        records.visits[start:stop],
+        records.written[start:stop],
+        records.cells[start:stop],
+        records.answers[start:stop],
+        records.trace,
     )
 
 

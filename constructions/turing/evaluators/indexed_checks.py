@@ -8,15 +8,19 @@ Source: turing, (C.4) to (C.16) of setup-C.1 and lemma-C.1 to lemma-C.8.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from constructions.networks.head import Head
 from constructions.turing.compiler import TuringTransformer
 from constructions.turing.evaluators.indexed import IndexedRun
 from constructions.turing.machine import LEFT
+from numerics.exact.numbers import to_float
+from numerics.exact.systems import Array
 
 
 @dataclass(frozen=True)
@@ -103,12 +107,27 @@ def wrong_answers(run: IndexedRun, trace: NDArray[np.uint8]) -> list[str]:
         head = layer.self_attention
         if head is None or layer.cross_attention is not None or number == 0:
             continue
-        z = trace[number - 1, 1].astype(np.int64)
-        scores = head.scores(z[None], head.key(memory))[0]
-        values = np.vstack([head.null_value, head.value(memory)])[scores == scores.max()]
+        head, z, tokens = _exact_and_fast(head, trace[number - 1, 1].astype(np.int64), memory)
+        scores = head.scores(z[None], head.key(tokens))[0]
+        values = np.vstack([head.null_value, head.value(tokens)])[scores == scores.max()]
         if (values != values[0]).any() or (z + values[0] != trace[number, 0]).any():
             wrong.append(layer.name)
     return wrong
+
+
+def _exact_and_fast(head: Head, z: NDArray[np.int64], memory: NDArray[np.int64]) -> tuple[Head, Array, Array]:
+    """The head and its tokens in float64 where all sums are of integers below 2^53, hence exact; else as they are."""
+    parts = [head.query.weight, head.query.offset, head.key.weight, head.key.offset, head.null_key]
+    parts += [head.value.weight, head.value.offset, head.null_value]
+    if any(part.dtype.kind not in "iu" for part in parts):
+        return head, z, memory
+    largest = math.prod(
+        int(np.abs(part).sum(axis=0).max(initial=0)) + 1 for part in (head.query.weight, head.key.weight)
+    )
+    largest *= (1 + max(int(np.abs(part).max(initial=0)) for part in parts)) ** 2 * head.key_dimension
+    if largest >= 2**53:
+        return head, z, memory
+    return head.map(to_float), z.astype(np.float64), memory.astype(np.float64)
 
 
 def _past(run: IndexedRun, time: int) -> NDArray[np.int64]:
