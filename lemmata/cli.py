@@ -20,6 +20,7 @@ COMMANDS = {
     "explain": "Explain a certificate file: what it proves, and how.",
     "sweep": "Certify all groups up to an order: one file per group, and summary.csv.",
     "tables": "Certify the tables of the character table library: one entry each, and tables.json.",
+    "survey": "Certify families of tables of finite operations: one entry each, and operations.json.",
     "path": "Show the least regularised loss of a group, proved from both sides, for one or more lambda.",
     "parity": "Certify the maximum margin of the parity of K of N bits, with the activation x^K.",
     "unseen": "Certify what all networks of nearly maximum margin say of cells that they never saw.",

@@ -7,6 +7,7 @@ symmetries     table_symmetries, TableSymmetries; canonical_form, isotopy_classe
 networks       best_network: the largest margin found, by column generation; integer_network, exact_network: the same
                with integer weights; ascended_network, training_run: by training; neuron_spectrum: are its neurons
                characters?; TableNetwork, FoundNetwork, TrainingRun, NeuronSpectrum
+survey         committed_operations: margins of all tables of small shapes, of operations and of random tables
 unseen cells   unseen_cells: what all networks of nearly maximum margin say of the cells that are not given, certified;
                UnseenCells, UnseenCell
 """
@@ -15,6 +16,7 @@ from certificates.tables.certify import OperationCertificate, certify_operation
 from certificates.tables.columns import FoundNetwork, best_network, integer_network
 from certificates.tables.exact_networks import exact_network
 from certificates.tables.neurons import TableNetwork
+from certificates.tables.survey import committed_operations
 from certificates.tables.training import NeuronSpectrum, TrainingRun, ascended_network, neuron_spectrum, training_run
 from certificates.tables.unseen import UnseenCell, UnseenCells, unseen_cells
 from numerics.tables.classes import canonical_form, group_of_table, isotopy_classes
@@ -37,6 +39,7 @@ __all__ = [
     "best_network",
     "canonical_form",
     "certify_operation",
+    "committed_operations",
     "exact_network",
     "group_of_table",
     "integer_network",

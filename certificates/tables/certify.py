@@ -28,8 +28,8 @@ __all__ = ["OperationCertificate", "certify_operation"]
 
 AIM = 1e-6
 """A relative gap above this is reported with advice, and makes `certify_operation` try harder."""
-LARGEST_DEGREE_6 = 130
-"""The order of the largest matrix of degree 6 that is tried without being asked for: some 10 s."""
+LARGEST_DEGREE_6 = 160
+"""The order of the largest matrix of degree 6 that is tried without being asked for: some 3 s."""
 STARTS = (64, 256)
 """Of pricing: the second number is tried where a gap is left."""
 NEURON_BITS = 36

@@ -1,0 +1,59 @@
+"""The survey of families of tables: its entries come from certificates, and its totals from its entries."""
+
+import hashlib
+import json
+
+import pytest
+
+from certificates.groups.format import dumps
+from certificates.tables.certify import certify_operation
+from certificates.tables.survey import (
+    LARGE,
+    OPERATIONS,
+    family,
+    operations_document,
+    survey_operations,
+    survey_totals,
+)
+from numerics.tables.names import parse_table
+
+
+def test_families():
+    assert len(family("classes:2x2")) == 6
+    assert len(family("operations:4")) == 3 * len(OPERATIONS)
+    assert [item["name"] for item in family("random:4x4:4:7:2").values()] == ["random:4x4:4:7", "random:4x4:4:8"]
+    assert len(family("large")) == len(set(LARGE)) == len(LARGE)
+
+
+@pytest.mark.parametrize("name", ["classes:3", "random:4x4:4", "operations:x", "small", ""])
+def test_what_is_no_family(name):
+    with pytest.raises(ValueError, match=r"There is no family .* accepted are classes:3x3"):
+        family(name)
+
+
+def test_an_entry_is_what_the_certificate_says(tmp_path):
+    told = []
+    entries = survey_operations(["operations:2"], tmp_path, None, told.append, told.append)["operations:2"]
+    assert told[0] == len(entries) == len(told) - 1
+    [entry] = (entry for entry in entries if entry["name"] == "op:a*b:2")
+    document = certify_operation(parse_table("op:a*b:2")).document
+    assert entry["margin"] == [document["margin"]["lower"], document["margin"]["upper"]]
+    assert entry["digest"] == hashlib.sha256(dumps(document)).hexdigest()
+    assert survey_operations(["operations:2"], tmp_path, None, told.append)["operations:2"] == entries
+    assert all(done.kept for done in told[-len(entries) :])
+
+
+def test_totals():
+    entries = [
+        {"gap": "2e-7", "exact": None, "margin": ["0.1", "0.1"], "degree_4": 0.102},
+        {"gap": "0.00001", "exact": None, "margin": ["0.1", "0.1"]},
+        {"gap": "0", "exact": "1/10", "margin": ["0.1", "0.1"], "degree_4": 0.1},
+    ]
+    totals = survey_totals(entries)
+    assert totals.pop("excess") == pytest.approx(0.02)
+    assert totals == {"tables": 3, "exact": 1, "closed": 2, "left": 1, "widest": 1e-5, "degree_4": 1}
+
+
+def test_the_document_holds_every_entry():
+    families = {"one": [{"name": "a"}, {"name": "b"}], "none": []}
+    assert json.loads(operations_document(families, {"command": "c"}))["families"] == families
