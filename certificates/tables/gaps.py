@@ -22,7 +22,7 @@ from typing import Any
 
 from certificates import operation_kernel
 from certificates.tables.programs import relaxed_margin
-from certificates.tables.pseudo_moments import PseudoMoments, rounded_pseudo_moments
+from certificates.tables.pseudo_moments import PseudoMomentError, PseudoMoments, rounded_pseudo_moments
 from certificates.tables.rounding import rounded_bound
 from numerics.tables.table import Table
 
@@ -55,8 +55,8 @@ def checked_gap(document: Mapping[str, Any]) -> Gap:
     """The gap that a document proves, after a check of everything in exact arithmetic.
 
     Raises:
-        PseudoMomentError, MalformedError, ViolatedError: of `pseudo_moments` and `certificates.kernel`, for faults.
-        ValueError: if what it proves is no gap.
+        MalformedError, ViolatedError: of `certificates.kernel`, for a proof of degree 6 with a fault.
+        PseudoMomentError: for a matrix that is not one of pseudo-moments, and if what is proved is no gap.
     """
     described = operation_kernel.Table(document["table"])
     table = Table.of(described.values, labels=described.labels, name=described.name)
@@ -67,7 +67,9 @@ def checked_gap(document: Mapping[str, Any]) -> Gap:
     multipliers = operation_kernel.multipliers(document["multipliers"], "multipliers", described)
     gap = Gap(table, moments.bound_square(table), operation_kernel.upper_square(described, proof, multipliers))
     if gap.relaxed_square <= gap.margin_square:
-        raise ValueError(f"The pseudo-moments of {table.name} are not above the proof of degree 6, so there is no gap.")
+        raise PseudoMomentError(
+            f"The pseudo-moments of {table.name} are not above the proof of degree 6, so there is no gap."
+        )
     return gap
 
 
