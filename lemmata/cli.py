@@ -15,7 +15,7 @@ from typer.core import TyperCommand, TyperGroup
 __all__ = ["COMMANDS", "app"]
 
 COMMANDS = {
-    "certify": "Certify the maximum margin of products in a group, exactly.",
+    "certify": "Certify the maximum margin of products in a group, exactly; of any operation, from both sides.",
     "check": "Check certificate files with the kernel, a program of its own that trusts nothing.",
     "explain": "Explain a certificate file: what it proves, and how.",
     "sweep": "Certify all groups up to an order: one file per group, and summary.csv.",

@@ -1,4 +1,4 @@
-"""The command `lemmata certify`: the maximum margin of a group, and an explicit network that attains it."""
+"""The command `lemmata certify`: the maximum margin of a group, or of any operation, and a network that attains it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Speed of the programs of tables beside a plain program in CVXPY, and beside themselves without symmetry."""
+"""Speed of the programs of tables beside a plain program in CVXPY and without symmetry; of symmetries and forms."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from certificates.tables.programs import relaxed_margin
+from numerics.tables.classes import canonical_form
 from numerics.tables.names import parse_table
 from numerics.tables.symmetries import table_symmetries
 from numerics.tables.table import Table
@@ -48,3 +49,25 @@ def test_larger_tables(name: str, benchmark: BenchmarkFixture, capsys: pytest.Ca
     assert 0 <= found.bound - found.dual < 1e-7 * found.bound
     with capsys.disabled():
         print(f"\n{table.name}: {benchmark.stats.stats.min:.3f} s, Gram matrix of order {len(found.matrix)}")
+
+
+@pytest.mark.parametrize(
+    "name", ["Z13", "Z2^3", "Z2^4", "op:mul:13", "op:a^2+b^2:13", "conj:S3", "latin:13:1", "random:12x12:3:1"]
+)
+def test_symmetries(name: str, benchmark: BenchmarkFixture, capsys: pytest.CaptureFixture[str]) -> None:
+    """All symmetries by generators, with the order of the group and the orbits of triples."""
+    table = parse_table(name)
+    found = benchmark.pedantic(lambda: table_symmetries(table), rounds=3, warmup_rounds=1)
+    with capsys.disabled():
+        print(
+            f"\n{name}: {benchmark.stats.stats.min:.3f} s, {found.order} symmetries by {len(found.generators)} "
+            f"generators, {found.triple_orbits().max() + 1} orbits of {len(table.triples)} triples"
+        )
+
+
+@pytest.mark.parametrize("name", ["Z13", "op:mul:13", "latin:13:1", "random:12x12:3:1"])
+def test_canonical_forms(name: str, benchmark: BenchmarkFixture) -> None:
+    """The form that is the same for all tables of a class."""
+    table = parse_table(name)
+    form = benchmark.pedantic(lambda: canonical_form(table), rounds=3, warmup_rounds=1)
+    assert form == canonical_form(form)
