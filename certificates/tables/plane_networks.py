@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from certificates.tables.neurons import TableNetwork
 from certificates.tables.programs import Relaxation
+from certificates.tables.programs_template import template
 from numerics.tables.table import Table
 
 __all__ = ["plane_network", "product_decomposition"]
@@ -72,7 +73,8 @@ def plane_network(table: Table, relaxation: Relaxation, *, tolerance: float = 1e
     """
     if relaxation.kind != "plane":
         raise ValueError(f"The plane program gives such networks, not the one of degree {relaxation.kind}.")
-    e, x = product_decomposition(relaxation.pseudo_moments, tolerance=tolerance)
+    weights = template(table.rows, table.columns, table.label_count, "plane").scale
+    e, x = product_decomposition(relaxation.pseudo_moments / np.outer(weights, weights), tolerance=tolerance)
     first, second = e[:, 0], sqrt(3) * e[:, 1]
     squares = first**2 + second**2
     cosine, sine = (first**2 - second**2) / squares, 2 * first * second / squares

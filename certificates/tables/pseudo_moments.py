@@ -25,6 +25,7 @@ from statistics import fmean
 import numpy as np
 
 from certificates.tables.programs import Relaxation
+from certificates.tables.programs_template import template
 from numerics.tables.table import Table, Triple
 
 __all__ = ["PseudoMomentError", "PseudoMoments", "rounded_pseudo_moments"]
@@ -161,7 +162,8 @@ def rounded_pseudo_moments(
     if relaxation.kind != 4:
         raise ValueError(f"Pseudo-moments are those of degree 4, not of the program {relaxation.kind!r}.")
     pairs = list(combinations_with_replacement(range(table.size), 2))
-    solved, inputs = relaxation.pseudo_moments, len(pairs)
+    weights = template(table.rows, table.columns, table.label_count, 4).scale  # the solver's units of the monomials
+    solved, inputs = relaxation.pseudo_moments / np.outer(weights, weights), len(pairs)
     squares = [position for position, (i, j) in enumerate(pairs) if i == j]
     lengths = sqrt(solved[np.ix_(squares, squares)].sum()), sqrt(np.trace(solved[inputs:, inputs:]))
     scale = np.repeat([1 / lengths[0], 1 / lengths[1]], [inputs, table.label_count])
