@@ -103,3 +103,9 @@ def test_it_imports_the_standard_library_and_the_kernel_of_groups_alone():
         "certificates",
         "certificates.kernel",
     }
+
+
+def test_the_example_of_the_format_is_the_document_written_by_hand():
+    text = PROGRAM.with_name("OPERATION_FORMAT.md").read_text()
+    _, _, rest = text.partition("```json\n")
+    assert json.loads(rest.partition("```")[0]) == parity_document()
