@@ -3,7 +3,8 @@
 Above: the relaxation of the cheapest kind (`certificates.tables.programs`), rounded to integers. Below: a network by
 column generation that starts from the multipliers of the relaxation, rounded to integers too. Where a gap is left and
 the relaxation is not known to be exact, degree 6 is tried if its matrix is small enough; then more starts. The margin
-is exact where both sides are the same square root of a rational number, and enclosed otherwise.
+is exact where both sides are the same square root of a rational number, and enclosed otherwise. That is tried in
+degree 4, for tables of so much symmetry that the multipliers are likely to be simple fractions.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from numpy.typing import NDArray
 
 from certificates.tables.columns import best_network, integer_network
 from certificates.tables.document import Document, exact_root, line_of, lower_margin, margin_document
+from certificates.tables.exact_bounds import LARGEST_ORDER, exact_bound
+from certificates.tables.exact_networks import exact_network
 from certificates.tables.forms import Kind, kind_for
 from certificates.tables.neurons import TableNetwork
 from certificates.tables.programs import Relaxation, relaxed_margin
@@ -33,6 +36,8 @@ LARGEST_DEGREE_6 = 160
 STARTS = (64, 256)
 """Of pricing: the second number is tried where a gap is left."""
 NEURON_BITS = 36
+MEETING, FEW_ORBITS = 1e-7, 4
+"""An exact margin is looked for where the gap is below the first and the triples have at most so many orbits."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,12 +153,43 @@ def certify_operation(
             network = _larger(table, network, _network(table, relaxation.q, symmetries, seed, starts or STARTS[0]))
     if starts is None and _gap(table, network, bound) > AIM:
         network = _larger(table, network, _network(table, relaxation.q, symmetries, seed + 1, STARTS[1]))
-    root = exact_root(table, network, bound)
-    document = margin_document(table, network, bound, digits=digits, root=root)
+    document = margin_document(table, network, bound, digits=digits)
+    meeting = kind in (None, 4) and _gap(table, network, bound) < MEETING
+    if meeting and symmetries.triple_orbits().max() < FEW_ORBITS:
+        network, bound, document = _exact(table, relaxation, symmetries, network, bound, document, digits)
     start = time.perf_counter()
     line = line_of(document)
     cost = time.perf_counter() - start
     return OperationCertificate(table, document, line, cost, network, bound, relaxation)
+
+
+def _exact(
+    table: Table,
+    relaxation: Relaxation,
+    symmetries: TableSymmetries,
+    network: TableNetwork,
+    bound: RoundedBound,
+    document: Document,
+    digits: int,
+) -> tuple[TableNetwork, RoundedBound, Document]:
+    """Network, bound and document of the exact margin, where both sides are found; else those given."""
+    given = network, bound, document
+    if proof_order(table.size, table.label_count, 4) > LARGEST_ORDER:
+        return given
+    whole = exact_network(best_network(table, start_q=relaxation.q, symmetries=symmetries))
+    if whole is None:
+        return given
+    quartic = relaxation if relaxation.kind == 4 else relaxed_margin(table, kind=4, symmetries=symmetries)
+    proved = exact_bound(table, whole, quartic)
+    root = None if proved is None else exact_root(table, whole, proved)
+    if proved is None or root is None:
+        return given
+    made = margin_document(table, whole, proved, digits=digits, root=root)
+    try:
+        line_of(made)
+    except ValueError:  # the matrix is not positive semidefinite: the multipliers were no simple fractions
+        return given
+    return whole, proved, made
 
 
 def _network(table: Table, q: NDArray[np.float64], symmetries: TableSymmetries, seed: int, starts: int) -> TableNetwork:

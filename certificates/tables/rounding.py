@@ -27,7 +27,16 @@ from certificates.tables.forms import Kind, form_matrices, monomials, multinomia
 from certificates.tables.programs import Relaxation
 from numerics.tables.table import MISSING, Cell, Table
 
-__all__ = ["KINDS", "RoundedBound", "RoundedProof", "UnseenPart", "rounded_bound", "rounded_part", "rounded_proof"]
+__all__ = [
+    "KINDS",
+    "RoundedBound",
+    "RoundedProof",
+    "UnseenPart",
+    "expected_coefficients",
+    "rounded_bound",
+    "rounded_part",
+    "rounded_proof",
+]
 
 Integers = NDArray[np.int64]
 
@@ -321,7 +330,7 @@ def _gram(
     """P on the identity for t and t', and the weights."""
     rows, columns, labels = tensor.shape
     identity = _identity(rows + columns, labels, int(kind == 6))
-    expected = Counter(_expected(tensor, int(kind == 6), t, t_prime))
+    expected = Counter(expected_coefficients(tensor, int(kind == 6), t, t_prime))
     required = np.array([expected.pop(m, 0) for m in identity.monomials])
     n = len(matrix)
     i, j = np.tril_indices(n)
@@ -336,7 +345,7 @@ def _gram(
     return P, (t, t_prime), identity.weights
 
 
-def _expected(tensor: Integers, r: int, t: int, t_prime: int) -> dict[tuple[int, ...], int]:
+def expected_coefficients(tensor: Integers, r: int, t: int, t_prime: int) -> dict[tuple[int, ...], int]:
     """The coefficients of |x|^(2r) (t|x|^4 - 2 sum_k z_k x'M_k x + t'|z|^2), all times the unit of the tensor."""
     rows, columns, labels = tensor.shape
     size = rows + columns

@@ -15,7 +15,7 @@ from tests.certificates.operations import COUNTEREXAMPLE, CYCLIC_3, certificate
 
 def test_groups_of_small_order_have_the_universal_margin(effort):
     full = ("Z2", "Z3", "Z4", "Z2^2", "Z5", "Z6", "S3", "Z7", "Z8", "Z4xZ2", "Z2^3", "D4", "Q8")
-    for name in effort.pick(quick=("Z2", "Z3", "Z4", "Z2^2"), full=full):
+    for name in effort.pick(quick=("Z4", "Z5"), full=full):
         lower, upper = (Fraction(decimal) for decimal in certify_group(parse_group(name)).enclosure(20))
         made = certify_operation(parse_table(f"group:{name}"))
         assert made.lower <= upper, name
@@ -61,7 +61,10 @@ def test_a_bad_network_is_told_from_a_bad_proof():
 
 
 def test_the_same_seed_gives_the_same_document():
-    assert certify_operation(CYCLIC_3, seed=3).document == certify_operation(CYCLIC_3, seed=3).document
+    def again(seed):
+        return certify_operation(CYCLIC_3, kind="plane", seed=seed).document
+
+    assert again(3) == again(3)
 
 
 def test_bounds_are_those_of_the_relaxation():
