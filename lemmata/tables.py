@@ -2,6 +2,8 @@
 
 tables         Table, parse_table (every name that `lemmata certify` and `lemmata unseen` take), operation_table
 margins        certify_operation: the maximum margin of a table, from both sides; OperationCertificate
+upper bounds   relaxed_margin: the sum-of-squares bound in floating point, with its Gram matrix; relaxed_phi: of one
+               residual tensor; relaxed_family: of an affine family; Relaxation, FamilyRelaxation, TableProgramError
 symmetries     table_symmetries, TableSymmetries; canonical_form, isotopy_classes (all tables of a small shape up to
                names); group_of_table, the group that a table is under other names
 networks       best_network: the largest margin found, by column generation; integer_network, exact_network: the same
@@ -16,6 +18,14 @@ from certificates.tables.certify import OperationCertificate, certify_operation
 from certificates.tables.columns import FoundNetwork, best_network, integer_network
 from certificates.tables.exact_networks import exact_network
 from certificates.tables.neurons import TableNetwork
+from certificates.tables.programs import (
+    FamilyRelaxation,
+    Relaxation,
+    TableProgramError,
+    relaxed_family,
+    relaxed_margin,
+    relaxed_phi,
+)
 from certificates.tables.survey import committed_operations
 from certificates.tables.training import NeuronSpectrum, TrainingRun, ascended_network, neuron_spectrum, training_run
 from certificates.tables.unseen import UnseenCell, UnseenCells, unseen_cells
@@ -26,11 +36,14 @@ from numerics.tables.symmetries import TableSymmetries, table_symmetries
 from numerics.tables.table import Table
 
 __all__ = [
+    "FamilyRelaxation",
     "FoundNetwork",
     "NeuronSpectrum",
     "OperationCertificate",
+    "Relaxation",
     "Table",
     "TableNetwork",
+    "TableProgramError",
     "TableSymmetries",
     "TrainingRun",
     "UnseenCell",
@@ -47,6 +60,9 @@ __all__ = [
     "neuron_spectrum",
     "operation_table",
     "parse_table",
+    "relaxed_family",
+    "relaxed_margin",
+    "relaxed_phi",
     "table_symmetries",
     "training_run",
     "unseen_cells",
