@@ -1,0 +1,88 @@
+"""Groups with one product that is not given: certificates of what all networks of nearly maximum margin say (ext-T6).
+
+One cell decides all: translations a -> ga, b -> bh are symmetries of the table that move any cell to any other. The
+certificates are documents that `certificates.operation_kernel` checks; what they mean is evaluated again here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import certificates
+from certificates import operation_kernel
+from certificates.tables.neurons import TableNetwork
+from certificates.tables.unseen import unseen_cells
+from numerics.tables.table import MISSING, Table
+from theorems.evidence import check
+from theorems.plugin import Effort
+
+T6 = "feature-emergence:ext-T6"
+PRODUCTS: dict[str, tuple[int, Callable[[int, int], int], str]] = {
+    "Z_2": (2, lambda a, b: (a + b) % 2, "right"),
+    "Z_3": (3, lambda a, b: (a + b) % 3, "wrong"),
+    "Z_4": (4, lambda a, b: (a + b) % 4, "wrong"),
+    "Z_2^2": (4, lambda a, b: a ^ b, "right"),
+    "Z_7": (7, lambda a, b: (a + b) % 7, "right"),
+}
+EPSILON = Fraction(1, 10**6)
+
+
+@cache
+def documents() -> dict[str, dict[str, Any]]:
+    path = Path(certificates.__file__).parent / "tables" / "results" / "unseen-products.json"
+    return {document["table"]["name"]: document for document in json.loads(path.read_text(encoding="utf-8"))}
+
+
+@check(T6, grade="exact", target="printed")
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_what_all_networks_say_of_a_missing_product(name: str) -> None:
+    """The document is of this table without one cell, the kernel accepts it, and its bounds are positive."""
+    order, product, verdict = PRODUCTS[name]
+    document = documents()[name]
+    values = document["table"]["values"]
+    a, b = document["cell"]
+    wanted = [[product(i, j) if (i, j) != (a, b) else MISSING for j in range(order)] for i in range(order)]
+    assert (values, document["table"]["labels"]) == (wanted, order)
+    assert (document["label"], document["verdict"]) == (product(a, b), verdict)
+    assert Fraction(document["epsilon"]) == EPSILON
+    said = operation_kernel.check(json.dumps(document).encode())
+    assert f"every network with at least that margin is {verdict}" in said
+
+    threshold = Fraction(document["threshold"])
+    table = Table.of(values, labels=order)
+    network = _network(document["networks"][0], table)
+    margin = network.lower_margin(table)
+    assert threshold <= (1 - EPSILON) * margin <= threshold * (1 + Fraction(1, 10**9))
+    assert len(document["parts"]) == (order - 1 if verdict == "right" else 1)
+    for part in document["parts"]:
+        gain = threshold * Fraction(sum(part["multipliers"]), part["denominator"])
+        square = Fraction(4, 27) * Fraction(part["proof"]["t"]) * Fraction(part["proof"]["t_prime"])
+        assert gain > 0
+        assert gain**2 > square
+        rest = float(gain) - float(square) ** 0.5
+        assert rest == pytest.approx(float(part["bound"]), rel=1e-9)
+        assert rest > 0.1 * float(threshold)  # far from a tie
+
+
+def _network(document: dict[str, Any], table: Table) -> TableNetwork:
+    weights = np.array(document["neurons"], object)
+    masses = np.array([Fraction(mass) for mass in document["masses"]], object)
+    parts = np.split(weights, [table.rows, table.size], axis=1)
+    return TableNetwork(parts[0], parts[1], parts[2], masses)
+
+
+@check(T6, grade="exact", target="printed", supporting=True)
+def test_the_verdicts_are_found_again(effort: Effort) -> None:
+    for name in effort.pick(quick=("Z_2",), full=("Z_2", "Z_3", "Z_4", "Z_2^2")):
+        order, product, verdict = PRODUCTS[name]
+        table = Table.of([[product(i, j) for j in range(order)] for i in range(order)], name=name)
+        (cell,) = unseen_cells(table, table.without([(0, 0)])).cells
+        assert cell.verdict == verdict
