@@ -1,4 +1,4 @@
-"""Faults planted in the tables of operations: the deciding checks of ext-T1 to ext-T5 have to see them."""
+"""Faults planted in the tables of operations: the deciding checks of ext-T1 to ext-T6 have to see them."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from tests.theorems.planted_faults import Fault, assert_seen, fault_name, rewrit
 from theorems.feature_emergence import test_tables_bounds as bounds
 from theorems.feature_emergence import test_tables_gaps as gap_checks
 from theorems.feature_emergence import test_tables_groups as groups
+from theorems.feature_emergence import test_tables_products as products
 from theorems.feature_emergence import test_tables_three_labels as three
 from theorems.feature_emergence import test_tables_unseen as unseen
 from theorems.plugin import Effort
@@ -215,6 +216,26 @@ FAULTS = [
     Fault(
         "28 for 27", "ext-T5", unseen, "test_two_sides_meet_at_a_cell_that_is_not_given", RoundedProof, "square",
         _method(RoundedProof, "square", "(4, 27)", "(4, 28)"), QUICK,
+    ),
+    Fault(
+        "products counted once", "ext-T6", products, "test_what_all_networks_say_of_a_missing_product",
+        operation_kernel, "forms", rewritten(operation_kernel.forms, "2 * entry", "entry"), {"name": "Z_4"},
+    ),
+    Fault(
+        "thresholds 2 per cent too high", "ext-T6", products, "test_what_all_networks_say_of_a_missing_product",
+        operation_kernel, "check_part",
+        rewritten(operation_kernel.check_part, "document.threshold * ", "Fraction(51, 50) * document.threshold * "),
+        {"name": "Z_2^2"},
+    ),
+    Fault(
+        "26 for 27", "ext-T6", products, "test_what_all_networks_say_of_a_missing_product", operation_kernel,
+        "check_part", rewritten(operation_kernel.check_part, "Fraction(4, 27)", "Fraction(4, 26)"), {"name": "Z_3"},
+    ),
+    Fault(
+        "margins 2 per cent too small", "ext-T6", products, "test_what_all_networks_say_of_a_missing_product",
+        neurons, "_below",
+        rewritten(neurons._below, "coefficient * Fraction(root", "Fraction(49, 50) * coefficient * Fraction(root"),
+        {"name": "Z_2"},
     ),
 ]  # fmt: skip
 
