@@ -17,6 +17,7 @@ import sys
 import time
 from collections.abc import Sequence
 from datetime import date
+from fractions import Fraction
 from functools import cache
 from importlib.metadata import version
 from itertools import combinations
@@ -34,7 +35,7 @@ from numerics.tables.names import parse_table
 from numerics.tables.symmetries import table_symmetries
 from numerics.tables.table import Cell, Table
 
-__all__ = ["committed_verdicts", "kinds_of_missing", "rows", "survey_row", "verdict_row"]
+__all__ = ["committed_verdicts", "kinds_of_missing", "rows", "shares", "survey_row", "verdict_row"]
 
 FORMAT, VERSION = "lemmata/unseen-survey", 1
 COMMITTED = Path(__file__).parent / "results" / "unseen.json"
@@ -59,17 +60,18 @@ TWO_MISSING = ("op:add:2", "op:add:3", "op:add:4", "Z2xZ2", "op:add:5", "op:add:
 THREE_MISSING = ("op:add:3", "Z2xZ2", "op:add:7")
 
 
-def kinds_of_missing(table: Table, count: int) -> list[tuple[Cell, ...]]:
-    """Sets of so many given cells, the first one of each orbit of the symmetries, in lexicographic order."""
+def kinds_of_missing(table: Table, count: int) -> dict[tuple[Cell, ...], int]:
+    """Sets of so many given cells, the first one of each orbit of the symmetries, and the sizes of the orbits."""
     elements = table_symmetries(table).elements()
     images = [{cell: cell_image(table, g, cell) for cell in table.cells} for g in elements]
     seen: set[tuple[Cell, ...]] = set()
-    found = []
+    found = {}
     for cells in combinations(table.cells, count):
         if cells in seen:
             continue
-        found.append(cells)
-        seen |= {tuple(sorted(image[cell] for cell in cells)) for image in images}
+        orbit = {tuple(sorted(image[cell] for cell in cells)) for image in images}
+        found[cells] = len(orbit)
+        seen |= orbit
     return found
 
 
@@ -132,6 +134,22 @@ def survey_document(entries: Sequence[dict[str, Any]], origin: dict[str, Any]) -
     lines = ",\n".join("  " + json.dumps(entry, separators=(",", ":")) for entry in entries)
     head = json.dumps({"format": FORMAT, "version": VERSION, "origin": origin}, indent=1)[:-2]
     return f'{head},\n "rows": [\n{lines}\n ]\n}}\n'.encode("ascii")
+
+
+def shares(entries: Sequence[dict[str, Any]], name: str, count: int) -> dict[str, Fraction] | None:
+    """Of all sets of ``count`` cells of a table and their cells, the share of each verdict; None if a row is missing.
+
+    A point of the curve of cells that every network of nearly maximum margin gets right, by certificates alone.
+    """
+    sizes = kinds_of_missing(parse_table(name), count)
+    total = {"right": 0, "wrong": 0, "both": 0, "open": 0}
+    found = {tuple(map(tuple, entry["missing"])): entry for entry in entries if entry["table"] == name}
+    for cells, size in sizes.items():
+        if cells not in found:
+            return None
+        for cell in found[cells]["cells"]:
+            total[cell["verdict"]] += size
+    return {verdict: Fraction(number, count * sum(sizes.values())) for verdict, number in total.items()}
 
 
 @cache

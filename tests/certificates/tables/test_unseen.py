@@ -316,7 +316,9 @@ def test_an_edited_document_is_refused(wrong_document, edit):
 
 
 def survey_counts():
-    assert [len(unseen_survey.kinds_of_missing(parse_table("op:add:3"), k)) for k in (1, 2)] == [1, 3]
+    kinds = [unseen_survey.kinds_of_missing(parse_table("op:add:3"), k) for k in (1, 2, 3)]
+    assert [len(found) for found in kinds] == [1, 3, 6]
+    assert [sum(found.values()) for found in kinds] == [9, 36, 84]  # all sets of cells
 
 
 class Fault(NamedTuple):
