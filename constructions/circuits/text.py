@@ -56,7 +56,8 @@ class _Parser:
         elif not self.inputs:
             raise ValueError("the first line must declare the inputs, as in 'inputs x1, x2'.")
         elif keyword == "output" and "=" not in statement:
-            self.output = self._node(_expression(rest))
+            rest = rest.strip()
+            self.output = self._node(_expression(rest), rest)
         else:
             self._define(statement)
 
@@ -75,9 +76,9 @@ class _Parser:
             raise ValueError("a gate is defined as in 'g = AND(x1, x2)', but there is no '='.")
         self._new(name)
         tree = _expression(expression)
-        node = self._node(tree)
+        node = self._node(tree, expression)
         if isinstance(tree, ast.Name):
-            raise ValueError(f"the right-hand side must be a gate; to rename a node write {name} = ID({tree.id}).")
+            raise ValueError(f"the right-hand side must be a gate; to rename a node write {name} = ID({expression}).")
         self.nodes[name] = node
 
     def _new(self, name: str) -> str:
@@ -87,26 +88,31 @@ class _Parser:
             raise ValueError(f"{name!r} is defined already.")
         return name
 
-    def _node(self, tree: ast.expr) -> int:
-        """The node of an expression; its gates are appended."""
+    def _node(self, tree: ast.expr, text: str) -> int:
+        """The node of an expression in a text; its gates are appended.
+
+        Names are taken from the text as they were typed: Python's own tree has them in a normal form (NFKC), in which
+        a ligature is two letters.
+        """
+        typed = ast.get_source_segment(text, tree) or ""
         if isinstance(tree, ast.Name):
-            if tree.id not in self.nodes:
-                raise ValueError(f"{tree.id!r} is not defined above; defined are {', '.join(self.nodes)}.")
-            return self.nodes[tree.id]
+            if typed not in self.nodes:
+                raise ValueError(f"{typed!r} is not defined above; defined are {', '.join(self.nodes)}.")
+            return self.nodes[typed]
         if not (isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name)) or tree.keywords:
-            raise ValueError(f"{ast.unparse(tree)!r} is neither a name nor an operation such as AND(a, b).")
-        operation = tree.func.id
+            raise ValueError(f"{typed!r} is neither a name nor an operation such as AND(a, b).")
+        operation = ast.get_source_segment(text, tree.func) or ""
         if operation not in ARITY:
             raise ValueError(f"there is no operation {operation!r}; known are {', '.join(ARITY)}.")
         if len(tree.args) != ARITY[operation]:
             raise ValueError(f"{operation} takes {ARITY[operation]} operand(s), but has {len(tree.args)} here.")
-        parents = tuple(self._node(argument) for argument in tree.args)
+        parents = tuple(self._node(argument, text) for argument in tree.args)
         self.gates.append(BooleanGate(operation, parents))
         return self.inputs + len(self.gates) - 1
 
 
 def _expression(text: str) -> ast.expr:
     try:
-        return ast.parse(text.strip(), mode="eval").body
+        return ast.parse(text, mode="eval").body
     except (SyntaxError, RecursionError, MemoryError):
         raise ValueError(f"{text!r} cannot be read; write operations as in AND(x1, NOT(x2)).") from None

@@ -24,7 +24,7 @@ from constructions.turing.evaluators.registry import EVALUATORS
 from constructions.turing.evaluators.sessions import indexed_session
 from constructions.turing.invariants import violations
 from constructions.turing.layout import TuringLayout
-from constructions.turing.machine import LEFT_ENDS, NAMED_MACHINES, LeftEnd
+from constructions.turing.machine import BUSY_BEAVERS, LEFT_ENDS, NAMED_MACHINES, LeftEnd
 from lemmata._machines import machine as machine_of
 from lemmata.commands.console import err, out, refusals
 from lemmata.reports.turing import print_run, print_search, run_summary
@@ -57,7 +57,10 @@ class Evaluator(StrEnum):
 @app.command(help=HELP)
 def turing(
     machine: Annotated[str, typer.Argument(metavar="MACHINE", help="1RB1LB_1LA1RZ or a name, see above")],
-    steps: Annotated[int, typer.Option(metavar="T", min=1, help="time steps for which it is compiled")],
+    steps: Annotated[
+        int | None,
+        typer.Option(metavar="T", min=1, help="time steps for which it is compiled; of bb2 to bb5 by default its own"),
+    ] = None,
     word: Annotated[
         str, typer.Option("--input", metavar="WORD", help="input: one character per symbol, or names with commas")
     ] = "",
@@ -80,6 +83,7 @@ def turing(
     """Where the machine is after T steps, or where it halted; exit 1 when --verify fails, 2 for bad input."""
     with refusals():
         parsed = machine_of(machine)
+        steps = _halting_time(machine) if steps is None else steps
         symbols = parsed.encode(word.split(",") if "," in word else word)
         rule = _left_end(left_end) or parsed.left_end
         bits = needed_bits(steps, rule)
@@ -112,6 +116,14 @@ def turing(
 def _bounds(transformer: TuringTransformer, word: tuple[int, ...], outcome: Outcome) -> MarginReport:
     with refusals(), err.status("bounding the margin"):
         return margin_report(transformer, word, decided=outcome.accepts is not None)
+
+
+def _halting_time(name: str) -> int:
+    """The steps after which a busy beaver halts, by its name on the command line."""
+    known = {f"bb{states}": steps for states, (_, steps) in BUSY_BEAVERS.items()}
+    if name not in known:
+        raise ValueError(f"Give --steps T: only of {', '.join(known)} it is known here after how many steps they halt.")
+    return known[name]
 
 
 def _left_end(rule: str | None) -> LeftEnd | None:

@@ -50,3 +50,17 @@ def test_text_is_read():
 def test_wrong_text_is_refused_with_its_line(text, message):
     with pytest.raises(ValueError, match=message):
         parse_circuit(text)
+
+
+def test_names_that_python_would_normalise_are_as_they_were_typed():
+    """A ligature is one letter here, and two in Python's normal form; wide letters are no operation."""
+    circuit = parse_circuit("inputs \ufb01, fi\ng = AND(\ufb01, NOT(fi))\noutput g")
+    assert circuit(all_inputs(2)).astype(int).tolist() == [a * (1 - b) for a, b in all_inputs(2).astype(int)]
+    for text, message in (
+        ("inputs x\ng = NOT(\ufb01)", "'\ufb01' is not defined above"),
+        ("inputs x\ng = \uff2e\uff2f\uff34(x)", "no operation '\uff2e\uff2f\uff34'"),
+        ("inputs \ufb01\ng = \ufb01", "write g = ID\\(\ufb01\\)"),
+        ("inputs x\ng = NOT(x)(\ufb01)", "'NOT\\(x\\)\\(\ufb01\\)' is neither a name"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            parse_circuit(text)

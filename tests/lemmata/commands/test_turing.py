@@ -7,11 +7,15 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+import lemmata.commands.turing as turing_command
 from constructions.turing.compiler import compile_turing_machine
+from constructions.turing.evaluators import estimate
 from constructions.turing.evaluators import sessions as turing_runs
 from constructions.turing.evaluators.indexed import advance_indexed
 from constructions.turing.evaluators.indexed_checks import Configuration, broken_layers, wrong_answers
 from constructions.turing.evaluators.outcomes import VerificationError
+from constructions.turing.evaluators.registry import EVALUATORS
+from constructions.turing.evaluators.run import Evaluator
 from constructions.turing.evaluators.sessions import indexed_session
 from constructions.turing.machine import busy_beaver
 from lemmata.cli import app
@@ -37,6 +41,12 @@ def test_evaluators_print_the_same_run(evaluator):
     assert document["leftmost"] == tape.left
     assert document["verified"] is True
     assert document["seconds"] > 0
+
+
+@pytest.mark.parametrize(("name", "steps"), [("bb2", 6), ("bb3", 21), ("bb4", 107)])
+def test_busy_beavers_run_to_their_halt_by_default(name, steps):
+    document = json.loads(run(name, "--verify", "--json").stdout)
+    assert (document["steps"], document["halted"], document["verified"]) == (steps, True, True)
 
 
 def test_runs_that_do_not_halt_say_so():
@@ -66,6 +76,8 @@ def test_trace_draws_the_tape_and_the_search():
         (["bb2", "--steps", "1" + 40 * "0", "--evaluator", "torch"], "more than 2^"),
         (["bb5", "--steps", "2000000", "--evaluator", "dense"], "GiB in the dense evaluator"),
         (["bb5", "--steps", "2000000", "--evaluator", "exact"], "GiB in the exact evaluator"),
+        (["palindromes"], "Give --steps T"),
+        (["1RB1LB_1LA1RZ"], "Give --steps T"),
         (["bb2", "--steps", "4", "--trace", "5"], "--trace 5"),
         (["bb5", "--steps", "2000000", "--trace", "1000000"], "--trace 1000000 needs"),
         (["bb2", "--steps", "4", "--left-end", "wall"], "--left-end is one of"),
@@ -122,6 +134,38 @@ def test_changed_checkpoints_are_refused(tmp_path, name):
     np.savez(file, **(data | {name: ~data[name] if name == "verified" else data[name] + 1}))
     with pytest.raises(ValueError, match="was changed after it was written"):
         indexed_session(transformer, (), file, verify=False)
+
+
+@pytest.mark.parametrize("evaluator", ["dense", "exact"])
+def test_long_runs_are_estimated_before_they_begin(evaluator, monkeypatch):
+    monkeypatch.setattr(turing_command, "ESTIMATED_STEPS", 20)
+    told = run("bb4", "--steps", "30", "--evaluator", evaluator)
+    assert told.exit_code == 0
+    assert f"30 steps in the {evaluator} evaluator, about" in told.stderr
+    assert "about" not in run("bb4", "--steps", "20", "--evaluator", evaluator).stderr
+
+
+def test_an_estimate_follows_the_cost_of_the_steps(monkeypatch):
+    """A clock on which step t takes 2 + 0.01 t seconds: T steps take 2 T + 0.005 T^2."""
+    clock = [0.0]
+    monkeypatch.setattr(estimate.time, "perf_counter", lambda: clock[0])
+
+    def evaluate(transformer, words, hidden, progress):
+        for t in range(transformer.steps + 1):
+            clock[0] += 2 + 0.01 * t
+            progress(t)
+
+    fake = Evaluator("fake", lambda *arguments: 0, evaluate)
+    transformer = compile_turing_machine(busy_beaver(2), 5000)
+    assert estimate.estimated_seconds(fake, transformer, ()) == pytest.approx(2 * 5000 + 0.005 * 5000**2, rel=0.01)
+
+
+def test_every_step_is_told_when_it_is_done():
+    transformer = compile_turing_machine(busy_beaver(2), 7)
+    for name in ("dense", "torch", "exact"):
+        told = []
+        EVALUATORS[name].run(transformer, [()], progress=told.append)
+        assert told == list(range(8))
 
 
 def test_verification_sees_a_wrong_run_and_wrong_streams():
