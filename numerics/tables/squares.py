@@ -17,8 +17,9 @@ MAX_NUMBERED = 6  # 9,408 reduced squares; of order 7 there are 16,942,080
 def random_latin_square(n: int, seed: int) -> Table:
     """A Latin square of order n: every label once in each row and each column.
 
-    The chain of Jacobson and Matthews, whose stationary distribution is uniform on all Latin squares of the order,
-    makes n^3 steps from the cyclic one, and more until the square is proper.
+    The chain of Jacobson and Matthews visits n^3 proper squares, from the cyclic one. Visits are counted, not steps:
+    watched at proper squares alone the chain is reversible and its stationary distribution uniform, while the first
+    proper square after a number of steps is not uniform.
 
     Source: M. Jacobson, P. Matthews, Generating uniformly distributed random Latin squares, J. Combin. Des. 4 (1996).
 
@@ -30,9 +31,8 @@ def random_latin_square(n: int, seed: int) -> Table:
     random = Random(seed)
     cube = [[[int((a + b) % n == c) for c in range(n)] for b in range(n)] for a in range(n)]
     improper: tuple[int, int, int] | None = None
-    steps = 0
-    while steps < n**3 or improper is not None:
-        steps += 1
+    visits = 0
+    while visits < n**3:
         if improper is not None:
             a, b, c = improper
         else:
@@ -47,6 +47,7 @@ def random_latin_square(n: int, seed: int) -> Table:
         for i, j, k in ((x, b, c), (a, y, c), (a, b, z), (x, y, z)):
             cube[i][j][k] -= 1
         improper = (x, y, z) if cube[x][y][z] < 0 else None
+        visits += improper is None
     return Table.of([[line.index(1) for line in row] for row in cube], name=f"latin:{n}:{seed}")
 
 

@@ -6,8 +6,9 @@ from itertools import product
 import numpy as np
 import pytest
 
+from numerics.tables.classes import group_of_table
 from numerics.tables.names import TABLE_PREFIXES, parse_table, restricted
-from numerics.tables.squares import reduced_latin_squares
+from numerics.tables.squares import random_latin_square, reduced_latin_squares
 from numerics.tables.symmetries import table_symmetries
 from numerics.tables.table import MISSING
 
@@ -32,6 +33,17 @@ def test_random_latin_squares(n, seed):
 def test_random_latin_squares_are_spread():
     """Of order 3 there are 12; 240 draws miss one with probability 12 (11/12)^240 < 1e-8."""
     assert len({parse_table(f"latin:3:{seed}").values for seed in range(240)}) == 12
+
+
+def test_random_latin_squares_of_order_4_are_uniform_on_classes():
+    """144 of the 576 are tables of Z_2^2: a share of 1/4, five standard deviations of 1000 draws are 0.069."""
+    drawn = [random_latin_square(4, seed) for seed in range(1000)]
+    shares = [
+        sum(len(set(group_of_table(square).squaring.tolist())) == 1 for square in drawn) / 1000,
+        *(sum(square.values[a][b] == c for square in drawn) / 1000 for a, b, c in product(range(4), repeat=3)),
+    ]
+    assert all(abs(share - 1 / 4) < 0.069 for share in shares)
+    assert len({square.values for square in drawn}) > 420  # 474 expected
 
 
 @pytest.mark.parametrize(("n", "count"), [(2, 1), (3, 1), (4, 4), (5, 56)])
