@@ -77,7 +77,7 @@ MACHINE = {
 def test_a_wrong_machine_is_seen_in_its_runs(fault: str, monkeypatch: Patch) -> None:
     check = test_small_machines.test_all_machines_of_one_running_state_give_their_answer
     statements = "theorem-4.1 construction-assembled setup-C.1 lemma-C.1"
-    seen(statements, MACHINE[fault], check, "two-way", QUICK, patch=monkeypatch)
+    seen(statements, MACHINE[fault], check, "two-way", patch=monkeypatch)
 
 
 # ---- layers of ReLUs
@@ -253,7 +253,7 @@ def test_codes_with_the_lowest_digit_first_are_seen(monkeypatch: Patch) -> None:
         patch.setattr(TuringLayout, "binary", lambda layout, number: binary(layout, number)[::-1])
 
     check = test_small_machines.test_all_machines_of_one_running_state_give_their_answer
-    seen("setup-C.1 construction-assembled", plant, check, "two-way", QUICK, patch=monkeypatch)
+    seen("setup-C.1 construction-assembled", plant, check, "two-way", patch=monkeypatch)
 
 
 # ---- margins

@@ -16,8 +16,10 @@ import certificates.margins.turing_facts as facts
 import certificates.margins.turing_ones as ones
 import constructions.turing.compiler as compiler
 import constructions.turing.layers as layers
+from constructions.networks.feed_forward import FeedForward
 from tests.theorems.planted_faults import Fault, assert_seen, fault_name, rewritten
-from theorems.turing import test_direct_circuits, test_direct_margin, test_theorem_4_1
+from theorems.plugin import Effort
+from theorems.turing import test_direct_circuits, test_direct_margin, test_small_machines, test_theorem_4_1
 
 SIZE = {"states": 2, "symbols": 3, "bits": 3}
 
@@ -287,3 +289,28 @@ CIRCUITS = [
 @pytest.mark.parametrize("fault", CIRCUITS, ids=fault_name)
 def test_a_coefficient_of_circuits_that_is_off_is_seen(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
     assert_seen(fault, "turing", monkeypatch)
+
+
+# ---- the machine
+
+
+def test_a_wrong_transition_is_seen_in_all_runs_of_two_states(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The new state of one pair is another one: in the weights of C.1b alone."""
+    build = layers.transition_layers
+
+    def faulty(layout: Any, machine: Any, start_symbol: int) -> Any:
+        first, second = build(layout, machine, start_symbol)
+        (part,) = second.feed_forward.layers
+        weight = part.weight.copy()
+        weight[layout.stream["aux"].start + 1, layout.stream["st"]] = 0
+        weight[layout.stream["aux"].start + 1, layout.stream["st"].start + 2] = 1
+        return [first, replace(second, feed_forward=FeedForward((replace(part, weight=weight),)))]
+
+    for statement in ("theorem-4.1", "construction-assembled"):
+        check = "test_halting_machines_of_two_running_states_give_their_answer"
+        given = {"rule": "stay", "effort": Effort("quick")}
+        with monkeypatch.context() as patch:
+            fault = Fault(
+                "a state", statement, test_small_machines, check, compiler, "transition_layers", faulty, given
+            )
+            assert_seen(fault, "turing", patch)
