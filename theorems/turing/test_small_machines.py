@@ -120,8 +120,8 @@ def _configuration(layout: TuringLayout, state: int, symbol: int, cell: int) -> 
 
 
 COVERED = (
-    "all 144 machines with one running state, an accepting and a rejecting one and 2 symbols; T = 4 and all 63 words of "
-    "at most 5 letters, all that a head can read of any input; all three rules at the left end"
+    "all 144 machines with one running, an accepting and a rejecting state and 2 symbols; T = 4 and all 63 words of at "
+    "most 5 letters, all that a head can read of any input; all three rules at the left end"
 )
 
 
