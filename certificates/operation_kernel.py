@@ -350,7 +350,6 @@ def check_margin(value: Any) -> str:
     table = Table(table)
     network, proof = Network(network, "network", table), Proof(proof, "proof", table)
     weights = multipliers(weights, "multipliers", table)
-    limited_orders([proof])
     kernel.string(grade, "grade", "exact|enclosed")
     exact, lower, upper = kernel.fields(margin, "margin", "exact lower upper")
     (low, step), (high, same) = decimal(lower, "margin.lower"), decimal(upper, "margin.upper")

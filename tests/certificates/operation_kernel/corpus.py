@@ -131,7 +131,7 @@ def limits(parity: Document) -> Iterator[Entry]:
         for limit in (exact, exact - 1):
             yield f"{name} {limit}", parity, {name: limit}
     two_lengths = edited(parity, lambda d: d["network"]["neurons"].__setitem__(0, [2, -2, 2, -2, 2, -2]))
-    for name, exact in {"MAX_LENGTHS": 2, "MAX_TERMS": 8}.items():
+    for name, exact in {"MAX_LENGTHS": 2, "MAX_TERMS": 8, "MAX_ROOT": 24}.items():
         for limit in (exact, exact - 1):
             yield f"{name} {limit}", two_lengths, {name: limit}
     for values, labels in [([], 2), ([[]], 2), ([[0, 1], [0]], 2), ([[-1, -1], [-1, -1]], 2), ([[0, 1], [1, -1]], 2)]:
@@ -219,6 +219,9 @@ def unseen() -> Iterator[Entry]:
     yield "right with upper", edited(right, sets((("upper",), both["upper"]))), {}
     yield "both without upper", edited(both, sets((("upper",), None))), {}
     yield "a given cell", edited(right, sets((("cell",), [0, 0]))), {}
+    for document in (right, wrong, both):
+        yield "one network more", edited(document, lambda d: d["networks"].append(d["networks"][0])), {}
+        yield "one network less", edited(document, lambda d: d["networks"].pop()), {}
     yield "parts exchanged", edited(right, lambda d: d["parts"].reverse()), {}
     yield "one part", edited(right, lambda d: d["parts"].pop()), {}
     for document in (right, wrong):
