@@ -329,8 +329,13 @@ class _Finding:
             margin = -part_value(part, level)
         elif self.verdict == "both":
             right, wrong = self.networks
-            document = unseen_both(given, cell, label, epsilon, right, wrong, problem.bound)
             margin = self.seen[0]
+            document = unseen_both(given, cell, label, epsilon, right, wrong, problem.bound)
+            try:
+                line_of(document)
+            except ValueError as error:
+                reason = f"two networks that disagree were found, but not their integers: {error}"
+                return UnseenCell(cell, label, "open", None, self.seen, epsilon, self.threshold, None, reason, source)
         if document is not None:
             line_of(document)
         return UnseenCell(
@@ -391,7 +396,7 @@ def _wrong(problem: _Problem, cell: Cell, label: int, fixed: TableSymmetries, mo
     seen = (float("nan"), most)
     if part is not None:
         return _Finding("wrong", seen, {None: part}, weights, (), problem.epsilon, problem.threshold)
-    reason = f"no network that is right was found, and the bound leaves room up to {-value:.3g} of the threshold"
+    reason = f"no network that is right was found, and {_room(value, 'up to', -value)}"
     return _Finding("open", seen, {}, (), (), problem.epsilon, problem.threshold, reason)
 
 
@@ -410,8 +415,8 @@ def _right(
         part, _, value = _proved(problem, cell, label, c, fixing(given, problem.elements, cell, [label, c]))
         if part is None:
             reason = (
-                f"no network that is wrong was found, and against label {given.label_names[c]} the bound leaves room "
-                f"down to {value:.3g} of the threshold"
+                f"no network that is wrong was found, and against label {given.label_names[c]} "
+                f"{_room(value, 'down to', value)}"
             )
             return _Finding("open", seen, {}, (), (), problem.epsilon, problem.threshold, reason)
         parts[c] = part
@@ -424,6 +429,13 @@ def _right(
     return _Finding("right", seen, parts, (), (), problem.epsilon, problem.threshold)
 
 
+def _room(value: float, direction: str, shown: float) -> str:
+    """What a bound that proves nothing still allows, in words."""
+    if not np.isfinite(value):
+        return "no program gave a bound"
+    return f"the bound leaves room {direction} {shown:.3g} of the threshold"
+
+
 def _proved(
     problem: _Problem, cell: Cell, label: int, wrong: int | None, group: TableSymmetries
 ) -> tuple[UnseenPart | None, tuple[int, ...], float]:
@@ -432,8 +444,11 @@ def _proved(
     for kind in problem.kinds:
         try:
             relaxation = relaxed_unseen(problem.given, cell, label, wrong, float(problem.level), group, kind=kind)
+        except TableProgramError:
+            continue
+        try:
             part, weights = exact_part(problem.given, relaxation)
-        except (TableProgramError, ValueError):
+        except ValueError:  # too far from a proof to be rounded
             continue
         value = part_value(part, problem.level)
         if value > 1e-9:

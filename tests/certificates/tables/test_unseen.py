@@ -222,6 +222,28 @@ def test_an_open_cell_is_asked_about_once_more():
     assert unseen._nearer(replace(wide, fixed_epsilon=True), ask).verdict == "open"
 
 
+def test_networks_that_miss_the_threshold_leave_a_cell_open(monkeypatch):
+    monkeypatch.setattr(unseen_parts, "NETWORK_BITS", 7)
+    (cell,) = verdicts(NONZERO_PRODUCTS, (1, 1)).cells
+    assert (cell.verdict, cell.margin, cell.document) == ("open", None, None)
+    assert "has a margin below the threshold" in cell.reason
+
+
+def test_programs_that_prove_nothing_leave_a_cell_open(monkeypatch):
+    """For any reason that a program can have, the words say what is known."""
+
+    def fail(*_, **__):
+        raise programs.TableProgramError("none")
+
+    monkeypatch.setattr(unseen, "relaxed_unseen", fail)
+    for name, direction in (("Z2", "wrong"), ("Z3", "right")):
+        (cell,) = verdicts(parse_table(name), (0, 0)).cells
+        assert cell.verdict == "open"
+        assert f"no network that is {direction} was found" in cell.reason
+        assert "no program gave a bound" in cell.reason
+    assert unseen._room(-0.25, "down to", -0.25) == "the bound leaves room down to -0.25 of the threshold"
+
+
 def test_what_is_no_question_is_refused():
     table = parse_table("Z3")
     with pytest.raises(ValueError, match="there is no unseen cell"):
