@@ -75,7 +75,7 @@ def _method(owner: type, name: str, old: str, new: str) -> Any:
     return rewritten(function, old, new)  # the source of a property has its decorator, so that this is one, too
 
 
-WHOLE, DEGREE_4, MEET = {"name": "whole"}, {"name": "degree 4"}, "test_networks_of_2n_neurons_meet_the_bound"
+WHOLE, DEGREE_4, MEET = {"name": "whole"}, {"name": "degree 4"}, "test_networks_of_few_neurons_meet_the_bound"
 ASKED = {"name": "Z_3 without (0, 0), right against 1"}
 
 FAULTS = [

@@ -1,4 +1,4 @@
-"""Tables of at most three labels: the plane program is exact, and 2N neurons suffice (ext-T2; proofs/tables.md).
+"""Tables of at most three labels: the plane program is exact, and 2N - 2 neurons suffice (ext-T2; proofs/tables.md).
 
 The bound comes from the program and is rounded to a proof in integers; the network is read off its dual, rounded to
 integers, and its margin enclosed. Where a margin is known in closed form, both are held against it.
@@ -123,13 +123,13 @@ def _small(effort: Effort) -> list[Table]:
     target="printed",
     cases="all 2 x 2; 4 random 3 x 4, seed 17 (full effort: 40); 1 x 3; a partial 3 x 3; Z_2, Z_3; to 2e-6",
 )
-def test_networks_of_2n_neurons_meet_the_bound(effort: Effort) -> None:
-    """Step 13: an exact network of at most 2N neurons comes within 2e-6 of a bound that is proved in integers."""
+def test_networks_of_few_neurons_meet_the_bound(effort: Effort) -> None:
+    """Step 13: an exact network of at most 2N - 2 neurons comes within 2e-6 of a bound that is proved in integers."""
     for table in _small(effort):
         relaxation = relaxed_margin(table, kind="plane")
         square = rounded_bound(table, relaxation).proof.square
         found = plane_network(table, relaxation)
-        assert found.size <= 2 * table.size
+        assert found.size <= 2 * table.size - 2
         margin = _integers(found).lower_margin(table)
         assert margin > 0
         assert (1 - Fraction(4, 10**6)) * square < margin**2 <= square

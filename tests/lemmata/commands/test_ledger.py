@@ -12,7 +12,7 @@ def test_ledger():
     assert "feature-emergence:theorem-7.7 holds proof Modular addition" in output
     assert "turing:" not in output
     assert "open" not in output.split()
-    assert "531 statements" in run("ledger")[1]
+    assert "532 statements" in run("ledger")[1]
     code, output, error = run("ledger", "--chapter", "nowhere")
     assert (code, output) == (2, "")
     assert "turing" in error
