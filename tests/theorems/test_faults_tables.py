@@ -1,4 +1,4 @@
-"""Faults planted in the tables of operations: the deciding checks of ext-T1 to ext-T6 have to see them."""
+"""Faults planted in the tables of operations: the deciding checks of ext-T1 to ext-T7 have to see them."""
 
 from __future__ import annotations
 
@@ -55,6 +55,11 @@ def _lowered(*given: Any, **named: Any) -> Any:
     """The proof with t 2 per cent too small."""
     found = ROUNDED_BOUND(*given, **named)
     return replace(found, proof=replace(found.proof, t=found.proof.t / Fraction(102, 100)))
+
+
+def _raised(*given: Any, **named: Any) -> Any:
+    found = ROUNDED_BOUND(*given, **named)
+    return replace(found, proof=replace(found.proof, t=found.proof.t * Fraction(102, 100)))
 
 
 def _lowered_part(*given: Any, **named: Any) -> Any:
@@ -236,6 +241,19 @@ FAULTS = [
         neurons, "_below",
         rewritten(neurons._below, "coefficient * Fraction(root", "Fraction(49, 50) * coefficient * Fraction(root"),
         {"name": "Z_2"},
+    ),
+    Fault(
+        "rows that see columns with another weight", "ext-T7", gap_checks, "test_one_direction_is_idle", gap_checks,
+        "form_matrices", rewritten(forms.form_matrices, "tensor.sum(axis=0).T", "2 * tensor.sum(axis=0).T"),
+        {"name": "2 x 2"},
+    ),
+    Fault(
+        "28 for 27", "ext-T7", gap_checks, "test_degree_four_is_exact_on_four_rows_and_columns", RoundedProof,
+        "square", _method(RoundedProof, "square", "(4, 27)", "(4, 28)"), {"name": "1 x 3"},
+    ),
+    Fault(
+        "t 2 per cent too large", "ext-T7", gap_checks, "test_degree_four_is_exact_on_four_rows_and_columns",
+        gap_checks, "rounded_bound", _raised, {"name": "2 x 2"},
     ),
 ]  # fmt: skip
 
