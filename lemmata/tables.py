@@ -10,6 +10,9 @@ networks       best_network: the largest margin found, by column generation; int
                with integer weights; ascended_network, training_run: by training; neuron_spectrum: are its neurons
                characters?; TableNetwork, FoundNetwork, TrainingRun, NeuronSpectrum
 survey         committed_operations: margins of all tables of small shapes, of operations and of random tables
+exactness      plane_network: the network that is the dual of the plane program; PseudoMoments, rounded_pseudo_moments:
+               what no bound of degree 4 is below; known_gaps, checked_gap, find_gap: tables where that is above the
+               margin; RelaxedGame: the bound of degree 4 of a group from its characters
 unseen cells   unseen_cells: what all networks of nearly maximum margin say of the cells that are not given, certified;
                UnseenCells, UnseenCell
 """
@@ -17,7 +20,9 @@ unseen cells   unseen_cells: what all networks of nearly maximum margin say of t
 from certificates.tables.certify import OperationCertificate, certify_operation
 from certificates.tables.columns import FoundNetwork, best_network, integer_network
 from certificates.tables.exact_networks import exact_network
+from certificates.tables.gaps import checked_gap, find_gap, known_gaps
 from certificates.tables.neurons import TableNetwork
+from certificates.tables.plane_networks import plane_network
 from certificates.tables.programs import (
     FamilyRelaxation,
     Relaxation,
@@ -26,6 +31,8 @@ from certificates.tables.programs import (
     relaxed_margin,
     relaxed_phi,
 )
+from certificates.tables.pseudo_moments import PseudoMoments, rounded_pseudo_moments
+from certificates.tables.relaxed_groups import RelaxedGame
 from certificates.tables.survey import committed_operations
 from certificates.tables.training import NeuronSpectrum, TrainingRun, ascended_network, neuron_spectrum, training_run
 from certificates.tables.unseen import UnseenCell, UnseenCells, unseen_cells
@@ -40,7 +47,9 @@ __all__ = [
     "FoundNetwork",
     "NeuronSpectrum",
     "OperationCertificate",
+    "PseudoMoments",
     "Relaxation",
+    "RelaxedGame",
     "Table",
     "TableNetwork",
     "TableProgramError",
@@ -52,17 +61,22 @@ __all__ = [
     "best_network",
     "canonical_form",
     "certify_operation",
+    "checked_gap",
     "committed_operations",
     "exact_network",
+    "find_gap",
     "group_of_table",
     "integer_network",
     "isotopy_classes",
+    "known_gaps",
     "neuron_spectrum",
     "operation_table",
     "parse_table",
+    "plane_network",
     "relaxed_family",
     "relaxed_margin",
     "relaxed_phi",
+    "rounded_pseudo_moments",
     "table_symmetries",
     "training_run",
     "unseen_cells",
