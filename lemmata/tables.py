@@ -14,7 +14,7 @@ exactness      plane_network: the network that is the dual of the plane program;
                what no bound of degree 4 is below; known_gaps, checked_gap, find_gap: tables where that is above the
                margin; RelaxedGame: the bound of degree 4 of a group from its characters
 unseen cells   unseen_cells: what all networks of nearly maximum margin say of the cells that are not given, certified;
-               UnseenCells, UnseenCell
+               UnseenCells, UnseenCell; committed_verdicts: many of them
 """
 
 from certificates.tables.certify import OperationCertificate, certify_operation
@@ -36,6 +36,7 @@ from certificates.tables.relaxed_groups import RelaxedGame
 from certificates.tables.survey import committed_operations
 from certificates.tables.training import NeuronSpectrum, TrainingRun, ascended_network, neuron_spectrum, training_run
 from certificates.tables.unseen import UnseenCell, UnseenCells, unseen_cells
+from certificates.tables.unseen_survey import committed_verdicts
 from numerics.tables.classes import canonical_form, group_of_table, isotopy_classes
 from numerics.tables.names import parse_table
 from numerics.tables.operations import operation_table
@@ -63,6 +64,7 @@ __all__ = [
     "certify_operation",
     "checked_gap",
     "committed_operations",
+    "committed_verdicts",
     "exact_network",
     "find_gap",
     "group_of_table",

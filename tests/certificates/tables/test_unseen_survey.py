@@ -12,12 +12,14 @@ ONE = {
     "op:add:4": ["wrong"],
     "op:add:5": ["right"],
     "op:add:6": ["right"],
+    "op:add:7": ["right"],
     "Z2xZ2": ["right"],
     "D4": ["right"],
     "Q8": ["wrong"],
     "S3": ["wrong"],
     "op:mul:3": ["wrong", "right", "both"],
     "op:mul:5": ["both", "right", "wrong"],
+    "op:mul:7": ["both"],
 }
 """One cell is missing, one verdict for each kind of cell; of products the cells (0, 0), (0, 1) and (1, 1)."""
 
