@@ -19,10 +19,8 @@ import pytest
 import certificates
 from certificates import operation_kernel
 from certificates.tables.neurons import TableNetwork
-from certificates.tables.unseen import unseen_cells
 from numerics.tables.table import MISSING, Table
 from theorems.evidence import check
-from theorems.plugin import Effort
 
 T6 = "feature-emergence:ext-T6"
 PRODUCTS: dict[str, tuple[int, Callable[[int, int], int], str]] = {
@@ -77,12 +75,3 @@ def _network(document: dict[str, Any], table: Table) -> TableNetwork:
     masses = np.array([Fraction(mass) for mass in document["masses"]], object)
     parts = np.split(weights, [table.rows, table.size], axis=1)
     return TableNetwork(parts[0], parts[1], parts[2], masses)
-
-
-@check(T6, grade="exact", target="printed", supporting=True)
-def test_the_verdicts_are_found_again(effort: Effort) -> None:
-    for name in effort.pick(quick=("Z_2",), full=("Z_2", "Z_3", "Z_4", "Z_2^2")):
-        order, product, verdict = PRODUCTS[name]
-        table = Table.of([[product(i, j) for j in range(order)] for i in range(order)], name=name)
-        (cell,) = unseen_cells(table, table.without([(0, 0)])).cells
-        assert cell.verdict == verdict
