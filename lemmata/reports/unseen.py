@@ -199,6 +199,8 @@ def plot_unseen(axes: Any, result: UnseenCells) -> None:
                 axes.text(b, a - shift, str(label), ha="center", va="center", fontsize=9, color=colour, weight=weight)
             if cell is not None:
                 below = "?" if cell.margin is None else f"{cell.margin:.2g}"
+                if cell.epsilon < result.epsilon:  # a claim about fewer networks than the title says
+                    below += f"\nfrom 1 - {float(cell.epsilon):.0e}"
                 axes.text(b, a + 0.2, f"{cell.verdict}\n{below}", ha="center", va="center", fontsize=6)
     axes.set(xlim=(-0.5, given.columns - 0.5), ylim=(given.rows - 0.5, -0.5), aspect="equal",
              xticks=range(given.columns), yticks=range(given.rows))  # fmt: skip

@@ -1,13 +1,17 @@
 """`lemmata unseen`."""
 
 import json
+from dataclasses import replace
+from fractions import Fraction
+from io import StringIO
 
 import matplotlib.image
 import pytest
+from matplotlib.figure import Figure
 from rich.console import Console
 
 from certificates.tables.unseen import unseen_cells
-from lemmata.reports.unseen import print_unseen, table_map
+from lemmata.reports.unseen import plot_unseen, print_unseen, table_map
 from numerics.tables.names import parse_table
 from tests.lemmata.commands.runner import run
 
@@ -49,7 +53,7 @@ def test_json_has_what_the_report_has():
 
 @pytest.mark.parametrize("width", [80, 40])
 def test_lines_of_a_narrow_terminal(result, width):
-    console = Console(width=width, record=True, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
+    console = Console(width=width, record=True, file=StringIO())
     print_unseen(console, result)
     text = console.export_text()
     drawing = table_map(result, width)
@@ -59,6 +63,22 @@ def test_lines_of_a_narrow_terminal(result, width):
     assert "right" in text
     assert table_map(result, 8) is None
     assert "0! 0  0" in drawing.plain
+
+
+def test_a_claim_about_fewer_networks_says_so(result):
+    """On the terminal and in the picture, where a cell has an epsilon of its own."""
+    nearer = replace(result.cells[0], epsilon=Fraction(1, 10**9), threshold="0.125")
+    changed = replace(result, cells=(nearer, *result.cells[1:]))
+    console = Console(width=200, record=True, file=StringIO())
+    print_unseen(console, changed)
+    text = console.export_text()
+    assert "epsilon 1e-09, from the margin 0.125 on" in text
+    assert "it is below the gap: the claim is about all networks from that margin" in " ".join(text.split())
+    axes = Figure().add_subplot()
+    plot_unseen(axes, changed)
+    words = [shown.get_text() for shown in axes.texts]
+    assert sum("from 1 - 1e-09" in word for word in words) == 1
+    assert sum("right" in word or "wrong" in word for word in words) == 2
 
 
 def test_long_names_become_numbers():
