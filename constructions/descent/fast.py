@@ -32,12 +32,14 @@ def fast_trajectory(
         every: how often to record, between 1 and steps.
 
     Raises:
-        ValueError: as `DescentBlock.prompt`; if steps or every is out of range.
+        ValueError: as `DescentBlock.prompt`; if steps or every is out of range; if an argument of the activation comes
+            into a window that a sum excludes, before any of the steps.
     """
     x, y, w = to_float(inputs), to_float(labels), to_float(start)
     block.check_prompt(x, y, w)
     batch, n = x.shape[:-2], x.shape[-2] - 1
     w = np.broadcast_to(w, (*batch, w.shape[-1]))
+    windows = block.activation.excluded is not None or block.derivative.excluded is not None
     records = descend(
         block.layout.widths,
         w.reshape(-1, w.shape[-1]),
@@ -48,6 +50,9 @@ def fast_trajectory(
         float(to_float(np.array(block.effective_step_size(n), dtype=object))),
         (to_float(block.lower), to_float(block.upper)),
         steps,
-        every,
-    )
-    return np.concatenate([w[None], records.reshape(-1, *batch, w.shape[-1])])
+        1 if windows and 1 <= every <= steps else every,
+    ).reshape(-1, *batch, w.shape[-1])
+    if windows:
+        block.check_windows(x, records[:-1])
+        records = records[every - 1 :: every]
+    return np.concatenate([w[None], records])

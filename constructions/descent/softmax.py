@@ -20,7 +20,8 @@ Source: deep-icgd, construction-softmax-explicit.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 
 import numpy as np
 from flint import fmpq
@@ -33,6 +34,7 @@ from constructions.networks.affine import Affine
 from constructions.networks.attention import AttentionLayer
 from constructions.networks.head import Head
 from constructions.networks.stream import Directions
+from numerics.exact.balls import as_balls
 from numerics.exact.numbers import as_exact
 from numerics.exact.systems import Array
 from numerics.functions.interpolation import multiplication
@@ -52,6 +54,16 @@ class SoftmaxDescentBlock(GradientStep):
         if x.shape[-2] != self.examples + 1:
             raise ValueError(f"The block was built for {self.examples} examples, but the prompt has {x.shape[-2] - 1}.")
         super().check_prompt(x, y, w)
+
+    def _arguments(self, x: Array, w: Array) -> Iterator[Array]:
+        """The blocks z(j), which hold the products of squares and not V_j p(j-1) itself, shape (..., n, K_j)."""
+        layout = self.layout
+        inputs = np.concatenate([x, x[..., :1, :]], axis=-2)
+        z = layout.encode(inputs, 0 * x[..., :1].repeat(layout.widths[-1], axis=-1), w)
+        z = as_balls(z) if self.arithmetic == "ball" else z
+        *_, last = islice(self.stages(z), 2 * layout.depth)
+        for j in range(1, layout.depth + 1):
+            yield last[..., :-1, layout.stream[f"z{j}"]]
 
 
 def softmax_descent_block(

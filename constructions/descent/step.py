@@ -148,7 +148,8 @@ class GradientStep(DescentProblem, Translated):
 
         Raises:
             ValueError: for shapes that do not fit, a number n' of examples that `check_prompt` refuses, inputs or
-                labels beyond their bounds, a start outside the box.
+                labels beyond their bounds, a start outside the box, an argument of the activation in an excluded window
+                (`check_windows`).
         """
         z = self.layout.encode(inputs, labels, start)
         self._check_system(z)
@@ -170,6 +171,39 @@ class GradientStep(DescentProblem, Translated):
         outside = np.argwhere(~((lower <= w) & (w <= upper)).astype(bool))
         if len(outside):
             raise ValueError(f"The start must lie in the box, but weight {outside[0][-1]} does not.")
+        self.check_windows(x, w)
+
+    def check_windows(self, x: Array, w: Array) -> None:
+        """ValueError if an argument of the activation lies in a window that rbar or rbar' excludes.
+
+        In such a window (`ReluSum.excluded`) the sum claims nothing, so that the step would silently be another one.
+        Only examples count: the test token takes no part in the step. Balls must be decided to lie outside.
+
+        Args:
+            x: the inputs, shape (..., n'+1, d_x).
+            w: the weights, shape (..., D_N).
+        """
+        windows = [
+            (name, f.excluded)
+            for name, f in (("activation", self.activation), ("derivative", self.derivative))
+            if f.excluded is not None
+        ]
+        for j, arguments in enumerate(self._arguments(x[..., :-1, :], w) if windows else (), start=1):
+            for name, (lower, upper) in windows:
+                ends = (float(lower), float(upper)) if arguments.dtype == np.float64 else (lower, upper)
+                if not np.all((arguments <= ends[0]) | (arguments >= ends[1])):
+                    raise ValueError(
+                        f"The argument of the {name} in layer {j} lies in the window ({lower}, {upper}) on which the "
+                        "sum of ReLUs claims nothing: choose other data or weights, or a narrower window."
+                    )
+
+    def _arguments(self, x: Array, w: Array) -> Iterator[Array]:
+        """V_j p(j-1) for j = 1, ..., N, as the step computes them, shape (..., n', K_j)."""
+        p = x
+        for V in self.layout.matrices(w):
+            arguments = np.matmul(p, np.swapaxes(V, -1, -2))
+            yield arguments
+            p = self.activation(arguments)
 
     def stages(self, z: Array) -> Iterator[Array]:
         """The stream after each of the layers."""
@@ -191,10 +225,12 @@ class GradientStep(DescentProblem, Translated):
         """w before the first and after each of ``steps`` steps.
 
         Raises:
-            ValueError: if steps < 1.
+            ValueError: if steps < 1; if the weights come where an argument lies in an excluded window
+                (`check_windows`), where the next step would be wrong.
         """
         result = [self.weights(z)]
         for _ in range(checked_count(steps, "steps")):
+            self.check_windows(z[..., self.layout.stream["x"]], result[-1])
             z = self(z)
             result.append(self.weights(z))
         return result

@@ -89,7 +89,10 @@ def test_relu_networks_with_a_margin_are_exact(depth: int, effort: Any, record_p
 
 @check("deep-icgd:construction-exact", grade="exact", target="printed", supporting=True)
 def test_an_argument_in_the_window_breaks_exactness() -> None:
-    """Negative control: one layer, one weight, V x = delta/2; the block sees slope 1/2 where the true slope is 1."""
+    """Negative control: one layer, one weight, V x = delta/2; the block sees slope 1/2 where the true slope is 1.
+
+    `prompt` refuses such data, so that the prompt is encoded without its checks.
+    """
     sums = relu(), relu_derivative(DELTA), squared_loss_derivative()
     scalars = Scalars(sums, (true_relu, step, lambda t, y: t - y))
     block = gradient_descent_block((1, 1), 1, 1, *sums, (-1, 1), 1, 1)
@@ -98,7 +101,9 @@ def test_an_argument_in_the_window_breaks_exactness() -> None:
     assert in_window(instance) == [DELTA / 2]
     true, nonzero, _ = reference_step(instance, instance.start)
     assert all(nonzero)
-    moved = block.weights(block(instance.prompt)) - instance.start
+    with pytest.raises(ValueError, match="argument of the derivative in layer 1 lies in the window"):
+        _ = instance.prompt
+    moved = block.weights(block(block.layout.encode(one, one[:1], instance.start))) - instance.start
     assert (2 * moved == true - instance.start).all()
 
 
