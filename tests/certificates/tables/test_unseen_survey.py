@@ -21,7 +21,7 @@ ONE = {
     "op:mul:5": ["both", "right", "wrong"],
     "op:mul:7": ["both", "right"],
 }
-"""One cell is missing, one verdict for each kind of cell; of products (0, 0), (0, 1) and (1, 1), modulo 7 not (0, 1)."""
+"""One cell is missing, one verdict for each kind of cell; of products (0, 0), (0, 1), (1, 1), modulo 7 not (0, 1)."""
 
 
 def rows():
@@ -61,6 +61,7 @@ def test_every_row_is_coherent():
 def test_every_pair_of_cells_of_small_cyclic_groups_is_filled_in_wrongly():
     assert shares(rows(), "op:add:3", 2) == {"right": 0, "wrong": 1, "both": 0, "open": 0}
     assert shares(rows(), "op:add:4", 2) == {"right": 0, "wrong": 1, "both": 0, "open": 0}
+    assert shares(rows(), "op:add:5", 2) == {"right": 0, "wrong": 1, "both": 0, "open": 0}
     klein = shares(rows(), "Z2xZ2", 2)
     assert klein is not None
     assert klein["right"] == 1
