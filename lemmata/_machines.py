@@ -108,8 +108,8 @@ def run_machine(
         words: one input word, or a sequence of words. A word is a string of one-letter symbols or a sequence of numbers
             of symbols; the empty word is the default.
         evaluator: "dense" (float64, all steps attend to all steps before), "exact" (rationals), "torch" (the module
-            of `to_torch`), or "indexed" (the same weights, with an index of the steps by cell: a few microseconds for
-            each step, and the only one for long runs).
+            of `to_torch`), or "indexed" (the same weights, with an index of the steps by cell: long runs go on in
+            machine code, in about a microsecond for each step or less).
         hidden: keep the outputs of all layers.
         softmax: sharpness (inverse temperature) of softmax attention in place of hard attention; "dense" and "torch".
 
@@ -119,7 +119,8 @@ def run_machine(
 
     Raises:
         ValueError: for an unknown evaluator, softmax attention where it cannot be evaluated, symbols that the machine
-            does not have, and more memory than is allowed.
+            does not have, more memory than is allowed, and weights for which floats cannot tell whether scores of hard
+            attention tie.
     """
     from constructions.turing.evaluators.registry import EVALUATORS
 

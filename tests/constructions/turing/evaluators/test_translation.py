@@ -181,3 +181,42 @@ def test_every_fault_is_told_by_the_interpreter(monkeypatch):
     results = both_ways(transformer, (1, 2, 1), 9, monkeypatch)
     assert_twins(results)
     assert "Time 8, layer C.4: the stream does not hold the digits of the time" in results[1][1]["refusal"]
+
+
+def with_query(transformer: TuringTransformer, name: str, changes: dict[tuple[int, int], Any]) -> TuringTransformer:
+    """The transformer with amounts added to the query map of the self-attention of a layer."""
+    layers = list(transformer.layers)
+    number = [layer.name for layer in layers].index(name)
+    head = layers[number].self_attention
+    assert head is not None
+    weight = head.query.weight.astype(object)
+    for place, amount in changes.items():
+        weight[place] += amount
+    layers[number] = replace(layers[number], self_attention=replace(head, query=replace(head.query, weight=weight)))
+    return replace(transformer, layers=tuple(layers))
+
+
+def test_ties_that_depend_on_the_state_are_refused_when_they_come(monkeypatch):
+    """In state B the null pair of C.4 scores as much as a match; then also where the first digit weighs 3 in A."""
+    transformer = compile_turing_machine(busy_beaver(4), 30)
+    state, digits = transformer.layout.stream["st"].start, transformer.layout.bits
+    tie: dict[tuple[int, int], Any] = {(state + 1, digits): fmpq(1, digits - 1)}
+    for changes in (tie, tie | {(state, 0): 2}):
+        results = both_ways(with_query(transformer, "C.4", changes), (), 30, monkeypatch)
+        assert_twins(results)
+        assert "layer C.4: a full match and the null pair tie" in results[1][1]["refusal"]
+
+
+def test_a_time_that_is_not_cleared_is_refused(monkeypatch):
+    """The last layer turns the highest digit of the time on, and the next position adds another 1 there."""
+    transformer = compile_turing_machine(busy_beaver(2), 6)
+    layers, place = list(transformer.layers), transformer.layout.stream["pos1"].stop - 1
+    first, *rounding = layers[-1].feed_forward.layers
+    bias = first.offset.copy()
+    bias[place] += 1
+    parts = (replace(first, bias=bias), *rounding)
+    layers[-1] = replace(layers[-1], feed_forward=replace(layers[-1].feed_forward, layers=parts))
+    results = both_ways(replace(transformer, layers=tuple(layers)), (), 6, monkeypatch)
+    assert_twins(results)
+    assert "Time 1, " in results[1][1]["refusal"]
+    assert "the positional encoding meets" in results[1][1]["refusal"]
