@@ -251,7 +251,7 @@ def check_plane(table: Table, proof: Proof, R: Tensor, unit: int) -> None:
     M0, M1 = forms(R)[:2]
     for i in range(N):
         for j in range(i + 1):
-            twice = 1 if i < j or j < i else 2  # a coefficient of x_i x_j is two entries
+            twice = 2 if i == j else 1  # a coefficient of x_i x_j is two entries
             first, second = (Fraction(M.get((j, i), 0) * twice * proof.denominator, 2 * unit) for M in (M0, M1))
             A, B, one = first - second, first + second, t if i == j else 0
             require(P[i][j] == one + A, f"{where}[{i}][{j}]: is not that of tI + A")

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from certificates import table_kernel
+from certificates import operation_kernel, table_kernel
 from certificates.groups.kernels import kernel_of
 from lemmata.commands.console import err, out, refusals
 
@@ -64,8 +64,12 @@ def _ask_gap(file: Path) -> int:
     from certificates.groups.second_opinion import second_opinion
 
     name = escape(ascii(str(file))[1:-1])
-    if kernel_of(file) == table_kernel.__file__:
-        out.print(f"{name}: GAP was not asked: a table alone gives it no group", soft_wrap=True)
+    reasons = {
+        table_kernel.__file__: "a table alone gives it no group",
+        operation_kernel.__file__: "it has a second opinion on groups, and none on tables of operations",
+    }
+    if reason := reasons.get(kernel_of(file)):
+        out.print(f"{name}: GAP was not asked: {reason}", soft_wrap=True)
         return 2
     try:
         document = load(file)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.markup import escape
 
-from certificates import kernel
+from certificates import kernel, operation_kernel, table_kernel
 from certificates.game.faces import optimal_faces
 from certificates.groups.contents import solution_of
 from certificates.groups.format import load
+from certificates.groups.kernels import kernel_of
 from certificates.groups.report import margin_report
 from lemmata.commands.console import err, out, refusals
 from lemmata.reports.groups import print_certificate
+from lemmata.reports.operations import print_operation_document
 
 __all__ = ["app"]
 
@@ -24,15 +27,18 @@ app = typer.Typer(add_completion=False)
 @app.command(help="Explain a certificate file: what it proves, and how.")
 def explain(file: Annotated[Path, typer.Argument(metavar="FILE", help="certificate file")]) -> None:
     """The report of a valid certificate; exit 1 when it is invalid, 2 when it is malformed."""
+    for other in (operation_kernel, table_kernel):
+        if kernel_of(file) == other.__file__:
+            with refusals():
+                line = _checked(file, other.check)
+            if other is operation_kernel:
+                print_operation_document(out, kernel.parse(file.read_bytes()))
+            out.print(f"[green]valid[/green]: {escape(line)}", soft_wrap=True)
+            return
     with refusals():
         document = load(file)
-        with err.status(f"checking {escape(str(file))}"):
-            try:
-                kernel.check(file.read_bytes())
-            except kernel.ViolatedError as error:
-                out.print(f"[red]invalid[/red]: {escape(str(error))}", soft_wrap=True)
-                out.print("Nothing in this file can be relied on.")
-                raise typer.Exit(1) from error
+        _checked(file, kernel.check)
+        with err.status("reading the certificate"):
             reading = margin_report(document)
             faces = optimal_faces(solution_of(document)) if reading.grade == "exact" else None
     print_certificate(out, document, reading, faces, unchecked=None)
@@ -43,3 +49,16 @@ def explain(file: Annotated[Path, typer.Argument(metavar="FILE", help="certifica
         f"{degree} points and proved every line.",
         soft_wrap=True,
     )
+
+
+def _checked(file: Path, check: Callable[[bytes], str]) -> str:
+    """The line of a kernel for a valid file; else the exit of the command, with the first violated line."""
+    with err.status(f"checking {escape(str(file))}"):
+        try:
+            return check(file.read_bytes())
+        except kernel.ViolatedError as error:
+            out.print(f"[red]invalid[/red]: {escape(str(error))}", soft_wrap=True)
+            out.print("Nothing in this file can be relied on.")
+            raise typer.Exit(1) from error
+        except kernel.MalformedError as error:
+            raise ValueError(f"{file} is no certificate: {error}.") from error

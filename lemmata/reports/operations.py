@@ -8,11 +8,12 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as Grid
 
+from certificates import operation_kernel
 from certificates.tables.certify import OperationCertificate
 from certificates.tables.rounding import proof_order
 from numerics.tables.symmetries import TableSymmetries
 
-__all__ = ["operation_summary", "print_operation_certificate"]
+__all__ = ["operation_summary", "print_operation_certificate", "print_operation_document"]
 
 MEANING = {
     "exact": "proved, both sides are the same number",
@@ -62,6 +63,58 @@ def print_operation_certificate(out: Console, certificate: OperationCertificate,
         out.print(f"[yellow]gap above 1e-6[/yellow]: {escape(sentence)}", soft_wrap=True)
     if certificate.advice:
         out.print("  (--degree 6, --starts N, --seed N and --bits N turn these)")
+
+
+def print_operation_document(out: Console, document: dict[str, Any]) -> None:
+    """What a document that the kernel has accepted proves, and how: of a margin or of a cell that was never seen."""
+    table = document["table"]
+    given = sum(y >= 0 for row in table["values"] for y in row)
+    out.print(
+        f"[bold]{escape(table['name'])}[/bold]: {len(table['values'])} rows, {len(table['values'][0])} columns, "
+        f"{table['labels']} labels, {given} cells given",
+        soft_wrap=True,
+    )
+    lines = _margin_lines(document) if document["format"] == operation_kernel.MARGIN else _unseen_lines(document)
+    for line in lines:
+        out.print(f"  {line}", soft_wrap=True)
+
+
+def _margin_lines(document: dict[str, Any]) -> list[str]:
+    margin, proof = document["margin"], document["proof"]
+    exact = f" = {margin['exact']}" if margin["exact"] else ""
+    return [
+        f"maximum margin{exact}: at least {margin['lower']}, at most {margin['upper']} ({document['grade']}, "
+        f"{MEANING[document['grade']]})",
+        f"at least: an explicit network of {len(document['network']['neurons'])} neurons with integer weights has it",
+        f"at most: weights on {sum(q > 0 for q in document['multipliers'])} triples of a given cell and a wrong label, "
+        f"and {_square(proof)}",
+    ]
+
+
+def _unseen_lines(document: dict[str, Any]) -> list[str]:
+    (a, b), threshold = document["cell"], document["threshold"]
+    of_label = f"cell ({a}, {b}), which is not given and has the true label {document['label']}"
+    claim = {
+        "right": "every network of that margin is right there",
+        "wrong": "every network of that margin is wrong there",
+        "both": "two networks of that margin differ: the first is right there, the second is wrong",
+    }[document["verdict"]]
+    about = f"networks of margin at least {threshold}: all of at least 1 - {document['epsilon']} of the maximum margin"
+    if document["verdict"] == "both":
+        about = f"networks of margin at least {threshold}: at least 1 - {document['epsilon']} of the maximum margin"
+    lines = [of_label, about, claim]
+    for i, part in enumerate(document["parts"]):
+        lines.append(
+            f"proof {i + 1}: the difference of the outputs there is at least {part['bound']}, by weights on "
+            f"{sum(q > 0 for q in part['multipliers'])} triples and {_square(part['proof'])}"
+        )
+    if document["upper"] is not None:
+        lines.append(f"the maximum margin is bounded by {_square(document['upper']['proof'])}")
+    return lines
+
+
+def _square(proof: dict[str, Any]) -> str:
+    return f"a sum of squares ({proof['kind']}, a matrix of order {len(proof['matrix'])})"
 
 
 def operation_summary(certificate: OperationCertificate, symmetries: TableSymmetries) -> dict[str, Any]:
