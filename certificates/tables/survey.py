@@ -53,6 +53,9 @@ LARGE = (
 )
 """Two tables of S_3; primes above 7; and larger tables of three labels."""
 
+MAX_TABLES = 1_000_000
+"""Of one family."""
+
 LARGEST_DEGREE_6 = 700
 """The order of the largest matrix of degree 6 that is tried where a gap is left: about a minute."""
 
@@ -63,18 +66,21 @@ def family(name: str) -> dict[str, dict[str, Any]]:
     """The tables of a family: settings of items by key, each with the rows of labels or the name of a table.
 
     Raises:
-        ValueError: for a text that names no family.
+        ValueError: for a text that names no family, a family without tables, and one of too many.
     """
-    if match := re.fullmatch(r"classes:(\d+)x(\d+)", name):
+    if match := re.fullmatch(r"classes:(\d{1,4})x(\d{1,4})", name):
         tables = isotopy_classes(int(match[1]), int(match[2]))
+        _refuse_count(name, len(tables))
         return {
             f"classes-{match[1]}x{match[2]}-{number}": {"values": [list(row) for row in table.values]}
             for number, table in enumerate(tables)
         }
-    if match := re.fullmatch(r"(random:\d+x\d+:\d+):(\d+):(\d+)", name):
+    if match := re.fullmatch(r"(random:\d+x\d+:\d+):(\d{1,18}):(\d{1,18})", name):
         first, count = int(match[2]), int(match[3])
+        _refuse_count(name, count)
         names = [f"{match[1]}:{seed}" for seed in range(first, first + count)]
-    elif match := re.fullmatch(r"operations:(\d+)", name):
+    elif match := re.fullmatch(r"operations:(\d{1,18})", name):
+        _refuse_count(name, max(int(match[1]) - 1, 0) * len(OPERATIONS))
         names = [f"op:{operation}:{n}" for n in range(2, int(match[1]) + 1) for operation in OPERATIONS]
     elif name == "large":
         names = list(LARGE)
@@ -83,6 +89,11 @@ def family(name: str) -> dict[str, dict[str, Any]]:
             f"There is no family {name!r}; accepted are classes:3x3, random:4x4:4:SEED:COUNT, operations:7 and large."
         )
     return {_key(text): {"name": text} for text in names}
+
+
+def _refuse_count(name: str, count: int) -> None:
+    if not 1 <= count <= MAX_TABLES:
+        raise ValueError(f"The family {name} has {count} tables; from 1 to {MAX_TABLES} are certified.")
 
 
 def _key(text: str) -> str:

@@ -16,7 +16,7 @@ import theorems
 from certificates.tables.survey import FAMILIES, operations_document, survey_operations, survey_totals
 from lemmata.commands.console import err, out, refusals
 from numerics.runs.files import write_atomically
-from numerics.runs.items import Done
+from numerics.runs.items import Done, FailedItemsError
 from numerics.runs.processes import process_pool
 from theorems.origin import origin
 
@@ -54,6 +54,11 @@ def survey(
                     bar.update(task, total=total)
 
                 entries = survey_operations(chosen, directory / "entries", executor, advance, begin)
+        except FailedItemsError as failure:
+            for key, error in failure.errors.items():
+                err.print(f"[red]failed[/red]: {escape(f'{key}: {error}')}", soft_wrap=True)
+            err.print(f"{len(failure.errors)} tables failed; the same command runs these again", soft_wrap=True)
+            raise typer.Exit(1) from failure
         finally:
             executor.shutdown(wait=True, cancel_futures=True)
         selection = " ".join(f"--family {name}" for name in families or ())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated
@@ -24,6 +25,7 @@ __all__ = ["app"]
 app = typer.Typer(add_completion=False)
 
 KINDS: dict[str, Kind] = {"plane": "plane", "4": 4, "6": 6}
+PICTURES = (".png", ".pdf", ".svg")
 
 
 @app.command(
@@ -53,6 +55,8 @@ def unseen(
             raise ValueError(f"--degree is one of {', '.join(KINDS)}, not {degree!r}.")
         if picture is not None and not picture.absolute().parent.is_dir():
             raise ValueError(f"The directory {picture.absolute().parent} does not exist.")
+        if picture is not None and picture.suffix.lower() not in PICTURES:
+            raise ValueError(f"Pictures are files that end in {', '.join(PICTURES)}; got {picture.name!r}.")
         if directory is not None and (directory.exists() and not directory.is_dir()):
             raise ValueError(f"{directory} is a file; name a directory for --out.")
         chosen = None if epsilon is None else _fraction(epsilon)
@@ -95,11 +99,11 @@ def _written(result: UnseenCells, directory: Path) -> list[Path]:
 
 
 def _fraction(text: str) -> Fraction:
-    """A positive number below one, exactly as it is written."""
+    """A positive number below one, exactly as it is written; exponents of more than two digits are never expanded."""
     try:
-        value = Fraction(text)
+        value = None if len(text) > 40 or re.search(r"[eE][+-]?[0-9_]{3}", text) else Fraction(text)
     except (ValueError, ZeroDivisionError):
         value = None
-    if value is None or not 0 < value < 1 or len(text) > 40:
+    if value is None or not 0 < value < 1:
         raise ValueError(f"--eps needs a number between 0 and 1, such as 1e-5 or 1/1000, not {text!r}.")
     return value

@@ -24,6 +24,7 @@ __all__ = ["canonical_form", "group_of_table", "isotopy_classes"]
 IntArray = NDArray[np.signedinteger]
 Values = tuple[tuple[int, ...], ...]
 
+MAX_CELLS = 32  # with two labels alone there are 2^31 labellings
 MAX_WORK = 400_000_000  # labellings of a shape, times renamings of its rows and columns
 
 
@@ -100,6 +101,8 @@ def isotopy_classes(rows: int, columns: int, labels: int | None = None) -> list[
             f"Classes are listed of tables with rows, columns and at least two labels; got {rows} rows, {columns} "
             f"columns and {labels} labels."
         )
+    if cells > MAX_CELLS:
+        raise ValueError(f"Classes are listed of shapes of at most {MAX_CELLS} cells; {rows} x {columns} are {cells}.")
     most = cells if labels is None else labels
     renamings = math.factorial(rows) * math.factorial(columns) * (1 + (rows == columns))
     count = _partition_count(cells, most)

@@ -12,6 +12,7 @@ from certificates.tables.survey import (
     OPERATIONS,
     family,
     operations_document,
+    survey_item,
     survey_operations,
     survey_totals,
 )
@@ -29,6 +30,26 @@ def test_families():
 def test_what_is_no_family(name):
     with pytest.raises(ValueError, match=r"There is no family .* accepted are classes:3x3"):
         family(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["classes:1x1", "operations:1", "random:4x4:4:1:0", "random:4x4:4:1:99999999999", "operations:99999999"]
+)
+def test_families_without_tables_and_of_too_many(name):
+    with pytest.raises(ValueError, match=rf"The family {name} has \d+ tables; from 1 to 1000000 are certified"):
+        family(name)
+
+
+def test_an_entry_of_degree_six():
+    """The smallest table with a gap: the entry tells the bound of degree 6, and that degree 4 is above it."""
+    entry = survey_item({"values": [[0, 0, 1], [0, 2, 3]]})
+    lower, upper = map(float, entry["margin"])
+    assert (entry["values"], entry["shape"], entry["symmetries"]) == ("001/023", [2, 3, 4], 1)
+    assert entry["kind"] == "degree 6"
+    assert 0 < 1 - lower / upper == pytest.approx(float(entry["gap"]), rel=0.2)
+    assert float(entry["gap"]) <= 1e-6
+    assert entry["degree_4"] / upper - 1 == pytest.approx(4.06e-5, rel=0.01)
+    assert survey_totals([entry])["excess"] == pytest.approx(4.06e-5, rel=0.01)
 
 
 def test_an_entry_is_what_the_certificate_says(tmp_path):

@@ -95,6 +95,8 @@ def test_long_names_become_numbers():
         (("op:add:3", "--cells", "without:(0,0)", "--eps", "1e-15"), "the claim would be empty"),
         (("op:add:3", "--cells", "without:(0,0)", "--eps", "2"), "--eps needs a number between 0 and 1"),
         (("op:add:3", "--cells", "without:(0,0)", "--eps", "x"), "--eps needs a number between 0 and 1"),
+        (("op:add:3", "--cells", "without:(0,0)", "--eps", "1e-999999999"), "--eps needs a number between 0 and 1"),
+        (("op:add:3", "--cells", "without:(0,0)", "--picture", "map.xyz"), "end in .png, .pdf, .svg"),
         (("op:add:3", "--cells", "without:(0,0)", "--degree", "5"), "--degree is one of plane, 4, 6"),
         (("op:add:4", "--cells", "without:(0,0)", "--degree", "plane"), "at most three labels"),
         (("op:add:3", "--cells", "without:(7,7)"), "no cell (7, 7)"),

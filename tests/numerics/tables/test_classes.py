@@ -173,3 +173,8 @@ def test_what_is_no_group():
         assert group_of_table(parse_table(name)) is None
     assert group_of_table(parse_table("Z5", "without:(0,0)")) is None
     assert group_of_table(Table.of([[0, 1], [1, 0]], labels=3)) is None
+
+
+def test_shapes_of_too_many_cells_are_refused_at_once():
+    with pytest.raises(ValueError, match=r"at most 32 cells; 300 x 300 are 90000"):
+        isotopy_classes(300, 300)
