@@ -66,6 +66,7 @@ The ledger
 
 Rooms, for work on one subject
     capacity                  how much attention can learn: covering numbers from norms of weights, training
+    descent                   certificates of runs of gradient descent in context
     groups                    finite groups as tables and permutations
     margins                   margins measured, judged and trained for
     markov                    chains, predictors and losses
@@ -85,6 +86,7 @@ from lemmata._house import refuse_hidden_packages
 
 if TYPE_CHECKING:  # what editors and type checkers see; a test compares it with the table below
     from lemmata import capacity as capacity
+    from lemmata import descent as descent
     from lemmata import functions as functions
     from lemmata import groups as groups
     from lemmata import margins as margins
@@ -148,7 +150,19 @@ if TYPE_CHECKING:  # what editors and type checkers see; a test compares it with
 
     __version__: str
 
-_ROOMS = ("capacity", "functions", "groups", "margins", "markov", "networks", "parity", "recurrent", "tables", "tokens")
+_ROOMS = (
+    "capacity",
+    "descent",
+    "functions",
+    "groups",
+    "margins",
+    "markov",
+    "networks",
+    "parity",
+    "recurrent",
+    "tables",
+    "tokens",
+)
 _NAMES = {
     "_certificates": "attained_margin certify certify_table check closed_form document_of optimal_network "
     "penalty_limit regularisation_path save second_opinion",

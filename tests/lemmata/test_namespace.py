@@ -13,7 +13,19 @@ import pytest
 import lemmata as lm
 
 HEAVY = ("numpy", "flint", "scipy", "sympy", "numba", "torch", "cvxpy", "matplotlib", "rich", "typer")
-ROOMS = ("capacity", "functions", "groups", "margins", "markov", "networks", "parity", "recurrent", "tables", "tokens")
+ROOMS = (
+    "capacity",
+    "descent",
+    "functions",
+    "groups",
+    "margins",
+    "markov",
+    "networks",
+    "parity",
+    "recurrent",
+    "tables",
+    "tokens",
+)
 PUBLIC = [(lm, name) for name in lm.__all__] + [
     (room, name) for room in [import_module(f"lemmata.{name}") for name in ROOMS] for name in room.__all__
 ]
