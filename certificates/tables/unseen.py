@@ -61,6 +61,8 @@ SMALL_GAP = 1e-5
 """A gap above which degree 6 is tried for the margin itself."""
 LARGEST_DEGREE_6 = 300
 """The order of the matrix up to which degree 6 is tried."""
+LARGEST_SYMMETRIC, FEWEST_SYMMETRIES = 450, 8
+"""The same for a table with at least so many symmetries: S_3 without a cell has order 436, 12 symmetries, 30 s."""
 ROUNDS = 25
 """Of column generation for a network that leans one way."""
 
@@ -209,13 +211,7 @@ def _problem(
 ) -> _Problem:
     """The enclosure of the margin of the given cells, by degree 6 where that helps, and epsilon."""
     symmetries = table_symmetries(given)
-    small = proof_order(given.size, given.label_count, 6) <= LARGEST_DEGREE_6
-    if kind is not None:
-        kinds: tuple[Kind, ...] = (kind,)
-    elif given.label_count <= 3:
-        kinds = ("plane",)
-    else:
-        kinds = (4, 6) if small else (4,)
+    kinds = _kinds(given, symmetries, kind)
     best: tuple[float, RoundedBound, TableNetwork, Fraction] | None = None
     for attempt in kinds:
         relaxation = relaxed_margin(given, kind=attempt, symmetries=symmetries)
@@ -250,6 +246,16 @@ def _problem(
         seed,
         {},
     )
+
+
+def _kinds(given: Table, symmetries: TableSymmetries, kind: Kind | None) -> tuple[Kind, ...]:
+    """The kinds of program that are tried in turn: the one asked for, or what the size and the symmetries allow."""
+    if kind is not None:
+        return (kind,)
+    if given.label_count <= 3:
+        return ("plane",)
+    limit = LARGEST_SYMMETRIC if symmetries.order >= FEWEST_SYMMETRIES else LARGEST_DEGREE_6
+    return (4, 6) if proof_order(given.size, given.label_count, 6) <= limit else (4,)
 
 
 def _epsilon(wanted: Fraction | None, gap: float) -> Fraction:

@@ -191,6 +191,22 @@ def test_a_larger_epsilon_says_less():
     assert verdicts(table, (0, 0), epsilon=Fraction(1, 4)).cells[0].verdict == "both"
 
 
+@pytest.mark.parametrize(
+    ("name", "missing", "kinds"),
+    [
+        ("op:add:3", [(0, 0)], ("plane",)),
+        ("op:add:5", [(0, 0), (0, 1)], (4, 6)),
+        ("S3", [(0, 0)], (4, 6)),  # 12 symmetries
+        ("op:add:6", [(0, 0), (0, 1)], (4,)),  # of the same size, with 4 symmetries
+        ("op:add:7", [(0, 0)], (4,)),
+    ],
+)
+def test_degree_six_is_tried_where_size_and_symmetries_allow(name, missing, kinds):
+    given = parse_table(name).without(missing)
+    assert unseen._kinds(given, table_symmetries(given), None) == kinds
+    assert unseen._kinds(given, table_symmetries(given), 4) == (4,)
+
+
 def test_an_empty_claim_is_refused():
     """Epsilon at or below the gap, where perhaps no network at hand is in question."""
     with pytest.raises(ValueError, match="Epsilon is 1e-15, but the maximum margin is known to a relative"):
