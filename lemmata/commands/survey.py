@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -23,6 +23,9 @@ from theorems.origin import origin
 __all__ = ["app"]
 
 app = typer.Typer(add_completion=False)
+
+WIDTH = 80
+"""Columns of a terminal below which the totals are sentences."""
 
 
 @app.command(
@@ -67,17 +70,33 @@ def survey(
             **origin(Path(theorems.__file__).parent.parent),
         }
         write_atomically(operations_document(entries, made), directory / "operations.json")
-    grid = Grid(Column("family", overflow="fold"), "tables", "exact", "closed", "left", "widest", "degree 4", "excess")
-    for name, some in entries.items():
-        totals = survey_totals(some)
-        counts = [str(totals[key]) for key in ("tables", "exact", "closed", "left")]
-        grid.add_row(
-            escape(name), *counts, f"{totals['widest']:.1e}", str(totals["degree_4"]), f"{totals['excess']:.1e}"
-        )
-    out.print(grid)
+    _print_totals({name: survey_totals(some) for name, some in entries.items()})
     out.print(
         "closed: lower and upper bound within a millionth; left: not; widest: the largest relative gap; degree 4: "
         "tables of which degree 6 proves that degree 4 is too high, at most by the share in the last column. Every "
         f"entry was accepted by the kernel; in {escape(str(directory / 'operations.json'))}",
         soft_wrap=True,
     )
+
+
+def _print_totals(totals: dict[str, dict[str, Any]]) -> None:
+    """A line for each family; in a narrow terminal a sentence, in which no number is cut off."""
+    words = ("tables", "exact", "closed", "left", "widest", "degree 4", "excess")
+    shown = {
+        name: [
+            *(str(one[key]) for key in words[:4]),
+            f"{one['widest']:.1e}",
+            str(one["degree_4"]),
+            f"{one['excess']:.1e}",
+        ]
+        for name, one in totals.items()
+    }
+    if out.width < WIDTH:
+        for name, numbers in shown.items():
+            pairs = ", ".join(f"{word} {number}" for word, number in zip(words, numbers, strict=True))
+            out.print(escape(f"{name}: {pairs}"), soft_wrap=True)
+        return
+    grid = Grid(Column("family", overflow="fold"), *words)
+    for name, numbers in shown.items():
+        grid.add_row(escape(name), *numbers)
+    out.print(grid)

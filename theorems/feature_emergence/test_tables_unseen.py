@@ -71,7 +71,7 @@ def _difference(network: TableNetwork, cell: tuple[int, int], signs: np.ndarray)
 def test_networks_obey_the_inequality(name: str) -> None:
     """E G >= (margin of the network) sum lambda - 2/(3 sqrt 3) phi, phi proved in integers; 1e-12 covers the floats.
 
-    Not void: some network comes within 2 % of g0 of the right side.
+    Not void: the network of maximum margin comes within a fifth of g0 of the right side (measured: 2 to 15 %).
     """
     given, cell, _, part, signs, floor, _ = asked(name)
     total = Fraction(sum(part.multipliers), part.denominator)
@@ -84,7 +84,7 @@ def test_networks_obey_the_inequality(name: str) -> None:
         left = _difference(network, cell, signs)
         assert left >= right - 1e-12
         least = min(least, left - right)
-    assert least < floor
+    assert least < 0.2 * floor
 
 
 @check(

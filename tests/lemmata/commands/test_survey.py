@@ -1,7 +1,11 @@
 """`lemmata survey`: what it refuses, and what it says of tables that fail."""
 
-import pytest
+from io import StringIO
 
+import pytest
+from rich.console import Console
+
+from lemmata.commands import survey
 from tests.lemmata.commands.runner import run
 
 
@@ -28,3 +32,17 @@ def test_tables_that_fail_are_named(tmp_path):
     assert "A table has at least one row and one column" in error
     assert "1 tables failed; the same command runs these again" in " ".join(error.split())
     assert not (tmp_path / "operations.json").exists()
+
+
+@pytest.mark.parametrize("width", [40, 100])
+def test_no_number_is_cut_off(monkeypatch, width):
+    console = Console(width=width, file=StringIO(), record=True)
+    monkeypatch.setattr(survey, "out", console)
+    totals = {"tables": 1000, "exact": 12, "closed": 998, "left": 2, "widest": 2.1e-3, "degree_4": 34, "excess": 4e-5}
+    survey._print_totals({"random:4x4:4:1:1000": totals})
+    text = console.export_text()
+    numbers = ("1000", "12", "998", "2", "2.1e-03", "34", "4.0e-05")
+    words = text.replace(",", " ").split()
+    assert "random:4x4:4:1:1000" in text
+    assert all(number in words for number in numbers)
+    assert "\N{HORIZONTAL ELLIPSIS}" not in text
