@@ -13,7 +13,8 @@ frontier    sparse_start, frontier_point, proof_sizes, printed_sizes, hidden_sam
 under-sparse draw_under_sparse, under_sparse_step, under_sparse_network, under_sparse_error, under_sparse_margin,
             readout_error_bound, under_sparse_sizes, silent_neurons; sampled_counts, tabulated_counts, tracked_counts,
             TrackedCounts
-one step    sign_gradient, derivative_table, population_gradient, batch_gradient, largest_entries, recovery_samples
+one step    sign_gradient, derivative_table, population_gradient, batch_gradient, largest_entries, recovery_samples;
+            class_readout, no_class_probability, no_class_bound
 losses      parity_losses, margin_range, least_hinge_loss, polynet_error, plateau_share
 training    initial_network, train_parity, train_compiled
 correlation best_correlation, verify_correlation
@@ -101,6 +102,7 @@ from numerics.parity.one_step import (
 from numerics.parity.polynet_error import polynet_error
 from numerics.parity.polynet_flow import plateau_share
 from numerics.parity.queries import empirical_answers, gradient_samples, query_samples, query_search
+from numerics.parity.sign_classes import class_readout, no_class_bound, no_class_probability
 from numerics.parity.sparse_neurons import (
     SparseNeuron,
     enumerated_gradient,
@@ -124,6 +126,7 @@ __all__ = [
     "balance_probability",
     "batch_gradient",
     "best_correlation",
+    "class_readout",
     "decide_readout",
     "derivative_table",
     "design_grid",
@@ -159,6 +162,8 @@ __all__ = [
     "majority_spectrum",
     "majority_weight_limit",
     "margin_range",
+    "no_class_bound",
+    "no_class_probability",
     "normalised_features",
     "offset_grid",
     "over_sparse_network",

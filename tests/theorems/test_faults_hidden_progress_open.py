@@ -1,0 +1,92 @@
+"""Faults planted in classes of signs, sizes of runs, features and sign ranks: the deciding checks on them see them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.theorems.planted_faults import Fault, assert_seen, fault_name, rewritten
+from theorems.hidden_progress import test_sign_classes
+
+READOUT = test_sign_classes.class_readout
+PROBABILITY = test_sign_classes.no_class_probability
+BOUND = test_sign_classes.no_class_bound
+SEED = 1  # its first full class has the parity -1
+CLASSES: dict[str, Any] = {"classes": 2, "levels": 3, "needed": 2, "pairs": 4}
+
+FAULTS = [
+    *(
+        Fault(
+            name,
+            "lemma-B.5",
+            test_sign_classes,
+            "test_some_class_of_the_network_is_the_parity",
+            test_sign_classes,
+            "class_readout",
+            rewritten(READOUT, old, new),
+            {"seed": SEED},
+        )
+        for name, old, new in (
+            ("the sign of the class forgotten", "int(np.prod(pattern)) * weight", "weight"),
+            ("the levels shifted by one", "level - k // 2 - 1", "level - k // 2"),
+            ("the second neurons taken for the first", "p + len(w)", "p"),
+            ("the read-out weights at the start forgotten", "u[:, None] * w", "w"),
+        )
+    ),
+    Fault(
+        "the weights larger by a fiftieth",
+        "lemma-B.5",
+        test_sign_classes,
+        "test_some_class_of_the_network_is_the_parity",
+        test_sign_classes,
+        "class_readout",
+        lambda *args: 51 * READOUT(*args) // 50,
+        {"seed": 0},
+    ),
+    *(
+        Fault(
+            name,
+            "lemma-B.5",
+            test_sign_classes,
+            "test_no_class_is_complete_as_often_as_stated",
+            test_sign_classes,
+            "no_class_probability",
+            rewritten(PROBABILITY, old, new),
+            CLASSES,
+        )
+        for name, old, new in (
+            ("one level less needed", "(y - 1) ** needed", "(y - 1) ** (needed - 1)"),
+            ("one pair less", "fmpq(m, cells) ** pairs", "fmpq(m, cells) ** (pairs - 1)"),
+            ("one class forgotten", "** classes", "** (classes - 1)"),
+        )
+    ),
+    *(
+        Fault(
+            name,
+            "lemma-B.5",
+            test_sign_classes,
+            "test_no_class_is_complete_as_often_as_stated",
+            test_sign_classes,
+            "no_class_bound",
+            rewritten(BOUND, old, new),
+            {"classes": 1, "levels": 3, "needed": 2, "pairs": 4},
+        )
+        for name, old, new in (("the needed levels counted twice", "arb(pairs) - needed", "arb(pairs) + needed"),)
+    ),
+    Fault(
+        "the classes forgotten in the bound",
+        "lemma-B.5",
+        test_sign_classes,
+        "test_the_printed_width_suffices",
+        test_sign_classes,
+        "no_class_bound",
+        rewritten(BOUND, "** classes", "** 1"),
+        {"k": 4, "delta": test_sign_classes.fmpq(1, 10)},
+    ),
+]
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=fault_name)
+def test_a_fault_is_seen(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert_seen(fault, "hidden-progress", monkeypatch)
