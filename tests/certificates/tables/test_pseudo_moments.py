@@ -9,9 +9,15 @@ from itertools import combinations_with_replacement
 
 import numpy as np
 import pytest
+from flint import fmpz_mat
 
 from certificates.tables.programs import relaxed_margin
-from certificates.tables.pseudo_moments import PseudoMomentError, PseudoMoments, rounded_pseudo_moments
+from certificates.tables.pseudo_moments import (
+    PseudoMomentError,
+    PseudoMoments,
+    _positive_definite,
+    rounded_pseudo_moments,
+)
 from numerics.tables.table import Table
 
 Matrix = list[list[int]]
@@ -104,3 +110,20 @@ def test_only_relaxations_of_degree_4_are_rounded() -> None:
     table = Table.of([[0, 1], [1, 0]])
     with pytest.raises(ValueError, match="those of degree 4, not of the program 'plane'"):
         rounded_pseudo_moments(table, relaxed_margin(table, kind="plane"))
+
+
+def test_definiteness_is_decided_by_all_leading_minors():
+    """Against determinants by flint: small entries, so that many matrices are singular or nearly so."""
+    rng = np.random.default_rng(3)
+    answers = []
+    for size in (1, 2, 3, 4) * 100:
+        root = rng.integers(-2, 3, (size, size))
+        matrix = (root @ root.T - rng.integers(0, 2) * np.diag(rng.integers(0, 2, size))).tolist()
+        minors = [int(fmpz_mat([row[:order] for row in matrix[:order]]).det()) for order in range(1, size + 1)]
+        answers.append(_positive_definite(matrix))
+        assert answers[-1] == (min(minors) > 0)
+    assert 100 < sum(answers) < 300
+    assert _positive_definite([[10**30, 10**30 - 1], [10**30 - 1, 10**30 - 1]])
+    assert not _positive_definite([[10**30, 10**30], [10**30, 10**30]])
+    assert not _positive_definite([[1, 2], [2, 4]])
+    assert _positive_definite([[1, 1], [1, 2]])
