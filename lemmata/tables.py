@@ -14,7 +14,7 @@ exactness      plane_network: the network that is the dual of the plane program;
                what no bound of degree 4 is below; known_gaps, checked_gap, find_gap: tables where that is above the
                margin; RelaxedGame: the bound of degree 4 of a group from its characters
 unseen cells   unseen_cells: what all networks of nearly maximum margin say of the cells that are not given, certified;
-               UnseenCells, UnseenCell; committed_verdicts: many of them
+               UnseenCells, UnseenCell; committed_verdicts: many of them; plot_unseen, draw_unseen: a map of the table
 """
 
 from certificates.tables.certify import OperationCertificate, certify_operation
@@ -37,6 +37,7 @@ from certificates.tables.survey import committed_operations
 from certificates.tables.training import NeuronSpectrum, TrainingRun, ascended_network, neuron_spectrum, training_run
 from certificates.tables.unseen import UnseenCell, UnseenCells, unseen_cells
 from certificates.tables.unseen_survey import committed_verdicts
+from lemmata.reports.unseen import draw_unseen, plot_unseen
 from numerics.tables.classes import canonical_form, group_of_table, isotopy_classes
 from numerics.tables.names import parse_table
 from numerics.tables.operations import operation_table
@@ -65,6 +66,7 @@ __all__ = [
     "checked_gap",
     "committed_operations",
     "committed_verdicts",
+    "draw_unseen",
     "exact_network",
     "find_gap",
     "group_of_table",
@@ -75,6 +77,7 @@ __all__ = [
     "operation_table",
     "parse_table",
     "plane_network",
+    "plot_unseen",
     "relaxed_family",
     "relaxed_margin",
     "relaxed_phi",
