@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from types import ModuleType
 from typing import Any
 
@@ -16,6 +17,7 @@ import certificates.margins.turing_facts as facts
 import certificates.margins.turing_ones as ones
 import constructions.turing.compiler as compiler
 import constructions.turing.layers as layers
+from certificates.margins.turing_scores import ScoreFlip
 from constructions.networks.feed_forward import FeedForward
 from tests.theorems.planted_faults import Fault, assert_seen, fault_name, rewritten
 from theorems.plugin import Effort
@@ -190,6 +192,25 @@ ONES = [
 ]
 
 
+COUNTED = [
+    ("one of each block of digits", ".sum(1).max()) for name", '.sum(1).max()) - ("pos" in name) for name'),
+    ("all of the token", "int(rows.sum(1).max())", "int(rows.sum(1).max()) - 1"),
+]
+ONES += [
+    Fault(
+        f"counted on words: {name} too few",
+        "theorem-4.1",
+        test_direct_margin,
+        "test_the_ones_of_every_layer_are_those_of_the_lemmas",
+        ones,
+        "_counted",
+        rewritten(ones._counted, old, new),
+        {"bits": 3},
+    )
+    for name, old, new in COUNTED
+]
+
+
 @pytest.mark.parametrize("fault", ONES, ids=fault_name)
 def test_a_one_too_few_is_seen(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
     assert_seen(fault, "turing", monkeypatch)
@@ -202,6 +223,20 @@ def test_a_slope_that_is_too_small_is_seen_by_the_gradients(monkeypatch: pytest.
     monkeypatch.setattr(direct, "moved_rounding", faulty)
     with pytest.raises(AssertionError):
         test_direct_margin.test_the_coefficients_of_scores_are_at_least_the_gradients()
+
+
+def test_a_norm_of_a_flip_that_leaves_weights_out_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The norm decides how sharp the certificate is said to be; the check of it supports only."""
+    sharp, right = test_direct_margin.test_the_certified_margin_is_within_a_factor_six_of_an_exact_flip, ScoreFlip
+    norm = right.norm_squared.fget
+    assert norm is not None
+    for faulty in (
+        lambda flip: norm(flip) * Fraction(49, 50),
+        lambda flip: norm(replace(flip, moves={name: x for name, x in flip.moves.items() if name != "query.bias"})),
+    ):
+        monkeypatch.setattr(right, "norm_squared", property(faulty))
+        with pytest.raises(AssertionError):
+            sharp(Effort("quick"), lambda *_: None)
 
 
 def test_input_cells_compared_without_their_highest_digit_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:

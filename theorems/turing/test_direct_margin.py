@@ -8,6 +8,7 @@ the perturbed scores themselves; and attacks that are exact bound the margin fro
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -24,9 +25,11 @@ from constructions.networks.affine import Affine
 from constructions.networks.feed_forward import FeedForward
 from constructions.turing.compiler import TuringTransformer, compile_turing_machine
 from constructions.turing.evaluators.registry import EXACT
+from constructions.turing.invariants import expected_hidden
 from constructions.turing.machine import palindrome_machine
 from numerics.exact.balls import ball_max
 from numerics.exact.numbers import to_float
+from numerics.exact.rationals import as_fraction
 from theorems.evidence import check
 from theorems.turing.compiled_layers import compiled
 
@@ -72,7 +75,10 @@ def written_ones(transformer: TuringTransformer) -> list[Ones]:
 @check("turing:condition-D.4", grade="exact", target="printed", supporting=True)
 @pytest.mark.parametrize("bits", [2, 3, 8])
 def test_the_ones_of_every_layer_are_those_of_the_lemmas(bits: int) -> None:
-    """The bounds that the certificate uses; they are attained block by block on runs, and exceeded nowhere."""
+    """The bounds that the certificate uses, exceeded on no run; what is counted on a run is what the lemmas say of it.
+
+    The invariants of appendix C give all tokens of the run without a look at the weights.
+    """
     transformer = compiled(bits, left_end="stay")
     found, expected = lemma_ones(transformer), written_ones(transformer)
     assert [dict(one.blocks) for one in found.written] == expected
@@ -84,10 +90,29 @@ def test_the_ones_of_every_layer_are_those_of_the_lemmas(bits: int) -> None:
     if bits > 3:
         return
     small = compile_turing_machine(palindrome_machine(), 2**bits - 2, left_end="stay")
-    measured, bound = measured_ones(small, [WORD]), lemma_ones(small)
-    for counted, most in zip((*measured.read, *measured.written), (*bound.read, *bound.written), strict=True):
-        assert counted.total <= most.total
-        assert all(count <= most.blocks.get(name, 0) for name, count in counted.blocks.items())
+    measured, bound = measured_ones(small, [WORD, (2,)]), lemma_ones(small)
+    counted, bounds = ((*ones.read, *ones.written, ones.encoded) for ones in (measured, bound))
+    tokens = zip(*(tokens_of_lemmas(small, word) for word in (WORD, (2,))), strict=True)
+    for here, most, rows in zip(counted, bounds, map(np.vstack, tokens), strict=True):
+        assert here.total == rows.sum(axis=1).max() <= most.total
+        for name, count in here.blocks.items():
+            assert count == rows[:, small.layout.stream[name]].sum(axis=1).max() <= most.blocks.get(name, 0)
+
+
+def tokens_of_lemmas(transformer: TuringTransformer, word: Sequence[int]) -> list[np.ndarray]:
+    """What every layer reads, then what every layer hands on, then the encoder's outputs, by the invariants."""
+    layout, outputs = transformer.layout, expected_hidden(transformer, word)
+    assert (outputs >= 0).all()
+    extra, blank = np.eye(layout.states)[-1], np.eye(layout.symbols)[transformer.machine.blank]
+    cell = layout.binary(transformer.start_cell - 1)
+    first = np.vstack([layout.vector({"st": extra, "sym1": blank, "pos2": cell}), outputs[:-1, -1]])
+    first[:, layout.stream["pos1"]] = [layout.binary(time) for time in range(transformer.steps + 1)]
+    written = list(outputs.swapaxes(0, 1))
+    cells = [
+        layout.vector({"sym1": np.eye(layout.symbols)[a], "pos1": layout.binary(transformer.start_cell + i)})
+        for i, a in enumerate(word)
+    ]
+    return [first, *written[:-1], *written, np.array(cells)]
 
 
 # ---- the conditions, once more
@@ -268,6 +293,15 @@ def test_the_coefficients_of_scores_are_at_least_the_gradients() -> None:
     assert slopes["C.6: token and null"] < 1.25 * steepest["C.6: token and null"]
 
 
+def distance_squared(one: TuringTransformer, other: TuringTransformer) -> Fraction:
+    """The exact squared distance of all weights of two transformers."""
+    pairs = [(one.start, other.start), (one.embedding, other.embedding), (one.classifier, other.classifier)]
+    for mine, theirs in zip(one.layers, other.layers, strict=True):
+        pairs += zip(mine.arrays(), theirs.arrays(), strict=True)
+    changes = [(a, b) for mine, theirs in pairs for a, b in zip(mine.flat, theirs.flat, strict=True) if a != b]
+    return sum(((as_fraction(a) - as_fraction(b)) ** 2 for a, b in changes), start=Fraction(0))
+
+
 @check("turing:theorem-4.1", grade="exact", target="printed", supporting=True)
 @check("turing:claim-C.6", grade="exact", target="printed", supporting=True)
 def test_the_certified_margin_is_within_a_factor_six_of_an_exact_flip(effort, record_property) -> None:
@@ -284,6 +318,9 @@ def test_the_certified_margin_is_within_a_factor_six_of_an_exact_flip(effort, re
         flip = score_flip(transformer, WORD, tries=2)
         assert flip is not None
         assert flip.prediction <= 0
+        assert flip.norm_squared == distance_squared(
+            transformer, turing_scores.moved_scores(transformer, flip.layer, flip.moves)
+        )
         assert replay_score_flip(transformer, WORD, flip.document()) == flip
         shorter = {name: {place: x * 49 / 50 for place, x in part.items()} for name, part in flip.moves.items()}
         moved = turing_scores.moved_scores(transformer, flip.layer, shorter)
