@@ -85,8 +85,8 @@ def _from_csv(path: Path) -> Table:
     if max(len(lines), width) > MAX_SIDE + named:
         raise _too_large(len(lines) - named, width - named)
     entries = [[entry_of(text, f"Line {number}") for text in line[named:]] for number, line in lines[named:]]
-    rows = [line[0].strip() for _, line in lines[1:]] if named else None
-    columns = [text.strip() for text in lines[0][1][1:]] if named else None
+    rows = _names([line[0] for _, line in lines[1:]], "rows") if named else None
+    columns = _names(lines[0][1][1:], "columns") if named else None
     return table_of_entries(entries, rows=rows, columns=columns, name=path.name)
 
 
@@ -96,9 +96,16 @@ def _too_large(rows: int, columns: int) -> ValueError:
 
 def _loaded(path: Path) -> Any:
     try:
-        return json.loads(path.read_text(encoding="utf-8-sig"))
+        return json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=_of_pairs)
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
         raise ValueError(f"It is not JSON: {error}.") from error
+
+
+def _of_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        raise ValueError("It gives one key twice, so that one of the two values would be lost.")
+    return fields
 
 
 def _from_json(path: Path) -> Table:
@@ -126,7 +133,7 @@ def _from_json(path: Path) -> Table:
 
 def _names(values: Any, key: str) -> list[str]:
     if not isinstance(values, list):
-        raise ValueError(f"The {key} of a table in JSON are a list of names.")
+        raise ValueError(f"The {key} of a table are a list of names.")
     entries = [entry_of(value, f"The list of {key}") for value in values]
     if any(entry is None for entry in entries):
         raise ValueError(f"The {key} of a table need names that are not blank.")

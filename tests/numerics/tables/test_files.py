@@ -134,6 +134,10 @@ def test_lists_of_cells(tmp_path):
         ("json", b'{"values": [[0, 3]], "labels": [0, 1]}', "Cell \\(0, 1\\) holds '3', which is not among the labels"),
         ("json", b'{"values": [[0, 1]], "labels": [0, 1, null]}', "names that are not blank"),
         ("json", b'{"values": [[0, 1]], "labels": 3}', "are a list of names"),
+        ("json", b'{"values": [[0, 1]], "values": [[1, 0]]}', "gives one key twice"),
+        ("csv", b"*,\x1b[31mx,y\np,0,1\nq,1,0\n", "printable characters"),
+        ("csv", b"*,x,y\n\x1b]0;p,0,1\nq,1,0\n", "printable characters"),
+        ("csv", b"*,x,y\n,0,1\nq,1,0\n", "need names that are not blank"),
         ("json", b'{"values": [[0, 1]], "name": 3}', "name of a table is a printable text"),
         ("json", b"[" * 100_000, "It is not JSON"),
         ("npy", b"0,1", "no array of numbers or texts"),
@@ -176,3 +180,12 @@ def test_files_that_cannot_be_read(tmp_path):
     (tmp_path / "d.csv").mkdir()
     with pytest.raises(ValueError, match="cannot be read"):
         read_table(tmp_path / "d.csv")
+
+
+def test_names_that_are_integers_are_found_by_their_value(tmp_path):
+    """A row called 01 is the row 1, in a table as in a list of cells."""
+    (tmp_path / "t.csv").write_text("*,+1,02\n01,0,1\n2,1,0\n")
+    table = read_table(tmp_path / "t.csv")
+    assert (table.row_names, table.column_names) == (("1", "2"), ("1", "2"))
+    (tmp_path / "c.csv").write_text("01,2\n02,+2\n")
+    assert parse_table(f"table:{tmp_path / 't.csv'}", str(tmp_path / "c.csv")).cells == ((0, 1), (1, 1))
