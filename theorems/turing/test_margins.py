@@ -182,7 +182,7 @@ def test_alpha_over_gamma_is_polynomial_in_the_size():
     """n = poly(s) O~(log(wd)/eps^2): lemma 2.3 with alpha <= 23 s + 20 (d - q) + 3 and the margin of lemma 3.3.
 
     F = 2 G - 1 on all inputs (lemma 3.2 and the rounding), so (2.3) holds with eps = 0 and every larger eps; the
-    repaired lemma 2.3, applied with eps/5, gives eps-SM approximation with n = O~(alpha^2 log p/(gamma eps)^2). With
+    repaired lemma 2.3, applied with eps/3, gives eps-SM approximation with n = O~(alpha^2 log p/(gamma eps)^2). With
     depth d <= c q, q <= s, the norm is at most (26 + 20 c) s; with gamma >= 1/(168 sqrt r (sqrt r + 1)) >= 1/(336 r)
     the factor alpha^2/gamma^2 is at most (336 (26 + 20 c))^2 s^2 r^2 <= C s^4. And p = w m + (d - 1) w^2 + (d + 1) w
     + 1 <= 4 d w^2 for m <= w, so log p = O(log(wd)).

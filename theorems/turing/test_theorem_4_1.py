@@ -21,7 +21,7 @@ max(4 P + 3, 3 P + 6), N = 10 (k' A + P^2).
    and theorem D.6 gives the margin gamma >= 1/(168 r max(r^2, sqrt N)) at every word of X: of order P^(-3/2) in P.
 6. w <= 26 (k' A + P), d <= 13 + P, ||theta||_1 <= alpha := 100 (P + 12) (k' A + P^2), and p <= 25 d w^2 if A <= w, so
    that log p = O(log(w d)).
-7. (2.3) holds with eps = 0, thus for every eps; the corrected lemma 2.3 with eps/5 gives eps-SM approximation with
+7. (2.3) holds with eps = 0, thus for every eps; the corrected lemma 2.3 with eps/3 gives eps-SM approximation with
    n = O~((alpha/gamma)^2 log p/eps^2), and (alpha/gamma)^2 is at most a polynomial in k', A, P, where 2^P <= 2 (T + 1).
 
 Steps 3 and 4 read the weights of stated sizes: each entry belongs to a block whose sides are k', A or P, so that the
