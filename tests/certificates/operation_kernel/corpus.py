@@ -1,7 +1,7 @@
 """Documents, true and forged, whose verdicts tell the kernel of operations from programs that lack one of its checks.
 
-Each entry is a document with limits that are set for it. The forgeries are made by hand, one for each check; what the
-kernel says of all of them is what `test_mutants` compares.
+Each entry is a document with limits that are set for it, or functions of the kernel that are replaced. The forgeries
+are made by hand, one for each check; what the kernel says of all of them is what `test_mutants` compares.
 """
 
 import copy
@@ -15,7 +15,7 @@ import numpy as np
 from tests.certificates.operations import at, leaves, margin_certificate, parity_document, unseen_document
 
 Document = dict[str, Any]
-Entry = tuple[str, Document, dict[str, int]]
+Entry = tuple[str, Any, dict[str, Any]]
 
 
 def changed(value: Any) -> list[Any]:
@@ -63,7 +63,11 @@ def entries() -> Iterator[Entry]:
     for part in ((), ("table",), ("network",), ("proof",), ("margin",)):
         for key in at(parity, part):
             yield f"without {key}", edited(parity, lambda d, part=part, key=key: at(d, part).pop(key)), {}
+    for other in ([], [parity], "lemmata/operation-margin", 3, None):
+        yield f"{type(other).__name__}", other, {}
+    yield "one cell", one_cell(), {}
     yield from margins(parity)
+    yield from decimals(parity)
     yield from limits(parity)
     for name in ("plane", "partial", "degree 4", "degree 6"):
         yield name, margin_certificate(name), {}
@@ -114,6 +118,98 @@ def margins(parity: Document) -> Iterator[Entry]:
     yield "an unequal length", edited(parity, sets((("network",), network))), {}
     longer = {"neurons": [[1, -1, 1, -1, 1, -1], [3, -3, -3, 3, -3, 3]], "masses": [1, 1]}
     yield "another length", edited(parity, sets((("network",), longer))), {}
+
+
+def one_cell() -> Document:
+    """A table of one cell and two labels: at most sqrt(32/27), and x'A x = 2 (u + v)^2 <= 4 |x|^2."""
+    return {
+        "format": "lemmata/operation-margin",
+        "version": 1,
+        "table": {"name": "one cell", "labels": 2, "values": [[0]]},
+        "network": {"neurons": [[1, 1, 1, -1]], "masses": [7]},
+        "multipliers": [5],
+        "proof": {
+            "kind": "plane",
+            "t": "4",
+            "t_prime": "2",
+            "denominator": 1,
+            "matrix": [[6], [2, 6], [0, 0, 6], [0, 0, -6, 6]],
+        },
+        "margin": {"exact": None, "lower": "1.000", "upper": "1.089"},
+        "gap": "0.082",
+        "grade": "enclosed",
+    }
+
+
+def always(value: Any) -> Callable[..., Any]:
+    """The function of that value."""
+    return lambda *_: value
+
+
+def decimals(parity: Document) -> Iterator[Entry]:
+    """Margins that are decimals themselves: the sides are given in place of those of the network and of the proof."""
+    for exact, least, root, lower, upper, gap in [
+        (None, "1/4", "1/2", "0.25", "0.50", "0.5"),
+        (None, "1/4", "1/2", "0.24", "0.50", "0.52"),
+        (None, "1/4", "1/2", "0.25", "0.51", "0.51"),
+        (None, "1/4", "1/2", "0.25", "0.49", "0.49"),
+        (None, "1/4", "1/2", "0.26", "0.50", "0.48"),
+        (None, "1/4", "1/2", "0.25", "0.50", "0.6"),
+        (None, "1/4", "1/2", "0.25", "0.50", "0.4"),
+        (None, "1/10", "1/5", "0.1", "0.2", "0.5"),
+        (None, "1/10", "1/10", "0.1", "0.1", "0"),
+        ("1/4", "1/4", "1/4", "0.25", "0.25", "0"),
+        ("1/4", "1/4", "1/4", "0.24", "0.25", "0"),
+        ("1/4", "1/4", "1/4", "0.26", "0.26", "0"),
+        ("1/4", "1/4", "1/4", "0.25", "0.26", "0"),
+    ]:
+        change = sets(
+            (("margin",), {"exact": exact, "lower": lower, "upper": upper}),
+            (("gap",), gap),
+            (("grade",), "exact" if exact else "enclosed"),
+        )
+        given = {"upper_square": always(Fraction(root) ** 2), "least_margin": always(Fraction(least))}
+        if exact:
+            given["check_exact"] = always(None)
+        yield f"decimals {exact} {lower} {upper} {gap}", edited(parity, change), given
+
+
+def thresholds(right: Document, both: Document) -> Iterator[Entry]:
+    """Thresholds and bounds that are decimals themselves, as `decimals`."""
+    for threshold, least in [("0.1", "0.1"), ("0.1", "0.2"), ("0.1", "0.25"), ("0.2", "0.1")]:
+        given = {"least_margin": always(Fraction(least) / Fraction(999, 1000)), "check_part": always(None)}
+        yield f"threshold {threshold} of {least}", edited(right, sets((("threshold",), threshold))), given
+    count = len(right["parts"][0]["multipliers"])
+    for threshold, root, bound in [
+        ("0.5", "0.25", "0.25"),
+        ("0.5", "0.25", "0.24"),
+        ("0.5", "0.25", "0.26"),
+        ("0.5", "0.25", "0.20"),
+        ("0.5", "0.4", "0.1"),
+        ("0.5", "0.5", "0.0"),
+        ("0.495", "0.001", "0.49"),
+        ("0.495", "0.001", "0.50"),
+        ("0.2", "0.3", "0.5"),
+    ]:
+        change = sets((("threshold",), threshold))
+        document = edited(right, change)
+        for part in document["parts"]:
+            part.update(multipliers=[1] + [0] * (count - 1), denominator=1, bound=bound)
+        square = Fraction(27, 4) * Fraction(root) ** 2
+        yield f"bound {bound}", document, {"check_proof": always(square), "check_threshold": always(None)}
+    half = edited(both, sets((("threshold",), "0.5")))
+    given = {"upper_square": always(Fraction(1))}
+    for least in ("1/2", "1/3"):
+        yield f"margin {least}", half, given | {"least_margin": always(Fraction(least))}
+    quarter = edited(both, sets((("threshold",), "0.75"), (("epsilon",), "1/4")))
+    yield "three quarters", quarter, given | {"least_margin": always(Fraction(3, 4))}
+    first = both["networks"][0]["neurons"]
+    for values in [((0, 1), (-1, -1)), ((1, 1), (0, 1)), ((1, 2), (1, -1)), ((2, -1), (-2, -1)), ((1, 1), (-1, -1))]:
+
+        def outputs(_: Any, network: Any, triples: Any, values: Any = values) -> Any:
+            return [(value, value) for value in values[network.neurons != first]]
+
+        yield f"outputs {values}", half, given | {"least_margin": always(Fraction(1)), "enclosures": outputs}
 
 
 def limits(parity: Document) -> Iterator[Entry]:
@@ -207,6 +303,11 @@ def unseen() -> Iterator[Entry]:
         for limit in (2 * size**3, 2 * size**3 - 1, size**3, size**3 - 1):
             yield f"{name}, MAX_ORDER_CUBED {limit}", document, {"MAX_ORDER_CUBED": limit}
     right, wrong, both = (unseen_document(name) for name in ("right", "wrong", "both"))
+    yield from thresholds(right, both)
+    for epsilon in ("1", "3/2", "-1/2"):
+        yield f"epsilon {epsilon}", edited(right, sets((("epsilon",), epsilon))), {}
+    for cell in ([1], [1, 1, 1]):
+        yield f"cell {cell}", edited(right, sets((("cell",), cell))), {}
     yield "networks exchanged", edited(both, lambda d: d["networks"].reverse()), {}
     yield "one network twice, right", edited(both, lambda d: d["networks"].__setitem__(1, d["networks"][0])), {}
     yield "one network twice, wrong", edited(both, lambda d: d["networks"].__setitem__(0, d["networks"][1])), {}
@@ -264,6 +365,7 @@ def matrices() -> list[list[list[int]]]:
     a, b = 1, 1
     for _ in range(85):  # consecutive Fibonacci numbers: determinants 1 and -1
         found.append([[a], [b, a + b]])
+        found.append([[1], [0, a], [0, b, a + b]])
         found.append([[0] * i for i in range(1, 9)])
         for i in range(0, 8, 2):  # four blocks
             found[-1][i][i], found[-1][i + 1][i], found[-1][i + 1][i + 1] = a, b, a + b
@@ -276,3 +378,14 @@ def matrices() -> list[list[list[int]]]:
                 gram[n - 1, n - 1] += change
                 found.append([[int(x) for x in row[: i + 1]] for i, row in enumerate(gram)])
     return found
+
+
+def networks(module: Any) -> Iterator[tuple[Any, Any]]:
+    """Tables with random networks, as a kernel reads them."""
+    source = np.random.default_rng(8)
+    for values, labels in (([[0]], 2), ([[0, 2, -1], [1, 1, 3]], 4)):
+        table = module.Table({"name": "given", "labels": labels, "values": values})
+        for count in (1, 5):
+            neurons = source.integers(-9, 10, (count, table.size + labels)).tolist()
+            masses = source.integers(1, 9, count).tolist()
+            yield table, module.Network({"neurons": neurons, "masses": masses}, "network", table)
