@@ -66,7 +66,7 @@ The ledger
 
 Rooms, for work on one subject
     capacity                  how much attention can learn: covering numbers from norms of weights, training
-    descent                   certificates of runs of gradient descent in context
+    descent                   certificates of runs, and products of two numbers of a token by attention
     groups                    finite groups as tables and permutations
     margins                   margins measured, judged and trained for
     markov                    chains, predictors and losses

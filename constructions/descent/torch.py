@@ -11,6 +11,7 @@ import warnings
 import torch
 
 from constructions.descent.bounds import largest_value, preactivation_bounds
+from constructions.descent.products import TokenProduct
 from constructions.descent.step import GradientStep
 from constructions.networks.stream import ResidualStream
 from constructions.networks.torch import module_of, to_torch
@@ -55,3 +56,9 @@ def _layers(step: GradientStep, dtype: torch.dtype | None, stream: ResidualStrea
             raise ValueError(message)
         warnings.warn(message, stacklevel=5)
     return to_torch(step.layers, dtype=dtype, stream=step.layout.stream if stream is None else stream)
+
+
+@module_of(TokenProduct)
+def _products(network: TokenProduct, dtype: torch.dtype | None, stream: ResidualStream | None) -> torch.nn.Module:
+    """All layers as matrices; streams (..., T, width) to the same shape."""
+    return to_torch(network.layers, dtype=dtype, stream=network.stream if stream is None else stream)

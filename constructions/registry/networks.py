@@ -14,6 +14,7 @@ from constructions.circuits.arithmetic import gradient, two_layer_mlp, universal
 from constructions.circuits.boolean import all_inputs, from_truth_table, layered
 from constructions.circuits.relu import CircuitNetwork, circuit_network
 from constructions.descent.block import gradient_descent_block
+from constructions.descent.products import token_product
 from constructions.descent.softmax import softmax_descent_block
 from constructions.groups.any_type import any_group_network, quaternion_group_network
 from constructions.groups.cyclic import modular_addition_network, random_phase_network
@@ -362,6 +363,11 @@ NETWORKS: tuple[Registered, ...] = (
         _prompts,
         WITHOUT_EXACT,
         dense=lambda block: block.dense(),
+    ),
+    Registered(
+        "descent: products within a token",
+        lambda: token_product(3),
+        lambda network, rng: network.encode(*rng.integers(-3, 4, (2, 2, 3))),
     ),
     _sparse("symmetric", [1, -1, 3]),
     _sparse("all functions", "0110"),

@@ -1,22 +1,27 @@
 """Remark 3: what attention can multiply without an element-wise multiplication layer.
 
 A head multiplies an entry of the token that asks with entries of the tokens that answer, summed over *all* tokens, so
-that the product of two entries of one token is mixed with those of others. With two tokens the mixture can be undone.
+that the product of two entries of one token is mixed with those of others. With two tokens the mixture can be undone
+by two layers, with any number T of tokens by the T + 2 layers of `constructions.descent.products`.
 """
 
 from __future__ import annotations
+
+from itertools import product
 
 import numpy as np
 import pytest
 from flint import fmpq
 from sympy import expand, symbols
 
-from constructions.networks.stored import HeadFamily, StoredAttention
+from constructions.descent.products import order_weights, token_product
+from constructions.networks.attention import AttentionLayer
+from constructions.networks.stored import HeadFamily, StoredAttention, StoredFeedForward
 from constructions.networks.stream import ResidualStream
-from numerics.exact.numbers import as_exact
+from numerics.exact.numbers import as_exact, to_float
 from numerics.exact.systems import Array
 from theorems.deep_icgd.instances import rationals
-from theorems.evidence import check
+from theorems.evidence import check, counterexample
 
 STREAM = ResidualStream(dict.fromkeys(("a", "b", "mean a", "a B", "b A", "S", "A B", "1"), 1))
 
@@ -65,3 +70,79 @@ def test_attention_multiplies_within_one_of_two_tokens_but_not_so_within_one_of_
         a, b = rationals(rng, tokens), rationals(rng, tokens)
         right.append(bool((product_by_attention(a, b) == a * b).all()))
     assert all(right) if tokens == 2 else sum(right) < 5
+
+
+# ---- any number of tokens
+
+SIZES = [1, 2, 3, 4, 5, 6]
+PRODUCT_CASES = (
+    "T = 1, 2, 3: all x, y in {-1, 0, 1}^T; T = 4, 5, 6: 25 random draws of multiples of 1/3 in [-2, 2], many tied, "
+    "seed T, and numbers up to 10^9 and down to 10^-9 beside each other"
+)
+
+
+@counterexample("deep-icgd:remark-3", grade="exact")
+@check("deep-icgd:remark-3", grade="exact", target="corrected", cases=PRODUCT_CASES)
+@pytest.mark.parametrize("tokens", SIZES)
+def test_attention_and_one_hidden_layer_multiply_within_every_token(tokens: int) -> None:
+    """x y over Q, in every token, by T + 2 layers of ReLU attention and an MLP, two heads each, no multiplication."""
+    network = token_product(tokens)
+    assert len(network.layers) == {1: 2, 2: 3}.get(tokens, tokens + 2)
+    assert all(isinstance(layer, AttentionLayer | StoredFeedForward) for layer in network.layers)
+    heads = [head for layer in network.layers if isinstance(layer, AttentionLayer) for head in layer.heads]
+    assert all(head.weigh == "relu" and not head.causal for head in heads)
+    assert len(heads) == 2 * (len(network.layers) - (tokens > 2))
+    if tokens <= 3:
+        x, y = as_exact(list(product((-1, 0, 1), repeat=2 * tokens))).reshape(-1, 2, tokens).transpose(1, 0, 2)
+    else:
+        rng = np.random.default_rng(tokens)
+        x, y = rng.integers(-6, 7, (2, 25, tokens)) * as_exact(["1/3"])
+        far = as_exact([10**9, "1/1000000000", -(10**9), 0, 1, "-1/7"])[:tokens]
+        x, y = np.concatenate([x, far[None]]), np.concatenate([y, far[None, ::-1]])
+    expected = np.array([[a * b for a, b in zip(*pair, strict=True)] for pair in zip(x, y, strict=True)], dtype=object)
+    assert any(len(set(row)) < tokens for row in (x + y).tolist()) or tokens == 1
+    assert (expected != 0).any()
+    assert (network.products(x, y) == expected).all()
+
+
+@check("deep-icgd:remark-3", grade="exact", target="corrected", supporting=True)
+@pytest.mark.parametrize("tokens", SIZES)
+def test_the_order_is_a_linear_function_of_the_sums(tokens: int) -> None:
+    """Before the last attention every token holds x + y and x - y of all tokens in order; P has polynomial rows."""
+    network, rng = token_product(tokens), np.random.default_rng(tokens)
+    x, y = rng.integers(-3, 4, (2, tokens)) * as_exact(["1/2"])
+    z = network.encode(x, y)
+    for layer in network.layers[:tokens]:
+        z = layer(z)
+    for sign, numbers in (("+", x + y), ("-", x - y)):
+        held = z[:, network.stream.directions(*(f"o{k}{sign}" for k in range(1, tokens + 1))).coordinates]
+        assert all(row == sorted(numbers.tolist()) for row in held.tolist())
+    P = order_weights(tokens)
+    for m, row in enumerate(P):
+        differences = row
+        for _ in range(m):
+            differences = differences[1:] - differences[:-1]
+        assert len(set(differences.tolist())) == 1  # of degree m
+        assert differences[0] > 0
+
+
+@check("deep-icgd:remark-3", grade="symbolic", target="corrected", supporting=True)
+def test_squares_through_their_own_order() -> None:
+    """On [o_k, o_(k+1)] the slopes add up to o_k + o_(k+1), so that the values at both ends are squares."""
+    for T in range(2, 8):
+        o = symbols(f"o1:{T + 1}", real=True)
+        for place, u in enumerate(o):  # relu(u - o_k) = u - o_k for the k before the place of u, and 0 after it
+            hinges = sum((u - o[k]) * (o[k + 1] - o[k - 1]) for k in range(1, T - 1) if k < place)
+            assert expand(o[0] ** 2 + (u - o[0]) * (o[0] + o[1]) + hinges - u**2) == 0
+
+
+@check("deep-icgd:remark-3", grade="exact", target="corrected", supporting=True)
+def test_the_weights_fit_one_number_of_tokens() -> None:
+    """With one token more the layers for four tokens are wrong."""
+    network = token_product(4)
+    z = token_product(5).encode(*as_exact([[1, 2, 3, 4, 5], [1, -1, 2, 0, 1]]))
+    wide = as_exact(np.zeros((5, network.stream.width), dtype=np.int64))
+    for name in ("x", "y", "1"):
+        wide[:, network.stream[name]] = z[:, token_product(5).stream[name]]
+    assert network(wide)[:, network.stream["product"]][:, 0].tolist() != [1, -2, 6, 0, 5]
+    assert np.abs(to_float(network(wide))).max() > 0
