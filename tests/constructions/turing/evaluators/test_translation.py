@@ -220,3 +220,21 @@ def test_a_time_that_is_not_cleared_is_refused(monkeypatch):
     assert_twins(results)
     assert "Time 1, " in results[1][1]["refusal"]
     assert "the positional encoding meets" in results[1][1]["refusal"]
+
+
+def test_a_digit_that_no_query_weighs_is_refused_even_where_the_null_pair_wins(monkeypatch):
+    """The score of C.4 is the same for both values of the first digit, and the null pair is above all of them."""
+    transformer = compile_turing_machine(busy_beaver(2), 6)
+    layers = list(transformer.layers)
+    number = [layer.name for layer in layers].index("C.4")
+    head = layers[number].self_attention
+    assert head is not None
+    weight, bias = head.query.weight.copy(), head.query.offset.copy()
+    weight[:, 0], bias[0] = 0, 0
+    null = 1000 * head.null_key, head.null_value
+    layers[number] = replace(
+        layers[number], self_attention=replace(head, query=replace(head.query, weight=weight, bias=bias), null=null)
+    )
+    results = both_ways(replace(transformer, layers=tuple(layers)), (), 6, monkeypatch)
+    assert_twins(results)
+    assert "layer C.4: " in results[1][1]["refusal"]
