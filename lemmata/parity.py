@@ -14,7 +14,7 @@ under-sparse draw_under_sparse, under_sparse_step, under_sparse_network, under_s
             readout_error_bound, under_sparse_sizes, silent_neurons; sampled_counts, tabulated_counts, tracked_counts,
             TrackedCounts
 one step    sign_gradient, derivative_table, population_gradient, batch_gradient, largest_entries, recovery_samples;
-            class_readout, no_class_probability, no_class_bound
+            class_readout, no_class_probability, no_class_bound; sgd_loss_bound, feature_moment, regret_bound
 losses      parity_losses, margin_range, least_hinge_loss, polynet_error, plateau_share
 training    initial_network, train_parity, train_compiled
 correlation best_correlation, verify_correlation
@@ -102,6 +102,7 @@ from numerics.parity.one_step import (
 from numerics.parity.polynet_error import polynet_error
 from numerics.parity.polynet_flow import plateau_share
 from numerics.parity.queries import empirical_answers, gradient_samples, query_samples, query_search
+from numerics.parity.sgd_sizes import feature_moment, regret_bound, sgd_loss_bound
 from numerics.parity.sign_classes import class_readout, no_class_bound, no_class_probability
 from numerics.parity.sparse_neurons import (
     SparseNeuron,
@@ -135,6 +136,7 @@ __all__ = [
     "empirical_answers",
     "enumerated_gradient",
     "even_kink_grid",
+    "feature_moment",
     "feature_table",
     "fit_all_parities",
     "fit_bound",
@@ -189,6 +191,7 @@ __all__ = [
     "ramp_features",
     "readout_error_bound",
     "recovery_samples",
+    "regret_bound",
     "regularised_loss",
     "relu_network",
     "relu_tables",
@@ -196,6 +199,7 @@ __all__ = [
     "sample_gradients",
     "sampled_counts",
     "second_layer_sizes",
+    "sgd_loss_bound",
     "sign_gradient",
     "silent_neurons",
     "solve_readout",

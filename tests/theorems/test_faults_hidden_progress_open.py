@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 
 from tests.theorems.planted_faults import Fault, assert_seen, fault_name, rewritten
-from theorems.hidden_progress import test_sign_classes
+from theorems.hidden_progress import test_sgd_sizes, test_sign_classes
 
 READOUT = test_sign_classes.class_readout
 PROBABILITY = test_sign_classes.no_class_probability
 BOUND = test_sign_classes.no_class_bound
 SEED = 1  # its first full class has the parity -1
+MOMENT, REGRET, LOSS = test_sgd_sizes.feature_moment, test_sgd_sizes.regret_bound, test_sgd_sizes.sgd_loss_bound
 CLASSES: dict[str, Any] = {"classes": 2, "levels": 3, "needed": 2, "pairs": 4}
 
 FAULTS = [
@@ -83,6 +84,71 @@ FAULTS = [
         "no_class_bound",
         rewritten(BOUND, "** classes", "** 1"),
         {"k": 4, "delta": test_sign_classes.fmpq(1, 10)},
+    ),
+    *(
+        Fault(
+            name,
+            statement,
+            test_sgd_sizes,
+            "test_second_moments_of_features",
+            test_sgd_sizes,
+            "feature_moment",
+            rewritten(MOMENT, old, new),
+            {"n": 7, "k": 4},
+        )
+        for statement in ("theorem-5.5-full", "informal-theorem-5.2")
+        for name, old, new in (
+            ("the relevant weights forgotten", "k * relevant**2 + ", ""),
+            ("the irrelevant weights forgotten", "(n - k) * irrelevant**2 + ", ""),
+            ("the bias larger by a fiftieth", "fmpq(k - 1, k) + error", "fmpq(51 * (k - 1), 50 * k) + error"),
+            ("the error of the bias forgotten", "fmpq(k - 1, k) + error", "fmpq(k - 1, k)"),
+        )
+    ),
+    *(
+        Fault(
+            name,
+            "theorem-5.5-full",
+            test_sgd_sizes,
+            "test_the_regret_is_attained",
+            test_sgd_sizes,
+            "regret_bound",
+            rewritten(REGRET, old, new),
+            {"steps": 10},
+        )
+        for name, old, new in (
+            ("the distance counted once instead of half", "(2 * rate * steps)", "(rate * steps)"),
+            ("the noise larger by a fiftieth", "moment / 2", "moment * fmpq(51, 100)"),
+            ("the noise forgotten", " + rate * moment / 2", ""),
+        )
+    ),
+    *(
+        Fault(
+            name,
+            "theorem-5.5-full",
+            test_sgd_sizes,
+            "test_the_printed_width_rate_and_steps_suffice",
+            test_sgd_sizes,
+            "sgd_loss_bound",
+            rewritten(LOSS, old, new),
+            {"k": 4, "epsilon": test_sgd_sizes.fmpq(1, 10)},
+        )
+        for name, old, new in (
+            ("the fit larger by a fiftieth", "fit=arb(epsilon) / 4", "fit=arb(epsilon) * 51 / 200"),
+            ("the entries of one neuron alone", "batch=2 * width * (n + 1)", "batch=2 * (n + 1)"),
+            ("the exponent larger by a fiftieth", "tau**2 / 2", "tau**2 * 51 / 100"),
+            ("the readout larger by a fiftieth", "arb(64 * k**3), moment", "arb(64 * k**3) * 51 / 50, moment"),
+            ("the irrelevant inputs forgotten", " + arb(fmpq(k - 1, 2 * k * (n - k))) * root", ""),
+        )
+    ),
+    Fault(
+        "the readout larger by a half",
+        "informal-theorem-5.2",
+        test_sgd_sizes,
+        "test_steps_without_n_suffice",
+        test_sgd_sizes,
+        "sgd_loss_bound",
+        rewritten(LOSS, "arb(64 * k**3), moment", "arb(64 * k**3) * 3 / 2, moment"),
+        {"k": 20, "epsilon": test_sgd_sizes.fmpq(1, 10)},
     ),
 ]
 

@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 from flint import fmpq
 
-from theorems.hidden_progress.sizes import MlpSizes, audit, printed_sizes, repaired_sizes, top_coefficient
+from numerics.parity.sgd_sizes import top_coefficient
+from theorems.hidden_progress.sizes import MlpSizes, audit, printed_sizes, repaired_sizes
 
 
 def _demands(n: int, k: int, epsilon: float, width: int) -> tuple[float, float, float, float]:

@@ -26,8 +26,9 @@ from flint import arb, fmpq
 from numerics.exact.integers import smallest_integer
 from numerics.exact.numbers import as_exact
 from numerics.exact.precision import precision
+from numerics.parity.sgd_sizes import check_sizes, top_coefficient
 
-__all__ = ["Demand", "MlpSizes", "audit", "printed_sizes", "repaired_sizes", "top_coefficient"]
+__all__ = ["Demand", "MlpSizes", "audit", "printed_sizes", "repaired_sizes"]
 
 _BITS = 256  # enough to round the batch sizes, of up to 10^70, to integers
 
@@ -48,7 +49,7 @@ class MlpSizes:
     steps: int
 
     def __post_init__(self) -> None:
-        _check_parity(self.n, self.k)
+        check_sizes(self.n, self.k)
         if self.width % 2 or min(self.width, self.batch, self.steps) < 1 or not self.epsilon > 0:
             raise ValueError(
                 "The width must be even (neurons come in pairs), and width, batch, steps and epsilon positive, not "
@@ -75,22 +76,6 @@ class Demand:
         return bool(self.value > self.allowed)
 
 
-def top_coefficient(n: int, k: int) -> arb:
-    """|xi_{k-1}|, the size of the Fourier coefficients of order k-1 of the majority of n inputs, n odd and k even.
-
-    Raises:
-        ValueError: unless k >= 2 is even and n > k is odd.
-    """
-    _check_parity(n, k)
-    with precision(2 * _BITS):
-        half = arb((n - 1) // 2)
-        central = (arb(n).lgamma() - 2 * (half + 1).lgamma() - (n - 1) * arb(2).log()).exp()
-    ratio = arb(1)
-    for i in range((k - 2) // 2):  # C((n-1)/2, (k-2)/2) / C(n-1, k-2), factor by factor
-        ratio *= arb(fmpq(2 * i + 1, n - 2 - 2 * i))
-    return central * ratio
-
-
 def repaired_sizes(k: int, epsilon: Any) -> MlpSizes:
     """Sizes for which the repaired proof closes: the least odd n >= 160 k^4 L, then the least r (by the exponential
     bound of lemma B.5), B and T.
@@ -115,7 +100,7 @@ def printed_sizes(k: int, epsilon: Any, n: int) -> MlpSizes:
         ValueError: unless k >= 4 is even, 0 < epsilon < 1/2 is rational and n > k is odd.
     """
     eps = _checked(k, epsilon)
-    _check_parity(n, k)
+    check_sizes(n, k)
     width = _ceil(k * 2**k * (8 * k / arb(eps)).log())
     width += width % 2
     steps = 2**9 * k**3 * width * n**2 / eps**2
@@ -163,13 +148,6 @@ def _ceil(x: arb) -> int:
     """The least integer that is certainly at least x."""
     numerator, exponent = x.upper().man_exp()  # an upper bound numerator * 2^exponent, exactly
     return math.ceil(Fraction(int(numerator)) * Fraction(2) ** int(exponent))
-
-
-def _check_parity(n: int, k: int) -> None:
-    if k < 2 or k % 2:
-        raise ValueError(f"k must be even, not {k}: the coefficients of majority of the even orders k -+ 1 are 0.")
-    if n <= k or n % 2 == 0:
-        raise ValueError(f"The number of inputs must be odd and above k = {k}, not {n}.")
 
 
 def _checked(k: int, epsilon: Any) -> fmpq:

@@ -14,8 +14,9 @@ from flint import arb, fmpq
 
 from constructions.networks.inputs import sign_inputs
 from numerics.fourier.boolean import majority_coefficient
+from numerics.parity.sgd_sizes import top_coefficient
 from theorems.evidence import check
-from theorems.hidden_progress.sizes import audit, printed_sizes, repaired_sizes, top_coefficient
+from theorems.hidden_progress.sizes import audit, printed_sizes, repaired_sizes
 
 
 @check("hidden-progress:theorem-5.5-full", grade="enclosed", target="corrected", supporting=True)
@@ -87,7 +88,10 @@ def test_the_short_form_is_not_the_full_one() -> None:
 
 @check("hidden-progress:informal-theorem-5.2", grade="symbolic", target="printed", supporting=True)
 def test_the_informal_count_has_lost_its_n() -> None:
-    """2^(O(k)) poly(1/epsilon) iterations do not depend on n; the proved 2^12 k^3 r n^2/epsilon^2 does, as n^2."""
+    """2^(O(k)) poly(1/epsilon) iterations do not depend on n; those of the full statement's proof do, as n^2.
+
+    The informal form is right all the same: a proof without n is in `test_sgd_sizes`.
+    """
     few, many = repaired_sizes(4, fmpq(1, 10)), repaired_sizes(4, fmpq(1, 10**4))
     assert many.n > few.n
     ratio = fmpq(few.steps - 1) / (fmpq(few.width) * few.n**2)
