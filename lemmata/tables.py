@@ -15,6 +15,8 @@ exactness      plane_network: the network that is the dual of the plane program;
                margin; RelaxedGame: the bound of degree 4 of a group from its characters
 unseen cells   unseen_cells: what all networks of nearly maximum margin say of the cells that are not given, certified;
                UnseenCells, UnseenCell; committed_verdicts: many of them; plot_unseen, draw_unseen: a map of the table
+curve          unseen_curve: the share of missing cells got right by size and number, certified or by ascent (labelled);
+               ascended_point: another point by ascent; CurvePoint; draw_unseen_curve, plot_unseen_curve: its picture
 """
 
 from certificates.tables.certify import OperationCertificate, certify_operation
@@ -36,8 +38,10 @@ from certificates.tables.relaxed_groups import RelaxedGame
 from certificates.tables.survey import committed_operations
 from certificates.tables.training import NeuronSpectrum, TrainingRun, ascended_network, neuron_spectrum, training_run
 from certificates.tables.unseen import UnseenCell, UnseenCells, unseen_cells
+from certificates.tables.unseen_curve import CurvePoint, ascended_point, unseen_curve
 from certificates.tables.unseen_survey import committed_verdicts
 from lemmata.reports.unseen import draw_unseen, plot_unseen
+from lemmata.reports.unseen_curve import draw_unseen_curve, plot_unseen_curve
 from numerics.tables.classes import canonical_form, group_of_table, isotopy_classes
 from numerics.tables.names import parse_table
 from numerics.tables.operations import operation_table
@@ -45,6 +49,7 @@ from numerics.tables.symmetries import TableSymmetries, table_symmetries
 from numerics.tables.table import Table
 
 __all__ = [
+    "CurvePoint",
     "FamilyRelaxation",
     "FoundNetwork",
     "NeuronSpectrum",
@@ -60,6 +65,7 @@ __all__ = [
     "UnseenCell",
     "UnseenCells",
     "ascended_network",
+    "ascended_point",
     "best_network",
     "canonical_form",
     "certify_operation",
@@ -67,6 +73,7 @@ __all__ = [
     "committed_operations",
     "committed_verdicts",
     "draw_unseen",
+    "draw_unseen_curve",
     "exact_network",
     "find_gap",
     "group_of_table",
@@ -78,6 +85,7 @@ __all__ = [
     "parse_table",
     "plane_network",
     "plot_unseen",
+    "plot_unseen_curve",
     "relaxed_family",
     "relaxed_margin",
     "relaxed_phi",
@@ -85,4 +93,5 @@ __all__ = [
     "table_symmetries",
     "training_run",
     "unseen_cells",
+    "unseen_curve",
 ]
