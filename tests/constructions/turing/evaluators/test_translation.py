@@ -222,15 +222,20 @@ def test_a_time_that_is_not_cleared_is_refused(monkeypatch):
     assert "the positional encoding meets" in results[1][1]["refusal"]
 
 
-def test_a_digit_that_no_query_weighs_is_refused_even_where_the_null_pair_wins(monkeypatch):
-    """The score of C.4 is the same for both values of the first digit, and the null pair is above all of them."""
+@pytest.mark.parametrize("kept", [0, 1])
+def test_a_digit_that_no_query_weighs_is_refused_even_where_the_null_pair_wins(kept, monkeypatch):
+    """The score of C.4 is the same for both values of the key's first digit, and the null pair is above all of them.
+
+    So it is always, or where the query's own digit is 0.
+    """
     transformer = compile_turing_machine(busy_beaver(2), 6)
     layers = list(transformer.layers)
     number = [layer.name for layer in layers].index("C.4")
     head = layers[number].self_attention
     assert head is not None
     weight, bias = head.query.weight.copy(), head.query.offset.copy()
-    weight[:, 0], bias[0] = 0, 0
+    weight[:, 0] *= kept
+    bias[0] = 0
     null = 1000 * head.null_key, head.null_value
     layers[number] = replace(
         layers[number], self_attention=replace(head, query=replace(head.query, weight=weight, bias=bias), null=null)
