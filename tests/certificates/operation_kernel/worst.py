@@ -13,7 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from certificates.tables.document import Document, lower_margin, margin_document
+from certificates.tables.document import Document, lower_margin, margin_document, unseen_both
 from certificates.tables.forms import Kind, residual
 from certificates.tables.neurons import TableNetwork
 from certificates.tables.rounding import RoundedBound, proof_order, rounded_proof
@@ -95,6 +95,32 @@ def many_neurons(side: int, count: int) -> Document:
     return document
 
 
+def two_networks(side: int, count: int) -> Document:
+    """A cell of two verdicts, shown by two networks of so many neurons each."""
+    values = [[(a + b) % 8 for b in range(side)] for a in range(side)]
+    whole = Table.of(values, labels=8, name="two networks")
+    values[-1][-1] = (values[-1][-1] + 1) % 8
+    other = Table.of(values, labels=8, name="two networks")
+    table = whole.without([(side - 1, side - 1)])
+    multipliers = (2**40,) * len(table.triples)
+    unit = sum(multipliers)
+    n = proof_order(table.size, table.label_count, 4)
+    factor = np.random.default_rng(SEED).normal(size=(n, n))
+    proof = rounded_proof(
+        residual(table, np.array(multipliers, np.int64)), unit, 4, factor @ factor.T / n**0.5, 1.0, 1.0
+    )
+    right, wrong = indicators(whole, count), indicators(other, count)
+    return unseen_both(
+        table,
+        (side - 1, side - 1),
+        whole.values[-1][-1],
+        1 - Fraction(1, 10**6),
+        right,
+        wrong,
+        RoundedBound(multipliers, proof),
+    )
+
+
 WORST = {
     "a large plane": Worst(
         "sides, order", 0, lambda: dense(one_cell(5, 5), "plane"), lambda: dense(one_cell(200, 200), "plane")
@@ -108,5 +134,6 @@ WORST = {
         "elimination", 1, lambda: nearly(one_cell(2, 2), 24), lambda: nearly(one_cell(5, 5), 24)
     ),
     "many neurons": Worst("neurons, bytes", 0, lambda: many_neurons(2, 100), lambda: many_neurons(4, 56_000)),
+    "two networks": Worst("neurons, bytes", 0, lambda: two_networks(2, 100), lambda: two_networks(4, 70_000)),
 }
 """Families of files."""

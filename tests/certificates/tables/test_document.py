@@ -19,7 +19,7 @@ from certificates.tables.document import (
     write,
 )
 from certificates.tables.neurons import TableNetwork
-from certificates.tables.rounding import RoundedBound, RoundedProof, rounded_part
+from certificates.tables.rounding import RoundedBound, RoundedProof, UnseenPart, rounded_part
 from numerics.tables.table import Table
 from tests.certificates.operations import (
     CYCLIC_3,
@@ -125,6 +125,11 @@ def test_a_part_that_proves_nothing_at_the_threshold_is_refused():
     assert part.bound(g) < 0
     with pytest.raises(ValueError, match="The multipliers prove nothing at the margin"):
         unseen_right(made.table, (2, 2), 1, Fraction(1, 1000), made.network, [part, part])
+
+
+def test_the_bound_of_a_part_is_the_gain_less_the_bound_of_its_proof():
+    part = UnseenPart((3, 1, 0, 0), 2, parity_bound().proof)
+    assert part.bound(0.5) == pytest.approx(0.5 * 2 - 6**0.5 / 9, rel=1e-14)
 
 
 def test_what_networks_have_at_the_cell_is_above_the_bound():
