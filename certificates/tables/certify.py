@@ -142,7 +142,7 @@ def certify_operation(
     chosen = kind_for(table.label_count) if kind is None else kind
     if chosen not in KINDS:
         raise ValueError(f"A proof is of the kind plane, 4 or 6, not {chosen!r}.")
-    symmetries = table_symmetries(table) if symmetries is None else symmetries
+    symmetries = (table_symmetries(table) if symmetries is None else symmetries).listable()
     relaxation = relaxed_margin(table, kind=chosen, symmetries=symmetries)
     bound = rounded_bound(table, relaxation, bits=bits)
     network = _network(table, relaxation.q, symmetries, seed, starts or STARTS[0])

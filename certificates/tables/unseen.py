@@ -210,7 +210,7 @@ def _problem(
     truth: Table, given: Table, labels: dict[Cell, int], epsilon: Fraction | None, kind: Kind | None, seed: int
 ) -> _Problem:
     """The enclosure of the margin of the given cells, by degree 6 where that helps, and epsilon."""
-    symmetries = table_symmetries(given)
+    symmetries = table_symmetries(given).listable()
     kinds = _kinds(given, symmetries, kind)
     best: tuple[float, RoundedBound, TableNetwork, Fraction] | None = None
     for attempt in kinds:

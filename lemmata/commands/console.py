@@ -11,8 +11,8 @@ from rich.markup import escape
 
 __all__ = ["err", "out", "refusals"]
 
-out = Console(highlight=False)
-err = Console(stderr=True, highlight=False)
+out = Console(highlight=False, emoji=False)  # :a: in op:a:9 is no emoji
+err = Console(stderr=True, highlight=False, emoji=False)
 
 
 @contextmanager

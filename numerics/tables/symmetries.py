@@ -118,6 +118,20 @@ class TableSymmetries:
         listed = self._chain.elements_by_code().astype(np.int64)
         return listed[np.lexsort(listed.T[::-1])]
 
+    def listable(self, limit: int = 100_000, few: int = 2000) -> TableSymmetries:
+        """The group itself if its elements can be listed, else a subgroup: of some generators, of order up to ``few``.
+
+        Labels that stand in no cell, or columns that are alike, may be permuted in too many ways.
+        """
+        if self.order <= limit:
+            return self
+        kept = TableSymmetries(self.table, ())
+        for generator in self.generators:
+            larger = TableSymmetries(self.table, (*kept.generators, generator))
+            if larger.order <= few:
+                kept = larger
+        return kept
+
     def on_triples(self, permutation: Sequence[int]) -> IntArray:
         """The permutation of ``table.triples`` that a symmetry induces: the number of the image of every triple."""
         table = self.table

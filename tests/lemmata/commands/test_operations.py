@@ -184,3 +184,9 @@ def test_solvers_that_fail_are_an_error_and_nothing_is_written(monkeypatch, tmp_
     assert (code, output) == (2, "")
     assert "No solver gave a bound; tried: interior. On the command line --degree sets the degree." in error
     assert not proof.exists()
+
+
+def test_a_formula_between_colons_is_no_picture():
+    code, output, _ = run("certify", "op:a:2")
+    assert code == 0
+    assert output.startswith("op:a:2: 2 rows, 2 columns, 2 labels")

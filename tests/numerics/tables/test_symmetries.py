@@ -193,3 +193,15 @@ def test_tables_that_are_not_isotopic():
     assert isotopism(parse_table("Z4"), parse_table("Z2^2")) is None
     assert isotopism(parse_table("Z4"), parse_table("Z5")) is None
     assert isotopism(Table.of([[0, 1, 1]]), Table.of([[0, 1, 1]], labels=3)) is None
+
+
+def test_a_group_that_is_too_large_to_list_leaves_a_subgroup():
+    table = Table.of([[0, 1]], labels=11)  # nine labels stand in no cell
+    whole = table_symmetries(table)
+    assert whole.order == 2 * factorial(9)
+    some = whole.listable()
+    assert 1 < some.order <= 2000
+    assert len(some.elements()) == some.order
+    assert set(some.generators) <= set(whole.generators)
+    assert whole.listable(limit=10**6) is whole
+    assert whole.listable(limit=1, few=1).order == 1
