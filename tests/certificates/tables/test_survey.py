@@ -8,8 +8,10 @@ import pytest
 from certificates.groups.format import dumps
 from certificates.tables.certify import certify_operation
 from certificates.tables.survey import (
+    FAMILIES,
     LARGE,
     OPERATIONS,
+    committed_operations,
     family,
     operations_document,
     survey_item,
@@ -17,6 +19,7 @@ from certificates.tables.survey import (
     survey_totals,
 )
 from numerics.tables.names import parse_table
+from numerics.tables.table import Table
 
 
 def test_families():
@@ -78,3 +81,30 @@ def test_totals():
 def test_the_document_holds_every_entry():
     families = {"one": [{"name": "a"}, {"name": "b"}], "none": []}
     assert json.loads(operations_document(families, {"command": "c"}))["families"] == families
+
+
+def test_the_committed_survey_is_that_of_all_families():
+    committed = committed_operations()
+    assert list(committed["families"]) == list(FAMILIES)
+    for name, entries in committed["families"].items():
+        expected = [item.get("name") for item in family(name).values()] if not name.startswith("classes") else None
+        assert expected is None or [entry["name"] for entry in entries] == expected
+    assert [len(committed["families"][f"classes:{shape}"]) for shape in ("2x2", "2x3", "3x3")] == [6, 36, 441]
+    totals = {name: survey_totals(entries) for name, entries in committed["families"].items()}
+    assert [some["left"] for some in totals.values()] == [0, 0, 0, 0, 0, 4]
+    assert [some["degree_4"] for some in totals.values()] == [0, 1, 65, 133, 1, 0]
+
+
+@pytest.mark.parametrize(("name", "number"), [("classes:2x3", 31), ("classes:3x3", 200), ("random:4x4:4:1:1000", 17)])
+def test_a_committed_entry_repeated(name, number):
+    entry = committed_operations()["families"][name][number]
+    if "values" in entry:
+        table = Table.of([[int(label) for label in row] for row in entry["values"].split("/")])
+    else:
+        table = parse_table(entry["name"])
+    certificate = certify_operation(table)
+    lower, upper = map(float, entry["margin"])
+    assert float(certificate.lower) <= upper
+    assert lower <= float(certificate.upper)
+    assert certificate.gap <= 1e-6
+    assert float(entry["gap"]) <= 1e-6
