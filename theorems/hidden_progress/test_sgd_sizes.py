@@ -22,7 +22,8 @@ from numerics.parity.sgd_sizes import feature_moment, regret_bound, sgd_loss_bou
 from theorems.evidence import check, counterexample
 from theorems.hidden_progress.sizes import MlpSizes, printed_sizes, repaired_sizes
 
-FULL, INFORMAL = "hidden-progress:theorem-5.5-full", "hidden-progress:informal-theorem-5.2"
+FULL = "hidden-progress:theorem-5.5-full"
+INFORMAL = "hidden-progress:informal-theorem-5.2"
 EPSILONS = [fmpq(49, 100), fmpq(1, 10), fmpq(1, 10**6)]
 
 
