@@ -18,10 +18,8 @@ from flint import fmpz
 
 from certificates import kernel, operation_kernel
 from certificates.groups.decimals import enclosing_decimals
-from certificates.groups.format import dumps
 from certificates.tables.neurons import TableNetwork
 from certificates.tables.rounding import RoundedBound, UnseenPart
-from numerics.runs.files import write_atomically
 from numerics.tables.table import Cell, Table
 
 __all__ = [
@@ -35,7 +33,6 @@ __all__ = [
     "unseen_both",
     "unseen_right",
     "unseen_wrong",
-    "write",
 ]
 
 Document = dict[str, Any]
@@ -251,11 +248,6 @@ def _part(part: UnseenPart, threshold: Fraction, digits: int) -> Document:
 
 
 # ---- files
-
-
-def write(document: Document, path: str | Path) -> None:
-    """The writing of a document to a file, as `numerics.runs.files.write_atomically` does it."""
-    write_atomically(dumps(document), path)
 
 
 def load(path: str | Path) -> Document:

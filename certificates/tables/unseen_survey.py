@@ -24,8 +24,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from certificates.groups.format import dumps
-from certificates.tables.document import write
+from certificates.groups.format import dumps, write
 from certificates.tables.unseen import UnseenCells, unseen_cells
 from certificates.tables.unseen_symmetry import cell_image
 from numerics.runs.definitions import fingerprint

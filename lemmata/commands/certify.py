@@ -19,7 +19,7 @@ from certificates.groups.report import margin_report
 from certificates.saddle.attainment import Attainment, attained_margin
 from certificates.saddle.optimal_network import network_numbers, optimal_network
 from constructions.networks.files import export_npz
-from lemmata.commands.console import err, out, refusals
+from lemmata.commands.console import STANDARD_OUTPUT, err, out, refusals
 from lemmata.commands.given_tables import LIBRARY_PREFIX, certify_given
 from lemmata.commands.operation_names import table_or_group
 from lemmata.commands.options import Factors, Limit, OptionalGroup
@@ -34,7 +34,6 @@ __all__ = ["app"]
 app = typer.Typer(add_completion=False)
 
 DIGITS = 30
-STANDARD_OUTPUT = Path("-")
 LARGEST_EVALUATION = 120  # networks of groups are evaluated on all inputs up to this order
 LARGEST_NETWORK = 50_000_000  # numbers in the weights of a network, or in all its inputs: 400 MB each
 
@@ -75,7 +74,9 @@ def certify(
     degree: Annotated[
         str | None, typer.Option(metavar="plane|4|6", help="the proof for an operation; by default what it needs")
     ] = None,
-    seed: Annotated[int, typer.Option(metavar="N", min=0, help="of the search for the network of an operation")] = 0,
+    seed: Annotated[
+        int | None, typer.Option(metavar="N", min=0, help="of the search for the network of an operation")
+    ] = None,
     starts: Annotated[
         int | None, typer.Option(metavar="N", min=1, max=100_000, help="of that search, in a round")
     ] = None,
@@ -96,6 +97,7 @@ def certify(
         if table is not None or (group is not None and group.strip().startswith(LIBRARY_PREFIX)):
             if cells is not None or degree is not None:
                 raise ValueError("--cells and --degree are for operations, not for character tables.")
+            _refuse_search(seed, starts, bits, "character tables")
             if network is not None:
                 raise ValueError("A character table alone gives no network: leave out --network.")
             certify_given(table or str(group).strip(), factors, out_file, digits or DIGITS, as_json)
@@ -108,8 +110,11 @@ def certify(
                 raise ValueError("The certificate of an operation holds the network: leave out --network.")
             from lemmata.commands.operations import certify_operation_table  # solvers, which groups can do without
 
-            certify_operation_table(elements, degree, out_file, digits, as_json, seed=seed, starts=starts, bits=bits)
+            certify_operation_table(
+                elements, degree, out_file, digits, as_json, seed=seed or 0, starts=starts, bits=bits
+            )
             return
+        _refuse_search(seed, starts, bits, "groups, whose certificates are exact")
         if (unchecked := kernel_refusal(elements)) is not None:
             err.print(
                 f"[yellow]note[/yellow]: the certificate will not be checked: {escape(unchecked)}", soft_wrap=True
@@ -145,6 +150,13 @@ def certify(
                 console.print(escape(f"{what} written to {path}{check}"), soft_wrap=True)
     if not attained:
         raise typer.Exit(1)
+
+
+def _refuse_search(seed: int | None, starts: int | None, bits: int | None, what: str) -> None:
+    """ValueError if an option of the search for an operation was given where nothing is searched."""
+    given = [name for name, value in (("--seed", seed), ("--starts", starts), ("--bits", bits)) if value is not None]
+    if given:
+        raise ValueError(f"{' and '.join(given)}: for operations, not for {what}; leave it out.")
 
 
 def _unchecked(document: Document) -> str | None:

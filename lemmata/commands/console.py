@@ -1,15 +1,23 @@
-"""What every command of the command line shares: the two consoles, and how input is refused."""
+"""What commands of the command line share: the two consoles, how input is refused, where a certificate goes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 
-__all__ = ["err", "out", "refusals"]
+from numerics.runs.files import write_atomically
+
+__all__ = ["STANDARD_OUTPUT", "deliver", "err", "out", "refusals"]
+
+STANDARD_OUTPUT = Path("-")
 
 out = Console(highlight=False, emoji=False)  # :a: in op:a:9 is no emoji
 err = Console(stderr=True, highlight=False, emoji=False)
@@ -24,3 +32,30 @@ def refusals() -> Iterator[None]:
         reason = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.strerror else str(error)
         err.print(f"[red]error[/red]: {escape(reason or 'not enough memory')}", soft_wrap=True)
         raise typer.Exit(2) from error
+
+
+def deliver(
+    data: bytes,
+    out_file: Path | None,
+    as_json: bool,
+    summary: Callable[[], dict[str, Any]],
+    report: Callable[[Console], None],
+) -> None:
+    """A certificate where it was wanted, in a file or on the standard output; and the summary as JSON, or the report.
+
+    Raises:
+        OSError: for a file that cannot be written.
+    """
+    if out_file == STANDARD_OUTPUT:
+        sys.stdout.buffer.write(data)
+    elif out_file is not None:
+        write_atomically(data, out_file)
+    if as_json:
+        typer.echo(json.dumps(summary(), indent=2))
+        return
+    console = err if out_file == STANDARD_OUTPUT else out  # the certificate alone on the standard output
+    report(console)
+    if out_file not in (None, STANDARD_OUTPUT):
+        console.print(
+            escape(f"Certificate written to {out_file}; check it with: lemmata check {out_file}"), soft_wrap=True
+        )

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
 
-import typer
 from rich.markup import escape
 
 from certificates import kernel, table_kernel
-from certificates.groups.format import dumps, write
+from certificates.groups.format import dumps
 from certificates.groups.table_certificate import certify_table, table_document
-from lemmata.commands.console import err, out
+from lemmata.commands.console import deliver, err
 from lemmata.reports.given_tables import print_table_certificate, table_summary
 
 __all__ = ["LIBRARY_PREFIX", "certify_given"]
@@ -38,17 +35,10 @@ def certify_given(source: str | Path, factors: int, out_file: Path | None, digit
             raise ValueError(
                 f"The kernel refuses the certificate that was found, and nothing is claimed: {error}."
             ) from error
-    to_output = out_file == Path("-")
-    if to_output:
-        sys.stdout.buffer.write(data)
-    elif out_file is not None:
-        write(document, out_file)
-    if as_json:
-        typer.echo(json.dumps(table_summary(certificate, document), indent=2))
-        return
-    console = err if to_output else out
-    print_table_certificate(console, certificate, document)
-    if out_file is not None and not to_output:
-        console.print(
-            escape(f"Certificate written to {out_file}; check it with: lemmata check {out_file}"), soft_wrap=True
-        )
+    deliver(
+        data,
+        out_file,
+        as_json,
+        lambda: table_summary(certificate, document),
+        lambda console: print_table_certificate(console, certificate, document),
+    )

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
 
-import typer
 from rich.markup import escape
 
 from certificates import operation_kernel
 from certificates.groups.format import dumps
 from certificates.tables.certify import OperationCertificate, certify_operation
-from certificates.tables.document import write
 from certificates.tables.forms import Kind, kind_for
 from certificates.tables.programs import TableProgramError
 from certificates.tables.rounding import BITS, proof_order
-from lemmata.commands.console import err, out
+from lemmata.commands.console import deliver, err
 from lemmata.commands.operation_names import DEGREES
 from lemmata.reports.operations import operation_summary, print_operation_certificate
 from numerics.tables.symmetries import TableSymmetries, table_symmetries
@@ -52,20 +48,13 @@ def certify_operation_table(
         symmetries = table_symmetries(table)
     with err.status(f"certifying {escape(table.name)}"):
         certificate = _certified(table, kind, symmetries, digits or DIGITS, seed, starts, bits or BITS)
-    to_output = out_file == Path("-")
-    if to_output:
-        sys.stdout.buffer.write(dumps(certificate.document))
-    elif out_file is not None:
-        write(certificate.document, out_file)
-    if as_json:
-        typer.echo(json.dumps(operation_summary(certificate, symmetries), indent=2))
-        return
-    console = err if to_output else out
-    print_operation_certificate(console, certificate, symmetries)
-    if out_file is not None and not to_output:
-        console.print(
-            escape(f"Certificate written to {out_file}; check it with: lemmata check {out_file}"), soft_wrap=True
-        )
+    deliver(
+        dumps(certificate.document),
+        out_file,
+        as_json,
+        lambda: operation_summary(certificate, symmetries),
+        lambda console: print_operation_certificate(console, certificate, symmetries),
+    )
 
 
 def _certified(

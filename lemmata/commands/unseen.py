@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from certificates.tables.document import write
+from certificates.groups.format import write
 from certificates.tables.forms import Kind
 from certificates.tables.programs import TableProgramError
 from certificates.tables.unseen import UnseenCells, unseen_cells

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from certificates import operation_kernel
+from certificates.groups.format import write
 from certificates.tables.document import (
     exact_root,
     line_of,
@@ -16,7 +17,6 @@ from certificates.tables.document import (
     threshold_below,
     unseen_right,
     unseen_wrong,
-    write,
 )
 from certificates.tables.neurons import TableNetwork
 from certificates.tables.rounding import RoundedBound, RoundedProof, UnseenPart, rounded_part

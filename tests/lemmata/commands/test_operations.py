@@ -163,6 +163,8 @@ def test_files_that_are_refused(tmp_path, content, message):
         (("op:max:3", "--bits", "100"), "16 to 52 bits"),
         (("op:max:3", "--out", "-", "--json"), "leave out --json"),
         (("ctbl:M", "--cells", "without:(0,0)"), "not for character tables"),
+        (("ctbl:M", "--bits", "20"), "--bits: for operations, not for character tables"),
+        (("S3", "--seed", "0", "--starts", "4"), "--seed and --starts: for operations, not for groups"),
         (("table:none.csv",), "'none.csv' cannot be read"),
         (("latin:4:reduced:9",), "There are 4 reduced Latin squares"),
     ],
