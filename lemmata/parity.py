@@ -16,7 +16,7 @@ under-sparse draw_under_sparse, under_sparse_step, under_sparse_network, under_s
 one step    sign_gradient, derivative_table, population_gradient, batch_gradient, largest_entries, recovery_samples;
             class_readout, no_class_probability, no_class_bound; sgd_loss_bound, feature_moment, regret_bound
 losses      parity_losses, margin_range, least_hinge_loss, polynet_error, plateau_share
-training    initial_network, train_parity, train_compiled
+training    initial_network, train_parity, train_compiled; initial_quadratic, train_quadratic, quadratic_accuracy
 correlation best_correlation, verify_correlation
 features    tangent_features, normalised_features, feature_table, fit_all_parities, verify_fit, fit_bound,
             span_residuals
@@ -101,6 +101,7 @@ from numerics.parity.one_step import (
 )
 from numerics.parity.polynet_error import polynet_error
 from numerics.parity.polynet_flow import plateau_share
+from numerics.parity.quadratic_training import initial_quadratic, quadratic_accuracy, train_quadratic
 from numerics.parity.queries import empirical_answers, gradient_samples, query_samples, query_search
 from numerics.parity.sgd_sizes import feature_moment, regret_bound, sgd_loss_bound
 from numerics.parity.sign_classes import class_readout, no_class_bound, no_class_probability
@@ -150,6 +151,7 @@ __all__ = [
     "half_coefficient",
     "hidden_samples",
     "initial_network",
+    "initial_quadratic",
     "is_good",
     "largest_entries",
     "last_iterate_bound",
@@ -185,6 +187,7 @@ __all__ = [
     "power_network",
     "printed_sizes",
     "proof_sizes",
+    "quadratic_accuracy",
     "quadratic_network",
     "query_samples",
     "query_search",
@@ -215,6 +218,7 @@ __all__ = [
     "tracked_counts",
     "train_compiled",
     "train_parity",
+    "train_quadratic",
     "under_sparse_error",
     "under_sparse_margin",
     "under_sparse_network",
