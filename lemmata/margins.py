@@ -3,7 +3,8 @@
 measured   group_margins, parity_margins, normalised_margin; of single neurons expected_class_margins,
            expected_parity_margins; the spectrum of weights folded_power
 judged     judge (does a network attain the bound that class weights prove?), pricing_tensor and climb (the best neuron)
-trained    descend with doubling_rate, objective_and_gradient, minimise (L-BFGS), ascend_from_random
+trained    descend with doubling_rate, objective_and_gradient, minimise (L-BFGS), ascend_from_random; for groups, with
+           batches and ReLUs, train_on_group and group_gradient of GroupWeights
 """
 
 from certificates.saddle.pair import judge
@@ -12,9 +13,11 @@ from numerics.fourier.cyclic import folded_power
 from numerics.margins.ascent import ascend_from_random, normalised_margin
 from numerics.margins.descent import descend, doubling_rate, objective_and_gradient
 from numerics.margins.evaluation import expected_class_margins, expected_parity_margins, group_margins, parity_margins
+from numerics.margins.group_descent import GroupWeights, group_gradient, train_on_group
 from numerics.margins.quasi_newton import minimise
 
 __all__ = [
+    "GroupWeights",
     "ascend_from_random",
     "climb",
     "descend",
@@ -22,6 +25,7 @@ __all__ = [
     "expected_class_margins",
     "expected_parity_margins",
     "folded_power",
+    "group_gradient",
     "group_margins",
     "judge",
     "minimise",
@@ -29,4 +33,5 @@ __all__ = [
     "objective_and_gradient",
     "parity_margins",
     "pricing_tensor",
+    "train_on_group",
 ]
