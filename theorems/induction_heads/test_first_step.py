@@ -382,7 +382,31 @@ def first_step_of_samples(length: int, size: int, seed: int) -> tuple[NDArray[np
     return W, v.T / length
 
 
-@check("induction-heads:fig-E.1", grade="sampled", target="printed")
+@check(
+    "induction-heads:fig-E.1",
+    grade="exact",
+    target="printed",
+    cases="c = 1/50, eta = 3/100, t = 100: W, and v at the positions 1, 2, 3, 50, 99, 100; the order of v at all 100",
+)
+def test_figure_of_the_first_step_shows_a_biased_diagonal_and_a_decay() -> None:
+    """The averages of the printed (E.17) and (E.28) are the step of the library, and have what the figure shows."""
+    c, eta, length = fmpq(1, 50), fmpq(3, 100), 100
+    C = flat_tensor(length)
+    W, v = c + w_gradient(C, constant(c, length)) * eta, c + v_gradient(C, c * ONES) * eta
+    assert W.tolist() == [[c + c * eta * entry for entry in row] for row in printed_mean_w(length)]
+    for j in (1, 2, 3, 50, 99, 100):
+        assert v[j - 1] == c + c * eta * printed_mean_v(length - j + 1) / length
+    assert W[0, 0] == W[1, 1] > 2 * W[0, 1]
+    assert W[0, 1] == W[1, 0] > c
+    assert all(x > y > c for x, y in pairwise(v))
+
+
+@check(
+    "induction-heads:fig-E.1",
+    grade="sampled",
+    target="printed",
+    cases="c = 0.02, eta = 0.03, t = 100: 10,000 samples of one fixed seed",
+)
 def test_figure_of_the_first_step() -> None:
     """c = 0.02, eta = 0.03, t = 100: exact values, and 10 000 samples as in the figure, within five standard errors.
 

@@ -1,0 +1,62 @@
+"""Faults planted in the gradients of the minimal model: the deciding checks of Figures E.1 and E.2 see them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.theorems.planted_faults import Fault, assert_seen, fault_name, rewritten
+from theorems.induction_heads import test_first_step, test_second_step
+
+TENSOR, V, W = test_first_step.flat_tensor, test_first_step.v_gradient, test_first_step.w_gradient
+BIAS = "test_figure_of_the_first_step_shows_a_biased_diagonal_and_a_decay"
+SECOND = "test_second_step_at_the_parameters_of_the_figure_favours_the_second_position"
+
+
+def one_of_v_larger(tensor, weights):
+    v = V(tensor, weights).copy()
+    v[1] = v[1] * 51 / 50
+    return v
+
+
+FAULTS = [
+    *(
+        Fault(name, statement, module, check, module, "flat_tensor", rewritten(TENSOR, old, new))
+        for statement, module, check in (
+            ("fig-E.1", test_first_step, BIAS),
+            ("fig-E.2", test_second_step, SECOND),
+        )
+        for name, old, new in (
+            ("one position fewer to count", "(t - j) * (t - j + 1)", "(t - j - 1) * (t - j)"),
+            ("late powers larger by a fiftieth", "late_sums[t - j - 1] +", "late_sums[t - j - 1] * 51 / 50 +"),
+            ("the sum over both powers dropped", " + tail) / t", ") / t"),
+        )
+    ),
+    Fault(
+        "early powers dropped", "fig-E.2", test_second_step, SECOND, test_second_step, "flat_tensor",
+        rewritten(TENSOR, "(still[0] + early[j])", "still[0]"),
+    ),
+    Fault(
+        "early powers dropped, against samples", "fig-E.2", test_second_step,
+        "test_samples_of_the_second_step_estimate_the_contribution", test_second_step, "flat_tensor",
+        rewritten(TENSOR, "(still[0] + early[j])", "still[0]"),
+    ),
+    Fault("W transposed in the states", "fig-E.1", test_first_step, BIAS, test_first_step, "w_gradient",
+          lambda tensor, v: W(tensor, v)[::-1]),
+    Fault("W larger by a fiftieth", "fig-E.1", test_first_step, BIAS, test_first_step, "w_gradient",
+          lambda tensor, v: W(tensor, v) * 51 / 50),
+    Fault("v_2 larger by a fiftieth", "fig-E.1", test_first_step, BIAS, test_first_step, "v_gradient",
+          one_of_v_larger),
+    Fault("v_2 of the second step larger by a fiftieth", "fig-E.2", test_second_step, SECOND, test_second_step,
+          "v_gradient", one_of_v_larger),
+    Fault("v larger by a fiftieth, against the rounded values", "fig-E.2", test_second_step,
+          "test_figure_of_the_second_step", test_second_step, "v_gradient",
+          lambda tensor, weights: V(tensor, weights) * 51 / 50),
+    Fault("v larger by a fiftieth, against samples", "fig-E.1", test_first_step,
+          "test_figure_of_the_first_step", test_first_step, "v_gradient",
+          lambda tensor, weights: V(tensor, weights) * 51 / 50),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=fault_name)
+def test_deciding_check_sees_the_fault(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert_seen(fault, "induction-heads", monkeypatch)
