@@ -17,12 +17,11 @@ from flint import fmpq
 from constructions.descent.block import DescentBlock, gradient_descent_block
 from constructions.descent.layout import PromptLayout
 from numerics.functions.relu_sums import relu, relu_derivative, squared_loss_derivative
-from theorems.deep_icgd.experiments.regression import EXPERIMENTS, LENGTHS, judge
+from theorems.deep_icgd.experiments.regression import LENGTHS, REGRESSION, judge
 from theorems.deep_icgd.experiments.tasks import descent_r_squared, outputs, r_squared, sample_tasks, sample_weights
 from theorems.evidence import check
 from theorems.experiments import committed, recomputed, run_experiment
 
-(REGRESSION,) = EXPERIMENTS
 BLOCKS, WIDTH, HEADS, INPUTS = 12, 256, 8, 20
 FIGURES = ("deep-icgd:figure-1", "deep-icgd:figure-2", "deep-icgd:figure-3")
 

@@ -1,5 +1,7 @@
 """The experiments of this chapter, found by `theorems.experiments.load_experiments`."""
 
-from theorems.deep_icgd.experiments.regression import EXPERIMENTS
+from theorems.deep_icgd.experiments.regression import REGRESSION
 
 __all__ = ["EXPERIMENTS"]
+
+EXPERIMENTS = (REGRESSION,)

@@ -27,7 +27,18 @@ from theorems.deep_icgd.experiments.tasks import (
 )
 from theorems.experiments import Criterion, Experiment, Findings
 
-__all__ = ["EXPERIMENTS"]
+__all__ = [
+    "BASELINE",
+    "LENGTHS",
+    "REGRESSION",
+    "TRANSFORMER",
+    "depth_criteria",
+    "judge",
+    "length_criteria",
+    "measured",
+    "needed",
+    "work",
+]
 
 Json = Mapping[str, Any]
 
@@ -59,16 +70,20 @@ def work(item: Json) -> dict[str, Any]:
 
 
 def _transformer(item: Json) -> dict[str, Any]:
-    """R^2 at the lengths, for each mixture."""
+    return {"R2": measured(train_transformer(item), item)}
+
+
+def measured(model: Any, item: Json) -> list[list[float]]:
+    """R^2 of a trained transformer at the lengths, for each mixture."""
     import torch
 
-    model, result = train_transformer(item), []
+    result = []
     for mixture in range(len(MIXTURES)):
         x, y = _tests(item, mixture)
         with torch.no_grad():
             predicted = predictions(model, *(torch.tensor(part, dtype=torch.float32) for part in (x, y)))
         result.append(_rounded(r_squared(predicted.double().numpy(), y)[list(LENGTHS)]))
-    return {"R2": result}
+    return result
 
 
 def _baselines(item: Json) -> dict[str, Any]:
@@ -140,24 +155,24 @@ def judge(items: Mapping[str, Json], results: Mapping[str, Json]) -> Findings:
                 )
         if blocks == depths[-1]:
             target = float(values[:, 0, LENGTHS.index(WITHIN[-1])].mean())
-            numbers[f"{attention}, N = {N}: what the construction needs for the same R2"] = _needed(
+            numbers[f"{attention}, N = {N}: what the construction needs for the same R2"] = needed(
                 N, blocks, target, max(baselines[N]["descent"], key=max)
             )
     widest = {name: values for name, values in groups.items() if name[2] == depths[-1]}
     criteria = [
         criterion
         for statement, attention in (("deep-icgd:figure-1", "relu"), ("deep-icgd:figure-2", "softmax"))
-        for criterion in _length_criteria(
+        for criterion in length_criteria(
             statement, {N: values for (name, N, _), values in widest.items() if name == attention}, baselines
         )
     ]
     first = min(baselines)
     for attention in ("relu", "softmax"):
-        criteria += _depth_criteria(attention, [groups[attention, first, blocks] for blocks in depths])
+        criteria += depth_criteria(attention, [groups[attention, first, blocks] for blocks in depths])
     return Findings(numbers, tuple(criteria))
 
 
-def _needed(N: int, blocks: int, target: float, curve: list[float]) -> dict[str, Any]:
+def needed(N: int, blocks: int, target: float, curve: list[float]) -> dict[str, Any]:
     """Steps of the construction that fit into so many blocks, and steps and layers until it is as good."""
     reached = [5 * i for i, value in enumerate(curve) if value >= target]
     return {
@@ -167,7 +182,7 @@ def _needed(N: int, blocks: int, target: float, curve: list[float]) -> dict[str,
     }
 
 
-def _length_criteria(statement: str, runs: Mapping[int, np.ndarray], baselines: Mapping[int, Json]) -> list[Criterion]:
+def length_criteria(statement: str, runs: Mapping[int, np.ndarray], baselines: Mapping[int, Json]) -> list[Criterion]:
     """Of figures 1 and 2; ``runs`` are of one attention, by N."""
     names = ", ".join(map(str, runs))
     gaps = {
@@ -211,7 +226,7 @@ def _length_criteria(statement: str, runs: Mapping[int, np.ndarray], baselines: 
     return criteria
 
 
-def _depth_criteria(attention: str, runs: list[np.ndarray]) -> list[Criterion]:
+def depth_criteria(attention: str, runs: list[np.ndarray]) -> list[Criterion]:
     """Of figure 3: ``runs`` by the number of blocks."""
     lengths = _at(*DEPTH_LENGTHS)
     means = [values[:, 0, lengths].mean() for values in runs]
@@ -230,23 +245,21 @@ def _depth_criteria(attention: str, runs: list[np.ndarray]) -> list[Criterion]:
     ]
 
 
-EXPERIMENTS = (
-    Experiment(
-        name="in-context-regression",
-        statements=("deep-icgd:figure-1", "deep-icgd:figure-2", "deep-icgd:figure-3"),
-        title="Small transformers trained to regress random tanh networks, beside training on the prompt",
-        scales={
-            "quick": _scale(
-                (3,),
-                (1, 2),
-                2,
-                {**TRANSFORMER, "steps": 10, "tests": 64},
-                {**BASELINE, "tests": 64, "rates": [0.03], "epochs": 20, "step sizes": [2]},
-            ),
-            "full": _scale((3, 4, 6), (1, 2, 3), 3, TRANSFORMER, BASELINE),
-        },
-        work=work,
-        slice=("relu-N3-blocks1-0", {}),
-        summarise=judge,
-    ),
+REGRESSION = Experiment(
+    name="in-context-regression",
+    statements=("deep-icgd:figure-1", "deep-icgd:figure-2", "deep-icgd:figure-3"),
+    title="Small transformers trained to regress random tanh networks, beside training on the prompt",
+    scales={
+        "quick": _scale(
+            (3,),
+            (1, 2),
+            2,
+            {**TRANSFORMER, "steps": 10, "tests": 64},
+            {**BASELINE, "tests": 64, "rates": [0.03], "epochs": 20, "step sizes": [2]},
+        ),
+        "full": _scale((3, 4, 6), (1, 2, 3), 3, TRANSFORMER, BASELINE),
+    },
+    work=work,
+    slice=("relu-N3-blocks1-0", {}),
+    summarise=judge,
 )

@@ -145,22 +145,32 @@ def predictions(model: torch.nn.Module, x: torch.Tensor, y: torch.Tensor) -> tor
     return model(tokens.flatten(1, 2)[:, :-1])[:, ::2, 0]
 
 
-def train_transformer(item: Mapping[str, Any]) -> torch.nn.Module:
-    """Train on fresh tasks around -2 in every step; mean squared error at all positions, Adam, cosine decay."""
+def train_transformer(item: Mapping[str, Any], losses: list[float] | None = None) -> torch.nn.Module:
+    """Train on fresh tasks around -2 in every step; mean squared error at all positions, Adam, cosine decay.
+
+    Args:
+        item: the settings; with ``positions`` False there are no positional encodings, and with ``until`` training
+            stops after so many of its ``steps``.
+        losses: where the loss of every step is appended, if it is given.
+    """
     import torch
 
     torch.set_num_threads(1)
     torch.manual_seed(item["seed"])
     rng = np.random.default_rng([item["seed"], item["layers"]])
     model = transformer(item["attention"], item["blocks"], item["width"], item["heads"], item["longest"] + 1)
+    if not item.get("positions", True):
+        model.get_parameter("positions").requires_grad_(False).zero_()
     optimiser = torch.optim.Adam(model.parameters(), item["rate"])
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, item["steps"])
-    for _ in range(item["steps"]):
+    for _ in range(item.get("until", item["steps"])):
         x, y = (
             torch.tensor(a, dtype=torch.float32)
             for a in sample_tasks(item["layers"], item["batch"], item["trained"] + 1, 0.0, rng)
         )
         loss = ((predictions(model, x, y) - y) ** 2).mean()
+        if losses is not None:
+            losses.append(loss.item())
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
