@@ -16,7 +16,8 @@ under-sparse draw_under_sparse, under_sparse_step, under_sparse_network, under_s
 one step    sign_gradient, derivative_table, population_gradient, batch_gradient, largest_entries, recovery_samples;
             class_readout, no_class_probability, no_class_bound; sgd_loss_bound, feature_moment, regret_bound
 losses      parity_losses, margin_range, least_hinge_loss, polynet_error, plateau_share
-training    initial_network, train_parity, train_compiled; initial_quadratic, train_quadratic, quadratic_accuracy
+training    initial_network, train_parity, train_compiled; initial_quadratic, train_quadratic, quadratic_accuracy;
+            initial_architecture, train_architecture
 correlation best_correlation, verify_correlation
 features    tangent_features, normalised_features, feature_table, fit_all_parities, verify_fit, fit_bound,
             span_residuals
@@ -86,6 +87,7 @@ from numerics.learning.second_layer import (
     subgradient_descent,
     uniform_deviation,
 )
+from numerics.parity.architecture_training import initial_architecture, train_architecture
 from numerics.parity.compiled_training import train_compiled
 from numerics.parity.exhaustive import margin_range
 from numerics.parity.good_neurons import balance_probability, good_pairs, good_probability, gradient_floor
@@ -150,6 +152,7 @@ __all__ = [
     "gradient_samples",
     "half_coefficient",
     "hidden_samples",
+    "initial_architecture",
     "initial_network",
     "initial_quadratic",
     "is_good",
@@ -216,6 +219,7 @@ __all__ = [
     "tangent_model",
     "threshold_coefficient",
     "tracked_counts",
+    "train_architecture",
     "train_compiled",
     "train_parity",
     "train_quadratic",
