@@ -14,7 +14,8 @@ under-sparse draw_under_sparse, under_sparse_step, under_sparse_network, under_s
             readout_error_bound, under_sparse_sizes, silent_neurons; sampled_counts, tabulated_counts, tracked_counts,
             TrackedCounts
 one step    sign_gradient, derivative_table, population_gradient, batch_gradient, largest_entries, recovery_samples;
-            class_readout, no_class_probability, no_class_bound; sgd_loss_bound, feature_moment, regret_bound
+            class_readout, no_class_probability, no_class_bound; sgd_loss_bound, feature_moment, regret_bound;
+            feature_distance, feature_range
 losses      parity_losses, margin_range, least_hinge_loss, polynet_error, plateau_share
 training    initial_network, train_parity, train_compiled; initial_quadratic, train_quadratic, quadratic_accuracy;
             initial_architecture, train_architecture
@@ -90,6 +91,7 @@ from numerics.learning.second_layer import (
 from numerics.parity.architecture_training import initial_architecture, train_architecture
 from numerics.parity.compiled_training import train_compiled
 from numerics.parity.exhaustive import margin_range
+from numerics.parity.feature_distance import feature_distance, feature_range
 from numerics.parity.good_neurons import balance_probability, good_pairs, good_probability, gradient_floor
 from numerics.parity.hinge_loss import parity_losses
 from numerics.parity.lower_bound import NoisyDescent, parity_view, relu_tables, run_hidden, view_bound
@@ -139,7 +141,9 @@ __all__ = [
     "empirical_answers",
     "enumerated_gradient",
     "even_kink_grid",
+    "feature_distance",
     "feature_moment",
+    "feature_range",
     "feature_table",
     "fit_all_parities",
     "fit_bound",
