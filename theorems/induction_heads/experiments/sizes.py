@@ -1,0 +1,221 @@
+"""Figures 8.5 and 8.4a once more, at the printed lengths, batch and (8.5) rate, after the smaller runs of `variants`.
+
+Claims, thresholds, sizes and seeds were fixed before the runs, after one run of each arm, and of three heads, with a
+seed (100) that is not among those reported. A claim that a figure makes of every run is met if it is seen in 9 of 10
+runs or more (in all, if there are fewer), and contradicted if it is seen in at most 1 of 10 (in none, if there are
+fewer); otherwise it is undecided. A claim on how much faster one kind of data is taught than another is decided by the
+95% interval of the geometric mean of the factor over the seeds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+from numerics.runs.confidence import mean_interval
+from theorems.experiments import Criterion, Experiment, Findings
+from theorems.induction_heads.experiments.measures import closest, first_below, phases, rounded
+from theorems.induction_heads.experiments.phases import most, over_seeds
+from theorems.induction_heads.experiments.variants import ARMS, BASE, work
+
+__all__ = ["TRIGRAMS_200", "UNIGRAM_SIGNAL_100"]
+
+Result = Mapping[str, Any]
+
+ORDER = ["uniform", "unigram", "bigram", "trigram"]
+MUCH = 1.5
+"""Training is much faster if it takes this factor fewer samples."""
+
+
+def decided(runs: Sequence[Result], holds: Callable[[Result], bool]) -> str:
+    """Whether a claim on every run is met, contradicted or undecided."""
+    if most(runs, holds):
+        return "met"
+    return "contradicted" if most(runs, lambda r: not holds(r)) else "undecided"
+
+
+# ---- 3-grams
+
+
+def lasting_phases(result: Result) -> list[str]:
+    """The strategies that the model is closest to, one after the other, but for interruptions of one measurement.
+
+    Such an interruption lies between two phases of one strategy.
+    """
+    lengths = [(name, len(list(group))) for name, group in groupby(closest(result))]
+    kept = [
+        name
+        for i, (name, length) in enumerate(lengths)
+        if length > 1 or not 0 < i < len(lengths) - 1 or lengths[i - 1][0] != lengths[i + 1][0]
+    ]
+    return [name for name, _ in groupby(kept)]
+
+
+def rests_at(result: Result, strategy: str) -> bool:
+    """Whether the loss has a plateau within 25% of the line of a strategy.
+
+    That is: around some measurement with such a loss it falls less than half as fast as at some time before and as at
+    some time after. Rates are over two intervals between measurements.
+    """
+    steps, losses, line = np.array(result["steps"]), np.array(result["loss"]), result["lines"][strategy]
+    even = steps % (steps[-1] - steps[-2]) == 0
+    steps, losses = steps[even], losses[even]
+    rates = (losses[:-2] - losses[2:]) / (steps[2:] - steps[:-2])
+    return any(
+        2 * rates[i] < min(rates[:i].max(), rates[i + 1 :].max())
+        for i in range(1, len(rates) - 1)
+        if abs(losses[i + 1] - line) < line / 4
+    )
+
+
+def _final(result: Result) -> float:
+    return float(np.mean(result["loss"][-5:]))
+
+
+def judge_trigrams(items: Mapping[str, Any], results: Mapping[str, Result]) -> Findings:
+    """Judge the claims of Figure 8.5, one by one."""
+    groups = {
+        heads: [results[key] for key, item in items.items() if item["heads"] == heads]
+        for heads in sorted({item["heads"] for item in items.values()})
+    }
+    numbers: dict[str, Any] = {}
+    for heads, runs in groups.items():
+        numbers[f"{heads} heads: phases"] = [phases(r) for r in runs]
+        numbers[f"{heads} heads: share of the measurements closest to bigram"] = over_seeds(
+            [float(np.mean([name == "bigram" for name in closest(r)])) for r in runs]
+        )
+        for strategy in ("bigram", "trigram"):
+            ratios = [_final(r) / r["lines"][strategy] for r in runs]
+            numbers[f"{heads} heads: final loss over the {strategy} line"] = over_seeds(ratios)
+    three, one = groups[3], groups[1]
+    claims = {
+        "three heads: the closest strategy is uniform, unigram, bigram, trigram, in this order, but for interruptions "
+        "of one measurement": decided(three, lambda r: lasting_phases(r) == ORDER),
+        "three heads: the loss has a plateau at the unigram line": decided(three, lambda r: rests_at(r, "unigram")),
+        "three heads: the loss has a plateau at the bigram line": decided(three, lambda r: rests_at(r, "bigram")),
+        "three heads end below 2.5 times the trigram line": decided(
+            three, lambda r: _final(r) < 2.5 * r["lines"]["trigram"]
+        ),
+        "one head never gets below 3/4 of the bigram line": decided(
+            one, lambda r: min(r["loss"]) > 0.75 * r["lines"]["bigram"]
+        ),
+    }
+    numbers["claims"] = claims
+    statement = "induction-heads:fig-8.5"
+    return Findings(numbers, tuple(Criterion(statement, text, how == "met") for text, how in claims.items()))
+
+
+def _trigrams(seeds: Mapping[int, Sequence[int]], steps: Mapping[int, int], **changes: Any) -> dict[str, Any]:
+    return {
+        f"heads-{h}-{seed}": {**BASE, "n": 3, "heads": h, "rate": 3e-2, "seed": seed, "steps": steps[h], **changes}
+        for h, own in seeds.items()
+        for seed in own
+    }
+
+
+TRIGRAMS_200 = Experiment(
+    name="trigrams-200",
+    statements=("induction-heads:fig-8.5",),
+    title="Phases in learning 3-grams with three heads per layer, and with one, at the printed length, batch and rate",
+    scales={
+        "quick": _trigrams({3: [0], 1: [0]}, {3: 100, 1: 100}, every=10, context=32, tests=300, data={"flat": 16}),
+        "full": _trigrams({3: range(10, 14), 1: range(10, 13)}, {3: 240, 1: 400}, every=10, context=200, tests=500),
+    },
+    work=work,
+    summarise=judge_trigrams,
+    slice=("heads-1-10", {"steps": 10}),
+)
+
+
+# ---- no unigram signal
+
+
+def _samples_to(result: Result, item: Mapping[str, Any], event: str) -> float:
+    """Doubly stochastic samples until the loss is below 3/4 of the unigram line, or layer 1 looks back by over 1/2.
+
+    Infinite if the run ends before.
+    """
+    values = result["loss"] if event == "loss" else [-p for p in result["previous"]]
+    level = 0.75 * result["lines"]["unigram"] if event == "loss" else -0.5
+    step = first_below(result["steps"], values, level)
+    return math.inf if step is None else step * item["data"]["doubly stochastic"]
+
+
+def _samples_at_unigram(result: Result, item: Mapping[str, Any]) -> float:
+    """Doubly stochastic samples seen while unigram is the closest strategy."""
+    lengths = np.diff(result["steps"])
+    near = [name == "unigram" for name in closest(result)[:-1]]
+    return float((lengths * near).sum() * item["data"]["doubly stochastic"])
+
+
+def judge_signal(items: Mapping[str, Any], results: Mapping[str, Result]) -> Findings:
+    """Judge the claims of Figure 8.4a for both readings of the mixture, on the loss and on the head of layer 1."""
+    seeds = sorted({item["seed"] for item in items.values()})
+
+    def over(arm: str, quantity: Callable[[Result, Any], float]) -> list[float]:
+        return [quantity(results[f"{arm}-{seed}"], items[f"{arm}-{seed}"]) for seed in seeds]
+
+    numbers: dict[str, Any] = {}
+    claims: dict[str, str] = {}
+    for event in ("loss", "head"):
+        times = {arm: over(arm, lambda r, item, event=event: _samples_to(r, item, event)) for arm in ARMS}
+        for arm, values in times.items():
+            numbers[f"{arm}: samples to the {event}"] = [None if math.isinf(v) else v for v in values]
+        for arm in list(ARMS)[1:]:
+            ratios = [math.log(b / a) for a, b in zip(times["doubly-stochastic"], times[arm], strict=True)]
+            low, high = -math.inf, math.inf
+            if len(ratios) > 1 and all(map(math.isfinite, ratios)):
+                interval = mean_interval(ratios)
+                low, high = math.exp(interval.low), math.exp(interval.high)
+                numbers[f"samples to the {event}: {arm} over doubly-stochastic"] = {
+                    "estimate": rounded(math.exp(interval.estimate)), "low": rounded(low), "high": rounded(high)
+                }  # fmt: skip
+            claims[f"{event}: at least {MUCH} times as many samples with {arm} as without unigrams"] = _side(
+                low, high, MUCH
+            )
+            claims[f"{event}: more samples with {arm} than without unigrams"] = _side(low, high, 1.0)
+    stays = {arm: over(arm, _samples_at_unigram) for arm in ARMS}
+    for arm, values in stays.items():
+        numbers[f"{arm}: samples with unigram closest"] = values
+        numbers[f"{arm}: final loss"] = over_seeds(over(arm, lambda r, _: _final(r)))
+    for arm in list(ARMS)[1:]:
+        pairs = [{"less": a < b} for a, b in zip(stays["doubly-stochastic"], stays[arm], strict=True)]
+        claims[f"unigram is closest for fewer samples than with {arm}"] = decided(pairs, lambda pair: pair["less"])
+    numbers["claims"] = claims
+    statement = "induction-heads:fig-8.4a"
+    return Findings(numbers, tuple(Criterion(statement, text, how == "met") for text, how in claims.items()))
+
+
+def _side(low: float, high: float, factor: float) -> str:
+    """Whether an interval lies above a factor (met), below it (contradicted), or contains it."""
+    if low > factor:
+        return "met"
+    return "contradicted" if high < factor else "undecided"
+
+
+def _signal(seeds: Sequence[int], samples: int, every: int, **changes: Any) -> dict[str, Any]:
+    """All arms see equally many doubly stochastic samples, and are measured after every so many of them."""
+    items = {}
+    for arm, data in ARMS.items():
+        per_step = data["doubly stochastic"]
+        own = {"k": 4, "data": data, "steps": samples // per_step, "every": every // per_step}
+        items.update({f"{arm}-{seed}": {**BASE, **own, "seed": seed, **changes} for seed in seeds})
+    return items
+
+
+UNIGRAM_SIGNAL_100 = Experiment(
+    name="no-unigram-signal-100",
+    statements=("induction-heads:fig-8.4a",),
+    title="Doubly stochastic chains of four states, alone or mixed with chains of equal rows, at the printed length",
+    scales={
+        "quick": _signal([0], 6400, 1280, context=32, tests=300),
+        "full": _signal(range(20, 26), 30_720, 640, tests=1000),
+    },
+    work=work,
+    summarise=judge_signal,
+    slice=("doubly-stochastic-20", {"steps": 10}),
+)
