@@ -1,10 +1,19 @@
-"""Gradient descent in context: what a run did, beside what a block promises, and products by attention.
+"""Gradient descent in context: what a run did, beside what a block promises; products and contexts by attention.
 
 certificates  certify_trajectory, TrajectoryCertificate
 products      token_product, TokenProduct
+contexts      contextual_attention, ContextualMapping
 """
 
 from certificates.descent_trajectory import TrajectoryCertificate, certify_trajectory
+from constructions.descent.contextual import ContextualMapping, contextual_attention
 from constructions.descent.products import TokenProduct, token_product
 
-__all__ = ["TokenProduct", "TrajectoryCertificate", "certify_trajectory", "token_product"]
+__all__ = [
+    "ContextualMapping",
+    "TokenProduct",
+    "TrajectoryCertificate",
+    "certify_trajectory",
+    "contextual_attention",
+    "token_product",
+]

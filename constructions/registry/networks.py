@@ -14,6 +14,7 @@ from constructions.circuits.arithmetic import gradient, two_layer_mlp, universal
 from constructions.circuits.boolean import all_inputs, from_truth_table, layered
 from constructions.circuits.relu import CircuitNetwork, circuit_network
 from constructions.descent.block import gradient_descent_block
+from constructions.descent.contextual import contextual_attention
 from constructions.descent.products import token_product
 from constructions.descent.softmax import softmax_descent_block
 from constructions.groups.any_type import any_group_network, quaternion_group_network
@@ -368,6 +369,12 @@ NETWORKS: tuple[Registered, ...] = (
         "descent: products within a token",
         lambda: token_product(3),
         lambda network, rng: network.encode(*rng.integers(-3, 4, (2, 2, 3))),
+    ),
+    Registered(
+        "descent: contextual mapping",
+        lambda: contextual_attention([as_exact([[1, 0], [0, 1]]), as_exact([[1, 0], [1, 1]])], "3/4", [1, 2]).layer,
+        integers(2, 3, 2),
+        WITHOUT_EXACT,
     ),
     _sparse("symmetric", [1, -1, 3]),
     _sparse("all functions", "0110"),
