@@ -67,6 +67,7 @@ def train_compiled(
     batch: int = 32,
     rate: float = 0.1,
     decay: float = 0.01,
+    noise: float = 0.0,
     sample: int | None = None,
     check_every: int = 100,
     held_out: int = 10_000,
@@ -82,6 +83,7 @@ def train_compiled(
         batch: B.
         rate: eta.
         decay: lambda, on all parameters.
+        noise: the probability that the label of a fresh sample is flipped; held-out labels are right.
         sample: the size of a fixed sample, from which batches are drawn with replacement, or None for fresh samples.
         check_every: steps between two checks.
         held_out: the size of the held-out sample.
@@ -90,8 +92,10 @@ def train_compiled(
 
     Raises:
         ValueError: for another kind of network, sizes below 1, a rate that is not positive, decay outside [0, 1/rate),
-            or a threshold outside [0, 1/2).
+            a threshold outside [0, 1/2), or noise outside [0, 1/2] or on a fixed sample.
     """
+    if not 0 <= noise <= 0.5 or (noise and sample is not None):
+        raise ValueError(f"Give noise from 0 to 1/2, and 0 with a fixed sample, not {noise}.")
     _check(network, min(steps, batch, check_every, held_out, 1 if sample is None else sample), rate, decay, threshold)
     n, k = network.hidden.shape[1], network.degree
     held = _draw(rng, n, k, held_out)
@@ -101,7 +105,7 @@ def train_compiled(
     state, run = _tiled(network), CompiledRun()
     for done in range(0, steps, check_every):
         count = min(check_every, steps - done)
-        _descend(*state, codes, labels, n, k, seed, count, batch, np.float32(rate), np.float32(1 - rate * decay))
+        _descend(*state, codes, labels, n, k, seed, count, batch, noise, np.float32(rate), np.float32(1 - rate * decay))
         run.steps.append(done + count)
         run.test_error.append(_errors(*state, *held) / held_out)
         if run.test_time is None and run.test_error[-1] <= threshold:
@@ -166,8 +170,10 @@ def _next(state: NDArray[np.uint64]) -> np.uint64:
 
 
 @njit(cache=True, nogil=True)
-def _batch(codes: Codes, labels: Floats, n: int, k: int, state: NDArray[np.uint64], x: Codes, y: Floats) -> None:
-    """Fill x and y with samples of a fixed sample, or with fresh ones if that is empty."""
+def _batch(
+    codes: Codes, labels: Floats, n: int, k: int, state: NDArray[np.uint64], flip: float, x: Codes, y: Floats
+) -> None:
+    """Fill x and y with samples of a fixed sample, or with fresh ones, some labels flipped, if that is empty."""
     m = np.uint64(len(labels))
     for s in range(len(y)):
         if m > np.uint64(0):
@@ -185,6 +191,8 @@ def _batch(codes: Codes, labels: Floats, n: int, k: int, state: NDArray[np.uint6
         for i in range(k):
             if (x[s, i // 4] >> (i % 4)) & 1 == 0:
                 sign = -sign
+        if flip > 0 and np.float64(_next(state) >> np.uint64(11)) < flip * 2.0**53:
+            sign = -sign
         y[s] = sign
 
 
@@ -329,7 +337,7 @@ def _neurons(
 @njit(cache=True, nogil=True)
 def _descend(
     W: Floats, b: Floats, u: Floats, c: Floats, codes: Codes, labels: Floats, n: int, k: int,
-    state: NDArray[np.uint64], count: int, batch: int, rate: np.float32, keep: np.float32,
+    state: NDArray[np.uint64], count: int, batch: int, flip: float, rate: np.float32, keep: np.float32,
 ) -> None:  # fmt: skip
     """Make steps of SGD in place."""
     groups, tile = -(-batch // 4), W.shape[2]
@@ -338,7 +346,7 @@ def _descend(
     delta, signs = np.zeros((4 * groups, tile), np.float32), np.empty((groups, n), np.uint8)
     active, d = np.empty(batch, np.int64), np.empty(batch, np.float32)
     for _ in range(count):
-        _batch(codes, labels, n, k, state, x, y)
+        _batch(codes, labels, n, k, state, flip, x, y)
         _activate(W, b, u, c, x, z, f)
         found, dc = 0, np.float32(0)
         for s in range(batch):

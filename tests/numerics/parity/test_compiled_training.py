@@ -32,19 +32,20 @@ def signs(codes: np.ndarray, n: int) -> np.ndarray:
     return 2.0 * bits[:, :n] - 1
 
 
-def fresh(draw: SplitMix, batch: int, n: int) -> np.ndarray:
-    rows = []
+def fresh(draw: SplitMix, batch: int, n: int, noise: float) -> tuple[np.ndarray, np.ndarray]:
+    rows, flips = [], []
     for _ in range(batch):
         bits: list[int] = []
         while len(bits) < n:
             word = draw()
             bits += [word >> i & 1 for i in range(64)]
         rows.append(bits[:n])
-    return 2.0 * np.array(rows) - 1
+        flips.append(noise > 0 and (draw() >> 11) / 2**53 < noise)
+    return 2.0 * np.array(rows) - 1, np.where(flips, -1.0, 1.0)
 
 
 def plain(network: Network, steps: int, rng: np.random.Generator, batch: int, rate: float, decay: float,
-          sample: int | None, held_out: int) -> float:  # fmt: skip
+          sample: int | None, held_out: int, noise: float = 0.0) -> float:  # fmt: skip
     """The same run by `network_gradient` in float64; the error on the held-out sample."""
     n, k = network.hidden.shape[1], network.degree
     for name in ("hidden", "bias", "readout", "output_bias"):
@@ -58,8 +59,8 @@ def plain(network: Network, steps: int, rng: np.random.Generator, batch: int, ra
     draw = SplitMix(int(rng.integers(0, 2**64, dtype=np.uint64)))
     for _ in range(steps):
         chosen = [] if fixed is None else [(draw() >> 32) * len(fixed) >> 32 for _ in range(batch)]
-        x = fresh(draw, batch, n) if fixed is None else fixed[chosen]
-        _, gradient = network_gradient(network, x, np.prod(x[:, :k], axis=1))  # type: ignore[arg-type]
+        x, flips = fresh(draw, batch, n, noise) if fixed is None else (fixed[chosen], np.ones(batch))
+        _, gradient = network_gradient(network, x, flips * np.prod(x[:, :k], axis=1))  # type: ignore[arg-type]
         for parameter, g in zip(network.parameters(), gradient, strict=True):
             parameter *= 1 - rate * decay
             parameter -= rate * g
@@ -67,22 +68,24 @@ def plain(network: Network, steps: int, rng: np.random.Generator, batch: int, ra
 
 
 @pytest.mark.parametrize(
-    ("n", "k", "width", "batch", "sample", "init"),
+    ("n", "k", "width", "batch", "sample", "init", "noise"),
     [
-        (10, 3, 5, 8, None, "uniform"),
-        (4, 2, 16, 32, 20, "uniform"),
-        (13, 3, 130, 7, 50, "sparse"),
-        (70, 4, 40, 5, None, "sparse"),
-        (9, 1, 300, 1, 3, "bernoulli"),
+        (10, 3, 5, 8, None, "uniform", 0.0),
+        (4, 2, 16, 32, 20, "uniform", 0.0),
+        (13, 3, 130, 7, 50, "sparse", 0.0),
+        (70, 4, 40, 5, None, "sparse", 0.0),
+        (9, 1, 300, 1, 3, "bernoulli", 0.0),
+        (10, 3, 5, 8, None, "uniform", 0.3),
+        (70, 4, 40, 5, None, "sparse", 0.49),
     ],
 )
 def test_steps_are_those_of_the_plain_form(
-    n: int, k: int, width: int, batch: int, sample: int | None, init: str
+    n: int, k: int, width: int, batch: int, sample: int | None, init: str, noise: float
 ) -> None:
     """40 steps; rounding of float32 is 6e-8, and a step adds up fewer than 400 terms of size 1."""
     network = initial_network(n, k, width, np.random.default_rng(1), "relu", init)  # type: ignore[arg-type]
     start, other = copy.deepcopy(network), copy.deepcopy(network)
-    options = {"batch": batch, "rate": 0.1, "decay": 0.01, "sample": sample, "held_out": 300}
+    options = {"batch": batch, "rate": 0.1, "decay": 0.01, "sample": sample, "held_out": 300, "noise": noise}
     run = train_compiled(
         network,
         40,
@@ -108,7 +111,7 @@ def test_a_fault_in_a_step_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(compiled_training, "_descend", without_decay)
     with pytest.raises(AssertionError):
-        test_steps_are_those_of_the_plain_form(10, 3, 5, 8, None, "uniform")
+        test_steps_are_those_of_the_plain_form(10, 3, 5, 8, None, "uniform", 0.0)
 
 
 @pytest.mark.parametrize("sample", [None, 60])
@@ -182,4 +185,7 @@ def test_bad_input() -> None:
     for options in ({"rate": math.nan}, {"rate": math.inf}, {"rate": 0.0}, {"decay": 11.0}, {"decay": -1.0},
                     {"decay": math.nan}, {"threshold": 0.5}):  # fmt: skip
         with pytest.raises(ValueError, match="finite rate > 0"):
+            train_compiled(network, 10, rng, **options)  # type: ignore[arg-type]
+    for options in ({"noise": 0.6}, {"noise": -0.1}, {"noise": math.nan}, {"noise": 0.1, "sample": 5}):
+        with pytest.raises(ValueError, match="noise from 0 to 1/2, and 0 with a fixed sample"):
             train_compiled(network, 10, rng, **options)  # type: ignore[arg-type]
