@@ -1,0 +1,1 @@
+"""Certified losses of trained induction heads, and their circuits beside those of a constructed one."""

@@ -1,0 +1,117 @@
+"""A trained head that comes with the library: its weights in a file of decimal numbers, and where they come from.
+
+The weights are float32, written with as many digits as tell them apart, so that they are read back bit for bit.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from constructions.networks.affine import Affine
+from constructions.networks.attention import AttentionLayer
+from constructions.networks.head import Head
+from constructions.networks.transformer import Transformer
+from numerics.runs.files import write_atomically
+
+__all__ = ["SOURCE", "TrainedModel", "read_trained", "write_trained"]
+
+SOURCE = Path(__file__).parent / "results" / "trained-head.json"
+FORMAT = "lemmata trained head 1"
+MATRICES = ("query", "key", "value", "relative_keys")
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedModel:
+    """A two-layer attention-only transformer over two symbols that was trained, and how.
+
+    Attributes:
+        model: the weights.
+        provenance: the arguments of `lemmata.train_induction_head`, the versions of what ran it, the measured losses.
+    """
+
+    model: Transformer
+    provenance: Mapping[str, Any]
+
+
+def read_trained(path: str | os.PathLike[str] = SOURCE) -> TrainedModel:
+    """The model of a file that `write_trained` wrote; the one that comes with the library by default.
+
+    Raises:
+        ValueError: for a file of another format, and for weights that are no matrices of float32 numbers that fit.
+        OSError: for a file that cannot be read.
+    """
+    try:
+        document = json.loads(Path(path).read_text(encoding="utf-8"))
+    except ValueError:
+        raise ValueError(f"{path} is no JSON file.") from None
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise ValueError(f"{path} holds no trained head: its format must be {FORMAT!r}.")
+    try:
+        weights, provenance = document["weights"], document["provenance"]
+        heads = [_head(entry) for entry in weights["heads"]]
+        embedding, readout = _matrix(weights["embedding"]), _matrix(weights["readout"])
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"{path} holds no trained head: {error} is missing or of another type.") from None
+    layers = tuple(AttentionLayer((head,)) for head in heads)
+    model = Transformer(embedding, np.zeros((0, embedding.shape[1])), layers, readout)
+    return TrainedModel(model, MappingProxyType(dict(provenance)))
+
+
+def write_trained(model: Transformer, provenance: Mapping[str, Any], path: str | os.PathLike[str]) -> Path:
+    """Write a model of two layers with one head each, in float32, and return the path.
+
+    Raises:
+        ValueError: if a weight is no float32 number: it would not be read back as it is.
+    """
+    parts = {"embedding": model.embedding, "readout": model.readout}
+    weights: dict[str, Any] = {name: _decimals(np.asarray(part)) for name, part in parts.items()}
+    weights["heads"] = [
+        {name: _decimals(_part(head, name)) for name in MATRICES} | {"temperature_squared": head.temperature_squared}
+        for layer in model.layers
+        for head in layer.heads
+    ]
+    document = {"format": FORMAT, "provenance": dict(provenance), "weights": weights}
+    target = Path(path)
+    write_atomically((json.dumps(document, indent=1) + "\n").encode(), target)
+    return target
+
+
+def _part(head: Head, name: str) -> NDArray[np.float64]:
+    part = getattr(head, name)
+    return part.weight if isinstance(part, Affine) else part
+
+
+def _decimals(matrix: NDArray[np.float64]) -> list[str]:
+    """The rows of a matrix, entries separated by blanks."""
+    narrow = matrix.astype(np.float32)
+    if not np.array_equal(narrow.astype(np.float64), matrix):
+        raise ValueError("A weight is no float32 number: files of trained heads hold these alone.")
+    return [" ".join(np.format_float_scientific(x, unique=True, trim="-") for x in row) for row in narrow]
+
+
+def _matrix(rows: Any) -> NDArray[np.float64]:
+    """The matrix with these rows, as float64.
+
+    Raises:
+        ValueError: for rows of different lengths, or entries that are no finite numbers.
+    """
+    values = [[np.float32(entry) for entry in row.split()] for row in rows]
+    if not values or len({len(row) for row in values}) != 1 or not np.isfinite(values).all():
+        raise ValueError("The weights of a trained head must be matrices of finite numbers, with rows of one length.")
+    return np.array(values, dtype=np.float32).astype(np.float64)
+
+
+def _head(entry: Mapping[str, Any]) -> Head:
+    query, key, value, table = (_matrix(entry[name]) for name in MATRICES)
+    return Head(
+        Affine(query), Affine(key), Affine(value), temperature_squared=entry["temperature_squared"], relative_keys=table
+    )

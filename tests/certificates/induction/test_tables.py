@@ -1,0 +1,89 @@
+"""The tables of a two-layer attention-only model are the model; what they cannot be made of is refused."""
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+
+from certificates.induction.intervals import as_intervals
+from certificates.induction.kernels import window_masses
+from certificates.induction.tables import circuit_tables
+from certificates.induction.trained import read_trained
+from constructions.induction.head import ngram_head
+from constructions.networks.attention import AttentionLayer
+from numerics.exact.numbers import to_float
+from tests.certificates.induction.test_losses import random_model
+
+TRAINED = read_trained().model
+
+
+def by_tables(tables, x):
+    """The difference of logits at the last token, by plain NumPy on the midpoints of the tables."""
+    first, pairs, steps, direct, copied = (
+        to_float(part) for part in (tables.first, tables.pairs, tables.steps, tables.direct, tables.copied)
+    )
+    x = np.array(x) - 1
+    masses = []
+    for j in range(len(x)):
+        a = np.exp([first[x[j], x[i], j - i] for i in range(j + 1)])
+        masses.append(a[x[: j + 1] == 1].sum() / a.sum())
+    s, m = x[-1], masses[-1]
+    e = np.exp(
+        [pairs[s, x[j]] @ [1, m, masses[j], m * masses[j]] + steps[s, len(x) - 1 - j] @ [1, m] for j in range(len(x))]
+    )
+    return direct[s] @ [1, m] + e @ [copied[x[j]] @ [1, masses[j]] for j in range(len(x))] / e.sum()
+
+
+@pytest.mark.parametrize("model", [TRAINED, random_model(1), random_model(2, 3, 0.6)], ids=["trained", "a", "b"])
+def test_tables_are_the_model(model):
+    tables = circuit_tables(model, 20)
+    assert tables.numbers == 8 * 20 + 24
+    rng = np.random.default_rng(0)
+    for t in (1, 2, 7, 20):
+        for x in rng.integers(1, 3, size=(4, t)):
+            outputs = model(x)[-1]
+            assert abs(by_tables(tables, x) - (outputs[1] - outputs[0])) < 1e-12 * (1 + abs(outputs).max())
+
+
+def test_masses_are_extreme():
+    """The largest and least masses over all earlier tokens, by trying them all, are the two ends."""
+    model = random_model(4)
+    tables = circuit_tables(model, 7)
+    weights = as_intervals(np.array([x.exp() for x in tables.first.ravel()]).reshape(tables.first.shape))
+    t, known = 7, 3
+    masses = window_masses(t, known, weights)
+    first = to_float(tables.first)
+    for j in range(1, t + 1):
+        n = min(j, known)
+        for code in product([0, 1], repeat=n):
+            tried = []
+            for earlier in product([0, 1], repeat=j - n):
+                x = (*earlier, *code)
+                a = np.exp([first[x[-1], x[i], j - 1 - i] for i in range(j)])
+                tried.append(a[np.array(x) == 1].sum() / a.sum())
+            low, high = masses[j - 1, int("".join(map(str, code)), 2)]
+            assert abs(low - min(tried)) < 1e-14
+            assert abs(high - max(tried)) < 1e-14
+            assert low <= min(tried) + 1e-15
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (ngram_head(2, 2, 3.0, 2.0).transformer, "without prefix rows"),
+        (random_model(1).hard(), "causal softmax heads"),
+        (replace(TRAINED, layers=TRAINED.layers[:1]), "two residual attention layers"),
+        (replace(TRAINED, layers=(AttentionLayer(TRAINED.layers[0].heads * 2), TRAINED.layers[1])), "one head each"),
+        (replace(TRAINED, readout=TRAINED.readout[:, 0]), "two output logits"),
+    ],
+)
+def test_other_architectures_are_refused(model, message):
+    with pytest.raises(ValueError, match=message):
+        circuit_tables(model, 5)
+
+
+@pytest.mark.parametrize("context", [0, True, 2.0])
+def test_other_lengths_are_refused(context):
+    with pytest.raises(ValueError, match="integer of at least 1"):
+        circuit_tables(TRAINED, context)
