@@ -5,6 +5,7 @@ measured   group_margins, parity_margins, normalised_margin; of single neurons e
 judged     judge (does a network attain the bound that class weights prove?), pricing_tensor and climb (the best neuron)
 trained    descend with doubling_rate, objective_and_gradient, minimise (L-BFGS), ascend_from_random; for groups, with
            batches and ReLUs, train_on_group and group_gradient of GroupWeights
+penalised  margin_share_bound: how near the largest margin every minimiser with a small penalty is
 """
 
 from certificates.saddle.pair import judge
@@ -15,6 +16,7 @@ from numerics.margins.descent import descend, doubling_rate, objective_and_gradi
 from numerics.margins.evaluation import expected_class_margins, expected_parity_margins, group_margins, parity_margins
 from numerics.margins.group_descent import GroupWeights, group_gradient, train_on_group
 from numerics.margins.quasi_newton import minimise
+from numerics.margins.vanishing_penalty import margin_share_bound
 
 __all__ = [
     "GroupWeights",
@@ -28,6 +30,7 @@ __all__ = [
     "group_gradient",
     "group_margins",
     "judge",
+    "margin_share_bound",
     "minimise",
     "normalised_margin",
     "objective_and_gradient",

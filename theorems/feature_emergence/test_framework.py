@@ -3,7 +3,7 @@
 Definitions are checked as identities: homogeneity symbolically, margins and norms exactly against the words of
 the text. Remark D.5 (why b = nu) is proved by two polynomial inequalities, and its consequence for L_{2,2} is
 drawn. The blueprint is carried out, step by step and exactly, on modular addition, parity and two groups.
-Theorem 7.1 is cited from another paper; only linear models and parity are checked here.
+Theorem 7.1 is proved in proofs/vanishing-penalty.md (test_vanishing_penalty); here are linear models and parity.
 """
 
 from __future__ import annotations
