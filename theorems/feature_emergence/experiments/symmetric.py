@@ -1,7 +1,8 @@
 """Composition of permutations, D.2.3: S_3 and S_4 as printed, with several seeds, and S_5 as far as it goes.
 
-The criteria were written after trial runs on S_3 and S_4, and before any run on S_5 of more than 200 steps. the printed claim speaks of the largest margin, the exact minimum of the regularised objective (ext-E6) says what a
-perfect run shows: a criterion for either.
+The criteria were written after trial runs on S_3 and S_4, and before any run on S_5 of more than 200 steps. Where the
+printed claim speaks of the largest margin, the exact minimum of the regularised objective (ext-E6) says what a perfect
+run shows: a criterion for either.
 """
 
 from __future__ import annotations
