@@ -102,7 +102,8 @@ def _summarise_law(settings: Mapping[str, Any], results: Mapping[str, Any]) -> F
         finite(numbers),
         (
             *criteria,
-            Criterion(_TIMES, "the exponent of n is larger for n = 40 to 80 than for 10 to 20 (disjoint intervals)", worse),
+            Criterion(_TIMES, "the exponent of n is larger for n = 40 to 80 than for 10 to 20 (disjoint intervals)",
+                      worse),
             Criterion(_SEARCH, "(1) the exponent of n grows with k = 2, 3, 4 (disjoint intervals)", adapts),
             Criterion(_SEARCH, "(4) the exponent of n is larger for n = 40 to 80 than for n = 10 to 20", worse),
         ),
