@@ -1,15 +1,19 @@
-"""Faults planted in the bounds for vanishing penalties: the deciding checks of theorem 7.1 have to see them."""
+"""Faults planted in the bounds for vanishing penalties and in training: the deciding checks have to see them."""
 
 from __future__ import annotations
 
+import inspect
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import pytest
 
-from numerics.margins import vanishing_penalty
+from numerics.fourier.cyclic import folded_power
+from numerics.margins import group_descent, vanishing_penalty
 from tests.theorems.planted_faults import Fault, assert_seen, fault_name, rewritten
-from theorems.feature_emergence import test_vanishing_penalty
+from theorems.feature_emergence import test_experiments, test_vanishing_penalty
+from theorems.feature_emergence.experiments import training
 
 RANGE = "test_the_loss_lies_between_its_bounds_which_are_attained"
 SHARE = "test_the_share_of_the_margin_is_the_least_that_the_comparison_allows"
@@ -74,7 +78,39 @@ FAULTS = [
     ),
 ]
 
+TRAINED = [
+    Fault(name, "experiment-D.2.1", test_experiments, "test_modular_addition_31", owner, attribute, faulty)
+    for name, owner, attribute, faulty in (
+        (
+            "slopes 2 per cent larger",
+            group_descent,
+            "_block",
+            rewritten(group_descent._block, "back = logits @ w", "back = logits @ w * np.float32(1.02)"),
+        ),
+        (
+            "a ReLU with a slope below zero",
+            group_descent,
+            "_block",
+            rewritten(group_descent._block, "back *= pre > 0", "back *= pre > -1"),
+        ),
+        (
+            "a penalty with half its slope",
+            training,
+            "train_on_group",
+            rewritten(group_descent.train_on_group, "single(2 * size)", "single(1 * size)"),
+        ),
+        (
+            "powers of one frequency alone",
+            training,
+            "folded_power",
+            lambda rows: folded_power(rows) / 2,
+        ),
+    )
+]
 
-@pytest.mark.parametrize("fault", FAULTS, ids=fault_name)
+
+@pytest.mark.parametrize("fault", [*FAULTS, *TRAINED], ids=fault_name)
 def test_planted_faults_are_seen(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
+    if "record_property" in inspect.signature(getattr(fault.module, fault.check)).parameters:
+        fault = replace(fault, arguments={"record_property": lambda name, value: None})
     assert_seen(fault, "feature-emergence", monkeypatch)
