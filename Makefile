@@ -3,8 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+LENS := .venv-lens
+LENS_READY := $(LENS)/.ready
 
-.PHONY: theorems test bench notebooks lint
+.PHONY: theorems test bench notebooks lint lens lens-environment
 
 # The main job: every checked statement of the papers, and the table of verdicts.
 theorems: $(READY)
@@ -22,6 +24,13 @@ notebooks: $(READY)
 	$(BIN)/python -m pip install --quiet --no-build-isolation --constraint constraints.txt --editable ".[notebooks]"
 	$(BIN)/jupyter lab notebooks
 
+# The export of induction heads, against TransformerLens itself: its 60 packages (600 MB, no second torch) get an
+# environment of their own, above the first.
+lens: $(LENS_READY)
+	$(LENS)/bin/python -m pytest tests/constructions/networks/test_transformer_lens.py
+
+lens-environment: $(LENS_READY)
+
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -33,3 +42,10 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt pip setuptools wheel
 	$(BIN)/python -m pip install --quiet --no-build-isolation --constraint constraints.txt --editable ".[test]"
 	touch $(READY)
+
+$(LENS_READY): $(READY)
+	test -x $(LENS)/bin/python || $(BIN)/python -m venv $(LENS)
+	first=$$($(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))") && \
+	echo "import site; site.addsitedir('$$first')" > $$($(LENS)/bin/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")/first.pth
+	$(LENS)/bin/python -m pip install --quiet --no-build-isolation --constraint constraints.txt transformer-lens
+	touch $(LENS_READY)

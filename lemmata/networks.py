@@ -7,7 +7,7 @@ recurrent  RecurrentCell, elman_cell, RecurrentLayer: one or two directions
 positions  one_hot_codes, binary_codes, binary_digits, relative_table, near_orthogonal_codes, near_orthogonal_parameters
 time       decode: a stack of layers that is fed its own outputs
 stored     HeadFamily, StoredAttention, StoredFeedForward, StoredMultiplication: layers kept without their matrices
-networks   HomogeneousNetwork, Transformer; to_transformer_lens (an export, with the extra lens)
+networks   HomogeneousNetwork, Transformer; to_transformer_lens, lens_tokens (an export, with the extra lens)
 classifiers encode, discretize, accuracy: symbols to inputs, outputs to labels, and how many are right
 """
 
@@ -27,7 +27,7 @@ from constructions.networks.residual import Residual
 from constructions.networks.stored import HeadFamily, StoredAttention, StoredFeedForward, StoredMultiplication
 from constructions.networks.stream import ResidualStream
 from constructions.networks.transformer import Transformer
-from constructions.networks.transformer_lens import to_transformer_lens
+from constructions.networks.transformer_lens import lens_tokens, to_transformer_lens
 from numerics.groups.codes import near_orthogonal_codes, near_orthogonal_parameters
 
 __all__ = [
@@ -56,6 +56,7 @@ __all__ = [
     "discretize",
     "elman_cell",
     "encode",
+    "lens_tokens",
     "merged_head",
     "near_orthogonal_codes",
     "near_orthogonal_parameters",

@@ -1,16 +1,18 @@
-"""Attention-only transformers as a `HookedTransformer` of TransformerLens, for its caches, hooks and plots.
+"""Attention-only transformers as a `TransformerBridge` of TransformerLens, for its caches, hooks and plots.
 
-No position type of that class has relative keys, vectors v_(i-j) that are added to the keys and meet the query:
-"standard" and "shortformer" add absolute embeddings, "rotary" turns queries and keys, "alibi" adds a fixed slope, and
-buckets of scalar biases exist in its T5 classes only. So the *parameters* of a head with relative keys have no place
-there. Its *function*, up to a longest context T, has one wherever the score <z_i W_Q, v_(i-j)> depends on the places i
-and j alone, as in the heads of `constructions.induction.head`: with one-hot positions p_i in T further coordinates of
-the stream, p_i B p_j^T with B_ij = <z_i W_Q, v_(i-j)> is that score, exactly. The export is the same function at these
-weights; trained further it leaves the relative class, because B then holds T^2 free numbers: train `to_torch()`.
+Its native model (`TransformerBridge.boot_native`) has no relative keys, vectors v_(i-j) that are added to the keys and
+meet the query: "standard" positions are absolute embeddings, and "rotary" ones turn queries and keys. So the
+*parameters* of a head with relative keys have no place there. Its *function*, up to a longest context T, has one
+wherever the score <z_i W_Q, v_(i-j)> depends on the places i and j alone, as in the heads of
+`constructions.induction.head`: with one-hot positions p_i in T further coordinates of the stream, p_i B p_j^T with
+B_ij = <z_i W_Q, v_(i-j)> is that score, exactly. The export is the same function at these weights; trained further it
+leaves the relative class, because B then holds T^2 free numbers: train `to_torch()`.
 
-`lens_weights` computes the export with NumPy alone: the settings of a `HookedTransformerConfig`, and every parameter by
-its name. `to_transformer_lens` hands them to TransformerLens, an optional extra, version 3 (version 4 has removed
-`HookedTransformer`).
+The native model divides all scores by the root of d_head (`use_attn_scale=False` is ignored there): the exported W_Q is
+multiplied by it.
+
+`lens_weights` computes the export with NumPy alone: the settings of a `TransformerBridgeConfig`, and every entry of the
+state dict by its name. `to_transformer_lens` hands them to TransformerLens, an optional extra, version 4.
 """
 
 from __future__ import annotations
@@ -59,8 +61,9 @@ class LensWeights:
     """A transformer in the terms of TransformerLens.
 
     Attributes:
-        settings: the arguments of `HookedTransformerConfig` that shape the model.
-        parameters: all parameters, float64, by their names in the state dict.
+        settings: the arguments of `TransformerBridgeConfig` that shape the model.
+        parameters: all entries of the state dict, float64, by name; as in torch, a map has the shape (out, in), and its
+            rows run over the heads, and over the d_head coordinates of each.
     """
 
     settings: dict[str, Any]
@@ -91,14 +94,13 @@ def lens_weights(transformer: Transformer, context: int) -> LensWeights:
         "attn_only": True,
         "normalization_type": None,
         "positional_embedding_type": "standard",
-        "use_attn_scale": False,
         "default_prepend_bos": False,
     }
     parameters = {
-        "embed.W_E": np.pad(np.concatenate([embedding, source.prefix]), ((0, 0), (0, places))),
-        "pos_embed.W_pos": np.pad(np.eye(places), ((0, 0), (width, 0))),
-        "unembed.W_U": np.pad(readout, ((0, places), (0, 0))),
-        "unembed.b_U": np.zeros(settings["d_vocab_out"]),
+        "embed.weight": np.pad(np.concatenate([embedding, source.prefix]), ((0, 0), (0, places))),
+        "pos_embed.weight": np.pad(np.eye(places), ((0, 0), (width, 0))),
+        "unembed.weight": np.pad(readout, ((0, places), (0, 0))).T,
+        "unembed.bias": np.zeros(readout.shape[1]),
     }
     for n, layer in enumerate(heads):
         scores = [_position_scores(embedding, source.prefix, n, head, places) for head in layer]
@@ -108,37 +110,38 @@ def lens_weights(transformer: Transformer, context: int) -> LensWeights:
 
 
 def to_transformer_lens(transformer: Transformer, context: int) -> Any:
-    """A `transformer_lens.HookedTransformer` in float64 with the same outputs on `lens_tokens`, up to `context` tokens.
+    """A `TransformerBridge` in float64 with the same outputs on `lens_tokens`, for up to `context` tokens.
 
     Its vocabulary: the k symbols and one token for every prefix row. Its logits at the last t places are the outputs.
     The first d coordinates of its stream are those of the transformer, the others the position.
 
     Raises:
-        ImportError: if TransformerLens is missing or has no `HookedTransformer`.
+        ImportError: if TransformerLens is missing or has no `TransformerBridge.boot_native`.
         ValueError: if context < 1, or the transformer has other layers than causal softmax heads that are added to the
             stream, without biases, null pairs and output maps; absolute positions; relative keys in a later layer, or
             ones whose scores depend on the token.
     """
     weights = lens_weights(transformer, context)
-    HookedTransformer, HookedTransformerConfig = _classes()
+    TransformerBridge, TransformerBridgeConfig = _classes()
     import torch
 
-    config = HookedTransformerConfig(**weights.settings, init_weights=False, dtype=torch.float64, device="cpu")
-    model = HookedTransformer(config)
-    with torch.no_grad():
-        for name, parameter in model.named_parameters():
-            parameter.copy_(torch.tensor(weights.parameters[name]))
+    config = TransformerBridgeConfig(**weights.settings, init_weights=False, dtype=torch.float64, device="cpu")
+    model = TransformerBridge.boot_native(config, dtype=torch.float64)
+    model.load_state_dict({name: torch.tensor(array) for name, array in weights.parameters.items()})
     return model
 
 
 def _classes() -> tuple[Any, Any]:
     try:
-        from transformer_lens import HookedTransformer, HookedTransformerConfig  # type: ignore[import-not-found]
-    except ImportError as error:
+        from transformer_lens.config import TransformerBridgeConfig  # type: ignore[import-not-found]
+        from transformer_lens.model_bridge import TransformerBridge  # type: ignore[import-not-found]
+
+        TransformerBridge.boot_native  # noqa: B018, early versions lack it
+    except (ImportError, AttributeError) as error:
         raise ImportError(
-            "The export needs TransformerLens with its class HookedTransformer: pip install 'transformer-lens>=3,<4'."
+            "The export needs TransformerLens with TransformerBridge.boot_native: pip install 'transformer-lens>=4,<5'."
         ) from error
-    return HookedTransformer, HookedTransformerConfig
+    return TransformerBridge, TransformerBridgeConfig
 
 
 def _tables(source: Transformer) -> tuple[FloatArray, FloatArray]:
@@ -170,18 +173,21 @@ def _attention(
     """The parameters of one block: the weights of the heads, and behind them the scores by place."""
     places = len(scores[0])
     stream, size = width + places, widest + places
-    block = {f"W_{name}": np.zeros((heads, stream, size)) for name in "QKV"}
-    block |= {f"b_{name}": np.zeros((heads, size)) for name in "QKV"}
-    block |= {"W_O": np.zeros((heads, size, stream)), "b_O": np.zeros(stream)}
+    Q, K, V, O = (np.zeros((heads, stream, size)) for _ in range(4))
     for h, (head, by_place) in enumerate(zip(layer, scores, strict=True)):
-        scale, m, e = head.scale, head.key_dimension, head.value.outputs
-        block["W_Q"][h, :width, :m] = head.query.weight * scale
-        block["W_K"][h, :width, :m] = head.key.weight
-        block["W_Q"][h, width:, widest:] = by_place * scale
-        block["W_K"][h, width:, widest:] = np.eye(places)
-        block["W_V"][h, :width, :e] = head.value.weight
-        block["W_O"][h, :e, :e] = np.eye(e)
-    return block
+        scale, m, e = head.scale * np.sqrt(size), head.key_dimension, head.value.outputs
+        Q[h, :width, :m] = head.query.weight * scale
+        K[h, :width, :m] = head.key.weight
+        Q[h, width:, widest:] = by_place * scale
+        K[h, width:, widest:] = np.eye(places)
+        V[h, :width, :e] = head.value.weight
+        O[h, :e, :e] = np.eye(e)
+    maps = {
+        name: part.transpose(0, 2, 1).reshape(heads * size, stream) for name, part in zip("qkv", (Q, K, V), strict=True)
+    }
+    maps["o"] = O.transpose(1, 0, 2).reshape(stream, heads * size)
+    block = {f"{name}.weight": weight for name, weight in maps.items()}
+    return block | {f"{name}.bias": np.zeros(len(weight)) for name, weight in maps.items()}
 
 
 def _position_scores(embedding: FloatArray, prefix: FloatArray, layer: int, head: Head, places: int) -> FloatArray:

@@ -1,14 +1,17 @@
-"""The induction heads as a HookedTransformer: the same outputs and attention, refusals.
+"""The induction heads as a TransformerBridge: the same outputs and attention, refusals.
 
 The exported weights are run twice: by `reference_forward`, the attention-only computation of TransformerLens written in
 NumPy, and by TransformerLens itself where the optional extra is installed.
 """
 
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import lemmata
 from constructions.induction.head import bayesian_ngram_head, ngram_head, printed_induction_head
 from constructions.networks.affine import Affine
 from constructions.networks.feed_forward import FeedForward
@@ -17,13 +20,13 @@ from constructions.networks.transformer_lens import LensWeights, lens_tokens, le
 
 def installed() -> bool:
     try:
-        from transformer_lens import HookedTransformer  # noqa: F401
+        from transformer_lens.model_bridge import TransformerBridge
     except ImportError:
         return False
-    return True
+    return hasattr(TransformerBridge, "boot_native")
 
 
-needs_lens = pytest.mark.skipif(not installed(), reason="TransformerLens 3 is not installed.")
+needs_lens = pytest.mark.skipif(not installed(), reason="TransformerLens 4 is not installed.")
 HEADS = {
     "printed": printed_induction_head(2, 7.0),
     "bigrams": ngram_head(2, 3, 12.0, 5.0),
@@ -36,15 +39,15 @@ HEADS = {
 def reference_forward(weights: LensWeights, tokens):
     """Logits and attention patterns by layer, as TransformerLens documents the model of these settings.
 
-    W_E[token] + W_pos[place]; in every block each head adds pattern (z W_V + b_V) W_O, with pattern the softmax of
-    (z W_Q + b_Q)(z W_K + b_K)^T over the places up to its own, not scaled, and the block adds b_O; no layer norm and no
-    MLP; then W_U and b_U.
+    embed[token] + pos_embed[place]; in every block each head adds pattern (z q + b) o, with pattern the softmax of
+    (z q + b)(z k + b)^T / sqrt(d_head) over the places up to its own, and the block adds the bias of o; no layer norm
+    and no MLP; then unembed. Linear maps are stored as (out, in), and the outputs of q, k, v run over the heads first.
     """
     settings, parameters = weights.settings, dict(weights.parameters)
     assert settings["attn_only"]
     assert settings["normalization_type"] is None
     assert settings["positional_embedding_type"] == "standard"
-    assert not settings["use_attn_scale"]
+    assert settings.get("use_attn_scale", True)
     T, d, dh, heads = tokens.shape[1], settings["d_model"], settings["d_head"], settings["n_heads"]
     assert settings["n_ctx"] >= T
 
@@ -53,21 +56,24 @@ def reference_forward(weights: LensWeights, tokens):
         assert array.shape == shape
         return array
 
-    W_E = take("embed.W_E", settings["d_vocab"], d)
-    z, patterns = W_E[tokens] + take("pos_embed.W_pos", settings["n_ctx"], d)[:T], []
+    def linear(z, name, out, into):
+        return z @ take(f"{name}.weight", out, into).T + take(f"{name}.bias", out)
+
+    z, patterns = take("embed.weight", settings["d_vocab"], d)[tokens], []
+    z = z + take("pos_embed.weight", settings["n_ctx"], d)[:T]
     for n in range(settings["n_layers"]):
         block = f"blocks.{n}.attn."
         q, key, v = (
-            np.einsum("btd,hde->bhte", z, take(f"{block}W_{name}", heads, d, dh))
-            + take(f"{block}b_{name}", heads, dh)[:, None]
-            for name in "QKV"
+            linear(z, block + name, heads * dh, d).reshape(len(z), T, heads, dh).transpose(0, 2, 1, 3) for name in "qkv"
         )
-        scores = np.where(np.tril(np.ones((T, T), dtype=bool)), q @ key.transpose(0, 1, 3, 2), -np.inf)
+        scores = q @ key.transpose(0, 1, 3, 2) / np.sqrt(dh)
+        scores = np.where(np.tril(np.ones((T, T), dtype=bool)), scores, -np.inf)
         pattern = np.exp(scores - scores.max(axis=-1, keepdims=True))
         pattern /= pattern.sum(axis=-1, keepdims=True)
         patterns.append(pattern)
-        z = z + np.einsum("bhte,hed->btd", pattern @ v, take(f"{block}W_O", heads, dh, d)) + take(f"{block}b_O", d)
-    logits = z @ take("unembed.W_U", d, settings["d_vocab_out"]) + take("unembed.b_U", settings["d_vocab_out"])
+        mixed = (pattern @ v).transpose(0, 2, 1, 3).reshape(len(z), T, heads * dh)
+        z = z + linear(mixed, f"{block}o", d, heads * dh)
+    logits = linear(z, "unembed", settings["d_vocab_out"], d)
     assert not parameters  # every exported parameter is one of the model
     return logits, patterns
 
@@ -95,8 +101,9 @@ def test_exported_weights_compute_the_head_by_the_documented_forward_pass(name):
                 assert np.abs(found[:, h] - part.attention(z)).max() < 1e-11
     assert np.ptp(head(x)) > 0.1
     # negative controls: each matrix of the attention, and the positions, in reverse order
-    for changed in ("pos_embed.W_pos", "blocks.0.attn.W_Q", "blocks.0.attn.W_V", "blocks.1.attn.W_K", "unembed.W_U"):
-        moved = {**weights.parameters, changed: np.flip(weights.parameters[changed], axis=-2)}
+    for changed in ("pos_embed", "blocks.0.attn.q", "blocks.0.attn.v", "blocks.1.attn.k", "unembed"):
+        changed += ".weight"
+        moved = {**weights.parameters, changed: np.flip(weights.parameters[changed], axis=0)}
         wrong, _ = reference_forward(replace(weights, parameters=moved), tokens)
         assert np.abs(wrong[:, prefix:] - head(x)).max() > 1e-3
 
@@ -113,13 +120,29 @@ def test_export_has_the_same_outputs_and_attention(name):
         x = rng.integers(1, head.transformer.symbols + 1, size=(5, t))
         logits, cache = model.run_with_cache(lens_tokens(head.transformer, x))
         assert np.abs(logits[:, prefix:].detach().numpy() - head(x)).max() < 1e-11
-        first = head.transformer.layers[0].heads[0]
-        weights = first.attention(head.transformer.embed(x))
-        assert np.abs(cache["pattern", 0][:, 0].detach().numpy() - weights).max() < 1e-11
+        for layer, own in enumerate(head.transformer.layers):
+            z = head.transformer.stream(x, layer)
+            for h, part in enumerate(own.heads):
+                assert np.abs(cache["pattern", layer][:, h].detach().numpy() - part.attention(z)).max() < 1e-11
     assert np.ptp(head(x)) > 0.1
-    # negative control: the positions in reverse order
-    model.pos_embed.W_pos.data = model.pos_embed.W_pos.data.flip(0)
-    assert np.abs(model(lens_tokens(head.transformer, x))[:, prefix:].detach().numpy() - head(x)).max() > 1e-3
+    # negative controls: the positions in reverse order, the scores larger by a fiftieth
+    tokens = lens_tokens(head.transformer, x)
+    for name, change in (("pos_embed.weight", lambda a: a.flip(0)), ("blocks.1.attn.q.weight", lambda a: a * 1.02)):
+        wrong = to_transformer_lens(head.transformer, 12)
+        wrong.load_state_dict({key: change(a) if key == name else a for key, a in wrong.state_dict().items()})
+        assert np.abs(wrong(tokens)[:, prefix:].detach().numpy() - head(x)).max() > 1e-4
+
+
+@needs_lens
+def test_the_snippet_of_the_readme_runs_and_its_comments_are_true():
+    readme = (Path(lemmata.__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+    blocks = [b for b in re.findall(r"```python\n(.*?)```", readme, re.DOTALL) if "to_transformer_lens" in b]
+    assert len(blocks) == 1
+    names = {"lm": lemmata}
+    exec(compile(blocks[0], "README.md", "exec"), names)
+    pattern = names["cache"]["pattern", 1][0, 0, -1].detach().numpy()
+    assert np.abs(pattern - [0, 0, 0, 1, 0, 0]).max() < 0.003
+    assert np.abs(names["logits"][:, 1:].detach().numpy() - names["head"]([1, 2, 3, 1, 2])).max() < 1e-11
 
 
 def test_what_cannot_be_exported_is_refused():
@@ -151,7 +174,7 @@ def test_what_cannot_be_exported_is_refused():
 
 @pytest.mark.skipif(installed(), reason="TransformerLens is installed.")
 def test_missing_package_is_named():
-    with pytest.raises(ImportError, match="transformer-lens>=3,<4"):
+    with pytest.raises(ImportError, match="transformer-lens>=4,<5"):
         to_transformer_lens(HEADS["bigrams"].transformer, 5)
 
 
