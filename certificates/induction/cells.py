@@ -16,6 +16,7 @@ interval, the least at the point next to D*.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 from flint import arb
@@ -28,7 +29,7 @@ from numerics.exact.precision import precision
 from numerics.markov.enclosed import enclosed_extensions
 from numerics.markov.losses import entropy_rate
 
-__all__ = ["Bounds", "Cells", "Judgement", "judge"]
+__all__ = ["BITS", "Bounds", "Cells", "Judgement", "judge", "outwards"]
 
 BITS = 128
 Bounds = tuple[float, float]
@@ -117,12 +118,12 @@ def judge(cells: Cells) -> Judgement:
                 largest = [ball_max([largest[0], least]), ball_max([largest[1], most])]
         rate = entropy_rate()
         return Judgement(
-            loss=_bounds(loss[0] - rate, loss[1] - rate),
-            bayes=_bounds(bayes - rate, bayes - rate),
-            bigram=_bounds(bigram - rate, bigram - rate),
-            gap=_bounds(loss[0] - bayes, loss[1] - bayes),
-            mean_distance=_bounds(*mean),
-            largest_distance=_bounds(*largest),
+            loss=outwards(loss[0] - rate, loss[1] - rate),
+            bayes=outwards(bayes - rate, bayes - rate),
+            bigram=outwards(bigram - rate, bigram - rate),
+            gap=outwards(loss[0] - bayes, loss[1] - bayes),
+            mean_distance=outwards(mean[0], mean[1], 0.0),
+            largest_distance=outwards(largest[0], largest[1], 0.0),
         )
 
 
@@ -178,10 +179,10 @@ def _distances(low: arb, high: arb, counted: arb) -> tuple[arb, arb]:
     return (-ends[1], most) if ends[1] < 0 else (arb(0), most)
 
 
-def _bounds(low: arb, high: arb) -> Bounds:
-    """Floats below the one ball and above the other."""
+def outwards(low: arb, high: arb, least: float = -inf) -> Bounds:
+    """A float below all of the one ball, but not below `least`, and one above all of the other."""
     lower, upper = low.lower(), high.upper()
-    return down(_float(lower)), up(_float(upper))
+    return max(down(_float(lower)), least), up(_float(upper))
 
 
 def _float(point: arb) -> float:

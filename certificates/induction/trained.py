@@ -1,4 +1,4 @@
-"""A trained head that comes with the library: its weights in a file of decimal numbers, and where they come from.
+"""Trained heads that come with the library: their weights in files of decimal numbers, and where they come from.
 
 The weights are float32, written with as many digits as tell them apart, so that they are read back bit for bit.
 """
@@ -22,9 +22,21 @@ from constructions.networks.head import Head
 from constructions.networks.transformer import Transformer
 from numerics.runs.files import write_atomically
 
-__all__ = ["SOURCE", "TrainedModel", "read_trained", "write_trained"]
+__all__ = [
+    "SEEDS",
+    "SOURCE",
+    "TrainedModel",
+    "model_from_rows",
+    "read_trained",
+    "rows_of_model",
+    "trained_head",
+    "write_trained",
+]
 
-SOURCE = Path(__file__).parent / "results" / "trained-head.json"
+RESULTS = Path(__file__).parent / "results"
+SOURCE = RESULTS / "trained-head-1.json"
+SEEDS = (1, 2, 3, 4, 5)
+"""The seeds of the trained heads that come with the library; nothing but the seed differs."""
 FORMAT = "lemmata trained head 1"
 MATRICES = ("query", "key", "value", "relative_keys")
 
@@ -42,6 +54,17 @@ class TrainedModel:
     provenance: Mapping[str, Any]
 
 
+def trained_head(seed: int = 1) -> TrainedModel:
+    """A trained head that comes with the library, by the seed of its training.
+
+    Raises:
+        ValueError: for a seed other than 1, ..., 5.
+    """
+    if seed not in SEEDS:
+        raise ValueError(f"The trained heads have the seeds {', '.join(map(str, SEEDS))}, not {seed!r}.")
+    return read_trained(RESULTS / f"trained-head-{seed}.json")
+
+
 def read_trained(path: str | os.PathLike[str] = SOURCE) -> TrainedModel:
     """The model of a file that `write_trained` wrote; the one that comes with the library by default.
 
@@ -56,13 +79,9 @@ def read_trained(path: str | os.PathLike[str] = SOURCE) -> TrainedModel:
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ValueError(f"{path} holds no trained head: its format must be {FORMAT!r}.")
     try:
-        weights, provenance = document["weights"], document["provenance"]
-        heads = [_head(entry) for entry in weights["heads"]]
-        embedding, readout = _matrix(weights["embedding"]), _matrix(weights["readout"])
+        model, provenance = model_from_rows(document["weights"]), document["provenance"]
     except (KeyError, TypeError) as error:
         raise ValueError(f"{path} holds no trained head: {error} is missing or of another type.") from None
-    layers = tuple(AttentionLayer((head,)) for head in heads)
-    model = Transformer(embedding, np.zeros((0, embedding.shape[1])), layers, readout)
     return TrainedModel(model, MappingProxyType(dict(provenance)))
 
 
@@ -72,6 +91,18 @@ def write_trained(model: Transformer, provenance: Mapping[str, Any], path: str |
     Raises:
         ValueError: if a weight is no float32 number: it would not be read back as it is.
     """
+    document = {"format": FORMAT, "provenance": dict(provenance), "weights": rows_of_model(model)}
+    target = Path(path)
+    write_atomically((json.dumps(document, indent=1) + "\n").encode(), target)
+    return target
+
+
+def rows_of_model(model: Transformer) -> dict[str, Any]:
+    """The weights of a model of two layers with one head each, as rows of decimal numbers.
+
+    Raises:
+        ValueError: if a weight is no float32 number.
+    """
     parts = {"embedding": model.embedding, "readout": model.readout}
     weights: dict[str, Any] = {name: _decimals(np.asarray(part)) for name, part in parts.items()}
     weights["heads"] = [
@@ -79,10 +110,20 @@ def write_trained(model: Transformer, provenance: Mapping[str, Any], path: str |
         for layer in model.layers
         for head in layer.heads
     ]
-    document = {"format": FORMAT, "provenance": dict(provenance), "weights": weights}
-    target = Path(path)
-    write_atomically((json.dumps(document, indent=1) + "\n").encode(), target)
-    return target
+    return weights
+
+
+def model_from_rows(weights: Mapping[str, Any]) -> Transformer:
+    """The model whose weights `rows_of_model` gave.
+
+    Raises:
+        ValueError: for weights that are no matrices of finite numbers that fit.
+        KeyError, TypeError: for parts that are missing or of another type.
+    """
+    heads = [_head(entry) for entry in weights["heads"]]
+    embedding, readout = _matrix(weights["embedding"]), _matrix(weights["readout"])
+    layers = tuple(AttentionLayer((head,)) for head in heads)
+    return Transformer(embedding, np.zeros((0, embedding.shape[1])), layers, readout)
 
 
 def _part(head: Head, name: str) -> NDArray[np.float64]:

@@ -9,7 +9,7 @@ import torch
 
 from certificates.induction.cells import Cells, judge
 from certificates.induction.losses import bound_losses, class_cells, enumerate_losses, sequence_cells
-from certificates.induction.trained import read_trained
+from certificates.induction.trained import trained_head
 from constructions.networks.affine import Affine
 from constructions.networks.attention import AttentionLayer
 from constructions.networks.head import Head
@@ -19,7 +19,7 @@ from numerics.markov.enumeration import stationary_evidence, transitions
 from numerics.markov.losses import entropy_rate, reference_losses
 from numerics.markov.predictors import bigram
 
-TRAINED = read_trained().model
+TRAINED = trained_head().model
 
 
 def random_model(seed, width=5, scale=1.0):

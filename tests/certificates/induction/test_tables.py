@@ -9,13 +9,13 @@ import pytest
 from certificates.induction.intervals import as_intervals
 from certificates.induction.kernels import window_masses
 from certificates.induction.tables import circuit_tables
-from certificates.induction.trained import read_trained
+from certificates.induction.trained import trained_head
 from constructions.induction.head import ngram_head
 from constructions.networks.attention import AttentionLayer
 from numerics.exact.numbers import to_float
 from tests.certificates.induction.test_losses import random_model
 
-TRAINED = read_trained().model
+TRAINED = trained_head().model
 
 
 def by_tables(tables, x):
