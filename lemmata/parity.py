@@ -21,7 +21,7 @@ training    initial_network, train_parity, train_compiled; initial_quadratic, tr
             initial_architecture, train_architecture
 correlation best_correlation, verify_correlation
 features    tangent_features, normalised_features, feature_table, fit_all_parities, verify_fit, fit_bound,
-            span_residuals
+            span_residuals; sign_rank_bound, verify_sign_rank, parity_matrix, parity_sign_rank_bound
 lower bound parity_view, NoisyDescent, relu_tables, tangent_model, flat_parameters, run_hidden, view_bound,
             gradient_samples
 queries     query_search, empirical_answers, query_samples
@@ -40,6 +40,7 @@ from certificates.duality.readouts import decide as decide_readout
 from certificates.duality.readouts import design_grid, least_norm_readout, least_ramp_loss, least_step_loss
 from certificates.duality.regularised_hinge import least_regularised_loss, regularised_loss
 from certificates.duality.regularised_hinge import verify as verify_regularised
+from certificates.duality.sign_rank import parity_matrix, parity_sign_rank_bound, sign_rank_bound, verify_sign_rank
 from certificates.duality.span_fit import span_residuals
 from certificates.duality.tangent_model import flat_parameters, tangent_model
 from constructions.parity.bias_grids import even_kink_grid, offset_grid, ramp_features, solve_readout
@@ -183,6 +184,8 @@ __all__ = [
     "over_sparse_step",
     "over_sparse_values",
     "parity_losses",
+    "parity_matrix",
+    "parity_sign_rank_bound",
     "parity_transformer",
     "parity_view",
     "plateau_share",
@@ -211,6 +214,7 @@ __all__ = [
     "second_layer_sizes",
     "sgd_loss_bound",
     "sign_gradient",
+    "sign_rank_bound",
     "silent_neurons",
     "solve_readout",
     "span_residuals",
@@ -239,5 +243,6 @@ __all__ = [
     "verify_correlation",
     "verify_fit",
     "verify_regularised",
+    "verify_sign_rank",
     "view_bound",
 ]

@@ -1,4 +1,4 @@
-"""Faults planted in distances of features: the deciding checks on them see them."""
+"""Faults planted in distances of features and bounds on sign ranks: the deciding checks on them see them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ from typing import Any
 import pytest
 from flint import fmpq
 
+import certificates.duality.sign_rank as sign_rank
+import certificates.duality.span_fit as span_fit
 import numerics.parity.feature_distance as distances
 from tests.theorems.planted_faults import Fault, assert_seen, fault_name, rewritten
-from theorems.hidden_progress import test_learned_features
+from theorems.hidden_progress import test_fixed_features, test_learned_features
 
 STEP: dict[str, Any] = {"n": 7, "k": 2}
+PARITIES: tuple[str, dict[str, Any]] = ("test_signs_need_the_root_of_the_number_of_parities", {"n": 6, "k": 3})
+CUBE: tuple[str, dict[str, Any]] = ("test_the_bound_is_below_the_dimension_of_a_representation", {})
 TAILS: dict[str, Any] = {"k": 4, "epsilon": fmpq(1, 10)}
 
 FAULTS = [
@@ -68,9 +72,80 @@ FAULTS = [
             ),
         )
     ),
+    *(
+        Fault(
+            name,
+            "unnumbered-NTK-size",
+            test_fixed_features,
+            check,
+            owner,
+            attribute,
+            rewritten(getattr(sign_rank, attribute), old, new),
+            arguments,
+        )
+        for name, check, arguments, owner, attribute, old, new in (
+            ("a dimension more", *PARITIES, test_fixed_features, "sign_rank_bound", ">= total", "> 2 * total"),
+            ("the columns forgotten", *PARITIES, test_fixed_features, "sign_rank_bound", "(rows * columns)", "rows"),
+            ("the power counted once", *CUBE, test_fixed_features, "sign_rank_bound", "D ** (2 * power)", "D**power"),
+            (
+                "the size of another set",
+                *PARITIES,
+                test_fixed_features,
+                "parity_sign_rank_bound",
+                "comb(n, k)",
+                "comb(n, k + 1)",
+            ),
+            ("the root rounded down", *PARITIES, test_fixed_features, "parity_sign_rank_bound", ") + 1", ")"),
+            (
+                "one row less in the sum",
+                *PARITIES,
+                sign_rank,
+                "_row_sum",
+                "abs(int(entry)) for entry in row",
+                "abs(int(entry)) // 2 for entry in row",
+            ),
+            ("the least row sum", *CUBE, sign_rank, "_row_sum", "return max(", "return min("),
+            (
+                "a fiftieth of the norm forgotten",
+                *CUBE,
+                sign_rank,
+                "_row_sum",
+                "return max(sum(abs(int(entry)) for entry in row) for row in result.tolist())",
+                "return 49 * max(sum(abs(int(entry)) for entry in row) for row in result.tolist()) // 50",
+            ),
+            (
+                "sets of another size",
+                *PARITIES,
+                test_fixed_features,
+                "parity_matrix",
+                "combinations(range(n), k)",
+                "combinations(range(n), k - 1)",
+            ),
+        )
+    ),
+    Fault(
+        "losses larger by a fiftieth",
+        "unnumbered-NTK-size",
+        test_fixed_features,
+        "test_the_square_loss_of_fixed_features",
+        test_fixed_features,
+        "span_residuals",
+        rewritten(span_fit.span_residuals, "1 - size / 2**n", "1 - 49 * size / (50 * 2**n)"),
+    ),
+    Fault(
+        "a projection that is not one",
+        "unnumbered-NTK-size",
+        test_fixed_features,
+        "test_the_square_loss_of_fixed_features",
+        test_fixed_features,
+        "span_residuals",
+        rewritten(
+            span_fit.span_residuals, "(basis.transpose() * basis).solve(correlations)", "correlations * fmpq(1, 2**n)"
+        ),
+    ),
 ]
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=fault_name)
 def test_planted_faults_are_seen(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert_seen(fault, "hidden-progress", monkeypatch)
+    assert_seen(fault, "hidden-progress", monkeypatch, (ValueError,))  # of verify_sign_rank
