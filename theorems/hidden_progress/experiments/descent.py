@@ -22,7 +22,7 @@ __all__ = ["DESCENT"]
 _POWERS = "hidden-progress:experiment-B.13"
 
 
-def _early(kind: str, width: int, batch: int, seeds: int = 10, **changes: Any) -> dict[str, Any]:
+def _early(kind: str, width: int, batch: int, seeds: int = 6, **changes: Any) -> dict[str, Any]:
     return {
         "kind": kind, "n": 50, "k": 3, "width": width, "batch": batch, "rate": 0.01 if kind == "power" else 0.1,
         "steps": 500, "check_every": 50, "seeds": list(range(8000, 8000 + seeds)), "validation": 2**13, **changes,
@@ -56,6 +56,7 @@ def _summarise(settings: Mapping[str, Any], results: Mapping[str, Any]) -> Findi
     power = {(width, batch): runs for (kind, width, batch), runs in early.items() if kind == "power"}
     widths, batches = sorted({width for width, _ in power}), sorted({batch for _, batch in power})
     wide, large = widths[-1], batches[-1]
+    power[wide, large] = whole["power"]
     slopes = {case: [_slope(run, until) for run in runs] for case, runs in power.items()}
     by_width = rank_correlation([w for w in widths for _ in slopes[w, large]],
                                 [s for w in widths for s in slopes[w, large]])  # fmt: skip
@@ -92,8 +93,8 @@ def _summarise(settings: Mapping[str, Any], results: Mapping[str, Any]) -> Findi
                       by_width.rising < 0.01
                       and all(np.mean(slopes[a, large]) < np.mean(slopes[b, large]) for a, b in pairwise(widths))),
             Criterion(_POWERS, "with the largest width the slope is larger for the largest batch than for the least "
-                      "in 9 of 10 pairs, and its mean grows from each batch size to the next",
-                      sum(a < b for a, b in pairs) >= 0.9 * len(pairs)
+                      "in each of six pairs, and its mean grows from each batch size to the next",
+                      all(a < b for a, b in pairs)
                       and all(np.mean(slopes[wide, a]) < np.mean(slopes[wide, b]) for a, b in pairwise(batches))),
             Criterion(_POWERS, "ReLU is below 52 % after these steps at every width and batch, z^k with the largest "
                       "ones above 55 % (95 %)", ends.low > 0.55 and all(i.high < 0.52 for i in relu.values())),
@@ -103,7 +104,7 @@ def _summarise(settings: Mapping[str, Any], results: Mapping[str, Any]) -> Findi
 
 def _cells(widths: tuple[int, ...], batches: tuple[int, ...], **changes: Any) -> dict[str, Any]:
     wide, large = widths[-1], batches[-1]
-    power = dict.fromkeys([*((width, large) for width in widths), *((wide, batch) for batch in batches)])
+    power = [*((width, large) for width in widths[:-1]), *((wide, batch) for batch in batches[:-1])]
     return {
         **{f"power-w{width}-b{batch}": _early("power", width, batch, **changes) for width, batch in power},
         **{f"relu-w{w}-b{b}": _early("relu", w, b, **changes) for w, b in ((widths[0], large), (wide, batches[0]))},
@@ -113,20 +114,20 @@ def _cells(widths: tuple[int, ...], batches: tuple[int, ...], **changes: Any) ->
 DESCENT = Experiment(
     name="parity-descent",
     statements=(_POWERS,),
-    title="The rate of descent of z^3 and ReLU networks at (50, 3): widths 10, 100, 1000 and B = 32, 128, 1024",
+    title="The rate of descent of z^3 and ReLU networks at (50, 3): widths 10, 100, 1000 and B = 16, 128, 512",
     scales={
         "quick": {
-            **_cells((10, 30, 100), (8, 32, 128), n=12, k=2, seeds=3, steps=50, check_every=5),
+            **_cells((10, 30, 100), (8, 32, 128), n=12, k=2, seeds=5, steps=50, check_every=5),
             "course-power": _early("power", 100, 128, n=12, k=2, seeds=5, steps=200, check_every=5),
             "course-relu": _early("relu", 100, 128, n=12, k=2, seeds=5, steps=200, check_every=5),
         },
         "full": {
-            **_cells((10, 100, 1000), (32, 128, 1024)),
-            "course-power": _early("power", 1000, 1024, 6, steps=2000, check_every=100),
-            "course-relu": _early("relu", 1000, 1024, 6, steps=4000, check_every=100),
+            **_cells((10, 100, 1000), (16, 128, 512)),
+            "course-power": _early("power", 1000, 512, steps=2000),
+            "course-relu": _early("relu", 1000, 512, steps=4000, check_every=100),
         },
     },
     work=courses,
     summarise=_summarise,
-    slice=("power-w10-b1024", {"seeds": [8000]}),
+    slice=("power-w10-b512", {"seeds": [8000]}),
 )

@@ -55,9 +55,8 @@ def _finite_or_infinite(times: list[int | None]) -> list[float]:
 
 
 def _wide(width: int, seeds: int, n: int = 40, **changes: Any) -> dict[str, Any]:
-    """Networks with fewer than k = 3 neurons count as converged with an error of 45 %, others with none."""
     return {"n": n, "k": 3, "width": width, "batch": 128, "steps": 60_000, "check_every": 20,
-            "threshold": 0.45 if width < 3 else 0.0, "seeds": list(range(5000, 5000 + seeds)), **changes}  # fmt: skip
+            "threshold": 0.0, "seeds": list(range(5000, 5000 + seeds)), **changes}  # fmt: skip
 
 
 def _median(x: Any) -> float:
@@ -127,16 +126,15 @@ def _summarise_widths(settings: Mapping[str, Any], results: Mapping[str, Any]) -
 WIDTH_TIMES = Experiment(
     name="parity-width-times",
     statements=(_WIDTH,),
-    title="Convergence times for widths from 1 to 10^4 at (40, 3), and three widths at n = 30 and 50, B = 128",
+    title="Convergence times for widths from 10 to 3000 at (40, 3), and three widths at n = 30 and 50, B = 128",
     scales={
         "quick": {f"n12-width-{width}": _wide(width, 20, n=12, batch=32, steps=20_000) for width in (10, 100, 1000)},
         "full": {
             **{
                 f"n40-width-{width}": _wide(width, seeds)
-                for width, seeds in ((1, 40), (2, 40), (3, 40), (5, 40), (10, 100), (30, 100), (100, 100), (300, 60),
-                                     (1000, 50), (3000, 30), (10_000, 15))
+                for width, seeds in ((10, 60), (30, 60), (100, 60), (300, 40), (1000, 30), (3000, 15))
             },
-            **{f"n{n}-width-{width}": _wide(width, 25, n=n) for n in (30, 50) for width in (10, 100, 1000)},
+            **{f"n{n}-width-{width}": _wide(width, 15, n=n) for n in (30, 50) for width in (10, 100, 1000)},
         },
     },
     work=_times,
@@ -215,7 +213,7 @@ def _summarise_decays(settings: Mapping[str, Any], results: Mapping[str, Any]) -
 DECAYS = Experiment(
     name="parity-weight-decay",
     statements=(_GROKKING,),
-    title="Finite samples and weight decay: 7 sizes and 7 decays, n = 30, k = 3, width 100, B = 32",
+    title="Finite samples and weight decay: 6 sizes and 6 decays, n = 30, k = 3, width 100, B = 32",
     scales={
         "quick": {
             f"m{m}-decay-{decay}": _finite(m, decay, 6, n=12, k=2, steps=6000, width=30)
@@ -224,8 +222,8 @@ DECAYS = Experiment(
         },
         "full": {
             f"m{m}-decay-{decay}": _finite(m, decay, 10)
-            for m in (150, 300, 500, 700, 1000, 2000, 4000)
-            for decay in (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
+            for m in (150, 300, 500, 700, 1000, 4000)
+            for decay in (0.0, 0.001, 0.003, 0.01, 0.03, 0.3)
         },
     },
     work=_late_runs,
@@ -248,7 +246,7 @@ def _noisy_runs(settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def _flipped(noise: float, batch: int, seeds: int = 5, **changes: Any) -> dict[str, Any]:
-    return {"n": 50, "k": 3, "width": 100, "batch": batch, "noise": noise, "steps": 300_000, "check_every": 100,
+    return {"n": 30, "k": 3, "width": 100, "batch": batch, "noise": noise, "steps": 150_000, "check_every": 100,
             "threshold": 0.0, "seeds": list(range(7000, 7000 + seeds)), **changes}  # fmt: skip
 
 
@@ -299,7 +297,7 @@ def _summarise_flips(settings: Mapping[str, Any], results: Mapping[str, Any]) ->
 FLIPS = Experiment(
     name="parity-label-noise",
     statements=(_NOISE,),
-    title="Labels flipped with probability up to 0.49 at three batch sizes: (50, 3), width 100, rate 0.1",
+    title="Labels flipped with probability up to 0.49 at three batch sizes: (30, 3), width 100, rate 0.1",
     scales={
         "quick": {
             f"b{batch}-p{noise}": _flipped(noise, batch, n=12, width=30, steps=20_000)
