@@ -188,8 +188,13 @@ def _summarise_exponents(settings: Mapping[str, Any], results: Mapping[str, Any]
              if (found := _exponent(settings, results, name, k, _LARGE))}  # fmt: skip
     names = sorted({cell["setting"] for cell in settings.values()})
     stopped = [key for key in settings if not math.isfinite(float(np.median(_cell_times(results, key))))]
-    growing = [all((name, k) in small and (name, k + 1) in small
-                   and small[name, k].estimate < small[name, k + 1].estimate for k in (2, 3)) for name in names]  # fmt: skip
+    growing = [
+        all(
+            (name, k) in small and (name, k + 1) in small and small[name, k].estimate < small[name, k + 1].estimate
+            for k in (2, 3)
+        )
+        for name in names
+    ]
     return Findings(
         finite({
             **{f"({name}) k = {k}: exponent, n = 10 to 20": found.as_dict() for (name, k), found in small.items()},
