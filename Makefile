@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 LENS := .venv-lens
 LENS_READY := $(LENS)/.ready
 
-.PHONY: theorems test bench notebooks lint lens lens-environment
+.PHONY: theorems test bench notebooks site lint lens lens-environment
 
 # The main job: every checked statement of the papers, and the table of verdicts.
 theorems: $(READY)
@@ -30,6 +30,9 @@ lens: $(LENS_READY)
 	$(LENS)/bin/python -m pytest tests/constructions/networks/test_transformer_lens.py
 
 lens-environment: $(LENS_READY)
+# The documentation, as a folder that any browser and any server can show.
+site: $(READY)
+	$(BIN)/python -m lemmata.site build/site
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -40,7 +43,7 @@ lint: $(READY)
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt pip setuptools wheel
-	$(BIN)/python -m pip install --quiet --no-build-isolation --constraint constraints.txt --editable ".[test]"
+	$(BIN)/python -m pip install --quiet --no-build-isolation --constraint constraints.txt --editable ".[test,site]"
 	touch $(READY)
 
 $(LENS_READY): $(READY)

@@ -2,12 +2,13 @@
 
 import functools
 import re
+from collections.abc import Iterator
 from html import escape
 
 from latex2mathml.converter import convert
 from latex2mathml.exceptions import DenominatorNotFoundError, ExtraLeftOrMissingRightError, NumeratorNotFoundError
 
-_MATHEMATICS = re.compile(r"\$\$(?P<display>.+?)\$\$|\$(?P<inline>.+?)(?<!\\)\$", re.DOTALL)
+_MATHEMATICS = re.compile(r"(?<!\\)\$\$(?P<display>.+?)\$\$|(?<!\\)\$(?P<inline>.+?)(?<!\\)\$", re.DOTALL)
 _SIZES = re.compile(r"\\(?:big|Big|bigg|Bigg)[lrm]?(?![A-Za-z])")  # sizes of delimiters, which MathML chooses itself
 _FAULTS = (DenominatorNotFoundError, ExtraLeftOrMissingRightError, NumeratorNotFoundError, IndexError, ValueError)
 
@@ -18,18 +19,28 @@ def html_of(prose: str) -> str:
 
     Mathematics that the converter does not understand is shown as its source, so that nothing is lost.
     """
-    parts, end = [], 0
+    return "".join(
+        _text(text) + (formula_html(source, inline) if source else "")
+        for text, source, inline in split_mathematics(prose)
+    )
+
+
+def split_mathematics(prose: str) -> Iterator[tuple[str, str, bool]]:
+    """The prose in pieces: a text, the source of the formula that follows it, and whether that is inline.
+
+    The last piece has no formula: its source is empty.
+    """
+    end = 0
     for match in _MATHEMATICS.finditer(prose):
-        parts.append(_text(prose[end : match.start()]))
         inline = match["display"] is None
-        parts.append(_formula(match["inline"] if inline else match["display"], inline))
+        yield prose[end : match.start()], match["inline"] if inline else match["display"], inline
         end = match.end()
-    return "".join([*parts, _text(prose[end:])])
+    yield prose[end:], "", True
 
 
 def formulas(prose: str) -> list[str]:
     """The LaTeX sources of all formulas in the prose."""
-    return [match["inline"] or match["display"] for match in _MATHEMATICS.finditer(prose)]
+    return [source for _, source, _ in split_mathematics(prose) if source]
 
 
 def mathml(source: str, inline: bool = True) -> str:
@@ -52,12 +63,13 @@ def mathml(source: str, inline: bool = True) -> str:
     return result
 
 
-def _text(prose: str) -> str:
-    return escape(prose.replace(r"\$", "$"))
-
-
-def _formula(source: str, inline: bool) -> str:
+def formula_html(source: str, inline: bool) -> str:
+    """A formula as MathML, or its source as code where the converter does not understand it."""
     try:
         return mathml(source, inline)
     except ValueError:
         return f"<code>{escape(source)}</code>"
+
+
+def _text(prose: str) -> str:
+    return escape(prose.replace(r"\$", "$"))

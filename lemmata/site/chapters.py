@@ -1,0 +1,220 @@
+"""The pages of a chapter: its statements, and three that tell what it rests on: source, completeness, reliability.
+
+The three are what a reader of a database of mathematics wants to know of each of its sections: where the statements
+come from, which of them are there, and why one should believe what is said of them. All is counted from the ledger.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+
+from lemmata.reports.ledger import rerun
+from lemmata.site.entries import Edges, Entry, Library
+from lemmata.site.picture import chapter_picture
+from lemmata.site.prose import markdown_of, statement_place
+from lemmata.site.statements import MEANING, table
+from theorems.evidence import GRADES
+from theorems.experiments import committed, load_experiments
+from theorems.ledger import DECIDED, REACHES, VERDICTS, Chapter
+from theorems.report_html import erratum_weight
+
+__all__ = ["chapter_pages", "errata_page", "statements_index"]
+
+ROOT = "../"
+
+
+def chapter_pages(chapter: Chapter, library: Library, edges: Edges) -> dict[str, str]:
+    """The pages of a chapter by their place on the site: ``chapters/<name>.md`` and the three about it."""
+    entries = [library.entries[one.id] for one in chapter.statements]
+    name = chapter.name
+    return {
+        f"chapters/{name}.md": _overview(chapter, entries),
+        f"chapters/{name}-source.md": _source(chapter, entries, library),
+        f"chapters/{name}-completeness.md": _completeness(chapter, entries, library),
+        f"chapters/{name}-reliability.md": _reliability(chapter, entries),
+        f"chapters/{name}-dependencies.md": _dependencies(chapter, library, edges),
+    }
+
+
+def statements_index(library: Library) -> str:
+    """The page that lists every statement of all chapters."""
+    rows = [_row(entry, "../") for entry in library.entries.values()]
+    head = ("statement", "verdict", "reach", "grade", "title")
+    return f"# All statements\n\n{_counted(list(library.entries.values()))}\n\n{table(head, rows)}\n"
+
+
+def errata_page(library: Library) -> str:
+    """The page of all that is wrong as printed, the heaviest first."""
+    wrong = [one for one in library.entries.values() if one.statement.erratum or one.statement.proof_erratum]
+    wrong.sort(key=lambda one: erratum_weight(vars(one.statement)))
+    parts = [
+        "# Errata",
+        f"{len(wrong)} statements err as printed, or in their proofs; the heaviest first. The page of each names the "
+        "tests: counterexamples to the printed form, and checks of the corrected one.",
+    ]
+    for entry in wrong:
+        statement = entry.statement
+        words = [_named(statement.id, ""), _plain(statement.title), f"*{statement.verdict}*"]
+        text = markdown_of(statement.erratum or f"In the proof: {statement.proof_erratum}", titles={}, root="")
+        parts.append(" · ".join(words) + "\n: " + text.replace("\n", "\n  "))
+    return "\n\n".join(parts) + "\n"
+
+
+def _overview(chapter: Chapter, entries: Sequence[Entry]) -> str:
+    links = "\n".join(
+        f"- [{label}]({chapter.name}-{page}.md)"
+        for page, label in (
+            ("source", "Source: the document, and where each statement stands in it"),
+            ("completeness", "Completeness: what is settled, and what is not"),
+            ("reliability", "Reliability: by what kind of evidence, and how to run it again"),
+            ("dependencies", "Dependencies: a picture of what rests on what"),
+        )
+    )
+    pages = "\n".join(
+        f"{page.capitalize()} <{chapter.name}-{page}>"
+        for page in ("source", "completeness", "reliability", "dependencies")
+    )
+    head = ("statement", "verdict", "reach", "grade", "title")
+    return "\n\n".join(
+        [
+            f"# {chapter.title}",
+            f"Document: {_plain(chapter.document)}.",
+            _counted(entries),
+            links,
+            f"```{{toctree}}\n:hidden:\n\n{pages}\n```",
+            "## Statements",
+            table(head, [_row(entry, "../") for entry in entries]) + "\n",
+        ]
+    )
+
+
+def _source(chapter: Chapter, entries: Sequence[Entry], library: Library) -> str:
+    rows = [(_link(entry), entry.statement.kind, _prose(entry.statement.where, library)) for entry in entries]
+    return "\n\n".join(
+        [
+            f"# Source of {_lower(chapter.title)}",
+            f"All statements come from one document: {_plain(chapter.document)}. They are told in our own words, "
+            "with every hypothesis and quantifier; the last column says where each stands, with words to search for.",
+            table(("statement", "kind", "where"), rows) + "\n",
+        ]
+    )
+
+
+def _completeness(chapter: Chapter, entries: Sequence[Entry], library: Library) -> str:
+    kinds = Counter(entry.statement.kind for entry in entries)
+    verdicts = {kind: Counter(one.statement.verdict for one in entries if one.statement.kind == kind) for kind in kinds}
+    rows = [
+        (kind, str(count), *(str(verdicts[kind][verdict] or "") for verdict in VERDICTS))
+        for kind, count in kinds.most_common()
+    ]
+    open_ones = [entry for entry in entries if entry.statement.verdict == "open"]
+    scaled = [entry for entry in entries if entry.statement.reach == "scaled"]
+    parts = [
+        f"# Completeness of {_lower(chapter.title)}",
+        f"The list of statements is frozen in `theorems/{chapter.name}/catalogue.txt`: {len(entries)} ids, each "
+        "of which has an entry.",
+        table(("kind", "all", *VERDICTS), rows),
+        "## What is open",
+        _described(open_ones, lambda entry: entry.statement.reason, library) or "Nothing.",
+        "## Experiments under another protocol than the printed one",
+        _described(scaled, lambda entry: entry.statement.deviation, library) or "None.",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _reliability(chapter: Chapter, entries: Sequence[Entry]) -> str:
+    decided = [entry for entry in entries if entry.statement.verdict in DECIDED]
+    rows = [
+        (grade, MEANING[grade], *(str(_count(decided, reach, grade) or "") for reach in REACHES)) for grade in GRADES
+    ]
+    tests = {one.node for entry in entries for one in entry.evidence}
+    counterexamples = {one.node for entry in entries for one in entry.evidence if one.evidence.kind == "counterexample"}
+    parts = [
+        f"# Reliability of {_lower(chapter.title)}",
+        f"{len(tests)} tests are evidence in this chapter, {len(counterexamples)} of them counterexamples to what is "
+        "printed. A decided statement counts below under the weakest grade among the tests that decide it, and "
+        "under its reach; [what each grade trusts](../trust.md) is a page of its own.",
+        table(("grade", "meaning", *REACHES), rows),
+        f"For every decided statement a fault was planted in the library, and one of these tests saw it: "
+        f"`tests/theorems/test_faults_{chapter.name}*.py`.",
+        "All of them again, in a checkout:",
+        f"```console\nmake theorems\n.venv/bin/pytest theorems/{chapter.name} --effort full\n```",
+        "## Experiments",
+        _experiments(chapter) or "None.",
+        "## How to run each statement again",
+        "\n".join(f"- {_link(entry)}: `{command}`" for entry in decided if (command := rerun(entry.evidence))),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _experiments(chapter: Chapter) -> str:
+    """The experiments of a chapter, with what their committed results say and which code made them."""
+    rows = []
+    for name in [name for name, (home, _) in load_experiments().items() if home == chapter.name]:
+        summary = committed(name)
+        if summary is None:
+            rows.append((f"`{name}`", "no committed results", "", ""))
+            continue
+        verdicts = ", ".join(f"{_named(one)} {verdict}" for one, verdict in summary["verdicts"].items())
+        made = str(summary["origin"]["commit"] or "")
+        rows.append((f"`{name}`", verdicts, str(len(summary["items"])), f"`{made[:12]}`"))
+    return table(("experiment", "verdicts", "items", "made by commit"), rows) if rows else ""
+
+
+def _dependencies(chapter: Chapter, library: Library, edges: Edges) -> str:
+    return (
+        "\n\n".join(
+            [
+                f"# Dependencies of {_lower(chapter.title)}",
+                "On the left, in blue, the entry of one statement cites another; on the right, in orange, two "
+                "statements are decided by running the same function of the library. The edges are read from the "
+                "ledger and from the code of the tests; other chapters are left out, and statements without edges.",
+                f'```{{raw}} html\n<div class="scrolling">{chapter_picture(chapter, library, edges)}</div>\n```',
+            ]
+        )
+        + "\n"
+    )
+
+
+def _count(entries: Iterable[Entry], reach: str, grade: str) -> int:
+    return sum(entry.statement.reach == reach and entry.grade == grade for entry in entries)
+
+
+def _counted(entries: Sequence[Entry]) -> str:
+    counts = Counter(entry.statement.verdict for entry in entries)
+    words = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
+    return f"{len(entries)} statements: {words}."
+
+
+def _described(entries: Iterable[Entry], text: Callable[[Entry], str | None], library: Library) -> str:
+    return "\n".join(
+        f"- {_link(entry)}, {_plain(entry.statement.title)}. {_prose(text(entry) or '', library)}" for entry in entries
+    )
+
+
+def _row(entry: Entry, root: str) -> tuple[str, ...]:
+    statement = entry.statement
+    return _link(entry, root), statement.verdict, statement.reach or "", entry.grade or "", _plain(statement.title)
+
+
+def _link(entry: Entry, root: str = ROOT) -> str:
+    return _named(entry.statement.id, root)
+
+
+def _named(name: str, root: str = ROOT) -> str:
+    return f"[{name}]({root}{statement_place(name)}.md)"
+
+
+def _prose(text: str, library: Library) -> str:
+    return markdown_of(text, titles=library.titles, root=ROOT).replace("\n", " ")
+
+
+def _plain(text: str) -> str:
+    return markdown_of(text, titles={}, root=ROOT)
+
+
+def _lower(title: str) -> str:
+    """A title in the middle of a sentence; names keep their capitals."""
+    first = title.split(" ")[0]
+    return title if first[1:] != first[1:].lower() or first in ("Turing", "Markov") else title[0].lower() + title[1:]

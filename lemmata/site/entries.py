@@ -1,0 +1,137 @@
+"""What the pages of the site are made from: every statement with its evidence, and what rests on what.
+
+Two kinds of edges join statements, and none is written by hand. A *claim* edge leads from a statement to one that its
+entry cites: under `depends`, under the claims of a summary, or in its texts. An *evidence* edge joins two statements
+that are decided by running the same function of the library, one that decides at most `SHARED` statements in all (what
+half of a chapter runs says nothing of two of them).
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+
+from lemmata.reports.ledger import claimed_grade
+from lemmata.site.prose import mentioned
+from theorems.citations import Citation, citations
+from theorems.ledger import THEOREMS, Chapter, Ledger, Statement, load_ledger
+from theorems.reached import reached
+
+__all__ = ["SHARED", "Edges", "Entry", "Library", "edges_of", "load_library"]
+
+SHARED = 4
+"""A function of the library is evidence that joins statements if it decides at most so many."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A statement, its chapter, the tests that are evidence for it, its weakest deciding grade, and its notebooks."""
+
+    chapter: Chapter
+    statement: Statement
+    evidence: tuple[Citation, ...]
+    grade: str | None
+    notebooks: tuple[str, ...]
+
+    @property
+    def deciding(self) -> tuple[Citation, ...]:
+        """The tests that decide the statement."""
+        return tuple(one for one in self.evidence if not one.evidence.supporting)
+
+
+@dataclass(frozen=True)
+class Edges:
+    """What joins statements: by id, the ids that an entry cites, and the pairs that share evidence, with its names."""
+
+    claims: Mapping[str, tuple[str, ...]]
+    evidence: Mapping[tuple[str, str], tuple[str, ...]]
+
+    def citing(self, name: str) -> tuple[str, ...]:
+        """The statements whose entries cite this one."""
+        return tuple(one for one, cited in self.claims.items() if name in cited)
+
+    def sharing(self, name: str) -> dict[str, tuple[str, ...]]:
+        """The statements that share evidence with this one, each with the functions of the library."""
+        found = {}
+        for (first, second), functions in self.evidence.items():
+            if name in (first, second):
+                found[second if name == first else first] = functions
+        return found
+
+
+@dataclass(frozen=True)
+class Library:
+    """All entries by id, in the order of the ledger."""
+
+    ledger: Ledger
+    entries: Mapping[str, Entry]
+
+    @functools.cached_property
+    def titles(self) -> dict[str, str]:
+        """The titles of the statements by id."""
+        return {name: entry.statement.title for name, entry in self.entries.items()}
+
+
+def load_library(notebooks: Path) -> Library:
+    """The ledger with all its evidence.
+
+    Args:
+        notebooks: the folder of the notebooks, which are searched for ids of statements.
+
+    Raises:
+        LedgerError: if the ledger contradicts its own rules.
+        OSError: if the folder cannot be read.
+    """
+    texts = {path.stem: _text(path) for path in sorted(notebooks.glob("*.ipynb"))}
+    ledger = load_ledger()
+    entries = {}
+    for chapter in ledger.chapters:
+        for statement in chapter.statements:
+            evidence = tuple(citations(statement.id))
+            naming = tuple(name for name, text in texts.items() if statement.id in mentioned(text))
+            entries[statement.id] = Entry(chapter, statement, evidence, claimed_grade(evidence), naming)
+    return Library(ledger, entries)
+
+
+def edges_of(library: Library) -> Edges:
+    """The edges between all statements."""
+    claims = {
+        name: tuple(one for one in dict.fromkeys(_cited(entry.statement)) if one != name and one in library.entries)
+        for name, entry in library.entries.items()
+    }
+    deciding: dict[str, set[str]] = defaultdict(set)
+    for name, entry in library.entries.items():
+        for one in entry.deciding:
+            for function in _reached(one.file, one.test):
+                deciding[function].add(name)
+    shared: dict[tuple[str, str], list[str]] = defaultdict(list)
+    order = {name: place for place, name in enumerate(library.entries)}
+    for function, names in sorted(deciding.items()):
+        if 2 <= len(names) <= SHARED:
+            for first, second in combinations(sorted(names, key=order.__getitem__), 2):
+                shared[first, second].append(function)
+    return Edges(claims, {pair: tuple(functions) for pair, functions in shared.items()})
+
+
+def _cited(statement: Statement) -> Iterator[str]:
+    yield from statement.depends
+    for claim in statement.claims:
+        yield from claim.rests_on
+    for text in (statement.statement, statement.reason, statement.erratum, statement.corrected, statement.deviation):
+        yield from mentioned(text or "")
+
+
+@functools.cache
+def _reached(file: str, test: str) -> frozenset[str]:
+    return reached(THEOREMS.parent / file, test)
+
+
+def _text(path: Path) -> str:
+    """The words of a notebook, without its outputs."""
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    return "\n".join("".join(cell["source"]) for cell in cells)

@@ -1,0 +1,219 @@
+"""The page of a statement: claim, verdict, printed against corrected, proof, tests, what it rests on, how to cite.
+
+Each page says only what the ledger, the proofs and the decorators of the tests say; whether the tests pass, `pytest
+theorems` tells, and the page prints the command.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from lemmata.reports.ledger import rerun
+from lemmata.site.entries import Edges, Entry, Library
+from lemmata.site.prose import fenced, markdown_of, statement_place, with_links
+from theorems.citations import Citation
+
+__all__ = ["MEANING", "proof_page", "statement_page", "table"]
+
+MEANING = {
+    "holds": "true as printed",
+    "repaired": "false or vague as printed; true as corrected",
+    "refuted": "false, and no repair is known",
+    "open": "not settled, or only in part",
+    "context": "claims nothing that could be checked",
+    "all": "for every parameter value, by the machine alone",
+    "proof": "for every parameter value, by a written proof whose computable steps are checked",
+    "cases": "for the cases that the tests list, and no others",
+    "scaled": "an experiment under another protocol than the printed one",
+    "symbolic": "for all values of the parameters",
+    "exact": "exact arithmetic on the stated finite cases",
+    "enclosed": "rigorous bounds",
+    "numeric": "floating point with a derived tolerance",
+    "sampled": "random draws, with seed and confidence",
+}
+"""What the words for verdicts, reaches and grades mean, in a line each."""
+
+ROOT = "../../"
+_CHECK = re.compile(r"^(\s*)Check: (\S+)$", re.MULTILINE)
+
+
+def statement_page(entry: Entry, library: Library, edges: Edges, version: str) -> str:
+    """The page of a statement as Markdown (MyST), for the place `lemmata.site.prose.statement_place`."""
+    statement = entry.statement
+
+    def prose(text: str) -> str:
+        return markdown_of(text, titles=library.titles, root=ROOT)
+
+    parts = [
+        f"# {prose(statement.title)}",
+        _facts(entry),
+        "## Claim",
+        prose(statement.statement),
+        f"Where: {prose(statement.where)}. Document: {prose(entry.chapter.document)}.",
+        f"## Verdict: {statement.verdict}",
+        *_verdict(entry, prose),
+        *_errata(entry, prose),
+        *_claims(entry, prose),
+        *_proof(entry),
+        *_tests(entry),
+        *_neighbours(entry, library, edges),
+        *_cite(entry, version),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def proof_page(path: Path, library: Library) -> str:
+    """A written proof as a page: its file, with the tests of each step as a list, and ids as links."""
+    text = path.read_text(encoding="utf-8")
+    listed = _CHECK.sub(lambda found: f"{found[1]}- Check: `{found[2]}`", text)
+    return with_links(listed, titles=library.titles, root=ROOT)
+
+
+def _facts(entry: Entry) -> str:
+    """The line of badges under the title."""
+    statement = entry.statement
+    words = [statement.verdict, *(one for one in (statement.reach, entry.grade) if one)]
+    badges = " ".join(f'<span class="badge {word}" title="{MEANING[word]}">{word}</span>' for word in words)
+    chapter = entry.chapter
+    return (
+        f"`{statement.id}` · {statement.kind} · [{chapter.title}]({ROOT}chapters/{chapter.name}.md)\n\n"
+        f"```{{raw}} html\n<p>{badges}</p>\n```"
+    )
+
+
+def _verdict(entry: Entry, prose: Callable[[str], str]) -> Iterator[str]:
+    statement = entry.statement
+    yield f"*{statement.verdict}*: {MEANING[statement.verdict]}."
+    if statement.reach:
+        yield f"Reach *{statement.reach}*: {MEANING[statement.reach]}."
+    if entry.grade:
+        yield f"Grade *{entry.grade}*, the weakest of the deciding tests: {MEANING[entry.grade]}."
+    if statement.reason:
+        yield f"**What is open.** {prose(statement.reason)}"
+    if statement.deviation:
+        yield f"**Printed against run.** {prose(statement.deviation)}"
+
+
+def _errata(entry: Entry, prose: Callable[[str], str]) -> Iterator[str]:
+    statement = entry.statement
+    if statement.erratum:
+        yield "## Erratum"
+        yield prose(statement.erratum)
+    elif statement.proof_erratum:
+        yield "## Erratum of the proof"
+    if statement.printed:
+        yield "As printed:"
+        yield fenced(statement.printed)
+    if statement.corrected:
+        yield "Corrected:"
+        yield fenced(statement.corrected)
+    if statement.proof_erratum:
+        yield ("**In the printed proof.** " if statement.erratum else "") + prose(statement.proof_erratum)
+
+
+def _claims(entry: Entry, prose: Callable[[str], str]) -> Iterator[str]:
+    if not entry.statement.claims:
+        return
+    yield "## Sentence by sentence"
+    rows = [
+        (prose(one.says), one.verdict, prose(one.provided), ", ".join(_link(name) for name in one.rests_on))
+        for one in entry.statement.claims
+    ]
+    yield table(("claim", "verdict", "provided that", "rests on"), rows)
+
+
+def _proof(entry: Entry) -> Iterator[str]:
+    if entry.statement.proof:
+        name = entry.statement.proof.removesuffix(".md")
+        yield "## Proof"
+        yield f"Written out step by step: [{name}]({ROOT}proofs/{entry.chapter.name}/{name}.md)."
+        yield _idea(Path(str(entry.chapter.folder)) / "proofs" / entry.statement.proof)
+
+
+def _idea(path: Path) -> str:
+    """The headings of a proof, or the opening words of its steps: how it goes, at a glance."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    headings = [line[3:].strip() for line in lines if line.startswith("## ")]
+    if len(headings) >= 2:
+        return "Its parts:\n\n" + "\n".join(f"- {_plain(heading)}" for heading in headings)
+    steps = [re.split(r"(?<=[.:])\s", match[1])[0] for line in lines if (match := re.match(r"\d+\. (.+)", line))]
+    return "Its steps begin:\n\n" + "\n".join(f"- {_plain(step)}" for step in steps) if steps else ""
+
+
+def _plain(text: str) -> str:
+    return markdown_of(text.replace("$", r"\$"), titles={}, root=ROOT)
+
+
+def _tests(entry: Entry) -> Iterator[str]:
+    yield "## Tests"
+    if not entry.evidence:
+        yield "None." if entry.statement.verdict != "context" else "None: it claims nothing that could be checked."
+        return
+    deciding = [one for one in entry.evidence if not one.evidence.supporting]
+    supporting = [one for one in entry.evidence if one.evidence.supporting]
+    if deciding:
+        yield table(("decided by", "role", "grade", "cases"), [_test(one) for one in deciding])
+    if supporting:
+        yield "Supporting (controls, special cases, steps of proofs):"
+        yield "\n".join(f"- `{one.node}`" for one in supporting)
+    if command := rerun(entry.evidence):
+        yield "Run the deciding ones again, in a checkout:"
+        yield fenced(command.replace(" ", " \\\n  "), "console")
+    if entry.notebooks:
+        yield "Notebook: " + ", ".join(f"[{name}]({ROOT}notebooks/{name}.ipynb)" for name in entry.notebooks) + "."
+
+
+def _test(one: Citation) -> tuple[str, str, str, str]:
+    role = "counterexample" if one.evidence.kind == "counterexample" else f"{one.evidence.target} form"
+    return f"`{one.node}`", role, one.evidence.grade, _plain(one.evidence.cases or "")
+
+
+def _neighbours(entry: Entry, library: Library, edges: Edges) -> Iterator[str]:
+    """What the entry cites, what cites it, and what is decided by the same functions."""
+    name = entry.statement.id
+    cited, citing, sharing = edges.claims.get(name, ()), edges.citing(name), edges.sharing(name)
+    if cited or citing or sharing:
+        yield "## What it depends on, and what depends on it"
+    if cited:
+        yield "Its entry cites:\n\n" + _titled(cited, library)
+    if citing:
+        yield "Cited by:\n\n" + _titled(citing, library)
+    if sharing:
+        lines = (
+            f"- {_link(other)}: "
+            + ", ".join(f"`{function}`" for function in functions[:3])
+            + (f" and {len(functions) - 3} more" if len(functions) > 3 else "")
+            for other, functions in sharing.items()
+        )
+        yield "Decided by running the same functions of the library:\n\n" + "\n".join(lines)
+
+
+def _titled(names: Iterable[str], library: Library) -> str:
+    return "\n".join(f"- {_link(name)}: {_plain(library.titles[name])}" for name in names)
+
+
+def _cite(entry: Entry, version: str) -> Iterator[str]:
+    statement = entry.statement
+    words = [f"Lemmata {version}", statement.id]
+    files = list(dict.fromkeys(one.file for one in entry.deciding))
+    words += [files[0] if len(files) == 1 else f"{len(files)} test files"] if files else []
+    words += [f"verdict {statement.verdict}"]
+    words += [f"grade {entry.grade}"] if entry.grade else []
+    words += [f"reach {statement.reach}"] if statement.reach else []
+    yield "## How to cite"
+    yield fenced(", ".join(words) + ".")
+
+
+def _link(name: str) -> str:
+    return f"[{name}]({ROOT}{statement_place(name)}.md)"
+
+
+def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    """A table in Markdown; cells are one line each, and pipes in them are escaped."""
+    lines = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
+    for row in rows:
+        cells = (re.sub(r"\s*\n\s*", " ", cell).replace("$$", "$") for cell in row)
+        lines.append("| " + " | ".join(re.sub(r"(?<!\\)\|", r"\\|", cell) for cell in cells) + " |")
+    return "\n".join(lines)

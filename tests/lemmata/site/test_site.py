@@ -1,0 +1,181 @@
+"""The site: built once from this checkout; its pages, its links, its pictures, and what is refused."""
+
+import re
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+from lemmata.site.build import ROOT, broken_links, build_site, remote_sources
+from lemmata.site.entries import SHARED, edges_of, load_library
+from lemmata.site.picture import chapter_picture, whole_picture
+from lemmata.site.prose import escaped, fenced, markdown_of, mentioned, statement_place
+from lemmata.site.reference import docstring_markdown
+from theorems.citations import citations
+from theorems.ledger import load_ledger
+from theorems.reached import reached
+
+
+@pytest.fixture(scope="session")
+def library():
+    return load_library(ROOT / "notebooks")
+
+
+@pytest.fixture(scope="session")
+def edges(library):
+    return edges_of(library)
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory):
+    target = tmp_path_factory.mktemp("site") / "site"
+    counts = build_site(target, jobs=1)  # raises for every warning, broken link and request to the network
+    assert counts["statements"] == len(list(load_ledger().statements()))
+    return target
+
+
+def page(site, place):
+    return (site / f"{place}.html").read_text(encoding="utf-8")
+
+
+def text_of(html):
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", html))
+
+
+def test_every_statement_proof_and_notebook_has_a_page(site):
+    for chapter in load_ledger().chapters:
+        for statement in chapter.statements:
+            assert statement.id in page(site, statement_place(statement.id))
+        for path in (ROOT / "theorems" / chapter.name / "proofs").glob("*.md"):
+            assert (site / "proofs" / chapter.name / f"{path.stem}.html").is_file()
+        for part in ("", "-source", "-completeness", "-reliability", "-dependencies"):
+            assert (site / "chapters" / f"{chapter.name}{part}.html").is_file()
+    for path in (ROOT / "notebooks").glob("*.ipynb"):
+        assert (site / "notebooks" / f"{path.stem}.html").is_file()
+
+
+def test_the_page_of_a_statement_says_what_the_ledger_says(site):
+    repaired = next(one for one in load_ledger().statements() if one.id == "deep-icgd:lemma-14")
+    shown = text_of(page(site, statement_place(repaired.id)))
+    assert f"Verdict: {repaired.verdict}" in shown
+    assert "η ≤ L_f; l = 1" in shown
+    assert "η ≤ 1/L_f; l = 0" in shown
+    for one in citations(repaired.id):
+        assert one.test in shown
+    assert "<math" in page(site, statement_place(repaired.id))
+
+
+def test_what_is_open_is_said_with_its_reason(site):
+    for chapter in load_ledger().chapters:
+        shown = page(site, f"chapters/{chapter.name}-completeness")
+        for statement in chapter.statements:
+            if statement.verdict == "open":
+                assert f"{statement_place(statement.id).removeprefix('statements/')}.html" in shown
+
+
+def test_links_that_lead_nowhere_are_found(tmp_path):
+    (tmp_path / "a.html").write_text('<a href="b.html#here">b</a> <a href="c.html">c</a> <a href="#no">d</a>')
+    (tmp_path / "b.html").write_text('<p id="there"></p><a href="a.html">a</a><a href="https://example.org">e</a>')
+    assert sorted(broken_links(tmp_path)) == [
+        "a.html links to #no, a place that does not exist",
+        "a.html links to b.html#here, a place that does not exist",
+        "a.html links to c.html, which does not exist",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<script src="https://x.org/a.js"></script>',
+        "<script async src='//x.org/a.js'></script>",
+        '<link rel="stylesheet" href="https://x.org/a.css">',
+        '<img alt="" src="http://x.org/a.png">',
+        '<style>@import "https://x.org/a.css";</style>',
+        "<style>p { background: url(https://x.org/a.png) }</style>",
+    ],
+)
+def test_what_asks_the_network_is_found(tmp_path, text):
+    (tmp_path / "a.html").write_text(text)
+    assert len(list(remote_sources(tmp_path))) == 1
+
+
+def test_links_to_other_sites_ask_nothing(tmp_path):
+    (tmp_path / "a.html").write_text('<a href="https://x.org">x</a><link rel="canonical" href="https://x.org/a.html">')
+    assert list(remote_sources(tmp_path)) == []
+
+
+def test_a_folder_with_something_else_is_left_alone(tmp_path):
+    (tmp_path / "thesis.tex").write_text("mine")
+    with pytest.raises(FileExistsError, match="is no site of Lemmata"):
+        build_site(tmp_path)
+    assert (tmp_path / "thesis.tex").read_text() == "mine"
+
+
+def test_evidence_edges_are_functions_that_both_decide_by(library, edges):
+    assert edges.evidence
+    for (first, second), functions in edges.evidence.items():
+        for name in (first, second):
+            run = {one for test in library.entries[name].deciding for one in reached(ROOT / test.file, test.test)}
+            assert set(functions) <= run
+    most = max(len(functions) for functions in edges.evidence.values())
+    assert most >= 1
+    assert SHARED >= 2
+
+
+def test_claim_edges_are_what_entries_cite(library, edges):
+    for name, entry in library.entries.items():
+        assert set(entry.statement.depends) <= set(edges.claims[name])
+        assert name not in edges.claims[name]
+        for other in edges.claims[name]:
+            assert name in edges.citing(other)
+
+
+def test_pictures_are_whole_and_link_to_pages(library, edges):
+    for drawn in (
+        whole_picture(library, edges),
+        *(chapter_picture(one, library, edges) for one in library.ledger.chapters),
+    ):
+        root = ElementTree.fromstring(drawn)
+        assert root.get("role") == "img"
+        assert root.get("aria-label")
+        links = [one.get("href") for one in root.iter("{http://www.w3.org/2000/svg}a")]
+        assert links
+    drawn = ElementTree.fromstring(whole_picture(library, edges))
+    paths = [one.get("class") for one in drawn.iter("{http://www.w3.org/2000/svg}path")]
+    assert paths.count("claim") == sum(len(cited) for cited in edges.claims.values())
+    assert paths.count("evidence") == len(edges.evidence)
+
+
+def test_prose_means_itself():
+    shown = markdown_of(r"a_b *c* <d> [e] \$5 and $x_1 * y$ | #f", titles={}, root="")
+    assert shown == r"a\_b \*c\* \<d\> \[e\] \$5 and $x_1 * y$ \| \#f"
+    assert escaped("- a\n1. b\n+ c") == "\\- a\n1\\. b\n\\+ c"
+    assert markdown_of("so $$x$$ is", titles={}, root="") == "so \n\n$$\nx\n$$\n\n is"
+
+
+def test_ids_become_links_only_where_they_are_known():
+    shown = markdown_of("see turing:lemma-2.3. Or turing:lemma-99.", titles={"turing:lemma-2.3": ""}, root="../")
+    assert shown == "see [turing:lemma-2.3](../statements/turing/lemma-2.3.md). Or turing:lemma-99."
+    assert mentioned("https://a:b and qstr:theorem-1, x/turing:y") == ["qstr:theorem-1"]
+
+
+def test_a_fence_is_longer_than_what_it_holds():
+    assert fenced("a\n```\nb") == "````text\na\n```\nb\n````"
+
+
+def test_docstrings_as_markdown():
+    text = """The sum of *two* numbers, ``a`` and `b`.
+
+        lm.add(1, 2)
+
+    Args:
+        a: a number,
+            positive.
+        b: another one.
+
+    Raises:
+        ValueError: if not.
+    """
+    assert docstring_markdown(text) == (
+        "The sum of \\*two\\* numbers, `a` and `b`.\n\n```python\nlm.add(1, 2)\n```\n\n**Args**\n\n"
+        "- `a`: a number, positive.\n- `b`: another one.\n\n**Raises**\n\n- `ValueError`: if not."
+    )
