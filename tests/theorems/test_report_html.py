@@ -200,6 +200,11 @@ def test_mathematics_is_mathml_and_what_is_not_understood_stays_readable() -> No
         mathml(r"\nosuchcommand{x}")
 
 
+def test_an_escaped_dollar_opens_no_formula() -> None:
+    assert formulas(r"costs \$5, not $x$, and \$6") == ["x"]
+    assert html_of(r"\$5 or \$6") == "$5 or $6"
+
+
 def test_every_formula_of_the_ledger_becomes_mathml() -> None:
     for statement in load_ledger().statements():
         for formula in formulas(statement.statement):
