@@ -69,7 +69,7 @@ Rooms, for work on one subject
     descent                   certificates of runs, and products of two numbers of a token by attention
     groups                    finite groups as tables and permutations
     margins                   margins measured, judged and trained for
-    markov                    chains, predictors and losses
+    markov                    chains, predictors and losses; proofs about trained induction heads
     parity                    gaps, gradients, networks, frontiers and training for sparse parities
     recurrent                 complexities, Elman networks, their linearisation and the comparator
     functions                 sums of ReLUs and smooth functions

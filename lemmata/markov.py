@@ -1,10 +1,26 @@
-"""Markov chains in context: chains and sequences, predictors, and their losses.
+"""Markov chains in context: chains and sequences, predictors and their losses, and proofs about trained heads.
 
 chains       dirichlet_chains, doubly_stochastic_chains, shared_row_chains, stationary_law, sample_sequences
 predictors   uniform, unigram, bigram, ngram, stationary_bayes (the best one)
 losses       kl_divergence, reference_losses (without sampling), entropy_rate
+trained      trained_head: five two-layer heads that come with the library, by seed
+proofs       enumerate_losses (all sequences), bound_losses (a compact proof): LossCertificate; loss_document,
+             check_loss_document; three_links: counting = constructed head = trained head
+circuits     compare_circuits, constructed_report; circuit_variants, certify_variants: ablations, patches;
+             circuit_tables: the numbers that a model is
 """
 
+from certificates.induction.circuits import (
+    certify_variants,
+    circuit_variants,
+    compare_circuits,
+    constructed_report,
+)
+from certificates.induction.document import check_loss_document, loss_document
+from certificates.induction.links import three_links
+from certificates.induction.losses import LossCertificate, bound_losses, enumerate_losses
+from certificates.induction.tables import circuit_tables
+from certificates.induction.trained import trained_head
 from numerics.markov.bayes import stationary_bayes
 from numerics.markov.chains import (
     dirichlet_chains,
@@ -17,17 +33,29 @@ from numerics.markov.losses import entropy_rate, reference_losses
 from numerics.markov.predictors import bigram, kl_divergence, ngram, uniform, unigram
 
 __all__ = [
+    "LossCertificate",
     "bigram",
+    "bound_losses",
+    "certify_variants",
+    "check_loss_document",
+    "circuit_tables",
+    "circuit_variants",
+    "compare_circuits",
+    "constructed_report",
     "dirichlet_chains",
     "doubly_stochastic_chains",
     "entropy_rate",
+    "enumerate_losses",
     "kl_divergence",
+    "loss_document",
     "ngram",
     "reference_losses",
     "sample_sequences",
     "shared_row_chains",
     "stationary_bayes",
     "stationary_law",
+    "three_links",
+    "trained_head",
     "uniform",
     "unigram",
 ]

@@ -2,9 +2,9 @@
 
 In the constructed head (`constructions.induction.head.ngram_head`, n = 2) layer 1 attends to the previous token, layer
 2 to the tokens whose predecessor is the symbol of the query, and copies them. `compare_circuits` measures how far a
-trained model does the same, on its tables (`tables`), in balls. `variants` are tables with one path cut or replaced by
-that of the constructed head; each is a model again, whose loss `losses` encloses. Where a path is cut, the mass m of
-layer 1 that it carries is set to 1/2.
+trained model does the same, on its tables (`tables`), in balls. `circuit_variants` are tables with one path cut or
+replaced by that of the constructed head; each is a model again, whose loss `losses` encloses. Where a path is cut, the
+mass m of layer 1 that it carries is set to 1/2.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from numerics.exact.balls import as_balls, ball_max, ball_min
 from numerics.exact.precision import precision
 from numerics.exact.systems import Array
 
-__all__ = ["CircuitReport", "certify_variants", "compare_circuits", "constructed_report", "variants"]
+__all__ = ["CircuitReport", "certify_variants", "circuit_variants", "compare_circuits", "constructed_report"]
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def constructed_report(head: CountingHead, t: int) -> CircuitReport:
         )
 
 
-def variants(model: Transformer, head: CountingHead, t: int) -> Mapping[str, CircuitTables]:
+def circuit_variants(model: Transformer, head: CountingHead, t: int) -> Mapping[str, CircuitTables]:
     """The tables of the model, of the model with a part removed, and with scores of the constructed head, by name.
 
     Args:
@@ -152,8 +152,10 @@ def variants(model: Transformer, head: CountingHead, t: int) -> Mapping[str, Cir
 
 
 def certify_variants(model: Transformer, head: CountingHead, t: int) -> Mapping[str, LossCertificate]:
-    """The enclosed loss of every one of the `variants`, on all sequences of t symbols, t <= 20."""
-    return MappingProxyType({name: enumerate_losses(tables, t) for name, tables in variants(model, head, t).items()})
+    """The enclosed loss of every one of the `circuit_variants`, on all sequences of t symbols, t <= 20."""
+    return MappingProxyType(
+        {name: enumerate_losses(tables, t) for name, tables in circuit_variants(model, head, t).items()}
+    )
 
 
 def _least_previous(tables: CircuitTables, t: int) -> arb:

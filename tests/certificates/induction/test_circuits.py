@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from certificates.induction.circuits import certify_variants, compare_circuits, constructed_report, variants
+from certificates.induction.circuits import certify_variants, circuit_variants, compare_circuits, constructed_report
 from certificates.induction.losses import enumerate_losses, sequence_cells
 from certificates.induction.tables import circuit_tables
 from certificates.induction.trained import trained_head
@@ -98,7 +98,7 @@ def surgery(name, model):
 )
 def test_ablations_of_the_tables_are_those_of_the_weights(name):
     t = 7
-    low, high = enumerate_losses(variants(TRAINED, HEAD, t)[name], t).proved.loss
+    low, high = enumerate_losses(circuit_variants(TRAINED, HEAD, t)[name], t).proved.loss
     loss = torch_loss(surgery(name, TRAINED), t)
     assert low - 1e-11 < loss < high + 1e-11
 
@@ -140,7 +140,7 @@ def with_masses(t, x, query=None, key=None, value=None, score=None, first=None):
 )
 def test_cut_and_patched_paths_are_what_they_say(name, changes):
     t = 5
-    cells = sequence_cells(variants(TRAINED, HEAD, t)[name], t)
+    cells = sequence_cells(circuit_variants(TRAINED, HEAD, t)[name], t)
     plain = differences(TRAINED, SEQUENCES[t])
     moved = 0.0
     for x, (low, high), before in zip(SEQUENCES[t], cells.outputs, plain, strict=True):
