@@ -1,4 +1,4 @@
-"""Faults planted in distances of features and bounds on sign ranks: the deciding checks on them see them."""
+"""Faults planted in distances of features, bounds on sign ranks and quadratic networks: deciding checks see them."""
 
 from __future__ import annotations
 
@@ -9,13 +9,23 @@ from flint import fmpq
 
 import certificates.duality.sign_rank as sign_rank
 import certificates.duality.span_fit as span_fit
+import constructions.parity.quadratic as quadratic
 import numerics.parity.feature_distance as distances
+import numerics.parity.quadratic_training as training
+import theorems.hidden_progress.experiments.quadratic as experiment
 from tests.theorems.planted_faults import Fault, assert_seen, fault_name, rewritten
-from theorems.hidden_progress import test_fixed_features, test_learned_features
+from theorems.hidden_progress import (
+    test_fixed_features,
+    test_layerwise,
+    test_layerwise_training,
+    test_learned_features,
+)
+from theorems.plugin import Effort
 
 STEP: dict[str, Any] = {"n": 7, "k": 2}
 PARITIES: tuple[str, dict[str, Any]] = ("test_signs_need_the_root_of_the_number_of_parities", {"n": 6, "k": 3})
 CUBE: tuple[str, dict[str, Any]] = ("test_the_bound_is_below_the_dimension_of_a_representation", {})
+INTERVAL = experiment.proportion_interval
 TAILS: dict[str, Any] = {"k": 4, "epsilon": fmpq(1, 10)}
 
 FAULTS = [
@@ -142,6 +152,67 @@ FAULTS = [
         rewritten(
             span_fit.span_residuals, "(basis.transpose() * basis).solve(correlations)", "correlations * fmpq(1, 2**n)"
         ),
+    ),
+    *(
+        Fault(
+            name,
+            "construction-layerwise",
+            test_layerwise_training,
+            "test_the_first_runs_of_a_cell_come_out_again",
+            experiment,
+            attribute,
+            rewritten(getattr(training, attribute), old, new),
+            {"key": "three-n10-k4"},
+        )
+        for name, attribute, old, new in (
+            ("the parity of one sign more", "train_quadratic", "sizes, k, seed", "sizes, k + 1, seed"),
+            ("a larger start", "initial_quadratic", "size=(r, s)) / math.sqrt(s)", "size=(r, s))"),
+            ("no biases at the start", "initial_quadratic", "b[i, :r] = rng", "b[i, :r] = 0 * rng"),
+        )
+    ),
+    *(
+        Fault(
+            name,
+            "construction-layerwise",
+            test_layerwise,
+            "test_depth_l_represents_parities_up_to_two_to_the_l_minus_one",
+            test_layerwise,
+            "quadratic_network",
+            rewritten(quadratic.quadratic_network, old, new),
+            {"depth": 3, "n": 5},
+        )
+        for name, old, new in (
+            ("the readout larger by a fiftieth", "[fmpq(1, 2)] if", "[fmpq(51, 100)] if"),
+            ("the difference of factors as their sum", "factors[::2] - factors[1::2]", "factors[::2] + factors[1::2]"),
+            ("the constant of a product forgotten", "fmpq(-1), dtype", "fmpq(0), dtype"),
+            ("factors that are missing are 0", "int(i >= len(indices))", "0 * i"),
+        )
+    ),
+    *(
+        Fault(
+            name,
+            "construction-layerwise",
+            test_layerwise_training,
+            "test_a_step_has_the_printed_rate_and_batch",
+            test_layerwise_training,
+            "train_quadratic",
+            rewritten(training.train_quadratic, old, new),
+            {"k": 2},
+        )
+        for name, old, new in (
+            ("the rate larger by a fiftieth", "rate: float = 0.01", "rate: float = 0.0102"),
+            ("a batch of one sample more", "count, batch, rate,", "count, batch + 1, rate,"),
+        )
+    ),
+    Fault(
+        "runs that converge counted twice",
+        "construction-layerwise",
+        test_layerwise_training,
+        "test_end_to_end_training_works",
+        experiment,
+        "proportion_interval",
+        lambda successes, trials: INTERVAL(min(2 * successes, trials), trials),
+        {"effort": Effort("quick"), "record_property": lambda *args: None},
     ),
 ]
 

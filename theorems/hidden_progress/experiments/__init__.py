@@ -2,9 +2,23 @@
 
 from theorems.hidden_progress.experiments.courses import GROKKING, NO_PLATEAU, PROGRESS
 from theorems.hidden_progress.experiments.curves import CURVES, SCALING
+from theorems.hidden_progress.experiments.quadratic import QUADRATIC
 from theorems.hidden_progress.experiments.single_models import POLYNETS, SINUSOIDS
 from theorems.hidden_progress.experiments.times import CELLS, NOISE, NULL_MODEL, WIDTHS
 
 __all__ = ["EXPERIMENTS"]
 
-EXPERIMENTS = (CELLS, NULL_MODEL, WIDTHS, NOISE, PROGRESS, GROKKING, NO_PLATEAU, CURVES, SCALING, SINUSOIDS, POLYNETS)
+EXPERIMENTS = (
+    CELLS,
+    NULL_MODEL,
+    WIDTHS,
+    NOISE,
+    PROGRESS,
+    GROKKING,
+    NO_PLATEAU,
+    CURVES,
+    SCALING,
+    SINUSOIDS,
+    POLYNETS,
+    QUADRATIC,
+)
