@@ -2,6 +2,8 @@
 
 sums of ReLUs   ReluSum, identity, constant, affine, relu, leaky_relu, absolute_value, piecewise_linear,
                 relu_derivative, squared_loss_derivative: exact; interpolant, interpolant_within: with a certified error
+several         superposition of profiles on directions, thinned to fewer units; sum_bounds: what smooth functions of k
+                variables need
 smooth          SmoothFunction, tanh, sigmoid, softplus, gelu, sine, exponential, log_cosh; each has .derivative()
 """
 
@@ -18,6 +20,7 @@ from numerics.functions.relu_sums import (
     relu_derivative,
     squared_loss_derivative,
 )
+from numerics.functions.several_variables import sum_bounds, superposition, thinned
 from numerics.functions.smooth import SmoothFunction, exponential, gelu, log_cosh, sigmoid, sine, softplus, tanh
 
 __all__ = [
@@ -40,5 +43,8 @@ __all__ = [
     "sine",
     "softplus",
     "squared_loss_derivative",
+    "sum_bounds",
+    "superposition",
     "tanh",
+    "thinned",
 ]
