@@ -9,8 +9,8 @@ eps + 2 R(n) + sqrt(2 ln 200/n). At n >= M ln(M)^2 with M = 10^4 (kappa^2 ln(2 p
 Printed: two targets that differ on a set of mass eta cannot be told apart by samples that miss it, whatever the
 surrogate loss, while the printed n does not depend on eta. And for one parameter the printed n ignores alpha/gamma.
 
-Corollary A.1 rests on a lemma of another paper, whose constant and logarithms are not given. A bound that is proved
-here holds for all margins at once, with the smallest margin of the sample in place of the root mean square of 1/rho.
+Corollary A.1 is proved with constants in proofs/inverse-margins.md (test_inverse_margins). A bound from chaining that
+is checked here has the smallest margin of the sample in place of the root mean square of 1/rho.
 """
 
 from __future__ import annotations

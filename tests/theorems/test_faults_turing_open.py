@@ -1,0 +1,83 @@
+"""Faults planted in generalisation bounds with constants: the deciding checks of their statements have to see them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from numerics.learning import inverse_margins
+from tests.theorems.planted_faults import Fault, assert_seen, fault_name, rewritten
+from theorems.turing import test_inverse_margins
+
+
+def edited(
+    statement: str,
+    tests: ModuleType,
+    check: str,
+    owner: ModuleType,
+    attribute: str,
+    arguments: dict[str, Any],
+    *edits: tuple[str, str, str],
+) -> list[Fault]:
+    """Faults of one function, where the check or else the library looks it up: a name, a piece, what stands instead."""
+    function = getattr(owner, attribute)
+    place = tests if hasattr(tests, attribute) else owner
+    return [
+        Fault(name, statement, tests, check, place, attribute, rewritten(function, old, new), arguments)
+        for name, old, new in edits
+    ]
+
+
+def margins(check: str, attribute: str, arguments: dict[str, Any], *edits: tuple[str, str, str]) -> list[Fault]:
+    """Faults of the bounds from inverse margins."""
+    return edited("corollary-A.1", test_inverse_margins, check, inverse_margins, attribute, arguments, *edits)
+
+
+PARTS = "test_the_bounds_from_their_parts"
+FAULTS = [
+    *margins(
+        "test_relative_deviations_of_binomial_counts",
+        "relative_deviation",
+        {"n": 200, "delta": Fraction(1, 10)},
+        ("the share once", "return 2 * part", "return part"),
+        ("a probability in place of its logarithm", "arb(rest).log()", "arb(rest)"),
+    ),
+    *margins(
+        "test_relative_deviations_of_binomial_counts",
+        "relative_deviation",
+        {"n": 30, "delta": Fraction(1, 100)},
+        ("a quarter of the remainder", " / size", " / (4 * size)"),
+    ),
+    *margins(
+        "test_centres_are_within_half_of_gamma",
+        "log_centres",
+        {"p": 2, "k": 2},
+        ("signs that are not counted", "arb(2 * size + 1)", "arb(size + 1)"),
+        ("picks that grow like k", "2**scale * arb", "scale * arb"),
+    ),
+    *margins(
+        PARTS,
+        "inverse_margin_bound",
+        {},
+        ("a constant 2 per cent larger", "main = 6 *", "main = 51 * 6 / arb(50) *"),
+        ("no iterated logarithm", "2 * (1 + arb(size)", "0 * (1 + arb(size)"),
+        ("a square without its root", "arb(square) / size).sqrt()", "arb(square)**2 / size).sqrt()"),
+        ("natural logarithms for binary ones", " / arb(2).log()", ""),
+    ),
+    *margins(
+        PARTS,
+        "_scale_bound",
+        {},
+        ("margins at gamma left out", "<= 4 * radius", "< 4 * radius"),
+        ("half of gamma", "<= 4 * radius", "<= radius"),
+        ("scales without their own share", "arb((k + 1) * (k + 2)).log()", "arb(0)"),
+    ),
+]
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=fault_name)
+def test_planted_faults_are_seen(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert_seen(fault, "turing", monkeypatch)
