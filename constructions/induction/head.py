@@ -198,8 +198,8 @@ def scales_for(n: int, k: int, context: int, tolerance: float, pseudo_counts: Se
     c1 = 1
     while True:
         head = ngram_head(n, k, c1, c2) if pseudo_counts is None else bayesian_ngram_head(n, k, c1, c2, pseudo_counts)
-        fewest = [1] if pseudo_counts is None and n > 2 else [0, 1]
-        if all(bool(head.error_bound(context, matches) <= tolerance) for matches in fewest):
+        fewest = 1 if pseudo_counts is None else 0  # without a prior and n = 2 the bound for N = 0 is below that for 1
+        if bool(head.error_bound(context, fewest) <= tolerance):
             return c1, c2
         c1 *= 2
 

@@ -135,6 +135,28 @@ class TestErrorBound:
         expected = math.tanh(s * eps / 4) + (p + 1 - N) / N * math.exp(-s * (1 - 2 * eps))
         assert float(ngram_head(2, 2, c1, c2).error_bound(p, N)) == pytest.approx(expected, rel=1e-12)
 
+    def test_closed_form_for_trigrams(self) -> None:
+        """tanh(s (eps + E)/4) + (M/N) e^(-s (1 - eps - 2 E)) with E = 1 - (1 - eps)^2 and eps = (p+1)/(q + p+1)."""
+        p, N, c1, c2, d = 9, 2, 9.0, 4.0, 8
+        eps, s = (p + 1) / (math.exp(c1 / math.sqrt(d)) + p + 1), c2**2 / math.sqrt(d)
+        E = 1 - (1 - eps) ** 2
+        expected = math.tanh(s * (eps + E) / 4) + (p + 2 - N) / N * math.exp(-s * (1 - eps - 2 * E))
+        assert float(ngram_head(3, 2, c1, c2).error_bound(p, N)) == pytest.approx(expected, rel=1e-12)
+
+    def test_two_leaking_blocks_agree_up_to_a_larger_error_than_one(self) -> None:
+        """Section 2 of `ERROR_BOUND.md`: <back 2 of a key, back 1 of the query> errs by more than eps, by at most E."""
+        rng, largest = np.random.default_rng(0), 0.0
+        for k, c1, t in [(2, 3.0, 5), (2, 9.0, 8), (3, 6.0, 8), (3, 9.0, 12)]:
+            head = ngram_head(3, k, c1, 5.0)
+            eps = (t + 1) / (math.exp(c1 / math.sqrt(4 * k)) + t + 1)
+            for x in rng.integers(1, k + 1, size=(40, t)):
+                z = head.transformer.stream(x, 1)
+                agree = np.array([j >= 2 and x[j - 2] == x[t - 2] for j in range(t)])
+                error = np.abs(z[2:, 2 * k : 3 * k] @ z[-1, k : 2 * k] - agree).max()
+                assert error <= 1 - (1 - eps) ** 2 + 1e-12
+                largest = max(largest, error / eps)
+        assert largest > 1
+
     def test_impossible_or_unproved_cases_are_refused(self) -> None:
         with pytest.raises(ValueError, match="No bound is known without 1 prefix rows"):
             printed_induction_head(2).error_bound(3, 1)
@@ -158,6 +180,21 @@ class TestScales:
         for p in range(n, t + 1):
             fewest = 1 if prior is None and n > 2 else 0
             assert all(head.error_bound(p, N) <= tolerance for N in range(fewest, p - n + 2))
+
+    @pytest.mark.parametrize(
+        ("context", "tolerance", "prior"), [(60, 0.44, (1, 1)), (30, 0.22, (1, 0)), (100, 0.34, None)]
+    )
+    def test_the_fewest_matches_decide(self, context: int, tolerance: float, prior: Any) -> None:
+        """Half of c1 would do for one match more with a prior, and for none without: neither is what is asked for."""
+        c1, c2 = scales_for(2, 2, context, tolerance, prior)
+        whole, half = (
+            ngram_head(2, 2, c, c2) if prior is None else bayesian_ngram_head(2, 2, c, c2, prior) for c in (c1, c1 // 2)
+        )
+        fewest, other = (1, 0) if prior is None else (0, 1)
+        assert whole.error_bound(context, fewest) <= tolerance
+        assert whole.error_bound(context, other) <= tolerance
+        assert half.error_bound(context, fewest) > tolerance
+        assert half.error_bound(context, other) <= tolerance
 
     def test_bad_requests_are_refused(self) -> None:
         for tolerance in (0.0, 1.0, math.nan):

@@ -52,6 +52,22 @@ def test_sign_is_decided_far_beyond_double_precision():
     assert float(LN2 - convergents[-1]) != 0
 
 
+@pytest.mark.parametrize("digits", [10, 30, 36, 100, 180])
+def test_floats_are_right_to_the_last_bits_however_much_cancels(digits):
+    """ln 2 minus a decimal fraction of so many digits, against 400 digits of mpmath."""
+    with mpmath.workdps(400):
+        part = Fraction(int(mpmath.floor(mpmath.log(2) * 10**digits)), 10**digits)
+        for x, exact in (
+            (LN2 - part, mpmath.log(2) - mpmath.mpf(part.numerator) / part.denominator),
+            ((LN2 - part) * LN2, (mpmath.log(2) - mpmath.mpf(part.numerator) / part.denominator) * mpmath.log(2)),
+            (part - LN2, mpmath.mpf(part.numerator) / part.denominator - mpmath.log(2)),
+        ):
+            assert exact != 0
+            assert abs(mpmath.mpf(float(x)) / exact - 1) < 2**-52
+    assert float(LogTwo()) == float(LN2 - LN2) == 0.0
+    assert float(LogTwo(Fraction(1, 3))) == 1 / 3
+
+
 @given(elements)
 def test_arrays_are_rounded_and_enclosed(x):
     assert to_float([x, -x]).tolist() == [float(x), -float(x)]

@@ -154,7 +154,7 @@ def _more_symbols(
 
 
 def _has_plateau(result: Result) -> bool:
-    """Whether the loss, before it falls fastest, falls less than half as fast as then and as at some time before.
+    """Whether the loss, before it falls fastest, falls less than half as fast as at some time before (and so as then).
 
     Over pairs of measurements that are two apart. The criterion of Figure 8.3 asks when the loss is first within 25% of
     the unigram line, which it is from the beginning where the lines are close.
@@ -165,7 +165,7 @@ def _has_plateau(result: Result) -> bool:
     rates = (losses[:-2] - losses[2:]) / (steps[2:] - steps[:-2])
     fastest = int(np.argmax(rates))
     slowest = int(np.argmin(rates[: fastest + 1]))
-    return bool(2 * rates[slowest] < min(rates[fastest], rates[: slowest + 1].max()))
+    return bool(2 * rates[slowest] < rates[: slowest + 1].max())
 
 
 def judge_more_symbols(items: Mapping[str, Any], results: Mapping[str, Result]) -> Findings:
