@@ -154,7 +154,7 @@ def test_no_constant_bounds_the_coefficients(k: int) -> None:
 
 
 @counterexample(LEMMA, grade="exact")
-@pytest.mark.parametrize(("k", "m"), [(2, 4), (2, 8), (3, 3)])
+@pytest.mark.parametrize(("k", "m"), [(2, 4), (2, 8), (3, 2)])
 def test_signed_bumps_are_invisible_to_ridges(k: int, m: int, record_property: Callable[[str, object], None]) -> None:
     """Signs as the proof promises: the largest pairing S with a ReLU of 1-norm 1, exactly, obeys its bound.
 
@@ -456,5 +456,5 @@ def test_second_derivatives_of_profiles_and_the_fourier_transform(k: int) -> Non
     right = (2 * mpmath.pi) ** (1 - 2 * k) * moment / 2
     assert abs(left / right - 1) < 1e-10
     root = mpmath.sqrt(k)
-    mass = sphere * mpmath.quad(lambda b: abs(second(b)) * (root + abs(b)), mpmath.linspace(-root, root, 41))
+    mass = sphere * mpmath.quad(lambda b: abs(second(b)) * (root + abs(b)), mpmath.linspace(-root, root, 9))
     assert mass <= mpmath.sqrt(right * sphere * 14 * root**3 / 3)
