@@ -127,7 +127,7 @@ def test_flips_of_the_rounded_product_lie_between_one_third_and_one_half(record_
 
     That costs a^2 + (1 - 1/(2 h))^2; the best a gives the norm .49176. (For d = 1 the margin is 1/2: delta = 1/2.)
     """
-    best = minimize_scalar(
+    best: Any = minimize_scalar(
         lambda a: a**2 + max(0.0, 1 - 0.5 / max(round_thirds(1 - a), 1e-9)) ** 2, bounds=(0.34, 0.5), method="bounded"
     )
     value = math.sqrt(best.fun)
