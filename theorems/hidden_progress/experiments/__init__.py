@@ -3,6 +3,7 @@
 from theorems.hidden_progress.experiments.courses import GROKKING, NO_PLATEAU, PROGRESS
 from theorems.hidden_progress.experiments.curves import CURVES, SCALING
 from theorems.hidden_progress.experiments.quadratic import QUADRATIC
+from theorems.hidden_progress.experiments.search import LAW, STARTS
 from theorems.hidden_progress.experiments.single_models import POLYNETS, SINUSOIDS
 from theorems.hidden_progress.experiments.times import CELLS, NOISE, NULL_MODEL, WIDTHS
 
@@ -21,4 +22,6 @@ EXPERIMENTS = (
     SINUSOIDS,
     POLYNETS,
     QUADRATIC,
+    LAW,
+    STARTS,
 )
