@@ -3,17 +3,21 @@
 certificates  certify_trajectory, TrajectoryCertificate
 products      token_product, TokenProduct
 contexts      contextual_attention, ContextualMapping
+general risk  risk_descent_block, RiskDescentBlock
 """
 
 from certificates.descent_trajectory import TrajectoryCertificate, certify_trajectory
 from constructions.descent.contextual import ContextualMapping, contextual_attention
 from constructions.descent.products import TokenProduct, token_product
+from constructions.descent.risk import RiskDescentBlock, risk_descent_block
 
 __all__ = [
     "ContextualMapping",
+    "RiskDescentBlock",
     "TokenProduct",
     "TrajectoryCertificate",
     "certify_trajectory",
     "contextual_attention",
+    "risk_descent_block",
     "token_product",
 ]

@@ -4,6 +4,7 @@ sums of ReLUs   ReluSum, identity, constant, affine, relu, leaky_relu, absolute_
                 relu_derivative, squared_loss_derivative: exact; interpolant, interpolant_within: with a certified error
 several         superposition of profiles on directions, thinned to fewer units; sum_bounds: what smooth functions of k
                 variables need
+waves           WaveSum, wave, fitted_waves, lipschitz_waves: sums of plane waves, which become sums of ReLUs
 smooth          SmoothFunction, tanh, sigmoid, softplus, gelu, sine, exponential, log_cosh; each has .derivative()
 """
 
@@ -22,19 +23,23 @@ from numerics.functions.relu_sums import (
 )
 from numerics.functions.several_variables import sum_bounds, superposition, thinned
 from numerics.functions.smooth import SmoothFunction, exponential, gelu, log_cosh, sigmoid, sine, softplus, tanh
+from numerics.functions.waves import WaveSum, fitted_waves, lipschitz_waves, wave
 
 __all__ = [
     "ReluSum",
     "SmoothFunction",
+    "WaveSum",
     "absolute_value",
     "affine",
     "constant",
     "exponential",
+    "fitted_waves",
     "gelu",
     "identity",
     "interpolant",
     "interpolant_within",
     "leaky_relu",
+    "lipschitz_waves",
     "log_cosh",
     "piecewise_linear",
     "relu",
@@ -47,4 +52,5 @@ __all__ = [
     "superposition",
     "tanh",
     "thinned",
+    "wave",
 ]

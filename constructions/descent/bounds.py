@@ -17,7 +17,7 @@ from collections.abc import Callable
 import numpy as np
 from flint import fmpq
 
-from constructions.descent.layout import PromptLayout
+from constructions.descent.layout import PromptLayout, TokenLayout
 from numerics.exact.numbers import as_exact
 from numerics.exact.systems import Array
 from numerics.functions.interpolation import interpolant, interpolant_within
@@ -29,7 +29,7 @@ Box = tuple[object, object]
 _MOST_GROWTH = 16  # of the radius by the errors of the sums; it grows by 1/64 or more in each round
 
 
-def box_arrays(layout: PromptLayout, box: Box) -> tuple[Array, Array]:
+def box_arrays(layout: TokenLayout, box: Box) -> tuple[Array, Array]:
     """The lower and the upper end of the box, shape (D_N,) each, from exact numbers or arrays of that shape.
 
     Raises:

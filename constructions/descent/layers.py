@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from constructions.descent.layout import PromptLayout
+from constructions.descent.layout import PromptLayout, TokenLayout
 from constructions.networks.stored import HeadFamily, StoredAttention, StoredFeedForward, StoredMultiplication
 from constructions.networks.stream import Directions
 from numerics.exact.numbers import as_exact
@@ -120,14 +120,23 @@ def update_layer(layout: PromptLayout, step_size: fmpq, examples: int) -> Stored
     )
 
 
-def projection_layer(layout: PromptLayout, lower: Array, upper: Array) -> StoredFeedForward:
+def projection_layer(layout: TokenLayout, lower: Array, upper: Array) -> StoredFeedForward:
     """Layer 2N+4: clips every weight to [lower, upper], arrays of shape (D_N,), and sets all scratch to 0."""
-    w, ones, signs = layout.all_weights, np.full(layout.weight_count, fmpq(1), dtype=object), as_exact([1, -1])
+    return clipping_layer(layout, lower, upper).beside(clearing_layer(layout))
+
+
+def clipping_layer(layout: TokenLayout, lower: Array, upper: Array) -> StoredFeedForward:
+    """An MLP that clips every weight to [lower, upper], arrays with one number for each weight."""
+    w, ones = layout.all_weights, np.full(layout.weight_count, fmpq(1), dtype=object)
     and_one = Directions.stack([w, layout.one], axis=-1)
     above = StoredFeedForward(and_one, np.stack([ones, -upper], axis=1), w, -ones)
-    below = StoredFeedForward(and_one, np.stack([-ones, lower], axis=1), w, ones)
-    cleared = applied_units(-signs, np.stack([signs, 0 * signs], axis=1), [layout.scratch, layout.one], layout.scratch)
-    return above.beside(below).beside(cleared)
+    return above.beside(StoredFeedForward(and_one, np.stack([-ones, lower], axis=1), w, ones))
+
+
+def clearing_layer(layout: TokenLayout) -> StoredFeedForward:
+    """An MLP that sets all scratch to 0."""
+    signs, scratch = as_exact([1, -1]), layout.scratch
+    return applied_units(-signs, np.stack([signs, 0 * signs], axis=1), [scratch, layout.one], scratch)
 
 
 def answer_layer(layout: PromptLayout, bound: Any) -> StoredFeedForward:

@@ -29,8 +29,85 @@ from constructions.networks.stream import Directions, ResidualStream
 from numerics.exact.systems import Array, conversion, number_system
 
 
+class TokenLayout:
+    """What the layouts of prompts share: blocks for x, y, weights, scratch, 1 and t, and how data are encoded in them.
+
+    Attributes:
+        stream: the named blocks.
+    """
+
+    stream: ResidualStream
+
+    @property
+    def data_sizes(self) -> tuple[int, int]:
+        """(d_x, d_y)."""
+        raise NotImplementedError
+
+    @property
+    def weight_count(self) -> int:
+        """The number of weights."""
+        raise NotImplementedError
+
+    @cached_property
+    def all_weights(self) -> Directions:
+        """The directions of w, one for each weight."""
+        raise NotImplementedError
+
+    @cached_property
+    def scratch(self) -> Directions:
+        """The directions of all intermediate values, which are 0 in a prompt."""
+        raise NotImplementedError
+
+    @cached_property
+    def one(self) -> Directions:
+        """The direction of the constant 1, shape (1,)."""
+        return self.block("1")
+
+    def block(self, *names: str) -> Directions:
+        """The directions of blocks, one after the other."""
+        return self.stream.directions(*names)
+
+    def encode(self, inputs: ArrayLike, labels: ArrayLike, weights: ArrayLike) -> Array:
+        """The prompt, shape (..., n+1, width), in the widest number system of the arguments.
+
+        Args:
+            inputs: x_1, ..., x_(n+1), the test input last, shape (..., n+1, d_x), n >= 1.
+            labels: y_1, ..., y_n, shape (..., n, d_y).
+            weights: w, shape (D_N,) or (..., D_N).
+
+        Raises:
+            ValueError: for other shapes.
+        """
+        arrays = [np.asarray(array) for array in (inputs, labels, weights)]
+        convert = conversion(number_system(arrays))
+        x, y, w = (convert(array) for array in arrays)
+        self.check_shapes(x, y, w)
+        z = convert(np.zeros((*x.shape[:-1], self.stream.width), dtype=np.int64))
+        z[..., self.stream["x"]] = x
+        z[..., :-1, self.stream["y"]] = y
+        z[..., self.all_weights.coordinates] = w[..., None, :]
+        z[..., self.stream["1"]] += 1
+        z[..., :-1, self.stream["t"]] += 1
+        return z
+
+    def check_shapes(self, x: Array, y: Array, w: Array) -> None:
+        """ValueError unless inputs, labels and weights have shapes that `encode` accepts."""
+        batch, tokens, (d_x, d_y) = x.shape[:-2], x.shape[-2] if x.ndim > 1 else 0, self.data_sizes
+        if tokens < 2 or x.shape[-1] != d_x or y.shape != (*batch, tokens - 1, d_y):
+            raise ValueError(
+                f"A prompt needs inputs (..., n+1, {d_x}) and labels (..., n, {d_y}) with n >= 1, but the shapes "
+                f"are {x.shape} and {y.shape}."
+            )
+        if w.ndim == 0 or w.shape[-1] != self.weight_count or w.shape[:-1] not in ((), batch):
+            raise ValueError(f"The start of the weights must have shape (..., {self.weight_count}), but has {w.shape}.")
+
+    def weights(self, z: Array) -> Array:
+        """w in every token, shape (..., T, D_N)."""
+        return self.all_weights.of(z)
+
+
 @dataclass(frozen=True)
-class PromptLayout:
+class PromptLayout(TokenLayout):
     """The coordinates of a token for networks of the given widths.
 
     Attributes:
@@ -61,6 +138,11 @@ class PromptLayout:
         object.__setattr__(self, "stream", ResidualStream(sizes))
 
     @property
+    def data_sizes(self) -> tuple[int, int]:
+        """(d_x, d_y)."""
+        return self.widths[0], self.widths[-1]
+
+    @property
     def depth(self) -> int:
         """N, the number of layers of the trained network."""
         return len(self.widths) - 1
@@ -74,15 +156,6 @@ class PromptLayout:
     def units(self) -> int:
         """K_1 + ... + K_(N-1) + d_y, the number of units of the trained network."""
         return sum(self.widths[1:])
-
-    @cached_property
-    def one(self) -> Directions:
-        """The direction of the constant 1, shape (1,)."""
-        return self.block("1")
-
-    def block(self, *names: str) -> Directions:
-        """The directions of blocks, one after the other."""
-        return self.stream.directions(*names)
 
     def output(self, j: int) -> Directions:
         """The directions of p(j), the output of layer j; p(0) = x."""
@@ -101,47 +174,6 @@ class PromptLayout:
     def scratch(self) -> Directions:
         """The directions of all intermediate values, which are 0 in a prompt."""
         return self.block(*self._scratch_sizes())
-
-    def encode(self, inputs: ArrayLike, labels: ArrayLike, weights: ArrayLike) -> Array:
-        """The prompt, shape (..., n+1, width), in the widest number system of the arguments.
-
-        Args:
-            inputs: x_1, ..., x_(n+1), the test input last, shape (..., n+1, d_x), n >= 1.
-            labels: y_1, ..., y_n, shape (..., n, d_y).
-            weights: w, shape (D_N,) or (..., D_N).
-
-        Raises:
-            ValueError: for other shapes.
-        """
-        arrays = [np.asarray(array) for array in (inputs, labels, weights)]
-        convert = conversion(number_system(arrays))
-        x, y, w = (convert(array) for array in arrays)
-        self.check_shapes(x, y, w)
-        z = convert(np.zeros((*x.shape[:-1], self.stream.width), dtype=np.int64))
-        z[..., self.stream["x"]] = x
-        z[..., :-1, self.stream["y"]] = y
-        z[..., self.all_weights.coordinates] = w[..., None, :]
-        z[..., self.stream["1"]] += 1
-        z[..., :-1, self.stream["t"]] += 1
-        return z
-
-    def check_shapes(self, x: Array, y: Array, w: Array) -> None:
-        """ValueError unless inputs, labels and weights have shapes that `encode` accepts."""
-        batch, tokens, k = x.shape[:-2], x.shape[-2] if x.ndim > 1 else 0, self.widths
-        if tokens < 2 or x.shape[-1] != k[0] or y.shape != (*batch, tokens - 1, k[-1]):
-            raise ValueError(
-                f"A prompt needs inputs (..., n+1, {k[0]}) and labels (..., n, {k[-1]}) with n >= 1, but the shapes "
-                f"are {x.shape} and {y.shape}."
-            )
-        if w.ndim == 0 or w.shape[-1] != self.weight_count or w.shape[:-1] not in ((), batch):
-            raise ValueError(
-                f"The start of the weights must have shape (..., {self.weight_count}) for the widths {k}, "
-                f"but has {w.shape}."
-            )
-
-    def weights(self, z: Array) -> Array:
-        """w in every token, shape (..., T, D_N)."""
-        return self.all_weights.of(z)
 
     def matrices(self, w: ArrayLike) -> list[Array]:
         """V_1, ..., V_N of shapes (..., K_j, K_(j-1)) from w of shape (..., D_N)."""
@@ -182,3 +214,51 @@ class SoftmaxLayout(PromptLayout):
         N, k = self.depth, self.widths
         arguments = {f"z{j}": k[j] for j in range(1, N + 1)} | {f"q{j}": k[j] for j in range(1, N)}
         return super()._scratch_sizes() | arguments | {f"G{j}": k[j] * k[j - 1] for j in range(1, N + 1)}
+
+
+@dataclass(frozen=True)
+class RiskLayout(TokenLayout):
+    """The coordinates of a token for a general risk: x, y, w, scratch G for the gradient of an example, 1 and t.
+
+    Attributes:
+        inputs: d_x.
+        labels: d_y.
+        count: D_w, the number of weights.
+        stream: the named blocks, computed; d_x + d_y + 2 D_w + 2 coordinates.
+
+    Raises:
+        ValueError: unless all three are integers >= 1.
+    """
+
+    inputs: int
+    labels: int
+    count: int
+    stream: ResidualStream = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        sizes = (self.inputs, self.labels, self.count)
+        if any(not isinstance(k, int | np.integer) or isinstance(k, bool) or k < 1 for k in sizes):
+            raise ValueError(f"The sizes (d_x, d_y, D_w) of a general risk must be integers >= 1, not {sizes}.")
+        d_x, d_y, count = map(int, sizes)
+        blocks = {"x": d_x, "y": d_y, "w": count, "G": count, "1": 1, "t": 1}
+        object.__setattr__(self, "stream", ResidualStream(blocks))
+
+    @property
+    def data_sizes(self) -> tuple[int, int]:
+        """(d_x, d_y)."""
+        return self.inputs, self.labels
+
+    @property
+    def weight_count(self) -> int:
+        """D_w."""
+        return self.count
+
+    @cached_property
+    def all_weights(self) -> Directions:
+        """The directions of w, shape (D_w,)."""
+        return self.block("w")
+
+    @cached_property
+    def scratch(self) -> Directions:
+        """The directions of G, shape (D_w,)."""
+        return self.block("G")

@@ -33,7 +33,7 @@ from constructions.descent.step import DescentProblem, GradientStep, StepLayer, 
 from constructions.networks.affine import Affine
 from constructions.networks.attention import AttentionLayer
 from constructions.networks.head import Head
-from constructions.networks.stream import Directions
+from constructions.networks.stream import Directions, ResidualStream
 from numerics.exact.balls import as_balls
 from numerics.exact.numbers import as_exact
 from numerics.exact.systems import Array
@@ -125,7 +125,8 @@ class _Sublayers:
         for j in range(N, 0, -1):
             gradient = self.backward(j, gradient)
         self.outer_products()
-        step = _mean_attention(layout, problem.step_size, problem.examples)
+        share = -problem.step_size * fmpq(problem.examples + 1, 2 * problem.examples)
+        step = mean_attention(layout.stream, layout.gradient, layout.all_weights, share)
         self.sublayers.append((step, "mean over the examples, step"))
         clip = projection_layer(layout, problem.lower, problem.upper)
         self.sublayers.append((clip, "projection on the box, clean-up"))
@@ -192,10 +193,8 @@ def _largest_gradient(function: ReluSum, output: fmpq, label: fmpq) -> fmpq:
     return max(total.values())
 
 
-def _mean_attention(layout: SoftmaxLayout, step_size: fmpq, examples: int) -> AttentionLayer:
-    """Uniform softmax attention that adds -eta (n+1)/(2n) times the mean of G to w."""
-    share = -step_size * fmpq(examples + 1, 2 * examples)
-    each = share * np.eye(layout.weight_count, dtype=object)
-    value = layout.stream.matrix({(layout.gradient, layout.all_weights): each})
-    zero = as_exact(np.zeros((layout.stream.width, 1), dtype=np.int64))
+def mean_attention(stream: ResidualStream, source: Directions, target: Directions, factor: fmpq) -> AttentionLayer:
+    """Softmax attention, all scores 0, that adds factor times the mean of the source over the tokens to the target."""
+    value = stream.matrix({(source, target): factor * np.eye(len(source), dtype=object)})
+    zero = as_exact(np.zeros((stream.width, 1), dtype=np.int64))
     return AttentionLayer((Head(Affine(zero), Affine(zero), Affine(as_exact(value)), causal=False),))

@@ -13,14 +13,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from flint import fmpq
 from numpy.typing import ArrayLike
 
 from constructions.descent.bounds import Box, box_arrays
-from constructions.descent.layout import PromptLayout
+from constructions.descent.layout import PromptLayout, TokenLayout
 from constructions.descent.norms import column_norm
 from constructions.networks.attention import AttentionLayer
 from constructions.networks.export import Translated
@@ -119,17 +119,18 @@ def descent_problem(
     return DescentProblem(layout, count, eta, activation, derivative, loss_derivative, lower, upper, inputs, labels)
 
 
-@dataclass(frozen=True, eq=False)
-class GradientStep(DescentProblem, Translated):
-    """The layers of one projected gradient step, with the problem that they solve.
+class LayeredStep(Translated):
+    """The layers of a step with what they are for, in order of application, and the ways to use them.
 
     Attributes:
+        layout: the coordinates of the prompt.
         layers: in order of application.
         purposes: what each of them computes, in words.
     """
 
     translator: ClassVar[str] = "descent.torch"
 
+    layout: TokenLayout
     layers: tuple[StepLayer, ...]
     purposes: tuple[str, ...]
 
@@ -137,6 +138,85 @@ class GradientStep(DescentProblem, Translated):
     def arithmetic(self) -> Arithmetic:
         """The number system of the weights."""
         return number_system(array for layer in self.layers for array in layer.arrays())
+
+    def stages(self, z: Array) -> Iterator[Array]:
+        """The stream after each of the layers."""
+        self._check_system(z)
+        for layer in self.layers:
+            z = layer(z)
+            yield z
+
+    def __call__(self, z: Array) -> Array:
+        """The stream after the step, shape (..., T, width)."""
+        *_, last = self.stages(z)
+        return last
+
+    def weights(self, z: Array) -> Array:
+        """w as the first token holds it, shape (..., number of weights); all tokens hold the same."""
+        return self.layout.weights(z)[..., 0, :]
+
+    def map(self, convert: Callable[[Array], Array]) -> Self:
+        """The step with the weights of all layers converted."""
+        layers = tuple(layer.map(convert) for layer in self.layers)
+        return replace(cast(Any, self), layers=layers)
+
+    def to_float(self) -> Self:
+        """The same step in float64."""
+        return self.map(to_float)
+
+    def to_balls(self) -> Self:
+        """The same step in ball arithmetic, enclosed at the working precision."""
+        return self.map(as_balls)
+
+    def dense(self) -> Self:
+        """The same step with the matrices of every layer for which a stored form stands."""
+        layers = tuple(layer.dense() if isinstance(layer, Stored) else layer for layer in self.layers)
+        return replace(cast(Any, self), layers=layers)
+
+    def table(self) -> LayerTable:
+        """What each layer reads and writes, its size and its norm (C.1), or (3.18) for multiplication."""
+        return layer_table(self.layout.stream, self.layers, self.purposes, norm=column_norm)
+
+    def check_data(self, x: Array, y: Array, w: Array, bounds: tuple[fmpq, fmpq], box: tuple[Array, Array]) -> None:
+        """ValueError unless shapes fit, inputs and labels are within their bounds and the weights in the box."""
+        self.layout.check_shapes(x, y, w)
+        (lower, upper), limits = box, np.array(bounds, dtype=object)
+        if x.dtype == np.float64:  # a float64 is compared with the bound rounded to float64
+            lower, upper, limits = to_float(lower), to_float(upper), to_float(limits)
+        for what, array, bound in (("inputs", x, limits[0]), ("labels", y, limits[1])):
+            if not np.all(abs(array) <= bound):
+                raise ValueError(
+                    f"The {what} must be at most {what[:-1]}_bound = {bound} in size, the test input included."
+                )
+        outside = np.argwhere(~((lower <= w) & (w <= upper)).astype(bool))
+        if len(outside):
+            raise ValueError(f"The start must lie in the box, but weight {outside[0][-1]} does not.")
+
+    def _check_system(self, z: Array) -> None:
+        if not isinstance(z, np.ndarray) or z.ndim < 2 or z.shape[-1] != self.layout.stream.width:
+            raise ValueError(
+                f"The stream must be an array (..., T, {self.layout.stream.width}) as `prompt` makes it, but its shape "
+                f"is {np.shape(z)}."
+            )
+        system = number_system([z])
+        if system != self.arithmetic and (system, self.arithmetic) not in (("exact", "ball"), ("ball", "exact")):
+            raise ValueError(
+                f"The stream is in the number system {system!r}, but the block in {self.arithmetic!r}: convert the "
+                "block by to_float() or to_balls(), or give exact numbers."
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class GradientStep(DescentProblem, LayeredStep):  # pyright: ignore[reportIncompatibleVariableOverride]
+    """The layers of one projected gradient step, with the problem that they solve.
+
+    Attributes:
+        layers: in order of application.
+        purposes: what each of them computes, in words.
+    """
+
+    layers: tuple[StepLayer, ...]
+    purposes: tuple[str, ...]
 
     def prompt(self, inputs: ArrayLike, labels: ArrayLike, start: ArrayLike) -> Array:
         """The encoded prompt, shape (..., n'+1, width), checked against everything that the step relies on.
@@ -159,18 +239,7 @@ class GradientStep(DescentProblem, Translated):
 
     def check_prompt(self, x: Array, y: Array, w: Array) -> None:
         """ValueError unless the step works for these inputs, labels and weights; see `prompt`."""
-        self.layout.check_shapes(x, y, w)
-        lower, upper, limits = self.lower, self.upper, np.array([self.input_bound, self.label_bound], dtype=object)
-        if x.dtype == np.float64:  # a float64 is compared with the bound rounded to float64
-            lower, upper, limits = to_float(lower), to_float(upper), to_float(limits)
-        for what, array, bound in (("inputs", x, limits[0]), ("labels", y, limits[1])):
-            if not np.all(abs(array) <= bound):
-                raise ValueError(
-                    f"The {what} must be at most {what[:-1]}_bound = {bound} in size, the test input included."
-                )
-        outside = np.argwhere(~((lower <= w) & (w <= upper)).astype(bool))
-        if len(outside):
-            raise ValueError(f"The start must lie in the box, but weight {outside[0][-1]} does not.")
+        self.check_data(x, y, w, (self.input_bound, self.label_bound), (self.lower, self.upper))
         self.check_windows(x, w)
 
     def check_windows(self, x: Array, w: Array) -> None:
@@ -205,22 +274,6 @@ class GradientStep(DescentProblem, Translated):
             yield arguments
             p = self.activation(arguments)
 
-    def stages(self, z: Array) -> Iterator[Array]:
-        """The stream after each of the layers."""
-        self._check_system(z)
-        for layer in self.layers:
-            z = layer(z)
-            yield z
-
-    def __call__(self, z: Array) -> Array:
-        """The stream after the step, shape (..., T, width)."""
-        *_, last = self.stages(z)
-        return last
-
-    def weights(self, z: Array) -> Array:
-        """w as the first token holds it, shape (..., D_N); all tokens hold the same."""
-        return self.layout.weights(z)[..., 0, :]
-
     def trajectory(self, z: Array, steps: int) -> list[Array]:
         """w before the first and after each of ``steps`` steps.
 
@@ -234,40 +287,6 @@ class GradientStep(DescentProblem, Translated):
             z = self(z)
             result.append(self.weights(z))
         return result
-
-    def map(self, convert: Callable[[Array], Array]) -> Self:
-        """The step with the weights of all layers converted."""
-        return replace(self, layers=tuple(layer.map(convert) for layer in self.layers))
-
-    def to_float(self) -> Self:
-        """The same step in float64."""
-        return self.map(to_float)
-
-    def to_balls(self) -> Self:
-        """The same step in ball arithmetic, enclosed at the working precision."""
-        return self.map(as_balls)
-
-    def dense(self) -> Self:
-        """The same step with the matrices of every layer for which a stored form stands."""
-        layers = tuple(layer.dense() if isinstance(layer, Stored) else layer for layer in self.layers)
-        return replace(self, layers=layers)
-
-    def table(self) -> LayerTable:
-        """What each layer reads and writes, its size and its norm (C.1), or (3.18) for multiplication."""
-        return layer_table(self.layout.stream, self.layers, self.purposes, norm=column_norm)
-
-    def _check_system(self, z: Array) -> None:
-        if not isinstance(z, np.ndarray) or z.ndim < 2 or z.shape[-1] != self.layout.stream.width:
-            raise ValueError(
-                f"The stream must be an array (..., T, {self.layout.stream.width}) as `prompt` makes it, but its shape "
-                f"is {np.shape(z)}."
-            )
-        system = number_system([z])
-        if system != self.arithmetic and (system, self.arithmetic) not in (("exact", "ball"), ("ball", "exact")):
-            raise ValueError(
-                f"The stream is in the number system {system!r}, but the block in {self.arithmetic!r}: convert the "
-                "block by to_float() or to_balls(), or give exact numbers."
-            )
 
 
 def checked_count(count: int, name: str) -> int:

@@ -1,4 +1,4 @@
-"""A step of gradient descent as a torch module, its layers one after the other; use `GradientStep.to_torch`.
+"""A step of gradient descent as a torch module, its layers one after the other; use `LayeredStep.to_torch`.
 
 The mask that silences the test token adds and subtracts a bound R of all outputs and labels inside a ReLU, so that a
 short format loses the digits of labels below u R, u its unit of rounding, and leaks as much of the test token.
@@ -12,6 +12,7 @@ import torch
 
 from constructions.descent.bounds import largest_value, preactivation_bounds
 from constructions.descent.products import TokenProduct
+from constructions.descent.risk import RiskDescentBlock
 from constructions.descent.step import GradientStep
 from constructions.networks.stream import ResidualStream
 from constructions.networks.torch import module_of, to_torch
@@ -22,21 +23,27 @@ _NOTABLE = 1e-3  # of the derivative of the loss, whose scale is that of the lab
 _ROUNDINGS = 8  # of one argument of a unit: three products, four sums and the weight itself
 
 
-def mask_rounding(step: GradientStep, dtype: torch.dtype | None) -> float:
+def mask_rounding(step: GradientStep | RiskDescentBlock, dtype: torch.dtype | None) -> float:
     """A bound of what rounding in the mask does to one coordinate of the derivative of the loss: 8 u R C.
 
     The arguments of its units a . [p; y; 1] - R (1 - t), with ||a||_1 <= 1, have partial sums of at most 2 R in size,
-    relative roundings of u/2 each, and enter with coefficients of sum C.
+    relative roundings of u/2 each, and enter with coefficients of sum C. Of a general risk it is a coordinate of its
+    gradient, and [w; x; y; 1] the variables.
     """
+    u = torch.finfo(torch.float64 if dtype is None else dtype).eps
+    if isinstance(step, RiskDescentBlock):
+        return _ROUNDINGS * u * float(step.mask) * float(max(sums.weight for sums in step.gradient))
     _, outputs = preactivation_bounds(
         step.layout, (step.lower, step.upper), step.input_bound, largest_value(step.activation)
     )
-    R, u = float(step.checked_mask(outputs[-1])), torch.finfo(torch.float64 if dtype is None else dtype).eps
-    return _ROUNDINGS * u * R * float(step.loss_derivative.weight)
+    return _ROUNDINGS * u * float(step.checked_mask(outputs[-1])) * float(step.loss_derivative.weight)
 
 
+@module_of(RiskDescentBlock)
 @module_of(GradientStep)
-def _layers(step: GradientStep, dtype: torch.dtype | None, stream: ResidualStream | None) -> torch.nn.Module:
+def _layers(
+    step: GradientStep | RiskDescentBlock, dtype: torch.dtype | None, stream: ResidualStream | None
+) -> torch.nn.Module:
     """Every head as matrices; prompts (..., T, width) to the same shape.
 
     Raises:

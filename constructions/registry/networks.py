@@ -16,6 +16,7 @@ from constructions.circuits.relu import CircuitNetwork, circuit_network
 from constructions.descent.block import gradient_descent_block
 from constructions.descent.contextual import contextual_attention
 from constructions.descent.products import token_product
+from constructions.descent.risk import RiskDescentBlock, risk_descent_block
 from constructions.descent.softmax import softmax_descent_block
 from constructions.groups.any_type import any_group_network, quaternion_group_network
 from constructions.groups.cyclic import modular_addition_network, random_phase_network
@@ -75,7 +76,7 @@ from constructions.turing.compiler import TuringTransformer, compile_turing_mach
 from constructions.turing.machine import busy_beaver
 from numerics.exact.numbers import as_exact
 from numerics.exact.systems import Arithmetic, Array, conversion
-from numerics.functions.relu_sums import constant, identity, squared_loss_derivative
+from numerics.functions.relu_sums import constant, identity, piecewise_linear, ridge, squared_loss_derivative
 from numerics.groups.quaternions import quaternion_group
 from numerics.groups.tables import cyclic, symmetric
 from numerics.tokens.codes import PositionCodes, field_codes, orthonormal_codes
@@ -92,6 +93,12 @@ WITHOUT_BALLS: tuple[Arithmetic, ...] = ("exact", "float")
 def _descent(builder: Callable[..., Any], **more: Any) -> Any:
     sums = identity(), constant(1), squared_loss_derivative()
     return builder((2, 2, 1), 3, "1/10", *sums, (-1, 1), 1, 1, **more)
+
+
+def _risk() -> RiskDescentBlock:
+    gradient = [piecewise_linear([-1, 0, 1], [-1, 0, 2])] * 2
+    sums = [ridge(f, v) for f, v in zip(gradient, ([1, 1, -1, 1], [1, "1/2", 0, -1]), strict=True)]
+    return risk_descent_block((1, 1), 2, "1/2", sums, (-1, 1), 1, 1)
 
 
 def _circuit(network: CircuitNetwork, system: Arithmetic) -> Callable[[Array], Array]:
@@ -183,8 +190,8 @@ def _symbols(k: int, t: int, first: int = 1) -> Draw:
 
 
 def _prompts(block: Any, rng: np.random.Generator) -> Array:
-    widths, n = block.layout.widths, block.examples
-    shapes = ((n + 1, widths[0]), (n, widths[-1]), (block.layout.weight_count,))
+    (d_x, d_y), n = block.layout.data_sizes, block.examples
+    shapes = ((n + 1, d_x), (n, d_y), (block.layout.weight_count,))
     parts = [as_exact(rng.integers(-8, 9, shape)) / 16 for shape in shapes]
     return block.prompt(*parts) if block.arithmetic == "exact" else block.layout.encode(*parts)
 
@@ -370,6 +377,7 @@ NETWORKS: tuple[Registered, ...] = (
         lambda: token_product(3),
         lambda network, rng: network.encode(*rng.integers(-3, 4, (2, 2, 3))),
     ),
+    Registered("descent: general risk", _risk, _prompts, WITHOUT_EXACT, dense=lambda block: block.dense()),
     Registered(
         "descent: contextual mapping",
         lambda: contextual_attention([as_exact([[1, 0], [0, 1]]), as_exact([[1, 0], [1, 1]])], "3/4", [1, 2]).layer,

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from flint import arb
 
-from constructions.descent import contextual
+from constructions.descent import contextual, risk
+from numerics.functions import waves
 from tests.theorems.planted_faults import Fault, assert_seen, fault_name, rewritten
-from theorems.deep_icgd import test_contextual
+from theorems.deep_icgd import test_contextual, test_general_risk, test_waves
 
 
 def contextual_fault(name: str, old: str, new: str, family: str = "both signs") -> Fault:
@@ -26,6 +27,145 @@ def _separation(factor: Any, power: Any) -> property:
         return factor * arb(mapping.shift / mapping.largest / T) * (-power * arb(T * mapping.spread)).exp()
 
     return property(value)
+
+
+def risk_fault(name: str, attribute: str, old: str, new: str, statement: str = "theorem-6") -> Fault:
+    """A fault of the four layers, which the comparison over the rationals must see."""
+    check = "test_four_layers_are_projected_descent_over_the_rationals"
+    faulty = rewritten(getattr(risk, attribute), old, new)
+    owner, arguments = (test_general_risk if attribute == "risk_descent_block" else risk), {"sizes": (2, 1, 1, 3)}
+    return Fault(name, statement, test_general_risk, check, owner, attribute, faulty, arguments)
+
+
+def wave_fault(name: str, attribute: str, old: str, new: str, function: str = "distance") -> Fault:
+    """A fault of the sum for a Lipschitz function, which the positive mean or the error by its formula must see."""
+    check = "test_waves_of_a_lipschitz_function_are_the_positive_mean"
+    faulty = rewritten(getattr(waves, attribute), old, new)
+    return Fault(name, "theorem-6", test_waves, check, waves, attribute, faulty, {"name": function})
+
+
+def sum_fault(name: str, method: str, old: str, new: str) -> Fault:
+    """A fault of a method of `WaveSum`."""
+    check = "test_errors_of_sums_are_what_the_proof_says"
+    faulty = rewritten(getattr(waves.WaveSum, method), old, new)
+    return Fault(name, "theorem-6", test_waves, check, waves.WaveSum, method, faulty)
+
+
+def smooth_fault(name: str, owner: Any, attribute: str, old: str, new: str) -> Fault:
+    """A fault of what the block or a fit says of its own error, or of products of waves."""
+
+    def fresh() -> dict[str, Any]:
+        test_general_risk.amplitude_and_phase.cache_clear()
+        return {"name": "amplitude and phase", "record_property": lambda *_: None}
+
+    check = "test_sums_of_the_smooth_losses_keep_their_errors"
+    faulty = rewritten(getattr(owner, attribute), old, new)
+    return Fault(name, "theorem-6", test_general_risk, check, owner, attribute, faulty, fresh)
+
+
+RISK_FAULTS = [
+    risk_fault("the factor n + 1 dropped", "risk_descent_block", "fmpq(count + 1, count)", "fmpq(1)"),
+    risk_fault("steps upwards", "risk_descent_block", "sums, -eta", "sums, eta"),
+    risk_fault("steps 2 % too large", "risk_descent_block", "sums, -eta", "sums, -eta * fmpq(51, 50)", "theorem-3"),
+    risk_fault("the risk halved", "risk_descent_block", "fmpq(count + 1, count)", "fmpq(count + 1, 2 * count)"),
+    risk_fault("no mask", "gradient_layer", "np.full((sums.units, 1), mask", "np.full((sums.units, 1), 0 * mask"),
+    risk_fault("a mask of half the size", "gradient_layer", "(sums.units, 1), mask", "(sums.units, 1), mask / 2"),
+    risk_fault("a mask for examples", "gradient_layer", "[a[:, :-1], a[:, -1:] - M, M]", "[a[:, :-1], a[:, -1:], -M]"),
+    risk_fault("x and y exchanged", "gradient_layer", '"w", "x", "y"', '"w", "y", "x"'),
+    risk_fault("all entries into the first", "gradient_layer", "[k] * sums.units", "[0] * sums.units"),
+    risk_fault("the mean taken twice", "risk_descent_block", "all_weights, fmpq(1)", "all_weights, fmpq(2)"),
+    risk_fault(
+        "scratch left", "risk_descent_block", "clearing_layer(layout),", "clipping_layer(layout, lower, upper),"
+    ),
+    risk_fault("no projection", "risk_descent_block", "clipping_layer(layout, lower, upper)", "clearing_layer(layout)"),
+    risk_fault(
+        "a lower end as the upper",
+        "risk_descent_block",
+        "clipping_layer(layout, lower, upper)",
+        "clipping_layer(layout, lower, upper * 0)",
+    ),
+    wave_fault("damping one place on", "damping", "a[m:]", "a[m + 1 :]"),
+    wave_fault(
+        "a kernel of the next degree",
+        "damping",
+        "arb.pi() * (j + 1) / (degree + 2)",
+        "arb.pi() * (j + 1) / (degree + 3)",
+    ),
+    wave_fault("damping 2 % too weak", "damping", "for x, y in", "* (arb(51) / 50 if m else 1) for x, y in"),
+    wave_fault("places at the ends", "lipschitz_waves", "(2 * j + 1) / (2 * (degree + 1))", "j / degree"),
+    wave_fault("the first coefficient doubled", "lipschitz_waves", "(2 if m else 1)", "2"),
+    wave_fault(
+        "no clamping of places",
+        "lipschitz_waves",
+        "max(-R, min(R, _rounded((angle - arb.pi() / 2) / beta)))",
+        "_rounded((angle - arb.pi() / 2) / beta)",
+        "one variable",
+    ),
+    wave_fault("an error 2 % too small", "lipschitz_waves", "arb.pi() ** 2 /", "arb(49) / 50 * arb.pi() ** 2 /"),
+    wave_fault("an error 2 % too large", "lipschitz_waves", "arb.pi() ** 2 /", "arb(51) / 50 * arb.pi() ** 2 /"),
+    wave_fault("an error of one variable", "lipschitz_waves", "sum(constants, fmpq(0))", "max(constants)"),
+    wave_fault(
+        "the phase with the other sign",
+        "_folded",
+        "(0, -1), (-1, 0), (0, 1)",
+        "(0, 1), (-1, 0), (0, -1)",
+        "one variable",
+    ),
+    sum_fault(
+        "an error of products without its second part", "__mul__", " + (other.size + other.error) * self.error", ""
+    ),
+    sum_fault("an error of products without the error in it", "__mul__", "(other.size + other.error)", "other.size"),
+    sum_fault(
+        "an error of sums 2 % too small",
+        "__add__",
+        "self.error + other.error",
+        "self.error + fmpq(49, 50) * other.error",
+    ),
+    sum_fault("an error that is not scaled", "scaled", "abs(c) * self.error", "self.error"),
+    sum_fault("an interpolation error of 1/9", "relu_sum", "** 2 / 8", "** 2 / 9"),
+    sum_fault("an interpolation error 2 % too large", "relu_sum", "** 2 / 8", "** 2 * 51 / 400"),
+    sum_fault("sines left out of the error", "relu_sum", "(abs(a) + abs(b))", "abs(a)"),
+    sum_fault("knots twice as far", "relu_sum", "(reach / h).ceil()", "(reach / h / 2).ceil()"),
+    smooth_fault(
+        "products of sines with the other sign",
+        waves.WaveSum,
+        "__mul__",
+        "a * c - sign * b * d",
+        "a * c + sign * b * d",
+    ),
+    smooth_fault(
+        "products of both not halved", waves.WaveSum, "__mul__", "(b * c + sign * a * d) / 2", "b * c + sign * a * d"
+    ),
+    smooth_fault(
+        "errors of fits dropped",
+        waves,
+        "fitted_waves",
+        "WaveSum(terms, 1, R, error)",
+        "WaveSum(terms, 1, R, error / 64)",
+    ),
+]
+
+
+def _trajectory_error(block: risk.RiskDescentBlock, steps: int, lipschitz: Any) -> arb:
+    return block.gradient_error * block.step_size * steps
+
+
+BOUND_FAULTS = [
+    Fault(
+        name,
+        "theorem-6",
+        test_general_risk,
+        "test_bounds_of_the_block_are_those_of_the_proof",
+        risk.RiskDescentBlock,
+        attribute,
+        faulty,
+    )
+    for name, attribute, faulty in (
+        ("errors that do not grow", "trajectory_error", _trajectory_error),
+        ("the largest error of an entry", "gradient_error", property(lambda b: arb(max(s.error for s in b.gradient)))),
+        ("the sum of the errors", "gradient_error", property(lambda b: arb(sum(s.error for s in b.gradient)))),
+    )
+]
 
 
 FAULTS = [
@@ -62,6 +202,7 @@ FAULTS = [
 ]
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=fault_name)
+@pytest.mark.parametrize("fault", [*FAULTS, *RISK_FAULTS, *BOUND_FAULTS], ids=fault_name)
 def test_a_fault_is_seen(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
     assert_seen(fault, "deep-icgd", monkeypatch)
+    test_general_risk.amplitude_and_phase.cache_clear()
