@@ -15,7 +15,7 @@ under-sparse draw_under_sparse, under_sparse_step, under_sparse_network, under_s
             TrackedCounts
 one step    sign_gradient, derivative_table, population_gradient, batch_gradient, largest_entries, recovery_samples;
             class_readout, no_class_probability, no_class_bound; sgd_loss_bound, feature_moment, regret_bound;
-            feature_distance, feature_range
+            feature_distance, feature_range; short_loss_bound, short_batch, noise_tail
 losses      parity_losses, margin_range, least_hinge_loss, polynet_error, plateau_share
 training    initial_network, train_parity, train_compiled; initial_quadratic, train_quadratic, quadratic_accuracy;
             initial_architecture, train_architecture
@@ -90,6 +90,7 @@ from numerics.learning.second_layer import (
     uniform_deviation,
 )
 from numerics.parity.architecture_training import initial_architecture, train_architecture
+from numerics.parity.batch_noise import noise_tail, short_batch, short_loss_bound
 from numerics.parity.compiled_training import train_compiled
 from numerics.parity.exhaustive import margin_range
 from numerics.parity.feature_distance import feature_distance, feature_range
@@ -176,6 +177,7 @@ __all__ = [
     "margin_range",
     "no_class_bound",
     "no_class_probability",
+    "noise_tail",
     "normalised_features",
     "offset_grid",
     "over_sparse_network",
@@ -213,6 +215,8 @@ __all__ = [
     "sampled_counts",
     "second_layer_sizes",
     "sgd_loss_bound",
+    "short_batch",
+    "short_loss_bound",
     "sign_gradient",
     "sign_rank_bound",
     "silent_neurons",

@@ -1,4 +1,4 @@
-"""Faults planted in distances of features, bounds on sign ranks and quadratic networks: deciding checks see them."""
+"""Faults planted in distances of features, bounds on sign ranks, quadratic networks and batches: checks see them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from flint import fmpq
 import certificates.duality.sign_rank as sign_rank
 import certificates.duality.span_fit as span_fit
 import constructions.parity.quadratic as quadratic
+import numerics.parity.batch_noise as batch_noise
 import numerics.parity.feature_distance as distances
 import numerics.parity.quadratic_training as training
 import theorems.hidden_progress.experiments.quadratic as experiment
@@ -19,12 +20,16 @@ from theorems.hidden_progress import (
     test_layerwise,
     test_layerwise_training,
     test_learned_features,
+    test_short_batch,
 )
 from theorems.plugin import Effort
 
 STEP: dict[str, Any] = {"n": 7, "k": 2}
 PARITIES: tuple[str, dict[str, Any]] = ("test_signs_need_the_root_of_the_number_of_parities", {"n": 6, "k": 3})
 CUBE: tuple[str, dict[str, Any]] = ("test_the_bound_is_below_the_dimension_of_a_representation", {})
+NOISE: tuple[str, dict[str, Any]] = ("test_the_noise_of_all_batches", {"n": 3, "k": 2, "batch": 2})
+SHORT: tuple[str, dict[str, Any]] = ("test_the_short_form", {"k": 2, "epsilon": fmpq(1, 10)})
+SHORT_FOUR: tuple[str, dict[str, Any]] = ("test_the_short_form", {"k": 4, "epsilon": fmpq(1, 10)})
 INTERVAL = experiment.proportion_interval
 TAILS: dict[str, Any] = {"k": 4, "epsilon": fmpq(1, 10)}
 
@@ -213,6 +218,101 @@ FAULTS = [
         "proportion_interval",
         lambda successes, trials: INTERVAL(min(2 * successes, trials), trials),
         {"effort": Effort("quick"), "record_property": lambda *args: None},
+    ),
+    *(
+        Fault(
+            name,
+            "theorem-5.5",
+            test_short_batch,
+            check,
+            owner,
+            attribute,
+            rewritten(getattr(batch_noise, attribute), old, new),
+            arguments,
+        )
+        for name, (check, arguments), owner, attribute, old, new in (
+            ("the dimension without the bias", NOISE, test_short_batch, "noise_tail", "fmpq(n + 1, 2)", "fmpq(n, 2)"),
+            (
+                "the exponent larger by a fiftieth",
+                NOISE,
+                test_short_batch,
+                "noise_tail",
+                "square / 16",
+                "square * 51 / 800",
+            ),
+            ("the bias forgotten", NOISE, test_short_batch, "noisy_moment", " + bias**2", ""),
+            ("the noise without the bias", NOISE, test_short_batch, "noisy_moment", "(n + 1) / (k**2", "n / (k**2"),
+            ("the irrelevant weights forgotten", NOISE, test_short_batch, "noisy_moment", "(k - 1) ** 2", "0"),
+            (
+                "the relevant weights larger",
+                NOISE,
+                test_short_batch,
+                "noisy_moment",
+                "fmpq(1, 4 * k)",
+                "fmpq(51, 200 * k)",
+            ),
+            ("a larger logarithm", SHORT, test_short_batch, "short_logarithm", "(128 *", "(130 *"),
+            (
+                "five neurons for two signs",
+                SHORT,
+                batch_noise,
+                "short_logarithm",
+                "128 * max(k + 1, 4)",
+                "128 * (k + 3)",
+            ),
+            (
+                "a batch smaller by a fiftieth",
+                SHORT,
+                test_short_batch,
+                "short_batch",
+                "2**12 *",
+                "2**12 * 49 / arb(50) *",
+            ),
+            ("one power of the coefficient", SHORT, test_short_batch, "short_batch", ", k) ** 2", ", k)"),
+            ("one neuron alone", SHORT_FOUR, test_short_batch, "short_loss_bound", "batch=max(k + 1, 4) *", "batch="),
+            (
+                "the mean weights forgotten",
+                SHORT,
+                test_short_batch,
+                "short_loss_bound",
+                " - (k - 1) * root / (2 * k * arb(n - k).sqrt())",
+                "",
+            ),
+            ("the noise of the bias forgotten", SHORT, test_short_batch, "short_loss_bound", "(root + 1)", "root"),
+            (
+                "the rate larger by a fiftieth",
+                SHORT,
+                test_short_batch,
+                "short_loss_bound",
+                "rate = 1 /",
+                "rate = fmpq(51, 50) /",
+            ),
+            ("one class of two", SHORT, test_short_batch, "short_loss_bound", "2 * arb(fmpq(5, 6))", "arb(fmpq(5, 6))"),
+            (
+                "the fit larger by a fiftieth",
+                SHORT,
+                test_short_batch,
+                "short_loss_bound",
+                "arb(epsilon) / 4,",
+                "arb(epsilon) * 51 / 200,",
+            ),
+            (
+                "the readout larger by a fiftieth",
+                SHORT,
+                test_short_batch,
+                "short_loss_bound",
+                "arb(64 * k**3), moment",
+                "arb(64 * k**3) * 51 / 50, moment",
+            ),
+            (
+                "levels of the bias forgotten",
+                SHORT_FOUR,
+                test_short_batch,
+                "short_loss_bound",
+                "2 * k - 1, k + 1, pairs",
+                "2 * k + 1, k + 3, pairs // 4",
+            ),
+        )
     ),
 ]
 

@@ -79,7 +79,7 @@ def test_the_first_step_moves_the_second_layer_too(n: int, k: int) -> None:
 @check("hidden-progress:theorem-5.5", grade="symbolic", target="printed", supporting=True)
 def test_the_short_form_is_not_the_full_one() -> None:
     """The iterations are k^3 r n^2 in the full and k^3 r^2 n in the short form, the batch log^2 n against log n:
-    at fixed k, r and epsilon both ratios full/short are unbounded in n."""
+    at fixed k, r and epsilon both ratios full/short are unbounded in n. The short form holds by another proof."""
     n, k, r, eps = sp.symbols("n k r epsilon", positive=True)
     assert sp.limit((k**3 * r * n**2) / (k**3 * r**2 * n), n, sp.oo) == sp.oo
     logs = sp.log(128 * k**3 * n / eps) * sp.log(32 * n * r / eps) / sp.log(n / eps)
