@@ -16,7 +16,9 @@ finite     certify_cover, verify_cover, covering_steps, largest_packing, CoverCe
 codes      encode_vector, decode_vector, verify_vector_code, encode_matrix, decode_matrix, verify_matrix_code;
            compress_head, rebuild_head, verify_head_code, capacity_in_bits; compress_network, rebuild_network,
            verify_network_code
-shattering CircleFamily, SignFamily, largest_sign_family; sinusoid_points, sinusoid_parameter, certify_sinusoids
+shattering CircleFamily, SignFamily, largest_sign_family; sinusoid_points, sinusoid_parameter, certify_sinusoids;
+           RecallingDecoder: w T/8 words by decoders of width w
+margins    inverse_margin_bound, margins_bound: the error from the inverse all-layer margins of a sample
 training   AttentionReader, initial_reader, parameters, string_codes, ReaderAdam, loss_and_gradient, predictions,
            attention_weights: a one-layer network that reads bit strings
 learners   elimination_probability, ambiguity_bound, agreement_probability, balanced_probability, surviving_bits,
@@ -39,6 +41,7 @@ from certificates.capacity.covers import (
     largest_packing,
     verify_cover,
 )
+from certificates.capacity.decoder_shattering import RecallingDecoder
 from certificates.capacity.linear_codes import (
     decode_matrix,
     decode_vector,
@@ -120,6 +123,7 @@ from numerics.learning.finite_classes import (
     largest_deviation,
     sample_law,
 )
+from numerics.learning.inverse_margins import inverse_margin_bound, margins_bound
 from numerics.learning.linear_capacity import (
     linear_capacity,
     linear_map_capacity,
@@ -181,6 +185,7 @@ __all__ = [
     "LayerNorms",
     "MeasuredHeads",
     "ReaderAdam",
+    "RecallingDecoder",
     "RecurrentClass",
     "SignFamily",
     "ThresholdFit",
@@ -230,6 +235,7 @@ __all__ = [
     "heads_of_state",
     "initial_reader",
     "input_constants",
+    "inverse_margin_bound",
     "largest_deviation",
     "largest_packing",
     "largest_sign_family",
@@ -240,6 +246,7 @@ __all__ = [
     "linear_map_capacity",
     "log_cover",
     "loss_and_gradient",
+    "margins_bound",
     "measured_heads",
     "minimal_vectors",
     "multi_head_capacity",

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cached_property
 from types import ModuleType
 from typing import Any
 
 import pytest
 
+from certificates.capacity.decoder_shattering import RecallingDecoder
 from numerics.learning import inverse_margins
 from tests.theorems.planted_faults import Fault, assert_seen, fault_name, rewritten
-from theorems.turing import test_inverse_margins
+from theorems.turing import test_inverse_margins, test_shattering_decoders
 
 
 def edited(
@@ -75,6 +77,42 @@ FAULTS = [
         ("half of gamma", "<= 4 * radius", "<= radius"),
         ("scales without their own share", "arb((k + 1) * (k + 2)).log()", "arb(0)"),
     ),
+]
+
+SHATTERED = "test_all_labellings_of_the_words_are_realised"
+
+
+def recalling(attribute: str, *edits: tuple[str, str, str]) -> list[Fault]:
+    """Faults of the decoder that recalls labels."""
+    found = []
+    for name, old, new in edits:
+        member = vars(RecallingDecoder)[attribute]
+        faulty = rewritten(member.func if isinstance(member, cached_property) else member, old, new)
+        if isinstance(faulty, cached_property):
+            faulty.__set_name__(RecallingDecoder, attribute)
+        given = {"n": 1, "T": 3}
+        found.append(
+            Fault(name, "remark-4.1", test_shattering_decoders, SHATTERED, RecallingDecoder, attribute, faulty, given)
+        )
+    return found
+
+
+FAULTS += [
+    *recalling(
+        "start",
+        ("no leading digit", "4 ** (t + 1)", "4**t"),
+        ("digits 1 in place of 2", "fmpq(2 * int(b)", "fmpq(int(b)"),
+    ),
+    *recalling(
+        "layer",
+        ("a slope 2 per cent larger and a bit above 1", "as_exact([3, 3, 1])", "as_exact(['153/50', 3, 1])"),
+        ("a register that is doubled", "as_exact([4, -2, 2])", "as_exact([2, -2, 2])"),
+        ("a digit that stays", "as_exact([4, -2, 2])", "as_exact([4, 0, 0])"),
+        ("a letter that is not asked for", "as_exact([1, -1, 1])", "as_exact([1, -1, 0])"),
+        ("a threshold that is missing", "lower[j] = -fmpq(1)", "lower[j] = -fmpq(0)"),
+        ("codes without signs", "as_exact([-1] * P)", "as_exact([0] * P)"),
+    ),
+    *recalling("predictions", ("a step too few", "range(self.steps + 1):", "range(self.steps):")),
 ]
 
 
