@@ -11,7 +11,9 @@ import numpy as np
 from scipy import stats
 
 from numerics.runs.confidence import median_interval, proportion_interval
+from numerics.runs.waiting_times import with_infinity
 from theorems.experiments import Criterion, Experiment, Findings
+from theorems.hidden_progress.experiments.runs import finite
 from theorems.hidden_progress.experiments.training import convergence_times
 
 __all__ = ["CELLS", "NOISE", "NULL_MODEL", "WIDTHS"]
@@ -23,8 +25,18 @@ _WIDTH, _NOISE = "hidden-progress:experiment-5.4-left-B.10", "hidden-progress:ex
 _RATES = {"relu": 0.5, "power": 0.01, "polynet": 0.05}
 
 
-def _times(results: Mapping[str, Any], key: str) -> list[int]:
-    return [time for time in results[key]["times"] if time is not None]
+def _times(results: Mapping[str, Any], key: str) -> list[float]:
+    """The times of all runs; one that did not converge counts as longer than every other."""
+    return with_infinity(results[key]["times"])
+
+
+def _ninth_tenth(times: list[float]) -> float:
+    """The 90 % quantile; between two times and no convergence it is infinite."""
+    return float(np.quantile(times, 0.9, method="linear" if all(map(math.isfinite, times)) else "higher"))
+
+
+def _converged(times: list[float]) -> int:
+    return sum(map(math.isfinite, times))
 
 
 def _cell(kind: str, n: int, k: int, seeds: int) -> dict[str, Any]:
@@ -40,15 +52,15 @@ def _summarise_cells(settings: Mapping[str, Any], results: Mapping[str, Any]) ->
     medians: dict[tuple[str, int, int], float] = {}
     for key, cell in settings.items():
         trials, times = len(cell["seeds"]), _times(results, key)
-        share = proportion_interval(len(times), trials)
+        share = proportion_interval(_converged(times), trials)
         shares.append(share)
-        numbers[key] = {"converged": share.as_dict(), "median": float(np.median(times)) if times else None}
-        medians[cell["kind"], cell["n"], cell["k"]] = float(np.median(times)) if times else math.inf
+        numbers[key] = {"converged": share.as_dict(), "median": float(np.median(times))}
+        medians[cell["kind"], cell["n"], cell["k"]] = float(np.median(times))
     for (kind, n, k), median in medians.items():
         for larger in ((kind, n + 10, k), (kind, n, k + 1)):
             growing &= medians.get(larger, math.inf) >= median
     return Findings(
-        numbers,
+        finite(numbers),
         (
             Criterion(
                 _FINDING,
@@ -86,17 +98,19 @@ def _summarise_null(settings: Mapping[str, Any], results: Mapping[str, Any]) -> 
     fixed = [np.log(_times(results, key)) for key in settings if key.startswith("start")]
     choices = math.comb(30, 3)
     rejection = stats.kstest(np.array(times) / choices, "expon").pvalue
-    between = stats.f_oneway(*fixed).pvalue
+    every = all(np.isfinite(group).all() for group in fixed)  # the F test cannot hold runs that did not converge
+    between = stats.f_oneway(*fixed).pvalue if every else 1.0
     elbow = {cell["n"]: float(np.median(_times(results, key))) for key, cell in settings.items() if "size" in key}
     sizes = sorted(elbow)
-    slopes = [math.log(elbow[b] / elbow[a]) / math.log(b / a) for a, b in pairwise(sizes)]
+    slopes = [math.log(elbow[b] / elbow[a]) / math.log(b / a) if elbow[a] < math.inf else math.nan
+              for a, b in pairwise(sizes)]  # fmt: skip
     early = min(times) >= np.median(times) / 2
     return Findings(
-        {
+        finite({
             "runs": runs, "median time": median_interval(times).as_dict(), "earliest": min(times), "latest": max(times),
             "5 % quantile of random search": -math.log(0.95) * choices, "p, geometric law": float(rejection),
             "p, start does not matter": float(between), "slopes of log time in log n": slopes,
-        },
+        }),
         (
             Criterion(_TIMES, "no run converges in less than half of the median time", bool(early)),
             Criterion(_TIMES, "the start explains the times (F test over starts, p < 0.001)", bool(between < 1e-3)),
@@ -139,15 +153,15 @@ def _wide(width: int, seeds: int, **changes: Any) -> dict[str, Any]:
 def _summarise_widths(settings: Mapping[str, Any], results: Mapping[str, Any]) -> Findings:
     times = {cell["width"]: _times(results, key) for key, cell in settings.items()}
     narrow, middle, wide = sorted(times)
-    ratio = float(np.median(times[wide]) / np.median(times[middle]))
-    tails = {width: float(np.quantile(x, 0.9)) for width, x in times.items()}
+    ratio = float(np.median(times[wide])) / float(np.median(times[middle]))
+    tails = {width: _ninth_tenth(x) for width, x in times.items()}
     return Findings(
-        {
+        finite({
             **{f"median at width {width}": median_interval(x).as_dict() for width, x in times.items()},
             "90 % quantiles": {str(width): tail for width, tail in tails.items()},
-            "converged": {str(width): len(x) for width, x in times.items()},
+            "converged": {str(width): _converged(x) for width, x in times.items()},
             "ratio of medians, widest to middle": ratio,
-        },
+        }),
         (
             Criterion(_WIDTH, "ten times the width at most halves the median (parallel search: a tenth)", ratio > 0.5),
             Criterion(_WIDTH, "the 90 % quantile falls from least to middle width", tails[narrow] > tails[middle]),
@@ -178,12 +192,18 @@ def _summarise_noise(settings: Mapping[str, Any], results: Mapping[str, Any]) ->
     rates = sorted(cell["noise"] for cell in settings.values())
     times = {cell["noise"]: _times(results, key) for key, cell in settings.items()}
     medians = [float(np.median(times[rate])) for rate in rates]
-    learned = all(len(times[cell["noise"]]) == len(cell["seeds"]) for cell in settings.values())
+    learned = all(map(math.isfinite, (t for x in times.values() for t in x)))
     return Findings(
-        {
-            f"flip rate {rate}": {"median": median, "times (1-2p)": median * (1 - 2 * rate), "runs": len(times[rate])}
-            for rate, median in zip(rates, medians, strict=True)
-        },
+        finite(
+            {
+                f"flip rate {rate}": {
+                    "median": median,
+                    "times (1-2p)": median * (1 - 2 * rate),
+                    "runs": _converged(times[rate]),
+                }
+                for rate, median in zip(rates, medians, strict=True)
+            }
+        ),
         (
             Criterion(_NOISE, "every run at every flip rate reaches 100 % accuracy on right labels", learned),
             Criterion(_NOISE, "the median time grows with the flip rate", medians == sorted(medians)),
