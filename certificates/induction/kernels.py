@@ -42,7 +42,8 @@ def mass(weights: FloatArray, code: int, known: int, j: int) -> Interval:
     ones_low, zeros_low = max(ones_low, 0.0), max(zeros_low, 0.0)
     ones_high, zeros_high = up(ones_high + tail_ones), up(zeros_high + tail_zeros)
     low = down(ones_low / up(ones_low + zeros_high)) if ones_low > 0.0 else 0.0
-    high = up(ones_high / down(ones_high + zeros_low)) if zeros_low > 0.0 else 1.0
+    least = down(ones_high + zeros_low)  # not above 0 where all that is known has underflowed
+    high = up(ones_high / least) if zeros_low > 0.0 and least > 0.0 else 1.0
     return max(low, 0.0), min(high, 1.0)
 
 

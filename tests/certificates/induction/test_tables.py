@@ -5,9 +5,11 @@ from itertools import product
 
 import numpy as np
 import pytest
+from flint import arb
 
 from certificates.induction.intervals import as_intervals
 from certificates.induction.kernels import window_masses
+from certificates.induction.losses import sequence_cells
 from certificates.induction.tables import circuit_tables
 from certificates.induction.trained import trained_head
 from constructions.induction.head import ngram_head
@@ -26,7 +28,8 @@ def by_tables(tables, x):
     x = np.array(x) - 1
     masses = []
     for j in range(len(x)):
-        a = np.exp([first[x[j], x[i], j - i] for i in range(j + 1)])
+        a = [first[x[j], x[i], j - i] for i in range(j + 1)]
+        a = np.exp(np.array(a) - max(a))
         masses.append(a[x[: j + 1] == 1].sum() / a.sum())
     s, m = x[-1], masses[-1]
     e = np.exp(
@@ -66,6 +69,21 @@ def test_masses_are_extreme():
             assert abs(low - min(tried)) < 1e-14
             assert abs(high - max(tried)) < 1e-14
             assert low <= min(tried) + 1e-15
+
+
+@pytest.mark.parametrize("depth", [650.0, 690.0, 700.0, 740.0, 900.0])
+def test_attention_that_underflows_stays_enclosed(depth):
+    """Layer 1 with logits so far apart that their exponentials are near the least of float64, or below."""
+    tables = circuit_tables(TRAINED, 5)
+    first = tables.first.copy()
+    first[:, :, 0] -= arb(depth)
+    first[0, :, 1] -= arb(depth - 2)
+    first[1, 1, 2:] -= arb(depth + 1)
+    extreme = replace(tables, first=first)
+    for t in (1, 2, 4, 5):
+        cells = sequence_cells(extreme, t)
+        for x, (low, high) in zip(product([1, 2], repeat=t), cells.outputs, strict=True):
+            assert low - 1e-12 <= by_tables(extreme, x) <= high + 1e-12
 
 
 @pytest.mark.parametrize(
