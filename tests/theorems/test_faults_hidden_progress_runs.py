@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from numerics.fourier import gaps
+from numerics.parity import compiled_training, sinusoidal_neuron
+from numerics.runs import ranks
 from tests.theorems.planted_faults import Fault, assert_seen, fault_name, rewritten
-from theorems.hidden_progress import test_sinusoid_gaps
+from theorems.hidden_progress import test_progress, test_sinusoid_gaps
+from theorems.hidden_progress.experiments import neurons
 from theorems.plugin import Effort
 
 QUICK = Effort("quick")
+STEPS: Any = compiled_training._descend
 GAP, MAJORITY = gaps.sinusoid_gap, gaps.majority_gap
 DRAWN: dict[str, Any] = {"law": "gaussian", "k": 4, "effort": QUICK, "record_property": lambda name, value: None}
 
@@ -58,6 +63,123 @@ FAULTS = [
         "majority_gap",
         rewritten(MAJORITY, "abs(majority_coefficient(n, k - 1))", "51 * abs(majority_coefficient(n, k - 1)) / 50"),
         {"k": 2},
+    ),
+    *(
+        Fault(
+            name,
+            statement,
+            test_progress,
+            test,
+            sinusoidal_neuron,
+            "_descend",
+            rewritten(sinusoidal_neuron._descend, old, new),
+            {"effort": QUICK},
+        )
+        for statement, test in (
+            ("experiment-5.3", "test_weights_move_while_the_accuracy_is_flat"),
+            ("experiment-B.8-right", "test_the_relaxed_gap_grows_along_sgd"),
+        )
+        for name, old, new in (
+            ("steps longer by a fiftieth", "rate * neurons.scale", "1.02 * rate * neurons.scale"),
+            ("the bias stays", "neurons.biases += pull.sum(axis=1)", "pass"),
+        )
+    ),
+    *(
+        Fault(
+            name,
+            "definition-progress-measure",
+            test_progress,
+            "test_weights_are_random_walks_with_the_drift_of_the_gradient",
+            owner,
+            attribute,
+            rewritten(function, old, new),
+        )
+        for name, owner, attribute, function, old, new in (
+            (
+                "steps longer by a fiftieth",
+                sinusoidal_neuron,
+                "_descend",
+                sinusoidal_neuron._descend,
+                "rate * neurons.scale",
+                "1.02 * rate * neurons.scale",
+            ),
+            (
+                "one sample less in the mean",
+                sinusoidal_neuron,
+                "_descend",
+                sinusoidal_neuron._descend,
+                "x.shape[1])",
+                "(x.shape[1] - 1))",
+            ),
+            (
+                "the sines taken for cosines",
+                test_progress,
+                "sinusoid_coefficient",
+                gaps.sinusoid_coefficient,
+                "sines[i] if i in T else cosines[i]",
+                "cosines[i] if i in T else sines[i]",
+            ),
+        )
+    ),
+    Fault(
+        "a permutation test of the other side",
+        "definition-progress-measure",
+        test_progress,
+        "test_movement_and_relevant_weights_predict_the_time_left",
+        neurons,
+        "rank_correlation",
+        rewritten(ranks.rank_correlation, "drawn <= observed", "drawn >= observed"),
+        {"effort": QUICK},
+    ),
+    Fault(
+        "ties broken by their order",
+        "definition-progress-measure",
+        test_progress,
+        "test_movement_and_relevant_weights_predict_the_time_left",
+        neurons,
+        "rank_correlation",
+        rewritten(ranks.rank_correlation, "stats.rankdata(values)", 'stats.rankdata(values, "ordinal")'),
+        {"effort": QUICK},
+    ),
+    Fault(
+        "neurons of networks take longer steps",
+        "experiment-5.3",
+        test_progress,
+        "test_weights_move_while_the_accuracy_is_flat",
+        compiled_training,
+        "_descend",
+        lambda *args: STEPS(*args[:-2], args[-2] * np.float32(1.02), args[-1]),
+        {"effort": QUICK},
+    ),
+    Fault(
+        "labels that are never flipped",
+        "experiment-5.3",
+        test_progress,
+        "test_weights_move_while_the_accuracy_is_flat",
+        compiled_training,
+        "_descend",
+        lambda *args: STEPS(*args[:-3], 0.0, *args[-2:]),
+        {"effort": QUICK},
+    ),
+    Fault(
+        "the gap of the cosine",
+        "experiment-B.8-right",
+        test_progress,
+        "test_the_relaxed_gap_grows_along_sgd",
+        neurons,
+        "sinusoid_gap",
+        rewritten(GAP, "len(chosen) - 1)", "len(chosen))"),
+        {"effort": QUICK},
+    ),
+    Fault(
+        "cosines larger by a fiftieth",
+        "experiment-B.8-right",
+        test_progress,
+        "test_the_relaxed_gap_grows_along_sgd",
+        neurons,
+        "sinusoid_gap",
+        rewritten(GAP, "= arb(1), arb(1)", "= arb(1), arb(51) / 50"),
+        {"effort": QUICK},
     ),
 ]
 

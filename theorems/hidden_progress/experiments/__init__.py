@@ -2,6 +2,7 @@
 
 from theorems.hidden_progress.experiments.courses import GROKKING, NO_PLATEAU, PROGRESS
 from theorems.hidden_progress.experiments.curves import CURVES, SCALING
+from theorems.hidden_progress.experiments.neurons import GAP_GROWTH, HIDDEN_PROGRESS
 from theorems.hidden_progress.experiments.quadratic import QUADRATIC
 from theorems.hidden_progress.experiments.search import LAW, STARTS
 from theorems.hidden_progress.experiments.single_models import POLYNETS, SINUSOIDS
@@ -24,4 +25,6 @@ EXPERIMENTS = (
     QUADRATIC,
     LAW,
     STARTS,
+    GAP_GROWTH,
+    HIDDEN_PROGRESS,
 )
