@@ -162,6 +162,38 @@ def test_which_paths_the_trained_head_needs():
     assert trained < found["QK of both constructed"][0] < 1.2 * trained
 
 
+def test_the_report_is_what_the_weights_say():
+    """The matrices of the trained model multiplied out in NumPy: head 2 on streams whose layer 1 attends to one symbol."""
+    t = 9
+    report = compare_circuits(TRAINED, t)
+    one, two = (layer.heads[0] for layer in TRAINED.layers)
+    E, ahead = TRAINED.embedding, TRAINED.readout @ [-1, 1]
+    # stream[s, m]: a token s whose layer 1 attends to the symbol m alone
+    stream = E[:, None] + (E @ one.value.weight)[None]
+    copied = stream @ two.value.weight @ ahead
+    queries, keys = stream @ two.query.weight / np.sqrt(8), stream @ two.key.weight
+    scores = np.einsum("sme,one->smon", queries, keys)
+    advantage = np.array([[scores[s, m, :, s] - scores[s, m, :, 1 - s] for m in (0, 1)] for s in (0, 1)])
+    by_distance = np.einsum("sme,re->smr", queries, two.relative_keys[1:t])
+    expected = {
+        "copied": copied[1, 0] - copied[0, 0],
+        "carried": copied[0, 1] - copied[0, 0],
+        "query": np.abs(advantage[:, 1] - advantage[:, 0]).max(),
+        "distance": np.ptp(by_distance, axis=2).max(),
+    }
+    for name, value in expected.items():
+        low, high = getattr(report, name)
+        assert low - 1e-12 < value < high + 1e-12, name
+        assert abs(value) > 0.1
+    assert report.match[0] - 1e-12 < advantage.min() <= advantage.max() < report.match[1] + 1e-12
+    assert report.match == pytest.approx((advantage.min(), advantage.max()), abs=1e-12)
+    direct = stream @ ahead
+    for (low, high), value in zip(
+        report.direct, (direct[1, 0] - direct[0, 0], direct[0, 1] - direct[0, 0]), strict=True
+    ):
+        assert low - 1e-12 < value < high + 1e-12
+
+
 def test_too_short_sequences_are_refused():
     with pytest.raises(ValueError, match="no previous token"):
         compare_circuits(TRAINED, 1)
