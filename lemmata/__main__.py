@@ -1,5 +1,5 @@
 """The command line as ``python -m lemmata``."""
 
-from lemmata.cli import app
+from lemmata.cli import main
 
-app(prog_name="lemmata")
+main()

@@ -6,13 +6,14 @@ therefore imports none of the mathematics, and a command imports its own share o
 
 from __future__ import annotations
 
+import signal
 from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-__all__ = ["COMMANDS", "app"]
+__all__ = ["COMMANDS", "app", "main"]
 
 COMMANDS = {
     "certify": "Certify the maximum margin of products in a group, exactly; of any operation, from both sides.",
@@ -51,7 +52,7 @@ class LazyCommands(TyperGroup):
         return name, command, rest
 
 
-app = typer.Typer(cls=LazyCommands, no_args_is_help=True, add_completion=False)
+app = typer.Typer(cls=LazyCommands, no_args_is_help=True)
 
 
 def _print_version(wanted: bool) -> None:
@@ -69,3 +70,14 @@ def lemmata(
     ] = False,
 ) -> None:
     """The options that stand before a command."""
+
+
+def main() -> None:
+    """The command line as a program of its own: an interrupt ends it at once, whatever compiled code it is in.
+
+    Python would see the interrupt only after the compiled code, which may take minutes. The shell reports 130, the
+    status of a program that an interrupt has ended. Files are written at one stroke, so that none is left half-written;
+    commands with something to say (how far they came, how to continue) take over with `interruptible`.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    app(prog_name="lemmata")

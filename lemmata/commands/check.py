@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import Annotated
@@ -14,6 +16,7 @@ from rich.markup import escape
 from certificates import operation_kernel, table_kernel
 from certificates.groups.kernels import kernel_of
 from lemmata.commands.console import err, out, refusals
+from lemmata.commands.options import AsJson
 
 __all__ = ["app"]
 
@@ -26,8 +29,21 @@ def check(
     with_gap: Annotated[
         bool, typer.Option("--with-gap", help="ask GAP for a second opinion on each file (the optional extra gap)")
     ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """A line per file; exit 0 when all are valid, 1 when one is invalid or GAP disagrees, 2 when one is malformed."""
+    if as_json:
+        if with_gap:
+            with refusals():
+                raise ValueError("--with-gap prints a report: leave out --json.")
+        data, status = [], 0
+        for program, some in groupby(files, key=kernel_of):
+            asked = list(some)
+            verdicts = _Verdicts(program, asked)
+            data += [_as_data(file, line) for file, line in zip(asked, verdicts, strict=True)]
+            status = max(status, verdicts.status)
+        typer.echo(json.dumps(data, indent=2))
+        raise typer.Exit(status)
     if with_gap:
         from numerics.groups.names import gap_interpreter  # not imported where it is not wanted: start-up time
 
@@ -39,23 +55,42 @@ def check(
     raise typer.Exit(status)
 
 
+class _Verdicts:
+    """The lines of a kernel on files as it prints them; ``status`` is its exit status once they have been read."""
+
+    def __init__(self, program: str, files: list[Path]) -> None:
+        self.command = [sys.executable, "-I", program, *(str(file) for file in files)]
+        self.status = 0
+
+    def __iter__(self) -> Iterator[str]:
+        with subprocess.Popen(self.command, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None
+            for line in process.stdout:
+                yield line.rstrip("\n")
+        if process.returncode < 0:
+            err.print(f"[red]error[/red]: the kernel was stopped by signal {-process.returncode}")
+        self.status = process.returncode if process.returncode >= 0 else 2
+
+
+def _as_data(file: Path, line: str) -> dict[str, str]:
+    """The line of a kernel about a file, ``FILE: STATUS: REASON``, as data."""
+    status, _, reason = line.removeprefix(f"{ascii(str(file))[1:-1]}: ").partition(": ")
+    return {"file": str(file), "status": status, "reason": reason}
+
+
 def _ask_kernel(program: str, files: list[Path]) -> int:
     """The exit status of a kernel, whose lines are printed."""
-    command = [sys.executable, "-I", program, *(str(file) for file in files)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        for line in process.stdout:
-            path, colon, rest = escape(line.rstrip("\n")).rpartition(": valid: ")
-            if colon:
-                out.print(f"{path}: [green]valid[/green]: {rest}", soft_wrap=True)
-                continue
-            text = escape(line.rstrip("\n"))
-            for word in ("invalid", "malformed"):
-                text = text.replace(f": {word}: ", f": [red]{word}[/red]: ", 1)
-            out.print(text, soft_wrap=True)
-    if process.returncode < 0:
-        err.print(f"[red]error[/red]: the kernel was stopped by signal {-process.returncode}")
-    return process.returncode if process.returncode >= 0 else 2
+    verdicts = _Verdicts(program, files)
+    for line in verdicts:
+        path, colon, rest = escape(line).rpartition(": valid: ")
+        if colon:
+            out.print(f"{path}: [green]valid[/green]: {rest}", soft_wrap=True)
+            continue
+        text = escape(line)
+        for word in ("invalid", "malformed"):
+            text = text.replace(f": {word}: ", f": [red]{word}[/red]: ", 1)
+        out.print(text, soft_wrap=True)
+    return verdicts.status
 
 
 def _ask_gap(file: Path) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,7 +16,7 @@ from rich.markup import escape
 
 from numerics.runs.files import write_atomically
 
-__all__ = ["STANDARD_OUTPUT", "deliver", "err", "out", "refusals"]
+__all__ = ["STANDARD_OUTPUT", "deliver", "err", "interruptible", "out", "refusals"]
 
 STANDARD_OUTPUT = Path("-")
 
@@ -32,6 +33,19 @@ def refusals() -> Iterator[None]:
         reason = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.strerror else str(error)
         err.print(f"[red]error[/red]: {escape(reason or 'not enough memory')}", soft_wrap=True)
         raise typer.Exit(2) from error
+
+
+@contextmanager
+def interruptible(stopped: Callable[[], str]) -> Iterator[None]:
+    """A block that an interrupt ends with a sentence and the status 130, as soon as Python sees it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    except KeyboardInterrupt as interrupt:
+        err.print(escape(stopped()), soft_wrap=True)
+        raise typer.Exit(130) from interrupt
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def deliver(

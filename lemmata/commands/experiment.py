@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from lemmata._ledger import results
 from lemmata.commands.console import err, out, refusals
+from lemmata.commands.options import DEFAULT_JOBS, AsJson, Jobs
+from lemmata.commands.workers import progress_bar, workers
 from numerics.runs.items import Done, FailedItemsError
-from numerics.runs.processes import process_pool
 from theorems.experiments import (
     SCALES,
     Experiment,
@@ -35,7 +34,6 @@ app = typer.Typer(
 )
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="name of the experiment; lemmata experiment list has them")]
-AsJson = Annotated[bool, typer.Option("--json", help="print JSON instead of a report")]
 COLOURS = {"reproduced": "green", "partly": "yellow", "not reproduced": "red"}
 
 
@@ -65,7 +63,7 @@ def run_command(
     directory: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="folder for the items and for NAME.json, the summary")
     ] = None,
-    workers: Annotated[int, typer.Option(min=1, help="processes")] = os.cpu_count() or 1,
+    jobs: Jobs = DEFAULT_JOBS,
     as_json: AsJson = False,
 ) -> None:
     """The summary of a run of all items; exit 1 when an item failed, 2 when the input is refused."""
@@ -75,7 +73,7 @@ def run_command(
             raise ValueError(f"There is no scale {scale!r}: the scales are {' and '.join(SCALES)}.")
         if directory is not None:
             directory.mkdir(parents=True, exist_ok=True)
-        summary = _run(experiment, scale, directory, workers)
+        summary = _run(experiment, scale, directory, jobs)
         if directory is not None:
             write_summary(summary, directory / f"{name}.json")
     if as_json:
@@ -86,14 +84,17 @@ def run_command(
             out.print(escape(f"summary in {directory / f'{name}.json'}"), soft_wrap=True)
 
 
-def _run(experiment: Experiment, scale: str, directory: Path | None, workers: int) -> Summary:
+def _run(experiment: Experiment, scale: str, directory: Path | None, jobs: int) -> Summary:
     total = len(experiment.scales[scale])
     folder = None if directory is None else directory / f"{experiment.name}-{scale}"
-    executor = process_pool(min(workers, total))
     finished = 0
-    columns = (TextColumn("{task.description:>14}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+
+    def stopped() -> str:
+        again = "; the same command continues" if folder is not None else ""
+        return f"stopped after {finished} of {total} items{again}"
+
     try:
-        with Progress(*columns, console=err) as bar:
+        with workers(min(jobs, total), stopped) as executor, progress_bar() as bar:
             task = bar.add_task(experiment.name, total=total)
 
             def report(done: Done) -> None:
@@ -107,12 +108,6 @@ def _run(experiment: Experiment, scale: str, directory: Path | None, workers: in
     except FailedItemsError as failure:
         err.print(f"{len(failure.errors)} of {total} items failed; the same command runs these again", soft_wrap=True)
         raise typer.Exit(1) from failure
-    except KeyboardInterrupt as interrupt:
-        again = "; the same command continues" if folder is not None else ""
-        err.print(f"stopped after {finished} of {total} items{again}")
-        raise typer.Exit(130) from interrupt
-    finally:
-        executor.shutdown(wait=True, cancel_futures=True)
 
 
 @app.command(help="Show the committed results of an experiment.")

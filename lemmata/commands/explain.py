@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
@@ -16,6 +17,7 @@ from certificates.groups.format import load
 from certificates.groups.kernels import kernel_of
 from certificates.groups.report import margin_report
 from lemmata.commands.console import err, out, refusals
+from lemmata.commands.options import AsJson
 from lemmata.reports.groups import print_certificate
 from lemmata.reports.operations import print_operation_document
 
@@ -25,19 +27,27 @@ app = typer.Typer(add_completion=False)
 
 
 @app.command(help="Explain a certificate file: what it proves, and how.")
-def explain(file: Annotated[Path, typer.Argument(metavar="FILE", help="certificate file")]) -> None:
+def explain(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="certificate file")], as_json: AsJson = False
+) -> None:
     """The report of a valid certificate; exit 1 when it is invalid, 2 when it is malformed."""
     for other in (operation_kernel, table_kernel):
         if kernel_of(file) == other.__file__:
             with refusals():
                 line = _checked(file, other.check)
+            if as_json:
+                _print_json(file, line)
+                return
             if other is operation_kernel:
                 print_operation_document(out, kernel.parse(file.read_bytes()))
             out.print(f"[green]valid[/green]: {escape(line)}", soft_wrap=True)
             return
     with refusals():
         document = load(file)
-        _checked(file, kernel.check)
+        line = _checked(file, kernel.check)
+        if as_json:
+            _print_json(file, line)
+            return
         with err.status("reading the certificate"):
             reading = margin_report(document)
             faces = optimal_faces(solution_of(document)) if reading.grade == "exact" else None
@@ -49,6 +59,15 @@ def explain(file: Annotated[Path, typer.Argument(metavar="FILE", help="certifica
         f"{degree} points and proved every line.",
         soft_wrap=True,
     )
+
+
+def _print_json(file: Path, line: str) -> None:
+    """The claim of a document that a kernel has just accepted: all of it but the network and the proof."""
+    document = kernel.parse(file.read_bytes())
+    claimed = {
+        key: document[key] for key in ("format", "version", "factors", "margin", "gap", "grade") if key in document
+    }
+    typer.echo(json.dumps({"file": str(file), "valid": line, **claimed}, indent=2))
 
 
 def _checked(file: Path, check: Callable[[bytes], str]) -> str:

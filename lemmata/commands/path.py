@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated
 
 import typer
@@ -11,8 +12,8 @@ from certificates.game.margin_game import MarginGame
 from certificates.game.regularised import penalty_limit, regularisation_path
 from certificates.groups.certify import certify_group
 from lemmata.commands.console import err, out, refusals
-from lemmata.commands.options import Factors, Group, Limit
-from lemmata.reports.groups import print_path
+from lemmata.commands.options import AsJson, Factors, Group, Limit
+from lemmata.reports.groups import path_summary, print_path
 from numerics.groups.names import parse_group
 from numerics.groups.permutations import DEFAULT_LIMIT
 
@@ -31,6 +32,7 @@ def path(
     ] = None,
     factors: Factors = 2,
     limit: Limit = DEFAULT_LIMIT,
+    as_json: AsJson = False,
 ) -> None:
     """The regularisation path; exit 2 for a group or a penalty that is refused."""
     with refusals():
@@ -40,8 +42,11 @@ def path(
         values = list(DEFAULT_PENALTIES) if penalties is None else [_penalty(text) for text in penalties]
         with err.status(f"minimising the loss of {escape(group)}"):
             optima = list(regularisation_path(certificate.table, values, factors))
+        zero = float(penalty_limit(MarginGame(certificate.table, factors)))
+    if as_json:
+        typer.echo(json.dumps(path_summary(certificate.group.name, optima, maximum, zero), indent=2))
+        return
     print_path(out, certificate.group.name, optima, maximum, factors + 1)
-    zero = float(penalty_limit(MarginGame(certificate.table, factors)))
     out.print(
         f"maximum margin {maximum:.12g}; zero network optimal from lambda = {zero:.10g} on\n"
         "proved to: how much smaller than printed the least loss might be\n"

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import os
+import json
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Column
 from rich.table import Table as Grid
 
 import theorems
 from certificates.tables.survey import FAMILIES, operations_document, survey_operations, survey_totals
 from lemmata.commands.console import err, out, refusals
+from lemmata.commands.options import DEFAULT_JOBS, AsJson, Jobs
+from lemmata.commands.workers import progress_bar, workers
 from numerics.runs.files import write_atomically
 from numerics.runs.items import Done, FailedItemsError
-from numerics.runs.processes import process_pool
 from theorems.origin import origin
 
 __all__ = ["app"]
@@ -39,18 +39,24 @@ def survey(
     families: Annotated[
         list[str] | None, typer.Option("--family", metavar="FAMILY", help="only this one; may be repeated")
     ] = None,
-    jobs: Annotated[int, typer.Option(min=1, help="processes")] = os.cpu_count() or 1,
+    jobs: Jobs = DEFAULT_JOBS,
+    as_json: AsJson = False,
 ) -> None:
     """The margins of families of tables; finished entries are kept, so that a second run continues the first."""
     chosen = families or list(FAMILIES)
     with refusals():
-        executor = process_pool(jobs)
-        columns = (TextColumn("certifying"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        finished = 0
+
+        def stopped() -> str:
+            return f"stopped after {finished} tables; the same command continues"
+
         try:
-            with Progress(*columns, console=err) as bar:
+            with workers(jobs, stopped) as executor, progress_bar() as bar:
                 task = bar.add_task("certifying", total=None)
 
                 def advance(_: Done) -> None:
+                    nonlocal finished
+                    finished += 1
                     bar.update(task, advance=1)
 
                 def begin(total: int) -> None:
@@ -62,15 +68,17 @@ def survey(
                 err.print(f"[red]failed[/red]: {escape(f'{key}: {error}')}", soft_wrap=True)
             err.print(f"{len(failure.errors)} tables failed; the same command runs these again", soft_wrap=True)
             raise typer.Exit(1) from failure
-        finally:
-            executor.shutdown(wait=True, cancel_futures=True)
         selection = " ".join(f"--family {name}" for name in families or ())
         made = {
             "command": f"lemmata survey --out DIR {selection}".rstrip(),
             **origin(Path(theorems.__file__).parent.parent),
         }
         write_atomically(operations_document(entries, made), directory / "operations.json")
-    _print_totals({name: survey_totals(some) for name, some in entries.items()})
+    totals = {name: survey_totals(some) for name, some in entries.items()}
+    if as_json:
+        typer.echo(json.dumps({"families": totals, "operations": str(directory / "operations.json")}, indent=2))
+        return
+    _print_totals(totals)
     out.print(
         "closed: lower and upper bound within a millionth; left: not; widest: the largest relative gap; degree 4: "
         "tables of which degree 6 proves that degree 4 is too high, at most by the share in the last column. Every "

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import os
+import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from certificates.groups.sweep import Outcome, sweep, write_summary
 from lemmata.commands.console import err, out, refusals
-from lemmata.commands.options import Factors
+from lemmata.commands.options import DEFAULT_JOBS, AsJson, Factors, Jobs
+from lemmata.commands.workers import progress_bar, workers
 from numerics.groups.lists import group_list
-from numerics.runs.processes import process_pool
 
 __all__ = ["app"]
 
@@ -25,8 +24,9 @@ app = typer.Typer(add_completion=False)
 def sweep_command(
     max_order: Annotated[int, typer.Option(metavar="N", min=2, help="largest order")],
     directory: Annotated[Path, typer.Option("--out", metavar="DIR", help="folder for the certificates")],
-    jobs: Annotated[int, typer.Option(min=1, help="processes")] = os.cpu_count() or 1,
+    jobs: Jobs = DEFAULT_JOBS,
     factors: Factors = 2,
+    as_json: AsJson = False,
 ) -> None:
     """The certificates of groups, in parallel; finished files are kept, so that a second run continues the first."""
     with refusals():
@@ -34,36 +34,36 @@ def sweep_command(
         with err.status("listing the groups"):
             groups = group_list(max_order)
         err.print(escape(groups.description))
-        executor = process_pool(jobs)
         outcomes: list[Outcome] = []
-        try:
-            with _progress() as bar:
-                task = bar.add_task("certifying", total=len(groups.names))
-                for outcome in sweep(groups.names, directory, executor, factors):
-                    outcomes.append(outcome)
-                    bar.update(task, advance=1, description=escape(outcome.name))
-                    if outcome.error is not None:
-                        bar.console.print(f"[red]failed[/red]: {escape(outcome.name)}: {escape(outcome.error)}")
-        except KeyboardInterrupt as interrupt:
-            err.print(f"stopped after {len(outcomes)} of {len(groups.names)} groups; the same command continues")
-            raise typer.Exit(130) from interrupt
-        finally:
-            executor.shutdown(wait=True, cancel_futures=True)
+
+        def stopped() -> str:
+            return f"stopped after {len(outcomes)} of {len(groups.names)} groups; the same command continues"
+
+        with workers(jobs, stopped) as executor, progress_bar() as bar:
+            task = bar.add_task("certifying", total=len(groups.names))
+            for outcome in sweep(groups.names, directory, executor, factors):
+                outcomes.append(outcome)
+                bar.update(task, advance=1, description=escape(outcome.name))
+                if outcome.error is not None:
+                    bar.console.print(f"[red]failed[/red]: {escape(outcome.name)}: {escape(outcome.error)}")
         done = [outcome for outcome in outcomes if outcome.error is None]
         write_summary(groups.names, done, directory / "summary.csv")
-    kept = sum(outcome.kept for outcome in done)
-    out.print(
-        f"{len(done)} groups certified and checked by the kernel, {kept} of them in earlier files; "
-        f"{sum(outcome.row['condition'] == 'strict' for outcome in done)} satisfy the strict condition, "
-        f"{sum(outcome.row['grade'] == 'exact' for outcome in done)} are exact",
-        soft_wrap=True,
-    )
-    out.print(escape(f"summary in {directory / 'summary.csv'}"), soft_wrap=True)
+    totals = {
+        "certified": len(done),
+        "kept": sum(outcome.kept for outcome in done),
+        "strict": sum(outcome.row["condition"] == "strict" for outcome in done),
+        "exact": sum(outcome.row["grade"] == "exact" for outcome in done),
+        "failed": {outcome.name: outcome.error for outcome in outcomes if outcome.error is not None},
+        "summary": str(directory / "summary.csv"),
+    }
+    if as_json:
+        typer.echo(json.dumps(totals, indent=2))
+    else:
+        out.print(
+            f"{totals['certified']} groups certified and checked by the kernel, {totals['kept']} of them in earlier "
+            f"files; {totals['strict']} satisfy the strict condition, {totals['exact']} are exact",
+            soft_wrap=True,
+        )
+        out.print(escape(f"summary in {totals['summary']}"), soft_wrap=True)
     if len(done) < len(outcomes):
         raise typer.Exit(1)
-
-
-def _progress() -> Progress:
-    return Progress(
-        TextColumn("{task.description:>14}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=err
-    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import json
 import platform
 from datetime import date
 from importlib.metadata import version
@@ -11,16 +11,15 @@ from typing import Annotated
 
 import typer
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from certificates import table_kernel
 from certificates.groups.table_survey import survey, survey_document
-from lemmata.commands.console import err, out, refusals
-from lemmata.commands.options import Factors
+from lemmata.commands.console import out, refusals
+from lemmata.commands.options import DEFAULT_JOBS, AsJson, Factors, Jobs
+from lemmata.commands.workers import progress_bar, workers
 from numerics.groups.character_library import library_names, library_versions
 from numerics.runs.files import write_atomically
 from numerics.runs.items import Done
-from numerics.runs.processes import process_pool
 
 __all__ = ["app"]
 
@@ -36,25 +35,28 @@ def tables(
     name: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="only this table, or Symmetric(n); may be repeated")
     ] = None,
-    jobs: Annotated[int, typer.Option(min=1, help="processes")] = os.cpu_count() or 1,
+    jobs: Jobs = DEFAULT_JOBS,
     factors: Factors = 2,
+    as_json: AsJson = False,
 ) -> None:
     """The margins of tables; finished entries are kept, so that a second run continues the first."""
     with refusals():
         versions = library_versions()
         names = tuple(name) if name else library_names(max_classes)
-        executor = process_pool(jobs)
-        columns = (TextColumn("certifying"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        try:
-            with Progress(*columns, console=err) as bar:
-                task = bar.add_task("certifying", total=len(names))
+        finished = 0
 
-                def advance(_: Done) -> None:
-                    bar.update(task, advance=1)
+        def stopped() -> str:
+            return f"stopped after {finished} of {len(names)} tables; the same command continues"
 
-                entries = survey(names, directory / "entries", executor, factors, advance)
-        finally:
-            executor.shutdown(wait=True, cancel_futures=True)
+        with workers(jobs, stopped) as executor, progress_bar() as bar:
+            task = bar.add_task("certifying", total=len(names))
+
+            def advance(_: Done) -> None:
+                nonlocal finished
+                finished += 1
+                bar.update(task, advance=1)
+
+            entries = survey(names, directory / "entries", executor, factors, advance)
         selection = " ".join(f"--name {one}" for one in name or []) or f"--max-classes {max_classes}"
         origin = {
             "command": f"lemmata tables --out DIR {selection} --factors {factors}",
@@ -65,6 +67,18 @@ def tables(
         }
         write_atomically(survey_document(entries, origin), directory / "tables.json")
     refused = [entry for entry in entries if "refused" in entry]
+    if as_json:
+        typer.echo(
+            json.dumps(
+                {
+                    "certified": len(entries) - len(refused),
+                    "refused": {entry["name"]: entry["refused"] for entry in refused},
+                    "tables": str(directory / "tables.json"),
+                },
+                indent=2,
+            )
+        )
+        return
     for entry in refused:
         out.print(f"[yellow]refused[/yellow]: {escape(entry['name'])}: {escape(entry['refused'])}", soft_wrap=True)
     out.print(

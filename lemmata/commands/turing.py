@@ -26,7 +26,7 @@ from constructions.turing.invariants import violations
 from constructions.turing.layout import TuringLayout
 from constructions.turing.machine import BUSY_BEAVERS, LEFT_ENDS, NAMED_MACHINES, LeftEnd
 from lemmata._machines import machine as machine_of
-from lemmata.commands.console import err, out, refusals
+from lemmata.commands.console import err, interruptible, out, refusals
 from lemmata.reports.turing import print_run, print_search, run_summary
 from lemmata.reports.turing_margin import MarginReport, margin_report, print_margin
 from numerics.turing.simulator import advance, new_tape
@@ -170,14 +170,14 @@ def _indexed(
     if trace:
         pictures = advance_indexed(start_indexed(transformer, word), trace + 1, trace=True).trace[:, :, 1]
     session = indexed_session(transformer, word, file, verify)
-    try:
-        with _progress() as bar:
-            task = bar.add_task("steps", total=transformer.steps, completed=session.outcome.steps)
-            session.finish(lambda done: bar.update(task, completed=done))
-    except KeyboardInterrupt as interrupt:
+
+    def stopped() -> str:
         kept = "" if file is None else f"; the same command goes on from {file}"
-        err.print(escape(f"stopped after step {session.outcome.steps}{kept}"), soft_wrap=True)
-        raise typer.Exit(130) from interrupt
+        return f"stopped after step {session.outcome.steps}{kept}"
+
+    with interruptible(stopped), _progress() as bar:
+        task = bar.add_task("steps", total=transformer.steps, completed=session.outcome.steps)
+        session.finish(lambda done: bar.update(task, completed=done))
     return session.outcome, pictures
 
 

@@ -19,7 +19,7 @@ from certificates.saddle.attainment import Attainment
 from lemmata.reports.numbers import exact_string
 from lemmata.reports.tables import plain_table
 
-__all__ = ["print_certificate", "print_network", "print_path", "summary"]
+__all__ = ["path_summary", "print_certificate", "print_network", "print_path", "summary"]
 
 LONG_TABLE = 12  # from this many rows on, equal neighbours share a line
 LONG_CYCLES = 20
@@ -99,6 +99,26 @@ def print_path(out: Console, name: str, optima: Iterable[RegularisedOptimum], ma
         )
     out.print(f"[bold]{escape(name)}[/bold]: mean cross-entropy + lambda ||theta||^{degree}, networks of any width")
     out.print(table)
+
+
+def path_summary(name: str, optima: Iterable[RegularisedOptimum], maximum: float, zero: float) -> dict[str, Any]:
+    """What ``lemmata path --json`` prints: the least losses, and the penalty from which on the zero network is best."""
+    return {
+        "group": name,
+        "maximum_margin": maximum,
+        "zero_network_from": zero,
+        "optima": [
+            {
+                "lambda": float(optimum.penalty),
+                "loss": optimum.loss,
+                "proved_to": optimum.gap,
+                "norm": optimum.norm,
+                "normalised_margin": optimum.normalised_margin if optimum.masses.any() else None,
+                "representations_in_use": len(optimum.used),
+            }
+            for optimum in optima
+        ],
+    }
 
 
 def summary(

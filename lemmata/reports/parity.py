@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rich.console import Console
 from rich.markup import escape
 
@@ -9,7 +11,24 @@ from certificates.saddle.certificate import MarginCertificate
 from lemmata.reports.numbers import exact_string
 from lemmata.reports.tables import plain_table
 
-__all__ = ["print_parity"]
+__all__ = ["parity_summary", "print_parity"]
+
+
+def parity_summary(certificate: MarginCertificate, n: int, k: int) -> dict[str, Any]:
+    """What ``lemmata parity --json`` prints; numbers that are exact are strings."""
+    verdict = certificate.verdict
+    return {
+        "bits": n,
+        "relevant": k,
+        "maximum_margin": {"exact": exact_string(certificate.gamma), "decimal": float(certificate.gamma)},
+        "attained": float(verdict.primal),
+        "bounded": float(verdict.dual),
+        "rounding": verdict.rounding,
+        "arithmetic": certificate.network.arithmetic,
+        "neurons": certificate.network.width,
+        "accepted": verdict.accepted,
+        "violations": list(verdict.violations),
+    }
 
 
 def print_parity(out: Console, certificate: MarginCertificate, task: str) -> None:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import os
 import secrets
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 __all__ = ["write_atomically"]
@@ -20,11 +24,29 @@ def write_atomically(data: bytes, path: str | Path) -> None:
         target.write_bytes(data)
         return
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+    with _undisturbed():
+        try:
+            with temporary.open("xb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(target)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """A block that an interrupt (SIGINT) does not end: it takes effect afterwards, whatever its effect is."""
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or before is None:
+        yield  # only the main thread handles signals, and may say how
+        return
+    interrupts: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, _: interrupts.append(number))
     try:
-        with temporary.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(target)
+        yield
     finally:
-        temporary.unlink(missing_ok=True)
+        signal.signal(signal.SIGINT, before)
+        if interrupts:
+            signal.raise_signal(signal.SIGINT)

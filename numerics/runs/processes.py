@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context, parent_process
+from concurrent.futures import Executor, ProcessPoolExecutor
+from multiprocessing import active_children, get_context, parent_process
 
-__all__ = ["end_with_parent", "process_pool"]
+__all__ = ["end_with_parent", "process_pool", "stop"]
 
 
 def process_pool(workers: int) -> ProcessPoolExecutor:
@@ -15,8 +16,23 @@ def process_pool(workers: int) -> ProcessPoolExecutor:
     return ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=end_with_parent)
 
 
+def stop(executor: Executor) -> None:
+    """The end of an executor at once: nothing new begins, and worker processes of this machine are terminated.
+
+    What they were computing is lost; ``shutdown`` alone would wait for it.
+    """
+    executor.shutdown(wait=False, cancel_futures=True)
+    if isinstance(executor, ProcessPoolExecutor):
+        for child in active_children():
+            child.terminate()
+
+
 def end_with_parent() -> None:
-    """Make this worker process end when the process that started it is killed; an initializer for process pools."""
+    """Make this worker process end when the process that started it is killed; an initializer for process pools.
+
+    Interrupts from the terminal go to all processes at once; the process that started this one decides what they mean.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = parent_process()
 
     def wait() -> None:

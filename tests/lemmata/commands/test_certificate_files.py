@@ -41,6 +41,15 @@ def test_false_and_malformed_files(tmp_path):
     assert "false.json: invalid: classes[1].size: the class has 3 elements" in output
     assert "broken.json: malformed: " in output
     assert "none.json: malformed: No such file" in output
+    code, output, _ = run("check", "--json", str(good), str(false), str(broken))
+    assert code == 2
+    said = {one["file"]: (one["status"], one["reason"]) for one in json.loads(output)}
+    assert [said[str(file)][0] for file in (good, false, broken)] == ["valid", "invalid", "malformed"]
+    assert said[str(good)][1].startswith("group of order 6 called S3")
+    code, output, _ = run("explain", "--json", str(good))
+    assert code == 0
+    assert json.loads(output)["margin"] == json.loads(good.read_bytes())["margin"]
+    assert run("explain", "--json", str(false))[0] == 1
     code, output, _ = run("explain", str(false))
     assert code == 1
     assert "invalid: classes[1].size" in output

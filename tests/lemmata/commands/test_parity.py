@@ -1,5 +1,6 @@
 """`lemmata parity`."""
 
+import json
 from dataclasses import replace
 from fractions import Fraction
 
@@ -28,6 +29,15 @@ def test_parity():
     squared = Fraction(2 * 6**2, 4**4)  # theorem 7.8: 2 (k!)^2 / (k+1)^(k+1)
     assert f"gamma*^2 {squared} {float(squared):.12g}" in output
     assert "gap 0 exactly" in output
+
+
+def test_parity_as_json():
+    code, output, _ = run("parity", "4", "3", "--json")
+    data = json.loads(output)
+    assert code == 0
+    assert data["accepted"] is True
+    assert data["maximum_margin"]["decimal"] ** 2 == pytest.approx(2 * 6**2 / 4**4, rel=1e-12)
+    assert data["attained"] == pytest.approx(data["bounded"], rel=1e-12)
 
 
 def test_parity_of_many_bits_is_evaluated_in_floating_point():

@@ -1,5 +1,9 @@
 """`lemmata path`."""
 
+import json
+
+import pytest
+
 from tests.lemmata.commands.runner import run
 
 
@@ -14,3 +18,13 @@ def test_path():
     assert (code, output) == (2, "")
     assert "'many'" in error
     assert run("path", "S3", "--lambda", "-1")[0] == 2
+
+
+def test_path_as_json():
+    code, output, _ = run("path", "S3", "--lambda", "1e-7", "--lambda", "1/20", "--json")
+    data = json.loads(output)
+    assert code == 0
+    assert [one["lambda"] for one in data["optima"]] == [1e-7, 0.05]
+    assert data["optima"][0]["normalised_margin"] / data["maximum_margin"] == pytest.approx(0.98048531, abs=1e-8)
+    assert data["optima"][1]["normalised_margin"] is None
+    assert data["zero_network_from"] < 0.05

@@ -1,5 +1,7 @@
 """The command that certifies many groups: it resumes, summarises, and says what failed."""
 
+import json
+
 from typer.testing import CliRunner
 
 from certificates.groups.sweep import Outcome, certify_to_file
@@ -19,6 +21,15 @@ def test_the_command_resumes_and_summarises(tmp_path, monkeypatch):
     assert "7 groups certified and checked by the kernel, 1 of them in earlier files; 7 satisfy" in result.stdout
     assert "these are all" in result.stderr
     assert len((folder / "summary.csv").read_text().splitlines()) == 8
+    result = CliRunner().invoke(app, [*arguments, "--json"])
+    assert json.loads(result.stdout) == {
+        "certified": 7,
+        "kept": 7,
+        "strict": 7,
+        "exact": 7,
+        "failed": {},
+        "summary": str(folder / "summary.csv"),
+    }
     assert sorted(path.suffix for path in folder.iterdir()) == [".csv", *[".json"] * 7]
 
 

@@ -1,0 +1,37 @@
+"""Work in many processes with a bar of progress, which an interrupt ends at once: sweeps, surveys, experiments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
+from contextlib import contextmanager
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from lemmata.commands.console import err, interruptible
+from numerics.runs.processes import process_pool, stop
+
+__all__ = ["progress_bar", "workers"]
+
+
+@contextmanager
+def workers(jobs: int, stopped: Callable[[], str]) -> Iterator[Executor]:
+    """An executor of so many processes.
+
+    An interrupt terminates them, prints the sentence of ``stopped``, and ends the command with the status 130.
+    """
+    with interruptible(stopped):
+        executor = process_pool(jobs)
+        try:
+            yield executor
+        except KeyboardInterrupt:
+            stop(executor)
+            raise
+        finally:
+            executor.shutdown(wait=True, cancel_futures=True)
+
+
+def progress_bar() -> Progress:
+    """How many items are done, which was the last, and the time that is left."""
+    columns = (TextColumn("{task.description:>14}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    return Progress(*columns, console=err)

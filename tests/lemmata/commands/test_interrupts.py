@@ -1,0 +1,90 @@
+"""Ctrl-C: every command ends soon, with the status 130, and leaves nothing half-written."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+
+from numerics.runs import files, processes
+from numerics.runs.files import write_atomically
+
+BUSY = 3.0  # seconds of processor time after which a command is in the middle of its work
+PATIENCE = 60.0
+SOON = 20.0  # a test is no stop-watch: on a busy machine two seconds may be ten
+
+
+def interrupted(arguments, group=True):
+    """Exit status as a shell reports it, and standard error, of a command that is interrupted in the middle."""
+    command = [sys.executable, "-m", "lemmata", *arguments]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True) as process:
+        watched, deadline = psutil.Process(process.pid), time.monotonic() + PATIENCE
+        while time.monotonic() < deadline and process.poll() is None and processor_time(watched) < BUSY:
+            time.sleep(0.05)
+        assert process.poll() is None, "the command ended before it could be interrupted"
+        workers = watched.children(recursive=True)
+        (os.killpg if group else os.kill)(process.pid, signal.SIGINT)
+        try:
+            _, error = process.communicate(timeout=SOON)
+        finally:
+            process.kill()
+    _, alive = psutil.wait_procs(workers, timeout=SOON)
+    assert not alive
+    code = process.returncode
+    return 128 - code if code < 0 else code, error.decode()
+
+
+def processor_time(process):
+    try:
+        family = [process, *process.children(recursive=True)]
+        return sum(sum(one.cpu_times()[:2]) for one in family)
+    except psutil.NoSuchProcess:
+        return 0.0
+
+
+@pytest.mark.parametrize("group", [True, False], ids=["from the terminal", "to the command alone"])
+def test_experiments_end_with_their_workers(tmp_path, group):
+    arguments = ["experiment", "run", "parity-cells", "--scale", "full", "--jobs", "2", "--out", str(tmp_path)]
+    code, error = interrupted(arguments, group)
+    assert code == 130
+    assert "items; the same command continues" in error
+    assert "Traceback" not in error
+    assert not [path for path in tmp_path.rglob("*") if path.name.startswith(".")]
+
+
+def test_a_command_in_compiled_code_ends_too():
+    code, error = interrupted(["parity", "16", "16"])
+    assert code == 130
+    assert "Traceback" not in error
+
+
+def test_sweeps_leave_whole_files(tmp_path):
+    code, error = interrupted(["sweep", "--max-order", "60", "--jobs", "1", "--out", str(tmp_path)])
+    assert code == 130
+    assert "groups; the same command continues" in error
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+
+
+def test_an_interrupt_waits_for_the_end_of_a_file(tmp_path, monkeypatch):
+    def interrupting(descriptor):
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(files.os, "fsync", interrupting)
+    with pytest.raises(KeyboardInterrupt):
+        write_atomically(b"whole", tmp_path / "file")
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+    assert (tmp_path / "file").read_bytes() == b"whole"
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_stopped_pool_does_not_finish_its_work():
+    pool = processes.process_pool(1)
+    future = pool.submit(time.sleep, 600)
+    while not future.running():
+        time.sleep(0.05)
+    processes.stop(pool)
+    pool.shutdown(wait=True)
+    assert future.exception(timeout=SOON) is not None
