@@ -163,7 +163,7 @@ def test_which_paths_the_trained_head_needs():
 
 
 def test_the_report_is_what_the_weights_say():
-    """The matrices of the trained model multiplied out in NumPy: head 2 on streams whose layer 1 attends to one symbol."""
+    """The matrices of the trained model multiplied out: head 2 on streams whose layer 1 attends to one symbol."""
     t = 9
     report = compare_circuits(TRAINED, t)
     one, two = (layer.heads[0] for layer in TRAINED.layers)
