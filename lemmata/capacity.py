@@ -19,6 +19,7 @@ codes      encode_vector, decode_vector, verify_vector_code, encode_matrix, deco
 shattering CircleFamily, SignFamily, largest_sign_family; sinusoid_points, sinusoid_parameter, certify_sinusoids;
            RecallingDecoder: w T/8 words by decoders of width w
 margins    inverse_margin_bound, margins_bound: the error from the inverse all-layer margins of a sample
+signs      sign_pattern_bound, network_log_growth, vc_bound, sign_loss_sample_size: what the 0-1 loss needs
 training   AttentionReader, initial_reader, parameters, string_codes, ReaderAdam, loss_and_gradient, predictions,
            attention_weights: a one-layer network that reads bit strings
 learners   elimination_probability, ambiguity_bound, agreement_probability, balanced_probability, surviving_bits,
@@ -152,6 +153,7 @@ from numerics.learning.recurrent_capacity import (
     truncated_rademacher_bound,
     truncation_level,
 )
+from numerics.learning.sign_patterns import network_log_growth, sign_loss_sample_size, sign_pattern_bound, vc_bound
 from numerics.learning.sparse_learners import (
     agreement_probability,
     ambiguity_bound,
@@ -250,6 +252,7 @@ __all__ = [
     "measured_heads",
     "minimal_vectors",
     "multi_head_capacity",
+    "network_log_growth",
     "optimal_split",
     "parameters",
     "parity_of",
@@ -274,7 +277,9 @@ __all__ = [
     "scalar_head_capacity",
     "short_deep_capacity",
     "short_head_capacity",
+    "sign_loss_sample_size",
     "sign_packing",
+    "sign_pattern_bound",
     "sinusoid_parameter",
     "sinusoid_points",
     "softmax_distance",
@@ -288,6 +293,7 @@ __all__ = [
     "truncated_rademacher_bound",
     "truncation_level",
     "two_stage_capacity",
+    "vc_bound",
     "verify_cover",
     "verify_head_code",
     "verify_matrix_code",

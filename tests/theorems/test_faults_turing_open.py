@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from certificates.capacity.decoder_shattering import RecallingDecoder
-from numerics.learning import inverse_margins
+from numerics.learning import inverse_margins, sign_patterns
 from tests.theorems.planted_faults import Fault, assert_seen, fault_name, rewritten
-from theorems.turing import test_inverse_margins, test_shattering_decoders
+from theorems.turing import test_inverse_margins, test_shattering_decoders, test_sign_patterns
 
 
 def edited(
@@ -113,6 +113,39 @@ FAULTS += [
         ("codes without signs", "as_exact([-1] * P)", "as_exact([0] * P)"),
     ),
     *recalling("predictions", ("a step too few", "range(self.steps + 1):", "range(self.steps):")),
+]
+
+POLYNOMIALS = ("test_patterns_of_polynomials_in_one_variable", {"M": 3, "D": 2})
+GROWTH = ("test_the_bounds_from_their_parts", {})
+
+
+def signs(case: tuple[str, dict[str, Any]], attribute: str, *edits: tuple[str, str, str]) -> list[Fault]:
+    """Faults of the counts of signs."""
+    check, arguments = case
+    return edited("remark-comparison", test_sign_patterns, check, sign_patterns, attribute, arguments, *edits)
+
+
+FAULTS += [
+    *signs(
+        POLYNOMIALS,
+        "sign_pattern_bound",
+        ("a component too few", "(M * D + 1)", "(M * D)"),
+        ("the degree once for all", "(M * D + 1)", "(M + D + 1)"),
+    ),
+    *signs(
+        GROWTH,
+        "network_log_growth",
+        ("the outputs of a layer less", "layers + 1, 1", "layers, 1"),
+        ("preactivations of degree 1", "size * hidden, layer, 1", "size * hidden, 1, 1"),
+        ("one unit in a layer", "size * hidden, layer, 1", "size, layer, 1"),
+    ),
+    *signs(
+        GROWTH,
+        "sign_loss_bound",
+        ("one complexity in place of two", "2 * (2 * growth", "(2 * growth"),
+        ("a growth 2 per cent smaller", "2 * growth / n", "49 * growth / (25 * n)"),
+    ),
+    *signs(GROWTH, "vc_bound", ("one input more", " - 1", "")),
 ]
 
 

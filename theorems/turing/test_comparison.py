@@ -1,4 +1,4 @@
-"""The remark after theorem 3.1: what width and depth do to the sample sizes. (The VC bound itself is a citation.)
+"""The remark after theorem 3.1: what width and depth do to the sample sizes. (The VC bound: test_sign_patterns.)
 
 Zero rows and columns change no operator norm and no 1-norm, so that padding a circuit network to any width w leaves
 the 1-norm alpha and the certified margin gamma alone, and the sample size of lemma 2.3 sees w in ln(2 p + 1) only. The
