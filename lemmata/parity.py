@@ -15,7 +15,8 @@ under-sparse draw_under_sparse, under_sparse_step, under_sparse_network, under_s
             TrackedCounts
 one step    sign_gradient, derivative_table, population_gradient, batch_gradient, largest_entries, recovery_samples;
             class_readout, no_class_probability, no_class_bound; sgd_loss_bound, feature_moment, regret_bound;
-            feature_distance, feature_range; short_loss_bound, short_batch, noise_tail
+            feature_distance, feature_range; short_loss_bound, short_batch, noise_tail;
+            correlation_bound, correlation_limit
 losses      parity_losses, margin_range, least_hinge_loss, polynet_error, plateau_share
 training    initial_network, train_parity, train_compiled; initial_quadratic, train_quadratic, quadratic_accuracy;
             initial_architecture, train_architecture
@@ -109,6 +110,7 @@ from numerics.parity.polynet_error import polynet_error
 from numerics.parity.polynet_flow import plateau_share
 from numerics.parity.quadratic_training import initial_quadratic, quadratic_accuracy, train_quadratic
 from numerics.parity.queries import empirical_answers, gradient_samples, query_samples, query_search
+from numerics.parity.random_networks import correlation_bound, correlation_limit
 from numerics.parity.sgd_sizes import feature_moment, regret_bound, sgd_loss_bound
 from numerics.parity.sign_classes import class_readout, no_class_bound, no_class_probability
 from numerics.parity.sparse_neurons import (
@@ -135,6 +137,8 @@ __all__ = [
     "batch_gradient",
     "best_correlation",
     "class_readout",
+    "correlation_bound",
+    "correlation_limit",
     "decide_readout",
     "derivative_table",
     "design_grid",

@@ -13,6 +13,7 @@ import constructions.parity.quadratic as quadratic
 import numerics.parity.batch_noise as batch_noise
 import numerics.parity.feature_distance as distances
 import numerics.parity.quadratic_training as training
+import numerics.parity.random_networks as random_networks
 import theorems.hidden_progress.experiments.quadratic as experiment
 from tests.theorems.planted_faults import Fault, assert_seen, fault_name, rewritten
 from theorems.hidden_progress import (
@@ -20,6 +21,7 @@ from theorems.hidden_progress import (
     test_layerwise,
     test_layerwise_training,
     test_learned_features,
+    test_random_networks,
     test_short_batch,
 )
 from theorems.plugin import Effort
@@ -30,6 +32,7 @@ CUBE: tuple[str, dict[str, Any]] = ("test_the_bound_is_below_the_dimension_of_a_
 NOISE: tuple[str, dict[str, Any]] = ("test_the_noise_of_all_batches", {"n": 3, "k": 2, "batch": 2})
 SHORT: tuple[str, dict[str, Any]] = ("test_the_short_form", {"k": 2, "epsilon": fmpq(1, 10)})
 SHORT_FOUR: tuple[str, dict[str, Any]] = ("test_the_short_form", {"k": 4, "epsilon": fmpq(1, 10)})
+NEAR, FAR = "test_no_parity_is_nearer_than_the_bound_for_a_network", "test_wide_inputs_leave_no_network_near_a_parity"
 INTERVAL = experiment.proportion_interval
 TAILS: dict[str, Any] = {"k": 4, "epsilon": fmpq(1, 10)}
 
@@ -312,6 +315,25 @@ FAULTS = [
                 "2 * k - 1, k + 1, pairs",
                 "2 * k + 1, k + 3, pairs // 4",
             ),
+        )
+    ),
+    *(
+        Fault(
+            name,
+            "unnumbered-random-search",
+            test_random_networks,
+            check,
+            test_random_networks,
+            attribute,
+            rewritten(getattr(random_networks, attribute), old, new),
+            {"init": "uniform"},
+        )
+        for name, check, attribute, old, new in (
+            ("the least weight for the largest", NEAR, "correlation_bound", ".max() / below", ".min() / below"),
+            ("half of the bound", NEAR, "correlation_bound", "float(2 * (np", "float((np"),
+            ("the limit smaller by a fiftieth", FAR, "correlation_limit", "2 * largest", "1.96 * largest"),
+            ("the biases forgotten", FAR, "correlation_limit", " - bias * root", ""),
+            ("a slower tail", FAR, "linear_tail", "/ 24", "/ 26"),
         )
     ),
 ]
