@@ -4,10 +4,12 @@ certificates  certify_trajectory, TrajectoryCertificate
 products      token_product, TokenProduct
 contexts      contextual_attention, ContextualMapping
 general risk  risk_descent_block, RiskDescentBlock
+scores        score_network, grid_network
 """
 
 from certificates.descent_trajectory import TrajectoryCertificate, certify_trajectory
 from constructions.descent.contextual import ContextualMapping, contextual_attention
+from constructions.descent.grid import grid_network, score_network
 from constructions.descent.products import TokenProduct, token_product
 from constructions.descent.risk import RiskDescentBlock, risk_descent_block
 
@@ -18,6 +20,8 @@ __all__ = [
     "TrajectoryCertificate",
     "certify_trajectory",
     "contextual_attention",
+    "grid_network",
     "risk_descent_block",
+    "score_network",
     "token_product",
 ]

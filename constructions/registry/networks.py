@@ -15,6 +15,7 @@ from constructions.circuits.boolean import all_inputs, from_truth_table, layered
 from constructions.circuits.relu import CircuitNetwork, circuit_network
 from constructions.descent.block import gradient_descent_block
 from constructions.descent.contextual import contextual_attention
+from constructions.descent.grid import grid_network
 from constructions.descent.products import token_product
 from constructions.descent.risk import RiskDescentBlock, risk_descent_block
 from constructions.descent.softmax import softmax_descent_block
@@ -378,6 +379,11 @@ NETWORKS: tuple[Registered, ...] = (
         lambda network, rng: network.encode(*rng.integers(-3, 4, (2, 2, 3))),
     ),
     Registered("descent: general risk", _risk, _prompts, WITHOUT_EXACT, dense=lambda block: block.dense()),
+    Registered(
+        "descent: function on a grid",
+        lambda: grid_network([(-2, 2), (0, 3)], as_exact([[[1], [-2]], [[3], [0]], [[2], [5]]])),
+        integers(8, 2),
+    ),
     Registered(
         "descent: contextual mapping",
         lambda: contextual_attention([as_exact([[1, 0], [0, 1]]), as_exact([[1, 0], [1, 1]])], "3/4", [1, 2]).layer,

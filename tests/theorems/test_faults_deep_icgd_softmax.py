@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from flint import arb
 
-from constructions.descent import contextual, risk
+from constructions.descent import contextual, grid, risk
 from numerics.functions import waves
 from tests.theorems.planted_faults import Fault, assert_seen, fault_name, rewritten
-from theorems.deep_icgd import test_contextual, test_general_risk, test_waves
+from theorems.deep_icgd import test_contextual, test_general_risk, test_score_network, test_waves
 
 
 def contextual_fault(name: str, old: str, new: str, family: str = "both signs") -> Fault:
@@ -146,6 +146,56 @@ RISK_FAULTS = [
 ]
 
 
+def grid_fault(name: str, attribute: str, old: str, new: str) -> Fault:
+    """A fault of the network on a grid, which Kuhn's interpolant must see."""
+    check = "test_network_on_a_grid_is_the_interpolant_of_kuhn"
+    faulty = rewritten(getattr(grid, attribute), old, new)
+    owner = test_score_network if attribute == "grid_network" else grid
+    return Fault(name, "lemma-19", test_score_network, check, owner, attribute, faulty, {"sizes": (3, 4)})
+
+
+def score_fault(name: str, old: str, new: str, law: str = "a Gaussian") -> Fault:
+    """A fault of the network of scores, which the L2 error must see."""
+    check = "test_one_network_is_near_the_score_at_all_times"
+    faulty = rewritten(grid.score_network, old, new)
+    arguments = {"name": law, "record_property": None}
+    return Fault(
+        name,
+        "lemma-19",
+        test_score_network,
+        check,
+        test_score_network,
+        "score_network",
+        faulty,
+        lambda: arguments | {"record_property": lambda *_: None},
+    )
+
+
+GRID_FAULTS = [
+    grid_fault("distances of one node too many", "grid_network", "/ (n - 1) for", "/ n for"),
+    grid_fault("nodes counted from one", "grid_network", "-sign * node", "-sign * (node + 1)"),
+    grid_fault("maxima that are not subtracted", "grid_network", "(m, -1)", "(m, 0)"),
+    grid_fault("maxima subtracted twice", "grid_network", "(m, -1)", "(m, -2)"),
+    grid_fault("the maximum so far dropped", "grid_network", "({kept: fmpq(1)} if prefix else {})", "{}"),
+    grid_fault("maxima of one sign", "grid_network", "(places[level - 1], sign)", "(places[level - 1], 1)"),
+    grid_fault("hats 2 % too high", "grid_network", "({(): fmpq(1)}, 1), (maxima", "({(): fmpq(51, 50)}, 1), (maxima"),
+    grid_fault("hats of half the maxima", "grid_network", "(maxima[-1, k, v], -1)", "(maxima[-1, k, v], 0)"),
+    grid_fault("later variables lost", "grid_network", "_sum((places[i], sign))", "_sum((places[i], 1))"),
+    grid_fault("later variables in size", "grid_network", '("place", -1, i): fmpq(-1)', '("place", -1, i): fmpq(1)'),
+    grid_fault("the offset dropped", "_sum", "+ factor * coefficient", "+ (factor if unit else 0) * coefficient"),
+    score_fault("a cut at 0", "np.clip(np.stack(columns, axis=1), -M, M)", "np.clip(np.stack(columns, axis=1), -M, 0)"),
+    score_fault(
+        "a cut at a quarter",
+        "np.clip(np.stack(columns, axis=1), -M, M)",
+        "np.clip(np.stack(columns, axis=1), -M / 8, M / 8)",
+    ),
+    score_fault("times backwards", "np.linspace(float(first), float(last)", "np.linspace(float(last), float(first)"),
+    score_fault("one time", "score(points, float(t))", "score(points, float(first))"),
+    score_fault("a score of the other sign", "np.asarray(score(points", "-np.asarray(score(points", "two points"),
+    score_fault("a score 20 % too large", "np.asarray(score(points", "1.2 * np.asarray(score(points"),
+]
+
+
 def _trajectory_error(block: risk.RiskDescentBlock, steps: int, lipschitz: Any) -> arb:
     return block.gradient_error * block.step_size * steps
 
@@ -202,7 +252,7 @@ FAULTS = [
 ]
 
 
-@pytest.mark.parametrize("fault", [*FAULTS, *RISK_FAULTS, *BOUND_FAULTS], ids=fault_name)
+@pytest.mark.parametrize("fault", [*FAULTS, *RISK_FAULTS, *BOUND_FAULTS, *GRID_FAULTS], ids=fault_name)
 def test_a_fault_is_seen(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
     assert_seen(fault, "deep-icgd", monkeypatch)
     test_general_risk.amplitude_and_phase.cache_clear()
