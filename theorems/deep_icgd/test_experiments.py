@@ -1,7 +1,7 @@
 """The experiments of the document: what its sizes can hold, exactly; and small transformers trained here.
 
-`theorems/deep_icgd/results` holds the runs of `theorems.deep_icgd.experiments.regression` at full scale. They are far
-smaller than those of the document, so they support or doubt its figures and decide none.
+`theorems/deep_icgd/results` holds the runs of `theorems.deep_icgd.experiments.regression` at full scale; what they and
+longer runs decide about the figures, at their scale, is in `test_longer_runs`.
 """
 
 from __future__ import annotations
