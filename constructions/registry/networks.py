@@ -27,6 +27,7 @@ from constructions.groups.real_type import group_network
 from constructions.induction.curriculum import long_second_step, two_step_models
 from constructions.induction.head import bayesian_ngram_head, ngram_head, printed_induction_head, with_affine_readout
 from constructions.induction.minimal_model import MinimalModel, bigram_minimal_model, unigram_minimal_model
+from constructions.induction.single_head import single_trigram_head
 from constructions.networks.affine import Affine
 from constructions.networks.feed_forward import FeedForward
 from constructions.networks.homogeneous import HomogeneousNetwork
@@ -343,6 +344,7 @@ NETWORKS: tuple[Registered, ...] = (
     _counting("bigram head, hard", lambda: ngram_head(2, 3).hard(), systems=ALL, module=None),
     _counting("bigram head, affine readout", lambda: with_affine_readout(ngram_head(2, 3, 3, 2), 2, 1)),
     _counting("trigram head with a prior", lambda: bayesian_ngram_head(3, 2, 3, 2), k=2),
+    _counting("single heads for trigrams", single_trigram_head, k=2),
     _counting("printed head", lambda: printed_induction_head(3, 2)),
     _minimal("minimal model", lambda: MinimalModel(as_exact(weights(6)), as_exact(weights(3, 3)))),
     _minimal("minimal model of bigrams", lambda: bigram_minimal_model(6, 3)),

@@ -1,11 +1,13 @@
-"""Faults planted in the gradients of the minimal model: the deciding checks of Figures E.1 and E.2 see them."""
+"""Faults planted in gradients of the minimal model, single heads and plateaus: Figures E.1, E.2 and 8.5 see them."""
 
 from __future__ import annotations
 
 import pytest
 
+from constructions.induction.single_head import single_trigram_head
 from tests.theorems.planted_faults import Fault, assert_seen, fault_name, rewritten
-from theorems.induction_heads import test_first_step, test_second_step
+from theorems.induction_heads import test_experiments, test_first_step, test_second_step, test_single_head
+from theorems.induction_heads.experiments.sizes import rests_at
 
 TENSOR, V, W = test_first_step.flat_tensor, test_first_step.v_gradient, test_first_step.w_gradient
 BIAS = "test_figure_of_the_first_step_shows_a_biased_diagonal_and_a_decay"
@@ -19,6 +21,32 @@ def one_of_v_larger(tensor, weights):
 
 
 FAULTS = [
+    *(
+        Fault(
+            name,
+            "fig-8.5",
+            test_single_head,
+            "test_one_head_in_each_layer_is_better_than_bigrams_and_worse_than_trigrams",
+            test_single_head,
+            "single_trigram_head",
+            rewritten(single_trigram_head, old, new),
+        )
+        for name, old, new in (
+            ("the two tokens before exchanged", "(0, _FAR + 2, _FAR)", "(0, _FAR, _FAR + 2)"),
+            ("the tokens before not asked for", "sign * from_before", "sign * 0"),
+            ("the tokens before with the other sign", "sign * from_before", "-sign * from_before"),
+        )
+    ),
+    Fault(
+        "the plateau of the bigrams twice as steep",
+        "fig-8.5",
+        test_experiments,
+        "test_four_stages_at_the_printed_sizes_and_single_heads_below_bigrams",
+        test_experiments,
+        "rests_at",
+        rewritten(rests_at, "2 * rates[i]", "rates[i]"),
+        {"record_property": lambda name, value: None},
+    ),
     *(
         Fault(name, statement, module, check, module, "flat_tensor", rewritten(TENSOR, old, new))
         for statement, module, check in (
