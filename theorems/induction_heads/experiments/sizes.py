@@ -22,7 +22,7 @@ from theorems.induction_heads.experiments.measures import closest, first_below, 
 from theorems.induction_heads.experiments.phases import most, over_seeds
 from theorems.induction_heads.experiments.variants import ARMS, BASE, work
 
-__all__ = ["TRIGRAMS_200", "TRIGRAMS_LONGER", "UNIGRAM_SIGNAL_100"]
+__all__ = ["TRIGRAMS_200", "TRIGRAMS_LONGER", "UNIGRAM_SIGNAL_100", "UNIGRAM_SIGNAL_LONGER"]
 
 Result = Mapping[str, Any]
 
@@ -250,4 +250,31 @@ UNIGRAM_SIGNAL_100 = Experiment(
     work=work,
     summarise=judge_signal,
     slice=("doubly-stochastic-20", {"steps": 10}),
+)
+
+
+def judge_late(items: Mapping[str, Any], results: Mapping[str, Result]) -> Findings:
+    """When the runs that had not come to their events come to them."""
+    numbers = {
+        f"{key}: samples to the {event}": _samples_to(results[key], item, event)
+        for key, item in items.items()
+        for event in ("loss", "head")
+    }
+    done = all(map(math.isfinite, numbers.values()))
+    numbers = {key: value if math.isfinite(value) else None for key, value in numbers.items()}
+    text = "both events come within one and a half times as many samples"
+    return Findings(numbers, (Criterion("induction-heads:fig-8.4a", text, done),))
+
+
+UNIGRAM_SIGNAL_LONGER = Experiment(
+    name="no-unigram-signal-100-longer",
+    statements=("induction-heads:fig-8.4a",),
+    title="The run of no-unigram-signal-100 that ended before its loss fell, one and a half times as long",
+    scales={
+        "quick": {key: item for key, item in _signal([0], 6400, 1280, context=32, tests=300).items() if "free" in key},
+        "full": {key: item for key, item in _signal([21], 38_400, 640, tests=500).items() if "free" in key},
+    },
+    work=work,
+    summarise=judge_late,
+    slice=("free-unigrams-21", {"steps": 10}),
 )
