@@ -1,7 +1,8 @@
-"""The experiments of this chapter that have been run; `lemmata experiment list` shows them."""
+"""The experiments of this chapter; `lemmata experiment list` shows them."""
 
 from theorems.feature_emergence.experiments.modular import MODULAR_31
+from theorems.feature_emergence.experiments.symmetric import SYMMETRIC_3_4, SYMMETRIC_5
 
 __all__ = ["EXPERIMENTS"]
 
-EXPERIMENTS = (MODULAR_31,)
+EXPERIMENTS = (MODULAR_31, SYMMETRIC_3_4, SYMMETRIC_5)
