@@ -9,13 +9,15 @@ import pytest
 
 from numerics.fourier import gaps
 from numerics.parity import compiled_training, sinusoidal_neuron
-from numerics.runs import ranks
+from numerics.runs import ranks, trends
 from tests.theorems.planted_faults import Fault, assert_seen, fault_name, rewritten
-from theorems.hidden_progress import test_progress, test_sinusoid_gaps
-from theorems.hidden_progress.experiments import neurons
+from theorems.hidden_progress import test_network_runs, test_progress, test_sinusoid_gaps
+from theorems.hidden_progress.experiments import neurons, relu_networks
 from theorems.plugin import Effort
 
 QUICK = Effort("quick")
+WIDTHS = "test_medians_level_off_and_upper_tails_shorten_with_the_width"
+DECAY = "test_weight_decay_widens_the_samples_that_suffice_until_it_is_too_large"
 STEPS: Any = compiled_training._descend
 GAP, MAJORITY = gaps.sinusoid_gap, gaps.majority_gap
 DRAWN: dict[str, Any] = {"law": "gaussian", "k": 4, "effort": QUICK, "record_property": lambda name, value: None}
@@ -180,6 +182,62 @@ FAULTS = [
         "sinusoid_gap",
         rewritten(GAP, "= arb(1), arb(1)", "= arb(1), arb(51) / 50"),
         {"effort": QUICK},
+    ),
+    *(
+        Fault(
+            name,
+            statement,
+            test_network_runs,
+            check,
+            compiled_training,
+            "_descend",
+            faulty,
+            {"effort": QUICK},
+        )
+        for statement, check in (
+            ("experiment-5.4-left-B.10", WIDTHS),
+            ("experiment-5.4-right-B.11", DECAY),
+        )
+        for name, faulty in (
+            ("steps longer by a fiftieth", lambda *args: STEPS(*args[:-2], args[-2] * np.float32(1.02), args[-1])),
+            *(
+                [("no weight decay", lambda *args: STEPS(*args[:-1], np.float32(1)))]
+                if check == DECAY
+                else [("batches of one sample less", lambda *args: STEPS(*args[:-4], args[-4] - 1, *args[-3:]))]
+            ),
+        )
+    ),
+    *(
+        Fault(
+            name,
+            statement,
+            test_network_runs,
+            check,
+            owner,
+            function.__name__,
+            rewritten(function, old, new),
+            {"effort": QUICK},
+        )
+        for name, statement, check, owner, function, old, new in (
+            (
+                "a bootstrap of one half of the level",
+                "experiment-5.4-left-B.10",
+                WIDTHS,
+                relu_networks,
+                ranks.bootstrap_interval,
+                "drawn, level)",
+                "drawn, level / 2)",
+            ),
+            (
+                "a trend of the other side",
+                "experiment-5.4-right-B.11",
+                DECAY,
+                relu_networks,
+                trends.trend_test,
+                "norm.sf(z)",
+                "norm.cdf(z)",
+            ),
+        )
     ),
 ]
 

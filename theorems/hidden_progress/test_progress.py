@@ -15,36 +15,19 @@ import pytest
 
 from constructions.networks.inputs import sign_inputs
 from numerics.fourier.gaps import sinusoid_coefficient
-from numerics.parity.compiled_training import train_compiled
 from numerics.parity.sinusoidal_neuron import SinusoidalNeurons, initial_neurons, parity_shift, train_neurons
-from numerics.parity.training import initial_network
 from numerics.runs.confidence import proportion_interval
 from numerics.runs.ranks import rank_correlation
 from theorems.evidence import check, counterexample
-from theorems.experiments import Experiment, committed_results, recomputed, run_experiment, slice_again, starts
+from theorems.experiments import committed_results
 from theorems.hidden_progress.experiments.neurons import GAP_GROWTH, HIDDEN_PROGRESS, gap_paths
-from theorems.hidden_progress.plain_steps import autograd_relu_steps, plain_neuron_steps
+from theorems.hidden_progress.plain_steps import plain_neuron_steps
+from theorems.hidden_progress.standing import relu_networks_step_as_written, stands
 from theorems.plugin import Effort
 
 HIDDEN = "hidden-progress:experiment-5.3"
 MEASURE = "hidden-progress:definition-progress-measure"
 GROWTH = "hidden-progress:experiment-B.8-right"
-
-
-def stands(experiment: Experiment, statement: str, effort: Effort, unmet: tuple[str, ...] = ()) -> None:
-    """The committed runs meet every criterion of a statement, those of the given beginnings excepted; they follow from
-    their items, and begin as they do today."""
-    summary = committed_results(experiment)
-    assert summary["scale"] == "full"
-    assert recomputed(summary) == summary
-    again, kept = slice_again(summary)
-    assert starts(again, kept)
-    for judged in (summary, summary if effort.name == "quick" else run_experiment(experiment, "full")):
-        found = [
-            (one["text"].startswith(unmet), one["met"]) for one in judged["criteria"] if one["statement"] == statement
-        ]
-        assert all(met != excepted for excepted, met in found)
-        assert sum(excepted for excepted, _ in found) == len(unmet) < len(found)
 
 
 def neurons_step_as_written(k: int, noise: float) -> None:
@@ -61,18 +44,6 @@ def neurons_step_as_written(k: int, noise: float) -> None:
     assert np.abs(neurons.weights - before).max() > 0.05
 
 
-def networks_step_as_written(sample: int | None, noise: float, decay: float) -> None:
-    """20 steps of a ReLU network against autograd in float64; a step adds fewer than 100 terms of size 1 in float32."""
-    network = initial_network(9, 3, 6, np.random.default_rng(1))
-    before = [part.copy() for part in network.parameters()]
-    expected = autograd_relu_steps(tuple(before), 3, np.random.default_rng(2), 20, 8, 0.2, decay, noise, sample, 30)
-    train_compiled(network, 20, np.random.default_rng(2), batch=8, rate=0.2, decay=decay, noise=noise, sample=sample,
-                   check_every=20, held_out=30, until_success=False)  # fmt: skip
-    for part, wanted in zip(network.parameters(), expected, strict=True):
-        assert np.abs(part - wanted).max() < 2e-5
-    assert np.abs(network.hidden - before[0]).max() > 0.02
-
-
 NETWORKS = (
     "networks: at the end of the plateau |w - w(0)|_inf is above a quarter",
     "networks: and above that of 95 % of the runs on random labels",
@@ -86,7 +57,7 @@ def test_weights_move_while_the_accuracy_is_flat(effort: Effort) -> None:
     stands(HIDDEN_PROGRESS, HIDDEN, effort, NETWORKS)
     neurons_step_as_written(3, 0.0)
     neurons_step_as_written(3, 0.4)
-    networks_step_as_written(None, 0.3, 0.0)
+    relu_networks_step_as_written(None, 0.3, 0.0)
 
 
 @counterexample(HIDDEN, grade="sampled")

@@ -4,6 +4,7 @@ from theorems.hidden_progress.experiments.courses import GROKKING, NO_PLATEAU, P
 from theorems.hidden_progress.experiments.curves import CURVES, SCALING
 from theorems.hidden_progress.experiments.neurons import GAP_GROWTH, HIDDEN_PROGRESS
 from theorems.hidden_progress.experiments.quadratic import QUADRATIC
+from theorems.hidden_progress.experiments.relu_networks import DECAYS, WIDTH_TIMES
 from theorems.hidden_progress.experiments.search import LAW, STARTS
 from theorems.hidden_progress.experiments.single_models import POLYNETS, SINUSOIDS
 from theorems.hidden_progress.experiments.times import CELLS, NOISE, NULL_MODEL, WIDTHS
@@ -27,4 +28,6 @@ EXPERIMENTS = (
     STARTS,
     GAP_GROWTH,
     HIDDEN_PROGRESS,
+    WIDTH_TIMES,
+    DECAYS,
 )

@@ -1,0 +1,68 @@
+"""What the deciding checks on training runs have in common: committed runs judged again, and steps beside an oracle."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from numerics.parity.compiled_training import train_compiled
+from numerics.parity.training import initial_network, train_parity
+from theorems.experiments import Experiment, committed_results, recomputed, run_experiment, slice_again, starts
+from theorems.hidden_progress.plain_steps import autograd_relu_steps
+from theorems.plugin import Effort
+
+__all__ = ["power_networks_step_as_written", "relu_networks_step_as_written", "stands"]
+
+
+def stands(experiment: Experiment, statement: str, effort: Effort, unmet: tuple[str, ...] = ()) -> None:
+    """The committed runs meet every criterion of a statement, those of the given beginnings excepted; they follow from
+    their items, and begin as they do today."""
+    summary = committed_results(experiment)
+    assert summary["scale"] == "full"
+    assert recomputed(summary) == summary
+    again, kept = slice_again(summary)
+    assert starts(again, kept)
+    for judged in (summary, summary if effort.name == "quick" else run_experiment(experiment, "full")):
+        found = [
+            (one["text"].startswith(unmet), one["met"]) for one in judged["criteria"] if one["statement"] == statement
+        ]
+        assert all(met != excepted for excepted, met in found)
+        assert sum(excepted for excepted, _ in found) == len(unmet) < len(found)
+
+
+def relu_networks_step_as_written(sample: int | None, noise: float, decay: float) -> None:
+    """20 steps of a ReLU network against autograd in float64; a step adds fewer than 100 terms of size 1 in float32."""
+    network = initial_network(9, 3, 6, np.random.default_rng(1))
+    before = [part.copy() for part in network.parameters()]
+    expected = autograd_relu_steps(tuple(before), 3, np.random.default_rng(2), 20, 8, 0.2, decay, noise, sample, 30)
+    train_compiled(network, 20, np.random.default_rng(2), batch=8, rate=0.2, decay=decay, noise=noise, sample=sample,
+                   check_every=20, held_out=30, until_success=False)  # fmt: skip
+    for part, wanted in zip(network.parameters(), expected, strict=True):
+        assert np.abs(part - wanted).max() < 2e-5
+    assert np.abs(network.hidden - before[0]).max() > 0.02
+
+
+def power_networks_step_as_written(kind: str) -> None:
+    """Ten steps of a network with activation z^3 or ReLU against autograd in float64, to the precision of float32."""
+    network = initial_network(7, 3, 5, np.random.default_rng(1), kind)  # type: ignore[arg-type]
+    start = [part.copy() for part in network.parameters()]
+    W, b, u, c = (torch.tensor(part.astype(np.float64), requires_grad=True) for part in start)
+    rng = np.random.default_rng(2)
+
+    def signs(count: int) -> torch.Tensor:
+        return torch.tensor(2.0 * rng.integers(0, 2, size=(count, 7), dtype=np.int8) - 1)
+
+    signs(20)  # the validation sample
+    for _ in range(10):
+        x = signs(6)
+        z = x @ W.T + b
+        f = (z**3 if kind == "power" else torch.relu(z)) @ u + c
+        loss = torch.clamp(1 - torch.prod(x[:, :3], dim=1) * f, min=0).mean()
+        gradient = torch.autograd.grad(loss, (W, b, u, c))
+        with torch.no_grad():
+            for part, slope in zip((W, b, u, c), gradient, strict=True):
+                part -= 0.1 * slope
+    train_parity(network, 10, 6, 0.1, np.random.default_rng(2), check_every=10, validation=20, until_converged=False)
+    for part, wanted, before in zip(network.parameters(), (W, b, u, c), start, strict=True):
+        assert np.abs(part - wanted.detach().numpy()).max() < 2e-5
+        assert np.abs(part - before).max() > 1e-3
