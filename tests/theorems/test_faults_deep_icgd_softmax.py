@@ -29,6 +29,19 @@ def _separation(factor: Any, power: Any) -> property:
     return property(value)
 
 
+def direction_fault(name: str, old: str, new: str) -> Fault:
+    faulty = rewritten(contextual.separating_direction, old, new)
+    check = "test_direction_separates_as_the_proof_needs"
+    return Fault(name, "lemma-17", test_contextual, check, test_contextual, "separating_direction", faulty, {"d": 2})
+
+
+DIRECTION_FAULTS = [
+    direction_fault("a share of half the size", "fmpq(4, (count", "fmpq(1, (count"),
+    direction_fault("the first draw", ">= share * size * (x @ x)", ">= 0"),
+    direction_fault("differences left out", "[*tokens, *(a - b for a, b in combinations(tokens, 2))]", "[*tokens]"),
+]
+
+
 def risk_fault(name: str, attribute: str, old: str, new: str, statement: str = "theorem-6") -> Fault:
     """A fault of the four layers, which the comparison over the rationals must see."""
     check = "test_four_layers_are_projected_descent_over_the_rationals"
@@ -252,7 +265,9 @@ FAULTS = [
 ]
 
 
-@pytest.mark.parametrize("fault", [*FAULTS, *RISK_FAULTS, *BOUND_FAULTS, *GRID_FAULTS], ids=fault_name)
+@pytest.mark.parametrize(
+    "fault", [*FAULTS, *DIRECTION_FAULTS, *RISK_FAULTS, *BOUND_FAULTS, *GRID_FAULTS], ids=fault_name
+)
 def test_a_fault_is_seen(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
     assert_seen(fault, "deep-icgd", monkeypatch)
     test_general_risk.amplitude_and_phase.cache_clear()
