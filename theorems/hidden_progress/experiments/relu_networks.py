@@ -20,7 +20,7 @@ from numerics.runs.ranks import bootstrap_interval, rank_correlation
 from numerics.runs.trends import trend_test
 from theorems.experiments import Criterion, Experiment, Findings
 
-__all__ = ["DECAYS", "FLIPS", "WIDTH_TIMES", "compiled_run"]
+__all__ = ["DECAYS", "FLIPS", "WIDTH_TIMES", "compiled_run", "flipped_labels", "noisy_runs"]
 
 _WIDTH, _NOISE = "hidden-progress:experiment-5.4-left-B.10", "hidden-progress:experiment-B.12"
 _GROKKING = "hidden-progress:experiment-5.4-right-B.11"
@@ -234,7 +234,7 @@ DECAYS = Experiment(
 _LEVELS = (0.4, 0.1, 0.01, 0.0)
 
 
-def _noisy_runs(settings: dict[str, Any]) -> dict[str, Any]:
+def noisy_runs(settings: dict[str, Any]) -> dict[str, Any]:
     """For every seed: the first checks with test errors of at most 40 %, 10 %, 1 %, 0; the least and the last error."""
     runs = []
     for seed in settings["seeds"]:
@@ -245,7 +245,8 @@ def _noisy_runs(settings: dict[str, Any]) -> dict[str, Any]:
     return {"runs": runs}
 
 
-def _flipped(noise: float, batch: int, seeds: int = 5, **changes: Any) -> dict[str, Any]:
+def flipped_labels(noise: float, batch: int, seeds: int = 5, **changes: Any) -> dict[str, Any]:
+    """The settings of runs with a flip rate and a batch size."""
     return {"n": 30, "k": 3, "width": 100, "batch": batch, "noise": noise, "steps": 150_000, "check_every": 100,
             "threshold": 0.0, "seeds": list(range(7000, 7000 + seeds)), **changes}  # fmt: skip
 
@@ -300,17 +301,17 @@ FLIPS = Experiment(
     title="Labels flipped with probability up to 0.49 at three batch sizes: (30, 3), width 100, rate 0.1",
     scales={
         "quick": {
-            f"b{batch}-p{noise}": _flipped(noise, batch, n=12, width=30, steps=20_000)
+            f"b{batch}-p{noise}": flipped_labels(noise, batch, n=12, width=30, steps=20_000)
             for batch in (32, 256)
             for noise in (0.0, 0.3, 0.4)
         },
         "full": {
-            f"b{batch}-p{noise}": _flipped(noise, batch)
+            f"b{batch}-p{noise}": flipped_labels(noise, batch)
             for batch in (8, 32, 256)
             for noise in (0.0, 0.2, 0.4, 0.45, 0.49)
         },
     },
-    work=_noisy_runs,
+    work=noisy_runs,
     summarise=_summarise_flips,
     slice=("b32-p0.2", {"seeds": [7000]}),
 )
