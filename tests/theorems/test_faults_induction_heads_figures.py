@@ -7,7 +7,7 @@ import pytest
 from constructions.induction.single_head import single_trigram_head
 from tests.theorems.planted_faults import Fault, assert_seen, fault_name, rewritten
 from theorems.induction_heads import test_experiments, test_first_step, test_second_step, test_single_head
-from theorems.induction_heads.experiments.sizes import rests_at
+from theorems.induction_heads.experiments import sizes
 
 TENSOR, V, W = test_first_step.flat_tensor, test_first_step.v_gradient, test_first_step.w_gradient
 BIAS = "test_figure_of_the_first_step_shows_a_biased_diagonal_and_a_decay"
@@ -37,6 +37,34 @@ FAULTS = [
             ("the tokens before with the other sign", "sign * from_before", "-sign * from_before"),
         )
     ),
+    *(
+        Fault(
+            name,
+            "fig-8.4a",
+            test_experiments,
+            "test_without_unigrams_no_unigram_plateau_and_an_earlier_head_but_no_much_earlier_loss",
+            sizes,
+            function.__name__,
+            rewritten(function, old, new),
+            {"record_property": lambda name, value: None},
+        )
+        for name, function, old, new in (
+            ("the drop above the unigram line", sizes._samples_to, "0.75 *", "1.25 *"),
+            ("the sign of the weight lost", sizes._samples_to, "[-p for p", "[p for p"),
+            ("steps in place of samples", sizes._samples_at_unigram, ' * item["data"]["doubly stochastic"]', ""),
+            ("uniform in place of unigram", sizes._samples_at_unigram, 'name == "unigram"', 'name == "uniform"'),
+        )
+    ),
+    Fault(
+        "interruptions counted",
+        "fig-8.5",
+        test_experiments,
+        "test_four_stages_at_the_printed_sizes_and_single_heads_below_bigrams",
+        sizes,
+        "lasting_phases",
+        rewritten(sizes.lasting_phases, "lengths[i - 1][0] != lengths[i + 1][0]", "True"),
+        {"record_property": lambda name, value: None},
+    ),
     Fault(
         "the plateau of the bigrams twice as steep",
         "fig-8.5",
@@ -44,7 +72,7 @@ FAULTS = [
         "test_four_stages_at_the_printed_sizes_and_single_heads_below_bigrams",
         test_experiments,
         "rests_at",
-        rewritten(rests_at, "2 * rates[i]", "rates[i]"),
+        rewritten(sizes.rests_at, "2 * rates[i]", "rates[i]"),
         {"record_property": lambda name, value: None},
     ),
     *(

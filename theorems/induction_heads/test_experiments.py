@@ -10,6 +10,7 @@ statement of the form "in 9 of 10 runs" that was met by 10 of 10 has a share of 
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -18,12 +19,18 @@ import pytest
 from flint import fmpq
 
 from numerics.markov.minimal_gradient import chain_stationary_law
-from numerics.runs.confidence import proportion_interval
+from numerics.runs.confidence import mean_interval, proportion_interval
 from theorems.evidence import check, counterexample
 from theorems.experiments import Experiment, committed, recomputed, run_experiment
 from theorems.induction_heads.experiments import EXPERIMENTS
 from theorems.induction_heads.experiments.phases import PHASES
-from theorems.induction_heads.experiments.sizes import TRIGRAMS_200, TRIGRAMS_LONGER, rests_at
+from theorems.induction_heads.experiments.sizes import (
+    TRIGRAMS_200,
+    TRIGRAMS_LONGER,
+    UNIGRAM_SIGNAL_100,
+    UNIGRAM_SIGNAL_LONGER,
+    rests_at,
+)
 from theorems.induction_heads.experiments.variants import MORE_SYMBOLS, ONE_LAYER, TRIGRAMS, UNIGRAM_SIGNAL
 from theorems.plugin import Effort
 
@@ -237,6 +244,51 @@ def test_three_heads_learn_trigrams_and_one_head_stays_at_bigrams() -> None:
     assert [p[-3:] for p in summary["numbers"]["heads-3: phases"]] == [["unigram", "bigram", "trigram"]] * 3
 
 
+def factor(event: str) -> tuple[float, float]:
+    """95% interval of the geometric mean over seeds: samples with free unigrams over samples without; t = 100.
+
+    The run that ended before its events is judged by the one that goes on.
+    """
+    numbers, late = (recomputed(results(e))["numbers"] for e in (UNIGRAM_SIGNAL_100, UNIGRAM_SIGNAL_LONGER))
+    without, free = (numbers[f"{arm}: samples to the {event}"] for arm in ("doubly-stochastic", "free-unigrams"))
+    assert free.count(None) == 1
+    free = [late[f"free-unigrams-21: samples to the {event}"] if value is None else value for value in free]
+    interval = mean_interval([math.log(b / a) for a, b in zip(without, free, strict=True)])
+    return math.exp(interval.low), math.exp(interval.high)
+
+
+@counterexample(FIGURE + "8.4a", grade="sampled")
+def test_the_loss_does_not_fall_much_earlier_without_free_unigrams() -> None:
+    """t = 100: not after two thirds of the samples; t = 64, unigrams as half of each batch: only after more samples."""
+    assert factor("loss")[1] < 1.5
+    half = results(UNIGRAM_SIGNAL)["numbers"]["samples to drop: half-unigrams over doubly-stochastic, geometric mean"]
+    assert half["high"] < 1
+
+
+@check(
+    FIGURE + "8.4a",
+    grade="sampled",
+    target="corrected",
+    cases="k = 4: t = 100, seeds 20, ..., 25, free unigrams; t = 64, seeds 10, ..., 15, both mixtures (committed)",
+)
+def test_without_unigrams_no_unigram_plateau_and_an_earlier_head_but_no_much_earlier_loss(
+    record_property: Record,
+) -> None:
+    numbers = recomputed(results(UNIGRAM_SIGNAL_100))["numbers"]
+    assert numbers["doubly-stochastic: samples with unigram closest"] == [0.0] * 6
+    assert min(numbers["free-unigrams: samples with unigram closest"]) > 20_000
+    for event in ("loss", "head"):
+        record_property(f"samples with free unigrams over samples without, {event}", str(factor(event)))
+    low, high = factor("loss")
+    assert low < 1 < high < 1.5
+    assert factor("head")[0] > 1
+    shorter = recomputed(results(UNIGRAM_SIGNAL))["numbers"]
+    assert shorter["seeds with previous token earlier without unigrams than with free-unigrams"] == "6 of 6"
+    for arm, (least, most) in {"free-unigrams": (0.8, 1.5), "half-unigrams": (0.5, 1.0)}.items():
+        interval = shorter[f"samples to drop: {arm} over doubly-stochastic, geometric mean"]
+        assert least < interval["low"] < interval["high"] < most
+
+
 FOUR_STAGES = (
     "three heads: the closest strategy is uniform, unigram, bigram, trigram, in this order, but for interruptions "
     "of one measurement"
@@ -256,7 +308,7 @@ def test_four_stages_at_the_printed_sizes_and_single_heads_below_bigrams(record_
     bigram line by a quarter or more, far above the trigram line.
     """
     summary, longer = results(TRIGRAMS_200), results(TRIGRAMS_LONGER)
-    claims = summary["numbers"]["claims"]
+    claims = recomputed(summary)["numbers"]["claims"]
     assert claims[FOUR_STAGES] == "met"
     assert claims["three heads: the loss has a plateau at the unigram line"] == "met"
     three, one = runs(summary, "heads-3"), runs(summary, "heads-1")
