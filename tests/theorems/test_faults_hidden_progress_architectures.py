@@ -10,8 +10,10 @@ import pytest
 
 import numerics.parity.architecture_training as training
 import numerics.runs.waiting_times as waiting_times
+import theorems.hidden_progress.experiments.grid as grid
 import theorems.hidden_progress.experiments.runs as runs
 import theorems.hidden_progress.experiments.search as search
+import theorems.hidden_progress.experiments.training as courses
 import theorems.hidden_progress.test_experiments_architectures as checks
 from numerics.parity.training import initial_network
 from tests.theorems.planted_faults import Fault, assert_seen, fault_name, rewritten
@@ -29,6 +31,18 @@ def law(name: str, owner: Any, attribute: str, faulty: Any) -> Fault:
 def start(name: str, owner: Any, attribute: str, faulty: Any) -> Fault:
     """A fault that the check of the starts has to see."""
     return Fault(name, "experiment-5.2", checks, "test_the_start_explains_the_times", owner, attribute, faulty, QUICK)
+
+
+def fit(name: str, attribute: str, faulty: Any) -> Fault:
+    """A fault that the check of the coarse power laws has to see, in both places where the fit is named."""
+    check = "test_coarse_power_laws_bound_and_do_not_extrapolate"
+    return Fault(name, "experiment-B.5", checks, check, grid, attribute, faulty, QUICK)
+
+
+def learn(name: str, attribute: str, faulty: Any) -> Fault:
+    """A fault that the check of the finding has to see."""
+    check = "test_architectures_learn_at_a_moderate_batch"
+    return Fault(name, "empirical-finding-5.1", checks, check, runs, attribute, faulty, QUICK)
 
 
 def in_training(old: str, new: str) -> Any:
@@ -56,6 +70,16 @@ FAULTS = [
     Fault("times one check late in the law", "unnumbered-random-search", checks, "test_no_random_search_in_the_times",
           runs, "train_architecture", in_training("run.converged = done + count", "run.converged = done + 2 * count"),
           QUICK),
+    fit("one off in the least size", "coarse_power_law",
+        rewritten(courses.coarse_power_law, "sizes[0] - 1", "sizes[0] - 2")),
+    fit("the least slope", "coarse_power_law", rewritten(courses.coarse_power_law, "max(0.0, *slopes)", "min(slopes)")),
+    fit("a later percentile", "coarse_power_law",
+        rewritten(courses.coarse_power_law, "math.ceil(len(ordered) / 10) - 1", "math.ceil(len(ordered) / 5)")),
+    learn("steps 2 % too long", "train_architecture", in_training("batch, rate, get", "batch, 1.02 * rate, get")),
+    learn("one sample too many", "train_architecture", in_training("count, batch, rate", "count, batch + 1, rate")),
+    learn("the readout is not trained", "train_architecture", in_training("setting.second_layer)", "False)")),
+    learn("activations of the next setting", "train_architecture",
+          in_training("index(setting.activation)", "index(setting.activation) // 2 * 2")),
     start("correlation without the mean square within", waiting_times, "_correlation",
           rewritten(waiting_times._correlation, "(between - within) /", "between /")),
     start("every run with a start of its own", training, "initial_network",

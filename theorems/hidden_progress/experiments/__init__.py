@@ -2,6 +2,7 @@
 
 from theorems.hidden_progress.experiments.courses import GROKKING, NO_PLATEAU, PROGRESS
 from theorems.hidden_progress.experiments.curves import CURVES, SCALING
+from theorems.hidden_progress.experiments.grid import GRID, UNLUCKY, UNLUCKY_AGAIN
 from theorems.hidden_progress.experiments.neurons import GAP_GROWTH, HIDDEN_PROGRESS
 from theorems.hidden_progress.experiments.quadratic import QUADRATIC
 from theorems.hidden_progress.experiments.relu_networks import DECAYS, WIDTH_TIMES
@@ -30,4 +31,7 @@ EXPERIMENTS = (
     HIDDEN_PROGRESS,
     WIDTH_TIMES,
     DECAYS,
+    GRID,
+    UNLUCKY,
+    UNLUCKY_AGAIN,
 )
