@@ -135,6 +135,7 @@ RISK_FAULTS = [
         "self.error + fmpq(49, 50) * other.error",
     ),
     sum_fault("an error that is not scaled", "scaled", "abs(c) * self.error", "self.error"),
+    sum_fault("an error lost along a line", "along", "WaveSum({}, len(c), R, self.error)", "WaveSum({}, len(c), R)"),
     sum_fault("an interpolation error of 1/9", "relu_sum", "** 2 / 8", "** 2 / 9"),
     sum_fault("an interpolation error 2 % too large", "relu_sum", "** 2 / 8", "** 2 * 51 / 400"),
     sum_fault("sines left out of the error", "relu_sum", "(abs(a) + abs(b))", "abs(a)"),
@@ -214,20 +215,41 @@ def _trajectory_error(block: risk.RiskDescentBlock, steps: int, lipschitz: Any) 
 
 
 BOUND_FAULTS = [
-    Fault(
-        name,
-        "theorem-6",
-        test_general_risk,
-        "test_bounds_of_the_block_are_those_of_the_proof",
-        risk.RiskDescentBlock,
-        attribute,
-        faulty,
-    )
-    for name, attribute, faulty in (
-        ("errors that do not grow", "trajectory_error", _trajectory_error),
-        ("the largest error of an entry", "gradient_error", property(lambda b: arb(max(s.error for s in b.gradient)))),
-        ("the sum of the errors", "gradient_error", property(lambda b: arb(sum(s.error for s in b.gradient)))),
-    )
+    *(
+        Fault(
+            name,
+            "theorem-6",
+            test_waves,
+            "test_errors_of_sums_are_what_the_proof_says",
+            waves,
+            "lipschitz_waves",
+            rewritten(waves.lipschitz_waves, old, new),
+        )
+        for name, old, new in (
+            ("rounded coefficients left out of the error", " + lost", ""),
+            ("rounded places left out of the error", "mean_distance + fmpq(1, 2**_BITS)", "mean_distance"),
+        )
+    ),
+    *(
+        Fault(
+            name,
+            "theorem-6",
+            test_general_risk,
+            "test_bounds_of_the_block_are_those_of_the_proof",
+            risk.RiskDescentBlock,
+            attribute,
+            faulty,
+        )
+        for name, attribute, faulty in (
+            ("errors that do not grow", "trajectory_error", _trajectory_error),
+            (
+                "the largest error of an entry",
+                "gradient_error",
+                property(lambda b: arb(max(s.error for s in b.gradient))),
+            ),
+            ("the sum of the errors", "gradient_error", property(lambda b: arb(sum(s.error for s in b.gradient)))),
+        )
+    ),
 ]
 
 

@@ -105,6 +105,12 @@ def test_errors_of_sums_are_what_the_proof_says() -> None:
         off = np.abs(sums(t, t) - np.cos(3 * t)).max()
         assert 0.95 * float(sums.error) < off <= float(sums.error)
         assert sum(map(abs, sums.directions[0].tolist())) <= 1
+    assert g.error == replace(waves.wave([1], 1, 0, 3), error=g.error).along([1, -2], 1).error
+    third = waves.lipschitz_waves(lambda z: fmpq(1, 3), [0], 1, 3)  # nothing but the rounding of coefficients
+    assert all(terms == (0, 0) for (w,), terms in third.terms.items() if w)
+    assert 0 < abs(third.terms[(fmpq(0),)][0] - fmpq(1, 3)) <= third.error < fmpq(1, 2**36)
+    steep = waves.lipschitz_waves(lambda z: fmpq(0), [2**20], 1, 3)  # and here of the places: 2^20 2^-40
+    assert abs(arb(steep.error) - 2**20 * arb.pi() ** 2 / 15 - fmpq(1, 2**20)) < 1e-9
     mixed = waves.wave([2], "3/5", "4/5", 1).relu_sum("1/4")
     assert mixed.error == fmpq(7, 5) * fmpq(1, 4) ** 2 / 8 + fmpq(1, 2**40)
 
