@@ -5,16 +5,24 @@ from __future__ import annotations
 import inspect
 from dataclasses import replace
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
+from flint import fmpq
 
+from certificates.game.closed_form import closed_form_margin
+from constructions.representations.orthogonal import real_irreps
 from numerics.fourier.cyclic import folded_power
 from numerics.margins import group_descent, vanishing_penalty
+from numerics.margins.evaluation import group_margins
 from tests.theorems.planted_faults import Fault, assert_seen, fault_name, rewritten
-from theorems.feature_emergence import test_experiments, test_vanishing_penalty
+from theorems.feature_emergence import test_experiments, test_vanishing_penalty, test_width_of_s3
 from theorems.feature_emergence.experiments import training
 
+TWELVE = "test_twelve_neurons_attain_the_maximum"
+SPAN = "test_outputs_of_random_optimal_neurons_span_fifty_five_dimensions"
 RANGE = "test_the_loss_lies_between_its_bounds_which_are_attained"
 SHARE = "test_the_share_of_the_margin_is_the_least_that_the_comparison_allows"
 MULTIPLE = "test_the_loss_of_the_multiple_is_that_of_the_max_margin_network"
@@ -108,8 +116,50 @@ TRAINED = [
     )
 ]
 
+MARGIN, IRREPS, MARGINS = closed_form_margin, real_irreps, group_margins
 
-@pytest.mark.parametrize("fault", [*FAULTS, *TRAINED], ids=fault_name)
+
+def skewed(turn: Any) -> Any:
+    """The representations, with the matrices of degree 2 changed."""
+
+    def faulty(group: Any) -> list[Any]:
+        found: list[Any] = []
+        for R in IRREPS(group):
+            found.append(R if R.degree == 1 else SimpleNamespace(degree=2, matrices=turn(np.array(R.matrices))))
+        return found
+
+    return faulty
+
+
+def one_turned(matrices: Any) -> Any:
+    """One matrix turned by a tenth."""
+    matrices[1] = matrices[1] @ np.array([[np.cos(0.1), -np.sin(0.1)], [np.sin(0.1), np.cos(0.1)]])
+    return matrices
+
+
+def reducible(matrices: Any) -> Any:
+    """The trivial and the sign representation side by side."""
+    return np.array([np.diag([1.0, np.linalg.det(matrix)]) for matrix in matrices])
+
+
+WIDTH = [
+    Fault(name, "ext-E4", test_width_of_s3, check, test_width_of_s3, attribute, faulty)
+    for name, check, attribute, faulty in (
+        ("a margin 2 per cent larger", TWELVE, "closed_form_margin", lambda game: MARGIN(game) * fmpq(51, 50)),
+        ("a matrix that is turned", TWELVE, "real_irreps", skewed(one_turned)),
+        ("a reducible representation", SPAN, "real_irreps", skewed(reducible)),
+        ("phases of another group", TWELVE, "TURNS", (Fraction(3, 10), Fraction(1, 20), Fraction(2, 10))),
+        (
+            "margins 2 per cent smaller",
+            TWELVE,
+            "group_margins",
+            lambda *given: SimpleNamespace(minimum=0.98 * MARGINS(*given).minimum),
+        ),
+    )
+]
+
+
+@pytest.mark.parametrize("fault", [*FAULTS, *TRAINED, *WIDTH], ids=fault_name)
 def test_planted_faults_are_seen(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
     if "record_property" in inspect.signature(getattr(fault.module, fault.check)).parameters:
         fault = replace(fault, arguments={"record_property": lambda name, value: None})
