@@ -29,7 +29,6 @@ Max-margin networks
 Induction heads
     ngram_head, bayesian_ngram_head, printed_induction_head
     scales_for                weights that are large enough for a given error
-    single_trigram_head       one head in each layer that predicts 3-grams better than bigrams do
     train_induction_head      one that learns
 
 Circuits and Turing machines
@@ -122,7 +121,6 @@ if TYPE_CHECKING:  # what editors and type checkers see; a test compares it with
     from lemmata._induction import ngram_head as ngram_head
     from lemmata._induction import printed_induction_head as printed_induction_head
     from lemmata._induction import scales_for as scales_for
-    from lemmata._induction import single_trigram_head as single_trigram_head
     from lemmata._induction import train_induction_head as train_induction_head
     from lemmata._ledger import results as results
     from lemmata._ledger import show as show
@@ -172,8 +170,7 @@ _NAMES = {
     "_constructions": "layer_table margin_bound smallest_flip to_torch",
     "_descent": "approximate_activation certify_step gradient_descent_block softmax_descent_block",
     "_fast_descent": "fast_trajectory",
-    "_induction": "bayesian_ngram_head ngram_head printed_induction_head scales_for single_trigram_head "
-    "train_induction_head",
+    "_induction": "bayesian_ngram_head ngram_head printed_induction_head scales_for train_induction_head",
     "_ledger": "results show statement",
     "_machines": "compile_machine machine reference_run run_machine violations",
     "_max_margin": "certify_cyclic certify_parity certify_real_type group_blocks group_inputs "

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constructions.induction.head import bayesian_ngram_head, ngram_head, printed_induction_head, scales_for
-from constructions.induction.single_head import single_trigram_head
 from constructions.networks.transformer import Transformer
 
 __all__ = [
@@ -19,7 +18,6 @@ __all__ = [
     "ngram_head",
     "printed_induction_head",
     "scales_for",
-    "single_trigram_head",
     "train_induction_head",
 ]
 

@@ -1,7 +1,8 @@
 """Markov chains in context: chains and sequences, predictors and their losses, and proofs about trained heads.
 
 chains       dirichlet_chains, doubly_stochastic_chains, shared_row_chains, stationary_law, sample_sequences
-predictors   uniform, unigram, bigram, ngram, stationary_bayes (the best one)
+predictors   uniform, unigram, bigram, ngram, stationary_bayes (the best one); single_trigram_head: one head in each
+             layer that predicts 3-grams better than bigrams do
 losses       kl_divergence, reference_losses (without sampling), entropy_rate
 trained      trained_head: five two-layer heads that come with the library, by seed
 proofs       enumerate_losses (all sequences), bound_losses (a compact proof): LossCertificate; loss_document,
@@ -21,6 +22,7 @@ from certificates.induction.links import three_links
 from certificates.induction.losses import LossCertificate, bound_losses, enumerate_losses
 from certificates.induction.tables import circuit_tables
 from certificates.induction.trained import trained_head
+from constructions.induction.single_head import single_trigram_head
 from numerics.markov.bayes import stationary_bayes
 from numerics.markov.chains import (
     dirichlet_chains,
@@ -52,6 +54,7 @@ __all__ = [
     "reference_losses",
     "sample_sequences",
     "shared_row_chains",
+    "single_trigram_head",
     "stationary_bayes",
     "stationary_law",
     "three_links",
