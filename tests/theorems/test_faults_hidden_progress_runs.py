@@ -8,11 +8,16 @@ import numpy as np
 import pytest
 
 from numerics.fourier import gaps
-from numerics.parity import compiled_training, sinusoidal_neuron
-from numerics.runs import ranks, trends
+from numerics.parity import compiled_training, sinusoidal_neuron, training
+from numerics.runs import confidence, ranks, trends
 from tests.theorems.planted_faults import Fault, assert_seen, fault_name, rewritten
-from theorems.hidden_progress import test_network_runs, test_progress, test_sinusoid_gaps
-from theorems.hidden_progress.experiments import neurons, relu_networks
+from theorems.hidden_progress import (
+    test_descent,
+    test_network_runs,
+    test_progress,
+    test_sinusoid_gaps,
+)
+from theorems.hidden_progress.experiments import descent, neurons, relu_networks
 from theorems.plugin import Effort
 
 QUICK = Effort("quick")
@@ -187,16 +192,16 @@ FAULTS = [
         Fault(
             name,
             statement,
-            test_network_runs,
+            module,
             check,
             compiled_training,
             "_descend",
             faulty,
             {"effort": QUICK},
         )
-        for statement, check in (
-            ("experiment-5.4-left-B.10", WIDTHS),
-            ("experiment-5.4-right-B.11", DECAY),
+        for statement, module, check in (
+            ("experiment-5.4-left-B.10", test_network_runs, WIDTHS),
+            ("experiment-5.4-right-B.11", test_network_runs, DECAY),
         )
         for name, faulty in (
             ("steps longer by a fiftieth", lambda *args: STEPS(*args[:-2], args[-2] * np.float32(1.02), args[-1])),
@@ -210,18 +215,37 @@ FAULTS = [
     *(
         Fault(
             name,
+            "experiment-B.13",
+            test_descent,
+            "test_the_rate_of_descent_grows_with_width_and_batch",
+            training,
+            function.__name__,
+            rewritten(function, old, new),
+            {"effort": QUICK},
+        )
+        for name, function, old, new in (
+            ("steps longer by a fiftieth", training._descend, "np.float32(rate) * g", "np.float32(1.02 * rate) * g"),
+            ("a power too low in the slope", training.network_gradient, "network.degree - 1)", "network.degree)"),
+            ("the factor of the power forgotten", training.network_gradient, "np.float32(network.degree) *", ""),
+            ("the output bias forgotten", training.network_output, " + network.output_bias", ""),
+        )
+    ),
+    *(
+        Fault(
+            name,
             statement,
-            test_network_runs,
+            module,
             check,
             owner,
             function.__name__,
             rewritten(function, old, new),
             {"effort": QUICK},
         )
-        for name, statement, check, owner, function, old, new in (
+        for name, statement, module, check, owner, function, old, new in (
             (
                 "a bootstrap of one half of the level",
                 "experiment-5.4-left-B.10",
+                test_network_runs,
                 WIDTHS,
                 relu_networks,
                 ranks.bootstrap_interval,
@@ -231,11 +255,22 @@ FAULTS = [
             (
                 "a trend of the other side",
                 "experiment-5.4-right-B.11",
+                test_network_runs,
                 DECAY,
                 relu_networks,
                 trends.trend_test,
                 "norm.sf(z)",
                 "norm.cdf(z)",
+            ),
+            (
+                "intervals of twice the width",
+                "experiment-B.13",
+                test_descent,
+                "test_the_rate_of_descent_grows_with_width_and_batch",
+                descent,
+                confidence.mean_interval,
+                "float(stats.t.ppf",
+                "2 * float(stats.t.ppf",
             ),
         )
     ),

@@ -2,6 +2,7 @@
 
 from theorems.hidden_progress.experiments.courses import GROKKING, NO_PLATEAU, PROGRESS
 from theorems.hidden_progress.experiments.curves import CURVES, SCALING
+from theorems.hidden_progress.experiments.descent import DESCENT
 from theorems.hidden_progress.experiments.grid import GRID, UNLUCKY, UNLUCKY_AGAIN
 from theorems.hidden_progress.experiments.neurons import GAP_GROWTH, HIDDEN_PROGRESS
 from theorems.hidden_progress.experiments.quadratic import QUADRATIC
@@ -34,4 +35,5 @@ EXPERIMENTS = (
     GRID,
     UNLUCKY,
     UNLUCKY_AGAIN,
+    DESCENT,
 )
