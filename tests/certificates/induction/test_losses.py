@@ -91,6 +91,19 @@ def test_the_loss_is_that_of_torch(name, t):
 
 
 @pytest.mark.parametrize("name", MODELS)
+def test_the_distances_are_those_of_torch(name):
+    """The mean with exact evidences, and the largest, of the distance from counting with plus one."""
+    t = 6
+    x = list(product([1, 2], repeat=t))
+    off = np.abs(1 / (1 + np.exp(-differences(MODELS[name], x))) - bigram(np.array(x), 2)[:, -1, 1])
+    mean = sum(float(stationary_evidence(row)) * value for row, value in zip(x, off, strict=True))
+    found = enumerate_losses(MODELS[name], t).proved
+    for (low, high), value in ((found.mean_distance, mean), (found.largest_distance, off.max())):
+        assert low - 1e-11 < value < high + 1e-11
+        assert high - low < 1e-9
+
+
+@pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize(("t", "window", "grid"), [(7, 2, 2), (8, 3, 9), (9, 5, 32)])
 def test_every_sequence_lies_in_its_cell(name, t, window, grid):
     model = MODELS[name]
