@@ -39,6 +39,12 @@ def fit(name: str, attribute: str, faulty: Any) -> Fault:
     return Fault(name, "experiment-B.5", checks, check, grid, attribute, faulty, QUICK)
 
 
+def large(name: str, owner: Any, attribute: str, faulty: Any) -> Fault:
+    """A fault that the check of large batches has to see."""
+    check = "test_large_batches_are_robust_in_most_settings"
+    return Fault(name, "experiment-B.3-B.4", checks, check, owner, attribute, faulty, QUICK)
+
+
 def learn(name: str, attribute: str, faulty: Any) -> Fault:
     """A fault that the check of the finding has to see."""
     check = "test_architectures_learn_at_a_moderate_batch"
@@ -80,6 +86,14 @@ FAULTS = [
     learn("the readout is not trained", "train_architecture", in_training("setting.second_layer)", "False)")),
     learn("activations of the next setting", "train_architecture",
           in_training("index(setting.activation)", "index(setting.activation) // 2 * 2")),
+    large("one sample too many", runs, "train_architecture",
+          in_training("count, batch, rate", "count, batch + 1, rate")),
+    large("steps 10 % too long", runs, "train_architecture", in_training("batch, rate, get", "batch, 1.1 * rate, get")),
+    large("other held-out samples", runs, "train_architecture",
+          in_training("rng, n, k, held_out)", "rng, n, k, held_out + 1)")),
+    Fault("correlation without the mean square within", "experiment-B.3-B.4", checks,
+          "test_some_settings_have_unlucky_starts", waiting_times, "_correlation",
+          rewritten(waiting_times._correlation, "(between - within) /", "between /"), QUICK),
     start("correlation without the mean square within", waiting_times, "_correlation",
           rewritten(waiting_times._correlation, "(between - within) /", "between /")),
     start("every run with a start of its own", training, "initial_network",

@@ -3,7 +3,7 @@
 from theorems.hidden_progress.experiments.courses import GROKKING, NO_PLATEAU, PROGRESS
 from theorems.hidden_progress.experiments.curves import CURVES, SCALING
 from theorems.hidden_progress.experiments.descent import DESCENT
-from theorems.hidden_progress.experiments.grid import GRID, UNLUCKY, UNLUCKY_AGAIN
+from theorems.hidden_progress.experiments.grid import GRID, LARGE_BATCHES, UNLUCKY, UNLUCKY_AGAIN
 from theorems.hidden_progress.experiments.neurons import GAP_GROWTH, HIDDEN_PROGRESS
 from theorems.hidden_progress.experiments.quadratic import QUADRATIC
 from theorems.hidden_progress.experiments.relu_networks import DECAYS, WIDTH_TIMES
@@ -36,4 +36,5 @@ EXPERIMENTS = (
     UNLUCKY,
     UNLUCKY_AGAIN,
     DESCENT,
+    LARGE_BATCHES,
 )
