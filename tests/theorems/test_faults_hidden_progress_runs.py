@@ -13,6 +13,7 @@ from numerics.runs import confidence, ranks, trends
 from tests.theorems.planted_faults import Fault, assert_seen, fault_name, rewritten
 from theorems.hidden_progress import (
     test_descent,
+    test_flipped_labels,
     test_network_runs,
     test_progress,
     test_sinusoid_gaps,
@@ -23,6 +24,7 @@ from theorems.plugin import Effort
 QUICK = Effort("quick")
 WIDTHS = "test_medians_level_off_and_upper_tails_shorten_with_the_width"
 DECAY = "test_weight_decay_widens_the_samples_that_suffice_until_it_is_too_large"
+LABELS = "test_networks_learn_from_labels_that_are_almost_coins"
 STEPS: Any = compiled_training._descend
 GAP, MAJORITY = gaps.sinusoid_gap, gaps.majority_gap
 DRAWN: dict[str, Any] = {"law": "gaussian", "k": 4, "effort": QUICK, "record_property": lambda name, value: None}
@@ -202,6 +204,7 @@ FAULTS = [
         for statement, module, check in (
             ("experiment-5.4-left-B.10", test_network_runs, WIDTHS),
             ("experiment-5.4-right-B.11", test_network_runs, DECAY),
+            ("experiment-B.12", test_flipped_labels, LABELS),
         )
         for name, faulty in (
             ("steps longer by a fiftieth", lambda *args: STEPS(*args[:-2], args[-2] * np.float32(1.02), args[-1])),
@@ -211,6 +214,16 @@ FAULTS = [
                 else [("batches of one sample less", lambda *args: STEPS(*args[:-4], args[-4] - 1, *args[-3:]))]
             ),
         )
+    ),
+    Fault(
+        "labels flipped more often by a fiftieth",
+        "experiment-B.12",
+        test_flipped_labels,
+        LABELS,
+        compiled_training,
+        "_descend",
+        lambda *args: STEPS(*args[:-3], 1.02 * args[-3], *args[-2:]),
+        {"effort": QUICK},
     ),
     *(
         Fault(
@@ -261,6 +274,16 @@ FAULTS = [
                 trends.trend_test,
                 "norm.sf(z)",
                 "norm.cdf(z)",
+            ),
+            (
+                "ranks of the other side",
+                "experiment-B.12",
+                test_flipped_labels,
+                LABELS,
+                relu_networks,
+                ranks.rank_correlation,
+                "drawn <= observed",
+                "drawn >= observed",
             ),
             (
                 "intervals of twice the width",

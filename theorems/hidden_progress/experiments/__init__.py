@@ -3,10 +3,11 @@
 from theorems.hidden_progress.experiments.courses import GROKKING, NO_PLATEAU, PROGRESS
 from theorems.hidden_progress.experiments.curves import CURVES, SCALING
 from theorems.hidden_progress.experiments.descent import DESCENT
+from theorems.hidden_progress.experiments.flips_again import FLIPS_AGAIN
 from theorems.hidden_progress.experiments.grid import GRID, LARGE_BATCHES, UNLUCKY, UNLUCKY_AGAIN
 from theorems.hidden_progress.experiments.neurons import GAP_GROWTH, HIDDEN_PROGRESS
 from theorems.hidden_progress.experiments.quadratic import QUADRATIC
-from theorems.hidden_progress.experiments.relu_networks import DECAYS, WIDTH_TIMES
+from theorems.hidden_progress.experiments.relu_networks import DECAYS, FLIPS, WIDTH_TIMES
 from theorems.hidden_progress.experiments.search import LAW, STARTS
 from theorems.hidden_progress.experiments.single_models import POLYNETS, SINUSOIDS
 from theorems.hidden_progress.experiments.times import CELLS, NOISE, NULL_MODEL, WIDTHS
@@ -37,4 +38,6 @@ EXPERIMENTS = (
     UNLUCKY_AGAIN,
     DESCENT,
     LARGE_BATCHES,
+    FLIPS,
+    FLIPS_AGAIN,
 )
