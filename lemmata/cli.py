@@ -32,9 +32,10 @@ COMMANDS = {
     "turing": "Compile a Turing machine into a transformer and run its weights.",
     "show": "Show what the ledger says of a statement, for example feature-emergence:theorem-7.7.",
     "ledger": "List the statements of the ledger, with their verdicts.",
+    "new-chapter": "Write the skeleton of a chapter of your own, with a worked example.",
     "experiment": "Repeat experiments of the documents, and show what they gave.",
 }
-"""What each command does, in one line; its module has the same name."""
+"""What each command does, in one line; its module has the same name, with _ for -."""
 
 
 class LazyCommands(TyperGroup):
@@ -48,7 +49,7 @@ class LazyCommands(TyperGroup):
         """The name, the command itself in place of its line in the list, and the arguments that are left."""
         name, command, rest = super().resolve_command(ctx, args)
         if command is not None:
-            command = typer.main.get_command(import_module(f"lemmata.commands.{command.name}").app)
+            command = typer.main.get_command(import_module(f"lemmata.commands.{command.name.replace('-', '_')}").app)
         return name, command, rest
 
 

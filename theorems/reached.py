@@ -7,6 +7,7 @@ running of long work (`numerics.runs`) do not count, since any test may use them
 from pathlib import Path
 
 from numerics.runs.definitions import uses
+from theorems.ledger import THEOREMS
 
 LIBRARY = ("constructions", "certificates", "numerics")
 """The packages that hold what statements are about."""
@@ -17,13 +18,17 @@ PLAIN = ("numerics.exact", "numerics.runs")
 def reached(path: Path, test: str) -> frozenset[str]:
     """The names of the library that a test function reaches, such as ``constructions.groups.cyclic.network``.
 
+    A chapter of another package has a library of its own: that package, and the front door of this toolkit.
+
     Args:
         path: the file of the test.
         test: its name, with its class in front if it has one (``TestX::test_y``).
     """
     leaves = uses(path, test.split("::")[0], within=("theorems",)).leaves
+    own = path.is_relative_to(THEOREMS)
+    library = LIBRARY if own else (*LIBRARY, "lemmata", path.parent.name)
     return frozenset(
         name
         for name in leaves
-        if name.partition(".")[0] in LIBRARY and not any(name == room or name.startswith(f"{room}.") for room in PLAIN)
+        if name.partition(".")[0] in library and not any(name == room or name.startswith(f"{room}.") for room in PLAIN)
     )
