@@ -31,6 +31,15 @@ def prose_of(path: Path) -> str:
     return "\n".join("".join(cell["source"]) for cell in json.loads(text)["cells"] if cell["cell_type"] == "markdown")
 
 
+def pictures_of(path: Path) -> dict[int, str]:
+    """The alternative texts of the code cells of a notebook that show pictures, by the number of the cell."""
+    found = {}
+    for number, cell in enumerate(json.loads(path.read_text(encoding="utf-8"))["cells"]):
+        if any(kind.startswith("image/") for output in cell.get("outputs", ()) for kind in output.get("data", ())):
+            found[number] = cell["metadata"].get("mystnb", {}).get("image", {}).get("alt", "")
+    return found
+
+
 def imports(code: str) -> Iterator[tuple[str, str]]:
     """Every imported module of ours with the statement that imports it."""
     for node in ast.walk(ast.parse(code)):
@@ -55,11 +64,27 @@ def test_the_text_names_what_is_there(path):
         assert not second or hasattr(value, second)
 
 
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_every_picture_says_what_one_sees(path):
+    pictures = pictures_of(path)
+    assert pictures
+    assert {number: text for number, text in pictures.items() if len(text) < 30 or not text.endswith(".")} == {}
+    assert len(set(pictures.values())) == len(pictures)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_notebooks_use_no_private_name(path):
+    assert re.findall(r"\blm(?:\.\w+)*?\._(?!_)\w+", "\n".join(code_of(path))) == []
+
+
 def test_imports_of_ours_are_found():
     assert [name for name, _ in imports("import numpy\nimport lemmata as lm, numerics.exact")] == [
         "lemmata",
         "numerics.exact",
     ]
     assert [name for name, _ in imports("def f():\n    from theorems.ledger import load_ledger")] == ["theorems.ledger"]
+    assert [name for name, _ in imports("from lemmata.commands import sweep\nfrom numpy import pi")] == [
+        "lemmata.commands"
+    ]
     assert len(NOTEBOOKS) >= 6
     assert all(len(code_of(path)) > 5 for path in NOTEBOOKS)

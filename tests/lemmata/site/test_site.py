@@ -72,6 +72,14 @@ def test_what_is_open_is_said_with_its_reason(site):
                 assert f"{statement_place(statement.id).removeprefix('statements/')}.html" in shown
 
 
+def test_every_picture_has_an_alternative_text(site):
+    shown = {path: re.findall(r"<img\b[^>]*>", path.read_text(encoding="utf-8")) for path in site.rglob("*.html")}
+    assert sum(len(images) for images in shown.values()) >= 70
+    for path, images in shown.items():
+        for image in images:
+            assert re.search(r'\balt="[^"]{30,}"', image), f"{path.name}: {image[:200]}"
+
+
 def test_links_that_lead_nowhere_are_found(tmp_path):
     (tmp_path / "a.html").write_text('<a href="b.html#here">b</a> <a href="c.html">c</a> <a href="#no">d</a>')
     (tmp_path / "b.html").write_text('<p id="there"></p><a href="a.html">a</a><a href="https://example.org">e</a>')
