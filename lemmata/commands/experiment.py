@@ -14,6 +14,7 @@ from lemmata._ledger import results
 from lemmata.commands.console import err, out, refusals
 from lemmata.commands.options import DEFAULT_JOBS, AsJson, Jobs
 from lemmata.commands.workers import progress_bar, workers
+from lemmata.reports.tables import print_table
 from numerics.runs.items import Done, FailedItemsError
 from theorems.experiments import (
     SCALES,
@@ -53,7 +54,7 @@ def list_command(as_json: AsJson = False) -> None:
     for row in rows:
         for position, (statement, verdict) in enumerate(row["verdicts"].items()):
             table.add_row("" if position else row["name"], statement, _coloured(verdict))
-    out.print(table)
+    print_table(out, table)
 
 
 @app.command(name="run", help="Run an experiment. With --out it keeps what is done, and a second run continues.")

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
-from rich.table import Column
 from rich.table import Table as Grid
 
 import theorems
@@ -16,6 +15,7 @@ from certificates.tables.survey import FAMILIES, operations_document, survey_ope
 from lemmata.commands.console import err, out, refusals
 from lemmata.commands.options import DEFAULT_JOBS, AsJson, Jobs
 from lemmata.commands.workers import progress_bar, workers
+from lemmata.reports.tables import print_table
 from numerics.runs.files import write_atomically
 from numerics.runs.items import Done, FailedItemsError
 from theorems.origin import origin
@@ -23,9 +23,6 @@ from theorems.origin import origin
 __all__ = ["app"]
 
 app = typer.Typer(add_completion=False)
-
-WIDTH = 80
-"""Columns of a terminal below which the totals are sentences."""
 
 
 @app.command(
@@ -99,12 +96,7 @@ def _print_totals(totals: dict[str, dict[str, Any]]) -> None:
         ]
         for name, one in totals.items()
     }
-    if out.width < WIDTH:
-        for name, numbers in shown.items():
-            pairs = ", ".join(f"{word} {number}" for word, number in zip(words, numbers, strict=True))
-            out.print(escape(f"{name}: {pairs}"), soft_wrap=True)
-        return
-    grid = Grid(Column("family", overflow="fold"), *words)
+    grid = Grid("family", *words)
     for name, numbers in shown.items():
         grid.add_row(escape(name), *numbers)
-    out.print(grid)
+    print_table(out, grid)

@@ -6,7 +6,7 @@ from flint import arb
 from rich.console import Console
 
 from certificates.capacity.report import CapacityReport
-from lemmata.reports.tables import plain_table
+from lemmata.reports.tables import plain_table, print_table
 
 __all__ = ["print_capacity"]
 
@@ -32,7 +32,7 @@ def print_capacity(out: Console, report: CapacityReport, title: str, delta: str,
         "refused" if report.printed_risk is None else shown(report.printed_risk),
         shown(report.risk),
     )
-    out.print(table)
+    print_table(out, table)
     parts = plain_table("part", "printed", "corrected")
     for column in parts.columns[1:]:
         column.justify = "right"
@@ -42,7 +42,7 @@ def print_capacity(out: Console, report: CapacityReport, title: str, delta: str,
         other = printed.get(name)
         mark = " <- leads" if name == leading else ""
         parts.add_row(name + mark, "-" if other is None else _percent(other), _percent(share))
-    out.print(parts)
+    print_table(out, parts)
     lines = [*notes]
     if report.refusal:
         lines.append(f"printed bound refused: {report.refusal}")

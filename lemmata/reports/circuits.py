@@ -13,6 +13,7 @@ from certificates.margins.direct import DirectBound
 from constructions.circuits.boolean import operation_counts
 from constructions.circuits.relu import CircuitNetwork
 from constructions.circuits.verification import Verification
+from lemmata.reports.tables import print_table
 
 __all__ = ["network_summary", "print_network"]
 
@@ -85,7 +86,7 @@ def print_network(
     for row in _layers(network):
         gates = ", ".join(f"{count} {name}" for name, count in row["gates"].items())
         table.add_row(str(row["layer"]), gates, str(row["one_norm"]), f"{row['operator_norm']:.4g}")
-    out.print(table)
+    print_table(out, table)
     low, high = network.thresholds
     kind = "naive" if bound is None else f"rounded at {low} and {high} after every ReLU layer"
     out.print(

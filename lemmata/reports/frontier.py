@@ -22,7 +22,7 @@ from constructions.parity.frontier import (
     sparse_start,
     usable_sparsities,
 )
-from lemmata.reports.tables import plain_table
+from lemmata.reports.tables import plain_table, print_table
 
 __all__ = ["FrontierRow", "draw_frontier", "frontier_rows", "plot_frontier", "print_frontier", "shown_sparsities"]
 
@@ -120,7 +120,7 @@ def print_frontier(
     )
     table = plain_table("s", "P(good)", "gap", "width", "samples", "hidden", "width*", "samples*")
     for column in table.columns:
-        column.justify, column.no_wrap = "right", True
+        column.justify = "right"
     for row in rows:
         proof = row.proof
         table.add_row(
@@ -133,7 +133,7 @@ def print_frontier(
             "-" if proof is None else _count(proof.width),
             "-" if proof is None else _count(proof.samples),
         )
-    out.print(table)
+    print_table(out, table)
     lines = ["hidden: up to so many samples, noise of their size can hide some parity, with probability 1/2"]
     lines.append(
         f"*: with all constants of theorems C.11 (s > k) and C.16 (s < k), as repaired, to within {_short(epsilon)}"
@@ -161,7 +161,7 @@ def _print_budget(
         lacking = "-" if width is None else f"<= {risks['short']:.3g}"
         off = "-" if samples is None else f"<= {risks['off']:.3g}" if risks["off"] < 1 else "not bounded"
         table.add_row(f"{row.start.s}", lacking, off)
-    out.print(table)
+    print_table(out, table)
     if width is not None and samples is not None:
         line = hidden_samples(n, k, width)
         if samples <= line:

@@ -6,13 +6,12 @@ from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from certificates.characters.dixon import atlas_names
 from certificates.groups.format import Document
 from certificates.groups.table_certificate import TableMarginCertificate
 from certificates.groups.table_game import class_shares, mass_shares
-from lemmata.reports.tables import plain_table
+from lemmata.reports.tables import plain_table, print_fields, print_table
 
 __all__ = ["print_table_certificate", "table_summary"]
 
@@ -26,17 +25,16 @@ def print_table_certificate(out: Console, certificate: TableMarginCertificate, d
     out.print(f"[bold]{escape(table.name)}[/bold]: the product {product}, by a character table alone", soft_wrap=True)
     out.print(f"  {table.count} conjugacy classes; networks and margins as for groups (lemmata certify S3)")
     out.print()
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column()
-    grid.add_column(overflow="fold")
-    grid.add_row("condition", escape(certificate.condition))
-    grid.add_row("maximum margin", margin["exact"])
-    grid.add_row("at least", margin["lower"])
-    grid.add_row("at most", margin["upper"])
-    grid.add_row("value of the game", certificate.value)
-    grid.add_row("grade", f"{certificate.grade} (proved under the condition, both sides are the same number)")
-    grid.add_row("kernel", "valid: certificates/table_kernel.py has checked every line, and what a table can show")
-    out.print(grid)
+    fields = (
+        ("condition", escape(certificate.condition)),
+        ("maximum margin", margin["exact"]),
+        ("at least", margin["lower"]),
+        ("at most", margin["upper"]),
+        ("value of the game", certificate.value),
+        ("grade", f"{certificate.grade} (proved under the condition, both sides are the same number)"),
+        ("kernel", "valid: certificates/table_kernel.py has checked every line, and what a table can show"),
+    )
+    print_fields(out, fields)
     out.print()
     rows, columns = _rows(certificate), _columns(certificate)
     out.print("Attained: how an optimal network shares its mass among real representations")
@@ -45,12 +43,12 @@ def print_table_certificate(out: Console, certificate: TableMarginCertificate, d
         nu = row["degree"] * (1 if row["indicator"] == 1 else 2)
         kind, share = TYPES[row["indicator"]], f"{row['share']:.10f}"
         listed.add_row(" and ".join(row["names"]), str(row["degree"]), str(nu), kind, row["scaled_mass"], share)
-    out.print(listed)
+    print_table(out, listed)
     out.print("Bounded: how wrong labels are weighted, by the class of (product) c^-1")
     listed = plain_table("classes", "elements", "share")
     for column in columns:
         listed.add_row(" and ".join(column["names"]), str(column["elements"]), f"{column['share']:.10f}")
-    out.print(listed)
+    print_table(out, listed)
     others = len(certificate.data["class_names"]) - 1 - sum(len(column["names"]) for column in columns)
     out.print(f"  (the other {others} nontrivial classes have no weight: their margins are not smaller)\n")
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
-from rich.measure import Measurement
 from rich.table import Table
 
 from certificates.game.faces import OptimalFaces
@@ -17,7 +16,7 @@ from certificates.groups.format import Document
 from certificates.groups.report import MarginReport
 from certificates.saddle.attainment import Attainment
 from lemmata.reports.numbers import exact_string
-from lemmata.reports.tables import plain_table
+from lemmata.reports.tables import fits, plain_table, print_fields, print_table
 
 __all__ = ["path_summary", "print_certificate", "print_network", "print_path", "summary"]
 
@@ -45,20 +44,17 @@ def print_certificate(
     out.print(f"  normalised margin = smallest margin / ||theta||^{k + 1}, in the norm L_{{2,{k + 1}}}")
     out.print()
     margin = document["margin"]
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column()
-    grid.add_column(overflow="fold")
-    if margin["exact"] is not None:
-        grid.add_row("maximum margin", margin["exact"])
-    grid.add_row("at least" if margin["exact"] else "maximum margin at least", margin["lower"])
-    grid.add_row("at most", margin["upper"])
     meaning = "proved, both sides are the same number" if reading.grade == "exact" else "proved from both sides"
-    grid.add_row("grade", f"{reading.grade} ({meaning})")
-    grid.add_row(
-        "kernel",
-        "valid: certificates/kernel.py has checked every line" if unchecked is None else f"not checked: {unchecked}",
+    kernel = (
+        "valid: certificates/kernel.py has checked every line" if unchecked is None else f"not checked: {unchecked}"
     )
-    out.print(grid)
+    fields = [
+        ("at least" if margin["exact"] else "maximum margin at least", margin["lower"]),
+        ("at most", margin["upper"]),
+        ("grade", f"{reading.grade} ({meaning})"),
+        ("kernel", kernel),
+    ]
+    print_fields(out, [("maximum margin", margin["exact"]), *fields] if margin["exact"] is not None else fields)
     out.print()
 
     out.print("Attained: how an optimal network shares its mass among real representations")
@@ -98,7 +94,7 @@ def print_path(out: Console, name: str, optima: Iterable[RegularisedOptimum], ma
             f"{len(optimum.used)} of {rows}",
         )
     out.print(f"[bold]{escape(name)}[/bold]: mean cross-entropy + lambda ||theta||^{degree}, networks of any width")
-    out.print(table)
+    print_table(out, table)
 
 
 def path_summary(name: str, optima: Iterable[RegularisedOptimum], maximum: float, zero: float) -> dict[str, Any]:
@@ -197,8 +193,7 @@ def _print_classes(out: Console, reading: MarginReport) -> None:
 
 def _print_if_it_fits(out: Console, full: Table, without_exact_numbers: Table) -> None:
     """The table, or the one without exact numbers where they would have to be broken."""
-    fits = Measurement.get(out, out.options.update(max_width=10_000), full).maximum <= out.width
-    out.print(full if fits else without_exact_numbers)
+    print_table(out, full if fits(out, full) else without_exact_numbers)
 
 
 def _lines(lines: list[tuple[str, tuple[Any, ...], Any]]) -> Iterator[tuple[str, bool, Any]]:

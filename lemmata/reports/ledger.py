@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from lemmata.reports.tables import plain_table
+from lemmata.reports.tables import plain_table, print_fields, print_table
 from theorems.citations import Citation, citations
 from theorems.evidence import GRADES
 from theorems.ledger import Chapter, Claim, Statement
@@ -68,22 +68,15 @@ def print_statement(out: Console, chapter: Chapter, entry: Statement) -> None:
         ("supporting", _supporting(evidence)),
         ("rerun", rerun(evidence)),
     )
-    table = Table.grid(padding=(0, 2))
-    table.add_column()
-    table.add_column(overflow="fold")  # names of tests are longer than a line
-    for label, text in fields:
-        if text:
-            table.add_row(f"  {label}", escape(text))
-    out.print(table)
+    print_fields(out, [(label, escape(text)) for label, text in fields if text], indent="  ")
     if entry.claims:
-        out.print(_claims(entry.claims))
+        print_table(out, _claims(entry.claims), prose=["claim", "provided that"])
     out.print()
 
 
 def _claims(claims: Sequence[Claim]) -> Table:
     """The sentences of a summary: what is said, how it stands, under which hypotheses, and by what."""
     table = plain_table("claim", "verdict", "provided that", "rests on")
-    table.columns[1].no_wrap = True
     for claim in claims:
         table.add_row(escape(claim.says), claim.verdict, escape(claim.provided), escape("\n".join(claim.rests_on)))
     return table
@@ -116,10 +109,9 @@ def _supporting(evidence: Sequence[Citation]) -> str:
 def print_ledger(out: Console, entries: Iterable[tuple[Chapter, Statement]]) -> None:
     """The table of statements, and how many they are."""
     table = plain_table("statement", "verdict", "reach", "title")
-    table.columns[0].no_wrap = True  # an id that is cut short cannot be looked up
     count = 0
     for _, entry in entries:
         table.add_row(entry.id, entry.verdict, entry.reach or "", escape(entry.title))
         count += 1
-    out.print(table)
+    print_table(out, table, prose=["title"])
     out.print("1 statement" if count == 1 else f"{count} statements")

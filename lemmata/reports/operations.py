@@ -6,11 +6,11 @@ from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table as Grid
 
 from certificates import operation_kernel
 from certificates.tables.certify import OperationCertificate
 from certificates.tables.rounding import proof_order
+from lemmata.reports.tables import print_fields
 from numerics.tables.symmetries import TableSymmetries
 
 __all__ = ["operation_summary", "print_operation_certificate", "print_operation_document"]
@@ -37,20 +37,14 @@ def print_operation_certificate(out: Console, certificate: OperationCertificate,
     out.print("  normalised margin = smallest f_y - f_c / ||theta||^3, in the norm L_{2,3}")
     out.print()
     margin = document["margin"]
-    grid = Grid.grid(padding=(0, 2))
-    grid.add_column()
-    grid.add_column(overflow="fold")
-    if margin["exact"] is not None:
-        grid.add_row("maximum margin", margin["exact"])
-    grid.add_row("at least" if margin["exact"] else "maximum margin at least", margin["lower"])
-    grid.add_row("at most", margin["upper"])
-    grid.add_row("relative gap", document["gap"])
-    grid.add_row("grade", f"{document['grade']} ({MEANING[document['grade']]})")
-    grid.add_row(
-        "kernel",
-        f"valid: certificates/operation_kernel.py has checked every line, in {certificate.cost:.2g} s",
-    )
-    out.print(grid)
+    fields = [
+        ("at least" if margin["exact"] else "maximum margin at least", margin["lower"]),
+        ("at most", margin["upper"]),
+        ("relative gap", document["gap"]),
+        ("grade", f"{document['grade']} ({MEANING[document['grade']]})"),
+        ("kernel", f"valid: certificates/operation_kernel.py has checked every line, in {certificate.cost:.2g} s"),
+    ]
+    print_fields(out, [("maximum margin", margin["exact"]), *fields] if margin["exact"] is not None else fields)
     out.print()
     multipliers, proof = document["multipliers"], document["proof"]
     out.print(f"Attained: an explicit network of {len(document['network']['neurons'])} neurons with integer weights")

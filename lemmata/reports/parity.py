@@ -9,7 +9,7 @@ from rich.markup import escape
 
 from certificates.saddle.certificate import MarginCertificate
 from lemmata.reports.numbers import exact_string
-from lemmata.reports.tables import plain_table
+from lemmata.reports.tables import plain_table, print_table
 
 __all__ = ["parity_summary", "print_parity"]
 
@@ -42,7 +42,7 @@ def print_parity(out: Console, certificate: MarginCertificate, task: str) -> Non
     numbers = plain_table("", "exact", "decimal")
     for name, value in (("maximum gamma*", certificate.gamma), ("gamma*^2", certificate.gamma_squared)):
         numbers.add_row(name, exact_string(value), f"{float(value):.12g}")
-    out.print(numbers)
+    print_table(out, numbers)
     arithmetic = "exact" if network.arithmetic == "exact" else "floating-point"
     proof = plain_table("", "margin", "evidence")
     proof.add_row(
@@ -53,7 +53,7 @@ def print_parity(out: Console, certificate: MarginCertificate, task: str) -> Non
     proof.add_row("bounded", f"{float(verdict.dual):.15g}", "weights of wrong labels, every network")
     gap = "0 exactly" if verdict.gap == 0 and not verdict.rounding else f"{float(verdict.gap):.2g}"
     proof.add_row("gap", gap, f"rounding error at most {verdict.rounding:.2g}" if verdict.rounding else "")
-    out.print(proof)
+    print_table(out, proof, prose=["evidence"])
     for violation in verdict.violations:
         out.print(f"[red]rejected[/red]: {escape(violation)}")
     if verdict.accepted:

@@ -11,6 +11,7 @@ from rich.table import Table
 
 from certificates.sparse.network import SparseCertificate
 from constructions.sparse.compiler import SparseNetwork
+from lemmata.reports.tables import print_table
 
 __all__ = ["network_summary", "print_network"]
 
@@ -64,7 +65,7 @@ def print_network(
     table = Table("weights", "Frobenius norm", box=None)
     for name, norm in summary["norms"].items():
         table.add_row(name, f"{norm:.6g}")
-    console.print(table)
+    print_table(console, table)
     proof = summary["proof"]
     if proof is None:
         console.print(f"[red]not proved[/red]: {escape(fault or '')}", soft_wrap=True)

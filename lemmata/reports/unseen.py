@@ -12,6 +12,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from certificates.tables.unseen import UnseenCell, UnseenCells, Verdict
+from lemmata.reports.tables import fits, print_table
 from numerics.tables.table import MISSING, Cell, Table
 
 __all__ = ["draw_unseen", "plot_unseen", "print_unseen", "unseen_summary"]
@@ -89,14 +90,14 @@ def print_unseen(console: Console, result: UnseenCells) -> None:
             continue
         console.print(f"[{colour}]{mark}[/{colour}] {CLAIMS[verdict]} ({result.count(verdict)})", soft_wrap=True)
     console.print()
-    if console.width < 60:
+    grid = Grid("cell", "label", "verdict", "margin there", "", box=None, pad_edge=False)
+    for cell in result.cells:
+        grid.add_row(*_columns(given, cell, result.epsilon))
+    if fits(console, grid, prose=[""]):
+        print_table(console, grid, prose=[""])
+    else:
         for cell in result.cells:
             console.print(_line(given, cell, result.epsilon), soft_wrap=True)
-    else:
-        grid = Grid("cell", "label", "verdict", "margin there", "", box=None, pad_edge=False)
-        for cell in result.cells:
-            grid.add_row(*_columns(given, cell, result.epsilon))
-        console.print(grid)
     console.print(
         "margin there: true label against the best other one, in units of the threshold; for right and wrong a bound "
         "for all networks, for both that of a network that is wrong",

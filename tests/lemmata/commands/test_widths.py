@@ -1,0 +1,119 @@
+"""Reports in terminals of 40 and of 80 columns: no number and no name is cut off, and none is broken in a table."""
+
+import re
+from io import StringIO
+
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner
+
+import lemmata.commands.console
+from lemmata.cli import app
+from lemmata.reports.tables import fits, plain_table, print_fields, print_table
+
+ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
+COMMANDS = (
+    ("certify", "S3", "--evaluate", "0"),
+    ("certify", "op:max:2"),
+    ("unseen", "op:add:3", "--cells", "without:(0,0)", "--out", "OUT"),
+    ("path", "S3", "--lambda", "1e-4"),
+    ("parity", "5", "3"),
+    ("frontier", "50", "6", "--width", "1000", "--samples", "10000"),
+    (
+        "capacity",
+        "--samples",
+        "1000",
+        "--length",
+        "50",
+        "--width",
+        "8",
+        "--value-columns",
+        "2",
+        "--value",
+        "1",
+        "--scores",
+        "3",
+    ),
+    ("circuit", "--truth-table", "0110"),
+    ("sparse", "12", "2,5,7", "01101001"),
+    ("turing", "palindromes", "--steps", "12", "--input", "aba"),
+    ("ledger", "--verdict", "refuted"),
+    ("show", "feature-emergence:theorem-7.9"),
+    ("show", "qstr:theorem-1"),
+    ("experiment", "list"),
+    ("experiment", "show", "parity-progress"),
+)
+
+
+def numbers(text):
+    """The decimals of more than three digits in a text, with whatever stands around them until a blank."""
+    return sorted(re.findall(r"\d\.\d{3,}(?:e[+-]?\d+)?", text))
+
+
+def test_nothing_is_cut(monkeypatch, tmp_path):
+    for command in COMMANDS:
+        arguments = [str(tmp_path) if part == "OUT" else part for part in command]
+        shown = {}
+        for width in (40, 80, 400):
+            monkeypatch.setenv("COLUMNS", str(width))
+            result = CliRunner().invoke(app, arguments)
+            assert result.exit_code == 0, result.output
+            assert ELLIPSIS not in result.output, command
+            shown[width] = result.stdout
+        if command[0] not in ("certify", "unseen"):  # these search anew, and leave out long exact numbers
+            assert numbers(shown[40]) == numbers(shown[400]), command
+            assert numbers(shown[80]) == numbers(shown[400]), command
+    assert lemmata.commands.console.out.width == 400
+
+
+def console(width):
+    return Console(width=width, file=StringIO(), record=True, highlight=False)
+
+
+def sample():
+    table = plain_table("id", "margin", "about")
+    table.add_row("deep-icgd:construction-F2", "0.0236049693104906987498147357555", "a network of [b]four[/b] neurons")
+    table.add_row("", "0.5", "")
+    return table
+
+
+def test_a_row_is_a_sentence_where_the_table_does_not_fit():
+    out = console(40)
+    print_table(out, sample())
+    assert out.export_text().splitlines() == [
+        "deep-icgd:construction-F2: margin 0.0236049693104906987498147357555, about a network of four neurons",
+        "deep-icgd:construction-F2: margin 0.5",
+    ]
+
+
+@pytest.mark.parametrize(("width", "prose", "whole"), [(120, (), True), (85, (), False), (85, ("about",), True)])
+def test_only_words_are_broken_in_a_table(width, prose, whole):
+    out = console(width)
+    assert fits(out, sample(), prose=prose) is whole
+    print_table(out, sample(), prose=prose)
+    text = out.export_text()
+    assert ("\N{BOX DRAWINGS LIGHT HORIZONTAL}" in text) is whole
+    assert "0.0236049693104906987498147357555" in text
+    assert "deep-icgd:construction-F2" in text
+    assert ELLIPSIS not in text
+
+
+def test_a_long_word_is_not_split_in_words_beside_long_ones():
+    table = plain_table("id", "about", "provided")
+    table.add_row("x:1", "many short words and " * 5 + "onewordofthirtyoneletters_______", "many short words and " * 9)
+    for width in range(30, 120):
+        out = console(width)
+        print_table(out, table, prose=["about", "provided"])
+        assert "onewordofthirtyoneletters_______" in out.export_text()
+
+
+def test_fields_keep_their_numbers():
+    fields = [("at least", "0.0236049693104906987498147357555"), ("grade", "exact, proved from both sides, and so on")]
+    out = console(40)
+    print_fields(out, fields, indent="  ")
+    lines = [line.rstrip() for line in out.export_text().splitlines()]
+    assert lines == [
+        "  at least: 0.0236049693104906987498147357555",
+        "  grade     exact, proved from both",
+        "            sides, and so on",
+    ]
