@@ -49,7 +49,8 @@ class LazyCommands(TyperGroup):
         """The name, the command itself in place of its line in the list, and the arguments that are left."""
         name, command, rest = super().resolve_command(ctx, args)
         if command is not None:
-            command = typer.main.get_command(import_module(f"lemmata.commands.{command.name.replace('-', '_')}").app)
+            module = str(command.name).replace("-", "_")
+            command = typer.main.get_command(import_module(f"lemmata.commands.{module}").app)
         return name, command, rest
 
 
