@@ -103,7 +103,7 @@ def inverse_margin_bound(
     square, rest = as_exact([mean_inverse_square, delta])
     if square < 0 or not 0 < rest < 1:
         raise ValueError(f"S^2 must not be negative and delta lie in (0, 1), not {mean_inverse_square} and {delta}.")
-    main = 6 * (2 * log_centres(1, p) / 2 * arb(square) / size).sqrt() * arb(radius)
+    main = 6 * (log_centres(1, p) * arb(square) / size).sqrt() * arb(radius)  # log_centres(1, p) = 2 ln(2 p + 1)
     return main + 2 * (2 * (1 + arb(size).log() / arb(2).log()).log() - arb(rest).log()) / size
 
 

@@ -102,15 +102,16 @@ def _rank(rows: np.ndarray, prime: int) -> int:
 def test_fifty_four_moments_vanish_at_the_maximum() -> None:
     """Part (d), steps 8 and 9: f(a, b)[c] = F(a, b) + gamma* [c = ab] determines the moments.
 
-    As functions of (a, b, c), the 54 coefficients are linearly independent modulo functions of (a, b): their rank
-    modulo a prime is 54. And the coefficient of the exponent 0 is the standard part of [c = ab].
+    As functions of (a, b, c), the 54 coefficients and that of the exponent 0 are linearly independent modulo functions
+    of (a, b): their rank modulo a prime is 55. And the coefficient of the exponent 0 is the standard part of [c = ab].
     """
     prime = _prime()
     elements, found = _expansions(prime)
     assert set(found) == vanishing() | {(0, 0, 0)}
     centred = {x: (6 * f - f.sum(axis=2, keepdims=True)) % prime for x, f in found.items()}
-    rows = np.array([centred[x].ravel() for x in sorted(vanishing())], dtype=object)
-    assert len(rows) == 54 == _rank(rows, prime)
+    rows = np.array([centred[x].ravel() for x in sorted(centred)], dtype=object)
+    assert len(vanishing()) == 54
+    assert len(rows) == 55 == _rank(rows, prime)
 
     def character(a: tuple[int, int], b: tuple[int, int], c: tuple[int, int]) -> int:
         """The character of c^-1 a b: 2, -1, or 0 for a reflection."""
