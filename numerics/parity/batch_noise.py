@@ -66,7 +66,10 @@ def short_batch(n: int, k: int, epsilon: Any) -> arb:
 
 
 def short_loss_bound(n: int, k: int, epsilon: Any, width: int, batch: int, steps: int) -> SgdLossBound:
-    """The four parts of the bound on E min_t loss, with the noise of the first gradient in l_2; the best rate.
+    """The four parts of the bound on the mean of E loss over the run, with the noise of the first gradient in l_2.
+
+    The rate is the best one. The mean is over the T - 1 second layers after the first step, from 0 on: where the first
+    step fails it is compared with 0, at which the loss is 1.
 
     Args:
         n: the number of inputs, odd.

@@ -31,7 +31,7 @@ _BITS = 512
 
 @dataclass(frozen=True)
 class SgdLossBound:
-    """The four parts of a bound on the expected least hinge loss of a run.
+    """The four parts of a bound on the expected hinge loss of a run, the least one or the mean.
 
     Attributes:
         width: the probability that no class of signs is complete.

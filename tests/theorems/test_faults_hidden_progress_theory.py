@@ -308,6 +308,22 @@ FAULTS = [
                 "arb(64 * k**3) * 51 / 50, moment",
             ),
             (
+                "fewer pairs of neurons by a fiftieth",
+                SHORT_FOUR,
+                test_short_batch,
+                "short_loss_bound",
+                "width // 2\n",
+                "width * 49 // 100\n",
+            ),
+            (
+                "a factor of the coefficient of another order",
+                SHORT_FOUR,
+                test_short_batch,
+                "top_coefficient",
+                "n - 2 - 2 * i",
+                "n - 2 - i",
+            ),
+            (
                 "levels of the bias forgotten",
                 SHORT_FOUR,
                 test_short_batch,
