@@ -3,19 +3,24 @@
 Two kinds of edges join statements, and none is written by hand. A *claim* edge leads from a statement to one that its
 entry cites: under `depends`, under the claims of a summary, or in its texts. An *evidence* edge joins two statements
 that are decided by running the same function of the library, one that decides at most `SHARED` statements in all (what
-half of a chapter runs says nothing of two of them).
+half of a chapter runs says nothing of two of them). A notebook belongs to a statement if it names its id, or calls by
+its public name a function that decides the statement and at most `IN_NOTEBOOKS` in all.
 """
 
 from __future__ import annotations
 
+import ast
 import functools
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
+import lemmata
 from lemmata.reports.ledger import claimed_grade
 from lemmata.site.prose import mentioned
 from theorems.citations import Citation, citations
@@ -26,6 +31,9 @@ __all__ = ["SHARED", "Edges", "Entry", "Library", "edges_of", "load_library"]
 
 SHARED = 4
 """A function of the library is evidence that joins statements if it decides at most so many."""
+
+IN_NOTEBOOKS = 12
+"""A notebook that calls a function of the library belongs to the statements that it decides, if they are so few."""
 
 
 @dataclass(frozen=True)
@@ -87,14 +95,20 @@ def load_library(notebooks: Path) -> Library:
         LedgerError: if the ledger contradicts its own rules.
         OSError: if the folder cannot be read.
     """
-    texts = {path.stem: _text(path) for path in sorted(notebooks.glob("*.ipynb"))}
+    cells = {path.stem: _cells(path) for path in sorted(notebooks.glob("*.ipynb"))}
+    named = {name: set(mentioned("\n".join([*prose, *code]))) for name, (prose, code) in cells.items()}
+    called = {name: frozenset().union(*map(_called, code)) for name, (_, code) in cells.items()}
     ledger = load_ledger()
     entries = {}
     for chapter in ledger.chapters:
         for statement in chapter.statements:
             evidence = tuple(citations(statement.id))
-            naming = tuple(name for name, text in texts.items() if statement.id in mentioned(text))
-            entries[statement.id] = Entry(chapter, statement, evidence, claimed_grade(evidence), naming)
+            entries[statement.id] = Entry(chapter, statement, evidence, claimed_grade(evidence), ())
+    deciding = _deciding(entries)
+    for name, entry in entries.items():
+        own = {function for function, names in deciding.items() if name in names and len(names) <= IN_NOTEBOOKS}
+        found = tuple(one for one in cells if name in named[one] or own & called[one])
+        entries[name] = replace(entry, notebooks=found)
     return Library(ledger, entries)
 
 
@@ -104,14 +118,9 @@ def edges_of(library: Library) -> Edges:
         name: tuple(one for one in dict.fromkeys(_cited(entry.statement)) if one != name and one in library.entries)
         for name, entry in library.entries.items()
     }
-    deciding: dict[str, set[str]] = defaultdict(set)
-    for name, entry in library.entries.items():
-        for one in entry.deciding:
-            for function in _reached(one.file, one.test):
-                deciding[function].add(name)
     shared: dict[tuple[str, str], list[str]] = defaultdict(list)
     order = {name: place for place, name in enumerate(library.entries)}
-    for function, names in sorted(deciding.items()):
+    for function, names in sorted(_deciding(library.entries).items()):
         if 2 <= len(names) <= SHARED:
             for first, second in combinations(sorted(names, key=order.__getitem__), 2):
                 shared[first, second].append(function)
@@ -131,7 +140,37 @@ def _reached(file: str, test: str) -> frozenset[str]:
     return reached(THEOREMS.parent / file, test)
 
 
-def _text(path: Path) -> str:
-    """The words of a notebook, without its outputs."""
+def _deciding(entries: Mapping[str, Entry]) -> dict[str, set[str]]:
+    """The functions of the library, each with the statements whose deciding tests run it."""
+    deciding: dict[str, set[str]] = defaultdict(set)
+    for name, entry in entries.items():
+        for one in entry.deciding:
+            for function in _reached(one.file, one.test):
+                deciding[function].add(name)
+    return deciding
+
+
+def _cells(path: Path) -> tuple[list[str], list[str]]:
+    """The texts of a notebook and its code, cell by cell, without outputs."""
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    return "\n".join("".join(cell["source"]) for cell in cells)
+    sources = [(cell["cell_type"], "".join(cell["source"])) for cell in cells]
+    return [text for kind, text in sources if kind != "code"], [text for kind, text in sources if kind == "code"]
+
+
+def _called(code: str) -> frozenset[str]:
+    """The functions and classes that a cell names by the front door, ``lm.x`` or ``lm.room.x``, by their full names."""
+    tree = ast.parse("\n".join(line for line in code.splitlines() if not line.startswith("%")))
+    found = set()
+    for node in ast.walk(tree):
+        names: list[str] = []
+        inner: ast.AST = node
+        while isinstance(inner, ast.Attribute):
+            names.insert(0, inner.attr)
+            inner = inner.value
+        if isinstance(inner, ast.Name) and inner.id == "lm" and names:
+            value: Any = lemmata
+            for name in names:
+                value = getattr(value, name, None) if isinstance(value, ModuleType) else value
+            if hasattr(value, "__qualname__"):
+                found.add(f"{value.__module__}.{value.__qualname__}")
+    return frozenset(found)

@@ -129,6 +129,12 @@ def test_evidence_edges_are_functions_that_both_decide_by(library, edges):
     assert SHARED >= 2
 
 
+def test_notebooks_belong_to_the_statements_whose_functions_they_call(library):
+    assert "max_margin" in library.entries["feature-emergence:theorem-7.7"].notebooks
+    assert "start_here" in library.entries["deep-icgd:lemma-14"].notebooks  # named by its id
+    assert any(not entry.notebooks for entry in library.entries.values())
+
+
 def test_claim_edges_are_what_entries_cite(library, edges):
     for name, entry in library.entries.items():
         assert set(entry.statement.depends) <= set(edges.claims[name])
