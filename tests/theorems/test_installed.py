@@ -106,3 +106,35 @@ def test_the_front_door_of_an_installed_wheel_finds_its_ledgers_proofs_and_resul
     proofs = {path.relative_to(THEOREMS) for path in THEOREMS.glob("*/proofs/*.md")}
     assert proofs
     assert {path.relative_to(site / "theorems") for path in (site / "theorems").glob("*/proofs/*.md")} == proofs
+
+
+STRANGER = """
+import inspect, lemmata as lm
+names = [name for name in lm.__all__ if not inspect.ismodule(getattr(lm, name))]
+rooms = [name for name in lm.__all__ if name not in names]
+inside = [getattr(module, name) for module in (getattr(lm, room) for room in rooms) for name in module.__all__]
+print(len(names), len(rooms), len(inside))
+print(lm.__file__)
+"""
+
+
+def test_what_a_stranger_types(site, tmp_path):
+    """Every public name, a certificate and its check, a machine, an entry of the ledger, and a few statements."""
+
+    def typed(*arguments):
+        done = run(site, tmp_path, *arguments)
+        assert done.returncode == 0, f"{arguments}: {done.stdout[-2000:]}{done.stderr[-2000:]}"
+        return done.stdout
+
+    names, place = typed("-c", STRANGER).splitlines()
+    assert all(int(count) > 0 for count in names.split())
+    assert Path(place).is_relative_to(site)
+    lemmata = ("-m", "lemmata")
+    assert "exact (proved, both sides are the same number)" in typed(*lemmata, "certify", "S3", "--out", "s3.json")
+    assert "s3.json: valid: group of order 6 called S3" in typed(*lemmata, "check", "s3.json")
+    assert "s3.json: valid: group" in typed("-I", str(site / "certificates" / "kernel.py"), "s3.json")
+    assert "halted after 107 steps" in typed(*lemmata, "turing", "bb4", "--verify")
+    assert "turing:theorem-4.1" in typed(*lemmata, "show", "turing:theorem-4.1")
+    chosen = typed("-m", "pytest", "-p", "no:cacheprovider", "--pyargs", "theorems", "-k", "framework")
+    assert int(re.findall(r"(\d+) passed", chosen)[-1]) > 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["s3.json"]
