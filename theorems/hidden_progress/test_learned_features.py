@@ -75,7 +75,8 @@ def _step(n: int, k: int, u: int, bias: fmpq, irrelevant: np.ndarray) -> tuple[n
 def test_features_after_the_step(n: int, k: int) -> None:
     """P(|h - hhat| >= delta) <= epsilon/k by enumeration, weights and largest value as stated, and attained.
 
-    The errors have the sign of the weights; those of the relevant inputs the sign +.
+    The errors have the sign of the weights; those of the relevant inputs the sign +. At these n the probability is at
+    most 2^-n; but the features are no further apart than their pre-activations, whose law is that of the exact tails.
     """
     rng = np.random.default_rng([n, k])
     x = sign_inputs(n)
@@ -100,8 +101,14 @@ def test_features_after_the_step(n: int, k: int) -> None:
                     as_exact(learned)[None], as_exact([bias + ratio / k]), as_exact([1]), Ramp()
                 )  # its features are those of the ReLU
                 values = neuron.features(x)[:, 0]
-                far = int(np.sum(np.abs(values - features[:, i]) >= delta))
-                assert fmpq(far, 2**n) <= epsilon / k
+                apart = np.abs(values - features[:, i])
+                assert fmpq(int(np.sum(apart >= delta)), 2**n) <= epsilon / k
+                errors = learned - np.array([*ideal.hidden[i], *[fmpq(0)] * (n - k)], dtype=object)
+                before = np.abs(x @ errors + ratio / k)  # without the ReLU, whose law the largest tails are
+                assert np.all(apart <= before)
+                for part in (delta / 4, delta / 2, 3 * delta / 4):
+                    assert fmpq(int(np.sum(before >= part)), 2**n) == _largest_tail(n, k, ratio, part)
+                assert np.any(apart >= delta / 4)
                 largest = max(values)
                 assert largest == feature_range(n, k, ratio, bias) - abs(bias) + bias
                 assert largest <= n + 1
@@ -173,6 +180,24 @@ def test_the_tails_are_those_of_enumeration() -> None:
                 assert _largest_tail(n, k, ratio, delta) == fmpq(sum(abs(s) >= delta for s in sums), 2**n)
 
 
+@check(CLAIM, grade="exact", target="corrected", supporting=True)
+def test_fewer_than_2k_inputs_are_too_few() -> None:
+    """n = 1001, k = 1000, epsilon = 0.99, delta = 0.36, tau = 0: n >= 16 log(2k/epsilon)/delta^2, but not n >= 2k.
+
+    At the bias 1/2 the features are m/k and (m/k +- 999/2000)_+: further apart than delta wherever the irrelevant input
+    is +1, with probability 1/2 at least.
+    """
+    n, k, epsilon, delta = 1001, 1000, fmpq(99, 100), fmpq(9, 25)
+    assert n >= 16 * (2 * k / arb(epsilon)).log() / arb(delta) ** 2
+    weight = irrelevant_weight(n, k, fmpq(0))
+    assert weight == fmpq(999, 2000) > delta
+    x = np.stack([np.repeat([1, -1, 1], [m, k - m, 1]) for m in (0, 1, 250, 500, 999, 1000)])
+    rows = np.array([[fmpq(1, 2 * k)] * k + [last] for last in (weight, fmpq(0))], dtype=object)
+    features = TwoLayerNetwork(rows, as_exact([fmpq(1, 2)] * 2), as_exact([1, -1]), Ramp()).features(x)
+    assert list(features[:, 1]) == [fmpq(m, k) for m in (0, 1, 250, 500, 999, 1000)]
+    assert np.all(features[:, 0] - features[:, 1] == weight)
+
+
 @check(CLAIM, grade="symbolic", target="corrected", supporting=True)
 def test_the_distance_for_all_parameters() -> None:
     """n >= 2k, n >= 16 L/delta^2, ratio <= delta k/(2t): distance/delta < 1/2 + 1/(2 sqrt(10 log 4)) + 1/sqrt(8) < 1.
@@ -190,6 +215,15 @@ def test_the_distance_for_all_parameters() -> None:
     half = sp.Rational(1, 2)
     largest = half + k * half + (n - k) * ((k - 1) / (2 * k * (n - k)) + half) + 1 + half
     assert sp.simplify(largest - ((n + 1) / 2 + 2 - 1 / (2 * k))) == 0
+
+
+@counterexample(CLAIM, grade="exact", supporting=True)
+def test_features_exceed_n_plus_one_at_every_size() -> None:
+    """delta = 3t allows q/k = 3/2: at n where Lemma B.4 itself has them, too."""
+    for n, k, epsilon in ((5, 2, fmpq(1, 2)), (160 * 4**4 * 5 + 1, 4, fmpq(1, 10)), (10**9 + 1, 8, fmpq(1, 10**6))):
+        t = noise_threshold(n, k, epsilon)
+        assert abs(largest_ratio(n, k, epsilon, 3 * t) - fmpq(3 * k, 2)) < arb("1e-9")
+        assert feature_range(n, k, fmpq(3 * k, 2) - fmpq(1, 10**9), 0) > n + 1
 
 
 @counterexample(CLAIM, grade="exact")
