@@ -51,6 +51,9 @@ Gradient descent in context
     certify_step              how far one step is from the true one
     fast_trajectory           thousands of steps, in compiled loops
 
+Programs of other projects
+    certify_solution          the bounds of a linear or semidefinite CVXPY problem, proved from its solution
+
 Every construction
     to_torch                  the same weights as a torch module
     layer_table               what every layer reads and writes
@@ -143,6 +146,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; a test compares it with
     from lemmata._numbers import precision as precision
     from lemmata._numbers import radical_string as radical_string
     from lemmata._numbers import to_float as to_float
+    from lemmata._solutions import certify_solution as certify_solution
     from lemmata._sparse import certify_sparse as certify_sparse
     from lemmata._sparse import compile_sparse as compile_sparse
     from lemmata._sparse import near_orthogonal_positions as near_orthogonal_positions
@@ -176,6 +180,7 @@ _NAMES = {
     "_max_margin": "certify_cyclic certify_parity certify_real_type group_blocks group_inputs "
     "modular_addition_network quaternion_group_network sign_inputs sparse_parity_network",
     "_numbers": "as_exact precision radical_string to_float",
+    "_solutions": "certify_solution",
     "_sparse": "certify_sparse compile_sparse near_orthogonal_positions select_positions",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
