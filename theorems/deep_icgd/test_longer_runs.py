@@ -1,6 +1,7 @@
 """Figures 1 to 3 and their protocol, judged by two experiments: all runs, and ReLU attention with more training.
 
 The results are committed with all runs; they are judged again here, and a slice of the runs comes out bit for bit.
+Figures 1 and 3 are settled at their scale; figure 2 and the protocol are not: the checks say what was seen.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from numerics.runs.confidence import mean_interval
 from theorems.deep_icgd.experiments.longer import LONGER
 from theorems.deep_icgd.experiments.regression import LENGTHS, REGRESSION
 from theorems.deep_icgd.test_experiments import HEADS, relu_block
-from theorems.evidence import check, counterexample
+from theorems.evidence import check
 from theorems.experiments import Summary, assert_met, committed_results, recomputed, starts
 
 FIRST = "deep-icgd:figure-1"
@@ -34,9 +36,9 @@ DEPTH = "1, 2, 3 blocks of width 32, N = 3, 4, 8, 11 examples of 12, three seeds
 
 
 def judged_again(
-    record_property: Callable[[str, object], None], statement: str, item: str = "relu-N3-blocks1-0"
+    record_property: Callable[[str, object], None], statement: str, repeated: tuple[str, ...] = ("relu-N3-blocks1-0",)
 ) -> tuple[Summary, Summary]:
-    """The committed summaries, once they follow from their runs and 100 steps of an item come out bit for bit."""
+    """The committed summaries, once they follow from their runs and 100 steps of items come out bit for bit."""
     first, longer = committed_results(REGRESSION), committed_results(LONGER)
     for summary in (first, longer):
         assert summary["scale"] == "full"
@@ -44,10 +46,11 @@ def judged_again(
         for criterion in summary["criteria"]:
             if criterion["statement"] == statement:
                 record_property(criterion["text"], "met" if criterion["met"] else "not met")
-    whole = longer["items"][item]
-    part = LONGER.work({**whole["settings"], "until": 100})
-    assert len(part["losses"]) == 1
-    assert starts(part, whole["result"]), "the beginning of the committed run comes out otherwise"
+    for item in repeated:
+        whole = longer["items"][item]
+        part = LONGER.work({**whole["settings"], "until": 100})
+        assert len(part["losses"]) == 1
+        assert starts(part, whole["result"]), "the beginning of the committed run comes out otherwise"
     return first, longer
 
 
@@ -59,38 +62,67 @@ def test_relu_transformers_match_training_on_the_prompt(record_property: Callabl
     assert len([c for c in longer["criteria"] if c["statement"] == FIRST]) == 4
 
 
-@check(SECOND, grade="sampled", target="corrected", cases=SOFTMAX)
-def test_softmax_transformers_match_training_and_fall_beyond(record_property: Callable[[str, object], None]) -> None:
-    """All criteria of the first runs, and of the longer ones those on prompts beyond the trained length."""
-    first, longer = judged_again(record_property, SECOND, "softmax-N3-blocks3-0")
-    assert first["verdicts"][SECOND] == "reproduced"
-    assert_met(longer, "R2, averaged", "transformers trained on 18 pairs", "without positional", statement=SECOND)
-
-
-@counterexample(SECOND, grade="sampled", cases=SOFTMAX)
-def test_long_prompts_cost_accuracy() -> None:
-    """The text says that prompts beyond the trained length make no difference; R^2 is smaller there, for every N."""
+@check(SECOND, grade="sampled", target="printed", cases=SOFTMAX, supporting=True)
+def test_softmax_transformers_match_training(record_property: Callable[[str, object], None]) -> None:
+    """At most 0.1 of R^2 below training on the prompt, for short and long prompts; falling with the mixture."""
+    first, _ = judged_again(record_property, SECOND, ())
     assert_met(
-        committed_results(REGRESSION), "N = 3, 4, 6: R2, averaged over seeds, is smaller with 18", statement=SECOND
-    )
-    assert_met(committed_results(LONGER), "R2, averaged over seeds and over 14", statement=SECOND)
+        first, "N = 3, 4, 6: with 12 examples every", "N = 3, 4, 6: with 3, 6 and 12", "N = 3, 4, 6: with 18 examples",
+        "N = 3, 4, 6: R2, averaged over seeds and over 3, 6", statement=SECOND,
+    )  # fmt: skip
+
+
+def losses(summary: Summary, layers: int, within: tuple[int, ...], beyond: tuple[int, ...]) -> list[float]:
+    """By seed, how much larger R^2 of softmax attention with three blocks is within the trained length than beyond."""
+    result = []
+    for item in summary["items"].values():
+        settings = item["settings"]
+        if settings["kind"] == "transformer" and (
+            settings["attention"], settings["layers"], settings["blocks"], settings.get("control", "as in the figure")
+        ) == ("softmax", layers, 3, "as in the figure"):  # fmt: skip
+            R = item["result"]["R2"][0]
+            short, long = (np.mean([R[LENGTHS.index(k)] for k in lengths]) for lengths in (within, beyond))
+            result.append(float(short - long))
+    return result
+
+
+@check(SECOND, grade="sampled", target="printed", cases=SOFTMAX, supporting=True)
+def test_test_tasks_decide_whether_long_prompts_cost_accuracy(record_property: Callable[[str, object], None]) -> None:
+    """Why figure 2 is open: the same models lose on one set of test tasks and gain on another, and so do other N.
+
+    The models of both experiments for N = 3 have the same seeds and settings; only the tasks of the test are others.
+    """
+    first, longer = committed_results(REGRESSION), committed_results(LONGER)
+    for seed in range(3):
+        one, two = (summary["items"][f"softmax-N3-blocks3-{seed}"]["settings"] for summary in (first, longer))
+        assert {**one, "tests": 1280} == {key: value for key, value in two.items() if key in one}
+    last = [losses(summary, 3, (12,), (18,)) for summary in (first, longer)]
+    assert min(last[0]) > 0 > max(last[1])
+    rest = {N: losses(first, N, (10, 11, 12), (14, 16, 18)) for N in (3, 4, 6)}
+    assert max(rest[3]) < 0 < min(rest[4])
+    assert max(rest[6]) < 0
+    again = mean_interval(losses(longer, 3, (10, 11, 12), (14, 16, 18)))
+    assert again.low < 0 < again.estimate < again.high
+    record_property("losses from 12 to 18 examples", [round(float(np.mean(row)), 4) for row in last])
+    record_property("losses beyond, N = 3, 4, 6", [round(float(np.mean(row)), 4) for row in rest.values()])
 
 
 @check(THIRD, grade="sampled", target="printed", cases=DEPTH)
 def test_deeper_transformers_are_better(record_property: Callable[[str, object], None]) -> None:
-    first, longer = judged_again(record_property, THIRD)
+    """The first runs for softmax, whose models with three blocks are those of the longer runs, and these for ReLU."""
+    first, longer = judged_again(record_property, THIRD, ("relu-N3-blocks1-0", "softmax-N3-blocks3-0"))
     assert_met(first, "softmax: R2", "softmax: with 4, 8 and 11", statement=THIRD)
     assert_met(longer, "relu: R2", "relu: with 4, 8 and 11", statement=THIRD)
 
 
-@check(SETUP, grade="sampled", target="corrected", cases=f"ReLU: {RELU}; softmax: N = 3, 1000 steps")
+@check(SETUP, grade="sampled", target="printed", cases=f"ReLU: {RELU}; softmax: N = 3, 1000 steps", supporting=True)
 def test_the_protocol_with_all_sizes_runs(record_property: Callable[[str, object], None]) -> None:
     """It runs once all sizes are stated; no depth holds a step, without which descent has a negative R^2.
 
-    That the construction needs five steps or more asks little: it says that the transformers are better than random
-    weights. How many layers it needs for the same R^2 is recorded.
+    That the construction needs five steps or more asks too little to decide the entry: it says that the transformers
+    are better than random weights. How many layers it needs for the same R^2 is recorded.
     """
-    _, longer = judged_again(record_property, SETUP)
+    _, longer = judged_again(record_property, SETUP, ())
     assert longer["verdicts"][SETUP] == "reproduced"
     needs = {k: v for k, v in longer["numbers"].items() if "what the construction needs" in k}
     assert len(needs) == 6
@@ -101,7 +133,7 @@ def test_the_protocol_with_all_sizes_runs(record_property: Callable[[str, object
         record_property(name, need["layers until as good"])
 
 
-@counterexample(SETUP, grade="exact")
+@check(SETUP, grade="exact", target="printed", supporting=True)
 @pytest.mark.parametrize("K", [1, 2, 5])
 def test_the_printed_transformers_hold_no_step_for_six_layers(K: int) -> None:
     """They have 8 heads and no multiplication layers; a step for N = 6 needs 2 (5K + 1) heads and six such layers.
@@ -140,8 +172,7 @@ FAULTS: dict[str, tuple[str, Callable[[str, Any], bool], Callable[[Any], Any]]] 
 }
 
 
-@check(FIRST, THIRD, grade="sampled", target="printed", supporting=True)
-@check(SECOND, SETUP, grade="sampled", target="corrected", supporting=True)
+@check(FIRST, SECOND, THIRD, SETUP, grade="sampled", target="printed", supporting=True)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_changed_runs_change_the_verdict(fault: str) -> None:
     statement, items, change = FAULTS[fault]
