@@ -70,6 +70,12 @@ FAULTS = [
         ("natural logarithms for binary ones", " / arb(2).log()", ""),
     ),
     *margins(
+        "test_small_margins_need_a_small_scale",
+        "margins_bound",
+        {"n": 3000, "rho": Fraction(6, 5), "k": 2},
+        ("two scales only", "range(n.bit_length() + 1)", "range(2)"),
+    ),
+    *margins(
         PARTS,
         "_scale_bound",
         {},

@@ -100,6 +100,19 @@ def test_the_best_scale_is_below_the_closed_form() -> None:
     assert small > 10
 
 
+@check(
+    A1, grade="enclosed", target="corrected", cases="p = 1; n = 3000, 20000; all margins equal, best scales k = 2, 6"
+)
+@pytest.mark.parametrize(("n", "rho", "k"), [(3000, Q(6, 5), 2), (20_000, Q(3, 10), 6)])
+def test_small_margins_need_a_small_scale(n: int, rho: Q, k: int) -> None:
+    """Step 5, where alpha = 1 and the margins rho lie just above gamma_k: no larger scale says anything."""
+    sample = [rho] * n
+    closed, best = inverse_margin_bound(n, 1, 1, 1 / rho**2), margins_bound(sample, 1, 1)
+    assert best <= closed < fmpq(1, 4)
+    assert best.overlaps(margin_scale_bound(sample, 1, 1, k, Q(1, 100)))
+    assert margin_scale_bound(sample, 1, 1, k - 1, Q(1, 100)) > 2
+
+
 @check(A1, grade="numeric", target="corrected", cases="n = 2, 10^3, 10^9; alpha = 1/3, 5; p = 1, 10^6; S^2 = 0, 1/4, 9")
 def test_the_bounds_from_their_parts() -> None:
     """Both formulas once more, in another arithmetic; and the count of margins below gamma_k at ties."""
