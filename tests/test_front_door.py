@@ -1,4 +1,4 @@
-"""What a reader copies (the README, the notebooks) uses the front door alone, and names only what is there."""
+"""What a reader copies (README, guides, notebooks) uses the front door alone, and names only what is there."""
 
 import ast
 import json
@@ -12,6 +12,7 @@ import lemmata as lm
 
 ROOT = Path(lm.__file__).parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+GUIDES = [ROOT / "README.md", *sorted((ROOT / "lemmata" / "site" / "pages").glob("*.md"))]
 OURS = {"numerics", "constructions", "certificates", "theorems", "lemmata"}
 
 
@@ -48,13 +49,13 @@ def imports(code: str) -> Iterator[tuple[str, str]]:
         yield from ((name, ast.unparse(node)) for name in names if name.partition(".")[0] in OURS)
 
 
-@pytest.mark.parametrize("path", [ROOT / "README.md", *NOTEBOOKS], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [*filter(code_of, GUIDES), *NOTEBOOKS], ids=lambda path: path.stem)
 def test_only_the_front_door_is_imported(path):
     found = [statement for code in code_of(path) for _, statement in imports(code)]
     assert found == ["import lemmata as lm"]
 
 
-@pytest.mark.parametrize("path", [ROOT / "README.md", *NOTEBOOKS], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [*GUIDES, *NOTEBOOKS], ids=lambda path: path.stem)
 def test_the_text_names_what_is_there(path):
     prose = prose_of(path)
     for name in re.findall(r"`(?:numerics|constructions|certificates|theorems|lemmata)\.[a-z_.]+", prose):

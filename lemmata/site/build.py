@@ -117,8 +117,9 @@ def write_sources(source: Path, library: Library) -> None:
         pages[f"{statement_place(name)}.md"] = statement_page(entry, library, edges, version("lemmata"))
     for path in sorted((HERE / "pages").glob("*.md")):
         pages[path.name] = _filled(path.read_text(encoding="utf-8"), library, whole_picture(library, edges))
-    for name in ("FORMAT", "TABLE_FORMAT", "OPERATION_FORMAT"):
-        pages[f"formats/{name}.md"] = (ROOT / "certificates" / f"{name}.md").read_text(encoding="utf-8")
+    for name in ("FORMAT", "TABLE_FORMAT", "OPERATION_FORMAT", "game/UNIVERSAL_MARGIN", "tables/TABLE_MARGIN"):
+        path = ROOT / "certificates" / f"{name}.md"
+        pages[f"formats/{path.name}"] = path.read_text(encoding="utf-8")
     for place, text in pages.items():
         path = source / place
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -134,12 +134,12 @@ def test_export_has_the_same_outputs_and_attention(name):
 
 
 @needs_lens
-def test_the_snippet_of_the_readme_runs_and_its_comments_are_true():
-    readme = (Path(lemmata.__file__).parents[1] / "README.md").read_text(encoding="utf-8")
-    blocks = [b for b in re.findall(r"```python\n(.*?)```", readme, re.DOTALL) if "to_transformer_lens" in b]
+def test_the_snippet_of_the_guide_runs_and_its_comments_are_true():
+    guide = (Path(lemmata.__file__).parent / "site" / "pages" / "machines.md").read_text(encoding="utf-8")
+    blocks = [b for b in re.findall(r"```python\n(.*?)```", guide, re.DOTALL) if "to_transformer_lens" in b]
     assert len(blocks) == 1
     names = {"lm": lemmata}
-    exec(compile(blocks[0], "README.md", "exec"), names)
+    exec(compile(blocks[0], "machines.md", "exec"), names)
     pattern = names["cache"]["pattern", 1][0, 0, -1].detach().numpy()
     assert np.abs(pattern - [0, 0, 0, 1, 0, 0]).max() < 0.003
     assert np.abs(names["logits"][:, 1:].detach().numpy() - names["head"]([1, 2, 3, 1, 2])).max() < 1e-11
