@@ -196,6 +196,15 @@ FAULTS = [
             ("factors that are missing are 0", "int(i >= len(indices))", "0 * i"),
         )
     ),
+    Fault(
+        "a tail with twice the exponent",
+        "unnumbered-random-search",
+        test_random_networks,
+        "test_the_tail_of_sparse_entries",
+        test_random_networks,
+        "linear_tail",
+        rewritten(random_networks.linear_tail, "/ 24", "/ 12"),
+    ),
     *(
         Fault(
             name,
@@ -350,6 +359,7 @@ FAULTS = [
             ("the limit smaller by a fiftieth", FAR, "correlation_limit", "2 * largest", "1.96 * largest"),
             ("the biases forgotten", FAR, "correlation_limit", " - bias * root", ""),
             ("a slower tail", FAR, "linear_tail", "/ 24", "/ 26"),
+            ("a faster tail", FAR, "linear_tail", "/ 24", "/ 23"),
         )
     ),
 ]

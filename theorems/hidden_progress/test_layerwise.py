@@ -3,6 +3,17 @@
 With L layers the output has degree 2^(L-1) in x. A parity of k > 2 signs is orthogonal to everything that one layer
 computes, and to its gradient; through the layers above a gradient of the right degree comes back. As printed, without
 an output bias and with last width 1, the output u z^2 has a constant sign and is no parity.
+
+With an output bias, for every L >= 2 and widths of at least 2^(L-2), ..., 2, 1 (further neurons have weights 0):
+
+1. 1 <= k <= 2^(L-1): for a, b = +-1, (a + b)^2 = 2 + 2ab is an affine function of the product, so that L - 1 hidden
+   layers multiply 2^(L-1) signs two by two, with the constant 1 in the place of signs that are missing.
+2. One layer, and every entry of its gradient for the correlation loss, has degree 2 in x at most: orthogonal to chi_S
+   for k > 2 by (B.1). f has degree 2^(L-1), so for k > 2^(L-1) G = E[chi_S f] is 0 at all weights, with its gradient.
+3. Let k <= 2^(L-1), i in S. G is a polynomial in the weights. If its derivatives in the weights of x_i in the first
+   layer were all 0 identically, G would not depend on them; with 0 in their place f does not depend on x_i and G = 0.
+   But G = 1 in step 1. So from end to end the gradient at every relevant input is not 0, at almost all weights.
+4. Another polynomial of degree 2, c (z + s)^2 + t with c != 0, is z^2 up to a scale and constants of the biases.
 """
 
 from __future__ import annotations
@@ -129,6 +140,28 @@ def test_end_to_end_the_gradient_comes_back(k: int) -> None:
     assert np.all(_end_to_end_gradient(x, beyond, W, b, v, c) == 0)
     layer_alone = -np.einsum("t,tj,j,ti->ji", y, 2 * (x @ W.T + b), v, x)
     assert np.all(layer_alone == 0)
+
+
+@check("hidden-progress:construction-layerwise", grade="exact", target="corrected", supporting=True)
+@pytest.mark.parametrize(("depth", "k"), [(2, 2), (3, 3), (3, 4), (4, 5), (4, 8)])
+def test_the_correlation_needs_every_relevant_weight(depth: int, k: int) -> None:
+    """E[chi_S f] is 1 at the construction, 0 without the weights of any one relevant input, and 0 beyond the degree."""
+    n = 2 ** (depth - 1) + 1
+    x = sign_inputs(n)
+    y = _parity(x, tuple(range(k)))
+    network = quadratic_network(n, k, depth)
+    (W, b), *above = network.layers
+    assert np.mean(y * network(x)) == 1
+    for i in range(n):
+        without = np.where(np.arange(n) == i, 0, W)
+        changed = QuadraticNetwork(((without, b), *above), network.readout, network.output_bias)
+        assert np.mean(y * changed(x)) == (0 if i < k else 1)
+    rng = np.random.default_rng([depth, k])
+    numbers = [-2, -1, 1, 2]
+    layers = tuple((rng.choice(numbers, size=V.shape), rng.choice(numbers, size=c.shape)) for V, c in network.layers)
+    drawn = QuadraticNetwork(layers, np.array([1]), 1)(x).astype(np.int64)
+    assert drawn @ np.prod(x, axis=1) == 0
+    assert len(np.unique(drawn)) > 2
 
 
 @check("hidden-progress:construction-layerwise", grade="exact", target="corrected", supporting=True)

@@ -23,12 +23,13 @@ variance s^2, of size at most a s, with fourth moment at most 3 s^4; |b_i| <= B 
 from __future__ import annotations
 
 import math
+from math import comb
 from typing import Literal
 
 import numpy as np
 import pytest
 import sympy as sp
-from flint import arb
+from flint import arb, fmpq
 from scipy.stats import norm
 
 from constructions.networks.inputs import sign_inputs
@@ -81,10 +82,23 @@ def test_wide_inputs_leave_no_network_near_a_parity(init: Start) -> None:
     limit = correlation_limit(n, width, largest, ROOT)
     assert abs(limit - 2 * largest * math.sqrt(width) / (math.sqrt(n / 2) - math.sqrt(3 * width))) < 1e-9
     assert linear_tail(n) < arb("1e-70")
+    assert linear_tail(n).overlaps((arb(n) / 12).exp() * (-arb(1) / 8).exp() ** n)  # step 4: e^(n/12) (e^(-1/8))^n
     for seed in range(60):
         network = initial_network(n, 3, width, np.random.default_rng([seed, 6]), "relu", init)
         assert correlation_bound(network.hidden, network.bias, network.readout) < float(limit)
     assert correlation_limit(100 * n, width, largest, ROOT) < float(limit) / 9
+
+
+@check(SEARCH, grade="exact", target="printed", cases="n = 6, 30, 120, 600: one neuron, entries 0 and +-sqrt(3)")
+def test_the_tail_of_sparse_entries() -> None:
+    """Y = 3 with probability 1/3 and 0 otherwise has E Y = 1, E Y^2 = 3: the exact tails are below the bound.
+
+    They are above its square, exp(-n/12), at n = 600: the exponent cannot be doubled.
+    """
+    for n in (6, 30, 120, 600):
+        tail = fmpq(sum(comb(n, j) * 2 ** (n - j) for j in range(n // 6 + 1)), 3**n)  # 3 j <= n/2
+        assert tail <= linear_tail(n)
+    assert tail > linear_tail(n) ** 2
 
 
 @check(SEARCH, grade="symbolic", target="printed", supporting=True)
