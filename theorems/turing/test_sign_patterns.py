@@ -116,11 +116,12 @@ def test_the_sample_size_of_the_0_1_loss_is_polynomial() -> None:
     REMARK,
     grade="exact",
     target="corrected",
-    cases="all labellings of w inputs of the cube, (m, w) = (2, 4), (3, 5), (3, 8)",
+    cases="all labellings of w inputs of the cube, (m, w, d) = (2, 4, 1), (2, 4, 3), (3, 5, 2), (3, 8, 1)",
 )
-@pytest.mark.parametrize(("m", "w"), [(2, 4), (3, 5), (3, 8)])
-def test_inputs_of_the_cube_are_shattered_at_every_1_norm(m: int, w: int) -> None:
+@pytest.mark.parametrize(("m", "w", "d"), [(2, 4, 1), (2, 4, 3), (3, 5, 2), (3, 8, 1)])
+def test_inputs_of_the_cube_are_shattered_at_every_1_norm(m: int, w: int, d: int) -> None:
     """Unit i is ReLU(<2 x_i - 1, x> - |x_i| + 1), the indicator of x_i: min(w, 2^m) inputs are shattered.
+    Further layers copy the units.
 
     Scaling layer l by c and its bias by c^l leaves all signs, so that a bound on the 1-norm changes nothing.
     """
@@ -129,9 +130,10 @@ def test_inputs_of_the_cube_are_shattered_at_every_1_norm(m: int, w: int) -> Non
     for labels in product((-1, 1), repeat=w):
         for c in (fmpq(1), scale):
             hidden = Affine(as_exact((2 * cube - 1).T) * c, as_exact(1 - cube.sum(axis=1)) * c)
+            copies = (Affine(as_exact(np.eye(w, dtype=np.int64)) * c),) * (d - 1)
             readout = Affine(as_exact(np.array(labels)[:, None]) * c)
-            network = FeedForward((hidden, readout), activations=("relu", "identity"))
-            assert network(as_exact(cube))[:, 0].tolist() == [c * c * label for label in labels]
+            network = FeedForward((hidden, *copies, readout), activations=("relu",) * d + ("identity",))
+            assert network(as_exact(cube))[:, 0].tolist() == [c ** (d + 1) * label for label in labels]
         assert network.one_norm < 1
 
 
