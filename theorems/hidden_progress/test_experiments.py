@@ -54,8 +54,8 @@ def test_convergence_is_not_random_search(effort: Effort, record_property: Recor
     a mean of 4060; times depend on the start; and the exponent grows with n. Quick runs repeat the first of these.
 
     Printed: 10^6 runs with heavy upper tails, which 200 runs of this configuration do not show (the latest takes 1.6
-    times the median), so that figure 5.2 is reproduced in part only. That random networks are far from every parity is
-    not examined.
+    times the median), so that figure 5.2 is reproduced in part only: `test_experiments_architectures` has 1500 runs
+    each of three architectures. That random networks are far from every parity is proved in `test_random_networks`.
     """
     record_property("scale", "200 runs (printed 10^6); 6 starts with 5 runs each; n up to 80")
     summary = committed_results(NULL_MODEL)
@@ -102,7 +102,7 @@ def test_width_gives_no_parallel_speed_up(effort: Effort, record_property: Recor
 def test_late_generalisation_from_middle_samples(effort: Effort, record_property: Record) -> None:
     """10 committed runs at each of three sample sizes, with one weight decay; smaller runs at quick effort.
 
-    The effect of the weight decay, which figure B.11 varies as well, is not examined.
+    The effect of the weight decay, which figure B.11 varies as well, is examined in `test_network_runs`.
     """
     record_property("scale", "10 runs at sample sizes 300, 700, 4000, n = 30, one weight decay (figure B.11 varies it)")
     _judge(GROKKING, "experiment-5.4-right-B.11", effort)
@@ -112,7 +112,8 @@ def test_late_generalisation_from_middle_samples(effort: Effort, record_property
 def test_noisy_labels_delay_learning(effort: Effort, record_property: Record) -> None:
     """10 committed runs at each of six flip rates up to 0.45, n = 30, B = 128; smaller runs at quick effort.
 
-    Printed: (50, 3), several batch sizes, and 49 % of the labels flipped; that rate is not reached here.
+    Printed: (50, 3), several batch sizes, and 49 % of the labels flipped; that rate and other batch sizes are those of
+    `test_flipped_labels`.
     """
     record_property("scale", "flip rates to 0.45, (30, 3), B = 128 (printed to 0.49, (50, 3), several B)")
     record_property("median times", committed_results(NOISE)["numbers"])
@@ -124,7 +125,7 @@ def test_wide_power_networks_have_no_plateau(effort: Effort, record_property: Re
     """5 committed runs each with z^3 and ReLU at (50, 3), width 1000, B = 1024; smaller runs at quick effort.
 
     The runs stop after 300 steps, before either network has learned the parity: this compares the beginnings. That the
-    rate of descent grows with the width and the batch size is not examined.
+    rate of descent grows with the width and the batch size is examined in `test_descent`.
     """
     record_property("scale", "5 runs of 300 steps at (50, 3), width 1000, B = 1024: the beginning of the curves")
     _judge(NO_PLATEAU, "experiment-B.13", effort)

@@ -259,7 +259,7 @@ def large_shares(experiment: Experiment) -> dict[str, tuple[int, int]]:
     return found
 
 
-@check(NAME + "experiment-B.3-B.4", grade="sampled", target="corrected", cases=BATCHES)
+@check(NAME + "experiment-B.3-B.4", grade="sampled", target="printed", cases=BATCHES, supporting=True)
 def test_large_batches_are_robust_in_most_settings(effort: Effort) -> None:
     """Nine of ten runs or more converge in 12 of 13 settings at B = 512; four of five in 40 of 41 cells at B = 128.
 
@@ -277,18 +277,25 @@ def test_large_batches_are_robust_in_most_settings(effort: Effort) -> None:
         assert None not in fresh_times(setting, rate, range(5), 14, 2, 10, batch=128)
 
 
-@counterexample(NAME + "experiment-B.3-B.4", grade="sampled")
-def test_a_sinusoidal_neuron_is_less_robust() -> None:
-    """(xiv), n = 30, k = 4, B = 512, at its fastest rate: 14 of 20 runs converge: the share is below 90 % with 95 %."""
+@check(NAME + "experiment-B.3-B.4", grade="sampled", target="printed", supporting=True)
+def test_a_sinusoidal_neuron_is_less_robust_at_its_fastest_rate() -> None:
+    """(xiv), n = 30, k = 4, B = 512: at rate 0.1 14 of 20 runs converge, the share is below 90 % with 95 %. Of the six
+    others two are run again at rate 0.01, and converge: the fastest rate is not the most robust one."""
     done, runs = large_shares(LARGE_BATCHES)["large-xiv"]
     assert (done, runs) == (14, 20)
     assert proportion_interval(done, runs).high < 0.9
+    item = committed_results(LARGE_BATCHES)["items"]["large-xiv"]
+    assert item["result"]["tried"][0]["rate"] == 0.1
+    times = dict(zip(item["settings"]["seeds"], item["result"]["tried"][0]["times"], strict=True))
+    failed = [seed for seed, time in times.items() if time is None][1:3]
+    again = LARGE_BATCHES.work({**item["settings"], "rate": 0.01, "steps": 1500, "seeds": failed})
+    assert None not in again["tried"][0]["times"]
 
 
 @check(
     NAME + "experiment-B.3-B.4",
     grade="sampled",
-    target="corrected",
+    target="printed",
     cases="(viii), n = 30, k = 3: 40 starts, 5 runs each",
 )
 def test_some_settings_have_unlucky_starts(effort: Effort) -> None:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Mapping
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -118,7 +120,11 @@ def test_weights_are_random_walks_with_the_drift_of_the_gradient() -> None:
 @counterexample(MEASURE, grade="exact")
 def test_conditioned_on_the_state_nothing_is_a_progress_measure() -> None:
     """A fair coin theta, and t_c = 1 + theta: theta predicts t_c, yet given theta every function of it is independent
-    of t_c. Given only that the run has not converged (here at t = 0), they are dependent."""
+    of t_c. Given only that the run has not converged (here at t = 0), they are dependent.
+
+    A function of the path is no way out: for a Markov chain theta_0, theta_1 and a time that depends on theta_1 and a
+    fresh coin, all 16 functions of both are independent of the time given theta_1, though theta_0 predicts it.
+    """
     law = {(theta, 1 + theta): Fraction(1, 2) for theta in (0, 1)}
 
     def independent(pairs: dict[tuple[int, int], Fraction]) -> bool:
@@ -138,6 +144,27 @@ def test_conditioned_on_the_state_nothing_is_a_progress_measure() -> None:
         for (theta, time), p in law.items():
             unconditional[rho[theta], time] = unconditional.get((rho[theta], time), Fraction(0)) + p
         assert independent(unconditional) == (rho[0] == rho[1])
+    stay, slow = Fraction(2, 3), {0: Fraction(1, 4), 1: Fraction(3, 5)}
+    chain = {
+        (first, second, time): (stay if first == second else 1 - stay)
+        * (slow[second] if time == 3 else 1 - slow[second])
+        for first, second, time in itertools.product((0, 1), (0, 1), (2, 3))
+    }
+
+    def law_of(values: Mapping[Any, int], seconds: tuple[int, ...]) -> dict[tuple[int, int], Fraction]:
+        total = sum(p for (_, b, _), p in chain.items() if b in seconds)
+        pairs: dict[tuple[int, int], Fraction] = {}
+        for (a, b, time), p in chain.items():
+            if b in seconds:
+                pairs[values[a, b], time] = pairs.get((values[a, b], time), Fraction(0)) + p / total
+        return pairs
+
+    states = list(itertools.product((0, 1), repeat=2))
+    for images in itertools.product((0, 1), repeat=4):
+        path = dict(zip(states, images, strict=True))
+        assert independent(law_of(path, (0,)))
+        assert independent(law_of(path, (1,)))
+    assert not independent(law_of({state: state[0] for state in states}, (0, 1)))
 
 
 @check(GROWTH, grade="sampled", target="printed")
