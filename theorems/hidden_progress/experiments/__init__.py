@@ -6,6 +6,7 @@ from theorems.hidden_progress.experiments.descent import DESCENT
 from theorems.hidden_progress.experiments.flips_again import FLIPS_AGAIN
 from theorems.hidden_progress.experiments.grid import GRID, LARGE_BATCHES, UNLUCKY, UNLUCKY_AGAIN
 from theorems.hidden_progress.experiments.neurons import GAP_GROWTH, HIDDEN_PROGRESS
+from theorems.hidden_progress.experiments.panels import EXPONENTS, LEFT, ROWS
 from theorems.hidden_progress.experiments.quadratic import QUADRATIC
 from theorems.hidden_progress.experiments.relu_networks import DECAYS, FLIPS, WIDTH_TIMES
 from theorems.hidden_progress.experiments.search import LAW, STARTS
@@ -40,4 +41,7 @@ EXPERIMENTS = (
     LARGE_BATCHES,
     FLIPS,
     FLIPS_AGAIN,
+    LEFT,
+    ROWS,
+    EXPONENTS,
 )
