@@ -20,6 +20,7 @@ UNITS = ("test_the_number_of_units_makes_failure_unlikely", {"k": 2, "x": 7})
 CONTINUED = ("test_continuation_keeps_all_derivatives", {"s": 3})
 CONSTANTS = ("test_constants_of_the_lemma", {"k": 2})
 ONE_VARIABLE = ("test_constants_of_the_lemma", {"k": 1})
+LARGER = ("test_sums_on_larger_cubes", {})
 Check = tuple[str, dict[str, Any]]
 
 
@@ -94,6 +95,12 @@ FAULTS = [
         DRAWN,
     ),
     fault("a Lipschitz constant with the intercept", "library", "_slope", "row[:-1]", "row", DRAWN),
+    fault("rounding that costs nothing", "check", "deviation_bound", " + rounding", "", LARGER),
+    fault("a slope on the unit cube", "check", "deviation_bound", "slope * R / cells", "slope / cells", LARGER),
+    fault("centres in the unit cube", "check", "deviation_bound", "float(R) * (2", "(2", LARGER),
+    fault("the larger of two cubes", "check", "deviation_bound", "min(radii)", "max(radii)", LARGER),
+    fault("rounding on the unit cube", "check", "deviation_bound", "max(R, fmpq(1))", "fmpq(1)", LARGER),
+    fault("a claim on the unit cube", "check", "superposition", "radius=R", "radius=fmpq(1)", LARGER),
     fault("half of the error twice", "check", "units_within", "8 * arb", "4 * arb", UNITS),
     fault("2 % fewer units", "check", "units_within", "8 * arb", "arb('7.84') * arb", UNITS),
     fault("one unit fewer", "check", "units_within", ".floor()) + 1", ".floor())", UNITS),

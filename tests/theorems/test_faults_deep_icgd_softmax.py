@@ -50,6 +50,22 @@ def risk_fault(name: str, attribute: str, old: str, new: str, statement: str = "
     return Fault(name, statement, test_general_risk, check, owner, attribute, faulty, arguments)
 
 
+def bound_fault(name: str, old: str, new: str, bounds: str, owner: Any = None) -> Fault:
+    """A fault that symmetric boxes with all bounds equal to 1 do not show."""
+    check = "test_bounds_of_any_size_keep_the_test_token_out"
+    faulty = rewritten(getattr(risk, "risk_descent_block" if owner is None else "clipping_layer"), old, new)
+    where, attribute = (test_general_risk, "risk_descent_block") if owner is None else (owner, "clipping_layer")
+    return Fault(name, "theorem-6", test_general_risk, check, where, attribute, faulty, {"name": bounds})
+
+
+def domain_fault(name: str, attribute: str, old: str, new: str) -> Fault:
+    """A fault of the layers in front of another projection."""
+    check = "test_any_projection_that_is_an_mlp_may_stand_in_the_fourth_layer"
+    faulty = rewritten(getattr(risk, attribute), old, new)
+    owner = test_general_risk if attribute == "risk_descent_block" else risk
+    return Fault(name, "theorem-6", test_general_risk, check, owner, attribute, faulty)
+
+
 def wave_fault(name: str, attribute: str, old: str, new: str, function: str = "distance") -> Fault:
     """A fault of the sum for a Lipschitz function, which the positive mean or the error by its formula must see."""
     check = "test_waves_of_a_lipschitz_function_are_the_positive_mean"
@@ -97,6 +113,33 @@ RISK_FAULTS = [
         "clipping_layer(layout, lower, upper)",
         "clipping_layer(layout, lower, upper * 0)",
     ),
+    bound_fault("a mask without the 1", "max(largest, fmpq(1)) * 2", "largest * 2", "all below 1"),
+    bound_fault("a mask without the inputs", "max(inputs, labels, *", "max(labels, *", "inputs largest"),
+    Fault(
+        "certificates without the labels",
+        "theorem-6",
+        test_general_risk,
+        "test_sums_are_refused_where_they_are_not_certified",
+        test_general_risk,
+        "risk_descent_block",
+        rewritten(risk.risk_descent_block, "max(inputs, labels, *", "max(inputs, *"),
+    ),
+    bound_fault(
+        "a mask without the weights",
+        "max(inputs, labels, *(abs(end) for end in [*lower.tolist(), *upper.tolist()]))",
+        "max(inputs, labels)",
+        "weights largest",
+    ),
+    bound_fault(
+        "the box mirrored",
+        "clipping_layer(layout, lower, upper)",
+        "clipping_layer(layout, -upper, upper)",
+        "inputs largest",
+    ),
+    bound_fault("lower ends from the upper", "[-ones, lower]", "[-ones, -upper]", "all below 1", risk),
+    domain_fault(
+        "steps 2 % too large before another projection", "risk_descent_block", "sums, -eta", "sums, -eta * fmpq(51, 50)"
+    ),
     wave_fault("damping one place on", "damping", "a[m:]", "a[m + 1 :]"),
     wave_fault(
         "a kernel of the next degree",
@@ -136,6 +179,15 @@ RISK_FAULTS = [
     ),
     sum_fault("an error that is not scaled", "scaled", "abs(c) * self.error", "self.error"),
     sum_fault("an error lost along a line", "along", "WaveSum({}, len(c), R, self.error)", "WaveSum({}, len(c), R)"),
+    Fault(
+        "sines that keep their sign when the frequency is turned",
+        "theorem-6",
+        test_waves,
+        "test_errors_of_sums_are_what_the_proof_says",
+        waves,
+        "_wave",
+        rewritten(waves._wave, "sine if _signed(w) == w else -sine", "sine"),
+    ),
     sum_fault("an interpolation error of 1/9", "relu_sum", "** 2 / 8", "** 2 / 9"),
     sum_fault("an interpolation error 2 % too large", "relu_sum", "** 2 / 8", "** 2 * 51 / 400"),
     sum_fault("sines left out of the error", "relu_sum", "(abs(a) + abs(b))", "abs(a)"),
@@ -185,7 +237,19 @@ def score_fault(name: str, old: str, new: str, law: str = "a Gaussian") -> Fault
     )
 
 
+def node_fault(name: str, old: str, new: str) -> Fault:
+    """A fault of the network of scores, which its values at the nodes must show."""
+    check = "test_networks_of_scores_have_the_cut_score_at_their_nodes"
+    faulty = rewritten(grid.score_network, old, new)
+    arguments = {"name": "two points"}
+    return Fault(name, "lemma-19", test_score_network, check, test_score_network, "score_network", faulty, arguments)
+
+
 GRID_FAULTS = [
+    node_fault("no cut", "np.clip(np.stack(columns, axis=1), -M, M)", "np.stack(columns, axis=1)"),
+    node_fault("a cut 2 % too far", "axis=1), -M, M)", "axis=1), -1.02 * M, 1.02 * M)"),
+    node_fault("a score 2 % too large", "np.asarray(score(points", "1.02 * np.asarray(score(points"),
+    node_fault("a radius 2 % too large", "np.linspace(-float(R), float(R)", "1.02 * np.linspace(-float(R), float(R)"),
     grid_fault("distances of one node too many", "grid_network", "/ (n - 1) for", "/ n for"),
     grid_fault("nodes counted from one", "grid_network", "-sign * node", "-sign * (node + 1)"),
     grid_fault("maxima that are not subtracted", "grid_network", "(m, -1)", "(m, 0)"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,8 @@ from flint import fmpq
 
 from constructions.descent.risk import RiskDescentBlock, risk_descent_block
 from constructions.networks.attention import AttentionLayer
+from constructions.networks.stored import StoredFeedForward
+from constructions.networks.stream import Directions
 from numerics.exact.balls import as_balls
 from numerics.exact.numbers import as_exact
 from numerics.exact.systems import Array
@@ -324,6 +326,108 @@ def test_bounds_of_the_block_are_those_of_the_proof() -> None:
     for steps in range(1, 5):
         distance = (1 + fmpq(5, 3)) * distance + fmpq(1, 6)
         assert abs(block.trajectory_error(steps, 5) - distance) < 1e-10
+
+
+# ---- other bounds, boxes and domains
+
+
+BOUNDS: dict[str, tuple[tuple[Any, Any], Any, Any]] = {
+    "weights largest": ((["-1/2", -3], [4, "1/4"]), 1, 1),
+    "inputs largest": ((["-1/4", -1], [1, "1/2"]), 4, 1),
+    "all below 1": ((["-1/8", "-1/4"], ["1/4", "1/8"]), "1/4", "1/4"),
+}
+
+
+@check(
+    "deep-icgd:theorem-6",
+    "deep-icgd:theorem-3",
+    grade="sampled",
+    target="corrected",
+    cases="(D_w, d_x, d_y, n) = (2, 1, 1, 2), three boxes with four different ends, two losses, all corners; seed 6",
+)
+@pytest.mark.parametrize("name", BOUNDS)
+def test_bounds_of_any_size_keep_the_test_token_out(name: str) -> None:
+    """Starts and test inputs at the ends of their ranges: the test token writes 0, and the step ends in the box."""
+    box, bound, label = BOUNDS[name]
+    lower, upper = (as_exact(end).tolist() for end in box)
+    rng, beyond = np.random.default_rng(6), 0
+    for _ in range(2):
+        ridges = random_ridges(rng, 4)
+        sums = [ridges.entry(k) for k in range(2)]
+        block = risk_descent_block((1, 1), 2, "3/4", sums, box, bound, label)
+        exact, stream = rational_softmax(block), block.layout.stream
+        x, y = (rationals(rng, 2, 1) * fmpq(str(size)) for size in (bound, label))
+        for w in product(*zip(lower, upper, strict=True)):
+            for last in (fmpq(str(bound)), -fmpq(str(bound))):
+                data = np.concatenate([x, np.array([[last]], dtype=object)])
+                stages = list(exact.stages(block.prompt(data, y, np.array(w, dtype=object))))
+                assert (stages[0][-1, stream["G"]] == 0).all()
+                free, _ = plain_step(ridges, list(w), x.tolist(), y.tolist(), fmpq(3, 4))
+                after = [max(lo, min(hi, v)) for v, lo, hi in zip(free, lower, upper, strict=True)]
+                beyond += after != free
+                assert (stages[3] == block.layout.encode(data, y, np.array(after, dtype=object))).all()
+    assert beyond > 4
+
+
+@check(
+    "deep-icgd:theorem-6",
+    "deep-icgd:theorem-3",
+    grade="exact",
+    target="corrected",
+    cases="sums certified for sizes up to 1/8; one of the weights, the inputs, the labels up to 1/4, and none",
+)
+def test_sums_are_refused_where_they_are_not_certified() -> None:
+    """The cube of a sum must hold the weights, the inputs and the labels: the errors of step 4 are claimed there."""
+    small, large = fmpq(1, 16), fmpq(1, 4)
+    ridges = random_ridges(np.random.default_rng(6), 3)
+    narrow = [replace(ridges.entry(0), radius=fmpq(1, 8))]
+
+    def accepted(weight: fmpq, bound: fmpq, label: fmpq) -> bool:
+        try:
+            risk_descent_block((1, 1), 2, "3/4", narrow, (0, weight), bound, label)
+        except ValueError as error:
+            return "on which the sum of ReLUs is certified" not in str(error)
+        return True
+
+    assert accepted(small, small, small)
+    assert not any(accepted(*sizes) for sizes in ((large, small, small), (small, large, small), (small, small, large)))
+
+
+@check(
+    "deep-icgd:theorem-6",
+    "deep-icgd:theorem-3",
+    grade="sampled",
+    target="corrected",
+    cases="W = {|w_1 + w_2| <= 1, |w_1 - w_2| <= 1/2}, (d_x, d_y, n) = (1, 1, 2), ten draws, one step; seed 7",
+)
+def test_any_projection_that_is_an_mlp_may_stand_in_the_fourth_layer() -> None:
+    """A domain that is no box: the step lands in W, and w - w' has no positive product with v - w', v a corner of W."""
+    rng, moved = np.random.default_rng(7), 0
+    corners = [(fmpq(s) / 2 + fmpq(t) / 4, fmpq(s) / 2 - fmpq(t) / 4) for s in (1, -1) for t in (1, -1)]
+    for _ in range(10):
+        ridges = random_ridges(rng, 4)
+        block = risk_descent_block((1, 1), 2, "1/4", [ridges.entry(k) for k in range(2)], (-1, 1), 1, 1)
+        one = block.layout.one.broadcast(2)
+        w = block.layout.all_weights
+        layers: list[StoredFeedForward] = []
+        for normal, end in (((1, 1), fmpq(1)), ((1, -1), fmpq(1, 2))):
+            for sign in (1, -1):  # minus the normal / 2 times relu(sign normal . w - end), with the sign
+                source = Directions.stack([w[[0, 0]], w[[1, 1]], one], axis=-1)
+                row = [fmpq(sign * normal[0]), fmpq(sign * normal[1]), -end]
+                target = np.array([fmpq(-sign * n, 2) for n in normal], dtype=object)
+                layers.append(StoredFeedForward(source, np.array([row, row], dtype=object), w, target))
+        projection = layers[0].beside(layers[1]).beside(layers[2]).beside(layers[3])
+        exact = rational_softmax(replace(block, layers=(*block.layers[:3], projection)))
+        x, y = rationals(rng, 3, 1), rationals(rng, 2, 1)
+        start = np.array(corners[int(rng.integers(4))], dtype=object)
+        free, _ = plain_step(ridges, start.tolist(), x[:-1].tolist(), y.tolist(), fmpq(1, 4))
+        (after,) = {tuple(row) for row in block.weights(exact(block.prompt(x, y, start))).reshape(-1, 2).tolist()}
+        assert abs(after[0] + after[1]) <= 1
+        assert abs(after[0] - after[1]) <= fmpq(1, 2)
+        away = [a - b for a, b in zip(free, after, strict=True)]
+        assert all(sum((a * (c - b) for a, b, c in zip(away, after, v, strict=True)), fmpq(0)) <= 0 for v in corners)
+        moved += any(away)
+    assert moved >= 3
 
 
 # ---- the printed form

@@ -155,6 +155,29 @@ def test_one_network_is_near_the_score_at_all_times(name: str, record_property: 
     assert not finer or worst[1] < worst[0] / 2
 
 
+@check(
+    "deep-icgd:lemma-19",
+    grade="numeric",
+    target="corrected",
+    cases="two points and two points in the plane, cut at 3/4, radius 3, t in [1/4, 1]; all 4 x 9 and 3 x 5 x 5 nodes",
+)
+@pytest.mark.parametrize("name", ["two points", "in the plane"])
+def test_networks_of_scores_have_the_cut_score_at_their_nodes(name: str) -> None:
+    """Steps 3, 5 and 6: the values at the nodes, some of them cut, and no value beyond the cut anywhere."""
+    law = LAWS[name]
+    d, count, moments = len(law.centres[0]), *((9, 4) if name == "two points" else (5, 3))
+    network, cut = score_network(law.score, d, 3, ("1/4", 1), "3/4", (count, moments)), 0
+    x, _ = quadrature(d, 3, count)
+    for t in np.linspace(0.25, 1, moments):
+        score = law.score(x, t)
+        expected = np.where(np.abs(score) > 0.75, 0.75 * np.sign(score), score)
+        cut += (expected != score).sum()
+        np.testing.assert_allclose(network(np.column_stack([x, np.full(len(x), t)])), expected, rtol=0, atol=1e-9)
+    assert 0 < cut < moments * x.size
+    wide = np.random.default_rng(5).uniform(-4, 4, (2000, d + 1))
+    assert np.abs(network(wide)).max() <= 0.75 + 1e-9
+
+
 @check("deep-icgd:lemma-19", grade="numeric", target="corrected", supporting=True)
 @pytest.mark.parametrize("name", LAWS)
 def test_steps_of_the_proof_on_known_scores(name: str) -> None:

@@ -342,6 +342,34 @@ def test_few_units_of_a_network_suffice(k: int, share: object, cells: int, effor
 
 @check(
     LEMMA,
+    grade="numeric",
+    target="corrected",
+    cases="the cubes with R = 2 and 3 in two variables, 3 and 2 directions, 7^2 cells",
+)
+def test_sums_on_larger_cubes() -> None:
+    """Radii above 1: the deviation on the smaller cube, with what rounding costs; beyond it sums are refused."""
+    one = interpolant(profile(2, False), 6, 12)
+    turns = [(fmpq(3, 2), (1, 1)), (fmpq(-1), (2, "1/2")), (fmpq(1, 2), (0, 1))]
+    f = superposition([(weight, one, row) for weight, row in turns], 2)
+    g = superposition([(weight, one, row) for weight, row in ((fmpq(1, 3), (1, 1)), (fmpq(1), (-1, "1/2")))], 3)
+    assert (f.radius, g.radius, f.error) == (2, 3, 3 * one.error)
+    with pytest.raises(ValueError, match="on which the sum of ReLUs is certified"):
+        superposition([(1, one, (2, "3/2"))], 2)
+    places = [fmpq(2 * (2 * i - 6), 7) for i in range(7)]
+    values = [float(abs(p - q)) for p, q in (
+        (sum(t(*(np.array([z], dtype=object) for z in (x, y))).tolist()) for t in (f, g))
+        for x in places for y in places
+    )]  # fmt: skip
+    slope = sum(
+        abs(c) * (abs(a[0]) + abs(a[1])) for t in (f, g) for c, a in zip(t.coefficients, t.directions, strict=True)
+    )
+    rounding = float((f.weight + g.weight) * 2 * (f.units + g.units + 10)) / 2**52
+    found = deviation_bound(f, g, 7) - fmpq(slope) * 2 / 7
+    assert abs(float(found) - max(values) - rounding) < rounding / 8
+
+
+@check(
+    LEMMA,
     grade="sampled",
     target="corrected",
     cases="k = 1, 2 directions; 40,000 units, 40 seeds, 9 points, 5 deviations",

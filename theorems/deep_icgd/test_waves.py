@@ -111,6 +111,10 @@ def test_errors_of_sums_are_what_the_proof_says() -> None:
     assert 0 < abs(third.terms[(fmpq(0),)][0] - fmpq(1, 3)) <= third.error < fmpq(1, 2**36)
     steep = waves.lipschitz_waves(lambda z: fmpq(0), [2**20], 1, 3)  # and here of the places: 2^20 2^-40
     assert abs(arb(steep.error) - 2**20 * arb.pi() ** 2 / 15 - fmpq(1, 2**20)) < 1e-9
+    turned = waves.wave([-1, 2], "1/2", "3/4", 1)  # a frequency whose first entry is negative is stored as (1, -2)
+    for x, y in ((fmpq(1, 3), fmpq(1, 2)), (fmpq(-1), fmpq(2, 7))):
+        phase = arb(2 * y - x)
+        assert abs(turned(x, y) - phase.cos() / 2 - 3 * phase.sin() / 4) < 1e-12
     mixed = waves.wave([2], "3/5", "4/5", 1).relu_sum("1/4")
     assert mixed.error == fmpq(7, 5) * fmpq(1, 4) ** 2 / 8 + fmpq(1, 2**40)
 
