@@ -16,8 +16,8 @@ variance s^2, of size at most a s, with fourth moment at most 3 s^4; |b_i| <= B 
    2 a sqrt(r)/(sqrt(n/2) - B sqrt(r)), below eps for r <= c eps^2 n: at a fixed width a random network has a
    correlation Omega(1) with some parity with probability 2^(-Omega(n)) at most.
    For Gaussian entries max_j |W_j| stands for a s sqrt(r), and P(|W_j|^2 >= s^2 t) <= 2^(r/2) e^(-t/4).
-6. Not for every architecture: a softmax head with independent normal scores is near x_1 with probability
-   e^(-O(log^2 n)), see the last test.
+6. Not for every architecture: a softmax head with independent normal scores is near x_1 with a probability of at
+   least e^(-O(log^2 n)), and with |z| - 1/2 behind it has the sign of x_1 x_2 at every input; see the last tests.
 """
 
 from __future__ import annotations
@@ -89,6 +89,19 @@ def test_wide_inputs_leave_no_network_near_a_parity(init: Start) -> None:
     assert correlation_limit(100 * n, width, largest, ROOT) < float(limit) / 9
 
 
+@check(SEARCH, grade="sampled", target="printed", cases="n = 4000, width 5, Gaussian starts, 60 seeds")
+def test_wide_inputs_leave_no_gaussian_network_near_a_parity() -> None:
+    """All |W_j|^2 < 160 s^2 but for n 2^(r/2) e^(-160/4) < 10^-12, |b| <= s/sqrt(2): correlations below 0.59."""
+    n, width, square = 4000, 5, 160
+    assert n * 2 ** (width / 2) * math.exp(-square / 4) < 1e-12
+    limit = float(correlation_limit(n, width, math.sqrt(square / width), math.sqrt(0.5)))
+    assert 0.55 < limit < 0.59
+    for seed in range(60):
+        network = initial_network(n, 3, width, np.random.default_rng([seed, 7]), "relu", "gaussian")
+        assert (network.hidden**2).sum(axis=0).max() < square * 2 / n
+        assert correlation_bound(network.hidden, network.bias, network.readout) < limit
+
+
 @check(SEARCH, grade="exact", target="printed", cases="n = 6, 30, 120, 600: one neuron, entries 0 and +-sqrt(3)")
 def test_the_tail_of_sparse_entries() -> None:
     """Y = 3 with probability 1/3 and 0 otherwise has E Y = 1, E Y^2 = 3: the exact tails are below the bound.
@@ -141,3 +154,31 @@ def test_a_softmax_head_is_not_that_far() -> None:
     for n in (4000, 10**5):
         assert math.log(0.5) + norm.logsf(math.log(4 * n)) > -n / 24
     assert math.log(0.5) + norm.logsf(math.log(4 * 10**6)) > -(10**6) * math.log(2) / 1000
+
+
+@counterexample(SEARCH, grade="numeric", supporting=True)
+def test_a_softmax_head_and_two_neurons_are_a_parity_of_two() -> None:
+    """|z| - 1/2 behind that head has the sign of x_1 x_2 everywhere with probability e^(-O(log^2 n)) at least.
+
+    Let s_1, s_2 lie in [l, l + 1/10], l = log(16n), and the others have sum e^(s_i) <= 4n: then p_1 + p_2 >= 8/9 and
+    |p_1 - p_2| < 1/18, so that |z| >= 7/9 where x_1 = x_2 and |z| < 1/18 + 1/9 where not.
+    """
+    rng = np.random.default_rng(11)
+    n, seen = 12, 0
+    x = sign_inputs(n)
+    for _ in range(100):
+        scores = rng.normal(size=n)
+        scores[:2] = math.log(16 * n) + rng.uniform(0, 0.1, size=2)
+        weights = np.exp(scores)
+        if weights[2:].sum() > 4 * n:
+            continue
+        seen += 1
+        size = np.abs(x @ (weights / weights.sum()))
+        same = x[:, 0] == x[:, 1]
+        assert size[same].min() >= 7 / 9
+        assert size[~same].max() < 1 / 6
+    assert seen >= 50
+    for n in (4000, 10**5):
+        least = math.log(16 * n)
+        both = 2 * (math.log(0.1) + norm.logpdf(least + 0.1))  # the density falls
+        assert math.log(0.5) + both > -n / 24
