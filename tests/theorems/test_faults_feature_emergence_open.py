@@ -26,10 +26,12 @@ SPAN = "test_outputs_of_random_optimal_neurons_span_fifty_five_dimensions"
 RANGE = "test_the_loss_lies_between_its_bounds_which_are_attained"
 SHARE = "test_the_share_of_the_margin_is_the_least_that_the_comparison_allows"
 MULTIPLE = "test_the_loss_of_the_multiple_is_that_of_the_max_margin_network"
+PARTS = "test_the_bound_from_its_parts"
 CASES: dict[str, dict[str, Any]] = {
     RANGE: {},
     SHARE: {"N": 4, "K": 9, "size": 20.0},
     MULTIPLE: {"n": 3, "r": Fraction(2)},
+    PARTS: {},
 }
 
 
@@ -83,6 +85,14 @@ FAULTS = [
         "least_size",
         ("the examples", "(N * loss", "(loss"),
         ("a loss 2 per cent smaller", "(N * loss", "(arb(49) / 50 * N * loss"),
+    ),
+    *edited(
+        PARTS,
+        "margin_share_bound",
+        ("a single example in the size", "least_size(examples, ", "least_size(1, "),
+        ("a single example in the share", "margin_share(size, examples, ", "margin_share(size, 1, "),
+        ("two labels in the share", "margin_share(size, examples, labels)", "margin_share(size, examples, 2)"),
+        ("a size 2 per cent larger", "margin_share(size, ex", "margin_share(arb(51) / 50 * size, ex"),
     ),
 ]
 

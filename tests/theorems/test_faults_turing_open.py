@@ -10,9 +10,17 @@ from typing import Any
 import pytest
 
 from certificates.capacity.decoder_shattering import RecallingDecoder
+from constructions.turing.compiler import TuringTransformer
+from constructions.turing.layout import TuringLayout
 from numerics.learning import inverse_margins, sign_patterns
 from tests.theorems.planted_faults import Fault, assert_seen, fault_name, rewritten
-from theorems.turing import test_inverse_margins, test_shattering_decoders, test_sign_patterns
+from theorems.plugin import Effort
+from theorems.turing import (
+    test_inverse_margins,
+    test_shattering_decoders,
+    test_sign_patterns,
+    test_transformer_precision,
+)
 
 
 def edited(
@@ -93,10 +101,11 @@ def recalling(attribute: str, *edits: tuple[str, str, str]) -> list[Fault]:
     found = []
     for name, old, new in edits:
         member = vars(RecallingDecoder)[attribute]
-        faulty = rewritten(member.func if isinstance(member, cached_property) else member, old, new)
+        function = getattr(member, "func", getattr(member, "fget", member))  # of a cached or a plain property
+        faulty = rewritten(function, old, new)
         if isinstance(faulty, cached_property):
             faulty.__set_name__(RecallingDecoder, attribute)
-        given = {"n": 1, "T": 3}
+        given = {"n": 2, "T": 2} if attribute == "width" else {"n": 1, "T": 3}  # the stream is wider for n = 1
         found.append(
             Fault(name, "remark-4.1", test_shattering_decoders, SHATTERED, RecallingDecoder, attribute, faulty, given)
         )
@@ -118,6 +127,7 @@ FAULTS += [
         ("a threshold that is missing", "lower[j] = -fmpq(1)", "lower[j] = -fmpq(0)"),
         ("codes without signs", "as_exact([-1] * P)", "as_exact([0] * P)"),
     ),
+    *recalling("width", ("a width without the hidden units", "max(self.stream, 4 * self.letters + 1)", "self.stream")),
     *recalling("predictions", ("a step too few", "range(self.steps + 1):", "range(self.steps):")),
 ]
 
@@ -152,6 +162,63 @@ FAULTS += [
         ("a growth 2 per cent smaller", "2 * growth / n", "49 * growth / (25 * n)"),
     ),
     *signs(GROWTH, "vc_bound", ("one input more", " - 1", "")),
+    *signs(
+        ("test_the_sample_size_of_the_0_1_loss_is_polynomial", {}),
+        "sign_loss_sample_size",
+        ("half of the examples", "return smallest_integer(1, enough)", "return smallest_integer(1, enough) // 2"),
+        ("twice the examples", "return smallest_integer(1, enough)", "return 2 * smallest_integer(1, enough)"),
+    ),
+]
+
+
+BITS = ("test_weights_have_few_bits", {"steps": 30})
+SOFT = ("test_softmax_keeps_a_margin", {"effort": Effort("quick")})
+LEAST = (
+    "test_softmax_computes_the_same_from_a_small_sharpness_on",
+    {"effort": Effort("quick"), "record_property": lambda name, value: None},
+)
+
+
+def attention(
+    case: tuple[str, dict[str, Any]], owner: Any, attribute: str, *edits: tuple[str, str, str]
+) -> list[Fault]:
+    """Faults of the machine's attention: its weights, and the softmax for the hard maximum."""
+    check, arguments = case
+    return [
+        Fault(
+            name,
+            "remark-4.1",
+            test_transformer_precision,
+            check,
+            owner,
+            attribute,
+            rewritten(vars(owner)[attribute], old, new),
+            arguments,
+        )
+        for name, old, new in edits
+    ]
+
+
+SOFTENED = "sharpness=sharpness)"
+FAULTS += [
+    *attention(
+        BITS,
+        TuringLayout,
+        "match",
+        ("a null key one too large", '{"null": digits - 1}', '{"null": digits}'),
+        ("a null key that is squared", '{"null": digits - 1}', '{"null": (digits - 1) ** 2}'),
+        ("keys 4 in place of 2", "key = {(theirs, code): 2 *", "key = {(theirs, code): 4 *"),
+    ),
+    *attention(
+        SOFT,
+        TuringTransformer,
+        "softened",
+        ("a quarter of the sharpness", SOFTENED, "sharpness=sharpness / 4)"),
+        ("a sharpness 2 per cent larger", SOFTENED, "sharpness=sharpness * 1.02)"),
+        ("a hard maximum", 'weigh="softmax"', 'weigh="hardmax"'),
+        ("attention to the input that stays hard", "soft(layer.cross_attention)", "layer.cross_attention"),
+    ),
+    *attention(LEAST, TuringTransformer, "softened", ("a hard maximum", 'weigh="softmax"', 'weigh="hardmax"')),
 ]
 
 

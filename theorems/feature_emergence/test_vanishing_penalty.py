@@ -139,6 +139,31 @@ def test_the_loss_of_the_multiple_is_that_of_the_max_margin_network(n: int, r: F
             assert math.log1p(math.exp(-float(size))) == pytest.approx(n * n * loss, rel=1e-8)
 
 
+@check(
+    THEOREM,
+    grade="numeric",
+    target="printed",
+    cases="(N, K) = (1, 2), (4, 9), (50, 3); gamma* = 10^-3, 7; r = 1/2, 3; nu = 1, 3; lambda = 10^-2 to 10^-300",
+)
+def test_the_bound_from_its_parts() -> None:
+    """Step 6: B, s(lambda) and T once more, in another arithmetic, together."""
+    voids = 0
+    cases = product(((1, 2), (4, 9), (50, 3)), (Fraction(1, 1000), Fraction(7)), (Fraction(1, 2), Fraction(3)), (1, 3))
+    for ((N, K), gamma, r, nu), exponent in product(cases, (2, 20, 300)):
+        with mp.workdps(400):
+            size = mp.mpf(10) ** -exponent
+            norm = -mp.log(size) * gamma.denominator / gamma.numerator
+            power = norm ** (mp.mpf(r.numerator) / (r.denominator * nu))
+            excess = (1 + (K - 1) * size) ** N * mp.exp(N * size * power) - 1
+            bound = margin_share_bound(N, K, gamma, Fraction(1, 10**exponent), r, nu)
+            assert (bound is None) == (excess >= 1)
+            voids += bound is None
+            if bound is not None:
+                tail = (1 + (K - 1) * excess) ** N - 1
+                assert float(bound) == pytest.approx(float(mp.log(tail) / mp.log(excess)), rel=1e-12, abs=1e-14)
+    assert 0 < voids < 36
+
+
 def diagonal_minimiser(a: np.ndarray, penalty: float, r: float) -> tuple[float, float]:
     """gamma_lambda and t = ||theta||_1 for f(theta, x_i) = a_i theta_i, two labels, the L_1 norm.
 

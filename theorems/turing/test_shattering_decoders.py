@@ -48,6 +48,7 @@ def test_all_labellings_of_the_words_are_realised(n: int, T: int) -> None:
             assert digit == 2 * row[point]
     assert np.array_equal(decoder.predictions(starts, words), 2 * labels - 1)
     assert decoder.certify() == n * T
+    assert decoder.width == max(decoder.stream, *(affine.outputs for affine in decoder.layer.feed_forward.layers))
     assert decoder.one_norm([1] * (n * T)) <= 27 * n + 6 * decoder.bits + 8
 
 

@@ -11,7 +11,7 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
-from flint import fmpq
+from flint import arb, fmpq
 
 from certificates.margins.all_layer import operator_norm
 from constructions.circuits.relu import circuit_network
@@ -107,6 +107,7 @@ def test_the_sample_size_of_the_0_1_loss_is_polynomial() -> None:
         d = 2 * w
         p = w * w + (d - 1) * w**2 + (d + 1) * w + 1
         n = sign_loss_sample_size(Q(1, 10), p, w, d)
+        assert sign_loss_bound(n, p, w, d) < arb(1) / 10 < sign_loss_bound(n - 1, p, w, d)
         assert 8 * 100 < n <= 100 * 17 * p * (d + 1) * math.log(n * w * (d + 1) + 1)
         sizes.append(n)
     assert 3.5 < math.log(sizes[-1] / sizes[0], 16) < 4.5
