@@ -79,6 +79,7 @@ Rooms, for work on one subject
     networks                  the vocabulary of layers
     tables                    any finite operation: its table, whole or partial
     tokens                    sparse token regression: prompts, position codes, attention
+    zoo                       networks with named coordinates, also disguised, as ground truth
 """
 
 from __future__ import annotations
@@ -99,6 +100,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; a test compares it with
     from lemmata import recurrent as recurrent
     from lemmata import tables as tables
     from lemmata import tokens as tokens
+    from lemmata import zoo as zoo
     from lemmata._certificates import attained_margin as attained_margin
     from lemmata._certificates import certify as certify
     from lemmata._certificates import certify_table as certify_table
@@ -166,6 +168,7 @@ _ROOMS = (
     "recurrent",
     "tables",
     "tokens",
+    "zoo",
 )
 _NAMES = {
     "_certificates": "attained_margin certify certify_table check closed_form document_of optimal_network "

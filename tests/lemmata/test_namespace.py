@@ -25,6 +25,7 @@ ROOMS = (
     "recurrent",
     "tables",
     "tokens",
+    "zoo",
 )
 PUBLIC = [(lm, name) for name in lm.__all__] + [
     (room, name) for room in [import_module(f"lemmata.{name}") for name in ROOMS] for name in room.__all__
