@@ -4,7 +4,7 @@ from theorems.hidden_progress.experiments.courses import GROKKING, NO_PLATEAU, P
 from theorems.hidden_progress.experiments.curves import CURVES, SCALING
 from theorems.hidden_progress.experiments.descent import DESCENT
 from theorems.hidden_progress.experiments.flips_again import FLIPS_AGAIN
-from theorems.hidden_progress.experiments.grid import GRID, LARGE_BATCHES, UNLUCKY, UNLUCKY_AGAIN
+from theorems.hidden_progress.experiments.grid import GRID, LARGE_BATCHES, LARGEST_BATCHES, UNLUCKY, UNLUCKY_AGAIN
 from theorems.hidden_progress.experiments.neurons import GAP_GROWTH, HIDDEN_PROGRESS
 from theorems.hidden_progress.experiments.panels import EXPONENTS, LEFT, ROWS
 from theorems.hidden_progress.experiments.quadratic import QUADRATIC
@@ -44,4 +44,5 @@ EXPERIMENTS = (
     LEFT,
     ROWS,
     EXPONENTS,
+    LARGEST_BATCHES,
 )
