@@ -6,6 +6,7 @@ therefore imports none of the mathematics, and a command imports its own share o
 
 from __future__ import annotations
 
+import shutil
 import signal
 from importlib import import_module
 from typing import Annotated, Any
@@ -38,6 +39,10 @@ COMMANDS = {
 """What each command does, in one line; its module has the same name, with _ for -."""
 
 
+NARROW = 80
+"""Columns of a terminal below which help has no frames: in these the names of options would be cut off."""
+
+
 class LazyCommands(TyperGroup):
     """A group whose commands are known by name and help, and imported when one of them is to run."""
 
@@ -51,7 +56,24 @@ class LazyCommands(TyperGroup):
         if command is not None:
             module = str(command.name).replace("-", "_")
             command = typer.main.get_command(import_module(f"lemmata.commands.{module}").app)
+            _without_frames(command)
         return name, command, rest
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """The list of the commands."""
+        _without_frames(self)
+        formatter.width = min(formatter.width, shutil.get_terminal_size().columns)
+        super().format_help(ctx, formatter)
+
+
+def _without_frames(command: Any) -> None:
+    """Make the help of a command and of those below it plain text, where the terminal is narrow."""
+    columns = shutil.get_terminal_size().columns
+    if columns < NARROW:
+        command.rich_markup_mode = None
+        command.context_settings["terminal_width"] = columns  # else 50 at least
+        for part in getattr(command, "commands", {}).values():
+            _without_frames(part)
 
 
 app = typer.Typer(cls=LazyCommands, no_args_is_help=True)

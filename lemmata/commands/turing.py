@@ -64,7 +64,9 @@ def turing(
     word: Annotated[
         str, typer.Option("--input", metavar="WORD", help="input: one character per symbol, or names with commas")
     ] = "",
-    evaluator: Annotated[Evaluator, typer.Option(help="which code runs the weights")] = Evaluator.INDEXED,
+    evaluator: Annotated[
+        Evaluator, typer.Option(metavar="NAME", help=f"which code runs the weights: {', '.join(Evaluator)}")
+    ] = Evaluator.INDEXED,
     trace: Annotated[int, typer.Option(metavar="N", min=0, help="draw the first N steps")] = 0,
     verify: Annotated[
         bool, typer.Option("--verify", help="compare with the simulator, and check the invariants")

@@ -14,7 +14,8 @@ from constructions.turing.evaluators.outcomes import Outcome, encoded_tape
 
 __all__ = ["print_run", "print_search", "run_summary"]
 
-SHOWN_CELLS = 15  # on each side of the head
+SHOWN_CELLS = 15  # on each side of the head, where there is room
+LABELS = 26  # columns before the tape
 MOST_SHOWN = 200  # cells of the final tape in a report
 RATED_STEPS = 10_000  # fewer steps take no longer than loading the kernels
 
@@ -77,6 +78,8 @@ def print_search(
     stream, names = transformer.layout.stream, [layer.name for layer in transformer.layers]
     tape, origin = encoded_tape(transformer, word), transformer.start_cell
     shown = [*machine.symbols, "?"]  # the last one for -1
+    beside = max(2, min(SHOWN_CELLS, (console.width - LABELS - 3) // 2))
+    indent = " " * (LABELS if console.width >= 80 else 2)
     note = "below each step: the time of the last visit to this cell as attention finds it, one binary digit a layer"
     console.print(f"{'step':>6} {'state':>10} {'head':>6}  tape around the head\n{note}", markup=False, soft_wrap=True)
     for time_step, layers in enumerate(streams.astype(int)):
@@ -85,15 +88,14 @@ def print_search(
         if time_step:
             moved = layers[names.index("C.1b")]
             tape[_number(moved[stream["pos2"]]) - origin] = _single(moved[stream["sym2"]])
-        cells = range(head - SHOWN_CELLS, head + SHOWN_CELLS + 1)
+        cells = range(head - beside, head + beside + 1)
         row = [shown[tape.get(cell, machine.blank)] for cell in cells]
-        row[SHOWN_CELLS] = f"[{row[SHOWN_CELLS]}]"
+        row[beside] = f"[{row[beside]}]"
         state = [*machine.states, "start", "?"][_single(o[stream["st"]])]
         console.print(f"{time_step:>6} {state:>10} {head:>6}  {''.join(row)}", markup=False, soft_wrap=True)
         if time_step:
-            console.print(
-                " " * 26 + _search(layers, names, stream["scr3"], stream["scr4"]), markup=False, soft_wrap=True
-            )
+            found = _search(layers, names, stream["scr3"], stream["scr4"])
+            console.print(indent + found, markup=False, soft_wrap=True)
 
 
 def _search(layers: NDArray[np.int64], names: list[str], block: slice, flags: slice) -> str:

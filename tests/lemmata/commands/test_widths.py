@@ -8,11 +8,11 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 import lemmata.commands.console
-from lemmata.cli import app
+from lemmata.cli import COMMANDS, app
 from lemmata.reports.tables import fits, plain_table, print_fields, print_table
 
 ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
-COMMANDS = (
+REPORTS = (
     ("certify", "S3", "--evaluate", "0"),
     ("certify", "op:max:2"),
     ("unseen", "op:add:3", "--cells", "without:(0,0)", "--out", "OUT"),
@@ -51,7 +51,7 @@ def numbers(text):
 
 
 def test_nothing_is_cut(monkeypatch, tmp_path):
-    for command in COMMANDS:
+    for command in REPORTS:
         arguments = [str(tmp_path) if part == "OUT" else part for part in command]
         shown = {}
         for width in (40, 80, 400):
@@ -64,6 +64,27 @@ def test_nothing_is_cut(monkeypatch, tmp_path):
             assert numbers(shown[40]) == numbers(shown[400]), command
             assert numbers(shown[80]) == numbers(shown[400]), command
     assert lemmata.commands.console.out.width == 400
+
+
+@pytest.mark.parametrize("width", [40, 80])
+def test_help_names_every_option_in_full(monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    for words in ([], *([name] for name in COMMANDS), ["experiment", "run"]):
+        output = CliRunner().invoke(app, [*words, "--help"]).output
+        assert ELLIPSIS not in output, words
+        assert "--help" in output
+        assert all(len(line.rstrip()) <= width for line in output.splitlines())
+    assert "--evaluate" in CliRunner().invoke(app, ["certify", "--help"]).output
+
+
+def test_the_tape_of_a_machine_fits(monkeypatch):
+    for width in (40, 80):
+        monkeypatch.setenv("COLUMNS", str(width))
+        output = CliRunner().invoke(app, ["turing", "bb4", "--steps", "107", "--trace", "9"]).stdout
+        rows = [line for line in output.splitlines() if "[" in line and "]" in line]
+        assert len(rows) == 10
+        assert all(len(line) <= width for line in rows)
+        assert len(rows[0].split()[-1]) == (13 if width == 40 else 33)
 
 
 def console(width):
