@@ -46,6 +46,8 @@ def test_signs_need_the_root_of_the_number_of_parities(n: int, k: int) -> None:
     assert least == parity_sign_rank_bound(n, k)
     assert (least - 1) ** 2 < comb(n, k) <= least**2
     assert sign_rank_bound(A, power=3).dimension == least
+    for m in (1, 2, comb(n, k) // 2):  # some of the parities need the root of their number
+        assert (sign_rank_bound(A[:, :m]).dimension - 1) ** 2 < m <= sign_rank_bound(A[:, :m]).dimension ** 2
 
 
 @check(
