@@ -67,8 +67,10 @@ def test_sharpness_that_suffices() -> None:
     assert sp.diff(S / (1 + S), S).simplify() == 1 / (1 + S) ** 2  # the share grows with S
 
 
-def _smallest_sharpness(transformer: TuringTransformer, words: list[tuple[int, ...]], traces: bool) -> float:
-    """By bisection to 0.01: the least b at which all invariants, or only states, symbols and heads, are right."""
+def _smallest_sharpness(
+    transformer: TuringTransformer, words: list[tuple[int, ...]], traces: bool, within: float
+) -> float:
+    """By bisection: the least b at which all invariants, or only states, symbols and heads, are right."""
     reference = DENSE.run(transformer, words)
 
     def right(b: float) -> bool:
@@ -84,19 +86,24 @@ def _smallest_sharpness(transformer: TuringTransformer, words: list[tuple[int, .
     low, high = 0.5, math.log(3 * (transformer.steps + 1))
     assert right(high)
     assert not right(low)
-    while high - low > 0.01:
+    while high - low > within:
         middle = (low + high) / 2
         low, high = (low, middle) if right(middle) else (middle, high)
     return high
 
 
-@check("turing:remark-4.1", grade="numeric", target="printed", cases="the palindrome machine, three words, T = 24")
+@check(
+    "turing:remark-4.1", grade="numeric", target="printed", cases="the palindrome machine, two words (full: 3), T = 24"
+)
 def test_softmax_computes_the_same_from_a_small_sharpness_on(effort, record_property) -> None:
-    """The palindrome machine on aba, abba, abbba; the least b stays below ln(3(T + 1)); T = 24 (full: 24, 48, 96)."""
-    words = [(1, 2, 1), (1, 2, 2, 1), (1, 2, 2, 2, 1)]
+    """The palindrome machine on aba, abba (full: and abbba); the least b, to within 0.05 (full: 0.01), stays below
+    ln(3(T + 1)); T = 24 (full: 24, 48, 96).
+    """
+    words = [(1, 2, 1), (1, 2, 2, 1), *effort.pick(quick=(), full=((1, 2, 2, 2, 1),))]
+    within = effort.pick(quick=0.05, full=0.01)
     for T in effort.pick(quick=(24,), full=(24, 48, 96)):
         transformer = compile_turing_machine(palindrome_machine(), T)
-        layers, traces = (_smallest_sharpness(transformer, words, traces) for traces in (False, True))
+        layers, traces = (_smallest_sharpness(transformer, words, traces, within) for traces in (False, True))
         record_property(f"least_b_all_layers_T{T}", round(layers, 2))
         record_property(f"least_b_trace_T{T}", round(traces, 2))
         assert traces <= layers < math.log(3 * (T + 1)) - 0.5
