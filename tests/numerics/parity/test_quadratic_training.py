@@ -93,6 +93,12 @@ def test_accuracy_is_that_of_the_network(n: int, widths: tuple[int, ...]) -> Non
         assert quadratic_accuracy(network, k, words) == share
 
 
+def test_an_output_of_0_is_an_error() -> None:
+    network = _start(4, (2, 1), seed=0)
+    network.readout[:], network.output_bias[:] = 0, 0
+    assert quadratic_accuracy(network, 2, np.arange(16, dtype=np.uint64)) == 0
+
+
 def test_the_construction_has_accuracy_one_and_is_not_moved() -> None:
     """Twice the parity lies beyond the hinge, so that no step changes it; and it has converged at the first check."""
     built = quadratic_network(6, 4, 3)
