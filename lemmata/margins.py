@@ -5,11 +5,15 @@ measured   group_margins, parity_margins, normalised_margin; of single neurons e
 judged     judge (does a network attain the bound that class weights prove?), pricing_tensor and climb (the best neuron)
 trained    descend with doubling_rate, objective_and_gradient, minimise (L-BFGS), ascend_from_random; for groups, with
            batches and ReLUs, train_on_group and group_gradient of GroupWeights
+brought    load_operation_weights of a file of torch, NumPy or safetensors: OperationWeights; measured_margin:
+           MeasuredMargin on a table, with its deficit against certified bounds; representation_shares
 penalised  margin_share_bound: how near the largest margin every minimiser with a small penalty is
 """
 
+from certificates.saddle.measured import MeasuredMargin, measured_margin, representation_shares
 from certificates.saddle.pair import judge
 from certificates.saddle.pricing import climb, pricing_tensor
+from constructions.networks.checkpoints import OperationWeights, load_operation_weights
 from numerics.fourier.cyclic import folded_power
 from numerics.margins.ascent import ascend_from_random, normalised_margin
 from numerics.margins.descent import descend, doubling_rate, objective_and_gradient
@@ -20,6 +24,8 @@ from numerics.margins.vanishing_penalty import margin_share_bound
 
 __all__ = [
     "GroupWeights",
+    "MeasuredMargin",
+    "OperationWeights",
     "ascend_from_random",
     "climb",
     "descend",
@@ -30,11 +36,14 @@ __all__ = [
     "group_gradient",
     "group_margins",
     "judge",
+    "load_operation_weights",
     "margin_share_bound",
+    "measured_margin",
     "minimise",
     "normalised_margin",
     "objective_and_gradient",
     "parity_margins",
     "pricing_tensor",
+    "representation_shares",
     "train_on_group",
 ]

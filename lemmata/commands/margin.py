@@ -1,0 +1,171 @@
+"""The command `lemmata margin`: how far a trained network is from the certified maximum margin."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from certificates import kernel
+from certificates.groups.certify import GroupMarginCertificate, certify_group
+from certificates.groups.document import document_of, kernel_refusal
+from certificates.groups.format import Document, dumps
+from certificates.groups.report import margin_report
+from certificates.saddle.measured import measured_margin, representation_shares
+from constructions.networks.checkpoints import ACCEPTED_WEIGHTS, load_operation_weights
+from lemmata.commands.console import err, out, refusals
+from lemmata.commands.operation_names import table_or_group
+from lemmata.commands.options import AsJson, Limit
+from lemmata.reports.margin import (
+    MarginOfCheckpoint,
+    RepresentationLine,
+    checkpoint_summary,
+    draw_checkpoint,
+    print_checkpoint,
+)
+from numerics.groups.names import ACCEPTED_NAMES, parse_group
+from numerics.groups.permutations import DEFAULT_LIMIT, MAX_TABLE_ORDER, PermutationGroup
+from numerics.tables.names import ACCEPTED_CELLS, ACCEPTED_TABLES, parse_table
+from numerics.tables.table import Table
+
+__all__ = ["app"]
+
+app = typer.Typer(add_completion=False)
+
+PICTURES = (".png", ".pdf", ".svg")
+
+
+@app.command(
+    help="Measure how far a trained network is from the certified maximum margin of a group or an operation: "
+    "the normalised margin of f(a, b) = sum_i (u_i(a) + v_i(b))^2 w_i on all inputs, its representations, its deficit. "
+    "CHECKPOINT is a state dict of torch, which is read without running its code, an .npz or a .safetensors file. "
+    "The activation is the square: no other one has the certified maximum. "
+    f"Weights: {ACCEPTED_WEIGHTS}. Biases must be zero. Elements of a group are numbered as in "
+    "lm.certify(GROUP).group.elements, those of Zn as 0, 1, ..., n - 1; a table numbers its own."
+)
+def margin(
+    checkpoint: Annotated[Path, typer.Argument(metavar="CHECKPOINT", help="the weights")],
+    group: Annotated[str | None, typer.Option(metavar="GROUP", help=f"the group: {ACCEPTED_NAMES}")] = None,
+    table: Annotated[str | None, typer.Option(metavar="TABLE", help=f"or an operation: {ACCEPTED_TABLES}")] = None,
+    cells: Annotated[str | None, typer.Option(metavar="CELLS", help=f"its given cells: {ACCEPTED_CELLS}")] = None,
+    picture: Annotated[Path | None, typer.Option(metavar="FILE", help="draw margins and representations")] = None,
+    limit: Limit = DEFAULT_LIMIT,
+    as_json: AsJson = False,
+) -> None:
+    """The margin and the deficit; exit 0 also for a negative margin, 2 when the input is refused."""
+    with refusals():
+        if (group is None) == (table is None):
+            raise ValueError("Name what the network was trained for: --group GROUP or --table TABLE, one of the two.")
+        if cells is not None and table is None:
+            raise ValueError("--cells is for operations: give --table.")
+        if picture is not None and picture.suffix.lower() not in PICTURES:
+            raise ValueError(f"Pictures are files that end in {', '.join(PICTURES)}; got {picture.name!r}.")
+        if picture is not None and not picture.absolute().parent.is_dir():
+            raise ValueError(f"The directory {picture.absolute().parent} does not exist.")
+        if group is not None:
+            result = _of_group(checkpoint, group, limit)
+        else:
+            result = _of_table(checkpoint, str(table), cells, limit)
+        result.deficit  # noqa: B018 - a margin above the maximum is refused before anything is written
+        if picture is not None:
+            draw_checkpoint(result, picture)
+    if as_json:
+        typer.echo(json.dumps(checkpoint_summary(result), indent=2))
+        return
+    print_checkpoint(out, result)
+    if picture is not None:
+        out.print(escape(f"picture in {picture}"), soft_wrap=True)
+
+
+def _of_group(checkpoint: Path, name: str, limit: int) -> MarginOfCheckpoint:
+    group = parse_group(name, limit)
+    _refuse_renumbered(name, group)
+    _refuse_large(group)
+    n = group.order
+    weights = load_operation_weights(checkpoint, n, n, n)
+    finite = group.to_finite_group()
+    with err.status(f"certifying {escape(name)}"):
+        document, certificate = _accepted(group)
+    measured = measured_margin(weights, finite.table)
+    a, b, c = measured.worst
+    labels = [str(element) for element in finite.elements]
+    optimal = {irrep.name: float(irrep.mass) for irrep in margin_report(document).irreps}
+    lines = []
+    for entry in representation_shares(weights, group, certificate.table):
+        names = " and ".join(certificate.table.irrep_names[row] for row in entry.rows)
+        indicator = document["characters"]["rows"][entry.rows[0]]["indicator"]
+        dimension = entry.degree if indicator == 1 else 2 * entry.degree
+        lines.append(RepresentationLine(names, dimension, entry.share, optimal.get(names, 0.0)))
+    return MarginOfCheckpoint(
+        group.name,
+        weights.source,
+        measured,
+        document["margin"]["lower"],
+        document["margin"]["upper"],
+        document["grade"],
+        (labels[a], labels[b], labels[finite.table[a, b]], labels[c]),
+        tuple(lines),
+    )
+
+
+def _of_table(checkpoint: Path, text: str, cells: str | None, limit: int) -> MarginOfCheckpoint:
+    table = parse_table(text, cells)
+    weights = load_operation_weights(checkpoint, table.rows, table.columns, table.label_count)
+    kind = table_or_group(text, cells, None, limit)
+    with err.status(f"certifying {escape(text)}"):
+        if isinstance(kind, Table):
+            from certificates.tables.certify import certify_operation  # solvers, which groups can do without
+
+            document = certify_operation(table).document
+        else:
+            _refuse_large(kind)
+            document, _ = _accepted(kind)
+    measured = measured_margin(weights, table.array())
+    a, b, c = measured.worst
+    return MarginOfCheckpoint(
+        table.name,
+        weights.source,
+        measured,
+        document["margin"]["lower"],
+        document["margin"]["upper"],
+        document["grade"],
+        (
+            table.row_names[a],
+            table.column_names[b],
+            table.label_names[table.values[a][b]],
+            table.label_names[c],
+        ),
+    )
+
+
+def _accepted(group: PermutationGroup) -> tuple[Document, GroupMarginCertificate]:
+    """The document of a group, which the kernel has accepted, and the certificate that it was written from."""
+    certificate = certify_group(group)
+    document: Document = document_of(certificate)
+    try:
+        kernel.check(dumps(document))
+    except (kernel.MalformedError, kernel.ViolatedError) as error:
+        raise ValueError(
+            f"The kernel does not accept the certificate of {group.name}, so there is no deficit: {error}."
+        ) from error
+    return document, certificate
+
+
+def _refuse_large(group: PermutationGroup) -> None:
+    if group.order > MAX_TABLE_ORDER:
+        raise ValueError(
+            f"{group.name} has {group.order} elements; networks are evaluated for up to {MAX_TABLE_ORDER}."
+        )
+    if (reason := kernel_refusal(group)) is not None:
+        raise ValueError(f"There is no deficit of a network for {group.name}: {reason}.")
+
+
+def _refuse_renumbered(name: str, group: PermutationGroup) -> None:
+    """ValueError for a Cayley table in a file whose elements the group numbers in another order."""
+    if not name.strip().startswith("table:") or not name.strip().lower().endswith(".csv"):
+        return
+    if parse_table(name).values != tuple(map(tuple, group.to_finite_group().table.tolist())):
+        raise ValueError(f"{name} numbers its elements with the identity elsewhere than at 0: give it as --table.")

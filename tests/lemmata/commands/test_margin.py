@@ -1,0 +1,121 @@
+"""`lemmata margin`."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+
+import lemmata as lm
+from certificates.tables.certify import certify_operation
+from constructions.networks.files import export_npz
+from numerics.tables.names import parse_table
+from tests.lemmata.commands.runner import run
+
+
+@pytest.fixture(scope="module")
+def optimal(tmp_path_factory):
+    file = tmp_path_factory.mktemp("models") / "s3.pt"
+    torch.save(lm.to_torch(lm.optimal_network(lm.certify("S3"))).state_dict(), file)
+    return file
+
+
+def test_an_optimal_network_attains_the_maximum(optimal, tmp_path):
+    picture = tmp_path / "s3.png"
+    code, output, _ = run("margin", str(optimal), "--group", "S3", "--picture", str(picture))
+    assert code == 0
+    assert "right on 36 of 36 cells normalised margin 0.0236049693105" in output
+    assert "exact; the kernel has just accepted the certificate deficit 0 % of the maximum" in output
+    assert "1b 1 0.150221 0.150221" in output
+    assert picture.read_bytes()[:4] == b"\x89PNG"
+
+
+def test_a_perturbed_weight_changes_the_report(optimal, tmp_path):
+    state = torch.load(optimal, weights_only=True)
+    state["readout"][3, 2] *= 1.02
+    torch.save(state, tmp_path / "perturbed.pt")
+    reports = [
+        json.loads(run("margin", str(file), "--group", "S3", "--json")[1])
+        for file in (optimal, tmp_path / "perturbed.pt")
+    ]
+    assert reports[0]["deficit"]["at_least"] <= 0 <= reports[0]["deficit"]["at_most"] < 1e-12
+    assert reports[1]["deficit"]["at_least"] > 1e-4
+    assert reports[0]["representations"] != reports[1]["representations"]
+    assert reports[0]["maximum"] == reports[1]["maximum"]
+
+
+def test_training_shrinks_the_deficit(tmp_path):
+    table = lm.certify("S3").group.to_finite_group().table
+    start = lm.margins.GroupWeights(*np.random.default_rng(0).normal(scale=0.3, size=(3, 6, 40)))
+    _, seen = lm.margins.train_on_group(
+        start,
+        table,
+        "square",
+        penalty=("cubic", 1e-5),
+        rate=lambda _: 0.2,
+        steps=8000,
+        record=lambda _, weights: {name: getattr(weights, name).copy() for name in "uvw"},
+        record_at=(0, 2000, 8000),
+    )
+    reports = []
+    for arrays in seen:
+        np.savez(tmp_path / "trained.npz", **arrays)
+        reports.append(json.loads(run("margin", str(tmp_path / "trained.npz"), "--group", "S3", "--json")[1]))
+    deficits = [report["deficit"]["at_least"] for report in reports]
+    assert deficits[0] > 1 > deficits[1] > deficits[2] > 1e-6
+    assert reports[0]["right"] < 1
+    assert reports[2]["right"] == 1
+    assert reports[2]["neurons"] == 40
+    assert sum(line["share"] for line in reports[2]["representations"]) == pytest.approx(1, abs=1e-12)
+
+
+def test_tables_are_measured_against_their_own_certificates(tmp_path):
+    certificate = certify_operation(parse_table("op:max:3"))
+    network = certificate.network
+    file = tmp_path / "max.npz"
+    u, v, w = network.weights()
+    np.savez(file, u=u, v=v, w=w)
+    code, output, _ = run("margin", str(file), "--table", "op:max:3", "--json")
+    report = json.loads(output)
+    assert code == 0
+    assert report["maximum"]["grade"] == "enclosed"
+    assert report["margin"] == pytest.approx(float(certificate.lower), rel=1e-9)
+    assert report["deficit"]["at_most"] < 1e-8
+    assert report["representations"] == []
+
+
+def test_a_table_of_a_group_keeps_its_own_numbers(tmp_path):
+    export_npz(lm.modular_addition_network(5), tmp_path / "z5.npz")
+    for task in (("--table", "op:add:5"), ("--group", "Z5")):
+        report = json.loads(run("margin", str(tmp_path / "z5.npz"), *task, "--json")[1])
+        assert report["right"] == 1
+        assert abs(report["deficit"]["at_most"]) < 1e-12
+    wrong = json.loads(run("margin", str(tmp_path / "z5.npz"), "--table", "op:sub:5", "--json")[1])
+    assert wrong["deficit"]["at_least"] > 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "one of the two"),
+        (("--group", "S3", "--table", "op:add:3"), "one of the two"),
+        (("--group", "S3", "--cells", "without:(0,0)"), "give --table"),
+        (("--group", "Z7"), "no weights for 7 rows, 7 columns and 7 labels. Found: hidden (18, 12), readout (18, 6)"),
+        (("--group", "S3", "--picture", "s3.txt"), "end in .png, .pdf, .svg"),
+        (("--group", "S3", "--picture", "nowhere/s3.png"), "does not exist"),
+        (("--group", "S99"), "error"),
+    ],
+)
+def test_input_is_refused(optimal, arguments, said):
+    code, output, error = run("margin", str(optimal), *arguments)
+    assert (code, output) == (2, "")
+    assert said in error
+
+
+def test_a_file_of_a_group_with_its_identity_elsewhere_is_for_tables(optimal, tmp_path):
+    file = tmp_path / "shifted.csv"
+    file.write_text("\n".join(",".join(str((a + b + 1) % 6) for b in range(6)) for a in range(6)))
+    code, _, error = run("margin", str(optimal), "--group", f"table:{file}")
+    assert code == 2
+    assert "give it as --table" in error
+    assert run("margin", str(optimal), "--table", f"table:{file}")[0] == 0
