@@ -28,7 +28,8 @@ REMARK = "turing:remark-4.1"
     REMARK,
     grade="exact",
     target="printed",
-    cases="all 2^(n T) labellings for (n, T) = (1, 1), ..., (1, 5), (2, 1), (2, 2), (2, 3), (3, 1), (3, 2)",
+    cases="decoders of one layer; all 2^(n T) labellings for (n, T) = (1, 1), ..., (1, 5), (2, 1), (2, 2), (2, 3), "
+    "(3, 1), (3, 2)",
 )
 @pytest.mark.parametrize(("n", "T"), [*((1, T) for T in range(1, 6)), (2, 1), (2, 2), (2, 3), (3, 1), (3, 2)])
 def test_all_labellings_of_the_words_are_realised(n: int, T: int) -> None:
