@@ -73,8 +73,9 @@ def test_the_code_runs(path):
         assert 0.0421 < high <= 0.0422
 
 
-def test_there_is_code_in_the_readme_and_in_two_guides():
-    assert [path.stem for path in DOCUMENTS if python_of(path)] == ["README", "groups_and_tables", "machines"]
+def test_there_is_code_in_the_readme_and_in_these_guides():
+    guides = ["groups_and_tables", "machines", "solver_solutions", "zoo"]
+    assert [path.stem for path in DOCUMENTS if python_of(path)] == ["README", *guides]
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.stem)

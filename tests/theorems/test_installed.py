@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -66,9 +67,11 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return site
 
 
-def run(site: Path, scratch: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """A run of Python in a scratch folder that sees the installed packages before all others."""
-    environment = {**os.environ, "PYTHONPATH": str(site), "PYTHONDONTWRITEBYTECODE": "1"}
+def run(site: Path, scratch: Path, *arguments: str, also: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """A run of Python in a scratch folder that sees the installed packages, and those in ``also``, first."""
+    places = [site] if also is None else [site, also]
+    path = os.pathsep.join(map(str, places))
+    environment = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
     environment.pop("PYTEST_ADDOPTS", None)
     command = (sys.executable, *arguments)
     return subprocess.run(command, cwd=scratch, env=environment, capture_output=True, text=True, timeout=600)
@@ -138,3 +141,45 @@ def test_what_a_stranger_types(site, tmp_path):
     chosen = typed("-m", "pytest", "-p", "no:cacheprovider", "--pyargs", "theorems", "-k", "framework")
     assert int(re.findall(r"(\d+) passed", chosen)[-1]) > 0
     assert {path.name for path in tmp_path.iterdir() if not path.name.startswith(".")} == {"s3.json"}
+
+
+def test_the_package_of_the_guide_has_a_ledger_of_its_own(site, tmp_path):
+    """Its files stand in the guide word for word; it uses nothing of ours but the decorators."""
+    guide = (ROOT / "lemmata" / "site" / "pages" / "ledger_plugin.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```\w+\n(.*?)^```$", guide, re.DOTALL | re.MULTILINE)
+    names = re.findall(r"`braids/([\w.]+)`", guide)
+    assert names == ["__init__.py", "ledger.toml", "catalogue.txt", "test_braids.py"]
+    *files, entry = blocks
+    theirs = tmp_path / "theirs"
+    for folder in ("braids", "braids-1.0.dist-info"):
+        (theirs / folder).mkdir(parents=True)
+    for name, text in zip(names, files, strict=True):
+        (theirs / "braids" / name).write_text(text)
+    [(group, points)] = tomllib.loads(entry)["project"]["entry-points"].items()
+    information = theirs / "braids-1.0.dist-info"
+    information.joinpath("METADATA").write_text("Metadata-Version: 2.1\nName: braids\nVersion: 1.0\n")
+    information.joinpath("entry_points.txt").write_text(
+        f"[{group}]\n" + "".join(f"{name} = {place}\n" for name, place in points.items())
+    )
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    command = ("-m", "pytest", "-p", "no:cacheprovider", "--pyargs", "braids", "--ledger-json=ledger.json")
+    done = run(site, scratch, *command, also=theirs)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    assert "2 passed" in done.stdout
+    table = [line.split()[0] for line in done.stdout.splitlines() if re.match(r"[a-z-]+ +\d.*·", line)]
+    assert table == ["braids", "braids"]  # statements and checks, and no other chapter
+    [chapter] = [
+        one for one in json.loads((scratch / "ledger.json").read_text())["chapters"] if one["name"] == "braids"
+    ]
+    assert [one["verdict"] for one in chapter["statements"]] == ["holds", "refuted"]
+    for module in ("numerics", "constructions", "certificates", "lemmata"):
+        assert not re.search(rf"\b{module}\.", "".join(files))
+
+    code = theirs / "braids" / "__init__.py"
+    code.write_text(code.read_text().replace("2 * (i == j)", "3 * (i == j)"))
+    done = run(site, scratch, *command, also=theirs)
+    assert done.returncode == 1
+    chapters = json.loads((scratch / "ledger.json").read_text())["chapters"]
+    [chapter] = [one for one in chapters if one["name"] == "braids"]
+    assert [one["verdict"] for one in chapter["statements"]] == ["failed", "failed"]
