@@ -96,6 +96,55 @@ FAULTS = [
     *(
         Fault(
             name,
+            "experiment-5.3",
+            test_progress,
+            "test_weights_move_while_the_accuracy_is_flat",
+            sinusoidal_neuron,
+            "_record",
+            rewritten(sinusoidal_neuron._record, old, new),
+            {"effort": QUICK},
+        )
+        for name, old, new in (
+            ("the largest relevant weight", "sizes[:, :k].min(", "sizes[:, :k].max("),
+            ("irrelevant weights larger by a fiftieth", "sizes[:, k:].max(", "1.02 * sizes[:, k:].max("),
+            ("the mean movement", "- start).max(axis=1)", "- start).mean(axis=1)"),
+            ("the movement of relevant weights alone", "- start).max(", "- start)[:, :k].max("),
+            ("the accuracy on a larger parity", "held[:, :k]", "held[:, : k + 1]"),
+        )
+    ),
+    Fault(
+        "labels of neurons flipped more often by a fiftieth",
+        "experiment-5.3",
+        test_progress,
+        "test_weights_move_while_the_accuracy_is_flat",
+        test_progress,
+        "train_neurons",
+        rewritten(sinusoidal_neuron.train_neurons, "< noise, -y", "< 1.02 * noise, -y"),
+        {"effort": QUICK},
+    ),
+    Fault(
+        "starts of neurons larger by a fiftieth",
+        "experiment-5.3",
+        test_progress,
+        "test_weights_move_while_the_accuracy_is_flat",
+        test_progress,
+        "initial_neurons",
+        rewritten(sinusoidal_neuron.initial_neurons, "weights / math.sqrt(n), b", "1.02 * weights / math.sqrt(n), b"),
+        {"effort": QUICK},
+    ),
+    Fault(
+        "a shift for one input more",
+        "experiment-5.3",
+        test_progress,
+        "test_weights_move_while_the_accuracy_is_flat",
+        sinusoidal_neuron,
+        "parity_shift",
+        rewritten(sinusoidal_neuron.parity_shift, "(k - 1) % 4", "k % 4"),
+        {"effort": QUICK},
+    ),
+    *(
+        Fault(
+            name,
             "definition-progress-measure",
             test_progress,
             "test_weights_are_random_walks_with_the_drift_of_the_gradient",

@@ -14,7 +14,7 @@ import numpy as np
 
 from numerics.parity.architecture_training import initial_architecture, train_architecture
 from numerics.runs.confidence import proportion_interval
-from numerics.runs.waiting_times import geometric_test, group_share, with_infinity
+from numerics.runs.waiting_times import GeometricTest, geometric_test, group_share, with_infinity
 from theorems.evidence import check, counterexample
 from theorems.experiments import Experiment, committed_results, recomputed, run_experiment, slice_again, starts
 from theorems.hidden_progress.experiments.grid import GRID, LARGE_BATCHES, LARGEST_BATCHES, UNLUCKY, UNLUCKY_AGAIN
@@ -63,6 +63,15 @@ def fresh_times(
     return times
 
 
+def assert_fitted(times: Sequence[int | None], cap: int, test: GeometricTest) -> None:
+    """The rate of largest likelihood, and the distance to its law at every number of trials up to the cap."""
+    x = np.array(with_infinity(times))
+    rate = float((x <= cap).sum() / np.minimum(x, cap).sum())
+    distance = max(abs(float(np.mean(x <= t)) - (1 - (1 - rate) ** t)) for t in range(cap + 1))
+    assert abs(test.rate - rate) < 1e-12
+    assert abs(test.distance - distance) < 1e-9
+
+
 LAWS = "(i) and (xv) at rates 1 and 0.05, (viii) at 0.01: n = 20, k = 3, B = 32, 1500 runs each, seeds 1000 to 2499"
 SIZES = "(ii), n = 10, 14, 20, 40, 60, 80, 25 runs each"
 START = "(i), n = 20, k = 3, B = 128, rate 0.01: 14 starts with 6 runs each"
@@ -81,10 +90,16 @@ def test_no_random_search_in_the_times(effort: Effort) -> None:
     ]
     assert len(met) == 18
     assert_repeated(LAW, "law-i-0", 3)
+    drawn: list[int] = np.random.default_rng(6).geometric(0.05, size=60).tolist()
+    short = [t if t <= 30 else None for t in drawn]
+    found = geometric_test(short, 30, np.random.default_rng(0), 199)
+    assert found.p_value > 0.1  # a geometric law is not rejected
+    assert_fitted(short, 30, found)
     for setting, rate in (("i", 1.0), ("xv", 0.05)):
         times = fresh_times(setting, rate, range(30), 14, 3)
         test = geometric_test([None if t is None else t // 5 for t in times], 4000, np.random.default_rng(0), 199)
         assert test.p_value < 0.01
+        assert_fitted([None if t is None else t // 5 for t in times], 4000, test)
         assert min(with_infinity(times)) >= np.median(with_infinity(times)) / 4
 
 

@@ -33,17 +33,36 @@ GROWTH = "hidden-progress:experiment-B.8-right"
 
 
 def neurons_step_as_written(k: int, noise: float) -> None:
-    """Four steps of two neurons against plain loops, which sum in another order: 1e-12 is far above both roundings."""
+    """Four steps of two neurons and what is recorded of them, against plain loops, which sum in another order: 1e-12
+    is far above both roundings. The start and the shift are written out as well: at pi/2 the neuron is the parity."""
     rng, other = np.random.default_rng(3), np.random.default_rng(3)
     neurons = initial_neurons(2, 5, k, rng, 1.2)
-    initial_neurons(2, 5, k, other, 1.2)
-    before = neurons.weights.copy()
-    other.bytes(5)  # the validation sample, 8 times 5 bits
-    expected = plain_neuron_steps(before, neurons.biases.copy(), 1.2, neurons.shift, k, other, 4, 3, 0.1, noise)
-    train_neurons(neurons, k, rng, steps=4, batch=3, rate=0.1, noise=noise, validation=8)
+    before, biases = other.uniform(-1, 1, size=(2, 5)) / math.sqrt(5), other.uniform(-1, 1, size=2) / math.sqrt(5)
+    assert np.abs(neurons.weights - before).max() < 1e-12
+    assert np.abs(neurons.biases - biases).max() < 1e-12
+    for negative in range(k + 1):
+        assert math.sin(math.pi / 2 * (k - 2 * negative) + neurons.shift) == pytest.approx((-1) ** negative, abs=1e-12)
+    raw = other.bytes(5)  # the validation sample, 8 times 5 bits
+    held = np.array([2.0 * (raw[i // 8] >> (7 - i % 8) & 1) - 1 for i in range(40)]).reshape(8, 5)
+    expected = plain_neuron_steps(before, biases, 1.2, neurons.shift, k, other, 4, 100, 0.5, noise)
+    courses = train_neurons(neurons, k, rng, steps=4, batch=100, rate=0.5, noise=noise, validation=8)
     assert np.abs(neurons.weights - expected[0]).max() < 1e-12
     assert np.abs(neurons.biases - expected[1]).max() < 1e-12
     assert np.abs(neurons.weights - before).max() > 0.05
+    assert courses.steps == [0, 4]
+    for index, (weights, bias) in enumerate(((before, biases), expected)):
+        for r in range(2):
+            sizes, moves = (
+                [abs(w) for w in weights[r]],
+                [abs(w - v) for w, v in zip(weights[r], before[r], strict=True)],
+            )
+            right = [
+                math.sin(1.2 * (float(weights[r] @ x) + bias[r]) + neurons.shift) * math.prod(x[:k]) > 0 for x in held
+            ]
+            assert abs(courses.least_relevant[index][r] - min(sizes[:k])) < 1e-12
+            assert abs(courses.largest_irrelevant[index][r] - max(sizes[k:])) < 1e-12
+            assert abs(courses.movement[index][r] - max(moves)) < 1e-12
+            assert courses.accuracy[index][r] == sum(right) / 8
 
 
 NETWORKS = (
@@ -59,6 +78,7 @@ def test_weights_move_while_the_accuracy_is_flat(effort: Effort) -> None:
     stands(HIDDEN_PROGRESS, HIDDEN, effort, NETWORKS)
     neurons_step_as_written(3, 0.0)
     neurons_step_as_written(3, 0.4)
+    neurons_step_as_written(1, 0.5)
     relu_networks_step_as_written(None, 0.3, 0.0)
 
 

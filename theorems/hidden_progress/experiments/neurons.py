@@ -215,7 +215,7 @@ HIDDEN_PROGRESS = Experiment(
     },
     work=progress_courses,
     summarise=_summarise_progress,
-    slice=("noise-network-b32", {"runs": 2}),
+    slice=("network-b32", {"runs": 2}),
 )
 
 
