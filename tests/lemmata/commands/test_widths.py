@@ -138,3 +138,31 @@ def test_fields_keep_their_numbers():
         "  grade     exact, proved from both",
         "            sides, and so on",
     ]
+
+
+@pytest.mark.parametrize("prose", [(), ("about",)])
+def test_numbers_and_names_are_whole_at_every_width(prose):
+    for width in range(30, 130):
+        out = console(width)
+        print_table(out, sample(), prose=prose)
+        text = out.export_text()
+        assert "0.0236049693104906987498147357555" in text
+        assert "deep-icgd:construction-F2" in text
+        assert ELLIPSIS not in text
+        if not prose:
+            assert "a network of four neurons" in text
+
+
+def test_fields_are_whole_at_every_width():
+    for width in range(30, 80):
+        out = console(width)
+        print_fields(out, [("maximum margin", "0.0236049693104906987498147357555"), ("grade", "exact")])
+        assert "0.0236049693104906987498147357555" in out.export_text()
+
+
+def test_words_keep_room_enough_to_be_read():
+    table = plain_table("id", "about")
+    table.add_row("x:1", "a b c d e f g h i j k l m n o p q r s t u v w x y z")
+    fitting = [width for width in range(10, 60) if fits(console(width), table, prose=["about"])]
+    assert fitting == list(range(min(fitting), 60))
+    assert min(fitting) - len("x:1") in range(15, 22)
