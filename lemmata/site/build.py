@@ -15,6 +15,7 @@ from importlib.metadata import version
 from pathlib import Path
 from urllib.parse import unquote
 
+from lemmata.cli import COMMANDS
 from lemmata.site.chapters import chapter_pages, errata_page, statements_index
 from lemmata.site.entries import Library, edges_of, load_library
 from lemmata.site.picture import whole_picture
@@ -132,8 +133,10 @@ def _filled(text: str, library: Library, picture: str) -> str:
     chapters = "\n".join(f"chapters/{chapter.name}" for chapter in library.ledger.chapters)
     verdicts = [entry.statement.verdict for entry in library.entries.values()]
     counts = ", ".join(f"{verdicts.count(one)} {one}" for one in dict.fromkeys(sorted(verdicts)))
+    commands = "\n".join(f"| `lemmata {name}` | {what} |" for name, what in COMMANDS.items())
     return (
         text.replace("<!-- slot: chapters -->", chapters)
+        .replace("<!-- slot: commands -->", f"| command | what it does |\n| --- | --- |\n{commands}")
         .replace("<!-- slot: counts -->", f"{len(verdicts)} statements: {counts}")
         .replace("<!-- slot: picture -->", picture)
         .replace("<!-- slot: version -->", version("lemmata"))

@@ -5,6 +5,7 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
+from lemmata.cli import COMMANDS
 from lemmata.site.build import ROOT, broken_links, build_site, remote_sources
 from lemmata.site.entries import SHARED, edges_of, load_library
 from lemmata.site.picture import chapter_picture, whole_picture
@@ -70,6 +71,14 @@ def test_what_is_open_is_said_with_its_reason(site):
         for statement in chapter.statements:
             if statement.verdict == "open":
                 assert f"{statement_place(statement.id).removeprefix('statements/')}.html" in shown
+
+
+def test_every_guide_is_in_the_contents_and_every_command_in_its_guide(site):
+    contents = page(site, "index")
+    for path in (ROOT / "lemmata" / "site" / "pages").glob("*.md"):
+        assert f'href="{path.stem}.html"' in contents or path.stem == "index"
+    shown = text_of(page(site, "command_line"))
+    assert [name for name, what in COMMANDS.items() if f"lemmata {name} {what.split()[0]}" not in shown] == []
 
 
 def test_every_picture_has_an_alternative_text(site):
