@@ -15,6 +15,9 @@ from lemmata.reports.tables import plain_table
 
 __all__ = ["MarginOfCheckpoint", "RepresentationLine", "checkpoint_summary", "draw_checkpoint", "print_checkpoint"]
 
+NARROW = 60
+"""Columns below which the table of representations does not fit."""
+
 
 @dataclass(frozen=True)
 class RepresentationLine:
@@ -108,11 +111,20 @@ def print_checkpoint(out: Console, result: MarginOfCheckpoint) -> None:
     line(f"deficit            {_percent((low + high) / 2)} of the maximum, within {(high - low) / 2:.1g}")
     line(f"  {_percent(result.balanced_deficit)} for the same function, neurons balanced: (u, v) times c, w times c^-2")
     if result.representations:
-        table = plain_table("representation", "dimension", "share", "optimal")
-        for entry in result.representations:
-            table.add_row(escape(entry.name), str(entry.dimension), f"{entry.share:.6f}", f"{entry.optimal:.6f}")
-        out.print(table)
+        _print_representations(out, result)
         line("share: of the mass of the network; optimal: of one network of maximum margin")
+
+
+def _print_representations(out: Console, result: MarginOfCheckpoint) -> None:
+    """The shares as a table; line by line where its numbers would be cut."""
+    table = plain_table("representation", "dimension", "share", "optimal")
+    for entry in result.representations:
+        numbers = f"{entry.share:.6f}", f"{entry.optimal:.6f}"
+        table.add_row(escape(entry.name), str(entry.dimension), *numbers)
+        if out.width < NARROW:
+            out.print(escape(f"{entry.name}: share {numbers[0]}, optimal {numbers[1]}"), soft_wrap=True)
+    if out.width >= NARROW:
+        out.print(table)
 
 
 def _percent(fraction: float) -> str:

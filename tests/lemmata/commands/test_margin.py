@@ -9,6 +9,7 @@ import torch
 import lemmata as lm
 from certificates.tables.certify import certify_operation
 from constructions.networks.files import export_npz
+from lemmata.commands.console import out
 from numerics.tables.names import parse_table
 from tests.lemmata.commands.runner import run
 
@@ -28,6 +29,13 @@ def test_an_optimal_network_attains_the_maximum(optimal, tmp_path):
     assert "exact; the kernel has just accepted the certificate deficit 0 % of the maximum" in output
     assert "1b 1 0.150221 0.150221" in output
     assert picture.read_bytes()[:4] == b"\x89PNG"
+
+
+def test_numbers_are_whole_in_forty_columns(optimal, monkeypatch):
+    monkeypatch.setattr(out, "width", 40)
+    output = run("margin", str(optimal), "--group", "S3")[1]
+    assert "1b: share 0.150221, optimal 0.150221" in output
+    assert "…" not in output
 
 
 def test_a_perturbed_weight_changes_the_report(optimal, tmp_path):
