@@ -1,8 +1,10 @@
 """Certificates of many groups, one file each, in parallel and resumable.
 
-Each group is certified, written atomically and checked by the kernel in a worker of a `concurrent.futures.Executor`. A
-file that is there already is kept when the kernel accepts it and it is about the named group (the same generators and
-the same number of factors); anything else is done again. So a sweep that was killed continues where it was.
+Each group is certified in a worker of a `concurrent.futures.Executor`, which may be on another machine. The process
+that sweeps reads and writes the files: what comes back is written atomically, once its own kernel has accepted it. A
+file that is there already is sent to the worker, and kept when the kernel accepts it and it is about the named group
+(the same generators and the same number of factors); anything else is done again. So a sweep that was killed continues
+where it was.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from certificates.game.faces import OptimalFaces, optimal_faces
 from certificates.groups.certify import certify_group
 from certificates.groups.contents import solution_of
 from certificates.groups.document import document_of
-from certificates.groups.format import Document, dumps, load, write
+from certificates.groups.format import Document, dumps
 from certificates.groups.report import margin_report
 from numerics.groups.names import parse_group
 from numerics.groups.permutations import PermutationGroup
@@ -72,28 +74,49 @@ def sweep(names: Sequence[str], directory: Path, executor: Executor, factors: in
     shared = [name for name, times in Counter(map(file_name, names)).items() if times > 1]
     if shared:
         raise ValueError(f"Several groups would be written to {shared[0]}.")
-    pending = {executor.submit(certify_to_file, name, str(directory), factors): name for name in names}
+    pending = {
+        executor.submit(certify_named, name, factors, _content(directory / file_name(name))): name for name in names
+    }
     for future in as_completed(pending):
         name = pending.pop(future)
         try:
-            yield future.result()
+            yield _written(directory, *future.result())
         except Exception as error:  # whatever happens in a worker belongs to its group
             yield Outcome(name, error=f"{type(error).__name__}: {error}")
 
 
 def certify_to_file(name: str, directory: str, factors: int = 2) -> Outcome:
     """The outcome of certifying a group into its file, unless a valid one is there already."""
+    folder = Path(directory)
+    return _written(folder, *certify_named(name, factors, _content(folder / file_name(name))))
+
+
+def certify_named(name: str, factors: int = 2, content: bytes | None = None) -> tuple[Outcome, bytes | None]:
+    """The outcome of certifying a group with the bytes of its file, or none if ``content`` serves: the earlier file."""
     group = parse_group(name)
-    path = Path(directory) / file_name(name)
-    document = _valid(path, group, factors)
+    document = None if content is None else _valid(content, group, factors)
     if document is not None:
         faces = optimal_faces(solution_of(document)) if document["grade"] == "exact" else None
-        return Outcome(name, _row(name, document, faces, path), kept=True)
+        return Outcome(name, _row(name, document, faces), kept=True), None
     certificate = certify_group(group, factors)
     document = document_of(certificate)
-    kernel.check(dumps(document))
-    write(document, path)
-    return Outcome(name, _row(name, document, certificate.faces, path))
+    return Outcome(name, _row(name, document, certificate.faces)), dumps(document)
+
+
+def _content(path: Path) -> bytes | None:
+    """The bytes of an earlier file, if there is one that a kernel would look at."""
+    try:
+        return path.read_bytes() if path.stat().st_size <= kernel.MAX_BYTES else None
+    except OSError:
+        return None
+
+
+def _written(directory: Path, outcome: Outcome, data: bytes | None) -> Outcome:
+    """The same outcome, once the bytes that came with it are in their file, which the kernel has to accept."""
+    if data is not None:
+        kernel.check(data)
+        write_atomically(data, directory / file_name(outcome.name))
+    return outcome
 
 
 def write_summary(names: Sequence[str], outcomes: Sequence[Outcome], path: Path) -> None:
@@ -106,18 +129,18 @@ def write_summary(names: Sequence[str], outcomes: Sequence[Outcome], path: Path)
     write_atomically(text.getvalue().encode("utf-8"), path)
 
 
-def _valid(path: Path, group: PermutationGroup, factors: int) -> Document | None:
-    """The document in a file, if the kernel accepts it and it is about ``group``; None otherwise."""
+def _valid(content: bytes, group: PermutationGroup, factors: int) -> Document | None:
+    """The document in the bytes of a file, if the kernel accepts it and it is about ``group``; None otherwise."""
     try:
-        document = load(path)
-        kernel.check(path.read_bytes())
-    except (OSError, ValueError, kernel.MalformedError, kernel.ViolatedError):
+        kernel.check(content)
+    except (kernel.MalformedError, kernel.ViolatedError):
         return None
+    document = kernel.parse(content)
     same = document["group"]["generators"] == [list(g) for g in group.generators] and document["factors"] == factors
     return document if same else None
 
 
-def _row(name: str, document: Document, faces: OptimalFaces | None, path: Path) -> dict[str, str]:
+def _row(name: str, document: Document, faces: OptimalFaces | None) -> dict[str, str]:
     reading = margin_report(document)
     margin = document["margin"]
     return {
@@ -133,7 +156,7 @@ def _row(name: str, document: Document, faces: OptimalFaces | None, path: Path) 
         "closed_form": _yes(reading.closed_form),
         "unique_masses": "" if faces is None else _yes(faces.unique_masses),
         "unique_class_weights": "" if faces is None else _yes(faces.unique_class_weights),
-        "file": path.name,
+        "file": file_name(name),
     }
 
 

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from lemmata._ledger import results
 from lemmata.commands.console import err, out, refusals
-from lemmata.commands.options import DEFAULT_JOBS, AsJson, Jobs
+from lemmata.commands.options import DEFAULT_JOBS, AsJson, Jobs, Where
 from lemmata.commands.workers import progress_bar, workers
 from lemmata.reports.tables import print_table
 from numerics.runs.items import Done, FailedItemsError
@@ -65,6 +65,7 @@ def run_command(
         Path | None, typer.Option("--out", metavar="DIR", help="folder for the items and for NAME.json, the summary")
     ] = None,
     jobs: Jobs = DEFAULT_JOBS,
+    where: Where = None,
     as_json: AsJson = False,
 ) -> None:
     """The summary of a run of all items; exit 1 when an item failed, 2 when the input is refused."""
@@ -74,7 +75,7 @@ def run_command(
             raise ValueError(f"There is no scale {scale!r}: the scales are {' and '.join(SCALES)}.")
         if directory is not None:
             directory.mkdir(parents=True, exist_ok=True)
-        summary = _run(experiment, scale, directory, jobs)
+        summary = _run(experiment, scale, directory, jobs, where)
         if directory is not None:
             write_summary(summary, directory / f"{name}.json")
     if as_json:
@@ -85,7 +86,7 @@ def run_command(
             out.print(escape(f"summary in {directory / f'{name}.json'}"), soft_wrap=True)
 
 
-def _run(experiment: Experiment, scale: str, directory: Path | None, jobs: int) -> Summary:
+def _run(experiment: Experiment, scale: str, directory: Path | None, jobs: int, where: str | None = None) -> Summary:
     total = len(experiment.scales[scale])
     folder = None if directory is None else directory / f"{experiment.name}-{scale}"
     finished = 0
@@ -95,7 +96,7 @@ def _run(experiment: Experiment, scale: str, directory: Path | None, jobs: int) 
         return f"stopped after {finished} of {total} items{again}"
 
     try:
-        with workers(min(jobs, total), stopped) as executor, progress_bar() as bar:
+        with workers(min(jobs, total), stopped, where) as executor, progress_bar() as bar:
             task = bar.add_task(experiment.name, total=total)
 
             def report(done: Done) -> None:

@@ -9,7 +9,7 @@ import typer
 
 from certificates import kernel
 
-__all__ = ["DEFAULT_JOBS", "AsJson", "Factors", "Group", "Jobs", "Limit", "OptionalGroup"]
+__all__ = ["DEFAULT_JOBS", "AsJson", "Factors", "Group", "Jobs", "Limit", "OptionalGroup", "Where"]
 
 DEFAULT_JOBS = os.cpu_count() or 1
 
@@ -17,5 +17,13 @@ Group = Annotated[str, typer.Argument(metavar="GROUP", help="name of the group, 
 OptionalGroup = Annotated[str | None, typer.Argument(metavar="GROUP", help="name of the group, or ctbl:NAME")]
 Limit = Annotated[int, typer.Option(help="largest order of a group that is accepted; memory grows with the order")]
 Factors = Annotated[int, typer.Option(metavar="K", min=2, max=kernel.MAX_FACTORS, help="factors of the product")]
-Jobs = Annotated[int, typer.Option("--jobs", metavar="N", min=1, help="processes")]
+Jobs = Annotated[int, typer.Option("--jobs", metavar="N", min=1, help="processes, on this machine")]
+Where = Annotated[
+    str | None,
+    typer.Option(
+        "--executor",
+        metavar="ADDRESS",
+        help="work elsewhere: dask://HOST:PORT is the scheduler of a Dask cluster (the extra cluster)",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="print JSON for programs instead of a report")]

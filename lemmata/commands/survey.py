@@ -13,7 +13,7 @@ from rich.table import Table as Grid
 import theorems
 from certificates.tables.survey import FAMILIES, operations_document, survey_operations, survey_totals
 from lemmata.commands.console import err, out, refusals
-from lemmata.commands.options import DEFAULT_JOBS, AsJson, Jobs
+from lemmata.commands.options import DEFAULT_JOBS, AsJson, Jobs, Where
 from lemmata.commands.workers import progress_bar, workers
 from lemmata.reports.tables import print_table
 from numerics.runs.files import write_atomically
@@ -37,6 +37,7 @@ def survey(
         list[str] | None, typer.Option("--family", metavar="FAMILY", help="only this one; may be repeated")
     ] = None,
     jobs: Jobs = DEFAULT_JOBS,
+    where: Where = None,
     as_json: AsJson = False,
 ) -> None:
     """The margins of families of tables; finished entries are kept, so that a second run continues the first."""
@@ -48,7 +49,7 @@ def survey(
             return f"stopped after {finished} tables; the same command continues"
 
         try:
-            with workers(jobs, stopped) as executor, progress_bar() as bar:
+            with workers(jobs, stopped, where) as executor, progress_bar() as bar:
                 task = bar.add_task("certifying", total=None)
 
                 def advance(_: Done) -> None:

@@ -11,7 +11,7 @@ from rich.markup import escape
 
 from certificates.groups.sweep import Outcome, sweep, write_summary
 from lemmata.commands.console import err, out, refusals
-from lemmata.commands.options import DEFAULT_JOBS, AsJson, Factors, Jobs
+from lemmata.commands.options import DEFAULT_JOBS, AsJson, Factors, Jobs, Where
 from lemmata.commands.workers import progress_bar, workers
 from numerics.groups.lists import group_list
 
@@ -25,6 +25,7 @@ def sweep_command(
     max_order: Annotated[int, typer.Option(metavar="N", min=2, help="largest order")],
     directory: Annotated[Path, typer.Option("--out", metavar="DIR", help="folder for the certificates")],
     jobs: Jobs = DEFAULT_JOBS,
+    where: Where = None,
     factors: Factors = 2,
     as_json: AsJson = False,
 ) -> None:
@@ -39,7 +40,7 @@ def sweep_command(
         def stopped() -> str:
             return f"stopped after {len(outcomes)} of {len(groups.names)} groups; the same command continues"
 
-        with workers(jobs, stopped) as executor, progress_bar() as bar:
+        with workers(jobs, stopped, where) as executor, progress_bar() as bar:
             task = bar.add_task("certifying", total=len(groups.names))
             for outcome in sweep(groups.names, directory, executor, factors):
                 outcomes.append(outcome)

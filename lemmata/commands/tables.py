@@ -15,7 +15,7 @@ from rich.markup import escape
 from certificates import table_kernel
 from certificates.groups.table_survey import survey, survey_document
 from lemmata.commands.console import out, refusals
-from lemmata.commands.options import DEFAULT_JOBS, AsJson, Factors, Jobs
+from lemmata.commands.options import DEFAULT_JOBS, AsJson, Factors, Jobs, Where
 from lemmata.commands.workers import progress_bar, workers
 from numerics.groups.character_library import library_names, library_versions
 from numerics.runs.files import write_atomically
@@ -36,6 +36,7 @@ def tables(
         list[str] | None, typer.Option(metavar="NAME", help="only this table, or Symmetric(n); may be repeated")
     ] = None,
     jobs: Jobs = DEFAULT_JOBS,
+    where: Where = None,
     factors: Factors = 2,
     as_json: AsJson = False,
 ) -> None:
@@ -48,7 +49,7 @@ def tables(
         def stopped() -> str:
             return f"stopped after {finished} of {len(names)} tables; the same command continues"
 
-        with workers(jobs, stopped) as executor, progress_bar() as bar:
+        with workers(jobs, stopped, where) as executor, progress_bar() as bar:
             task = bar.add_task("certifying", total=len(names))
 
             def advance(_: Done) -> None:

@@ -9,19 +9,21 @@ from contextlib import contextmanager
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from lemmata.commands.console import err, interruptible
-from numerics.runs.processes import process_pool, stop
+from numerics.runs.executors import executor_at
+from numerics.runs.processes import stop
 
 __all__ = ["progress_bar", "workers"]
 
 
 @contextmanager
-def workers(jobs: int, stopped: Callable[[], str]) -> Iterator[Executor]:
-    """An executor of so many processes.
+def workers(jobs: int, stopped: Callable[[], str], where: str | None = None) -> Iterator[Executor]:
+    """An executor of so many processes, or the one that ``where`` describes: see `numerics.runs.executors`.
 
-    An interrupt terminates them, prints the sentence of ``stopped``, and ends the command with the status 130.
+    An interrupt terminates them, or leaves the cluster, prints the sentence of ``stopped``, and ends the command with
+    the status 130.
     """
     with interruptible(stopped):
-        executor = process_pool(jobs)
+        executor = executor_at(where, jobs)
         try:
             yield executor
         except KeyboardInterrupt:

@@ -12,6 +12,7 @@ from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
+from numerics.groups.gap_process import in_main_thread
 from numerics.groups.names import gap_interpreter
 
 __all__ = ["library_names", "library_table", "library_versions"]
@@ -38,6 +39,7 @@ def _library() -> Any:
     return gap
 
 
+@in_main_thread
 def library_versions() -> dict[str, str]:
     """The versions of GAP and of the character table library.
 
@@ -52,6 +54,7 @@ def library_versions() -> dict[str, str]:
 
 
 @cache
+@in_main_thread
 def library_names(max_classes: int | None = None) -> tuple[str, ...]:
     """The names of all ordinary tables of the library that are no duplicates of others, with at most so many classes.
 
@@ -62,6 +65,7 @@ def library_names(max_classes: int | None = None) -> tuple[str, ...]:
     return tuple(str(name) for name in _library().eval(f"AllCharacterTableNames(IsDuplicateTable, false{limit})"))
 
 
+@in_main_thread
 def library_table(name: str) -> dict[str, Any]:
     """The table with a name of the library: order, class names and sizes, characters, power maps, indicators.
 

@@ -19,6 +19,7 @@ from numerics.groups.families import (
     Recipe,
     product_recipe,
 )
+from numerics.groups.gap_process import in_main_thread
 from numerics.groups.permutations import DEFAULT_LIMIT, PermutationGroup, parse_cycles
 from numerics.groups.tables import group_from_table
 
@@ -129,7 +130,7 @@ def _from_csv(text: str, limit: int) -> PermutationGroup:
 
 
 def gap_interpreter(purpose: str = "Groups of the small groups library need") -> Any:
-    """The interface to GAP of the optional package passagemath-gap.
+    """The interface to GAP of the optional package passagemath-gap, for the main thread: see `in_main_thread`.
 
     Args:
         purpose: the beginning of the sentence that says what needs GAP, where it is missing.
@@ -144,6 +145,7 @@ def gap_interpreter(purpose: str = "Groups of the small groups library need") ->
         raise ValueError(f"{purpose} GAP, which is an optional extra: pip install 'lemmata[gap]'.") from error
 
 
+@in_main_thread
 def gap_available() -> bool:
     """Whether the optional package that holds GAP is installed."""
     try:
@@ -153,6 +155,7 @@ def gap_available() -> bool:
     return True
 
 
+@in_main_thread
 def small_group_count(order: int) -> int:
     """The number of groups of an order, counted by the small groups library.
 
@@ -175,6 +178,7 @@ _AS_PERMUTATIONS = """function( group )
 end"""
 
 
+@in_main_thread
 def _from_small_groups_library(text: str, limit: int) -> PermutationGroup:
     match = re.fullmatch(r"small:(\d{1,9}),(\d{1,12})", re.sub(r"\s", "", text))
     if match is None:

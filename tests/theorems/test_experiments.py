@@ -103,7 +103,7 @@ def test_a_beginning_agrees_bit_for_bit(part, whole, begins):
 def test_the_commands(tmp_path, toy, monkeypatch):
     listed = {"toy": ("induction_heads", TOY)}
     monkeypatch.setattr("lemmata.commands.experiment.load_experiments", lambda: listed)
-    monkeypatch.setattr("lemmata.commands.workers.process_pool", ThreadPoolExecutor)
+    monkeypatch.setattr("numerics.runs.executors.process_pool", ThreadPoolExecutor)
     runner = CliRunner()
     result = runner.invoke(app, ["experiment", "run", "toy", "--out", str(tmp_path)])
     assert result.exit_code == 0
@@ -132,7 +132,7 @@ def test_a_failed_item_ends_the_command_with_1(tmp_path, monkeypatch):
     bad = {f"seed-{seed}": {"seed": seed, "bad": 1} for seed in range(2)}
     broken = Experiment("broken", STATEMENTS, "", {"quick": bad, "full": bad}, square, findings, ("seed-0", {}))
     monkeypatch.setattr(theorems.experiments, "load_experiments", lambda: {"broken": ("induction_heads", broken)})
-    monkeypatch.setattr("lemmata.commands.workers.process_pool", ThreadPoolExecutor)
+    monkeypatch.setattr("numerics.runs.executors.process_pool", ThreadPoolExecutor)
     result = CliRunner().invoke(app, ["experiment", "run", "broken", "--out", str(tmp_path)])
     assert result.exit_code == 1
     assert "1 of 2 items failed" in result.stderr
