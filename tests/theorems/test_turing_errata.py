@@ -15,12 +15,12 @@ The last two columns name modules of theorems/turing, without "test_".
 | E9 | the norm of a circuit network is not at most s | circuits | circuits |
 | E10 | NOT on the diagonal | circuits | circuits |
 | E11 | eps in lemma 2.3 must be O(eps) | sample_size | sample_size |
-| E12 | log p is 0 for p = 1 | sample_size, covering | sample_size, covering |
+| E12 | log p is 0 for p = 1 | sample_size, covering, inverse_margins | sample_size, covering |
 | E13 | a correct prediction may have margin 0 | margins | margins |
 | E14 | encoder outputs and h_0 are not corrected | transformer_precision | theorem_4_1 |
 | E15 | a two-layer f_0 has no global Lipschitz constant | stability | stability |
 | E16 | definition 2.1 lets the loss know the targets | approximation (a remark) | approximation |
-| E17 | the order of the remainder in corollary A.1 | sample_size (the reading is uncertain) | sample_size, inverse_margins |
+| E17 | the order of the remainder in corollary A.1 (a reading) | sample_size | sample_size, inverse_margins |
 | E18 | lemma 3.3 without 2 z - 1: margin 0 where the circuit is false | circuit_layers | circuit_layers |
 | E19 | products of operator norms that do not grow with the depth | sign_patterns | comparison |
 """
@@ -126,6 +126,7 @@ ERRATA = {
         (
             "sample_size.one_parameter_with_every_labeling_of_many_points",
             "covering.the_printed_exponent_is_zero_where_one_ball_is_not_enough",
+            "inverse_margins.for_one_parameter_the_printed_main_term_is_zero",
         ),
         ("sample_size.a_sample_size_of_the_stated_form_is_enough", "covering.whole_covers"),
     ),
