@@ -130,6 +130,17 @@ def test_a_violation_is_measured_and_never_believed():
     assert is_feasible(found.read.program, found.primal)
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_violated_equation_is_measured_on_both_sides(sign):
+    x = cp.Variable(name="x")
+    problem = cp.Problem(cp.Minimize(x + 3), [x == 1])
+    problem.solve(solver=cp.CLARABEL)
+    x.value = 1 + sign * 0.5
+    found = lm.certify_solution(problem)
+    assert found.slack == found.moved == F(1, 2)
+    assert found.lower == found.upper == 4  # the constant counts on both sides
+
+
 def test_a_violated_semidefinite_constraint_is_measured():
     problem, X = theta()
     problem.solve(solver=cp.CLARABEL)
