@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
-__all__ = ["autograd_relu_steps", "plain_neuron_steps"]
+__all__ = ["autograd_relu_steps", "autograd_single_steps", "plain_neuron_steps"]
 
 _MASK = 2**64 - 1
 
@@ -88,3 +88,28 @@ def autograd_relu_steps(
                 part *= 1 - rate * decay
                 part -= rate * slope
     return [part.detach().numpy() for part in (W, b, u, c)]
+
+
+def autograd_single_steps(
+    activation: Callable[[torch.Tensor], torch.Tensor], loss: Callable[[torch.Tensor, torch.Tensor], torch.Tensor],
+    parameters: tuple[np.ndarray, ...], k: int, rng: np.random.Generator, steps: int, batch: int, rate: float,
+    held_out: int,
+) -> list[np.ndarray]:  # fmt: skip
+    """W, b, u and c of u . s(Wx + b) + c after steps on the mean of a loss of (f, y), in float64."""
+    n = parameters[0].shape[1]
+    _codes(rng, held_out, n)
+    draw = _split_mix(int(rng.integers(0, 2**64, dtype=np.uint64)))
+    parts = [torch.tensor(part.astype(np.float64), requires_grad=True) for part in parameters]
+    for _ in range(steps):
+        rows = []
+        for _ in range(batch):
+            words = [draw() for _ in range(-(-n // 64))]
+            rows.append([2.0 * (words[i // 64] >> (i % 64) & 1) - 1 for i in range(n)])
+        x = torch.tensor(rows, dtype=torch.float64)
+        W, b, u, c = parts
+        f = activation(x @ W.T + b) @ u + c
+        gradient = torch.autograd.grad(loss(f, torch.prod(x[:, :k], dim=1)).mean(), parts)
+        with torch.no_grad():
+            for part, slope in zip(parts, gradient, strict=True):
+                part -= rate * slope
+    return [part.detach().numpy() for part in parts]

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import torch
 
+from numerics.parity.architecture_training import Loss, train_architecture
 from numerics.parity.compiled_training import train_compiled
 from numerics.parity.training import initial_network, train_parity
 from theorems.experiments import Experiment, committed_results, recomputed, run_experiment, slice_again, starts
-from theorems.hidden_progress.plain_steps import autograd_relu_steps
+from theorems.hidden_progress.plain_steps import autograd_relu_steps, autograd_single_steps
 from theorems.plugin import Effort
 
-__all__ = ["power_networks_step_as_written", "relu_networks_step_as_written", "stands"]
+__all__ = ["architectures_step_as_written", "power_networks_step_as_written", "relu_networks_step_as_written", "stands"]
 
 
 def stands(experiment: Experiment, statement: str, effort: Effort, unmet: tuple[str, ...] = ()) -> None:
@@ -66,3 +69,35 @@ def power_networks_step_as_written(kind: str) -> None:
     for part, wanted, before in zip(network.parameters(), (W, b, u, c), start, strict=True):
         assert np.abs(part - wanted.detach().numpy()).max() < 2e-5
         assert np.abs(part - before).max() > 1e-3
+
+
+def architectures_step_as_written() -> None:
+    """Eight steps of four single neurons and of z^3, with each loss, against autograd in float64."""
+    losses: dict[Loss, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] = {
+        "hinge": lambda f, y: torch.clamp(1 - y * f, min=0),
+        "square": lambda f, y: (y - f) ** 2,
+        "logistic": lambda f, y: torch.log(1 + torch.exp(-y * f)),
+    }
+    k = 3
+    kinks = torch.arange(-k, k + 1, 2, dtype=torch.float64)
+
+    def zigzag(z: torch.Tensor) -> torch.Tensor:
+        piece = torch.clamp(torch.floor((z + k) / 2), 0, k - 1)
+        return (-1.0) ** (k - piece) * (1 - (z - kinks[piece.long()]))
+
+    activations = {
+        "vii": zigzag,
+        "ix": lambda z: torch.abs(4 * ((2 * z - k) / 4 - torch.floor((2 * z - k) / 4)) - 2) - 1,
+        "x": lambda z: torch.sin(np.pi / 2 * (2 * z + 1 - k)),
+        "iv": lambda z: z**k,
+    }
+    for setting, activation in activations.items():
+        for name, loss in losses.items():
+            network = initial_network(7, k, 10 if setting == "iv" else 1, np.random.default_rng(1))
+            start = tuple(part.copy() for part in network.parameters())
+            expected = autograd_single_steps(activation, loss, start, k, np.random.default_rng(2), 8, 6, 0.05, 20)
+            train_architecture(setting, network, 8, np.random.default_rng(2), batch=6, rate=0.05, loss=name,
+                               check_every=8, held_out=20)  # fmt: skip
+            for part, wanted in zip(network.parameters(), expected, strict=True):
+                assert np.abs(part - wanted).max() < 2e-5
+            assert np.abs(network.hidden - start[0]).max() > 1e-3

@@ -20,6 +20,7 @@ from theorems.experiments import Experiment, committed_results, recomputed, run_
 from theorems.hidden_progress.experiments.grid import GRID, LARGE_BATCHES, LARGEST_BATCHES, UNLUCKY, UNLUCKY_AGAIN
 from theorems.hidden_progress.experiments.search import LAW, STARTS
 from theorems.hidden_progress.experiments.training import coarse_power_law
+from theorems.hidden_progress.standing import architectures_step_as_written
 from theorems.plugin import Effort
 
 NAME = "hidden-progress:"
@@ -215,6 +216,7 @@ GRIDS = (
 @check(NAME + "experiment-5.1", grade="sampled", target="printed", supporting=True)
 def test_architectures_learn_at_a_moderate_batch(effort: Effort) -> None:
     """At B = 32 every cell reaches 20 %, with medians of c n^(alpha k); of 41 random cells all but three do."""
+    architectures_step_as_written()
     met = judged_again(GRID, effort)
     for text in (
         "for each architecture the medians are <= c n^(alpha k) <= 10^5, alpha <= 1, c <= 100",
