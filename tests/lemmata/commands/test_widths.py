@@ -50,12 +50,19 @@ def numbers(text):
     return sorted(re.findall(r"\d\.\d{3,}(?:e[+-]?\d+)?", text))
 
 
+def set_width(monkeypatch, width):
+    """A terminal of that width, also for consoles that exist and have read another one from the environment."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    for console in (lemmata.commands.console.out, lemmata.commands.console.err):
+        monkeypatch.setattr(console, "_width", width)
+
+
 def test_nothing_is_cut(monkeypatch, tmp_path):
     for command in REPORTS:
         arguments = [str(tmp_path) if part == "OUT" else part for part in command]
         shown = {}
         for width in (40, 80, 400):
-            monkeypatch.setenv("COLUMNS", str(width))
+            set_width(monkeypatch, width)
             result = CliRunner().invoke(app, arguments)
             assert result.exit_code == 0, result.output
             assert ELLIPSIS not in result.output, command
@@ -79,7 +86,7 @@ def test_help_names_every_option_in_full(monkeypatch, width):
 
 def test_the_tape_of_a_machine_fits(monkeypatch):
     for width in (40, 80):
-        monkeypatch.setenv("COLUMNS", str(width))
+        set_width(monkeypatch, width)
         output = CliRunner().invoke(app, ["turing", "bb4", "--steps", "107", "--trace", "9"]).stdout
         rows = [line for line in output.splitlines() if "[" in line and "]" in line]
         assert len(rows) == 10
