@@ -30,6 +30,17 @@ def test_the_shares_are_those_of_all_permutations(y: list[float]) -> None:
     assert result.falling > 0
 
 
+def test_an_equal_correlation_counts_on_both_sides() -> None:
+    """Of all 40,320 orders of eight numbers 0.6 % have the observed correlation, and the next one is 0.024 away."""
+    x, y = np.arange(1.0, 9.0), [3.0, 1.0, 2.0, 6.0, 5.0, 8.0, 4.0, 7.0]
+    every = np.array(list(permutations(y))) @ x
+    observed = float(np.dot(x, y))
+    assert np.mean(every == observed) > 0.005
+    result = rank_correlation(list(x), y, 99_999)
+    assert abs(result.rising - np.mean(every >= observed)) < 0.002
+    assert abs(result.falling - np.mean(every <= observed)) < 0.002
+
+
 def test_independent_values_are_rejected_as_rarely_as_stated() -> None:
     """At the level 10 %, of 200 independent pairs of lists 20 are expected; more than 40 have probability 2e-5."""
     rng = np.random.default_rng(0)
