@@ -18,7 +18,7 @@ from flint import arb
 
 from certificates.induction.cells import BITS, Bounds, outwards
 from certificates.induction.losses import LossCertificate, enumerate_losses
-from certificates.induction.tables import CircuitTables, circuit_tables
+from certificates.induction.tables import CircuitTables, circuit_tables, tables_for
 from constructions.induction.head import CountingHead
 from constructions.networks.transformer import Transformer
 from numerics.exact.balls import as_balls, ball_max, ball_min
@@ -62,7 +62,7 @@ def compare_circuits(model: Transformer | CircuitTables, t: int) -> CircuitRepor
     """
     if t < 2:
         raise ValueError(f"Layer 1 has no previous token for t = {t}: give at least 2 symbols.")
-    tables = model if isinstance(model, CircuitTables) else circuit_tables(model, t)
+    tables = tables_for(model, t)
     with precision(BITS):
         pairs = tables.pairs
         # the logit of a key with the predecessor p less that with the other one, for p the symbol of the query s

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from certificates.induction.cells import Cells, Judgement, judge
 from certificates.induction.intervals import EXP_RANGE, EXP_TABLE, as_intervals, down, up
 from certificates.induction.kernels import affine, all_outputs, extreme_ratios, window_counts, window_masses
-from certificates.induction.tables import CircuitTables, circuit_tables
+from certificates.induction.tables import CircuitTables, tables_for
 from constructions.networks.transformer import Transformer
 from numerics.exact.integers import checked_integer
 from numerics.exact.precision import precision
@@ -51,6 +51,7 @@ class LossCertificate:
         t: the number of symbols before the prediction.
         method: "sequences" or "classes".
         window: the number of last symbols that a compact proof knows at every position; t if all sequences were run.
+        grid: the number of output values that a compact proof tries; 0 if all sequences were run.
         proved: the bounds.
         cells: the number of sequences, or of classes.
         operations: how often the inner loop runs: scores of layer 2, or steps of the dynamic programme.
@@ -60,6 +61,7 @@ class LossCertificate:
     t: int
     method: str
     window: int
+    grid: int
     proved: Judgement
     cells: int
     operations: int
@@ -79,7 +81,7 @@ def enumerate_losses(model: Transformer | CircuitTables, t: int) -> LossCertific
     """
     begun = time.perf_counter()
     cells = sequence_cells(model, t)
-    return LossCertificate(t, "sequences", t, judge(cells), 2**t, t * 2**t, time.perf_counter() - begun)
+    return LossCertificate(t, "sequences", t, 0, judge(cells), 2**t, t * 2**t, time.perf_counter() - begun)
 
 
 def bound_losses(model: Transformer | CircuitTables, t: int, window: int = 3, grid: int = 32) -> LossCertificate:
@@ -99,7 +101,7 @@ def bound_losses(model: Transformer | CircuitTables, t: int, window: int = 3, gr
     inner = sum(2 ** min(j, window - 1) * 2 * (j * (j + 1) // 2) for j in range(1, t))
     operations = 2 * grid * 2**window * inner
     return LossCertificate(
-        t, "classes", window, judge(cells), len(cells.count), operations, time.perf_counter() - begun
+        t, "classes", window, grid, judge(cells), len(cells.count), operations, time.perf_counter() - begun
     )
 
 
@@ -165,9 +167,7 @@ def _intervals(
 
     A softmax does not change if the scores of a token are all moved alike: by what depends on it alone.
     """
-    tables = model if isinstance(model, CircuitTables) else circuit_tables(model, t)
-    if tables.context < t:
-        raise ValueError(f"The tables are for {tables.context} tokens, too few for t = {t}.")
+    tables = tables_for(model, t)
     with precision(BITS):
         first, steps = tables.first[:, :, :t], tables.steps[:, :t]
         weights = np.stack([_exponentials(row) for row in first])

@@ -37,7 +37,7 @@ from numerics.exact.balls import as_balls
 from numerics.exact.precision import precision
 from numerics.exact.systems import Array
 
-__all__ = ["CircuitTables", "circuit_tables"]
+__all__ = ["CircuitTables", "circuit_tables", "tables_for", "two_heads"]
 
 BITS = 128
 
@@ -81,7 +81,7 @@ def circuit_tables(model: Transformer, context: int) -> CircuitTables:
     Raises:
         ValueError: for another architecture, naming what differs, or a context that is no integer >= 1.
     """
-    heads = _heads(model)
+    heads = two_heads(model)
     if isinstance(context, bool) or not isinstance(context, int) or context < 1:
         raise ValueError(f"The context is a number of tokens, an integer of at least 1, not {context!r}.")
     with precision(BITS):
@@ -114,8 +114,24 @@ def circuit_tables(model: Transformer, context: int) -> CircuitTables:
     return CircuitTables(first, pairs, steps, direct, copied)
 
 
-def _heads(model: Transformer) -> tuple[Head, Head]:
-    """The two heads, if the architecture is the one that the tables are for."""
+def tables_for(model: Transformer | CircuitTables, t: int) -> CircuitTables:
+    """The tables of a model for t tokens, or those that are given, if they are long enough.
+
+    Raises:
+        ValueError: for tables for fewer than t tokens, or as for `circuit_tables`.
+    """
+    tables = model if isinstance(model, CircuitTables) else circuit_tables(model, t)
+    if tables.context < t:
+        raise ValueError(f"The tables are for {tables.context} tokens, too few for t = {t}.")
+    return tables
+
+
+def two_heads(model: Transformer) -> tuple[Head, Head]:
+    """The heads of the two layers.
+
+    Raises:
+        ValueError: if the architecture is not the one that the tables are for.
+    """
     layers = model.layers
     if model.symbols != 2 or len(model.prefix) or len(model.positions) or model.read != "tokens":
         raise ValueError("The tables are those of a transformer over two symbols, without prefix rows and positions.")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certificates.induction.tables import two_heads
 from constructions.networks.affine import Affine
 from constructions.networks.attention import AttentionLayer
 from constructions.networks.head import Head
@@ -26,6 +27,7 @@ __all__ = [
     "SEEDS",
     "SOURCE",
     "TrainedModel",
+    "exactly",
     "model_from_rows",
     "read_trained",
     "rows_of_model",
@@ -101,8 +103,12 @@ def rows_of_model(model: Transformer) -> dict[str, Any]:
     """The weights of a model of two layers with one head each, as rows of decimal numbers.
 
     Raises:
-        ValueError: if a weight is no float32 number.
+        ValueError: if a weight is no float32 number, or the model has parts that the rows do not hold.
     """
+    for head in two_heads(model):
+        biased = any(part.bias.any() for part in (head.query, head.key, head.value))
+        if biased or head.output is not None or head.sharpness != 1:
+            raise ValueError("Rows of a model hold no biases, output maps or sharpness, and this model has some.")
     parts = {"embedding": model.embedding, "readout": model.readout}
     weights: dict[str, Any] = {name: _decimals(np.asarray(part)) for name, part in parts.items()}
     weights["heads"] = [
@@ -117,13 +123,32 @@ def model_from_rows(weights: Mapping[str, Any]) -> Transformer:
     """The model whose weights `rows_of_model` gave.
 
     Raises:
-        ValueError: for weights that are no matrices of finite numbers that fit.
+        ValueError: for weights that are no matrices of finite numbers that fit, or further parts.
         KeyError, TypeError: for parts that are missing or of another type.
     """
-    heads = [_head(entry) for entry in weights["heads"]]
+    heads = [_head(entry) for entry in exactly(weights, ("embedding", "readout", "heads"))["heads"]]
     embedding, readout = _matrix(weights["embedding"]), _matrix(weights["readout"])
     layers = tuple(AttentionLayer((head,)) for head in heads)
     return Transformer(embedding, np.zeros((0, embedding.shape[1])), layers, readout)
+
+
+def exactly(entries: Any, names: Iterable[str]) -> Mapping[str, Any]:
+    """The entries, if they have these names and no others.
+
+    Raises:
+        KeyError: for a name that is missing.
+        TypeError: for what has no names.
+        ValueError: for a name more, which nobody would read.
+    """
+    if not isinstance(entries, Mapping):
+        raise TypeError(repr(entries))
+    names = tuple(names)
+    for name in names:
+        entries[name]
+    unknown = [name for name in entries if name not in names]
+    if unknown:
+        raise ValueError(f"There is no part {unknown[0]!r} here: the parts are {', '.join(names)}.")
+    return entries
 
 
 def _part(head: Head, name: str) -> NDArray[np.float64]:
@@ -145,6 +170,8 @@ def _matrix(rows: Any) -> NDArray[np.float64]:
     Raises:
         ValueError: for rows of different lengths, or entries that are no finite numbers.
     """
+    if not isinstance(rows, list) or not all(isinstance(row, str) for row in rows):
+        raise TypeError(repr(rows))
     values = [[np.float32(entry) for entry in row.split()] for row in rows]
     if not values or len({len(row) for row in values}) != 1 or not np.isfinite(values).all():
         raise ValueError("The weights of a trained head must be matrices of finite numbers, with rows of one length.")
@@ -152,6 +179,7 @@ def _matrix(rows: Any) -> NDArray[np.float64]:
 
 
 def _head(entry: Mapping[str, Any]) -> Head:
+    exactly(entry, (*MATRICES, "temperature_squared"))
     query, key, value, table = (_matrix(entry[name]) for name in MATRICES)
     return Head(
         Affine(query), Affine(key), Affine(value), temperature_squared=entry["temperature_squared"], relative_keys=table

@@ -197,3 +197,10 @@ def test_the_report_is_what_the_weights_say():
 def test_too_short_sequences_are_refused():
     with pytest.raises(ValueError, match="no previous token"):
         compare_circuits(TRAINED, 1)
+
+
+def test_tables_for_fewer_tokens_are_refused():
+    tables = circuit_tables(TRAINED, 8)
+    assert compare_circuits(tables, 8) == compare_circuits(TRAINED, 8)
+    with pytest.raises(ValueError, match="The tables are for 8 tokens, too few for t = 9"):
+        compare_circuits(tables, 9)

@@ -2,12 +2,16 @@
 
 import json
 from copy import deepcopy
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from certificates.induction.document import CLAIMS, check_loss_document, loss_document
 from certificates.induction.losses import bound_losses, enumerate_losses
 from certificates.induction.trained import trained_head
+from constructions.networks.affine import Affine
+from constructions.networks.attention import AttentionLayer
 
 TRAINED = trained_head().model
 DOCUMENTS = {
@@ -53,6 +57,12 @@ def edited_weight(document):
         (lambda d: d["claims"].update(gap=[0.0]), "claims gap in"),
         (lambda d: d.update(format="x"), "its format must be"),
         (lambda d: d["claims"].update(loss=[float("nan"), float("nan")]), "claims loss in"),
+        (lambda d: d.update(note="no loss at all"), "no part 'note'"),
+        (lambda d: d["claims"].update(accuracy=[1, 1]), "no part 'accuracy'"),
+        (lambda d: d["proof"].update(window=5), "no part 'window'"),
+        (lambda d: d["weights"].update(positions=["1 2"]), "no part 'positions'"),
+        (lambda d: d["weights"]["heads"][0].update(output=["1 2"]), "no part 'output'"),
+        (lambda d: d["weights"].update(embedding=[[1.0, 2.0]]), "of another type"),
     ],
 )
 def test_other_edits_are_refused(edit, message):
@@ -60,3 +70,27 @@ def test_other_edits_are_refused(edit, message):
     edit(document)
     with pytest.raises(ValueError, match=message):
         check_loss_document(document)
+
+
+@pytest.mark.parametrize(("setting", "value"), [("t", 8), ("window", 3), ("grid", 31)])
+def test_edited_settings_of_a_compact_proof_are_refused(setting, value):
+    document = deepcopy(DOCUMENTS["classes"])
+    document["proof"][setting] = value
+    with pytest.raises(ValueError, match="claims loss in"):
+        check_loss_document(document)
+
+
+def test_a_document_knows_the_grid_of_its_proof():
+    certificate = bound_losses(TRAINED, 7, 2, grid=9)
+    assert check_loss_document(loss_document(TRAINED, certificate)).proved == certificate.proved
+
+
+@pytest.mark.parametrize("change", ["query", "key", "value", "output", "sharpness"])
+def test_a_model_with_more_parts_than_a_document_holds_is_refused(change):
+    first, second = TRAINED.layers
+    head = first.heads[0]
+    maps = {name: Affine(getattr(head, name).weight, np.ones(8)) for name in ("query", "key", "value")}
+    parts = {**maps, "output": Affine(np.eye(8)), "sharpness": 2}
+    model = replace(TRAINED, layers=(AttentionLayer((replace(head, **{change: parts[change]}),)), second))
+    with pytest.raises(ValueError, match="no biases, output maps or sharpness"):
+        loss_document(model, enumerate_losses(model, 3))

@@ -42,6 +42,8 @@ def test_a_model_is_read_back_as_it_was_written(tmp_path):
         assert np.array_equal(one, two)
     assert again.provenance["made_by"] == "a test"
     with pytest.raises(ValueError, match="no float32 number"):
+        write_trained(replace(trained.model, readout=trained.model.readout * 1.1), {}, tmp_path / "other.json")
+    with pytest.raises(ValueError, match="no biases"):
         write_trained(random_model(1), {}, tmp_path / "other.json")
 
 
