@@ -1,0 +1,72 @@
+"""The theorems on groups compile, rest on no axioms but those of the real numbers, and their constants matter."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+THEORY = Path(__file__).parents[3] / "certificates" / "coq"
+FILES = ("Statement", "Sums", "Convolution", "Groups", "EveryGroup")
+THEOREMS = {"EveryGroup": ("every_group",)}
+AXIOMS_OF_THE_REALS = {
+    "ClassicalDedekindReals.sig_not_dec",
+    "ClassicalDedekindReals.sig_forall_dec",
+    "FunctionalExtensionality.functional_extensionality_dep",
+}
+COQC = shutil.which("coqc")
+
+pytestmark = pytest.mark.skipif(COQC is None, reason="The command coqc of Coq 8.16 is not installed.")
+
+
+def compiled(folder: Path, name: str) -> subprocess.CompletedProcess[str]:
+    """What coqc says about the file of a name in a folder."""
+    command = [COQC or "coqc", "-R", ".", "Lemmata", f"{name}.v"]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+
+
+@pytest.fixture(scope="module")
+def theory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the compiled files on groups."""
+    folder = tmp_path_factory.mktemp("theory")
+    for name in FILES:
+        shutil.copy(THEORY / f"{name}.v", folder)
+        result = compiled(folder, name)
+        assert result.returncode == 0, result.stderr
+    return folder
+
+
+def test_nothing_is_admitted():
+    for name in FILES:
+        words = re.findall(r"\w+", (THEORY / f"{name}.v").read_text())
+        assert not {"Admitted", "admit", "Axiom", "Parameter", "Conjecture"} & set(words), name
+
+
+@pytest.mark.parametrize(("name", "theorem"), [(name, theorem) for name in THEOREMS for theorem in THEOREMS[name]])
+def test_only_the_axioms_of_the_reals_are_used(theory: Path, name: str, theorem: str):
+    question = f"From Lemmata Require Import {name}.\nPrint Assumptions {theorem}.\n"
+    (theory / f"Ask{theorem}.v").write_text(question)
+    result = compiled(theory, f"Ask{theorem}")
+    assert result.returncode == 0, result.stderr
+    assert set(re.findall(r"^(\S+)\s*:", result.stdout.split("Axioms:")[1], re.M)) == AXIOMS_OF_THE_REALS
+
+
+@pytest.mark.parametrize(
+    ("name", "right", "wrong"),
+    [
+        ("EveryGroup", "Definition constant (G : group) : R := 2 /", "Definition constant (G : group) : R := 49/25 /"),
+        ("EveryGroup", "delta d (unit G)) / (INR n - 1).", "delta d (unit G)) / INR n."),
+        ("Convolution", "INR m * frobenius d (times d U V) <=", "INR (S m) * frobenius d (times d U V) <="),
+    ],
+)
+def test_another_constant_is_not_proved(theory: Path, tmp_path: Path, name: str, right: str, wrong: str):
+    shutil.copytree(theory, tmp_path, dirs_exist_ok=True)
+    text = (THEORY / f"{name}.v").read_text()
+    assert text.count(right) == 1
+    (tmp_path / f"{name}.v").write_text(text.replace(right, wrong))
+    result = compiled(tmp_path, name)
+    assert result.returncode == 1, name
+    assert "Error" in result.stderr
