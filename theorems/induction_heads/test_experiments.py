@@ -252,6 +252,7 @@ def factor(event: str) -> tuple[float, float]:
     numbers, late = (recomputed(results(e))["numbers"] for e in (UNIGRAM_SIGNAL_100, UNIGRAM_SIGNAL_LONGER))
     without, free = (numbers[f"{arm}: samples to the {event}"] for arm in ("doubly-stochastic", "free-unigrams"))
     assert free.count(None) == 1
+    assert goes_on(results(UNIGRAM_SIGNAL_100), results(UNIGRAM_SIGNAL_LONGER))
     free = [late[f"free-unigrams-21: samples to the {event}"] if value is None else value for value in free]
     interval = mean_interval([math.log(b / a) for a, b in zip(without, free, strict=True)])
     return math.exp(interval.low), math.exp(interval.high)
@@ -305,7 +306,7 @@ def test_four_stages_at_the_printed_sizes_and_single_heads_below_bigrams(record_
     """Seed 12 was still falling after 240 steps and is judged at its end by the run that goes on to 480.
 
     A claim that models "could not" do something is refuted by one that does: two of three single heads end below the
-    bigram line by a quarter or more, far above the trigram line.
+    bigram line by a quarter or more, far above the trigram line. The numbers are those of the ledger.
     """
     summary, longer = results(TRIGRAMS_200), results(TRIGRAMS_LONGER)
     claims = recomputed(summary)["numbers"]["claims"]
@@ -315,13 +316,24 @@ def test_four_stages_at_the_printed_sizes_and_single_heads_below_bigrams(record_
     assert [rests_at(r, "bigram") for r in three] == [False, True, True, False]
     ends = {key: final(item["result"], "trigram") for key, item in summary["items"].items()}
     (again,) = longer["items"].items()
+    assert goes_on(summary, longer)
     assert again[1]["result"]["steps"][-1] == 2 * summary["items"][again[0]]["result"]["steps"][-1]
     assert again[0] == max((key for key in ends if key.startswith("heads-3")), key=lambda key: ends[key])
     ends[again[0]] = final(again[1]["result"], "trigram")
-    assert all(end < 2.5 for key, end in ends.items() if key.startswith("heads-3"))
+    assert all(end < 2.1 for key, end in ends.items() if key.startswith("heads-3"))
     record_property("final loss over the trigram line", str(ends))
-    assert sum(final(r, "bigram") < 0.75 for r in one) == 2
+    assert [round(final(r, "bigram"), 2) for r in one] == [0.66, 0.75, 1.03]
     assert all(final(r, "trigram") > 6 for r in one)
+
+
+def goes_on(summary: dict[str, Any], longer: dict[str, Any]) -> bool:
+    """Whether the only run of the one is a run of the other that goes on: the same losses where both were measured."""
+    ((key, item),) = longer["items"].items()
+    first, second = (
+        dict(zip(r["steps"], r["loss"], strict=True)) for r in (summary["items"][key]["result"], item["result"])
+    )
+    both = first.keys() & second.keys()
+    return len(both) > 20 and max(second) > max(first) and all(first[step] == second[step] for step in both)
 
 
 def final(run: dict[str, Any], strategy: str) -> float:

@@ -37,5 +37,5 @@ def test_one_head_in_each_layer_is_better_than_bigrams_and_worse_than_trigrams()
     assert found.shape == (SIZE,)
     bigram, trigram = (kl_divergence(sequences.truth, sequences.predictions[name]) for name in ("bigram", "trigram"))
     assert mean_interval((found - bigram).tolist(), level=0.9999).high < 0
-    assert found.mean() < 0.9 * bigram.mean()
+    assert round(found.mean() / bigram.mean(), 2) == 0.81  # the number of the ledger, of these sequences
     assert mean_interval((found - trigram).tolist(), level=0.9999).low > 0
