@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 THEORY = Path(__file__).parents[3] / "certificates" / "coq"
-FILES = ("Statement", "Sums", "Convolution", "Groups", "EveryGroup")
-THEOREMS = {"EveryGroup": ("every_group",)}
+FILES = ("Statement", "Sums", "Convolution", "Groups", "EveryGroup", "Representations")
+THEOREMS = {"EveryGroup": ("every_group",), "Representations": ("upper_side",)}
 AXIOMS_OF_THE_REALS = {
     "ClassicalDedekindReals.sig_not_dec",
     "ClassicalDedekindReals.sig_forall_dec",
@@ -59,6 +59,7 @@ def test_only_the_axioms_of_the_reals_are_used(theory: Path, name: str, theorem:
     [
         ("EveryGroup", "Definition constant (G : group) : R := 2 /", "Definition constant (G : group) : R := 49/25 /"),
         ("EveryGroup", "delta d (unit G)) / (INR n - 1).", "delta d (unit G)) / INR n."),
+        ("Representations", "<= K * sqrt (INR (dim (family s)))) ->", "<= K * INR (dim (family s))) ->"),
         ("Convolution", "INR m * frobenius d (times d U V) <=", "INR (S m) * frobenius d (times d U V) <="),
     ],
 )
