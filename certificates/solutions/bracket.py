@@ -25,7 +25,7 @@ from certificates.solutions.programs import (
     is_semidefinite,
     recession,
 )
-from certificates.solutions.reading import ReadProblem, read_problem
+from certificates.solutions.reading import ReadProblem, read_constraints, read_problem
 from numerics.exact.rationals import as_fraction
 
 if TYPE_CHECKING:
@@ -46,11 +46,13 @@ class CertifiedSolution:
         lower: the optimum is at least this; None if it was not proved.
         upper: the optimum is at most this; None if it was not proved.
         slack: the solution of the problem violates no equation and no inequality by more than this, and every matrix
-            is positive semidefinite after adding this to its diagonal; None if the problem holds no solution.
+            is positive semidefinite after adding this to its diagonal; None if the problem holds no solution, and where
+            constraints are not affine, so that CVXPY writes them with further variables.
         moved: how far the entries of the solution were moved to a feasible point; None if there is none.
         point: the entries of that point, by the names of variables, arrays of fractions; empty if there is none.
         remarks: sentences about what was not certified, and why.
         read: the program behind all this.
+        constraints: the program of the constraints alone, on which the slack is measured.
         primal, multipliers: a feasible point of the program and one of its dual; the directions of unbounded and
             infeasible programs in their places; None where there is none.
         ray: the direction that proves that the problem is unbounded, where it is.
@@ -65,6 +67,7 @@ class CertifiedSolution:
     point: dict[str, np.ndarray]
     remarks: tuple[str, ...]
     read: ReadProblem
+    constraints: ReadProblem
     primal: Vector | None
     multipliers: Vector | None
     ray: Vector | None = None
@@ -119,13 +122,11 @@ def certify_solution(problem: cp.Problem) -> CertifiedSolution:
         if ray is not None and primal is not None:
             return _result(problem, read, "unbounded", primal, None, ray, remarks)
         remarks.append("No exactly feasible multipliers were found: their set may be empty or have no inside.")
-    known = (primal is not None) + (multipliers is not None)
-    status: Sequence[Status] = ("nothing", "one bound", "bracketed")
-    return _result(problem, read, status[known], primal, multipliers, None, remarks)
+    return _result(problem, read, _status(primal, multipliers), primal, multipliers, None, remarks)
 
 
 def verify(found: CertifiedSolution) -> None:
-    """The exact test of everything that a certified solution claims, from its program and points alone.
+    """The exact test of status, bounds, slack, move and point of a certified solution, from its programs alone.
 
     Raises:
         ValueError: naming the first claim that its points do not prove.
@@ -144,9 +145,30 @@ def verify(found: CertifiedSolution) -> None:
     for what, where, point in claims:
         if point is None or not is_feasible(where, point):
             raise ValueError(f"Not proved: {what} is not feasible.")
+    if found.status not in ("infeasible", "unbounded", _status(found.primal, found.multipliers)):
+        raise ValueError(f"Not proved: the points prove {_status(found.primal, found.multipliers)!r} at most.")
     bounds = _bounds(found.read, found.status, found.primal, found.multipliers)
     if bounds != (found.lower, found.upper):
         raise ValueError(f"Not proved: the points prove the bounds {bounds}, not {(found.lower, found.upper)}.")
+    if found.slack is not None and not _violates_at_most(found.constraints, found.slack):
+        raise ValueError(f"Not proved: the solution violates a constraint by more than {found.slack}.")
+    if found.moved != _moved(found.read, found.primal):
+        raise ValueError(f"Not proved: the solution was not moved by {found.moved}.")
+    point = _named(found.read, found.primal)
+    if point.keys() != found.point.keys() or not all(np.array_equal(found.point[name], point[name]) for name in point):
+        raise ValueError("Not proved: the entries by name are not those of the feasible point.")
+
+
+def _violates_at_most(constraints: ReadProblem, slack: Fraction) -> bool:
+    """Whether the given solution violates no constraint by more than the slack."""
+    program, point, most = constraints.program, _given_point(constraints), _rational(slack)
+    image = program.image(point)
+    return (
+        most >= 0
+        and all(abs(x) <= most for x in program.residuals(point))
+        and all(x + most >= 0 for x in image[: program.lines])
+        and all(is_semidefinite(_raised(matrix, most)) for matrix in block_matrices(program, image))
+    )
 
 
 def _feasible(program: ConeProgram, given: dict[int, float]) -> Vector | None:
@@ -160,6 +182,12 @@ def _feasible(program: ConeProgram, given: dict[int, float]) -> Vector | None:
     if floats is None:  # there may be points without an optimum
         floats = inner_point(program)
     return None if floats is None else repaired(program, floats)
+
+
+def _status(primal: Vector | None, multipliers: Vector | None) -> Status:
+    """What feasible points of the program and its dual prove."""
+    known: Sequence[Status] = ("nothing", "one bound", "bracketed")
+    return known[(primal is not None) + (multipliers is not None)]
 
 
 def _bounds(
@@ -187,17 +215,14 @@ def _result(
     """The certified solution, with the slack of the given one."""
     claimed = None if problem.value is None or not np.isfinite(problem.value) else float(problem.value)
     lower, upper = _bounds(read, status, primal, multipliers)
-    slack = moved = None
-    point: dict[str, np.ndarray] = {}
-    if primal is not None:
-        values = np.array([as_fraction(x) for x in primal], dtype=object)
-        point = {variable.name(): values[read.places[variable.id]] for variable in problem.variables()}
-    if read.given and primal is not None:
-        exact = {place: fmpq(*value.as_integer_ratio()) for place, value in read.given.items()}
-        moved = as_fraction(max((abs(x - primal[place]) for place, x in exact.items()), default=fmpq(0)))
-        slack = _slack(read.program, tuple(exact.get(place, x) for place, x in enumerate(primal)))
-    elif len(read.given) == len(read.program.cost):
-        slack = _slack(read.program, tuple(fmpq(*read.given[i].as_integer_ratio()) for i in range(len(read.given))))
+    constraints, slack = read_constraints(problem), None
+    if read.given and len(constraints.given) == len(constraints.program.cost):
+        slack = _slack(constraints.program, _given_point(constraints))
+    elif read.given:
+        remarks.append(
+            "How much the solution violates the constraints was not measured, since CVXPY writes them with further "
+            "variables."
+        )
     if claimed is not None:
         below = 0 if lower is None else lower - Fraction(claimed)
         above = 0 if upper is None else Fraction(claimed) - upper
@@ -209,10 +234,46 @@ def _result(
             )
             remarks.append(f"The value that the problem holds is {side}.")
     found = CertifiedSolution(
-        status, claimed, lower, upper, slack, moved, point, tuple(remarks), read, primal, multipliers, ray
+        status,
+        claimed,
+        lower,
+        upper,
+        slack,
+        _moved(read, primal),
+        _named(read, primal),
+        tuple(remarks),
+        read,
+        constraints,
+        primal,
+        multipliers,
+        ray,
     )
     verify(found)
     return found
+
+
+def _rational(x: float | Fraction) -> fmpq:
+    return fmpq(*x.as_integer_ratio())
+
+
+def _given_point(read: ReadProblem) -> Vector:
+    """The given solution, for a program whose coordinates are all given."""
+    return tuple(_rational(read.given[place]) for place in range(len(read.program.cost)))
+
+
+def _moved(read: ReadProblem, primal: Vector | None) -> Fraction | None:
+    """The largest distance of an entry of the given solution from the feasible point."""
+    if primal is None or not read.given:
+        return None
+    return as_fraction(max(abs(_rational(x) - primal[place]) for place, x in read.given.items()))
+
+
+def _named(read: ReadProblem, primal: Vector | None) -> dict[str, np.ndarray]:
+    """The entries of a feasible point by the names of variables; none without a point."""
+    if primal is None:
+        return {}
+    values = np.array([as_fraction(x) for x in primal], dtype=object)
+    return {name: values[places] for name, places in read.places.items()}
 
 
 def _slack(program: ConeProgram, point: Vector) -> Fraction:

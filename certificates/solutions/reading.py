@@ -19,7 +19,7 @@ from certificates.solutions.programs import ConeProgram
 if TYPE_CHECKING:
     import cvxpy as cp
 
-__all__ = ["ReadProblem", "read_problem"]
+__all__ = ["ReadProblem", "read_constraints", "read_problem"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,13 +29,13 @@ class ReadProblem:
     Attributes:
         program: the cone program; its value is that of the problem, or minus it if the problem is one of maximising.
         maximised: whether it is.
-        places: of each variable of the problem, by its id: the coordinates of its entries, an array of its shape.
+        places: of each variable of the problem, by its name: the coordinates of its entries, an array of its shape.
         given: the values of the variables, by coordinate, as floats; empty if some variable has none.
     """
 
     program: ConeProgram
     maximised: bool
-    places: dict[int, np.ndarray]
+    places: dict[str, np.ndarray]
     given: dict[int, float]
 
 
@@ -44,8 +44,8 @@ def read_problem(problem: cp.Problem) -> ReadProblem:
 
     Raises:
         TypeError: for anything but a problem of CVXPY.
-        ValueError: for integer or complex variables, sparse or diagonal ones, a problem that is not convex by CVXPY's
-            rules, and constraints that need other cones.
+        ValueError: for integer or complex variables, sparse or diagonal ones, two of the same name, a problem that is
+            not convex by CVXPY's rules, and constraints that need other cones.
     """
     import cvxpy as cp  # slow to import
     from cvxpy.reductions.cvx_attr2constr import CvxAttr2Constr
@@ -60,6 +60,9 @@ def read_problem(problem: cp.Problem) -> ReadProblem:
         for name in ("boolean", "integer", "complex", "imag", "hermitian", "diag", "sparsity"):
             if variable.attributes.get(name):
                 raise ValueError(f"The variable {variable.name()} is {name}: only real, full variables are certified.")
+    names = [variable.name() for variable in problem.variables()]
+    if len(set(names)) < len(names):
+        raise ValueError(f"Two variables have the same name: every one needs its own, not {', '.join(names)}.")
     if not problem.is_dcp():
         raise ValueError("The problem is not convex by the rules of CVXPY (DCP), so that it has no cone program.")
     maximised = isinstance(problem.objective, cp.Maximize)
@@ -75,17 +78,31 @@ def read_problem(problem: cp.Problem) -> ReadProblem:
             renamed = inverse[0]
     columns = reduced.var_id_to_col
     places = {
-        variable.id: _places(variable, columns[getattr(renamed.get(variable.id), "id", variable.id)])
+        variable.name(): _places(variable, columns[getattr(renamed.get(variable.id), "id", variable.id)])
         for variable in problem.variables()
     }
     given = {}
     if all(variable.value is not None for variable in problem.variables()):
         for variable in problem.variables():
             values = np.asarray(variable.value, float)
-            given |= dict(zip(places[variable.id].ravel().tolist(), values.ravel().tolist(), strict=True))
+            given |= dict(zip(places[variable.name()].ravel().tolist(), values.ravel().tolist(), strict=True))
     if not np.isfinite(list(given.values())).all():
         raise ValueError("The values of the variables must be finite numbers.")
     return ReadProblem(_program(reduced), maximised, places, given)
+
+
+def read_constraints(problem: cp.Problem) -> ReadProblem:
+    """The program of the constraints of a problem alone, with all its variables and the objective 0.
+
+    Its coordinates are the entries of the variables if all constraints are affine: then its rows are the constraints.
+
+    Raises:
+        TypeError, ValueError: as `read_problem`.
+    """
+    import cvxpy as cp  # slow to import
+
+    zero = sum((0 * cp.sum(variable) for variable in problem.variables()), start=cp.Constant(0))
+    return read_problem(cp.Problem(cp.Minimize(zero), problem.constraints))
 
 
 def _places(variable: cp.Variable, first: int) -> np.ndarray:

@@ -167,6 +167,25 @@ def test_a_solver_that_lies_about_the_optimum_is_found_out():
     assert found.remarks[-1] == "The value that the problem holds is above the upper by 0.68."
 
 
+def test_violations_are_those_of_the_constraints_that_the_user_wrote():
+    x = cp.Variable(3, name="x")
+    for objective in (cp.Maximize(1 - cp.norm1(x)), cp.Maximize(2 - cp.sum(x))):  # further variables in the first
+        problem = cp.Problem(objective, [cp.sum(x) == 1, x >= 0])
+        problem.solve(solver=cp.CLARABEL)
+        x.value = np.array([0.5, 0.5, 0.5])
+        found = lm.certify_solution(problem)
+        assert found.slack == F(1, 2)
+    # the sum of three absolute values exceeds 1 by 1/2, and each of the bounds on them by 1/6 only
+    problem = cp.Problem(cp.Maximize(cp.sum(x)), [cp.norm1(x) <= 1])
+    problem.solve(solver=cp.CLARABEL)
+    x.value = np.array([0.5, 0.5, 0.5])
+    found = lm.certify_solution(problem)
+    assert found.slack is None
+    assert found.remarks[0].startswith("How much the solution violates the constraints was not measured")
+    assert found.moved >= F(1, 6)
+    assert found.lower == found.upper == 1
+
+
 def test_an_infeasible_and_an_unbounded_problem():
     x = cp.Variable(2)
     found = certified(cp.Problem(cp.Minimize(x[0]), [x[0] >= 1, x[0] + x[1] <= 0, x[1] >= 0]))
@@ -203,6 +222,17 @@ def test_what_is_altered_is_refused(make, part):
         verify(replace(found, upper=found.upper - F(1, 10**30)))
     with pytest.raises(ValueError, match="prove the bounds"):
         verify(replace(found, lower=found.lower + F(1, 10**30)))
+    for status in ("one bound", "nothing"):
+        with pytest.raises(ValueError, match="prove 'bracketed'"):
+            verify(replace(found, status=status))
+    with pytest.raises(ValueError, match="violates a constraint by more than"):
+        verify(replace(found, slack=found.slack * F(49, 50) - F(1, 10**15)))
+    with pytest.raises(ValueError, match="was not moved by"):
+        verify(replace(found, moved=found.moved * F(49, 50)))
+    [(name, entries)] = found.point.items()
+    for point in ({}, {name: entries + F(1, 10**9)}):
+        with pytest.raises(ValueError, match="entries by name"):
+            verify(replace(found, point=point))
 
 
 def test_semidefinite_matrices_are_those_without_a_negative_principal_minor():
@@ -266,6 +296,8 @@ def test_what_is_no_linear_or_semidefinite_problem_is_refused():
         lm.certify_solution(cp.Problem(cp.Maximize(cp.sum_squares(x)), [x >= 0]))
     with pytest.raises(ValueError, match="was not solved"):
         lm.certify_solution(polygon()[0])
+    with pytest.raises(ValueError, match="same name: every one needs its own, not z, z"):
+        lm.certify_solution(cp.Problem(cp.Minimize(cp.Variable(name="z") - cp.Variable(name="z"))))
     with pytest.raises(TypeError, match="not a float"):
         lm.certify_solution(1.5)
     with pytest.raises(ValueError, match="has equations"):
