@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 LENS := .venv-lens
 LENS_READY := $(LENS)/.ready
 
-.PHONY: theorems test bench notebooks site lint lens lens-environment
+.PHONY: theorems test bench mutants notebooks site lint lens lens-environment
 
 # The main job: every checked statement of the papers, and the table of verdicts.
 theorems: $(READY)
@@ -19,6 +19,11 @@ test: lint
 
 bench: $(READY)
 	$(BIN)/pytest tests/benchmarks/bench_*.py --benchmark-only --benchmark-columns=min,median,rounds -s
+
+# How many random faults the quick tests see (OPTIONS="--jobs 2 --room kernel", see tests/mutants/__main__.py).
+mutants: $(READY)
+	$(BIN)/python -m pip install --quiet --no-build-isolation --constraint constraints.txt --editable ".[mutants]"
+	$(BIN)/python -m tests.mutants $(OPTIONS)
 
 notebooks: $(READY)
 	$(BIN)/python -m pip install --quiet --no-build-isolation --constraint constraints.txt --editable ".[notebooks]"

@@ -1,0 +1,100 @@
+"""The share of random mutants that the tests kill, room by room, from the committed results (`tests/mutants`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from numerics.runs.confidence import Interval, proportion_interval
+
+__all__ = ["KILLED", "Row", "mutants_table", "rows", "summary", "survivors_list"]
+
+KILLED = ("killed", "timeout")
+ALL = "all rooms"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A room: its places, the mutants drawn, and the share of them that was killed, first and afterwards.
+
+    Attributes:
+        timeouts: how many of the killed ones were killed by a time limit.
+        equivalent: how many are argued to be equivalent; the second share leaves them out. None if nothing is left.
+    """
+
+    room: str
+    places: int
+    drawn: int
+    timeouts: int
+    equivalent: int
+    first: Interval
+    after: Interval | None
+
+
+def rows(results: dict[str, Any]) -> list[Row]:
+    """One row per room with mutants, in the order of the results; the last one is of all rooms together."""
+    found = []
+    places = results["places"]
+    for name in [*places, ALL]:
+        mutants = [one for one in results["mutants"] if name in (one["room"], ALL)]
+        if not mutants:
+            continue
+        killed = [one for one in mutants if one["first"]["status"] in KILLED]
+        later = [one for one in mutants if (one.get("later") or one["first"])["status"] in KILLED]
+        equivalent = sum(bool(one.get("equivalent")) for one in mutants)
+        left = len(mutants) - equivalent
+        found.append(
+            Row(
+                name,
+                sum(places.values()) if name == ALL else places[name],
+                len(mutants),
+                sum(one["first"]["status"] == "timeout" for one in mutants),
+                equivalent,
+                proportion_interval(len(killed), len(mutants)),
+                proportion_interval(len(later), left) if left else None,
+            )
+        )
+    return found
+
+
+def summary(row: Row) -> str:
+    """A row in one line."""
+    later = ""
+    if row.after is not None and row.after != row.first:
+        later = f"; after tests were added, and without {row.equivalent} equivalent ones, {_share(row.after)}"
+    return f"{_share(row.first)} of {row.drawn} mutants killed, at places drawn from {row.places}{later}"
+
+
+def mutants_table(results: dict[str, Any]) -> str:
+    """The rows as a table of Markdown."""
+    lines = [
+        "| room | places | drawn | killed | by time-out | equivalent | killed after tests were added |",
+        "| --- | --: | --: | --- | --: | --: | --- |",
+    ]
+    for row in rows(results):
+        after = "" if row.after is None else _share(row.after)
+        cells = (row.room, row.places, row.drawn, _share(row.first), row.timeouts, row.equivalent, after)
+        lines.append(f"| {' | '.join(map(str, cells))} |")
+    return "\n".join(lines)
+
+
+def survivors_list(results: dict[str, Any]) -> str:
+    """The mutants that are alive today, and those that are argued to be equivalent, as a list of Markdown."""
+    lines = []
+    for one in results["mutants"]:
+        status = (one.get("later") or one["first"])["status"]
+        if status not in KILLED:
+            why = f": equivalent, {one['equivalent']}" if one.get("equivalent") else ""
+            lines.append(f"- `{one['file']}`, line {one['line']}{why}\n\n{_change(one)}\n")
+    return "\n".join(lines) or "None."
+
+
+def _change(mutant: dict[str, Any]) -> str:
+    """The lines before and after, as a block of a list item."""
+    sides = (("-", mutant["before"]), ("+", mutant["after"]))
+    text = "\n".join(f"  {sign} {line.strip()}" for sign, part in sides for line in part.split("\n"))
+    return f"  ```diff\n{text}\n  ```"
+
+
+def _share(interval: Interval) -> str:
+    return f"{100 * interval.estimate:.0f} % [{100 * interval.low:.0f}, {100 * interval.high:.0f}]"

@@ -1,0 +1,83 @@
+"""One mutant: its file is changed in a copy of the tree, the chosen tests run, and the file is put back."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tests.mutants.choice import Chosen, compiled, machine_code
+from tests.mutants.sample import Mutant
+from tests.mutants.workers import Request, Worker
+
+FACTOR = 5.0
+SLACK = 5.0
+COMPILING = 60.0
+LONGEST = 600.0
+"""A test may take `FACTOR` times what it takes without a mutant, and `SLACK` seconds, or `COMPILING` with Numba, on the
+processor; and a run of several files `LONGEST` seconds of the clock."""
+NO_TESTS = 5  # of pytest: the mutant has changed the ids of all
+
+
+def trial(worker: Worker, mutant: Mutant, tests: Chosen) -> dict[str, Any]:
+    """What became of a mutant.
+
+    Returns:
+        `status`: killed, timeout (which is killed as well) or survived; `tests` and `seconds`: how many it met, and
+        what they take without it; `executed`: whether one of them was seen to execute the statement; `by`, `reason`:
+        the first test that failed.
+    """
+    summary = {"tests": len(tests.tests), "seconds": round(tests.seconds, 1), "executed": tests.executed}
+    if not tests.tests:
+        return {"status": "survived", **summary, "by": "", "reason": "no test reaches it"}
+    slack = COMPILING if machine_code(mutant.file, worker.tree) else SLACK
+    limits = {name: slack + FACTOR * cost for name, cost in tests.costs.items()}
+    with planted(worker.tree, mutant):
+        for files in batches(tests):
+            answer = worker.run(
+                Request(files, LONGEST, first=tests.tests, only=True, stop=True, limits=limits, slack=slack + FACTOR)
+            )
+            if answer is None:
+                return {"status": "timeout", **summary, "by": "", "reason": f"not done after {LONGEST:.0f} s"}
+            if answer["status"] not in (0, NO_TESTS):
+                by = answer["failed"][0] if answer["failed"] else ""
+                status = "timeout" if answer.get("late") else "killed"
+                return {"status": status, **summary, "by": by, "reason": answer["reason"]}
+    return {"status": "survived", **summary, "by": "", "reason": ""}
+
+
+def batches(tests: Chosen) -> list[tuple[str, ...]]:
+    """The files of the tests in the order of their choice: one, then two, then four, and so on, for each run.
+
+    Most mutants die in the first run, and need not wait until all the files have been imported.
+    """
+    found, start, size = [], 0, 1
+    while start < len(tests.files):
+        found.append(tests.files[start : start + size])
+        start, size = start + size, 2 * size
+    return found
+
+
+@contextmanager
+def planted(tree: Path, mutant: Mutant) -> Iterator[None]:
+    """A block in which the file of a mutant is changed; afterwards it is as before, whatever happens.
+
+    Python and Numba know compiled code by the time of its source: that of the file and of all whose machine code may
+    hold it is new for every mutant, and afterwards the old one.
+    """
+    path = tree / mutant.file
+    original = path.read_bytes()
+    times = {name: (tree / name).stat().st_mtime_ns for name in compiled(mutant.file, tree)}
+    try:
+        path.write_text(mutant.code, encoding="utf-8")
+        now = time.time_ns()
+        for name in times:
+            os.utime(tree / name, ns=(now, now))
+        yield
+    finally:
+        path.write_bytes(original)
+        for name, before in times.items():
+            os.utime(tree / name, ns=(before, before))
