@@ -6,8 +6,8 @@
 
         f_y - f_c = sum_i p_i (u_a + v_b)^2 (w_y - w_c) / |omega_i|^3 / sum p        ([scaled_difference]).
 
-    The checker encloses p/|omega|^3 by s / scale and (s + 1) / scale: s^2 |omega|^6 <= (p scale)^2 < (s + 1)^2 |omega|^6
-    are inequalities between integers. A term of the sum is rounded down by s where it is not negative and by s + 1
+    The checker encloses p/|omega|^3 by s / scale and (s + 1) / scale, which are inequalities between integers:
+    s^2 |omega|^6 <= (p scale)^2 < (s + 1)^2 |omega|^6. A term of the sum is rounded down by s where it is not negative and by s + 1
     where it is ([below]). Where all |omega_i|^2 are m times squares nothing is rounded ([attains_root]): the margin is
     a rational number times sqrt m.
 
@@ -240,7 +240,8 @@ Qed.
 
 (** The difference of outputs of the scaled_neuron neuron. *)
 Lemma scaled_difference P n a b y c : 0 < P -> good n ->
-  activity (scaled_neuron T P n) a b * w (scaled_neuron T P n) y - activity (scaled_neuron T P n) a b * w (scaled_neuron T P n) c
+  activity (scaled_neuron T P n) a b * w (scaled_neuron T P n) y
+  - activity (scaled_neuron T P n) a b * w (scaled_neuron T P n) c
   = IZR (difference n (square_at n a b) y c) * (IZR (mass n) / sqrt (IZR (zlength T n)) ^ 3) / P.
 Proof.
   intros HP [Hm Hl]. unfold activity, scaled_neuron, difference, square_at; cbn [u v w].

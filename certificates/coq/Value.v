@@ -1,0 +1,65 @@
+(** * The maximum margin of a table: the upper side of Sound.v and the lower side of Below.v together.
+
+    [two_sided]: a network attains the lower number, and none exceeds the upper one. [exact_value]: where both are the
+    same rational number times a square root, the maximum margin is that number. *)
+
+From Coq Require Import Reals ZArith QArith Qreals List Lia Lra Bool.
+From Lemmata Require Import Statement Checker Sound Below.
+Import ListNotations.
+Local Open Scope R_scope.
+
+Definition square_of_bound (cert : certificate) : Q :=
+  ((4 # 27) * (proof_t (upper_proof cert) * proof_t_prime (upper_proof cert)))%Q.
+
+(** The bound of the certificate is at most p / q; it is p / q times sqrt m. *)
+Definition is_below (cert : certificate) (p : Z) (q : positive) : bool :=
+  Z.leb 0 p && Qle_bool (square_of_bound cert) ((p # q) * (p # q)).
+Definition is_root (cert : certificate) (m p : Z) (q : positive) : bool :=
+  Z.leb 0 m && Z.leb 0 p && Qle_bool (square_of_bound cert) ((p # q) * (p # q) * inject_Z m).
+
+Lemma bound_at_most cert x : 0 <= x -> Q2R (square_of_bound cert) <= x * x -> bound cert <= x.
+Proof.
+  intros Hx H. unfold square_of_bound in H. rewrite !Q2R_mult in H.
+  replace (Q2R (4 # 27)) with (4 / 27) in H by (unfold Q2R; cbn; lra).
+  unfold bound. set (tt := Q2R (proof_t (upper_proof cert)) * Q2R (proof_t_prime (upper_proof cert))) in *.
+  assert (0 < sqrt 3) as H3 by (apply sqrt_lt_R0; lra).
+  assert (0 < 2 / (3 * sqrt 3)) as Hc by (apply Rdiv_lt_0_compat; lra).
+  destruct (Rle_dec 0 tt) as [Ht | Ht].
+  - apply Rsqr_incr_0_var; [ | assumption ]. unfold Rsqr.
+    replace (2 / (3 * sqrt 3) * sqrt tt * (2 / (3 * sqrt 3) * sqrt tt))
+      with (4 / (9 * (sqrt 3 * sqrt 3)) * (sqrt tt * sqrt tt)) by (field; lra).
+    rewrite !sqrt_sqrt by lra. replace (4 / (9 * 3)) with (4 / 27) by lra. lra.
+  - apply Rnot_le_lt in Ht. rewrite (sqrt_neg_0 tt) by lra. rewrite Rmult_0_r. assumption.
+Qed.
+
+(** ** The certified two-sided value *)
+Theorem two_sided T cert bits net p q p' q' :
+  check T cert = true -> attains T bits net p q = true -> is_below cert p' q' = true ->
+  maximum_margin_between T (IZR p / IZR q) (IZR p' / IZR (Zpos q')).
+Proof.
+  intros Hcheck Hattains Hbelow. split.
+  - exists (realised T net). now apply (lower_normalized T bits).
+  - intros other g Hg. apply (Rle_trans _ _ _ (normalized_upper_bound T cert Hcheck other g Hg)).
+    unfold is_below in Hbelow. apply andb_true_iff in Hbelow. destruct Hbelow as [Hp Hsquare].
+    apply Z.leb_le, IZR_le in Hp. apply Qle_bool_iff, Qle_Rle in Hsquare. rewrite Q2R_mult in Hsquare.
+    apply bound_at_most; [ | exact Hsquare ].
+    apply Rmult_le_pos; [ assumption | left; apply Rinv_0_lt_compat; now apply IZR_lt ].
+Qed.
+
+(** ** The exact value *)
+Theorem exact_value T cert m common net p q :
+  check T cert = true -> attains_root T m common net p (Zpos q) = true -> is_root cert m p q = true ->
+  maximum_margin_between T (IZR p / IZR (Zpos q) * sqrt (IZR m)) (IZR p / IZR (Zpos q) * sqrt (IZR m)).
+Proof.
+  intros Hcheck Hattains Hroot. split.
+  - exists (realised T net). now apply (lower_root_sound T m common).
+  - intros other g Hg. apply (Rle_trans _ _ _ (normalized_upper_bound T cert Hcheck other g Hg)).
+    unfold is_root in Hroot. rewrite !andb_true_iff in Hroot. destruct Hroot as [[Hm Hp] Hsquare].
+    apply Z.leb_le, IZR_le in Hm, Hp. apply Qle_bool_iff, Qle_Rle in Hsquare. rewrite !Q2R_mult in Hsquare.
+    assert (0 < IZR (Zpos q)) as Hq by now apply IZR_lt.
+    apply bound_at_most.
+    + apply Rmult_le_pos; [ | apply sqrt_pos ]. apply Rmult_le_pos; [ assumption | left; now apply Rinv_0_lt_compat ].
+    + replace (Q2R (inject_Z m)) with (sqrt (IZR m) * sqrt (IZR m)) in Hsquare.
+      * unfold Q2R in Hsquare at 2 3. cbn [Qnum Qden] in Hsquare. unfold Rdiv. lra.
+      * rewrite sqrt_sqrt by assumption. unfold Q2R, inject_Z; cbn. field.
+Qed.
