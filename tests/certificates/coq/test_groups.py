@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 THEORY = Path(__file__).parents[3] / "certificates" / "coq"
-FILES = ("Statement", "Below", "Sums", "Convolution", "Groups", "EveryGroup", "Representations", "Attain")
-THEOREMS = ("EveryGroup.every_group", "Representations.upper_side", "Attain.lower_side")
+FILES = ("Statement", "Below", "Sums", "Convolution", "Groups", "EveryGroup", "Representations", "Attain", "Cyclic")
+THEOREMS = ("EveryGroup.every_group", "Representations.upper_side", "Attain.lower_side", "Cyclic.addition")
 AXIOMS_OF_THE_REALS = {
     "ClassicalDedekindReals.sig_not_dec",
     "ClassicalDedekindReals.sig_forall_dec",
@@ -65,6 +65,7 @@ def test_only_the_axioms_of_the_reals_are_used(theory: Path):
         ("EveryGroup", "delta d (unit G)) / (INR n - 1).", "delta d (unit G)) / INR n."),
         ("Representations", "<= K * sqrt (INR (dim (family s)))) ->", "<= K * INR (dim (family s))) ->"),
         ("Attain", "= 4 * x ^ 3 * character r", "= 5 * x ^ 3 * character r"),
+        ("Cyclic", "R := INR n / ((INR n - 1) * sqrt 2).", "R := INR n / (INR n * sqrt 2)."),
         ("Convolution", "INR m * frobenius d (times d U V) <=", "INR (S m) * frobenius d (times d U V) <="),
     ],
 )
