@@ -136,8 +136,8 @@ def _reliability(chapter: Chapter, entries: Sequence[Entry]) -> str:
         "printed. A decided statement counts below under the weakest grade among the tests that decide it, and "
         "under its reach; [what each grade trusts](../trust.md) is a page of its own.",
         table(("grade", "meaning", *REACHES), rows),
-        f"For every decided statement a fault was planted in the library, and one of these tests saw it: "
-        f"`tests/theorems/test_faults_{chapter.name}*.py`.",
+        "Faults that are planted in the library on purpose, each of which has to turn a test red, are kept in "
+        f"`tests/theorems/test_faults_{chapter.name}*.py`; not every statement has one.",
         "All of them again, in a checkout:",
         f"```console\nmake theorems\n.venv/bin/pytest theorems/{chapter.name} --effort full\n```",
         "## Experiments",

@@ -1,17 +1,22 @@
 """The site: built once from this checkout; its pages, its links, its pictures, and what is refused."""
 
 import re
+import tomllib
 import xml.etree.ElementTree as ElementTree
+from collections import Counter
 
 import pytest
 
 from lemmata.cli import COMMANDS
-from lemmata.site.build import ROOT, broken_links, build_site, remote_sources
+from lemmata.site.build import ROOT, _filled, broken_links, build_site, remote_sources
+from lemmata.site.chapters import chapter_pages, errata_page
 from lemmata.site.entries import SHARED, edges_of, load_library
 from lemmata.site.picture import chapter_picture, whole_picture
 from lemmata.site.prose import escaped, fenced, markdown_of, mentioned, statement_place
 from lemmata.site.reference import docstring_markdown
+from lemmata.site.statements import statement_page
 from theorems.citations import citations
+from theorems.evidence import GRADES
 from theorems.ledger import load_ledger
 from theorems.reached import reached
 
@@ -63,6 +68,79 @@ def test_the_page_of_a_statement_says_what_the_ledger_says(site):
     for one in citations(repaired.id):
         assert one.test in shown
     assert "<math" in page(site, statement_place(repaired.id))
+
+
+def written(chapter):
+    """The entries of a chapter as its file has them."""
+    return tomllib.loads((ROOT / "theorems" / chapter.name / "ledger.toml").read_text(encoding="utf-8"))["statement"]
+
+
+def weakest(name):
+    """The weakest grade of the tests that decide a statement, or None."""
+    grades = [one.evidence.grade for one in citations(name) if not one.evidence.supporting]
+    return max(grades, key=GRADES.index, default=None)
+
+
+def under(shown, label):
+    """The fenced text below a label on a page, or None."""
+    found = re.search(rf"^{label}\n\n(```+)text\n(.*?)\n\1$", shown, re.MULTILINE | re.DOTALL)
+    return found and found[2].strip()
+
+
+def test_pages_show_each_part_of_an_entry_under_its_own_name(library, edges):
+    roles = {"counterexample": "counterexample", "printed": "printed form", "corrected": "corrected form"}
+    for chapter in library.ledger.chapters:
+        for entry in written(chapter):
+            name = entry["id"]
+            shown = statement_page(library.entries[name], library, edges, "0")
+            grade = weakest(name)
+            words = [one for one in (entry["verdict"], entry.get("reach"), grade) if one]
+            assert re.findall(r'class="badge (\w+)"', shown) == words
+            assert f"## Verdict: {entry['verdict']}\n" in shown
+            assert (f"Reach *{entry.get('reach')}*:" in shown) == ("reach" in entry)
+            assert (f"Grade *{grade}*, the weakest" in shown) == (grade is not None)
+            for key, label in (("printed", "As printed:"), ("corrected", "Corrected:")):
+                assert under(shown, label) == (entry[key].strip() if key in entry else None)
+            for key, label in (("reason", "**What is open.**"), ("deviation", "**Printed against run.**")):
+                assert (label in shown) == (key in entry)
+            evidence = [(one, one.evidence) for one in citations(name)]
+            assert re.findall(r"^\| `(\S+)` \| ([\w ]+) \| (\w+) \|", shown, re.MULTILINE) == [
+                (one.node, roles[what.target if what.kind == "check" else what.kind], what.grade)
+                for one, what in evidence
+                if not what.supporting
+            ]
+            assert re.findall(r"^- `(\S+::\S+)`$", shown, re.MULTILINE) == [
+                one.node for one, what in evidence if what.supporting
+            ]
+
+
+def test_counts_are_those_of_the_ledger(library, edges):
+    entries = {chapter: written(chapter) for chapter in library.ledger.chapters}
+    verdicts = Counter(entry["verdict"] for one in entries.values() for entry in one)
+    said = _filled("<!-- slot: counts -->", library, "")
+    assert said == f"{verdicts.total()} statements: " + ", ".join(f"{verdicts[one]} {one}" for one in sorted(verdicts))
+    wrong = [entry["id"] for one in entries.values() for entry in one if {"erratum", "proof_erratum"} & set(entry)]
+    errata = errata_page(library)
+    assert errata.startswith(f"# Errata\n\n{len(wrong)} statements err")
+    assert sorted(re.findall(r"^\[([\w-]+:\S+)\]\(statements", errata, re.MULTILINE)) == sorted(wrong)
+    for chapter, own in entries.items():
+        pages = chapter_pages(chapter, library, edges)
+        complete = pages[f"chapters/{chapter.name}-completeness.md"]
+        rows = re.findall(r"^\| (\w+) \| (\d+) \|(.*)\|$", complete, re.MULTILINE)
+        assert {kind: int(count) for kind, count, _ in rows} == Counter(entry["kind"] for entry in own)
+        head = re.search(r"^\| kind \| all \|(.*)\|$", complete, re.MULTILINE)[1].replace(" ", "").split("|")
+        for kind, _, cells in rows:
+            numbers = [int(cell) if cell.strip() else 0 for cell in cells.split("|")]
+            assert numbers == [sum((e["kind"], e["verdict"]) == (kind, verdict) for e in own) for verdict in head]
+        unsettled = complete.split("## What is open")[1].split("## Experiments")[0]
+        assert unsettled.count("\n- [") == sum(entry["verdict"] == "open" for entry in own)
+        reliable = pages[f"chapters/{chapter.name}-reliability.md"]
+        head = re.search(r"^\| grade \| meaning \|(.*)\|$", reliable, re.MULTILINE)[1].replace(" ", "").split("|")
+        settled = Counter((weakest(e["id"]), e.get("reach")) for e in own if e["verdict"] not in ("open", "context"))
+        for grade, cells in re.findall(r"^\| (\w+) \| [^|]* \|((?:[ \d]*\|)+)$", reliable, re.MULTILINE):
+            numbers = [int(cell) if cell.strip() else 0 for cell in cells.split("|")[:-1]]
+            assert numbers == [settled.pop((grade, reach), 0) for reach in head]
+        assert not settled
 
 
 def test_what_is_open_is_said_with_its_reason(site):
