@@ -1,5 +1,7 @@
 """The margin of given weights, against exact arithmetic, certificates and Fourier transforms."""
 
+from dataclasses import replace
+from fractions import Fraction
 from itertools import product
 
 import numpy as np
@@ -56,6 +58,43 @@ def test_the_rounding_error_of_cancelling_weights_is_seen():
     exact = exact_margin(weights, [[0], [0]])
     assert abs(float(exact - arb(found.margin))) <= found.rounding
     assert found.rounding > abs(found.margin)
+
+
+def test_what_underflows_is_in_the_rounding_error():
+    tiny = 1.7e-160  # its square has four digits
+    weights = OperationWeights(np.array([[tiny, tiny / 3]]), np.zeros((1, 2)), np.array([[1.0, 0.5], [0, 0.0]]))
+    found = measured_margin(weights, [[0]])
+    error = abs(exact_margin(weights, [[0]]) - arb(found.margin))
+    assert error > 0
+    assert error <= found.rounding
+
+
+def test_a_margin_of_zero_is_not_right():
+    weights = OperationWeights(np.array([[1.0], [0.0]]), np.zeros((1, 1)), np.array([[1.0], [0.0]]))
+    assert measured_margin(weights, [[0], [0]]).right == 0.5
+
+
+def test_the_deficit_holds_every_margin_and_every_maximum_within_their_bounds():
+    random = np.random.default_rng(7)
+    weights = OperationWeights(*random.normal(size=(3, 2, 3)))
+    known = measured_margin(weights, [[0, 1], [1, 0]])
+    widest = 0.0
+    for margin, rounding in product([0.01, -0.02, 0.02, 1 / 3], [0.0, 1e-3]):
+        for _ in range(25):
+            lower = Fraction(
+                int(random.integers(4 * 10**11, 8 * 10**11)), 10**12
+            )  # decimals, which floats only approach
+            upper = lower * Fraction(int(random.integers(100, 103)), 100)
+            found = replace(known, margin=margin, rounding=rounding).deficit(float(lower), float(upper))
+            ends = [
+                1 - (Fraction(margin) + sign * Fraction(rounding)) / bound
+                for sign in (-1, 1)
+                for bound in (lower, upper)
+            ]
+            assert Fraction(found[0]) <= min(ends)
+            assert max(ends) <= Fraction(found[1])
+            widest = max(widest, float(min(ends) - Fraction(found[0])), float(Fraction(found[1]) - max(ends)))
+    assert widest < 1e-14
 
 
 @pytest.mark.parametrize("name", ["Z7", "S3", "Q8", "A4"])
