@@ -1,9 +1,9 @@
 """Which tests meet a mutant: those that were seen to execute its statement, else those that import its module.
 
-From the records of `tests.mutants.reach`: the files of tests one of whose tests executes the statement; their tests,
-those that execute it first, the file that mirrors the module before the others, and the cheapest first; until
-`BUDGET` seconds are spent. What no tracer sees (code that Numba compiled, or that runs at import) is met by the files
-of tests that import the module, directly before indirectly.
+From the records of `tests.mutants.reach`: the files that mirror the module, until `MIRRORS` seconds are spent, then
+those one of whose tests executes the statement, until `BUDGET` seconds are spent; each time the cheapest first, and in
+a file the tests that execute the statement first. What no tracer sees (code that Numba compiled, or that runs at
+import) is met by the files of tests that import the module, directly before indirectly.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from tests.mutants.sample import Mutant
 from tests.mutants.workers import LIBRARY
 
 BUDGET = 15.0
-"""Seconds of tests for one mutant, as they were measured without it (and under the tracer)."""
+MIRRORS = 60.0
+"""Seconds of tests for one mutant, and of those that mirror its module, measured without it and under the tracer."""
 
 
 @dataclass(frozen=True)
@@ -83,33 +84,40 @@ def chosen(mutant: Mutant, known: list[Record], tree: Path, budget: float = BUDG
     wanted = set(range(mutant.statement[0], mutant.statement[1] + 1))
     seeing: dict[str, set[str]] = {}
     for record in known:
-        under = record.lines.get(mutant.file, {})
+        under = {} if mutant.at_import else record.lines.get(mutant.file, {})
         seeing[record.file] = {name for name, lines in under.items() if not wanted.isdisjoint(lines)}
     distance = _distances(mutant.file, tree)
     executed = any(seeing.values())
     mirror = _mirrors(mutant.file)
 
-    def order(record: Record) -> tuple[bool, int, float]:
+    def order(record: Record) -> tuple[bool, bool, int, float]:
         cost = record.overhead + sum(record.seconds.get(name, 0.0) for name in seeing[record.file])
-        return not _is_mirror(record.file, mirror), 0 if executed else distance[record.file], cost
+        other = not _is_mirror(record.file, mirror)
+        return other, not seeing[record.file], 0 if executed else distance.get(record.file, 0), cost
 
-    met = [one for one in known if (seeing[one.file] if executed else one.file in distance)]
+    met = [
+        one
+        for one in known
+        if seeing[one.file] or _is_mirror(one.file, mirror) or (not executed and one.file in distance)
+    ]
     files: list[str] = []
     tests: list[tuple[bool, bool, float, str]] = []
-    spent = 0.0
+    spent = {True: 0.0, False: 0.0}
+    most = {True: max(MIRRORS, budget), False: budget}
     for record in sorted(met, key=order):
+        mirrors = _is_mirror(record.file, mirror)
         usable = [name for name in record.seconds if name not in record.failed]
         usable.sort(key=lambda name: (name not in seeing[record.file], record.seconds[name]))
-        if not usable or (files and spent + record.overhead + record.seconds[usable[0]] > budget):
+        start = spent[mirrors] + record.overhead
+        if not usable or (files and start + record.seconds[usable[0]] > most[mirrors]):
             continue
         files.append(record.file)
-        spent += record.overhead
+        spent[mirrors] = start
         for name in usable:
-            if spent + record.seconds[name] <= budget or (len(files) == 1 and not tests):
-                spent += record.seconds[name]
-                other = not _is_mirror(record.file, mirror)
-                tests.append((name not in seeing[record.file], other, record.seconds[name], name))
-    return Chosen(tuple(files), {name: cost for _, _, cost, name in sorted(tests)}, spent, executed)
+            if spent[mirrors] + record.seconds[name] <= most[mirrors] or not tests:
+                spent[mirrors] += record.seconds[name]
+                tests.append((name not in seeing[record.file], not mirrors, record.seconds[name], name))
+    return Chosen(tuple(files), {name: cost for _, _, cost, name in sorted(tests)}, sum(spent.values()), executed)
 
 
 def concerned(files: Iterable[str], names: Iterable[str], tree: Path) -> list[str]:

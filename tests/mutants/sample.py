@@ -98,7 +98,10 @@ class Place:
 
 @dataclass(frozen=True)
 class Mutant:
-    """One changed file: the operator of Cosmic Ray, the line before and after, and the lines of its statement."""
+    """One changed file: the operator of Cosmic Ray, the lines before and after, those of the statement, and the text.
+
+    ``at_import`` is true outside of functions: then no test alone executes the statement.
+    """
 
     room: str
     file: str
@@ -108,6 +111,7 @@ class Mutant:
     before: str
     after: str
     statement: tuple[int, int]
+    at_import: bool
     code: str
 
 
@@ -164,8 +168,8 @@ def mutants_at(room: str, place: Place, tree: Path, draw: random.Random) -> Iter
             continue
         if changed:
             before, after = _difference(text.split("\n"), code.split("\n"))
-            statement = _statement(text, place.line)
-            yield Mutant(room, place.file, place.line, place.column, name, before, after, statement, code)
+            where = _statement(text, place.line)
+            yield Mutant(room, place.file, place.line, place.column, name, before, after, *where, code)
 
 
 def _at(parsed: Any, place: Place) -> list[tuple[Place, str, Any, int]]:
@@ -293,13 +297,13 @@ def replanted(entry: dict[str, Any], tree: Path) -> Mutant:
     code = text[:start] + entry["after"] + text[start + len(entry["before"]) :]
     line = text.count("\n", 0, start) + 1
     names = {name: entry[name] for name in ("room", "file", "column", "operator", "before", "after")}
-    return Mutant(**names, line=line, statement=_statement(text, line), code=code)
+    statement, at_import = _statement(text, line)
+    return Mutant(**names, line=line, statement=statement, at_import=at_import, code=code)
 
 
-def _statement(text: str, line: int) -> tuple[int, int]:
-    """The first and the last line of the innermost statement at a line; of a compound one, its head."""
-    best = (line, line)
-    size = float("inf")
+def _statement(text: str, line: int) -> tuple[tuple[int, int], bool]:
+    """The lines of the innermost statement at a line (of a compound one, of its head); whether it runs at import."""
+    best, size, at_import = (line, line), float("inf"), True
     for node in ast.walk(ast.parse(text)):
         if not isinstance(node, ast.stmt):
             continue
@@ -307,9 +311,11 @@ def _statement(text: str, line: int) -> tuple[int, int]:
         last = node.end_lineno or node.lineno
         if isinstance(body, list) and body:
             last = max(node.lineno, body[0].lineno - 1)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and last < line <= (node.end_lineno or last):
+            at_import = False
         if node.lineno <= line <= last and last - node.lineno < size:
             best, size = (node.lineno, last), last - node.lineno
-    return best
+    return best, at_import
 
 
 def _difference(old: list[str], new: list[str]) -> tuple[str, str]:

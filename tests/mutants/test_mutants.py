@@ -97,6 +97,7 @@ def test_mutants_of_a_place_are_all_other_operators(tree):
         assert one.code == MODULE.replace("x + x", one.after.removeprefix("y: int | float = "))
         assert one.before == "y: int | float = x + x"
         assert one.statement == (11, 11)
+        assert not one.at_import
 
 
 @needs_operators
@@ -180,6 +181,31 @@ def test_the_choice_takes_what_executes_the_statement_and_the_cheapest_first(tre
     assert plan.executed
     assert plan.seconds == pytest.approx(12.5)
     assert chosen(mutant, known, tree, budget=6.0).files == ("tests/test_small.py",)
+    dear = record("tests/numerics/test_small.py", {"a": 50.0, "b": 20.0, "c": 30.0}, {"a": [11]})
+    plan = chosen(mutant, [*known, dear], tree)
+    assert plan.files == ("tests/numerics/test_small.py", "tests/test_small.py", "tests/test_dear.py")
+    assert [name for name in plan.tests if name.startswith("tests/numerics")] == ["tests/numerics/test_small.py::a"]
+
+
+def test_what_runs_at_import_is_met_by_all_that_import_it(tree):
+    known = [record("tests/test_small.py", {"a": 1.0}, {}), record("tests/test_reload.py", {"b": 1.0}, {"b": [2]})]
+    (tree / "tests" / "test_reload.py").write_text("import numerics.small\n")
+    mutant = replanted(planned("from functools", "from nowhere"), tree)
+    assert mutant.at_import
+    plan = chosen(mutant, known, tree)
+    assert set(plan.files) == {"tests/test_reload.py", "tests/test_small.py"}
+    assert not plan.executed
+
+
+def test_what_mirrors_a_module_is_always_met(tree):
+    known = [
+        record("tests/test_other.py", {"a": 1.0}, {"a": [11]}),
+        record("tests/numerics/test_small.py", {"b": 1.0}, {}),
+        record("tests/numerics/test_large.py", {"c": 1.0}, {}),
+    ]
+    plan = chosen(replanted(planned("x + x", "x - x"), tree), known, tree)
+    assert plan.files == ("tests/numerics/test_small.py", "tests/test_other.py")
+    assert plan.tests == ["tests/test_other.py::a", "tests/numerics/test_small.py::b"]
 
 
 def test_what_no_tracer_sees_is_met_by_the_tests_that_import_it(tree):

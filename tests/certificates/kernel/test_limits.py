@@ -291,6 +291,17 @@ def test_sums_of_square_roots_are_decided_up_to_the_limit_of_bits(bits, scale):
         assert kernel.sign({m: -q for m, q in x.items()}) == -sign
 
 
+@pytest.mark.parametrize("scale", [Fraction(1, 10**6), Fraction(1, 2), Fraction(1), Fraction(3, 2), Fraction(10**6)])
+def test_roots_are_enclosed_from_both_sides_whatever_stands_before_them(scale):
+    """Between 2^64 sqrt 2, rounded down, and sqrt 2 itself: only an enclosure of the root decides, not its first bits."""
+    for m in (2, 3, 5):
+        between = Fraction(math.isqrt(m << 128), 1 << 64) + Fraction(1, 10**30)
+        assert between**2 < m
+        x = {1: -scale * between, m: scale}
+        assert kernel.sign(x) == 1
+        assert kernel.sign({root: -q for root, q in x.items()}) == -1
+
+
 def test_small_rational_numbers_have_their_sign_at_any_size():
     tiny = Fraction(1, 10**20_000)
     assert (kernel.sign({1: tiny}), kernel.sign({1: -tiny})) == (1, -1)
