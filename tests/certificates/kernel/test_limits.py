@@ -293,7 +293,7 @@ def test_sums_of_square_roots_are_decided_up_to_the_limit_of_bits(bits, scale):
 
 @pytest.mark.parametrize("scale", [Fraction(1, 10**6), Fraction(1, 2), Fraction(1), Fraction(3, 2), Fraction(10**6)])
 def test_roots_are_enclosed_from_both_sides_whatever_stands_before_them(scale):
-    """Between 2^64 sqrt 2, rounded down, and sqrt 2 itself: only an enclosure of the root decides, not its first bits."""
+    """Between 2^64 sqrt 2, rounded down, and sqrt 2 itself: only an enclosure decides, not first bits."""
     for m in (2, 3, 5):
         between = Fraction(math.isqrt(m << 128), 1 << 64) + Fraction(1, 10**30)
         assert between**2 < m
