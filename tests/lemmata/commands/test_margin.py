@@ -1,15 +1,19 @@
 """`lemmata margin`."""
 
 import json
+from fractions import Fraction
 
 import numpy as np
 import pytest
 import torch
+from matplotlib.figure import Figure
 
 import lemmata as lm
 from certificates.tables.certify import certify_operation
 from constructions.networks.files import export_npz
+from lemmata.commands import margin as command
 from lemmata.commands.console import out
+from lemmata.reports.margin import _plot_cells, _plot_representations
 from numerics.tables.names import parse_table
 from tests.lemmata.commands.runner import run
 
@@ -52,6 +56,65 @@ def test_a_perturbed_weight_changes_the_report(optimal, tmp_path):
     assert reports[0]["maximum"] == reports[1]["maximum"]
 
 
+def test_the_report_and_its_data_say_the_same_of_unbalanced_neurons(optimal, tmp_path):
+    state = torch.load(optimal, weights_only=True)
+    state["hidden"][0] *= 2
+    state["readout"][0] /= 4  # the same function with a larger norm
+    torch.save(state, tmp_path / "unbalanced.pt")
+    task = ("margin", str(tmp_path / "unbalanced.pt"), "--group", "S3")
+    report, text = json.loads(run(*task, "--json")[1]), run(*task)[1]
+    maximum = float(lm.certify("S3").gamma)
+    assert report["margin"] < 0.99 * maximum
+    assert report["balanced"]["margin"] == pytest.approx(maximum, rel=1e-12)
+    assert abs(report["balanced"]["deficit"]) < 1e-12
+    deficit = 1 - report["margin"] / maximum
+    assert report["deficit"]["at_least"] <= deficit <= report["deficit"]["at_most"] < deficit + 1e-12
+    assert f"normalised margin {report['margin']:.12g}" in text
+    assert f"deficit {100 * deficit:.6g} % of the maximum" in text
+    assert "0 % for the same function, neurons balanced" in text
+
+
+def test_dimensions_are_those_of_real_representations(tmp_path):
+    for name, dimensions in (("Q8", [1, 1, 1, 1, 4]), ("Z5", [1, 2, 2]), ("S3", [1, 1, 2])):
+        export_npz(lm.optimal_network(lm.certify(name)), tmp_path / "network.npz")
+        report = json.loads(run("margin", str(tmp_path / "network.npz"), "--group", name, "--json")[1])
+        assert sorted(line["dimension"] for line in report["representations"]) == dimensions
+        assert [line["share"] for line in report["representations"]] == pytest.approx(
+            [line["optimal"] for line in report["representations"]], abs=1e-10
+        )
+
+
+def test_a_certificate_that_the_kernel_refuses_gives_no_deficit(optimal, monkeypatch):
+    written = command.document_of
+
+    def altered(certificate):
+        document = written(certificate)
+        bounds = document["margin"]
+        return {**document, "margin": {**bounds, "upper": str(Fraction(bounds["upper"]) * 2)}}
+
+    monkeypatch.setattr(command, "document_of", altered)
+    code, output, error = run("margin", str(optimal), "--group", "S3")
+    assert (code, output) == (2, "")
+    assert "The kernel does not accept the certificate of S3, so there is no deficit" in error
+
+
+def test_the_picture_shows_the_cells_and_the_shares(optimal, tmp_path):
+    state = torch.load(optimal, weights_only=True)
+    state["readout"][3, 2] *= 1.02
+    torch.save(state, tmp_path / "perturbed.pt")
+    result = command._of_group(tmp_path / "perturbed.pt", "S3", 10**6)
+    cells, bars = Figure().subplots(1, 2)
+    _plot_cells(cells, result)
+    _plot_representations(bars, result)
+    drawn = np.asarray(cells.lines[0].get_ydata(), float)
+    assert len(drawn) == 36
+    assert drawn[0] == pytest.approx(result.measured.margin / float(lm.certify("S3").gamma), rel=1e-12)
+    heights = [patch.get_height() for patch in bars.patches]
+    lines = result.representations
+    assert heights == [*(line.share for line in lines), *(line.optimal for line in lines)]
+    assert heights[: len(lines)] != heights[len(lines) :]
+
+
 def test_training_shrinks_the_deficit(tmp_path):
     table = lm.certify("S3").group.to_finite_group().table
     start = lm.margins.GroupWeights(*np.random.default_rng(0).normal(scale=0.3, size=(3, 6, 40)))
@@ -86,7 +149,12 @@ def test_tables_are_measured_against_their_own_certificates(tmp_path):
     code, output, _ = run("margin", str(file), "--table", "op:max:3", "--json")
     report = json.loads(output)
     assert code == 0
-    assert report["maximum"]["grade"] == "enclosed"
+    assert report["maximum"] == {
+        "lower": certificate.document["margin"]["lower"],
+        "upper": certificate.document["margin"]["upper"],
+        "grade": "enclosed",
+        "kernel": "valid",
+    }
     assert report["margin"] == pytest.approx(float(certificate.lower), rel=1e-9)
     assert report["deficit"]["at_most"] < 1e-8
     assert report["representations"] == []
