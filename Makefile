@@ -30,11 +30,13 @@ notebooks: $(READY)
 	$(BIN)/jupyter lab notebooks
 
 # The export of induction heads, against TransformerLens itself: its 60 packages (600 MB, no second torch) get an
-# environment of their own, above the first.
+# environment of their own, above the first. The tests are skipped where it cannot be imported: that is an error here.
 lens: $(LENS_READY)
+	$(LENS)/bin/python -c "from transformer_lens.model_bridge import TransformerBridge; TransformerBridge.boot_native"
 	$(LENS)/bin/python -m pytest tests/constructions/networks/test_transformer_lens.py
 
 lens-environment: $(LENS_READY)
+
 # The documentation, as a folder that any browser and any server can show.
 site: $(READY)
 	$(BIN)/python -m lemmata.site build/site
