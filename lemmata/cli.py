@@ -25,6 +25,7 @@ COMMANDS = {
     "survey": "Certify families of tables of finite operations: one entry each, and operations.json.",
     "path": "Show the least regularised loss of a group, proved from both sides, for one or more lambda.",
     "margin": "Measure how far a trained network is from the certified maximum margin of a group or an operation.",
+    "induction": "Measure a trained attention-only transformer against the n-gram predictors; see its heads.",
     "parity": "Certify the maximum margin of the parity of K of N bits, with the activation x^K.",
     "unseen": "Certify what all networks of nearly maximum margin say of cells that they never saw.",
     "frontier": "Show with which width and how many samples one gradient step finds the parity of K of N inputs.",

@@ -7,6 +7,8 @@ losses       kl_divergence, reference_losses (without sampling), entropy_rate
 trained      trained_head: five two-layer heads that come with the library, by seed
 proofs       enumerate_losses (all sequences), bound_losses (a compact proof): LossCertificate; loss_document,
              check_loss_document; three_links: counting = constructed head = trained head
+measuring    measure_model: an attention-only model against these predictors (lm.networks.load_attention_only reads it);
+             MeasuredModel; head_scores: where its heads attend
 circuits     compare_circuits, constructed_report; circuit_variants, certify_variants: ablations, patches;
              circuit_tables: the numbers that a model is
 """
@@ -20,8 +22,10 @@ from certificates.induction.circuits import (
 from certificates.induction.document import check_loss_document, loss_document
 from certificates.induction.links import three_links
 from certificates.induction.losses import LossCertificate, bound_losses, enumerate_losses
+from certificates.induction.measured import MeasuredModel, measure_model
 from certificates.induction.tables import circuit_tables
 from certificates.induction.trained import trained_head
+from constructions.induction.patterns import head_scores
 from constructions.induction.single_head import single_trigram_head
 from numerics.markov.bayes import stationary_bayes
 from numerics.markov.chains import (
@@ -36,6 +40,7 @@ from numerics.markov.predictors import bigram, kl_divergence, ngram, uniform, un
 
 __all__ = [
     "LossCertificate",
+    "MeasuredModel",
     "bigram",
     "bound_losses",
     "certify_variants",
@@ -48,8 +53,10 @@ __all__ = [
     "doubly_stochastic_chains",
     "entropy_rate",
     "enumerate_losses",
+    "head_scores",
     "kl_divergence",
     "loss_document",
+    "measure_model",
     "ngram",
     "reference_losses",
     "sample_sequences",

@@ -8,11 +8,13 @@ positions  one_hot_codes, binary_codes, binary_digits, relative_table, near_orth
 time       decode: a stack of layers that is fed its own outputs
 stored     HeadFamily, StoredAttention, StoredFeedForward, StoredMultiplication: layers kept without their matrices
 networks   HomogeneousNetwork, Transformer; to_transformer_lens, lens_tokens (an export, with the extra lens)
+files      load_attention_only: an attention-only transformer that was trained elsewhere; AttentionOnly
 classifiers encode, discretize, accuracy: symbols to inputs, outputs to labels, and how many are right
 """
 
 from constructions.networks.affine import Affine
 from constructions.networks.attention import AttentionLayer
+from constructions.networks.attention_checkpoints import AttentionOnly, load_attention_only
 from constructions.networks.classification import accuracy, discretize, encode
 from constructions.networks.decoding import decode
 from constructions.networks.feed_forward import FeedForward
@@ -33,6 +35,7 @@ from numerics.groups.codes import near_orthogonal_codes, near_orthogonal_paramet
 __all__ = [
     "Affine",
     "AttentionLayer",
+    "AttentionOnly",
     "BallProjection",
     "Clipping",
     "FeedForward",
@@ -57,6 +60,7 @@ __all__ = [
     "elman_cell",
     "encode",
     "lens_tokens",
+    "load_attention_only",
     "merged_head",
     "near_orthogonal_codes",
     "near_orthogonal_parameters",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +16,7 @@ from certificates.groups.report import margin_report
 from certificates.saddle.measured import measured_margin, representation_shares
 from constructions.networks.checkpoints import ACCEPTED_WEIGHTS, load_operation_weights
 from lemmata.commands.console import err, out, refusals
+from lemmata.commands.models import CHECKPOINTS, Checkpoint, Picture, check_picture, deliver_measurement
 from lemmata.commands.operation_names import table_or_group
 from lemmata.commands.options import AsJson, Limit
 from lemmata.reports.margin import (
@@ -35,23 +35,21 @@ __all__ = ["app"]
 
 app = typer.Typer(add_completion=False)
 
-PICTURES = (".png", ".pdf", ".svg")
-
 
 @app.command(
     help="Measure how far a trained network is from the certified maximum margin of a group or an operation: "
     "the normalised margin of f(a, b) = sum_i (u_i(a) + v_i(b))^2 w_i on all inputs, its representations, its deficit. "
-    "CHECKPOINT is a state dict of torch, which is read without running its code, an .npz or a .safetensors file. "
+    f"{CHECKPOINTS} "
     "The activation is the square: no other one has the certified maximum. "
     f"Weights: {ACCEPTED_WEIGHTS}. Biases must be zero. Elements of a group are numbered as in "
     "lm.certify(GROUP).group.elements, those of Zn as 0, 1, ..., n - 1; a table numbers its own."
 )
 def margin(
-    checkpoint: Annotated[Path, typer.Argument(metavar="CHECKPOINT", help="the weights")],
+    checkpoint: Checkpoint,
     group: Annotated[str | None, typer.Option(metavar="GROUP", help=f"the group: {ACCEPTED_NAMES}")] = None,
     table: Annotated[str | None, typer.Option(metavar="TABLE", help=f"or an operation: {ACCEPTED_TABLES}")] = None,
     cells: Annotated[str | None, typer.Option(metavar="CELLS", help=f"its given cells: {ACCEPTED_CELLS}")] = None,
-    picture: Annotated[Path | None, typer.Option(metavar="FILE", help="draw margins and representations")] = None,
+    picture: Picture = None,
     limit: Limit = DEFAULT_LIMIT,
     as_json: AsJson = False,
 ) -> None:
@@ -61,10 +59,7 @@ def margin(
             raise ValueError("Name what the network was trained for: --group GROUP or --table TABLE, one of the two.")
         if cells is not None and table is None:
             raise ValueError("--cells is for operations: give --table.")
-        if picture is not None and picture.suffix.lower() not in PICTURES:
-            raise ValueError(f"Pictures are files that end in {', '.join(PICTURES)}; got {picture.name!r}.")
-        if picture is not None and not picture.absolute().parent.is_dir():
-            raise ValueError(f"The directory {picture.absolute().parent} does not exist.")
+        check_picture(picture)
         if group is not None:
             result = _of_group(checkpoint, group, limit)
         else:
@@ -72,12 +67,7 @@ def margin(
         result.deficit  # noqa: B018 - a margin above the maximum is refused before anything is written
         if picture is not None:
             draw_checkpoint(result, picture)
-    if as_json:
-        typer.echo(json.dumps(checkpoint_summary(result), indent=2))
-        return
-    print_checkpoint(out, result)
-    if picture is not None:
-        out.print(escape(f"picture in {picture}"), soft_wrap=True)
+    deliver_measurement(checkpoint_summary(result), lambda: print_checkpoint(out, result), picture, as_json)
 
 
 def _of_group(checkpoint: Path, name: str, limit: int) -> MarginOfCheckpoint:

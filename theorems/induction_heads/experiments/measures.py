@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from constructions.induction.patterns import head_scores
 from numerics.markov.chains import sample_sequences
 from numerics.markov.predictors import kl_divergence, ngram
 from theorems.induction_heads.experiments.training import as_construction, sample_chains
@@ -75,14 +76,10 @@ def attention_to(model: Any, tokens: NDArray[np.int64]) -> tuple[float, float]:
         The weight that layer 1 puts on the previous token, averaged over positions 2, ..., t; and the weight that layer
         2 puts, at the last token, on the tokens whose predecessor equals it.
     """
-    weights = as_construction(model)
-    z = weights.embed(tokens)
-    first = weights.layers[0].heads[0].attention(z)
-    previous = np.diagonal(first, offset=-1, axis1=1, axis2=2).mean()
-    second = weights.layers[1].heads[0].attention(weights.layers[0](z))[:, -1]
-    matches = np.zeros(tokens.shape, dtype=bool)
-    matches[:, 1:] = tokens[:, :-1] == tokens[:, -1:]
-    return float(previous), float((second * matches).sum(axis=1).mean())
+    first, second = head_scores(as_construction(model), tokens)[:2]
+    assert first is not None
+    assert second is not None
+    return float(first.previous[:, 0].mean()), float(second.matching[:, 0].mean())
 
 
 def positional_weights(model: Any, count: int) -> FloatArray:

@@ -1,0 +1,78 @@
+"""The command `lemmata induction`: a trained attention-only transformer against the n-gram predictors."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from certificates.induction.losses import LossCertificate
+from certificates.induction.measured import Outputs, certified_loss, measure_model
+from constructions.networks.attention_checkpoints import ACCEPTED_ATTENTION, AttentionOnly, load_attention_only
+from lemmata.commands.console import err, out, refusals
+from lemmata.commands.models import CHECKPOINTS, Checkpoint, Picture, check_picture, deliver_measurement
+from lemmata.commands.options import AsJson
+from lemmata.reports.induction import ModelReport, draw_model, model_summary, print_model
+
+__all__ = ["app"]
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command(
+    help="Measure a trained attention-only transformer against the n-gram predictors on Markov chains in context: its "
+    "loss, its distance from each of them, where its heads attend; proved, where it has two heads over two symbols. "
+    f"{CHECKPOINTS} "
+    f"Weights: {ACCEPTED_ATTENTION}. Biases must be zero; LayerNorm, MLPs and rotary positions are refused. Attention "
+    "is taken to be causal, with a softmax."
+)
+def induction(
+    checkpoint: Checkpoint,
+    symbols: Annotated[
+        int | None, typer.Option(metavar="K", help="symbols: the first K tokens, by default all")
+    ] = None,
+    length: Annotated[int | None, typer.Option(metavar="T", help="symbols seen, by default as the weights say")] = None,
+    heads: Annotated[
+        int | None, typer.Option(metavar="H", help="heads in a layer, where the names leave it open")
+    ] = None,
+    scale: Annotated[float | None, typer.Option(help="factor on the scores, by default 1/sqrt(key dimension)")] = None,
+    bos: Annotated[str, typer.Option(metavar="TOKENS", help="tokens in front of every sequence, for example 0")] = "",
+    outputs: Annotated[str, typer.Option(metavar="logits|probabilities", help="what the readout gives")] = "logits",
+    samples: Annotated[int, typer.Option(metavar="N", help="sequences drawn, where there are more than 4096")] = 2000,
+    seed: Annotated[int, typer.Option(help="of the sequences")] = 0,
+    picture: Picture = None,
+    as_json: AsJson = False,
+) -> None:
+    """Losses, distances and heads; exit 2 when the input is refused."""
+    with refusals():
+        check_picture(picture)
+        kind: Outputs = "probabilities" if outputs == "probabilities" else "logits"
+        if kind != outputs:
+            raise ValueError(f"Outputs are logits or probabilities, not {outputs!r}.")
+        weights = load_attention_only(checkpoint, symbols=symbols, heads=heads, scale=scale, bos=_tokens(bos))
+        t = weights.length if length is None else length
+        with err.status("running the model"):
+            measured = measure_model(weights.model, t, samples=samples, seed=seed, outputs=kind)
+            proof = _proof(weights, t, kind)
+        result = ModelReport(checkpoint.name, weights, kind, measured, proof)
+        if picture is not None:
+            draw_model(result, picture)
+    deliver_measurement(model_summary(result), lambda: print_model(out, result), picture, as_json)
+
+
+def _proof(weights: AttentionOnly, length: int, outputs: Outputs) -> LossCertificate | str:
+    """The proven loss, or why there is none."""
+    if outputs != "logits":
+        return "Losses are proved of models whose outputs are logits."
+    try:
+        return certified_loss(weights.model, length)
+    except ValueError as error:
+        return str(error)
+
+
+def _tokens(text: str) -> list[int]:
+    """Token ids that are separated by commas."""
+    try:
+        return [int(part) for part in text.split(",")] if text.strip() else []
+    except ValueError:
+        raise ValueError(f"Tokens are numbers, separated by commas, for example 0 or 2,3; not {text!r}.") from None
