@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from constructions.networks.affine import Affine
 from constructions.networks.attention import AttentionLayer
+from constructions.networks.stream import ResidualStream
 from numerics.exact.numbers import as_exact, to_float
 from tests.constructions.networks.head_loops import head_by_loops, integers, random_head, rich_head
 
@@ -47,6 +48,15 @@ class TestLayer:
         assert np.array_equal(layer.map(as_exact)(as_exact(z)), expected)
         soft = AttentionLayer((replace(head, weigh="softmax"),), attending="first")
         assert close(soft.to_torch(), soft, z)
+
+    def test_printed_modules_name_the_blocks_of_single_heads(self) -> None:
+        """A run of several heads is one module with the columns of all, whose blocks are those of the layer."""
+        stream = ResidualStream({"a": 1, "b": 2})
+        one, two, other = random_head(1), random_head(2), random_head(3, weigh="relu")
+        single, several = (AttentionLayer(heads).to_torch(stream=stream) for heads in ((one, other), (one, two)))
+        assert ["reads a, b" in repr(module) for module in single.heads] == [True, True]
+        assert ["reads a, b" in repr(module) for module in several.heads] == [False]
+        assert "reads a, b" in repr(several)
 
     def test_bad_layers_are_refused(self) -> None:
         head = random_head(1)

@@ -165,6 +165,8 @@ class TestTransformer:
             replace(t, readout=np.zeros((5, 2), dtype=int))
         with pytest.raises(ValueError, match="must be embedding"):
             replace(t, embedding=np.zeros(3))
+        with pytest.raises(ValueError, match="with k, d >= 1"):
+            replace(t, embedding=np.zeros((0, 3), dtype=int))
         for bad in (np.full((3, 2), np.nan), np.full((3, 2), arb("nan"), dtype=object)):
             with pytest.raises(ValueError, match="must be finite"):
                 replace(t, readout=bad)
