@@ -3,7 +3,8 @@
 From the records of `tests.mutants.reach`: the files that mirror the module, until `MIRRORS` seconds are spent, then
 those one of whose tests executes the statement, until `BUDGET` seconds are spent; each time the cheapest first, and in
 a file the tests that execute the statement first. What no tracer sees (code that Numba compiled, or that runs at
-import) is met by the files of tests that import the module, directly before indirectly.
+import) is met by the files of tests that import the module, directly before indirectly; and what nothing imports by
+name (commands, which are loaded when they are called) by the tests of its room.
 """
 
 from __future__ import annotations
@@ -100,6 +101,7 @@ def chosen(mutant: Mutant, known: list[Record], tree: Path, budget: float = BUDG
         for one in known
         if seeing[one.file] or _is_mirror(one.file, mirror) or (not executed and one.file in distance)
     ]
+    met = met or [one for one in known if one.file.startswith(f"{Path(mirror[1]).parent}/")]
     files: list[str] = []
     tests: list[tuple[bool, bool, float, str]] = []
     spent = {True: 0.0, False: 0.0}

@@ -14,7 +14,7 @@ from pathlib import Path
 from numerics.runs.files import write_atomically
 from tests.mutants.workers import LIBRARY, Request, Worker
 
-LONGEST = 60.0
+LONGEST = 180.0
 """Seconds under the tracer, after which a file of tests is given up."""
 _LEFT_OUT = (
     "tests/benchmarks/",

@@ -208,6 +208,12 @@ def test_what_mirrors_a_module_is_always_met(tree):
     assert plan.tests == ["tests/test_other.py::a", "tests/numerics/test_small.py::b"]
 
 
+def test_what_nothing_imports_is_met_by_the_tests_of_its_room(tree):
+    known = [record("tests/numerics/test_large.py", {"a": 1.0}, {}), record("tests/lemmata/test_x.py", {"b": 1.0}, {})]
+    plan = chosen(replanted(planned("x - 1", "x + 1"), tree), known, tree)
+    assert plan.files == ("tests/numerics/test_large.py",)
+
+
 def test_what_no_tracer_sees_is_met_by_the_tests_that_import_it(tree):
     known = [record("tests/test_small.py", {"a": 1.0}, {}), record("tests/test_other.py", {"b": 1.0}, {})]
     (tree / "tests" / "test_other.py").write_text("import os\n")
