@@ -10,6 +10,7 @@ from typer.core import TyperGroup
 
 import lemmata
 from lemmata.cli import app
+from tests.lemmata.commands.runner import run
 from theorems.ledger import load_ledger
 
 ROOT = Path(lemmata.__file__).parents[1]
@@ -71,6 +72,33 @@ def test_the_code_runs(path):
         low, high = names["proof"].proved.loss  # type: ignore[attr-defined]
         assert 0.0400 <= low < 0.0401
         assert 0.0421 < high <= 0.0422
+
+
+def transcripts_of(path: Path) -> list[tuple[list[str], list[str]]]:
+    """The commands behind prompts in a document, each with the lines that are shown below it."""
+    found: list[tuple[list[str], list[str]]] = []
+    for block in re.findall(
+        r"^```(?:console)?\n(\$ .*?)^```$", path.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
+    ):
+        for line in block.splitlines():
+            if line.startswith("$ "):
+                found.append((shlex.split(line, comments=True)[2:], []))
+            else:
+                found[-1][1].append(" ".join(line.split()))
+    return found
+
+
+@pytest.mark.parametrize("path", [path for path in DOCUMENTS if transcripts_of(path)], ids=lambda path: path.stem)
+def test_commands_print_what_is_shown(path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for command, shown in transcripts_of(path):
+        code, output, _ = run(*command)
+        assert code == 0
+        lines = [
+            line for line in shown if line not in ("", "...") and not re.search("─|of the maximum away|3e-13", line)
+        ]
+        assert lines
+        assert [line for line in lines if line not in output] == []
 
 
 def test_there_is_code_in_the_readme_and_in_these_guides():
