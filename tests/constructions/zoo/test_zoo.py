@@ -9,7 +9,10 @@ import torch
 from flint import fmpq
 
 import lemmata as lm
+from constructions.networks.affine import Affine
 from constructions.networks.attention import AttentionLayer
+from constructions.networks.feed_forward import FeedForward
+from constructions.networks.head import Head
 from constructions.zoo.disguise import disguise, rotated, undo
 from constructions.zoo.models import load, names
 from numerics.exact.numbers import to_float
@@ -126,6 +129,40 @@ def test_exact_weights_give_exactly_the_same_outputs(name, kind):
     assert hidden.network.arithmetic == "exact"
     assert np.array_equal(hidden.network.hard()(x), model.network.hard()(x))
     assert np.array_equal(hidden.network.stream(x[0], 0), model.network.stream(x[0], 0) @ key.matrix)
+
+
+def test_biases_null_pairs_and_output_maps_are_turned():
+    """A transformer of random weights with every part that a head and a layer may have."""
+    model, rng = load("trigram head"), np.random.default_rng(9)
+    d = model.network.width
+
+    def affine(inputs, outputs):
+        return Affine(rng.normal(size=(inputs, outputs)), rng.normal(size=outputs))
+
+    def head(output):
+        value = affine(d, 3 if output else d)
+        null = rng.normal(size=4), rng.normal(size=value.outputs)
+        return Head(affine(d, 4), affine(d, 4), value, null=null, output=affine(3, d) if output else None)
+
+    layers = (
+        AttentionLayer((head(False), head(True))),
+        FeedForward((affine(d, 5), affine(5, d)), activations=("relu", "identity"), residual=True),
+        AttentionLayer((head(True),)),
+    )
+    network = replace(model.network.to_float(), layers=layers)
+    x = model.inputs(6)
+    for kind in KINDS:
+        turned = rotated(network, to_float(disguise(model, 2, kind)[1].matrix))
+        assert np.abs(turned(x) - network(x)).max() < 1e-9 * np.abs(network(x)).max()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_bases_are_orthogonal_and_those_of_floats_uniform(kind):
+    model = load("induction head")
+    matrices = [to_float(disguise(model, seed, kind)[1].matrix) for seed in range(200)]
+    assert max(np.abs(matrix @ matrix.T - np.eye(len(matrix))).max() for matrix in matrices) < 1e-12
+    # an entry of uniform law is symmetric: its mean has the deviation 1/sqrt(200 d), d at least 9
+    assert np.abs(np.mean(matrices, axis=0)).max() < 6 / np.sqrt(200 * len(matrices[0]))
 
 
 def test_norms_of_weights_are_kept():
