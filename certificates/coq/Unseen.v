@@ -97,7 +97,8 @@ Theorem always_wrong T a b y g weights p :
 Proof.
   unfold check_wrong. intros H net [N M]. destruct (_ && _)%bool eqn:F in H; [|easy]. rewrite !andb_true_iff in F.
   destruct F as [[[[[[_ L] P] Q] Z] F] E]. apply Z.ltb_lt in Q. apply Nat.eqb_eq in L. apply Z.eqb_eq in Z.
-  pose proof (gains_at_least T _ net (total weights) _ ltac:(lia) M F) as B. pose proof (proof_sound _ _ _ _ H net) as U.
+  pose proof (gains_at_least T _ net (total weights) _ ltac:(lia) M F) as B.
+  pose proof (proof_sound _ _ _ _ H net) as U.
   rewrite gains_app, Pos2Z.inj_mul, Z2Pos.id, mult_IZR in U by assumption. fold (part_bound p) in U.
   apply exceeds_sound in E. unfold part_total in E.
   pose proof (positive_number (part_denominator p)) as D. apply IZR_lt in Q.
