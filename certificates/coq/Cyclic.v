@@ -199,6 +199,7 @@ Proof.
   - replace i with 0%nat by lia; replace j with 0%nat by lia; rewrite delta_same; reflexivity.
   - unfold times; simpl; ring.
   - reflexivity.
+  - replace i with 0%nat by lia; replace j with 0%nat by lia; rewrite delta_same; reflexivity.
   - intros k l b c Hk Hl Hb Hc; simpl in *.
     replace k with 0%nat by lia; replace l with 0%nat by lia.
     replace b with 0%nat by lia; replace c with 0%nat by lia; rewrite !delta_same; ring.
@@ -217,6 +218,7 @@ Proof.
     rewrite cos_mod, sin_mod, angle_opposite by lia.
     rewrite cos_period, sin_period, cos_neg, sin_neg; two Hi; two Hj; simpl; ring.
   - lia.
+  - intros i j Hi Hj; two Hi; two Hj; unfold delta; simpl; ring.
   - intros k l b c Hk Hl Hb Hc; two Hk; two Hl; two Hb; two Hc; unfold delta; simpl; ring.
   - intros a k _ Hk i j Hi Hj; two Hk; two Hi; two Hj; unfold times; simpl; ring.
 Qed.

@@ -20,7 +20,7 @@ From Coq Require Import Reals List Lra Lia Arith.
 From Lemmata Require Import Statement Sums Convolution Groups EveryGroup.
 Open Scope R_scope.
 
-(** Real matrices for the elements, and units that commute with them. *)
+(** Real matrices for the elements, and units that commute with them, the first of which is the identity. *)
 Record representation := Representation {
   dim : nat;
   mat : nat -> nat -> nat -> R;
@@ -35,6 +35,7 @@ Record is_representation (G : group) (r : representation) : Prop := {
   mat_inv : forall a i j, below G a -> (i < dim r)%nat -> (j < dim r)%nat ->
     mat r (inv G a) i j = mat r a j i;
   many_positive : (1 <= many r)%nat;
+  first_unit : forall i j, (i < dim r)%nat -> (j < dim r)%nat -> unit_matrix r 0 i j = delta i j;
   units_units : units (dim r) (many r) (unit_matrix r);
   units_commute : forall a k, below G a -> (k < many r)%nat ->
     commute (dim r) (mat r a) (unit_matrix r k)
