@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from constructions.induction.single_head import single_trigram_head
@@ -35,24 +37,6 @@ FAULTS = [
             ("the two tokens before exchanged", "(0, _FAR + 2, _FAR)", "(0, _FAR, _FAR + 2)"),
             ("the tokens before not asked for", "sign * from_before", "sign * 0"),
             ("the tokens before with the other sign", "sign * from_before", "-sign * from_before"),
-        )
-    ),
-    *(
-        Fault(
-            name,
-            "fig-8.4a",
-            test_experiments,
-            "test_without_unigrams_no_unigram_plateau_and_an_earlier_head_but_no_much_earlier_loss",
-            sizes,
-            function.__name__,
-            rewritten(function, old, new),
-            {"record_property": lambda name, value: None},
-        )
-        for name, function, old, new in (
-            ("the drop above the unigram line", sizes._samples_to, "0.75 *", "1.25 *"),
-            ("the sign of the weight lost", sizes._samples_to, "[-p for p", "[p for p"),
-            ("steps in place of samples", sizes._samples_at_unigram, ' * item["data"]["doubly stochastic"]', ""),
-            ("uniform in place of unigram", sizes._samples_at_unigram, 'name == "unigram"', 'name == "uniform"'),
         )
     ),
     Fault(
@@ -116,3 +100,24 @@ FAULTS = [
 @pytest.mark.parametrize("fault", FAULTS, ids=fault_name)
 def test_deciding_check_sees_the_fault(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
     assert_seen(fault, "induction-heads", monkeypatch)
+
+
+@pytest.mark.parametrize(
+    ("function", "old", "new"),
+    [
+        (sizes._samples_to, "0.75 *", "1.25 *"),
+        (sizes._samples_to, "[-p for p", "[p for p"),
+        (sizes._samples_at_unigram, ' * item["data"]["doubly stochastic"]', ""),
+        (sizes._samples_at_unigram, 'name == "unigram"', 'name == "uniform"'),
+    ],
+    ids=["the_drop_above_the_line", "the_sign_of_the_weight", "steps_as_samples", "uniform_as_unigram"],
+)
+def test_what_is_measured_for_figure_8_4a_sees_the_fault(
+    function: Callable[..., float], old: str, new: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The statement is open, so that no check decides it."""
+    check = test_experiments.test_without_unigrams_no_unigram_plateau_and_an_earlier_head_but_no_much_earlier_loss
+    check(lambda name, value: None)
+    monkeypatch.setattr(sizes, function.__name__, rewritten(function, old, new))
+    with pytest.raises(AssertionError):
+        check(lambda name, value: None)
