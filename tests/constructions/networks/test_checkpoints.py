@@ -72,6 +72,8 @@ def test_what_does_not_fit_is_refused_with_what_was_found():
         operation_weights({}, N, N, N)
     with pytest.raises(ValueError, match="no weight matrix"):
         operation_weights({"u": U[None]}, N, N, N)
+    with pytest.raises(ValueError, match=r"fc1.bias of shape \(8, 8\) is no weight matrix"):
+        operation_weights({"fc1.bias": np.ones((M, M)), "u": U, "v": V}, N, N, N)
     with pytest.raises(ValueError, match="int64; weights are real"):
         operation_weights({"u": U.astype(int)}, N, N, N)
     with pytest.raises(ValueError, match="activation must be the square, but that of this network is x\\^3"):
@@ -147,6 +149,9 @@ def test_malformed_files_are_refused(tmp_path, capsys):
     torch.save(Trap(), tmp_path / "trap.pt")
     with pytest.raises(ValueError, match="reads safely"):
         read_tensors(tmp_path / "trap.pt")
+    np.savez(tmp_path / "trap.npz", u=np.array([Trap()], dtype=object))
+    with pytest.raises(ValueError, match="no npz file"):
+        read_tensors(tmp_path / "trap.npz")
     assert capsys.readouterr().out == ""
     torch.save([torch.ones(2)], tmp_path / "list.pt")
     with pytest.raises(ValueError, match="holds no state dict"):
