@@ -11,6 +11,7 @@ Edits of one token of the kernel that no test can see, because they change no ve
 | `separating_classes`, `kind = [0 for ..]` | `[-1 for ..]`, `[1 for ..]` | only equality of kinds counts |
 | `times_z`, `(packed << shift) - packed` | `packed - (packed << shift)` | both sides of each equation have the sign |
 | `check_order`, `if g in known: continue` | `pass` | what is not needed costs time alone |
+| `check_order`, `by_generator[-1:]` | `by_generator` | old elements times old generators are known |
 | `check_order`, `document.generators[0]` | `[-1]` | all generators have the same degree |
 | `check_characters`, `document.representatives[0]` | `[1]` | so have all representatives |
 | `main`, `status = 0 if paths`, or `code = 0` | `-1` | the largest of both counts |

@@ -32,7 +32,11 @@ def test_the_report_and_its_files(tmp_path):
     assert "0! 0 0 0 1+ 2 0 2 1" in output
     assert "(0, 0) 0 ! wrong <= -0.03" in output
     assert "(1, 1) 1 + right >= 0.03" in output
-    assert matplotlib.image.imread(picture).std() > 0.05
+    pixels = matplotlib.image.imread(picture)
+    assert pixels.std() > 0.05
+    height, width, _ = pixels.shape
+    assert min(height, width) >= 3 * 0.6 * 150  # every cell has room for its letters, at 150 points per inch
+    assert height > width  # the title needs some, too
     files = sorted(str(file) for file in folder.iterdir())
     assert len(files) == 2
     code, output, _ = run("check", *files)
@@ -79,6 +83,14 @@ def test_a_claim_about_fewer_networks_says_so(result):
     words = [shown.get_text() for shown in axes.texts]
     assert sum("from 1 - 1e-09" in word for word in words) == 1
     assert sum("right" in word or "wrong" in word for word in words) == 2
+
+
+def test_the_picture_ends_with_its_cells():
+    table = parse_table("op:mul:4")
+    axes = Figure().add_subplot()
+    plot_unseen(axes, unseen_cells(table, table.without([(0, 0)])))
+    assert (axes.get_xlim(), axes.get_ylim()) == ((-0.5, 3.5), (3.5, -0.5))
+    assert {patch.get_xy() for patch in axes.patches} == {(b - 0.5, a - 0.5) for a in range(4) for b in range(4)}
 
 
 def test_long_names_become_numbers():
