@@ -19,6 +19,7 @@ __all__ = ["COMMANDS", "app", "main"]
 COMMANDS = {
     "certify": "Certify the maximum margin of products in a group, exactly; of any operation, from both sides.",
     "check": "Check certificate files with the kernel, a program of its own that trusts nothing.",
+    "coq": "Prove a certificate of an operation or an unseen cell once more in Coq.",
     "explain": "Explain a certificate file: what it proves, and how.",
     "sweep": "Certify all groups up to an order: one file per group, and summary.csv.",
     "tables": "Certify the tables of the character table library: one entry each, and tables.json.",

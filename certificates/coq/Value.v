@@ -1,10 +1,15 @@
 (** * The maximum margin of a table: the upper side of Sound.v and the lower side of Below.v together.
 
     [two_sided]: a network attains the lower number, and none exceeds the upper one. [exact_value]: where both are the
-    same rational number times a square root, the maximum margin is that number. *)
+    same rational number times a square root, the maximum margin is that number.
+
+    The other theorems say of a cell that is not given what networks of margin at least g have there, and that there
+    are such networks: [right_and_possible] and [wrong_and_possible] with one of a larger margin h (g = (1 - eps) h, so
+    that the claim is about all networks of at least 1 - eps times the maximum margin), [two_verdicts] with two that
+    disagree, where no network has a margin above g / (1 - eps). *)
 
 From Coq Require Import Reals ZArith QArith Qreals List Lia Lra Bool.
-From Lemmata Require Import Statement Checker Sound Below.
+From Lemmata Require Import Statement Checker Sound Unseen Below.
 Import ListNotations.
 Local Open Scope R_scope.
 
@@ -62,4 +67,62 @@ Proof.
     + replace (Q2R (inject_Z m)) with (sqrt (IZR m) * sqrt (IZR m)) in Hsquare.
       * unfold Q2R in Hsquare at 2 3. cbn [Qnum Qden] in Hsquare. unfold Rdiv. lra.
       * rewrite sqrt_sqrt by assumption. unfold Q2R, inject_Z; cbn. field.
+Qed.
+
+(** ** Cells that are not given *)
+
+Definition not_given (T : table) (a b : nat) : Prop := forall y, ~ In (a, b, y) (given T).
+Definition is_not_given (T : table) (a b : nat) : bool :=
+  forallb (fun '(i, j, _) => negb (Nat.eqb i a && Nat.eqb j b)) (given T).
+
+Lemma is_not_given_sound T a b : is_not_given T a b = true -> not_given T a b.
+Proof.
+  intros H y Hin. unfold is_not_given in H. rewrite forallb_forall in H. specialize (H _ Hin). cbv beta iota in H.
+  now rewrite !Nat.eqb_refl in H.
+Qed.
+
+Theorem right_and_possible T a b y p q parts bits net p' q' :
+  is_not_given T a b = true -> check_right T a b y (p # q) parts = true -> attains T bits net p' q' = true ->
+  not_given T a b /\
+  (exists other, normalized_margin_at_least T (IZR p' / IZR q') other) /\
+  (forall other, normalized_margin_at_least T (IZR p / IZR (Zpos q)) other -> right_at T a b y other).
+Proof.
+  intros Hcell Hcheck Hattains. split; [ | split ].
+  - now apply is_not_given_sound.
+  - exists (realised T net). now apply (lower_normalized T bits).
+  - exact (always_right T a b y (p # q) parts Hcheck).
+Qed.
+
+Theorem wrong_and_possible T a b y p q weights part bits net p' q' :
+  is_not_given T a b = true -> check_wrong T a b y (p # q) weights part = true -> attains T bits net p' q' = true ->
+  not_given T a b /\
+  (exists other, normalized_margin_at_least T (IZR p' / IZR q') other) /\
+  (forall other, normalized_margin_at_least T (IZR p / IZR (Zpos q)) other -> wrong_at T a b y other).
+Proof.
+  intros Hcell Hcheck Hattains. split; [ | split ].
+  - now apply is_not_given_sound.
+  - exists (realised T net). now apply (lower_normalized T bits).
+  - exact (always_wrong T a b y (p # q) weights part Hcheck).
+Qed.
+
+(** The first network is right at the cell by at least p1 / q1, in the second c is above y by at least p2 / q2. *)
+Theorem two_verdicts T a b y c p q cert p' q' bits1 right_bits net1 p1 q1 bits2 wrong_bits net2 p2 q2 :
+  is_not_given T a b = true -> check T cert = true -> is_below cert p' q' = true ->
+  attains T bits1 net1 p q = true -> differ T right_bits net1 [(a, b, others T y)] p1 q1 = true ->
+  attains T bits2 net2 p q = true -> differ T wrong_bits net2 [(a, b, [(c, y)])] p2 q2 = true ->
+  (Nat.ltb c (labels T) && negb (Nat.eqb c y) && Z.ltb 0 p1 && Z.ltb 0 p2)%bool = true ->
+  not_given T a b /\
+  (forall net g, normalized_margin_at_least T g net -> g <= IZR p' / IZR (Zpos q')) /\
+  (exists net, normalized_margin_at_least T (IZR p / IZR q) net /\ right_at T a b y net) /\
+  (exists net, normalized_margin_at_least T (IZR p / IZR q) net /\ wrong_at T a b y net).
+Proof.
+  intros Hcell Hcheck Hbelow Hattains1 Hright Hattains2 Hwrong H.
+  rewrite !andb_true_iff in H. destruct H as [[[Hc Hcy] Hp1] Hp2].
+  apply Nat.ltb_lt in Hc. apply negb_true_iff, Nat.eqb_neq in Hcy. apply Z.ltb_lt in Hp1, Hp2.
+  split; [ now apply is_not_given_sound | split; [ | split ] ].
+  - exact (proj2 (two_sided T cert bits1 net1 p q p' q' Hcheck Hattains1 Hbelow)).
+  - exists (realised T net1). split; [ now apply (lower_normalized T bits1) | ].
+    now apply (right_sound T right_bits net1 a b y p1 q1).
+  - exists (realised T net2). split; [ now apply (lower_normalized T bits2) | ].
+    now apply (wrong_sound T wrong_bits net2 a b y c p2 q2).
 Qed.

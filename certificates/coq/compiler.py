@@ -1,0 +1,227 @@
+"""Coq at work: the theory compiled once into a folder, and files that it proves or refuses.
+
+The program ``coqc`` and its standard library are all that is needed (Debian's package ``coq``). The compiled theory is
+kept in a folder that is named after a hash of its sources and of the version of Coq, so that another version of either
+never meets old files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = [
+    "AXIOMS",
+    "CoqProof",
+    "CoqRefusalError",
+    "assumptions_in",
+    "coq_version",
+    "default_build",
+    "find_coq",
+    "modules_of",
+    "prove",
+    "theory",
+]
+
+THEORY = Path(__file__).parent
+NAME = "Lemmata"
+
+AXIOMS = frozenset(
+    {
+        "ClassicalDedekindReals.sig_forall_dec",
+        "ClassicalDedekindReals.sig_not_dec",
+        "FunctionalExtensionality.functional_extensionality_dep",
+    }
+)
+"""The axioms on which the real numbers of Coq's standard library stand: no theorem may assume more."""
+
+
+class CoqRefusalError(RuntimeError):
+    """Coq does not accept a file, or accepts it on more assumptions than the axioms of its real numbers."""
+
+
+@dataclass(frozen=True)
+class CoqProof:
+    """What Coq said about a file.
+
+    Attributes:
+        theorem: its statement, as Coq prints it.
+        assumptions: the names of the axioms that it rests on.
+        seconds: of the run on the file, by the clock.
+        processor_seconds: of the same, on the processor.
+        size: of the file, in bytes.
+    """
+
+    theorem: str
+    assumptions: tuple[str, ...]
+    seconds: float
+    processor_seconds: float
+    size: int
+
+
+def find_coq() -> str:
+    """The path of ``coqc``.
+
+    Raises:
+        ValueError: where it is not installed.
+    """
+    program = shutil.which("coqc")
+    if program is None:
+        raise ValueError(
+            "There is no program coqc here: install Coq (the package coq of Debian and Ubuntu; its standard library is "
+            "enough)."
+        )
+    return program
+
+
+def coq_version() -> str:
+    """The version of Coq, such as ``8.16.1``.
+
+    Raises:
+        ValueError: where ``coqc`` is not installed or does not say its version.
+    """
+    done = subprocess.run([find_coq(), "--print-version"], capture_output=True, text=True)
+    if done.returncode or not done.stdout.strip():
+        raise ValueError("The program coqc does not say which version it is.")
+    return done.stdout.split()[0]
+
+
+def modules_of(text: str) -> tuple[str, ...]:
+    """The files of the theory that a source requires, by name, each after those that it needs itself.
+
+    Raises:
+        ValueError: for a name that the theory has not.
+    """
+    found: dict[str, None] = {}
+
+    def visit(source: str) -> None:
+        for names in re.findall(rf"\bFrom\s+{NAME}\s+Require\s+(?:Import|Export)?\s*([\w\s]+)\.", source):
+            for name in names.split():
+                if name not in found:
+                    visit(_source(name))
+                    found[name] = None
+
+    visit(text)
+    return tuple(found)
+
+
+def _source(name: str) -> str:
+    try:
+        return (THEORY / f"{name}.v").read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        raise ValueError(f"The theory has no file {name}.v.") from error
+
+
+def default_build() -> Path:
+    """The folder of compiled theories: ``lemmata`` in the user's folder of caches."""
+    caches = os.environ.get("XDG_CACHE_HOME")
+    return (Path(caches) if caches else Path.home() / ".cache") / "lemmata"
+
+
+def theory(
+    modules: Iterable[str],
+    build: Path | None = None,
+    time_limit: float | None = None,
+    progress: Callable[[str, float], None] | None = None,
+) -> Path:
+    """The folder with so many compiled files of the theory; they are compiled where they are not there yet.
+
+    Args:
+        modules: names, each after those that it needs (`modules_of`).
+        build: for compiled theories, by default `default_build`; made if missing.
+        time_limit: for each file, in seconds.
+        progress: called with the name and the seconds of each file that has been compiled.
+
+    Raises:
+        ValueError: where ``coqc`` is not installed, and when a file takes too long.
+        CoqRefusalError: when Coq does not accept a file of the theory.
+        OSError: for a folder that cannot be written.
+    """
+    names = tuple(modules)
+    folder = default_build() if build is None else build
+    sources = {name: _source(name) for name in names}
+    mark = hashlib.sha256(repr((coq_version(), sorted(sources.items()))).encode()).hexdigest()[:16]
+    final = folder / f"coq-{mark}"
+    if final.is_dir():
+        return final
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".coq-", dir=folder) as scratch:
+        for name, text in sources.items():
+            path = Path(scratch) / f"{name}.v"
+            path.write_text(text, encoding="utf-8")
+            begin = time.perf_counter()
+            _compile(path, Path(scratch), time_limit)
+            if progress is not None:
+                progress(name, time.perf_counter() - begin)
+        made = Path(scratch) / "made"
+        made.mkdir()
+        for name in names:
+            for suffix in (".v", ".vo"):
+                (Path(scratch) / f"{name}{suffix}").replace(made / f"{name}{suffix}")
+        try:
+            made.rename(final)
+        except OSError:
+            if not final.is_dir():  # else another process was first
+                raise
+    return final
+
+
+def prove(path: Path, compiled: Path, time_limit: float | None = None) -> CoqProof:
+    """What Coq says about a file that ends with ``Check`` and ``Print Assumptions`` of one theorem.
+
+    Args:
+        path: of the file; compiled files are left beside it.
+        compiled: the folder of the theory.
+        time_limit: in seconds.
+
+    Raises:
+        ValueError: when it takes too long, and where ``coqc`` is not installed.
+        CoqRefusalError: when Coq does not accept the file, and when the theorem assumes more than `AXIOMS`.
+    """
+    before, begin = os.times(), time.perf_counter()
+    text = _compile(path, compiled, time_limit)
+    seconds, after = time.perf_counter() - begin, os.times()
+    spent = after.children_user + after.children_system - before.children_user - before.children_system
+    theorem, assumptions = assumptions_in(text)
+    more = sorted(set(assumptions) - AXIOMS)
+    if more:
+        raise CoqRefusalError(f"The theorem rests on more than the axioms of Coq's real numbers: {', '.join(more)}.")
+    return CoqProof(theorem, assumptions, seconds, spent, path.stat().st_size)
+
+
+def assumptions_in(text: str) -> tuple[str, tuple[str, ...]]:
+    """What ``Check`` and ``Print Assumptions`` printed: the theorem in one line, and the names of its assumptions.
+
+    Raises:
+        CoqRefusalError: for a text without the second.
+    """
+    theorem, mark, rest = text.partition("Axioms:\n")
+    if not mark:
+        theorem, mark, rest = text.partition("Closed under the global context")
+        rest = ""
+    if not mark:
+        raise CoqRefusalError("Coq did not print the assumptions of a theorem.")
+    return " ".join(theorem.split()), tuple(re.findall(r"^([^\s:]+)", rest, re.MULTILINE))
+
+
+def _compile(path: Path, compiled: Path, time_limit: float | None) -> str:
+    """What ``coqc`` prints on a file."""
+    command = [find_coq(), "-q", "-w", "none", "-Q", str(compiled), NAME, path.name]
+    try:
+        done = subprocess.run(
+            command, cwd=path.parent, capture_output=True, text=True, encoding="utf-8", timeout=time_limit
+        )
+    except subprocess.TimeoutExpired as error:
+        raise ValueError(f"Coq did not finish {path.name} within {time_limit:g} seconds.") from error
+    if done.returncode:
+        reason = " ".join(done.stderr.partition("Error:")[2].split()) or f"it ended with status {done.returncode}"
+        raise CoqRefusalError(f"Coq does not accept {path.name}: {reason}")
+    return done.stdout

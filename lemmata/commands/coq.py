@@ -1,0 +1,125 @@
+"""The command `lemmata coq`: a certificate of a table as a theorem of Coq, proved there."""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from certificates.coq.compiler import CoqProof, CoqRefusalError, coq_version, find_coq, modules_of, prove, theory
+from certificates.coq.source import CoqFile, coq_file
+from certificates.tables.document import load
+from lemmata.commands.console import err, out, refusals
+from lemmata.commands.options import AsJson
+from numerics.runs.files import write_atomically
+
+__all__ = ["app"]
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command(
+    name="coq",
+    help="Prove a certificate of an operation or an unseen cell once more in Coq: the kernel checks it, then Coq "
+    "proves the theorem about all networks that it stands for. Needs the program coqc.",
+)
+def coq(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="the certificate, as certify and unseen write it")],
+    out_file: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE.v", help="write the Coq file, once it is proved")
+    ] = None,
+    unproved: Annotated[
+        bool, typer.Option("--unproved", help="write the Coq file without asking Coq, which need not be there")
+    ] = False,
+    time_limit: Annotated[
+        float | None, typer.Option(metavar="S", min=0.1, help="seconds for Coq on this file, by the clock")
+    ] = None,
+    build: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="folder for the compiled theory; by default lemmata in your folder of caches"),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """The theorem; exit 1 when Coq refuses the file, 2 when the input is refused, without Coq and out of time."""
+    with refusals():
+        _refuse_name(out_file)
+        if unproved and out_file is None:
+            raise ValueError("--unproved writes a file and does nothing else: name it with --out.")
+        made = coq_file(load(file))
+        data = made.text.encode("ascii")
+        try:
+            proof = None if unproved else _proved(made.text, data, build, time_limit)
+        except CoqRefusalError as refusal:
+            err.print(f"[red]refused[/red]: {escape(str(refusal))}", soft_wrap=True)
+            raise typer.Exit(1) from refusal
+        if out_file is not None:
+            write_atomically(data, out_file)
+    if as_json:
+        typer.echo(json.dumps(_summary(made, proof, len(data), out_file), indent=2))
+    else:
+        _print(made, proof, len(data), out_file)
+
+
+def _refuse_name(path: Path | None) -> None:
+    """ValueError for a file that could not be written, or whose name Coq would not take."""
+    if path is None:
+        return
+    if path.suffix != ".v" or not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", path.stem):
+        raise ValueError(
+            f"Coq takes files whose names are letters, digits and _, a letter first, and end in .v; not {path.name!r}."
+        )
+    if path.is_dir():
+        raise ValueError(f"{path} is a directory; name a file.")
+    if not path.absolute().parent.is_dir():
+        raise ValueError(f"The directory {path.absolute().parent} does not exist.")
+
+
+def _proved(text: str, data: bytes, build: Path | None, time_limit: float | None) -> CoqProof:
+    """What Coq says about a file, which it gets in a folder of its own."""
+    find_coq()
+    with err.status("compiling the theory") as status:
+        compiled = theory(
+            modules_of(text), build, progress=lambda name, _: status.update(f"compiling the theory: {name} is done")
+        )
+        status.update("Coq is proving the theorem")
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "certificate.v"
+            path.write_bytes(data)
+            return prove(path, compiled, time_limit)
+
+
+def _summary(made: CoqFile, proof: CoqProof | None, size: int, out_file: Path | None) -> dict[str, Any]:
+    shown: dict[str, Any] = {"claim": made.claim, "bytes": size, "file": None if out_file is None else str(out_file)}
+    if proof is None:
+        return {"proved": False, **shown}
+    return {
+        "proved": True,
+        "theorem": proof.theorem,
+        "assumptions": list(proof.assumptions),
+        "coq": coq_version(),
+        "seconds": round(proof.seconds, 3),
+        "processor_seconds": round(proof.processor_seconds, 3),
+        **shown,
+    }
+
+
+def _print(made: CoqFile, proof: CoqProof | None, size: int, out_file: Path | None) -> None:
+    if proof is None:
+        out.print(f"[yellow]not proved[/yellow]: Coq was not asked whether {escape(made.claim)}", soft_wrap=True)
+    else:
+        out.print(f"[green]proved[/green]: {escape(made.claim)}", soft_wrap=True)
+        out.print(f"theorem: {escape(proof.theorem)}", soft_wrap=True)
+        axioms = ", ".join(name.rpartition(".")[2] for name in proof.assumptions)
+        out.print(f"assumptions: those of Coq's real numbers alone: {escape(axioms)}", soft_wrap=True)
+        out.print(
+            f"Coq {coq_version()}: {proof.seconds:.1f} s ({proof.processor_seconds:.1f} s of the processor), "
+            f"{size:,} bytes",
+            soft_wrap=True,
+        )
+    if out_file is not None:
+        out.print(escape(f"Coq file written to {out_file}"), soft_wrap=True)

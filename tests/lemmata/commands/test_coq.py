@@ -1,0 +1,128 @@
+"""`lemmata coq`."""
+
+import json
+
+import pytest
+
+from certificates.groups.format import dumps
+from tests.certificates.coq.theory import build, needs_coq
+from tests.certificates.operations import parity_document, unseen_document
+from tests.lemmata.commands.runner import run
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return build(tmp_path_factory.getbasetemp())
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "parity.json"
+    path.write_bytes(dumps(parity_document()))
+    return path
+
+
+@needs_coq
+def test_the_report_and_the_file(file, folder, tmp_path):
+    written = tmp_path / "parity_2.v"
+    code, output, _ = run("coq", str(file), "--out", str(written), "--build", str(folder))
+    assert code == 0
+    assert "proved: the maximum margin is exactly 1/9*sqrt(6)" in output
+    assert "maximum_margin_between T (1 / 9 * sqrt 6) (1 / 9 * sqrt 6)" in output
+    assert "sig_not_dec, sig_forall_dec, functional_extensionality_dep" in output
+    assert "Theorem maximum_margin :" in written.read_text()
+
+
+@needs_coq
+def test_json(file, folder):
+    code, output, _ = run("coq", str(file), "--build", str(folder), "--json")
+    shown = json.loads(output)
+    assert code == 0
+    assert shown["proved"]
+    assert len(shown["assumptions"]) == 3
+    assert shown["bytes"] > 1000
+    assert shown["file"] is None
+
+
+def test_unproved_files_need_no_coq(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    path, written = tmp_path / "cell.json", tmp_path / "cell.v"
+    path.write_bytes(dumps(unseen_document("wrong")))
+    code, output, _ = run("coq", str(path), "--out", str(written), "--unproved")
+    assert code == 0
+    assert "not proved: Coq was not asked whether every network of margin at least 0.0941958059217643" in output
+    assert written.read_text().count("vm_cast_no_check (eq_refl true)") == 3
+    code, output, _ = run("coq", str(path), "--out", str(written), "--unproved", "--json")
+    assert json.loads(output)["proved"] is False
+
+
+def refused(tmp_path, file, *options: str) -> str:
+    """The sentence; nothing is written."""
+    written = tmp_path / "new.v"
+    code, output, error = run("coq", str(file), "--out", str(written), *options)
+    assert code == 2
+    assert output == ""
+    assert not written.exists()
+    return error
+
+
+def test_without_coq(file, tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    assert "There is no program coqc here: install Coq" in refused(tmp_path, file)
+
+
+@needs_coq
+def test_out_of_time(file, folder, tmp_path):
+    error = refused(tmp_path, file, "--build", str(folder), "--time-limit", "0.1")
+    assert "Coq did not finish certificate.v within 0.1 seconds." in error
+
+
+def test_a_certificate_that_the_kernel_refuses(tmp_path):
+    document = parity_document()
+    document["margin"]["lower"] = "0.272165526976"
+    path = tmp_path / "wrong.json"
+    path.write_bytes(dumps(document))
+    assert "The kernel refuses the certificate: margin.lower: is not the closest decimal." in refused(tmp_path, path)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ('{"format": "lemmata/max-margin-certificate"}', "is no certificate of an operation: its format is not one of"),
+        ("[]", "is no certificate of an operation: its format is not one of"),
+        ("{", "is no certificate of an operation"),
+    ],
+)
+def test_documents_of_another_kind(text, reason, tmp_path):
+    path = tmp_path / "other.json"
+    path.write_text(text)
+    assert reason in refused(tmp_path, path)
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("op-a+b.v", "Coq takes files whose names are letters, digits and _, a letter first, and end in .v; not"),
+        ("parity.txt", "Coq takes files whose names are"),
+        ("2.v", "Coq takes files whose names are"),
+        ("none/parity.v", "does not exist."),
+        ("folder.v", "is a directory; name a file."),
+    ],
+)
+def test_names_that_coq_would_not_take(name, reason, file, tmp_path):
+    (tmp_path / "folder.v").mkdir()
+    code, _, error = run("coq", str(file), "--out", str(tmp_path / name))
+    assert code == 2
+    assert reason in error
+
+
+def test_unproved_without_a_file(file):
+    code, _, error = run("coq", str(file), "--unproved")
+    assert code == 2
+    assert "--unproved writes a file and does nothing else: name it with --out." in error
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    code, _, error = run("coq", str(tmp_path / "none.json"))
+    assert code == 2
+    assert "No such file" in error
