@@ -72,6 +72,11 @@ def exchanged(count):
     return found
 
 
+def _with_upper_gap(certificate, factor):
+    low, high = certificate.proved.gap
+    return replace(certificate, proved=replace(certificate.proved, gap=(low, high * factor)))
+
+
 def of_torch(name, t):
     return test_losses.test_the_loss_is_that_of_torch, (name, t)
 
@@ -98,6 +103,20 @@ FAULTS = [
         "_class",
         lambda old: lambda *a: replace(old(*a), bigram=old(*a).bigram * 102 / 100),
         test_losses.test_a_perfect_counter_has_no_distance,
+    ),
+    Fault(
+        "upper end of the gap",
+        test_losses,
+        "enumerate_losses",
+        lambda old: lambda *a: _with_upper_gap(old(*a), 0.98),
+        *of_torch("random", 3),
+    ),
+    Fault(
+        "bounds rounded to the nearest",
+        test_losses,
+        "outwards",
+        lambda old: lambda low, high, least=-np.inf: (max(float(low), least), float(high)),
+        test_losses.test_bounds_are_rounded_outwards,
     ),
     Fault("distances", cells, "_distances", scaled(arb(98) / 100, 1), test_links.test_the_links_hold_on_all_sequences),
     Fault("exponential", losses, "EXP_TABLE", lambda table: table**1.02, *of_torch("trained", 3)),

@@ -1,19 +1,22 @@
 """Certified losses against torch on all sequences, with exact evidences; random and attacked weights."""
 
 from dataclasses import replace
+from fractions import Fraction
 from itertools import product
 
 import numpy as np
 import pytest
 import torch
+from flint import arb
 
-from certificates.induction.cells import Cells, judge
+from certificates.induction.cells import Cells, judge, outwards
 from certificates.induction.losses import bound_losses, class_cells, enumerate_losses, sequence_cells
 from certificates.induction.trained import trained_head
 from constructions.networks.affine import Affine
 from constructions.networks.attention import AttentionLayer
 from constructions.networks.head import Head
 from constructions.networks.transformer import Transformer
+from numerics.exact.precision import precision
 from numerics.markov.chains import dirichlet_chains, sample_sequences
 from numerics.markov.enumeration import stationary_evidence, transitions
 from numerics.markov.losses import entropy_rate, reference_losses
@@ -87,7 +90,8 @@ def test_the_loss_is_that_of_torch(name, t):
     loss = torch_loss(MODELS[name], t)
     assert found.loss[0] - 1e-11 < loss < found.loss[1] + 1e-11
     assert found.loss[1] - found.loss[0] < 1e-10
-    assert abs(found.gap[0] - (loss - found.bayes[0])) < 1e-10
+    assert found.gap[0] - 1e-11 < loss - found.bayes[0] < found.gap[1] + 1e-11
+    assert found.gap[1] - found.gap[0] < 1e-10
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -234,6 +238,16 @@ def test_the_strategies_are_those_of_the_reference():
         reference = reference_losses(t)
         assert abs(proved.bayes[0] - reference.bayes) < 1e-13
         assert abs(proved.bigram[1] - reference.bigram) < 1e-13
+
+
+def test_bounds_are_rounded_outwards():
+    """Sevenths are no floats, and exact to 2^-120 in balls: the floats next to them lie on the wrong side of some."""
+    with precision(128):
+        for n in [n for n in range(-50, 50) if n % 7]:
+            low, high = outwards(arb(n) / 7, arb(n) / 7)
+            assert Fraction(low) < Fraction(n, 7) < Fraction(high)
+            assert high - low < 1e-14
+        assert outwards(arb(-1), arb(2), 0.0)[0] == 0
 
 
 def test_a_perfect_counter_has_no_distance():
