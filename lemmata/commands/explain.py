@@ -13,7 +13,7 @@ from rich.markup import escape
 from certificates import kernel, operation_kernel, table_kernel
 from certificates.game.faces import optimal_faces
 from certificates.groups.contents import solution_of
-from certificates.groups.format import load
+from certificates.groups.format import Document
 from certificates.groups.kernels import kernel_of
 from certificates.groups.report import margin_report
 from lemmata.commands.console import err, out, refusals
@@ -34,19 +34,18 @@ def explain(
     for other in (operation_kernel, table_kernel):
         if kernel_of(file) == other.__file__:
             with refusals():
-                line = _checked(file, other.check)
+                line, document = _checked(file, other.check)
             if as_json:
-                _print_json(file, line)
+                _print_json(file, line, document)
                 return
             if other is operation_kernel:
-                print_operation_document(out, kernel.parse(file.read_bytes()))
+                print_operation_document(out, document)
             out.print(f"[green]valid[/green]: {escape(line)}", soft_wrap=True)
             return
     with refusals():
-        document = load(file)
-        line = _checked(file, kernel.check)
+        line, document = _checked(file, kernel.check)
         if as_json:
-            _print_json(file, line)
+            _print_json(file, line, document)
             return
         with err.status("reading the certificate"):
             reading = margin_report(document)
@@ -61,20 +60,24 @@ def explain(
     )
 
 
-def _print_json(file: Path, line: str) -> None:
+def _print_json(file: Path, line: str, document: Document) -> None:
     """The claim of a document that a kernel has just accepted: all of it but the network and the proof."""
-    document = kernel.parse(file.read_bytes())
     claimed = {
         key: document[key] for key in ("format", "version", "factors", "margin", "gap", "grade") if key in document
     }
     typer.echo(json.dumps({"file": str(file), "valid": line, **claimed}, indent=2))
 
 
-def _checked(file: Path, check: Callable[[bytes], str]) -> str:
-    """The line of a kernel for a valid file; else the exit of the command, with the first violated line."""
+def _checked(file: Path, check: Callable[[bytes], str]) -> tuple[str, Document]:
+    """The line of a kernel for a valid file, and the document in the very bytes that it has read.
+
+    Otherwise the exit of the command, with the first violated line.
+    """
     with err.status(f"checking {escape(str(file))}"):
+        with file.open("rb") as opened:
+            data = opened.read(kernel.MAX_BYTES + 1)
         try:
-            return check(file.read_bytes())
+            return check(data), kernel.parse(data)
         except kernel.ViolatedError as error:
             out.print(f"[red]invalid[/red]: {escape(str(error))}", soft_wrap=True)
             out.print("Nothing in this file can be relied on.")

@@ -2,6 +2,7 @@
 
 import json
 
+from certificates import kernel
 from tests.lemmata.commands.runner import run
 
 
@@ -57,3 +58,24 @@ def test_false_and_malformed_files(tmp_path):
     assert (code, output) == (2, "")
     assert "is no certificate" in error
     assert run("explain", str(tmp_path / "none.json"))[0] == 2
+
+
+def test_what_is_explained_is_what_was_checked(tmp_path, monkeypatch):
+    """A file that is replaced right after its check: the report is that of the checked bytes."""
+    file, other = tmp_path / "file.json", tmp_path / "other.json"
+    for name, place in (("S3", file), ("Z7", other)):
+        assert run("certify", name, "--out", str(place))[0] == 0
+    checked, content = file.read_bytes(), other.read_bytes()
+    accept = kernel.check
+
+    def replacing(data):
+        line = accept(data)
+        file.write_bytes(content)
+        return line
+
+    monkeypatch.setattr(kernel, "check", replacing)
+    assert "1/(36 + 9/2*sqrt(2))" in run("explain", str(file))[1]
+    assert file.read_bytes() == content
+    file.write_bytes(checked)
+    output = json.loads(run("explain", "--json", str(file))[1])
+    assert output["margin"] == json.loads(checked)["margin"] != json.loads(content)["margin"]
