@@ -124,6 +124,8 @@ def test_a_violation_is_measured_and_never_believed():
     found = lm.certify_solution(problem)
     assert problem.status == "optimal"
     assert found.slack == F(1, 2)
+    with pytest.raises(ValueError, match="violates a constraint by more than"):
+        verify(replace(found, slack=F(49, 100)))
     assert found.lower < F(9, 11) - F(1, 20)  # it had to be moved far
     assert found.upper == F(9, 11)
     assert found.moved > F(1, 20)
@@ -138,6 +140,8 @@ def test_a_violated_equation_is_measured_on_both_sides(sign):
     x.value = 1 + sign * 0.5
     found = lm.certify_solution(problem)
     assert found.slack == found.moved == F(1, 2)
+    with pytest.raises(ValueError, match="violates a constraint by more than"):
+        verify(replace(found, slack=F(49, 100)))
     assert found.lower == found.upper == 4  # the constant counts on both sides
 
 
@@ -274,6 +278,9 @@ def test_every_multiplier_proves_its_bound_on_every_point():
     rng = np.random.default_rng(5)
     found = certified(theta()[0])
     program, proof = found.read.program, dual(found.read.program)
+    for where, point in ((program, found.primal), (proof, found.multipliers)):
+        assert is_feasible(where, point)
+        assert not is_feasible(where, [x + fmpq(1, 10**12) * (i == 0) for i, x in enumerate(point)])  # of equations
     for _ in range(20):
         part = fmpq(int(rng.integers(0, 17)), 16)
         uniform = [fmpq(int(i == j), 5) for i in range(5) for j in range(i, 5)]
