@@ -136,7 +136,7 @@ def _interpolate(function: SmoothFunction, radius: fmpq, knots: list[fmpq], roun
 
 
 def _rounded(ball: arb, bits: int) -> fmpq:
-    """A multiple of 2^-bits near the ball."""
+    """The multiple of 2^-bits nearest to the middle of the ball, the larger one of two."""
     mantissa, exponent = ball.mid().man_exp()
     scaled = fmpq(mantissa) * fmpq(2) ** (int(exponent) + bits)
     return fmpq((scaled + fmpq(1, 2)).floor(), fmpz(2) ** bits)

@@ -19,6 +19,7 @@ from certificates.characters.families import cyclic_characters, symmetric_charac
 from certificates.characters.traces import characters_of
 from constructions.representations.orthogonal import real_irreps
 from numerics.exact.cyclotomic.numbers import Cyclotomic, exact_matmul, sqrt_rational
+from numerics.groups.names import parse_group
 from numerics.groups.permutations import PermutationGroup
 from numerics.groups.tables import alternating, cyclic, dihedral, elementary_abelian
 from tests.certificates.permutations import A5, D4, L7, M11, M12, Q8, generated, symmetric_group
@@ -250,6 +251,12 @@ def test_rows_are_ordered_by_degree_indicator_and_values():
     table = character_table(generated("A4", 4, "(1,2,3)", "(1,2)(3,4)"))
     assert table.irrep_names == ("1a", "1b", "1c", "3a")
     assert all(table.values[0] == 1)
+
+
+def test_complex_characters_stand_before_quaternionic_ones_of_their_degree():
+    table = character_table(parse_group("Q8xZ3"))
+    assert table.degrees == (1,) * 12 + (2,) * 3
+    assert table.indicators[12:] == (0, 0, -1)
 
 
 def test_letters_continue_after_z():

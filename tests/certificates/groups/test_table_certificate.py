@@ -262,3 +262,12 @@ def test_documents_keep_the_table():
     document = table_document(certify_table(FILES / "C7_C3.json"))
     assert json.loads(dumps(document))["table"] == given_table("C7_C3")
     assert kernel.parse(dumps(document)) == document
+
+
+def test_values_are_integers_up_to_fifteen_digits_and_text_beyond():
+    """Every reader of JSON has the first exactly, also one that knows floats alone."""
+    for value in (0, 5, -5, 10**15 - 1, 1 - 10**15):
+        for written in (value_text(1, {0: value}), value_text(3, {0: value + 1, 1: 1, 2: 1})):
+            assert (written, type(written)) == (value, int)
+    for value in (10**15, -(10**15), 10**40):
+        assert value_text(1, {0: value}) == str(value)

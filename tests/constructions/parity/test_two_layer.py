@@ -2,6 +2,7 @@
 
 from dataclasses import FrozenInstanceError, replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -149,6 +150,12 @@ def test_weights_are_copied_and_frozen() -> None:
     with pytest.raises(FrozenInstanceError):
         network.bias = np.ones(1)  # type: ignore[misc]
     assert replace(network, readout=[Fraction(1, 2)], bias=[0], hidden=[[1, 1]], output_bias=0).readout[0] == fmpq(1, 2)
+
+
+@pytest.mark.parametrize("build", [relu_network, power_network, polynet])
+def test_numbers_are_floats_unless_exact_ones_are_asked_for(build: Any) -> None:
+    assert build(3, [0, 2])(np.ones((1, 3), dtype=int)).dtype == np.float64
+    assert build(3, [0, 2], exact=True)(np.ones((1, 3), dtype=int)).dtype == object
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
-from numerics.functions.interpolation import interpolant, interpolant_within, square, sup_error
+from numerics.functions.interpolation import _rounded, interpolant, interpolant_within, square, sup_error
 from numerics.functions.relu_sums import ReluSum, relu_derivative
 from numerics.functions.smooth import (
     SmoothFunction,
@@ -18,6 +18,18 @@ from numerics.functions.smooth import (
     softplus,
     tanh,
 )
+
+
+@pytest.mark.parametrize("bits", [1, 8, 40])
+@pytest.mark.parametrize("value", ["0.4", "-0.4", "0.3125", "-7.62", "1e-30", "12.654321"])
+def test_values_are_rounded_to_the_nearest_multiple(value: str, bits: int) -> None:
+    unit = fmpq(1, 2**bits)
+    rounded = _rounded(arb(value), bits)
+    assert (rounded / unit).q == 1
+    assert abs(arb(value) - rounded) <= arb(unit / 2) + arb("1e-14")
+    halves = [_rounded(arb(k) / 2 * arb(unit), bits) / unit for k in (-3, -1, 1, 3)]
+    assert halves == [-1, 0, 1, 2]
+
 
 LOGARITHM = SmoothFunction("log", lambda x: x.log())
 
