@@ -154,6 +154,8 @@ def test_a_violated_semidefinite_constraint_is_measured():
     found = lm.certify_solution(problem)
     assert least > 0.25
     assert abs(found.slack - F(least)) < F(1, 10**12)
+    with pytest.raises(ValueError, match="violates a constraint by more than"):
+        verify(replace(found, slack=found.slack * F(99, 100)))
     assert found.upper == right.upper
     assert found.lower < right.lower
 
@@ -169,6 +171,10 @@ def test_a_solver_that_lies_about_the_optimum_is_found_out():
     assert found.slack == 72  # of 7 x - y <= 1
     assert found.claimed == 1.5
     assert found.remarks[-1] == "The value that the problem holds is above the upper by 0.68."
+    x.value, problem._value = np.array([2 / 11, 3 / 11]), 0.5
+    assert (
+        lm.certify_solution(problem).remarks[-1] == "The value that the problem holds is below the lower bound by 0.32."
+    )
 
 
 def test_violations_are_those_of_the_constraints_that_the_user_wrote():
@@ -303,6 +309,12 @@ def test_what_is_no_linear_or_semidefinite_problem_is_refused():
         lm.certify_solution(cp.Problem(cp.Maximize(cp.sum_squares(x)), [x >= 0]))
     with pytest.raises(ValueError, match="was not solved"):
         lm.certify_solution(polygon()[0])
+    for kind in ("complex", "imag", "hermitian", "diag"):
+        Z = cp.Variable((2, 2), **{kind: True})
+        with pytest.raises(ValueError, match=f"is {kind}: only real, full variables"):
+            lm.certify_solution(cp.Problem(cp.Minimize(0), [Z == 0]))
+    with pytest.raises(ValueError, match="is sparsity: only real, full variables"):
+        lm.certify_solution(cp.Problem(cp.Minimize(0), [cp.Variable((2, 2), sparsity=([0], [1])) == 0]))
     with pytest.raises(ValueError, match="same name: every one needs its own, not z, z"):
         lm.certify_solution(cp.Problem(cp.Minimize(cp.Variable(name="z") - cp.Variable(name="z"))))
     with pytest.raises(TypeError, match="not a float"):
