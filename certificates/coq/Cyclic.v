@@ -1,17 +1,18 @@
-(** The cyclic group of odd order n: addition modulo n.
+(** Cyclic groups: addition modulo n.
 
-    The family is explicit: the trivial representation and, for 0 < s < n/2,
-    the rotations of the plane by 2 pi s g / n, which commute with the rotation
-    by a right angle.  Sums of cosines and sines telescope after multiplication
-    by 2 sin(x/2) ([cosine_sum], [sine_sum]); that gives completeness, the
-    means of equal weights and the squares of the entries.  Both sides of the
-    general theorem agree:
+    The family is explicit: the trivial representation, for 0 < s < n/2 the
+    rotations of the plane by 2 pi s g / n, which commute with the rotation by
+    a right angle, and for even n the signs (-1)^g = cos (pi g).  Sums of
+    cosines telescope after multiplication by 2 sin(x/2) ([cosine_sum]), which
+    gives completeness and the condition of [closed_form]:
 
     [addition]: for every odd n >= 3 the maximum margin of addition modulo n is
-    sqrt(2/27) / (sqrt n (n-1)). *)
+    sqrt(2/27) / (sqrt n (n-1));
+    [even_addition]: for every even n it is
+    2 (3n)^(-3/2) n / (sqrt 2 (n-2) + 1). *)
 
 From Coq Require Import Reals List Lra Lia Arith.
-From Lemmata Require Import Statement Sums Convolution Groups EveryGroup Representations Attain.
+From Lemmata Require Import Statement Sums Convolution Groups EveryGroup Representations Universal.
 Open Scope R_scope.
 
 (** ** Sums of cosines and sines *)
@@ -26,18 +27,6 @@ Proof.
     rewrite Rmult_plus_distr_l, IH, S_INR.
     replace ((INR m + 1) * x - x / 2) with (INR m * x + x / 2) by field.
     rewrite sin_minus, sin_plus; ring.
-Qed.
-
-Lemma sine_sum : forall m x,
-  2 * sin (x / 2) * sum m (fun k => sin (INR k * x)) = cos (x / 2) - cos (INR m * x - x / 2).
-Proof.
-  induction m as [|m IH]; intro x.
-  - simpl; replace (0 * x - x / 2) with (- (x / 2)) by field; rewrite cos_neg; ring.
-  - change (sum (S m) (fun k => sin (INR k * x)))
-      with (sum m (fun k => sin (INR k * x)) + sin (INR m * x)).
-    rewrite Rmult_plus_distr_l, IH, S_INR.
-    replace ((INR m + 1) * x - x / 2) with (INR m * x + x / 2) by field.
-    rewrite cos_minus, cos_plus; ring.
 Qed.
 
 Lemma sum_first : forall n f, sum (S n) f = f O + sum n (fun i => f (S i)).
@@ -95,55 +84,6 @@ Proof.
   rewrite <- (Rmult_1_r PI) at 2; apply Rmult_lt_compat_l; assumption.
 Qed.
 
-Lemma cosines_vanish : forall s, (0 < s < n)%nat -> sum n (fun g => cos (angle s g)) = 0.
-Proof.
-  intros s Hs; pose proof size_positive as P; pose proof (half_angle_sine s Hs) as Q.
-  set (x := 2 * PI * INR s / INR n) in *.
-  apply Rmult_eq_reg_l with (2 * sin (x / 2)); [|lra].
-  rewrite (sum_ext n _ (fun k => cos (INR k * x)))
-    by (intros; f_equal; unfold angle, x; field; lra).
-  rewrite cosine_sum.
-  replace (INR n * x - x / 2) with (- (x / 2) + 2 * INR s * PI) by (unfold x; field; lra).
-  rewrite sin_period, sin_neg; ring.
-Qed.
-
-Lemma sines_vanish : forall s, (0 < s < n)%nat -> sum n (fun g => sin (angle s g)) = 0.
-Proof.
-  intros s Hs; pose proof size_positive as P; pose proof (half_angle_sine s Hs) as Q.
-  set (x := 2 * PI * INR s / INR n) in *.
-  apply Rmult_eq_reg_l with (2 * sin (x / 2)); [|lra].
-  rewrite (sum_ext n _ (fun k => sin (INR k * x)))
-    by (intros; f_equal; unfold angle, x; field; lra).
-  rewrite sine_sum.
-  replace (INR n * x - x / 2) with (- (x / 2) + 2 * INR s * PI) by (unfold x; field; lra).
-  rewrite cos_period, cos_neg; ring.
-Qed.
-
-Lemma angle_double : forall s g, angle (2 * s) g = 2 * angle s g.
-Proof.
-  intros; unfold angle; rewrite mult_INR; simpl; pose proof size_positive; field; lra.
-Qed.
-
-Lemma cosine_squares : forall s, (0 < 2 * s < n)%nat ->
-  2 * sum n (fun g => cos (angle s g) ^ 2) = INR n.
-Proof.
-  intros s Hs.
-  replace (INR n) with (sum n (fun _ => 1) + sum n (fun g => cos (angle (2 * s) g)))
-    by (rewrite cosines_vanish, sum_const by assumption; ring).
-  rewrite <- sum_plus, <- sum_scal; apply sum_ext; intros g _.
-  rewrite angle_double, cos_2a_cos; ring.
-Qed.
-
-Lemma sine_squares : forall s, (0 < 2 * s < n)%nat ->
-  2 * sum n (fun g => sin (angle s g) ^ 2) = INR n.
-Proof.
-  intros s Hs.
-  replace (INR n) with (sum n (fun _ => 1) - sum n (fun g => cos (angle (2 * s) g)))
-    by (rewrite cosines_vanish, sum_const by assumption; ring).
-  rewrite <- sum_minus, <- sum_scal; apply sum_ext; intros g _.
-  rewrite angle_double, cos_2a_sin; ring.
-Qed.
-
 (** ** The group and its representations *)
 
 Definition cyclic : group :=
@@ -184,15 +124,6 @@ Proof. intros; lia. Qed.
 
 Ltac two H := destruct (below_two _ H) as [-> | ->].
 
-Section Odd.
-Variable h : nat.
-Hypothesis Hh : (1 <= h)%nat.
-Local Notation n := (2 * h + 1)%nat.
-Local Notation G := (cyclic n).
-
-Definition odd_family (s : nat) : representation :=
-  match s with O => one_dimensional (fun _ => 1) | _ => rotation n s end.
-
 Lemma trivial_is_representation : forall H, is_representation H (one_dimensional (fun _ => 1)).
 Proof.
   intro H; split; simpl; intros; try lia.
@@ -223,15 +154,24 @@ Proof.
   - intros a k _ Hk i j Hi Hj; two Hk; two Hi; two Hj; unfold times; simpl; ring.
 Qed.
 
+Lemma rotation_character : forall m s g, character (rotation m s) g = 2 * cos (angle m s g).
+Proof. intros; unfold character; simpl; ring. Qed.
+
+Section Odd.
+Variable h : nat.
+Hypothesis Hh : (1 <= h)%nat.
+Local Notation n := (2 * h + 1)%nat.
+Local Notation G := (cyclic n).
+
+Definition odd_family (s : nat) : representation :=
+  match s with O => one_dimensional (fun _ => 1) | _ => rotation n s end.
+
 Lemma odd_family_representations : forall s, (s < S h)%nat -> is_representation G (odd_family s).
 Proof.
   intros [|s] Hs; simpl.
   - apply trivial_is_representation.
   - apply rotation_is_representation; lia.
 Qed.
-
-Lemma rotation_character : forall m s g, character (rotation m s) g = 2 * cos (angle m s g).
-Proof. intros; unfold character; simpl; ring. Qed.
 
 (** 1 + 2 cos x + ... + 2 cos h x = 0 for x = 2 pi g / n, 0 < g < n. *)
 Lemma odd_cosines : forall g, (0 < g < n)%nat ->
@@ -272,105 +212,37 @@ Proof.
   - rewrite odd_cosines, delta_other by lia; ring.
 Qed.
 
-(** The mean of a nontrivial rotation over the wrong labels. *)
-Definition odd_mean (s : nat) : R := match s with O => 1 | _ => - / (INR n - 1) end.
-
 Lemma order_minus_one : INR n - 1 = 2 * INR h.
 Proof. rewrite plus_INR, mult_INR; simpl; ring. Qed.
 
 Lemma h_positive : 0 < INR h.
 Proof. apply lt_0_INR; lia. Qed.
 
-Lemma odd_scalar : forall s, (s < S h)%nat ->
-  scalar G (equal_weights G) (odd_family s) (odd_mean s).
-Proof.
-  intros s Hs i j Hi Hj; pose proof order_minus_one as O; pose proof h_positive as P.
-  assert (HG : is_group G) by (apply cyclic_is_group; lia).
-  assert (H2 : (2 <= order G)%nat) by (simpl; lia).
-  destruct s as [|s].
-  - simpl in Hi, Hj; replace i with 0%nat by lia; replace j with 0%nat by lia.
-    rewrite delta_same; simpl odd_mean; rewrite Rmult_1_r.
-    rewrite <- (tau_sum G _ (equal_weights_wrong G HG H2)).
-    apply sum_ext; intros; simpl; ring.
-  - assert (M : sum n (fun g => mat (rotation n (S s)) g i j) = 0).
-    { assert (V : (0 < S s < n)%nat) by lia; assert (W : (1 <= n)%nat) by lia.
-      cbn [mat rotation]; simpl in Hi, Hj; two Hi; two Hj; cbn [rotation_matrix].
-      - apply cosines_vanish; assumption.
-      - rewrite (sum_ext n _ (fun g => -1 * sin (angle n (S s) g))) by (intros; ring).
-        rewrite sum_scal, sines_vanish by assumption; ring.
-      - apply sines_vanish; assumption.
-      - apply cosines_vanish; assumption. }
-    unfold odd_mean; unfold equal_weights; change (order G) with n; change (unit G) with 0%nat.
-    rewrite O; unfold odd_family.
-    rewrite (sum_ext n _ (fun g => / (2 * INR h) * (mat (rotation n (S s)) g i j
-      - delta g 0 * mat (rotation n (S s)) g i j))) by (intros; field; lra).
-    rewrite sum_scal, sum_minus, M, (sum_delta n (fun g => mat (rotation n (S s)) g i j)) by lia.
-    rewrite (mat_unit G _ (rotation_is_representation n (S s) ltac:(lia)))
-      by assumption.
-    field; lra.
-Qed.
-
-Lemma odd_even_entries : forall s, (s < S h)%nat -> even_entries G (odd_family s).
-Proof.
-  intros [|s] Hs i j Hi Hj; change (order G) with n.
-  - unfold odd_family, one_dimensional; simpl dim; simpl mat.
-    rewrite (sum_ext n _ (fun _ => 1)) by (intros; ring); rewrite sum_const; simpl; ring.
-  - assert (V : (0 < 2 * S s < n)%nat) by lia; assert (W : (1 <= n)%nat) by lia.
-    unfold odd_family, rotation in *; cbn [dim mat] in *.
-    replace (INR 2) with 2 by (simpl; ring).
-    two Hi; two Hj; cbn [rotation_matrix].
-    + apply cosine_squares; assumption.
-    + rewrite <- (sine_squares n W (S s) V); f_equal; apply sum_ext; intros; ring.
-    + apply sine_squares; assumption.
-    + apply cosine_squares; assumption.
-Qed.
-
-Definition odd_value : R := INR n / ((INR n - 1) * sqrt 2).
-
-Lemma odd_row : forall s, (s < S h)%nat ->
-  Rabs (1 - odd_mean s) <= odd_value * sqrt (INR (dim (odd_family s))).
-Proof.
-  intros s Hs; pose proof order_minus_one as O; pose proof h_positive as P.
-  assert (Q : 0 < sqrt 2) by (apply sqrt_lt_R0; lra).
-  assert (N : 0 < INR n) by (apply lt_0_INR; lia).
-  assert (V : 0 < odd_value).
-  { apply Rdiv_lt_0_compat; [assumption|]; rewrite O; apply Rmult_lt_0_compat; lra. }
-  destruct s as [|s].
-  - simpl; replace (1 - 1) with 0 by ring; rewrite Rabs_R0, sqrt_1; lra.
-  - unfold odd_mean; simpl dim; replace (INR 2) with 2 by (simpl; ring).
-    assert (E : 1 - - / (INR n - 1) = odd_value * sqrt 2) by (unfold odd_value; field; lra).
-    rewrite E, Rabs_right; [lra|].
-    left; apply Rmult_lt_0_compat; assumption.
-Qed.
-
-(** Equal masses of all rotations. *)
-Definition odd_masses (s : nat) : R := match s with O => 0 | _ => / INR h end.
-
-Lemma odd_column : forall g, below G g -> g <> unit G ->
-  odd_value <= sum (S h) (fun s => odd_masses s
-    / (INR (dim (odd_family s)) * sqrt (INR (dim (odd_family s))))
-    * (INR (dim (odd_family s)) - character (odd_family s) g)).
+Lemma odd_condition : forall g, below G g -> g <> unit G ->
+  sum (S h) (fun s => share odd_family s * character (odd_family s) g) <= 0.
 Proof.
   intros g Hg N; change (unit G) with 0%nat in N; unfold below in Hg; simpl in Hg.
-  pose proof order_minus_one as O; pose proof h_positive as P.
-  assert (Q : 0 < sqrt 2) by (apply sqrt_lt_R0; lra).
-  assert (C : sum h (fun s => 2 * cos (angle n (S s) g)) = -1)
-    by (pose proof (odd_cosines g ltac:(lia)); lra).
-  rewrite sum_first.
-  rewrite (sum_ext h _ (fun s => / (2 * INR h * sqrt 2) * (2 - 2 * cos (angle n (S s) g)))).
-  2: { intros s _; unfold odd_masses, odd_family; rewrite rotation_character; simpl dim.
-       replace (INR 2) with 2 by (simpl; ring); field; lra. }
-  simpl odd_masses; rewrite sum_scal, sum_minus, sum_const.
-  rewrite C; unfold odd_value; rewrite O.
-  replace (INR n) with (2 * INR h + 1) by lra.
-  right; unfold Rdiv; rewrite !Rmult_0_l; field; lra.
+  pose proof (sqrt_pos 2) as Q; rewrite sum_first; simpl share at 1.
+  rewrite (sum_ext h _ (fun s => sqrt 2 * (2 * cos (angle n (S s) g)))).
+  - rewrite sum_scal; pose proof (odd_cosines g ltac:(lia)); nra.
+  - intros s _; unfold share, odd_family; rewrite rotation_character; simpl dim; simpl many.
+    replace (INR 2) with 2 by (simpl; ring); field.
+Qed.
+
+Lemma odd_total : total_share (S h) odd_family = sqrt 2 * (INR n - 1).
+Proof.
+  unfold total_share; rewrite sum_first, order_minus_one; simpl share at 1.
+  rewrite (sum_ext h _ (fun _ => sqrt 2 * 2)).
+  - rewrite sum_const; ring.
+  - intros s _; unfold share, odd_family; simpl dim; simpl many.
+    replace (INR 2) with 2 by (simpl; ring); field.
 Qed.
 
 Definition addition_margin : R := sqrt (2 / 27) / (sqrt (INR n) * (INR n - 1)).
 
-Lemma odd_constant : constant G * odd_value = addition_margin.
+Lemma odd_constant : constant G * (INR n / (sqrt 2 * (INR n - 1))) = addition_margin.
 Proof.
-  unfold constant, odd_value, addition_margin; change (order G) with n.
+  unfold constant, addition_margin; change (order G) with n.
   pose proof order_minus_one as O; pose proof h_positive as P.
   assert (N : 0 < INR n) by (apply lt_0_INR; lia).
   assert (Q2 : 0 < sqrt 2) by (apply sqrt_lt_R0; lra).
@@ -385,26 +257,14 @@ Qed.
 
 Theorem odd_maximum : maximum_margin_between (group_table G) addition_margin addition_margin.
 Proof.
-  assert (HG : is_group G) by (apply cyclic_is_group; lia).
-  pose proof h_positive as P; pose proof order_minus_one as O.
-  rewrite <- odd_constant; split.
-  - apply lower_side with (count := S h) (family := odd_family) (eps := odd_masses).
-    + exact HG.
-    + intros s Hs; split; [apply odd_family_representations; assumption|].
-      split; [destruct s; simpl; lia|apply odd_even_entries; assumption].
-    + intros [|s] Hs; simpl; [lra|left; apply Rinv_0_lt_compat; assumption].
-    + rewrite sum_first; simpl odd_masses; rewrite sum_const; field; lra.
-    + exact odd_column.
-  - apply upper_side with (count := S h) (family := odd_family) (tau := equal_weights G) (mu := odd_mean).
-    + exact HG.
-    + exact odd_family_representations.
-    + exact odd_complete.
-    + apply equal_weights_wrong; [exact HG|simpl; lia].
-    + exact odd_scalar.
-    + apply Rmult_le_pos; [apply pos_INR|left; apply Rinv_0_lt_compat; apply Rmult_lt_0_compat].
-      * lra.
-      * apply sqrt_lt_R0; lra.
-    + exact odd_row.
+  rewrite <- odd_constant, <- odd_total; change (INR n) with (INR (order G)).
+  apply closed_form.
+  - apply cyclic_is_group; lia.
+  - simpl; lia.
+  - split; [exact odd_family_representations| |exact odd_complete].
+    intros [|s] _; simpl; lia.
+  - intros; unfold character; simpl; ring.
+  - exact odd_condition.
 Qed.
 
 End Odd.
@@ -416,4 +276,189 @@ Theorem addition : forall n, (3 <= n)%nat -> Nat.odd n = true ->
 Proof.
   intros n Hn Ho; apply Nat.odd_spec in Ho; destruct Ho as [h ->].
   apply odd_maximum; lia.
+Qed.
+
+(** ** Even order *)
+
+Section Even.
+Variable h : nat.
+Local Notation n := (2 * S h)%nat.
+Local Notation G := (cyclic n).
+
+(** (-1)^g. *)
+Definition sign (g : nat) : R := cos (angle n (S h) g).
+
+Definition even_family (s : nat) : representation :=
+  match s with
+  | O => one_dimensional (fun _ => 1)
+  | _ => if Nat.ltb s (S h) then rotation n s else one_dimensional sign
+  end.
+
+Lemma even_order : INR n = 2 * (INR h + 1).
+Proof. rewrite mult_INR, (S_INR h); simpl (INR 2); ring. Qed.
+
+Lemma half_turns : forall g, angle n (S h) g = INR g * PI.
+Proof.
+  intro g; unfold angle; rewrite mult_INR; pose proof (lt_0_INR (S h) ltac:(lia)).
+  simpl (INR 2); field; lra.
+Qed.
+
+Lemma half_turns_sine : forall g, sin (angle n (S h) g) = 0.
+Proof.
+  intro g; rewrite half_turns; apply sin_eq_0_1; exists (Z.of_nat g).
+  rewrite <- INR_IZR_INZ; reflexivity.
+Qed.
+
+Lemma sign_is_representation : is_representation G (one_dimensional sign).
+Proof.
+  split; cbn [one_dimensional dim mat many unit_matrix unit op inv cyclic]; unfold sign.
+  - intros i j Hi Hj; replace i with 0%nat by lia; replace j with 0%nat by lia.
+    replace (angle n (S h) 0) with 0 by (unfold angle, Rdiv; simpl; ring).
+    rewrite cos_0, delta_same; reflexivity.
+  - intros a b i j _ _ _ _; rewrite cos_mod, angle_plus, cos_plus, !half_turns_sine by lia.
+    unfold times; cbn [sum]; ring.
+  - intros a i j Ha _ _; unfold below in Ha; simpl order in Ha.
+    rewrite cos_mod, angle_opposite, cos_period, cos_neg by lia; reflexivity.
+  - lia.
+  - intros i j Hi Hj; replace i with 0%nat by lia; replace j with 0%nat by lia.
+    rewrite delta_same; reflexivity.
+  - intros k l b c Hk Hl Hb Hc.
+    replace k with 0%nat by lia; replace l with 0%nat by lia.
+    replace b with 0%nat by lia; replace c with 0%nat by lia; rewrite !delta_same; cbn [sum]; ring.
+  - intros a k _ _ i j _ _; unfold times; cbn [sum]; ring.
+Qed.
+
+Lemma even_family_representations : forall s, (s < S (S h))%nat -> is_representation G (even_family s).
+Proof.
+  intros [|s] Hs; unfold even_family.
+  - apply trivial_is_representation.
+  - destruct (Nat.ltb (S s) (S h)); [apply rotation_is_representation; lia|exact sign_is_representation].
+Qed.
+
+(** 1 + 2 cos x + ... + 2 cos (h x) + cos ((h+1) x) = 0 for x = 2 pi g / n, 0 < g < n. *)
+Lemma even_cosines : forall g, (0 < g < n)%nat ->
+  1 + sum h (fun s => 2 * cos (angle n (S s) g)) + sign g = 0.
+Proof.
+  intros g Hg; assert (Hn : (1 <= n)%nat) by lia; pose proof (size_positive n Hn) as P.
+  pose proof (half_angle_sine n Hn g Hg) as Q; set (x := 2 * PI * INR g / INR n) in *.
+  assert (E : 2 * sin (x / 2) * sum (S h) (fun k => cos (INR k * x)) = sin (x / 2) * (1 - sign g)).
+  { rewrite cosine_sum.
+    replace (INR (S h) * x) with (angle n (S h) g) by (unfold angle, x; field; lra).
+    rewrite sin_minus, half_turns_sine; fold (sign g); ring. }
+  rewrite sum_first in E; simpl INR in E at 1; rewrite Rmult_0_l, cos_0 in E.
+  rewrite (sum_ext h _ (fun s => 2 * cos (INR (S s) * x)))
+    by (intros; do 2 f_equal; unfold angle, x; field; lra).
+  rewrite sum_scal.
+  apply Rmult_eq_reg_l with (sin (x / 2)); [|lra].
+  replace (sin (x / 2) * (1 + 2 * sum h (fun i => cos (INR (S i) * x)) + sign g))
+    with (2 * sin (x / 2) * (1 + sum h (fun i => cos (INR (S i) * x))) - sin (x / 2) * (1 - sign g)) by ring.
+  rewrite E; ring.
+Qed.
+
+(** A sum over the family, by its three kinds. *)
+Lemma even_sum : forall (f : representation -> R),
+  sum (S (S h)) (fun s => f (even_family s))
+  = f (one_dimensional (fun _ => 1)) + sum h (fun s => f (rotation n (S s))) + f (one_dimensional sign).
+Proof.
+  intro f; rewrite sum_first.
+  change (sum (S h) (fun s => f (even_family (S s))))
+    with (sum h (fun s => f (even_family (S s))) + f (even_family (S h))).
+  assert (L : even_family (S h) = one_dimensional sign)
+    by (unfold even_family; rewrite Nat.ltb_irrefl; reflexivity).
+  rewrite L, (sum_ext h _ (fun s => f (rotation n (S s)))); [simpl; ring|].
+  intros s Hs; unfold even_family.
+  destruct (Nat.ltb_spec (S s) (S h)); [reflexivity|lia].
+Qed.
+
+Lemma even_complete : complete G (S (S h)) even_family.
+Proof.
+  intros g Hg; unfold below in Hg; simpl order in Hg.
+  rewrite (even_sum (fun r => INR (dim r) / INR (many r) * character r g)).
+  rewrite (sum_ext h _ (fun s => 2 * cos (angle n (S s) g))).
+  2: { intros s _; rewrite rotation_character; simpl; field. }
+  change (unit G) with 0%nat; change (order G) with n.
+  unfold character at 1 2; cbn [one_dimensional dim mat many sum].
+  replace (INR 1) with 1 by reflexivity.
+  destruct (Nat.eq_dec g 0) as [->|N].
+  - rewrite delta_same, (sum_ext h _ (fun _ => 2)).
+    + unfold sign; replace (angle n (S h) 0) with 0 by (unfold angle, Rdiv; simpl; ring).
+      rewrite cos_0, sum_const, even_order; simpl (INR 1); field.
+    + intros; replace (angle n (S i) 0) with 0 by (unfold angle, Rdiv; simpl; ring).
+      rewrite cos_0; ring.
+  - rewrite delta_other by assumption; pose proof (even_cosines g ltac:(lia)); lra.
+Qed.
+
+Definition share_of (r : representation) : R := INR (dim r) / INR (many r) * sqrt (INR (dim r)).
+
+Lemma rotation_share : forall s, share_of (rotation n s) = sqrt 2.
+Proof.
+  intro s; unfold share_of; simpl dim; simpl many; replace (INR 2) with 2 by (simpl; ring); field.
+Qed.
+
+Lemma line_share : forall f, share_of (one_dimensional f) = 1.
+Proof.
+  intro f; unfold share_of; simpl dim; simpl many; replace (INR 1) with 1 by reflexivity.
+  rewrite sqrt_1; field.
+Qed.
+
+(** The shares, with that of the trivial representation, which counts 0, taken away. *)
+Lemma even_shares : forall f : representation -> R,
+  sum (S (S h)) (fun s => share even_family s * f (even_family s))
+  = sqrt 2 * sum h (fun s => f (rotation n (S s))) + f (one_dimensional sign).
+Proof.
+  intro f.
+  transitivity (sum (S (S h)) (fun s => share_of (even_family s) * f (even_family s))
+    - f (one_dimensional (fun _ => 1))).
+  - rewrite !(sum_first (S h)); simpl share at 1.
+    change (even_family 0) with (one_dimensional (fun _ => 1)); rewrite line_share.
+    ring_simplify; reflexivity.
+  - rewrite (even_sum (fun r => share_of r * f r)), !line_share.
+    rewrite (sum_ext h _ (fun s => sqrt 2 * f (rotation n (S s)))) by (intros; rewrite rotation_share; ring).
+    rewrite sum_scal; ring.
+Qed.
+
+Lemma even_condition : forall g, below G g -> g <> unit G ->
+  sum (S (S h)) (fun s => share even_family s * character (even_family s) g) <= 0.
+Proof.
+  intros g Hg N; change (unit G) with 0%nat in N; unfold below in Hg; simpl order in Hg.
+  rewrite (even_shares (fun r => character r g)).
+  rewrite (sum_ext h _ (fun s => 2 * cos (angle n (S s) g))) by (intros; apply rotation_character).
+  replace (sum h (fun s => 2 * cos (angle n (S s) g))) with (- 1 - sign g)
+    by (pose proof (even_cosines g ltac:(lia)); lra).
+  unfold character; cbn [one_dimensional dim mat sum].
+  assert (Q : 1 <= sqrt 2) by (rewrite <- sqrt_1; apply sqrt_le_1_alt; lra).
+  pose proof (COS_bound (angle n (S h) g)) as [L _]; fold (sign g) in L.
+  assert (0 <= (sqrt 2 - 1) * (sign g + 1)) by (apply Rmult_le_pos; lra); lra.
+Qed.
+
+Lemma even_total : total_share (S (S h)) even_family = sqrt 2 * (INR n - 2) + 1.
+Proof.
+  unfold total_share; rewrite (even_shares (fun r => INR (dim r))).
+  cbn [rotation one_dimensional dim]; rewrite sum_const, even_order; simpl (INR 1); simpl (INR 2); ring.
+Qed.
+
+Theorem even_maximum : maximum_margin_between (group_table G)
+  (constant G * (INR n / (sqrt 2 * (INR n - 2) + 1))) (constant G * (INR n / (sqrt 2 * (INR n - 2) + 1))).
+Proof.
+  rewrite <- even_total; change (INR n) with (INR (order G)).
+  apply closed_form.
+  - apply cyclic_is_group; lia.
+  - simpl; lia.
+  - split; [exact even_family_representations| |exact even_complete].
+    intros [|s] _; unfold even_family; [simpl; lia|].
+    destruct (Nat.ltb (S s) (S h)); simpl; lia.
+  - intros; unfold character; simpl; ring.
+  - exact even_condition.
+Qed.
+
+End Even.
+
+(** The maximum margin of addition modulo an even number. *)
+Theorem even_addition : forall n, (2 <= n)%nat -> Nat.even n = true ->
+  maximum_margin_between (group_table (cyclic n))
+    (2 / (3 * INR n * sqrt (3 * INR n)) * (INR n / (sqrt 2 * (INR n - 2) + 1)))
+    (2 / (3 * INR n * sqrt (3 * INR n)) * (INR n / (sqrt 2 * (INR n - 2) + 1))).
+Proof.
+  intros n Hn He; apply Nat.even_spec in He; destruct He as [[|h] ->]; [lia|].
+  exact (even_maximum h).
 Qed.

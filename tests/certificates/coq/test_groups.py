@@ -19,19 +19,20 @@ FILES = (
     "EveryGroup",
     "Representations",
     "Attain",
-    "Cyclic",
     "Schur",
     "Universal",
+    "Cyclic",
 )
 THEOREMS = (
     "EveryGroup.every_group",
     "Representations.upper_side",
     "Attain.lower_side",
-    "Cyclic.addition",
     "Schur.schur",
     "Universal.universal",
     "Universal.game_value",
     "Universal.closed_form",
+    "Cyclic.addition",
+    "Cyclic.even_addition",
 )
 CLAIMS = """
 From Coq Require Import Reals Arith.
@@ -44,6 +45,12 @@ Goal forall n, (3 <= n)%nat -> Nat.odd n = true ->
   (exists net, 0 < norm3 table net /\\ margin_at_least table (value * norm3 table net) net) /\\
   (forall net g, normalized_margin_at_least table g net -> g <= value).
 Proof. exact addition. Qed.
+
+Goal forall n, (2 <= n)%nat -> Nat.even n = true ->
+  let table := group_table (Group n (fun a b => (a + b) mod n)%nat O (fun a => (n - a) mod n)%nat) in
+  let value := 2 / (3 * INR n * sqrt (3 * INR n)) * (INR n / (sqrt 2 * (INR n - 2) + 1)) in
+  maximum_margin_between table value value.
+Proof. exact even_addition. Qed.
 
 Goal forall G, is_group G -> (2 <= order G)%nat ->
   forall net g, normalized_margin_at_least (group_table G) g net ->
