@@ -10,7 +10,7 @@ import pytest
 from scipy.integrate import dblquad
 from scipy.special import ndtr
 
-from certificates.duality.indicator_size import least_supremum, supremum_bound
+from certificates.duality.indicator_size import _mean_modulus, least_supremum, supremum_bound
 
 POINTS, WEIGHTS = (Fraction(-17, 20), Fraction(17, 20)), (Fraction(-5), Fraction(5))
 
@@ -28,6 +28,22 @@ def test_the_bound_against_an_adaptive_integral() -> None:
     found = supremum_bound([0, 1], 2, Fraction(1, 50), POINTS, WEIGHTS)
     assert 0.985 * expected < found < expected
     assert found < supremum_bound([0, 1], 2, Fraction(1, 50), POINTS, WEIGHTS, cells=4000) < expected
+
+
+@pytest.mark.parametrize("t", [Fraction(-1, 2), Fraction(0), Fraction(4, 5)])
+@pytest.mark.parametrize("cells", [100, 400])
+def test_what_the_grid_adds_has_a_closed_form(t: Fraction, cells: int) -> None:
+    """One mass: E P_t = 1/2 by symmetry, and z is normal of variance v, so that E phi(z) = 1/sqrt(2 pi (1 + v)).
+
+    The grid moves z by a cell, a relative 2 side of it: the tolerance.
+    """
+    side, scale = 16 / cells, math.sqrt(0.75 - float(t) ** 2 + 2)
+    variance = (float(t) ** 2 + 1 / 4) / scale**2
+    step = (abs(float(t)) + 1 / 2) / scale * side / 2
+    added = step / math.sqrt(2 * math.pi * (1 + variance)) + 0.25 * step**2 / 2
+    assert _mean_modulus([t], [Fraction(3)], 2.0, cells) == pytest.approx(
+        3 * (0.5 + added), rel=0, abs=6 * side * added
+    )
 
 
 def test_scaling() -> None:

@@ -246,6 +246,8 @@ TAU = [0, 0.5, 0.5]
         (lambda: parity_margins(np.ones((1, 25)), [[1, 0]], None, 2, [0]), "1 to 24 inputs"),
         (lambda: parity_margins(GOOD, GOOD, None, 2, [0]), r"readout must have shape \(2, 2\)"),
         (lambda: parity_margins(GOOD, GOOD[:, :2], None, 0, [0]), "positive integer"),
+        (lambda: parity_margins(GOOD, GOOD[:, :2], None, True, [0]), "positive integer"),
+        (lambda: parity_margins(GOOD, GOOD[:, :2], None, 1.5, [0]), "positive integer"),  # type: ignore[arg-type]
         (lambda: parity_margins(GOOD, GOOD[:, :2], None, 2, []), "nonempty"),
         (lambda: parity_margins(GOOD, GOOD[:, :2], None, 2, [0, 3]), "distinct coordinates in 0..2"),
         (lambda: parity_margins(GOOD, GOOD[:, :2], None, 2, [1, 1]), "distinct coordinates in 0..2"),
