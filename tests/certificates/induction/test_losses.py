@@ -11,6 +11,7 @@ from flint import arb
 
 from certificates.induction.cells import Cells, judge, outwards
 from certificates.induction.losses import bound_losses, class_cells, enumerate_losses, sequence_cells
+from certificates.induction.tables import circuit_tables
 from certificates.induction.trained import trained_head
 from constructions.networks.affine import Affine
 from constructions.networks.attention import AttentionLayer
@@ -126,6 +127,23 @@ def test_every_sequence_lies_in_its_cell(name, t, window, grid):
         inner, outer = getattr(exact, name), getattr(compact, name)
         assert outer[0] <= inner[0]
         assert inner[1] <= outer[1]
+
+
+@pytest.mark.parametrize("part", ["first", "pairs", "steps", "direct", "copied"])
+def test_tables_that_are_known_to_within_a_twentieth_enclose_all_that_they_allow(part):
+    """Corners of the balls of one table: every entry, or every one that a coin chooses, at its upper or lower end."""
+    t, rng = 5, np.random.default_rng(6)
+    tables = circuit_tables(MODELS["random"], t)
+    entries = getattr(tables, part)
+    wide = replace(tables, **{part: entries + np.full(entries.shape, arb(0, 0.05))})
+    every, classes = sequence_cells(wide, t).outputs, class_cells(wide, t, 4).outputs
+    numbers = cell_numbers(class_cells(wide, t, 4), 4, list(product([1, 2], repeat=t)))
+    for corner in range(20):
+        ends = rng.choice([-1, 1], size=entries.shape) if corner > 1 else np.full(entries.shape, 2 * corner - 1)
+        thin = sequence_cells(replace(tables, **{part: entries + ends * 0.05 * (1 - 1e-9)}), t).outputs
+        for outer in (every, classes[numbers]):
+            assert np.all(outer[:, 0] <= thin[:, 0])
+            assert np.all(thin[:, 1] <= outer[:, 1])
 
 
 def test_the_cells_are_almost_attained():

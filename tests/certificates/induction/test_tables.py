@@ -8,7 +8,7 @@ import pytest
 from flint import arb
 
 from certificates.induction.intervals import as_intervals
-from certificates.induction.kernels import window_masses
+from certificates.induction.kernels import affine, score, window_masses
 from certificates.induction.losses import sequence_cells
 from certificates.induction.tables import circuit_tables
 from certificates.induction.trained import trained_head
@@ -105,3 +105,23 @@ def test_other_architectures_are_refused(model, message):
 def test_other_lengths_are_refused(context):
     with pytest.raises(ValueError, match="integer of at least 1"):
         circuit_tables(TRAINED, context)
+
+
+@pytest.mark.parametrize("lowest", [0.0, -1.0])
+def test_scores_and_values_of_intervals_are_those_of_their_corners(lowest):
+    """All ends of all entries and masses; with entries above 0 both ends of the result are attained, up to rounding."""
+    rng = np.random.default_rng(8)
+    pairs, steps, row = (np.sort(lowest + rng.random((n, 2)), axis=1) for n in (4, 2, 2))
+    m, other = (0.2, 0.7), (0.4, 0.9)
+    scores, values = [], []
+    for ends in product((0, 1), repeat=8):
+        p, q = pairs[range(4), ends[:4]], steps[range(2), ends[4:6]]
+        x, y = m[ends[6]], other[ends[7]]
+        scores.append(p[0] + q[0] + (p[1] + q[1]) * x + p[2] * y + p[3] * x * y)
+        values.append(row[0, ends[0]] + row[1, ends[1]] * x)
+    for found, corners in ((score(pairs, steps, m, other), scores), (affine(row, m), values)):
+        assert found[0] <= min(corners)
+        assert max(corners) <= found[1]
+        if lowest == 0:
+            assert min(corners) - found[0] < 1e-14
+            assert found[1] - max(corners) < 1e-14
