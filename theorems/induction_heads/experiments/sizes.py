@@ -305,3 +305,4 @@ UNIGRAM_SIGNAL_SLOWER = Experiment(
     summarise=judge_signal,
     slice=("doubly-stochastic-30", {"steps": 20}),
 )
+"""Stated, not run: it joins the experiments of the chapter with its results."""
