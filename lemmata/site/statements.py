@@ -36,6 +36,7 @@ MEANING = {
 """What the words for verdicts, reaches and grades mean, in a line each."""
 
 ROOT = "../../"
+_BOLD = re.compile(r"\*\*(\S(?:[^*]*\S)?)\*\*")
 _CHECK = re.compile(r"^(\s*)Check: (\S+)$", re.MULTILINE)
 
 
@@ -143,7 +144,7 @@ def _idea(path: Path) -> str:
 
 
 def _plain(text: str) -> str:
-    return markdown_of(text.replace("$", r"\$"), titles={}, root=ROOT)
+    return markdown_of(_BOLD.sub(r"\1", text).replace("$", r"\$"), titles={}, root=ROOT)
 
 
 def _tests(entry: Entry) -> Iterator[str]:

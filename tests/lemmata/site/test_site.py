@@ -14,7 +14,7 @@ from lemmata.site.entries import SHARED, edges_of, load_library
 from lemmata.site.picture import chapter_picture, whole_picture
 from lemmata.site.prose import escaped, fenced, markdown_of, mentioned, statement_place
 from lemmata.site.reference import docstring_markdown
-from lemmata.site.statements import statement_page
+from lemmata.site.statements import _idea, statement_page
 from theorems.citations import citations
 from theorems.evidence import GRADES
 from theorems.ledger import load_ledger
@@ -257,6 +257,15 @@ def test_ids_become_links_only_where_they_are_known():
     shown = markdown_of("see turing:lemma-2.3. Or turing:lemma-99.", titles={"turing:lemma-2.3": ""}, root="../")
     assert shown == "see [turing:lemma-2.3](../statements/turing/lemma-2.3.md). Or turing:lemma-99."
     assert mentioned("https://a:b and qstr:theorem-1, x/turing:y") == ["qstr:theorem-1"]
+
+
+def test_the_parts_of_a_proof_are_words_without_markup(tmp_path):
+    (tmp_path / "proof.md").write_text(
+        "1. **Heads, from above.** Let x = 2**k.\n   Check: a\n2. Then 2 * x * y = 1: so\n"
+    )
+    assert _idea(tmp_path / "proof.md") == (
+        "Its steps begin:\n\n- Heads, from above. Let x = 2\\*\\*k.\n- Then 2 \\* x \\* y = 1:"
+    )
 
 
 def test_a_fence_is_longer_than_what_it_holds():
