@@ -93,6 +93,17 @@ def test_variables_of_every_kind_and_parameters():
     assert found.lower == found.upper == F(11, 8)
 
 
+@pytest.mark.parametrize("shape", [(6,), (2, 3), (3, 2), (2, 3, 2)])
+@pytest.mark.filterwarnings("ignore:The problem has an expression with dimension greater than 2")
+def test_entries_keep_their_places(shape):
+    M = cp.Variable(shape, name="M")
+    entries = np.arange(M.size).reshape(shape)
+    found = certified(cp.Problem(cp.Minimize(cp.sum(M)), [entries <= M]))
+    assert found.point["M"].tolist() == entries.tolist()
+    assert found.moved < F(1, 10**6)
+    assert found.lower == found.upper == entries.sum()
+
+
 def test_a_largest_eigenvalue_is_bracketed():
     M = np.array([[2, 1, 0], [1, 2, 1], [0, 1, 2]])
     t = cp.Variable()
@@ -295,6 +306,7 @@ def test_every_multiplier_proves_its_bound_on_every_point():
         assert program.value(point) >= -proof.value(found.multipliers)
 
 
+@pytest.mark.filterwarnings("ignore:The problem has an expression with dimension greater than 2")
 def test_what_is_no_linear_or_semidefinite_problem_is_refused():
     x, n = cp.Variable(2), cp.Variable(integer=True)
     for problem, said in (
@@ -309,6 +321,19 @@ def test_what_is_no_linear_or_semidefinite_problem_is_refused():
         lm.certify_solution(cp.Problem(cp.Maximize(cp.sum_squares(x)), [x >= 0]))
     with pytest.raises(ValueError, match="was not solved"):
         lm.certify_solution(polygon()[0])
+    for attributes, said in (({"PSD": True}, "a stack of symmetric"), ({}, "on one matrix, not on a stack")):
+        S = cp.Variable((2, 3, 3), **attributes)
+        S.save_value(np.array([np.eye(3)] * 2))
+        with pytest.raises(ValueError, match=said):
+            lm.certify_solution(cp.Problem(cp.Minimize(cp.sum(S)), [S >> 0]))
+    for value, most, said in (
+        (np.inf, 1, "The values of the variables"),
+        (0, np.inf, "The constants of the problem"),
+    ):
+        problem = cp.Problem(cp.Minimize(-x[0]), [x >= 0, x <= most])
+        x.value = [value, 0]
+        with pytest.raises(ValueError, match=f"{said} must be finite numbers"):
+            lm.certify_solution(problem)
     for kind in ("complex", "imag", "hermitian", "diag"):
         Z = cp.Variable((2, 2), **{kind: True})
         with pytest.raises(ValueError, match=f"is {kind}: only real, full variables"):
