@@ -101,9 +101,6 @@ Proof.
     replace (n - a + a)%nat with n by lia; apply Nat.mod_same; lia.
 Qed.
 
-Definition one_dimensional (f : nat -> R) : representation :=
-  Representation 1 (fun g _ _ => f g) 1 (fun _ _ _ => 1).
-
 Definition rotation_matrix (c s : R) (i j : nat) : R :=
   match i, j with
   | O, O => c
@@ -125,17 +122,7 @@ Proof. intros; lia. Qed.
 Ltac two H := destruct (below_two _ H) as [-> | ->].
 
 Lemma trivial_is_representation : forall H, is_representation H (one_dimensional (fun _ => 1)).
-Proof.
-  intro H; split; simpl; intros; try lia.
-  - replace i with 0%nat by lia; replace j with 0%nat by lia; rewrite delta_same; reflexivity.
-  - unfold times; simpl; ring.
-  - reflexivity.
-  - replace i with 0%nat by lia; replace j with 0%nat by lia; rewrite delta_same; reflexivity.
-  - intros k l b c Hk Hl Hb Hc; simpl in *.
-    replace k with 0%nat by lia; replace l with 0%nat by lia.
-    replace b with 0%nat by lia; replace c with 0%nat by lia; rewrite !delta_same; ring.
-  - intros i j Hi Hj; unfold times; simpl; ring.
-Qed.
+Proof. intro H; apply one_dimensional_is_representation; intros; ring. Qed.
 
 Lemma rotation_is_representation : forall m s, (1 <= m)%nat ->
   is_representation (cyclic m) (rotation m s).
@@ -311,21 +298,11 @@ Qed.
 
 Lemma sign_is_representation : is_representation G (one_dimensional sign).
 Proof.
-  split; cbn [one_dimensional dim mat many unit_matrix unit op inv cyclic]; unfold sign.
-  - intros i j Hi Hj; replace i with 0%nat by lia; replace j with 0%nat by lia.
-    replace (angle n (S h) 0) with 0 by (unfold angle, Rdiv; simpl; ring).
-    rewrite cos_0, delta_same; reflexivity.
-  - intros a b i j _ _ _ _; rewrite cos_mod, angle_plus, cos_plus, !half_turns_sine by lia.
-    unfold times; cbn [sum]; ring.
-  - intros a i j Ha _ _; unfold below in Ha; simpl order in Ha.
+  apply one_dimensional_is_representation; cbn [unit op inv cyclic]; unfold sign.
+  - replace (angle n (S h) 0) with 0 by (unfold angle, Rdiv; simpl; ring); exact cos_0.
+  - intros a b _ _; rewrite cos_mod, angle_plus, cos_plus, !half_turns_sine by lia; ring.
+  - intros a Ha; unfold below in Ha; simpl order in Ha.
     rewrite cos_mod, angle_opposite, cos_period, cos_neg by lia; reflexivity.
-  - lia.
-  - intros i j Hi Hj; replace i with 0%nat by lia; replace j with 0%nat by lia.
-    rewrite delta_same; reflexivity.
-  - intros k l b c Hk Hl Hb Hc.
-    replace k with 0%nat by lia; replace l with 0%nat by lia.
-    replace b with 0%nat by lia; replace c with 0%nat by lia; rewrite !delta_same; cbn [sum]; ring.
-  - intros a k _ _ i j _ _; unfold times; cbn [sum]; ring.
 Qed.
 
 Lemma even_family_representations : forall s, (s < S (S h))%nat -> is_representation G (even_family s).

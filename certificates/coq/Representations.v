@@ -53,6 +53,29 @@ Definition scalar (G : group) (tau : nat -> R) (r : representation) (mu : R) : P
   forall i j, (i < dim r)%nat -> (j < dim r)%nat ->
   sum (order G) (fun g => tau g * mat r g i j) = mu * delta i j.
 
+(** A real character of degree 1. *)
+Definition one_dimensional (f : nat -> R) : representation :=
+  Representation 1 (fun g _ _ => f g) 1 (fun _ _ _ => 1).
+
+Lemma one_dimensional_is_representation : forall G f, f (unit G) = 1 ->
+  (forall a b, below G a -> below G b -> f (op G a b) = f a * f b) ->
+  (forall a, below G a -> f (inv G a) = f a) ->
+  is_representation G (one_dimensional f).
+Proof.
+  intros G f H1 H2 H3; split; cbn [one_dimensional dim mat many unit_matrix].
+  - intros i j Hi Hj; replace i with 0%nat by lia; replace j with 0%nat by lia.
+    rewrite delta_same; exact H1.
+  - intros a b i j Ha Hb _ _; unfold times; cbn [sum]; rewrite H2 by assumption; ring.
+  - intros a i j Ha _ _; apply H3; assumption.
+  - lia.
+  - intros i j Hi Hj; replace i with 0%nat by lia; replace j with 0%nat by lia.
+    rewrite delta_same; reflexivity.
+  - intros k l b c Hk Hl Hb Hc.
+    replace k with 0%nat by lia; replace l with 0%nat by lia.
+    replace b with 0%nat by lia; replace c with 0%nat by lia; rewrite !delta_same; cbn [sum]; ring.
+  - intros a k _ _ i j _ _; unfold times; cbn [sum]; ring.
+Qed.
+
 Section Fourier.
 Variable G : group.
 Hypothesis HG : is_group G.

@@ -3,26 +3,15 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
-THEORY = Path(__file__).parents[3] / "certificates" / "coq"
-FILES = (
-    "Statement",
-    "Below",
-    "Sums",
-    "Convolution",
-    "Groups",
-    "EveryGroup",
-    "Representations",
-    "Attain",
-    "Schur",
-    "Universal",
-    "Cyclic",
-)
+from certificates.coq.compiler import AXIOMS, THEORY, find_coq, modules_of
+from certificates.coq.compiler import theory as compiled_theory
+from tests.certificates.coq.theory import needs_coq
+
 THEOREMS = (
     "EveryGroup.every_group",
     "Representations.upper_side",
@@ -33,10 +22,11 @@ THEOREMS = (
     "Universal.closed_form",
     "Cyclic.addition",
     "Cyclic.even_addition",
+    "Elementary.exclusive_or",
 )
 CLAIMS = """
 From Coq Require Import Reals Arith.
-From Lemmata Require Import Statement Groups EveryGroup Cyclic.
+From Lemmata Require Import Statement Groups EveryGroup Cyclic Elementary.
 Open Scope R_scope.
 
 Goal forall n, (3 <= n)%nat -> Nat.odd n = true ->
@@ -52,64 +42,55 @@ Goal forall n, (2 <= n)%nat -> Nat.even n = true ->
   maximum_margin_between table value value.
 Proof. exact even_addition. Qed.
 
+Goal forall k, (1 <= k)%nat -> let n := INR (2 ^ k) in
+  let value := 2 / (3 * n * sqrt (3 * n)) * (n / (n - 1)) in
+  maximum_margin_between (group_table (bits k)) value value.
+Proof. exact exclusive_or. Qed.
+
 Goal forall G, is_group G -> (2 <= order G)%nat ->
   forall net g, normalized_margin_at_least (group_table G) g net ->
   g <= 2 / (3 * INR (order G) * sqrt (3 * INR (order G))) * (INR (order G) / (INR (order G) - 1)).
 Proof. exact every_group. Qed.
 """
-AXIOMS_OF_THE_REALS = {
-    "ClassicalDedekindReals.sig_not_dec",
-    "ClassicalDedekindReals.sig_forall_dec",
-    "FunctionalExtensionality.functional_extensionality_dep",
-}
-COQC = shutil.which("coqc")
+QUESTIONS = (
+    f"From Lemmata Require {' '.join(dict.fromkeys(theorem.split('.')[0] for theorem in THEOREMS))}.\n"
+    + "".join(f"Print Assumptions {theorem}.\n" for theorem in THEOREMS)
+)
+FILES = modules_of(QUESTIONS)
 
-pytestmark = pytest.mark.skipif(COQC is None, reason="The command coqc of Coq 8.16 is not installed.")
+pytestmark = needs_coq
 
 
-def compiled(folder: Path, name: str) -> subprocess.CompletedProcess[str]:
-    """What coqc says about the file of a name in a folder."""
-    command = [COQC or "coqc", "-R", ".", "Lemmata", f"{name}.v"]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+def said(theory: Path, path: Path, text: str) -> subprocess.CompletedProcess[str]:
+    """What coqc says about a text, which is written to a path."""
+    path.write_text(text)
+    command = [find_coq(), "-q", "-w", "none", "-Q", str(theory), "Lemmata", path.name]
+    return subprocess.run(command, cwd=path.parent, capture_output=True, text=True, timeout=300, check=False)
 
 
 @pytest.fixture(scope="module")
 def theory(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the compiled files on groups."""
-    folder = tmp_path_factory.mktemp("theory")
-    for name in FILES:
-        shutil.copy(THEORY / f"{name}.v", folder)
-        result = compiled(folder, name)
-        assert result.returncode == 0, result.stderr
-    return folder
+    """The compiled files on groups."""
+    return compiled_theory(FILES, tmp_path_factory.mktemp("theory"))
 
 
 def test_nothing_is_admitted():
+    assert {"Groups", "Universal", "Cyclic", "Statement"} <= set(FILES)
     for name in FILES:
         words = re.findall(r"\w+", (THEORY / f"{name}.v").read_text())
         assert not {"Admitted", "admit", "Axiom", "Parameter", "Conjecture"} & set(words), name
 
 
-def test_only_the_axioms_of_the_reals_are_used(theory: Path):
-    """Coq prints the assumptions of each theorem in turn."""
-    files = " ".join(dict.fromkeys(theorem.split(".")[0] for theorem in THEOREMS))
-    question = f"From Lemmata Require {files}.\n" + "".join(f"Print Assumptions {theorem}.\n" for theorem in THEOREMS)
-    (theory / "Ask.v").write_text(question)
-    result = compiled(theory, "Ask")
+def test_the_theorems_say_so_on_the_axioms_of_the_reals_alone(theory: Path, tmp_path: Path):
+    """The statements in full, with the constants that the theorems abbreviate; then the assumptions of each."""
+    result = said(theory, tmp_path / "Claims.v", CLAIMS + QUESTIONS)
     assert result.returncode == 0, result.stderr
-    answers = result.stdout.split("Axioms:")[1:]
+    answers = result.stdout.split("Axioms:\n")[1:]
     assert len(answers) == len(THEOREMS)
     for theorem, answer in zip(THEOREMS, answers, strict=True):
-        used = set(re.findall(r"^(\S+)\s*:", answer, re.M))
+        used = set(re.findall(r"^([^\s:]+)", answer, re.M))
         assert used, theorem
-        assert used <= AXIOMS_OF_THE_REALS, theorem
-
-
-def test_the_theorems_say_so(theory: Path):
-    """The statements in full, with the constants that the theorems abbreviate."""
-    (theory / "Claims.v").write_text(CLAIMS)
-    result = compiled(theory, "Claims")
-    assert result.returncode == 0, result.stderr
+        assert used <= AXIOMS, theorem
 
 
 @pytest.mark.parametrize(
@@ -125,10 +106,8 @@ def test_the_theorems_say_so(theory: Path):
     ],
 )
 def test_another_constant_is_not_proved(theory: Path, tmp_path: Path, name: str, right: str, wrong: str):
-    shutil.copytree(theory, tmp_path, dirs_exist_ok=True)
     text = (THEORY / f"{name}.v").read_text()
     assert text.count(right) == 1
-    (tmp_path / f"{name}.v").write_text(text.replace(right, wrong))
-    result = compiled(tmp_path, name)
+    result = said(theory, tmp_path / f"{name}.v", text.replace(right, wrong))
     assert result.returncode == 1, name
     assert "Error" in result.stderr
