@@ -298,6 +298,12 @@ def test_big_cayley_tables_are_refused() -> None:
 
 def test_data_of_a_group_cannot_be_changed() -> None:
     group = from_cycles("(1,2,3)", "(1,2)", degree=3)
-    for array in (group.elements, group.classes.sizes, group.classes.class_of, group.classes.representatives):
+    for array in (
+        group.elements,
+        group.classes.sizes,
+        group.classes.class_of,
+        group.classes.representatives,
+        group.classes.power_table,
+    ):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1
