@@ -134,3 +134,20 @@ Proof.
     rewrite combine_nth in J by (now rewrite seq_length). injection J as J1 J2.
     rewrite seq_nth in J2 by assumption. simpl in J2. subst i. rewrite <- J1, Z. reflexivity.
 Qed.
+
+(** g is at least the share [near] of every margin: near upper <= g, where no margin exceeds the rational number upper. *)
+Definition is_near (T : table) (cert : certificate) (near g upper : Q) : bool :=
+  if Qle_bool 0 near && Qle_bool 0 upper && Qle_bool (near * upper) g &&
+     Qle_bool ((4 # 27) * (proof_t (upper_proof cert) * proof_t_prime (upper_proof cert))) (upper * upper)
+  then check T cert else false.
+
+Theorem near_the_maximum T cert near g upper :
+  is_near T cert near g upper = true ->
+  forall net m, normalized_margin_at_least T m net -> Q2R near * m <= Q2R g.
+Proof.
+  unfold is_near. intros H net m M. destruct (_ && _)%bool eqn:F in H; [|easy]. rewrite !andb_true_iff in F.
+  destruct F as [[[N P] G] S]. apply Qle_bool_iff in N, P, G, S.
+  pose proof (rational_bound T cert upper H P S net m M) as U. apply Qle_Rle in N, G. rewrite Q2R_mult in G.
+  replace (Q2R 0) with 0 in N by (unfold Q2R; simpl; lra).
+  apply (Rle_trans _ (Q2R near * Q2R upper)); [now apply Rmult_le_compat_l | assumption].
+Qed.
