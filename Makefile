@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 LENS := .venv-lens
 LENS_READY := $(LENS)/.ready
 
-.PHONY: theorems test bench mutants notebooks site lint lens lens-environment
+.PHONY: theorems test bench atlas mutants notebooks site lint lens lens-environment
 
 # The main job: every checked statement of the papers, and the table of verdicts.
 theorems: $(READY)
@@ -24,6 +24,10 @@ bench: $(READY)
 mutants: $(READY)
 	$(BIN)/python -m pip install --quiet --no-build-isolation --constraint constraints.txt --editable ".[mutants]"
 	$(BIN)/python -m tests.mutants $(OPTIONS)
+
+# The atlas of certified margins: every committed document checked, what is missing computed, in build/atlas.
+atlas: $(READY)
+	$(BIN)/python -m lemmata atlas --out build/atlas
 
 notebooks: $(READY)
 	$(BIN)/python -m pip install --quiet --no-build-isolation --constraint constraints.txt --editable ".[notebooks]"

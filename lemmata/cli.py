@@ -24,6 +24,7 @@ COMMANDS = {
     "sweep": "Certify all groups up to an order: one file per group, and summary.csv.",
     "tables": "Certify the tables of the character table library: one entry each, and tables.json.",
     "survey": "Certify families of tables of finite operations: one entry each, and operations.json.",
+    "atlas": "Show the atlas of certified margins, write the certificate of a row, or make all of it.",
     "path": "Show the least regularised loss of a group, proved from both sides, for one or more lambda.",
     "margin": "Measure how far a trained network is from the certified maximum margin of a group or an operation.",
     "induction": "Measure a trained attention-only transformer against the n-gram predictors; see its heads.",

@@ -25,10 +25,18 @@ from numerics.runs.definitions import fingerprint
 from numerics.runs.items import Done, run
 from numerics.tables.classes import isotopy_classes
 from numerics.tables.names import parse_table
-from numerics.tables.symmetries import table_symmetries
+from numerics.tables.symmetries import TableSymmetries, table_symmetries
 from numerics.tables.table import Table
 
-__all__ = ["FAMILIES", "committed_operations", "family", "operations_document", "survey_operations", "survey_totals"]
+__all__ = [
+    "FAMILIES",
+    "committed_operations",
+    "family",
+    "operations_document",
+    "survey_operations",
+    "survey_totals",
+    "surveyed_certificate",
+]
 
 FORMAT, VERSION = "lemmata/operation-survey", 1
 COMMITTED = Path(__file__).parent / "results" / "operations.json"
@@ -113,10 +121,7 @@ def survey_item(settings: dict[str, Any]) -> dict[str, Any]:
     else:
         table, name = parse_table(settings["name"]), {"name": settings["name"]}
     symmetries = table_symmetries(table)
-    certificate = certify_operation(table, symmetries=symmetries)
-    order = proof_order(table.size, table.label_count, 6)
-    if certificate.gap > AIM and certificate.kind == "degree 4" and order <= LARGEST_DEGREE_6:
-        certificate = min(certificate, certify_operation(table, kind=6, symmetries=symmetries), key=_gap)
+    certificate = surveyed_certificate(table, symmetries)
     document = certificate.document
     entry = {
         **name,
@@ -132,6 +137,19 @@ def survey_item(settings: dict[str, Any]) -> dict[str, Any]:
     if certificate.kind == "degree 6":
         entry["degree_4"] = relaxed_margin(table, kind=4, symmetries=symmetries).dual
     return entry
+
+
+def surveyed_certificate(table: Table, symmetries: TableSymmetries) -> OperationCertificate:
+    """The certificate of a table that a survey keeps: of degree 6 where degree 4 leaves a gap and it is not too large.
+
+    Raises:
+        ValueError, TableProgramError: as `certify_operation`.
+    """
+    certificate = certify_operation(table, symmetries=symmetries)
+    order = proof_order(table.size, table.label_count, 6)
+    if certificate.gap > AIM and certificate.kind == "degree 4" and order <= LARGEST_DEGREE_6:
+        certificate = min(certificate, certify_operation(table, kind=6, symmetries=symmetries), key=_gap)
+    return certificate
 
 
 def _gap(certificate: OperationCertificate) -> float:

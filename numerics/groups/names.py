@@ -23,7 +23,14 @@ from numerics.groups.gap_process import in_main_thread
 from numerics.groups.permutations import DEFAULT_LIMIT, PermutationGroup, parse_cycles
 from numerics.groups.tables import group_from_table
 
-__all__ = ["ACCEPTED_NAMES", "gap_available", "gap_interpreter", "parse_group", "small_group_count"]
+__all__ = [
+    "ACCEPTED_NAMES",
+    "gap_available",
+    "gap_interpreter",
+    "parse_group",
+    "small_group_count",
+    "small_group_structure",
+]
 
 MAX_CSV_ORDER = 5000  # a table of 25 million entries
 
@@ -166,6 +173,23 @@ def small_group_count(order: int) -> int:
     if not libgap.SmallGroupsAvailable(order):
         raise ValueError(f"The small groups library of GAP does not contain the groups of order {order}.")
     return int(libgap.NumberSmallGroups(order))
+
+
+@in_main_thread
+def small_group_structure(order: int, number: int) -> str:
+    """How GAP describes the structure of a group of the small groups library, such as ``(Z4 x Z2) : Z2``.
+
+    Cyclic, dihedral and semidihedral groups are named as everywhere here: Z8, D4 of order 8, SD16. Groups that are
+    not isomorphic may have the same description.
+
+    Raises:
+        ValueError: if GAP, or the library for this order, is not there.
+    """
+    small_group_count(order)
+    libgap = gap_interpreter()
+    described = str(libgap.StructureDescription(libgap.SmallGroup(order, number))).strip('"')
+    described = re.sub(r"\bC(?=\d)", "Z", described).replace("QD", "SD")
+    return re.sub(r"\bD(\d+)", lambda found: f"D{int(found[1]) // 2}", described)
 
 
 # The regular representation on fewer points, which GAP finds many times faster than a representation of least degree

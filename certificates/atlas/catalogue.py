@@ -1,0 +1,200 @@
+"""What is in the atlas: every row by its key, in sections, and how its document is found.
+
+The list depends on nothing that is computed: all groups of order below 64 are counted by `GROUP_COUNTS`, the sporadic
+groups are 26 and the Tits group, and the rest are the tables, cells and machines that are named here or in committed
+surveys. What has no document has a row all the same, with the reason.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from certificates.tables.survey import family
+from certificates.tables.unseen_survey import committed_verdicts
+from numerics.groups.lists import GROUP_COUNTS
+
+__all__ = ["ORDERS", "SECTIONS", "SPORADIC", "Item", "Section", "Work", "catalogue", "works"]
+
+ORDERS = range(1, 64)
+"""Of the groups that are all in the atlas."""
+
+# fmt: off
+SPORADIC = {
+    "M11": "M11", "M12": "M12", "J1": "J1", "M22": "M22", "J2": "J2", "M23": "M23", "HS": "HS", "J3": "J3",
+    "M24": "M24", "McL": "McL", "He": "He", "Ru": "Ru", "Suz": "Suz", "ON": "O'N", "Co3": "Co3", "Co2": "Co2",
+    "Fi22": "Fi22", "HN": "HN", "Ly": "Ly", "Th": "Th", "Fi23": "Fi23", "Co1": "Co1", "J4": "J4", "F3+": "Fi24'",
+    "B": "B (Baby Monster)", "M": "M (Monster)", "2F4(2)'": "2F4(2)' (Tits group)",
+}
+# fmt: on
+"""The names of the sporadic groups in the character table library, and their usual ones, by ascending order."""
+
+MACHINES: tuple[tuple[str, int, str | None], ...] = (
+    ("bb2", 6, ""),
+    ("bb3", 21, ""),
+    ("bb4", 107, None),
+    ("bb5", 47_176_870, None),
+    ("palindromes", 12, "aba"),
+    ("palindromes", 64, None),
+    ("counter", 16, None),
+)
+"""Names of machines, steps for which they are compiled, and the word at which the margin is asked; None for all words
+that the machine decides. Runs on one word are attacked too, in exact arithmetic, which takes short ones."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the atlas.
+
+    Attributes:
+        title: a heading.
+        what: what its rows are and what their documents prove, in a sentence or two.
+        format: of its documents; None where there are none.
+        statements: ids of statements of the ledger that it belongs to.
+        theory: documents of `certificates` with the theorem behind the bounds, without their ending.
+    """
+
+    title: str
+    what: str
+    format: str | None
+    statements: tuple[str, ...] = ()
+    theory: tuple[str, ...] = ()
+
+
+GROUP_STATEMENTS = (
+    "feature-emergence:theorem-7.7",
+    "feature-emergence:theorem-7.9",
+    "feature-emergence:theorem-D.9.2",
+)
+SECTIONS = {
+    "groups": Section(
+        "All groups of order below 64",
+        "The maximum margin of learning the product of two elements, for every group up to isomorphism. The document "
+        "holds the group by generating permutations, its characters, and the masses and weights that prove each other.",
+        "lemmata/group-margin",
+        GROUP_STATEMENTS,
+        ("FORMAT", "game/UNIVERSAL_MARGIN"),
+    ),
+    "sporadic": Section(
+        "Sporadic groups",
+        "The same margin from the character table alone, on the condition that it is the table of the group.",
+        "lemmata/table-margin",
+        GROUP_STATEMENTS,
+        ("TABLE_FORMAT", "game/UNIVERSAL_MARGIN"),
+    ),
+    "operations": Section(
+        "Operations",
+        "The operations modulo n that the literature on delayed generalisation studies, and a few larger tables: a "
+        "network with integer weights attains the lower bound, a sum of squares in integers proves the upper one.",
+        "lemmata/operation-margin",
+        (),
+        ("OPERATION_FORMAT", "tables/TABLE_MARGIN"),
+    ),
+    "tables": Section(
+        "All small tables",
+        "One table of every class up to renaming of rows, columns and labels and swap of the arguments, of shapes "
+        "2 x 2, 2 x 3 and 3 x 3; a table is written by its rows.",
+        "lemmata/operation-margin",
+        (),
+        ("OPERATION_FORMAT", "tables/TABLE_MARGIN"),
+    ),
+    "unseen": Section(
+        "Cells that were never seen",
+        "What every network of nearly maximum margin on the given cells says of one that is not given: right, wrong, "
+        "or both, two such networks that disagree. One set of missing cells of every kind up to symmetries.",
+        "lemmata/unseen-cell",
+        (),
+        ("OPERATION_FORMAT", "tables/TABLE_MARGIN"),
+    ),
+    "machines": Section(
+        "Turing machines",
+        "How far all weights of the transformer that runs a machine may move before an answer changes (the all-layer "
+        "margin). These rows have no document: the bound is enclosed in ball arithmetic when the command of the row "
+        "runs, and lemmata check has nothing to read.",
+        None,
+        ("turing:theorem-4.1", "turing:theorem-D.6"),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Item:
+    """A row that there must be: its key, section and name, and what its document must be about.
+
+    Attributes:
+        settings: for the section ``groups`` order and number, ``sporadic`` the name of the table, ``operations`` and
+            ``tables`` a name or rows of labels, ``unseen`` a table, the missing cells and the cell, ``machines`` a
+            machine, steps and a word.
+    """
+
+    key: str
+    section: str
+    name: str
+    settings: dict[str, Any] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Work:
+    """Rows whose documents are computed together: one, or the cells that are missing from one table."""
+
+    key: str
+    items: tuple[Item, ...]
+
+
+def catalogue() -> tuple[Item, ...]:
+    """Every row of the atlas, by sections."""
+    return tuple(item for work in works() for item in work.items)
+
+
+def works() -> tuple[Work, ...]:
+    """The rows by what is computed together, in the order of the atlas."""
+    alone = [*_groups(), *_sporadic(), *_tables("operations", "operations:7", "large")]
+    alone += _tables("tables", "classes:2x2", "classes:2x3", "classes:3x3")
+    return (*(Work(item.key, (item,)) for item in alone), *_unseen(), *(Work(one.key, (one,)) for one in _machines()))
+
+
+def _groups() -> Iterator[Item]:
+    for order in ORDERS:
+        for number in range(1, GROUP_COUNTS[order - 1] + 1):
+            settings = {"order": order, "number": number}
+            yield Item(f"small-{order}-{number}", "groups", f"SmallGroup({order},{number})", settings)
+
+
+def _sporadic() -> Iterator[Item]:
+    for table, name in SPORADIC.items():
+        yield Item(f"ctbl-{_plain(table)}", "sporadic", name, {"table": table})
+
+
+def _tables(section: str, *families: str) -> Iterator[Item]:
+    for one in families:
+        for key, settings in family(one).items():
+            rows = settings.get("values", ())
+            yield Item(key, section, settings.get("name") or "/".join("".join(map(str, row)) for row in rows), settings)
+
+
+def _unseen() -> Iterator[Work]:
+    for row in committed_verdicts()["rows"]:
+        table = str(row["table"])
+        key = f"{table.replace(':', '-')}-{'-'.join(f'{a}.{b}' for a, b in row['missing'])}"
+        without = ", ".join(f"({a},{b})" for a, b in row["missing"])
+        items = []
+        for cell in row["cells"]:
+            a, b = cell["cell"]
+            settings = {"table": table, "missing": row["missing"], "cell": [a, b]}
+            items.append(Item(f"{key}-at-{a}.{b}", "unseen", f"{table} without {without}, at ({a},{b})", settings))
+        yield Work(key, tuple(items))
+
+
+def _machines() -> Iterator[Item]:
+    for name, steps, word in MACHINES:
+        key = f"turing-{name}-{steps}" + (f"-{word or 'blank'}" if word is not None else "")
+        at = "" if word is None else f", at the word {word}" if word else ", at the empty word"
+        settings = {"machine": name, "steps": steps, "word": word}
+        yield Item(key, "machines", f"{name}, {steps} steps{at}", settings)
+
+
+def _plain(name: str) -> str:
+    """A name as part of a file name: + is written plus, and what is neither letter nor digit is left out."""
+    return re.sub(r"[^A-Za-z0-9]", "", name.replace("+", "plus"))

@@ -1,0 +1,248 @@
+"""The documents of the atlas: computed for a row, recognised as being about it, and summarised in the table."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from certificates import kernel, operation_kernel, table_kernel
+from certificates.atlas.catalogue import ORDERS, Item, Work
+from certificates.atlas.committed import Row, digest
+from certificates.groups.certify import certify_group
+from certificates.groups.document import document_of
+from certificates.groups.format import Document, dumps
+from certificates.groups.table_certificate import certify_table, table_document
+from certificates.groups.table_files import FORMAT, VERSION
+from certificates.groups.table_survey import committed_survey
+from certificates.tables.survey import surveyed_certificate
+from certificates.tables.unseen import unseen_cells
+from numerics.groups.lists import isomorphic, named_groups
+from numerics.groups.names import gap_available, parse_group, small_group_structure
+from numerics.groups.permutations import PermutationGroup
+from numerics.tables.names import parse_table
+from numerics.tables.symmetries import table_symmetries
+from numerics.tables.table import Table
+
+__all__ = ["DIGITS", "KERNELS", "check_seconds", "computed", "is_about", "row_of"]
+
+DIGITS = 12
+"""Significant digits of the decimals in documents of groups; those of tables have as many."""
+
+KERNELS = {
+    "groups": kernel.check,
+    "sporadic": table_kernel.check,
+    "operations": operation_kernel.check,
+    "tables": operation_kernel.check,
+    "unseen": operation_kernel.check,
+}
+"""What checks the documents of a section."""
+
+
+def computed(work: Work, known: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The documents of the rows of a work by key, computed anew, not yet checked.
+
+    Args:
+        work: the rows.
+        known: documents that are about them; generators and character tables are taken from them where GAP is not
+            there.
+
+    Raises:
+        ValueError: where a row has no document, with the reason.
+    """
+    first = work.items[0]
+    settings = first.settings
+    if first.section == "groups":
+        if settings["order"] == 1:
+            raise ValueError("The trivial group has one label, and no wrong one: there is no margin.")
+        return {first.key: dumps(document_of(certify_group(_group(first, known)), DIGITS))}
+    if first.section == "sporadic":
+        return {first.key: dumps(table_document(certify_table(_character_table(first, known)), DIGITS))}
+    if first.section in ("operations", "tables"):
+        table = _table(settings)
+        return {first.key: dumps(surveyed_certificate(table, table_symmetries(table)).document)}
+    truth, given = _given(settings)
+    found = {cell.cell: cell for cell in unseen_cells(truth, given).cells}
+    documents = {}
+    for item in work.items:
+        cell = found[tuple(item.settings["cell"])]
+        if cell.document is None:
+            raise ValueError(f"The cell is open: {cell.reason}")
+        documents[item.key] = dumps(cell.document)
+    return documents
+
+
+def is_about(item: Item, data: bytes, known: Mapping[str, bytes]) -> bool:
+    """Whether a document that a kernel has accepted is about a row: a group by its generators, a table by its labels.
+
+    A table of a sporadic group is recognised by order, classes and value, which the committed survey has.
+    """
+    document, settings = json.loads(data), item.settings
+    if item.section == "groups":
+        generators = [list(g) for g in _group(item, known).generators]
+        return document["group"]["generators"] == generators and document["factors"] == 2
+    if item.section == "sporadic":
+        entry = next(one for one in committed_survey()["entries"] if one["name"] == settings["table"])
+        found = (str(document["table"]["order"]), len(document["table"]["class_sizes"]), document["value"]["upper"])
+        return found == (entry["order"], entry["classes"], entry["value"]) and document["factors"] == entry["factors"]
+    if item.section in ("operations", "tables"):
+        return document["table"]["values"] == _values(_table(settings))
+    truth, given = _given(settings)
+    a, b = settings["cell"]
+    same = document["table"]["values"] == _values(given) and document["cell"] == [a, b]
+    return same and document["label"] == truth.values[a][b]
+
+
+def check_seconds(section: str, data: bytes) -> float:
+    """The processor time of a kernel on a document that it accepts.
+
+    Raises:
+        kernel.MalformedError, kernel.ViolatedError: for one that it does not.
+    """
+    begin = time.process_time()
+    KERNELS[section](data)
+    return time.process_time() - begin
+
+
+def row_of(item: Item, data: bytes, seconds: float, earlier: Row | None = None) -> Row:
+    """The row of the table for a document that a kernel has accepted, in so many seconds.
+
+    Args:
+        item: the row.
+        data: its document.
+        seconds: of the check.
+        earlier: the row in the committed table, whose description of a group is taken where GAP is not there.
+    """
+    document = json.loads(data)
+    describe = {"groups": _group_fields, "sporadic": _sporadic_fields, "unseen": _unseen_fields}
+    fields = describe.get(item.section, _table_fields)(item, document, earlier or {})
+    return {
+        "key": item.key,
+        "name": item.name,
+        **fields,
+        "bytes": len(data),
+        "sha256": digest(data),
+        "seconds": round(seconds, 3),
+        "reason": None,
+    }
+
+
+def _group_fields(item: Item, document: Document, earlier: Row) -> Row:
+    order, number = item.settings["order"], item.settings["number"]
+    if earlier.get("sha256") == digest(dumps(document)):
+        called = {"structure": earlier["structure"], "aliases": earlier["aliases"]}
+    else:
+        group = PermutationGroup(tuple(map(tuple, document["group"]["generators"])))
+        structure = small_group_structure(order, number) if gap_available() else earlier.get("structure", "")
+        called = {"structure": structure, "aliases": [f"small:{order},{number}", *filter(None, [_name(group)])]}
+    return {
+        **called,
+        "order": order,
+        "classes": len(document["classes"]),
+        **_exact_margin(document),
+    }
+
+
+def _sporadic_fields(item: Item, document: Document, earlier: Row) -> Row:
+    table = item.settings["table"]
+    return {
+        "aliases": [f"ctbl:{table}", *([table] if table != item.name else [])],
+        "order": str(document["table"]["order"]),
+        "classes": len(document["table"]["class_sizes"]),
+        **_exact_margin(document),
+    }
+
+
+def _exact_margin(document: Document) -> Row:
+    margin = document["margin"]
+    exact = document["grade"] == "exact"
+    return {
+        "margin": [margin["lower"], margin["upper"]],
+        "exact": margin["exact"],
+        "gap": "0" if exact else f"{1 - float(margin['lower']) / float(margin['upper']):.1e}",
+        "grade": document["grade"],
+    }
+
+
+def _table_fields(item: Item, document: Document, earlier: Row) -> Row:
+    values, margin = document["table"]["values"], document["margin"]
+    return {
+        "shape": [len(values), len(values[0]), document["table"]["labels"]],
+        "proof": document["proof"]["kind"],
+        "margin": [margin["lower"], margin["upper"]],
+        "exact": margin["exact"],
+        "gap": document["gap"],
+        "grade": document["grade"],
+    }
+
+
+def _unseen_fields(item: Item, document: Document, earlier: Row) -> Row:
+    values = document["table"]["values"]
+    bounds = [part["bound"] for part in document["parts"]]
+    return {
+        "shape": [len(values), len(values[0]), document["table"]["labels"]],
+        "label": document["label"],
+        "verdict": document["verdict"],
+        "epsilon": document["epsilon"],
+        "threshold": document["threshold"],
+        "bound": min(bounds, key=float) if bounds else None,
+        "proof": document["parts"][0]["proof"]["kind"] if bounds else document["upper"]["proof"]["kind"],
+        "grade": "enclosed",
+    }
+
+
+def _group(item: Item, known: Mapping[str, bytes]) -> PermutationGroup:
+    """The group of a row: from the small groups library, or by the generators of a document that is about it.
+
+    Raises:
+        ValueError: without both.
+    """
+    order, number = item.settings["order"], item.settings["number"]
+    if gap_available():
+        return parse_group(f"small:{order},{number}")
+    if item.key not in known:
+        raise ValueError(
+            f"{item.name} is known by its number in a library of GAP, which is an optional extra: pip install "
+            "'lemmata[gap]'."
+        )
+    generators = json.loads(known[item.key])["group"]["generators"]
+    return PermutationGroup(tuple(map(tuple, generators)), f"small:{order},{number}")
+
+
+def _character_table(item: Item, known: Mapping[str, bytes]) -> str | Document:
+    """What the table of a row is read from: the character table library, or without GAP a document that is about it."""
+    if item.key in known and not gap_available():
+        return {"format": FORMAT, "version": VERSION, **json.loads(known[item.key])["table"]}
+    return f"ctbl:{item.settings['table']}"
+
+
+def _name(group: PermutationGroup) -> str | None:
+    """The name that the families of `numerics.groups.names` give to a group of the atlas, up to isomorphism, if any."""
+    found = (one.name for one in _named_groups().get(group.order, ()) if isomorphic(one, group))
+    return next(found, None)
+
+
+@cache
+def _named_groups() -> dict[int, list[PermutationGroup]]:
+    """The groups with a name, by order."""
+    groups: dict[int, list[PermutationGroup]] = {}
+    for name in named_groups(ORDERS[-1]).names:
+        group = parse_group(name)
+        groups.setdefault(group.order, []).append(group)
+    return groups
+
+
+def _table(settings: Mapping[str, Any]) -> Table:
+    return Table.of(settings["values"]) if "values" in settings else parse_table(settings["name"])
+
+
+def _given(settings: Mapping[str, Any]) -> tuple[Table, Table]:
+    """The whole table of a row on unseen cells, and the given part of it."""
+    truth = parse_table(settings["table"])
+    return truth, truth.without([(a, b) for a, b in settings["missing"]])
+
+
+def _values(table: Table) -> list[list[int]]:
+    return [list(row) for row in table.values]

@@ -1,0 +1,219 @@
+"""The committed atlas: nothing is left out, every digest is right, and rows made again are what the table says."""
+
+import json
+import random
+from collections import Counter, defaultdict
+from itertools import combinations
+
+import pytest
+
+from certificates import kernel, operation_kernel
+from certificates.atlas import committed
+from certificates.atlas.archive import packed, unpacked
+from certificates.atlas.catalogue import ORDERS, SECTIONS, SPORADIC, catalogue, works
+from certificates.atlas.committed import atlas_document, atlas_rows, committed_atlas, digest
+from certificates.atlas.documents import KERNELS, computed, is_about
+from certificates.atlas.lookup import atlas_row
+from certificates.atlas.machines import machine_row
+from certificates.groups.certify import certify_group
+from certificates.groups.document import document_of
+from certificates.groups.format import dumps
+from certificates.groups.table_survey import committed_survey
+from certificates.tables.survey import committed_operations
+from certificates.tables.unseen_survey import committed_verdicts
+from numerics.groups.lists import isomorphic
+from numerics.groups.names import parse_group
+from numerics.groups.permutations import PermutationGroup
+
+# fmt: off
+KNOWN_COUNTS = [  # OEIS A000001, n = 1, ..., 63
+    1, 1, 1, 2, 1, 2, 1, 5, 2, 2, 1, 5, 1, 2, 1, 14, 1, 5, 1, 5, 2, 2, 1, 15, 2, 2, 5, 4, 1, 4, 1, 51, 1, 2, 1, 14,
+    1, 2, 2, 14, 1, 6, 1, 4, 2, 2, 1, 52, 2, 5, 1, 5, 1, 15, 2, 13, 2, 2, 1, 13, 1, 2, 4,
+]
+# fmt: on
+ROWS = {row["key"]: row for row in atlas_rows()}
+ITEMS = {item.key: item for item in catalogue()}
+WITHOUT = {"small-1-1", *(item.key for item in ITEMS.values() if item.section == "machines")}
+
+
+def group_of(row):
+    generators = json.loads(atlas_document(row))["group"]["generators"]
+    return PermutationGroup(tuple(map(tuple, generators)), row["name"])
+
+
+def sample(section, count, largest=60_000):
+    """Some rows of a section, always the same, with documents that are not large."""
+    keys = [row["key"] for row in ROWS.values() if row["section"] == section and 0 < (row["bytes"] or 0) < largest]
+    return random.Random(63).sample(keys, count)
+
+
+def test_every_row_that_there_must_be_is_there_in_order():
+    assert list(ROWS) == list(ITEMS)
+    assert [(row["section"], row["name"]) for row in ROWS.values()] == [(i.section, i.name) for i in ITEMS.values()]
+    assert list(committed_atlas()["sections"]) == list(SECTIONS)
+    counts = Counter(row["section"] for row in ROWS.values())
+    assert counts == {"groups": 319, "sporadic": 27, "operations": 63, "tables": 483, "unseen": 108, "machines": 7}
+
+
+def test_what_has_no_document_says_why_and_nothing_else_does():
+    assert {key for key, row in ROWS.items() if row["sha256"] is None} == WITHOUT
+    for key, row in ROWS.items():
+        assert (row["reason"] is None) == (key not in WITHOUT)
+    assert "one label" in ROWS["small-1-1"]["reason"]
+
+
+def test_there_are_as_many_groups_of_every_order_as_there_should_be():
+    counts = Counter(int(row["key"].split("-")[1]) for row in ROWS.values() if row["section"] == "groups")
+    assert [counts[order] for order in ORDERS] == KNOWN_COUNTS
+    assert sum(KNOWN_COUNTS) == 319
+
+
+def orders_and_sizes(group):
+    """What isomorphic groups share: how many classes there are of every size and order of elements."""
+    return tuple(sorted(zip(group.classes.element_orders.tolist(), group.classes.sizes.tolist(), strict=True)))
+
+
+def test_no_two_groups_of_an_order_are_isomorphic():
+    for order in ORDERS[1:]:
+        alike = defaultdict(list)
+        for group in (group_of(row) for row in ROWS.values() if row.get("order") == order):
+            assert group.order == order
+            alike[orders_and_sizes(group)].append(group)
+        for groups in alike.values():
+            assert not any(isomorphic(*pair) for pair in combinations(groups, 2)), order
+
+
+def test_two_forms_of_a_group_are_isomorphic():  # so that the last test can fail
+    for name in ("Q8", "D6", "Z2xDic3", "S4"):
+        assert isomorphic(parse_group(name), group_of(atlas_row(name)))
+    assert not isomorphic(parse_group("D4"), group_of(atlas_row("Q8")))
+
+
+def test_every_digest_and_every_size_is_right():
+    for section in SECTIONS:
+        documents = unpacked(committed.RESULTS / f"{section}.tar.xz")
+        rows = {key: row for key, row in ROWS.items() if row["section"] == section and row["sha256"]}
+        assert list(documents) == list(rows)
+        for key, data in documents.items():
+            assert (digest(data), len(data)) == (rows[key]["sha256"], rows[key]["bytes"]), key
+            assert f'"format":"{SECTIONS[section].format}"'.encode() in data
+
+
+@pytest.mark.parametrize("section", KERNELS)
+def test_kernels_accept_documents_and_these_are_about_their_rows(section):
+    for key in sample(section, 5 if section == "sporadic" else 8):
+        data = atlas_document(ROWS[key])
+        KERNELS[section](data)
+        assert is_about(ITEMS[key], data, {key: data})
+        if "margin" in ROWS[key]:
+            margin = json.loads(data)["margin"]
+            assert (ROWS[key]["margin"], ROWS[key]["exact"]) == ([margin["lower"], margin["upper"]], margin["exact"])
+
+
+def test_a_document_is_not_about_another_row():
+    for section in KERNELS:
+        first, second = sample(section, 2)
+        known = {first: atlas_document(ROWS[first])}
+        assert not is_about(ITEMS[first], atlas_document(ROWS[second]), known)
+
+
+@pytest.mark.parametrize("section", ["groups", "sporadic"])
+def test_exact_documents_are_made_again_byte_for_byte(section):
+    by_key = {work.key: work for work in works()}
+    for key in sample(section, 5, largest=4_000):
+        data = atlas_document(ROWS[key])
+        assert computed(by_key[key], {key: data}) == {key: data}
+
+
+@pytest.mark.parametrize("section", ["operations", "tables", "unseen"])
+def test_enclosed_documents_made_again_say_the_same(section):  # floating-point searches: not byte for byte everywhere
+    by_key = {item.key: work for work in works() for item in work.items}
+    for key in sample(section, 1 if section == "unseen" else 2, largest=3_300):
+        row, again = ROWS[key], computed(by_key[key], {})
+        document = json.loads(again[key])
+        operation_kernel.check(again[key])
+        if section == "unseen":
+            assert (document["verdict"], document["label"]) == (row["verdict"], row["label"])
+            assert float(document["threshold"]) == pytest.approx(float(row["threshold"]), rel=1e-6)
+        else:
+            assert float(document["margin"]["lower"]) <= float(row["margin"][1])
+            assert float(row["margin"][0]) <= float(document["margin"]["upper"])
+            assert float(document["gap"]) <= 1e-6
+
+
+@pytest.mark.parametrize("name", ["Z7", "Q8", "S4", "Z3xD7", "A5"])
+def test_a_group_under_another_form_has_the_same_margin(name):
+    row = atlas_row(name)
+    assert document_of(certify_group(parse_group(name)), 12)["margin"] == {
+        "exact": row["exact"],
+        "lower": row["margin"][0],
+        "upper": row["margin"][1],
+    }
+
+
+def test_rows_agree_with_the_committed_surveys():
+    operations = [entry for entries in committed_operations()["families"].values() for entry in entries]
+    digests = {entry.get("name", entry.get("values")): entry["digest"] for entry in operations}
+    for row in ROWS.values():
+        if row["section"] in ("operations", "tables"):
+            assert row["sha256"] == digests[row["name"]]
+    entries = {entry["name"]: entry for entry in committed_survey()["entries"]}
+    for table, name in SPORADIC.items():
+        row = next(row for row in atlas_rows("sporadic") if row["name"] == name)
+        assert (row["order"], row["classes"]) == (entries[table]["order"], entries[table]["classes"])
+        assert row["margin"] == entries[table]["margin"]
+    unseen = (cell for row in committed_verdicts()["rows"] for cell in row["cells"])
+    for row, cell in zip(atlas_rows("unseen"), unseen, strict=True):
+        assert (row["verdict"], row["label"], row["bytes"]) == (cell["verdict"], cell["label"], cell["bytes"])
+
+
+def test_a_machine_made_again():
+    row = {name: value for name, value in ROWS["turing-bb3-21-blank"].items() if name != "section"}
+    again = machine_row(ITEMS["turing-bb3-21-blank"])
+    assert again["margin"][0] == row["margin"][0]  # exact; the flip is found in floating point
+    assert float(again["margin"][1]) == pytest.approx(float(row["margin"][1]), rel=1e-3)
+    assert set(again) == set(row)
+    assert "never accepts" in machine_row(ITEMS["turing-counter-16"])["reason"]
+
+
+def test_an_edited_document_is_refused(monkeypatch):
+    row = atlas_row("Q8")
+    data = atlas_document(row)
+    edited = data.replace(b'"scaled_mass":"1/', b'"scaled_mass":"2/', 1)
+    assert edited != data
+    with pytest.raises((kernel.ViolatedError, kernel.MalformedError)):
+        kernel.check(edited)
+    monkeypatch.setattr(committed, "_archive", lambda _: {row["key"]: edited})
+    with pytest.raises(ValueError, match=r"was changed: its SHA-256 is [0-9a-f]{64}, and the table says [0-9a-f]{64}"):
+        atlas_document(row)
+    monkeypatch.setattr(committed, "_archive", lambda _: {})
+    with pytest.raises(ValueError, match="holds no document of"):
+        atlas_document(row)
+
+
+def test_rows_are_found_by_what_they_are_called():
+    same = ("small-8-4", "SmallGroup(8,4)", "small:8, 4", "q8", "Q_8")
+    assert {atlas_row(name)["key"] for name in same} == {"small-8-4"}
+    assert atlas_row("ctbl:M")["name"] == "M (Monster)"
+    assert atlas_row("op:max:3")["section"] == "operations"
+    assert {atlas_row(name)["key"] for name in ("D6", "Z2xS3", "perm:(1,2,3);(1,2);(4,5)")} == {"small-12-4"}
+    with pytest.raises(ValueError, match=r"The atlas has no row 'SmallGroup\(8,6\)'; close to it are SmallGroup\("):
+        atlas_row("SmallGroup(8,6)")
+    with pytest.raises(ValueError, match=r"no row .Z64.; close to it are .*\. lemmata atlas --section NAME"):
+        atlas_row("Z64")
+    with pytest.raises(ValueError, match=r"rows are called '\(Z4 x Z4\) : Z2': small-32-"):
+        atlas_row("(Z4 x Z4) : Z2")
+    with pytest.raises(ValueError, match="There is no section 'rings': the atlas has groups, sporadic"):
+        list(atlas_rows("rings"))
+
+
+def test_archives_depend_on_documents_alone_and_damage_is_seen(tmp_path):
+    documents = {"b": dumps({"x": 1}), "a": dumps({"y": [2] * 100})}
+    data = packed(documents)
+    assert packed(dict(documents)) == data
+    (tmp_path / "some.tar.xz").write_bytes(data)
+    assert list(unpacked(tmp_path / "some.tar.xz").items()) == list(documents.items())
+    assert unpacked(tmp_path / "none.tar.xz") == {}
+    (tmp_path / "some.tar.xz").write_bytes(data[: len(data) // 2])
+    with pytest.raises(ValueError, match="is no archive of documents, or damaged"):
+        unpacked(tmp_path / "some.tar.xz")
