@@ -20,7 +20,7 @@ from tests.mutants.reach import place_of, test_files
 from tests.mutants.sample import Mutant
 from tests.mutants.workers import LIBRARY
 
-BUDGET = 15.0
+BUDGET = 60.0
 MIRRORS = 60.0
 """Seconds of tests for one mutant, and of those that mirror its module, measured without it and under the tracer."""
 

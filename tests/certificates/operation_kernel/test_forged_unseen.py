@@ -33,6 +33,11 @@ def threshold_far_above(document: Document) -> Document:
     return with_threshold(document, Fraction(document["threshold"]) * 2)
 
 
+def threshold_a_unit_below(document: Document) -> Document:
+    """True, but not the closest decimal."""
+    return with_threshold(document, Fraction(document["threshold"]) - Fraction(1, 10**9))
+
+
 def smaller_epsilon(document: Document) -> Document:
     """The claim is about networks closer to the maximum than the threshold is."""
     document["epsilon"] = "1/2000"
@@ -115,6 +120,7 @@ NO_PROOF = "parts[0].proof.matrix"
 FORGERIES = [
     (threshold_above_the_margin, NOT_BELOW),
     (threshold_far_above, NOT_BELOW),
+    (threshold_a_unit_below, NOT_BELOW),
     (smaller_epsilon, NOT_BELOW),
     (larger_epsilon, NOT_BELOW),
     (filled_in, "cell: is given in the table"),
@@ -186,3 +192,11 @@ def lower_threshold(document: Document) -> Document:
 def test_two_networks_that_do_not_show_both(forge, line):
     status, found = verdict(forge(unseen_document("both")))
     assert (status, found[: len(line)]) == (1, line)
+
+
+@pytest.mark.parametrize("name", ["right", "wrong", "both"])
+@pytest.mark.parametrize("key", ["weights", "upper"])
+def test_parts_that_a_verdict_does_not_need_are_null(name, key):
+    document, other = unseen_document(name), unseen_document("wrong" if key == "weights" else "both")
+    document[key] = other[key] if document[key] is None else None
+    assert verdict(document) == (2, "weights must be null except for wrong, upper must be null except for both")

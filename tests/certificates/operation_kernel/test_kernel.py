@@ -30,6 +30,14 @@ def test_the_exact_margin_may_be_claimed_less_sharply():
     assert verdict(document)[1].endswith("maximum margin from 0.272165526975 to 0.272165526976 (enclosed)")
 
 
+def test_a_lower_bound_of_zero_claims_nothing():
+    document = parity_document()
+    document["margin"] |= {"lower": "0.2", "upper": "0.3"}
+    assert verdict(document)[0] == 0
+    document["margin"] |= {"lower": "0", "upper": "1"}
+    assert verdict(document) == (1, "margin.lower: is not the closest decimal")
+
+
 @pytest.mark.parametrize(
     ("name", "line"),
     [

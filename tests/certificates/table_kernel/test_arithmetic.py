@@ -79,6 +79,15 @@ def test_the_root_is_a_zero_of_the_cyclotomic_polynomial(field, bound):
     assert sympy.Poly(sympy.cyclotomic_poly(field)).eval(w) % m == 0
 
 
+@pytest.mark.parametrize("field", range(1, 31))
+def test_the_modulus_is_above_every_bound(field):
+    for bound in range(3 * field + 4):
+        m, w = table_kernel.root_modulo(field, bound)
+        assert m > bound
+        assert m % field == 1 % field
+        assert pow(w, field, m) == 1
+
+
 def test_a_composite_modulus_would_do_and_a_wrong_root_would_not():
     m, w = table_kernel.root_modulo(12, 100)
     assert sympy.cyclotomic_poly(12).subs("x", pow(w, 2, m)) % m != 0
