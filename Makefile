@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 LENS := .venv-lens
 LENS_READY := $(LENS)/.ready
 
-.PHONY: theorems test bench atlas mutants notebooks site lint lens lens-environment
+.PHONY: theorems test bench atlas mutants notebooks site lint coq lens lens-environment
 
 # The main job: every checked statement of the papers, and the table of verdicts.
 theorems: $(READY)
@@ -44,6 +44,11 @@ lens-environment: $(LENS_READY)
 # The documentation, as a folder that any browser and any server can show.
 site: $(READY)
 	$(BIN)/python -m lemmata.site build/site
+
+# The theory of margins in Coq, and with it all committed certificates of tables up to 6 x 6 (needs coqc): what is done
+# is kept in build/coq, so that a second call continues.
+coq: $(READY)
+	$(BIN)/lemmata coq --committed build/coq
 
 lint: $(READY)
 	$(BIN)/ruff check .

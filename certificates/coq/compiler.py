@@ -22,8 +22,9 @@ __all__ = [
     "AXIOMS",
     "CoqProof",
     "CoqRefusalError",
-    "assumptions_in",
+    "checked_theorem",
     "coq_version",
+    "coqc",
     "default_build",
     "find_coq",
     "modules_of",
@@ -158,7 +159,7 @@ def theory(
             path = Path(scratch) / f"{name}.v"
             path.write_text(text, encoding="utf-8")
             begin = time.perf_counter()
-            _compile(path, Path(scratch), time_limit)
+            coqc(path, Path(scratch), time_limit)
             if progress is not None:
                 progress(name, time.perf_counter() - begin)
         made = Path(scratch) / "made"
@@ -187,21 +188,18 @@ def prove(path: Path, compiled: Path, time_limit: float | None = None) -> CoqPro
         CoqRefusalError: when Coq does not accept the file, and when the theorem assumes more than `AXIOMS`.
     """
     before, begin = os.times(), time.perf_counter()
-    text = _compile(path, compiled, time_limit)
+    text = coqc(path, compiled, time_limit)
     seconds, after = time.perf_counter() - begin, os.times()
     spent = after.children_user + after.children_system - before.children_user - before.children_system
-    theorem, assumptions = assumptions_in(text)
-    more = sorted(set(assumptions) - AXIOMS)
-    if more:
-        raise CoqRefusalError(f"The theorem rests on more than the axioms of Coq's real numbers: {', '.join(more)}.")
+    theorem, assumptions = checked_theorem(text)
     return CoqProof(theorem, assumptions, seconds, spent, path.stat().st_size)
 
 
-def assumptions_in(text: str) -> tuple[str, tuple[str, ...]]:
+def checked_theorem(text: str) -> tuple[str, tuple[str, ...]]:
     """What ``Check`` and ``Print Assumptions`` printed: the theorem in one line, and the names of its assumptions.
 
     Raises:
-        CoqRefusalError: for a text without the second.
+        CoqRefusalError: for a text without the second, and when the theorem assumes more than `AXIOMS`.
     """
     theorem, mark, rest = text.partition("Axioms:\n")
     if not mark:
@@ -209,11 +207,19 @@ def assumptions_in(text: str) -> tuple[str, tuple[str, ...]]:
         rest = ""
     if not mark:
         raise CoqRefusalError("Coq did not print the assumptions of a theorem.")
-    return " ".join(theorem.split()), tuple(re.findall(r"^([^\s:]+)", rest, re.MULTILINE))
+    assumptions = tuple(re.findall(r"^([^\s:]+)", rest, re.MULTILINE))
+    if more := sorted(set(assumptions) - AXIOMS):
+        raise CoqRefusalError(f"The theorem rests on more than the axioms of Coq's real numbers: {', '.join(more)}.")
+    return " ".join(theorem.split()), assumptions
 
 
-def _compile(path: Path, compiled: Path, time_limit: float | None) -> str:
-    """What ``coqc`` prints on a file."""
+def coqc(path: Path, compiled: Path, time_limit: float | None = None) -> str:
+    """What ``coqc`` prints on a file, whose compiled form it leaves beside it.
+
+    Raises:
+        ValueError: when it takes too long, and where it is not installed.
+        CoqRefusalError: when it does not accept the file.
+    """
     command = [find_coq(), "-q", "-w", "none", "-Q", str(compiled), NAME, path.name]
     try:
         done = subprocess.run(

@@ -15,7 +15,7 @@ from certificates.coq.compiler import CoqProof, CoqRefusalError, coq_version, fi
 from certificates.coq.source import CoqFile, coq_file
 from certificates.tables.document import load
 from lemmata.commands.console import err, out, refusals
-from lemmata.commands.options import AsJson
+from lemmata.commands.options import DEFAULT_JOBS, AsJson, Jobs
 from numerics.runs.files import write_atomically
 
 __all__ = ["app"]
@@ -29,7 +29,9 @@ app = typer.Typer(add_completion=False)
     "proves the theorem about all networks that it stands for. Needs the program coqc.",
 )
 def coq(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="the certificate, as certify and unseen write it")],
+    file: Annotated[
+        Path | None, typer.Argument(metavar="FILE", help="the certificate, as certify and unseen write it")
+    ] = None,
     out_file: Annotated[
         Path | None, typer.Option("--out", metavar="FILE.v", help="write the Coq file, once it is proved")
     ] = None,
@@ -43,11 +45,30 @@ def coq(
         Path | None,
         typer.Option(metavar="DIR", help="folder for the compiled theory; by default lemmata in your folder of caches"),
     ] = None,
+    committed: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="in place of FILE: prove all certificates of the survey of operations up to 6 x 6; DIR keeps what is "
+            "done, and reproved.json",
+        ),
+    ] = None,
+    jobs: Jobs = DEFAULT_JOBS,
     as_json: AsJson = False,
 ) -> None:
     """The theorem; exit 1 when Coq refuses the file, 2 when the input is refused, without Coq and out of time."""
     with refusals():
         _refuse_name(out_file)
+        if (file is None) == (committed is None):
+            raise ValueError("Give the file of a certificate, or a folder with --committed.")
+        if committed is not None:
+            if unproved or out_file is not None or time_limit is not None:
+                raise ValueError("--out, --unproved and --time-limit are for one file, not for --committed.")
+            from lemmata.commands.coq_committed import prove_committed  # solvers, which one file can do without
+
+            prove_committed(committed, build, jobs, as_json)
+            return
+        assert file is not None
         if unproved and out_file is None:
             raise ValueError("--unproved writes a file and does nothing else: name it with --out.")
         made = coq_file(load(file))

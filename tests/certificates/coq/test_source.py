@@ -1,12 +1,11 @@
 """Certificates become theorems of Coq: of both formats, of all kinds of proofs, exact and enclosed."""
 
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from certificates.coq.compiler import AXIOMS, CoqRefusalError, assumptions_in, prove
+from certificates.coq.compiler import AXIOMS, CoqRefusalError, checked_theorem, coqc, prove
 from certificates.coq.factors import factor_bits
 from certificates.coq.source import coq_file
 from tests.certificates.coq.theory import compiled, needs_coq
@@ -35,13 +34,11 @@ def theorems(tmp_path_factory, theory) -> dict[str, str]:
     texts = [coq_file(document).text for document in documents.values()]
     path = tmp_path_factory.mktemp("files") / "all.v"
     path.write_text("".join(f"Module M{i}.\n{text}End M{i}.\n" for i, text in enumerate(texts)))
-    printed = subprocess.run(
-        ["coqc", "-Q", str(theory), "Lemmata", path.name], cwd=path.parent, capture_output=True, text=True, check=True
-    ).stdout
+    printed = coqc(path, theory)
     blocks = re.split(r"^(?=\w+\n     : )", printed, flags=re.MULTILINE)[1:]
     found = {}
     for name, block in zip(documents, blocks, strict=True):
-        found[name], assumptions = assumptions_in(block)
+        found[name], assumptions = checked_theorem(block)
         assert set(assumptions) == AXIOMS
     return found
 

@@ -1,10 +1,12 @@
 """`lemmata coq`."""
 
 import json
+from contextlib import nullcontext
 
 import pytest
 
 from certificates.groups.format import dumps
+from lemmata.commands import coq_committed
 from tests.certificates.coq.theory import build, needs_coq
 from tests.certificates.operations import parity_document, unseen_document
 from tests.lemmata.commands.runner import run
@@ -126,3 +128,39 @@ def test_a_file_that_is_not_there(tmp_path):
     code, _, error = run("coq", str(tmp_path / "none.json"))
     assert code == 2
     assert "No such file" in error
+
+
+@pytest.mark.parametrize("options", [["--unproved"], ["--time-limit", "5"], ["--out", "x.v"]])
+def test_options_of_one_file_are_not_for_all(options, tmp_path):
+    code, _, error = run("coq", "--committed", str(tmp_path), *options)
+    assert code == 2
+    assert "are for one file, not for --committed." in error
+
+
+def test_neither_or_both(file, tmp_path):
+    for arguments in ([], [str(file), "--committed", str(tmp_path)]):
+        code, _, error = run("coq", *arguments)
+        assert code == 2
+        assert "Give the file of a certificate, or a folder with --committed." in error
+
+
+def test_committed_certificates_without_coq(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    code, _, error = run("coq", "--committed", str(tmp_path / "new"))
+    assert code == 2
+    assert "There is no program coqc here" in error
+    assert not (tmp_path / "new").exists()
+
+
+@needs_coq
+def test_committed_certificates(tmp_path, folder, monkeypatch):
+    entry = coq_committed.committed_tables()["operations:7"][0]
+    monkeypatch.setattr(coq_committed, "committed_tables", lambda: {"one": [entry]})
+    monkeypatch.setattr(coq_committed, "workers", lambda jobs, stopped: nullcontext())
+    code, output, _ = run("coq", "--committed", str(tmp_path), "--build", str(folder))
+    assert code == 0
+    assert "1 certificates proved in Coq 8" in output
+    (made,) = json.loads((tmp_path / "reproved.json").read_text())["families"]["one"]
+    assert made["name"] == entry["name"]
+    code, output, _ = run("coq", "--committed", str(tmp_path), "--build", str(folder), "--json")
+    assert json.loads(output)["families"]["one"]["tables"] == 1

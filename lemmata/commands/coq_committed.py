@@ -1,0 +1,88 @@
+"""`lemmata coq --committed`: the certificates of the survey of operations, proved once more in Coq."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.markup import escape
+from rich.table import Table as Grid
+
+import theorems
+from certificates.coq.compiler import coq_version, find_coq, modules_of, theory
+from certificates.coq.reproof import committed_tables, reproof_document, reproof_totals, reprove
+from lemmata.commands.console import err, out
+from lemmata.commands.workers import progress_bar, workers
+from lemmata.reports.tables import print_table
+from numerics.runs.files import write_atomically
+from numerics.runs.items import Done, FailedItemsError
+from theorems.origin import origin
+
+__all__ = ["prove_committed"]
+
+
+def prove_committed(directory: Path, build: Path | None, jobs: int, as_json: bool) -> None:
+    """Print the totals of each family, and write reproved.json; what is done is kept, so that a second call continues.
+
+    Raises:
+        ValueError: where Coq is not installed.
+        OSError: for a folder that cannot be written.
+        typer.Exit: with status 1 when Coq does not accept a certificate.
+    """
+    find_coq()
+    with err.status("compiling the theory") as status:
+        theory(
+            modules_of("From Lemmata Require Import Value."),
+            build,
+            progress=lambda name, seconds: status.update(f"compiling the theory: {name} took {seconds:.1f} s"),
+        )
+    families = committed_tables()
+    everything = [entry for entries in families.values() for entry in entries]
+    finished = 0
+
+    def stopped() -> str:
+        return f"stopped after {finished} runs of Coq; the same command continues"
+
+    try:
+        with workers(jobs, stopped) as executor, progress_bar() as bar:
+            task = bar.add_task("proving", total=None)
+
+            def begin(total: int) -> None:
+                bar.update(task, total=total)
+
+            def advance(_: Done) -> None:
+                nonlocal finished
+                finished += 1
+                bar.update(task, advance=1)
+
+            results = reprove(everything, directory / "entries", executor, build, advance, begin)
+    except FailedItemsError as failure:
+        for key, error in failure.errors.items():
+            err.print(f"[red]failed[/red]: {escape(f'{key}: {error}')}", soft_wrap=True)
+        raise typer.Exit(1) from failure
+    parts = iter(results)
+    proved = {name: [next(parts) for _ in entries] for name, entries in families.items()}
+    made = {"command": "lemmata coq --committed DIR", "coq": coq_version()}
+    made |= origin(Path(theorems.__file__).parent.parent)
+    write_atomically(reproof_document(proved, made), directory / "reproved.json")
+    totals = {name: reproof_totals(some) for name, some in proved.items()}
+    if as_json:
+        typer.echo(json.dumps({"families": totals, "reproved": str(directory / "reproved.json")}, indent=2))
+        return
+    _print_totals(totals)
+    out.print(
+        f"{len(results)} certificates proved in Coq {coq_version()}, on the axioms of its real numbers alone; each "
+        f"theorem, its seconds and its bytes in {escape(str(directory / 'reproved.json'))}",
+        soft_wrap=True,
+    )
+
+
+def _print_totals(totals: dict[str, dict[str, Any]]) -> None:
+    """A line for each family: seconds are those of the processor, in Coq for the checks alone."""
+    words = ("tables", "exact", "same", "certify", "coq", "slowest", "bytes", "largest")
+    grid = Grid("family", *words)
+    for name, one in totals.items():
+        grid.add_row(escape(name), *(f"{one[word]:,}" for word in words))
+    print_table(out, grid)
