@@ -23,10 +23,12 @@ THEOREMS = (
     "Cyclic.addition",
     "Cyclic.even_addition",
     "Elementary.exclusive_or",
+    "Dihedral.odd_polygon",
+    "Dihedral.even_polygon",
 )
 CLAIMS = """
 From Coq Require Import Reals Arith.
-From Lemmata Require Import Statement Groups EveryGroup Cyclic Elementary.
+From Lemmata Require Import Statement Groups EveryGroup Cyclic Elementary Dihedral.
 Open Scope R_scope.
 
 Goal forall n, (3 <= n)%nat -> Nat.odd n = true ->
@@ -46,6 +48,16 @@ Goal forall k, (1 <= k)%nat -> let n := INR (2 ^ k) in
   let value := 2 / (3 * n * sqrt (3 * n)) * (n / (n - 1)) in
   maximum_margin_between (group_table (bits k)) value value.
 Proof. exact exclusive_or. Qed.
+
+Goal forall n, (3 <= n)%nat -> Nat.odd n = true -> let N := INR (2 * n) in
+  let value := 2 / (3 * N * sqrt (3 * N)) * (N / (1 + 2 * sqrt 2 * (INR n - 1))) in
+  maximum_margin_between (group_table (polygon n)) value value.
+Proof. exact odd_polygon. Qed.
+
+Goal forall n, (2 <= n)%nat -> Nat.even n = true -> let N := INR (2 * n) in
+  let value := 2 / (3 * N * sqrt (3 * N)) * (N / (3 + 2 * sqrt 2 * (INR n - 2))) in
+  maximum_margin_between (group_table (polygon n)) value value.
+Proof. exact even_polygon. Qed.
 
 Goal forall G, is_group G -> (2 <= order G)%nat ->
   forall net g, normalized_margin_at_least (group_table G) g net ->
