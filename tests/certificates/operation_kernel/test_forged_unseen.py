@@ -200,3 +200,14 @@ def test_parts_that_a_verdict_does_not_need_are_null(name, key):
     document, other = unseen_document(name), unseen_document("wrong" if key == "weights" else "both")
     document[key] = other[key] if document[key] is None else None
     assert verdict(document) == (2, "weights must be null except for wrong, upper must be null except for both")
+
+
+def test_a_bound_of_one_unit_is_above_zero():
+    """At this epsilon the bounds are 0.0112 and 0.0110, and may be claimed to one digit; a bound of none is refused."""
+    margin = Fraction(unseen_document("right")["threshold"]) * Fraction(1000, 999)
+    epsilon = Fraction(1, 2000)
+    document = with_threshold(unseen_document("right") | {"epsilon": str(epsilon)}, margin * (1 - epsilon))
+    for bound, status in (("0.01", 0), ("0.0", 1), ("0.02", 1)):
+        for part in document["parts"]:
+            part["bound"] = bound
+        assert verdict(document)[0] == status

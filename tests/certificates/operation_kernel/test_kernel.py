@@ -10,7 +10,7 @@ import pytest
 
 from certificates import operation_kernel
 from tests.certificates.operation_kernel.corpus import each_leaf
-from tests.certificates.operations import at, parity_document, unseen_document, verdict
+from tests.certificates.operations import at, margin_certificate, parity_document, unseen_document, verdict
 
 PROGRAM = Path(operation_kernel.__file__)
 
@@ -61,6 +61,17 @@ def test_a_lower_bound_of_zero_claims_nothing():
 )
 def test_unseen_cells(name, line):
     assert verdict(unseen_document(name)) == (0, line)
+
+
+@pytest.mark.parametrize("name", ["degree 4", "degree 6"])
+def test_coefficients_are_equal_and_not_only_bounded(name):
+    """A larger matrix is positive as well, but proves another inequality."""
+    document = margin_certificate(name)
+    assert verdict(document)[0] == 0
+    document["proof"]["matrix"][-1][-1] += 1
+    status, line = verdict(document)
+    assert status == 1
+    assert line.startswith("proof.matrix: the coefficient of the variables")
 
 
 def test_every_number_counts():
