@@ -14,7 +14,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor, as_completed
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -27,6 +27,7 @@ from certificates.groups.format import Document, dumps
 from certificates.groups.report import margin_report
 from numerics.groups.names import parse_group
 from numerics.groups.permutations import PermutationGroup
+from numerics.runs.executors import completed
 from numerics.runs.files import write_atomically
 
 __all__ = ["COLUMNS", "Outcome", "certify_to_file", "file_name", "sweep", "write_summary"]
@@ -70,6 +71,7 @@ def sweep(names: Sequence[str], directory: Path, executor: Executor, factors: in
 
     Raises:
         ValueError: when two names have the same file.
+        ExecutorLostError: if the executor lost its scheduler; what was certified is in its files.
     """
     shared = [name for name, times in Counter(map(file_name, names)).items() if times > 1]
     if shared:
@@ -77,7 +79,7 @@ def sweep(names: Sequence[str], directory: Path, executor: Executor, factors: in
     pending = {
         executor.submit(certify_named, name, factors, _content(directory / file_name(name))): name for name in names
     }
-    for future in as_completed(pending):
+    for future in completed(pending):
         name = pending.pop(future)
         try:
             yield _written(directory, *future.result())

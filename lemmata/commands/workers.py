@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
 
+import typer
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from lemmata.commands.console import err, interruptible
-from numerics.runs.executors import executor_at
+from numerics.runs.executors import ExecutorLostError, executor_at
 from numerics.runs.processes import stop
 
 __all__ = ["progress_bar", "workers"]
@@ -20,7 +22,7 @@ def workers(jobs: int, stopped: Callable[[], str], where: str | None = None) -> 
     """An executor of so many processes, or the one that ``where`` describes: see `numerics.runs.executors`.
 
     An interrupt terminates them, or leaves the cluster, prints the sentence of ``stopped``, and ends the command with
-    the status 130.
+    the status 130; so does the loss of the scheduler, with the status 1.
     """
     with interruptible(stopped):
         executor = executor_at(where, jobs)
@@ -29,6 +31,11 @@ def workers(jobs: int, stopped: Callable[[], str], where: str | None = None) -> 
         except KeyboardInterrupt:
             stop(executor)
             raise
+        except ExecutorLostError as error:
+            stop(executor)
+            lost = "the work was cancelled" if where is None else f"the scheduler at {where} was lost"
+            err.print(escape(f"{lost}; {stopped()}"), soft_wrap=True)
+            raise typer.Exit(1) from error
         finally:
             executor.shutdown(wait=True, cancel_futures=True)
 

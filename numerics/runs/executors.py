@@ -15,8 +15,8 @@ import platform
 import re
 import socket
 import threading
-from collections.abc import Callable
-from concurrent.futures import Executor, Future
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor, Future, as_completed
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -25,13 +25,30 @@ from typing import Any
 
 from numerics.runs.processes import process_pool
 
-__all__ = ["ClusterExecutor", "executor_at"]
+__all__ = ["ClusterExecutor", "ExecutorLostError", "completed", "executor_at"]
 
 PATIENCE = 10.0  # seconds until an address without an answer is given up
 LONGEST_GREETING = 1 << 20  # bytes
 PACKAGES = ("numerics", "constructions", "certificates", "theorems", "lemmata")
 
 _one_at_a_time = threading.Lock()
+
+
+class ExecutorLostError(RuntimeError):
+    """The executor has dropped work: a cluster whose scheduler is gone, or has been started again."""
+
+
+def completed(futures: Iterable[Future[Any]]) -> Iterator[Future[Any]]:
+    """The futures as they are done; none of them may be cancelled by the caller before it has them all.
+
+    Raises:
+        ExecutorLostError: as soon as a future was cancelled, which is how a client of Dask says that it lost the
+            connection to its scheduler.
+    """
+    for future in as_completed(futures):
+        if future.cancelled():
+            raise ExecutorLostError("The executor was lost, with the work that it had.")
+        yield future
 
 
 def executor_at(where: str | None, jobs: int, patience: float = PATIENCE) -> Executor:
@@ -106,6 +123,8 @@ class ClusterExecutor(Executor):
         if self._closed:
             return
         self._closed = True
+        if self._client.status != "running":  # it says at length that its scheduler is gone
+            logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
         self._executor.shutdown(wait=wait and not cancel_futures)
         self._client.close()
 

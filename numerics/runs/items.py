@@ -14,11 +14,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Executor, as_completed
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from numerics.runs.executors import completed
 from numerics.runs.files import write_atomically
 
 __all__ = ["Done", "FailedItemsError", "run"]
@@ -73,6 +74,7 @@ def run(
     Raises:
         ValueError: before anything is run, if a key is no file name, two differ by case only, or settings are no JSON.
         FailedItemsError: at the end, if some items failed or their results are no JSON; the others are in their files.
+        ExecutorLostError: at once, if the executor lost its scheduler; what was done is in its files.
     """
     plain = {key: _as_json(value, f"The settings of {key}") for key, value in settings.items()}
     _check_keys(plain)
@@ -118,7 +120,7 @@ def _outcomes(
         return
     pending = {executor.submit(work, value): key for key, value in todo.items()}
     try:
-        for future in as_completed(pending):
+        for future in completed(pending):
             yield pending[future], future.result
     finally:
         for future in pending:

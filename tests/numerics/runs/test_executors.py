@@ -1,6 +1,10 @@
-"""Executors by name: clear refusals, and a cluster of processes on this machine, one of them killed in the middle."""
+"""Executors by name: clear refusals, and a cluster of processes on this machine, some of them killed in the middle.
+
+Commands run from end to end, with a worker killed and with the scheduler killed.
+"""
 
 import itertools
+import json
 import os
 import signal
 import socket
@@ -8,7 +12,8 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import suppress
+from concurrent.futures import Executor, Future
+from contextlib import contextmanager, suppress
 
 import dask
 import pytest
@@ -18,24 +23,31 @@ from certificates.groups.sweep import file_name, sweep
 from lemmata.commands.workers import workers
 from numerics.groups.lists import group_list
 from numerics.groups.names import gap_available
-from numerics.runs.executors import ClusterExecutor, _work, executor_at
+from numerics.runs.executors import ClusterExecutor, ExecutorLostError, _work, completed, executor_at
 from numerics.runs.items import Done, FailedItemsError, run
 from numerics.runs.processes import stop
+from tests.lemmata.commands.runner import run as lemmata
 from tests.numerics.runs.cluster_tasks import deadly, hold, wait_once
 from tests.numerics.runs.items import SETTINGS, square
+from theorems.experiments import find_experiment
 
 PATIENCE = 60.0  # seconds, of a busy machine
 SOON = 20.0
 
 
 @pytest.fixture(scope="module")
-def address():
-    """The address of a cluster of two processes with two threads each, which gives up a task with its second worker."""
+def cluster():
+    """A cluster of two processes with two threads each, which gives up a task with its second worker."""
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 1}),
         LocalCluster(n_workers=2, threads_per_worker=2, processes=True, dashboard_address=":0") as cluster,
     ):
-        yield cluster.scheduler_address.replace("tcp", "dask")
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def address(cluster):
+    return cluster.scheduler_address.replace("tcp", "dask")
 
 
 @pytest.fixture
@@ -119,6 +131,172 @@ def test_a_sweep_that_is_interrupted_on_a_cluster_is_continued(address, executor
     assert {outcome.name: outcome.error for outcome in outcomes} == dict.fromkeys([*names, "D7"])
     assert all(outcome.kept for outcome in outcomes if outcome.name in names)
     assert (tmp_path / "D7.json").exists()
+
+
+@contextmanager
+def at_work(folder, count, strike):
+    """A block beside which ``strike`` is called as soon as so many files are in the folder; yields what it returned."""
+    struck, over = [], threading.Event()
+
+    def watch():
+        while not over.wait(0.005):
+            kept = names_in(folder)
+            if len(kept) >= count:
+                struck.append((kept, strike()))
+                return
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        yield struck
+    finally:
+        over.set()
+        watcher.join()
+
+
+def names_in(folder):
+    """The names of the files, without those that are being written."""
+    return {path.stem for path in folder.glob("*.json") if not path.name.startswith(".")}
+
+
+def kill_a_busy_worker(cluster):
+    """Kill one that the scheduler has given tasks, and say which."""
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        busy = {state.address for state in list(cluster.scheduler.workers.values()) if state.processing}
+        for nanny in list(cluster.workers.values()):
+            if nanny.worker_address in busy and nanny.pid:
+                os.kill(nanny.pid, signal.SIGKILL)
+                return nanny.pid
+        time.sleep(0.005)
+    return None
+
+
+def test_an_experiment_loses_nothing_with_a_worker(cluster, address, tmp_path):
+    name = "parity-cells"
+    _, experiment = find_experiment(name)
+    items, folder = experiment.scales["quick"], tmp_path / f"{name}-quick"
+    command = ("experiment", "run", name, "--out", str(tmp_path), "--executor", address, "--json")
+    with at_work(folder, 1, lambda: kill_a_busy_worker(cluster)) as struck:
+        code, output, error = lemmata(*command)
+    [(kept, killed)] = struck
+    assert killed is not None
+    assert 1 <= len(kept) < len(items)
+    assert code == 0
+    assert "failed" not in error
+    assert names_in(folder) == set(items)
+    summary = json.loads(output)
+    assert json.loads((tmp_path / f"{name}.json").read_text()) == summary
+    times = {path: path.stat().st_mtime_ns for path in folder.iterdir()}
+    assert json.loads(lemmata(*command)[1])["items"] == summary["items"]  # a second run keeps all
+    assert {path: path.stat().st_mtime_ns for path in folder.iterdir()} == times
+    short = min(items, key=lambda key: (folder / f"{key}.json").stat().st_mtime_ns)
+    assert json.loads((folder / f"{short}.json").read_text())["result"] == json.loads(
+        json.dumps(experiment.work(json.loads(json.dumps(items[short]))))
+    )
+
+
+def test_a_survey_of_tables_loses_nothing_with_a_worker(cluster, address, tmp_path):
+    command = ("survey", "--family", "operations:3", "--executor", address, "--json")
+    folder = tmp_path / "entries"
+    with at_work(folder, 2, lambda: kill_a_busy_worker(cluster)) as struck:
+        code, output, error = lemmata(*command, "--out", str(tmp_path))
+    [(kept, killed)] = struck
+    assert killed is not None
+    assert 2 <= len(kept) < 16
+    assert code == 0
+    assert "failed" not in error
+    totals = json.loads(output)["families"]["operations:3"]
+    assert (totals["tables"], totals["closed"], totals["left"]) == (16, 16, 0)
+    assert len(names_in(folder)) == 16
+    entries = json.loads((tmp_path / "operations.json").read_text())["families"]["operations:3"]
+    assert len({entry["name"] for entry in entries}) == 16
+    for name in sorted(names_in(folder) - kept)[:8]:
+        (folder / f"{name}.json").unlink()
+    again = lemmata(*command, "--out", str(tmp_path))
+    assert again[0] == 0
+    assert json.loads((tmp_path / "operations.json").read_text())["families"]["operations:3"] == entries
+
+
+@contextmanager
+def mortal_cluster(folder):
+    """A scheduler and a worker, in processes of their own: the scheduler's process and its address."""
+    file = folder / "scheduler.json"
+    tool = [sys.executable, "-m"]
+    scheduler = [*tool, "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard"]
+    worker = [*tool, "distributed.cli.dask_worker", "--nthreads", "1", "--no-dashboard", "--no-nanny"]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    where = ["--scheduler-file", str(file)]
+    with subprocess.Popen([*scheduler, *where], **quiet) as one, subprocess.Popen([*worker, *where], **quiet) as two:
+        try:
+            deadline, address = time.monotonic() + PATIENCE, None
+            while address is None and time.monotonic() < deadline:
+                time.sleep(0.02)
+                with suppress(FileNotFoundError, ValueError):  # it is not written at one stroke
+                    address = json.loads(file.read_text())["address"].replace("tcp", "dask")
+            assert address is not None
+            executor_at(address, 1, PATIENCE).shutdown()  # the worker is there
+            yield one, address
+        finally:
+            one.kill()
+            two.kill()
+
+
+def test_an_experiment_whose_scheduler_is_lost_says_so_and_is_continued(address, tmp_path):
+    name = "parity-cells"
+    items, folder = find_experiment(name)[1].scales["quick"], tmp_path / f"{name}-quick"
+    command = ("experiment", "run", name, "--out", str(tmp_path), "--executor")
+    with mortal_cluster(tmp_path) as (scheduler, doomed), at_work(folder, 2, scheduler.kill) as struck:
+        code, output, error = lemmata(*command, doomed)
+        gone = time.monotonic()
+    [(kept, _)] = struck
+    assert (code, output) == (1, "")
+    assert f"the scheduler at {doomed} was lost; stopped after {len(names_in(folder))} of {len(items)} items" in error
+    assert error.endswith("; the same command continues")
+    assert "Traceback" not in error
+    assert "failed" not in error
+    assert not (tmp_path / f"{name}.json").exists()
+    assert kept <= names_in(folder) < set(items)
+    assert [path for path in folder.iterdir() if path.suffix != ".json" or path.name.startswith(".")] == []
+    before = {path: (path.stat().st_mtime_ns, json.loads(path.read_text())) for path in folder.iterdir()}
+    assert time.monotonic() - gone < PATIENCE
+    assert lemmata(*command, address)[0] == 0
+    assert names_in(folder) == set(items)
+    assert {path: (path.stat().st_mtime_ns, json.loads(path.read_text())) for path in before} == before
+
+
+class Dropping(Executor):
+    """An executor that finishes the first task, and then drops all others, as a client without scheduler does."""
+
+    def __init__(self):
+        self.futures = []
+
+    def submit(self, fn, /, *args, **kwargs):
+        future = Future()
+        if self.futures:
+            future.cancel()
+            future.set_running_or_notify_cancel()
+        else:
+            future.set_result(fn(*args, **kwargs))
+        self.futures.append(future)
+        return future
+
+
+def test_work_that_is_dropped_ends_a_run_and_a_sweep(tmp_path):
+    with pytest.raises(ExecutorLostError, match="with the work that it had"):
+        run(square, SETTINGS, tmp_path / "items", Dropping())
+    assert len(names_in(tmp_path / "items")) <= 1
+    with pytest.raises(ExecutorLostError):
+        list(sweep(["Z2", "Z3"], tmp_path, Dropping()))
+    with pytest.raises(ExecutorLostError):
+        list(completed([cancelled()]))
+
+
+def cancelled():
+    future = Future()
+    future.cancel()
+    future.set_running_or_notify_cancel()
+    return future
 
 
 @pytest.mark.skipif(not gap_available(), reason="the extra gap is not installed")
