@@ -226,6 +226,10 @@ def _log_laws(model: Transformer, x: NDArray[np.int64], outputs: Outputs) -> tup
         With them, whether the outputs are probabilities as they are.
     """
     found = np.concatenate([model(part)[:, -1].astype(np.float64) for part in _chunks(model, x)])
+    if found.shape[1:] != (model.symbols,):
+        raise ValueError(
+            f"A model over {model.symbols} symbols needs as many outputs, not the shape {found.shape[1:]}."
+        )
     if not np.isfinite(found).all():
         raise ValueError("Some outputs of the model are not finite.")
     sums = found.sum(axis=1, keepdims=True)

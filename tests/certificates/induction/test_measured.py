@@ -170,6 +170,11 @@ def one_hot_model():
         (TRAINED, {"length": 8, "seed": -1}, "The seed"),
         (TRAINED, {"length": 8, "outputs": "numbers"}, "Outputs are logits or probabilities, not 'numbers'"),
         (TRAINED, {"length": 8, "outputs": "probabilities"}, "The outputs are no probabilities: they are from -"),
+        (
+            replace(TRAINED, readout=np.ones((8, 3))),
+            {"length": 4},
+            "over 2 symbols needs as many outputs, not the shape",
+        ),
         (uniform_model(65), {"length": 2}, "over 2 to 64 symbols, not 65"),
         (replace(TRAINED, positions=np.zeros((5, 8))), {"length": 6}, "There are 5 positions, too few for 6 tokens"),
         (replace(one_hot_model(), embedding=1e10 * np.eye(2), readout=1e300 * np.eye(2)), {"length": 4}, "not finite"),
