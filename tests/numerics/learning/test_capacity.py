@@ -131,6 +131,25 @@ def test_other_refusals() -> None:
         exact_bound("The norm", "1/0")
 
 
+def test_parts_of_a_head_grow_with_the_norm_of_the_tokens_as_they_should() -> None:
+    """Scores cost (Q B^2)^2 at rate B: B^6 alone, and values B^2."""
+    for norms, factor in ((HeadNorms(0, 1, 1), 64), (HeadNorms(1, 1, 0), 4)):
+        once, twice = (head_capacity(norms, **AT | {"tokens": B}).constant for B in (1, 2))
+        assert once > 0
+        assert (twice / once).overlaps(arb(factor))
+
+
+@pytest.mark.parametrize(("name", "factor"), [("readout", 4), ("tokens", 4), ("columns", 4), ("spectral", 2**6)])
+def test_the_printed_form_for_deep_networks_grows_as_printed(name: str, factor: int) -> None:
+    """Depth 3, the exponent 2 in the place of O(L)."""
+    arguments = DEEP | {"spectral": 3, "columns": 1}
+    once, twice = (
+        printed_short_deep_capacity(3, **arguments | {name: scale * arguments[name]}).constant for scale in (1, 2)
+    )
+    assert once > 0
+    assert (twice / once).overlaps(arb(factor))
+
+
 def test_numbers_of_all_kinds_are_taken() -> None:
     values = [1, 1.0, "1", Fraction(1), fmpq(1), arb(1), np.float64(1), np.float32(1), np.int64(1)]
     assert all(checked_bound("It", value) == 1 for value in values)

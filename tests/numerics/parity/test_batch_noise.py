@@ -26,6 +26,13 @@ def test_larger_sizes_have_smaller_bounds() -> None:
     assert short_loss_bound(n, k, epsilon, width, batch, 2 * steps).regret < few.regret
 
 
+def test_the_mean_is_over_one_layer_less_than_there_are_steps() -> None:
+    """The regret at the best rate falls like 1/sqrt(T - 1), for even and for odd T."""
+    regrets = {steps: short_loss_bound(*SIZES[:-1], steps).regret for steps in (2, 3, 4, 5)}
+    for steps in (3, 4, 5):
+        assert (regrets[2] / regrets[steps]).overlaps(arb(steps - 1).sqrt())
+
+
 @pytest.mark.parametrize(
     ("changes", "match"),
     [

@@ -113,6 +113,8 @@ def test_good_and_bad_neurons() -> None:
         (lambda: sparse_gradient(under_sparse_neuron(9, (0, 1), fmpq(2, 7)), (0, 1, 2, 3)), "epsilon"),
         (lambda: sparse_gradient(over_sparse_neuron(9, (0, 1, 2), 1), (0, 1)), "or the bias"),
         (lambda: sparse_gradient(under_sparse_neuron(9, (0, 1), fmpq(1, 9), fmpq(1, 9)), (0, 1)), "the bias is 1/9"),
+        (lambda: sparse_gradient(SparseNeuron(9, (0, 1), (2, 3, 4), fmpq(1, 9), fmpq(1, 9)), (0, 1)), "< 1 epsilon"),
+        (lambda: sparse_gradient(SparseNeuron(9, (0, 1), (2, 3), fmpq(1, 9), fmpq(2, 9)), (0, 1)), "< 2 epsilon"),
         (lambda: sparse_gradient(over_sparse_neuron(4, (0,)), (4,)), "different indices"),
         (lambda: enumerated_gradient(over_sparse_neuron(27, (0,)), (0,)), r"There are 2\^27 inputs"),
         (lambda: enumerated_gradient(over_sparse_neuron(4, (0,), fmpq(1, 2**70)), (0,)), "too long"),

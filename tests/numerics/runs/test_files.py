@@ -1,7 +1,9 @@
 """Files are whole or as they were: after a failure, behind links, and where nothing can be replaced."""
 
 import os
+import signal
 import stat
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -42,6 +44,15 @@ def test_a_pipe_gets_the_bytes_and_stays_a_pipe(tmp_path):
     finally:
         os.close(reader)
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+
+
+def test_threads_write_too_and_leave_the_signals_alone(tmp_path):
+    """Only the main thread may say what an interrupt does."""
+    before = signal.getsignal(signal.SIGINT)
+    with ThreadPoolExecutor(2) as threads:
+        list(threads.map(lambda n: write_atomically(b"bytes", tmp_path / f"file{n}"), range(4)))
+    assert sorted(path.name for path in tmp_path.iterdir()) == [f"file{n}" for n in range(4)]
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_a_folder_is_not_replaced(tmp_path):
