@@ -25,6 +25,8 @@ THEOREMS = (
     "Elementary.exclusive_or",
     "Dihedral.odd_polygon",
     "Dihedral.even_polygon",
+    "Integral.check_sound",
+    "Integral.quaternions",
 )
 CLAIMS = """
 From Coq Require Import Reals Arith.
@@ -108,6 +110,7 @@ def test_the_theorems_say_so_on_the_axioms_of_the_reals_alone(theory: Path, tmp_
 @pytest.mark.parametrize(
     ("name", "right", "wrong"),
     [
+        ("Integral", "[1; 4; 3; 6]", "[1; 4; 3; 2]"),
         ("Convolution", "INR m * frobenius d (times d U V) <=", "INR (S m) * frobenius d (times d U V) <="),
         ("Attain", "= 4 * x ^ 3 * character r", "= 5 * x ^ 3 * character r"),
         (
