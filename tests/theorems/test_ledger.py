@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from theorems import ledger
 from theorems.citations import citations
 from theorems.evidence import Evidence, check, counterexample
 from theorems.ledger import DECIDED, REACHES, Claim, LedgerError, Statement, catalogue, catalogue_ids, load_ledger
@@ -388,3 +389,10 @@ def test_record_lists_all_statements_and_counts_the_evidence() -> None:
     assert [one["kind"] for one in cited["checks"]] == ["check", "counterexample"]
     assert data["totals"]["statements"] == sum(data["totals"]["verdicts"].values()) == 532
     assert data["totals"]["checks"] == data["totals"]["checks_by_grade"]["exact"] == 2
+
+
+def test_only_our_own_folder_stands_for_the_chapters_of_other_packages(tmp_path, monkeypatch):
+    elsewhere = tmp_path / "elsewhere"
+    monkeypatch.setattr(ledger, "foreign_folders", lambda: (elsewhere,))
+    assert ledger.chapter_folders()[-1] == elsewhere
+    assert ledger.chapter_folders(tmp_path) == ()

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from theorems.ledger import THEOREMS, catalogue_ids, chapter_of
+from theorems.plugin import LedgerRun
 
 HEADER = """
 import os
@@ -438,3 +439,12 @@ def test_a_test_that_kills_its_worker_is_a_failed_check(project: Project) -> Non
     assert status == 1
     assert "(theorems/turing/test_crash.py::test_crash failed)" in output
     assert output.count("LEDGER ERROR") == 1
+
+
+@pytest.mark.parametrize(("outcome", "noted"), [("passed", "xpassed"), ("skipped", "xfailed")])
+def test_what_was_expected_to_fail_is_noted_by_what_it_did(outcome, noted):
+    run = LedgerRun(config=None)  # type: ignore[arg-type]
+    report = pytest.TestReport("a::b", ("a", 1, "b"), {}, outcome, None, "call")
+    report.wasxfail = "known"  # type: ignore[attr-defined]
+    run.pytest_runtest_logreport(report)
+    assert run.outcomes == {"a::b": [noted]}

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from certificates.tables.column_program import Columns
+from certificates.tables.column_search import Search
 from certificates.tables.columns import best_network, integer_network
 from certificates.tables.neurons import TableNetwork
 from certificates.tables.plane_moments import label_plane, neurons_of_moments, plane_moments
@@ -69,6 +70,15 @@ def test_symmetries_make_few_orbits_and_the_network_is_spread_over_them():
     assert len(np.unique(np.round(found.q, 12))) <= 4
     assert found.margin == pytest.approx(best_network(table).margin, rel=1e-8)
     assert found.network.margin(table) == pytest.approx(found.margin, rel=1e-9)
+
+
+@pytest.mark.parametrize("rounds", [1, 2, 3])
+def test_there_are_as_many_rounds_as_may_be(monkeypatch, rounds):
+    steps = []
+    step = Search.step
+    monkeypatch.setattr(Search, "step", lambda search: (steps.append(1), step(search)))
+    best_network(cyclic(4), rounds=rounds, tolerance=-1.0)
+    assert len(steps) == rounds
 
 
 @pytest.mark.parametrize(("few", "most"), [(10**6, 500), (1, 101)])

@@ -66,6 +66,15 @@ def test_all_evaluators_agree_with_the_simulator_in_all_layers_at_all_times(name
     assert gap >= 1 - TOLERANCES[name] if name in ("exact", "dense") else np.isnan(gap)
 
 
+@pytest.mark.parametrize("name", ["exact", "dense"])
+def test_the_gap_of_a_batch_is_the_smallest_of_its_words(name: str) -> None:
+    transformer = compile_turing_machine(palindrome_machine(), 12)
+    words = [(), (1,), (1, 2, 1), (1, 1, 2)]
+    alone = [float(EVALUATORS[name].run(transformer, [word]).smallest_gap) for word in words]
+    together = float(EVALUATORS[name].run(transformer, words).smallest_gap)
+    assert together == pytest.approx(min(alone), rel=1e-9)
+
+
 @pytest.mark.parametrize("name", EVALUATORS)
 def test_all_evaluators_decide_words_in_a_batch_as_alone(name: str) -> None:
     transformer = compile_turing_machine(palindrome_machine(), 12)
