@@ -218,6 +218,20 @@ def test_a_survey_of_tables_loses_nothing_with_a_worker(cluster, address, tmp_pa
     assert json.loads((tmp_path / "operations.json").read_text())["families"]["operations:3"] == entries
 
 
+@pytest.mark.skipif(not gap_available(), reason="the extra gap is not installed")
+def test_a_sweep_over_character_tables_loses_nothing_with_a_worker(cluster, address, tmp_path):
+    names = ["A5", "A6", "A7", "L2(7)", "L2(8)", "L2(11)", "M11", *(f"Symmetric({n})" for n in range(5, 12))]
+    chosen = [part for name in names for part in ("--name", name)]
+    with at_work(tmp_path / "entries", 2, lambda: kill_a_busy_worker(cluster)) as struck:
+        code, output, _ = lemmata("tables", "--out", str(tmp_path), "--executor", address, "--json", *chosen)
+    [(kept, killed)] = struck
+    assert killed is not None
+    assert 2 <= len(kept) < len(names)
+    assert code == 0
+    assert {**json.loads(output), "tables": ""} == {"certified": len(names), "refused": {}, "tables": ""}
+    assert len(names_in(tmp_path / "entries")) == len(names)
+
+
 @contextmanager
 def mortal_cluster(folder):
     """A scheduler and a worker, in processes of their own: the scheduler's process and its address."""
