@@ -145,14 +145,18 @@ def build_atlas(
 def write_atlas(folder: Path, table: Mapping[str, Sequence[Row]], origin: Mapping[str, Any]) -> None:
     """The writing of the table and of an archive for each section to a folder, from the documents in it.
 
-    Documents that were kept from the committed archives are taken from there.
+    Documents that were kept from the committed archives are taken from there, and an archive that nothing is new in is
+    the committed one, whatever the version of the compressor.
     """
     for name, rows in table.items():
-        committed = unpacked(RESULTS / f"{name}{SUFFIX}")
+        archive = RESULTS / f"{name}{SUFFIX}"
+        committed = unpacked(archive)
         keys = [row["key"] for row in rows if row["sha256"] is not None]
-        documents = committed | _read(folder / "documents" / name, keys)
+        found = committed | _read(folder / "documents" / name, keys)
+        documents = {key: found[key] for key in keys}
         if keys:
-            write_atomically(packed({key: documents[key] for key in keys}), folder / f"{name}{SUFFIX}")
+            same = list(documents.items()) == list(committed.items())
+            write_atomically(archive.read_bytes() if same else packed(documents), folder / archive.name)
     write_atomically(atlas_bytes(table, origin), folder / TABLE)
 
 

@@ -12,7 +12,7 @@ from certificates.atlas import committed
 from certificates.atlas.archive import packed, unpacked
 from certificates.atlas.catalogue import ORDERS, SECTIONS, SPORADIC, catalogue, works
 from certificates.atlas.committed import atlas_document, atlas_rows, committed_atlas, digest
-from certificates.atlas.documents import KERNELS, computed, is_about
+from certificates.atlas.documents import KERNELS, computed, is_about, row_of
 from certificates.atlas.lookup import atlas_row
 from certificates.atlas.machines import machine_row
 from certificates.groups.certify import certify_group
@@ -89,7 +89,7 @@ def test_two_forms_of_a_group_are_isomorphic():  # so that the last test can fai
     assert not isomorphic(parse_group("D4"), group_of(atlas_row("Q8")))
 
 
-def test_every_digest_and_every_size_is_right():
+def test_every_row_says_what_its_document_says_and_every_digest_is_right():
     for section in SECTIONS:
         documents = unpacked(committed.RESULTS / f"{section}.tar.xz")
         rows = {key: row for key, row in ROWS.items() if row["section"] == section and row["sha256"]}
@@ -97,6 +97,7 @@ def test_every_digest_and_every_size_is_right():
         for key, data in documents.items():
             assert (digest(data), len(data)) == (rows[key]["sha256"], rows[key]["bytes"]), key
             assert f'"format":"{SECTIONS[section].format}"'.encode() in data
+            assert {"section": section, **row_of(ITEMS[key], data, rows[key]["seconds"], rows[key])} == rows[key]
 
 
 @pytest.mark.parametrize("section", KERNELS)
