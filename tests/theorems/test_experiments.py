@@ -138,3 +138,17 @@ def test_a_failed_item_ends_the_command_with_1(tmp_path, monkeypatch):
     assert "1 of 2 items failed" in result.stderr
     assert (tmp_path / "broken-quick" / "seed-0.json").exists()
     assert not (tmp_path / "broken.json").exists()
+
+
+def test_a_run_makes_the_folder_that_it_is_given_and_writes_nothing_without_one(tmp_path, toy, monkeypatch):
+    monkeypatch.setattr("lemmata.commands.experiment.load_experiments", lambda: {"toy": ("induction_heads", TOY)})
+    monkeypatch.setattr("numerics.runs.executors.process_pool", ThreadPoolExecutor)
+    monkeypatch.chdir(tmp_path)
+    alone = CliRunner().invoke(app, ["experiment", "run", "toy"])
+    assert alone.exit_code == 0
+    assert "summary in" not in alone.output
+    assert list(tmp_path.iterdir()) == []
+    kept = CliRunner().invoke(app, ["experiment", "run", "toy", "--out", "new/folder"])
+    assert kept.exit_code == 0
+    assert "summary in" in kept.output
+    assert (tmp_path / "new" / "folder" / "toy.json").is_file()

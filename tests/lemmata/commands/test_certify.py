@@ -139,6 +139,15 @@ def test_the_readme_shows_the_true_output(tmp_path, monkeypatch):
     assert run("check", "s3.json")[1] in " ".join(readme.split())
 
 
+@pytest.mark.parametrize("option", ["--out", "--network"])
+@pytest.mark.parametrize(("name", "words"), [("", "is a directory; name a file."), ("a/b", "does not exist.")])
+def test_a_destination_is_refused_before_the_work(tmp_path, monkeypatch, option, name, words):
+    monkeypatch.setattr("lemmata.commands.certify.certify_group", lambda *_, **__: pytest.fail("the work has begun"))
+    code, _, error = run("certify", "S3", option, str(tmp_path / name))
+    assert code == 2
+    assert words in " ".join(error.split())
+
+
 def test_a_file_beyond_the_limits_of_the_kernel_is_written_with_a_note(tmp_path, monkeypatch):
     monkeypatch.setattr(kernel, "MAX_ORDER", 5)
     code, output, error = run("certify", "S3", "--out", str(tmp_path / "s3.json"))
