@@ -15,8 +15,8 @@
     the number of units, is nowhere positive off the unit, the maximum margin
     is 2 (3n)^(-3/2) n / S with S the sum of nu^(5/2)/m.
 
-    That the two sides of a game have a common value (minimax) is not proved,
-    nor that every finite group has a complete family. *)
+    Supremum.v proves that the two sides meet.  That every finite group has a
+    complete family is a standard theorem and not proved. *)
 
 From Coq Require Import Reals List Lra Lia Arith.
 From Lemmata Require Import Statement Sums Convolution Groups EveryGroup Representations Attain Schur.

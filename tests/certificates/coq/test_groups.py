@@ -20,6 +20,8 @@ THEOREMS = (
     "Universal.universal",
     "Universal.game_value",
     "Universal.closed_form",
+    "Minimax.minimax",
+    "Supremum.group_value",
     "Cyclic.addition",
     "Cyclic.even_addition",
     "Elementary.exclusive_or",
@@ -113,6 +115,7 @@ def test_the_theorems_say_so_on_the_axioms_of_the_reals_alone(theory: Path, tmp_
         ("Integral", "[1; 4; 3; 6]", "[1; 4; 3; 2]"),
         ("Convolution", "INR m * frobenius d (times d U V) <=", "INR (S m) * frobenius d (times d U V) <="),
         ("Attain", "= 4 * x ^ 3 * character r", "= 5 * x ^ 3 * character r"),
+        ("Minimax", "<= positive r ^ 2 + 2 * (positive r * x) + x ^ 2.", "<= positive r ^ 2 + 2 * (positive r * x)."),
         (
             "Schur",
             "  INR n / INR (d t) * sum (m t) (fun q => J t q i k",
