@@ -35,6 +35,7 @@ FLAGS = ("false", "noted")
 """What `catalogue.txt` may say of an id."""
 
 _ID = re.compile(r"[a-z]+(-[a-z]+)*:[A-Za-z0-9][A-Za-z0-9.\-]*")
+_MACHINE_CHECKED = re.compile(r"\w+\.\w+(?:, \w+\.\w+)*: \S.*", re.DOTALL)
 _KIND = re.compile(r"[a-z]+")
 
 
@@ -80,6 +81,8 @@ class Statement:
         reason: what is missing, for an open statement and no other.
         erratum: in one sentence, what is wrong with the statement as printed; `printed` and `corrected` are the forms.
         proof_erratum: what is wrong with the printed proof, where the statement itself holds.
+        machine_checked: theorems of `certificates/coq` as File.theorem, a colon, and what they prove of the statement
+            and what not.
     """
 
     id: str
@@ -98,6 +101,7 @@ class Statement:
     printed: str | None = None
     corrected: str | None = None
     proof_erratum: str | None = None
+    machine_checked: str | None = None
 
 
 @dataclass(frozen=True)
@@ -310,7 +314,17 @@ def _statement_errors(label: str, folder: Path, entry: dict[str, Any]) -> list[s
         label,
         texts,
         required=("id", "kind", "title", "statement", "where", "verdict"),
-        optional=("reach", "proof", "deviation", "reason", "erratum", "printed", "corrected", "proof_erratum"),
+        optional=(
+            "reach",
+            "proof",
+            "deviation",
+            "reason",
+            "erratum",
+            "printed",
+            "corrected",
+            "proof_erratum",
+            "machine_checked",
+        ),
         others=("depends", "claims"),
     )
     if "depends" in entry and not _depends(entry):
@@ -328,6 +342,11 @@ def _statement_errors(label: str, folder: Path, entry: dict[str, Any]) -> list[s
         errors.append(f"{label}: the kind {entry['kind']!r} is not one lower-case word such as theorem.")
     if entry["statement"].replace(r"\$", "").count("$") % 2:
         errors.append(f"{label}: the mathematics of the statement is not closed: the number of $ is odd.")
+    if "machine_checked" in entry and not _MACHINE_CHECKED.fullmatch(entry["machine_checked"]):
+        errors.append(
+            f"{label}: machine_checked names theorems as File.theorem, with commas between, and says after a colon "
+            "what they prove and what not."
+        )
     return errors + _verdict_errors(label, entry) + _reach_errors(label, folder, entry)
 
 

@@ -298,7 +298,12 @@ def _statement(statement: Mapping[str, Any], chapter: str, code: Mapping[str, st
     ]
     parts += [
         f'<p class="reason"><b>{label}.</b> {escape(statement[key])}</p>'
-        for key, label in (("reason", "Open"), ("deviation", "Scaled"), ("proof_erratum", "Erratum of the proof"))
+        for key, label in (
+            ("reason", "Open"),
+            ("deviation", "Scaled"),
+            ("proof_erratum", "Erratum of the proof"),
+            ("machine_checked", "Machine-checked in Coq"),
+        )
         if statement[key] is not None
     ]
     if statement["verdict"] == FAILED:

@@ -64,6 +64,7 @@ def print_statement(out: Console, chapter: Chapter, entry: Statement) -> None:
         ("printed", entry.printed),
         ("corrected", entry.corrected),
         ("of the proof", entry.proof_erratum),
+        ("in Coq", entry.machine_checked),
         ("decided by", "\n".join(_cited(one) for one in evidence if not one.evidence.supporting)),
         ("supporting", _supporting(evidence)),
         ("rerun", rerun(evidence)),

@@ -95,6 +95,9 @@ def _verdict(entry: Entry, prose: Callable[[str], str]) -> Iterator[str]:
         yield f"**What is open.** {prose(statement.reason)}"
     if statement.deviation:
         yield f"**Printed against run.** {prose(statement.deviation)}"
+    if statement.machine_checked:
+        names, _, text = statement.machine_checked.partition(": ")
+        yield f"**Machine-checked in Coq.** `{names}`: {prose(text)}"
 
 
 def _errata(entry: Entry, prose: Callable[[str], str]) -> Iterator[str]:

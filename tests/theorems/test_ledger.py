@@ -164,6 +164,16 @@ def test_small_ledger_is_read(tmp_path: Path) -> None:
             'reach = "all"\nreason = "Not',
             "decided statements have a reach, one of all, proof, cases, scaled, and no others",
         ),
+        (
+            'reach = "cases"',
+            'reach = "cases"\nmachine_checked = "All of it."',
+            "machine_checked names theorems as File.theorem",
+        ),
+        (
+            'reach = "cases"',
+            'reach = "cases"\nmachine_checked = "Sound.bound: "',
+            "says after a colon what they prove and",
+        ),
         ('depends = ["small:lemma-1"]', "depends = []", "depends must be a non-empty list of ids, not []"),
         ('["small:lemma-1"]', '["small:lemma-7"]', "small:lemma-2 depends on small:lemma-7, which is no statement"),
         ("The sign is $+1$.", "The sign is $+1.", "the number of $ is odd"),
