@@ -46,6 +46,13 @@ class ModelReport:
         distances = self.measured.distances
         return min(distances, key=lambda name: distances[name].estimate)
 
+    @property
+    def as_close(self) -> list[str]:
+        """Others whose distance lies in the interval of the closest one."""
+        distances = self.measured.distances
+        bound = distances[self.closest].high
+        return [name for name, value in distances.items() if value.estimate <= bound and name != self.closest]
+
 
 def model_summary(result: ModelReport) -> dict[str, Any]:
     """What ``lemmata induction --json`` prints; an infinite loss is the string "infinite"."""
@@ -81,6 +88,7 @@ def model_summary(result: ModelReport) -> dict[str, Any]:
             for name, loss in measured.references.items()
         },
         "closest": result.closest,
+        "as_close": result.as_close,
         "heads": [
             {
                 "layer": head.layer,
@@ -136,7 +144,8 @@ def print_model(out: Console, result: ModelReport) -> None:
     for name, loss in measured.references.items():
         table.add_row(name, escape(_text(loss)), escape(_text(measured.distances[name])))
     print_table(out, table)
-    line(f"closest to: {result.closest}")
+    others = f"; in its interval also {', '.join(result.as_close)}" if result.as_close else ""
+    line(f"closest to: {result.closest}{others}")
     table = Table("head", "previous token", "induction", box=None, pad_edge=False)
     for head in measured.heads:
         induction = "no equal symbol before" if head.induction is None else _text(head.induction)

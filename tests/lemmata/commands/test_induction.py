@@ -67,6 +67,7 @@ def test_samples_have_a_size_a_seed_and_intervals(trained):
     assert first["certified"]["method"] == "classes"
     assert first["certified"]["at_least"] < first["loss"]["high"]
     assert first["loss"]["low"] < first["certified"]["at_most"]
+    assert {first["closest"], *first["as_close"]} == {"Bayes", "bigram"}
     assert first == report(trained, "--samples", "200", "--seed", "3")
     assert first["loss"] != report(trained, "--samples", "200", "--seed", "4")["loss"]
     output = run("induction", str(trained), "--samples", "200", "--seed", "3")[1]
@@ -76,7 +77,7 @@ def test_samples_have_a_size_a_seed_and_intervals(trained):
 
 def test_a_constructed_head_counts_bigrams(counting):
     found = report(counting, "--heads", "1", "--bos", "2,3", "--outputs", "probabilities")
-    assert found["closest"] == "bigram"
+    assert (found["closest"], found["as_close"]) == ("bigram", [])
     assert found["predictors"]["bigram"]["distance"]["estimate"] < 1e-9
     assert found["data"]["length"] == 30
     assert found["rows_in_front"] == 2
