@@ -101,7 +101,11 @@ def test_pages_show_each_part_of_an_entry_under_its_own_name(library, edges):
             assert (f"Grade *{grade}*, the weakest" in shown) == (grade is not None)
             for key, label in (("printed", "As printed:"), ("corrected", "Corrected:")):
                 assert under(shown, label) == (entry[key].strip() if key in entry else None)
-            for key, label in (("reason", "**What is open.**"), ("deviation", "**Printed against run.**")):
+            for key, label in (
+                ("reason", "**What is open.**"),
+                ("deviation", "**Printed against run.**"),
+                ("machine_checked", "**Machine-checked in Coq.**"),
+            ):
                 assert (label in shown) == (key in entry)
             evidence = [(one, one.evidence) for one in citations(name)]
             assert re.findall(r"^\| `(\S+)` \| ([\w ]+) \| (\w+) \|", shown, re.MULTILINE) == [
