@@ -68,6 +68,7 @@ The ledger
     results                   the committed results of an experiment
 
 Rooms, for work on one subject
+    atlas                     a thousand certified margins, each with a certificate
     capacity                  how much attention can learn: covering numbers from norms of weights, training
     descent                   certificates of runs, and products of two numbers of a token by attention
     groups                    finite groups as tables and permutations
@@ -89,6 +90,7 @@ from typing import TYPE_CHECKING, Any
 from lemmata._house import refuse_hidden_packages
 
 if TYPE_CHECKING:  # what editors and type checkers see; a test compares it with the table below
+    from lemmata import atlas as atlas
     from lemmata import capacity as capacity
     from lemmata import descent as descent
     from lemmata import functions as functions
@@ -157,6 +159,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; a test compares it with
     __version__: str
 
 _ROOMS = (
+    "atlas",
     "capacity",
     "descent",
     "functions",

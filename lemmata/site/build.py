@@ -16,6 +16,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from lemmata.cli import COMMANDS
+from lemmata.site.atlas import atlas_contents, atlas_pages
 from lemmata.site.chapters import chapter_pages, errata_page, statements_index
 from lemmata.site.entries import Library, edges_of, load_library
 from lemmata.site.picture import whole_picture
@@ -109,6 +110,7 @@ def write_sources(source: Path, library: Library) -> None:
         "statements/index.md": statements_index(library),
         "errata.md": errata_page(library),
         **reference_pages(),
+        **atlas_pages({name: entry.statement.title for name, entry in library.entries.items()}),
     }
     for chapter in library.ledger.chapters:
         pages |= chapter_pages(chapter, library, edges)
@@ -136,6 +138,7 @@ def _filled(text: str, library: Library, picture: str) -> str:
     commands = "\n".join(f"| `lemmata {name}` | {what} |" for name, what in COMMANDS.items())
     return (
         text.replace("<!-- slot: chapters -->", chapters)
+        .replace("<!-- slot: atlas -->", atlas_contents())
         .replace("<!-- slot: commands -->", f"| command | what it does |\n| --- | --- |\n{commands}")
         .replace("<!-- slot: counts -->", f"{len(verdicts)} statements: {counts}")
         .replace("<!-- slot: picture -->", picture)

@@ -14,6 +14,7 @@ import lemmata as lm
 
 HEAVY = ("numpy", "flint", "scipy", "sympy", "numba", "torch", "cvxpy", "matplotlib", "rich", "typer")
 ROOMS = (
+    "atlas",
     "capacity",
     "descent",
     "functions",
