@@ -22,6 +22,7 @@ from constructions.parity.frontier import (
     sparse_start,
     usable_sparsities,
 )
+from lemmata.reports.bounds import rounded_up
 from lemmata.reports.tables import plain_table, print_table
 
 __all__ = ["FrontierRow", "draw_frontier", "frontier_rows", "plot_frontier", "print_frontier", "shown_sparsities"]
@@ -158,8 +159,8 @@ def _print_budget(
     table = plain_table("s", f"P(some bias lacks {pair})", "P(some gradient is off)")
     for row in rows:
         risks = row.risks(copies, width, samples)
-        lacking = "-" if width is None else f"<= {risks['short']:.3g}"
-        off = "-" if samples is None else f"<= {risks['off']:.3g}" if risks["off"] < 1 else "not bounded"
+        lacking = "-" if width is None else f"<= {rounded_up(risks['short'])}"
+        off = "-" if samples is None else f"<= {rounded_up(risks['off'])}" if risks["off"] < 1 else "not bounded"
         table.add_row(f"{row.start.s}", lacking, off)
     print_table(out, table)
     if width is not None and samples is not None:

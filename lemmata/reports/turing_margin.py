@@ -12,6 +12,7 @@ from certificates.margins.turing_direct import direct_margin_bound
 from certificates.margins.turing_ones import measured_ones
 from certificates.margins.turing_scores import ScoreFlip, score_flip
 from constructions.turing.compiler import TuringTransformer
+from lemmata.reports.bounds import rounded_down, rounded_up
 
 __all__ = ["MarginReport", "margin_report", "print_margin"]
 
@@ -63,7 +64,7 @@ def print_margin(out: Console, transformer: TuringTransformer, report: MarginRep
     """Two or three lines: what no smaller change of the weights flips, and what a change does."""
     everywhere = report.everywhere
     out.print(
-        f"margin: no change of all weights by {float(everywhere.value):.3g} in 2-norm flips an answer, whatever the "
+        f"margin: no change of all weights by {rounded_down(everywhere.value)} in 2-norm flips an answer, whatever the "
         f"input (decided by {everywhere.binding})",
         soft_wrap=True,
     )
@@ -79,7 +80,7 @@ def print_margin(out: Console, transformer: TuringTransformer, report: MarginRep
     if report.flip is not None:
         name = transformer.layers[report.flip.layer].name
         attack = (
-            f"a change by {report.flip.norm:.3g} flips it, in exact arithmetic (scores of {name} in step "
+            f"a change by {rounded_up(report.flip.norm)} flips it, in exact arithmetic (scores of {name} in step "
             f"{report.flip.time}): {report.flip.norm / float(report.here.value):.2f} times as much"
         )
-    out.print(f"for this input: none by {float(report.here.value):.3g}, and {attack}", soft_wrap=True)
+    out.print(f"for this input: none by {rounded_down(report.here.value)}, and {attack}", soft_wrap=True)

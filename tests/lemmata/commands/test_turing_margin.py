@@ -1,6 +1,7 @@
 """The option `--margin` of `lemmata turing`."""
 
 import json
+from fractions import Fraction
 
 from certificates.margins.turing_direct import direct_margin_bound
 from certificates.margins.turing_ones import measured_ones
@@ -26,8 +27,12 @@ def test_the_margin_of_a_short_run_is_certified_and_attacked():
     assert everywhere.value < here.value < flip.norm
     status, printed, _ = run("turing", "bb2", "--steps", "6", "--margin")
     assert status == 0
-    assert f"no change of all weights by {float(everywhere.value):.3g} in 2-norm flips an answer" in printed
-    assert f"none by {float(here.value):.3g}, and a change by {flip.norm:.3g} flips it, in exact arithmetic" in printed
+    assert "no change of all weights by 0.00579 in 2-norm flips an answer" in printed
+    assert "none by 0.00849, and a change by 0.0136 flips it, in exact arithmetic" in printed
+    places = Fraction(1, 100_000)  # what is printed is proved: rounded inwards for what is safe, outwards for a flip
+    assert 0 <= everywhere.value - Fraction("0.00579") < places
+    assert 0 <= here.value - Fraction("0.00849") < places
+    assert 0 <= Fraction("0.0136") ** 2 - flip.norm_squared < places
 
 
 def test_a_long_run_and_one_that_is_not_decided_are_not_attacked():
