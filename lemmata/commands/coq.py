@@ -39,7 +39,7 @@ def coq(
         bool, typer.Option("--unproved", help="write the Coq file without asking Coq, which need not be there")
     ] = False,
     time_limit: Annotated[
-        float | None, typer.Option(metavar="S", min=0.1, help="seconds for Coq on this file, by the clock")
+        float | None, typer.Option(metavar="S", min=0.1, max=1e6, help="seconds for Coq on this file, by the clock")
     ] = None,
     build: Annotated[
         Path | None,

@@ -79,6 +79,11 @@ def test_out_of_time(file, folder, tmp_path):
     assert "Coq did not finish certificate.v within 0.1 seconds." in error
 
 
+@pytest.mark.parametrize("seconds", ["0", "-1", "inf", "nan", "1e7"])
+def test_limits_of_time_out_of_range(seconds, file, tmp_path):
+    assert "Invalid value for '--time-limit'" in refused(tmp_path, file, "--time-limit", seconds)
+
+
 def test_a_certificate_that_the_kernel_refuses(tmp_path):
     document = parity_document()
     document["margin"]["lower"] = "0.272165526976"
