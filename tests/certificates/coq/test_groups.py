@@ -85,9 +85,10 @@ def said(theory: Path, path: Path, text: str) -> subprocess.CompletedProcess[str
 
 
 @pytest.fixture(scope="module")
-def theory(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The compiled files on groups."""
-    return compiled_theory(FILES, tmp_path_factory.mktemp("theory"))
+def theory(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The compiled files on groups, which stay in pytest's cache until a source changes."""
+    cache = request.config.cache
+    return compiled_theory(FILES, tmp_path_factory.mktemp("theory") if cache is None else cache.mkdir("coq"))
 
 
 def test_nothing_is_admitted():
