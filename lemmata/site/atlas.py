@@ -63,26 +63,19 @@ def _page(name: str, section: Mapping[str, Any], titles: Mapping[str, str]) -> s
             f"longest one {largest['seconds']:.1f} s ({escaped(largest['name'])}). Digests are the first digits of the "
             "SHA-256."
         )
+    for reason in dict.fromkeys(row["reason"] for row in rows if row["reason"]):
+        names = "; ".join(row["name"] for row in rows if row["reason"] == reason)
+        parts.append(f"Without a document: {escaped(names)}. {escaped(reason)}")
     columns = _columns(rows)
-    lines = [f"| {' | '.join(columns)} |", f"| {' | '.join('---' for _ in columns)} |"]
-    lines += [f"| {' | '.join(_cells(row, columns))} |" for row in rows]
+    lines = ["```{rst-class} atlas\n```\n"]
+    lines += [f"| {' | '.join(columns)} |", f"| {' | '.join('---' for _ in columns)} |"]
+    lines += [f"| {' | '.join(_CELLS[heading](row) for heading in columns)} |" for row in rows]
     return "\n\n".join([*parts, "\n".join(lines)]) + "\n"
 
 
 def _columns(rows: list[Row]) -> list[str]:
     """The headings of a section: those of which some row has something to say."""
-    found = [heading for heading in _CELLS if any(_CELLS[heading](row) for row in rows)]
-    if any(row["reason"] for row in rows) and "digest" not in found:
-        found.append("digest")
-    return found
-
-
-def _cells(row: Row, columns: list[str]) -> list[str]:
-    """The cells of a row; the reason stands in that of the digest where there is no document."""
-    cells = [_CELLS[heading](row) for heading in columns]
-    if row["reason"]:
-        cells[columns.index("digest")] = f"none: {escaped(row['reason'])}"
-    return cells
+    return [heading for heading in _CELLS if any(_CELLS[heading](row) for row in rows)]
 
 
 def _name(row: Row) -> str:

@@ -1,4 +1,4 @@
-"""The pages of the atlas, from the committed table: every row, with its margin, its digest or the reason."""
+"""The pages of the atlas, from the committed table: every row, with its margin, its digest, or the reason."""
 
 import re
 
@@ -20,7 +20,11 @@ def test_every_row_has_a_line(section):
     assert len({line.count("|") for line in lines}) == 1
     for line, row in zip([line for line in lines if "---" not in line], rows, strict=True):
         assert line.startswith(f"| {escaped(row['name'])} |")
-        assert f"`{row['sha256'][:12]}`" in line if row["sha256"] else f"none: {escaped(row['reason'])}" in line
+        if row["sha256"]:
+            assert f"`{row['sha256'][:12]}`" in line
+        else:
+            [said] = [part for part in PAGES[f"atlas/{section}.md"].split("\n\n") if escaped(row["reason"]) in part]
+            assert escaped(row["name"]) in said
         shown = [row.get("exact"), *(row.get("margin") or ()), row.get("threshold"), row.get("verdict")]
         assert all(text in line for text in shown if text)
 
