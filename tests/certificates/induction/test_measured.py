@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import certificates.induction.measured as measured_module
 from certificates.induction.losses import enumerate_losses
 from certificates.induction.measured import certified_loss, measure_model
 from certificates.induction.trained import trained_head
@@ -96,6 +97,11 @@ def test_the_uniform_law_has_the_loss_that_one_step_gives():
     induction = measured.heads[0].induction
     assert induction is not None
     assert measured.chance == (0.5, induction.estimate)
+    behind = measure_model(replace(uniform_model(2), prefix=np.zeros((2, 2))), 5)
+    [head] = behind.heads
+    assert head.induction is not None
+    assert behind.chance == pytest.approx((head.previous.estimate, head.induction.estimate), abs=1e-15)
+    assert behind.chance[0] == pytest.approx(np.mean([1 / 4, 1 / 5, 1 / 6, 1 / 7]), abs=1e-15)
     two = measure_model(uniform_model(2), 10)
     assert abs(two.loss.estimate - reference_losses(10).uniform) < 1e-14
 
@@ -142,8 +148,21 @@ def test_losses_are_those_of_drawn_rows():
     assert error < 0.01 * measured.loss.estimate + 0.005
 
 
-def test_the_minimal_model_has_the_loss_of_its_counts():
-    """Logits that grow with the counts are another model: a slope of the readout moves the loss, as for counts."""
+def test_first_symbols_have_the_law_for_which_the_bayes_predictor_is_best(monkeypatch):
+    """Stationary for two symbols; for more uniform, as the bigram predictor needs it."""
+    starts = []
+
+    def watched(chains, length, rng, start):
+        starts.append(start)
+        return sample_sequences(chains, length, rng, start=start)
+
+    monkeypatch.setattr(measured_module, "sample_sequences", watched)
+    for k in (2, 3):
+        measure_model(uniform_model(k), 13, samples=20)
+    assert starts == ["stationary", "uniform"]
+
+
+def test_a_steeper_readout_moves_the_loss_from_that_of_the_uniform_law():
     head = ngram_head(2, 2, 60.0, 8.0)
     losses = [measure_model(with_affine_readout(head, slope, 0).transformer, 8).loss.estimate for slope in (0.0, 1.0)]
     assert abs(losses[0] - reference_losses(8).uniform) < 1e-12
