@@ -142,6 +142,14 @@ def test_enclosed_documents_made_again_say_the_same(section):  # floating-point 
             assert float(document["gap"]) <= 1e-6
 
 
+def test_degree_6_is_proved_again_where_degree_4_leaves_a_gap():
+    row = min((row for row in atlas_rows("tables") if row["proof"] == "degree 6"), key=lambda row: row["bytes"])
+    [work] = [work for work in works() if work.key == row["key"]]
+    document = json.loads(computed(work, {})[row["key"]])
+    assert document["proof"]["kind"] == "degree 6"
+    assert float(document["gap"]) <= 1e-6
+
+
 @pytest.mark.parametrize("name", ["Z7", "Q8", "S4", "Z3xD7", "A5"])
 def test_a_group_under_another_form_has_the_same_margin(name):
     row = atlas_row(name)
