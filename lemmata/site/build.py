@@ -7,6 +7,7 @@ whole.
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import tempfile
@@ -19,6 +20,7 @@ from lemmata.cli import COMMANDS
 from lemmata.site.atlas import atlas_contents, atlas_pages
 from lemmata.site.chapters import chapter_pages, errata_page, statements_index
 from lemmata.site.entries import Library, edges_of, load_library
+from lemmata.site.mutants import mutants_table, survivors_list
 from lemmata.site.picture import whole_picture
 from lemmata.site.prose import statement_place
 from lemmata.site.reference import reference_pages
@@ -136,12 +138,15 @@ def _filled(text: str, library: Library, picture: str) -> str:
     verdicts = [entry.statement.verdict for entry in library.entries.values()]
     counts = ", ".join(f"{verdicts.count(one)} {one}" for one in dict.fromkeys(sorted(verdicts)))
     commands = "\n".join(f"| `lemmata {name}` | {what} |" for name, what in COMMANDS.items())
+    mutants = json.loads((ROOT / "tests" / "mutants" / "results.json").read_text(encoding="utf-8"))
     return (
         text.replace("<!-- slot: chapters -->", chapters)
         .replace("<!-- slot: atlas -->", atlas_contents())
         .replace("<!-- slot: commands -->", f"| command | what it does |\n| --- | --- |\n{commands}")
         .replace("<!-- slot: counts -->", f"{len(verdicts)} statements: {counts}")
+        .replace("<!-- slot: mutants -->", mutants_table(mutants))
         .replace("<!-- slot: picture -->", picture)
+        .replace("<!-- slot: survivors -->", survivors_list(mutants))
         .replace("<!-- slot: version -->", version("lemmata"))
     )
 

@@ -11,10 +11,12 @@ from lemmata.cli import COMMANDS
 from lemmata.site.build import ROOT, _filled, broken_links, build_site, remote_sources
 from lemmata.site.chapters import chapter_pages, errata_page
 from lemmata.site.entries import SHARED, edges_of, load_library
+from lemmata.site.mutants import rows
 from lemmata.site.picture import chapter_picture, whole_picture
 from lemmata.site.prose import escaped, fenced, markdown_of, mentioned, statement_place
 from lemmata.site.reference import docstring_markdown
 from lemmata.site.statements import _idea, statement_page
+from tests.mutants.results import load
 from theorems.citations import citations
 from theorems.evidence import GRADES
 from theorems.ledger import load_ledger
@@ -161,6 +163,13 @@ def test_every_guide_is_in_the_contents_and_every_command_in_its_guide(site):
         assert f'href="{path.stem}.html"' in contents or path.stem == "index"
     shown = text_of(page(site, "command_line"))
     assert [name for name, what in COMMANDS.items() if f"lemmata {name} {what.split()[0]}" not in shown] == []
+
+
+def test_the_share_of_killed_mutants_is_on_its_page(site):
+    shown = text_of(page(site, "mutants"))
+    for row in rows(load(ROOT / "tests" / "mutants" / "results.json")):
+        assert f"{row.room} {row.places} {row.drawn} {100 * row.first.estimate:.0f} %" in shown
+    assert page(site, "mutants").count('class="highlight-diff') >= 1
 
 
 def test_every_picture_has_an_alternative_text(site):
