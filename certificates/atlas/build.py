@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Executor, as_completed
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from certificates.atlas.catalogue import SECTIONS, Work, works
 from certificates.atlas.committed import FORMAT, RESULTS, TABLE, VERSION, Row, committed_atlas
 from certificates.atlas.documents import check_seconds, computed, is_about, row_of
 from certificates.atlas.machines import machine_row
+from numerics.runs.executors import completed
 from numerics.runs.files import write_atomically
 
 __all__ = ["Settled", "atlas_bytes", "build_atlas", "settled", "write_atlas"]
@@ -95,6 +96,7 @@ def build_atlas(
 
     Raises:
         ValueError: for an unknown section.
+        ExecutorLostError: at once, if the executor lost its scheduler; new documents are in the folder.
     """
     if unknown := [name for name in sections if name not in SECTIONS]:
         raise ValueError(f"There is no section {unknown[0]!r}: the atlas has {', '.join(SECTIONS)}.")
@@ -115,7 +117,7 @@ def build_atlas(
     rows_by_key: dict[str, Row] = {}
     errors: dict[str, Exception] = {}
     try:
-        for future in as_completed(pending):
+        for future in completed(pending):
             work = pending.pop(future)
             section = work.items[0].section
             try:

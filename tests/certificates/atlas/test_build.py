@@ -10,6 +10,7 @@ from certificates.atlas import build
 from certificates.atlas.build import atlas_bytes, build_atlas, write_atlas
 from certificates.atlas.catalogue import works
 from certificates.atlas.lookup import atlas_row
+from numerics.runs.executors import ExecutorLostError
 
 KEYS = ("small-1-1", "small-6-1", "small-8-4")
 
@@ -89,6 +90,26 @@ def test_a_document_that_its_kernel_refuses_is_a_failure_and_not_a_row(three, tm
     assert "small-6-1" in errors
     assert "small-6-1" not in [row["key"] for row in rows]
     assert not (tmp_path / "documents" / "groups" / "small-6-1.json").exists()
+
+
+class Dropping(Serial):
+    """Drops all but the first, as a client of a cluster does that has lost its scheduler."""
+
+    def submit(self, fn, /, *args, **kwargs):
+        if args[0].key == KEYS[1]:
+            return super().submit(fn, *args, **kwargs)
+        future: Future = Future()
+        future.cancel()
+        future.set_running_or_notify_cancel()
+        return future
+
+
+def test_an_executor_that_is_lost_is_no_failure_of_its_rows(three, tmp_path):
+    with pytest.raises(ExecutorLostError):
+        build_atlas(tmp_path, Dropping(), sections=("groups",), anew=True)
+    assert {path.stem for path in (tmp_path / "documents" / "groups").iterdir()} <= {KEYS[1]}
+    assert not (tmp_path / "atlas.json").exists()
+    assert built(tmp_path)[1] == {}
 
 
 def test_an_unknown_section_is_refused(tmp_path):
