@@ -45,8 +45,12 @@ def trial(worker: Worker, mutant: Mutant, tests: Chosen) -> dict[str, Any]:
             if answer["status"] not in (0, NO_TESTS):
                 by = answer["failed"][0] if answer["failed"] else ""
                 status = "timeout" if answer.get("late") else "killed"
-                return {"status": status, **summary, "by": by, "reason": answer["reason"]}
+                return {"status": status, **summary, "by": by, "reason": answer["reason"] or _ending(answer["status"])}
     return {"status": "survived", **summary, "by": "", "reason": ""}
+
+
+def _ending(status: int) -> str:
+    return f"pytest itself ended with the status {status}"
 
 
 def batches(tests: Chosen) -> list[tuple[str, ...]]:
