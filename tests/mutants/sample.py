@@ -72,6 +72,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "certificates/descent_trajectory.py",
         "certificates/induction",
     ),
+    "certificates: atlas, coq": ("certificates/atlas", "certificates/coq"),
     "theorems: the framework": ("theorems/*.py",),
     "lemmata": ("lemmata",),
 }
