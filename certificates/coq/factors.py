@@ -13,7 +13,7 @@ from math import isqrt
 __all__ = ["factor_bits"]
 
 CANDIDATES = (16, 20, 24, 28, 32, 40, 48, 64)
-"""Of b. About 24 serve where a proof was rounded to 44 bits with the usual room."""
+"""Of b. About 20 serve where a proof was rounded to 44 bits with the usual room."""
 
 Rows = list[list[int]]
 
