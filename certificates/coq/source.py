@@ -18,7 +18,7 @@ from certificates import operation_kernel
 from certificates.coq.factors import factor_bits
 from certificates.tables.document import Document, line_of
 
-__all__ = ["CoqFile", "certificate_term", "coq_file", "table_term"]
+__all__ = ["CoqFile", "CoqTerms", "coq_file", "coq_terms"]
 
 KINDS = {"plane": "Plane", "degree 4": "Degree4", "degree 6": "Degree6"}
 ROOT_BITS = (48, 56, 64, 72, 80, 88, 96, 104, 112, 120, 128, 144, 160, 192, 256, 320, 400)
@@ -42,21 +42,59 @@ class CoqFile:
     claim: str
 
 
+@dataclass(frozen=True)
+class CoqTerms:
+    """What a file is made of: definitions, the terms that Coq has to compute to be true, by name, and the theorem.
+
+    ``statement`` and ``proof`` are terms; ``claim`` says in words what the statement says.
+    """
+
+    table: operation_kernel.Table
+    definitions: tuple[str, ...]
+    checks: dict[str, str]
+    name: str
+    statement: str
+    proof: str
+    claim: str
+
+
 def coq_file(document: Document) -> CoqFile:
     """The Coq file of a certificate of a table or of a cell that was never seen.
 
     Raises:
-        ValueError: for a document that the kernel refuses, and for a proof that the checker in Coq would not accept: a
-            matrix that is too close to singular for it, or an enclosure that needs more than 400 bits.
+        ValueError: for a document that the kernel refuses.
     """
     line_of(document)
-    return _margin_file(document) if document["format"] == operation_kernel.MARGIN else _unseen_file(document)
+    terms = coq_terms(document)
+    lines = [*_head(terms.table, terms.claim), *terms.definitions]
+    for name, term in terms.checks.items():
+        lines += [f"Lemma {name} : {term} = true.", "Proof. vm_cast_no_check (eq_refl true). Qed.", ""]
+    lines += [
+        "Local Open Scope R_scope.",
+        f"Theorem {terms.name} :",
+        f"  {terms.statement}.",
+        f"Proof. exact ({terms.proof}). Qed.",
+        "",
+        f"Check {terms.name}.",
+        f"Print Assumptions {terms.name}.",
+        "",
+    ]
+    return CoqFile("\n".join(lines), terms.name, terms.claim)
+
+
+def coq_terms(document: Document) -> CoqTerms:
+    """The parts of the file of a document that is well formed, whether or not what it claims is so.
+
+    Raises:
+        MalformedError: for a document that is not.
+    """
+    return _margin_terms(document) if document["format"] == operation_kernel.MARGIN else _unseen_terms(document)
 
 
 # ---- margins
 
 
-def _margin_file(document: Document) -> CoqFile:
+def _margin_terms(document: Document) -> CoqTerms:
     table = operation_kernel.Table(document["table"])
     network = operation_kernel.Network(document["network"], "network", table)
     margin = document["margin"]
@@ -70,23 +108,21 @@ def _margin_file(document: Document) -> CoqFile:
         claim = f"the maximum margin is at least {margin['lower']} and at most {margin['upper']}"
     else:
         common, q, m = exact
-        below = f"attains_root T {m} {common} {_network_name(0)} {_pair(q)}"
+        below = f"attains_root T {m} {common} network_0 {_pair(q)}"
         above = f"is_root cert {m} {_pair(q)}"
         value = f"({_real(q)} * sqrt {m})"
         statement = f"maximum_margin_between T {value} {value}"
         rule = "exact_value _ _ _ _ _ _ _"
         claim = f"the maximum margin is exactly {margin['exact']}"
-    lines = [
-        *_head(table, claim, "Sound Below Value"),
-        *_network(0, table, network),
-        f"Definition cert : certificate := {certificate_term(document)}.",
-        "",
-        *_computed("proved", "check T cert"),
-        *_computed("attained", below),
-        *_computed("compared", above),
-        *_theorem("maximum_margin", statement, f"{rule} proved attained compared"),
-    ]
-    return CoqFile("\n".join(lines), "maximum_margin", claim)
+    return CoqTerms(
+        table,
+        (_table(table), _network(0, table, network), _certificate(document)),
+        {"proved": "check T cert", "attained": below, "compared": above},
+        "maximum_margin",
+        statement,
+        f"{rule} proved attained compared",
+        claim,
+    )
 
 
 def _exact_side(network: operation_kernel.Network, text: str) -> tuple[int, Fraction, int] | None:
@@ -105,8 +141,7 @@ def _root_bits(
 ) -> int:
     """The least candidate of bits with which `differ` in Below.v shows that all differences are at least ``low``.
 
-    Raises:
-        ValueError: when none does.
+    The last one where none does; whatever the kernel shows, that one shows as well.
     """
     squares = [sum(map(mul, neuron, neuron)) for neuron in network.neurons]
     compared = list(triples)
@@ -120,49 +155,43 @@ def _root_bits(
         claim = (low * total) * (1 << bits)
         if all(sum(map(mul, line, roots)) + sum(d for d in line if d < 0) >= claim for line in differences):
             return bits
-    raise ValueError("The margin of the network is too close to its decimal for 400 bits.")
+    return ROOT_BITS[-1]
 
 
 # ---- cells that were never seen
 
 
-def _unseen_file(document: Document) -> CoqFile:
+def _unseen_terms(document: Document) -> CoqTerms:
     read = operation_kernel.Unseen(document)
     table, threshold = read.table, read.threshold
     if read.verdict == "both":
-        return _both_file(document, read)
+        return _both_terms(document, read)
     low = threshold / (1 - read.epsilon)
-    claim = (
-        f"every network of margin at least {document['threshold']} is {read.verdict} at cell ({read.a}, {read.b}), "
-        f"label {read.label}, and there are such networks"
-    )
     if read.verdict == "right":
-        name, conclusion, blanks = "always_right", "right_at", "_ " * 11
-        parts = "parts"
-        terms = [f"Definition parts : list part :=\n{_list([_part(part) for part in document['parts']])}."]
+        name, conclusion, blanks, parts = "always_right", "right_at", "_ " * 11, "parts"
+        defined = f"Definition parts : list part :=\n{_list([_part(part) for part in document['parts']])}.\n"
     else:
-        name, conclusion, blanks = "always_wrong", "wrong_at", "_ " * 12
-        parts = f"{_integers(read.weights)} a_part"
-        terms = [f"Definition a_part : part := {_part(document['parts'][0])}."]
-    statement = (
+        name, conclusion, blanks, parts = "always_wrong", "wrong_at", "_ " * 12, f"{_integers(read.weights)} a_part"
+        defined = f"Definition a_part : part := {_part(document['parts'][0])}.\n"
+    return CoqTerms(
+        table,
+        (_table(table), _network(0, table, read.networks[0]), defined),
+        {
+            "unseen": f"is_not_given T {read.a} {read.b}",
+            "proved": f"check_{read.verdict} {_place(read)} ({_quotient(threshold)}) {parts}",
+            "attained": _attains(table, read.networks[0], 0, low),
+        },
+        name,
         f"not_given T {read.a} {read.b} /\\\n"
         f"  (exists net, normalized_margin_at_least T {_real(low)} net) /\\\n"
-        f"  (forall net, normalized_margin_at_least T {_real(threshold)} net -> {conclusion} {_place(read)} net)"
+        f"  (forall net, normalized_margin_at_least T {_real(threshold)} net -> {conclusion} {_place(read)} net)",
+        f"{read.verdict}_and_possible {blanks}unseen proved attained",
+        f"every network of margin at least {document['threshold']} is {read.verdict} at cell ({read.a}, {read.b}), "
+        f"label {read.label}, and there are such networks",
     )
-    lines = [
-        *_head(table, claim, "Sound Unseen Below Value"),
-        *_network(0, table, read.networks[0]),
-        *terms,
-        "",
-        *_computed("unseen", f"is_not_given T {read.a} {read.b}"),
-        *_computed("proved", f"check_{read.verdict} {_place(read)} ({_quotient(threshold)}) {parts}"),
-        *_computed("attained", _attains(table, read.networks[0], 0, low)),
-        *_theorem(name, statement, f"{read.verdict}_and_possible {blanks}unseen proved attained"),
-    ]
-    return CoqFile("\n".join(lines), name, claim)
 
 
-def _both_file(document: Document, read: operation_kernel.Unseen) -> CoqFile:
+def _both_terms(document: Document, read: operation_kernel.Unseen) -> CoqTerms:
     table, threshold, first, second = read.table, read.threshold, *read.networks
     upper = threshold / (1 - read.epsilon)
     others = [(read.a, read.b, read.label, c) for c in read.others]
@@ -174,39 +203,29 @@ def _both_file(document: Document, read: operation_kernel.Unseen) -> CoqFile:
     p1, p2 = (_simple_below(value) for value in (min(rights), -wrong))
     right_bits = _root_bits(table, first, others, p1)
     wrong_bits = _root_bits(table, second, [(read.a, read.b, c, read.label)], p2)
-    claim = (
-        f"of two networks of margin at least {document['threshold']} one is right at cell ({read.a}, {read.b}), label "
-        f"{read.label}, and one is wrong; no margin is above {float(upper):.12g}, rounded"
-    )
     cell = f"{read.a}, {read.b}"
-    statement = (
+    exists = f"exists net, normalized_margin_at_least T {_real(threshold)} net"
+    return CoqTerms(
+        table,
+        (_table(table), _network(0, table, first), _network(1, table, second), _certificate(document["upper"])),
+        {
+            "unseen": f"is_not_given T {read.a} {read.b}",
+            "proved": "check T cert",
+            "compared": f"is_below cert {_pair(upper)}",
+            "attained": _attains(table, first, 0, threshold),
+            "right": f"differ T {right_bits} network_0 [({cell}, others T {read.label})] {_pair(p1)}",
+            "attained_too": _attains(table, second, 1, threshold),
+            "wrong": f"differ T {wrong_bits} network_1 [({cell}, [({c}, {read.label})])] {_pair(p2)}",
+        },
+        "both_occur",
         f"not_given T {read.a} {read.b} /\\\n"
         f"  (forall net g, normalized_margin_at_least T g net -> g <= {_real(upper)}) /\\\n"
-        f"  (exists net, normalized_margin_at_least T {_real(threshold)} net /\\ right_at {_place(read)} net) /\\\n"
-        f"  (exists net, normalized_margin_at_least T {_real(threshold)} net /\\ wrong_at {_place(read)} net)"
+        f"  ({exists} /\\ right_at {_place(read)} net) /\\\n"
+        f"  ({exists} /\\ wrong_at {_place(read)} net)",
+        f"two_verdicts _ _ _ _ {c} {'_ ' * 15}unseen proved compared attained right attained_too wrong (eq_refl true)",
+        f"of two networks of margin at least {document['threshold']} one is right at cell ({read.a}, {read.b}), label "
+        f"{read.label}, and one is wrong; no margin is above {float(upper):.12g}, rounded",
     )
-    pairs = f"[({cell}, [({c}, {read.label})])]"
-    lines = [
-        *_head(table, claim, "Sound Unseen Below Value"),
-        *_network(0, table, first),
-        *_network(1, table, second),
-        f"Definition cert : certificate := {certificate_term(document['upper'])}.",
-        "",
-        *_computed("unseen", f"is_not_given T {read.a} {read.b}"),
-        *_computed("proved", "check T cert"),
-        *_computed("compared", f"is_below cert {_pair(upper)}"),
-        *_computed("attained", _attains(table, first, 0, threshold)),
-        *_computed("right", f"differ T {right_bits} network_0 [({cell}, others T {read.label})] {_pair(p1)}"),
-        *_computed("attained_too", _attains(table, second, 1, threshold)),
-        *_computed("wrong", f"differ T {wrong_bits} network_1 {pairs} {_pair(p2)}"),
-        *_theorem(
-            "both_occur",
-            statement,
-            f"two_verdicts _ _ _ _ {c} {'_ ' * 15}unseen proved compared attained right attained_too wrong "
-            "(eq_refl true)",
-        ),
-    ]
-    return CoqFile("\n".join(lines), "both_occur", claim)
 
 
 def _place(read: operation_kernel.Unseen) -> str:
@@ -214,11 +233,13 @@ def _place(read: operation_kernel.Unseen) -> str:
 
 
 def _attains(table: operation_kernel.Table, network: operation_kernel.Network, number: int, low: Fraction) -> str:
-    return f"attains T {_root_bits(table, network, table.triples, low)} {_network_name(number)} {_pair(low)}"
+    return f"attains T {_root_bits(table, network, table.triples, low)} network_{number} {_pair(low)}"
 
 
 def _simple_below(value: Fraction) -> Fraction:
-    """A power of 1/2 that is below a positive number."""
+    """A power of 1/2 that is below a positive number; 1, which will not do, for others."""
+    if value <= 0:
+        return Fraction(1)
     bits = 1
     while Fraction(1, 1 << bits) > value:
         bits += 1
@@ -228,25 +249,20 @@ def _simple_below(value: Fraction) -> Fraction:
 # ---- terms
 
 
-def table_term(table: operation_kernel.Table) -> str:
-    """A table as a term of Statement.v."""
+def _table(table: operation_kernel.Table) -> str:
+    """The definition of a table, as in Statement.v."""
     cells = [f"({a}, {b}, {y})" for a, row in enumerate(table.values) for b, y in enumerate(row) if y >= 0]
-    return f"Table {table.rows} {table.columns} {table.labels}\n{_list(cells)}"
+    return f"Definition T : table := Table {table.rows} {table.columns} {table.labels}\n{_list(cells)}.\n"
 
 
-def certificate_term(document: Document) -> str:
-    """The upper side of a certificate of a table as a term of Checker.v.
-
-    Raises:
-        ValueError: for a matrix that is too close to singular for the checker in Coq.
-    """
-    return f"Certificate\n{_integers(document['multipliers'])}\n  ({_proof(document['proof'])})"
+def _certificate(document: Document) -> str:
+    """The definition of the upper side of a certificate of a table, as in Checker.v."""
+    term = f"Certificate {_integers(document['multipliers'])}\n  ({_proof(document['proof'])})"
+    return f"Definition cert : certificate := {term}.\n"
 
 
 def _proof(proof: dict[str, Any]) -> str:
-    bits = factor_bits(proof["matrix"])
-    if bits is None:
-        raise ValueError("The matrix of the proof is too close to singular for the checker in Coq; give it more bits.")
+    bits = factor_bits(proof["matrix"]) or 0
     t, t_prime = Fraction(proof["t"]), Fraction(proof["t_prime"])
     matrix = ";\n".join(f"  [{'; '.join(map(_integer, row))}]" for row in proof["matrix"])
     head = f"Proof {KINDS[proof['kind']]} ({_quotient(t)}) ({_quotient(t_prime)}) {proof['denominator']}"
@@ -257,18 +273,14 @@ def _part(part: dict[str, Any]) -> str:
     return f"Part {_integers(part['multipliers'])} {part['denominator']}\n  ({_proof(part['proof'])})"
 
 
-def _network(number: int, table: operation_kernel.Table, network: operation_kernel.Network) -> list[str]:
+def _network(number: int, table: operation_kernel.Table, network: operation_kernel.Network) -> str:
     """The definition of a list of integer neurons as in Below.v."""
     A, N = table.rows, table.size
     neurons = [
         f"Build_zneuron {mass} {_integers(x[:A])} {_integers(x[A:N])} {_integers(x[N:])}"
         for x, mass in zip(network.neurons, network.masses, strict=True)
     ]
-    return [f"Definition {_network_name(number)} : list zneuron := {_list(neurons)}.", ""]
-
-
-def _network_name(number: int) -> str:
-    return f"network_{number}"
+    return f"Definition network_{number} : list zneuron :=\n{_list(neurons)}.\n"
 
 
 def _integer(value: int) -> str:
@@ -302,25 +314,7 @@ def _real(value: Fraction) -> str:
     return f"({value.numerator} / {value.denominator})"
 
 
-def _computed(name: str, term: str) -> list[str]:
-    """A lemma that Coq proves by computing, once: when the lemma is closed."""
-    return [f"Lemma {name} : {term} = true.", "Proof. vm_cast_no_check (eq_refl true). Qed.", ""]
-
-
-def _theorem(name: str, statement: str, term: str) -> list[str]:
-    return [
-        "Local Open Scope R_scope.",
-        f"Theorem {name} :",
-        f"  {statement}.",
-        f"Proof. exact ({term}). Qed.",
-        "",
-        f"Check {name}.",
-        f"Print Assumptions {name}.",
-        "",
-    ]
-
-
-def _head(table: operation_kernel.Table, claim: str, modules: str) -> list[str]:
+def _head(table: operation_kernel.Table, claim: str) -> list[str]:
     name = table.name.replace("(*", "( *").replace("*)", "* )").replace('"', "'")
     rows = "\n".join("      " + " ".join("-" if y < 0 else str(y) for y in row) for row in table.values)
     return [
@@ -333,10 +327,8 @@ def _head(table: operation_kernel.Table, claim: str, modules: str) -> list[str]:
         "    Written by `lemmata coq` from a certificate; theory: certificates/coq of Lemmata. *)",
         "",
         "From Coq Require Import Reals ZArith QArith List.",
-        f"From Lemmata Require Import Statement Checker {modules}.",
+        "From Lemmata Require Import Statement Checker Sound Unseen Below Value.",
         "Import ListNotations.",
         "Local Open Scope nat_scope.",
-        "",
-        f"Definition T : table := {table_term(table)}.",
         "",
     ]

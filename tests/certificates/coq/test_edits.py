@@ -1,0 +1,130 @@
+"""The checker in Coq and the kernel in Python agree: on corrupted certificates of many kinds, and on random edits."""
+
+import random
+from collections import Counter
+from collections.abc import Callable
+from fractions import Fraction
+
+import pytest
+
+from certificates.kernel import MalformedError
+from tests.certificates.coq.edits import Document, coq_accepts, keep_true, kernel_accepts
+from tests.certificates.coq.theory import compiled, needs_coq
+from tests.certificates.operation_kernel.test_random_edits import EDITS, NAMES, document
+from tests.certificates.operations import at, verdict
+
+SEED = 20261123
+LIGHT = ("parity", "partial", "degree 4", "right", "wrong")
+"""The documents that Coq checks fastest: those of the quick run."""
+
+
+def lower(key: str, factor: Fraction) -> Callable[[Document], None]:
+    """An edit of t or t' in the proof of a document of a margin."""
+
+    def edit(value: Document) -> None:
+        value["proof"][key] = str(Fraction(value["proof"][key]) * factor)
+
+    return edit
+
+
+def indefinite(value: Document) -> None:
+    """Entries for x_0^2 x_1^2 moved from the square of x_0 x_1 to the product of squares: the identity still holds."""
+    matrix = value["proof"]["matrix"]
+    size = len(value["table"]["values"]) + len(value["table"]["values"][0])
+    matrix[1][1] -= 4 * value["proof"]["denominator"]
+    matrix[size][0] += 2 * value["proof"]["denominator"]
+
+
+def entry(i: int, j: int, change: Callable[[int], int]) -> Callable[[Document], None]:
+    def edit(value: Document) -> None:
+        value["proof"]["matrix"][i][j] = change(value["proof"]["matrix"][i][j])
+
+    return edit
+
+
+def field(*path: str | int, change: Callable) -> Callable[[Document], None]:
+    def edit(value: Document) -> None:
+        parent = at(value, path[:-1])
+        parent[path[-1]] = change(parent[path[-1]])
+
+    return edit
+
+
+CORRUPTED: dict[str, tuple[str, Callable[[Document], None]]] = {
+    "a smaller t": ("degree 4", lower("t", 1 - Fraction(1, 10**6))),
+    "a smaller t'": ("degree 6", lower("t_prime", 1 - Fraction(1, 10**6))),
+    "a larger t": ("plane", lower("t", 1 + Fraction(1, 10**6))),
+    "a matrix that is not semidefinite": ("degree 4", indefinite),
+    "a diagonal entry": ("degree 6", entry(3, 3, lambda x: x - 1)),
+    "the sign of an entry beside the diagonal": ("parity", entry(2, 0, lambda x: -x)),
+    "another multiplier": ("plane", field("multipliers", 0, change=lambda q: q + 1)),
+    "multipliers in another order": ("degree 4", field("multipliers", change=lambda q: q[1:] + q[:1])),
+    "another denominator": ("parity", field("proof", "denominator", change=lambda d: d + 1)),
+    "another label": ("plane", field("table", "values", 0, change=lambda row: [2, *row[1:]])),
+    "a larger lower bound": (
+        "degree 4",
+        field("margin", "lower", change=lambda text: "0." + str(int(text[2:]) + 10**20)),
+    ),
+    "a smaller upper bound": ("degree 4", field("margin", "upper", change=lambda text: "0.14")),
+    "another margin in radicals": ("parity", field("margin", "exact", change=lambda text: "1/10*sqrt(6)")),
+    "the sign of an output weight": ("parity", field("network", "neurons", 0, 4, change=lambda w: -w)),
+    "another mass": ("plane", field("network", "masses", 0, change=lambda p: 2 * p)),
+    "a threshold that is too low": ("right", field("threshold", change=lambda text: "0.1")),
+    "another label at the cell": ("right", field("label", change=lambda y: 1)),
+    "weights on other labels": ("wrong", field("weights", change=lambda p: [1, 0, 0])),
+    "networks in the other order": ("both", field("networks", change=lambda both: both[::-1])),
+    "a share that is too small": ("both", field("epsilon", change=lambda e: "1/4")),
+}
+
+
+@pytest.fixture(scope="module")
+def theory(tmp_path_factory):
+    return compiled(tmp_path_factory.getbasetemp())
+
+
+@needs_coq
+def test_corrupted_certificates_are_refused_by_both(theory, tmp_path):
+    assert len(CORRUPTED) >= 12
+    originals = [document(name) for name in NAMES]
+    corrupted = []
+    for kind, (name, edit) in CORRUPTED.items():
+        edited = document(name)
+        edit(edited)
+        assert verdict(edited)[0] == 1, kind
+        assert not kernel_accepts(edited), kind
+        corrupted.append(edited)
+    assert all(kernel_accepts(original) for original in originals)
+    found = coq_accepts(originals + corrupted, theory, tmp_path)
+    assert dict(zip(NAMES, found, strict=False)) == dict.fromkeys(NAMES, True)
+    assert dict(zip(CORRUPTED, found[len(NAMES) :], strict=True)) == dict.fromkeys(CORRUPTED, False)
+
+
+@needs_coq
+def test_both_agree_on_random_edits(effort, theory, tmp_path, capsys):
+    count, names = effort.pick(quick=(100, LIGHT), full=(1000, NAMES))
+    source = random.Random(SEED)
+    edits = {**{kind: edit for kind, edit in EDITS.items() if kind != "type"}, "true": keep_true}
+    edited: list[Document] = []
+    expected: list[bool] = []
+    kinds: list[str] = []
+    while len(edited) < count:
+        kind = source.choice(sorted(edits))
+        value = document(source.choice(names))
+        edits[kind](value, source)
+        try:
+            expected.append(kernel_accepts(value))
+        except MalformedError:
+            assert verdict(value)[0] == 2
+            continue  # Coq gets what can be read
+        edited.append(value)
+        kinds.append(kind)
+    found = [
+        verdict for start in range(0, count, 100) for verdict in coq_accepts(edited[start:][:100], theory, tmp_path)
+    ]
+    tally = Counter(zip(kinds, expected, strict=True))
+    with capsys.disabled():
+        print(f"\n{count} random edits: Coq and the kernel accept {sum(expected)} of them, and refuse the others")
+    assert [i for i in range(count) if found[i] != expected[i]] == []
+    assert tally["true", True] > count / 20
+    assert tally["true", False] == 0
+    assert sum(not one for one in expected) > count / 3
