@@ -123,8 +123,9 @@ class ClusterExecutor(Executor):
         if self._closed:
             return
         self._closed = True
-        if self._client.status != "running":  # it says at length that its scheduler is gone
-            logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
+        if not wait or self._client.status != "running":  # it says at length that connections were closed
+            for name in ("distributed", "distributed.client", "distributed.core", "distributed.utils_comm", "tornado"):
+                logging.getLogger(name).setLevel(logging.CRITICAL)
         self._executor.shutdown(wait=wait and not cancel_futures)
         self._client.close()
 
