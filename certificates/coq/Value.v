@@ -81,26 +81,47 @@ Proof.
   now rewrite !Nat.eqb_refl in H.
 Qed.
 
+(** p / q <= p' / q': the network that is shown is one of those that the claim is about. *)
+Definition is_enough (p : Z) (q : positive) (p' q' : Z) : bool := Z.leb (p * q') (p' * Zpos q).
+
+Lemma is_enough_sound T bits net p q p' q' :
+  is_enough p q p' q' = true -> attains T bits net p' q' = true -> IZR p / IZR (Zpos q) <= IZR p' / IZR q'.
+Proof.
+  unfold is_enough, attains, differ. intros H Hattains. repeat rewrite andb_true_iff in Hattains.
+  destruct Hattains as [[[[Hq' _] _] _] _]. apply Z.ltb_lt, IZR_lt in Hq'. apply Z.leb_le, IZR_le in H.
+  rewrite !mult_IZR in H. assert (0 < IZR (Zpos q)) as Hq by now apply IZR_lt.
+  apply (Rmult_le_reg_r (IZR (Zpos q) * IZR q')); [ now apply Rmult_lt_0_compat | ].
+  replace (IZR p / IZR (Zpos q) * (IZR (Zpos q) * IZR q')) with (IZR p * IZR q') by (field; lra).
+  replace (IZR p' / IZR q' * (IZR (Zpos q) * IZR q')) with (IZR p' * IZR (Zpos q)) by (field; lra).
+  exact H.
+Qed.
+
 Theorem right_and_possible T a b y p q parts bits net p' q' :
   is_not_given T a b = true -> check_right T a b y (p # q) parts = true -> attains T bits net p' q' = true ->
+  is_enough p q p' q' = true ->
   not_given T a b /\
+  IZR p / IZR (Zpos q) <= IZR p' / IZR q' /\
   (exists other, normalized_margin_at_least T (IZR p' / IZR q') other) /\
   (forall other, normalized_margin_at_least T (IZR p / IZR (Zpos q)) other -> right_at T a b y other).
 Proof.
-  intros Hcell Hcheck Hattains. split; [ | split ].
+  intros Hcell Hcheck Hattains Henough. split; [ | split; [ | split ] ].
   - now apply is_not_given_sound.
+  - exact (is_enough_sound _ _ _ _ _ _ _ Henough Hattains).
   - exists (realised T net). now apply (lower_normalized T bits).
   - exact (always_right T a b y (p # q) parts Hcheck).
 Qed.
 
 Theorem wrong_and_possible T a b y p q weights part bits net p' q' :
   is_not_given T a b = true -> check_wrong T a b y (p # q) weights part = true -> attains T bits net p' q' = true ->
+  is_enough p q p' q' = true ->
   not_given T a b /\
+  IZR p / IZR (Zpos q) <= IZR p' / IZR q' /\
   (exists other, normalized_margin_at_least T (IZR p' / IZR q') other) /\
   (forall other, normalized_margin_at_least T (IZR p / IZR (Zpos q)) other -> wrong_at T a b y other).
 Proof.
-  intros Hcell Hcheck Hattains. split; [ | split ].
+  intros Hcell Hcheck Hattains Henough. split; [ | split; [ | split ] ].
   - now apply is_not_given_sound.
+  - exact (is_enough_sound _ _ _ _ _ _ _ Henough Hattains).
   - exists (realised T net). now apply (lower_normalized T bits).
   - exact (always_wrong T a b y (p # q) weights part Hcheck).
 Qed.

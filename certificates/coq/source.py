@@ -180,12 +180,14 @@ def _unseen_terms(document: Document) -> CoqTerms:
             "unseen": f"is_not_given T {read.a} {read.b}",
             "proved": f"check_{read.verdict} {_place(read)} ({_quotient(threshold)}) {parts}",
             "attained": _attains(table, read.networks[0], 0, low),
+            "enough": f"is_enough {_pair(threshold)} {_pair(low)}",
         },
         name,
         f"not_given T {read.a} {read.b} /\\\n"
+        f"  {_real(threshold)} <= {_real(low)} /\\\n"
         f"  (exists net, normalized_margin_at_least T {_real(low)} net) /\\\n"
         f"  (forall net, normalized_margin_at_least T {_real(threshold)} net -> {conclusion} {_place(read)} net)",
-        f"{read.verdict}_and_possible {blanks}unseen proved attained",
+        f"{read.verdict}_and_possible {blanks}unseen proved attained enough",
         f"every network of margin at least {document['threshold']} is {read.verdict} at cell ({read.a}, {read.b}), "
         f"label {read.label}, and there are such networks",
     )

@@ -84,6 +84,20 @@ def test_a_wrong_file_is_refused(right, wrong, tmp_path, theory):
         prove(path, theory)
 
 
+@needs_coq
+def test_a_network_below_the_threshold_does_not_do(tmp_path, theory):
+    """The claim about networks from the threshold on is not empty: the network that is shown is one of them."""
+    text = coq_file(unseen_document("right")).text
+    low = re.search(r"attains T \d+ network_0 (\d+ \d+) = true", text)
+    assert low is not None
+    p, q = low[1].split()
+    path = tmp_path / "empty.v"
+    path.write_text(text.replace(f"{p} {q} ", f"{p} {2 * int(q)} ").replace(f"({p} / {q})", f"({p} / {2 * int(q)})"))
+    assert path.read_text().count(str(2 * int(q))) == 4
+    with pytest.raises(CoqRefusalError):
+        prove(path, theory)
+
+
 def test_what_the_kernel_refuses_becomes_no_file():
     document = parity_document()
     document["proof"]["t"] = "9/10"
