@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -97,4 +98,6 @@ def _change(mutant: dict[str, Any]) -> str:
 
 
 def _share(interval: Interval) -> str:
-    return f"{100 * interval.estimate:.0f} % [{100 * interval.low:.0f}, {100 * interval.high:.0f}]"
+    """Per cent, never rounded in favour of the tests: the share and its lower end down, the upper end up."""
+    down = [math.floor(100 * x + 1e-9) for x in (interval.estimate, interval.low)]
+    return f"{down[0]} % [{down[1]}, {math.ceil(100 * interval.high - 1e-9)}]"

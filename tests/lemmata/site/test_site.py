@@ -168,7 +168,7 @@ def test_every_guide_is_in_the_contents_and_every_command_in_its_guide(site):
 def test_the_share_of_killed_mutants_is_on_its_page(site):
     shown = text_of(page(site, "mutants"))
     for row in rows(load(ROOT / "tests" / "mutants" / "results.json")):
-        assert f"{row.room} {row.places} {row.drawn} {100 * row.first.estimate:.0f} %" in shown
+        assert f"{row.room} {row.places} {row.drawn} {int(100 * row.first.estimate + 1e-9)} % [" in shown
     assert page(site, "mutants").count('class="highlight-diff') >= 1
 
 
