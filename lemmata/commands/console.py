@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Timer, main_thread
 from typing import Any
 
 import typer
@@ -37,14 +38,27 @@ def refusals() -> Iterator[None]:
 
 @contextmanager
 def interruptible(stopped: Callable[[], str]) -> Iterator[None]:
-    """A block that an interrupt ends with a sentence and the status 130, as soon as Python sees it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    """A block that an interrupt ends with a sentence and the status 130, as soon as Python sees it.
+
+    Python drops an exception that is raised while an object is destroyed. An interrupt that is lost so (a client of
+    Dask destroys many objects) comes again a moment later.
+    """
+    before, hook = signal.signal(signal.SIGINT, signal.default_int_handler), sys.unraisablehook
+
+    def again(dropped: sys.UnraisableHookArgs) -> None:
+        if dropped.exc_type is KeyboardInterrupt:
+            Timer(0.01, signal.pthread_kill, [main_thread().ident, signal.SIGINT]).start()  # it ends a wait, too
+        else:
+            hook(dropped)
+
+    sys.unraisablehook = again
     try:
         yield
     except KeyboardInterrupt as interrupt:
         err.print(escape(stopped()), soft_wrap=True)
         raise typer.Exit(130) from interrupt
     finally:
+        sys.unraisablehook = hook
         signal.signal(signal.SIGINT, before)
 
 

@@ -8,7 +8,9 @@ import time
 
 import psutil
 import pytest
+import typer
 
+from lemmata.commands.console import interruptible
 from numerics.runs import files, processes
 from numerics.runs.files import write_atomically
 
@@ -92,3 +94,39 @@ def test_a_stopped_pool_does_not_finish_its_work():
     processes.stop(pool)
     pool.shutdown(wait=True)
     assert future.exception(timeout=SOON) is not None
+
+
+class Interrupted:
+    """Something that is destroyed while the user presses Ctrl-C: Python reports the exception and goes on."""
+
+    def __del__(self):
+        raise KeyboardInterrupt
+
+
+def test_an_interrupt_that_python_drops_comes_again():
+    before = sys.unraisablehook
+
+    def work():
+        with interruptible(lambda: "interrupted"):
+            Interrupted()
+            time.sleep(PATIENCE)
+
+    started = time.monotonic()
+    with pytest.raises(typer.Exit) as stopped:
+        work()
+    assert time.monotonic() - started < SOON
+    assert stopped.value.exit_code == 130
+    assert sys.unraisablehook is before
+
+
+def test_other_exceptions_that_python_drops_are_shown(monkeypatch):
+    shown = []
+    monkeypatch.setattr(sys, "unraisablehook", shown.append)
+
+    class Broken:
+        def __del__(self):
+            raise OSError
+
+    with interruptible(lambda: "interrupted"):
+        Broken()
+    assert [dropped.exc_type for dropped in shown] == [OSError]
