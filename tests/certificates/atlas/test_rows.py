@@ -4,12 +4,20 @@ import itertools
 import json
 from collections import defaultdict
 from decimal import Decimal
+from fractions import Fraction
 from math import gcd, prod
 
 import pytest
 
+from certificates.atlas.catalogue import catalogue
 from certificates.atlas.committed import atlas_document, atlas_rows, committed_atlas
+from certificates.atlas.machines import machine_row
+from certificates.margins.turing_direct import direct_margin_bound
+from certificates.margins.turing_ones import measured_ones
+from certificates.margins.turing_scores import score_flip
 from certificates.tables import unseen_survey
+from constructions.turing.compiler import compile_turing_machine
+from constructions.turing.machine import busy_beaver
 from numerics.groups.lists import isomorphic
 from numerics.groups.names import gap_available, parse_group, small_group_structure
 from numerics.groups.permutations import PermutationGroup
@@ -205,3 +213,26 @@ def test_numbers_of_groups_are_those_of_the_small_groups_library():
         order, number = map(int, row["key"].split("-")[1:])
         assert [int(one) for one in gap.eval(f"IdGroup(Group([{cycles}]))")] == [order, number]
         assert row["structure"] == small_group_structure(order, number)
+
+
+@pytest.mark.parametrize(
+    ("key", "machine", "steps"), [("bb4-107", busy_beaver(4), 107), ("bb2-6-blank", busy_beaver(2), 6)]
+)
+def test_margins_of_machines_are_below_and_above_what_is_certified_and_attacked(key, machine, steps):
+    row = next(row for row in ROWS if row["key"] == f"turing-{key}")
+    transformer = compile_turing_machine(machine, steps, left_end="two-way")
+    blank = key.endswith("blank")
+    bound = direct_margin_bound(transformer, measured_ones(transformer, [()]) if blank else None)
+    low, unit = Fraction(row["margin"][0]), Fraction(1, 10**14)
+    assert 0 <= bound.value - low < unit
+    assert row["decided_by"] == bound.binding
+    if blank:
+        flip = score_flip(transformer, ())
+        assert flip is not None
+        high = Fraction(row["margin"][1])
+        assert high**2 >= flip.norm_squared * (1 - Fraction(1, 10**6))  # the flip is found in floating point
+        assert high**2 <= flip.norm_squared * (1 + Fraction(1, 10**6))
+    else:
+        assert row["margin"][1] is None
+        again = machine_row(next(item for item in catalogue() if item.key == row["key"]))
+        assert (again["margin"], again["grade"]) == (row["margin"], row["grade"])
