@@ -1,12 +1,14 @@
-"""Bad input of the complexities, and the coefficients of the standard series."""
+"""Bad input of the complexities, the coefficients of the standard series, and what sums of them leave out."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import pytest
 from flint import arb, fmpq
 
+from numerics.recurrent import complexities
 from numerics.recurrent.complexities import (
     PowerSeries,
     complexity,
@@ -63,3 +65,23 @@ def test_an_infinite_series_is_enclosed_within_the_precision() -> None:
     second = sum((arb(i) ** (-fmpq(i, 2)) / math.factorial(i) for i in range(1, 40)), arb(0))
     assert value.overlaps(arb(1).exp() - 1 + second)
     assert 0 < value.rad() < arb("1e-10")
+
+
+@pytest.mark.parametrize("radius", [fmpq(1, 7), fmpq(1), fmpq(6)])
+def test_what_is_left_out_is_bounded_by_ratios_that_no_term_exceeds(
+    monkeypatch: pytest.MonkeyPatch, radius: fmpq
+) -> None:
+    """The terms are written out here: R^i/i! + (R/sqrt(i))^i/i! for eps = 1/e, and (i + 1)^(7/4) R^i/i!."""
+    ratios: list[Callable[[int], arb]] = []
+    monkeypatch.setattr(complexities, "_sum", lambda phi, factor, ratio: ratios.append(ratio) or arb(0))
+    complexity(sine_series(), radius, arb(-1).exp(), 1)
+    smooth_complexity(sine_series(), radius, 1)
+    R = arb(radius)
+    terms: list[Callable[[int], arb]] = [
+        lambda i: (R**i + (R / arb(i).sqrt()) ** i) / math.factorial(i),
+        lambda i: (arb(i + 1) ** 7).root(4) * R**i / math.factorial(i),
+    ]
+    for ratio, term in zip(ratios, terms, strict=True):
+        for i in range(1, 40):
+            assert not ratio(i) < term(i + 1) / term(i), i
+            assert ratio(i + 1) < ratio(i), i
