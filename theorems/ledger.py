@@ -35,7 +35,7 @@ FLAGS = ("false", "noted")
 """What `catalogue.txt` may say of an id."""
 
 _ID = re.compile(r"[a-z]+(-[a-z]+)*:[A-Za-z0-9][A-Za-z0-9.\-]*")
-_MACHINE_CHECKED = re.compile(r"\w+\.\w+(?:, \w+\.\w+)*: \S.*", re.DOTALL)
+_MACHINE_CHECKED = re.compile(r"(?:cells/)?\w+\.\w+(?:, (?:cells/)?\w+\.\w+)*: \S.*", re.DOTALL)
 _KIND = re.compile(r"[a-z]+")
 
 

@@ -1,4 +1,4 @@
-"""The committed certificates of tables, proved once more in Coq: those of the survey with up to six rows and columns.
+"""What is committed, proved once more in Coq: certificates of tables up to 6 x 6, and the theorems on cells.
 
 The survey (`certificates.tables.survey`) keeps a line and a digest of each certificate. Here each certificate is made
 again, written as a file, and proved; several tables share a run of Coq, which spends most of its time on loading the
@@ -17,7 +17,7 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
-from certificates.coq.compiler import checked_theorem, coqc, modules_of, theory
+from certificates.coq.compiler import THEORY, checked_theorem, coqc, modules_of, prove, theory
 from certificates.coq.source import coq_file
 from certificates.groups.format import dumps
 from certificates.tables.survey import committed_operations, surveyed_certificate
@@ -26,7 +26,7 @@ from numerics.tables.names import parse_table
 from numerics.tables.symmetries import table_symmetries
 from numerics.tables.table import Table
 
-__all__ = ["committed_tables", "reproof_document", "reproof_totals", "reprove"]
+__all__ = ["committed_tables", "reproof_document", "reproof_totals", "reprove", "reprove_cells", "whole_theory"]
 
 LARGEST = 6
 """Rows and columns."""
@@ -83,6 +83,32 @@ def reprove(
         on_start(len(settings))
     results = run(_reproved, settings, folder, executor, on_done)
     return [one for key in settings for one in results[key]]
+
+
+def whole_theory(build: Path | None = None, progress: Callable[[str, float], None] | None = None) -> Path:
+    """The folder with all files of the theory compiled: on tables and on groups (`compiler.theory`)."""
+    names = " ".join(sorted(path.stem for path in THEORY.glob("*.v")))
+    return theory(modules_of(f"From Lemmata Require Import {names}."), build, progress=progress)
+
+
+def reprove_cells(build: Path | None = None) -> list[dict[str, Any]]:
+    """What Coq said about each file of the folder ``cells``: its name, theorem, seconds and bytes.
+
+    The seconds are those of the processor for the whole run, with loading.
+
+    Raises:
+        ValueError: where Coq is not installed.
+        CoqRefusalError: when Coq does not accept a file, or on other axioms only.
+    """
+    compiled, results = whole_theory(build), []
+    for source in sorted((THEORY / "cells").glob("*.v")):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / source.name
+            path.write_bytes(source.read_bytes())
+            proof = prove(path, compiled)
+        seconds = round(proof.processor_seconds, 3)
+        results.append({"file": source.name, "theorem": proof.theorem, "coq": seconds, "bytes": proof.size})
+    return results
 
 
 def _reproved(settings: dict[str, Any]) -> list[dict[str, Any]]:
@@ -149,11 +175,15 @@ def reproof_totals(results: Sequence[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def reproof_document(families: dict[str, list[dict[str, Any]]], origin: dict[str, Any]) -> bytes:
-    """The file of all results: a line for each table."""
+def reproof_document(
+    families: dict[str, list[dict[str, Any]]], cells: list[dict[str, Any]], origin: dict[str, Any]
+) -> bytes:
+    """The file of all results: a line for each table, and one for each file of theorems on cells."""
     parts = []
     for name, results in families.items():
         lines = ",\n".join("   " + json.dumps(one, separators=(",", ":")) for one in results)
         parts.append(f"  {json.dumps(name)}: [\n{lines}\n  ]")
     body = ",\n".join(parts)
-    return f'{json.dumps({"origin": origin}, indent=1)[:-2]},\n "families": {{\n{body}\n }}\n}}\n'.encode("ascii")
+    on_cells = ",\n".join("  " + json.dumps(one, separators=(",", ":")) for one in cells)
+    start = json.dumps({"origin": origin}, indent=1)[:-2]
+    return f'{start},\n "families": {{\n{body}\n }},\n "cells": [\n{on_cells}\n ]\n}}\n'.encode("ascii")

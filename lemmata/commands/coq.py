@@ -49,8 +49,8 @@ def coq(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="in place of FILE: prove all certificates of the survey of operations up to 6 x 6; DIR keeps what is "
-            "done, and reproved.json",
+            help="in place of FILE: prove the theory, and all certificates of the survey of operations up to 6 x 6; "
+            "DIR keeps what is done, and reproved.json",
         ),
     ] = None,
     jobs: Jobs = DEFAULT_JOBS,
@@ -66,17 +66,23 @@ def coq(
                 raise ValueError("--out, --unproved and --time-limit are for one file, not for --committed.")
             from lemmata.commands.coq_committed import prove_committed  # solvers, which one file can do without
 
-            prove_committed(committed, build, jobs, as_json)
+            try:
+                prove_committed(committed, build, jobs, as_json)
+            except CoqRefusalError as refusal:
+                _print_refusal(refusal)
+                raise typer.Exit(1) from refusal
             return
         assert file is not None
         if unproved and out_file is None:
             raise ValueError("--unproved writes a file and does nothing else: name it with --out.")
+        if unproved and time_limit is not None:
+            raise ValueError("--time-limit is for Coq, which --unproved does not ask.")
         made = coq_file(load(file))
         data = made.text.encode("ascii")
         try:
             proof = None if unproved else _proved(made.text, data, build, time_limit)
         except CoqRefusalError as refusal:
-            err.print(f"[red]refused[/red]: {escape(str(refusal))}", soft_wrap=True)
+            _print_refusal(refusal)
             raise typer.Exit(1) from refusal
         if out_file is not None:
             write_atomically(data, out_file)
@@ -84,6 +90,10 @@ def coq(
         typer.echo(json.dumps(_summary(made, proof, len(data), out_file), indent=2))
     else:
         _print(made, proof, len(data), out_file)
+
+
+def _print_refusal(refusal: CoqRefusalError) -> None:
+    err.print(f"[red]refused[/red]: {escape(str(refusal))}", soft_wrap=True)
 
 
 def _refuse_name(path: Path | None) -> None:

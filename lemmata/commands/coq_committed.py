@@ -1,4 +1,4 @@
-"""`lemmata coq --committed`: the certificates of the survey of operations, proved once more in Coq."""
+"""`lemmata coq --committed`: the theory, and the certificates of the survey of operations, proved once more in Coq."""
 
 from __future__ import annotations
 
@@ -11,8 +11,15 @@ from rich.markup import escape
 from rich.table import Table as Grid
 
 import theorems
-from certificates.coq.compiler import coq_version, find_coq, modules_of, theory
-from certificates.coq.reproof import committed_tables, reproof_document, reproof_totals, reprove
+from certificates.coq.compiler import coq_version, find_coq
+from certificates.coq.reproof import (
+    committed_tables,
+    reproof_document,
+    reproof_totals,
+    reprove,
+    reprove_cells,
+    whole_theory,
+)
 from lemmata.commands.console import err, out
 from lemmata.commands.workers import progress_bar, workers
 from lemmata.reports.tables import print_table
@@ -29,15 +36,14 @@ def prove_committed(directory: Path, build: Path | None, jobs: int, as_json: boo
     Raises:
         ValueError: where Coq is not installed.
         OSError: for a folder that cannot be written.
+        CoqRefusalError: when Coq does not accept the theory, or a theorem on a cell.
         typer.Exit: with status 1 when Coq does not accept a certificate.
     """
     find_coq()
     with err.status("compiling the theory") as status:
-        theory(
-            modules_of("From Lemmata Require Import Value."),
-            build,
-            progress=lambda name, seconds: status.update(f"compiling the theory: {name} took {seconds:.1f} s"),
-        )
+        whole_theory(build, lambda name, seconds: status.update(f"compiling the theory: {name} took {seconds:.1f} s"))
+        status.update("proving the theorems on cells")
+        cells = reprove_cells(build)
     families = committed_tables()
     everything = [entry for entries in families.values() for entry in entries]
     finished = 0
@@ -66,12 +72,15 @@ def prove_committed(directory: Path, build: Path | None, jobs: int, as_json: boo
     proved = {name: [next(parts) for _ in entries] for name, entries in families.items()}
     made = {"command": "lemmata coq --committed DIR", "coq": coq_version()}
     made |= origin(Path(theorems.__file__).parent.parent)
-    write_atomically(reproof_document(proved, made), directory / "reproved.json")
+    write_atomically(reproof_document(proved, cells, made), directory / "reproved.json")
     totals = {name: reproof_totals(some) for name, some in proved.items()}
     if as_json:
-        typer.echo(json.dumps({"families": totals, "reproved": str(directory / "reproved.json")}, indent=2))
+        shown = {"families": totals, "cells": cells, "reproved": str(directory / "reproved.json")}
+        typer.echo(json.dumps(shown, indent=2))
         return
     _print_totals(totals)
+    for one in cells:
+        out.print(escape(f"{one['file']}: {one['theorem']} ({one['coq']} s, {one['bytes']:,} bytes)"), soft_wrap=True)
     out.print(
         f"{len(results)} certificates proved in Coq {coq_version()}, on the axioms of its real numbers alone; each "
         f"theorem, its seconds and its bytes in {escape(str(directory / 'reproved.json'))}",

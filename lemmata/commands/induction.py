@@ -37,7 +37,9 @@ def induction(
     ] = None,
     scale: Annotated[float | None, typer.Option(help="factor on the scores, by default 1/sqrt(key dimension)")] = None,
     bos: Annotated[str, typer.Option(metavar="TOKENS", help="tokens in front of every sequence, for example 0")] = "",
-    outputs: Annotated[str, typer.Option(metavar="logits|probabilities", help="what the readout gives")] = "logits",
+    outputs: Annotated[
+        str, typer.Option(metavar="KIND", help="what the readout gives: logits or probabilities")
+    ] = "logits",
     samples: Annotated[int, typer.Option(metavar="N", help="sequences drawn, where there are more than 4096")] = 2000,
     seed: Annotated[int, typer.Option(help="of the sequences")] = 0,
     picture: Picture = None,

@@ -108,11 +108,15 @@ def _supporting(evidence: Sequence[Citation]) -> str:
 
 
 def print_ledger(out: Console, entries: Iterable[tuple[Chapter, Statement]]) -> None:
-    """The table of statements, and how many they are."""
+    """The table of statements, how many they are, and which of them Coq has checked in part."""
     table = plain_table("statement", "verdict", "reach", "title")
-    count = 0
+    count = marked = 0
     for _, entry in entries:
-        table.add_row(entry.id, entry.verdict, entry.reach or "", escape(entry.title))
+        mark = "* " if entry.machine_checked else ""
+        table.add_row(entry.id, entry.verdict, entry.reach or "", f"{mark}{escape(entry.title)}")
         count += 1
+        marked += bool(mark)
     print_table(out, table, prose=["title"])
     out.print("1 statement" if count == 1 else f"{count} statements")
+    if marked:
+        out.print(f"* {marked} machine-checked in Coq, in part: lemmata show says which part", soft_wrap=True)

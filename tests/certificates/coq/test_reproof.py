@@ -6,9 +6,10 @@ import pytest
 
 from certificates.coq import reproof
 from certificates.coq.compiler import CoqRefusalError
-from certificates.coq.reproof import committed_tables, reproof_document, reproof_totals, reprove
+from certificates.coq.reproof import committed_tables, reproof_document, reproof_totals, reprove, reprove_cells
 from certificates.tables.survey import committed_operations
 from tests.certificates.coq.theory import build, needs_coq
+from theorems.plugin import Effort
 
 
 def test_all_tables_up_to_six_rows_and_columns():
@@ -57,8 +58,19 @@ def test_totals_and_the_file(proved):
     totals = reproof_totals(proved)
     assert (totals["tables"], totals["exact"]) == (2, 1)
     assert totals["bytes"] == proved[0]["bytes"] + proved[1]["bytes"] > totals["largest"]
-    document = json.loads(reproof_document({"two": proved}, {"command": "none"}))
-    assert document == {"origin": {"command": "none"}, "families": {"two": proved}}
+    cells = [{"file": "Three.v", "coq": 1.5}]
+    document = json.loads(reproof_document({"two": proved}, cells, {"command": "none"}))
+    assert document == {"origin": {"command": "none"}, "families": {"two": proved}, "cells": cells}
+
+
+@needs_coq
+def test_the_files_of_cells(tmp_path_factory, effort: Effort):
+    """At quick effort `test_cells.py` proves the smaller file by itself."""
+    if effort.pick(quick=False, full=True):
+        seven, three = reprove_cells(build(tmp_path_factory.getbasetemp()))
+        assert (seven["file"], three["file"]) == ("Seven.v", "Three.v")
+        assert seven["theorem"].startswith("seven_without_a_cell : ")
+        assert 0 < three["coq"] < seven["coq"]
 
 
 AXIOMS = """Axioms:

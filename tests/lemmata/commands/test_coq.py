@@ -5,6 +5,7 @@ from contextlib import nullcontext
 
 import pytest
 
+from certificates.coq.compiler import CoqRefusalError
 from certificates.groups.format import dumps
 from lemmata.commands import coq_committed
 from tests.certificates.coq.theory import build, needs_coq
@@ -162,10 +163,37 @@ def test_committed_certificates(tmp_path, folder, monkeypatch):
     entry = coq_committed.committed_tables()["operations:7"][0]
     monkeypatch.setattr(coq_committed, "committed_tables", lambda: {"one": [entry]})
     monkeypatch.setattr(coq_committed, "workers", lambda jobs, stopped: nullcontext())
+    compiled = []  # the whole theory, and the larger theorem on a cell, take half a minute
+    monkeypatch.setattr(coq_committed, "whole_theory", lambda build, progress: compiled.append(build))
+    cell = {"file": "Three.v", "theorem": "three_without_a_cell : True", "coq": 1.5, "bytes": 7004}
+    monkeypatch.setattr(coq_committed, "reprove_cells", lambda build: [cell])
     code, output, _ = run("coq", "--committed", str(tmp_path), "--build", str(folder))
     assert code == 0
+    assert compiled == [folder]
+    assert "Three.v: three_without_a_cell : True (1.5 s, 7,004 bytes)" in output
+    assert json.loads((tmp_path / "reproved.json").read_text())["cells"] == [cell]
     assert "1 certificates proved in Coq 8" in output
     (made,) = json.loads((tmp_path / "reproved.json").read_text())["families"]["one"]
     assert made["name"] == entry["name"]
     code, output, _ = run("coq", "--committed", str(tmp_path), "--build", str(folder), "--json")
     assert json.loads(output)["families"]["one"]["tables"] == 1
+    assert json.loads(output)["cells"] == [cell]
+
+
+@needs_coq
+def test_a_theory_that_coq_refuses(tmp_path, folder, monkeypatch):
+    def refuse(build, progress):
+        raise CoqRefusalError("Coq does not accept Sound.v: no.")
+
+    monkeypatch.setattr(coq_committed, "whole_theory", refuse)
+    code, _, error = run("coq", "--committed", str(tmp_path), "--build", str(folder))
+    assert code == 1
+    assert "refused: Coq does not accept Sound.v: no." in error
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_limit_for_what_is_not_run(file, tmp_path):
+    code, _, error = run("coq", str(file), "--unproved", "--out", str(tmp_path / "x.v"), "--time-limit", "5")
+    assert code == 2
+    assert "--time-limit is for Coq, which --unproved does not ask." in error
+    assert not list(tmp_path.glob("*.v"))
