@@ -124,8 +124,9 @@ class ClusterExecutor(Executor):
             return
         self._closed = True
         if not wait or self._client.status != "running":  # it says at length that connections were closed
-            for name in ("distributed", "distributed.client", "distributed.core", "distributed.utils_comm", "tornado"):
-                logging.getLogger(name).setLevel(logging.CRITICAL)
+            for name in ["distributed", "tornado", *logging.root.manager.loggerDict]:
+                if name.partition(".")[0] in ("distributed", "tornado"):  # some have levels of their own
+                    logging.getLogger(name).setLevel(logging.CRITICAL + 1)
         self._executor.shutdown(wait=wait and not cancel_futures)
         self._client.close()
 
