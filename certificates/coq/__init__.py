@@ -1,1 +1,1 @@
-"""Theorems on margins of tables in Coq: the theory (*.v, see README.md), and what writes and runs its files."""
+"""Theorems on margins in Coq: the theory (*.v; README.md on tables, GROUPS.md on groups), and what runs its files."""
