@@ -6,6 +6,7 @@ verdicts, fails it when a verdict lacks its evidence, and writes the ledger as J
 """
 
 import dataclasses
+import functools
 import importlib.util
 import inspect
 import json
@@ -335,11 +336,13 @@ def _touches_chapters(path: Path) -> bool:
     return _reaches(path, THEOREMS) or any(_reaches(path, folder) for folder in chapter_folders())
 
 
+@functools.cache
 def _chapter_folder(path: Path) -> Path | None:
     """The folder of the chapter in which a file lies, or None."""
     return next((folder for folder in chapter_folders() if path.is_relative_to(folder)), None)
 
 
+@functools.cache
 def _cited(path: Path) -> str:
     """How a file is cited: relative to the folder that holds `theorems`, or to that which holds its chapter."""
     folder = _chapter_folder(path)

@@ -4,6 +4,7 @@ A check that decides a statement has to run what the statement is about. Plain a
 running of long work (`numerics.runs`) do not count, since any test may use them whatever it is about.
 """
 
+import functools
 from pathlib import Path
 
 from numerics.runs.definitions import uses
@@ -15,6 +16,7 @@ PLAIN = ("numerics.exact", "numerics.runs")
 """Rooms of the library that every test may use without saying anything of a statement."""
 
 
+@functools.cache
 def reached(path: Path, test: str) -> frozenset[str]:
     """The names of the library that a test function reaches, such as ``constructions.groups.cyclic.network``.
 

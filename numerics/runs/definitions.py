@@ -51,7 +51,7 @@ def uses(path: Path, name: str, within: Sequence[str]) -> Uses:
         within: the packages whose definitions are followed; names of all others are leaves.
     """
     result = Uses()
-    _follow(path, name, within, result)
+    _follow(path, name, tuple(within), result)
     return result
 
 
@@ -72,34 +72,46 @@ def fingerprint(function: Callable[..., Any], within: Sequence[str]) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
-def _follow(path: Path, name: str, within: Sequence[str], result: Uses) -> None:
-    if (path, name) in result.definitions:
-        return
+def _follow(path: Path, name: str, within: tuple[str, ...], result: Uses) -> None:
+    waiting = [(path, name)]
+    while waiting:
+        place = waiting.pop()
+        if place not in result.definitions:
+            result.definitions[place] = _module(place[0]).defined.get(place[1], [])
+            used, leaves = _steps(*place, within)
+            result.leaves.update(leaves)
+            waiting += used
+
+
+@functools.cache
+def _steps(path: Path, name: str, within: tuple[str, ...]) -> tuple[list[tuple[Path, str]], list[str]]:
+    """The definitions, and the names of other packages, that one definition uses itself: the same in every search."""
     module = _module(path)
-    result.definitions[path, name] = module.defined.get(name, [])
+    used: list[tuple[Path, str]] = []
+    leaves: list[str] = []
     for node in module.defined.get(name, []):
         inner = _imports(node)
-        for used in _names(node):
-            if used in inner:
-                _enter(*inner[used], within, result)
-            elif used in module.defined:
-                _follow(path, used, within, result)
-            elif used in module.imported:
-                _enter(*module.imported[used], within, result)
+        for one in dict.fromkeys(_names(node)):
+            if one in inner:
+                _enter(*inner[one], within, used, leaves)
+            elif one in module.defined:
+                used.append((path, one))
+            elif one in module.imported:
+                _enter(*module.imported[one], within, used, leaves)
     if name in module.imported and name not in module.defined:
-        _enter(*module.imported[name], within, result)
+        _enter(*module.imported[name], within, used, leaves)
+    return used, leaves
 
 
-def _enter(module: str, name: str, within: Sequence[str], result: Uses) -> None:
-    """Follow an imported name if it belongs to the packages, else note it as a leaf."""
+def _enter(module: str, name: str, within: tuple[str, ...], used: list[tuple[Path, str]], leaves: list[str]) -> None:
+    """Note what an imported name stands for: definitions if it belongs to the packages, else a leaf."""
     dotted = f"{module}.{name}" if name else module
     if module.partition(".")[0] not in within:
-        result.leaves.add(dotted)
+        leaves.append(dotted)
     elif (inner := _source(dotted)) is not None:  # a whole module: all that it defines may be used
-        for one in list(_module(inner).defined):
-            _follow(inner, one, within, result)
+        used += [(inner, one) for one in _module(inner).defined]
     elif (file := _source(module)) is not None:
-        _follow(file, name, within, result)
+        used.append((file, name))
 
 
 @functools.cache
