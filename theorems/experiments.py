@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from numerics.runs.comparison import close_calls, first_difference
 from numerics.runs.definitions import fingerprint
 from numerics.runs.files import write_atomically
 from numerics.runs.items import Done, run
@@ -32,6 +33,7 @@ __all__ = [
     "Criterion",
     "Experiment",
     "Findings",
+    "assert_follows",
     "assert_met",
     "code_of",
     "committed",
@@ -58,7 +60,11 @@ PACKAGES = ("numerics", "constructions", "certificates", "theorems")
 
 @dataclass(frozen=True)
 class Criterion:
-    """One claim of a statement as the experiment reads it, with its threshold, and whether the runs met it."""
+    """One claim of a statement as the experiment reads it, with its threshold, and whether the runs met it.
+
+    Floats with rounding errors are compared by `below` and `above` of `numerics.runs.comparison`: within the tolerance
+    of its threshold a number does not meet its criterion, and the summary lists the comparison as ``undecided``.
+    """
 
     statement: str
     text: str
@@ -200,7 +206,8 @@ def _summary(
     results: Mapping[str, Json],
     made: Mapping[str, str | None],
 ) -> Summary:
-    findings = experiment.summarise(settings, results)
+    with close_calls() as undecided:
+        findings = experiment.summarise(settings, results)
     named = {criterion.statement for criterion in findings.criteria}
     if named != set(experiment.statements):
         raise ValueError(f"The criteria of {experiment.name} are about {sorted(named)}, not {experiment.statements}.")
@@ -212,6 +219,7 @@ def _summary(
         "origin": dict(made),
         "verdicts": {statement: verdict(findings, statement) for statement in experiment.statements},
         "criteria": [{"statement": c.statement, "text": c.text, "met": bool(c.met)} for c in findings.criteria],
+        **({"undecided": list(undecided)} if undecided else {}),
         "numbers": json.loads(json.dumps(dict(findings.numbers), allow_nan=False)),
         "items": {key: {"settings": settings[key], "result": results[key]} for key in settings},
     }
@@ -278,8 +286,19 @@ def assert_met(summary: Summary, *beginnings: str, statement: str | None = None)
         assert all(found), f"not met: {beginning}"
 
 
+def assert_follows(summary: Summary) -> None:
+    """The numbers, criteria and verdicts of a summary follow from its items: floats to `comparison.ROUNDING`.
+
+    Raises:
+        AssertionError: if not; it names the first difference.
+        ValueError: as `recomputed`.
+    """
+    difference = first_difference(recomputed(summary), summary)
+    assert difference is None, f"{summary['experiment']}, computed again from its items: {difference}."
+
+
 def recomputed(summary: Summary) -> Summary:
-    """The summary that follows from the items of a summary; equal to it if nobody changed numbers or criteria since.
+    """The summary that follows from the items of a summary, as the code judges them now.
 
     Raises:
         ValueError: if the items are not those of the scale, with the settings that the code has now.

@@ -10,7 +10,7 @@ import torch
 from numerics.parity.architecture_training import Loss, train_architecture
 from numerics.parity.compiled_training import train_compiled
 from numerics.parity.training import initial_network, train_parity
-from theorems.experiments import Experiment, committed_results, recomputed, run_experiment, slice_again, starts
+from theorems.experiments import Experiment, assert_follows, committed_results, run_experiment, slice_again, starts
 from theorems.hidden_progress.plain_steps import autograd_relu_steps, autograd_single_steps
 from theorems.plugin import Effort
 
@@ -22,7 +22,7 @@ def stands(experiment: Experiment, statement: str, effort: Effort, unmet: tuple[
     their items, and begin as they do today."""
     summary = committed_results(experiment)
     assert summary["scale"] == "full"
-    assert recomputed(summary) == summary
+    assert_follows(summary)
     again, kept = slice_again(summary)
     assert starts(again, kept)
     for judged in (summary, summary if effort.name == "quick" else run_experiment(experiment, "full")):
