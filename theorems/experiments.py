@@ -8,7 +8,8 @@ that name it are met, "partly" if some are, and "not reproduced" if none is.
 
 `results/<name>.json` in the folder of a chapter is the committed summary of a run at full scale, with the results of
 all items, so that `recomputed` can judge it again, and with its origin: version, commit, date and a fingerprint of the
-code that made it. `slice_again` repeats a slice of one item, a second or so, which must come out bit for bit.
+code that made it. `slice_again` repeats a slice of one item, a second or so, which must be the beginning of what is
+committed: bit for bit, or, where rounding depends on the processor, to the `rounding` of the experiment.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ __all__ = [
     "Criterion",
     "Experiment",
     "Findings",
+    "assert_begins",
     "assert_follows",
     "assert_met",
     "code_of",
@@ -94,10 +96,13 @@ class Experiment:
             the committed results.
         slice: the key of an item of the full scale, and changed settings (fewer seeds, fewer steps) with which ``work``
             takes a second or so and gives the beginning of that item's result.
+        rounding: how far floats of a repeated slice may lie apart, relative to the larger. 0 is bit for bit, for
+            compiled loops without BLAS and for counts; whatever else it is has its derivation beside it, and the slice
+            is so short that training does not amplify rounding errors beyond it. Integers agree exactly.
 
     Raises:
-        ValueError: for a statement that is not in the ledger, a scale that is missing or unknown, or a slice of an item
-            that does not exist or of settings that it has not.
+        ValueError: for a statement that is not in the ledger, a scale that is missing or unknown, a slice of an item
+            that does not exist or of settings that it has not, or a rounding outside [0, 0.01].
     """
 
     name: str
@@ -107,6 +112,7 @@ class Experiment:
     work: Callable[[Any], Json]
     summarise: Callable[[Mapping[str, Json], Mapping[str, Json]], Findings]
     slice: tuple[str, Mapping[str, Json]]
+    rounding: float = 0.0
 
     def __post_init__(self) -> None:
         unknown = [statement for statement in self.statements if statement not in catalogue_ids()]
@@ -117,6 +123,8 @@ class Experiment:
         key, changes = self.slice
         if key not in self.scales["full"] or not set(changes) <= set(self.scales["full"][key]):
             raise ValueError(f"The slice of {self.name} needs an item of the full scale and settings of it, not {key}.")
+        if not 0 <= self.rounding <= 0.01:
+            raise ValueError(f"Rounding errors of {self.name} are between 0 and a hundredth, not {self.rounding}.")
 
 
 def load_experiments() -> dict[str, tuple[str, Experiment]]:
@@ -192,11 +200,23 @@ def slice_again(summary: Summary) -> tuple[Json, Json]:
 
 def starts(part: Json, whole: Json) -> bool:
     """Whether a result is, bit for bit, the beginning of another: shorter lists, in dictionaries with fewer keys."""
-    if isinstance(part, dict) and isinstance(whole, dict):
-        return all(key in whole and starts(value, whole[key]) for key, value in part.items())
-    if isinstance(part, list) and isinstance(whole, list):
-        return len(part) <= len(whole) and all(map(starts, part, whole))
-    return json.dumps(part) == json.dumps(whole)
+    return first_difference(part, whole, 0.0, begins=True) is None
+
+
+def assert_begins(summary: Summary, part: Json, whole: Json) -> None:
+    """A result, computed now, is the beginning of a committed one: see `Experiment.rounding`.
+
+    Args:
+        summary: of the experiment that both are results of.
+        part: what was computed now; its lists may be shorter, and its dictionaries have fewer keys.
+        whole: the committed result.
+
+    Raises:
+        AssertionError: if not; it names the first difference.
+    """
+    _, experiment = find_experiment(summary["experiment"])
+    difference = first_difference(part, whole, experiment.rounding, begins=True)
+    assert difference is None, f"{experiment.name}, a slice repeated: {difference}."
 
 
 def _summary(

@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from numerics.runs.comparison import ROUNDING, above, below, close_calls, first_difference
+from numerics.runs.comparison import FIFTH_DIGIT, ROUNDING, above, below, close_calls, first_difference
 
 SUMMARY = {
     "settings": {"seeds": [0, 1], "rate": 0.1},
@@ -49,6 +49,33 @@ def test_the_last_digits_of_floats_do_not_matter():
 )
 def test_the_first_difference_is_named(path, to, said):
     assert first_difference(changed(*path, to=to), SUMMARY).startswith(said)
+
+
+def test_a_beginning_may_be_shorter_and_have_fewer_keys_but_has_to_agree():
+    part = {"settings": {"seeds": [0]}, "criteria": []}
+    assert first_difference(part, SUMMARY, begins=True) is None
+    assert first_difference(part, SUMMARY) == "the whole: 'numbers' is missing now"
+    assert first_difference({"settings": {"seeds": [1]}}, SUMMARY, begins=True) == (
+        "['settings']['seeds'][0]: 1 now, 0 before"
+    )
+    assert first_difference({"settings": {"seeds": [0, 1, 2]}}, SUMMARY, begins=True)
+    assert first_difference({"other": 1}, SUMMARY, begins=True) == "the whole: 'other' is new"
+    assert first_difference([0.1 + 0.2], [0.3, 1.0], tolerance=0.0, begins=True)
+
+
+@pytest.mark.parametrize(
+    ("kept", "near", "far"),
+    [
+        (0.0001, 0.00010001, 0.0001001),
+        (0.0001, 0.000099999, 0.00009999),
+        (1.2345, 1.2346, 1.2355),
+        (9.9999, 9.9998, 9.9989),
+        (100000.0, 99999.0, 99990.0),
+    ],
+)
+def test_the_fifth_digit_may_differ_by_one_and_the_fourth_may_not(kept: float, near: float, far: float) -> None:
+    assert first_difference(near, kept, FIFTH_DIGIT) is None
+    assert first_difference(far, kept, FIFTH_DIGIT)
 
 
 def test_a_number_at_its_threshold_is_on_neither_side():
