@@ -127,9 +127,9 @@ FAULTS: list[tuple[Any, str, str, list[tuple[Any, Any]]]] = [
     *(
         (phases._plateau, old, new, PLATEAUS)
         for old, new in (
-            ("2 * slowest < after[fastest]", "slowest < after[fastest]"),
-            ("2 * slowest < before.max()", "slowest < before.max()"),
-            ("< after[fastest] and", "< after[fastest] or"),
+            ("2 * slowest, after[fastest]", "slowest, after[fastest]"),
+            ("2 * slowest, before.max()", "slowest, before.max()"),
+            (", after[fastest]) and", ", after[fastest]) or"),
             ("after[: fastest + 1].min()", "after.min()"),
             ("or not _near_bayes(result)", ""),
             ("1.25 * _line", "2 * _line"),
@@ -144,21 +144,21 @@ FAULTS: list[tuple[Any, str, str, list[tuple[Any, Any]]]] = [
         for old, new in (
             ("max(v) == v[1]", "v[1] > v[0]"),
             ("max(v) == v[1]", "v[1] > v[3]"),
-            ("v[3] > (v[2] + v[4]) / 2", "v[3] > v[2]"),
-            ("v[3] > (v[2] + v[4]) / 2", "v[3] > v[4]"),
-            ("v[3] > (v[2] + v[4]) / 2", "v[3] >= (v[2] + v[4]) / 2"),
-            ("v[3] > (v[2] + v[4]) / 2", "True"),
-            ("v[5] > (v[4] + v[6]) / 2", "v[5] >= (v[4] + v[6]) / 2"),
-            ("v[5] > (v[4] + v[6]) / 2", "v[5] > v[4]"),
-            ("v[5] > (v[4] + v[6]) / 2", "v[5] > v[6]"),
-            ("v[5] > (v[4] + v[6]) / 2", "True"),
+            ("above(v[3], (v[2] + v[4]) / 2)", "v[3] > v[2]"),
+            ("above(v[3], (v[2] + v[4]) / 2)", "v[3] > v[4]"),
+            ("above(v[3], (v[2] + v[4]) / 2)", "v[3] >= (v[2] + v[4]) / 2"),
+            ("above(v[3], (v[2] + v[4]) / 2)", "True"),
+            ("above(v[5], (v[4] + v[6]) / 2)", "v[5] >= (v[4] + v[6]) / 2"),
+            ("above(v[5], (v[4] + v[6]) / 2)", "v[5] > v[4]"),
+            ("above(v[5], (v[4] + v[6]) / 2)", "v[5] > v[6]"),
+            ("above(v[5], (v[4] + v[6]) / 2)", "True"),
         )
     ),
     *(
         (variants._has_plateau, old, new, FALLS)
         for old, new in (
             ("2 * rates[slowest]", "rates[slowest]"),
-            ("< rates[: slowest + 1].max()", "< rates[fastest]"),
+            ("rates[: slowest + 1].max()", "rates[fastest]"),
             ("np.argmin(rates[: fastest + 1])", "np.argmin(rates)"),
             ("steps % (steps[-1] - steps[-2]) == 0", "steps >= 0"),
             ("losses[:-2] - losses[2:]", "losses[2:] - losses[:-2]"),

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from numerics.runs.comparison import above, below
 from numerics.runs.confidence import mean_interval
 from theorems.deep_icgd.experiments import regression
 from theorems.deep_icgd.experiments.regression import (
@@ -149,17 +150,17 @@ def _position_criteria(runs: Mapping[str, np.ndarray]) -> list[Criterion]:
         Criterion(
             "deep-icgd:figure-2",
             "R2, averaged over seeds and over 14, 16 and 18 examples, is smaller than over 10, 11 and 12",
-            beyond[plain] < within[plain],
+            below(beyond[plain], within[plain]),
         ),
         Criterion(
             "deep-icgd:figure-2",
             "transformers trained on 18 pairs have a larger R2, averaged over seeds and over 14, 16 and 18 examples",
-            beyond[long] > beyond[plain],
+            above(beyond[long], beyond[plain]),
         ),
         Criterion(
             "deep-icgd:figure-2",
             "without positional encodings R2 falls at most half as much from 10, 11, 12 to 14, 16, 18 examples",
-            2 * (within[without] - beyond[without]) <= within[plain] - beyond[plain],
+            below(2 * (within[without] - beyond[without]), within[plain] - beyond[plain]),
         ),
     ]
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from numerics.runs.comparison import above, below
 from numerics.runs.confidence import mean_interval
 from theorems.deep_icgd.experiments.tasks import (
     best_trained,
@@ -174,7 +175,7 @@ def judge(items: Mapping[str, Json], results: Mapping[str, Json]) -> Findings:
 
 def needed(N: int, blocks: int, target: float, curve: list[float]) -> dict[str, Any]:
     """Steps of the construction that fit into so many blocks, and steps and layers until it is as good."""
-    reached = [5 * i for i, value in enumerate(curve) if value >= target]
+    reached = [5 * i for i, value in enumerate(curve) if above(value, target)]
     return {
         "steps in as many sublayers": 2 * blocks // (2 * N + 4),
         "steps until as good": reached[0] if reached else None,
@@ -195,23 +196,23 @@ def length_criteria(statement: str, runs: Mapping[int, np.ndarray], baselines: M
         Criterion(
             statement,
             f"N = {names}: with 12 examples every run has a larger R2 than the mean label",
-            all(values[:, 0, _at(WITHIN[-1])].min() > means[N] for N, values in runs.items()),
+            all(above(values[:, 0, _at(WITHIN[-1])].min(), means[N]) for N, values in runs.items()),
         ),
         Criterion(
             statement,
             f"N = {names}: with 3, 6 and 12 examples R2, averaged over seeds, is at most {COMPARABLE} below "
             "training on the prompt",
-            all(gap[:-1].max() <= COMPARABLE for gap in gaps.values()),
+            all(below(gap[:-1].max(), COMPARABLE) for gap in gaps.values()),
         ),
         Criterion(
             statement,
             f"N = {names}: with 18 examples, beyond the trained length, it is at most {COMPARABLE} below as well",
-            all(gap[-1] <= COMPARABLE for gap in gaps.values()),
+            all(below(gap[-1], COMPARABLE) for gap in gaps.values()),
         ),
         Criterion(
             statement,
             f"N = {names}: R2, averaged over seeds and over 3, 6 and 12 examples, falls with every larger share at +2",
-            all(a > b for row in by_mixture for a, b in pairwise(row)),
+            all(above(a, b) for row in by_mixture for a, b in pairwise(row)),
         ),
     ]
     if statement == "deep-icgd:figure-2":
@@ -220,7 +221,7 @@ def length_criteria(statement: str, runs: Mapping[int, np.ndarray], baselines: M
             Criterion(
                 statement,
                 f"N = {names}: R2, averaged over seeds, is smaller with 18 examples than with 12",
-                all(within > beyond for within, beyond in last),
+                all(above(within, beyond) for within, beyond in last),
             )
         )
     return criteria
@@ -235,12 +236,12 @@ def depth_criteria(attention: str, runs: list[np.ndarray]) -> list[Criterion]:
         Criterion(
             "deep-icgd:figure-3",
             f"{attention}: R2, averaged over seeds and over 4, 8 and 11 examples, grows with every larger depth",
-            all(a < b for a, b in pairwise(means)),
+            all(below(a, b) for a, b in pairwise(means)),
         ),
         Criterion(
             "deep-icgd:figure-3",
             f"{attention}: with 4, 8 and 11 examples the gain from the least to the largest depth is positive (95%)",
-            all(mean_interval(gain.tolist()).low > 0 for gain in gains),
+            all(above(gain.estimate, gain.high - gain.estimate) for gain in map(mean_interval, gains.tolist())),
         ),
     ]
 

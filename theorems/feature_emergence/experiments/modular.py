@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from numerics.runs.comparison import above, below
 from theorems.experiments import Criterion, Experiment, Findings
 from theorems.feature_emergence.experiments.training import trained_group
 
@@ -55,32 +56,35 @@ def _summarise(settings: Mapping[str, Any], results: Mapping[str, Any]) -> Findi
     both = [*square, *relu]
     frequencies = [len(last["shares"]) - 1 for _, last in square]
     equal = all(
-        max(abs(share * count - 1) for share in last["shares"][1:]) <= 0.02
+        below(max(abs(share * count - 1) for share in last["shares"][1:]), 0.02)
         for count, (_, last) in zip(frequencies, square, strict=True)
     )
     claims = (
         ("all pairs are answered rightly at the end", all(last["right"] == 1 for _, last in both)),
         (
             "quadratic: the margin ends between 0.999 and 1.00001 gamma*",
-            all(0.999 <= last["margin"] <= 1.00001 for _, last in square),
+            all(above(last["margin"], 0.999) and below(last["margin"], 1.00001) for _, last in square),
         ),
-        ("the median of the largest power is below 0.5 at the start", all(first["all"] < 0.5 for first, _ in both)),
+        (
+            "the median of the largest power is below 0.5 at the start",
+            all(below(first["all"], 0.5) for first, _ in both),
+        ),
         (
             "quadratic: u, v and w of every neuron with mass end with power 0.99 or more at one frequency",
-            all(last["least"] >= 0.99 for _, last in square),
+            all(above(last["least"], 0.99) for _, last in square),
         ),
         (
             "ReLU: the largest power of u ends with a median from 0.85 to 0.97",
-            all(0.85 <= last["power"][2] <= 0.97 for _, last in relu),
+            all(above(last["power"][2], 0.85) and below(last["power"][2], 0.97) for _, last in relu),
         ),
         (
             "ReLU: nine of ten neurons with mass end with power 0.8 or more at one frequency",
-            all(last["power"][1] >= 0.8 for _, last in relu),
+            all(above(last["power"][1], 0.8) for _, last in relu),
         ),
         ("every frequency has neurons with mass at the end", all(_spread(last)[0] > 0 for _, last in both)),
         (
             "the distribution over the frequencies ends within 0.2 of uniform in total variation",
-            all(_spread(last)[1] <= 0.2 for _, last in both),
+            all(below(_spread(last)[1], 0.2) for _, last in both),
         ),
         ("quadratic: the mass of every frequency ends within 2 % of an equal share", equal),
     )

@@ -15,6 +15,7 @@ from typing import Any
 from certificates.characters.families import symmetric_characters
 from certificates.game.regularised import regularised_optimum
 from constructions.representations.orthogonal import real_irreps
+from numerics.runs.comparison import above, below
 from theorems.experiments import Criterion, Experiment, Findings
 from theorems.feature_emergence.experiments.training import group_named, largest_margin, trained_group
 
@@ -61,17 +62,19 @@ def _summarise(settings: Mapping[str, Any], results: Mapping[str, Any]) -> Findi
         }
         claims = {
             "all pairs are answered rightly at the end": last["right"] == 1,
-            "the margin ends at 0.99 gamma* or more": last["margin"] >= 0.99,
+            "the margin ends at 0.99 gamma* or more": above(last["margin"], 0.99),
             "the margin ends between 0.95 and 1.01 of that at the exact minimum, below gamma*": (
-                0.95 <= last["margin"] / best <= 1.01 and last["margin"] <= 1.00001
+                above(last["margin"] / best, 0.95)
+                and below(last["margin"] / best, 1.01)
+                and below(last["margin"], 1.00001)
             ),
             "representations of larger degree have more neurons, among all": _ordered(counts),
             "representations of larger degree have more neurons, among those that the exact minimum uses": (
                 _ordered(used)
             ),
-            "the median of the largest power is below 0.8 at the start": first["all"] < 0.8,
+            "the median of the largest power is below 0.8 at the start": below(first["all"], 0.8),
             "u, v and w of every neuron with mass end with power 0.95 or more in one representation": (
-                last["least"] >= 0.95
+                above(last["least"], 0.95)
             ),
             "no neuron with mass is in the trivial representation at the end": last["neurons"][0] == 0,
         }

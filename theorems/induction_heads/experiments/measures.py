@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from constructions.induction.patterns import head_scores
 from numerics.markov.chains import sample_sequences
 from numerics.markov.predictors import kl_divergence, ngram
+from numerics.runs.comparison import below
 from theorems.induction_heads.experiments.training import as_construction, sample_chains
 
 __all__ = [
@@ -144,4 +145,4 @@ def phases(result: Mapping[str, Any]) -> list[str]:
 
 def first_below(steps: Sequence[int], values: Sequence[float], level: float) -> int | None:
     """The first step that was measured with a value below the level, or None."""
-    return next((step for step, value in zip(steps, values, strict=True) if value < level), None)
+    return next((step for step, value in zip(steps, values, strict=True) if below(value, level)), None)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from numerics.runs.comparison import above, below
 from numerics.runs.confidence import mean_interval, median_interval, proportion_interval
 from theorems.experiments import Criterion, Experiment, Findings
 from theorems.induction_heads.experiments.measures import (
@@ -100,10 +101,11 @@ def _transformer_criteria(large: Sequence[Result], context: int) -> tuple[Criter
     uniform = sum(1 / i for i in range(2, context + 1)) / (context - 1)
 
     def induction_head(r: Result) -> bool:
-        return r["previous"][-1] > 0.9 and r["matches"][-1] > 0.9
+        return above(r["previous"][-1], 0.9) and above(r["matches"][-1], 0.9)
 
     def starts_uniform(r: Result) -> bool:
-        return uniform / 2 < r["previous"][0] < 2 * uniform and r["matches"][0] < 0.75
+        first = r["previous"][0]
+        return above(first, uniform / 2) and below(first, 2 * uniform) and below(r["matches"][0], 0.75)
 
     drops = [_drop(r) for r in large]
     figure = "induction-heads:fig-"
@@ -152,12 +154,12 @@ def _minimal_criteria(small: Sequence[Result], large: Sequence[Result]) -> tuple
         Criterion(
             figure + "8.3",
             "minimal models spend a smaller share of the time before that near unigram (KL < 0.02) than transformers",
-            shares[0] < shares[1],
+            below(shares[0], shares[1]),
         ),
         Criterion(
             figure + "8.3",
             "no minimal model ever gets as low as the worst transformer ends",
-            min(min(r["loss"]) for r in small) > max(float(np.mean(r["loss"][-5:])) for r in large),
+            above(min(min(r["loss"]) for r in small), max(float(np.mean(r["loss"][-5:])) for r in large)),
         ),
         Criterion(
             figure + "8.4b",
@@ -253,20 +255,20 @@ def _drop(result: Result) -> int | None:
 
 
 def _before_drop(result: Result) -> int:
-    return max(i for i, loss in enumerate(result["loss"]) if loss > 0.75 * _line(result, "unigram"))
+    return max(i for i, loss in enumerate(result["loss"]) if above(loss, 0.75 * _line(result, "unigram")))
 
 
 def _at_unigram(result: Result) -> bool:
     line = _line(result, "unigram")
     pairs = zip(result["loss"], result["unigram"], strict=True)
-    return any(abs(loss - line) < line / 4 and distance < 0.02 for loss, distance in pairs)
+    return any(below(abs(loss - line), line / 4) and below(distance, 0.02) for loss, distance in pairs)
 
 
 def _time_at_unigram(result: Result) -> float:
     """The share of the measured intervals before the turn to bigram at whose beginning KL(model || unigram) < 0.02."""
     steps, distances = result["steps"][: _turn(result) + 1], result["unigram"]
     lengths = np.diff(steps)
-    near = np.array(distances[: len(lengths)]) < 0.02
+    near = np.array([below(distance, 0.02) for distance in distances[: len(lengths)]], dtype=bool)
     return float((lengths * near).sum() / max(1, lengths.sum()))
 
 
@@ -282,11 +284,11 @@ def _plateau(result: Result) -> bool:
     before, after = rates[steps[:-2] < start], rates[steps[:-2] >= start]
     fastest = int(np.argmax(after))
     slowest = after[: fastest + 1].min()
-    return bool(2 * slowest < after[fastest] and 2 * slowest < before.max())
+    return below(2 * slowest, after[fastest]) and below(2 * slowest, before.max())
 
 
 def _near_bayes(result: Result) -> bool:
-    return float(np.mean(result["loss"][-5:])) < 2.5 * _line(result, "bigram")
+    return below(float(np.mean(result["loss"][-5:])), 2.5 * _line(result, "bigram"))
 
 
 def _quickly_unigram(result: Result) -> bool:
@@ -295,20 +297,20 @@ def _quickly_unigram(result: Result) -> bool:
 
 
 def _comb(v: Sequence[float]) -> bool:
-    return max(v) == v[1] and v[3] > (v[2] + v[4]) / 2 and v[5] > (v[4] + v[6]) / 2
+    return max(v) == v[1] and above(v[3], (v[2] + v[4]) / 2) and above(v[5], (v[4] + v[6]) / 2)
 
 
 def _unconverged(result: Result) -> bool:
-    return "bigram" in closest(result) and result["loss"][_turn(result)] > 1.25 * result["loss"][-1]
+    return "bigram" in closest(result) and above(result["loss"][_turn(result)], 1.25 * result["loss"][-1])
 
 
 def _same_for_both_symbols(result: Result) -> bool:
-    return 10 * sum(distance < 0.1 for distance in result["symbols"]) >= 9 * len(result["symbols"])
+    return 10 * sum(below(distance, 0.1) for distance in result["symbols"]) >= 9 * len(result["symbols"])
 
 
 def _diagonal(W: Sequence[float]) -> bool:
     a, b, c, d = W
-    return min(a, d) > 2 * max(abs(b), abs(c))
+    return above(min(a, d), 2 * max(abs(b), abs(c)))
 
 
 _SHORT = {"context": 64, "tests": 1000}

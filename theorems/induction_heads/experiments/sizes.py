@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from numerics.runs.comparison import above, below
 from numerics.runs.confidence import mean_interval
 from theorems.experiments import Criterion, Experiment, Findings
 from theorems.induction_heads.experiments.measures import closest, first_below, phases, rounded
@@ -69,9 +70,9 @@ def rests_at(result: Result, strategy: str) -> bool:
     steps, losses = steps[even], losses[even]
     rates = (losses[:-2] - losses[2:]) / (steps[2:] - steps[:-2])
     return any(
-        2 * rates[i] < min(rates[:i].max(), rates[i + 1 :].max())
+        below(2 * rates[i], min(rates[:i].max(), rates[i + 1 :].max()))
         for i in range(1, len(rates) - 1)
-        if abs(losses[i + 1] - line) < line / 4
+        if below(abs(losses[i + 1] - line), line / 4)
     )
 
 
@@ -101,10 +102,10 @@ def judge_trigrams(items: Mapping[str, Any], results: Mapping[str, Result]) -> F
         "three heads: the loss has a plateau at the unigram line": decided(three, lambda r: rests_at(r, "unigram")),
         "three heads: the loss has a plateau at the bigram line": decided(three, lambda r: rests_at(r, "bigram")),
         "three heads end below 2.5 times the trigram line": decided(
-            three, lambda r: _final(r) < 2.5 * r["lines"]["trigram"]
+            three, lambda r: below(_final(r), 2.5 * r["lines"]["trigram"])
         ),
         "one head never gets below 3/4 of the bigram line": decided(
-            one, lambda r: min(r["loss"]) > 0.75 * r["lines"]["bigram"]
+            one, lambda r: above(min(r["loss"]), 0.75 * r["lines"]["bigram"])
         ),
     }
     numbers["claims"] = claims
@@ -142,7 +143,7 @@ def judge_longer(items: Mapping[str, Any], results: Mapping[str, Result]) -> Fin
         "final loss over the trigram line": over_seeds([_final(r) / r["lines"]["trigram"] for r in runs]),
     }
     text = "three heads end below 2.5 times the trigram line"
-    near = most(runs, lambda r: _final(r) < 2.5 * r["lines"]["trigram"])
+    near = most(runs, lambda r: below(_final(r), 2.5 * r["lines"]["trigram"]))
     return Findings(numbers, (Criterion("induction-heads:fig-8.5", text, near),))
 
 
@@ -222,9 +223,9 @@ def judge_signal(items: Mapping[str, Any], results: Mapping[str, Result]) -> Fin
 
 def _side(low: float, high: float, factor: float) -> str:
     """Whether an interval lies above a factor (met), below it (contradicted), or contains it."""
-    if low > factor:
+    if above(low, factor):
         return "met"
-    return "contradicted" if high < factor else "undecided"
+    return "contradicted" if below(high, factor) else "undecided"
 
 
 def _signal(seeds: Sequence[int], samples: int, every: int, **changes: Any) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from numerics.runs.comparison import above, below
 from numerics.runs.confidence import mean_interval
 from theorems.experiments import Criterion, Experiment, Findings
 from theorems.induction_heads.experiments.measures import (
@@ -109,17 +110,17 @@ def judge_one_layer(items: Mapping[str, Any], results: Mapping[str, Result]) -> 
         Criterion(
             statement,
             "no run with one layer gets below 5 times the bigram line",
-            all(min(r["loss"]) > 5 * r["lines"]["bigram"] for r in runs),
+            all(above(min(r["loss"]), 5 * r["lines"]["bigram"]) for r in runs),
         ),
         Criterion(
             statement,
             "no run with one layer ends below 3/4 of the unigram line",
-            all(_final(r) > 0.75 * r["lines"]["unigram"] for r in runs),
+            all(above(_final(r), 0.75 * r["lines"]["unigram"]) for r in runs),
         ),
         Criterion(
             statement,
             "every run gets within 25% of the unigram line",
-            all(min(r["loss"]) < 1.25 * r["lines"]["unigram"] for r in runs),
+            all(below(min(r["loss"]), 1.25 * r["lines"]["unigram"]) for r in runs),
         ),
     )
     return Findings(numbers, criteria)
@@ -165,7 +166,7 @@ def _has_plateau(result: Result) -> bool:
     rates = (losses[:-2] - losses[2:]) / (steps[2:] - steps[:-2])
     fastest = int(np.argmax(rates))
     slowest = int(np.argmin(rates[: fastest + 1]))
-    return bool(2 * rates[slowest] < rates[: slowest + 1].max())
+    return below(2 * rates[slowest], rates[: slowest + 1].max())
 
 
 def judge_more_symbols(items: Mapping[str, Any], results: Mapping[str, Result]) -> Findings:
@@ -249,12 +250,12 @@ def judge_trigrams(items: Mapping[str, Any], results: Mapping[str, Result]) -> F
         Criterion(
             statement,
             "three heads end below 2.5 times the trigram line",
-            most(three, lambda r: _final(r) < 2.5 * r["lines"]["trigram"]),
+            most(three, lambda r: below(_final(r), 2.5 * r["lines"]["trigram"])),
         ),
         Criterion(
             statement,
             "one head never gets below 3/4 of the bigram line",
-            all(min(r["loss"]) > 0.75 * r["lines"]["bigram"] for r in one),
+            all(above(min(r["loss"]), 0.75 * r["lines"]["bigram"]) for r in one),
         ),
     )
     return Findings(numbers, criteria)
@@ -316,7 +317,7 @@ def judge_unigram_signal(items: Mapping[str, Any], results: Mapping[str, Result]
         for arm in list(ARMS)[1:]:
             wins = sum(a < b for a, b in zip(times["doubly-stochastic"], times[arm], strict=True))
             numbers[f"seeds with {name} earlier without unigrams than with {arm}"] = f"{wins} of {len(seeds)}"
-            faster[name, arm] = bool(stats.binomtest(wins, len(seeds), 0.5, "greater").pvalue < 0.05)
+            faster[name, arm] = below(float(stats.binomtest(wins, len(seeds), 0.5, "greater").pvalue), 0.05)
             pairs = zip(times[arm], times["doubly-stochastic"], strict=True)
             ratios = [math.log(b / a) for b, a in pairs if math.isfinite(a) and math.isfinite(b)]
             if len(ratios) > 1:
@@ -340,10 +341,10 @@ def judge_unigram_signal(items: Mapping[str, Any], results: Mapping[str, Result]
         for name, what in events.items()
         for arm, how in reading.items()
     ]
-    final = {arm: np.mean([_final(results[f"{arm}-{s}"]) for s in seeds]) for arm in ARMS}
-    best = min(final, key=lambda arm: final[arm])
+    final = {arm: float(np.mean([_final(results[f"{arm}-{s}"]) for s in seeds])) for arm in ARMS}
+    alone, *mixed = final.values()
     text = "the loss on the full distribution is also lowest at the end without unigrams"
-    criteria.append(Criterion(statement, text, best == "doubly-stochastic"))
+    criteria.append(Criterion(statement, text, all(below(alone, loss) for loss in mixed)))
     return Findings(numbers, tuple(criteria))
 
 

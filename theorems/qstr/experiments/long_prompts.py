@@ -8,6 +8,7 @@ from typing import Any
 
 from scipy import stats
 
+from numerics.runs.comparison import above, below
 from numerics.runs.confidence import mean_interval
 from theorems.experiments import Criterion, Experiment, Findings
 from theorems.qstr.experiments.samples import MODELS, SAMPLES, samples_needed
@@ -40,12 +41,12 @@ def _summarise(settings: Mapping[str, Any], results: Mapping[str, Any]) -> Findi
         },
         (
             Criterion(_FIGURE, "(b) at the longest prompts attention and recurrent networks need fewer samples than "
-                      "feed-forward networks, p < 0.01", max(p.values()) < 0.01),
+                      "feed-forward networks, p < 0.01", below(max(p.values()), 0.01)),
             Criterion(_FIGURE, "(b) there recurrent networks are closer to attention than to feed-forward networks, as "
-                      "ratios", recurrent**2 < attention * feed_forward),
+                      "ratios", below(recurrent**2, attention * feed_forward)),
             Criterion(_FIGURE, "(b) from the shortest to the longest prompts the samples of feed-forward networks grow "
                       "by a larger factor than those of recurrent networks and of attention",
-                      growth["feed-forward"] > max(growth["recurrent"], growth["attention"])),
+                      above(growth["feed-forward"], max(growth["recurrent"], growth["attention"]))),
         ),
     )  # fmt: skip
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from numerics.runs.comparison import above, below
 from theorems.experiments import Criterion, Experiment, Findings
 from theorems.qstr.experiments.training import admissible_codes, attention_network, one_thread, steps
 
@@ -67,11 +68,11 @@ def _summarise(settings: Mapping[str, Any], results: Mapping[str, Any]) -> Findi
         },
         (
             Criterion(_FIGURE, "every network learns: its error is below 0.1, that of the constant 0 being 1",
-                      max(last["error"]) < 0.1),
+                      below(max(last["error"]), 0.1)),
             Criterion(_FIGURE, "90 % of the squared entries or more lie in the block of index against position codes",
-                      min(last["share"]) >= 0.9),
+                      above(min(last["share"]), 0.9)),
             Criterion(_FIGURE, "the diagonal of the block is on the average at least 4 times the root mean square of "
-                      "its other entries", min(last["ratio"]) >= 4),
+                      "its other entries", above(min(last["ratio"]), 4)),
             Criterion(_FIGURE, "every index code has its largest score with its own position", min(last["found"]) == 1),
         ),
     )  # fmt: skip

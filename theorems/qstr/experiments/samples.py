@@ -12,6 +12,7 @@ from typing import Any
 
 from scipy import stats
 
+from numerics.runs.comparison import above, below
 from numerics.runs.confidence import mean_interval
 from theorems.experiments import Criterion, Experiment, Findings
 from theorems.qstr.experiments.training import admissible_codes, attention_network, one_thread, steps
@@ -117,16 +118,16 @@ def _summarise(settings: Mapping[str, Any], results: Mapping[str, Any]) -> Findi
         },
         (
             Criterion(_FIGURE, "(a) at the longest prompts attention needs fewer samples than either other, p < 0.01",
-                      max(p.values()) < 0.01),
+                      below(max(p.values()), 0.01)),
             Criterion(_FIGURE, "(a) from the shortest to the longest prompts the samples of recurrent and feed-forward "
                       "networks grow by a larger factor than those of attention",
-                      min(growth[False, model] for model in MODELS[1:]) > growth[False, "attention"]),
+                      above(min(growth[False, model] for model in MODELS[1:]), growth[False, "attention"])),
             Criterion(_FIGURE, "(b) the samples of feed-forward networks grow by a larger factor than those of "
                       "recurrent networks and of attention",
-                      growth[True, "feed-forward"] > max(growth[True, model] for model in MODELS[:2])),
+                      above(growth[True, "feed-forward"], max(growth[True, model] for model in MODELS[:2]))),
             Criterion(_FIGURE, "(b) the factor of recurrent networks is closer to that of attention than to that of "
                       "feed-forward networks, as ratios",
-                      growth[True, "recurrent"] ** 2 < growth[True, "attention"] * growth[True, "feed-forward"]),
+                      below(growth[True, "recurrent"] ** 2, growth[True, "attention"] * growth[True, "feed-forward"])),
         ),
     )  # fmt: skip
 

@@ -11,7 +11,7 @@ Since it is the third attempt, it is judged at a third of the level: p < 0.00033
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -19,6 +19,7 @@ import numpy as np
 from scipy import stats
 
 from numerics.learning.attention_training import attention_weights
+from numerics.runs.comparison import above, below
 from numerics.runs.confidence import proportion_interval
 from theorems.experiments import Criterion, Experiment, Findings
 from theorems.variable_creation.experiments.training import draw_conjunction, train_reader, unambiguous_sample
@@ -103,12 +104,18 @@ def _summarise_curves(settings: Mapping[str, Any], results: Mapping[str, Any], l
         (
             Criterion(_LEFT, "every best run ends without an error on its training sample", unfit == 0),
             Criterion(_LEFT, "with the large sample at least 95 % of the replicates are above 99 % held out",
-                      won_many >= 0.95 * len(many)),
-            Criterion(_LEFT, f"with the small sample fewer replicates are, p < {level}", fisher.pvalue < level),
+                      20 * won_many >= 19 * len(many)),
+            Criterion(_LEFT, f"with the small sample fewer replicates are, p < {level}", below(fisher.pvalue, level)),
             Criterion(_LEFT, "the best accuracies of those that overfit span 0.1 or more",
-                      len(failed) > 1 and failed[-1] - failed[0] >= 0.1),
+                      len(failed) > 1 and above(failed[-1] - failed[0], 0.1)),
         ),
     )  # fmt: skip
+
+
+def _nearly_all(holds: Iterable[bool]) -> bool:
+    """Whether nine of ten hold, or more."""
+    found = list(holds)
+    return 10 * sum(found) >= 9 * len(found)
 
 
 def _summarise_heads(settings: Mapping[str, Any], results: Mapping[str, Any]) -> Findings:
@@ -119,7 +126,6 @@ def _summarise_heads(settings: Mapping[str, Any], results: Mapping[str, Any]) ->
     bits, relevant = weights[:, :-1], list(RELEVANT)
     top = [sorted(np.argsort(-row)[:3].tolist()) == relevant for row in bits]
     off = np.delete(bits, relevant, axis=1).sum(axis=1)
-    enough = 0.9 * len(errors)
     return Findings(
         {
             "networks": len(errors),
@@ -131,12 +137,12 @@ def _summarise_heads(settings: Mapping[str, Any], results: Mapping[str, Any]) ->
         },
         (
             Criterion(_RIGHT, "9 of 10 networks are right on 99.9 % of the strings held out",
-                      sum(e <= held_out / 1000 for e in errors) >= enough),
+                      _nearly_all(1000 * e <= held_out for e in errors)),
             Criterion(_RIGHT, "a network makes no error on them", min(errors) == 0),
             Criterion(_RIGHT, "for 9 of 10 the three bits of largest mean weight are the relevant ones",
-                      sum(top) >= enough),
+                      _nearly_all(top)),
             Criterion(_RIGHT, "for 9 of 10 the other bits together have a mean weight below 0.1",
-                      int((off < 0.1).sum()) >= enough),
+                      _nearly_all(below(x, 0.1) for x in off)),
         ),
     )  # fmt: skip
 

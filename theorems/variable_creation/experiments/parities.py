@@ -18,6 +18,7 @@ import numpy as np
 
 from numerics.learning.attention_training import Adam, initial_reader, predictions, string_codes
 from numerics.learning.sparse_learners import parity_of, spanning_probability
+from numerics.runs.comparison import below
 from numerics.runs.confidence import median_interval
 from theorems.experiments import Criterion, Experiment, Findings
 
@@ -94,12 +95,12 @@ def _summarise(settings: Mapping[str, Any], results: Mapping[str, Any]) -> Findi
         keys = [key for key, s in settings.items() if s["length"] == T]
         rows = {name: [x for key in keys for x in results[key][name]] for name in results[keys[0]]}
         count = len(rows["errors"])
-        falls = [lands - leaves <= leaves / 2 for leaves, lands in zip(rows["leaves"], rows["lands"], strict=True)
+        falls = [2 * (lands - leaves) <= leaves for leaves, lands in zip(rows["leaves"], rows["lands"], strict=True)
                  if lands is not None]  # fmt: skip
         runs += count
-        flat += sum(x < 0.02 for x in rows["plateau"])
+        flat += sum(below(x, 0.02) for x in rows["plateau"])
         done += sum(x == 0 for x in rows["errors"])
-        sudden.append(sum(falls) >= 0.9 * count)
+        sudden.append(10 * sum(falls) >= 9 * count)
         leaves = [math.inf if x is None else float(x) for x in rows["leaves"]]
         numbers |= {
             f"T = {T}, runs": count,

@@ -14,6 +14,7 @@ from numerics.learning.sparse_learners import (
     elimination_probability,
     surviving_bits,
 )
+from numerics.runs.comparison import above, below
 from numerics.runs.confidence import proportion_interval
 from numerics.runs.thresholds import Cell, bootstrap_cells, percentile_interval, threshold_fit, vuong_test
 from theorems.experiments import Criterion, Experiment, Findings
@@ -125,11 +126,11 @@ def _summarise(settings: Mapping[str, Any], results: Mapping[str, Any]) -> Findi
         },
         (
             Criterion(_FIGURE, "the sample for 80 % success grows with log T (95 % bootstrap interval above 0)",
-                      growth.low > 0),
+                      above(growth.low, 0)),
             Criterion(_FIGURE, "a threshold linear in log T explains the trials better than one linear in T "
-                      "(Vuong's test, p < 0.05)", test.p < 0.05),
+                      "(Vuong's test, p < 0.05)", below(test.p, 0.05)),
             Criterion(_FIGURE, "the fitted sample for 80 % success at T = 300 is within 20 % of 70",
-                      abs(at_300.estimate - 70) <= 14),
+                      above(at_300.estimate, 56) and below(at_300.estimate, 84)),
             Criterion(_FIGURE, "every trial that fails ends without an error on its training sample", unfit == 0),
         ),
     )  # fmt: skip
