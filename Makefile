@@ -6,11 +6,19 @@ READY := $(VENV)/.ready
 LENS := .venv-lens
 LENS_READY := $(LENS)/.ready
 
-.PHONY: theorems test bench atlas mutants notebooks site lint coq lens lens-environment
+# Compiled modules are kept, so that a second run starts sooner.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: setup theorems test bench atlas machines interpreters mutants notebooks site lint coq lens lens-environment
+
+# The environment alone, in some minutes.
+setup: $(READY)
+	@echo "The environment is ready. Try: $(BIN)/lemmata certify S3"
 
 # The main job: every checked statement of the papers, and the table of verdicts.
-theorems: $(READY)
-	$(BIN)/pytest -n 2 --dist worksteal theorems --effort quick
+theorems: setup
+	@$(BIN)/pytest -n 2 --dist worksteal theorems --effort quick || { code=$$?; \
+	echo "The environment is ready all the same: $(BIN)/lemmata certify S3"; exit $$code; }
 
 # Everything: lint and types, the theorems, the tests of the library, the notebooks.
 test: lint
@@ -19,6 +27,14 @@ test: lint
 
 bench: $(READY)
 	$(BIN)/pytest tests/benchmarks/bench_*.py --benchmark-only --benchmark-columns=min,median,rounds -s
+
+# The tests on processors that this machine is not (hours; OPTIONS="--machine nehalem", see tests/machines/__main__.py).
+machines: $(READY)
+	$(BIN)/python -m tests.machines $(OPTIONS)
+
+# The tests under every other version of Python that this machine has, each in an environment of its own.
+interpreters: $(READY)
+	$(BIN)/python -m tests.machines.interpreters $(OPTIONS)
 
 # How many random faults the quick tests see (OPTIONS="--jobs 2 --room kernel", see tests/mutants/__main__.py).
 mutants: $(READY)
@@ -57,10 +73,11 @@ lint: $(READY)
 	$(BIN)/lint-imports
 
 $(READY): pyproject.toml constraints.txt
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt pip setuptools wheel
-	$(BIN)/python -m pip install --quiet --no-build-isolation --constraint constraints.txt --editable ".[test,site]"
-	touch $(READY)
+	@echo "Setting up the environment $(VENV), once: some minutes and 2 GB, most of it torch."
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --constraint constraints.txt pip setuptools wheel
+	@$(BIN)/python -m pip install --quiet --no-build-isolation --constraint constraints.txt --editable ".[test,site]"
+	@touch $(READY)
 
 $(LENS_READY): $(READY)
 	test -x $(LENS)/bin/python || $(BIN)/python -m venv $(LENS)

@@ -207,6 +207,14 @@ class LedgerRun:
         if self.errors and exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
+    def pytest_unconfigure(self) -> None:
+        """Name the failed statements in the last line, which is what a reader sees first."""
+        if self.ledger is not None and not _is_worker(self.config):
+            groups = by_statement(self.checks())
+            failed = [name for name, checks in groups.items() if any(check.fails for check in checks)]
+            if failed:
+                print(f"Statements with a deciding check that failed: {', '.join(sorted(failed))}.")
+
     def checks(self) -> list[Check]:
         """The collected evidence with its outcomes, parametrised tests merged into one."""
         cases: dict[str, list[str]] = {}
