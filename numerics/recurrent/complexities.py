@@ -24,9 +24,11 @@ from numerics.exact.rationals import RationalLike, as_fmpq
 
 __all__ = [
     "PowerSeries",
+    "accuracy_part",
     "complexity",
     "exponential_series",
     "polynomial",
+    "power_part",
     "sine_series",
     "smooth_complexity",
     "taylor",
@@ -125,6 +127,17 @@ def complexity(phi: PowerSeries, radius: object, epsilon: object, constant: obje
     Raises:
         ValueError: for numbers out of range.
     """
+    return power_part(phi, radius, constant) + accuracy_part(phi, radius, epsilon, constant)
+
+
+def power_part(phi: PowerSeries, radius: object, constant: object = DEFAULT_CONSTANT) -> arb:
+    """The part sum_i (K R)^i |c_i| of `complexity`, in which epsilon does not occur; arguments and errors as there."""
+    reach = _checked("radius", radius, 0) * _checked("constant", constant, 0)
+    return _sum(phi, lambda i: reach**i, lambda i: reach / (i + 1))
+
+
+def accuracy_part(phi: PowerSeries, radius: object, epsilon: object, constant: object = DEFAULT_CONSTANT) -> arb:
+    """The part sum_i (K R sqrt(log(1/eps)/i))^i |c_i| of `complexity`; arguments and errors as there."""
     reach = _checked("radius", radius, 0) * _checked("constant", constant, 0)
     eps = _checked("epsilon", epsilon, 0)
     if not 0 < eps < 1:
@@ -132,11 +145,11 @@ def complexity(phi: PowerSeries, radius: object, epsilon: object, constant: obje
     root = (-eps.log()).sqrt()
 
     def factor(i: int) -> arb:
-        return arb(2) if i == 0 else reach**i + (reach * root / arb(i).sqrt()) ** i
+        return arb(1) if i == 0 else (reach * root / arb(i).sqrt()) ** i
 
     def ratio(i: int) -> arb:
-        """A bound on the ratios of consecutive terms of both sums from the term i >= 1 on, decreasing in i."""
-        return reach.max(reach * root / arb(i).sqrt()) / (i + 1)
+        """A bound on the ratios of consecutive terms from the term i >= 1 on, decreasing in i."""
+        return reach * root / arb(i).sqrt() / (i + 1)
 
     return _sum(phi, factor, ratio)
 

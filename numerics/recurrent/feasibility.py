@@ -18,12 +18,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 from flint import arb, fmpq
 
 from numerics.exact.integers import checked_integer
 from numerics.exact.rationals import RationalLike, as_fmpq
-from numerics.recurrent.complexities import DEFAULT_CONSTANT, PowerSeries, complexity, smooth_complexity
+from numerics.recurrent.complexities import (
+    DEFAULT_CONSTANT,
+    PowerSeries,
+    accuracy_part,
+    power_part,
+    smooth_complexity,
+)
 
 __all__ = ["Feasibility", "feasibility"]
 
@@ -91,6 +98,16 @@ class _Problem:
     epsilon: fmpq | None
     constant: RationalLike
 
+    @cached_property
+    def powers(self) -> arb:
+        """The part of C' that no epsilon changes: for a series such as the sine, most of its terms."""
+        return power_part(self.phi, arb(self.length).sqrt(), self.constant)
+
+    @cached_property
+    def smooth(self) -> arb:
+        """log C_s(Phi, 1)."""
+        return smooth_complexity(self.phi, 1, self.constant).log()
+
     def at(self, x: arb) -> dict[str, arb]:
         """Natural logarithms of all quantities at log m = x."""
         rho = (100 * self.length * self.outputs * x).log()
@@ -98,9 +115,8 @@ class _Problem:
         epsilon = share if self.epsilon is None else arb(self.epsilon).log()
         # C_eps falls in eps, so that its values at the ends of a ball of log eps enclose it
         ends = (epsilon.lower().exp(), epsilon.upper().exp())
-        first, last = (complexity(self.phi, arb(self.length).sqrt(), end, self.constant).log() for end in ends)
-        C = first.union(last)
-        smooth = smooth_complexity(self.phi, 1, self.constant).log()
+        first, last = (accuracy_part(self.phi, arb(self.length).sqrt(), end, self.constant) for end in ends)
+        C, smooth = (self.powers + first.union(last)).log(), self.smooth
         scale = -4 * rho - C
         if self.epsilon is None:
             scale = scale.min(3 * (share - smooth))
@@ -180,6 +196,8 @@ def _crossing(excess: Callable[[arb], arb]) -> tuple[arb, arb]:
             raise ValueError(f"The width would be above exp({MAX_LOG}).")
     low = high / 2
     for _ in range(60):
+        if high - low < high * arb(2) ** -31:
+            break  # what is taken from the lower end below is more than that
         middle = ((low + high) / 2).mid()
         value = excess(middle)
         if value > 0:
