@@ -142,7 +142,10 @@ def stationary_law(chains: ArrayLike) -> FloatArray:
         steps[..., np.arange(contexts), (np.arange(contexts) * k + j) % contexts] += P[..., j]
     system = np.swapaxes(steps, -1, -2) - np.eye(contexts)
     system[..., -1, :] = 1.0  # one balance equation follows from the others: put the normalisation in its place
-    _refuse(np.linalg.matrix_rank(system) < contexts)
+    # steps with probabilities of at least c bring any two laws together by the factor 1 - c contexts, so that the law
+    # is unique, and far from being ambiguous where that is at most 1 - 1e-8; singular values decide the other chains
+    if contexts * steps.min() < 1e-8:
+        _refuse(np.linalg.matrix_rank(system) < contexts)
     right = np.zeros((*P.shape[:-2], contexts, 1))
     right[..., -1, 0] = 1.0
     return np.asarray(np.linalg.solve(system, right)[..., 0], dtype=np.float64)

@@ -1,8 +1,8 @@
 """The law of a sum of signs: how many of the 2^d sign vectors z give each value of u . z, for integer weights u.
 
-Two algorithms: `signed_sum_counts` adds the weights one by one to a dictionary of values, which takes weights of any
-size while there are few values; `signed_sum_law` multiplies the polynomials z^u_j + z^-u_j, equal weights at once as a
-power, which takes thousands of small weights. The tests compare them.
+Two algorithms: `signed_sum_counts` adds the weights to a dictionary of values, equal ones at once by their binomial
+coefficients, which takes weights of any size while there are few values; `signed_sum_law` multiplies the polynomials
+z^u_j + z^-u_j, equal weights at once as a power, which takes thousands of small weights. The tests compare them.
 """
 
 from __future__ import annotations
@@ -30,11 +30,14 @@ def signed_sum_counts(weights: Sequence[int]) -> dict[int, int]:
     if values > _MANY:
         require_memory(_BYTES * values, f"The law of a sum of {len(weights)} signs, with up to {values} values,")
     counts = {0: 1}
-    for weight in weights:
+    for weight, copies in Counter(map(abs, weights)).items():
         following: dict[int, int] = defaultdict(int)
+        ways = [1]  # of choosing the copies with sign -1
+        for j in range(copies):
+            ways.append(ways[-1] * (copies - j) // (j + 1))
         for total, count in counts.items():
-            following[total + weight] += count
-            following[total - weight] += count
+            for j, chosen in enumerate(ways):
+                following[total + (copies - 2 * j) * weight] += count * chosen
         counts = dict(following)
     return counts
 

@@ -139,7 +139,13 @@ def _prove_monotone_sequences() -> None:
     assert _vanishes((2 * m + 2) / (2 * m) * step**2 - (1 + 1 / (2 * m * (2 * m + 2))))
     p = sp.gamma(m + sp.Rational(1, 2)) / (sp.sqrt(sp.pi) * sp.gamma(m + 1))
     assert _vanishes(p.subs(m, m + 1) / p - step)
-    assert sp.limit(sp.sqrt(m) * sp.gamma(m + sp.Rational(1, 2)) / sp.gamma(m + 1), m, sp.oo) == 1
+    # gamma is log-convex: gamma(m + 1/2)^2 and gamma(m + 1)^2 are at most the products of the neighbours 1/2 away, so
+    # that pi m p_m^2 = m gamma(m + 1/2)^2/gamma(m + 1)^2 lies in [m/(m + 1/2), 1], and r_m = 2 m p_m^2 tends to 2/pi
+    half = sp.gamma(m + sp.Rational(1, 2))
+    assert _vanishes(sp.pi * m * p**2 - m * half**2 / sp.gamma(m + 1) ** 2)
+    assert _vanishes(m * sp.gamma(m) * sp.gamma(m + 1) / sp.gamma(m + 1) ** 2 - 1)
+    assert _vanishes(m * half**2 / (half * sp.gamma(m + sp.Rational(3, 2))) - m / (m + sp.Rational(1, 2)))
+    assert sp.limit(m / (m + sp.Rational(1, 2)), m, sp.oo) == 1
     for i in range(20):
         assert _p(i + 1) == _p(i) * fmpq(2 * i + 1, 2 * i + 2)
         assert sp.simplify(p.subs(m, i)) == sp.Rational(int(_p(i).p), int(_p(i).q))
