@@ -28,14 +28,15 @@ def _elements(array: ArrayLike | Sequence[Any]) -> NDArray[np.object_]:
 
 def _map(function: Callable[[object], object], array: NDArray[np.object_]) -> NDArray[np.object_]:
     """The values of a function at every element; `function` may raise ValueError, which then names the position."""
-    result = np.empty(array.shape, dtype=object)
-    for index in np.ndindex(array.shape):
+    result = np.empty(array.size, dtype=object)
+    for position, element in enumerate(array.ravel().tolist()):
         try:
-            result[index] = function(array[index])
+            result[position] = function(element)
         except ValueError as error:
-            where = f"Element {list(index)}" if index else "The number"
-            raise ValueError(f"{where} is {array[index]!r}: {error}") from None
-    return result
+            index = [int(i) for i in np.unravel_index(position, array.shape)]
+            where = f"Element {index}" if index else "The number"
+            raise ValueError(f"{where} is {element!r}: {error}") from None
+    return result.reshape(array.shape)
 
 
 def exact_number(x: object) -> fmpq | Cyclotomic:

@@ -18,7 +18,9 @@ def as_fmpq(value: object) -> fmpq | None:
         return value
     if isinstance(value, fmpz):
         return fmpq(value)
-    if isinstance(value, numbers.Rational):  # int, NumPy integers, Fraction
+    if isinstance(value, int):  # before the abstract class, whose test takes ten times as long
+        return fmpq(int(value))
+    if isinstance(value, numbers.Rational):  # NumPy integers, Fraction
         return fmpq(int(value.numerator), int(value.denominator))
     return None
 

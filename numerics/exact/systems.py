@@ -85,7 +85,7 @@ def in_one_system(named: Mapping[str, ArrayLike]) -> tuple[dict[str, Array], Ari
     result = {name: conversion(system)(part) for name, part in arrays.items()}
     for name, part in result.items():
         require_finite(name, part)
-        nonreal = [index for index, x in np.ndenumerate(part) if isinstance(x, Cyclotomic) and not x.is_real()]
+        nonreal = _places(part, lambda x: isinstance(x, Cyclotomic) and not x.is_real())
         if nonreal:
             raise ValueError(f"Numbers must be real, but {name} is not at {listing(nonreal)}.")
         part.flags.writeable = False
@@ -97,11 +97,19 @@ def require_finite(name: str, array: Array) -> None:
     if array.dtype != object:
         bad: list[Any] = [tuple(index) for index in np.argwhere(~np.isfinite(array)).tolist()]
     else:
-        bad = [index for index, x in np.ndenumerate(array) if isinstance(x, arb) and not x.is_finite()]
+        bad = _places(array, lambda x: isinstance(x, arb) and not x.is_finite())
     if bad and not array.ndim:
         raise ValueError(f"All numbers must be finite, but {name} is {array}.")
     if bad:
         raise ValueError(f"All numbers must be finite, but {name} has NaN or infinity at {listing(bad)}.")
+
+
+def _places(array: Array, predicate: Callable[[Any], bool]) -> list[tuple[int, ...]]:
+    """The indices of the objects for which the predicate holds; none in an array of another dtype than object."""
+    if array.dtype != object:
+        return []
+    found = [position for position, x in enumerate(array.ravel().tolist()) if predicate(x)]
+    return [tuple(int(i) for i in np.unravel_index(position, array.shape)) for position in found]
 
 
 def exact_values(name: str, numbers: ArrayLike | Sequence[Any]) -> Array:

@@ -166,7 +166,8 @@ class Cyclotomic:
     def __mul__(self, other: object) -> "Cyclotomic":
         if isinstance(other, Cyclotomic):
             order, x, y = aligned(self, other)
-            return make(order, x * y % field.modulus(order))
+            product = x * y
+            return make(order, product if order == 1 else product % field.modulus(order))
         q = _operand(other)
         return NotImplemented if q is None else make(self._order, self._polynomial * q)
 
@@ -198,18 +199,18 @@ class Cyclotomic:
         return NotImplemented if q is None else self.inverse() * q
 
     def __pow__(self, exponent: object) -> "Cyclotomic":
-        if not isinstance(exponent, numbers.Integral | fmpz):
+        if not isinstance(exponent, int | numbers.Integral | fmpz):
             raise TypeError(f"The exponent {exponent!r} is not an integer: only integer powers are supported.")
         n = int(exponent)
         square = self if n >= 0 else self.inverse()
-        n, result = abs(n), make(1, fmpq_poly(1))
+        n, result = abs(n), None
         while n:
             if n & 1:
-                result = result * square
+                result = square if result is None else result * square
             n >>= 1
             if n:
                 square = square * square
-        return result
+        return make(1, fmpq_poly(1)) if result is None else result
 
     def galois(self, k: int) -> "Cyclotomic":
         """The Galois conjugate under zeta -> zeta^k, zeta the root of unity of the element's `order`.

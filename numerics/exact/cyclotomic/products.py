@@ -73,7 +73,7 @@ class _Unpacker:
 def _entries(M: np.ndarray, name: str) -> list[Cyclotomic | fmpq]:
     entries: list[Cyclotomic | fmpq] = []
     for index, x in enumerate(M.ravel().tolist()):
-        exact = x if isinstance(x, Cyclotomic) else as_fmpq(x)
+        exact = x if isinstance(x, Cyclotomic | fmpq) else as_fmpq(x)
         if exact is None:
             i, j = divmod(index, M.shape[1])
             raise ValueError(
