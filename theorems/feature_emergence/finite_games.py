@@ -71,19 +71,20 @@ class FiniteGame:
 
     def outputs(self, masses: np.ndarray) -> np.ndarray:
         """f(x)[y], shape (N, L)."""
-        return np.tensordot(masses, self.logits, axes=(0, 0))
+        m, N, L = self.shape
+        return (masses @ self.logits.reshape(m, N * L)).reshape(N, L)
 
     def weighted_margins(self, masses: np.ndarray, tau: np.ndarray) -> list[Any]:
         """g'(theta, x) = f[y] - sum_y' tau(x)[y'] f[y'] for every point x; ``tau`` (N, L)."""
-        outputs = self.outputs(masses)
-        return [outputs[x, self.labels[x]] - tau[x] @ outputs[x] for x in range(len(self.labels))]
+        return self._weighted(self.outputs(masses), tau)
 
     def neuron_values(self, q: np.ndarray, tau: np.ndarray) -> np.ndarray:
         """E_q psi'(omega_i) for every neuron, from the neuron's own logits; shape (m,)."""
-        m = self.shape[0]
-        return np.array(
-            [expectation(q, self.weighted_margins(unit, tau)) for unit in np.eye(m, dtype=int)], dtype=object
-        )
+        return np.array([expectation(q, self._weighted(logits, tau)) for logits in self.logits], dtype=object)
+
+    def _weighted(self, outputs: np.ndarray, tau: np.ndarray) -> list[Any]:
+        """outputs[x][y] - sum_y' tau(x)[y'] outputs[x][y'] for every point x."""
+        return [outputs[x, label] - tau[x] @ outputs[x] for x, label in enumerate(self.labels)]
 
     @cached_property
     def max_margin(self) -> tuple[Any, list[np.ndarray]]:

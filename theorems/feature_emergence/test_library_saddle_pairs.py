@@ -149,6 +149,11 @@ def test_networks_that_maximise_the_expected_margin_use_optimal_neurons(labels: 
     seen: Counter[bool] = Counter()
     steps = 4 if labels == 2 else 2
     for vectors, game in games(labels, 1 if labels == 2 else 50):
+        pairs = [
+            (q, tau, game.neuron_values(q, tau))
+            for q in simplex_grid(2, steps, full=True)
+            for tau in tau_grid(game, 2 if q[0] == q[1] else 1)
+        ]
         for masses in simplex_grid(2, 4, full=True):
             network = network_of(vectors, masses)
             outputs = network.raw(POINTS) * fmpq(1, 27)
@@ -156,11 +161,9 @@ def test_networks_that_maximise_the_expected_margin_use_optimal_neurons(labels: 
             hidden, readout = network.weights()
             assert np.sum(np.sum(np.c_[hidden, readout] ** 2, axis=1) ** 1.5) == pytest.approx(1, rel=1e-14)
             np.testing.assert_allclose((POINTS @ hidden.T) ** 2 @ readout, outputs.astype(float), atol=1e-15)
-            for q in simplex_grid(2, steps, full=True):
-                for tau in tau_grid(game, 2 if q[0] == q[1] else 1):
-                    values = game.neuron_values(q, tau)
-                    weighted = [outputs[x, y] - tau[x] @ outputs[x] for x, y in enumerate(LABELS)]
-                    best = all(value == max(values) for value, mass in zip(values, masses, strict=True) if mass > 0)
-                    assert (expectation(q, weighted) == max(values)) == best
-                    seen[best] += 1
+            for q, tau, values in pairs:
+                weighted = [outputs[x, y] - tau[x] @ outputs[x] for x, y in enumerate(LABELS)]
+                best = all(value == max(values) for value, mass in zip(values, masses, strict=True) if mass > 0)
+                assert (expectation(q, weighted) == max(values)) == best
+                seen[best] += 1
     assert min(seen[True], seen[False]) > 0
