@@ -114,11 +114,13 @@ def exponent_interval(
         raise ValueError("An exponent needs positive times, more than half of them finite at each size.")
     x = np.log(np.array(sizes, dtype=np.float64))
     weights = (x - x.mean()) / ((x - x.mean()) ** 2).sum()
-    estimate = float(weights @ np.log([_medians(one[None])[0] for one in runs]))
+    middle = [_medians(one[None])[0] for one in runs]
     medians = np.stack([_medians(one[rng.integers(0, len(one), size=(draws, len(one)))]) for one in runs], axis=1)
     finite = np.isfinite(medians).all(axis=1)
+    # The weights have the sum 0 up to rounding: with quotients by the first median, equal ones have an exponent of 0.
+    estimate = float(weights @ np.log(np.array(middle) / middle[0]))
     slopes = np.full(draws, math.inf)
-    slopes[finite] = np.log(medians[finite]) @ weights
+    slopes[finite] = np.log(medians[finite] / medians[finite, :1]) @ weights
     tail = (1 - level) / 2
     low = float(np.quantile(slopes, tail, method="lower"))
     high = float(np.quantile(slopes, 1 - tail, method="higher"))

@@ -10,7 +10,14 @@ import torch
 from numerics.parity.architecture_training import Loss, train_architecture
 from numerics.parity.compiled_training import train_compiled
 from numerics.parity.training import initial_network, train_parity
-from theorems.experiments import Experiment, assert_follows, committed_results, run_experiment, slice_again, starts
+from theorems.experiments import (
+    Experiment,
+    assert_begins,
+    assert_follows,
+    committed_results,
+    run_experiment,
+    slice_again,
+)
 from theorems.hidden_progress.plain_steps import autograd_relu_steps, autograd_single_steps
 from theorems.plugin import Effort
 
@@ -23,8 +30,7 @@ def stands(experiment: Experiment, statement: str, effort: Effort, unmet: tuple[
     summary = committed_results(experiment)
     assert summary["scale"] == "full"
     assert_follows(summary)
-    again, kept = slice_again(summary)
-    assert starts(again, kept)
+    assert_begins(summary, *slice_again(summary))
     for judged in (summary, summary if effort.name == "quick" else run_experiment(experiment, "full")):
         found = [
             (one["text"].startswith(unmet), one["met"]) for one in judged["criteria"] if one["statement"] == statement

@@ -16,7 +16,14 @@ from numerics.parity.architecture_training import initial_architecture, train_ar
 from numerics.runs.confidence import proportion_interval
 from numerics.runs.waiting_times import GeometricTest, geometric_test, group_share, with_infinity
 from theorems.evidence import check, counterexample
-from theorems.experiments import Experiment, assert_follows, committed_results, run_experiment, slice_again, starts
+from theorems.experiments import (
+    Experiment,
+    assert_begins,
+    assert_follows,
+    committed_results,
+    run_experiment,
+    slice_again,
+)
 from theorems.hidden_progress.experiments.grid import GRID, LARGE_BATCHES, LARGEST_BATCHES, UNLUCKY, UNLUCKY_AGAIN
 from theorems.hidden_progress.experiments.search import LAW, STARTS
 from theorems.hidden_progress.experiments.training import coarse_power_law
@@ -30,8 +37,7 @@ def judged_again(experiment: Experiment, effort: Effort, repeat: bool = True) ->
     """Whether each criterion is met: by the committed runs, of which a slice comes out bit for bit; by its text."""
     summary = committed_results(experiment)
     if repeat:
-        again, kept = slice_again(summary)
-        assert starts(again, kept)
+        assert_begins(summary, *slice_again(summary))
     assert_follows(summary)
     if effort.name != "quick":
         assert run_experiment(experiment, "full")["criteria"] == summary["criteria"]

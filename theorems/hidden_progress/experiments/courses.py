@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from numerics.runs.comparison import FIFTH_DIGIT, above, below
 from numerics.runs.confidence import mean_interval, median_interval, proportion_interval
 from theorems.experiments import Criterion, Experiment, Findings
 from theorems.hidden_progress.experiments.training import courses
@@ -62,12 +63,14 @@ def _summarise_progress(settings: Mapping[str, Any], results: Mapping[str, Any])
             "p of the rank correlation": rank_p, "p, movement on signal against noise": apart,
         },
         (
-            Criterion(_HIDDEN, "below 55 % accuracy for 60 % of its time (median)", float(np.median(flat)) > 0.6),
-            Criterion(_HIDDEN, "when it leaves, the relevant weights have moved further (median, 95 %)", ratio.low > 1),
+            Criterion(_HIDDEN, "below 55 % accuracy for 60 % of its time (median)",
+                      above(float(np.median(flat)), 0.6)),
+            Criterion(_HIDDEN, "when it leaves, the relevant weights have moved further (median, 95 %)",
+                      above(ratio.low, 1)),
             Criterion(_HIDDEN, "at 60 % of the time |W_t - W_0|_inf is larger on signal than on noise, p < 0.001",
-                      apart < 1e-3),
+                      below(apart, 1e-3)),
             Criterion(_MEASURE, "at 60 % of the median time the relevant move predicts the time left, p < 0.01",
-                      rank_p < 0.01 and rank < 0),
+                      below(rank_p, 0.01) and below(rank, 0)),
         ),
     )  # fmt: skip
 
@@ -91,7 +94,8 @@ PROGRESS = Experiment(
     },
     work=courses,
     summarise=_summarise_progress,
-    slice=("signal-0", {"seeds": [0]}),
+    slice=("signal-0", {"seeds": [0], "steps": [10, 40, 70, 100]}),
+    rounding=FIFTH_DIGIT,  # the beginning of a course: see the head of `training`
 )
 
 
@@ -147,7 +151,8 @@ GROKKING = Experiment(
     },
     work=courses,
     summarise=_summarise_grokking,
-    slice=("sample-4000", {"seeds": [0]}),
+    slice=("sample-4000", {"seeds": [0], "steps": [100]}),
+    rounding=FIFTH_DIGIT,  # the beginning of a course: see the head of `training`
 )
 
 
@@ -161,9 +166,9 @@ def _summarise_powers(settings: Mapping[str, Any], results: Mapping[str, Any]) -
     return Findings(
         {"power, half-way": power.as_dict(), "relu, half-way": relu.as_dict(), "networks of each": len(early["power"])},
         (
-            Criterion(_POWERS, "half-way the power network is above 51 % accuracy (95 %)", power.low > 0.51),
+            Criterion(_POWERS, "half-way the power network is above 51 % accuracy (95 %)", above(power.low, 0.51)),
             Criterion(_POWERS, "and above the ReLU network, whose interval holds 50 % or lies below 51 %",
-                      relu.low < 0.51 and power.low > relu.high),
+                      below(relu.low, 0.51) and above(power.low, relu.high)),
         ),
     )  # fmt: skip
 
@@ -186,4 +191,5 @@ NO_PLATEAU = Experiment(
     work=courses,
     summarise=_summarise_powers,
     slice=("relu-0", {"seeds": [0], "steps": 20}),
+    rounding=FIFTH_DIGIT,  # the beginning of a course: see the head of `training`
 )

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from numerics.runs.comparison import below
 from numerics.runs.ranks import rank_correlation
 from theorems.experiments import Criterion, Experiment, Findings
 from theorems.hidden_progress.experiments.relu_networks import flipped_labels, noisy_runs
@@ -47,7 +48,7 @@ def _summarise(settings: Mapping[str, Any], results: Mapping[str, Any]) -> Findi
         },
         (
             Criterion(_NOISE, "smaller batches take longer in each of three comparisons (ranks, p < 0.01)",
-                      all(p < 0.01 for p in tests.values())),
+                      all(below(p, 0.01) for p in tests.values())),
             Criterion(_NOISE, "without convergence counted as the longest, the least B with the higher rate takes ten "
                       "times as long as B = 256 without noise", medians["least-high"] >= 10 * medians["large-none"]),
         ),

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from numerics.parity.architecture_training import ARCHITECTURES
+from numerics.runs.comparison import above, below
 from numerics.runs.confidence import median_interval, proportion_interval
 from numerics.runs.waiting_times import group_share, with_infinity
 from theorems.experiments import Criterion, Experiment, Findings
@@ -129,7 +130,7 @@ def _summarise_grid(settings: Mapping[str, Any], results: Mapping[str, Any]) -> 
     times = {key: _best(results[key]) for key in settings}
     shares = {key: _share(x) for key, x in times.items()}
     fifteen = [key for key in settings if key.startswith(("base", "random", "large")) and "least" not in key]
-    clear = {name: [proportion_interval(round(shares[key] * len(times[key])), len(times[key])).low >= 0.2
+    clear = {name: [above(proportion_interval(round(shares[key] * len(times[key])), len(times[key])).low, 0.2)
                     for key in fifteen if settings[key]["setting"] == name] for name in _FIFTEEN}  # fmt: skip
     least = [key for key in settings if "least" in key and key.startswith("base")]
     single = [key for key in settings if key.startswith("single-least")]
@@ -147,7 +148,7 @@ def _summarise_grid(settings: Mapping[str, Any], results: Mapping[str, Any]) -> 
         "10th percentile at n = 15, 25 by the fit": between,
         "share of cells clearly above 20 %": {name: sum(x) / max(len(x), 1) for name, x in clear.items()},
     }  # fmt: skip
-    small = all(alpha <= 1 and c <= 100 and c * 30 ** (4 * alpha) <= 1e5 for alpha, c in laws.values())
+    small = all(below(alpha, 1) and below(c, 100) and below(c * 30 ** (4 * alpha), 1e5) for alpha, c in laws.values())
     return Findings(
         finite(numbers),
         (
@@ -166,11 +167,11 @@ def _summarise_grid(settings: Mapping[str, Any], results: Mapping[str, Any]) -> 
             Criterion(_TIMES, "(i) to (xv), n = 30, B = 128: four of five runs converge for every architecture and k",
                       bool(large) and min(large.values()) >= 0.8),
             Criterion(_FIT, "order-of-magnitude upper bounds: at n = 15, 25 the 10th percentile is <= twice the fit",
-                      bool(between) and max(between.values()) <= 2),
+                      bool(between) and below(max(between.values()), 2)),
             Criterion(_FIT, "the median of alpha over the architectures is larger for k = 4 than for k = 2",
-                      _median_alpha(fits, 4) > _median_alpha(fits, 2)),
+                      above(_median_alpha(fits, 4), _median_alpha(fits, 2))),
             Criterion(_FIT, f"the fits do not extrapolate: for one or more every run at n = {_FAR} takes longer",
-                      any(time > bound for bound, time in beyond.values())),
+                      any(above(time, bound) for bound, time in beyond.values())),
         ),
     )  # fmt: skip
 
@@ -218,7 +219,7 @@ def _summarise_unlucky(settings: Mapping[str, Any], results: Mapping[str, Any]) 
         share, p = group_share(groups, np.random.default_rng(4))
         numbers[key] = {"median": median_interval(x).as_dict(), "10 % and 90 % quantile": [float(low), float(high)],
                         "share between starts": share.as_dict(), "p": p}  # fmt: skip
-        met.append(bool(high >= 3 * low and share.low > 0.3 and p <= 0.001))
+        met.append(bool(high >= 3 * low and above(share.low, 0.3) and p <= 0.001))
     return Findings(
         finite(numbers),
         (
@@ -304,9 +305,9 @@ def _summarise_largest(settings: Mapping[str, Any], results: Mapping[str, Any]) 
             Criterion(_TIMES, "n = 30, k = 4, B = 1024: four of five runs converge in the settings that did not all "
                       "converge at B = 512", all(share.estimate >= 0.8 for share in shares.values())),
             Criterion(_TIMES, "and there the share of these settings together is above four fifths with 95 %",
-                      proportion_interval(sum(round(share.estimate * len(settings[key]["seeds"]))
-                                              for key, share in shares.items()),
-                                          sum(len(cell["seeds"]) for cell in settings.values())).low > 0.8),
+                      above(proportion_interval(sum(round(share.estimate * len(settings[key]["seeds"]))
+                                                    for key, share in shares.items()),
+                                                sum(len(cell["seeds"]) for cell in settings.values())).low, 0.8)),
         ),
     )  # fmt: skip
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from numerics.runs.comparison import above, below
 from numerics.runs.confidence import Interval, median_interval, proportion_interval
 from numerics.runs.waiting_times import exponent_interval, with_infinity
 from theorems.experiments import Criterion, Experiment, Findings
@@ -39,7 +40,7 @@ def _sudden(result: Mapping[str, Any]) -> bool:
     """Whether the median converged run is longer below 60 % accuracy than it then takes to 90 %."""
     ratios = [(run["from 90"] - run["below 60"]) / max(run["below 60"], 1) for run in result["runs"]
               if run["converged"] is not None and run["from 90"] is not None]  # fmt: skip
-    return bool(ratios) and float(np.median(ratios)) < 1
+    return bool(ratios) and below(float(np.median(ratios)), 1)
 
 
 def _numbers(result: Mapping[str, Any]) -> dict[str, Any]:
@@ -61,7 +62,8 @@ def _summarise_left(settings: Mapping[str, Any], results: Mapping[str, Any]) -> 
         finite({key: _numbers(results[key]) for key in settings}),
         (
             Criterion(_LEFT, "each of the seven settings solves (50, 3): the share of runs is above 20 % with 95 %",
-                      all(proportion_interval(done[key], len(_times(results[key]))).low >= 0.2 for key in settings)),
+                      all(above(proportion_interval(done[key], len(_times(results[key]))).low, 0.2)
+                          for key in settings)),
             Criterion(_LEFT, "phase transitions: in each the median run is longer below 60 % accuracy than it then "
                       "takes to 90 %", all(_sudden(results[key]) for key in settings)),
         ),
@@ -115,19 +117,20 @@ def _summarise_rows(settings: Mapping[str, Any], results: Mapping[str, Any]) -> 
             Criterion(_ROWS, "row 1: every run converges, and the median grows with n at k = 3 and with k at n = 30",
                       _all(results, rows[1]) and adapts),
             Criterion(_ROWS, "row 2: at every batch size the share of runs that converge is above 20 % with 95 %",
-                      bool(rows[2]) and all(shares[key].low >= 0.2 for key in rows[2])),
+                      bool(rows[2]) and all(above(shares[key].low, 0.2) for key in rows[2])),
             Criterion(_ROWS, "row 2: the times spread more (90 % by 10 % quantile) at B = 1 than at B = 4 to 256",
                       bool(middle) and spreads.get(1, 0) > max(middle)),
             Criterion(_ROWS, "row 2: the times spread more (90 % by 10 % quantile) at B = 1024 than at B = 4 to 256",
                       bool(middle) and spreads.get(1024, 0) > max(middle)),
             Criterion(_ROWS, "row 3: in each setting the share of runs that converge is above 20 % with 95 %",
-                      bool(rows[3]) and all(shares[key].low >= 0.2 for key in rows[3])),
+                      bool(rows[3]) and all(above(shares[key].low, 0.2) for key in rows[3])),
             Criterion(_ROWS, "row 3: in one or more settings some runs fail",
                       any(shares[key].estimate < 1 for key in rows[3])),
             Criterion(_ROWS, "row 4: (iii) and (vi) converge in every run at B = 1 and at B = 1024",
                       _all(results, rows[4])),
             Criterion(_ROWS, "row 4: at B = 1024 (vi) is below 55 % for under 10 % of its time, (iii) for over 30 %",
-                      len(sharp) == 2 and None not in sharp.values() and sharp[steep] < 0.1 and sharp[wide] > 0.3),
+                      len(sharp) == 2 and None not in sharp.values() and below(sharp[steep], 0.1)
+                      and above(sharp[wide], 0.3)),
         ),
     )  # fmt: skip
 
@@ -190,7 +193,9 @@ def _summarise_exponents(settings: Mapping[str, Any], results: Mapping[str, Any]
     stopped = [key for key in settings if not math.isfinite(float(np.median(_cell_times(results, key))))]
     growing = [
         all(
-            (name, k) in small and (name, k + 1) in small and small[name, k].estimate < small[name, k + 1].estimate
+            (name, k) in small
+            and (name, k + 1) in small
+            and below(small[name, k].estimate, small[name, k + 1].estimate)
             for k in (2, 3)
         )
         for name in names
@@ -204,12 +209,13 @@ def _summarise_exponents(settings: Mapping[str, Any], results: Mapping[str, Any]
         }),
         (
             Criterion(_SCALING, "alpha is small: the exponent of n is below k with 95 % in every setting, n = 10 to 20",
-                      all((name, k) in small and small[name, k].high < k for name in names for k in (2, 3, 4))),
+                      all((name, k) in small and below(small[name, k].high, k) for name in names for k in (2, 3, 4))),
             Criterion(_SCALING, "the exponent grows with k = 2, 3, 4 in every setting", all(growing)),
             Criterion(_SCALING, "a power law: the median at n = 14 is within a factor 1.5 of the line from 10 to 20",
                       all(_straight(settings, results, name, k) for name in names for k in (2, 3, 4))),
             Criterion(_SCALING, "(ii), (v), k = 2, 3: the exponent for n = 40 to 80 is larger, with disjoint intervals",
-                      len(large) == 4 and all(large[case].low > small[case].high for case in large if case in small)),
+                      len(large) == 4
+                      and all(above(large[case].low, small[case].high) for case in large if case in small)),
         ),
     )  # fmt: skip
 
@@ -230,7 +236,7 @@ def _straight(settings: Mapping[str, Any], results: Mapping[str, Any], name: str
     if not math.isfinite(first + middle + last):
         return False
     line = math.log(first) + math.log(last / first) * math.log(_SMALL[1] / _SMALL[0]) / math.log(_SMALL[2] / _SMALL[0])
-    return abs(math.log(middle) - line) < math.log(1.5)
+    return below(abs(math.log(middle) - line), math.log(1.5))
 
 
 EXPONENTS = Experiment(

@@ -15,6 +15,7 @@ import numpy as np
 
 from numerics.parity.compiled_training import CompiledRun, train_compiled
 from numerics.parity.training import initial_network
+from numerics.runs.comparison import above, below
 from numerics.runs.confidence import proportion_interval
 from numerics.runs.ranks import bootstrap_interval, rank_correlation
 from numerics.runs.trends import trend_test
@@ -111,14 +112,14 @@ def _summarise_widths(settings: Mapping[str, Any], results: Mapping[str, Any]) -
         },
         (
             Criterion(_WIDTH, "the medians level off: above width 100 they are between half and twice that of width "
-                      "100 (95 %)", all(0.5 < i.low <= i.high < 2 for i in level) and bool(level)),
+                      "100 (95 %)", all(above(i.low, 0.5) and below(i.high, 2) for i in level) and bool(level)),
             Criterion(_WIDTH, "no parallel speed-up: from each width from 10 on to the next, at each n, the median "
                       "falls by less than the factor of the widths (95 %)",
-                      all(i.high < b / a for (_, a, b), i in falls.items())),
+                      all(below(i.high, b / a) for (_, a, b), i in falls.items())),
             Criterion(_WIDTH, "less variance: the deviation of log time from its median falls with the width, p < "
-                      "0.001", spread.falling < 1e-3 and spread.correlation < 0),
+                      "0.001", below(spread.falling, 1e-3) and below(spread.correlation, 0)),
             Criterion(_WIDTH, "a shorter upper tail: 90 % quantile over median, and the quantile itself, are larger "
-                      "at width 10 than at 1000 (95 %)", tail.low > 1 and quantile.low > 1),
+                      "at width 10 than at 1000 (95 %)", above(tail.low, 1) and above(quantile.low, 1)),
         ),
     )  # fmt: skip
 
@@ -202,7 +203,7 @@ def _summarise_decays(settings: Mapping[str, Any], results: Mapping[str, Any]) -
                       best[0] < n**3 / 25 and late[best] >= 0.8 * len(cells[best])),
             Criterion(_GROKKING, "up to 0.01 more decay makes more runs generalise (trend over all samples, p < "
                       "0.001), and the least sample from which half of them do is smaller with 0.01 than without",
-                      trend.rising < 1e-3 and enough[moderate[-1]] < enough[0.0]),
+                      below(trend.rising, 1e-3) and enough[moderate[-1]] < enough[0.0]),
             Criterion(_GROKKING, f"with decay {strongest} optimisation fails: from the largest sample every run ends "
                       "with a training error above 40 %",
                       all(run[2] > 0.4 for run in cells[largest, strongest])),
@@ -289,7 +290,7 @@ def _summarise_flips(settings: Mapping[str, Any], results: Mapping[str, Any]) ->
             Criterion(_NOISE, f"the median time to 90 % grows with p at each B >= 32, up to p = {high}", growing),
             Criterion(_NOISE, f"at p = {high} it takes longer with B = {small} than with {large} (ranks, p < 0.01), "
                       f"and at least five times as long as without noise and B = {large}",
-                      slower.falling < 0.01
+                      below(slower.falling, 0.01)
                       and _median(learned[small, high]) >= 5 * _median(learned[large, rates[0]])),
         ),
     )  # fmt: skip

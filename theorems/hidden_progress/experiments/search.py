@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from numerics.runs.comparison import above, below
 from numerics.runs.confidence import median_interval, proportion_interval
 from numerics.runs.waiting_times import exponent_interval, geometric_test, group_share, with_infinity
 from theorems.experiments import Criterion, Experiment, Findings
@@ -67,14 +68,14 @@ def _law(setting: str, times: list[int | None]) -> tuple[dict[str, Any], tuple[C
     }  # fmt: skip
     of = f"({setting}):"
     return {f"({setting}) {name}": value for name, value in numbers.items()}, (
-        Criterion(_TIMES, f"{of} not geometric with any rate (fitted, p < 0.01)", test.p_value < 0.01),
+        Criterion(_TIMES, f"{of} not geometric with any rate (fitted, p < 0.01)", below(test.p_value, 0.01)),
         Criterion(_TIMES, f"{of} fewer than 1 % of the runs take less than a tenth of the median (95 %)",
-                  tenth.high < 0.01),
+                  below(tenth.high, 0.01)),
         Criterion(_TIMES, f"{of} the 99 % quantile is over twice as far from the median as the 1 % quantile (95 %)",
-                  least > 2),
+                  above(least, 2)),
         Criterion(_SEARCH, f"{of} (2) fewer than 1 % of the runs take less than a quarter of the median (95 %)",
-                  quarter.high < 0.01),
-        Criterion(_SEARCH, f"{of} (2) not geometric with any rate (fitted, p < 0.01)", test.p_value < 0.01),
+                  below(quarter.high, 0.01)),
+        Criterion(_SEARCH, f"{of} (2) not geometric with any rate (fitted, p < 0.01)", below(test.p_value, 0.01)),
     )  # fmt: skip
 
 
@@ -95,8 +96,8 @@ def _summarise_law(settings: Mapping[str, Any], results: Mapping[str, Any]) -> F
                 exponents[name, k] = exponent_interval(runs, rng)
                 numbers[f"exponent, k = {k}, {name} n"] = exponents[name, k].as_dict()
     small = [exponents["small", k] for k in (2, 3, 4) if ("small", k) in exponents]
-    adapts = all(b.low > a.high for a, b in pairwise(small)) and len(small) > 1
-    elbow = [exponents["large", k].low > exponents["small", k].high for k in (2, 3) if ("large", k) in exponents]
+    adapts = all(above(b.low, a.high) for a, b in pairwise(small)) and len(small) > 1
+    elbow = [above(exponents["large", k].low, exponents["small", k].high) for k in (2, 3) if ("large", k) in exponents]
     worse = bool(elbow) and all(elbow)
     return Findings(
         finite(numbers),
@@ -139,7 +140,7 @@ def _summarise_starts(settings: Mapping[str, Any], results: Mapping[str, Any]) -
         share, p = group_share(groups, np.random.default_rng(3))
         numbers[f"share between starts, {name}"] = share.as_dict()
         numbers[f"p, {name}"] = p
-        met.append(share.low > 0.5 and p <= 0.001)
+        met.append(above(share.low, 0.5) and p <= 0.001)
     numbers["converged"] = sum(t is not None for key in settings for group in results[key]["times"] for t in group)
     return Findings(
         finite(numbers),

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from numerics.fourier.gaps import majority_gap
+from numerics.runs.comparison import FIFTH_DIGIT, above, below
 from numerics.runs.confidence import median_interval
 from theorems.experiments import Criterion, Experiment, Findings
 
@@ -60,7 +61,7 @@ def _train_sinusoid(settings: dict[str, Any]) -> dict[str, Any]:
 
 def _summarise_sinusoids(settings: Mapping[str, Any], results: Mapping[str, Any]) -> Findings:
     numbers: dict[str, Any] = {}
-    positive, below, grown = True, [], []
+    positive, lower, grown = True, [], []
     for k in sorted({cell["k"] for cell in settings.values()}):
         cells = {key: cell for key, cell in settings.items() if cell["k"] == k}
         n = next(iter(cells.values()))["n"]
@@ -68,9 +69,9 @@ def _summarise_sinusoids(settings: Mapping[str, Any], results: Mapping[str, Any]
         majority = float(int(gap.p) / int(gap.q))
         starts = [results[key]["gap"][0] for key in cells]
         growth = [max(results[key]["gap"]) / results[key]["gap"][0] for key in cells]
-        positive &= min(starts) > 0
-        below += [start < majority for start in starts]
-        grown += [factor >= 2 for factor in growth]
+        positive &= above(min(starts), 0)
+        lower += [below(start, majority) for start in starts]
+        grown += [above(factor, 2) for factor in growth]
         numbers[f"k = {k}"] = {
             "gap of majority": majority, "gap at the start": median_interval(starts).as_dict(),
             "largest gap over the first": median_interval(growth).as_dict(),
@@ -80,8 +81,10 @@ def _summarise_sinusoids(settings: Mapping[str, Any], results: Mapping[str, Any]
         numbers,
         (
             Criterion(_GROWTH, "the gap is positive at the start of every run", bool(positive)),
-            Criterion(_GROWTH, "it is below majority's at the start of 80 % of the runs", np.mean(below).item() >= 0.8),
-            Criterion(_GROWTH, "it at least doubles in 90 % of the runs", np.mean(grown).item() >= 0.9),
+            Criterion(
+                _GROWTH, "it is below majority's at the start of 80 % of the runs", sum(lower) >= 0.8 * len(lower)
+            ),
+            Criterion(_GROWTH, "it at least doubles in 90 % of the runs", sum(grown) >= 0.9 * len(grown)),
         ),
     )
 
@@ -102,6 +105,7 @@ SINUSOIDS = Experiment(
     work=_train_sinusoid,
     summarise=_summarise_sinusoids,
     slice=("k2-seed-0", {"steps": 2000}),
+    rounding=FIFTH_DIGIT,  # float64 through BLAS and sines: errors near 10^-12 matter on a boundary of roundings only
 )
 
 
@@ -162,7 +166,7 @@ def _summarise_polynets(settings: Mapping[str, Any], results: Mapping[str, Any])
         shares = [sum(error > 0.45 for error in curve) / len(curve) for curve in curves]
         learned = sum(curve[-1] < 0.01 for curve in curves)
         done.append(learned == len(curves))
-        flat.append(float(np.median(shares)) > 0.5)
+        flat.append(above(float(np.median(shares)), 0.5))
         numbers[key] = {
             "share of the time with an error above 45 %": median_interval(shares).as_dict(),
             "error below 1 %": learned, "runs": len(curves),
@@ -191,5 +195,5 @@ POLYNETS = Experiment(
     },
     work=_polynets,
     summarise=_summarise_polynets,
-    slice=("flow", {"steps": 2000}),
+    slice=("flow", {"steps": 2000}),  # counts of the signs of outputs in float64, of which none is within 10^-12 of 0
 )

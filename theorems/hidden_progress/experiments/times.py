@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from numerics.runs.comparison import above, below
 from numerics.runs.confidence import median_interval, proportion_interval
 from numerics.runs.waiting_times import with_infinity
 from theorems.experiments import Criterion, Experiment, Findings
@@ -33,6 +34,11 @@ def _times(results: Mapping[str, Any], key: str) -> list[float]:
 def _ninth_tenth(times: list[float]) -> float:
     """The 90 % quantile; between two times and no convergence it is infinite."""
     return float(np.quantile(times, 0.9, method="linear" if all(map(math.isfinite, times)) else "higher"))
+
+
+def _whole(time: float) -> float:
+    """A time as the integer that it is, infinity as it is."""
+    return int(time) if math.isfinite(time) else time
 
 
 def _converged(times: list[float]) -> int:
@@ -65,7 +71,7 @@ def _summarise_cells(settings: Mapping[str, Any], results: Mapping[str, Any]) ->
             Criterion(
                 _FINDING,
                 "in every cell at least 20 % of the trials reach 100 % validation accuracy, with confidence 95 %",
-                all(share.low >= 0.2 for share in shares),
+                all(above(share.low, 0.2) for share in shares),
             ),
             Criterion(_CURVES, "the median time grows with n and with k in every architecture", growing),
         ),
@@ -107,15 +113,19 @@ def _summarise_null(settings: Mapping[str, Any], results: Mapping[str, Any]) -> 
     early = min(times) >= np.median(times) / 2
     return Findings(
         finite({
-            "runs": runs, "median time": median_interval(times).as_dict(), "earliest": min(times), "latest": max(times),
+            "runs": runs, "median time": median_interval(times).as_dict(), "earliest": _whole(min(times)),
+            "latest": _whole(max(times)),
             "5 % quantile of random search": -math.log(0.95) * choices, "p, geometric law": float(rejection),
             "p, start does not matter": float(between), "slopes of log time in log n": slopes,
         }),
         (
             Criterion(_TIMES, "no run converges in less than half of the median time", bool(early)),
-            Criterion(_TIMES, "the start explains the times (F test over starts, p < 0.001)", bool(between < 1e-3)),
-            Criterion(_TIMES, "the exponent in n is larger at the largest n than at the least", slopes[-1] > slopes[0]),
-            Criterion(_SEARCH, "the geometric law of random search is rejected, p < 10^-6", bool(rejection < 1e-6)),
+            Criterion(_TIMES, "the start explains the times (F test over starts, p < 0.001)",
+                      below(float(between), 1e-3)),
+            Criterion(_TIMES, "the exponent in n is larger at the largest n than at the least",
+                      above(slopes[-1], slopes[0])),
+            Criterion(_SEARCH, "the geometric law of random search is rejected, p < 10^-6",
+                      below(float(rejection), 1e-6)),
             Criterion(_SEARCH, "no run converges in less than half of the median time", bool(early)),
         ),
     )  # fmt: skip
@@ -141,7 +151,7 @@ NULL_MODEL = Experiment(
     },
     work=convergence_times,
     summarise=_summarise_null,
-    slice=("free-0", {"seeds": [0, 1, 2]}),
+    slice=("free-0", {"seeds": [0]}),
 )
 
 
@@ -163,8 +173,10 @@ def _summarise_widths(settings: Mapping[str, Any], results: Mapping[str, Any]) -
             "ratio of medians, widest to middle": ratio,
         }),
         (
-            Criterion(_WIDTH, "ten times the width at most halves the median (parallel search: a tenth)", ratio > 0.5),
-            Criterion(_WIDTH, "the 90 % quantile falls from least to middle width", tails[narrow] > tails[middle]),
+            Criterion(_WIDTH, "ten times the width at most halves the median (parallel search: a tenth)",
+                      above(ratio, 0.5)),
+            Criterion(_WIDTH, "the 90 % quantile falls from least to middle width",
+                      above(tails[narrow], tails[middle])),
         ),
     )  # fmt: skip
 
@@ -179,7 +191,7 @@ WIDTHS = Experiment(
     },
     work=convergence_times,
     summarise=_summarise_widths,
-    slice=("width-10", {"seeds": [0, 1]}),
+    slice=("width-10", {"seeds": [0]}),
 )
 
 
@@ -221,5 +233,5 @@ NOISE = Experiment(
     },
     work=convergence_times,
     summarise=_summarise_noise,
-    slice=("flips-0.1", {"seeds": [0, 1]}),
+    slice=("flips-0.1", {"seeds": [0]}),
 )

@@ -13,6 +13,7 @@ from scipy import stats
 
 from numerics.parity.compiled_training import CompiledRun, train_compiled
 from numerics.parity.training import Network, initial_network
+from numerics.runs.comparison import below
 from numerics.runs.confidence import proportion_interval
 from theorems.experiments import Criterion, Experiment, Findings
 
@@ -112,9 +113,9 @@ def _summarise(settings: Mapping[str, Any], results: Mapping[str, Any]) -> Findi
                       min(run["first"] for run in sides["ticket"]) > 0.4),
             Criterion(_LOTTERY, "most tickets reach 30 %, and most other networks of their size do not",
                       done["other"][0.3] * 2 < runs < done["ticket"][0.3] * 2),
-            Criterion(_LOTTERY, "more tickets than others reach 30 %, p < 0.05", fisher[0.3] < 0.05),
-            Criterion(_LOTTERY, "more tickets than others reach 10 %, p < 0.05", fisher[0.1] < 0.05),
-            Criterion(_LOTTERY, "tickets reach 30 % sooner, p < 0.05", sooner < 0.05),
+            Criterion(_LOTTERY, "more tickets than others reach 30 %, p < 0.05", below(fisher[0.3], 0.05)),
+            Criterion(_LOTTERY, "more tickets than others reach 10 %, p < 0.05", below(fisher[0.1], 0.05)),
+            Criterion(_LOTTERY, "tickets reach 30 % sooner, p < 0.05", below(sooner, 0.05)),
         ),
     )  # fmt: skip
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from numerics.runs.comparison import below
 from numerics.runs.confidence import proportion_interval
 from numerics.runs.trends import trend_test
 from theorems.experiments import Criterion, Experiment, Findings
@@ -47,9 +48,9 @@ def _summarise(settings: Mapping[str, Any], results: Mapping[str, Any]) -> Findi
         },
         (
             Criterion(_ZOOM, "success rises with 2-sparse rows, over the strata (n, width), p < 0.001",
-                      success.rising < 1e-3),
+                      below(success.rising, 1e-3)),
             Criterion(_ZOOM, "more of the runs with 2-sparse rows are done before the median time of their stratum, "
-                      "p < 0.001", early.rising < 1e-3),
+                      "p < 0.001", below(early.rising, 1e-3)),
         ),
     )  # fmt: skip
 

@@ -12,6 +12,7 @@ from scipy import stats
 
 from numerics.parity.compiled_training import CompiledRun, train_compiled
 from numerics.parity.training import initial_network
+from numerics.runs.comparison import above, below
 from numerics.runs.confidence import proportion_interval
 from numerics.runs.trends import Trend, trend_test
 from theorems.experiments import Criterion, Experiment, Findings
@@ -225,26 +226,26 @@ def _summarise_sweep(settings: Mapping[str, Any], results: Mapping[str, Any]) ->
                         for key, cell in zip(settings, found, strict=True)},
         },
         (
-            Criterion(_SWEEP, width_criterion, trends["width"].rising < 1e-3),
-            Criterion(_SWEEP, "in no stratum does it fall with the width, p < 0.05 (Bonferroni)", fall >= 0.05),
-            Criterion(_SWEEP, sample_criterion, trends["sample"].rising < 1e-3),
+            Criterion(_SWEEP, width_criterion, below(trends["width"].rising, 1e-3)),
+            Criterion(_SWEEP, "in no stratum does it fall with the width, p < 0.05 (Bonferroni)", above(fall, 0.05)),
+            Criterion(_SWEEP, sample_criterion, below(trends["sample"].rising, 1e-3)),
             Criterion(_SWEEP, "success rises with 2-sparse rows, over all strata (n, m, width), p < 0.001",
-                      trends["sparse rows"].rising < 1e-3),
+                      below(trends["sparse rows"].rising, 1e-3)),
             Criterion(_SWEEP, "at the largest n wide networks learn sooner, and sparse ones sooner, p < 0.01",
-                      max(quick.values()) < 0.01),
+                      below(max(quick.values()), 0.01)),
             Criterion(_SWEEP, "at the widest frontier tests follow training at twice its time or later (medians)",
                       all(edge >= 2 for edge, _ in late)),
             Criterion(_SWEEP, "success of the narrowest networks falls from the second largest to the largest sample "
-                      "(at full scale from 10,000 to fresh samples), p < 0.01", second[narrow] < 0.01),
+                      "(at full scale from 10,000 to fresh samples), p < 0.01", below(second[narrow], 0.01)),
             Criterion(_LEFT, "the sample from which half of the runs succeed is smaller for the widest networks than "
                       "for the narrowest, for every n and start", all(a > b for a, b in frontier.values())),
-            Criterion(_ZOOM, width_criterion, trends["width"].rising < 1e-3),
-            Criterion(_ZOOM, sample_criterion, trends["sample"].rising < 1e-3),
+            Criterion(_ZOOM, width_criterion, below(trends["width"].rising, 1e-3)),
+            Criterion(_ZOOM, sample_criterion, below(trends["sample"].rising, 1e-3)),
             Criterion(_ZOOM, "success rises with 2-sparse rows, over all strata (n, m, width), p < 0.001",
-                      trends["sparse rows"].rising < 1e-3),
+                      below(trends["sparse rows"].rising, 1e-3)),
             Criterion(_ZOOM, "success of the narrowest networks falls from the second largest to the largest sample, "
                       "p < 0.01, and that of the widest does not, p > 0.05",
-                      second[narrow] < 0.01 < 0.05 < second[wide]),
+                      below(second[narrow], 0.01) and above(second[wide], 0.05)),
             Criterion(_ZOOM, "at the widest frontier runs take longer than at the largest fixed sample (medians)",
                       all(edge > most for edge, most in _waiting(found, wide))),
         ),

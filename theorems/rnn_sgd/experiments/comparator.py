@@ -22,6 +22,7 @@ from constructions.recurrent.averages import batch_trace, fresh_changes, own_cha
 from constructions.recurrent.comparator import Comparator, comparator
 from constructions.recurrent.concepts import Part, TargetFunction, input_sequences
 from constructions.recurrent.elman import random_elman
+from numerics.runs.comparison import FIFTH_DIGIT, above, below
 from theorems.experiments import Criterion, Experiment, Findings
 
 __all__ = ["COMPARATORS", "five_targets", "on_target", "over_networks", "slopes"]
@@ -155,24 +156,24 @@ def _summarise(settings: Mapping[str, Any], results: Mapping[str, Any]) -> Findi
         (
             Criterion(_EXISTENCE, "all 36 slopes are, on average over networks, those of the exact mean over fresh "
                       "rows (1 %, Bonferroni over slopes and settings)",
-                      all(difference[key] <= limit(SLOPES * len(keys), key) for key in keys)),
+                      all(below(difference[key], limit(SLOPES * len(keys), key)) for key in keys)),
             Criterion(_EXISTENCE, "where eps_c < eps_x, the predicted slopes on target lie between 0.6 and 1 of the "
-                      "targets", all(0.6 <= value <= 1 for key in keys if settings[key]["window"] < 0.1
-                                     for value in predicted[key])),
+                      "targets", all(above(value, 0.6) and below(value, 1)
+                                     for key in keys if settings[key]["window"] < 0.1 for value in predicted[key])),
             Criterion(_EXISTENCE, "all 31 slopes off target are 0 on average over networks (1 %, Bonferroni)",
-                      all(away[key] <= limit(len(off) * len(keys), key) for key in keys)),
+                      all(below(away[key], limit(len(off) * len(keys), key)) for key in keys)),
             Criterion(_EXISTENCE, "every slope on target differs from 0 with its sign (1 %, Bonferroni)",
-                      all((scores("own", key)[on] * np.sign(WANTED)).min() > limit(len(on) * len(keys), key)
+                      all(above((scores("own", key)[on] * np.sign(WANTED)).min(), limit(len(on) * len(keys), key))
                           for key in keys)),
             Criterion(_EXISTENCE, "the deviation between networks falls like (m eps_c)^(-1/2): the 95 % interval of "
-                      "the exponent lies in [-0.6, -0.4]", -0.6 <= law["low"] <= law["high"] <= -0.4),
+                      "the exponent lies in [-0.6, -0.4]", above(law["low"], -0.6) and below(law["high"], -0.4)),
             Criterion(_NORM, "|W#|_F is within the bound with its constants on every network",
-                      all(results[key]["norm over bound"][0] <= 1 for key in keys)),
+                      all(below(results[key]["norm over bound"][0], 1) for key in keys)),
             Criterion(_NORM, "every C_(i -> j, s) d lies in [1/2, 2] from the width 1000 on",
-                      all(0.5 <= results[key]["d C"][0] <= results[key]["d C"][1] <= 2
+                      all(above(results[key]["d C"][0], 0.5) and below(results[key]["d C"][1], 2)
                           for key in keys if settings[key]["width"] >= 1000)),
             Criterion(_NORM, "the root of the mean of m |W#|_F^2 is flat: its exponent in m lies in [-0.1, 0.1]",
-                      abs(norm) <= 0.1),
+                      below(abs(norm), 0.1)),
         ),
     )  # fmt: skip
 
@@ -205,4 +206,7 @@ COMPARATORS = Experiment(
     work=over_networks,
     summarise=_summarise,
     slice=("m500-c0.06", {"networks": 4}),
+    # One forward and one backward pass in float64 through BLAS and a least squares fit to 16 inputs: errors near 10^-11
+    # of the largest slope, which is 10^4 times the least; they matter on the boundary between two roundings only.
+    rounding=FIFTH_DIGIT,
 )

@@ -22,6 +22,7 @@ from constructions.recurrent.concepts import Part, TargetFunction, input_sequenc
 from constructions.recurrent.elman import ElmanNetwork, random_elman
 from numerics.recurrent.tangent_kernel import kernel_regression, tangent_features, tangent_kernel
 from numerics.recurrent.training import elman_columns, elman_steps
+from numerics.runs.comparison import FIFTH_DIGIT, above, below
 from numerics.runs.confidence import mean_interval
 from theorems.experiments import Criterion, Experiment, Findings
 
@@ -171,7 +172,6 @@ def _summarise(settings: Mapping[str, Any], results: Mapping[str, Any]) -> Findi
     done = [(m, time) for m, found in runs.items() for time in found["done"]]
     finished = all(time is not None for _, time in done)
     wait = _slope(*zip(*done, strict=True)) if finished else None
-    below = all(interval.high < 1 for interval in shares["end over blind"].values())
     return Findings(
         {
             "networks": len(flat),
@@ -189,20 +189,21 @@ def _summarise(settings: Mapping[str, Any], results: Mapping[str, Any]) -> Findi
         (
             Criterion(_THEOREM, "at every width the mean objective of all steps is at most half of that of the best "
                       "constant (upper end of the 95 % interval)",
-                      all(i.high <= 0.5 for i in shares["average"].values())),
+                      all(below(i.high, 0.5) for i in shares["average"].values())),
             Criterion(_THEOREM, "at every width that of the last 1000 steps is at most a quarter (upper end)",
-                      all(i.high <= 0.25 for i in shares["end"].values())),
+                      all(below(i.high, 0.25) for i in shares["end"].values())),
             Criterion(_THEOREM, "sqrt(m) |W_T - W_0|_F is flat: the 95 % interval of the slope of its logarithm in "
-                      "log m lies in [-0.15, 0.15]", -0.15 <= norm["low"] <= norm["high"] <= 0.15),
+                      "log m lies in [-0.15, 0.15]", above(norm["low"], -0.15) and below(norm["high"], 0.15)),
             Criterion(_THEOREM, "regression with the tangent kernel is at most half of the best constant at every "
-                      "width (upper end)", all(i.high <= 0.5 for i in shares["kernel"].values())),
+                      "width (upper end)", all(below(i.high, 0.5) for i in shares["kernel"].values())),
             Criterion(_POSITIONS, "at every width the objective of the last 1000 steps is below what is possible "
-                      "without regard to the order of the tokens (upper end)", below),
+                      "without regard to the order of the tokens (upper end)",
+                      all(below(i.high, 1) for i in shares["end over blind"].values())),
             Criterion(_SAMPLES, "all networks reach a quarter of the best constant in the mean of 100 steps",
                       finished),
             Criterion(_SAMPLES, "the steps that it takes do not grow with the width: the upper end of the 95 % "
                       "interval of the slope of their logarithm in log m is at most 0.15",
-                      wait is not None and wait["high"] <= 0.15),
+                      wait is not None and below(wait["high"], 0.15)),
         ),
     )  # fmt: skip
 
@@ -229,5 +230,9 @@ TRAINING = Experiment(
     },
     work=train,
     summarise=_summarise,
-    slice=("m128-0", {"seeds": [0], "steps": 3000}),
+    slice=("m128-0", {"seeds": [0], "steps": 1000}),
+    # The steps are compiled, and float64 enters them through labels that are rounded to float32; means, norms and the
+    # kernel regression go through BLAS and LAPACK, with errors of 10^-16 times condition numbers below 10^8: what is
+    # kept can differ on the boundary between two roundings only.
+    rounding=FIFTH_DIGIT,
 )

@@ -1,0 +1,93 @@
+"""Verdicts do not hang on rounding errors, and a change of a result that is larger than these is seen."""
+
+from __future__ import annotations
+
+import copy
+import math
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from numerics.runs import comparison
+from theorems.experiments import (
+    assert_begins,
+    assert_follows,
+    committed,
+    committed_results,
+    find_experiment,
+    load_experiments,
+    recomputed,
+    slice_again,
+)
+
+NAMES = sorted(name for name in load_experiments() if committed(name) is not None)
+KINDS = (
+    "parity-progress",  # courses in float32 through BLAS
+    "parity-null-model",  # times of the same steps
+    "parity-sinusoid-gap",  # float64 through BLAS and sines
+    "parity-width-times",  # compiled steps
+    "parity-quadratic",
+    "success-frontier-curves",
+    "comparator-slopes",  # least squares
+)
+INFERRED = re.compile(r"\b9[059] %\)|\bp < |upper end|Bonferroni")
+"""What the text of a criterion on an interval or a p-value says."""
+INFINITE = "(viii): the 99 % quantile is over twice as far from the median as the 1 % quantile (95 %)"
+"""Runs of (viii) do not converge, so that the quotient is infinite, which no rounding error makes doubtful."""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_criteria_on_floats_are_undecided_where_rounding_errors_are_large(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a huge tolerance every comparison of floats is undecided, and counts alone decide: no criterion on an
+    interval or a p-value stays met, and one that was not met does not become so."""
+    kept = committed_results(find_experiment(name)[1])
+    monkeypatch.setattr(comparison, "ROUNDING", 1e9)
+    try:
+        found = recomputed(kept)
+    except ValueError:  # nothing decided is left to summarise
+        return
+    before = {(one["statement"], one["text"]) for one in kept["criteria"] if one["met"]}
+    after = {(one["statement"], one["text"]) for one in found["criteria"] if one["met"]}
+    assert after <= before
+    assert "undecided" in found or after == before
+    assert {text for _, text in after if INFERRED.search(text)} <= {INFINITE}
+
+
+def _numbers(value: Any, kept: Any) -> Iterator[tuple[Any, Any]]:
+    """The places in a committed result of the numbers that a slice repeats: containers with keys."""
+    for key in value if isinstance(value, dict) else range(len(value)):
+        if isinstance(value[key], dict | list):
+            yield from _numbers(value[key], kept[key])
+        elif isinstance(value[key], int | float) and value[key] != 0:
+            yield kept, key
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_changed_result_a_criterion_and_a_setting_are_seen(name: str) -> None:
+    """In the fourth digit of a float, or by 1 in an integer; a criterion that is turned; another seed."""
+    summary = copy.deepcopy(committed_results(find_experiment(name)[1]))
+    part, whole = slice_again(summary)
+    assert_begins(summary, part, whole)
+    places = list(_numbers(part, whole))
+    assert places
+    for container, key in (places[0], places[len(places) // 2], places[-1]):
+        right = container[key]
+        fourth = 10.0 ** (math.floor(math.log10(abs(right))) - 3)
+        container[key] = right + fourth if isinstance(right, float) else right + 1
+        with pytest.raises(AssertionError, match="a slice repeated"):
+            assert_begins(summary, part, whole)
+        container[key] = right
+    assert_follows(summary)
+    criterion = summary["criteria"][-1]
+    criterion["met"] = not criterion["met"]
+    with pytest.raises(AssertionError, match="'met'"):
+        assert_follows(summary)
+    criterion["met"] = not criterion["met"]
+    settings = next(iter(summary["items"].values()))["settings"]
+    settings[next(iter(settings))] = "other"
+    with pytest.raises(ValueError, match="do not have the settings"):
+        assert_follows(summary)
