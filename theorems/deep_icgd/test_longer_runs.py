@@ -1,6 +1,6 @@
 """Figures 1 to 3 and their protocol, judged by two experiments: all runs, and ReLU attention with more training.
 
-The results are committed with all runs; they are judged again here, and a slice of the runs comes out bit for bit.
+The results are committed with all runs; they are judged again here, and a slice of the runs comes out again.
 Figures 1 and 3 are settled at their scale; figure 2 and the protocol are not: the checks say what was seen.
 """
 
@@ -18,7 +18,7 @@ from theorems.deep_icgd.experiments.longer import LONGER
 from theorems.deep_icgd.experiments.regression import LENGTHS, REGRESSION
 from theorems.deep_icgd.test_experiments import HEADS, relu_block
 from theorems.evidence import check
-from theorems.experiments import Summary, assert_follows, assert_met, committed_results, recomputed, starts
+from theorems.experiments import Summary, assert_begins, assert_follows, assert_met, committed_results, recomputed
 
 FIRST = "deep-icgd:figure-1"
 SECOND = "deep-icgd:figure-2"
@@ -38,7 +38,7 @@ DEPTH = "1, 2, 3 blocks of width 32, N = 3, 4, 8, 11 examples of 12, three seeds
 def judged_again(
     record_property: Callable[[str, object], None], statement: str, repeated: tuple[str, ...] = ("relu-N3-blocks1-0",)
 ) -> tuple[Summary, Summary]:
-    """The committed summaries, once they follow from their runs and 100 steps of items come out bit for bit."""
+    """The committed summaries, once they follow from their runs and 100 steps of items come out again."""
     first, longer = committed_results(REGRESSION), committed_results(LONGER)
     for summary in (first, longer):
         assert summary["scale"] == "full"
@@ -50,7 +50,7 @@ def judged_again(
         whole = longer["items"][item]
         part = LONGER.work({**whole["settings"], "until": 100})
         assert len(part["losses"]) == 1
-        assert starts(part, whole["result"]), "the beginning of the committed run comes out otherwise"
+        assert_begins(longer, part, whole["result"])
     return first, longer
 
 

@@ -1,7 +1,7 @@
 """The experiments of section D.2: committed results of runs, their criteria, and slices that are repeated.
 
 The runs are those of `lemmata experiment run`; the criteria were written down before them. The numbers of the results
-follow from their items, and the beginning of an item comes out bit for bit with the code of today.
+follow from their items, and the beginning of an item comes out again with the code of today.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from theorems.evidence import check
-from theorems.experiments import assert_follows, assert_met, committed_results, slice_again, starts
+from theorems.experiments import assert_begins, assert_follows, assert_met, committed_results, slice_again
 from theorems.feature_emergence.experiments.modular import MODULAR_31
 from theorems.feature_emergence.experiments.symmetric import SYMMETRIC_3_4, SYMMETRIC_5
 
@@ -21,7 +21,7 @@ def test_modular_addition_31(record_property: Callable[[str, object], None]) -> 
     """
     summary = committed_results(MODULAR_31)
     assert_follows(summary)
-    assert starts(*slice_again(summary))
+    assert_begins(summary, *slice_again(summary))
     record_property("numbers", summary["numbers"])
     assert_met(
         summary,

@@ -1,7 +1,7 @@
 """The training runs of this chapter: what the committed results say, and smaller runs that say it again.
 
 `theorems/qstr/results` holds the runs at full scale, which are judged here once more by the criteria of the code, and a
-slice of which is repeated bit for bit; with full effort all are repeated.
+slice of which is repeated; with full effort all are repeated.
 """
 
 from __future__ import annotations
@@ -16,7 +16,14 @@ from flint import fmpq
 from constructions.tokens.attention import retrieval_attention
 from numerics.tokens.codes import orthonormal_codes, random_sign_codes
 from theorems.evidence import check, counterexample
-from theorems.experiments import assert_follows, assert_met, committed_results, run_experiment, slice_again, starts
+from theorems.experiments import (
+    assert_begins,
+    assert_follows,
+    assert_met,
+    committed_results,
+    run_experiment,
+    slice_again,
+)
 from theorems.plugin import Effort
 from theorems.qstr.experiments.long_prompts import LONG_PROMPTS
 from theorems.qstr.experiments.query_key import QUERY_KEY
@@ -54,8 +61,7 @@ def test_a_trained_head_compares_index_codes_with_position_codes(effort: Effort,
         record_property(name, value)
     assert summary["verdicts"] == {"qstr:figure-2": "reproduced"}
     assert_follows(summary)
-    part, whole = slice_again(summary)
-    assert starts(part, whole), "the slice of the committed runs comes out otherwise"
+    assert_begins(summary, *slice_again(summary))
     for key, item in summary["items"].items():
         settings = item["settings"]
         codes = admissible_codes(settings["length"], settings["codes"], settings["largest"], settings["seed"])
@@ -89,14 +95,13 @@ def test_the_built_head_has_this_block_and_nothing_else() -> None:
     "; five networks of each architecture",
 )
 def test_the_samples_of_the_architectures(record_property: Record) -> None:
-    """75 and 30 committed runs, judged again; the runs of a slice come out bit for bit."""
+    """75 and 30 committed runs, judged again; the runs of a slice come out again."""
     for experiment in (SAMPLES, LONG_PROMPTS):
         summary = committed_results(experiment)
         for name, value in summary["numbers"].items():
             record_property(name, value)
         assert_follows(summary)
-        part, whole = slice_again(summary)
-        assert starts(part, whole), "the slice of the committed runs comes out otherwise"
+        assert_begins(summary, *slice_again(summary))
     assert_met(
         committed_results(SAMPLES), "(a) at the longest", "(a) from the shortest", "(b) the samples of feed-forward"
     )

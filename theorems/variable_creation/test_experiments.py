@@ -1,7 +1,7 @@
 """The training runs of this chapter: what the committed results say, and smaller runs that say it again.
 
 `theorems/variable_creation/results` holds the runs at full scale, which are judged here once more by the criteria of
-the code, and a slice of which is repeated bit for bit; with full effort all are repeated. At quick effort smaller runs
+the code, and a slice of which is repeated; with full effort all are repeated. At quick effort smaller runs
 must meet the criteria that are named here: the others need more runs than a few seconds allow.
 
 The learners that the networks are compared with are counted exactly, over all samples of small problems.
@@ -41,13 +41,13 @@ from theorems.evidence import check
 from theorems.experiments import (
     Experiment,
     Summary,
+    assert_begins,
     assert_follows,
     assert_met,
     committed_results,
     recomputed,
     run_experiment,
     slice_again,
-    starts,
 )
 from theorems.plugin import Effort
 from theorems.variable_creation.experiments.curves import ATTENTION, CURVES, REPLICATES, THIRD
@@ -63,8 +63,7 @@ def _again(experiment: Experiment, effort: Effort, *beginnings: str) -> None:
     summary = committed_results(experiment)
     assert set(summary["verdicts"].values()) == {"reproduced"}
     assert_follows(summary)
-    part, whole = slice_again(summary)
-    assert starts(part, whole), "the slice of the committed runs comes out otherwise"
+    assert_begins(summary, *slice_again(summary))
     if effort.name == "quick":
         assert_met(run_experiment(experiment, "quick"), *beginnings)
     else:
@@ -114,8 +113,7 @@ def test_small_samples_are_fitted_without_being_understood(
                  for curve in item["result"]["curves"]] for m in (50, 200)}  # fmt: skip
     assert sum(best > 0.99 for best in bests[50]) == above
     assert min(bests[200]) > 0.99
-    part, whole = slice_again(summary)
-    assert starts(part, whole)
+    assert_begins(summary, *slice_again(summary))
 
 
 @check(
@@ -217,8 +215,7 @@ def test_parities_are_learned_without_an_error(effort: Effort, record_property: 
     assert len(summary["items"]) == 20
     assert stuck == [("T10-seed200", 1200, [2**9])]
     assert_follows(summary)
-    part, whole = slice_again(summary)
-    assert starts(part, whole), "the slice of the committed runs comes out otherwise"
+    assert_begins(summary, *slice_again(summary))
     assert_met(run_experiment(LASTING, effort.pick(quick="quick", full="full")), "at the iterations 51", "for each T")
 
 

@@ -26,6 +26,7 @@ from numerics.runs.confidence import mean_interval
 from theorems.deep_icgd.experiments import regression
 from theorems.deep_icgd.experiments.regression import (
     BASELINE,
+    LAST_DIGIT,
     LENGTHS,
     TRANSFORMER,
     depth_criteria,
@@ -188,6 +189,8 @@ LONGER = Experiment(
         ),
     },
     work=work,
+    # The mean loss of 100 steps differs by 4e-8 of it between processors with and without AVX.
     slice=("relu-N3-blocks1-0", {"until": 100}),
+    rounding=LAST_DIGIT,
     summarise=judge,
 )

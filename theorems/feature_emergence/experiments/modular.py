@@ -13,7 +13,7 @@ import numpy as np
 
 from numerics.runs.comparison import above, below
 from theorems.experiments import Criterion, Experiment, Findings
-from theorems.feature_emergence.experiments.training import trained_group
+from theorems.feature_emergence.experiments.training import LAST_DIGIT, trained_group
 
 __all__ = ["MODULAR_31"]
 
@@ -109,4 +109,5 @@ MODULAR_31 = Experiment(
     work=trained_group,
     summarise=_summarise,
     slice=("relu-p31-seed0", {"steps": 10}),
+    rounding=LAST_DIGIT,
 )

@@ -17,7 +17,7 @@ from certificates.game.regularised import regularised_optimum
 from constructions.representations.orthogonal import real_irreps
 from numerics.runs.comparison import above, below
 from theorems.experiments import Criterion, Experiment, Findings
-from theorems.feature_emergence.experiments.training import group_named, largest_margin, trained_group
+from theorems.feature_emergence.experiments.training import LAST_DIGIT, group_named, largest_margin, trained_group
 
 __all__ = ["SYMMETRIC_3_4", "SYMMETRIC_5"]
 
@@ -106,6 +106,7 @@ SYMMETRIC_3_4 = Experiment(
     work=trained_group,
     summarise=_summarise,
     slice=("S4-seed0", {"steps": 10}),
+    rounding=LAST_DIGIT,
 )
 
 _SCHEDULE = {"penalty": ["cubic", 1e-5], "precision": "single", "record_at": [0, 10, 3000, 12_000, 24_000, 45_000]}
@@ -127,4 +128,5 @@ SYMMETRIC_5 = Experiment(
     work=trained_group,
     summarise=_summarise,
     slice=("S5-seed0", {"steps": 10}),
+    rounding=LAST_DIGIT,
 )

@@ -15,6 +15,7 @@ from numerics.runs.comparison import above, below
 from numerics.runs.confidence import mean_interval, median_interval, proportion_interval
 from theorems.experiments import Criterion, Experiment, Findings
 from theorems.induction_heads.experiments.measures import (
+    LAST_DIGIT,
     TestSet,
     attention_to,
     closest,
@@ -330,5 +331,6 @@ PHASES = Experiment(
     },
     work=work,
     summarise=summarise,
-    slice=("transformer-0", {"steps": 20}),
+    slice=("transformer-0", {"steps": 12}),
+    rounding=LAST_DIGIT,
 )

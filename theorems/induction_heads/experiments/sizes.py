@@ -22,7 +22,7 @@ import numpy as np
 from numerics.runs.comparison import above, below
 from numerics.runs.confidence import mean_interval
 from theorems.experiments import Criterion, Experiment, Findings
-from theorems.induction_heads.experiments.measures import closest, first_below, phases, rounded
+from theorems.induction_heads.experiments.measures import LAST_DIGIT, closest, first_below, phases, rounded
 from theorems.induction_heads.experiments.phases import most, over_seeds
 from theorems.induction_heads.experiments.variants import ARMS, BASE, work
 
@@ -132,6 +132,7 @@ TRIGRAMS_200 = Experiment(
     work=work,
     summarise=judge_trigrams,
     slice=("heads-1-10", {"steps": 10}),
+    rounding=LAST_DIGIT,
 )
 
 
@@ -158,6 +159,7 @@ TRIGRAMS_LONGER = Experiment(
     work=work,
     summarise=judge_longer,
     slice=("heads-3-12", {"steps": 4}),
+    rounding=LAST_DIGIT,
 )
 
 
@@ -254,6 +256,7 @@ UNIGRAM_SIGNAL_100 = Experiment(
     work=work,
     summarise=judge_signal,
     slice=("doubly-stochastic-20", {"steps": 10}),
+    rounding=LAST_DIGIT,
 )
 
 
@@ -281,6 +284,7 @@ UNIGRAM_SIGNAL_LONGER = Experiment(
     work=work,
     summarise=judge_late,
     slice=("free-unigrams-21", {"steps": 10}),
+    rounding=LAST_DIGIT,
 )
 
 
@@ -305,5 +309,6 @@ UNIGRAM_SIGNAL_SLOWER = Experiment(
     work=work,
     summarise=judge_signal,
     slice=("doubly-stochastic-30", {"steps": 20}),
+    rounding=LAST_DIGIT,
 )
 """Stated, not run: it joins the experiments of the chapter with its results."""

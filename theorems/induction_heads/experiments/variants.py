@@ -18,6 +18,7 @@ from numerics.runs.comparison import above, below
 from numerics.runs.confidence import mean_interval
 from theorems.experiments import Criterion, Experiment, Findings
 from theorems.induction_heads.experiments.measures import (
+    LAST_DIGIT,
     TestSet,
     attention_to,
     closest,
@@ -136,7 +137,8 @@ ONE_LAYER = Experiment(
     },
     work=work,
     summarise=judge_one_layer,
-    slice=("absolute-0", {"steps": 200}),
+    slice=("absolute-0", {"steps": 40}),
+    rounding=LAST_DIGIT,
 )
 
 
@@ -209,7 +211,8 @@ MORE_SYMBOLS = Experiment(
     },
     work=work,
     summarise=judge_more_symbols,
-    slice=("states-4-length-100-0", {"steps": 40}),
+    slice=("states-4-length-100-0", {"steps": 16}),
+    rounding=LAST_DIGIT,
 )
 
 
@@ -271,7 +274,8 @@ TRIGRAMS = Experiment(
     },
     work=work,
     summarise=judge_trigrams,
-    slice=("heads-3-1", {"steps": 50}),
+    slice=("heads-3-1", {"steps": 20}),
+    rounding=LAST_DIGIT,
 )
 
 
@@ -358,5 +362,6 @@ UNIGRAM_SIGNAL = Experiment(
     },
     work=work,
     summarise=judge_unigram_signal,
-    slice=("doubly-stochastic-10", {"steps": 40}),
+    slice=("doubly-stochastic-10", {"steps": 20}),
+    rounding=LAST_DIGIT,
 )

@@ -73,5 +73,9 @@ LONG_PROMPTS = Experiment(
     },
     work=samples_needed,
     summarise=_summarise,
-    slice=("feed-forward-N12", {"seeds": [200]}),
+    # The error at the end of a run is the only float, and no item begins with a shorter run than these 450 steps. They
+    # amplify the errors of float32 to 6e-4 of it, as measured between processors with and without AVX (the 650 steps of
+    # feed-forward networks to 0.14). Ten times that, and a unit of the fourth digit, is below 0.01.
+    slice=("attention-N12", {"seeds": [200]}),
+    rounding=0.01,
 )

@@ -9,7 +9,7 @@ import numpy as np
 
 from numerics.runs.comparison import above, below
 from theorems.experiments import Criterion, Experiment, Findings
-from theorems.qstr.experiments.training import admissible_codes, attention_network, one_thread, steps
+from theorems.qstr.experiments.training import LAST_DIGIT, admissible_codes, attention_network, one_thread, steps
 
 __all__ = ["QUERY_KEY", "trained_matrices"]
 
@@ -102,4 +102,5 @@ QUERY_KEY = Experiment(
     work=trained_matrices,
     summarise=_summarise,
     slice=("printed-100", {"steps": 50}),
+    rounding=LAST_DIGIT,
 )

@@ -15,7 +15,7 @@ from scipy import stats
 from numerics.runs.comparison import above, below
 from numerics.runs.confidence import mean_interval
 from theorems.experiments import Criterion, Experiment, Findings
-from theorems.qstr.experiments.training import admissible_codes, attention_network, one_thread, steps
+from theorems.qstr.experiments.training import LAST_DIGIT, admissible_codes, attention_network, one_thread, steps
 
 __all__ = ["SAMPLES", "feed_forward_network", "recurrent_network", "samples_needed"]
 
@@ -160,4 +160,5 @@ SAMPLES = Experiment(
     work=samples_needed,
     summarise=_summarise,
     slice=("each-feed-forward-N4", {"seeds": [100]}),
+    rounding=LAST_DIGIT,
 )
