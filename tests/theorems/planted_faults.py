@@ -17,7 +17,7 @@ from flint import fmpq
 from theorems.evidence import MARK
 from theorems.plugin import Effort
 
-__all__ = ["Fault", "assert_seen", "fault_name", "rewritten"]
+__all__ = ["Fault", "assert_seen", "fault_name", "note_run", "passes_without_fault", "rewritten"]
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,12 @@ class Fault:
 
 _PASSED: set[Any] = set()
 """The checks with plain arguments that have passed in this process without a fault: they need not pass again."""
+
+_RUN: set[tuple[str, str, str]] = set()
+"""The file, the name and the parameters of all tests of this session that must pass without a fault anyway."""
+
+_FIXTURES = {"effort": lambda value: isinstance(value, Effort) and value.name == "quick", "record_property": callable}
+"""What a check is given beside its parameters, and whether that is what a session at quick effort gives it."""
 
 
 def _plain(value: Any) -> str | None:
@@ -83,11 +89,40 @@ def assert_seen(
 
     key = None if callable(fault.arguments) else (function, _plain(fault.arguments))
     if key is None or key[1] is None or key not in _PASSED:
-        run(**arguments())
+        passes_without_fault(function, arguments())
         _PASSED.add(key)
     monkeypatch.setattr(fault.owner, fault.attribute, fault.faulty)
     with pytest.raises((AssertionError, *refusals)):
         run(**arguments())
+
+
+def note_run(item: pytest.Function) -> None:
+    """Note that this session runs the test at quick effort, and is red unless it passes."""
+    ordinary = not any(item.get_closest_marker(name) for name in ("skip", "skipif", "xfail"))
+    parameters = _plain(item.callspec.params if hasattr(item, "callspec") else {})
+    if ordinary and parameters is not None and item.config.getoption("--effort", None) == "quick":
+        _RUN.add((*_place(item.function), parameters))
+
+
+def passes_without_fault(function: Callable[..., Any], arguments: Mapping[str, Any]) -> None:
+    """The check passes with these arguments: it is run, unless this session runs it with them in any case.
+
+    In `make test` the statements and the faults are one session, which is red if the check fails by itself, so that
+    its failure with a fault cannot be taken for the sight of the fault. Where the faults are run alone, the check is
+    run here. With Hypothesis the arguments are one example, and a session may draw others: these are always run.
+    """
+    if hasattr(function, "hypothesis"):
+        function.hypothesis.inner_test(**arguments)
+        return
+    given = {name: value for name, value in arguments.items() if name not in _FIXTURES}
+    as_in_session = all(right(arguments[name]) for name, right in _FIXTURES.items() if name in arguments)
+    if not as_in_session or (*_place(function), _plain(given)) not in _RUN:
+        function(**arguments)
+
+
+def _place(function: Callable[..., Any]) -> tuple[str, str]:
+    """The file and the name, which are the same however the module was imported."""
+    return function.__code__.co_filename, function.__qualname__
 
 
 def rewritten(function: Callable[..., Any], old: str, new: str) -> Callable[..., Any]:

@@ -10,6 +10,7 @@ import pytest
 
 from numerics.tokens import codes as token_codes
 from numerics.tokens import encoding, prompts
+from tests.theorems.planted_faults import passes_without_fault
 from theorems.evidence import MARK
 from theorems.plugin import Effort
 from theorems.qstr import test_experiments
@@ -74,7 +75,7 @@ FAULTS: dict[str, tuple[Any, str, Callable[..., Any]]] = {
 def test_the_check_decides_and_passes_without_a_fault() -> None:
     marks = [mark.args[0] for mark in CHECK.pytestmark if mark.name == MARK]
     assert "qstr:figure-2" in {one.statement for one in marks if not one.supporting}
-    CHECK(**ARGUMENTS)
+    passes_without_fault(CHECK, ARGUMENTS)
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -127,7 +128,7 @@ SAMPLE_FAULTS: dict[str, tuple[Any, str, Callable[..., Any]]] = {
 def test_the_check_of_the_samples_decides_and_passes_without_a_fault() -> None:
     marks = [mark.args[0] for mark in SAMPLES_CHECK.pytestmark if mark.name == MARK]
     assert "qstr:figure-1" in {one.statement for one in marks if not one.supporting}
-    SAMPLES_CHECK(lambda *_: None)
+    passes_without_fault(SAMPLES_CHECK, {"record_property": lambda *_: None})
 
 
 @pytest.mark.parametrize("fault", SAMPLE_FAULTS)

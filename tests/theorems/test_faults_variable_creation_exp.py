@@ -12,7 +12,7 @@ from flint import fmpq
 
 from numerics.learning import attention_training, sparse_learners
 from numerics.runs import thresholds
-from tests.theorems.planted_faults import Fault, fault_name
+from tests.theorems.planted_faults import Fault, fault_name, passes_without_fault
 from theorems.evidence import MARK
 from theorems.plugin import Effort
 from theorems.variable_creation import test_experiments
@@ -157,7 +157,7 @@ def test_the_check_decides_and_passes_without_a_fault(about: tuple[str, str]) ->
     check = getattr(test_experiments, about[1])
     marks = [mark.args[0] for mark in check.pytestmark if mark.name == MARK]
     assert f"variable-creation:{about[0]}" in {one.statement for one in marks if not one.supporting}
-    check(**ARGUMENTS)
+    passes_without_fault(check, ARGUMENTS)
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=fault_name)
