@@ -97,7 +97,7 @@ def flat_tensor(t: int) -> NDArray[np.object_]:
     t = checked_integer("The context length t", t, 1)
     tensor = np.empty((t, 2, 2), dtype=object)
     for m, l in product(range(2), repeat=2):
-        still, late, early, both = _split_averages(m, l, max(16, 2 ** int(t - 1).bit_length()))
+        still, late, early, both = _split_averages(m, l, 32 * -(-int(t) // 32))  # shared by 32 lengths
         late_sums = list(accumulate(accumulate(late[:t])))
         tail = _ZERO
         for j in reversed(range(t)):
@@ -202,19 +202,22 @@ def _split_averages(m: int, l: int, count: int) -> tuple[list[LogTwo], ...]:
     They are x_i = pi_i pi_m (n = 0 only), pi_i (delta_im - pi_m), (delta_li - pi_i) pi_m and
     (delta_li - pi_i)(delta_im - pi_m).
     """
-    still, late, early, both = ([_ZERO] * count for _ in range(4))
+    still, late, early, both = ({} for _ in range(4))
     for i in range(2):
         gain = _multiply(_GAIN[m, i], _PI[l])
-        still = _added(still, _multiply(gain, _PI[i], _PI[m]), 1)
-        late = _added(late, _multiply(gain, _PI[i], _DECAY[i, m]), count)
-        early = _added(early, _multiply(gain, _DECAY[l, i], _PI[m]), count)
-        both = _added(both, _multiply(gain, _DECAY[l, i], _DECAY[i, m]), count)
-    return still, late, early, both
+        still = _added(still, _multiply(gain, _PI[i], _PI[m]))
+        late = _added(late, _multiply(gain, _PI[i], _DECAY[i, m]))
+        early = _added(early, _multiply(gain, _DECAY[l, i], _PI[m]))
+        both = _added(both, _multiply(gain, _DECAY[l, i], _DECAY[i, m]))
+    counts = (1, count, count, count)
+    return tuple(eigenvalue_averages(f, 3, n) for f, n in zip((still, late, early, both), counts, strict=True))
 
 
-def _added(series: list[LogTwo], numerator: Numerator, count: int) -> list[LogTwo]:
-    """The series plus the averages of lambda^n numerator/(U+V)^3."""
-    return [x + y for x, y in zip(series, eigenvalue_averages(numerator, 3, count), strict=False)]
+def _added(one: dict[tuple[int, int], Any], other: Numerator) -> dict[tuple[int, int], Any]:
+    total = dict(one)
+    for powers, x in other.items():
+        total[powers] = total.get(powers, fmpq(0)) + x
+    return total
 
 
 # ---- validation
