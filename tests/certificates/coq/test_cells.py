@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from certificates.coq.compiler import AXIOMS, THEORY, CoqProof, CoqRefusalError, modules_of, prove, theory
-from tests.certificates.coq.theory import build, compiled, needs_coq
+from certificates.coq.compiler import AXIOMS, THEORY, CoqProof, CoqRefusalError, prove
+from tests.certificates.coq.theory import compiled, compiled_with_symmetry, needs_coq
 from theorems.plugin import Effort
 
 CELLS = THEORY / "cells"
@@ -19,7 +19,7 @@ def proved(name: str, root: Path, folder: Path, old: str = "", new: str = "") ->
     assert text.count(old) == 1 or not old
     path = folder / f"{name}.v"
     path.write_text(text.replace(old, new) if old else text)
-    return prove(path, theory(modules_of(text), build(root)) if "Symmetry" in text else compiled(root))
+    return prove(path, compiled_with_symmetry(root) if "Symmetry" in text else compiled(root))
 
 
 @needs_coq

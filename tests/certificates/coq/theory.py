@@ -1,24 +1,42 @@
-"""The theory of tables, compiled once for all tests of a process; they are skipped where Coq is not installed."""
+"""The theory of tables, compiled once for all processes of a run; tests are skipped where Coq is not installed."""
 
+import fcntl
+import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
 
 import pytest
 
-from certificates.coq.compiler import modules_of, theory
+from certificates.coq.compiler import THEORY, coqc, modules_of, theory
 
 MODULES = modules_of("From Lemmata Require Import Value.")
 
 needs_coq = pytest.mark.skipif(shutil.which("coqc") is None, reason="The command coqc of Coq 8.16 is not installed.")
 
 
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """A block in which no other process of the tests compiles into a folder: who waits finds what was compiled."""
+    with (folder / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 @cache
 def build(root: Path) -> Path:
-    """A folder for compiled theories, with that of tables in it."""
-    folder = Path(mkdtemp(dir=root))
-    theory(MODULES, folder)
+    """A folder for compiled theories, with that of tables in it.
+
+    Args:
+        root: pytest's folder for the temporary files of this process; those of all workers lie side by side.
+    """
+    folder = (root.parent if "PYTEST_XDIST_WORKER" in os.environ else root) / "coq"
+    folder.mkdir(exist_ok=True)
+    with alone(folder):
+        theory(MODULES, folder)
     return folder
 
 
@@ -26,3 +44,13 @@ def build(root: Path) -> Path:
 def compiled(root: Path) -> Path:
     """The compiled theory of tables."""
     return theory(MODULES, build(root))
+
+
+@cache
+def compiled_with_symmetry(root: Path) -> Path:
+    """The same, with the file on symmetries."""
+    folder = Path(mkdtemp(dir=root))
+    shutil.copytree(compiled(root), folder, dirs_exist_ok=True)
+    source = shutil.copy(THEORY / "Symmetry.v", folder)
+    coqc(Path(source), folder)
+    return folder
