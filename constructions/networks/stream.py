@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from types import MappingProxyType
 from typing import Any
 
@@ -51,9 +52,12 @@ class ResidualStream:
         """The coordinates of a block, as a slice."""
         if name not in self.sizes:
             raise ValueError(f"There is no block {name!r}; the blocks are {', '.join(self.sizes)}.")
-        names = list(self.sizes)
-        start = sum(self.sizes[other] for other in names[: names.index(name)])
-        return slice(start, start + self.sizes[name])
+        return self._slices[name]
+
+    @cached_property
+    def _slices(self) -> dict[str, slice]:
+        ends = accumulate(self.sizes.values())
+        return {name: slice(end - size, end) for (name, size), end in zip(self.sizes.items(), ends, strict=True)}
 
     def directions(self, *names: str) -> Directions:
         """The directions of the named blocks, one block after the other; of all blocks if none is named."""

@@ -75,10 +75,11 @@ def _affine(layer: Affine, z: Floats) -> Floats:
 
 def _require_equal_but_transitions(machines: Sequence[TuringTransformer]) -> None:
     one = machines[0]
+    own = [(layer.name, list(layer.arrays())) for layer in one.layers]
     for other in machines[1:]:
         assert np.array_equal(one.start, other.start)
         assert np.array_equal(one.embedding, other.embedding)
-        for mine, theirs in zip(one.layers, other.layers, strict=True):
-            if mine.name != "C.1b":
-                pairs = zip(mine.arrays(), theirs.arrays(), strict=True)
-                assert all(a is b or np.array_equal(a, b) for a, b in pairs), mine.name
+        for (name, mine), theirs in zip(own, other.layers, strict=True):
+            if name != "C.1b":
+                pairs = zip(mine, theirs.arrays(), strict=True)
+                assert all(a is b or np.array_equal(a, b) for a, b in pairs), name

@@ -31,6 +31,7 @@ from numerics.exact.rationals import as_fraction
 from numerics.turing.index import CrossIndex, DecoderProgram
 
 Ints = NDArray[np.int64]
+Rational = int | Fraction
 
 _LARGEST = 2**62  # all sums of the kernels stay below in magnitude
 _MOST_PLACES = 31
@@ -192,25 +193,26 @@ def _touched(head: Head) -> list[int]:
     return np.flatnonzero(head.write_mask()).tolist()
 
 
-def _fractions(array: NDArray[Any]) -> list[Fraction]:
-    """The entries as fractions. Raises ValueError for numbers that are not rational."""
+def _rationals(array: NDArray[Any]) -> list[Rational]:
+    """The entries, integers as `int`, since fractions are slow. Raises ValueError for numbers that are not rational."""
     if array.dtype.kind in "iu":
-        return [Fraction(x) for x in array.ravel().tolist()]
-    return [as_fraction(x) for x in as_exact(array).ravel().tolist()]
+        return array.ravel().tolist()
+    fractions = [as_fraction(x) for x in as_exact(array).ravel().tolist()]
+    return [x.numerator if x.denominator == 1 else x for x in fractions]
 
 
 def _integer(array: NDArray[Any], scale: int = 1) -> Ints:
     """scale times the array, in integers. Raises ValueError if that is not integral or too large."""
     if array.dtype.kind in "iu" and scale == 1:
         return array.astype(np.int64)
-    scaled = [x * scale for x in _fractions(array)]
+    scaled = [x * scale for x in _rationals(array)]
     if any(x.denominator != 1 or abs(x) >= _LARGEST for x in scaled):
         raise ValueError("The indexed evaluator needs values of attention that are integers.")
     return np.array([x.numerator for x in scaled], np.int64).reshape(array.shape)
 
 
 def _denominator(*arrays: NDArray[Any]) -> int:
-    parts = [x.denominator for array in arrays if array.dtype.kind not in "iu" for x in _fractions(array)]
+    parts = [x.denominator for array in arrays if array.dtype.kind not in "iu" for x in _rationals(array)]
     return math.lcm(*parts)
 
 
@@ -286,14 +288,14 @@ class _Map:
         return {target for target, source in self.copies.items() if target == source}
 
 
-Column = tuple[dict[int, Fraction], Fraction]
+Column = tuple[dict[int, Rational], Rational]
 
 
 def _columns(layer: Affine) -> list[Column]:
     """The nonzero weights and the bias of every output."""
     inputs, outputs = np.nonzero(layer.weight)
-    columns: list[Column] = [({}, bias) for bias in _fractions(layer.offset)]
-    for i, o, value in zip(inputs.tolist(), outputs.tolist(), _fractions(layer.weight[inputs, outputs]), strict=True):
+    columns: list[Column] = [({}, bias) for bias in _rationals(layer.offset)]
+    for i, o, value in zip(inputs.tolist(), outputs.tolist(), _rationals(layer.weight[inputs, outputs]), strict=True):
         columns[o][0][i] = value
     return columns
 
@@ -320,20 +322,19 @@ def _map_of(name: str, feed_forward: FeedForward) -> _Map:
     return result
 
 
-Network = tuple[list[Column], list[tuple[dict[int, Fraction], Fraction, Fraction]], Fraction]
+Network = tuple[list[Column], list[tuple[dict[int, Rational], Rational, Rational]], Rational]
 
 
-def _evaluate(network: Network, inner: list[int], bits: dict[int, int]) -> Fraction:
+def _evaluate(network: Network, inner: list[int], bits: dict[int, int]) -> Rational:
     """The output of one row for the given values of its inputs."""
-    zero = Fraction(0)
     units = {
-        unit: max(zero, bias + sum(w * bits[source] for source, w in terms.items()))
+        unit: max(0, bias + sum(w * bits[source] for source, w in terms.items()))
         for unit, (terms, bias) in zip(inner, network[0], strict=True)
     }
     total = network[2]
     for terms, bias, w in network[1]:
-        total += w * max(zero, bias + sum(value * units[unit] for unit, value in terms.items()))
-    return max(zero, total)
+        total += w * max(0, bias + sum(value * units[unit] for unit, value in terms.items()))
+    return max(0, total)
 
 
 def _scaled(network: Network, inner: list[int]) -> _Row:
