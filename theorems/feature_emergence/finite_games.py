@@ -110,13 +110,12 @@ class FiniteGame:
         """
         m, pairs = self.payoff.shape
         rows = [
-            *np.eye(pairs + 1, dtype=int),
             np.r_[np.ones(pairs, dtype=int), 0],
-            np.r_[-np.ones(pairs, dtype=int), 0],
+            *np.eye(pairs + 1, dtype=int),
             *np.c_[-self.payoff, np.ones(m, dtype=int)],
         ]
-        right = [0] * (pairs + 1) + [1, -1] + [0] * m
-        return _best(vertices(np.array(rows, dtype=object), right), sign=-1)
+        right = [1] + [0] * (pairs + 1 + m)
+        return _best(vertices(np.array(rows, dtype=object), right, equations=1), sign=-1)
 
     def largest_expected_margin(self, q: np.ndarray) -> Any:
         """max over all networks of mass <= 1 of E_q g(theta), the right-hand side of (7.2).
@@ -172,16 +171,18 @@ def simplex_grid(length: int, steps: int, full: bool) -> Iterator[np.ndarray]:
             yield np.array([fmpq(count, steps) for count in counts], dtype=object)
 
 
-def vertices(rows: np.ndarray, right: list[Any]) -> list[np.ndarray]:
+def vertices(rows: np.ndarray, right: list[Any], equations: int = 0) -> list[np.ndarray]:
     """All vertices of {z: rows @ z >= right}, exactly: every square subsystem is solved and tested.
 
-    ``rows`` (constraints, dimension). An equation is given as two inequalities.
+    ``rows`` (constraints, dimension). The first ``equations`` of them, which must be independent, hold with equality:
+    every vertex solves a subsystem that contains them.
     """
     constraints, dimension = rows.shape
     table = [[fmpq(1) * entry for entry in row] for row in rows.tolist()]
     bounds = [fmpq(1) * entry for entry in right]
     found: dict[tuple[Any, ...], np.ndarray] = {}
-    for chosen in combinations(range(constraints), dimension):
+    for others in combinations(range(equations, constraints), dimension - equations):
+        chosen = (*range(equations), *others)
         system = fmpq_mat(dimension, dimension, [entry for i in chosen for entry in table[i]])
         try:
             solution = system.solve(fmpq_mat(dimension, 1, [bounds[i] for i in chosen])).entries()
