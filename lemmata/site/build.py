@@ -7,7 +7,9 @@ whole.
 
 from __future__ import annotations
 
+import functools
 import json
+import posixpath
 import re
 import shutil
 import tempfile
@@ -40,7 +42,7 @@ _REMOTE = re.compile(
 )
 CONFIGURATION = {
     "project": "Lemmata",
-    "extensions": ["myst_nb", "lemmata.site.mathematics"],
+    "extensions": ["myst_nb", "lemmata.site.mathematics", "lemmata.site.repeated"],
     "html_theme": "furo",
     "html_title": "Lemmata",
     "html_static_path": [str(HERE / "static")],
@@ -177,23 +179,22 @@ def _run_sphinx(work: Path, jobs: int) -> None:
 
 def broken_links(site: Path) -> Iterator[str]:
     """The links between pages that lead to no file or no place in it, each as a sentence."""
-    anchors: dict[Path, set[str]] = {}
+    files = {path.relative_to(site).as_posix() for path in site.rglob("*") if path.is_file()}
 
-    def places(page: Path) -> set[str]:
-        if page not in anchors:
-            anchors[page] = set(_ANCHOR.findall(page.read_text(encoding="utf-8")))
-        return anchors[page]
+    @functools.cache
+    def places(page: str) -> set[str]:
+        return set(_ANCHOR.findall((site / page).read_text(encoding="utf-8")))
 
-    for page in sorted(site.rglob("*.html")):
-        for link in dict.fromkeys(_TARGET.findall(page.read_text(encoding="utf-8"))):
+    for here in sorted(name for name in files if name.endswith(".html")):
+        for link in dict.fromkeys(_TARGET.findall((site / here).read_text(encoding="utf-8"))):
             if re.match(r"[a-z]+:|//", link) or not link:
                 continue
             name, _, anchor = link.partition("#")
-            goal = page if not name else (page.parent / unquote(name.partition("?")[0])).resolve()
-            here = page.relative_to(site)
-            if not goal.is_file():
+            path = unquote(name.partition("?")[0])
+            goal = posixpath.normpath(posixpath.join(posixpath.dirname(here), path)) if name else here
+            if goal not in files:
                 yield f"{here} links to {link}, which does not exist"
-            elif anchor and goal.suffix == ".html" and unquote(anchor) not in places(goal):
+            elif anchor and goal.endswith(".html") and unquote(anchor) not in places(goal):
                 yield f"{here} links to {link}, a place that does not exist"
 
 
