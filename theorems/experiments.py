@@ -45,7 +45,6 @@ __all__ = [
     "recomputed",
     "run_experiment",
     "slice_again",
-    "starts",
     "verdict",
     "write_summary",
 ]
@@ -198,11 +197,6 @@ def slice_again(summary: Summary) -> tuple[Json, Json]:
     return json.loads(json.dumps(experiment.work({**item["settings"], **changes}))), item["result"]
 
 
-def starts(part: Json, whole: Json) -> bool:
-    """Whether a result is, bit for bit, the beginning of another: shorter lists, in dictionaries with fewer keys."""
-    return first_difference(part, whole, 0.0, begins=True) is None
-
-
 def assert_begins(summary: Summary, part: Json, whole: Json) -> None:
     """A result, computed now, is the beginning of a committed one: see `Experiment.rounding`.
 
@@ -212,11 +206,18 @@ def assert_begins(summary: Summary, part: Json, whole: Json) -> None:
         whole: the committed result.
 
     Raises:
-        AssertionError: if not; it names the first difference.
+        AssertionError: if not, with the first difference; and for a part without a number, which begins every result.
     """
     _, experiment = find_experiment(summary["experiment"])
+    assert _has_number(part), f"{experiment.name}, a slice repeated: it has no number."
     difference = first_difference(part, whole, experiment.rounding, begins=True)
     assert difference is None, f"{experiment.name}, a slice repeated: {difference}."
+
+
+def _has_number(value: Json) -> bool:
+    if isinstance(value, dict | list):
+        return any(map(_has_number, value.values() if isinstance(value, dict) else value))
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _summary(

@@ -10,16 +10,17 @@ from typer.testing import CliRunner
 
 import theorems.experiments
 from lemmata.cli import app
+from numerics.runs.comparison import first_difference
 from tests.numerics.runs.items import SETTINGS, square
 from theorems.experiments import (
     Criterion,
     Experiment,
     Findings,
+    assert_begins,
     code_of,
     recomputed,
     run_experiment,
     slice_again,
-    starts,
     write_summary,
 )
 
@@ -78,7 +79,10 @@ def test_a_summary_says_which_code_made_it_and_a_slice_is_repeated(toy):
     again, kept = slice_again(summary)
     assert again == kept
     summary["items"]["one"]["result"]["square"] = 2
-    assert not starts(*slice_again(summary))
+    with pytest.raises(AssertionError, match=r"toy, a slice repeated: \['square'\]: 1 now, 2 before"):
+        assert_begins(summary, *slice_again(summary))
+    with pytest.raises(AssertionError, match="it has no number"):
+        assert_begins(summary, {"square": None}, {"square": None})
     with pytest.raises(ValueError, match="has no item one"):
         slice_again(run_experiment(TOY))
 
@@ -97,7 +101,7 @@ def test_a_summary_says_which_code_made_it_and_a_slice_is_repeated(toy):
     ],
 )
 def test_a_beginning_agrees_bit_for_bit(part, whole, begins):
-    assert starts(part, whole) is begins
+    assert (first_difference(part, whole, 0.0, begins=True) is None) is begins
 
 
 def test_the_commands(tmp_path, toy, monkeypatch):

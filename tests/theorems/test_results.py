@@ -64,13 +64,6 @@ REPEATED = set[str]().union(
 )
 
 
-def numbers(value: Any) -> list[float]:
-    """All numbers in a result."""
-    if isinstance(value, dict | list):
-        return [x for part in (value.values() if isinstance(value, dict) else value) for x in numbers(part)]
-    return [value] if isinstance(value, int | float) and not isinstance(value, bool) else []
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_every_result_says_what_made_it_and_follows_from_its_items(name: str) -> None:
     summary = committed(name)
@@ -87,7 +80,6 @@ def test_a_slice_of_every_result_comes_out_again(name: str) -> None:
     summary = committed(name)
     assert summary is not None
     again, kept = slice_again(summary)
-    assert numbers(again), "a slice without numbers begins every result"
     assert_begins(summary, again, kept)
 
 
@@ -120,6 +112,5 @@ def test_a_slice_with_another_seed_or_rate_is_not_the_same(
     summary = committed(name)
     assert summary is not None
     again, kept = slice_again(summary)
-    assert numbers(again)
-    with pytest.raises(AssertionError, match="a slice repeated"):
+    with pytest.raises(AssertionError, match=r"a slice repeated: \["):
         assert_begins(summary, again, kept)
