@@ -32,7 +32,7 @@ bench: $(READY)
 machines: $(READY)
 	$(BIN)/python -m tests.machines $(OPTIONS)
 
-# The tests under every other version of Python that this machine has, each in an environment of its own.
+# The tests under every version of Python that this machine has, each in an environment of its own.
 interpreters: $(READY)
 	$(BIN)/python -m tests.machines.interpreters $(OPTIONS)
 
