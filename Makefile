@@ -8,6 +8,9 @@ LENS_READY := $(LENS)/.ready
 
 # Compiled modules are kept, so that a second run starts sooner.
 unexport PYTHONDONTWRITEBYTECODE
+# Two workers use both cores: threads of BLAS in each of them would wait for one another, at several times the cost.
+theorems test: export OPENBLAS_NUM_THREADS := 1
+theorems test: export OMP_NUM_THREADS := 1
 
 .PHONY: setup theorems test bench atlas machines interpreters mutants notebooks site lint coq lens lens-environment
 

@@ -69,6 +69,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if missing:
         print(f"error: there is nothing to run at {missing[0]}.", file=sys.stderr)
         return 2
+    if asked.touching and not RECORD.is_file():
+        print("error: nobody has found yet what touches floating point: run --find first.", file=sys.stderr)
+        return 2
     try:
         return _work(asked)
     except KeyboardInterrupt:

@@ -1,11 +1,9 @@
 """The tool of emulated processors: it says what took effect, what it could not emulate, and what touches floats."""
 
-import json
-
 import pytest
 
 from tests.machines import __main__ as tool
-from tests.machines import interpreters, processors
+from tests.machines import interpreters
 from tests.machines.processors import MACHINES, effective, environment, not_emulated, unlike, without_choice
 
 BY_NAME = {machine.name: machine for machine in MACHINES}
@@ -31,7 +29,8 @@ def test_settings_from_outside_take_effect_and_are_read_back(dispatched):
 
 
 def test_what_took_no_effect_is_named():
-    assert not_emulated(BY_NAME["here"], HERE) is None
+    assert not_emulated(BY_NAME["here"], {**HERE, "threads": 1, "torch threads": 1, "processor": "aarch64"}) is None
+    assert not_emulated(BY_NAME["here"], {**HERE, "threads": 1}) == "threads of torch 2 for 1"
     assert not_emulated(BY_NAME["haswell"], {**HERE, "threads": 1, "torch threads": 1, "disabled": ["X86_V4"]}) is None
     wrong = not_emulated(BY_NAME["haswell"], HERE)
     assert wrong == "NumPy without [] for ['X86_V4'], threads of OpenBLAS 2 for 1, threads of torch 2 for 1"
@@ -98,7 +97,7 @@ def test_failures_are_listed_with_their_processors(capsys):
     assert "6 passed, 1 failed" in printed
 
 
-def test_the_committed_record_knows_the_processors():
-    record = json.loads(tool.RECORD.read_text(encoding="utf-8"))
-    assert record["processors"] == list(tool.FINDING)
-    assert all((processors.ROOT / file).is_file() for file in record["tests"])
+def test_without_a_record_nothing_is_repeated(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(tool, "RECORD", tmp_path / "touching.json")
+    assert tool.main(["--touching"]) == 2
+    assert "run --find first" in capsys.readouterr().err
