@@ -1,6 +1,7 @@
 """`lemmata coq`."""
 
 import json
+import re
 from contextlib import nullcontext
 
 import pytest
@@ -53,7 +54,11 @@ def test_unproved_files_need_no_coq(tmp_path, monkeypatch):
     path.write_bytes(dumps(unseen_document("wrong")))
     code, output, _ = run("coq", str(path), "--out", str(written), "--unproved")
     assert code == 0
-    assert "not proved: Coq was not asked whether every network of margin at least 0.0941958059217643" in output
+    said = re.search(r"not proved: Coq was not asked whether every network of margin at least (0\.\d+)", output)
+    assert said is not None
+    assert float(said[1]) == pytest.approx(
+        0.0941958059, abs=2e-10
+    )  # a solver found it: the kernel accepts a gap of 1e-9
     assert written.read_text().count("vm_cast_no_check (eq_refl true)") == 4
     code, output, _ = run("coq", str(path), "--out", str(written), "--unproved", "--json")
     assert json.loads(output)["proved"] is False
