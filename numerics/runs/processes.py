@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures import Executor, InvalidStateError, ProcessPoolExecutor
 from multiprocessing import active_children, get_context, parent_process
 
 __all__ = ["end_with_parent", "process_pool", "stop"]
@@ -23,6 +23,10 @@ def stop(executor: Executor) -> None:
     """
     executor.shutdown(wait=False, cancel_futures=True)
     if isinstance(executor, ProcessPoolExecutor):
+        # The thread of the pool tells the future of every item that its process is gone, and fails if one was cancelled
+        # meanwhile. Nothing follows from that, and nobody should read its traceback.
+        report = threading.excepthook
+        threading.excepthook = lambda failed: None if failed.exc_type is InvalidStateError else report(failed)
         for child in active_children():
             child.terminate()
 
