@@ -110,6 +110,6 @@ MODULAR_31 = Experiment(
     summarise=_summarise,
     slice=("relu-p31-seed0", {"steps": 10}),
     # Bit for bit, though float32 goes through BLAS: ten steps differ by less than 1e-8 of a number between processors,
-    # and no number of the slice lies so near to where five digits round otherwise. A unit of the last digit would hide
-    # a slope that is wrong by 2 per cent.
+    # and no number was seen to round otherwise on those that are emulated. A unit of the last digit would hide a slope
+    # that is wrong by 2 per cent.
 )
