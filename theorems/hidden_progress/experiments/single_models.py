@@ -195,5 +195,5 @@ POLYNETS = Experiment(
     },
     work=_polynets,
     summarise=_summarise_polynets,
-    slice=("flow", {"steps": 2000}),  # counts of the signs of outputs in float64, of which none is within 10^-12 of 0
+    slice=("flow", {"steps": 2000}),  # counts of the signs of outputs in float64
 )
