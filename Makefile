@@ -72,14 +72,17 @@ coq: $(READY)
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/pyright
+	$(BIN)/pyright --threads 2
 	$(BIN)/lint-imports
 
 $(READY): pyproject.toml constraints.txt
+	@# The packages are links in lemmata/, which an archive may have turned into files.
+	@for name in numerics constructions certificates theorems; do test -d lemmata/$$name || \
+	{ rm -f lemmata/$$name; ln -s ../$$name lemmata/$$name; }; done
 	@echo "Setting up the environment $(VENV), once: some minutes and 2 GB, most of it torch."
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --constraint constraints.txt pip setuptools wheel
-	@$(BIN)/python -m pip install --quiet --no-build-isolation --constraint constraints.txt --editable ".[test,site]"
+	@$(BIN)/python -m pip install --quiet --quiet --constraint constraints.txt pip setuptools wheel
+	@$(BIN)/python -m pip install --quiet --quiet --no-build-isolation --constraint constraints.txt --editable ".[develop]"
 	@touch $(READY)
 
 $(LENS_READY): $(READY)

@@ -2,9 +2,9 @@
 
 The sums of ReLUs inside the block are compared with the true activation, its derivative and the derivative of the loss
 (rigorously, here and anew: what the sums say of themselves is not believed). The three errors enter the corrected
-error recursion (`numerics.descent.errors`), which bounds the error of the gradient for *all* weights of a box and all
-data within the bounds of the block, or for one given weight vector; and, with a Lipschitz constant of the gradient on
-the box, the distance from projected gradient descent after any number of steps.
+error recursion (`lemmata.numerics.descent.errors`), which bounds the error of the gradient for *all* weights of a box
+and all data within the bounds of the block, or for one given weight vector; and, with a Lipschitz constant of the
+gradient on the box, the distance from projected gradient descent after any number of steps.
 
 Source: deep-icgd, theorem-1 and corollary-1.1, corrected.
 """
@@ -19,9 +19,9 @@ import numpy as np
 from flint import arb, fmpq
 from numpy.typing import ArrayLike
 
-from constructions.descent.block import DescentBlock
-from constructions.descent.bounds import Box, largest_value, preactivation_bounds
-from numerics.descent.errors import (
+from lemmata.constructions.descent.block import DescentBlock
+from lemmata.constructions.descent.bounds import Box, largest_value, preactivation_bounds
+from lemmata.numerics.descent.errors import (
     ErrorRecursion,
     LayerBounds,
     LossBounds,
@@ -29,12 +29,12 @@ from numerics.descent.errors import (
     gradient_lipschitz,
     trajectory_error,
 )
-from numerics.exact.balls import precision
-from numerics.exact.integers import checked_integer
-from numerics.exact.numbers import as_exact, to_float
-from numerics.functions.interpolation import sup_error
-from numerics.functions.relu_sums import ReluSum
-from numerics.functions.smooth import SmoothFunction, identity
+from lemmata.numerics.exact.balls import precision
+from lemmata.numerics.exact.integers import checked_integer
+from lemmata.numerics.exact.numbers import as_exact, to_float
+from lemmata.numerics.functions.interpolation import sup_error
+from lemmata.numerics.functions.relu_sums import ReluSum
+from lemmata.numerics.functions.smooth import SmoothFunction, identity
 
 __all__ = ["StepCertificate", "certify_step"]
 

@@ -1,8 +1,8 @@
 """A certificate of a run of gradient descent in context: how far the run that was is from projected gradient descent.
 
-`certificates.descent` bounds in advance what a block may do, for all weights of its box; over many steps such a bound
-grows like (1 + eta L_f)^l and soon says nothing. Here the run is given, and nothing is assumed of what made it: true
-projected gradient descent,
+`lemmata.certificates.descent` bounds in advance what a block may do, for all weights of its box; over many steps such a
+bound grows like (1 + eta L_f)^l and soon says nothing. Here the run is given, and nothing is assumed of what made it:
+true projected gradient descent,
 
     w^0 = wbar^0,    w^(l+1) = clip(w^l - eta grad L_n(w^l), lower, upper),
 
@@ -26,12 +26,12 @@ import numpy as np
 from flint import arb, fmpq
 from numpy.typing import ArrayLike
 
-from constructions.descent.block import DescentBlock
-from constructions.descent.step import GradientStep
-from numerics.exact.balls import as_balls, precision
-from numerics.exact.numbers import as_exact
-from numerics.exact.systems import Array
-from numerics.functions.smooth import SmoothFunction, identity
+from lemmata.constructions.descent.block import DescentBlock
+from lemmata.constructions.descent.step import GradientStep
+from lemmata.numerics.exact.balls import as_balls, precision
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.systems import Array
+from lemmata.numerics.functions.smooth import SmoothFunction, identity
 
 __all__ = ["TrajectoryCertificate", "certify_trajectory"]
 

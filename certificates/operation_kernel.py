@@ -31,11 +31,13 @@ from operator import mul
 from pathlib import Path
 from typing import Any
 
-if __name__ == "__main__":  # in the mode -I nothing else finds the file beside this one
-    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
-from certificates import kernel
-from certificates.kernel import MalformedError, require
+if __name__ == "__main__":  # a program of two files: in the mode -I nothing else finds the kernel beside this one
+    sys.path.insert(0, str(Path(__file__).resolve().parent))
+    import kernel
+    from kernel import MalformedError, require
+else:
+    from lemmata.certificates import kernel
+    from lemmata.certificates.kernel import MalformedError, require
 
 MARGIN, UNSEEN, VERSION = "lemmata/operation-margin", "lemmata/unseen-cell", 1
 MAX_INTEGER = 10**19  # of multipliers, masses and entries of matrices

@@ -29,11 +29,13 @@ from math import gcd, isqrt, lcm
 from pathlib import Path
 from typing import Any
 
-if __name__ == "__main__":  # in the mode -I nothing else finds the file beside this one
-    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
-from certificates import kernel
-from certificates.kernel import MalformedError, Terms, require
+if __name__ == "__main__":  # a program of two files: in the mode -I nothing else finds the kernel beside this one
+    sys.path.insert(0, str(Path(__file__).resolve().parent))
+    import kernel
+    from kernel import MalformedError, Terms, require
+else:
+    from lemmata.certificates import kernel
+    from lemmata.certificates.kernel import MalformedError, Terms, require
 
 FORMAT, VERSION = "lemmata/table-margin", 1
 MAX_CLASSES = 1000

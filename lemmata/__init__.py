@@ -7,8 +7,8 @@
     lm.compile_machine("bb4", steps=107)       # a Turing machine as a transformer
     lm.show("turing:theorem-4.1")              # what the ledger says of a statement
 
-Everything public is here; the packages beside this one are internal, and their names may move. A name is loaded when it
-is used first.
+Everything public is here; the packages inside (numerics, constructions, certificates, theorems) may move. A name is
+loaded when it is used first.
 
 Maximum margins of finite groups
     certify                   the certificate of a group: by name, permutations, Cayley table
@@ -86,8 +86,6 @@ Rooms, for work on one subject
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
-
-from lemmata._house import refuse_hidden_packages
 
 if TYPE_CHECKING:  # what editors and type checkers see; a test compares it with the table below
     from lemmata import atlas as atlas
@@ -196,13 +194,21 @@ __all__ = [*_HOMES, *_ROOMS]  # pyright: ignore[reportUnsupportedDunderAll]
 
 if not TYPE_CHECKING:  # type checkers and editors know the names above, and refuse others
 
-    def __getattr__(name: str) -> Any:
+    def _load(module: str) -> Any:
         from importlib import import_module
 
+        try:
+            return import_module(f"lemmata.{module}")
+        except ModuleNotFoundError as error:
+            from lemmata.extras import missing_extra
+
+            raise ModuleNotFoundError(missing_extra(error) or str(error), name=error.name) from error
+
+    def __getattr__(name: str) -> Any:
         if name in _ROOMS:
-            return import_module(f"lemmata.{name}")
+            return _load(name)
         if name in _HOMES:
-            value = getattr(import_module(f"lemmata.{_HOMES[name]}"), name)
+            value = getattr(_load(_HOMES[name]), name)
             globals()[name] = value  # so that this function is not asked again
             return value
         if name == "__version__":
@@ -220,6 +226,3 @@ if not TYPE_CHECKING:  # type checkers and editors know the names above, and ref
 
 def __dir__() -> list[str]:
     return sorted([*__all__, "__version__"])
-
-
-refuse_hidden_packages()

@@ -13,30 +13,30 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from certificates.game.closed_form import closed_form_margin
-from certificates.game.closed_form_report import ClosedFormReport
-from certificates.game.equalising import condition_sums
-from certificates.game.margin_game import GameSolution, MarginGame
-from certificates.game.regularised import RegularisedOptimum
-from certificates.game.regularised import penalty_limit as penalty_limit_of_game
-from certificates.game.regularised import regularisation_path as regularisation_path_of_table
-from certificates.groups.certify import GroupMarginCertificate, certify_group
-from certificates.groups.document import document_of as document_of_certificate
-from certificates.groups.format import Document, dumps
-from certificates.groups.format import write as write_document
-from certificates.groups.kernels import kernel_of
-from certificates.groups.second_opinion import Finding
-from certificates.groups.second_opinion import second_opinion as second_opinion_on_document
-from certificates.groups.table_certificate import TableMarginCertificate, table_document
-from certificates.groups.table_certificate import certify_table as certify_given_table
-from certificates.saddle.attainment import Attainment
-from certificates.saddle.attainment import attained_margin as attained_margin_of_network
-from certificates.saddle.optimal_network import optimal_network as optimal_network_of_solution
-from constructions.networks.homogeneous import HomogeneousNetwork
-from numerics.exact.cyclotomic.numbers import Cyclotomic
-from numerics.groups.names import parse_group
-from numerics.groups.permutations import DEFAULT_LIMIT, PermutationGroup
-from numerics.groups.tables import FiniteGroup, group_from_table
+from lemmata.certificates.game.closed_form import closed_form_margin
+from lemmata.certificates.game.closed_form_report import ClosedFormReport
+from lemmata.certificates.game.equalising import condition_sums
+from lemmata.certificates.game.margin_game import GameSolution, MarginGame
+from lemmata.certificates.game.regularised import RegularisedOptimum
+from lemmata.certificates.game.regularised import penalty_limit as penalty_limit_of_game
+from lemmata.certificates.game.regularised import regularisation_path as regularisation_path_of_table
+from lemmata.certificates.groups.certify import GroupMarginCertificate, certify_group
+from lemmata.certificates.groups.document import document_of as document_of_certificate
+from lemmata.certificates.groups.format import Document, dumps
+from lemmata.certificates.groups.format import write as write_document
+from lemmata.certificates.groups.kernels import kernel_of
+from lemmata.certificates.groups.second_opinion import Finding
+from lemmata.certificates.groups.second_opinion import second_opinion as second_opinion_on_document
+from lemmata.certificates.groups.table_certificate import TableMarginCertificate, table_document
+from lemmata.certificates.groups.table_certificate import certify_table as certify_given_table
+from lemmata.certificates.saddle.attainment import Attainment
+from lemmata.certificates.saddle.attainment import attained_margin as attained_margin_of_network
+from lemmata.certificates.saddle.optimal_network import optimal_network as optimal_network_of_solution
+from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
+from lemmata.numerics.exact.cyclotomic.numbers import Cyclotomic
+from lemmata.numerics.groups.names import parse_group
+from lemmata.numerics.groups.permutations import DEFAULT_LIMIT, PermutationGroup
+from lemmata.numerics.groups.tables import FiniteGroup, group_from_table
 
 __all__ = [
     "KernelVerdict",
@@ -61,7 +61,8 @@ def certify(group: GroupLike, factors: int = 2, *, limit: int = DEFAULT_LIMIT) -
     """The certificate of the largest L_{2,k+1} margin of networks for products of k elements of a finite group.
 
     The margin is that of networks f(x) = sum_i (u_i . x)^k w_i of any width, x the one-hot factors; see
-    `certificates/game/UNIVERSAL_MARGIN.md`. The same as `certificates.groups.certify.certify_group`, for any group:
+    `certificates/game/UNIVERSAL_MARGIN.md`. The same as `lemmata.certificates.groups.certify.certify_group`, for any
+    group:
 
         lm.certify("S3").gamma                   # by name: Z7, D4, Q8, S5, PSL(2,7), M11, Z2xS3, ...
         lm.certify("perm:(1,2,3)(4,5);(1,2)")    # by permutations in cycle notation, table:FILE.csv, small:32,5
@@ -131,7 +132,7 @@ def certify_table(table: str | Path | Mapping[str, Any], factors: int = 2) -> Ta
     """The certificate of the largest margin of every group that has a character table, without its elements.
 
     It is conditional: if the table is the character table of a group, then the margin is this one. The same as
-    `certificates.groups.table_certificate.certify_table`:
+    `lemmata.certificates.groups.table_certificate.certify_table`:
 
         lm.certify_table("ctbl:M").gamma        # the Monster; needs the optional extra gap
         lm.certify_table("ctbl:Symmetric(18)")  # ctbl: and any name of the character table library of GAP
@@ -234,7 +235,7 @@ def _kernel(file: Path) -> KernelVerdict:
 def second_opinion(certificate: GroupMarginCertificate | Mapping[str, Any]) -> tuple[Finding, ...]:
     """What GAP finds about each part of a certificate, with its own classes, characters, indicators and bounds.
 
-    It needs the optional extra ``gap``. See `certificates.groups.second_opinion.second_opinion`, and for files
+    It needs the optional extra ``gap``. See `lemmata.certificates.groups.second_opinion.second_opinion`, and for files
     `lemmata check --with-gap`.
 
     Returns:
@@ -250,7 +251,7 @@ def closed_form(certificate: GroupMarginCertificate) -> ClosedFormReport:
     """The comparison of a maximum margin with the closed form 2 / (3 sqrt(3n) S) of theorem 7.9, n the order.
 
     The closed form is a lower bound for every group, and the margin exactly where no condition sum is positive. The
-    same as `certificates.game.closed_form_report.closed_form_report`, without solving the game again.
+    same as `lemmata.certificates.game.closed_form_report.closed_form_report`, without solving the game again.
 
     Returns:
         The report, with ``closed_form``, the condition ``sums`` and ``holds``, all exact.

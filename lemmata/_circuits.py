@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from constructions.circuits.boolean import BooleanCircuit, LayeredCircuit, from_truth_table, layered
-from constructions.circuits.relu import THIRDS, CircuitNetwork, Corrections
-from constructions.circuits.relu import circuit_network as network_of_layers
-from constructions.circuits.text import parse_circuit
+from lemmata.constructions.circuits.boolean import BooleanCircuit, LayeredCircuit, from_truth_table, layered
+from lemmata.constructions.circuits.relu import THIRDS, CircuitNetwork, Corrections
+from lemmata.constructions.circuits.relu import circuit_network as network_of_layers
+from lemmata.constructions.circuits.text import parse_circuit
 
 __all__ = ["circuit_network"]
 
@@ -26,7 +26,7 @@ def circuit_network(
 
     Args:
         circuit: 2^m values at x = 0..00, 0..01, ..., a text that `lemmata circuit` reads, or a circuit of
-            `constructions.circuits.boolean`.
+            `lemmata.constructions.circuits.boolean`.
         corrections: "steps" (rounding after every ReLU layer, so that the margin does not shrink with the depth),
             "layers" or "none".
         thresholds: between which the rounding is linear.

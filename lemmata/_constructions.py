@@ -10,11 +10,11 @@ import numpy as np
 if TYPE_CHECKING:
     import torch
 
-    from certificates.margins.attack import Flip
-    from certificates.margins.direct import DirectBound
-    from certificates.margins.turing_scores import ScoreFlip
-    from constructions.circuits.relu import CircuitNetwork
-    from constructions.turing.compiler import TuringTransformer
+    from lemmata.certificates.margins.attack import Flip
+    from lemmata.certificates.margins.direct import DirectBound
+    from lemmata.certificates.margins.turing_scores import ScoreFlip
+    from lemmata.constructions.circuits.relu import CircuitNetwork
+    from lemmata.constructions.turing.compiler import TuringTransformer
 
 __all__ = ["layer_table", "margin_bound", "smallest_flip", "to_torch"]
 
@@ -35,7 +35,7 @@ def to_torch(construction: Any, **options: Any) -> torch.nn.Module:
     method = getattr(construction, "to_torch", None)
     if method is not None:
         return method(**options)
-    from constructions.networks.torch import to_torch as module_of  # torch is slow to import
+    from lemmata.constructions.networks.torch import to_torch as module_of  # torch is slow to import
 
     return module_of(construction, **options)
 
@@ -60,8 +60,8 @@ def layer_table(construction: Any) -> Any:
 def margin_bound(construction: CircuitNetwork | TuringTransformer) -> DirectBound:
     """The certified lower bound of the all-layer margin: no smaller change of all weights flips an answer.
 
-    The bound holds on every input. The same as `certificates.margins.circuit_direct.direct_circuit_bound` for circuits
-    and `certificates.margins.turing_direct.direct_margin_bound` for machines.
+    The bound holds on every input. The same as `lemmata.certificates.margins.circuit_direct.direct_circuit_bound` for
+    circuits and `lemmata.certificates.margins.turing_direct.direct_margin_bound` for machines.
 
     Args:
         construction: from `circuit_network`, with rounding, or from `compile_machine`.
@@ -73,15 +73,15 @@ def margin_bound(construction: CircuitNetwork | TuringTransformer) -> DirectBoun
         TypeError: for another construction.
         ValueError: for a circuit network without rounding, for which nothing is certified.
     """
-    from constructions.circuits.relu import CircuitNetwork
-    from constructions.turing.compiler import TuringTransformer
+    from lemmata.constructions.circuits.relu import CircuitNetwork
+    from lemmata.constructions.turing.compiler import TuringTransformer
 
     if isinstance(construction, CircuitNetwork):
-        from certificates.margins.circuit_direct import direct_circuit_bound
+        from lemmata.certificates.margins.circuit_direct import direct_circuit_bound
 
         return direct_circuit_bound(construction)
     if isinstance(construction, TuringTransformer):
-        from certificates.margins.turing_direct import direct_margin_bound
+        from lemmata.certificates.margins.turing_direct import direct_margin_bound
 
         return direct_margin_bound(construction)
     raise TypeError(
@@ -101,8 +101,9 @@ def smallest_flip(
     """The smallest change of the weights that was found to flip the answer at one input: an upper bound of the margin.
 
     For a circuit it is searched by projected gradient steps and re-evaluated exactly, as by
-    `certificates.margins.attack.smallest_flip`. For a machine a score of some layer and time is pushed past another
-    one where that is cheapest, as by `certificates.margins.turing_scores.score_flip`; then nothing is random.
+    `lemmata.certificates.margins.attack.smallest_flip`. For a machine a score of some layer and time is pushed past
+    another one where that is cheapest, as by `lemmata.certificates.margins.turing_scores.score_flip`; then nothing is
+    random.
 
     Args:
         construction: from `circuit_network` or `compile_machine`.
@@ -116,17 +117,17 @@ def smallest_flip(
         TypeError: for another construction.
         ValueError: for an input that does not fit.
     """
-    from constructions.circuits.relu import CircuitNetwork
-    from constructions.turing.compiler import TuringTransformer
+    from lemmata.constructions.circuits.relu import CircuitNetwork
+    from lemmata.constructions.turing.compiler import TuringTransformer
 
     if isinstance(construction, CircuitNetwork):
-        from certificates.margins.attack import circuit_target
-        from certificates.margins.attack import smallest_flip as search
+        from lemmata.certificates.margins.attack import circuit_target
+        from lemmata.certificates.margins.attack import smallest_flip as search
 
         bits = np.array([int(bit) for bit in x])
         return search(circuit_target(construction, bits), starts=starts, steps=steps, seed=seed)
     if isinstance(construction, TuringTransformer):
-        from certificates.margins.turing_scores import score_flip
+        from lemmata.certificates.margins.turing_scores import score_flip
 
         return score_flip(construction, construction.machine.encode(x) if isinstance(x, str) else tuple(x))
     raise TypeError(

@@ -1,5 +1,5 @@
 """Gradient descent in context by compiled loops; apart from the blocks, because Numba is slow to import."""
 
-from constructions.descent.fast import fast_trajectory
+from lemmata.constructions.descent.fast import fast_trajectory
 
 __all__ = ["fast_trajectory"]

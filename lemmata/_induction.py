@@ -9,8 +9,8 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from constructions.induction.head import bayesian_ngram_head, ngram_head, printed_induction_head, scales_for
-from constructions.networks.transformer import Transformer
+from lemmata.constructions.induction.head import bayesian_ngram_head, ngram_head, printed_induction_head, scales_for
+from lemmata.constructions.networks.transformer import Transformer
 
 __all__ = [
     "TrainedHead",
@@ -78,8 +78,8 @@ def train_induction_head(
     """
     import torch  # slow to import
 
-    from theorems.induction_heads.experiments.measures import TestSet, attention_to, phases
-    from theorems.induction_heads.experiments.training import as_construction, training_steps, transformer
+    from lemmata.theorems.induction_heads.experiments.measures import TestSet, attention_to, phases
+    from lemmata.theorems.induction_heads.experiments.training import as_construction, training_steps, transformer
 
     test = TestSet.sample("flat", k, 2, context, test_sequences, seed)
     model = transformer(k, context, layers=2, heads=1, width=width, seed=seed)

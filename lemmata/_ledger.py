@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from theorems.ledger import Chapter, Statement, load_ledger
+from lemmata.theorems.ledger import Chapter, Statement, load_ledger, spelled
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -13,18 +13,20 @@ __all__ = ["results", "show", "statement"]
 
 
 def find_statements(text: str) -> list[tuple[Chapter, Statement]]:
-    """The statement of an id with its chapter, or else all whose ids contain the text.
+    """The statement of an id with its chapter, or else all whose ids contain the text, however it is spelled.
 
     Raises:
         ValueError: if there is none.
     """
-    found = [(chapter, entry) for chapter in load_ledger().chapters for entry in chapter.statements if text in entry.id]
+    wanted = spelled(text)
+    all_of_them = [(chapter, entry) for chapter in load_ledger().chapters for entry in chapter.statements]
+    found = [pair for pair in all_of_them if wanted and wanted in spelled(pair[1].id)]
     if not found:
         raise ValueError(
             f"no statement of the ledger has an id that contains {text!r}. "
             "Ids look like feature-emergence:theorem-7.7; a part such as theorem-7 lists all that contain it."
         )
-    return [pair for pair in found if pair[1].id == text] or found
+    return [pair for pair in found if spelled(pair[1].id) == wanted] or found
 
 
 def show(text: str, *, console: Console | None = None) -> None:
@@ -33,7 +35,8 @@ def show(text: str, *, console: Console | None = None) -> None:
         lm.show("turing:theorem-4.1")
 
     Args:
-        text: an id such as "feature-emergence:theorem-7.7", or a part of one.
+        text: an id such as "feature-emergence:theorem-7.7", or a part of one, in any case and with blanks; a chapter,
+            also by the name of its package, such as "hidden_progress".
         console: where to print; the standard output if None.
 
     Raises:
@@ -50,10 +53,12 @@ def show(text: str, *, console: Console | None = None) -> None:
 def statement(id: str) -> Statement:
     """The entry of the ledger with this id: its title, verdict, erratum, and the printed and corrected forms.
 
+    Case and blanks do not matter, and an older id (``deep-icgd:def-1``) is understood.
+
     Raises:
         ValueError: if there is none.
     """
-    [*found] = (entry for entry in load_ledger().statements() if entry.id == id)
+    [*found] = (entry for entry in load_ledger().statements() if spelled(entry.id) == spelled(id))
     if not found:
         raise ValueError(f"There is no statement {id!r} in the ledger; lm.show prints all whose ids contain a text.")
     return found[0]
@@ -71,7 +76,7 @@ def results(experiment: str) -> dict[str, Any]:
     Raises:
         ValueError: for an unknown name, and if no results are committed yet.
     """
-    from theorems.experiments import committed
+    from lemmata.theorems.experiments import committed
 
     summary = committed(experiment)
     if summary is None:

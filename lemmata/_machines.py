@@ -8,13 +8,19 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from flint import fmpq
 
-from constructions.turing.compiler import THIRD, TuringTransformer, compile_turing_machine
-from constructions.turing.machine import NAMED_MACHINES, LeftEnd, TuringMachine, machine_from_table, parse_machine
+from lemmata.constructions.turing.compiler import THIRD, TuringTransformer, compile_turing_machine
+from lemmata.constructions.turing.machine import (
+    NAMED_MACHINES,
+    LeftEnd,
+    TuringMachine,
+    machine_from_table,
+    parse_machine,
+)
 
 if TYPE_CHECKING:
-    from constructions.turing.evaluators.run import TransformerRun
-    from constructions.turing.invariants import Violation
-    from numerics.turing.simulator import Run
+    from lemmata.constructions.turing.evaluators.run import TransformerRun
+    from lemmata.constructions.turing.invariants import Violation
+    from lemmata.numerics.turing.simulator import Run
 
 __all__ = ["compile_machine", "machine", "reference_run", "run_machine", "violations"]
 
@@ -34,7 +40,7 @@ def machine(description: str | Rules | TuringMachine, **options: Any) -> TuringM
         description: one of these, or a machine, which is returned as it is. A table of rules maps (state, symbol) to
             (new state, written symbol, move), the move being -1, +1, "L" or "R".
         options: for a table of rules: start, blank, accept, reject, left_end, name; as for
-            `constructions.turing.machine.machine_from_table`.
+            `lemmata.constructions.turing.machine.machine_from_table`.
 
     Raises:
         ValueError: naming what is wrong in the text or the table.
@@ -68,7 +74,8 @@ def compile_machine(
 
         lm.compile_machine("bb4", steps=107)
 
-    The same as `constructions.turing.compiler.compile_turing_machine`, for anything that `machine` takes but a table.
+    The same as `lemmata.constructions.turing.compiler.compile_turing_machine`, for anything that `machine` takes but a
+    table.
 
     Args:
         description: a name, a text in the busy-beaver format, or a machine.
@@ -122,7 +129,7 @@ def run_machine(
             does not have, more memory than is allowed, and weights for which floats cannot tell whether scores of hard
             attention tie.
     """
-    from constructions.turing.evaluators.registry import EVALUATORS
+    from lemmata.constructions.turing.evaluators.registry import EVALUATORS
 
     if evaluator not in EVALUATORS:
         raise ValueError(f"There is no evaluator {evaluator!r}: they are {', '.join(EVALUATORS)}.")
@@ -140,14 +147,14 @@ def _encoded(machine: TuringMachine, words: Word | Sequence[Word]) -> list[tuple
 def reference_run(transformer: TuringTransformer, word: Word = ()) -> Run:
     """The run of the machine by the reference simulator, on the tape for which the transformer was compiled.
 
-    The same as `constructions.turing.invariants.reference_run`, which knows no weights: ``states`` and ``heads`` have
-    T + 1 entries, ``written`` and ``last_visit`` too, 0 standing for a cell that was never visited.
+    The same as `lemmata.constructions.turing.invariants.reference_run`, which knows no weights: ``states`` and
+    ``heads`` have T + 1 entries, ``written`` and ``last_visit`` too, 0 standing for a cell that was never visited.
 
     Args:
         transformer: from `compile_machine`; the machine and the number T of steps are taken from it.
         word: a string of one-letter symbols or a sequence of numbers of symbols.
     """
-    from constructions.turing.invariants import reference_run as run  # Numba is slow to import
+    from lemmata.constructions.turing.invariants import reference_run as run  # Numba is slow to import
 
     return run(transformer, _encoded(transformer.machine, word)[0])
 
@@ -157,7 +164,8 @@ def violations(
 ) -> list[Violation]:
     """The first entries of the layers of a run that are not what the proof says they are; empty if all is right.
 
-    What they must be is computed by the simulator alone; the same as `constructions.turing.invariants.violations`.
+    What they must be is computed by the simulator alone; the same as
+    `lemmata.constructions.turing.invariants.violations`.
 
     Args:
         transformer: the machine as it was compiled.
@@ -169,6 +177,6 @@ def violations(
     Returns:
         Violations with ``time``, ``layer``, ``block``, ``index``, ``expected`` and ``found``.
     """
-    from constructions.turing.invariants import violations as compare  # Numba is slow to import
+    from lemmata.constructions.turing.invariants import violations as compare  # Numba is slow to import
 
     return compare(transformer, _encoded(transformer.machine, word)[0], hidden, tolerance=tolerance, limit=limit)

@@ -1,5 +1,5 @@
 """Linear and semidefinite programs of other projects."""
 
-from certificates.solutions.bracket import certify_solution
+from lemmata.certificates.solutions.bracket import certify_solution
 
 __all__ = ["certify_solution"]

@@ -7,15 +7,15 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from certificates.sparse.network import certify_sparse
-from certificates.sparse.selection import Selection, select
-from constructions.sparse.compiler import Keys, SparseNetwork
-from constructions.sparse.compiler import compile_sparse as network_of
-from constructions.sparse.functions import sparse_function
-from constructions.sparse.inputs import MapName
-from constructions.sparse.positions import CodedPositions, Positions, orthonormal_positions, position_table
-from numerics.exact.integers import checked_integer
-from numerics.functions.smooth import rational
+from lemmata.certificates.sparse.network import certify_sparse
+from lemmata.certificates.sparse.selection import Selection, select
+from lemmata.constructions.sparse.compiler import Keys, SparseNetwork
+from lemmata.constructions.sparse.compiler import compile_sparse as network_of
+from lemmata.constructions.sparse.functions import sparse_function
+from lemmata.constructions.sparse.inputs import MapName
+from lemmata.constructions.sparse.positions import CodedPositions, Positions, orthonormal_positions, position_table
+from lemmata.numerics.exact.integers import checked_integer
+from lemmata.numerics.functions.smooth import rational
 
 __all__ = ["certify_sparse", "compile_sparse", "near_orthogonal_positions", "select_positions"]
 
@@ -93,7 +93,7 @@ def near_orthogonal_positions(count: int, coherence: object = 0) -> Positions:
 def select_positions(positions: ArrayLike | Positions, indices: Iterable[int]) -> Selection:
     """The key of largest margin with which one head attends uniformly to the chosen positions, or why there is none.
 
-    The same as `certificates.sparse.selection.select`, exact and checked.
+    The same as `lemmata.certificates.sparse.selection.select`, exact and checked.
 
     Args:
         positions: vectors of length 1 with exact coordinates, shape (T, d), or `near_orthogonal_positions`.

@@ -5,7 +5,7 @@ certificates   atlas_document: the bytes that `lemmata check` reads, once their 
 everything     committed_atlas: the whole table, and how it was made
 """
 
-from certificates.atlas.committed import atlas_document, atlas_rows, committed_atlas
-from certificates.atlas.lookup import atlas_row
+from lemmata.certificates.atlas.committed import atlas_document, atlas_rows, committed_atlas
+from lemmata.certificates.atlas.lookup import atlas_row
 
 __all__ = ["atlas_document", "atlas_row", "atlas_rows", "committed_atlas"]

@@ -33,17 +33,17 @@ packings   volume_bound, sparse_bound, ellipsoid_bound, ellipsoid_estimate; gree
            minimal_vectors
 """
 
-from certificates.capacity.blocks import AttentionBlock, block_errors, readout_errors
-from certificates.capacity.compression import capacity_in_bits, compress_head, rebuild_head, verify_head_code
-from certificates.capacity.covers import (
+from lemmata.certificates.capacity.blocks import AttentionBlock, block_errors, readout_errors
+from lemmata.certificates.capacity.compression import capacity_in_bits, compress_head, rebuild_head, verify_head_code
+from lemmata.certificates.capacity.covers import (
     CoverCertificate,
     certify_cover,
     covering_steps,
     largest_packing,
     verify_cover,
 )
-from certificates.capacity.decoder_shattering import RecallingDecoder
-from certificates.capacity.linear_codes import (
+from lemmata.certificates.capacity.decoder_shattering import RecallingDecoder
+from lemmata.certificates.capacity.linear_codes import (
     decode_matrix,
     decode_vector,
     encode_matrix,
@@ -51,9 +51,9 @@ from certificates.capacity.linear_codes import (
     verify_matrix_code,
     verify_vector_code,
 )
-from certificates.capacity.lipschitz import InputAudit, WeightAudit, audit_attention, audit_weights
-from certificates.capacity.network_codes import compress_network, rebuild_network, verify_network_code
-from certificates.capacity.norms import (
+from lemmata.certificates.capacity.lipschitz import InputAudit, WeightAudit, audit_attention, audit_weights
+from lemmata.certificates.capacity.network_codes import compress_network, rebuild_network, verify_network_code
+from lemmata.certificates.capacity.norms import (
     frobenius_norm,
     head_norms,
     layer_norms,
@@ -61,7 +61,7 @@ from certificates.capacity.norms import (
     spectral_norm,
     token_norm,
 )
-from certificates.capacity.report import (
+from lemmata.certificates.capacity.report import (
     CapacityReport,
     MeasuredHeads,
     deep_report,
@@ -69,7 +69,7 @@ from certificates.capacity.report import (
     heads_of_state,
     measured_heads,
 )
-from certificates.capacity.shattering import (
+from lemmata.certificates.capacity.shattering import (
     CircleFamily,
     SignFamily,
     certify_sinusoids,
@@ -77,7 +77,7 @@ from certificates.capacity.shattering import (
     sinusoid_parameter,
     sinusoid_points,
 )
-from numerics.learning.attention_capacity import (
+from lemmata.numerics.learning.attention_capacity import (
     HeadNorms,
     head_capacity,
     head_radii,
@@ -89,9 +89,9 @@ from numerics.learning.attention_capacity import (
     scalar_head_capacity,
     short_head_capacity,
 )
-from numerics.learning.attention_lipschitz import input_constants, softmax_distance
-from numerics.learning.attention_training import Adam as ReaderAdam
-from numerics.learning.attention_training import (
+from lemmata.numerics.learning.attention_lipschitz import input_constants, softmax_distance
+from lemmata.numerics.learning.attention_training import Adam as ReaderAdam
+from lemmata.numerics.learning.attention_training import (
     AttentionReader,
     attention_weights,
     initial_reader,
@@ -100,8 +100,8 @@ from numerics.learning.attention_training import (
     predictions,
     string_codes,
 )
-from numerics.learning.budgets import Capacity, optimal_split
-from numerics.learning.deep_capacity import (
+from lemmata.numerics.learning.budgets import Capacity, optimal_split
+from lemmata.numerics.learning.deep_capacity import (
     LayerNorms,
     amplifications,
     contracted_amplifications,
@@ -111,21 +111,21 @@ from numerics.learning.deep_capacity import (
     printed_short_deep_capacity,
     short_deep_capacity,
 )
-from numerics.learning.entropy import (
+from lemmata.numerics.learning.entropy import (
     deviation_bound,
     entropy_bound,
     entropy_integral,
     generalisation_bound,
     rademacher_bound,
 )
-from numerics.learning.finite_classes import (
+from lemmata.numerics.learning.finite_classes import (
     deviation_failure_probability,
     empirical_rademacher,
     largest_deviation,
     sample_law,
 )
-from numerics.learning.inverse_margins import inverse_margin_bound, margins_bound
-from numerics.learning.linear_capacity import (
+from lemmata.numerics.learning.inverse_margins import inverse_margin_bound, margins_bound
+from lemmata.numerics.learning.linear_capacity import (
     linear_capacity,
     linear_map_capacity,
     perceptron_steps,
@@ -134,7 +134,7 @@ from numerics.learning.linear_capacity import (
     sign_packing,
     two_stage_capacity,
 )
-from numerics.learning.packings import (
+from lemmata.numerics.learning.packings import (
     ellipsoid_bound,
     ellipsoid_estimate,
     greedy_packing,
@@ -143,7 +143,7 @@ from numerics.learning.packings import (
     sparse_bound,
     volume_bound,
 )
-from numerics.learning.recurrent_capacity import (
+from lemmata.numerics.learning.recurrent_capacity import (
     RecurrentClass,
     class_log_cover,
     deviation_of_truncated_losses,
@@ -153,8 +153,13 @@ from numerics.learning.recurrent_capacity import (
     truncated_rademacher_bound,
     truncation_level,
 )
-from numerics.learning.sign_patterns import network_log_growth, sign_loss_sample_size, sign_pattern_bound, vc_bound
-from numerics.learning.sparse_learners import (
+from lemmata.numerics.learning.sign_patterns import (
+    network_log_growth,
+    sign_loss_sample_size,
+    sign_pattern_bound,
+    vc_bound,
+)
+from lemmata.numerics.learning.sparse_learners import (
     agreement_probability,
     ambiguity_bound,
     balanced_probability,
@@ -164,7 +169,7 @@ from numerics.learning.sparse_learners import (
     spanning_probability,
     surviving_bits,
 )
-from numerics.runs.thresholds import (
+from lemmata.numerics.runs.thresholds import (
     Cell,
     ThresholdFit,
     VuongTest,

@@ -14,6 +14,8 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from lemmata.extras import missing_extra
+
 __all__ = ["COMMANDS", "app", "main"]
 
 COMMANDS = {
@@ -108,4 +110,11 @@ def main() -> None:
     commands with something to say (how far they came, how to continue) take over with `interruptible`.
     """
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    app(prog_name="lemmata")
+    try:
+        app(prog_name="lemmata")
+    except ModuleNotFoundError as error:
+        sentence = missing_extra(error)
+        if sentence is None:
+            raise
+        typer.echo(f"error: {sentence}", err=True)
+        raise SystemExit(2) from error

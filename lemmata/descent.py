@@ -7,11 +7,11 @@ general risk  risk_descent_block, RiskDescentBlock
 scores        score_network, grid_network
 """
 
-from certificates.descent_trajectory import TrajectoryCertificate, certify_trajectory
-from constructions.descent.contextual import ContextualMapping, contextual_attention
-from constructions.descent.grid import grid_network, score_network
-from constructions.descent.products import TokenProduct, token_product
-from constructions.descent.risk import RiskDescentBlock, risk_descent_block
+from lemmata.certificates.descent_trajectory import TrajectoryCertificate, certify_trajectory
+from lemmata.constructions.descent.contextual import ContextualMapping, contextual_attention
+from lemmata.constructions.descent.grid import grid_network, score_network
+from lemmata.constructions.descent.products import TokenProduct, token_product
+from lemmata.constructions.descent.risk import RiskDescentBlock, risk_descent_block
 
 __all__ = [
     "ContextualMapping",

@@ -8,8 +8,8 @@ waves           WaveSum, wave, fitted_waves, lipschitz_waves: sums of plane wave
 smooth          SmoothFunction, tanh, sigmoid, softplus, gelu, sine, exponential, log_cosh; each has .derivative()
 """
 
-from numerics.functions.interpolation import interpolant, interpolant_within
-from numerics.functions.relu_sums import (
+from lemmata.numerics.functions.interpolation import interpolant, interpolant_within
+from lemmata.numerics.functions.relu_sums import (
     ReluSum,
     absolute_value,
     affine,
@@ -21,9 +21,9 @@ from numerics.functions.relu_sums import (
     relu_derivative,
     squared_loss_derivative,
 )
-from numerics.functions.several_variables import sum_bounds, superposition, thinned
-from numerics.functions.smooth import SmoothFunction, exponential, gelu, log_cosh, sigmoid, sine, softplus, tanh
-from numerics.functions.waves import WaveSum, fitted_waves, lipschitz_waves, wave
+from lemmata.numerics.functions.several_variables import sum_bounds, superposition, thinned
+from lemmata.numerics.functions.smooth import SmoothFunction, exponential, gelu, log_cosh, sigmoid, sine, softplus, tanh
+from lemmata.numerics.functions.waves import WaveSum, fitted_waves, lipschitz_waves, wave
 
 __all__ = [
     "ReluSum",

@@ -6,11 +6,11 @@ permutations   PermutationGroup, parse_group (every name that `lemmata certify` 
 surveys        committed_survey, the maximum margins of the tables of the character table library, by `lm.certify_table`
 """
 
-from certificates.groups.table_survey import committed_survey
-from numerics.groups.names import parse_group
-from numerics.groups.permutations import PermutationGroup
-from numerics.groups.quaternions import quaternion_group
-from numerics.groups.tables import (
+from lemmata.certificates.groups.table_survey import committed_survey
+from lemmata.numerics.groups.names import parse_group
+from lemmata.numerics.groups.permutations import PermutationGroup
+from lemmata.numerics.groups.quaternions import quaternion_group
+from lemmata.numerics.groups.tables import (
     FiniteGroup,
     alternating,
     cyclic,

@@ -10,17 +10,22 @@ brought    load_operation_weights of a file of torch, NumPy or safetensors: Oper
 penalised  margin_share_bound: how near the largest margin every minimiser with a small penalty is
 """
 
-from certificates.saddle.measured import MeasuredMargin, measured_margin, representation_shares
-from certificates.saddle.pair import judge
-from certificates.saddle.pricing import climb, pricing_tensor
-from constructions.networks.checkpoints import OperationWeights, load_operation_weights
-from numerics.fourier.cyclic import folded_power
-from numerics.margins.ascent import ascend_from_random, normalised_margin
-from numerics.margins.descent import descend, doubling_rate, objective_and_gradient
-from numerics.margins.evaluation import expected_class_margins, expected_parity_margins, group_margins, parity_margins
-from numerics.margins.group_descent import GroupWeights, group_gradient, train_on_group
-from numerics.margins.quasi_newton import minimise
-from numerics.margins.vanishing_penalty import margin_share_bound
+from lemmata.certificates.saddle.measured import MeasuredMargin, measured_margin, representation_shares
+from lemmata.certificates.saddle.pair import judge
+from lemmata.certificates.saddle.pricing import climb, pricing_tensor
+from lemmata.constructions.networks.checkpoints import OperationWeights, load_operation_weights
+from lemmata.numerics.fourier.cyclic import folded_power
+from lemmata.numerics.margins.ascent import ascend_from_random, normalised_margin
+from lemmata.numerics.margins.descent import descend, doubling_rate, objective_and_gradient
+from lemmata.numerics.margins.evaluation import (
+    expected_class_margins,
+    expected_parity_margins,
+    group_margins,
+    parity_margins,
+)
+from lemmata.numerics.margins.group_descent import GroupWeights, group_gradient, train_on_group
+from lemmata.numerics.margins.quasi_newton import minimise
+from lemmata.numerics.margins.vanishing_penalty import margin_share_bound
 
 __all__ = [
     "GroupWeights",

@@ -13,30 +13,30 @@ circuits     compare_circuits, constructed_report; circuit_variants, certify_var
              circuit_tables: the numbers that a model is
 """
 
-from certificates.induction.circuits import (
+from lemmata.certificates.induction.circuits import (
     certify_variants,
     circuit_variants,
     compare_circuits,
     constructed_report,
 )
-from certificates.induction.document import check_loss_document, loss_document
-from certificates.induction.links import three_links
-from certificates.induction.losses import LossCertificate, bound_losses, enumerate_losses
-from certificates.induction.measured import MeasuredModel, measure_model
-from certificates.induction.tables import circuit_tables
-from certificates.induction.trained import trained_head
-from constructions.induction.patterns import head_scores
-from constructions.induction.single_head import single_trigram_head
-from numerics.markov.bayes import stationary_bayes
-from numerics.markov.chains import (
+from lemmata.certificates.induction.document import check_loss_document, loss_document
+from lemmata.certificates.induction.links import three_links
+from lemmata.certificates.induction.losses import LossCertificate, bound_losses, enumerate_losses
+from lemmata.certificates.induction.measured import MeasuredModel, measure_model
+from lemmata.certificates.induction.tables import circuit_tables
+from lemmata.certificates.induction.trained import trained_head
+from lemmata.constructions.induction.patterns import head_scores
+from lemmata.constructions.induction.single_head import single_trigram_head
+from lemmata.numerics.markov.bayes import stationary_bayes
+from lemmata.numerics.markov.chains import (
     dirichlet_chains,
     doubly_stochastic_chains,
     sample_sequences,
     shared_row_chains,
     stationary_law,
 )
-from numerics.markov.losses import entropy_rate, reference_losses
-from numerics.markov.predictors import bigram, kl_divergence, ngram, uniform, unigram
+from lemmata.numerics.markov.losses import entropy_rate, reference_losses
+from lemmata.numerics.markov.predictors import bigram, kl_divergence, ngram, uniform, unigram
 
 __all__ = [
     "LossCertificate",

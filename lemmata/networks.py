@@ -12,25 +12,25 @@ files      load_attention_only: an attention-only transformer that was trained e
 classifiers encode, discretize, accuracy: symbols to inputs, outputs to labels, and how many are right
 """
 
-from constructions.networks.affine import Affine
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.attention_checkpoints import AttentionOnly, load_attention_only
-from constructions.networks.classification import accuracy, discretize, encode
-from constructions.networks.decoding import decode
-from constructions.networks.feed_forward import FeedForward
-from constructions.networks.head import Head, merged_head
-from constructions.networks.homogeneous import HomogeneousNetwork
-from constructions.networks.layer_norm import LayerNorm
-from constructions.networks.multiplication import Multiplication
-from constructions.networks.positions import binary_codes, binary_digits, one_hot_codes, relative_table
-from constructions.networks.projection import BallProjection, Clipping
-from constructions.networks.recurrent import RecurrentCell, RecurrentLayer, elman_cell
-from constructions.networks.residual import Residual
-from constructions.networks.stored import HeadFamily, StoredAttention, StoredFeedForward, StoredMultiplication
-from constructions.networks.stream import ResidualStream
-from constructions.networks.transformer import Transformer
-from constructions.networks.transformer_lens import lens_tokens, to_transformer_lens
-from numerics.groups.codes import near_orthogonal_codes, near_orthogonal_parameters
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.attention_checkpoints import AttentionOnly, load_attention_only
+from lemmata.constructions.networks.classification import accuracy, discretize, encode
+from lemmata.constructions.networks.decoding import decode
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.networks.head import Head, merged_head
+from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
+from lemmata.constructions.networks.layer_norm import LayerNorm
+from lemmata.constructions.networks.multiplication import Multiplication
+from lemmata.constructions.networks.positions import binary_codes, binary_digits, one_hot_codes, relative_table
+from lemmata.constructions.networks.projection import BallProjection, Clipping
+from lemmata.constructions.networks.recurrent import RecurrentCell, RecurrentLayer, elman_cell
+from lemmata.constructions.networks.residual import Residual
+from lemmata.constructions.networks.stored import HeadFamily, StoredAttention, StoredFeedForward, StoredMultiplication
+from lemmata.constructions.networks.stream import ResidualStream
+from lemmata.constructions.networks.transformer import Transformer
+from lemmata.constructions.networks.transformer_lens import lens_tokens, to_transformer_lens
+from lemmata.numerics.groups.codes import near_orthogonal_codes, near_orthogonal_parameters
 
 __all__ = [
     "Affine",

@@ -30,22 +30,27 @@ second layer subgradient_descent, last_iterate_bound, uniform_deviation, second_
             least_regularised_loss, verify_regularised
 """
 
-from certificates.duality.cone_correlation import best_correlation, verify_correlation
-from certificates.duality.feature_fit import fit_all_parities
-from certificates.duality.feature_fit import theorem_bound as fit_bound
-from certificates.duality.feature_fit import verify as verify_fit
-from certificates.duality.features import feature_table, tangent_features
-from certificates.duality.features import normalised as normalised_features
-from certificates.duality.hinge_loss import least_hinge_loss
-from certificates.duality.readouts import decide as decide_readout
-from certificates.duality.readouts import design_grid, least_norm_readout, least_ramp_loss, least_step_loss
-from certificates.duality.regularised_hinge import least_regularised_loss, regularised_loss
-from certificates.duality.regularised_hinge import verify as verify_regularised
-from certificates.duality.sign_rank import parity_matrix, parity_sign_rank_bound, sign_rank_bound, verify_sign_rank
-from certificates.duality.span_fit import span_residuals
-from certificates.duality.tangent_model import flat_parameters, tangent_model
-from constructions.parity.bias_grids import even_kink_grid, offset_grid, ramp_features, solve_readout
-from constructions.parity.frontier import (
+from lemmata.certificates.duality.cone_correlation import best_correlation, verify_correlation
+from lemmata.certificates.duality.feature_fit import fit_all_parities
+from lemmata.certificates.duality.feature_fit import theorem_bound as fit_bound
+from lemmata.certificates.duality.feature_fit import verify as verify_fit
+from lemmata.certificates.duality.features import feature_table, tangent_features
+from lemmata.certificates.duality.features import normalised as normalised_features
+from lemmata.certificates.duality.hinge_loss import least_hinge_loss
+from lemmata.certificates.duality.readouts import decide as decide_readout
+from lemmata.certificates.duality.readouts import design_grid, least_norm_readout, least_ramp_loss, least_step_loss
+from lemmata.certificates.duality.regularised_hinge import least_regularised_loss, regularised_loss
+from lemmata.certificates.duality.regularised_hinge import verify as verify_regularised
+from lemmata.certificates.duality.sign_rank import (
+    parity_matrix,
+    parity_sign_rank_bound,
+    sign_rank_bound,
+    verify_sign_rank,
+)
+from lemmata.certificates.duality.span_fit import span_residuals
+from lemmata.certificates.duality.tangent_model import flat_parameters, tangent_model
+from lemmata.constructions.parity.bias_grids import even_kink_grid, offset_grid, ramp_features, solve_readout
+from lemmata.constructions.parity.frontier import (
     frontier_point,
     hidden_samples,
     printed_sizes,
@@ -53,7 +58,7 @@ from constructions.parity.frontier import (
     sparse_start,
     usable_sparsities,
 )
-from constructions.parity.over_sparse import (
+from lemmata.constructions.parity.over_sparse import (
     SparseInitialization,
     draw_over_sparse,
     over_sparse_network,
@@ -61,12 +66,12 @@ from constructions.parity.over_sparse import (
     population_gradients,
     sample_gradients,
 )
-from constructions.parity.over_sparse_sizes import over_sparse_sizes
-from constructions.parity.polynet import polynet
-from constructions.parity.quadratic import quadratic_network
-from constructions.parity.transformer import parity_transformer
-from constructions.parity.two_layer import post_step_network, power_network, relu_network
-from constructions.parity.under_sparse import (
+from lemmata.constructions.parity.over_sparse_sizes import over_sparse_sizes
+from lemmata.constructions.parity.polynet import polynet
+from lemmata.constructions.parity.quadratic import quadratic_network
+from lemmata.constructions.parity.transformer import parity_transformer
+from lemmata.constructions.parity.two_layer import post_step_network, power_network, relu_network
+from lemmata.constructions.parity.under_sparse import (
     draw_under_sparse,
     readout_error_bound,
     silent_neurons,
@@ -75,7 +80,7 @@ from constructions.parity.under_sparse import (
     under_sparse_network,
     under_sparse_step,
 )
-from numerics.fourier.boolean import (
+from lemmata.numerics.fourier.boolean import (
     half_coefficient,
     majority_coefficient,
     majority_limit,
@@ -83,22 +88,22 @@ from numerics.fourier.boolean import (
     majority_weight_limit,
     threshold_coefficient,
 )
-from numerics.fourier.gaps import fourier_gap, majority_gap
-from numerics.learning.second_layer import (
+from lemmata.numerics.fourier.gaps import fourier_gap, majority_gap
+from lemmata.numerics.learning.second_layer import (
     last_iterate_bound,
     second_layer_sizes,
     subgradient_descent,
     uniform_deviation,
 )
-from numerics.parity.architecture_training import initial_architecture, train_architecture
-from numerics.parity.batch_noise import noise_tail, short_batch, short_loss_bound
-from numerics.parity.compiled_training import train_compiled
-from numerics.parity.exhaustive import margin_range
-from numerics.parity.feature_distance import feature_distance, feature_range
-from numerics.parity.good_neurons import balance_probability, good_pairs, good_probability, gradient_floor
-from numerics.parity.hinge_loss import parity_losses
-from numerics.parity.lower_bound import NoisyDescent, parity_view, relu_tables, run_hidden, view_bound
-from numerics.parity.one_step import (
+from lemmata.numerics.parity.architecture_training import initial_architecture, train_architecture
+from lemmata.numerics.parity.batch_noise import noise_tail, short_batch, short_loss_bound
+from lemmata.numerics.parity.compiled_training import train_compiled
+from lemmata.numerics.parity.exhaustive import margin_range
+from lemmata.numerics.parity.feature_distance import feature_distance, feature_range
+from lemmata.numerics.parity.good_neurons import balance_probability, good_pairs, good_probability, gradient_floor
+from lemmata.numerics.parity.hinge_loss import parity_losses
+from lemmata.numerics.parity.lower_bound import NoisyDescent, parity_view, relu_tables, run_hidden, view_bound
+from lemmata.numerics.parity.one_step import (
     batch_gradient,
     derivative_table,
     largest_entries,
@@ -106,14 +111,14 @@ from numerics.parity.one_step import (
     recovery_samples,
     sign_gradient,
 )
-from numerics.parity.polynet_error import polynet_error
-from numerics.parity.polynet_flow import plateau_share
-from numerics.parity.quadratic_training import initial_quadratic, quadratic_accuracy, train_quadratic
-from numerics.parity.queries import empirical_answers, gradient_samples, query_samples, query_search
-from numerics.parity.random_networks import correlation_bound, correlation_limit
-from numerics.parity.sgd_sizes import feature_moment, regret_bound, sgd_loss_bound
-from numerics.parity.sign_classes import class_readout, no_class_bound, no_class_probability
-from numerics.parity.sparse_neurons import (
+from lemmata.numerics.parity.polynet_error import polynet_error
+from lemmata.numerics.parity.polynet_flow import plateau_share
+from lemmata.numerics.parity.quadratic_training import initial_quadratic, quadratic_accuracy, train_quadratic
+from lemmata.numerics.parity.queries import empirical_answers, gradient_samples, query_samples, query_search
+from lemmata.numerics.parity.random_networks import correlation_bound, correlation_limit
+from lemmata.numerics.parity.sgd_sizes import feature_moment, regret_bound, sgd_loss_bound
+from lemmata.numerics.parity.sign_classes import class_readout, no_class_bound, no_class_probability
+from lemmata.numerics.parity.sparse_neurons import (
     SparseNeuron,
     enumerated_gradient,
     is_good,
@@ -124,9 +129,9 @@ from numerics.parity.sparse_neurons import (
     under_sparse_neuron,
     under_sparse_values,
 )
-from numerics.parity.sparse_samples import TrackedCounts, sampled_counts, tabulated_counts, tracked_counts
-from numerics.parity.training import initial_network, train_parity
-from numerics.parity.under_sparse_sizes import under_sparse_sizes
+from lemmata.numerics.parity.sparse_samples import TrackedCounts, sampled_counts, tabulated_counts, tracked_counts
+from lemmata.numerics.parity.training import initial_network, train_parity
+from lemmata.numerics.parity.under_sparse_sizes import under_sparse_sizes
 
 __all__ = [
     "NoisyDescent",

@@ -10,10 +10,10 @@ training      elman_columns, elman_steps, elman_gradient; tangent_features, tang
 geometry      arc_cosine_kernel, state_cosines, stretch, stretched_vector
 """
 
-from certificates.duality.indicator_size import least_supremum, supremum_bound
-from constructions.recurrent.averages import batch_trace, fresh_changes, own_changes
-from constructions.recurrent.comparator import comparator, conditional_mean
-from constructions.recurrent.concepts import (
+from lemmata.certificates.duality.indicator_size import least_supremum, supremum_bound
+from lemmata.constructions.recurrent.averages import batch_trace, fresh_changes, own_changes
+from lemmata.constructions.recurrent.comparator import comparator, conditional_mean
+from lemmata.constructions.recurrent.concepts import (
     Part,
     TargetFunction,
     input_sequence,
@@ -24,7 +24,7 @@ from constructions.recurrent.concepts import (
     padded,
     target_values,
 )
-from constructions.recurrent.elman import (
+from lemmata.constructions.recurrent.elman import (
     ElmanNetwork,
     back,
     constant_patterns,
@@ -33,8 +33,8 @@ from constructions.recurrent.elman import (
     trace,
     weighted_gradient,
 )
-from constructions.recurrent.indicator import clipping_error, clipping_level, indicator_function
-from numerics.recurrent.complexities import (
+from lemmata.constructions.recurrent.indicator import clipping_error, clipping_level, indicator_function
+from lemmata.numerics.recurrent.complexities import (
     complexity,
     exponential_series,
     polynomial,
@@ -42,11 +42,11 @@ from numerics.recurrent.complexities import (
     smooth_complexity,
     taylor,
 )
-from numerics.recurrent.feasibility import feasibility
-from numerics.recurrent.rectified_norm import stretch, stretched_vector
-from numerics.recurrent.separation import arc_cosine_kernel, state_cosines
-from numerics.recurrent.tangent_kernel import kernel_regression, tangent_features, tangent_kernel
-from numerics.recurrent.training import elman_columns, elman_gradient, elman_steps
+from lemmata.numerics.recurrent.feasibility import feasibility
+from lemmata.numerics.recurrent.rectified_norm import stretch, stretched_vector
+from lemmata.numerics.recurrent.separation import arc_cosine_kernel, state_cosines
+from lemmata.numerics.recurrent.tangent_kernel import kernel_regression, tangent_features, tangent_kernel
+from lemmata.numerics.recurrent.training import elman_columns, elman_gradient, elman_steps
 
 __all__ = [
     "ElmanNetwork",

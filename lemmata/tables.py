@@ -19,13 +19,13 @@ curve          unseen_curve: the share of missing cells got right by size and nu
                ascended_point: another point by ascent; CurvePoint; draw_unseen_curve, plot_unseen_curve: its picture
 """
 
-from certificates.tables.certify import OperationCertificate, certify_operation
-from certificates.tables.columns import FoundNetwork, best_network, integer_network
-from certificates.tables.exact_networks import exact_network
-from certificates.tables.gaps import checked_gap, find_gap, known_gaps
-from certificates.tables.neurons import TableNetwork
-from certificates.tables.plane_networks import plane_network
-from certificates.tables.programs import (
+from lemmata.certificates.tables.certify import OperationCertificate, certify_operation
+from lemmata.certificates.tables.columns import FoundNetwork, best_network, integer_network
+from lemmata.certificates.tables.exact_networks import exact_network
+from lemmata.certificates.tables.gaps import checked_gap, find_gap, known_gaps
+from lemmata.certificates.tables.neurons import TableNetwork
+from lemmata.certificates.tables.plane_networks import plane_network
+from lemmata.certificates.tables.programs import (
     FamilyRelaxation,
     Relaxation,
     TableProgramError,
@@ -33,20 +33,26 @@ from certificates.tables.programs import (
     relaxed_margin,
     relaxed_phi,
 )
-from certificates.tables.pseudo_moments import PseudoMoments, rounded_pseudo_moments
-from certificates.tables.relaxed_groups import RelaxedGame
-from certificates.tables.survey import committed_operations
-from certificates.tables.training import NeuronSpectrum, TrainingRun, ascended_network, neuron_spectrum, training_run
-from certificates.tables.unseen import UnseenCell, UnseenCells, unseen_cells
-from certificates.tables.unseen_curve import CurvePoint, ascended_point, unseen_curve
-from certificates.tables.unseen_survey import committed_verdicts
+from lemmata.certificates.tables.pseudo_moments import PseudoMoments, rounded_pseudo_moments
+from lemmata.certificates.tables.relaxed_groups import RelaxedGame
+from lemmata.certificates.tables.survey import committed_operations
+from lemmata.certificates.tables.training import (
+    NeuronSpectrum,
+    TrainingRun,
+    ascended_network,
+    neuron_spectrum,
+    training_run,
+)
+from lemmata.certificates.tables.unseen import UnseenCell, UnseenCells, unseen_cells
+from lemmata.certificates.tables.unseen_curve import CurvePoint, ascended_point, unseen_curve
+from lemmata.certificates.tables.unseen_survey import committed_verdicts
+from lemmata.numerics.tables.classes import canonical_form, group_of_table, isotopy_classes
+from lemmata.numerics.tables.names import parse_table
+from lemmata.numerics.tables.operations import operation_table
+from lemmata.numerics.tables.symmetries import TableSymmetries, table_symmetries
+from lemmata.numerics.tables.table import Table
 from lemmata.reports.unseen import draw_unseen, plot_unseen
 from lemmata.reports.unseen_curve import draw_unseen_curve, plot_unseen_curve
-from numerics.tables.classes import canonical_form, group_of_table, isotopy_classes
-from numerics.tables.names import parse_table
-from numerics.tables.operations import operation_table
-from numerics.tables.symmetries import TableSymmetries, table_symmetries
-from numerics.tables.table import Table
 
 __all__ = [
     "CurvePoint",

@@ -22,7 +22,7 @@ recurrent  exact_network, exact_transition, exact_readout, recurrent_network; bu
          sign_layer, mixed_norm
 """
 
-from certificates.tokens.feed_forward import (
+from lemmata.certificates.tokens.feed_forward import (
     certify_feed_forward,
     least_total_norm,
     linear_risk,
@@ -30,47 +30,53 @@ from certificates.tokens.feed_forward import (
     out_of_span,
     samples_needed,
 )
-from certificates.tokens.few_heads import few_heads_bound, head_view, hidden_variance, least_risk
-from certificates.tokens.lipschitz import attention_change, query_key_bound
-from certificates.tokens.minimum_norm import (
+from lemmata.certificates.tokens.few_heads import few_heads_bound, head_view, hidden_variance, least_risk
+from lemmata.certificates.tokens.lipschitz import attention_change, query_key_bound
+from lemmata.certificates.tokens.minimum_norm import (
     generalising_norm,
     interpolation_norm,
     minimum_norm_report,
     narrow_samples,
     wide_samples,
 )
-from certificates.tokens.recurrent import (
+from lemmata.certificates.tokens.recurrent import (
     RecurrentReport,
     check_recurrent,
     least_recurrent_risk,
     least_squared_norm,
     least_width,
 )
-from certificates.tokens.retrieval import certify_retrieval, label_bound
-from constructions.tokens.attention import (
+from lemmata.certificates.tokens.retrieval import certify_retrieval, label_bound
+from lemmata.constructions.tokens.attention import (
     averaging_attention,
     counting_attention,
     counting_embedding,
     retrieval_attention,
     retrieval_transformer,
 )
-from constructions.tokens.budgeted import approximate_transition, budgeted_network
-from constructions.tokens.codebook import Codebook, codebook_layer, quantisation_error, sign_layer, storing_layer
-from constructions.tokens.general_recurrence import GeneralRecurrence
-from constructions.tokens.interpolation import (
+from lemmata.constructions.tokens.budgeted import approximate_transition, budgeted_network
+from lemmata.constructions.tokens.codebook import (
+    Codebook,
+    codebook_layer,
+    quantisation_error,
+    sign_layer,
+    storing_layer,
+)
+from lemmata.constructions.tokens.general_recurrence import GeneralRecurrence
+from lemmata.constructions.tokens.interpolation import (
     interpolating_network,
     interpolating_readout,
     interpolating_recurrence,
     line_interpolant,
     separating_direction,
 )
-from constructions.tokens.long_prompts import shown_tokens
-from constructions.tokens.recurrent import exact_network, exact_readout, exact_transition, recurrent_network
-from constructions.tokens.recurrent_class import state_lipschitz, with_state_lipschitz, with_unit_radius
-from constructions.tokens.separating import SeparatingAttention, separating_attention
-from constructions.tokens.transformer import TokenTransformer, network_link, token_stream, token_transformer
-from numerics.tokens.attention import blocked_attention
-from numerics.tokens.codes import (
+from lemmata.constructions.tokens.long_prompts import shown_tokens
+from lemmata.constructions.tokens.recurrent import exact_network, exact_readout, exact_transition, recurrent_network
+from lemmata.constructions.tokens.recurrent_class import state_lipschitz, with_state_lipschitz, with_unit_radius
+from lemmata.constructions.tokens.separating import SeparatingAttention, separating_attention
+from lemmata.constructions.tokens.transformer import TokenTransformer, network_link, token_stream, token_transformer
+from lemmata.numerics.tokens.attention import blocked_attention
+from lemmata.numerics.tokens.codes import (
     PositionCodes,
     extremal_codes,
     field_codes,
@@ -78,18 +84,18 @@ from numerics.tokens.codes import (
     random_sign_codes,
     sign_code_dimension,
 )
-from numerics.tokens.encoding import encode, encoding_scale, radius
-from numerics.tokens.links import ReluLink, linear_link, max_link, mean_link, squared_norm_link
-from numerics.tokens.mixed_norms import mixed_norm
-from numerics.tokens.prompts import (
+from lemmata.numerics.tokens.encoding import encode, encoding_scale, radius
+from lemmata.numerics.tokens.links import ReluLink, linear_link, max_link, mean_link, squared_norm_link
+from lemmata.numerics.tokens.mixed_norms import mixed_norm
+from lemmata.numerics.tokens.prompts import (
     Prompts,
     averaged_risk,
     draw_prompts,
     pointwise_risk,
     population_risk,
 )
-from numerics.tokens.query_key_code import decode_query_key, encode_query_key
-from numerics.tokens.transformer_bounds import TokenTask, TransformerClass, norm_ball_class, risk_terms
+from lemmata.numerics.tokens.query_key_code import decode_query_key, encode_query_key
+from lemmata.numerics.tokens.transformer_bounds import TokenTask, TransformerClass, norm_ball_class, risk_terms
 
 __all__ = [
     "Codebook",

@@ -9,7 +9,7 @@ models    names, load: a ZooModel, with a Part for each head or layer
 disguise  disguise, undo, Key
 """
 
-from constructions.zoo.disguise import Key, disguise, undo
-from constructions.zoo.models import Part, ZooModel, load, names
+from lemmata.constructions.zoo.disguise import Key, disguise, undo
+from lemmata.constructions.zoo.models import Part, ZooModel, load, names
 
 __all__ = ["Key", "Part", "ZooModel", "disguise", "load", "names", "undo"]

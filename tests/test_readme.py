@@ -10,8 +10,8 @@ from typer.core import TyperGroup
 
 import lemmata
 from lemmata.cli import app
+from lemmata.theorems.ledger import load_ledger
 from tests.lemmata.commands.runner import run
-from theorems.ledger import load_ledger
 
 ROOT = Path(lemmata.__file__).parents[1]
 README = ROOT / "README.md"

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from theorems.evidence import Evidence
-from theorems.ledger import THEOREMS, chapter_folders, chapter_of
+from lemmata.theorems.evidence import Evidence
+from lemmata.theorems.ledger import THEOREMS, chapter_folders, chapter_of
 
 
 @dataclass(frozen=True)

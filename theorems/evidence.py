@@ -12,7 +12,7 @@ A theorem test says what it decides, how sharply, and about which form of the st
     def test_margin_of_the_construction(): ...
 
 One function may carry several decorators, next to `hypothesis.given` and `pytest.mark.parametrize` in any
-order. The plugin (`theorems.plugin`) reads the marks; the verdicts rest on them (`theorems.verdicts`).
+order. The plugin (`lemmata.theorems.plugin`) reads the marks; the verdicts rest on them (`lemmata.theorems.verdicts`).
 """
 
 import difflib
@@ -20,9 +20,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar, get_args
 
-import pytest
-
-from theorems.ledger import catalogue_ids
+from lemmata.theorems.ledger import catalogue_ids
 
 Grade = Literal["symbolic", "exact", "enclosed", "numeric", "sampled"]
 Target = Literal["printed", "corrected"]
@@ -107,6 +105,7 @@ def _marker(evidence: Sequence[Evidence]) -> Callable[[_Function], _Function]:
     """The decorator that attaches `evidence` as pytest marks, which `hypothesis.given` hands on."""
     if not evidence:
         raise ValueError("Evidence needs the id of a statement.")
+    import pytest  # of the extra `test`: the ledger can be read without it
 
     def decorate(function: _Function) -> _Function:
         if not callable(function) or isinstance(function, type):

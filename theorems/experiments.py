@@ -22,12 +22,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from numerics.runs.comparison import close_calls, first_difference
-from numerics.runs.definitions import fingerprint
-from numerics.runs.files import write_atomically
-from numerics.runs.items import Done, run
-from theorems.ledger import THEOREMS, catalogue_ids
-from theorems.origin import origin
+from lemmata.numerics.runs.comparison import close_calls, first_difference
+from lemmata.numerics.runs.definitions import fingerprint
+from lemmata.numerics.runs.files import write_atomically
+from lemmata.numerics.runs.items import Done, run
+from lemmata.theorems.ledger import THEOREMS, catalogue_ids
+from lemmata.theorems.origin import origin
 
 __all__ = [
     "SCALES",
@@ -55,7 +55,7 @@ Json = Any
 Summary = dict[str, Any]
 
 SCALES: tuple[Scale, ...] = get_args(Scale)
-PACKAGES = ("numerics", "constructions", "certificates", "theorems")
+PACKAGES = ("lemmata.numerics", "lemmata.constructions", "lemmata.certificates", "lemmata.theorems")
 """The packages whose code a fingerprint covers."""
 
 
@@ -63,8 +63,9 @@ PACKAGES = ("numerics", "constructions", "certificates", "theorems")
 class Criterion:
     """One claim of a statement as the experiment reads it, with its threshold, and whether the runs met it.
 
-    Floats with rounding errors are compared by `below` and `above` of `numerics.runs.comparison`: within the tolerance
-    of its threshold a number does not meet its criterion, and the summary lists the comparison as ``undecided``.
+    Floats with rounding errors are compared by `below` and `above` of `lemmata.numerics.runs.comparison`: within the
+    tolerance of its threshold a number does not meet its criterion, and the summary lists the comparison as
+    ``undecided``.
     """
 
     statement: str
@@ -88,7 +89,8 @@ class Experiment:
         name: lower-case words joined by hyphens, unique among all chapters.
         statements: the ids that it is about; its criteria name these and no others.
         title: one line.
-        scales: the settings of every item by key, as `numerics.runs.items.run` takes them, for "quick" and "full".
+        scales: the settings of every item by key, as `lemmata.numerics.runs.items.run` takes them, for "quick" and
+            "full".
         work: does one item: settings to result, both JSON; at the top level of a module. Results are committed: keep
             them to a few hundred numbers, with five significant digits.
         summarise: (settings, results) of all items, by key, to findings; a pure function, which is called again on
@@ -135,7 +137,7 @@ def load_experiments() -> dict[str, tuple[str, Experiment]]:
     found: dict[str, tuple[str, Experiment]] = {}
     for path in sorted(THEOREMS.glob("*/experiments/__init__.py")):
         chapter = path.parents[1].name
-        for experiment in importlib.import_module(f"theorems.{chapter}.experiments").EXPERIMENTS:
+        for experiment in importlib.import_module(f"lemmata.theorems.{chapter}.experiments").EXPERIMENTS:
             if experiment.name in found:
                 raise ValueError(f"There are two experiments of the name {experiment.name}.")
             found[experiment.name] = (chapter, experiment)
@@ -163,7 +165,7 @@ def run_experiment(
     executor: Executor | None = None,
     on_done: Callable[[Done], None] | None = None,
 ) -> Summary:
-    """Run all items of a scale, as `numerics.runs.items.run` does, and return the summary.
+    """Run all items of a scale, as `lemmata.numerics.runs.items.run` does, and return the summary.
 
     Raises:
         ValueError: for an unknown scale.

@@ -34,6 +34,16 @@ REACHES = ("all", "proof", "cases", "scaled")
 FLAGS = ("false", "noted")
 """What `catalogue.txt` may say of an id."""
 
+OLDER = {
+    "cor": "corollary",
+    "def": "definition",
+    "eq": "equation",
+    "fig": "figure",
+    "obs": "observation",
+    "prop": "proposition",
+}
+"""What the ids of some chapters began with before each kind had one word; they are still understood."""
+
 _ID = re.compile(r"[a-z]+(-[a-z]+)*:[A-Za-z0-9][A-Za-z0-9.\-]*")
 _MACHINE_CHECKED = re.compile(r"(?:cells/)?\w+\.\w+(?:, (?:cells/)?\w+\.\w+)*: \S.*", re.DOTALL)
 _KIND = re.compile(r"[a-z]+")
@@ -183,8 +193,18 @@ def catalogue_ids(directory: Path = THEOREMS) -> tuple[str, ...]:
     return tuple(catalogue(directory))
 
 
+def spelled(text: str) -> str:
+    """An id, or a part of one, in the one spelling that is compared: any case, blanks, package names, older kinds.
+
+    The colon behind the chapter counts as a hyphen: ``Deep_ICGD: Def 1`` is ``deep-icgd-definition-1``.
+    """
+    words = re.sub(r"[\s_:-]+", "-", text.strip().casefold()).strip("-")
+    words = re.sub(r"^(?:lemmata\.)?theorems\.", "", words)
+    return re.sub(rf"(?<![a-z0-9.])({'|'.join(OLDER)})(?=-)", lambda found: OLDER[found[1]], words)
+
+
 def chapter_of(statement_id: str) -> str:
-    """The folder that a statement belongs to: `"deep-icgd:eq-2.1"` lies in `"deep_icgd"`."""
+    """The folder that a statement belongs to: `"deep-icgd:equation-2.1"` lies in `"deep_icgd"`."""
     return statement_id.partition(":")[0].replace("-", "_")
 
 

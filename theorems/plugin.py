@@ -1,4 +1,4 @@
-"""The pytest plugin of the ledger, which pytest loads by its entry point wherever the package is installed.
+"""The pytest plugin of the ledger, which `lemmata.pytest_plugin` loads in the projects that ask for it.
 
 It gives tests the `effort` fixture and the matching Hypothesis profile, refuses theorem tests without
 evidence, collects the outcomes (through the workers of pytest-xdist too), closes the run with a table of
@@ -7,7 +7,6 @@ verdicts, fails it when a verdict lacks its evidence, and writes the ledger as J
 
 import dataclasses
 import functools
-import importlib.util
 import inspect
 import json
 import os
@@ -15,17 +14,20 @@ import tempfile
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any, TypeVar
 
 import pytest
 
-from theorems.evidence import MARK, Evidence
-from theorems.ledger import THEOREMS, Ledger, LedgerError, chapter_folders, chapter_of, load_ledger
-from theorems.origin import origin
-from theorems.reached import reached
-from theorems.report_html import render, render_errata, sources
-from theorems.summary import summary_table
-from theorems.verdicts import (
+from lemmata import theorems
+from lemmata.theorems.evidence import MARK, Evidence
+from lemmata.theorems.ledger import THEOREMS, Ledger, LedgerError, chapter_folders, chapter_of, load_ledger
+from lemmata.theorems.origin import origin
+from lemmata.theorems.places import package_folder
+from lemmata.theorems.reached import reached
+from lemmata.theorems.report_html import render, render_errata, sources
+from lemmata.theorems.summary import summary_table
+from lemmata.theorems.verdicts import (
     Check,
     by_statement,
     contradictions,
@@ -36,6 +38,8 @@ from theorems.verdicts import (
 )
 
 ROOT = THEOREMS.parent
+PACKAGE = Path(theorems.__file__).parent
+"""The folder `THEOREMS` as a part of the package `lemmata`: through the link, in a checkout."""
 EXAMPLES = {"quick": 30, "full": 300, "deep": 3000}
 """Hypothesis examples for each effort."""
 _SELECTING_OPTIONS = ("ignore", "ignore_glob", "lf")
@@ -93,6 +97,37 @@ def pytest_configure(config: pytest.Config) -> None:
         )
     if not config.getoption("hypothesis_profile", None):
         settings.load_profile(f"lemmata-{_effort_name(config)}")
+
+
+# -- one module, one name: the folder `theorems` of a checkout is the package `lemmata.theorems`, by a link
+
+
+def pytest_collect_directory(path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Collect our folders without importing them as a package `theorems`."""
+    return None if _in_the_package(path) is None else pytest.Dir.from_parent(parent, path=path)
+
+
+def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> pytest.Module | None:
+    """Collect a test file of ours under the name that it has in the package."""
+    return None if _in_the_package(module_path) is None else LinkedModule.from_parent(parent, path=module_path)
+
+
+class LinkedModule(pytest.Module):
+    """A test file of a chapter of ours, imported as part of the package."""
+
+    def _getobj(self) -> ModuleType:
+        """The module, as pytest imports the same file in the package: it takes the names of the folders."""
+        path, self.path = self.path, _in_the_package(self.path) or self.path
+        try:
+            return super()._getobj()
+        finally:
+            self.path = path
+
+
+def _in_the_package(path: Path) -> Path | None:
+    """The place in the package of a file or folder of our chapters, however it was reached; None of others."""
+    path = path.resolve()
+    return PACKAGE / path.relative_to(THEOREMS) if path.is_relative_to(THEOREMS) else None
 
 
 class LedgerRun:
@@ -321,22 +356,10 @@ def _arguments(config: pytest.Config) -> list[tuple[Path, bool]]:
     for argument in config.args:
         path, _, test = str(argument).partition("::")
         absolute = (config.invocation_params.dir / path).resolve()
-        if packages and not absolute.exists() and (found := _package_folder(path)) is not None:
+        if packages and not absolute.exists() and (found := package_folder(path)) is not None:
             absolute = found
         arguments.append((absolute, not test and absolute.is_dir()))
     return arguments
-
-
-def _package_folder(name: str) -> Path | None:
-    """The folder or file of a package or module that `--pyargs` names; None if there is none."""
-    try:
-        spec = importlib.util.find_spec(name)
-    except (ImportError, ValueError):
-        return None
-    if spec is None or spec.origin is None:
-        return None
-    origin_path = Path(spec.origin).resolve()
-    return origin_path.parent if spec.submodule_search_locations else origin_path
 
 
 def _touches_chapters(path: Path) -> bool:

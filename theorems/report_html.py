@@ -1,9 +1,9 @@
 """The ledger as one self-contained HTML page (`--ledger-html`).
 
-`render` turns the record of `theorems.verdicts.record` into the page, `render_errata` into a page of the errata alone,
-the heaviest first; `sources` reads the code of the checks that the pages quote. The template `report.html` beside this
-file holds the style and the script; everything that comes from the record is escaped here, and mathematics becomes
-MathML, so that the page needs neither a script nor a network to show it.
+`render` turns the record of `lemmata.theorems.verdicts.record` into the page, `render_errata` into a page of the errata
+alone, the heaviest first; `sources` reads the code of the checks that the pages quote. The template `report.html`
+beside this file holds the style and the script; everything that comes from the record is escaped here, and mathematics
+becomes MathML, so that the page needs neither a script nor a network to show it.
 """
 
 import ast
@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from theorems.evidence import GRADES
-from theorems.ledger import DECIDED, REACHES
-from theorems.mathml import html_of
-from theorems.verdicts import FAILED, SHOWN, totals
+from lemmata.theorems.evidence import GRADES
+from lemmata.theorems.ledger import DECIDED, REACHES
+from lemmata.theorems.mathml import html_of
+from lemmata.theorems.verdicts import FAILED, SHOWN, totals
 
 TEMPLATE = Path(__file__).with_name("report.html")
 
@@ -75,7 +75,7 @@ def render(record: Mapping[str, Any], *, sources: Mapping[str, str] | None = Non
     """The page for `record`, the content of a ledger JSON file.
 
     Args:
-        record: what `theorems.verdicts.record` returns.
+        record: what `lemmata.theorems.verdicts.record` returns.
         sources: code of the checks by test name, see the function `sources`; without it no code is quoted.
         root: path from the folder of the page to the folder that holds `theorems`, for the links to the tests.
 

@@ -9,16 +9,16 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from theorems.evidence import GRADES
-from theorems.ledger import REACHES
-from theorems.verdicts import FAILED, SHOWN, totals
+from lemmata.theorems.evidence import GRADES
+from lemmata.theorems.ledger import REACHES
+from lemmata.theorems.verdicts import FAILED, SHOWN, totals
 
 WIDTH = 100
 _STYLES = {"holds": "green", "repaired": "yellow", "refuted": "magenta", FAILED: "bold red"}
 
 
 def summary_table(chapters: Sequence[Mapping[str, Any]], *, colour: bool) -> str:
-    """Two tables for `chapters` (of `theorems.verdicts.record`) as text of at most `WIDTH` columns.
+    """Two tables for `chapters` (of `lemmata.theorems.verdicts.record`) as text of at most `WIDTH` columns.
 
     The first counts the statements of every chapter by verdict and, of the decided ones, by reach; the second their
     checks by grade, and those that failed. A last row has the totals when there are several chapters.

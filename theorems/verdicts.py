@@ -12,7 +12,7 @@ the sentences on missing evidence come out. The rules of the verdicts:
 The grade of a statement is the weakest grade among its passing deciding evidence. Its reach must be earned: `all` by
 checks that decide every parameter value by the machine alone (no numeric and no sampled one), `cases` by checks that
 say which cases they cover. A deciding check runs what the statement is about: it reaches the library (see
-`theorems.reached`), unless the reach is `all` and the check proves the statement itself.
+`lemmata.theorems.reached`), unless the reach is `all` and the check proves the statement itself.
 """
 
 import dataclasses
@@ -21,8 +21,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from theorems.evidence import GRADES, Evidence
-from theorems.ledger import REACHES, VERDICTS, Ledger, Statement
+from lemmata.theorems.evidence import GRADES, Evidence
+from lemmata.theorems.ledger import REACHES, VERDICTS, Ledger, Statement
 
 OUTCOMES = ("failed", "xfailed", "xpassed", "passed", "skipped", "not run")
 """Outcomes of a test, in the order of precedence among the cases of a parametrised function."""
@@ -52,7 +52,7 @@ class Check:
 
     `file` is relative to the folder that holds `theorems`; `seconds` is summed over the `cases`
     (parametrisations). `measured` holds what the test recorded with `record_property`, as triples of case, name
-    and plain value; `reached` the names of the library at which the test ends (see `theorems.reached`).
+    and plain value; `reached` the names of the library at which the test ends (see `lemmata.theorems.reached`).
     """
 
     test: str

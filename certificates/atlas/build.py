@@ -14,14 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from certificates import kernel
-from certificates.atlas.archive import SUFFIX, packed, unpacked
-from certificates.atlas.catalogue import SECTIONS, Work, works
-from certificates.atlas.committed import FORMAT, RESULTS, TABLE, VERSION, Row, committed_atlas
-from certificates.atlas.documents import check_seconds, computed, is_about, row_of
-from certificates.atlas.machines import machine_row
-from numerics.runs.executors import completed
-from numerics.runs.files import write_atomically
+from lemmata.certificates import kernel
+from lemmata.certificates.atlas.archive import SUFFIX, packed, unpacked
+from lemmata.certificates.atlas.catalogue import SECTIONS, Work, works
+from lemmata.certificates.atlas.committed import FORMAT, RESULTS, TABLE, VERSION, Row, committed_atlas
+from lemmata.certificates.atlas.documents import check_seconds, computed, is_about, row_of
+from lemmata.certificates.atlas.machines import machine_row
+from lemmata.numerics.runs.executors import completed
+from lemmata.numerics.runs.files import write_atomically
 
 __all__ = ["Settled", "atlas_bytes", "build_atlas", "settled", "write_atlas"]
 

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from certificates.tables.survey import family
-from certificates.tables.unseen_survey import committed_verdicts
-from numerics.groups.lists import GROUP_COUNTS
+from lemmata.certificates.tables.survey import family
+from lemmata.certificates.tables.unseen_survey import committed_verdicts
+from lemmata.numerics.groups.lists import GROUP_COUNTS
 
 __all__ = ["ORDERS", "SECTIONS", "SPORADIC", "Item", "Section", "Work", "catalogue", "works"]
 

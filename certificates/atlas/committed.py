@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from certificates.atlas.archive import SUFFIX, unpacked
+from lemmata.certificates.atlas.archive import SUFFIX, unpacked
 
 __all__ = ["atlas_document", "atlas_rows", "close_names", "committed_atlas", "digest", "rows_called"]
 

@@ -8,23 +8,23 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from certificates import kernel, operation_kernel, table_kernel
-from certificates.atlas.catalogue import ORDERS, Item, Work
-from certificates.atlas.committed import Row, digest
-from certificates.groups.certify import certify_group
-from certificates.groups.document import document_of
-from certificates.groups.format import Document, dumps
-from certificates.groups.table_certificate import certify_table, table_document
-from certificates.groups.table_files import FORMAT, VERSION
-from certificates.groups.table_survey import committed_survey
-from certificates.tables.survey import surveyed_certificate
-from certificates.tables.unseen import unseen_cells
-from numerics.groups.lists import isomorphic, named_groups
-from numerics.groups.names import gap_available, parse_group, small_group_structure
-from numerics.groups.permutations import PermutationGroup
-from numerics.tables.names import parse_table
-from numerics.tables.symmetries import table_symmetries
-from numerics.tables.table import Table
+from lemmata.certificates import kernel, operation_kernel, table_kernel
+from lemmata.certificates.atlas.catalogue import ORDERS, Item, Work
+from lemmata.certificates.atlas.committed import Row, digest
+from lemmata.certificates.groups.certify import certify_group
+from lemmata.certificates.groups.document import document_of
+from lemmata.certificates.groups.format import Document, dumps
+from lemmata.certificates.groups.table_certificate import certify_table, table_document
+from lemmata.certificates.groups.table_files import FORMAT, VERSION
+from lemmata.certificates.groups.table_survey import committed_survey
+from lemmata.certificates.tables.survey import surveyed_certificate
+from lemmata.certificates.tables.unseen import unseen_cells
+from lemmata.numerics.groups.lists import isomorphic, named_groups
+from lemmata.numerics.groups.names import gap_available, parse_group, small_group_structure
+from lemmata.numerics.groups.permutations import PermutationGroup
+from lemmata.numerics.tables.names import parse_table
+from lemmata.numerics.tables.symmetries import table_symmetries
+from lemmata.numerics.tables.table import Table
 
 __all__ = ["DIGITS", "KERNELS", "check_seconds", "computed", "is_about", "row_of"]
 
@@ -219,7 +219,7 @@ def _character_table(item: Item, known: Mapping[str, bytes]) -> str | Document:
 
 
 def _name(group: PermutationGroup) -> str | None:
-    """The name that the families of `numerics.groups.names` give to a group of the atlas, up to isomorphism, if any."""
+    """The name in the families of `lemmata.numerics.groups.names` of a group of the atlas, or None."""
     found = (one.name for one in _named_groups().get(group.order, ()) if isomorphic(one, group))
     return next(found, None)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 
-from certificates.atlas.committed import Row, atlas_document, atlas_rows, close_names, rows_called
-from numerics.groups.lists import isomorphic
-from numerics.groups.names import parse_group
-from numerics.groups.permutations import PermutationGroup
+from lemmata.certificates.atlas.committed import Row, atlas_document, atlas_rows, close_names, rows_called
+from lemmata.numerics.groups.lists import isomorphic
+from lemmata.numerics.groups.names import parse_group
+from lemmata.numerics.groups.permutations import PermutationGroup
 
 __all__ = ["atlas_row"]
 
@@ -15,8 +15,8 @@ __all__ = ["atlas_row"]
 def atlas_row(name: str) -> Row:
     """The row of a key or a name, such as ``small-32-5``, ``SmallGroup(32,5)``, ``small:32,5``, ``M11``, ``op:max:3``.
 
-    Capital letters and blanks do not matter. Anything else that `numerics.groups.names.parse_group` takes for a group
-    of the atlas finds the row of that group up to isomorphism. A structure that leaves several is refused.
+    Capital letters and blanks do not matter. Anything else that `lemmata.numerics.groups.names.parse_group` takes for a
+    group of the atlas finds the row of that group up to isomorphism. A structure that leaves several is refused.
 
     Raises:
         ValueError: for a name of no row, with the names that are close to it, and for one of several rows.

@@ -12,14 +12,14 @@ from math import isqrt
 
 from flint import fmpq
 
-from certificates.atlas.catalogue import Item
-from certificates.atlas.committed import Row
-from certificates.groups.decimals import outward_decimals
-from certificates.margins.turing_direct import direct_margin_bound
-from certificates.margins.turing_ones import measured_ones
-from certificates.margins.turing_scores import score_flip
-from constructions.turing.compiler import compile_turing_machine
-from constructions.turing.machine import NAMED_MACHINES
+from lemmata.certificates.atlas.catalogue import Item
+from lemmata.certificates.atlas.committed import Row
+from lemmata.certificates.groups.decimals import outward_decimals
+from lemmata.certificates.margins.turing_direct import direct_margin_bound
+from lemmata.certificates.margins.turing_ones import measured_ones
+from lemmata.certificates.margins.turing_scores import score_flip
+from lemmata.constructions.turing.compiler import compile_turing_machine
+from lemmata.constructions.turing.machine import NAMED_MACHINES
 
 __all__ = ["machine_row"]
 

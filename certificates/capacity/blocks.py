@@ -17,15 +17,15 @@ import numpy as np
 from flint import arb
 from numpy.typing import ArrayLike
 
-from certificates.margins.all_layer import operator_norm
-from constructions.networks.affine import Affine
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.feed_forward import ActivationName, FeedForward
-from constructions.networks.head import Head
-from constructions.networks.projection import BallProjection
-from numerics.exact.balls import as_balls
-from numerics.exact.systems import Array, matrix_product, require_finite
-from numerics.learning.attention_lipschitz import block_error, largest_row_norm, readout_error
+from lemmata.certificates.margins.all_layer import operator_norm
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.feed_forward import ActivationName, FeedForward
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.networks.projection import BallProjection
+from lemmata.numerics.exact.balls import as_balls
+from lemmata.numerics.exact.systems import Array, matrix_product, require_finite
+from lemmata.numerics.learning.attention_lipschitz import block_error, largest_row_norm, readout_error
 
 __all__ = ["AttentionBlock", "BlockError", "block_errors", "readout_errors"]
 

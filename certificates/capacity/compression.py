@@ -1,9 +1,9 @@
 """Codes of softmax heads on a sample, with the error of the outputs verified for weights rebuilt from the code alone.
 
 A head is coded by its score matrix, a vector with the features x_tau x_t^T as points, and by its value matrix
-(`certificates.capacity.linear_codes`). With G the greatest norm of a value on the sample the output moves by at most
-G eps_score + eps_value, since the softmax has the constant 1 from the supremum norm to the 1-norm. `verify_head_code`
-does not rely on that: it rebuilds the weights, runs both heads in balls, and compares the outputs.
+(`lemmata.certificates.capacity.linear_codes`). With G the greatest norm of a value on the sample the output moves by at
+most G eps_score + eps_value, since the softmax has the constant 1 from the supremum norm to the 1-norm.
+`verify_head_code` does not rely on that: it rebuilds the weights, runs both heads in balls, and compares the outputs.
 
 Source: variable-creation, theorem 4.6, corollary 4.9.
 """
@@ -17,8 +17,8 @@ import numpy as np
 from flint import arb, fmpq
 from numpy.typing import ArrayLike, NDArray
 
-from certificates.capacity.heads import homogeneous_matrices
-from certificates.capacity.linear_codes import (
+from lemmata.certificates.capacity.heads import homogeneous_matrices
+from lemmata.certificates.capacity.linear_codes import (
     LARGEST_SAMPLE,
     CodeError,
     MatrixCode,
@@ -35,12 +35,12 @@ from certificates.capacity.linear_codes import (
     verify_matrix_code,
     verify_vector_code,
 )
-from certificates.capacity.norms import head_norms, token_norm
-from constructions.networks.head import Head, merged_head
-from numerics.exact.balls import as_balls, decided_less_equal
-from numerics.learning.attention_capacity import head_capacity
-from numerics.learning.budgets import optimal_split
-from numerics.learning.linear_capacity import map_factor, vector_factor
+from lemmata.certificates.capacity.norms import head_norms, token_norm
+from lemmata.constructions.networks.head import Head, merged_head
+from lemmata.numerics.exact.balls import as_balls, decided_less_equal
+from lemmata.numerics.learning.attention_capacity import head_capacity
+from lemmata.numerics.learning.budgets import optimal_split
+from lemmata.numerics.learning.linear_capacity import map_factor, vector_factor
 
 Array = NDArray[Any]
 

@@ -4,7 +4,7 @@ A class is a table of exact values, one row for each function. A set of function
 if all its members are within the radius of it on the whole sample (a proper cover). If the centre may be any function,
 it is covered exactly if its members are pairwise within twice the radius, since for each value separately the middle
 of the largest and the smallest is a centre; so the sets are the maximal groups of pairwise near functions. Either way
-the covering number is that of a set cover (`certificates.capacity.set_cover`).
+the covering number is that of a set cover (`lemmata.certificates.capacity.set_cover`).
 
 As a function of the radius the covering number falls at distances of functions (half distances for centres outside)
 only, so that it is a step function, with which the entropy integral is exact.
@@ -21,15 +21,15 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import NDArray
 
-from certificates.capacity.set_cover import (
+from lemmata.certificates.capacity.set_cover import (
     CoverError,
     SetCover,
     least_set_cover,
     maximal_cliques,
     verify_set_cover,
 )
-from numerics.exact.numbers import as_exact
-from numerics.learning.finite_classes import Norm, class_table, sample_distances
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.learning.finite_classes import Norm, class_table, sample_distances
 
 Array = NDArray[Any]
 

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from flint import arb
 
-from constructions.networks.affine import Affine
-from constructions.networks.head import Head
-from numerics.exact.balls import as_balls
-from numerics.exact.systems import Array, matrix_product
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.head import Head
+from lemmata.numerics.exact.balls import as_balls
+from lemmata.numerics.exact.systems import Array, matrix_product
 
 __all__ = ["homogeneous_matrices"]
 

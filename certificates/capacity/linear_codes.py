@@ -29,11 +29,11 @@ import numpy as np
 from flint import arb, fmpq
 from numpy.typing import ArrayLike, NDArray
 
-from numerics.exact.integers import checked_integer
-from numerics.exact.numbers import as_exact
-from numerics.exact.systems import require_finite
-from numerics.learning.covers import sparse_average
-from numerics.learning.linear_capacity import row_radii
+from lemmata.numerics.exact.integers import checked_integer
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.systems import require_finite
+from lemmata.numerics.learning.covers import sparse_average
+from lemmata.numerics.learning.linear_capacity import row_radii
 
 Array = NDArray[Any]
 

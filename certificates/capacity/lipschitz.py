@@ -1,7 +1,7 @@
 """Audits of softmax heads: how far their outputs can move, proved from above and found from below.
 
-The upper bounds are the formulas of `numerics.learning.attention_lipschitz` with operator norms that are proved by
-elimination in balls. The lower bounds come from a search in float64 over tokens of the ball of radius r, with many
+The upper bounds are the formulas of `lemmata.numerics.learning.attention_lipschitz` with operator norms that are proved
+by elimination in balls. The lower bounds come from a search in float64 over tokens of the ball of radius r, with many
 starts at once, some of them at the singular vectors of W_Q W_K^T and of W_V W_O where the worst case of all heads
 lies. What the search finds is taken as exact binary numbers, and the head itself is run on it in balls: a lower bound
 that is proved as well. One token asks; the others come in a few kinds, each repeated, since the constant that holds for
@@ -20,16 +20,16 @@ import numpy as np
 from flint import arb
 from numpy.typing import ArrayLike, NDArray
 
-from certificates.capacity.heads import homogeneous_matrices
-from certificates.margins.all_layer import operator_norm
-from constructions.networks.affine import Affine
-from constructions.networks.head import Head
-from numerics.exact.balls import as_balls
-from numerics.exact.integers import checked_integer
-from numerics.exact.numbers import to_float
-from numerics.exact.precision import precision
-from numerics.exact.systems import Array, require_finite
-from numerics.learning.attention_lipschitz import input_constants, largest_row_norm, softmax_distance
+from lemmata.certificates.capacity.heads import homogeneous_matrices
+from lemmata.certificates.margins.all_layer import operator_norm
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.head import Head
+from lemmata.numerics.exact.balls import as_balls
+from lemmata.numerics.exact.integers import checked_integer
+from lemmata.numerics.exact.numbers import to_float
+from lemmata.numerics.exact.precision import precision
+from lemmata.numerics.exact.systems import Array, require_finite
+from lemmata.numerics.learning.attention_lipschitz import input_constants, largest_row_norm, softmax_distance
 
 __all__ = ["InputAudit", "WeightAudit", "audit_attention", "audit_weights", "head_matrices"]
 

@@ -2,10 +2,10 @@
 
 The weights of block i are coded on the outputs of the blocks before it, rebuilt from their codes and rounded to binary
 fractions, which whoever has the sample and the codes finds as well: W_Q W_K^T as one vector on all products of two
-tokens of a sequence, W_V^T on the tokens, W_C^T on what it reads (`certificates.capacity.linear_codes`). The errors
-allowed are those of theorem A.17: with D blocks each matrix has the share 1/(3 D) of eps, divided by how much its block
-and the blocks behind amplify it. `verify_network_code` does not rely on that: it rebuilds the network, runs both in
-balls, and compares the outputs.
+tokens of a sequence, W_V^T on the tokens, W_C^T on what it reads (`lemmata.certificates.capacity.linear_codes`). The
+errors allowed are those of theorem A.17: with D blocks each matrix has the share 1/(3 D) of eps, divided by how much
+its block and the blocks behind amplify it. `verify_network_code` does not rely on that: it rebuilds the network, runs
+both in balls, and compares the outputs.
 
 Source: variable-creation, theorem A.17 and its proof.
 """
@@ -19,8 +19,8 @@ import numpy as np
 from flint import arb, fmpq
 from numpy.typing import ArrayLike
 
-from certificates.capacity.blocks import SLOPES, AttentionBlock
-from certificates.capacity.linear_codes import (
+from lemmata.certificates.capacity.blocks import SLOPES, AttentionBlock
+from lemmata.certificates.capacity.linear_codes import (
     LARGEST_SAMPLE,
     CodeError,
     MatrixCode,
@@ -33,12 +33,12 @@ from certificates.capacity.linear_codes import (
     exact_table,
     positive_number,
 )
-from certificates.capacity.norms import spectral_norm, token_norm
-from constructions.networks.feed_forward import ActivationName
-from numerics.exact.balls import as_balls, ball_max, decided_less_equal
-from numerics.exact.numbers import exact_midpoint
-from numerics.exact.systems import Array
-from numerics.learning.attention_lipschitz import largest_row_norm
+from lemmata.certificates.capacity.norms import spectral_norm, token_norm
+from lemmata.constructions.networks.feed_forward import ActivationName
+from lemmata.numerics.exact.balls import as_balls, ball_max, decided_less_equal
+from lemmata.numerics.exact.numbers import exact_midpoint
+from lemmata.numerics.exact.systems import Array
+from lemmata.numerics.learning.attention_lipschitz import largest_row_norm
 
 ROUNDING = 2**20
 """The outputs of blocks are rounded to multiples of 1/ROUNDING before the next weights are coded on them."""

@@ -19,13 +19,13 @@ import numpy as np
 from flint import arb
 from numpy.typing import ArrayLike
 
-from certificates.margins.all_layer import operator_norm
-from numerics.exact.balls import as_balls, ball_max, ball_min
-from numerics.exact.numbers import exact_midpoint
-from numerics.exact.systems import Array
-from numerics.learning.attention_capacity import HeadNorms
-from numerics.learning.attention_lipschitz import largest_row_norm
-from numerics.learning.deep_capacity import LayerNorms
+from lemmata.certificates.margins.all_layer import operator_norm
+from lemmata.numerics.exact.balls import as_balls, ball_max, ball_min
+from lemmata.numerics.exact.numbers import exact_midpoint
+from lemmata.numerics.exact.systems import Array
+from lemmata.numerics.learning.attention_capacity import HeadNorms
+from lemmata.numerics.learning.attention_lipschitz import largest_row_norm
+from lemmata.numerics.learning.deep_capacity import LayerNorms
 
 __all__ = ["frobenius_norm", "head_norms", "layer_norms", "pq_norm", "spectral_norm", "token_norm"]
 

@@ -1,8 +1,8 @@
 """From norms, or from a trained head, to a bound on the generalisation error: as printed and as corrected.
 
-The steps: norms of the weights (`certificates.capacity.norms`), the constant C of log N(eps) <= C/eps^2 for scalar
-functions w.f with ||w|| <= B_w (`numerics.learning.attention_capacity`, `.deep_capacity`), and lemma A.5
-(`numerics.learning.entropy`), whose printed form is refused where C > A^2 m: it would be negative.
+The steps: norms of the weights (`lemmata.certificates.capacity.norms`), the constant C of log N(eps) <= C/eps^2 for
+scalar functions w.f with ||w|| <= B_w (`lemmata.numerics.learning.attention_capacity`, `.deep_capacity`), and lemma A.5
+(`lemmata.numerics.learning.entropy`), whose printed form is refused where C > A^2 m: it would be negative.
 
 Biases are weights of a constant coordinate: with any bias, tokens (x, 1) of norm sqrt(B_X^2 + 1) stand for x, and the
 matrices have one more row. The bias of the values and that of the output map move the output alike.
@@ -20,21 +20,21 @@ from typing import Any
 import numpy as np
 from flint import arb, fmpq
 
-from certificates.capacity.heads import homogeneous_matrices
-from certificates.capacity.norms import head_norms
-from constructions.networks.affine import Affine
-from constructions.networks.head import Head
-from numerics.exact.balls import ball_min
-from numerics.exact.integers import checked_integer
-from numerics.learning.attention_capacity import (
+from lemmata.certificates.capacity.heads import homogeneous_matrices
+from lemmata.certificates.capacity.norms import head_norms
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.head import Head
+from lemmata.numerics.exact.balls import ball_min
+from lemmata.numerics.exact.integers import checked_integer
+from lemmata.numerics.learning.attention_capacity import (
     HeadNorms,
     printed_head_capacity,
     printed_multi_head_capacity,
     scalar_head_capacity,
 )
-from numerics.learning.budgets import Capacity, CoverPart, checked_bound
-from numerics.learning.deep_capacity import LayerNorms, deep_capacity, printed_deep_capacity
-from numerics.learning.entropy import generalisation_bound
+from lemmata.numerics.learning.budgets import Capacity, CoverPart, checked_bound
+from lemmata.numerics.learning.deep_capacity import LayerNorms, deep_capacity, printed_deep_capacity
+from lemmata.numerics.learning.entropy import generalisation_bound
 
 __all__ = ["CapacityReport", "MeasuredHeads", "deep_report", "head_report", "heads_of_state", "measured_heads"]
 

@@ -30,10 +30,10 @@ import numpy as np
 from flint import arb, fmpq
 from numpy.typing import NDArray
 
-from constructions.networks.head import Head, merged_head
-from numerics.exact.balls import as_balls, decided_less
-from numerics.exact.integers import checked_integer
-from numerics.exact.numbers import as_exact
+from lemmata.constructions.networks.head import Head, merged_head
+from lemmata.numerics.exact.balls import as_balls, decided_less
+from lemmata.numerics.exact.integers import checked_integer
+from lemmata.numerics.exact.numbers import as_exact
 
 Array = NDArray[Any]
 

@@ -28,10 +28,10 @@ from random import Random
 import numpy as np
 import numpy.typing as npt
 
-from certificates.characters.integral_products import IntegralProducts
-from certificates.characters.tables import CharacterTable
-from numerics.exact.cyclotomic.numbers import Cyclotomic
-from numerics.exact.modular import (
+from lemmata.certificates.characters.integral_products import IntegralProducts
+from lemmata.certificates.characters.tables import CharacterTable
+from lemmata.numerics.exact.cyclotomic.numbers import Cyclotomic
+from lemmata.numerics.exact.modular import (
     krylov_matrix,
     minimal_polynomial,
     modular_product,
@@ -40,7 +40,7 @@ from numerics.exact.modular import (
     reduced_echelon,
     root_of_order,
 )
-from numerics.groups.permutations import PermutationGroup
+from lemmata.numerics.groups.permutations import PermutationGroup
 
 __all__ = ["atlas_names", "character_table", "class_matrix"]
 

@@ -2,7 +2,7 @@
 
 The tables are written from the lists of irreducible representations, and that of S_n by the Murnaghan-Nakayama rule; no
 group is enumerated. The maximum margins of the first three families have closed forms, which use no table
-(`certificates.game.closed_form`), so that either can be checked against the other.
+(`lemmata.certificates.game.closed_form`), so that either can be checked against the other.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from certificates.characters.tables import CharacterTable, product_characters
-from constructions.representations.young import Partition, partitions
-from numerics.exact.cyclotomic.numbers import cosine, rational, root_of_unity
-from numerics.exact.integers import checked_integer
+from lemmata.certificates.characters.tables import CharacterTable, product_characters
+from lemmata.constructions.representations.young import Partition, partitions
+from lemmata.numerics.exact.cyclotomic.numbers import cosine, rational, root_of_unity
+from lemmata.numerics.exact.integers import checked_integer
 
 __all__ = [
     "abelian_characters",

@@ -20,8 +20,8 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpz
 
-from numerics.exact.cyclotomic.numbers import Cyclotomic
-from numerics.exact.modular import LARGE, modular_product, prime_with_roots, root_of_order
+from lemmata.numerics.exact.cyclotomic.numbers import Cyclotomic
+from lemmata.numerics.exact.modular import LARGE, modular_product, prime_with_roots, root_of_order
 
 __all__ = ["IntegralProducts", "unit_group_generators"]
 

@@ -2,9 +2,9 @@
 
 A table holds, for the conjugacy classes of a finite group, their sizes, the class of the square and of the inverse
 of an element, and the values of the complex irreducible characters as exact numbers (``flint.fmpq`` or
-``numerics.exact.cyclotomic.numbers.Cyclotomic``). The constructor refuses whatever violates a theorem about character
-tables and names the first violation. Passing these tests is necessary, not sufficient, for being the table of a group:
-a certificate computed from a bare table is conditional on it.
+``lemmata.numerics.exact.cyclotomic.numbers.Cyclotomic``). The constructor refuses whatever violates a theorem about
+character tables and names the first violation. Passing these tests is necessary, not sufficient, for being the table of
+a group: a certificate computed from a bare table is conditional on it.
 
 Sources: sections 7.6.1 and D.8 (definitions D.1 to D.6, theorems D.5, D.8, D.9) of the dissertation on combinatorial
 tasks as model systems of deep learning.
@@ -20,8 +20,8 @@ from functools import cached_property
 import numpy as np
 from flint import fmpq
 
-from certificates.characters.integral_products import IntegralProducts
-from numerics.exact.cyclotomic.numbers import Cyclotomic, exact_matmul, rational
+from lemmata.certificates.characters.integral_products import IntegralProducts
+from lemmata.numerics.exact.cyclotomic.numbers import Cyclotomic, exact_matmul, rational
 
 __all__ = ["CharacterTable", "product_characters"]
 

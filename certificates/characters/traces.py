@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from certificates.characters.tables import CharacterTable
-from constructions.groups.products import TypedIrrep
-from constructions.representations.orthogonal import Representation
-from numerics.exact.cyclotomic.numbers import rational
-from numerics.groups.permutations import cycle_notation
-from numerics.groups.tables import Family, FiniteGroup
+from lemmata.certificates.characters.tables import CharacterTable
+from lemmata.constructions.groups.products import TypedIrrep
+from lemmata.constructions.representations.orthogonal import Representation
+from lemmata.numerics.exact.cyclotomic.numbers import rational
+from lemmata.numerics.groups.permutations import cycle_notation
+from lemmata.numerics.groups.tables import Family, FiniteGroup
 
 __all__ = ["characters_of", "typed_characters"]
 

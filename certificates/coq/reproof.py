@@ -1,8 +1,8 @@
 """What is committed, proved once more in Coq: certificates of tables up to 6 x 6, and the theorems on cells.
 
-The survey (`certificates.tables.survey`) keeps a line and a digest of each certificate. Here each certificate is made
-again, written as a file, and proved; several tables share a run of Coq, which spends most of its time on loading the
-real numbers. A certificate that Coq does not accept ends its run with an error: nothing is skipped.
+The survey (`lemmata.certificates.tables.survey`) keeps a line and a digest of each certificate. Here each certificate
+is made again, written as a file, and proved; several tables share a run of Coq, which spends most of its time on
+loading the real numbers. A certificate that Coq does not accept ends its run with an error: nothing is skipped.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
-from certificates.coq.compiler import THEORY, checked_theorem, coqc, modules_of, prove, theory
-from certificates.coq.source import coq_file
-from certificates.groups.format import dumps
-from certificates.tables.survey import committed_operations, surveyed_certificate
-from numerics.runs.items import Done, run
-from numerics.tables.names import parse_table
-from numerics.tables.symmetries import table_symmetries
-from numerics.tables.table import Table
+from lemmata.certificates.coq.compiler import THEORY, checked_theorem, coqc, modules_of, prove, theory
+from lemmata.certificates.coq.source import coq_file
+from lemmata.certificates.groups.format import dumps
+from lemmata.certificates.tables.survey import committed_operations, surveyed_certificate
+from lemmata.numerics.runs.items import Done, run
+from lemmata.numerics.tables.names import parse_table
+from lemmata.numerics.tables.symmetries import table_symmetries
+from lemmata.numerics.tables.table import Table
 
 __all__ = ["committed_tables", "reproof_document", "reproof_totals", "reprove", "reprove_cells", "whole_theory"]
 

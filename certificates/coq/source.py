@@ -1,8 +1,8 @@
 """The Coq file of a certificate: the document as terms, and the theorem that the checkers in Coq make of it.
 
-The kernel of Python decides first (`certificates.operation_kernel`); a document that it refuses becomes no file. What
-the file claims is checked again by Coq alone: neither the document nor this module is trusted. A mistake here leads to
-a file that Coq refuses, or to a theorem about another table, which its statement shows.
+The kernel of Python decides first (`lemmata.certificates.operation_kernel`); a document that it refuses becomes no
+file. What the file claims is checked again by Coq alone: neither the document nor this module is trusted. A mistake
+here leads to a file that Coq refuses, or to a theorem about another table, which its statement shows.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from math import isqrt, lcm
 from operator import itemgetter, mul
 from typing import Any
 
-from certificates import operation_kernel
-from certificates.coq.factors import factor_bits
-from certificates.tables.document import Document, line_of
+from lemmata.certificates import operation_kernel
+from lemmata.certificates.coq.factors import factor_bits
+from lemmata.certificates.tables.document import Document, line_of
 
 __all__ = ["CoqFile", "CoqTerms", "coq_file", "coq_terms"]
 

@@ -23,8 +23,8 @@ import numpy as np
 from flint import arb, fmpq
 from numpy.typing import ArrayLike, NDArray
 
-from numerics.exact.linear import solve_unique
-from numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.linear import solve_unique
+from lemmata.numerics.exact.numbers import as_exact
 
 __all__ = ["ConeCorrelation", "best_correlation", "verify_correlation"]
 

@@ -1,8 +1,8 @@
 """Decide a system of linear inequalities: an exact solution, or a Farkas certificate that there is none.
 
-Both sides of Motzkin's transposition theorem (`certificates.duality.inequalities`) are linear programs, solved exactly
-(`numerics.exact.linear_programs`) for integers of any size, and the answer is checked by the plain checker. One of them
-always has a solution, so every system is decided.
+Both sides of Motzkin's transposition theorem (`lemmata.certificates.duality.inequalities`) are linear programs, solved
+exactly (`lemmata.numerics.exact.linear_programs`) for integers of any size, and the answer is checked by the plain
+checker. One of them always has a solution, so every system is decided.
 
 This refutes any claim of the form "weights exist such that ..." whose conditions are linear in free functions of the
 weights, for instance that a single attention head decides a function of its tokens.
@@ -16,7 +16,7 @@ from math import lcm
 
 import numpy as np
 
-from certificates.duality.inequalities import (
+from lemmata.certificates.duality.inequalities import (
     Constraint,
     FarkasCertificate,
     FeasiblePoint,
@@ -24,8 +24,8 @@ from certificates.duality.inequalities import (
     verify,
     verify_point,
 )
-from numerics.exact.linear_programs import Infeasible, LinearProgram, Optimum, solve_program
-from numerics.exact.rationals import as_fraction
+from lemmata.numerics.exact.linear_programs import Infeasible, LinearProgram, Optimum, solve_program
+from lemmata.numerics.exact.rationals import as_fraction
 
 __all__ = [
     "Constraint",

@@ -1,7 +1,7 @@
 """How well a linear predictor of bounded norm on fixed features fits a parity, with certificates from both sides.
 
-For a table of features Psi on all inputs of {-1, 1}^n (`certificates.duality.features`), the best hinge loss of a
-parity chi_S under ||w|| <= R,
+For a table of features Psi on all inputs of {-1, 1}^n (`lemmata.certificates.duality.features`), the best hinge loss of
+a parity chi_S under ||w|| <= R,
 
     v(S) = min_(||w|| <= R) E (1 - chi_S <w, Psi>)_+ = max_(0 <= alpha <= 1) E alpha - R ||E alpha chi_S Psi||,
 
@@ -33,9 +33,9 @@ import numpy as np
 from flint import arb, fmpq, fmpz_mat
 from numpy.typing import NDArray
 
-from certificates.duality.features import FeatureTable, parity_labels, sorted_support
-from numerics.exact.linear import pivot_columns, solve_unique
-from numerics.exact.rationals import as_fraction
+from lemmata.certificates.duality.features import FeatureTable, parity_labels, sorted_support
+from lemmata.numerics.exact.linear import pivot_columns, solve_unique
+from lemmata.numerics.exact.rationals import as_fraction
 
 __all__ = ["FitCertificate", "best_fit", "certify", "fit_all_parities", "theorem_bound", "verify"]
 

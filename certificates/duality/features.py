@@ -3,7 +3,8 @@
 A feature map Psi is a table of shape (2^n, D), one row for each input of {-1, 1}^n: given as numbers (`feature_table`),
 by functions (`tabulate`), or as the gradient of a torch network in its parameters (`tangent_features`), whose inner
 products are the neural tangent kernel. Floats count as the binary fractions that they are, so that everything computed
-from a table is exact. `certificates.duality.feature_fit` asks how well a linear predictor on a table fits a parity.
+from a table is exact. `lemmata.certificates.duality.feature_fit` asks how well a linear predictor on a table fits a
+parity.
 
 Source: hidden-progress, theorem 5.6.
 """
@@ -20,10 +21,10 @@ import numpy as np
 from flint import fmpq, fmpz, fmpz_mat
 from numpy.typing import ArrayLike, NDArray
 
-from constructions.networks.inputs import sign_inputs
-from numerics.exact.numbers import as_exact
-from numerics.exact.rationals import as_fraction
-from numerics.fourier.walsh import walsh_hadamard_inplace
+from lemmata.constructions.networks.inputs import sign_inputs
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.rationals import as_fraction
+from lemmata.numerics.fourier.walsh import walsh_hadamard_inplace
 
 if TYPE_CHECKING:
     import torch
@@ -50,8 +51,8 @@ class FeatureTable:
 
     Attributes:
         inputs: n.
-        numerators: integers, shape (2^n, D), in the order of `numerics.fourier.walsh`: bit i of the row is set where
-            x_i = -1.
+        numerators: integers, shape (2^n, D), in the order of `lemmata.numerics.fourier.walsh`: bit i of the row is set
+            where x_i = -1.
         denominator: a positive integer.
     """
 

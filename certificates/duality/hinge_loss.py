@@ -21,9 +21,9 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import ArrayLike
 
-from numerics.exact.linear_programs import LinearProgram, Optimum, solve_program
-from numerics.exact.numbers import as_exact
-from numerics.exact.rationals import as_fraction
+from lemmata.numerics.exact.linear_programs import LinearProgram, Optimum, solve_program
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.rationals import as_fraction
 
 __all__ = ["HingeCertificate", "least_hinge_loss", "verify"]
 

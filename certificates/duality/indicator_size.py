@@ -33,8 +33,8 @@ from scipy.optimize import linprog
 from scipy.sparse import bmat, csr_matrix, identity
 from scipy.special import ndtr
 
-from numerics.exact.integers import checked_integer
-from numerics.exact.rationals import RationalLike, as_fraction
+from lemmata.numerics.exact.integers import checked_integer
+from lemmata.numerics.exact.rationals import RationalLike, as_fraction
 
 __all__ = ["IndicatorSize", "least_supremum", "supremum_bound"]
 

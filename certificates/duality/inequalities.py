@@ -7,7 +7,7 @@ all of them, or there are multipliers lambda_i, nonnegative on the inequalities,
 
 because adding up lambda_i times constraint i then gives 0 > 0. (Without strict inequalities this is Farkas' lemma.)
 This module checks either outcome, a `FeasiblePoint` or a `FarkasCertificate`, in integers and fractions, with the
-standard library alone. It trusts nothing that a solver says: `certificates.duality.farkas` finds the outcomes.
+standard library alone. It trusts nothing that a solver says: `lemmata.certificates.duality.farkas` finds the outcomes.
 """
 
 from __future__ import annotations

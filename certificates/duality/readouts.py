@@ -1,7 +1,7 @@
 """Which biases allow a read-out that computes a parity: exact solutions, Farkas certificates, and least norms.
 
-A read-out v of the ramps `constructions.parity.bias_grids.ramp_features` has hinge loss 0 if and only if its margins
-y_z v.phi(z) are at least 1 at all k + 1 sums z. For a given grid that is a system of linear inequalities, which
+A read-out v of the ramps `lemmata.constructions.parity.bias_grids.ramp_features` has hinge loss 0 if and only if its
+margins y_z v.phi(z) are at least 1 at all k + 1 sums z. For a given grid that is a system of linear inequalities, which
 `decide` settles: by a read-out, or by multipliers that prove that there is none.
 
 For grids of the printed kind, without the kink below k, the multipliers are explicit (`missing_kink_multipliers`): with
@@ -25,10 +25,10 @@ from math import lcm
 
 from flint import fmpq, fmpq_mat
 
-from certificates.duality import farkas
-from certificates.duality.hinge_loss import HingeCertificate, least_hinge_loss
-from certificates.duality.inequalities import Constraint, FarkasCertificate, FeasiblePoint
-from constructions.parity.bias_grids import (
+from lemmata.certificates.duality import farkas
+from lemmata.certificates.duality.hinge_loss import HingeCertificate, least_hinge_loss
+from lemmata.certificates.duality.inequalities import Constraint, FarkasCertificate, FeasiblePoint
+from lemmata.constructions.parity.bias_grids import (
     averaged_ramp_features,
     even_kink_grid,
     offset_grid,
@@ -36,8 +36,8 @@ from constructions.parity.bias_grids import (
     ramp_labels,
     ramp_law,
 )
-from numerics.exact.numbers import as_exact
-from numerics.exact.rationals import as_fraction
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.rationals import as_fraction
 
 __all__ = [
     "LeastNorm",
@@ -85,7 +85,7 @@ def margin_constraints(k: int, biases: Sequence[object]) -> list[Constraint]:
 def decide(k: int, biases: Sequence[object]) -> FarkasCertificate | FeasiblePoint:
     """A read-out of hinge loss 0 for a grid of biases, or a certificate that there is none; both are verified.
 
-    They belong to `margin_constraints`, and `certificates.duality.farkas` has the checkers.
+    They belong to `margin_constraints`, and `lemmata.certificates.duality.farkas` has the checkers.
 
     Raises:
         ValueError: as `ramp_features`.

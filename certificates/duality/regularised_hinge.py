@@ -26,9 +26,9 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import ArrayLike
 
-from numerics.exact.linear import solve_unique
-from numerics.exact.numbers import as_exact
-from numerics.exact.rationals import as_fraction
+from lemmata.numerics.exact.linear import solve_unique
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.rationals import as_fraction
 
 __all__ = ["RegularisedCertificate", "least_regularised_loss", "regularised_loss", "verify"]
 

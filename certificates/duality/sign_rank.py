@@ -21,8 +21,8 @@ import numpy as np
 from flint import fmpz_mat
 from numpy.typing import ArrayLike, NDArray
 
-from certificates.duality.features import parity_labels
-from numerics.exact.integers import smallest_integer
+from lemmata.certificates.duality.features import parity_labels
+from lemmata.numerics.exact.integers import smallest_integer
 
 __all__ = ["SignRankBound", "parity_matrix", "parity_sign_rank_bound", "sign_rank_bound", "verify_sign_rank"]
 

@@ -1,7 +1,8 @@
 """How far the parities are from the span of given features: what no fixed kernel fits.
 
 A kernel predictor trained on m points is a combination of the m functions K(x_j, .), whatever the labels. For a table
-of features Psi on all inputs (`certificates.duality.features`) of rank d, and P the orthogonal projection on its span,
+of features Psi on all inputs (`lemmata.certificates.duality.features`) of rank d, and P the orthogonal projection on
+its span,
 
     min over w of E (chi_S - <w, Psi>)^2 = 1 - |P chi_S|^2,    sum over all S of |P chi_S|^2 = trace P = d,
 
@@ -17,7 +18,7 @@ from itertools import combinations
 import numpy as np
 from flint import fmpq, fmpz_mat
 
-from certificates.duality.features import FeatureTable, parity_labels
+from lemmata.certificates.duality.features import FeatureTable, parity_labels
 
 __all__ = ["rank", "span_residuals"]
 

@@ -1,6 +1,6 @@
 """A torch network as tables over all inputs: its outputs and their derivatives in every parameter.
 
-This is the form in which `numerics.parity.lower_bound` follows a network of any architecture.
+This is the form in which `lemmata.numerics.parity.lower_bound` follows a network of any architecture.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from constructions.networks.inputs import sign_inputs
+from lemmata.constructions.networks.inputs import sign_inputs
 
 if TYPE_CHECKING:
     import torch
@@ -31,8 +31,8 @@ def flat_parameters(network: torch.nn.Module) -> Array:
 def tangent_model(network: torch.nn.Module, n: int) -> Callable[[Array], tuple[Array, Array]]:
     """The map from parameters, shape (r,), to the outputs, (2^n,), and their derivatives, (2^n, r), by autograd.
 
-    Rows are in the order of `numerics.fourier.walsh`. The network gets a batch (2^n, n) in float64, is run with the
-    given parameters in float64, and is not changed itself.
+    Rows are in the order of `lemmata.numerics.fourier.walsh`. The network gets a batch (2^n, n) in float64, is run with
+    the given parameters in float64, and is not changed itself.
 
     Raises:
         ValueError: if n is not in 1, ..., 12, or the network has no parameter; on use, for another number of

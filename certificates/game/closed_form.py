@@ -4,8 +4,9 @@ The closed form is k! ((k+1) n)^(-(k+1)/2) n/S with S = sum of q nu^((k-1)/2) ov
 representations: nu is the dimension, and q that of the component of the real group algebra. By complex characters of
 degree d it is the sum of d^2 nu^((k-1)/2), nu = d for real type and 2 d otherwise, over all of them: q is 2 d^2 for a
 conjugate pair and d^2 for the others. For two factors the closed form is 2/(3 sqrt(3n) S), S = sum of d^2 sqrt(nu).
-It is the margin when the condition sums of `certificates.game.equalising` are not positive. In these families they are
-negative for every size, because sums of roots of unity vanish (r counts the real characters of an abelian group):
+It is the margin when the condition sums of `lemmata.certificates.game.equalising` are not positive. In these families
+they are negative for every size, because sums of roots of unity vanish (r counts the real characters of an abelian
+group):
 
     abelian, r real characters   S = r - 1 + sqrt 2 (n - r)
     dihedral, order 2n           S = 1 + (n - 1) 2^(3/2) for odd n, 3 + (n - 2) 2^(3/2) for even n
@@ -22,12 +23,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from certificates.characters.families import check_cyclic_orders
-from certificates.characters.tables import CharacterTable
-from certificates.game.equalising import equalising_class_weights, equalising_masses, spectral_sum
-from certificates.game.margin_game import GameSolution, MarginGame, margin_scale, solve, verify
-from numerics.exact.cyclotomic.numbers import Cyclotomic, rational, sqrt_rational
-from numerics.exact.integers import checked_integer
+from lemmata.certificates.characters.families import check_cyclic_orders
+from lemmata.certificates.characters.tables import CharacterTable
+from lemmata.certificates.game.equalising import equalising_class_weights, equalising_masses, spectral_sum
+from lemmata.certificates.game.margin_game import GameSolution, MarginGame, margin_scale, solve, verify
+from lemmata.numerics.exact.cyclotomic.numbers import Cyclotomic, rational, sqrt_rational
+from lemmata.numerics.exact.integers import checked_integer
 
 __all__ = ["abelian_margin", "closed_form_margin", "dicyclic_margin", "dihedral_margin", "solve_table"]
 
@@ -45,7 +46,7 @@ def solve_table(table: CharacterTable, factors: int = 2) -> GameSolution:
     """The exact solution of the margin game of a table: by the closed form where it holds, else by `solve`.
 
     Raises:
-        ValueError: as `certificates.game.margin_game.solve`.
+        ValueError: as `lemmata.certificates.game.margin_game.solve`.
     """
     game = MarginGame(table, factors)
     t = equalising_class_weights(game)

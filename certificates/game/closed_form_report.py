@@ -1,6 +1,6 @@
 """The report on the closed form of a group: whether it is the max margin, by how much it falls short, what is active.
 
-The closed form (`certificates.game.closed_form`) is a lower bound for every finite group, because the masses
+The closed form (`lemmata.certificates.game.closed_form`) is a lower bound for every finite group, because the masses
 proportional to d w exist. It is the max margin exactly when no *condition sum* sum_{R != 1} w_R Re chi_R(C) is
 positive:
 
@@ -11,7 +11,7 @@ positive:
 When all sums are negative, every class lies on the margin of every optimal network and every irreducible representation
 carries exactly its mass of the closed form: the payoff matrix M is invertible, because a class function f with
 sum_g f(g) = 0 and sum_g f(g) Re chi_R(g) = 0 for all R vanishes on average over each class and its inverse. Otherwise
-uniqueness and activity are decided by `certificates.game.faces`.
+uniqueness and activity are decided by `lemmata.certificates.game.faces`.
 
 Source: feature-emergence, ext-E2 (for real type: lemma D.14, theorem 7.9); it goes beyond the dissertation.
 """
@@ -23,12 +23,12 @@ from functools import cached_property
 
 import numpy as np
 
-from certificates.characters.tables import CharacterTable
-from certificates.game.closed_form import closed_form_margin, solve_table
-from certificates.game.equalising import condition_sums
-from certificates.game.faces import OptimalFaces, optimal_faces
-from certificates.game.margin_game import GameSolution, MarginGame
-from numerics.exact.cyclotomic.numbers import Cyclotomic
+from lemmata.certificates.characters.tables import CharacterTable
+from lemmata.certificates.game.closed_form import closed_form_margin, solve_table
+from lemmata.certificates.game.equalising import condition_sums
+from lemmata.certificates.game.faces import OptimalFaces, optimal_faces
+from lemmata.certificates.game.margin_game import GameSolution, MarginGame
+from lemmata.numerics.exact.cyclotomic.numbers import Cyclotomic
 
 __all__ = ["ClosedFormReport", "closed_form_report"]
 
@@ -87,7 +87,7 @@ class ClosedFormReport:
 
     @cached_property
     def faces(self) -> OptimalFaces:
-        """The polytopes of all optimal masses and class weights (`certificates.game.faces`)."""
+        """The polytopes of all optimal masses and class weights (`lemmata.certificates.game.faces`)."""
         return optimal_faces(self.solution)
 
     @property
@@ -136,7 +136,7 @@ def closed_form_report(table: CharacterTable, factors: int = 2) -> ClosedFormRep
     """The exact solution of the margin game of a table, for ``factors`` factors, compared with the closed form.
 
     Raises:
-        ValueError: when the game cannot be solved exactly (see `certificates.game.margin_game.solve`).
+        ValueError: when the game cannot be solved exactly (see `lemmata.certificates.game.margin_game.solve`).
     """
     game = MarginGame(table, factors)
     return ClosedFormReport(solve_table(table, factors), condition_sums(game), closed_form_margin(game))

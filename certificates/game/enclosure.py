@@ -6,9 +6,10 @@ weights; then
 
     min_C sum_R z_R D[R, C] / Z  <=  val(M)  <=  max_R sum_C D[R, C] t_C / w_R,       D[R, C] = d_R - Re chi_R(C).
 
-Radicals enter only through Z and w_R. `enclose` takes z from the exact optimal pair (`certificates.game.programs`) and
-t from it up to rounding; `bounds_of` takes any floats. Ball arithmetic encloses the two sides, and their outer ends are
-returned as rationals: a bad proposal gives wide bounds, never wrong ones.
+Radicals enter only through Z and w_R. `enclose` takes z from the exact optimal pair
+(`lemmata.certificates.game.programs`) and t from it up to rounding; `bounds_of` takes any floats. Ball arithmetic
+encloses the two sides, and their outer ends are returned as rationals: a bad proposal gives wide bounds, never wrong
+ones.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from math import factorial
 import numpy as np
 from flint import arb, fmpq
 
-from certificates.game.margin_game import MarginGame
-from certificates.game.programs import optimal_pair
-from numerics.exact.balls import as_balls, ball_max, ball_min, precision
-from numerics.exact.numbers import exact_midpoint
+from lemmata.certificates.game.margin_game import MarginGame
+from lemmata.certificates.game.programs import optimal_pair
+from lemmata.numerics.exact.balls import as_balls, ball_max, ball_min, precision
+from lemmata.numerics.exact.numbers import exact_midpoint
 
 __all__ = ["GameEnclosure", "bounds_of", "enclose"]
 
@@ -48,7 +49,7 @@ def enclose(game: MarginGame, bits: int = 128) -> GameEnclosure:
     """Rigorous bounds of the value of the game from both sides, about ``bits`` bits apart.
 
     Args:
-        game: a game with rational defects, such as `certificates.game.rational.RationalGame`, or any other.
+        game: a game with rational defects, such as `lemmata.certificates.game.rational.RationalGame`, or any other.
         bits: precision of the balls.
     """
     z, class_weights = optimal_pair(game.payoff_rows)

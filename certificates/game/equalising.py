@@ -16,8 +16,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from certificates.game.margin_game import MarginGame
-from numerics.exact.cyclotomic.numbers import Cyclotomic, rational
+from lemmata.certificates.game.margin_game import MarginGame
+from lemmata.numerics.exact.cyclotomic.numbers import Cyclotomic, rational
 
 __all__ = [
     "column_sizes",

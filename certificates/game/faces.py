@@ -8,7 +8,7 @@ polytope of optimal masses has dimension |E| - rank D[E, T] and that of the opti
 exactly when its columns are.
 
 `optimal_faces` averages optimal vertices until the pair is strictly complementary. Exact linear programs on the optimal
-faces (`certificates.game.programs`) find the vertices; each pair is verified.
+faces (`lemmata.certificates.game.programs`) find the vertices; each pair is verified.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from typing import Any, Protocol, Self, TypeVar
 import numpy as np
 from flint import arb_mat
 
-from certificates.game.margin_game import GameSolution, MarginGame
-from certificates.game.programs import class_weights_on_face, masses_on_face
-from certificates.game.rational import RationalGame, unfold
-from certificates.game.scaled import ScaledSolution
-from numerics.exact.balls import as_balls, precision
-from numerics.exact.linear import rank
-from numerics.exact.root_sums import RootSums
+from lemmata.certificates.game.margin_game import GameSolution, MarginGame
+from lemmata.certificates.game.programs import class_weights_on_face, masses_on_face
+from lemmata.certificates.game.rational import RationalGame, unfold
+from lemmata.certificates.game.scaled import ScaledSolution
+from lemmata.numerics.exact.balls import as_balls, precision
+from lemmata.numerics.exact.linear import rank
+from lemmata.numerics.exact.root_sums import RootSums
 
 __all__ = ["OptimalFaces", "OptimalPair", "optimal_faces", "unfolded_faces"]
 
@@ -137,8 +137,8 @@ def optimal_faces(solution: OptimalPair) -> OptimalFaces:
 def unfolded_faces(solution: ScaledSolution) -> OptimalFaces:
     """The optimal faces of the whole game from a solution of the folded one.
 
-    What is constant on the orbits of a strictly complementary pair stays so (`certificates.game.rational`), so that the
-    active rows and columns are whole orbits; only the rank is that of the whole game.
+    What is constant on the orbits of a strictly complementary pair stays so (`lemmata.certificates.game.rational`), so
+    that the active rows and columns are whole orbits; only the rank is that of the whole game.
 
     Raises:
         ValueError: for a solution of a game that is not folded.

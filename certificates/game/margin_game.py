@@ -18,10 +18,10 @@ type, taken twice, or a pair of conjugate ones (nu = 2 d_R). Then chi(C)/chi(e) 
 
 This is how the code and the files hold M.
 
-`solve` plays the game as an exact linear program (`certificates.game.programs`), whatever the sizes of its weights, and
-verifies every inequality of the result. Whether the optimal pair is the only one is decided by
-`certificates.game.faces`. `certificates.game.scaled` solves folded games without forming a field, which serves where
-the square roots of the degrees share no cyclotomic field of supported order.
+`solve` plays the game as an exact linear program (`lemmata.certificates.game.programs`), whatever the sizes of its
+weights, and verifies every inequality of the result. Whether the optimal pair is the only one is decided by
+`lemmata.certificates.game.faces`. `lemmata.certificates.game.scaled` solves folded games without forming a field, which
+serves where the square roots of the degrees share no cyclotomic field of supported order.
 
 Source: feature-emergence, theorem D.9.2 with lemmas D.13, D.15, D.16 (k = 2), ext-E1.
 """
@@ -36,13 +36,13 @@ from math import factorial
 import numpy as np
 from flint import fmpq
 
-from certificates.characters.integral_products import IntegralProducts
-from certificates.characters.tables import CharacterTable
-from certificates.game.orbits import first_members, orbit_positions, spread
-from certificates.game.programs import PayoffRows, optimal_pair
-from numerics.exact.cyclotomic.numbers import Cyclotomic, rational, sqrt_rational
-from numerics.exact.integers import checked_integer
-from numerics.exact.root_sums import RootSums, square_root
+from lemmata.certificates.characters.integral_products import IntegralProducts
+from lemmata.certificates.characters.tables import CharacterTable
+from lemmata.certificates.game.orbits import first_members, orbit_positions, spread
+from lemmata.certificates.game.programs import PayoffRows, optimal_pair
+from lemmata.numerics.exact.cyclotomic.numbers import Cyclotomic, rational, sqrt_rational
+from lemmata.numerics.exact.integers import checked_integer
+from lemmata.numerics.exact.root_sums import RootSums, square_root
 
 __all__ = ["GameSolution", "MarginGame", "margin_scale", "solve", "verify"]
 
@@ -128,7 +128,7 @@ class MarginGame:
 
     @cached_property
     def payoff_rows(self) -> PayoffRows:
-        """The game for `certificates.game.programs`."""
+        """The game for `lemmata.certificates.game.programs`."""
         return PayoffRows(self.defects, RootSums(self.weights[None, :]) if self.irrational else self.root_weights)
 
     def payoff(self) -> np.ndarray:
@@ -225,7 +225,7 @@ def solve(game: MarginGame) -> GameSolution:
 def _pair_by_orbits(game: MarginGame) -> tuple[np.ndarray, RootSums] | None:
     """The scaled pair of an irrational game from one row and one column for each orbit; None where this is no way.
 
-    `certificates.game.rational` says why the averages of the defects over conjugates suffice.
+    `lemmata.certificates.game.rational` says why the averages of the defects over conjugates suffice.
     """
     if not game.irrational:
         return None

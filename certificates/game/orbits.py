@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from certificates.characters.integral_products import IntegralProducts
+from lemmata.certificates.characters.integral_products import IntegralProducts
 
 __all__ = ["first_members", "orbit_positions", "spread"]
 

@@ -7,8 +7,8 @@ by the value, y_R = eps_R/(v w_R) and u_C = t_C/v, the two players solve dual pr
     maximise sum_C u_C      subject to  sum_C D[R, C] u_C <= w_R,  u >= 0.
 
 Where the defects are rational, y is rational and u a rational combination of the square roots in w, and so is every
-basis: `numerics.exact.linear_programs` solves the game in rational numbers, however far apart the weights of the rows
-are, and whatever field their roots generate.
+basis: `lemmata.numerics.exact.linear_programs` solves the game in rational numbers, however far apart the weights of
+the rows are, and whatever field their roots generate.
 
 On the *optimal faces*, complementary slackness with one optimal pair leaves the following (all other entries are 0):
 
@@ -26,8 +26,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.exact.linear_programs import LinearProgram, Optimum, solve_program
-from numerics.exact.root_sums import RootSums
+from lemmata.numerics.exact.linear_programs import LinearProgram, Optimum, solve_program
+from lemmata.numerics.exact.root_sums import RootSums
 
 __all__ = ["PayoffRows", "class_weights_on_face", "masses_on_face", "optimal_pair"]
 

@@ -1,7 +1,7 @@
 """The margin game with rational payoffs: the same game, folded by the Galois group of the character values.
 
 The rows of M[R, C] = (d_R - Re chi_R(C))/w_R are the irreducible real representations, by one complex character R of
-each (`certificates.game.margin_game`). An automorphism s of the field of all character values maps irreducible
+each (`lemmata.certificates.game.margin_game`). An automorphism s of the field of all character values maps irreducible
 characters to irreducible characters and classes to classes (g -> g^a for some a), with (s chi)(C) = s(chi(C)) =
 chi(s C); degrees and indicators stay, so do the dimensions of the real representations. So s permutes the rows and
 the columns of the game M and leaves M as it is. Averaging optimal strategies over the group of all s gives optimal
@@ -22,9 +22,9 @@ from functools import cached_property
 
 import numpy as np
 
-from certificates.characters.integral_products import IntegralProducts
-from certificates.game.margin_game import GameSolution, MarginGame
-from certificates.game.orbits import first_members, orbit_positions, spread
+from lemmata.certificates.characters.integral_products import IntegralProducts
+from lemmata.certificates.game.margin_game import GameSolution, MarginGame
+from lemmata.certificates.game.orbits import first_members, orbit_positions, spread
 
 __all__ = ["RationalGame", "unfold"]
 

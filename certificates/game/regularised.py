@@ -2,8 +2,8 @@
 
 The loss of a network theta of any width is the mean cross-entropy over all inputs plus lambda ||theta||^(k+1), the
 L_{2,k+1} norm to the power of the homogeneity (k = 2 factors: L_{2,3}^3). In the notation of
-`certificates.game.margin_game`, with M the payoff matrix, sigma = k! ((k+1) n)^(-(k+1)/2), and s_C the number of
-elements in column C,
+`lemmata.certificates.game.margin_game`, with M the payoff matrix, sigma = k! ((k+1) n)^(-(k+1)/2), and s_C the number
+of elements in column C,
 
     min_theta L = min_(N >= 0) F(N) = max_t D(t),
     F(N) = log(1 + sum_C s_C exp(-m_C)) + lambda sum_R N_R,       m = sigma N^T M,
@@ -29,13 +29,13 @@ import numpy as np
 from flint import arb, fmpq
 from numpy.typing import NDArray
 
-from certificates.characters.tables import CharacterTable
-from certificates.game.closed_form import closed_form_margin
-from certificates.game.equalising import column_sizes, equalising_class_weights, multiplicities
-from certificates.game.margin_game import MarginGame, margin_scale
-from numerics.exact.balls import as_balls, ball_max, precision
-from numerics.exact.cyclotomic.numbers import Cyclotomic
-from numerics.exact.numbers import exact_number
+from lemmata.certificates.characters.tables import CharacterTable
+from lemmata.certificates.game.closed_form import closed_form_margin
+from lemmata.certificates.game.equalising import column_sizes, equalising_class_weights, multiplicities
+from lemmata.certificates.game.margin_game import MarginGame, margin_scale
+from lemmata.numerics.exact.balls import as_balls, ball_max, precision
+from lemmata.numerics.exact.cyclotomic.numbers import Cyclotomic
+from lemmata.numerics.exact.numbers import exact_number
 
 __all__ = [
     "RegularisedOptimum",

@@ -1,14 +1,14 @@
 """Optimal pairs of a rational margin game in rational numbers and square roots alone, in no cyclotomic field.
 
-Let the defects D[R, C] of a game with value v > 0 be rational, as those of every `certificates.game.rational.
+Let the defects D[R, C] of a game with value v > 0 be rational, as those of every `lemmata.certificates.game.rational.
 RationalGame` are. Scaled by the value, masses y_R = eps_R/(v w_R) are rational and class weights u_C = t_C/v sums of
-square roots (`certificates.game.programs`). They are optimal exactly if
+square roots (`lemmata.certificates.game.programs`). They are optimal exactly if
 
     y >= 0,  y D >= 1 in every column;    u >= 0,  D u <= w in every row;    sum_R w_R y_R = sum_C u_C  (= 1/v),
 
-and all of this is decided by signs of sums of square roots (`numerics.exact.root_sums`). So the pair is exact whatever
-square roots the weights w of the rows have. The numbers v, eps and t themselves need a cyclotomic field that holds all
-these roots; `ScaledSolution.solution` forms them where there is one.
+and all of this is decided by signs of sums of square roots (`lemmata.numerics.exact.root_sums`). So the pair is exact
+whatever square roots the weights w of the rows have. The numbers v, eps and t themselves need a cyclotomic field that
+holds all these roots; `ScaledSolution.solution` forms them where there is one.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import NDArray
 
-from certificates.game.margin_game import GameSolution, MarginGame
-from certificates.game.programs import optimal_pair
-from certificates.game.rational import RationalGame
-from numerics.exact.cyclotomic.numbers import exact_matmul
-from numerics.exact.root_sums import (
+from lemmata.certificates.game.margin_game import GameSolution, MarginGame
+from lemmata.certificates.game.programs import optimal_pair
+from lemmata.certificates.game.rational import RationalGame
+from lemmata.numerics.exact.cyclotomic.numbers import exact_matmul
+from lemmata.numerics.exact.root_sums import (
     RootSums,
     root_sum_number,
     root_sum_product,
@@ -106,7 +106,7 @@ def solve_scaled(game: MarginGame) -> ScaledSolution:
     """The exact solution of a game with rational defects, `verify_scaled`: by the closed form, or a linear program.
 
     Where all class weights of the closed form are positive, it is the only optimum
-    (`certificates.game.closed_form_report`), so that the linear program would end there too.
+    (`lemmata.certificates.game.closed_form_report`), so that the linear program would end there too.
 
     Raises:
         ValueError: when a defect is irrational or the value is not positive.
@@ -121,7 +121,7 @@ def _closed_form(game: RationalGame) -> tuple[Array, RootSums] | None:
     """The scaled pair of the closed form, for each orbit; None if a class weight is not positive.
 
     Scaled by v = n/S, the masses d_R w_R/S of a complex character and the equalising class weights of
-    `certificates.game.equalising` are y_R = d_R/n and u_C = -(|C|/n) sum_R w_R Re chi_R(C).
+    `lemmata.certificates.game.equalising` are y_R = d_R/n and u_C = -(|C|/n) sum_R w_R Re chi_R(C).
     """
     order = game.table.order
     members = Counter(game.row_orbits)

@@ -2,21 +2,21 @@
 
 The margin is k! ((k+1) n)^(-(k+1)/2) val(M) with the payoffs M[rho, C] = nu^(-(k-1)/2) (1 - chi(C)/chi(e)), rho the
 nontrivial irreducible real representations, of dimension nu and character chi, C the nontrivial classes
-(certificates/game/UNIVERSAL_MARGIN.md). A table lists complex characters; `certificates.game.margin_game` says which
-of them make one rho.
+(certificates/game/UNIVERSAL_MARGIN.md). A table lists complex characters; `lemmata.certificates.game.margin_game` says
+which of them make one rho.
 
-`certify_group` computes the exact character table (`certificates.characters.dixon`), solves the margin game on it
-exactly, folded to rational payoffs (`certificates.game.rational`), verifies the solution, and decides exactly whether
-the optimal masses are the only ones. All of this takes place in rational numbers and square roots
-(`certificates.game.scaled`), so that it succeeds for every group. Value, margin and optimal pair as numbers of one
-cyclotomic field are formed on demand; where the square roots share no field of supported order, the margin is still
+`certify_group` computes the exact character table (`lemmata.certificates.characters.dixon`), solves the margin game on
+it exactly, folded to rational payoffs (`lemmata.certificates.game.rational`), verifies the solution, and decides
+exactly whether the optimal masses are the only ones. All of this takes place in rational numbers and square roots
+(`lemmata.certificates.game.scaled`), so that it succeeds for every group. Value, margin and optimal pair as numbers of
+one cyclotomic field are formed on demand; where the square roots share no field of supported order, the margin is still
 known exactly, as a sum of square roots.
 
 The masses ``eps`` of a certificate are constant on orbits of the Galois group, and a vertex of the polytope of such
 optimal masses. ``unique`` refers to all optimal masses and is decided by ranks on a strictly complementary pair
-(`certificates.game.faces` states and proves the criterion): eps is unique exactly if the rows of d_R - Re chi_R(C),
-restricted to the characters and classes that are active in that pair, are independent. Groups such as S_6 and S_7 have
-many optimal eps.
+(`lemmata.certificates.game.faces` states and proves the criterion): eps is unique exactly if the rows of d_R - Re
+chi_R(C), restricted to the characters and classes that are active in that pair, are independent. Groups such as S_6 and
+S_7 have many optimal eps.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from functools import cached_property
 
 from flint import fmpq
 
-from certificates import kernel
-from certificates.characters.dixon import character_table
-from certificates.characters.tables import CharacterTable
-from certificates.game.enclosure import GameEnclosure
-from certificates.game.faces import OptimalFaces, unfolded_faces
-from certificates.game.margin_game import GameSolution
-from certificates.game.rational import RationalGame, unfold
-from certificates.game.scaled import ScaledSolution, solve_scaled
-from certificates.groups.decimals import outward_decimals, reciprocal_decimals
-from numerics.exact.cyclotomic.numbers import Cyclotomic, FieldError
-from numerics.exact.rationals import as_fraction
-from numerics.exact.root_sums import root_sum_number, root_sum_reciprocal
-from numerics.groups.permutations import PermutationGroup
+from lemmata.certificates import kernel
+from lemmata.certificates.characters.dixon import character_table
+from lemmata.certificates.characters.tables import CharacterTable
+from lemmata.certificates.game.enclosure import GameEnclosure
+from lemmata.certificates.game.faces import OptimalFaces, unfolded_faces
+from lemmata.certificates.game.margin_game import GameSolution
+from lemmata.certificates.game.rational import RationalGame, unfold
+from lemmata.certificates.game.scaled import ScaledSolution, solve_scaled
+from lemmata.certificates.groups.decimals import outward_decimals, reciprocal_decimals
+from lemmata.numerics.exact.cyclotomic.numbers import Cyclotomic, FieldError
+from lemmata.numerics.exact.rationals import as_fraction
+from lemmata.numerics.exact.root_sums import root_sum_number, root_sum_reciprocal
+from lemmata.numerics.groups.permutations import PermutationGroup
 
 __all__ = ["GroupMarginCertificate", "certify_group"]
 
@@ -49,7 +49,8 @@ class GroupMarginCertificate:
 
     ``scaled``: an exact optimal pair of the game, folded by the Galois group; ``faces``: the polytopes of all optimal
     vectors, None where their dimensions are not decided, for the reason in ``obstacle``. A certificate may instead hold
-    ``bounds`` of the value (`certificates.game.enclosure`) and no exact pair; `certify_group` makes none of these.
+    ``bounds`` of the value (`lemmata.certificates.game.enclosure`) and no exact pair; `certify_group` makes none of
+    these.
     """
 
     group: PermutationGroup
@@ -138,7 +139,7 @@ def certify_group(group: PermutationGroup, factors: int = 2) -> GroupMarginCerti
     """The certificate of the L_{2,k+1} max margin of the product of k = ``factors`` >= 2 elements of ``group``.
 
     Raises:
-        ValueError: for fewer than two factors, and as `certificates.characters.dixon.character_table`.
+        ValueError: for fewer than two factors, and as `lemmata.certificates.characters.dixon.character_table`.
     """
     table = character_table(group)
     scaled = solve_scaled(RationalGame(table, factors))

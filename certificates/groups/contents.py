@@ -1,8 +1,8 @@
 """What a document holds, as objects of the library: its characters, its optimal pair, its solved game.
 
-The inverse of `certificates.groups.document`. A document scales its vectors by the value and averages them over the
-Galois group (`certificates.groups.scaled_pair`); `shares` undoes the scaling, `solution_of` rebuilds the whole game and
-verifies the pair again. Otherwise nothing is checked here that the kernel checks.
+The inverse of `lemmata.certificates.groups.document`. A document scales its vectors by the value and averages them over
+the Galois group (`lemmata.certificates.groups.scaled_pair`); `shares` undoes the scaling, `solution_of` rebuilds the
+whole game and verifies the pair again. Otherwise nothing is checked here that the kernel checks.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from math import lcm
 
 import numpy as np
 
-from certificates import kernel
-from certificates.characters.dixon import atlas_names
-from certificates.characters.tables import CharacterTable
-from certificates.game.margin_game import GameSolution, MarginGame, verify
-from certificates.groups.format import Document
-from numerics.exact.cyclotomic.numbers import Cyclotomic, rational, sqrt_rational
+from lemmata.certificates import kernel
+from lemmata.certificates.characters.dixon import atlas_names
+from lemmata.certificates.characters.tables import CharacterTable
+from lemmata.certificates.game.margin_game import GameSolution, MarginGame, verify
+from lemmata.certificates.groups.format import Document
+from lemmata.numerics.exact.cyclotomic.numbers import Cyclotomic, rational, sqrt_rational
 
 __all__ = ["document_names", "document_terms", "shares", "solution_of", "table_of", "trivial_row"]
 

@@ -12,9 +12,9 @@ from fractions import Fraction
 
 from flint import arb, fmpq
 
-from numerics.exact.balls import precision
-from numerics.exact.cyclotomic.numbers import Cyclotomic
-from numerics.exact.integers import checked_integer
+from lemmata.numerics.exact.balls import precision
+from lemmata.numerics.exact.cyclotomic.numbers import Cyclotomic
+from lemmata.numerics.exact.integers import checked_integer
 
 __all__ = ["enclosing_decimals", "outward_decimals", "reciprocal_decimals"]
 

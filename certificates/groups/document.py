@@ -1,4 +1,4 @@
-"""The document of a certified group, whether its margin is exact or enclosed: what `certificates.kernel` checks.
+"""The document of a certified group, its margin exact or enclosed: what `lemmata.certificates.kernel` checks.
 
 `document_of` writes what a `GroupMarginCertificate` proved; `certificate_document` writes what any pair of scaled
 vectors proves for a table. The totals of the scaled vectors are the reciprocals of the two bounds of the value, as sums
@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 
-from certificates import kernel
-from certificates.characters.tables import CharacterTable
-from certificates.groups.certify import GroupMarginCertificate
-from certificates.groups.decimals import reciprocal_decimals
-from certificates.groups.format import FORMAT, VERSION, Document, dumps
-from certificates.groups.scaled_pair import ScaledPair, character_terms, enclosed_pair, folded_pair
-from numerics.exact.cyclotomic.numbers import FieldError
-from numerics.groups.permutations import PermutationGroup
+from lemmata.certificates import kernel
+from lemmata.certificates.characters.tables import CharacterTable
+from lemmata.certificates.groups.certify import GroupMarginCertificate
+from lemmata.certificates.groups.decimals import reciprocal_decimals
+from lemmata.certificates.groups.format import FORMAT, VERSION, Document, dumps
+from lemmata.certificates.groups.scaled_pair import ScaledPair, character_terms, enclosed_pair, folded_pair
+from lemmata.numerics.exact.cyclotomic.numbers import FieldError
+from lemmata.numerics.groups.permutations import PermutationGroup
 
 __all__ = ["certificate_document", "document_of", "exceeds_kernel_limits", "kernel_refusal"]
 

@@ -1,8 +1,9 @@
 """Files of group certificates: JSON documents of the format ``lemmata/group-margin`` version 2 (see FORMAT.md).
 
 A document states a group by generators, its classes and characters, and one feasible vector for each player of the
-margin game; `certificates.kernel` proves or refutes it without this toolkit. This module turns documents into bytes and
-back; `certificates.groups.document` makes them, `certificates.groups.contents` reads what is in them.
+margin game; `lemmata.certificates.kernel` proves or refutes it without this toolkit. This module turns documents into
+bytes and back; `lemmata.certificates.groups.document` makes them, `lemmata.certificates.groups.contents` reads what is
+in them.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from certificates import kernel
-from numerics.runs.files import write_atomically
+from lemmata.certificates import kernel
+from lemmata.numerics.runs.files import write_atomically
 
 __all__ = ["FORMAT", "VERSION", "Document", "dumps", "load", "write"]
 
@@ -28,12 +29,12 @@ def dumps(document: Document) -> bytes:
 
 
 def write(document: Document, path: str | Path) -> None:
-    """The writing of a document to a file, as `numerics.runs.files.write_atomically` does it."""
+    """The writing of a document to a file, as `lemmata.numerics.runs.files.write_atomically` does it."""
     write_atomically(dumps(document), path)
 
 
 def load(path: str | Path) -> Document:
-    """The document in a file, of the right form but not checked; run `certificates.kernel` on it for that.
+    """The document in a file, of the right form but not checked; run `lemmata.certificates.kernel` on it for that.
 
     Raises:
         ValueError: for anything that is no document of this format.

@@ -1,12 +1,17 @@
-"""Which of the kernels is for which file."""
+"""Which of the kernels is for which file, and ``lemmata-check FILE...``, the three of them as one program.
+
+Nothing here imports anything outside of the standard library, so that a file is checked by whoever has Python.
+"""
 
 from __future__ import annotations
 
+import sys
+from itertools import groupby
 from pathlib import Path
 
-from certificates import kernel, operation_kernel, table_kernel
+from lemmata.certificates import kernel, operation_kernel, table_kernel
 
-__all__ = ["kernel_of"]
+__all__ = ["kernel_of", "main"]
 
 PROGRAMS = {
     table_kernel.FORMAT: table_kernel.__file__,
@@ -17,7 +22,7 @@ PROGRAMS = {
 
 
 def kernel_of(file: Path) -> str:
-    """The program that checks a file: the one for its format, and `certificates.kernel` for the rest.
+    """The program that checks a file: the one for its format, and `lemmata.certificates.kernel` for the rest.
 
     The text of a format occurs with its quotes nowhere else in a document: in other strings they are escaped. What
     cannot be read goes to the kernel of groups, which says so; so does a pipe, which can be read only once.
@@ -33,3 +38,16 @@ def kernel_of(file: Path) -> str:
         if f'"{text}"'.encode() in data:
             return program
     return kernel.__file__
+
+
+def main() -> None:
+    """``lemmata-check FILE...``: a line per file, in order, and the worst exit status, as of each kernel."""
+    if not sys.argv[1:] or sys.argv[1] in ("-h", "--help"):
+        print("usage: lemmata-check FILE...\n\nCheck certificate files with the standard library of Python alone.")
+        print("Exit status 0: every file is valid; 1: a claim is not proved; 2: a file is malformed.")
+        raise SystemExit(0 if sys.argv[1:] else 2)
+    checks = {table_kernel.__file__: table_kernel.check, operation_kernel.__file__: operation_kernel.check}
+    status = 0
+    for program, names in groupby(sys.argv[1:], key=lambda name: kernel_of(Path(name))):
+        status = max(status, kernel.main(list(names), checks.get(program, kernel.check)))
+    raise SystemExit(status)

@@ -1,9 +1,10 @@
 """The report of a group certificate in the terms of the theorem: masses, class weights, margins by class, condition.
 
 Everything here follows from the numbers in the document by arithmetic on sums of square roots, because it is invariant
-under the Galois group (see `certificates.groups.scaled_pair`). Only the uniqueness of the optimum needs the characters
-themselves: `certificates.groups.contents.solution_of` rebuilds the solved game for `certificates.game.faces`. Nothing
-is checked here that the kernel checks.
+under the Galois group (see `lemmata.certificates.groups.scaled_pair`). Only the uniqueness of the optimum needs the
+characters
+themselves: `lemmata.certificates.groups.contents.solution_of` rebuilds the solved game for
+`lemmata.certificates.game.faces`. Nothing is checked here that the kernel checks.
 
 The rows of the theorem (certificates/game/UNIVERSAL_MARGIN.md) are irreducible real representations. A document lists
 complex characters: a conjugate pair makes one row, which has the sum of its two equal masses; any other character makes
@@ -18,12 +19,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from certificates import kernel
-from certificates.game.margin_game import margin_scale
-from certificates.groups.contents import document_names, document_terms, shares, trivial_row
-from certificates.groups.format import Document
-from numerics.exact.cyclotomic.numbers import Cyclotomic
-from numerics.groups.permutations import cycle_notation
+from lemmata.certificates import kernel
+from lemmata.certificates.game.margin_game import margin_scale
+from lemmata.certificates.groups.contents import document_names, document_terms, shares, trivial_row
+from lemmata.certificates.groups.format import Document
+from lemmata.numerics.exact.cyclotomic.numbers import Cyclotomic
+from lemmata.numerics.groups.permutations import cycle_notation
 
 __all__ = ["ClassReport", "IrrepReport", "MarginReport", "margin_report"]
 
@@ -85,7 +86,7 @@ class MarginReport:
 
 
 def margin_report(document: Document) -> MarginReport:
-    """The report of a well-formed document (`certificates.groups.format.load`, `certificates.groups.document`)."""
+    """The report of a well-formed document (see `lemmata.certificates.groups.format`)."""
     group, factors = document["group"], document["factors"]
     value, masses, weights = shares(document)
     rows = _Rows.of(document)

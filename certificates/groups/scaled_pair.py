@@ -19,14 +19,14 @@ from fractions import Fraction
 from math import isqrt, lcm
 from typing import TypeVar
 
-from certificates import kernel
-from certificates.characters.tables import CharacterTable
-from certificates.game.enclosure import GameEnclosure
-from certificates.game.margin_game import GameSolution
-from certificates.game.rational import RationalGame
-from certificates.game.scaled import ScaledSolution
-from numerics.exact.cyclotomic.numbers import Cyclotomic, as_radicals, rational
-from numerics.exact.rationals import as_fraction
+from lemmata.certificates import kernel
+from lemmata.certificates.characters.tables import CharacterTable
+from lemmata.certificates.game.enclosure import GameEnclosure
+from lemmata.certificates.game.margin_game import GameSolution
+from lemmata.certificates.game.rational import RationalGame
+from lemmata.certificates.game.scaled import ScaledSolution
+from lemmata.numerics.exact.cyclotomic.numbers import Cyclotomic, as_radicals, rational
+from lemmata.numerics.exact.rationals import as_fraction
 
 __all__ = ["ScaledPair", "character_terms", "enclosed_pair", "folded_pair", "galois_orbits", "scaled_pair"]
 
@@ -41,8 +41,8 @@ class ScaledPair:
     """Scaled masses y_R, one for each of the K characters, and scaled class weights u_C, one for each of the K classes.
 
     Both are constant on Galois orbits, and zero (an empty sum) for the trivial character and the identity. Here a pair
-    of conjugate characters has two equal masses, which `certificates.game.margin_game` adds; likewise a pair of inverse
-    classes.
+    of conjugate characters has two equal masses, which `lemmata.certificates.game.margin_game` adds; likewise a pair of
+    inverse classes.
     """
 
     masses: tuple[Fraction, ...]
@@ -109,7 +109,7 @@ def enclosed_pair(bounds: GameEnclosure) -> ScaledPair:
 
     Raises:
         ValueError: when the masses leave a class without a payoff, so that they prove no positive margin; those of
-            `certificates.game.enclosure.enclose` never do.
+            `lemmata.certificates.game.enclosure.enclose` never do.
     """
     game = bounds.game
     table, count = game.table, len(game.table.class_sizes)

@@ -18,9 +18,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from certificates import kernel
-from certificates.groups.format import Document
-from numerics.groups.names import gap_interpreter
+from lemmata.certificates import kernel
+from lemmata.certificates.groups.format import Document
+from lemmata.numerics.groups.names import gap_interpreter
 
 __all__ = ["Finding", "second_opinion"]
 

@@ -18,17 +18,17 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from certificates import kernel
-from certificates.game.faces import OptimalFaces, optimal_faces
-from certificates.groups.certify import certify_group
-from certificates.groups.contents import solution_of
-from certificates.groups.document import document_of
-from certificates.groups.format import Document, dumps
-from certificates.groups.report import margin_report
-from numerics.groups.names import parse_group
-from numerics.groups.permutations import PermutationGroup
-from numerics.runs.executors import completed
-from numerics.runs.files import write_atomically
+from lemmata.certificates import kernel
+from lemmata.certificates.game.faces import OptimalFaces, optimal_faces
+from lemmata.certificates.groups.certify import certify_group
+from lemmata.certificates.groups.contents import solution_of
+from lemmata.certificates.groups.document import document_of
+from lemmata.certificates.groups.format import Document, dumps
+from lemmata.certificates.groups.report import margin_report
+from lemmata.numerics.groups.names import parse_group
+from lemmata.numerics.groups.permutations import PermutationGroup
+from lemmata.numerics.runs.executors import completed
+from lemmata.numerics.runs.files import write_atomically
 
 __all__ = ["COLUMNS", "Outcome", "certify_to_file", "file_name", "sweep", "write_summary"]
 

@@ -2,8 +2,8 @@
 
 The margin depends on the group through its order, its class sizes, its characters and their indicators only
 (certificates/game/UNIVERSAL_MARGIN.md). Here these are given, not computed: `certify_table` has the table checked by
-`certificates.table_kernel`, for all that a table can show, and solves the game exactly. What is proved says "if this is
-the character table of a group". Groups of every size are in reach, the Monster among them.
+`lemmata.certificates.table_kernel`, for all that a table can show, and solves the game exactly. What is proved says "if
+this is the character table of a group". Groups of every size are in reach, the Monster among them.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from certificates import kernel, table_kernel
-from certificates.groups.decimals import reciprocal_decimals
-from certificates.groups.format import Document
-from certificates.groups.table_files import library_file, read_table, table_of
-from certificates.groups.table_game import TableGame, TableStrategies, solve_game
-from numerics.exact.integers import checked_integer
+from lemmata.certificates import kernel, table_kernel
+from lemmata.certificates.groups.decimals import reciprocal_decimals
+from lemmata.certificates.groups.format import Document
+from lemmata.certificates.groups.table_files import library_file, read_table, table_of
+from lemmata.certificates.groups.table_game import TableGame, TableStrategies, solve_game
+from lemmata.numerics.exact.integers import checked_integer
 
 __all__ = ["TableMarginCertificate", "certify_table", "table_document"]
 
@@ -126,7 +126,7 @@ def certify_table(table: str | Path | Mapping[str, Any], factors: int = 2) -> Ta
 
 
 def table_document(certificate: TableMarginCertificate, digits: int = 30) -> Document:
-    """The document of a certificate, for `certificates.table_kernel`, with decimals of ``digits`` significant digits.
+    """The document of a certificate, for `lemmata.certificates.table_kernel`; decimals have ``digits`` digits.
 
     Raises:
         ValueError: for fewer than one digit.

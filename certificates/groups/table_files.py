@@ -2,7 +2,7 @@
 
 A file gives class sizes and characters; class names, power maps and indicators where they are known. `table_of` adds
 what follows from the rest and writes every value in its smallest cyclotomic field. What a table claims is checked by
-`certificates.table_kernel` alone.
+`lemmata.certificates.table_kernel` alone.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from certificates import kernel, table_kernel
-from certificates.characters.dixon import atlas_names, character_table
-from certificates.groups.format import Document
-from numerics.exact.cyclotomic.numbers import Cyclotomic
-from numerics.groups.character_library import library_table
-from numerics.groups.permutations import PermutationGroup
+from lemmata.certificates import kernel, table_kernel
+from lemmata.certificates.characters.dixon import atlas_names, character_table
+from lemmata.certificates.groups.format import Document
+from lemmata.numerics.exact.cyclotomic.numbers import Cyclotomic
+from lemmata.numerics.groups.character_library import library_table
+from lemmata.numerics.groups.permutations import PermutationGroup
 
 __all__ = ["FORMAT", "VERSION", "group_file", "library_file", "read_table", "table_of", "value_text"]
 
@@ -32,7 +32,7 @@ def library_file(name: str) -> Document:
     """The table with a name of the character table library, as a file holds it.
 
     Raises:
-        ValueError: as `numerics.groups.character_library.library_table`.
+        ValueError: as `lemmata.numerics.groups.character_library.library_table`.
     """
     return {"format": FORMAT, "version": VERSION, **library_table(name)}
 

@@ -1,11 +1,11 @@
 """The margin game of a large character table, solved exactly on few rows and columns at a time.
 
-The payoffs are those of `certificates.game.margin_game`, averaged over the Galois group, so that the defects d - chi(C)
-are rational (`certificates.game.rational`) and only the weights w of the rows have square roots. An optimal pair of a
-large table often lives on very few rows and columns: those of small degree. `solve_game` plays the game on some of
-them exactly (`certificates.game.programs`), asks which of the others would improve the strategy of its player, adds
-these and plays again. Nothing depends on a tolerance: floating point proposes what is added, and the end is an exact
-check of every row and column.
+The payoffs are those of `lemmata.certificates.game.margin_game`, averaged over the Galois group, so that the defects d
+- chi(C) are rational (`lemmata.certificates.game.rational`) and only the weights w of the rows have square roots. An
+optimal pair of a large table often lives on very few rows and columns: those of small degree. `solve_game` plays the
+game on some of them exactly (`lemmata.certificates.game.programs`), asks which of the others would improve the strategy
+of its player, adds these and plays again. Nothing depends on a tolerance: floating point proposes what is added, and
+the end is an exact check of every row and column.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from math import exp, inf, isqrt, lcm, log
 import numpy as np
 from flint import fmpq
 
-from certificates import kernel
-from certificates.game.programs import PayoffRows, optimal_pair
-from numerics.exact.rationals import as_fraction
-from numerics.exact.root_sums import RootSums, root_sum_ball, root_sum_sign, square_root
+from lemmata.certificates import kernel
+from lemmata.certificates.game.programs import PayoffRows, optimal_pair
+from lemmata.numerics.exact.rationals import as_fraction
+from lemmata.numerics.exact.root_sums import RootSums, root_sum_ball, root_sum_sign, square_root
 
 __all__ = ["TableGame", "TableStrategies", "class_shares", "mass_shares", "solve_game"]
 

@@ -2,7 +2,8 @@
 
 An entry holds what a reader needs to do the arithmetic again: the order, the rows that have mass and the classes that
 have weight, the value and the margin. `committed_survey` is the survey of the character table library that comes with
-this toolkit. Every entry was written after `certificates.table_kernel` accepted the certificate that it summarises.
+this toolkit. Every entry was written after `lemmata.certificates.table_kernel` accepted the certificate that it
+summarises.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
-from certificates import kernel, table_kernel
-from certificates.groups.format import dumps
-from certificates.groups.table_certificate import TableMarginCertificate, certify_table, table_document
-from numerics.groups.character_library import library_versions
-from numerics.runs.items import Done, run
+from lemmata.certificates import kernel, table_kernel
+from lemmata.certificates.groups.format import dumps
+from lemmata.certificates.groups.table_certificate import TableMarginCertificate, certify_table, table_document
+from lemmata.numerics.groups.character_library import library_versions
+from lemmata.numerics.runs.items import Done, run
 
 __all__ = ["committed_survey", "entry_of", "survey", "survey_document", "survey_item"]
 
@@ -61,7 +62,7 @@ def entry_of(certificate: TableMarginCertificate) -> dict[str, Any]:
 
 
 def survey_key(name: str) -> str:
-    """The key of a table for `numerics.runs.items`: letters and digits of its name, and a hash, as names are wild."""
+    """The key of a table for `lemmata.numerics.runs.items`: letters and digits of its name, a hash."""
     plain = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_")[:60]
     return f"{plain or 'table'}-{hashlib.sha256(name.encode()).hexdigest()[:10]}"
 

@@ -1,11 +1,11 @@
 """Classes of sequences with enclosed outputs, and what they say about the loss, the Bayes predictor and counting.
 
-The data: two-state chains with uniform transition probabilities and stationary start, as in `numerics.markov.bayes`.
-The loss at the last of t positions is E KL(true row of x_t || prediction of x_(t+1)) in nats: the expected
--ln(prediction) less the entropy rate. A cell is a set of sequences with one first symbol, the same last symbols and the
-same number of steps of every kind, so that all have the same evidence and the same counts, and an interval for the
-model's difference D of logits. With Z_1, Z_2 the evidences of the sequence followed by 1 and by 2, the cell contributes
-to the loss, for each of its sequences,
+The data: two-state chains with uniform transition probabilities and stationary start, as in
+`lemmata.numerics.markov.bayes`. The loss at the last of t positions is E KL(true row of x_t || prediction of x_(t+1))
+in nats: the expected -ln(prediction) less the entropy rate. A cell is a set of sequences with one first symbol, the
+same last symbols and the same number of steps of every kind, so that all have the same evidence and the same counts,
+and an interval for the model's difference D of logits. With Z_1, Z_2 the evidences of the sequence followed by 1 and by
+2, the cell contributes to the loss, for each of its sequences,
 
     f(D) = Z_1 ln(1 + e^D) + Z_2 ln(1 + e^-D),
 
@@ -22,12 +22,12 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from certificates.induction.intervals import down, up
-from numerics.exact.balls import ball_max
-from numerics.exact.numbers import exact_midpoint
-from numerics.exact.precision import precision
-from numerics.markov.enclosed import enclosed_extensions
-from numerics.markov.losses import entropy_rate
+from lemmata.certificates.induction.intervals import down, up
+from lemmata.numerics.exact.balls import ball_max
+from lemmata.numerics.exact.numbers import exact_midpoint
+from lemmata.numerics.exact.precision import precision
+from lemmata.numerics.markov.enclosed import enclosed_extensions
+from lemmata.numerics.markov.losses import entropy_rate
 
 __all__ = ["BITS", "Bounds", "Cells", "Judgement", "judge", "outwards"]
 

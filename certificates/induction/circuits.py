@@ -1,10 +1,10 @@
 """A trained head beside the constructed one, circuit by circuit: query-key, output-value, ablations, patches.
 
-In the constructed head (`constructions.induction.head.ngram_head`, n = 2) layer 1 attends to the previous token, layer
-2 to the tokens whose predecessor is the symbol of the query, and copies them. `compare_circuits` measures how far a
-trained model does the same, on its tables (`tables`), in balls. `circuit_variants` are tables with one path cut or
-replaced by that of the constructed head; each is a model again, whose loss `losses` encloses. Where a path is cut, the
-mass m of layer 1 that it carries is set to 1/2.
+In the constructed head (`lemmata.constructions.induction.head.ngram_head`, n = 2) layer 1 attends to the previous
+token, layer 2 to the tokens whose predecessor is the symbol of the query, and copies them. `compare_circuits` measures
+how far a trained model does the same, on its tables (`tables`), in balls. `circuit_variants` are tables with one path
+cut or replaced by that of the constructed head; each is a model again, whose loss `losses` encloses. Where a path is
+cut, the mass m of layer 1 that it carries is set to 1/2.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from types import MappingProxyType
 import numpy as np
 from flint import arb
 
-from certificates.induction.cells import BITS, Bounds, outwards
-from certificates.induction.losses import LossCertificate, enumerate_losses
-from certificates.induction.tables import CircuitTables, circuit_tables, tables_for
-from constructions.induction.head import CountingHead
-from constructions.networks.transformer import Transformer
-from numerics.exact.balls import as_balls, ball_max, ball_min
-from numerics.exact.precision import precision
-from numerics.exact.systems import Array
+from lemmata.certificates.induction.cells import BITS, Bounds, outwards
+from lemmata.certificates.induction.losses import LossCertificate, enumerate_losses
+from lemmata.certificates.induction.tables import CircuitTables, circuit_tables, tables_for
+from lemmata.constructions.induction.head import CountingHead
+from lemmata.constructions.networks.transformer import Transformer
+from lemmata.numerics.exact.balls import as_balls, ball_max, ball_min
+from lemmata.numerics.exact.precision import precision
+from lemmata.numerics.exact.systems import Array
 
 __all__ = ["CircuitReport", "certify_variants", "circuit_variants", "compare_circuits", "constructed_report"]
 

@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from certificates.induction.cells import Judgement
-from certificates.induction.losses import LossCertificate, bound_losses, enumerate_losses
-from certificates.induction.trained import exactly, model_from_rows, rows_of_model
-from constructions.networks.transformer import Transformer
+from lemmata.certificates.induction.cells import Judgement
+from lemmata.certificates.induction.losses import LossCertificate, bound_losses, enumerate_losses
+from lemmata.certificates.induction.trained import exactly, model_from_rows, rows_of_model
+from lemmata.constructions.networks.transformer import Transformer
 
 __all__ = ["FORMAT", "check_loss_document", "loss_document"]
 

@@ -22,9 +22,9 @@ from flint import arb, fmpq
 from numba import njit
 from numpy.typing import NDArray
 
-from numerics.exact.numbers import to_float
-from numerics.exact.precision import precision
-from numerics.exact.systems import Array
+from lemmata.numerics.exact.numbers import to_float
+from lemmata.numerics.exact.precision import precision
+from lemmata.numerics.exact.systems import Array
 
 __all__ = ["EXP_RANGE", "EXP_TABLE", "add", "as_intervals", "down", "exp_high", "exp_low", "multiply", "up"]
 

@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from certificates.induction.intervals import add, down, exp_high, exp_low, multiply, up
+from lemmata.certificates.induction.intervals import add, down, exp_high, exp_low, multiply, up
 
 __all__ = ["all_outputs", "extreme_ratios", "window_counts", "window_masses"]
 

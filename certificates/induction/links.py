@@ -13,12 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 from flint import arb
 
-from certificates.induction.cells import BITS, Bounds, Cells, Judgement, judge, outwards
-from certificates.induction.kernels import window_counts
-from certificates.induction.losses import MOST_SEQUENCES, LossCertificate, bound_losses, enumerate_losses
-from constructions.induction.head import CountingHead, bayesian_ngram_head, scales_for
-from constructions.networks.transformer import Transformer
-from numerics.exact.precision import precision
+from lemmata.certificates.induction.cells import BITS, Bounds, Cells, Judgement, judge, outwards
+from lemmata.certificates.induction.kernels import window_counts
+from lemmata.certificates.induction.losses import MOST_SEQUENCES, LossCertificate, bound_losses, enumerate_losses
+from lemmata.constructions.induction.head import CountingHead, bayesian_ngram_head, scales_for
+from lemmata.constructions.networks.transformer import Transformer
+from lemmata.numerics.exact.precision import precision
 
 __all__ = ["Links", "circuit_cells", "judge_circuit", "three_links"]
 

@@ -15,13 +15,13 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from certificates.induction.cells import Cells, Judgement, judge
-from certificates.induction.intervals import EXP_RANGE, EXP_TABLE, as_intervals, down, up
-from certificates.induction.kernels import affine, all_outputs, extreme_ratios, window_counts, window_masses
-from certificates.induction.tables import CircuitTables, tables_for
-from constructions.networks.transformer import Transformer
-from numerics.exact.integers import checked_integer
-from numerics.exact.precision import precision
+from lemmata.certificates.induction.cells import Cells, Judgement, judge
+from lemmata.certificates.induction.intervals import EXP_RANGE, EXP_TABLE, as_intervals, down, up
+from lemmata.certificates.induction.kernels import affine, all_outputs, extreme_ratios, window_counts, window_masses
+from lemmata.certificates.induction.tables import CircuitTables, tables_for
+from lemmata.constructions.networks.transformer import Transformer
+from lemmata.numerics.exact.integers import checked_integer
+from lemmata.numerics.exact.precision import precision
 
 __all__ = [
     "LONGEST",

@@ -1,15 +1,16 @@
 """An attention-only model against the n-gram predictors: its loss, its distance from each, and where its heads attend.
 
 Data: chains of k states whose rows are uniform on the simplex. With two states the first symbol has the stationary law,
-and the Bayes predictor is that of `numerics.markov.bayes`. With more the first symbol is uniform, whatever the chain:
-then counting with plus one, the bigram predictor, is the Bayes predictor.
+and the Bayes predictor is that of `lemmata.numerics.markov.bayes`. With more the first symbol is uniform, whatever the
+chain: then counting with plus one, the bigram predictor, is the Bayes predictor.
 
 All is measured at the last of t positions. With q the model's law of the next symbol and b that of Bayes, the loss is
 
     E KL(row of x_t || q) = E KL(row of x_t || b) + E KL(b || q),
 
 because b is the mean of the row given the sequence. The first term is the loss of Bayes: for two states a finite sum
-(`numerics.markov.losses`), for more the mean over sequences of a closed form in the counts a_j with A = sum a_j,
+(`lemmata.numerics.markov.losses`), for more the mean over sequences of a closed form in the counts a_j with A = sum
+a_j,
 
     E KL(row || a/A) = sum_j (a_j/A) (psi(a_j + 1) - ln a_j) - psi(A + 1) + ln A,      row ~ Dirichlet(a).
 
@@ -26,16 +27,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import digamma
 
-from certificates.induction.losses import LONGEST, LossCertificate, bound_losses, enumerate_losses
-from constructions.induction.patterns import head_scores, matches
-from constructions.networks.transformer import Transformer
-from numerics.exact.integers import checked_integer
-from numerics.markov.bayes import LONGEST as LONGEST_BAYES
-from numerics.markov.bayes import stationary_bayes
-from numerics.markov.chains import dirichlet_chains, sample_sequences
-from numerics.markov.losses import reference_losses
-from numerics.markov.predictors import bigram, kl_divergence, ngram, ngram_counts, uniform, unigram
-from numerics.runs.confidence import Interval, mean_interval
+from lemmata.certificates.induction.losses import LONGEST, LossCertificate, bound_losses, enumerate_losses
+from lemmata.constructions.induction.patterns import head_scores, matches
+from lemmata.constructions.networks.transformer import Transformer
+from lemmata.numerics.exact.integers import checked_integer
+from lemmata.numerics.markov.bayes import LONGEST as LONGEST_BAYES
+from lemmata.numerics.markov.bayes import stationary_bayes
+from lemmata.numerics.markov.chains import dirichlet_chains, sample_sequences
+from lemmata.numerics.markov.losses import reference_losses
+from lemmata.numerics.markov.predictors import bigram, kl_divergence, ngram, ngram_counts, uniform, unigram
+from lemmata.numerics.runs.confidence import Interval, mean_interval
 
 __all__ = ["MOST_SYMBOLS", "MeasuredHead", "MeasuredModel", "Outputs", "certified_loss", "measure_model"]
 

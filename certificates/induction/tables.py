@@ -30,12 +30,12 @@ from typing import Any
 import numpy as np
 from flint import arb
 
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.head import Head
-from constructions.networks.transformer import Transformer
-from numerics.exact.balls import as_balls
-from numerics.exact.precision import precision
-from numerics.exact.systems import Array
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.networks.transformer import Transformer
+from lemmata.numerics.exact.balls import as_balls
+from lemmata.numerics.exact.precision import precision
+from lemmata.numerics.exact.systems import Array
 
 __all__ = ["CircuitTables", "circuit_tables", "tables_for", "two_heads"]
 

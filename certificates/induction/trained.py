@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certificates.induction.tables import two_heads
-from constructions.networks.affine import Affine
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.head import Head
-from constructions.networks.transformer import Transformer
-from numerics.runs.files import write_atomically
+from lemmata.certificates.induction.tables import two_heads
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.networks.transformer import Transformer
+from lemmata.numerics.runs.files import write_atomically
 
 __all__ = [
     "SEEDS",

@@ -24,11 +24,11 @@ from flint import arb, fmpq
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from constructions.circuits.relu import CircuitNetwork
-from numerics.exact.balls import as_balls, ball_max, ball_min, precision
-from numerics.exact.numbers import exact_midpoint, to_float
-from numerics.exact.rationals import as_fraction
-from numerics.exact.systems import Array
+from lemmata.constructions.circuits.relu import CircuitNetwork
+from lemmata.numerics.exact.balls import as_balls, ball_max, ball_min, precision
+from lemmata.numerics.exact.numbers import exact_midpoint, to_float
+from lemmata.numerics.exact.rationals import as_fraction
+from lemmata.numerics.exact.systems import Array
 
 __all__ = [
     "BITS",

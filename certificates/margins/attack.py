@@ -10,7 +10,7 @@ and gradient g at delta, the shortest vector in the half-space where the lineari
 ((g . delta - f) / ||g||^2) g; delta moves a part of the way there. A fixed point with f = 0 satisfies the first-order
 conditions of the margin problem. Several starts run as one batch; those that meet a zero gradient are kicked.
 
-Source: turing, def-all-layer-margin, definition-D.5.
+Source: turing, definition-all-layer-margin, definition-D.5.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from constructions.circuits.relu import CircuitNetwork
-from numerics.exact.numbers import as_exact, sign_of, to_float
-from numerics.exact.rationals import as_fraction
-from numerics.exact.systems import Array
+from lemmata.constructions.circuits.relu import CircuitNetwork
+from lemmata.numerics.exact.numbers import as_exact, sign_of, to_float
+from lemmata.numerics.exact.rationals import as_fraction
+from lemmata.numerics.exact.systems import Array
 
 __all__ = ["Flip", "MarginTarget", "circuit_target", "directions", "largest_change", "replay", "smallest_flip"]
 

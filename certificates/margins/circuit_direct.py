@@ -1,10 +1,10 @@
 """A certified lower bound of the all-layer margin of a corrected circuit network, step by step, to first order sharp.
 
-`circuit_margin_bound` of `certificates.margins.all_layer` is theorem D.6 with uniform constants. Here one total norm
-rho of the perturbation of all weights is assumed, and every unit is shown to stay within the radius of the rounding:
-its deviation is a sum over disjoint blocks of weights, and so at most rho times the root of the sum of the squared
-coefficients. The derivation is section 6 of ALL_LAYER_MARGIN.md. Weights of gates are integers, so that all squared
-norms are exact; the rest is ball arithmetic.
+`circuit_margin_bound` of `lemmata.certificates.margins.all_layer` is theorem D.6 with uniform constants. Here one total
+norm rho of the perturbation of all weights is assumed, and every unit is shown to stay within the radius of the
+rounding: its deviation is a sum over disjoint blocks of weights, and so at most rho times the root of the sum of the
+squared coefficients. The derivation is section 6 of ALL_LAYER_MARGIN.md. Weights of gates are integers, so that all
+squared norms are exact; the rest is ball arithmetic.
 
 Source: turing, theorem-3.1, lemma-3.3, theorem-D.6.
 """
@@ -19,8 +19,8 @@ import numpy as np
 from flint import arb
 from numpy.typing import ArrayLike, NDArray
 
-from certificates.margins.all_layer import BITS, operator_norm
-from certificates.margins.direct import (
+from lemmata.certificates.margins.all_layer import BITS, operator_norm
+from lemmata.certificates.margins.direct import (
     DirectBound,
     MovedRounding,
     Squares,
@@ -29,12 +29,12 @@ from certificates.margins.direct import (
     moved_rounding,
     token_radius,
 )
-from constructions.circuits.boolean import all_inputs
-from constructions.circuits.relu import CircuitNetwork, rounding
-from constructions.networks.affine import Affine
-from constructions.networks.feed_forward import FeedForward
-from numerics.exact.balls import ball_max, precision
-from numerics.exact.systems import Array
+from lemmata.constructions.circuits.boolean import all_inputs
+from lemmata.constructions.circuits.relu import CircuitNetwork, rounding
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.numerics.exact.balls import ball_max, precision
+from lemmata.numerics.exact.systems import Array
 
 __all__ = ["circuit_loads", "direct_circuit_bound"]
 

@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from flint import arb
 
-from numerics.exact.balls import as_balls
+from lemmata.numerics.exact.balls import as_balls
 
 __all__ = ["DirectBound", "MovedRounding", "Squares", "largest_radius", "moved_rounding", "token_radius"]
 

@@ -1,13 +1,13 @@
 """A certified lower bound of the all-layer margin of a compiled Turing machine.
 
-Steps f of theorem D.6 (`certificates.margins.all_layer`) are, for every layer and time, the two attentions and the
-first ReLU layer; the corrections are the two ReLU layers of the rounding. Hard attention satisfies the joint inequality
-of the theorem while scores that differ stay apart, with constants mu and kappa_theta that `step_constants` computes
-from the operator norms of a layer; `machine_margin_bound` chooses the best radii. The derivation is in TURING_MARGIN.md
-beside this file. It rests on hypotheses on the unperturbed run, that every compiled machine satisfies
+Steps f of theorem D.6 (`lemmata.certificates.margins.all_layer`) are, for every layer and time, the two attentions and
+the first ReLU layer; the corrections are the two ReLU layers of the rounding. Hard attention satisfies the joint
+inequality of the theorem while scores that differ stay apart, with constants mu and kappa_theta that `step_constants`
+computes from the operator norms of a layer; `machine_margin_bound` chooses the best radii. The derivation is in
+TURING_MARGIN.md beside this file. It rests on hypotheses on the unperturbed run, that every compiled machine satisfies
 (theorems/turing/test_theorem_4_1.py); `run_facts` measures them on given words, also for other weights.
 
-Attacks, which bound the margin from above, are in `certificates.margins.turing_attack`.
+Attacks, which bound the margin from above, are in `lemmata.certificates.margins.turing_attack`.
 
 Source: turing, theorem-4.1, theorem-D.6, definition-D.2.
 """
@@ -21,15 +21,15 @@ from fractions import Fraction
 import numpy as np
 from flint import arb
 
-from certificates.margins.all_layer import BITS, MarginBound, MarginConstants, margin_bound, operator_norm
-from constructions.networks.affine import Affine
-from constructions.networks.decoder import DecoderLayer
-from constructions.networks.head import Head
-from constructions.turing.compiler import TuringTransformer
-from constructions.turing.evaluators.registry import EXACT
-from numerics.exact.balls import as_balls, ball_max, precision
-from numerics.exact.numbers import as_exact, to_float
-from numerics.exact.systems import Array
+from lemmata.certificates.margins.all_layer import BITS, MarginBound, MarginConstants, margin_bound, operator_norm
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.decoder import DecoderLayer
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.turing.compiler import TuringTransformer
+from lemmata.constructions.turing.evaluators.registry import EXACT
+from lemmata.numerics.exact.balls import as_balls, ball_max, precision
+from lemmata.numerics.exact.numbers import as_exact, to_float
+from lemmata.numerics.exact.systems import Array
 
 __all__ = [
     "HeadNorms",

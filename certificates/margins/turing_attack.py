@@ -1,11 +1,11 @@
 """Attacks on the all-layer margin of a compiled Turing machine: perturbations of its weights that flip a prediction.
 
 `null_key_flip` makes the null pair of one layer win by one column of weights, is checked in exact arithmetic, and so
-bounds the margin from above; `certificates.margins.turing_scores` has a sharper attack. `random_perturbations` and
-`worst_prediction` look inside the ball of the certificate of `certificates.margins.turing_direct`, in float64, for a
-prediction that flips; there must be none.
+bounds the margin from above; `lemmata.certificates.margins.turing_scores` has a sharper attack. `random_perturbations`
+and `worst_prediction` look inside the ball of the certificate of `lemmata.certificates.margins.turing_direct`, in
+float64, for a prediction that flips; there must be none.
 
-Source: turing, theorem-4.1, def-all-layer-margin.
+Source: turing, theorem-4.1, definition-all-layer-margin.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from constructions.networks.affine import Affine
-from constructions.networks.decoder import DecoderLayer, identity_attention
-from constructions.turing.compiler import TuringTransformer
-from constructions.turing.evaluators.registry import DENSE, EXACT
-from numerics.exact.numbers import as_exact, to_float
-from numerics.exact.rationals import as_fraction
-from numerics.exact.systems import Array
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.decoder import DecoderLayer, identity_attention
+from lemmata.constructions.turing.compiler import TuringTransformer
+from lemmata.constructions.turing.evaluators.registry import DENSE, EXACT
+from lemmata.numerics.exact.numbers import as_exact, to_float
+from lemmata.numerics.exact.rationals import as_fraction
+from lemmata.numerics.exact.systems import Array
 
 __all__ = [
     "NullKeyFlip",

@@ -1,7 +1,8 @@
 """A certified lower bound of the all-layer margin of a compiled Turing machine, layer by layer, to first order sharp.
 
-`machine_margin_bound` of `certificates.margins.turing` is theorem D.6 with uniform constants. Here one total norm rho
-of the perturbation of all weights is assumed, and every layer is shown to keep its attended tokens, its bits and the
+`machine_margin_bound` of `lemmata.certificates.margins.turing` is theorem D.6 with uniform constants. Here one total
+norm rho of the perturbation of all weights is assumed, and every layer is shown to keep its attended tokens, its bits
+and the
 answer: each deviation is a sum over disjoint blocks of weights, of a coefficient times the norm of the block, and so at
 most rho times the root of the sum of the squared coefficients. `loads` has these deviations in units of what is
 allowed, `direct_margin_bound` the largest rho for which all are below 1. The derivation is section 6 of
@@ -16,8 +17,8 @@ from fractions import Fraction
 
 from flint import arb
 
-from certificates.margins.all_layer import BITS
-from certificates.margins.direct import (
+from lemmata.certificates.margins.all_layer import BITS
+from lemmata.certificates.margins.direct import (
     DirectBound,
     MovedRounding,
     Squares,
@@ -26,10 +27,10 @@ from certificates.margins.direct import (
     moved_rounding,
     token_radius,
 )
-from certificates.margins.turing_facts import HeadFacts, LayerFacts, MachineFacts, machine_facts
-from certificates.margins.turing_ones import TokenOnes, lemma_ones
-from constructions.turing.compiler import TuringTransformer
-from numerics.exact.balls import ball_max, precision
+from lemmata.certificates.margins.turing_facts import HeadFacts, LayerFacts, MachineFacts, machine_facts
+from lemmata.certificates.margins.turing_ones import TokenOnes, lemma_ones
+from lemmata.constructions.turing.compiler import TuringTransformer
+from lemmata.numerics.exact.balls import ball_max, precision
 
 __all__ = ["direct_margin_bound", "loads"]
 

@@ -1,7 +1,7 @@
 """What the certificate of a compiled Turing machine reads off its weights: integers, and a few operator norms.
 
 Functionals are bounded entrywise over all bits, and their squared norms are exact integers. The certificate that uses
-them is `certificates.margins.turing_direct`.
+them is `lemmata.certificates.margins.turing_direct`.
 
 Source: turing, theorem-4.1.
 """
@@ -16,17 +16,17 @@ import numpy as np
 from flint import arb, fmpq
 from numpy.typing import NDArray
 
-from certificates.margins.all_layer import operator_norm
-from certificates.margins.direct import Squares
-from certificates.margins.turing_ones import BlockOnes, TokenOnes
-from constructions.networks.affine import Affine
-from constructions.networks.decoder import DecoderLayer
-from constructions.networks.head import Head
-from constructions.networks.stream import ResidualStream
-from constructions.turing.compiler import TuringTransformer
-from constructions.turing.layout import rounding_layers
-from numerics.exact.balls import ball_max
-from numerics.exact.systems import Array
+from lemmata.certificates.margins.all_layer import operator_norm
+from lemmata.certificates.margins.direct import Squares
+from lemmata.certificates.margins.turing_ones import BlockOnes, TokenOnes
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.decoder import DecoderLayer
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.networks.stream import ResidualStream
+from lemmata.constructions.turing.compiler import TuringTransformer
+from lemmata.constructions.turing.layout import rounding_layers
+from lemmata.numerics.exact.balls import ball_max
+from lemmata.numerics.exact.systems import Array
 
 __all__ = ["HeadFacts", "LayerFacts", "MachineFacts", "machine_facts"]
 

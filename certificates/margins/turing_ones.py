@@ -2,7 +2,7 @@
 
 `lemma_ones` states what lemmas C.1 to C.8 say of every machine, word and time; `measured_ones` counts on given words,
 which gives fewer, since times and cells of a short run have few ones in their codes. The certificate of
-`certificates.margins.turing_direct` takes either.
+`lemmata.certificates.margins.turing_direct` takes either.
 
 Source: turing, lemma-C.1 to lemma-C.8, condition-D.4.
 """
@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from constructions.turing.compiler import TuringTransformer
-from constructions.turing.evaluators.registry import EXACT
-from numerics.exact.numbers import to_float
-from numerics.exact.systems import Array
+from lemmata.constructions.turing.compiler import TuringTransformer
+from lemmata.constructions.turing.evaluators.registry import EXACT
+from lemmata.numerics.exact.numbers import to_float
+from lemmata.numerics.exact.systems import Array
 
 __all__ = ["BlockOnes", "TokenOnes", "lemma_ones", "measured_ones"]
 

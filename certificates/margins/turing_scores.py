@@ -7,7 +7,7 @@ by sequential quadratic programming in float64. What it finds is rounded to rati
 exact arithmetic, so that the norm of a flip bounds the margin from above whatever the search did. `replay_score_flip`
 checks such a perturbation alone.
 
-Source: turing, theorem-4.1, def-all-layer-margin.
+Source: turing, theorem-4.1, definition-all-layer-margin.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from constructions.networks.affine import Affine
-from constructions.networks.decoder import DecoderLayer
-from constructions.networks.feed_forward import FeedForward
-from constructions.networks.head import Head
-from constructions.turing.compiler import TuringTransformer
-from constructions.turing.evaluators.registry import EXACT
-from numerics.exact.numbers import as_exact, to_float
-from numerics.exact.rationals import as_fraction
-from numerics.exact.systems import Array
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.decoder import DecoderLayer
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.turing.compiler import TuringTransformer
+from lemmata.constructions.turing.evaluators.registry import EXACT
+from lemmata.numerics.exact.numbers import as_exact, to_float
+from lemmata.numerics.exact.rationals import as_fraction
+from lemmata.numerics.exact.systems import Array
 
 if TYPE_CHECKING:
     import torch

@@ -1,8 +1,8 @@
 """The margin of an explicit network, measured on all inputs: what the game claims, seen without characters or games.
 
-The network of `certificates.saddle.optimal_network` is made of numerical representations that are found from the Cayley
-table alone; the exact solution contributes its masses and nothing else. The margin is then evaluated from the weights,
-on all n^k inputs and against all wrong labels, in floating point with a bound on the rounding error.
+The network of `lemmata.certificates.saddle.optimal_network` is made of numerical representations that are found from
+the Cayley table alone; the exact solution contributes its masses and nothing else. The margin is then evaluated from
+the weights, on all n^k inputs and against all wrong labels, in floating point with a bound on the rounding error.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from certificates.saddle.pair import rounding_of_margin
-from constructions.groups.products import (
+from lemmata.certificates.saddle.pair import rounding_of_margin
+from lemmata.constructions.groups.products import (
     product_inputs,
     product_labels,
 )
-from constructions.networks.homogeneous import HomogeneousNetwork
-from numerics.groups.tables import FiniteGroup
-from numerics.margins.evaluation import group_margins
+from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
+from lemmata.numerics.groups.tables import FiniteGroup
+from lemmata.numerics.margins.evaluation import group_margins
 
 __all__ = ["Attainment", "attained_margin"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from certificates.game.margin_game import GameSolution
-from certificates.saddle.pair import ClassWeights, Verdict
-from constructions.networks.homogeneous import HomogeneousNetwork
-from numerics.exact.cyclotomic.numbers import Cyclotomic
+from lemmata.certificates.game.margin_game import GameSolution
+from lemmata.certificates.saddle.pair import ClassWeights, Verdict
+from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
+from lemmata.numerics.exact.cyclotomic.numbers import Cyclotomic
 
 __all__ = ["MarginCertificate"]
 
@@ -17,7 +17,8 @@ class MarginCertificate:
     """What proves that ``gamma`` is the maximum normalised margin of a task.
 
     ``network`` attains it, ``weights`` bound every network by it, and ``verdict`` is the outcome of
-    `certificates.saddle.pair.judge` on the two. ``game`` is the solved matrix game for group tasks and None for parity.
+    `lemmata.certificates.saddle.pair.judge` on the two. ``game`` is the solved matrix game for group tasks and None for
+    parity.
     """
 
     name: str

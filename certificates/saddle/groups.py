@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from certificates.characters.families import cyclic_characters
-from certificates.characters.traces import characters_of
-from certificates.game.closed_form import solve_table
-from certificates.game.margin_game import GameSolution
-from certificates.saddle.certificate import MarginCertificate
-from certificates.saddle.pair import ClassWeights, class_function_weights, judge
-from constructions.groups.cyclic import modular_addition_network
-from constructions.groups.real_type import group_network
-from constructions.networks.homogeneous import HomogeneousNetwork
-from constructions.representations.orthogonal import real_irreps
-from numerics.exact.cyclotomic.numbers import rational
-from numerics.groups.tables import FiniteGroup, cyclic
+from lemmata.certificates.characters.families import cyclic_characters
+from lemmata.certificates.characters.traces import characters_of
+from lemmata.certificates.game.closed_form import solve_table
+from lemmata.certificates.game.margin_game import GameSolution
+from lemmata.certificates.saddle.certificate import MarginCertificate
+from lemmata.certificates.saddle.pair import ClassWeights, class_function_weights, judge
+from lemmata.constructions.groups.cyclic import modular_addition_network
+from lemmata.constructions.groups.real_type import group_network
+from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
+from lemmata.constructions.representations.orthogonal import real_irreps
+from lemmata.numerics.exact.cyclotomic.numbers import rational
+from lemmata.numerics.groups.tables import FiniteGroup, cyclic
 
 __all__ = ["certify_cyclic", "certify_real_type", "element_weights", "game_class_weights"]
 
@@ -72,8 +72,8 @@ def certify_real_type(group: FiniteGroup, exact: bool = True) -> MarginCertifica
     S_5).
 
     Raises:
-        ValueError: for groups without explicit representations (see `constructions.representations.orthogonal`), and
-            for a group with representations of another type.
+        ValueError: for groups without explicit representations (see
+            `lemmata.constructions.representations.orthogonal`), and for a group with representations of another type.
     """
     exact_irreps = real_irreps(group, exact=True)
     table = characters_of(group, exact_irreps)

@@ -20,10 +20,10 @@ from math import frexp, sqrt
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from certificates.characters.tables import CharacterTable
-from constructions.networks.checkpoints import OperationWeights
-from numerics.groups.permutations import PermutationGroup
-from numerics.tables.table import MISSING
+from lemmata.certificates.characters.tables import CharacterTable
+from lemmata.constructions.networks.checkpoints import OperationWeights
+from lemmata.numerics.groups.permutations import PermutationGroup
+from lemmata.numerics.tables.table import MISSING
 
 __all__ = ["MeasuredMargin", "RepresentationShare", "measured_margin", "representation_shares"]
 
@@ -88,7 +88,8 @@ def measured_margin(weights: OperationWeights, values: ArrayLike) -> MeasuredMar
 
     Args:
         weights: of the network.
-        values: the labels of the cells, (rows, columns), `numerics.tables.table.MISSING` where a cell is not given.
+        values: the labels of the cells, (rows, columns), `lemmata.numerics.tables.table.MISSING` where a cell is not
+            given.
 
     Raises:
         ValueError: for values that do not fit the weights, and fewer than two labels.

@@ -1,11 +1,11 @@
 """The network that attains a solved margin game, explicitly: numerical representations with the exact masses.
 
-The unitary irreducible representations of `constructions.representations.unitary` are recognised in an exact character
-table by their traces: distinct irreducible characters are orthogonal of norm 1, so that rounding cannot confuse them.
-The masses of the game then make the network of `constructions.groups.any_type` (two factors) or
-`constructions.groups.products` (more), in float64, whose margin over all inputs is the certified one up to rounding
-(`certificates.saddle.attainment` measures it). Nothing of the certificate rests on the network; it exhibits what the
-certificate claims.
+The unitary irreducible representations of `lemmata.constructions.representations.unitary` are recognised in an exact
+character table by their traces: distinct irreducible characters are orthogonal of norm 1, so that rounding cannot
+confuse them. The masses of the game then make the network of `lemmata.constructions.groups.any_type` (two factors) or
+`lemmata.constructions.groups.products` (more), in float64, whose margin over all inputs is the certified one up to
+rounding (`lemmata.certificates.saddle.attainment` measures it). Nothing of the certificate rests on the network; it
+exhibits what the certificate claims.
 
 Source: feature-emergence, ext-E1 (the primal side).
 """
@@ -16,14 +16,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from certificates.characters.tables import CharacterTable
-from certificates.game.margin_game import GameSolution
-from constructions.groups.any_type import any_group_network
-from constructions.groups.products import TypedIrrep, neuron_count, product_of_factors_network
-from constructions.networks.homogeneous import HomogeneousNetwork
-from constructions.representations.unitary import KINDS, UnitaryIrrep, unitary_irreps
-from numerics.groups.permutations import PermutationGroup
-from numerics.groups.tables import FiniteGroup
+from lemmata.certificates.characters.tables import CharacterTable
+from lemmata.certificates.game.margin_game import GameSolution
+from lemmata.constructions.groups.any_type import any_group_network
+from lemmata.constructions.groups.products import TypedIrrep, neuron_count, product_of_factors_network
+from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
+from lemmata.constructions.representations.unitary import KINDS, UnitaryIrrep, unitary_irreps
+from lemmata.numerics.groups.permutations import PermutationGroup
+from lemmata.numerics.groups.tables import FiniteGroup
 
 __all__ = ["explicit_network", "network_numbers", "optimal_network", "rows_of"]
 
@@ -33,8 +33,9 @@ SAME = 1e-6  # far above rounding, far below the distance of two characters (1 o
 def optimal_network(group: PermutationGroup, solution: GameSolution) -> tuple[FiniteGroup, HomogeneousNetwork]:
     """The Cayley table of ``group`` and the network for products of k elements with the masses of a solved game.
 
-    The columns of the table of the game must be ``group.classes``, as `certificates.characters.dixon.character_table`
-    makes them. The network numbers the elements as ``group.elements``.
+    The columns of the table of the game must be ``group.classes``, as
+    `lemmata.certificates.characters.dixon.character_table` makes them. The network numbers the elements as
+    ``group.elements``.
 
     Raises:
         ValueError: for an order above 2000, and for a table that does not fit the group.

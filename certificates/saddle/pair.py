@@ -7,7 +7,7 @@ prove together that theta has maximum margin gamma when
 (D)    no unit neuron has an expected class-weighted margin E_q[phi(x)[y] - sum_y' tau(x)[y'] phi(x)[y']] above gamma.
 
 (P) is evaluated here, on every input, from the weights alone. (D) cannot be evaluated: it is a bound over all neurons,
-proved once (`certificates.game.margin_game`, `certificates.saddle.parity`) and passed in as the number
+proved once (`lemmata.certificates.game.margin_game`, `lemmata.certificates.saddle.parity`) and passed in as the number
 ``neuron_bound``. When both hold, complementary slackness says that q lives on inputs of smallest margin (7.1) and tau
 on labels of largest wrong logit (condition C.1); these are checked too, because a pair that misses them was not meant
 to be a saddle.
@@ -25,12 +25,12 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from constructions.networks.homogeneous import HomogeneousNetwork
-from constructions.networks.inputs import group_inputs, sign_inputs
-from constructions.parity.support import checked_support
-from numerics.exact.cyclotomic.numbers import Cyclotomic, rational, sqrt_rational
-from numerics.exact.numbers import is_exact
-from numerics.groups.tables import FiniteGroup
+from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
+from lemmata.constructions.networks.inputs import group_inputs, sign_inputs
+from lemmata.constructions.parity.support import checked_support
+from lemmata.numerics.exact.cyclotomic.numbers import Cyclotomic, rational, sqrt_rational
+from lemmata.numerics.exact.numbers import is_exact
+from lemmata.numerics.groups.tables import FiniteGroup
 
 __all__ = [
     "ClassWeights",

@@ -13,11 +13,11 @@ from math import factorial
 
 from flint import fmpq
 
-from certificates.saddle.certificate import MarginCertificate
-from certificates.saddle.pair import judge, only_wrong_label, parity_task
-from constructions.parity.max_margin import sparse_parity_network
-from constructions.parity.support import checked_support
-from numerics.exact.cyclotomic.numbers import Cyclotomic, sqrt_rational
+from lemmata.certificates.saddle.certificate import MarginCertificate
+from lemmata.certificates.saddle.pair import judge, only_wrong_label, parity_task
+from lemmata.constructions.parity.max_margin import sparse_parity_network
+from lemmata.constructions.parity.support import checked_support
+from lemmata.numerics.exact.cyclotomic.numbers import Cyclotomic, sqrt_rational
 
 __all__ = ["certify_parity", "parity_bound"]
 

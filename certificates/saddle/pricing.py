@@ -1,10 +1,10 @@
 """Attack on the neuron-wise bound: unit neurons with an expected class-weighted margin as large as can be found.
 
-The bound of `certificates.game.margin_game` is proved; this module tries to break it. It works on the full tensor
-X[a_1, .., a_k, c] = q(a) (1[c = a_1 ... a_k] - tau(a)[c]) of a group task (k = 2) or of a product of k factors, knows
-nothing of representations, and climbs by blocks: u_1, .., u_k and w in turn are replaced by the normalised gradient of
-the multilinear form, the exact maximiser of that block, so no step ever goes down. Local maxima are common; the best of
-many starts is evidence for tightness, never a bound.
+The bound of `lemmata.certificates.game.margin_game` is proved; this module tries to break it. It works on the full
+tensor X[a_1, .., a_k, c] = q(a) (1[c = a_1 ... a_k] - tau(a)[c]) of a group task (k = 2) or of a product of k factors,
+knows nothing of representations, and climbs by blocks: u_1, .., u_k and w in turn are replaced by the normalised
+gradient of the multilinear form, the exact maximiser of that block, so no step ever goes down. Local maxima are common;
+the best of many starts is evidence for tightness, never a bound.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from certificates.saddle.pair import ClassWeights
+from lemmata.certificates.saddle.pair import ClassWeights
 
 __all__ = ["climb", "pricing_tensor"]
 

@@ -1,8 +1,8 @@
 """Certificates of products of k factors: the game on the character table, and the explicit network on all n^k inputs.
 
-The general form of `certificates.saddle.groups`, for every type of representation and every k >= 2 (theorem and proof
-in certificates/game/UNIVERSAL_MARGIN.md). The primal side evaluates the network's weights on every input; the dual side
-is the game, which sees characters alone. They share nothing.
+The general form of `lemmata.certificates.saddle.groups`, for every type of representation and every k >= 2 (theorem and
+proof in certificates/game/UNIVERSAL_MARGIN.md). The primal side evaluates the network's weights on every input; the
+dual side is the game, which sees characters alone. They share nothing.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from certificates.characters.traces import typed_characters
-from certificates.game.closed_form import solve_table
-from certificates.saddle.certificate import MarginCertificate
-from certificates.saddle.groups import element_weights
-from certificates.saddle.pair import ClassWeights, Task, judge, quotient_weights
-from constructions.groups.products import TypedIrrep, product_inputs, product_labels, product_of_factors_network
-from numerics.groups.tables import FiniteGroup
+from lemmata.certificates.characters.traces import typed_characters
+from lemmata.certificates.game.closed_form import solve_table
+from lemmata.certificates.saddle.certificate import MarginCertificate
+from lemmata.certificates.saddle.groups import element_weights
+from lemmata.certificates.saddle.pair import ClassWeights, Task, judge, quotient_weights
+from lemmata.constructions.groups.products import TypedIrrep, product_inputs, product_labels, product_of_factors_network
+from lemmata.numerics.groups.tables import FiniteGroup
 
 __all__ = ["certify_product", "product_class_weights", "product_task"]
 
@@ -32,7 +32,7 @@ def product_class_weights(group: FiniteGroup, factors: int, per_element: np.ndar
     """Uniform q and tau(a)[c] = per_element[a_1 ... a_k c^-1], exact or in floats as ``per_element`` (n,) is.
 
     Raises:
-        ValueError: as `certificates.saddle.pair.quotient_weights`.
+        ValueError: as `lemmata.certificates.saddle.pair.quotient_weights`.
     """
     return quotient_weights(product_task(group, factors), group, per_element)
 

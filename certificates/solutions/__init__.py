@@ -6,6 +6,6 @@ points     floats proposed by a solver, moved into the feasible set exactly
 bracket    certify_solution, and verify
 """
 
-from certificates.solutions.bracket import CertifiedSolution, certify_solution, verify
+from lemmata.certificates.solutions.bracket import CertifiedSolution, certify_solution, verify
 
 __all__ = ["CertifiedSolution", "certify_solution", "verify"]

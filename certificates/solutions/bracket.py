@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from flint import fmpq
 
-from certificates.solutions.points import inner_point, nearest_point, optimal_point, repaired
-from certificates.solutions.programs import (
+from lemmata.certificates.solutions.points import inner_point, nearest_point, optimal_point, repaired
+from lemmata.certificates.solutions.programs import (
     ConeProgram,
     Vector,
     block_matrices,
@@ -25,8 +25,8 @@ from certificates.solutions.programs import (
     is_semidefinite,
     recession,
 )
-from certificates.solutions.reading import ReadProblem, read_constraints, read_problem
-from numerics.exact.rationals import as_fraction
+from lemmata.certificates.solutions.reading import ReadProblem, read_constraints, read_problem
+from lemmata.numerics.exact.rationals import as_fraction
 
 if TYPE_CHECKING:
     import cvxpy as cp

@@ -18,7 +18,7 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 from numpy.typing import NDArray
 
-from certificates.solutions.programs import ConeProgram, Vector, is_feasible
+from lemmata.certificates.solutions.programs import ConeProgram, Vector, is_feasible
 
 __all__ = ["inner_point", "nearest_point", "optimal_point", "repaired", "shifted_on_equations"]
 

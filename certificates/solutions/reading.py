@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from certificates.solutions.programs import ConeProgram
+from lemmata.certificates.solutions.programs import ConeProgram
 
 if TYPE_CHECKING:
     import cvxpy as cp

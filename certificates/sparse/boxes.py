@@ -17,12 +17,12 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import ArrayLike
 
-from constructions.networks.affine import Affine
-from constructions.networks.feed_forward import ACTIVATIONS, FeedForward
-from numerics.exact.cyclotomic.numbers import exact_matmul
-from numerics.exact.numbers import as_exact
-from numerics.exact.systems import Array, number_system
-from numerics.functions.activations import relu
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.feed_forward import ACTIVATIONS, FeedForward
+from lemmata.numerics.exact.cyclotomic.numbers import exact_matmul
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.systems import Array, number_system
+from lemmata.numerics.functions.activations import relu
 
 __all__ = ["output_range"]
 

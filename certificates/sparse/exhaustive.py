@@ -1,7 +1,8 @@
 """The same proof string by string: the forward pass of the network in balls, on all strings if they are not too many.
 
-This shares with `certificates.sparse.network` the exact ranges of the perceptron, and nothing of the heads: instead of
-inner products and a worst case over the symbols elsewhere, every string is embedded and attended to as in a run.
+This shares with `lemmata.certificates.sparse.network` the exact ranges of the perceptron, and nothing of the heads:
+instead of inner products and a worst case over the symbols elsewhere, every string is embedded and attended to as in a
+run.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ import numpy as np
 from flint import arb, fmpq
 from numpy.typing import NDArray
 
-from certificates.sparse.network import SparseNetworkError, hidden_on_cubes
-from constructions.sparse.compiler import SparseNetwork, nodes
-from numerics.exact.balls import as_balls, ball_max
-from numerics.exact.cyclotomic.numbers import exact_matmul
-from numerics.exact.numbers import as_exact
-from numerics.exact.precision import precision
-from numerics.functions.smooth import upper_rational
+from lemmata.certificates.sparse.network import SparseNetworkError, hidden_on_cubes
+from lemmata.constructions.sparse.compiler import SparseNetwork, nodes
+from lemmata.numerics.exact.balls import as_balls, ball_max
+from lemmata.numerics.exact.cyclotomic.numbers import exact_matmul
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.precision import precision
+from lemmata.numerics.functions.smooth import upper_rational
 
 __all__ = ["ExhaustiveCertificate", "certify_exhaustively"]
 

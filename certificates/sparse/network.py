@@ -10,7 +10,7 @@ For each word a of symbols at the positions I that the function reads, and all s
    at most M/(D + M) of the attention, so that the output is N/D + m (y' - N/D) with y' between the least and the
    largest value off I. Balls enclose this, and it has to lie within delta of the node of a, in every coordinate.
 2. *Perceptron.* On the cube of radius delta around the node its second layer is constant, by the exact ranges of
-   `certificates.sparse.boxes`, and so its output is one rational number, which has to be f(a).
+   `lemmata.certificates.sparse.boxes`, and so its output is one rational number, which has to be f(a).
 
 The scores and values are exact rational numbers, taken from the weights of the network and not from how it was built:
 inner products of the tokens with W_K W_Q^T v_CLS and W_V W_C. Tokens with equal scores are counted and not listed, so
@@ -27,17 +27,17 @@ import numpy as np
 from flint import arb, fmpq
 from numpy.typing import NDArray
 
-from certificates.sparse.boxes import output_range
-from constructions.networks.feed_forward import FeedForward
-from constructions.networks.head import Head
-from constructions.sparse.compiler import SparseNetwork, nodes
-from constructions.sparse.inputs import TokenProducts
-from numerics.exact.balls import as_balls, ball_max, ball_min
-from numerics.exact.cyclotomic.numbers import exact_matmul
-from numerics.exact.numbers import as_exact
-from numerics.exact.precision import precision
-from numerics.exact.systems import Array
-from numerics.functions.smooth import upper_rational
+from lemmata.certificates.sparse.boxes import output_range
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.sparse.compiler import SparseNetwork, nodes
+from lemmata.constructions.sparse.inputs import TokenProducts
+from lemmata.numerics.exact.balls import as_balls, ball_max, ball_min
+from lemmata.numerics.exact.cyclotomic.numbers import exact_matmul
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.precision import precision
+from lemmata.numerics.exact.systems import Array
+from lemmata.numerics.functions.smooth import upper_rational
 
 __all__ = ["SparseCertificate", "SparseNetworkError", "certify_sparse", "hidden_on_cubes"]
 

@@ -27,14 +27,14 @@ from dataclasses import dataclass
 import numpy as np
 from flint import fmpq
 
-from certificates.duality.inequalities import Constraint, FarkasCertificate, verify
-from constructions.sparse.functions import checked_indices
-from constructions.sparse.positions import Positions
-from numerics.exact.cyclotomic.numbers import exact_matmul
-from numerics.exact.linear import inverse, pivot_columns
-from numerics.exact.numbers import as_exact
-from numerics.exact.rationals import common_denominator
-from numerics.exact.systems import Array
+from lemmata.certificates.duality.inequalities import Constraint, FarkasCertificate, verify
+from lemmata.constructions.sparse.functions import checked_indices
+from lemmata.constructions.sparse.positions import Positions
+from lemmata.numerics.exact.cyclotomic.numbers import exact_matmul
+from lemmata.numerics.exact.linear import inverse, pivot_columns
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.rationals import common_denominator
+from lemmata.numerics.exact.systems import Array
 
 __all__ = ["Coherence", "Selection", "coherence_of", "farkas_system", "select", "verify_selection"]
 
@@ -174,8 +174,8 @@ def verify_selection(positions: Positions, selection: Selection) -> None:
 def farkas_system(positions: Positions, selection: Selection) -> tuple[list[Constraint], FarkasCertificate]:
     """The linear conditions on a key over the positions of an impossible selection, and multipliers that refute them.
 
-    The unknowns are the coordinates of the key; the plain checker of `certificates.duality.inequalities` has accepted
-    the pair. Positions whose coefficients are 0 are left out, which makes the claim stronger.
+    The unknowns are the coordinates of the key; the plain checker of `lemmata.certificates.duality.inequalities` has
+    accepted the pair. Positions whose coefficients are 0 are left out, which makes the claim stronger.
 
     Raises:
         ValueError: if a head can select the positions.

@@ -1,9 +1,9 @@
 """The maximum margin of any table, from both sides: a network, a proof, and a document that the kernel has accepted.
 
-Above: the relaxation of the cheapest kind (`certificates.tables.programs`), rounded to integers. Below: a network by
-column generation that starts from the multipliers of the relaxation, rounded to integers too. Where a gap is left and
-the relaxation is not known to be exact, degree 6 is tried if its matrix is small enough; then more starts. The margin
-is exact where both sides are the same square root of a rational number, and enclosed otherwise. That is tried in
+Above: the relaxation of the cheapest kind (`lemmata.certificates.tables.programs`), rounded to integers. Below: a
+network by column generation that starts from the multipliers of the relaxation, rounded to integers too. Where a gap is
+left and the relaxation is not known to be exact, degree 6 is tried if its matrix is small enough; then more starts. The
+margin is exact where both sides are the same square root of a rational number, and enclosed otherwise. That is tried in
 degree 4, for tables of so much symmetry that the multipliers are likely to be simple fractions.
 """
 
@@ -16,16 +16,16 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from certificates.tables.columns import best_network, integer_network
-from certificates.tables.document import Document, exact_root, line_of, lower_margin, margin_document
-from certificates.tables.exact_bounds import LARGEST_ORDER, exact_bound
-from certificates.tables.exact_networks import exact_network
-from certificates.tables.forms import Kind, kind_for
-from certificates.tables.neurons import TableNetwork
-from certificates.tables.programs import Relaxation, relaxed_margin
-from certificates.tables.rounding import BITS, KINDS, RoundedBound, proof_order, rounded_bound
-from numerics.tables.symmetries import TableSymmetries, table_symmetries
-from numerics.tables.table import Table
+from lemmata.certificates.tables.columns import best_network, integer_network
+from lemmata.certificates.tables.document import Document, exact_root, line_of, lower_margin, margin_document
+from lemmata.certificates.tables.exact_bounds import LARGEST_ORDER, exact_bound
+from lemmata.certificates.tables.exact_networks import exact_network
+from lemmata.certificates.tables.forms import Kind, kind_for
+from lemmata.certificates.tables.neurons import TableNetwork
+from lemmata.certificates.tables.programs import Relaxation, relaxed_margin
+from lemmata.certificates.tables.rounding import BITS, KINDS, RoundedBound, proof_order, rounded_bound
+from lemmata.numerics.tables.symmetries import TableSymmetries, table_symmetries
+from lemmata.numerics.tables.table import Table
 
 __all__ = ["OperationCertificate", "certify_operation"]
 

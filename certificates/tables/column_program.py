@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from typing import Any
 
-import clarabel as clarabel_module
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import linprog
 
-from numerics.tables.table import Table
+from lemmata.numerics.tables.table import Table
 
 __all__ = ["Columns", "curvature", "model_minimum", "optimal_masses"]
 
@@ -24,9 +24,6 @@ Integers = NDArray[np.int64]
 
 LINEAR_PROGRAM_ATTEMPTS = (("highs-ds", 1e-10), ("highs-ds", 1e-9), ("highs-ipm", 1e-9), ("highs", 1e-7))
 """The methods and tolerances of HiGHS that are tried in turn: tight ones sometimes end without an answer."""
-
-
-clarabel: Any = clarabel_module  # compiled, without type stubs
 
 
 @dataclass(frozen=True)
@@ -152,6 +149,7 @@ def model_minimum(H: Floats, hessian: Floats, centre: Floats, value: float) -> t
     rows[1 + n :, n] = -1.0
     right = np.zeros(1 + n + m)
     right[0] = 1.0
+    clarabel: Any = import_module("clarabel")  # of the extra `solvers`; an extension module without types
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     for name in ("tol_gap_abs", "tol_gap_rel", "tol_feas"):

@@ -7,9 +7,9 @@ from contextlib import suppress
 import numpy as np
 from numpy.typing import NDArray
 
-from certificates.tables.column_program import Columns, curvature, model_minimum, optimal_masses
-from certificates.tables.plane_moments import plane_neurons
-from certificates.tables.pricing import best_outputs, climb, distinct, polish, random_starts
+from lemmata.certificates.tables.column_program import Columns, curvature, model_minimum, optimal_masses
+from lemmata.certificates.tables.plane_moments import plane_neurons
+from lemmata.certificates.tables.pricing import best_outputs, climb, distinct, polish, random_starts
 
 __all__ = ["Search"]
 

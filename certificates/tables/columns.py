@@ -22,10 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from certificates.tables.column_program import Columns
-from certificates.tables.column_search import Search
-from certificates.tables.neurons import TableNetwork
-from numerics.tables.table import Table
+from lemmata.certificates.tables.column_program import Columns
+from lemmata.certificates.tables.column_search import Search
+from lemmata.certificates.tables.neurons import TableNetwork
+from lemmata.numerics.tables.table import Table
 
 __all__ = ["FoundNetwork", "Symmetries", "best_network", "integer_network", "neuron_images"]
 
@@ -37,7 +37,7 @@ SKETCH = 400  # more than the rank of the neurons of one orbit on the triples, a
 
 
 class Symmetries(Protocol):
-    """What is used of the symmetries of a table (`numerics.tables.symmetries`)."""
+    """What is used of the symmetries of a table (`lemmata.numerics.tables.symmetries`)."""
 
     def triple_orbits(self) -> Integers:
         """The number of the orbit of each triple, shape (T,)."""

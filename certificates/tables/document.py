@@ -1,4 +1,4 @@
-"""Certificates of operations as documents: what `certificates.operation_kernel` checks (OPERATION_FORMAT.md).
+"""Certificates of operations as documents: what `lemmata.certificates.operation_kernel` checks (OPERATION_FORMAT.md).
 
 `margin_document` states the margin of a table, from a network below and multipliers with a proof above;
 `unseen_right`, `unseen_wrong` and `unseen_both` state what near-max-margin networks say of a cell that is not given.
@@ -16,11 +16,11 @@ from typing import Any
 
 from flint import fmpz
 
-from certificates import kernel, operation_kernel
-from certificates.groups.decimals import enclosing_decimals
-from certificates.tables.neurons import TableNetwork
-from certificates.tables.rounding import RoundedBound, UnseenPart
-from numerics.tables.table import Cell, Table
+from lemmata.certificates import kernel, operation_kernel
+from lemmata.certificates.groups.decimals import enclosing_decimals
+from lemmata.certificates.tables.neurons import TableNetwork
+from lemmata.certificates.tables.rounding import RoundedBound, UnseenPart
+from lemmata.numerics.tables.table import Cell, Table
 
 __all__ = [
     "Document",
@@ -135,7 +135,8 @@ def unseen_right(
         label: the true label there.
         epsilon: between 0 and 1.
         network: exact; `threshold_below` says which margin g is claimed from it.
-        parts: one for each other label c in increasing order, for f_label - f_c (`certificates.tables.rounding`).
+        parts: one for each other label c in increasing order, for f_label - f_c
+            (`lemmata.certificates.tables.rounding`).
         digits: significant digits of the threshold and of the bounds.
 
     Raises:

@@ -16,11 +16,11 @@ import numpy as np
 from flint import fmpz_mat
 from numpy.typing import NDArray
 
-from certificates.tables.forms import form_matrices, form_values, monomials, residual
-from certificates.tables.neurons import TableNetwork
-from certificates.tables.programs import Relaxation
-from certificates.tables.rounding import RoundedBound, RoundedProof, expected_coefficients, proof_order
-from numerics.tables.table import Table
+from lemmata.certificates.tables.forms import form_matrices, form_values, monomials, residual
+from lemmata.certificates.tables.neurons import TableNetwork
+from lemmata.certificates.tables.programs import Relaxation
+from lemmata.certificates.tables.rounding import RoundedBound, RoundedProof, expected_coefficients, proof_order
+from lemmata.numerics.tables.table import Table
 
 __all__ = ["exact_bound"]
 

@@ -17,10 +17,10 @@ from math import gcd, isqrt, lcm
 import numpy as np
 from numpy.typing import NDArray
 
-from certificates.tables.column_program import Columns, optimal_masses
-from certificates.tables.columns import FoundNetwork, neuron_images
-from certificates.tables.neurons import TableNetwork
-from certificates.tables.pricing import best_outputs
+from lemmata.certificates.tables.column_program import Columns, optimal_masses
+from lemmata.certificates.tables.columns import FoundNetwork, neuron_images
+from lemmata.certificates.tables.neurons import TableNetwork
+from lemmata.certificates.tables.pricing import best_outputs
 
 __all__ = ["exact_network"]
 

@@ -23,7 +23,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.tables.table import Table
+from lemmata.numerics.tables.table import Table
 
 __all__ = [
     "NEURON_FACTOR",

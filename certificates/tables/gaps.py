@@ -1,8 +1,8 @@
 """Tables at which sums of squares of degree 4 do not reach the maximum margin, proved from both sides in integers.
 
-Below: pseudo-moments (`certificates.tables.pseudo_moments`), so that no multipliers have a bound of degree 4 below a
-number r. Above: multipliers and a proof of degree 6 (`certificates.operation_kernel`) that no network has a margin
-above s < r. `KNOWN_GAPS` holds such documents of two tables. A document is a JSON object of
+Below: pseudo-moments (`lemmata.certificates.tables.pseudo_moments`), so that no multipliers have a bound of degree 4
+below a number r. Above: multipliers and a proof of degree 6 (`lemmata.certificates.operation_kernel`) that no network
+has a margin above s < r. `KNOWN_GAPS` holds such documents of two tables. A document is a JSON object of
 
     table            name, labels, values, as in OPERATION_FORMAT.md
     pseudo_moments   the lower triangle of the matrix, by rows
@@ -20,11 +20,11 @@ from math import sqrt
 from pathlib import Path
 from typing import Any
 
-from certificates import operation_kernel
-from certificates.tables.programs import relaxed_margin
-from certificates.tables.pseudo_moments import PseudoMomentError, PseudoMoments, rounded_pseudo_moments
-from certificates.tables.rounding import rounded_bound
-from numerics.tables.table import Table
+from lemmata.certificates import operation_kernel
+from lemmata.certificates.tables.programs import relaxed_margin
+from lemmata.certificates.tables.pseudo_moments import PseudoMomentError, PseudoMoments, rounded_pseudo_moments
+from lemmata.certificates.tables.rounding import rounded_bound
+from lemmata.numerics.tables.table import Table
 
 __all__ = ["KNOWN_GAPS", "Gap", "checked_gap", "find_gap", "known_gaps"]
 
@@ -55,7 +55,7 @@ def checked_gap(document: Mapping[str, Any]) -> Gap:
     """The gap that a document proves, after a check of everything in exact arithmetic.
 
     Raises:
-        MalformedError, ViolatedError: of `certificates.kernel`, for a proof of degree 6 with a fault.
+        MalformedError, ViolatedError: of `lemmata.certificates.kernel`, for a proof of degree 6 with a fault.
         PseudoMomentError: for a matrix that is not one of pseudo-moments, and if what is proved is no gap.
     """
     described = operation_kernel.Table(document["table"])

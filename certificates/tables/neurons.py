@@ -20,7 +20,7 @@ from math import isqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.tables.table import Table
+from lemmata.numerics.tables.table import Table
 
 __all__ = ["TableNetwork"]
 

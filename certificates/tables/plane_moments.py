@@ -24,7 +24,7 @@ import cvxpy as cp
 import numpy as np
 from numpy.typing import NDArray
 
-from certificates.tables.column_program import Columns
+from lemmata.certificates.tables.column_program import Columns
 
 __all__ = ["label_plane", "neurons_of_moments", "plane_moments", "plane_neurons"]
 
@@ -73,7 +73,8 @@ def neurons_of_moments(Y: Floats, cut: float = 1e-9) -> tuple[Floats, Floats, Fl
     """Unit vectors x (m, N), angles theta (m,) and masses (m,) with nearly the moments Y; see the module.
 
     It factors Y itself, so that it stays accurate for the Y of small rank that a solver returns, where
-    `certificates.tables.plane_networks.product_decomposition` inverts a block of it; that one is right for every rank.
+    `lemmata.certificates.tables.plane_networks.product_decomposition` inverts a block of it; that one is right for
+    every rank.
 
     Args:
         Y: (2N, 2N), positive semidefinite with symmetric blocks.

@@ -13,10 +13,10 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from certificates.tables.neurons import TableNetwork
-from certificates.tables.programs import Relaxation
-from certificates.tables.programs_template import template
-from numerics.tables.table import Table
+from lemmata.certificates.tables.neurons import TableNetwork
+from lemmata.certificates.tables.programs import Relaxation
+from lemmata.certificates.tables.programs_template import template
+from lemmata.numerics.tables.table import Table
 
 __all__ = ["plane_network", "product_decomposition"]
 

@@ -3,7 +3,7 @@
 Every bound here is corrected after the solver: its Gram matrix is projected on the identity of polynomials that it has
 to satisfy, and t is raised until the matrix is positive semidefinite. What is returned therefore proves its bound up to
 the rounding of floating point, however inaccurate the solver was, and inaccuracy shows as `slack`. Proofs stand in
-TABLE_MARGIN.md, the polynomials in `certificates.tables.forms`.
+TABLE_MARGIN.md, the polynomials in `lemmata.certificates.tables.forms`.
 """
 
 from __future__ import annotations
@@ -15,13 +15,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from certificates.tables.forms import NEURON_FACTOR, Kind, kind_for, scaled_phi
-from certificates.tables.programs_cones import ConeData, ConeSolution, Solver, solve_cones
-from certificates.tables.programs_interior import interior_work
-from certificates.tables.programs_template import Template, template
-from certificates.tables.reduction import Generators, Permutations, Reduction, generators_of, reduction, triple_orbits
-from numerics.runs.threads import one_thread
-from numerics.tables.table import Table
+from lemmata.certificates.tables.forms import NEURON_FACTOR, Kind, kind_for, scaled_phi
+from lemmata.certificates.tables.programs_cones import ConeData, ConeSolution, Solver, solve_cones
+from lemmata.certificates.tables.programs_interior import interior_work
+from lemmata.certificates.tables.programs_template import Template, template
+from lemmata.certificates.tables.reduction import (
+    Generators,
+    Permutations,
+    Reduction,
+    generators_of,
+    reduction,
+    triple_orbits,
+)
+from lemmata.numerics.runs.threads import one_thread
+from lemmata.numerics.tables.table import Table
 
 __all__ = ["FamilyRelaxation", "Relaxation", "TableProgramError", "relaxed_family", "relaxed_margin", "relaxed_phi"]
 
@@ -52,8 +59,9 @@ class FamilyRelaxation:
         dual: the value of the pseudo-moments of the solver, a lower bound of the program up to its accuracy.
         slack: value - dual.
         kind: of the program.
-        matrix: the Gram matrix in the monomials of `certificates.tables.forms`, full coordinates, not scaled. For the
-            plane program this is [[t I + A, 3 B - S], [3 B + S, 3 (t I - A)]] with A = M_0 - M_1 and B = M_0 + M_1.
+        matrix: the Gram matrix in the monomials of `lemmata.certificates.tables.forms`, full coordinates, not scaled.
+            For the plane program this is [[t I + A, 3 B - S], [3 B + S, 3 (t I - A)]] with A = M_0 - M_1 and B = M_0 +
+            M_1.
         t, t_prime: the numbers in the target; t_prime = t.
         pseudo_moments: the values of the functional of the solver at the products of the *scaled* monomials (those of
             `matrix` times `Template.scale`); the functional is 1 at the part of the target for t.

@@ -11,22 +11,19 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Literal
 
-import clarabel
 import numpy as np
-import scs
 from numpy.typing import NDArray
 from scipy import sparse
 
-from certificates.tables.programs_interior import solve_interior
+from lemmata.certificates.tables.programs_interior import solve_interior
 
 __all__ = ["ConeData", "ConeSolution", "Solver", "block_rows", "solve_cones"]
 
 Solver = Literal["interior", "clarabel", "scs"]
-"""The name of a solver; the first is `certificates.tables.programs_interior`."""
-
-_CLARABEL: Any = clarabel  # its names stand in an extension module without types
+"""The name of a solver; the first is `lemmata.certificates.tables.programs_interior`."""
 
 
 @dataclass(frozen=True)
@@ -169,15 +166,16 @@ def _clarabel(
     accuracy: float,
     limit: int,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], str]:
-    settings = _CLARABEL.DefaultSettings()
+    clarabel: Any = import_module("clarabel")  # of the extra `solvers`; an extension module without types
+    settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.max_iter = limit
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = accuracy
-    cones = [_CLARABEL.ZeroConeT(1)] + ([_CLARABEL.NonnegativeConeT(multipliers)] if multipliers else [])
-    cones += [_CLARABEL.PSDTriangleConeT(order) for order in orders]
+    cones = [clarabel.ZeroConeT(1)] + ([clarabel.NonnegativeConeT(multipliers)] if multipliers else [])
+    cones += [clarabel.PSDTriangleConeT(order) for order in orders]
     count = len(objective)
     form = sparse.csc_matrix(matrix)
-    solver = _CLARABEL.DefaultSolver(sparse.csc_matrix((count, count)), objective, form, right, cones, settings)
+    solver = clarabel.DefaultSolver(sparse.csc_matrix((count, count)), objective, form, right, cones, settings)
     found = solver.solve()
     return np.array(found.x), np.array(found.z), str(found.status)
 
@@ -191,6 +189,8 @@ def _scs(
     accuracy: float,
     limit: int,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], str]:
+    import scs  # of the extra `solvers`
+
     form = {"A": sparse.csc_matrix(matrix), "b": right, "c": objective}
     cone = {"z": 1, "l": multipliers, "s": orders}
     solver = scs.SCS(form, cone, verbose=False, eps_abs=accuracy, eps_rel=accuracy, eps_infeas=1e-12, max_iters=limit)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 
 if TYPE_CHECKING:
-    from certificates.tables.programs_cones import ConeData
+    from lemmata.certificates.tables.programs_cones import ConeData
 
 __all__ = ["InteriorPoint", "interior_work", "solve_interior"]
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from certificates.tables.forms import Kind, monomials, multinomials
+from lemmata.certificates.tables.forms import Kind, monomials, multinomials
 
 __all__ = ["Template", "template"]
 

@@ -24,9 +24,9 @@ from statistics import fmean
 
 import numpy as np
 
-from certificates.tables.programs import Relaxation
-from certificates.tables.programs_template import template
-from numerics.tables.table import Table, Triple
+from lemmata.certificates.tables.programs import Relaxation
+from lemmata.certificates.tables.programs_template import template
+from lemmata.numerics.tables.table import Table, Triple
 
 __all__ = ["PseudoMomentError", "PseudoMoments", "rounded_pseudo_moments"]
 

@@ -21,9 +21,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from certificates.tables.programs_cones import block_rows
-from certificates.tables.programs_template import Template
-from numerics.tables.table import MISSING, Table
+from lemmata.certificates.tables.programs_cones import block_rows
+from lemmata.certificates.tables.programs_template import Template
+from lemmata.numerics.tables.table import MISSING, Table
 
 __all__ = ["Generators", "HasGenerators", "Permutations", "Reduction", "generators_of", "reduction", "triple_orbits"]
 

@@ -1,8 +1,8 @@
 """The program of degree 4 on the table of a group: its exact value, and the pseudo-moments that hold it up.
 
-On a group the program sees the margin game of `certificates.game.margin_game` with other dimensions: a representation
-of quaternionic type and degree d >= 4 counts as one of dimension d + 3 instead of 2d, all others as they are
-(certificates/tables/TABLE_MARGIN.md, theorem B). So it is exact for groups that have no such representation; the
+On a group the program sees the margin game of `lemmata.certificates.game.margin_game` with other dimensions: a
+representation of quaternionic type and degree d >= 4 counts as one of dimension d + 3 instead of 2d, all others as they
+are (certificates/tables/TABLE_MARGIN.md, theorem B). So it is exact for groups that have no such representation; the
 extraspecial groups 2-^(1+4) and 2-^(1+6) are the first of a family of groups where it is not.
 
 Where d + 3 comes from: for U, V in M_m(H), d = 2m, as complex matrices of size d with Frobenius norms, the least s^2
@@ -21,8 +21,8 @@ from math import gcd, lcm
 import numpy as np
 from numpy.typing import NDArray
 
-from certificates.game.margin_game import MarginGame
-from numerics.exact.integers import checked_integer
+from lemmata.certificates.game.margin_game import MarginGame
+from lemmata.numerics.exact.integers import checked_integer
 
 __all__ = ["QuaternionicMatrices", "RelaxedGame", "quaternionic_gram", "quaternionic_moments", "relaxed_dimension"]
 

@@ -1,4 +1,4 @@
-"""From a solver's floats to a proof in integers that `certificates.operation_kernel` accepts.
+"""From a solver's floats to a proof in integers that `lemmata.certificates.operation_kernel` accepts.
 
 A relaxation gives multipliers, and a matrix P in floats that is nearly positive semidefinite and nearly satisfies the
 identity of polynomials of its kind. The multipliers are rounded to integers first; they fix the identity. P is then
@@ -22,10 +22,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from certificates import operation_kernel
-from certificates.tables.forms import Kind, form_matrices, monomials, multinomials, plane_matrices, residual
-from certificates.tables.programs import Relaxation
-from numerics.tables.table import MISSING, Cell, Table
+from lemmata.certificates import operation_kernel
+from lemmata.certificates.tables.forms import Kind, form_matrices, monomials, multinomials, plane_matrices, residual
+from lemmata.certificates.tables.programs import Relaxation
+from lemmata.numerics.tables.table import MISSING, Cell, Table
 
 __all__ = [
     "KINDS",

@@ -3,8 +3,8 @@
 A family is a text: ``classes:3x3``, one table of every class up to renaming of rows, columns and labels and swap of the
 arguments; ``random:4x4:4:SEED:COUNT``, tables of independent uniform labels with the seeds SEED, SEED + 1, ...;
 ``operations:7``, the operations of `OPERATIONS` modulo 2, ..., 7; ``large``, the tables of `LARGE`. Every entry was
-written after `certificates.operation_kernel` had accepted the certificate that it summarises; what was computed in
-floating point alone, the bound of degree 4 where degree 6 was needed, is called so.
+written after `lemmata.certificates.operation_kernel` had accepted the certificate that it summarises; what was computed
+in floating point alone, the bound of degree 4 where degree 6 was needed, is called so.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
-from certificates.groups.format import dumps
-from certificates.tables.certify import AIM, OperationCertificate, certify_operation
-from certificates.tables.programs import relaxed_margin
-from certificates.tables.rounding import proof_order
-from numerics.runs.definitions import fingerprint
-from numerics.runs.items import Done, run
-from numerics.tables.classes import isotopy_classes
-from numerics.tables.names import parse_table
-from numerics.tables.symmetries import TableSymmetries, table_symmetries
-from numerics.tables.table import Table
+from lemmata.certificates.groups.format import dumps
+from lemmata.certificates.tables.certify import AIM, OperationCertificate, certify_operation
+from lemmata.certificates.tables.programs import relaxed_margin
+from lemmata.certificates.tables.rounding import proof_order
+from lemmata.numerics.runs.definitions import fingerprint
+from lemmata.numerics.runs.items import Done, run
+from lemmata.numerics.tables.classes import isotopy_classes
+from lemmata.numerics.tables.names import parse_table
+from lemmata.numerics.tables.symmetries import TableSymmetries, table_symmetries
+from lemmata.numerics.tables.table import Table
 
 __all__ = [
     "FAMILIES",
@@ -67,7 +67,7 @@ MAX_TABLES = 1_000_000
 LARGEST_DEGREE_6 = 700
 """The order of the largest matrix of degree 6 that is tried where a gap is left: about a minute."""
 
-CODE = ("numerics", "constructions", "certificates")
+CODE = ("lemmata.numerics", "lemmata.constructions", "lemmata.certificates")
 
 
 def family(name: str) -> dict[str, dict[str, Any]]:

@@ -1,8 +1,8 @@
 """Networks for a table that are trained, not constructed: how near do they come to the certified margin?
 
-Two ways: ascent on the normalised margin itself (`numerics.margins.ascent`), and gradient descent on the cross-entropy
-with a small penalty, the training of experiment D.2 of feature-emergence, recorded on its way. And the Fourier mass of
-the neurons of any network for a table of residues, which tells whether they are characters.
+Two ways: ascent on the normalised margin itself (`lemmata.numerics.margins.ascent`), and gradient descent on the
+cross-entropy with a small penalty, the training of experiment D.2 of feature-emergence, recorded on its way. And the
+Fourier mass of the neurons of any network for a table of residues, which tells whether they are characters.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from certificates.tables.neurons import TableNetwork
-from numerics.fourier.cyclic import folded_power
-from numerics.margins.ascent import ascend_from_random, normalised_margin
-from numerics.margins.descent import descend, doubling_rate
-from numerics.tables.table import Table
+from lemmata.certificates.tables.neurons import TableNetwork
+from lemmata.numerics.fourier.cyclic import folded_power
+from lemmata.numerics.margins.ascent import ascend_from_random, normalised_margin
+from lemmata.numerics.margins.descent import descend, doubling_rate
+from lemmata.numerics.tables.table import Table
 
 __all__ = ["NeuronSpectrum", "TrainingRun", "ascended_network", "neuron_spectrum", "training_run"]
 

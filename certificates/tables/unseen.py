@@ -10,8 +10,8 @@ the given cells answers there:
 - *open*: none of these was certified; the reason says what was found.
 
 Epsilon exceeds the relative gap of the enclosure. So the network that is shown has itself a margin of at least
-(1 - epsilon) gamma, and no claim is about an empty set. Every document is checked by `certificates.operation_kernel`
-before it is returned. The proofs are in TABLE_MARGIN.md.
+(1 - epsilon) gamma, and no claim is about an empty set. Every document is checked by
+`lemmata.certificates.operation_kernel` before it is returned. The proofs are in TABLE_MARGIN.md.
 
 A cell that stays open in this way is asked about once more with an epsilon of 10^-6 of the margin of the network that
 is shown. What is proved then holds for every network of at least `UnseenCell.threshold`, and the one that is shown has
@@ -29,8 +29,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from certificates.tables.columns import best_network, integer_network
-from certificates.tables.document import (
+from lemmata.certificates.tables.columns import best_network, integer_network
+from lemmata.certificates.tables.document import (
     Document,
     line_of,
     lower_margin,
@@ -39,16 +39,16 @@ from certificates.tables.document import (
     unseen_right,
     unseen_wrong,
 )
-from certificates.tables.forms import Kind
-from certificates.tables.neurons import TableNetwork
-from certificates.tables.programs import TableProgramError, relaxed_margin
-from certificates.tables.rounding import RoundedBound, UnseenPart, proof_order, rounded_bound
-from certificates.tables.unseen_networks import LeaningNetwork, leaning_network
-from certificates.tables.unseen_parts import exact_network, exact_part, moved_network, moved_part, part_value
-from certificates.tables.unseen_programs import difference, relaxed_unseen
-from certificates.tables.unseen_symmetry import cell_image, fixing, respectful, true_labels
-from numerics.tables.symmetries import TableSymmetries, table_symmetries
-from numerics.tables.table import Cell, Table
+from lemmata.certificates.tables.forms import Kind
+from lemmata.certificates.tables.neurons import TableNetwork
+from lemmata.certificates.tables.programs import TableProgramError, relaxed_margin
+from lemmata.certificates.tables.rounding import RoundedBound, UnseenPart, proof_order, rounded_bound
+from lemmata.certificates.tables.unseen_networks import LeaningNetwork, leaning_network
+from lemmata.certificates.tables.unseen_parts import exact_network, exact_part, moved_network, moved_part, part_value
+from lemmata.certificates.tables.unseen_programs import difference, relaxed_unseen
+from lemmata.certificates.tables.unseen_symmetry import cell_image, fixing, respectful, true_labels
+from lemmata.numerics.tables.symmetries import TableSymmetries, table_symmetries
+from lemmata.numerics.tables.table import Cell, Table
 
 __all__ = ["UnseenCell", "UnseenCells", "Verdict", "unseen_cells"]
 
@@ -151,7 +151,7 @@ def unseen_cells(
     Raises:
         ValueError: for tables that do not belong together, no unseen cell with a known label, an epsilon that is not
             above the gap, or not below 1, and when no network with a positive margin is found.
-        certificates.tables.programs.TableProgramError: when the bound of the margin fails.
+        lemmata.certificates.tables.programs.TableProgramError: when the bound of the margin fails.
     """
     labels = true_labels(truth, given)
     progress("the margin of the given cells")

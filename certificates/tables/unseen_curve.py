@@ -1,11 +1,12 @@
 """The share of unseen cells that networks of nearly maximum margin get right, by size and number of missing cells.
 
-    python -m certificates.tables.unseen_curve DIR [NAME ...]
+    python -m lemmata.certificates.tables.unseen_curve DIR [NAME ...]
 
 Two kinds of points, never mixed:
 
-- *certified* ones count the committed verdicts of `certificates.tables.unseen_survey`, where every set of so many cells
-  has one: "right" means every network within epsilon of the maximum margin, with a certificate for each cell;
+- *certified* ones count the committed verdicts of `lemmata.certificates.tables.unseen_survey`, where every set of so
+  many cells has one: "right" means every network within epsilon of the maximum margin, with a certificate for each
+  cell;
 - *ascended* ones are experiments: for sets of missing cells drawn at random, a few networks are trained by ascent on
   the normalised margin of the given cells (`training.ascended_network`), and those within `NEAR` of the best one are
   asked. "right" means that each of these few is right at the cell: others may not be, and the maximum may be missed.
@@ -32,15 +33,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certificates.tables.neurons import TableNetwork
-from certificates.tables.training import ascended_network
-from certificates.tables.unseen_survey import committed_verdicts, shares
-from certificates.tables.unseen_symmetry import true_labels
-from numerics.runs.files import write_atomically
-from numerics.runs.items import Done, run
-from numerics.runs.threads import one_thread
-from numerics.tables.names import parse_table
-from numerics.tables.table import Cell, Table
+from lemmata.certificates.tables.neurons import TableNetwork
+from lemmata.certificates.tables.training import ascended_network
+from lemmata.certificates.tables.unseen_survey import committed_verdicts, shares
+from lemmata.certificates.tables.unseen_symmetry import true_labels
+from lemmata.numerics.runs.files import write_atomically
+from lemmata.numerics.runs.items import Done, run
+from lemmata.numerics.runs.threads import one_thread
+from lemmata.numerics.tables.names import parse_table
+from lemmata.numerics.tables.table import Cell, Table
 
 __all__ = ["CurvePoint", "ascended_point", "certified_points", "unseen_curve", "unseen_margins"]
 
@@ -180,7 +181,7 @@ def main(arguments: Sequence[str]) -> None:
 
     entries = run(curve_row, settings, folder / "rows", None, report)
     origin = {
-        "command": "python -m certificates.tables.unseen_curve DIR",
+        "command": "python -m lemmata.certificates.tables.unseen_curve DIR",
         "near": NEAR,
         "lemmata": version("lemmata"),
         "python": platform.python_version(),

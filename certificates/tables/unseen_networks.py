@@ -2,9 +2,10 @@
 
 Over all networks of norm 1 whose margins are at least g0, maximise the least of some differences of outputs at one
 cell: a linear program over the masses of neurons, solved by column generation. It takes every difference and every
-margin in its mean over the symmetries that fix the question, and prices neurons by `certificates.tables.pricing`. Its
-value is attained by the network found; its multipliers are where the semidefinite program proves that no network leans
-further. An optimum that is found by pricing from starts is an experiment, the network itself is evidence.
+margin in its mean over the symmetries that fix the question, and prices neurons by
+`lemmata.certificates.tables.pricing`. Its value is attained by the network found; its multipliers are where the
+semidefinite program proves that no network leans further. An optimum that is found by pricing from starts is an
+experiment, the network itself is evidence.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from certificates.tables.forms import form_matrices, form_values, residual
-from certificates.tables.neurons import TableNetwork
-from certificates.tables.pricing import climb, distinct, random_starts
-from numerics.tables.symmetries import TableSymmetries, swaps
-from numerics.tables.table import Table
+from lemmata.certificates.tables.forms import form_matrices, form_values, residual
+from lemmata.certificates.tables.neurons import TableNetwork
+from lemmata.certificates.tables.pricing import climb, distinct, random_starts
+from lemmata.numerics.tables.symmetries import TableSymmetries, swaps
+from lemmata.numerics.tables.table import Table
 
 __all__ = ["LeaningNetwork", "leaning_network"]
 

@@ -8,13 +8,13 @@ from math import ceil, isqrt, log2
 import numpy as np
 from numpy.typing import NDArray
 
-from certificates.tables.neurons import TableNetwork
-from certificates.tables.programs_template import template
-from certificates.tables.rounding import KINDS, RoundedProof, UnseenPart, rounded_part
-from certificates.tables.unseen_networks import LeaningNetwork
-from certificates.tables.unseen_programs import UnseenRelaxation
-from numerics.tables.symmetries import TableSymmetries
-from numerics.tables.table import Table
+from lemmata.certificates.tables.neurons import TableNetwork
+from lemmata.certificates.tables.programs_template import template
+from lemmata.certificates.tables.rounding import KINDS, RoundedProof, UnseenPart, rounded_part
+from lemmata.certificates.tables.unseen_networks import LeaningNetwork
+from lemmata.certificates.tables.unseen_programs import UnseenRelaxation
+from lemmata.numerics.tables.symmetries import TableSymmetries
+from lemmata.numerics.tables.table import Table
 
 __all__ = ["exact_network", "exact_part", "moved_network", "moved_part", "part_value"]
 

@@ -6,7 +6,7 @@ cell that is not given. For multipliers lambda >= 0
     E G = E (sum lambda h) - E (sum lambda h - G) >= g0 sum lambda - 2/(3 sqrt 3) phi(sum lambda h - G),
 
 because a neuron of norm 1 reaches at most 2/(3 sqrt 3) phi. The right side is maximised over lambda with phi replaced
-by its bound of a kind (`certificates.tables.forms`). Two questions are asked in this way:
+by its bound of a kind (`lemmata.certificates.tables.forms`). Two questions are asked in this way:
 
 - *right against c*: G = f_y - f_c, for the true label y; every network with that margin prefers y to c if the bound is
   positive, and it is right if this holds for every c != y;
@@ -23,10 +23,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from certificates.tables.forms import Kind, residual
-from certificates.tables.programs import FamilyRelaxation, relaxed_family
-from numerics.tables.symmetries import TableSymmetries
-from numerics.tables.table import Cell, Table
+from lemmata.certificates.tables.forms import Kind, residual
+from lemmata.certificates.tables.programs import FamilyRelaxation, relaxed_family
+from lemmata.numerics.tables.symmetries import TableSymmetries
+from lemmata.numerics.tables.table import Cell, Table
 
 __all__ = ["UnseenRelaxation", "difference", "relaxed_unseen"]
 
@@ -86,7 +86,7 @@ def relaxed_unseen(
     Raises:
         ValueError: for a given cell, equal labels or labels that the table lacks, a floor that is not positive, and
             symmetries that move the question.
-        certificates.tables.programs.TableProgramError: when no solver gives a bound.
+        lemmata.certificates.tables.programs.TableProgramError: when no solver gives a bound.
     """
     labels = given.label_count
     if cell not in given.missing:

@@ -1,12 +1,12 @@
 """The committed verdicts on unseen cells: operations without one, two or three cells, one of each kind.
 
-    python -m certificates.tables.unseen_survey DIR [--only NAME]
+    python -m lemmata.certificates.tables.unseen_survey DIR [--only NAME]
 
 writes one file per row to DIR/rows, its certificates to DIR/certificates, and the survey to DIR/unseen.json; a second
 run continues the first. Two sets of missing cells are of one kind if a symmetry of the whole table takes one to the
 other: then every verdict is carried over, and a survey has one row for them. A row keeps the fingerprint of the code
 that made it; delete DIR to make all of them again. Every verdict but *open* was written
-after `certificates.operation_kernel` had accepted its certificate.
+after `lemmata.certificates.operation_kernel` had accepted its certificate.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from certificates.groups.format import dumps, write
-from certificates.tables.unseen import UnseenCells, unseen_cells
-from certificates.tables.unseen_symmetry import cell_image
-from numerics.runs.definitions import fingerprint
-from numerics.runs.files import write_atomically
-from numerics.runs.items import Done, run
-from numerics.tables.names import parse_table
-from numerics.tables.symmetries import table_symmetries
-from numerics.tables.table import Cell, Table
+from lemmata.certificates.groups.format import dumps, write
+from lemmata.certificates.tables.unseen import UnseenCells, unseen_cells
+from lemmata.certificates.tables.unseen_symmetry import cell_image
+from lemmata.numerics.runs.definitions import fingerprint
+from lemmata.numerics.runs.files import write_atomically
+from lemmata.numerics.runs.items import Done, run
+from lemmata.numerics.tables.names import parse_table
+from lemmata.numerics.tables.symmetries import table_symmetries
+from lemmata.numerics.tables.table import Cell, Table
 
 __all__ = ["committed_verdicts", "kinds_of_missing", "rows", "shares", "survey_row", "verdict_row"]
 
 FORMAT, VERSION = "lemmata/unseen-survey", 1
 COMMITTED = Path(__file__).parent / "results" / "unseen.json"
-PACKAGES = ("numerics", "certificates")
+PACKAGES = ("lemmata.numerics", "lemmata.certificates")
 SEED = 0
 
 ONE_MISSING = (
@@ -173,7 +173,7 @@ def main(arguments: Sequence[str]) -> None:
 
     entries = run(survey_row, settings, folder / "rows", None, report)
     origin = {
-        "command": "python -m certificates.tables.unseen_survey DIR",
+        "command": "python -m lemmata.certificates.tables.unseen_survey DIR",
         "lemmata": version("lemmata"),
         "python": platform.python_version(),
         "date": str(date.today()),

@@ -12,8 +12,8 @@ from collections.abc import Collection, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.tables.symmetries import TableSymmetries, swaps, table_symmetries
-from numerics.tables.table import MISSING, Cell, Table
+from lemmata.numerics.tables.symmetries import TableSymmetries, swaps, table_symmetries
+from lemmata.numerics.tables.table import MISSING, Cell, Table
 
 __all__ = ["cell_image", "fixing", "respectful", "true_labels"]
 

@@ -26,9 +26,9 @@ import numpy as np
 from flint import arb, fmpq, fmpq_mat
 from numpy.typing import ArrayLike
 
-from numerics.exact.linear import pivot_columns, solve_unique
-from numerics.exact.numbers import as_exact, to_float
-from numerics.exact.systems import Array, conversion, exact_values, matrix_product, number_system
+from lemmata.numerics.exact.linear import pivot_columns, solve_unique
+from lemmata.numerics.exact.numbers import as_exact, to_float
+from lemmata.numerics.exact.systems import Array, conversion, exact_values, matrix_product, number_system
 
 __all__ = [
     "FeedForwardCertificate",

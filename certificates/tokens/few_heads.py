@@ -23,12 +23,12 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import ArrayLike
 
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.stream import ResidualStream
-from numerics.exact.integers import checked_integer
-from numerics.exact.linear import rank
-from numerics.exact.numbers import as_exact
-from numerics.exact.systems import Array, product
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.stream import ResidualStream
+from lemmata.numerics.exact.integers import checked_integer
+from lemmata.numerics.exact.linear import rank
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.systems import Array, product
 
 __all__ = [
     "HeadView",

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from constructions.networks.attention import AttentionLayer
-from numerics.exact.systems import Array, conversion, number_system
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.numerics.exact.systems import Array, conversion, number_system
 
 __all__ = ["attention_change", "query_key_bound"]
 

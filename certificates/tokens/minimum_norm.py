@@ -21,9 +21,9 @@ from fractions import Fraction
 
 from flint import arb, fmpq
 
-from certificates.tokens.recurrent import Number, least_squared_norm, least_width
-from numerics.exact.integers import checked_integer, smallest_integer
-from numerics.exact.numbers import as_exact, exact_midpoint
+from lemmata.certificates.tokens.recurrent import Number, least_squared_norm, least_width
+from lemmata.numerics.exact.integers import checked_integer, smallest_integer
+from lemmata.numerics.exact.numbers import as_exact, exact_midpoint
 
 __all__ = [
     "MinimumNormReport",

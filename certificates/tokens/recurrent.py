@@ -9,8 +9,9 @@ e = sqrt(r N/(N - 1)). Then for every beta > 0 with beta + e < 1
     width:   2 d_h ln(1 + 2 sqrt(2) L ||U||_op/beta)      >=  (N - 1) ln(1/(beta + e)),
 
 so that r <= 1/100 needs L^2 ||U||_F^2 >= (N - 1)/96 and d_h >= (N - 1)/(139 ln(1 + L^2 ||U||_op^2)). The proof covers
-the states by balls of radius beta r_h/L (`numerics.learning.packings`) and describes N - 1 Gaussian numbers by the ball
-that the state lies in. With the operator norm the first bound is false: see `constructions.tokens.codebook`.
+the states by balls of radius beta r_h/L (`lemmata.numerics.learning.packings`) and describes N - 1 Gaussian numbers by
+the ball that the state lies in. With the operator norm the first bound is false: see
+`lemmata.constructions.tokens.codebook`.
 
 Source: qstr, proposition-8 and proposition-35 (proofs/recurrent-lower-bound.md of that chapter).
 """
@@ -24,8 +25,8 @@ from typing import Any
 
 from flint import arb, fmpq
 
-from numerics.exact.balls import as_balls
-from numerics.exact.integers import checked_integer
+from lemmata.numerics.exact.balls import as_balls
+from lemmata.numerics.exact.integers import checked_integer
 
 __all__ = [
     "RecurrentReport",

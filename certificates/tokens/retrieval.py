@@ -20,17 +20,17 @@ from typing import Any
 import numpy as np
 from flint import arb, fmpq
 
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.head import Head
-from constructions.networks.stream import ResidualStream
-from constructions.tokens.attention import lipschitz_ball
-from numerics.exact.balls import as_balls, ball_max
-from numerics.exact.integers import checked_integer
-from numerics.exact.numbers import as_exact
-from numerics.exact.systems import Array, matrix_product
-from numerics.tokens.codes import PositionCodes
-from numerics.tokens.encoding import encoding_scale
-from numerics.tokens.links import ReluLink
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.networks.stream import ResidualStream
+from lemmata.constructions.tokens.attention import lipschitz_ball
+from lemmata.numerics.exact.balls import as_balls, ball_max
+from lemmata.numerics.exact.integers import checked_integer
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.systems import Array, matrix_product
+from lemmata.numerics.tokens.codes import PositionCodes
+from lemmata.numerics.tokens.encoding import encoding_scale
+from lemmata.numerics.tokens.links import ReluLink
 
 __all__ = ["RetrievalCertificate", "certify_retrieval", "label_bound", "printed_bound", "retrieval_bound"]
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from constructions.circuits.arithmetic import Circuit, Gate
+from lemmata.constructions.circuits.arithmetic import Circuit, Gate
 
 __all__ = ["attention_circuit", "recurrent_circuit"]
 

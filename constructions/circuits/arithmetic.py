@@ -16,7 +16,7 @@ nodes (all live ones except the output, which holds 1), so if the output is a ga
 An edge from a constant passes nothing on and only saves gates. The whole gradient costs at most 4 times the circuit,
 whatever the number of inputs.
 
-Source: induction-heads, def-P.2, claim-P.4.
+Source: induction-heads, definition-P.2, claim-P.4.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from flint import arb
 
-from constructions.networks.export import Translated
+from lemmata.constructions.networks.export import Translated
 
 __all__ = ["UNARY", "Circuit", "Gate", "gradient", "two_layer_mlp", "universal_circuit"]
 

@@ -3,11 +3,12 @@
 A circuit lists its nodes in topological order, the input bits first. In a *layered* circuit every edge leads from one
 layer to the next; any circuit becomes layered by adding ID gates (`layered`). Following the source, the depth q counts
 the layers including that of the inputs, the width r is the largest number of gates in a layer (the inputs count), and
-the size s is the number of all gates including the inputs. `constructions.circuits.text` reads circuits from text.
+the size s is the number of all gates including the inputs. `lemmata.constructions.circuits.text` reads circuits from
+text.
 
 Truth tables list the values at x = 0...00, 0...01, 0...10, ..., so that x1 is the most significant bit.
 
-Source: turing, def-circuits.
+Source: turing, definition-circuits.
 """
 
 from __future__ import annotations

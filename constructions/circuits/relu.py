@@ -16,7 +16,7 @@ the output bit into -1 or 1. A correction rounds every coordinate with threshold
 which is two more ReLU layers of 1-norm 2 + low + high + 2 s a coordinate (9 for thirds), and maps everything within
 min(low, 1 - high) of a bit vector back to it. With corrections "layers" there is one after each pair of ReLU layers,
 that is, after each layer of the circuit; with "steps" one after each single ReLU layer, so that every step is one ReLU
-layer and all constants of theorem D.6 are global (`certificates.margins.all_layer`).
+layer and all constants of theorem D.6 are global (`lemmata.certificates.margins.all_layer`).
 
 Source: turing, theorem-3.1, lemma-3.2, lemma-3.3, proposition-3.4, lemma-B.1, definition-D.1.
 """
@@ -31,14 +31,14 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from constructions.circuits.boolean import BooleanGate, LayeredCircuit
-from constructions.networks.affine import Affine
-from constructions.networks.export import Translated
-from constructions.networks.feed_forward import FeedForward
-from numerics.exact.numbers import as_exact, to_float
-from numerics.exact.rationals import as_fraction
-from numerics.exact.systems import Array
-from numerics.functions.activations import relu
+from lemmata.constructions.circuits.boolean import BooleanGate, LayeredCircuit
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.export import Translated
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.numerics.exact.numbers import as_exact, to_float
+from lemmata.numerics.exact.rationals import as_fraction
+from lemmata.numerics.exact.systems import Array
+from lemmata.numerics.functions.activations import relu
 
 Corrections = Literal["none", "layers", "steps"]
 THIRDS = (Fraction(1, 3), Fraction(2, 3))
@@ -154,7 +154,7 @@ def circuit_network(
     """The network of a layered circuit: F(x) = 2 G(x) - 1 on all bits.
 
     Args:
-        circuit: see `constructions.circuits.boolean.layered`.
+        circuit: see `lemmata.constructions.circuits.boolean.layered`.
         corrections: "none" for the naive network, or after "layers" of the circuit, or after "steps".
         thresholds: low and high of the rounding.
         width: pad every hidden layer with zeros to this width; as narrow as possible if None.

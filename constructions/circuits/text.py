@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from constructions.circuits.boolean import ARITY, BooleanCircuit, BooleanGate
+from lemmata.constructions.circuits.boolean import ARITY, BooleanCircuit, BooleanGate
 
 
 def parse_circuit(text: str) -> BooleanCircuit:

@@ -9,10 +9,10 @@ from collections.abc import Callable
 
 import torch
 
-from constructions.circuits.arithmetic import Circuit
-from constructions.circuits.relu import CircuitNetwork
-from constructions.networks.stream import ResidualStream
-from constructions.networks.torch import module_of, to_torch
+from lemmata.constructions.circuits.arithmetic import Circuit
+from lemmata.constructions.circuits.relu import CircuitNetwork
+from lemmata.constructions.networks.stream import ResidualStream
+from lemmata.constructions.networks.torch import module_of, to_torch
 
 __all__ = ["UNARY", "CircuitModule", "to_torch"]
 
@@ -35,7 +35,7 @@ UNARY: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "inverse_slope": lambda z: -(torch.reciprocal(z) ** 2),
     "table": _table,
 }
-"""The unary gates of `constructions.circuits.arithmetic.UNARY`, on tensors."""
+"""The unary gates of `lemmata.constructions.circuits.arithmetic.UNARY`, on tensors."""
 
 
 @module_of(Circuit)

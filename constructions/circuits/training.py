@@ -17,8 +17,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from constructions.circuits.arithmetic import Circuit, gradient
-from numerics.learning.losses import Loss
+from lemmata.constructions.circuits.arithmetic import Circuit, gradient
+from lemmata.numerics.learning.losses import Loss
 
 __all__ = ["Batch", "chunks", "descend", "epochs", "mean_gradient", "mean_loss"]
 
@@ -62,7 +62,7 @@ def descend(
         theta: theta_0.
         batches: T of them.
         rates: eta_0, ..., eta_(T-1).
-        loss: of `numerics.learning.losses`.
+        loss: of `lemmata.numerics.learning.losses`.
         penalty: the gradient of a regularisation term, or none.
 
     Raises:

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from constructions.circuits.boolean import all_inputs
-from constructions.circuits.relu import CircuitNetwork
-from constructions.networks.affine import Affine
-from numerics.exact.numbers import as_exact, to_float
-from numerics.exact.rationals import common_denominator
-from numerics.exact.systems import Array
+from lemmata.constructions.circuits.boolean import all_inputs
+from lemmata.constructions.circuits.relu import CircuitNetwork
+from lemmata.constructions.networks.affine import Affine
+from lemmata.numerics.exact.numbers import as_exact, to_float
+from lemmata.numerics.exact.rationals import common_denominator
+from lemmata.numerics.exact.systems import Array
 
 LARGEST_EXHAUSTIVE = 16
 """The largest number of inputs for which a network is checked on all of them by default."""

@@ -1,7 +1,7 @@
 """Gradient descent on an N-layer network, performed by the forward pass of an explicit transformer on its data.
 
-The prompt holds n examples, a test input and the weights w of a network (`constructions.descent.layout`).
-One block of 2N+4 layers (`constructions.descent.layers`) replaces w, in every token, by
+The prompt holds n examples, a test input and the weights w of a network (`lemmata.constructions.descent.layout`).
+One block of 2N+4 layers (`lemmata.constructions.descent.layers`) replaces w, in every token, by
 
     clip(w - eta gradbar, lower, upper),      gradbar = (1/2n) sum_i s_i(j) p_i(j-1)^T  for j = 1, ..., N,
 
@@ -17,7 +17,7 @@ L blocks make L steps, and N further forward layers with a copy write the traine
     block.weights(block(z))
 
 Weights are exact rationals; `to_float`, `to_balls` and `to_torch` convert. For long runs in float64 there is
-`constructions.descent.fast`.
+`lemmata.constructions.descent.fast`.
 
 Source: deep-icgd, theorem-1, theorem-5, construction-block, construction-exact.
 """
@@ -28,8 +28,8 @@ from dataclasses import dataclass
 
 from flint import fmpq
 
-from constructions.descent.bounds import Box, largest_value, preactivation_bounds
-from constructions.descent.layers import (
+from lemmata.constructions.descent.bounds import Box, largest_value, preactivation_bounds
+from lemmata.constructions.descent.layers import (
     answer_layer,
     derivative_layer,
     error_layer,
@@ -38,10 +38,10 @@ from constructions.descent.layers import (
     projection_layer,
     update_layer,
 )
-from constructions.descent.layout import PromptLayout
-from constructions.descent.step import DescentProblem, GradientStep, StepLayer, checked_count, descent_problem
-from numerics.exact.systems import Array, conversion
-from numerics.functions.relu_sums import ReluSum
+from lemmata.constructions.descent.layout import PromptLayout
+from lemmata.constructions.descent.step import DescentProblem, GradientStep, StepLayer, checked_count, descent_problem
+from lemmata.numerics.exact.systems import Array, conversion
+from lemmata.numerics.functions.relu_sums import ReluSum
 
 
 @dataclass(frozen=True, eq=False)

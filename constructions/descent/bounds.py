@@ -17,12 +17,12 @@ from collections.abc import Callable
 import numpy as np
 from flint import fmpq
 
-from constructions.descent.layout import PromptLayout, TokenLayout
-from numerics.exact.numbers import as_exact
-from numerics.exact.systems import Array
-from numerics.functions.interpolation import interpolant, interpolant_within
-from numerics.functions.relu_sums import ReluSum
-from numerics.functions.smooth import SmoothFunction, rational
+from lemmata.constructions.descent.layout import PromptLayout, TokenLayout
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.systems import Array
+from lemmata.numerics.functions.interpolation import interpolant, interpolant_within
+from lemmata.numerics.functions.relu_sums import ReluSum
+from lemmata.numerics.functions.smooth import SmoothFunction, rational
 
 Box = tuple[object, object]
 

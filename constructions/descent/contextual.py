@@ -10,7 +10,7 @@ with a unit vector w. So all scores of one token are 3 or more apart, and the me
 two sets give means that differ by more than (2/T) exp(-T S), T = c A, whatever the token that attends. Tokens at a
 distance above epsilon move by less than epsilon/4 each, and stay more than epsilon/2 apart.
 
-Source: deep-icgd, def-13 (with the condition on token sets) and lemma-17.
+Source: deep-icgd, definition-13 (with the condition on token sets) and lemma-17.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ import numpy as np
 from flint import arb, fmpq
 from numpy.typing import ArrayLike
 
-from constructions.networks.affine import Affine
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.head import Head
-from numerics.exact.numbers import as_exact
-from numerics.exact.systems import Array
-from numerics.functions.smooth import positive_rational
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.head import Head
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.systems import Array
+from lemmata.numerics.functions.smooth import positive_rational
 
 _DRAWS = 4096
 _BITS = 10  # of an entry of a direction

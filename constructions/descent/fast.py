@@ -11,9 +11,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from constructions.descent.block import DescentBlock
-from numerics.descent.piecewise import descend, piecewise_table
-from numerics.exact.numbers import to_float
+from lemmata.constructions.descent.block import DescentBlock
+from lemmata.numerics.descent.piecewise import descend, piecewise_table
+from lemmata.numerics.exact.numbers import to_float
 
 
 def fast_trajectory(

@@ -26,10 +26,10 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import NDArray
 
-from constructions.networks.affine import Affine
-from constructions.networks.feed_forward import ActivationName, FeedForward
-from numerics.exact.systems import Array, conversion, number_system
-from numerics.functions.smooth import positive_rational, rational
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.feed_forward import ActivationName, FeedForward
+from lemmata.numerics.exact.systems import Array, conversion, number_system
+from lemmata.numerics.functions.smooth import positive_rational, rational
 
 Unit = tuple[Any, ...]
 Form = dict[Unit, Any]  # what a unit reads: coefficients of units, and of () the constant 1

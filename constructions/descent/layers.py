@@ -30,12 +30,12 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from constructions.descent.layout import PromptLayout, TokenLayout
-from constructions.networks.stored import HeadFamily, StoredAttention, StoredFeedForward, StoredMultiplication
-from constructions.networks.stream import Directions
-from numerics.exact.numbers import as_exact
-from numerics.exact.systems import Array
-from numerics.functions.relu_sums import ReluSum
+from lemmata.constructions.descent.layout import PromptLayout, TokenLayout
+from lemmata.constructions.networks.stored import HeadFamily, StoredAttention, StoredFeedForward, StoredMultiplication
+from lemmata.constructions.networks.stream import Directions
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.systems import Array
+from lemmata.numerics.functions.relu_sums import ReluSum
 
 
 def forward_layer(layout: PromptLayout, j: int, activation: ReluSum) -> StoredAttention:

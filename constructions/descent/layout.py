@@ -11,7 +11,7 @@ the prompt holds, in this order, the blocks
 in total d_x + 2 d_y + D_N + 3 (K_1 + ... + K_(N-1) + d_y) + 2 coordinates. The test token, the last, has y = 0. A
 transformer with softmax needs more scratch (`SoftmaxLayout`).
 
-Source: deep-icgd, eq-2.1, def-1 and def-10.
+Source: deep-icgd, equation-2.1, definition-1 and definition-10.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from constructions.networks.stream import Directions, ResidualStream
-from numerics.exact.systems import Array, conversion, number_system
+from lemmata.constructions.networks.stream import Directions, ResidualStream
+from lemmata.numerics.exact.systems import Array, conversion, number_system
 
 
 class TokenLayout:

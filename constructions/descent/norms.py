@@ -5,7 +5,7 @@ the largest absolute sum of what one coordinate of the stream is sent to. The no
 layers, max_h max(||W_Q||_1, ||W_K||_1) + sum_h ||W_V||_1 for attention and ||W_1||_1 + ||W_2||_1 for MLPs. A layer of
 multiplication is measured by (3.18), the largest norm of its matrices.
 
-Source: deep-icgd, def-9 (C.1) and lemma-5 (3.18).
+Source: deep-icgd, definition-9 (C.1) and lemma-5 (3.18).
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.feed_forward import FeedForward
-from constructions.networks.multiplication import Multiplication
-from constructions.networks.stored import HeadFamily, StoredAttention, StoredFeedForward, StoredMultiplication
-from constructions.networks.stream import Directions
-from numerics.exact.systems import Array
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.networks.multiplication import Multiplication
+from lemmata.constructions.networks.stored import HeadFamily, StoredAttention, StoredFeedForward, StoredMultiplication
+from lemmata.constructions.networks.stream import Directions
+from lemmata.numerics.exact.systems import Array
 
 
 @singledispatch

@@ -33,16 +33,16 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 from numpy.typing import ArrayLike
 
-from constructions.descent.layers import applied_units
-from constructions.networks.affine import Affine
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.export import Translated
-from constructions.networks.head import Head
-from constructions.networks.stored import StoredFeedForward
-from constructions.networks.stream import Directions, ResidualStream
-from numerics.exact.integers import checked_integer
-from numerics.exact.numbers import as_exact
-from numerics.exact.systems import Array, conversion, number_system
+from lemmata.constructions.descent.layers import applied_units
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.export import Translated
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.networks.stored import StoredFeedForward
+from lemmata.constructions.networks.stream import Directions, ResidualStream
+from lemmata.numerics.exact.integers import checked_integer
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.systems import Array, conversion, number_system
 
 Form = Mapping[str, int]
 """A linear form of a token: coefficients of the coordinates with these names."""

@@ -21,8 +21,8 @@ from itertools import pairwise
 
 from flint import fmpq
 
-from numerics.functions.relu_sums import ReluSum, piecewise_linear
-from numerics.functions.smooth import rational
+from lemmata.numerics.functions.relu_sums import ReluSum, piecewise_linear
+from lemmata.numerics.functions.smooth import rational
 
 __all__ = ["Quantizer"]
 

@@ -26,16 +26,16 @@ import numpy as np
 from flint import arb, fmpq
 from numpy.typing import ArrayLike
 
-from constructions.descent.bounds import Box, box_arrays
-from constructions.descent.layers import clearing_layer, clipping_layer
-from constructions.descent.layout import RiskLayout
-from constructions.descent.softmax import mean_attention
-from constructions.descent.step import LayeredStep, StepLayer, checked_count
-from constructions.networks.stored import StoredFeedForward
-from numerics.exact.balls import as_balls
-from numerics.exact.systems import Array
-from numerics.functions.relu_sums import ReluSum
-from numerics.functions.smooth import rational
+from lemmata.constructions.descent.bounds import Box, box_arrays
+from lemmata.constructions.descent.layers import clearing_layer, clipping_layer
+from lemmata.constructions.descent.layout import RiskLayout
+from lemmata.constructions.descent.softmax import mean_attention
+from lemmata.constructions.descent.step import LayeredStep, StepLayer, checked_count
+from lemmata.constructions.networks.stored import StoredFeedForward
+from lemmata.numerics.exact.balls import as_balls
+from lemmata.numerics.exact.systems import Array
+from lemmata.numerics.functions.relu_sums import ReluSum
+from lemmata.numerics.functions.smooth import rational
 
 _PURPOSES = (
     "gradient of every example",
@@ -146,7 +146,7 @@ def risk_descent_block(
         examples: n.
         step_size: eta > 0.
         gradient: for every weight a sum of ReLUs of the D_w + d_x + d_y variables w, x, y, in this order, with its
-            error; `WaveSum.relu_sum` in `numerics.functions.waves` makes them.
+            error; `WaveSum.relu_sum` in `lemmata.numerics.functions.waves` makes them.
         box: (lower, upper), numbers or one number for each weight.
         input_bound: bound of all |x_i|, coordinate by coordinate, the test input included.
         label_bound: bound of all |y_i|.

@@ -4,7 +4,7 @@ The universality argument of the document for softmax transformers is false (dee
 explicit network: 4N + 3 sublayers per step, all given as matrices. Everything token-wise is done by feed-forward layers
 z + relu(z W_1) W_2 (the stream has a coordinate 1 for the biases), and only the average over the examples needs other
 tokens. Products are differences of squares, x y ~ (S(x+y) - S(x-y)) / 4 with the piecewise-linear interpolant S of z^2
-(`numerics.functions.interpolation.multiplication`): they are exactly 0 if a factor is.
+(`lemmata.numerics.functions.interpolation.multiplication`): they are exactly 0 if a factor is.
 
     for j = 1, ..., N   FF  z(j)[k] = sum_b v_jk[b] p(j-1)[b]             FF  p(j) = rbar(z(j)), r'(j) = rbar'(z(j))
     then                FF  g = ubar(p(N), y), 0 at the test token        FF  s(N) = r'(N) g
@@ -26,19 +26,19 @@ from itertools import islice
 import numpy as np
 from flint import fmpq
 
-from constructions.descent.bounds import Box, largest_value
-from constructions.descent.layers import applied_units, loss_gradient_layer, projection_layer
-from constructions.descent.layout import SoftmaxLayout
-from constructions.descent.step import DescentProblem, GradientStep, StepLayer, descent_problem
-from constructions.networks.affine import Affine
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.head import Head
-from constructions.networks.stream import Directions, ResidualStream
-from numerics.exact.balls import as_balls
-from numerics.exact.numbers import as_exact
-from numerics.exact.systems import Array
-from numerics.functions.interpolation import multiplication
-from numerics.functions.relu_sums import ReluSum
+from lemmata.constructions.descent.bounds import Box, largest_value
+from lemmata.constructions.descent.layers import applied_units, loss_gradient_layer, projection_layer
+from lemmata.constructions.descent.layout import SoftmaxLayout
+from lemmata.constructions.descent.step import DescentProblem, GradientStep, StepLayer, descent_problem
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.networks.stream import Directions, ResidualStream
+from lemmata.numerics.exact.balls import as_balls
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.systems import Array
+from lemmata.numerics.functions.interpolation import multiplication
+from lemmata.numerics.functions.relu_sums import ReluSum
 
 Factors = tuple[Directions, Directions, Directions]
 

@@ -2,8 +2,8 @@
 
 A `DescentProblem` says what the step is for: the trained network, its activation, the step size, the box of its
 weights and the bounds of the data. A `GradientStep` is a problem together with the layers that solve it, in order of
-application, and the ways to use them. `constructions.descent.block` builds the layers with ReLU attention,
-`constructions.descent.softmax` with softmax attention.
+application, and the ways to use them. `lemmata.constructions.descent.block` builds the layers with ReLU attention,
+`lemmata.constructions.descent.softmax` with softmax attention.
 
 Source: deep-icgd, problem-1 and theorem-5.
 """
@@ -19,18 +19,18 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import ArrayLike
 
-from constructions.descent.bounds import Box, box_arrays
-from constructions.descent.layout import PromptLayout, TokenLayout
-from constructions.descent.norms import column_norm
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.export import Translated
-from constructions.networks.stored import Stored, StoredAttention, StoredFeedForward, StoredMultiplication
-from constructions.networks.table import LayerTable, layer_table
-from numerics.exact.balls import as_balls
-from numerics.exact.numbers import to_float
-from numerics.exact.systems import Arithmetic, Array, number_system
-from numerics.functions.relu_sums import ReluSum
-from numerics.functions.smooth import rational
+from lemmata.constructions.descent.bounds import Box, box_arrays
+from lemmata.constructions.descent.layout import PromptLayout, TokenLayout
+from lemmata.constructions.descent.norms import column_norm
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.export import Translated
+from lemmata.constructions.networks.stored import Stored, StoredAttention, StoredFeedForward, StoredMultiplication
+from lemmata.constructions.networks.table import LayerTable, layer_table
+from lemmata.numerics.exact.balls import as_balls
+from lemmata.numerics.exact.numbers import to_float
+from lemmata.numerics.exact.systems import Arithmetic, Array, number_system
+from lemmata.numerics.functions.relu_sums import ReluSum
+from lemmata.numerics.functions.smooth import rational
 
 StepLayer = AttentionLayer | StoredAttention | StoredFeedForward | StoredMultiplication
 
@@ -107,7 +107,9 @@ def descent_problem(
         )
     for name, sums in (("activation", activation), ("derivative", derivative), ("loss_derivative", loss_derivative)):
         if not isinstance(sums, ReluSum):
-            raise ValueError(f"{name} must be a ReluSum (numerics.functions.relu_sums makes them), not {sums!r}.")
+            raise ValueError(
+                f"{name} must be a ReluSum (lemmata.numerics.functions.relu_sums makes them), not {sums!r}."
+            )
     arities = (activation.arity, derivative.arity, loss_derivative.arity)
     if arities != (1, 1, 2):
         raise ValueError(

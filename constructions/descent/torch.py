@@ -10,12 +10,12 @@ import warnings
 
 import torch
 
-from constructions.descent.bounds import largest_value, preactivation_bounds
-from constructions.descent.products import TokenProduct
-from constructions.descent.risk import RiskDescentBlock
-from constructions.descent.step import GradientStep
-from constructions.networks.stream import ResidualStream
-from constructions.networks.torch import module_of, to_torch
+from lemmata.constructions.descent.bounds import largest_value, preactivation_bounds
+from lemmata.constructions.descent.products import TokenProduct
+from lemmata.constructions.descent.risk import RiskDescentBlock
+from lemmata.constructions.descent.step import GradientStep
+from lemmata.constructions.networks.stream import ResidualStream
+from lemmata.constructions.networks.torch import module_of, to_torch
 
 __all__ = ["mask_rounding", "to_torch"]
 

@@ -31,13 +31,13 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import NDArray
 
-from constructions.groups.lists import refuse_several_groups, repeated_pair
-from constructions.groups.masses import Masses, mass_shares
-from constructions.groups.real_type import real_type_neurons
-from constructions.networks.homogeneous import HomogeneousNetwork
-from constructions.representations.unitary import UnitaryIrrep
-from numerics.exact.numbers import as_exact
-from numerics.groups.quaternions import CONJUGATION, PRODUCT_INDEX, PRODUCT_SIGN, UNITS
+from lemmata.constructions.groups.lists import refuse_several_groups, repeated_pair
+from lemmata.constructions.groups.masses import Masses, mass_shares
+from lemmata.constructions.groups.real_type import real_type_neurons
+from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
+from lemmata.constructions.representations.unitary import UnitaryIrrep
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.groups.quaternions import CONJUGATION, PRODUCT_INDEX, PRODUCT_SIGN, UNITS
 
 __all__ = [
     "any_group_network",

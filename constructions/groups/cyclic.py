@@ -25,8 +25,8 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import NDArray
 
-from constructions.networks.homogeneous import HomogeneousNetwork
-from numerics.exact.cyclotomic.numbers import cosine, sqrt_rational
+from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
+from lemmata.numerics.exact.cyclotomic.numbers import cosine, sqrt_rational
 
 PhaseTriple = tuple[Fraction, Fraction, Fraction]
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.groups.tables import FiniteGroup
+from lemmata.numerics.groups.tables import FiniteGroup
 
 __all__ = ["refuse_several_groups", "repeated_pair"]
 

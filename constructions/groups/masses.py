@@ -9,7 +9,7 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import NDArray
 
-from numerics.exact.numbers import sign_of
+from lemmata.numerics.exact.numbers import sign_of
 
 Masses = Mapping[str, Any] | Sequence[Any] | NDArray[Any]
 

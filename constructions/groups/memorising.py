@@ -12,7 +12,7 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import ArrayLike, NDArray
 
-from constructions.networks.homogeneous import HomogeneousNetwork
+from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
 
 
 def memorising_weights(table: ArrayLike) -> tuple[NDArray[np.object_], NDArray[np.object_]]:

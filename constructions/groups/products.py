@@ -15,7 +15,7 @@ neurons of one R, of equal mass, add up to a multiple of the character of the re
 
     raw(a_1, .., a_k)[c] = k! sum_rho eps_rho nu_rho^(-(k+1)/2) chi_rho(a_1 ... a_k c^-1).
 
-For k = 2 these are the networks of `constructions.groups.any_type`.
+For k = 2 these are the networks of `lemmata.constructions.groups.any_type`.
 
 PRODUCTS.md proves this in numbered sections.
 
@@ -37,16 +37,16 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import NDArray
 
-from constructions.groups.lists import repeated_pair
-from constructions.groups.masses import Masses, mass_shares
-from constructions.networks.homogeneous import HomogeneousNetwork
-from constructions.representations.unitary import KINDS, Kind, UnitaryIrrep
-from numerics.exact.cyclotomic.numbers import exact_matmul, root_of_unity, sqrt_rational
-from numerics.exact.integers import checked_integer
-from numerics.exact.numbers import to_float
-from numerics.exact.systems import Array
-from numerics.groups.quaternions import CONJUGATION, PRODUCT_INDEX, PRODUCT_SIGN
-from numerics.groups.tables import FiniteGroup
+from lemmata.constructions.groups.lists import repeated_pair
+from lemmata.constructions.groups.masses import Masses, mass_shares
+from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
+from lemmata.constructions.representations.unitary import KINDS, Kind, UnitaryIrrep
+from lemmata.numerics.exact.cyclotomic.numbers import exact_matmul, root_of_unity, sqrt_rational
+from lemmata.numerics.exact.integers import checked_integer
+from lemmata.numerics.exact.numbers import to_float
+from lemmata.numerics.exact.systems import Array
+from lemmata.numerics.groups.quaternions import CONJUGATION, PRODUCT_INDEX, PRODUCT_SIGN
+from lemmata.numerics.groups.tables import FiniteGroup
 
 __all__ = [
     "TypedIrrep",

@@ -29,14 +29,14 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import NDArray
 
-from constructions.groups.lists import refuse_several_groups, repeated_pair
-from constructions.groups.masses import Masses, mass_shares
-from constructions.networks.homogeneous import HomogeneousNetwork
-from numerics.exact.cyclotomic.numbers import sqrt_rational
-from numerics.exact.numbers import to_float
+from lemmata.constructions.groups.lists import refuse_several_groups, repeated_pair
+from lemmata.constructions.groups.masses import Masses, mass_shares
+from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
+from lemmata.numerics.exact.cyclotomic.numbers import sqrt_rational
+from lemmata.numerics.exact.numbers import to_float
 
 if TYPE_CHECKING:
-    from constructions.representations.orthogonal import Representation
+    from lemmata.constructions.representations.orthogonal import Representation
 
 
 def group_network(

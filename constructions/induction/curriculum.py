@@ -4,7 +4,7 @@ Two-state chains, all weights of a layer equal at the start (W = w 11^T, v = v0 
 descent on chains with independent uniform transition probabilities. Step 2, rate h2/t, weight decay 1 (the old weights
 are erased): symmetric chains [[a, 1-a], [1-a, a]] with a uniform on [1/2 - spread, 1/2 + spread]. In both steps the
 margin of the loss is large enough for all its terms to be active, so that the gradients are those of
-`numerics.markov.minimal_gradient`.
+`lemmata.numerics.markov.minimal_gradient`.
 """
 
 from __future__ import annotations
@@ -17,12 +17,18 @@ from flint import fmpq
 from numpy.typing import NDArray
 from scipy.signal import fftconvolve
 
-from constructions.induction.minimal_model import MinimalModel
-from numerics.exact.integers import checked_integer
-from numerics.exact.log_two import LN2
-from numerics.exact.numbers import as_exact
-from numerics.exact.rationals import RationalLike
-from numerics.markov.minimal_gradient import flat_tensor, spread_moments, symmetric_tensor, v_gradient, w_gradient
+from lemmata.constructions.induction.minimal_model import MinimalModel
+from lemmata.numerics.exact.integers import checked_integer
+from lemmata.numerics.exact.log_two import LN2
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.rationals import RationalLike
+from lemmata.numerics.markov.minimal_gradient import (
+    flat_tensor,
+    spread_moments,
+    symmetric_tensor,
+    v_gradient,
+    w_gradient,
+)
 
 __all__ = ["first_step_limit", "last_logits", "long_second_step", "two_step_models"]
 

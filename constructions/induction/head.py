@@ -17,10 +17,10 @@ a_l of them for each symbol l, which match every query (`bayesian_ngram_head`), 
 posterior mean under a Dirichlet(a) prior.
 
 At finite scales `CountingHead.error_bound` bounds the distance from that limit; the proof is in `ERROR_BOUND.md`. The
-export to TransformerLens is `constructions.networks.transformer_lens`. To train relative keys use
+export to TransformerLens is `lemmata.constructions.networks.transformer_lens`. To train relative keys use
 `transformer.to_torch(context)`.
 
-Source: induction-heads, prop-8.2, construction-8.2a, claim-8.2b, construction-8.2c.
+Source: induction-heads, proposition-8.2, construction-8.2a, claim-8.2b, construction-8.2c.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ import numpy as np
 from flint import arb
 from numpy.typing import ArrayLike
 
-from constructions.networks.affine import Affine
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.head import Head
-from constructions.networks.layer import Weights
-from constructions.networks.stream import ResidualStream
-from constructions.networks.transformer import Transformer
-from numerics.exact.balls import as_balls
-from numerics.exact.integers import checked_integer
-from numerics.exact.numbers import exact_number
-from numerics.exact.systems import Array
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.networks.layer import Weights
+from lemmata.constructions.networks.stream import ResidualStream
+from lemmata.constructions.networks.transformer import Transformer
+from lemmata.numerics.exact.balls import as_balls
+from lemmata.numerics.exact.integers import checked_integer
+from lemmata.numerics.exact.numbers import exact_number
+from lemmata.numerics.exact.systems import Array
 
 
 @dataclass(frozen=True, eq=False)

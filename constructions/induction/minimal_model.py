@@ -16,9 +16,9 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import NDArray
 
-from constructions.networks.layer import Weights
-from numerics.exact.integers import checked_integer
-from numerics.exact.systems import in_one_system, require_finite
+from lemmata.constructions.networks.layer import Weights
+from lemmata.numerics.exact.integers import checked_integer
+from lemmata.numerics.exact.systems import in_one_system, require_finite
 
 __all__ = ["MinimalModel", "bigram_minimal_model", "unigram_minimal_model"]
 

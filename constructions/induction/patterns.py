@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.transformer import Transformer
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.transformer import Transformer
 
 __all__ = ["HeadScores", "head_scores", "matches"]
 

@@ -13,12 +13,12 @@ from __future__ import annotations
 import numpy as np
 from flint import fmpq
 
-from constructions.networks.affine import Affine
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.head import Head
-from constructions.networks.stream import ResidualStream
-from constructions.networks.transformer import Transformer
-from numerics.exact.rationals import RationalLike, as_fmpq
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.networks.stream import ResidualStream
+from lemmata.constructions.networks.transformer import Transformer
+from lemmata.numerics.exact.rationals import RationalLike, as_fmpq
 
 __all__ = ["single_trigram_head"]
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import torch
 
-from constructions.induction.head import CountingHead
-from constructions.induction.minimal_model import MinimalModel
-from constructions.networks.stream import ResidualStream
-from constructions.networks.torch import array, module_of, parameter
-from constructions.networks.torch_transformer import to_torch
+from lemmata.constructions.induction.head import CountingHead
+from lemmata.constructions.induction.minimal_model import MinimalModel
+from lemmata.constructions.networks.stream import ResidualStream
+from lemmata.constructions.networks.torch import array, module_of, parameter
+from lemmata.constructions.networks.torch_transformer import to_torch
 
 __all__ = ["MinimalModule", "to_torch"]
 

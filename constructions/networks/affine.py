@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from constructions.networks.layer import Layer
-from numerics.exact.numbers import to_float
-from numerics.exact.systems import Array, product
+from lemmata.constructions.networks.layer import Layer
+from lemmata.numerics.exact.numbers import to_float
+from lemmata.numerics.exact.systems import Array, product
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,9 +8,9 @@ from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
-from constructions.networks.head import Head
-from constructions.networks.layer import Layer
-from numerics.exact.systems import Array
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.networks.layer import Layer
+from lemmata.numerics.exact.systems import Array
 
 Combination = Literal["residual", "sum", "concatenate"]
 Attending = Literal["all", "first"]

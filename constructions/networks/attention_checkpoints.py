@@ -1,6 +1,6 @@
 """Trained attention-only transformers from files, as a `Transformer` of this library.
 
-A file is read by `constructions.networks.checkpoints.read_tensors`. Its names say whose it is:
+A file is read by `lemmata.constructions.networks.checkpoints.read_tensors`. Its names say whose it is:
 
     embedding, readout, layers.0.heads.0.query.weight, ...     what `to_torch` gives
     embed.W_E, blocks.0.attn.W_Q (heads, d, m), unembed.W_U    a HookedTransformer of TransformerLens
@@ -24,12 +24,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from constructions.networks.affine import Affine
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.checkpoints import read_tensors
-from constructions.networks.head import Head
-from constructions.networks.transformer import Transformer
-from numerics.exact.integers import checked_integer
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.checkpoints import read_tensors
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.networks.transformer import Transformer
+from lemmata.numerics.exact.integers import checked_integer
 
 __all__ = ["ACCEPTED_ATTENTION", "AttentionOnly", "attention_only", "load_attention_only"]
 

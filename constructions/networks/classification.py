@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from numerics.exact.balls import decided_less
-from numerics.exact.numbers import sign_of
-from numerics.exact.systems import conversion, number_system, require_finite
+from lemmata.numerics.exact.balls import decided_less
+from lemmata.numerics.exact.numbers import sign_of
+from lemmata.numerics.exact.systems import conversion, number_system, require_finite
 
 __all__ = ["accuracy", "discretize", "encode"]
 

@@ -9,7 +9,7 @@ where own and cross are heads with a null pair, so that an empty memory is allow
 null pair. An attention that is left out is the identity, like the head of which all weights are zero
 (`identity_attention`): its scores all tie at 0 and its values are 0.
 
-Source: turing, def-transformer.
+Source: turing, definition-transformer.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from constructions.networks.affine import Affine
-from constructions.networks.feed_forward import FeedForward
-from constructions.networks.head import Head
-from constructions.networks.layer import Layer
-from numerics.exact.systems import Array
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.networks.layer import Layer
+from lemmata.numerics.exact.systems import Array
 
 
 @dataclass(frozen=True, eq=False)

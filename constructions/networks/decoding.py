@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.head import Head
-from constructions.networks.recurrent import RecurrentCell, RecurrentLayer
-from numerics.exact.systems import Array
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.networks.recurrent import RecurrentCell, RecurrentLayer
+from lemmata.numerics.exact.systems import Array
 
 TokenWise = Callable[[Array], Array]
 

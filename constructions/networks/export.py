@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 if TYPE_CHECKING:
     import torch
 
-    from constructions.networks.stream import ResidualStream
+    from lemmata.constructions.networks.stream import ResidualStream
 
 __all__ = ["Translated"]
 
@@ -28,5 +28,5 @@ class Translated:
     translator: ClassVar[str] = "networks.torch"
 
     def to_torch(self, *, dtype: torch.dtype | None = None, stream: ResidualStream | None = None) -> torch.nn.Module:
-        """The torch module with the same weights; see `constructions.networks.torch.to_torch`, also for errors."""
-        return import_module(f"constructions.{self.translator}").to_torch(self, dtype=dtype, stream=stream)
+        """The torch module with the same weights; see `lemmata.constructions.networks.torch.to_torch`."""
+        return import_module(f"lemmata.constructions.{self.translator}").to_torch(self, dtype=dtype, stream=stream)

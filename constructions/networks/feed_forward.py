@@ -4,7 +4,8 @@ Rows are tokens (row-vector convention, z W + b); `stream.matrix` of a `Residual
 ...)[0]` a bias. One forward pass serves float64, exact numbers (integers, rationals, cyclotomic; no GeLU, which is not
 rational) and rigorous balls, where the ReLU of a ball is an enclosure also if its sign is undecided.
 
-Source: turing, def-transformer (feed-forward layer FF) and def-ffnet; hidden-progress, appendix B.4.1 (GeLU).
+Source: turing, definition-transformer (feed-forward layer FF) and definition-ffnet; hidden-progress, appendix B.4.1
+    (GeLU).
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from constructions.networks.affine import Affine
-from constructions.networks.layer import Layer
-from numerics.exact.systems import Array
-from numerics.functions.activations import gelu, relu
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.layer import Layer
+from lemmata.numerics.exact.systems import Array
+from lemmata.numerics.functions.activations import gelu, relu
 
 ActivationName = Literal["relu", "gelu", "identity"]
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from constructions.networks.homogeneous import HomogeneousNetwork
-from numerics.groups.tables import FiniteGroup
+from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
+from lemmata.numerics.groups.tables import FiniteGroup
 
 __all__ = ["export_npz", "load_npz"]
 

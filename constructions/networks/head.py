@@ -22,7 +22,7 @@ Ties of the hard maximum are decided exactly or refused. In float64 that needs s
 2^53, or a proven `gap`: if exact scores tie or differ by at least the gap, all scores within gap/2 of the largest tie,
 as long as rounding moves a score by less than gap/4.
 
-Source: induction-heads, def-transformer; turing, def-transformer; deep-icgd, def-7.
+Source: induction-heads, definition-transformer; turing, definition-transformer; deep-icgd, definition-7.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ import numpy as np
 from flint import arb, fmpq
 from numpy.typing import ArrayLike, NDArray
 
-from constructions.networks.affine import Affine
-from constructions.networks.layer import Layer
-from numerics.exact.balls import decided_less
-from numerics.exact.numbers import to_float
-from numerics.exact.rationals import rational_root
-from numerics.exact.systems import Array, batched_product, conversion, number_system, product
-from numerics.functions.activations import relu
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.layer import Layer
+from lemmata.numerics.exact.balls import decided_less
+from lemmata.numerics.exact.numbers import to_float
+from lemmata.numerics.exact.rationals import rational_root
+from lemmata.numerics.exact.systems import Array, batched_product, conversion, number_system, product
+from lemmata.numerics.functions.activations import relu
 
 Weighing = Literal["softmax", "hardmax", "relu"]
 

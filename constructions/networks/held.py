@@ -9,7 +9,7 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import ArrayLike
 
-from numerics.exact.systems import (
+from lemmata.numerics.exact.systems import (
     Arithmetic,
     Array,
     common_system,

@@ -26,10 +26,18 @@ import numpy as np
 from flint import arb
 from numpy.typing import ArrayLike, NDArray
 
-from constructions.networks.export import Translated
-from constructions.networks.held import checked_inputs
-from numerics.exact.numbers import sign_of, to_float
-from numerics.exact.systems import Arithmetic, Array, in_one_system, listing, matrix_product, power, require_finite
+from lemmata.constructions.networks.export import Translated
+from lemmata.constructions.networks.held import checked_inputs
+from lemmata.numerics.exact.numbers import sign_of, to_float
+from lemmata.numerics.exact.systems import (
+    Arithmetic,
+    Array,
+    in_one_system,
+    listing,
+    matrix_product,
+    power,
+    require_finite,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,8 +52,8 @@ class HomogeneousNetwork(Translated):
         norm_squared: r > 0, the squared norm of every (u_i, w_i) of positive mass.
         arithmetic: the number system of the weights: "float", "exact" or "ball" (computed, not an argument).
 
-    The three arrays and r share one arithmetic (`numerics.exact.systems.common_system`): float64, exact numbers, or
-    balls, where integers fit every one and are exact among themselves. They are copied, read-only.
+    The three arrays and r share one arithmetic (`lemmata.numerics.exact.systems.common_system`): float64, exact
+    numbers, or balls, where integers fit every one and are exact among themselves. They are copied, read-only.
 
     Raises:
         ValueError: naming the first violation among: degree, shapes, kinds of numbers, NaN or infinity,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from constructions.networks.homogeneous import HomogeneousNetwork
-from numerics.exact.systems import Array
+from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
+from lemmata.numerics.exact.systems import Array
 
 
 def group_inputs(n: int) -> NDArray[np.int64]:

@@ -12,11 +12,11 @@ from typing import Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
 
-from constructions.networks.export import Translated
-from constructions.networks.stream import ResidualStream
-from numerics.exact.balls import as_balls
-from numerics.exact.numbers import to_float
-from numerics.exact.systems import Arithmetic, Array, number_system
+from lemmata.constructions.networks.export import Translated
+from lemmata.constructions.networks.stream import ResidualStream
+from lemmata.numerics.exact.balls import as_balls
+from lemmata.numerics.exact.numbers import to_float
+from lemmata.numerics.exact.systems import Arithmetic, Array, number_system
 
 Part = TypeVar("Part")
 

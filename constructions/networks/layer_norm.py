@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from flint import arb
 
-from constructions.networks.layer import Layer
-from numerics.exact.systems import Array, number_system
+from lemmata.constructions.networks.layer import Layer
+from lemmata.numerics.exact.systems import Array, number_system
 
 
 @dataclass(frozen=True, eq=False)

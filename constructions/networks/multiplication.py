@@ -3,7 +3,7 @@
 Rows are tokens (row-vector convention, z W). Head m adds <z_i W_Q^m, z_i W_K^m> z_i W_V^m to token i, a cubic
 polynomial in that token alone; no other token takes part.
 
-Source: deep-icgd, def-5 and def-6 ("EWML").
+Source: deep-icgd, definition-5 and definition-6 ("EWML").
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from constructions.networks.layer import Layer
-from numerics.exact.systems import Array, product
+from lemmata.constructions.networks.layer import Layer
+from lemmata.numerics.exact.systems import Array, product
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,6 @@
 """Codes of positions: one-hot, binary, and tables of relative keys, all of integers.
 
-Near-orthogonal codes are in `numerics.groups.codes`.
+Near-orthogonal codes are in `lemmata.numerics.groups.codes`.
 Positions count from 0. Absolute codes are the rows of an array, one for each position, which an embedding adds to its
 tokens or puts beside them; a relative table is the `relative_keys` of a `Head`.
 """
@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from numerics.exact.systems import Array
+from lemmata.numerics.exact.systems import Array
 
 Integers = NDArray[np.int64]
 

@@ -15,11 +15,11 @@ from typing import Any, ClassVar
 import numpy as np
 from flint import arb, fmpq
 
-from constructions.networks.layer import Layer
-from numerics.exact.cyclotomic.element import Cyclotomic
-from numerics.exact.numbers import sign_of
-from numerics.exact.rationals import as_fmpq, rational_root
-from numerics.exact.systems import Arithmetic, Array, conversion, number_system
+from lemmata.constructions.networks.layer import Layer
+from lemmata.numerics.exact.cyclotomic.element import Cyclotomic
+from lemmata.numerics.exact.numbers import sign_of
+from lemmata.numerics.exact.rationals import as_fmpq, rational_root
+from lemmata.numerics.exact.systems import Arithmetic, Array, conversion, number_system
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,11 +27,11 @@ from typing import ClassVar, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from constructions.networks.affine import Affine
-from constructions.networks.feed_forward import ActivationName, FeedForward
-from constructions.networks.layer import Layer
-from constructions.networks.projection import BallProjection, Clipping
-from numerics.exact.systems import Array, conversion, number_system
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.feed_forward import ActivationName, FeedForward
+from lemmata.constructions.networks.layer import Layer
+from lemmata.constructions.networks.projection import BallProjection, Clipping
+from lemmata.numerics.exact.systems import Array, conversion, number_system
 
 Moment = Literal["after", "before"]
 TokenMap = Affine | FeedForward | BallProjection | Clipping

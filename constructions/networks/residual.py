@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.layer import Layer
-from numerics.exact.systems import Array
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.layer import Layer
+from lemmata.numerics.exact.systems import Array
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,19 +3,20 @@
 Rows are tokens (row-vector convention, z W). Each form stands for a layer that `dense` gives, and computes the same
 function, as the same sums in another order, of the same norm and count, with the same reads and writes:
 
-    StoredAttention       an AttentionLayer of ReLU heads, z + sum_h relu(S^h) / T z W_V^h         (def-7),
-    StoredFeedForward     a FeedForward of one hidden layer, z + relu(z W_1) W_2                    (def-8),
-    StoredMultiplication  a Multiplication with entries 0 and 1                                     (def-6).
+    StoredAttention       an AttentionLayer of ReLU heads, z + sum_h relu(S^h) / T z W_V^h         (definition-7),
+    StoredFeedForward     a FeedForward of one hidden layer, z + relu(z W_1) W_2                    (definition-8),
+    StoredMultiplication  a Multiplication with entries 0 and 1                                     (definition-6).
 
-The layers of `constructions.descent.block` have thousands of ReLU heads in families that share one bilinear form of the
-stream, B_is = <z_i[query], z_s[key]>, and the coordinates that they move, and differ by three numbers,
+The layers of `lemmata.constructions.descent.block` have thousands of ReLU heads in families that share one bilinear
+form of the stream, B_is = <z_i[query], z_s[key]>, and the coordinates that they move, and differ by three numbers,
 
     head h:   S_is = slope_h B_is + offset_h z_i[one] z_s[one],     value = coefficient_h z_s[source] -> [target].
 
 So a `HeadFamily` writes (1/T) sum_s f(B_is) z_s[source] with the sum of ReLUs f(t) = sum_h coefficient_h relu(slope_h t
 + offset_h), as long as the coordinate `one` holds 1.
 
-Source: deep-icgd, def-5 to def-8; of def-7 the vector form (its matrix form has queries and keys interchanged).
+Source: deep-icgd, definition-5 to definition-8; of definition-7 the vector form (its matrix form has queries and keys
+    interchanged).
 """
 
 from __future__ import annotations
@@ -26,15 +27,15 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from constructions.networks.affine import Affine
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.feed_forward import FeedForward
-from constructions.networks.head import Head
-from constructions.networks.layer import Layer
-from constructions.networks.multiplication import Multiplication
-from constructions.networks.stream import Directions, ResidualStream
-from numerics.exact.systems import Array
-from numerics.functions.activations import relu
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.networks.layer import Layer
+from lemmata.constructions.networks.multiplication import Multiplication
+from lemmata.constructions.networks.stream import Directions, ResidualStream
+from lemmata.numerics.exact.systems import Array
+from lemmata.numerics.functions.activations import relu
 
 _CHUNK = 2**20  # numbers of float64 that the scores of a chunk of heads may take
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from numerics.exact.systems import Array
+from lemmata.numerics.exact.systems import Array
 
 
 @dataclass(frozen=True, eq=False)

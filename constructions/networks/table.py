@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from constructions.networks.layer import Layer
-from constructions.networks.stream import ResidualStream
-from numerics.exact.numbers import to_float
+from lemmata.constructions.networks.layer import Layer
+from lemmata.constructions.networks.stream import ResidualStream
+from lemmata.numerics.exact.numbers import to_float
 
 
 @dataclass(frozen=True)

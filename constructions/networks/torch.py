@@ -11,16 +11,16 @@ from typing import Any
 
 import torch
 
-from constructions.networks.decoder import DecoderLayer
-from constructions.networks.feed_forward import FeedForward
-from constructions.networks.homogeneous import HomogeneousNetwork
-from constructions.networks.layer_norm import LayerNorm
-from constructions.networks.multiplication import Multiplication
-from constructions.networks.residual import Residual
-from constructions.networks.stored import StoredAttention, StoredFeedForward, StoredMultiplication
-from constructions.networks.stream import ResidualStream
-from constructions.networks.torch_attention import AttentionModule, HeadModule
-from constructions.networks.torch_base import (
+from lemmata.constructions.networks.decoder import DecoderLayer
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
+from lemmata.constructions.networks.layer_norm import LayerNorm
+from lemmata.constructions.networks.multiplication import Multiplication
+from lemmata.constructions.networks.residual import Residual
+from lemmata.constructions.networks.stored import StoredAttention, StoredFeedForward, StoredMultiplication
+from lemmata.constructions.networks.stream import ResidualStream
+from lemmata.constructions.networks.torch_attention import AttentionModule, HeadModule
+from lemmata.constructions.networks.torch_base import (
     AffineModule,
     LayerModule,
     WeightsModule,
@@ -29,13 +29,13 @@ from constructions.networks.torch_base import (
     parameter,
     to_torch,
 )
-from constructions.networks.torch_recurrent import (
+from lemmata.constructions.networks.torch_recurrent import (
     BallProjectionModule,
     ClippingModule,
     RecurrentCellModule,
     RecurrentModule,
 )
-from numerics.exact.numbers import to_float
+from lemmata.numerics.exact.numbers import to_float
 
 __all__ = [
     "AffineModule",

@@ -1,6 +1,7 @@
 """Heads and attention layers as torch modules; heads of one form are computed together.
 
-Kept apart because torch is slow to import; `constructions.networks.torch` has the dispatch over the types of layers.
+Kept apart because torch is slow to import; `lemmata.constructions.networks.torch` has the dispatch over the types of
+layers.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ import numpy as np
 import torch
 from torch.nn.functional import pad
 
-from constructions.networks.affine import Affine
-from constructions.networks.attention import Attending, AttentionLayer, Combination
-from constructions.networks.head import Head
-from constructions.networks.stream import ResidualStream
-from constructions.networks.torch_base import AffineModule, LayerModule, array, columns, module_of, parameter
-from numerics.exact.numbers import to_float
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.attention import Attending, AttentionLayer, Combination
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.networks.stream import ResidualStream
+from lemmata.constructions.networks.torch_base import AffineModule, LayerModule, array, columns, module_of, parameter
+from lemmata.numerics.exact.numbers import to_float
 
 
 @module_of(Head)

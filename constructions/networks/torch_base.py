@@ -1,7 +1,7 @@
 """The one dispatch from layers and constructions to torch modules, what all modules share, and affine maps.
 
 A module is registered by the decorator `module_of`. Kept apart because torch is slow to import; use
-`constructions.networks.torch`, which knows all layers.
+`lemmata.constructions.networks.torch`, which knows all layers.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 
-from constructions.networks.affine import Affine
-from constructions.networks.export import Translated
-from constructions.networks.layer import Layer
-from constructions.networks.stream import ResidualStream
-from numerics.exact.numbers import to_float
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.export import Translated
+from lemmata.constructions.networks.layer import Layer
+from lemmata.constructions.networks.stream import ResidualStream
+from lemmata.numerics.exact.numbers import to_float
 
 Builder = TypeVar("Builder", bound=Callable[[Any, torch.dtype | None, ResidualStream | None], torch.nn.Module])
 
@@ -40,7 +40,7 @@ def to_torch(layer: Any, *, dtype: torch.dtype | None = None, stream: ResidualSt
             the matrices of a stored layer would have more than 2^27 entries.
     """
     if isinstance(layer, Translated):  # its module is registered when its translator is imported
-        import_module(f"constructions.{layer.translator}")
+        import_module(f"lemmata.constructions.{layer.translator}")
         build = to_torch.dispatch(type(layer))
         if build is not to_torch.dispatch(object):
             return build(layer, dtype=dtype, stream=stream)

@@ -1,4 +1,4 @@
-"""Recurrent networks, the projection on a ball and clipping as torch modules; use `constructions.networks.torch`."""
+"""Recurrent networks, projection on a ball, clipping as torch modules; use `lemmata.constructions.networks.torch`."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import torch
 
-from constructions.networks.affine import Affine
-from constructions.networks.feed_forward import FeedForward
-from constructions.networks.projection import BallProjection, Clipping
-from constructions.networks.recurrent import Moment, RecurrentCell, RecurrentLayer
-from constructions.networks.stream import ResidualStream
-from constructions.networks.torch_base import LayerModule, array, module_of, parameter, to_torch
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.networks.projection import BallProjection, Clipping
+from lemmata.constructions.networks.recurrent import Moment, RecurrentCell, RecurrentLayer
+from lemmata.constructions.networks.stream import ResidualStream
+from lemmata.constructions.networks.torch_base import LayerModule, array, module_of, parameter, to_torch
 
 
 @module_of(BallProjection)

@@ -10,12 +10,12 @@ from typing import Any
 
 import torch
 
-from constructions.networks.affine import Affine
-from constructions.networks.stream import ResidualStream
-from constructions.networks.torch import to_torch
-from constructions.networks.torch_attention import AttentionModule, HeadModule
-from constructions.networks.torch_base import AffineModule, array, module_of, parameter
-from constructions.networks.transformer import Transformer, listed
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.stream import ResidualStream
+from lemmata.constructions.networks.torch import to_torch
+from lemmata.constructions.networks.torch_attention import AttentionModule, HeadModule
+from lemmata.constructions.networks.torch_base import AffineModule, array, module_of, parameter
+from lemmata.constructions.networks.transformer import Transformer, listed
 
 
 @module_of(Transformer)

@@ -9,7 +9,7 @@ absolute positions p_i if there are any. Layers of any type follow, and a readou
 alone. The weights live in one number system; those that mix them are converted to the widest: balls before floats
 before exact numbers.
 
-Source: induction-heads, def-transformer; hidden-progress, appendix B.4.1 (class token).
+Source: induction-heads, definition-transformer; hidden-progress, appendix B.4.1 (class token).
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ import numpy as np
 from flint import arb
 from numpy.typing import ArrayLike, NDArray
 
-from constructions.networks.affine import Affine
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.head import Head
-from constructions.networks.layer import Weights, changed
-from constructions.networks.stream import ResidualStream
-from numerics.exact.systems import Array, conversion, product
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.networks.layer import Weights, changed
+from lemmata.constructions.networks.stream import ResidualStream
+from lemmata.numerics.exact.systems import Array, conversion, product
 
 if TYPE_CHECKING:
     import torch
@@ -162,7 +162,7 @@ class Transformer(Weights):
             ValueError: if a head has hard attention, which has no gradient, or the context is no positive number; for a
                 first layer that cannot be computed by symbols.
         """
-        module = import_module(f"constructions.{self.translator}").TransformerModule
+        module = import_module(f"lemmata.constructions.{self.translator}").TransformerModule
         if context is None:
             return module(self, dtype, stream, by_symbol=by_symbol)
         if context < 1:

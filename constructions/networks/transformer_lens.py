@@ -4,9 +4,9 @@ Its native model (`TransformerBridge.boot_native`) has no relative keys, vectors
 meet the query: "standard" positions are absolute embeddings, and "rotary" ones turn queries and keys. So the
 *parameters* of a head with relative keys have no place there. Its *function*, up to a longest context T, has one
 wherever the score <z_i W_Q, v_(i-j)> depends on the places i and j alone, as in the heads of
-`constructions.induction.head`: with one-hot positions p_i in T further coordinates of the stream, p_i B p_j^T with
-B_ij = <z_i W_Q, v_(i-j)> is that score, exactly. The export is the same function at these weights; trained further it
-leaves the relative class, because B then holds T^2 free numbers: train `to_torch()`.
+`lemmata.constructions.induction.head`: with one-hot positions p_i in T further coordinates of the stream, p_i B p_j^T
+with B_ij = <z_i W_Q, v_(i-j)> is that score, exactly. The export is the same function at these weights; trained further
+it leaves the relative class, because B then holds T^2 free numbers: train `to_torch()`.
 
 The native model divides all scores by the root of d_head (`use_attn_scale=False` is ignored there): the exported W_Q is
 multiplied by it.
@@ -24,10 +24,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from constructions.networks.affine import Affine
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.head import Head
-from constructions.networks.transformer import Transformer, token_numbers
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.networks.transformer import Transformer, token_numbers
 
 if TYPE_CHECKING:
     import torch

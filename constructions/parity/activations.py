@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from flint import fmpq, fmpq_poly
 
-from numerics.exact.cyclotomic.numbers import sine
-from numerics.functions.activations import relu
+from lemmata.numerics.exact.cyclotomic.numbers import sine
+from lemmata.numerics.functions.activations import relu
 
 
 @dataclass(frozen=True)

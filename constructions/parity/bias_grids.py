@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from numerics.exact.numbers import as_exact
-from numerics.exact.systems import Array
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.systems import Array
 
 __all__ = [
     "AlternatingReadout",
@@ -162,8 +162,8 @@ def solve_readout(k: int, biases: Sequence[object]) -> AlternatingReadout:
     """The read-out of k/2 pairs of ramps that equals the parity, by solving the square system of `ramp_features`.
 
     Raises:
-        ValueError: unless there are k/2 biases and the system is invertible; `certificates.duality.readouts.decide`
-            decides every other grid. Or as `ramp_features`.
+        ValueError: unless there are k/2 biases and the system is invertible;
+            `lemmata.certificates.duality.readouts.decide` decides every other grid. Or as `ramp_features`.
     """
     table, grid = ramp_features(k, biases), _checked_biases(biases)
     if table.shape[0] != table.shape[1]:

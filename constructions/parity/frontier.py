@@ -30,15 +30,15 @@ from typing import Any, Literal
 
 from flint import arb, arb_poly, fmpq
 
-from constructions.parity.bias_grids import offset_grid, solve_readout
-from constructions.parity.over_sparse_sizes import over_sparse_sizes
-from numerics.exact.integers import checked_integer, smallest_integer
-from numerics.exact.numbers import exact_midpoint, exact_number
-from numerics.exact.precision import precision
-from numerics.exact.rationals import as_fmpq
-from numerics.parity.good_neurons import check_over_sparse, good_probability
-from numerics.parity.sparse_neurons import GradientValues, over_sparse_values, under_sparse_values
-from numerics.parity.under_sparse_sizes import good_share, under_sparse_sizes
+from lemmata.constructions.parity.bias_grids import offset_grid, solve_readout
+from lemmata.constructions.parity.over_sparse_sizes import over_sparse_sizes
+from lemmata.numerics.exact.integers import checked_integer, smallest_integer
+from lemmata.numerics.exact.numbers import exact_midpoint, exact_number
+from lemmata.numerics.exact.precision import precision
+from lemmata.numerics.exact.rationals import as_fmpq
+from lemmata.numerics.parity.good_neurons import check_over_sparse, good_probability
+from lemmata.numerics.parity.sparse_neurons import GradientValues, over_sparse_values, under_sparse_values
+from lemmata.numerics.parity.under_sparse_sizes import good_share, under_sparse_sizes
 
 __all__ = [
     "ProofSizes",
@@ -210,8 +210,8 @@ class ProofSizes:
 def proof_sizes(start: SparseStart, epsilon: Any, delta: Any) -> ProofSizes:
     """The constants of the two theorems as the ledger repairs and proves them, end to end.
 
-    Over-sparse: `constructions.parity.over_sparse_sizes`, with truncation, for a hinge loss of epsilon after training
-    the second layer. Under-sparse: `numerics.parity.under_sparse_sizes`, for an output within epsilon.
+    Over-sparse: `lemmata.constructions.parity.over_sparse_sizes`, with truncation, for a hinge loss of epsilon after
+    training the second layer. Under-sparse: `lemmata.numerics.parity.under_sparse_sizes`, for an output within epsilon.
 
     Raises:
         ValueError: unless 0 < epsilon < 1 and 0 < delta < 1 are rational, or as these.

@@ -18,9 +18,9 @@ import math
 import numpy as np
 from flint import fmpq
 
-from constructions.networks.homogeneous import HomogeneousNetwork
-from constructions.parity.support import Support, checked_support
-from numerics.exact.cyclotomic.numbers import sqrt_rational
+from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
+from lemmata.constructions.parity.support import Support, checked_support
+from lemmata.numerics.exact.cyclotomic.numbers import sqrt_rational
 
 
 def sparse_parity_network(n: int, support: Support, exact: bool = False) -> HomogeneousNetwork:

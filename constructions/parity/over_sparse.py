@@ -2,7 +2,8 @@
 
 The network f(x) = sum_i u_i sigma(w_i.x + b_i) comes in pairs of neurons with equal w and b and opposite u, so that
 f = 0, every example has the hinge slope -y, and the gradient in w_i is -u_i E[y 1{w_i.x + b_i > 0} x]. A step with
-weight decay 1 and rate eta = 1/(2k|C|) leaves w_i = eta u_i g_i, with g_i from `numerics.parity.sparse_neurons`:
+weight decay 1 and rate eta = 1/(2k|C|) leaves w_i = eta u_i g_i, with g_i from
+`lemmata.numerics.parity.sparse_neurons`:
 
     a good neuron:            +-(1/(2k)) (1_S + (c/C) 1_(w - S)), a ramp of the sum over S, beside small weights,
     one that misses i of S:   +-(1/(2k)) e_i, silent on the whole cube if its bias is at most -1/(2k),
@@ -13,7 +14,7 @@ errors of the gradient below |C|/2 - |c|: what is left of a good neuron is suppo
 cube if and only if |w|_1 + b <= 0, because max_x w.x = |w|_1. A read-out of the ramps (`bias_grids`), averaged over the
 good neurons of each bias, computes the parity exactly if the step is truncated and without error.
 
-Source: pareto-frontiers, def-algorithm, lemma C.6, theorem C.11 and the footnote on truncation.
+Source: pareto-frontiers, definition-algorithm, lemma C.6, theorem C.11 and the footnote on truncation.
 """
 
 from __future__ import annotations
@@ -25,15 +26,15 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import ArrayLike, NDArray
 
-from constructions.parity.activations import Ramp
-from constructions.parity.bias_grids import AlternatingReadout, even_kink_grid, solve_readout
-from constructions.parity.support import Support, checked_support
-from constructions.parity.two_layer import TwoLayerNetwork
-from numerics.exact.numbers import as_exact, to_float
-from numerics.exact.systems import Array
-from numerics.parity.good_neurons import check_over_sparse
-from numerics.parity.sparse_neurons import over_sparse_neuron, over_sparse_values, sparse_gradient
-from numerics.runs.memory import require_memory
+from lemmata.constructions.parity.activations import Ramp
+from lemmata.constructions.parity.bias_grids import AlternatingReadout, even_kink_grid, solve_readout
+from lemmata.constructions.parity.support import Support, checked_support
+from lemmata.constructions.parity.two_layer import TwoLayerNetwork
+from lemmata.numerics.exact.numbers import as_exact, to_float
+from lemmata.numerics.exact.systems import Array
+from lemmata.numerics.parity.good_neurons import check_over_sparse
+from lemmata.numerics.parity.sparse_neurons import over_sparse_neuron, over_sparse_values, sparse_gradient
+from lemmata.numerics.runs.memory import require_memory
 
 __all__ = [
     "SparseInitialization",

@@ -32,12 +32,12 @@ from typing import Any
 
 from flint import arb, fmpq
 
-from constructions.parity.bias_grids import even_kink_grid, solve_readout
-from numerics.exact.integers import smallest_integer
-from numerics.exact.numbers import exact_midpoint
-from numerics.exact.rationals import as_fmpq
-from numerics.parity.good_neurons import check_over_sparse, good_probability
-from numerics.parity.sparse_neurons import over_sparse_values
+from lemmata.constructions.parity.bias_grids import even_kink_grid, solve_readout
+from lemmata.numerics.exact.integers import smallest_integer
+from lemmata.numerics.exact.numbers import exact_midpoint
+from lemmata.numerics.exact.rationals import as_fmpq
+from lemmata.numerics.parity.good_neurons import check_over_sparse, good_probability
+from lemmata.numerics.parity.sparse_neurons import over_sparse_values
 
 __all__ = ["OverSparseSizes", "over_sparse_sizes"]
 

@@ -13,10 +13,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from constructions.networks.export import Translated
-from constructions.networks.held import hold_weights, rational_inputs
-from constructions.parity.support import Support, checked_support
-from numerics.exact.systems import Array
+from lemmata.constructions.networks.export import Translated
+from lemmata.constructions.networks.held import hold_weights, rational_inputs
+from lemmata.constructions.parity.support import Support, checked_support
+from lemmata.numerics.exact.systems import Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +27,7 @@ class PolyNet(Translated):
         weights: the w_i, shape (k, n).
         bias: the b_i, shape (k,).
 
-    Numbers and errors as for `constructions.parity.two_layer.TwoLayerNetwork`.
+    Numbers and errors as for `lemmata.constructions.parity.two_layer.TwoLayerNetwork`.
     """
 
     translator: ClassVar[str] = "parity.torch_networks"

@@ -17,11 +17,11 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import ArrayLike
 
-from constructions.networks.export import Translated
-from constructions.networks.held import held_weights, rational_inputs
-from constructions.parity.support import Support, checked_support
-from numerics.exact.numbers import as_exact, to_float
-from numerics.exact.systems import Array
+from lemmata.constructions.networks.export import Translated
+from lemmata.constructions.networks.held import held_weights, rational_inputs
+from lemmata.constructions.parity.support import Support, checked_support
+from lemmata.numerics.exact.numbers import as_exact, to_float
+from lemmata.numerics.exact.systems import Array
 
 
 @dataclass(frozen=True, eq=False)

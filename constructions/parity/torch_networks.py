@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import torch
 
-from constructions.networks.stream import ResidualStream
-from constructions.networks.torch import WeightsModule, module_of
-from constructions.networks.torch_transformer import to_torch
-from constructions.parity.polynet import PolyNet
-from constructions.parity.quadratic import QuadraticNetwork
-from constructions.parity.transformer import ParityTransformer
-from constructions.parity.two_layer import TwoLayerNetwork
+from lemmata.constructions.networks.stream import ResidualStream
+from lemmata.constructions.networks.torch import WeightsModule, module_of
+from lemmata.constructions.networks.torch_transformer import to_torch
+from lemmata.constructions.parity.polynet import PolyNet
+from lemmata.constructions.parity.quadratic import QuadraticNetwork
+from lemmata.constructions.parity.transformer import ParityTransformer
+from lemmata.constructions.parity.two_layer import TwoLayerNetwork
 
 __all__ = ["PolyNetModule", "QuadraticModule", "TwoLayerModule", "to_torch"]
 

@@ -13,8 +13,8 @@ X = (E_CLS; E_(x_i) + P_i), and
   and receives mean = (sum of x over S)/k in `mean`;
 - m = k (1 + mean)/2 counts the entries +1, and hidden unit j is GeLU(lambda (m - j)), which is lambda (m - j)_+ at
   integers m up to the tail of the normal distribution beyond lambda;
-- the ramps add up to (-1)^(k-m) as in `constructions.parity.two_layer`: y_0 - 2 y_0 m - 4 sum_(0<j<k) y_j (m - j)_+
-  with y_j = (-1)^(k-j). The constant is the output bias b_2.
+- the ramps add up to (-1)^(k-m) as in `lemmata.constructions.parity.two_layer`: y_0 - 2 y_0 m - 4 sum_(0<j<k) y_j (m -
+  j)_+ with y_j = (-1)^(k-j). The constant is the output bias b_2.
 
 One forward pass serves float64 and balls (neither a softmax nor a GeLU is rational).
 
@@ -33,16 +33,16 @@ import numpy as np
 from flint import arb, fmpq
 from numpy.typing import ArrayLike
 
-from constructions.networks.affine import Affine
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.feed_forward import FeedForward
-from constructions.networks.head import Head
-from constructions.networks.layer import Weights
-from constructions.networks.stream import ResidualStream
-from constructions.networks.transformer import Transformer
-from constructions.parity.support import checked_support
-from numerics.exact.balls import as_balls
-from numerics.exact.systems import Array
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.networks.layer import Weights
+from lemmata.constructions.networks.stream import ResidualStream
+from lemmata.constructions.networks.transformer import Transformer
+from lemmata.constructions.parity.support import checked_support
+from lemmata.numerics.exact.balls import as_balls
+from lemmata.numerics.exact.systems import Array
 
 STREAM = ResidualStream({"bit": 1, "relevant": 1, "class": 1, "mean": 1, "output": 1})
 SIGNS = (-1, 1)

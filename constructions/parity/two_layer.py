@@ -10,7 +10,7 @@ and its activation or its second layer draws the alternating values:
   more ramp that starts at m = -1 (width k + 1).
 - `power_network`: sum_i u_i (s + b_i)^k is the polynomial of degree k through the alternating values.
 - `neuron`: one neuron whose activation itself interpolates: `Zigzag`, `OscillatingPolynomial`, `TriangleWave`,
-  `Sinusoid` (constructions.parity.activations).
+  `Sinusoid` (lemmata.constructions.parity.activations).
 - `post_step_network`: ramps as they stand after one gradient step on a ReLU network, with a second layer.
 
 One forward pass serves float64 and exact rational numbers (object arrays), and the activations serve torch too.
@@ -29,12 +29,12 @@ import numpy as np
 from flint import fmpq, fmpq_mat, fmpq_poly
 from numpy.typing import ArrayLike, NDArray
 
-from constructions.networks.export import Translated
-from constructions.networks.held import hold_weights, rational_inputs
-from constructions.parity.activations import Activation, Power, Ramp, alternating_polynomial
-from constructions.parity.support import Support, checked_support
-from numerics.exact.numbers import as_exact, to_float
-from numerics.exact.systems import Array
+from lemmata.constructions.networks.export import Translated
+from lemmata.constructions.networks.held import hold_weights, rational_inputs
+from lemmata.constructions.parity.activations import Activation, Power, Ramp, alternating_polynomial
+from lemmata.constructions.parity.support import Support, checked_support
+from lemmata.numerics.exact.numbers import as_exact, to_float
+from lemmata.numerics.exact.systems import Array
 
 _HALF = fmpq(1, 2)
 

@@ -8,9 +8,9 @@ The first-layer weights take the step
     w <- (1 - lambda) w + eta u trunc(g, gamma),    lambda = 1 - epsilon/2k,  eta = epsilon/(2k |xi_rel|),
 
 where trunc zeroes the entries of size at most gamma = |xi_rel|/2, and nothing else moves. A neuron with A inside S has
-g = xi_rel on S \\ A, xi_irr outside of S and 0 on A (`numerics.parity.sparse_neurons`). Once |xi_irr| <= gamma, those
-with u = sign(xi_rel) end with epsilon/2k on A, (epsilon/2k)(1 + epsilon) on S \\ A and epsilon^2/2k outside of S. With
-s_x the sum of x over S and z that over the complement of A, such a neuron is
+g = xi_rel on S \\ A, xi_irr outside of S and 0 on A (`lemmata.numerics.parity.sparse_neurons`). Once |xi_irr| <= gamma,
+those with u = sign(xi_rel) end with epsilon/2k on A, (epsilon/2k)(1 + epsilon) on S \\ A and epsilon^2/2k outside of S.
+With s_x the sum of x over S and z that over the complement of A, such a neuron is
 
     (epsilon/2k) max(s_x + epsilon z - theta_q, 0).
 
@@ -35,12 +35,12 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import NDArray
 
-from constructions.parity.activations import Ramp
-from constructions.parity.support import Support, checked_support
-from constructions.parity.two_layer import TwoLayerNetwork
-from numerics.exact.numbers import as_exact, to_float
-from numerics.exact.rationals import as_fmpq
-from numerics.parity.sparse_neurons import (
+from lemmata.constructions.parity.activations import Ramp
+from lemmata.constructions.parity.support import Support, checked_support
+from lemmata.constructions.parity.two_layer import TwoLayerNetwork
+from lemmata.numerics.exact.numbers import as_exact, to_float
+from lemmata.numerics.exact.rationals import as_fmpq
+from lemmata.numerics.parity.sparse_neurons import (
     SparseNeuron,
     check_under_sparse,
     sparse_gradient,
@@ -240,7 +240,7 @@ def under_sparse_step(
     Args:
         start: the network before.
         gradients: g of the first half, shape (r/2, n), rational: `UnderSparseStart.population_gradient`, or the counts
-            of `numerics.parity.sparse_samples` over the number of samples.
+            of `lemmata.numerics.parity.sparse_samples` over the number of samples.
         gamma: entries of size at most gamma are zeroed; |xi_rel|/2 if None.
         rate: eta; epsilon/(2k |xi_rel|) if None.
         decay: lambda; 1 - epsilon/2k if None.

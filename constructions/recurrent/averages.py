@@ -10,7 +10,7 @@ mean over fresh ones; then, for a part (i -> j, s) of the target and the inputs 
 
 with states and matrices of the network at hand: attenuation and cross terms included, nothing is neglected but the
 dependence between rows and states. The expectation is one integral over the window, here by Gauss-Legendre quadrature;
-`constructions.recurrent.comparator.conditional_mean` encloses it.
+`lemmata.constructions.recurrent.comparator.conditional_mean` encloses it.
 
 Source: rnn-sgd, lemma-5.2, definition-5.3 and lemma-5.4.
 """
@@ -24,10 +24,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from constructions.recurrent.comparator import Comparator
-from constructions.recurrent.concepts import input_sequences, null_sequence
-from constructions.recurrent.elman import ElmanNetwork, back, trace
-from constructions.recurrent.indicator import IndicatorFunction, hermite
+from lemmata.constructions.recurrent.comparator import Comparator
+from lemmata.constructions.recurrent.concepts import input_sequences, null_sequence
+from lemmata.constructions.recurrent.elman import ElmanNetwork, back, trace
+from lemmata.constructions.recurrent.indicator import IndicatorFunction, hermite
 
 __all__ = ["BatchTrace", "batch_back", "batch_trace", "conditional_means", "fresh_changes", "own_changes"]
 
@@ -124,7 +124,7 @@ def fresh_changes(network: ElmanNetwork, found: Comparator, inputs: Floats, epsi
 def conditional_means(
     function: IndicatorFunction, null_state: Floats, states: Floats, epsilon: float, alignments: Floats, window: float
 ) -> Floats:
-    """`constructions.recurrent.comparator.conditional_mean` in floating point for n states at once, shape (n,).
+    """`lemmata.constructions.recurrent.comparator.conditional_mean` in floating point for n states at once, shape (n,).
 
     Args:
         function: H_Phi with the partner "linear", not clipped.

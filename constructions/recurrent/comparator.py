@@ -7,9 +7,9 @@ With the null sequence's states hz, patterns and matrices Backz, the row k of W#
     C_(i -> j, s) = |e_s^T Backz_(i -> j)|^2 |hz_(i-1)|^2 / m,
 
 where w_k, a_k are the rows of W and A. H(a) = H_Phi(sqrt(m/2) a)/p with the function H_Phi of
-`constructions.recurrent.indicator` for the noise level sigma_i^2 = 2 (i - 2) that the earlier inputs bring, and the
-probability p = erf(eps_c/(2 |hz_(i-1)|)) of the window. So W# = sum_i v_i hz_(i-1)^T, and only the v_i and hz_(i-1) are
-stored. Its norm obeys
+`lemmata.constructions.recurrent.indicator` for the noise level sigma_i^2 = 2 (i - 2) that the earlier inputs bring, and
+the probability p = erf(eps_c/(2 |hz_(i-1)|)) of the window. So W# = sum_i v_i hz_(i-1)^T, and only the v_i and hz_(i-1)
+are stored. Its norm obeys
 
     |W#|_F <= sum over the parts of sup|H| / sqrt(m C_(i -> j, s)),
 
@@ -30,9 +30,9 @@ import numpy as np
 from flint import acb, arb, fmpq
 from numpy.typing import NDArray
 
-from constructions.recurrent.concepts import Part, TargetFunction, null_sequence
-from constructions.recurrent.elman import ElmanNetwork, Trace, back, trace
-from constructions.recurrent.indicator import IndicatorFunction, hermite, indicator_function
+from lemmata.constructions.recurrent.concepts import Part, TargetFunction, null_sequence
+from lemmata.constructions.recurrent.elman import ElmanNetwork, Trace, back, trace
+from lemmata.constructions.recurrent.indicator import IndicatorFunction, hermite, indicator_function
 
 __all__ = ["Comparator", "PartWeight", "comparator", "conditional_mean", "window_probability"]
 

@@ -8,7 +8,7 @@ x_1 = (0, 1), x_l = (eps_x x*_l, 0), x_L = (0, eps_x), or the null sequence, who
 Lemma 5.1 asks for a w with last coordinate 0, the printed class does not; a w with one is a shifted polynomial of a w
 without (`indicator_function` with `far`). The printed padding has norm sqrt(5)/2.
 
-Source: rnn-sgd, def-data, definition-3.1, def-concept-class, example-3.5 and def-null-sequence.
+Source: rnn-sgd, definition-data, definition-3.1, definition-concept-class, example-3.5 and definition-null-sequence.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import ArrayLike, NDArray
 
-from numerics.exact.cyclotomic.element import Cyclotomic
-from numerics.exact.cyclotomic.numbers import sqrt_rational
-from numerics.exact.integers import checked_integer
-from numerics.exact.numbers import as_exact, to_float
-from numerics.exact.rationals import RationalLike, as_fmpq, rational_root
-from numerics.exact.systems import Array, matrix_product, number_system
+from lemmata.numerics.exact.cyclotomic.element import Cyclotomic
+from lemmata.numerics.exact.cyclotomic.numbers import sqrt_rational
+from lemmata.numerics.exact.integers import checked_integer
+from lemmata.numerics.exact.numbers import as_exact, to_float
+from lemmata.numerics.exact.rationals import RationalLike, as_fmpq, rational_root
+from lemmata.numerics.exact.systems import Array, matrix_product, number_system
 
 __all__ = [
     "Part",

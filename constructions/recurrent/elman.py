@@ -11,7 +11,7 @@ time O(L m^2); `weighted_gradient` is its adjoint, the backward recursion. The f
 recurrent cell (`ElmanNetwork.layer`). Exact numbers, balls and floats alike; of a ball it must be certain on which side
 of 0 it lies.
 
-Source: rnn-sgd, definition-3.3, definition-4.1 and def-pseudo-network (equation 5.1).
+Source: rnn-sgd, definition-3.3, definition-4.1 and definition-pseudo-network (equation 5.1).
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from constructions.networks.affine import Affine
-from constructions.networks.recurrent import RecurrentLayer, elman_cell
-from numerics.exact.balls import as_balls
-from numerics.exact.integers import checked_integer
-from numerics.exact.systems import Array, in_one_system, matrix_product, number_system
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.recurrent import RecurrentLayer, elman_cell
+from lemmata.numerics.exact.balls import as_balls
+from lemmata.numerics.exact.integers import checked_integer
+from lemmata.numerics.exact.systems import Array, in_one_system, matrix_product, number_system
 
 __all__ = [
     "ElmanNetwork",

@@ -40,10 +40,10 @@ import numpy as np
 from flint import arb, fmpq
 from numpy.typing import ArrayLike, NDArray
 
-from numerics.exact.balls import as_balls
-from numerics.exact.numbers import to_float
-from numerics.exact.rationals import RationalLike, as_fmpq
-from numerics.exact.systems import Array, number_system
+from lemmata.numerics.exact.balls import as_balls
+from lemmata.numerics.exact.numbers import to_float
+from lemmata.numerics.exact.rationals import RationalLike, as_fmpq
+from lemmata.numerics.exact.systems import Array, number_system
 
 __all__ = ["IndicatorFunction", "IndicatorTerm", "clipping_error", "clipping_level", "hermite", "indicator_function"]
 

@@ -9,10 +9,10 @@ which fit every system. `run` takes an instance in any system to its outputs, `r
 
 from __future__ import annotations
 
-from constructions.registry.entry import Registered, in_system
-from constructions.registry.layers import LAYERS
-from constructions.registry.networks import NETWORKS
-from constructions.registry.tokens import TOKENS
+from lemmata.constructions.registry.entry import Registered, in_system
+from lemmata.constructions.registry.layers import LAYERS
+from lemmata.constructions.registry.networks import NETWORKS
+from lemmata.constructions.registry.tokens import TOKENS
 
 __all__ = ["REGISTRY", "Registered", "in_system"]
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from numerics.exact.numbers import to_float
-from numerics.exact.systems import Arithmetic, Array, conversion
+from lemmata.numerics.exact.numbers import to_float
+from lemmata.numerics.exact.systems import Arithmetic, Array, conversion
 
 if TYPE_CHECKING:
     import torch

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from constructions.networks.affine import Affine
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.decoder import DecoderLayer, identity_attention
-from constructions.networks.feed_forward import FeedForward
-from constructions.networks.head import Head, merged_head
-from constructions.networks.layer_norm import LayerNorm
-from constructions.networks.multiplication import Multiplication
-from constructions.networks.projection import BallProjection, Clipping
-from constructions.networks.recurrent import RecurrentCell, RecurrentLayer, elman_cell
-from constructions.networks.residual import Residual
-from constructions.networks.stored import HeadFamily, StoredAttention, StoredFeedForward, StoredMultiplication
-from constructions.networks.stream import ResidualStream
-from constructions.registry.entry import WITHOUT_EXACT, Registered, integers, weights
-from numerics.exact.numbers import to_float
-from numerics.exact.systems import Array
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.decoder import DecoderLayer, identity_attention
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.networks.head import Head, merged_head
+from lemmata.constructions.networks.layer_norm import LayerNorm
+from lemmata.constructions.networks.multiplication import Multiplication
+from lemmata.constructions.networks.projection import BallProjection, Clipping
+from lemmata.constructions.networks.recurrent import RecurrentCell, RecurrentLayer, elman_cell
+from lemmata.constructions.networks.residual import Residual
+from lemmata.constructions.networks.stored import HeadFamily, StoredAttention, StoredFeedForward, StoredMultiplication
+from lemmata.constructions.networks.stream import ResidualStream
+from lemmata.constructions.registry.entry import WITHOUT_EXACT, Registered, integers, weights
+from lemmata.numerics.exact.numbers import to_float
+from lemmata.numerics.exact.systems import Array
 
 STREAM = ResidualStream({"a": 2, "b": 3, "1": 1})
 EVERY = STREAM.directions()

@@ -9,39 +9,44 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from flint import fmpq
 
-from constructions.circuits.architectures import attention_circuit, recurrent_circuit
-from constructions.circuits.arithmetic import gradient, two_layer_mlp, universal_circuit
-from constructions.circuits.boolean import all_inputs, from_truth_table, layered
-from constructions.circuits.relu import CircuitNetwork, circuit_network
-from constructions.descent.block import gradient_descent_block
-from constructions.descent.contextual import contextual_attention
-from constructions.descent.grid import grid_network
-from constructions.descent.products import token_product
-from constructions.descent.risk import RiskDescentBlock, risk_descent_block
-from constructions.descent.softmax import softmax_descent_block
-from constructions.groups.any_type import any_group_network, quaternion_group_network
-from constructions.groups.cyclic import modular_addition_network, random_phase_network
-from constructions.groups.memorising import memorising_network
-from constructions.groups.products import TypedIrrep, product_inputs, product_of_factors_network
-from constructions.groups.real_type import group_network
-from constructions.induction.curriculum import long_second_step, two_step_models
-from constructions.induction.head import bayesian_ngram_head, ngram_head, printed_induction_head, with_affine_readout
-from constructions.induction.minimal_model import MinimalModel, bigram_minimal_model, unigram_minimal_model
-from constructions.induction.single_head import single_trigram_head
-from constructions.networks.affine import Affine
-from constructions.networks.feed_forward import FeedForward
-from constructions.networks.homogeneous import HomogeneousNetwork
-from constructions.networks.inputs import group_inputs
-from constructions.networks.recurrent import RecurrentLayer
-from constructions.parity.activations import Power
-from constructions.parity.max_margin import sparse_parity_network
-from constructions.parity.over_sparse import over_sparse_network
-from constructions.parity.polynet import polynet
-from constructions.parity.quadratic import quadratic_network
-from constructions.parity.transformer import parity_transformer
-from constructions.parity.two_layer import neuron, post_step_network, power_network, relu_network
-from constructions.parity.under_sparse import under_sparse_network
-from constructions.registry.entry import (
+from lemmata.constructions.circuits.architectures import attention_circuit, recurrent_circuit
+from lemmata.constructions.circuits.arithmetic import gradient, two_layer_mlp, universal_circuit
+from lemmata.constructions.circuits.boolean import all_inputs, from_truth_table, layered
+from lemmata.constructions.circuits.relu import CircuitNetwork, circuit_network
+from lemmata.constructions.descent.block import gradient_descent_block
+from lemmata.constructions.descent.contextual import contextual_attention
+from lemmata.constructions.descent.grid import grid_network
+from lemmata.constructions.descent.products import token_product
+from lemmata.constructions.descent.risk import RiskDescentBlock, risk_descent_block
+from lemmata.constructions.descent.softmax import softmax_descent_block
+from lemmata.constructions.groups.any_type import any_group_network, quaternion_group_network
+from lemmata.constructions.groups.cyclic import modular_addition_network, random_phase_network
+from lemmata.constructions.groups.memorising import memorising_network
+from lemmata.constructions.groups.products import TypedIrrep, product_inputs, product_of_factors_network
+from lemmata.constructions.groups.real_type import group_network
+from lemmata.constructions.induction.curriculum import long_second_step, two_step_models
+from lemmata.constructions.induction.head import (
+    bayesian_ngram_head,
+    ngram_head,
+    printed_induction_head,
+    with_affine_readout,
+)
+from lemmata.constructions.induction.minimal_model import MinimalModel, bigram_minimal_model, unigram_minimal_model
+from lemmata.constructions.induction.single_head import single_trigram_head
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
+from lemmata.constructions.networks.inputs import group_inputs
+from lemmata.constructions.networks.recurrent import RecurrentLayer
+from lemmata.constructions.parity.activations import Power
+from lemmata.constructions.parity.max_margin import sparse_parity_network
+from lemmata.constructions.parity.over_sparse import over_sparse_network
+from lemmata.constructions.parity.polynet import polynet
+from lemmata.constructions.parity.quadratic import quadratic_network
+from lemmata.constructions.parity.transformer import parity_transformer
+from lemmata.constructions.parity.two_layer import neuron, post_step_network, power_network, relu_network
+from lemmata.constructions.parity.under_sparse import under_sparse_network
+from lemmata.constructions.registry.entry import (
     ALL,
     WITHOUT_EXACT,
     Draw,
@@ -53,38 +58,38 @@ from constructions.registry.entry import (
     weights,
     with_converted,
 )
-from constructions.representations.orthogonal import real_irreps
-from constructions.representations.unitary import unitary_irreps
-from constructions.sparse.compiler import SparseNetwork, compile_sparse
-from constructions.sparse.functions import sparse_function
-from constructions.sparse.memorising import (
+from lemmata.constructions.representations.orthogonal import real_irreps
+from lemmata.constructions.representations.unitary import unitary_irreps
+from lemmata.constructions.sparse.compiler import SparseNetwork, compile_sparse
+from lemmata.constructions.sparse.functions import sparse_function
+from lemmata.constructions.sparse.memorising import (
     bump_network,
     bump_sum_network,
     memorising_perceptron,
     printed_memorising_perceptron,
     ramp_network,
 )
-from constructions.tokens.budgeted import budgeted_network, copies_network, products_network
-from constructions.tokens.codebook import codebook_layer, storing_layer
-from constructions.tokens.interpolation import (
+from lemmata.constructions.tokens.budgeted import budgeted_network, copies_network, products_network
+from lemmata.constructions.tokens.codebook import codebook_layer, storing_layer
+from lemmata.constructions.tokens.interpolation import (
     interpolating_network,
     interpolating_readout,
     interpolating_recurrence,
     line_interpolant,
 )
-from constructions.tokens.recurrent import Codes, exact_network, recurrent_network
-from constructions.tokens.recurrent_class import with_state_lipschitz, with_unit_radius
-from constructions.turing.compiler import TuringTransformer, compile_turing_machine
-from constructions.turing.machine import busy_beaver
-from numerics.exact.numbers import as_exact
-from numerics.exact.systems import Arithmetic, Array, conversion
-from numerics.functions.relu_sums import constant, identity, piecewise_linear, ridge, squared_loss_derivative
-from numerics.groups.quaternions import quaternion_group
-from numerics.groups.tables import cyclic, symmetric
-from numerics.tokens.codes import PositionCodes, field_codes, orthonormal_codes
-from numerics.tokens.encoding import encode
-from numerics.tokens.links import linear_link, max_link
-from numerics.tokens.prompts import draw_prompts
+from lemmata.constructions.tokens.recurrent import Codes, exact_network, recurrent_network
+from lemmata.constructions.tokens.recurrent_class import with_state_lipschitz, with_unit_radius
+from lemmata.constructions.turing.compiler import TuringTransformer, compile_turing_machine
+from lemmata.constructions.turing.machine import busy_beaver
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.systems import Arithmetic, Array, conversion
+from lemmata.numerics.functions.relu_sums import constant, identity, piecewise_linear, ridge, squared_loss_derivative
+from lemmata.numerics.groups.quaternions import quaternion_group
+from lemmata.numerics.groups.tables import cyclic, symmetric
+from lemmata.numerics.tokens.codes import PositionCodes, field_codes, orthonormal_codes
+from lemmata.numerics.tokens.encoding import encode
+from lemmata.numerics.tokens.links import linear_link, max_link
+from lemmata.numerics.tokens.prompts import draw_prompts
 
 if TYPE_CHECKING:
     import torch

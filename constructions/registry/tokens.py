@@ -6,23 +6,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from constructions.networks.affine import Affine
-from constructions.networks.feed_forward import FeedForward
-from constructions.networks.torch import to_torch
-from constructions.registry.entry import WITHOUT_EXACT, Draw, Registered, integers, tensors, weights
-from constructions.tokens.attention import (
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.networks.torch import to_torch
+from lemmata.constructions.registry.entry import WITHOUT_EXACT, Draw, Registered, integers, tensors, weights
+from lemmata.constructions.tokens.attention import (
     averaging_attention,
     counting_attention,
     retrieval_attention,
     retrieval_transformer,
 )
-from constructions.tokens.separating import SeparatingAttention, separating_attention
-from constructions.tokens.transformer import token_stream, token_transformer
-from numerics.exact.systems import Array
-from numerics.tokens.codes import PositionCodes, extremal_codes, field_codes, orthonormal_codes
-from numerics.tokens.encoding import encode
-from numerics.tokens.links import max_link
-from numerics.tokens.prompts import draw_prompts
+from lemmata.constructions.tokens.separating import SeparatingAttention, separating_attention
+from lemmata.constructions.tokens.transformer import token_stream, token_transformer
+from lemmata.numerics.exact.systems import Array
+from lemmata.numerics.tokens.codes import PositionCodes, extremal_codes, field_codes, orthonormal_codes
+from lemmata.numerics.tokens.encoding import encode
+from lemmata.numerics.tokens.links import max_link
+from lemmata.numerics.tokens.prompts import draw_prompts
 
 if TYPE_CHECKING:
     import torch

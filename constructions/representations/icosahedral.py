@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from numerics.exact.cyclotomic.numbers import rational, sqrt_rational
-from numerics.groups.tables import FiniteGroup
+from lemmata.numerics.exact.cyclotomic.numbers import rational, sqrt_rational
+from lemmata.numerics.groups.tables import FiniteGroup
 
 
 def icosahedral_generators(conjugate: bool = False, exact: bool = False) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:

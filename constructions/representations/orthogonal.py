@@ -14,12 +14,12 @@ from functools import cached_property
 import numpy as np
 from flint import fmpq
 
-from constructions.representations.icosahedral import icosahedral_generators, presentation_of_icosahedral
-from constructions.representations.young import Partition, partitions, young_orthogonal_form
-from numerics.exact.cyclotomic.numbers import Cyclotomic, cosine, exact_matmul, rational, sine
-from numerics.exact.numbers import to_float
-from numerics.exact.systems import Array
-from numerics.groups.tables import (
+from lemmata.constructions.representations.icosahedral import icosahedral_generators, presentation_of_icosahedral
+from lemmata.constructions.representations.young import Partition, partitions, young_orthogonal_form
+from lemmata.numerics.exact.cyclotomic.numbers import Cyclotomic, cosine, exact_matmul, rational, sine
+from lemmata.numerics.exact.numbers import to_float
+from lemmata.numerics.exact.systems import Array
+from lemmata.numerics.groups.tables import (
     Family,
     FiniteGroup,
     alternating,

@@ -25,7 +25,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.groups.tables import FiniteGroup
+from lemmata.numerics.groups.tables import FiniteGroup
 
 __all__ = ["Kind", "UnitaryIrrep", "unitary_irreps"]
 

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpq
 
-from numerics.exact.cyclotomic.numbers import rational, sqrt_rational
+from lemmata.numerics.exact.cyclotomic.numbers import rational, sqrt_rational
 
 Partition = tuple[int, ...]
 Tableau = tuple[int, ...]  # row of each of the entries 1..n, in order

@@ -33,28 +33,28 @@ import numpy as np
 from flint import arb, fmpq
 from numpy.typing import ArrayLike
 
-from constructions.networks.affine import Affine
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.feed_forward import FeedForward
-from constructions.networks.head import Head
-from constructions.networks.layer import Weights
-from constructions.networks.stream import ResidualStream
-from constructions.networks.transformer import Transformer
-from constructions.sparse.functions import SparseFunction, separation
-from constructions.sparse.inputs import InputMap, MapName
-from constructions.sparse.memorising import memorising_perceptron
-from constructions.sparse.positions import (
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.networks.layer import Weights
+from lemmata.constructions.networks.stream import ResidualStream
+from lemmata.constructions.networks.transformer import Transformer
+from lemmata.constructions.sparse.functions import SparseFunction, separation
+from lemmata.constructions.sparse.inputs import InputMap, MapName
+from lemmata.constructions.sparse.memorising import memorising_perceptron
+from lemmata.constructions.sparse.positions import (
     Positions,
     PositionTable,
     gram_matrix,
     orthonormal_positions,
     position_table,
 )
-from numerics.exact.cyclotomic.numbers import exact_matmul
-from numerics.exact.linear import inverse
-from numerics.exact.numbers import as_exact
-from numerics.exact.systems import Array, conversion
-from numerics.functions.smooth import positive_rational
+from lemmata.numerics.exact.cyclotomic.numbers import exact_matmul
+from lemmata.numerics.exact.linear import inverse
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.systems import Array, conversion
+from lemmata.numerics.functions.smooth import positive_rational
 
 if TYPE_CHECKING:
     import torch
@@ -175,13 +175,13 @@ def compile_sparse(
     """The network that computes a sparse function exactly, on all strings.
 
     A symmetric function of bits takes one head and s + 1 nodes. Any other takes M^s nodes, and s heads, or one for a
-    bag of vectors. That the network is right is proved by `certificates.sparse.network.certify_sparse`.
+    bag of vectors. That the network is right is proved by `lemmata.certificates.sparse.network.certify_sparse`.
 
     Args:
         function: from `sparse_function`.
         inputs: the input map: "deterministic" positions, "trainable" ones, which are chosen, or a "bag" of vectors.
-        positions: T unit vectors, exact, shape (T, d), or one of the families of `constructions.sparse.positions`;
-            orthonormal if None. Not for trainable ones.
+        positions: T unit vectors, exact, shape (T, d), or one of the families of
+            `lemmata.constructions.sparse.positions`; orthonormal if None. Not for trainable ones.
         gamma: how far the nodes are taken to be apart, at most as far as they are; as far as that, and at most 1, if
             None. A smaller one makes the attention sharper.
         key: of the single head for deterministic positions: the "dual" key, the "printed" one (with the printed R), or

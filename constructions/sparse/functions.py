@@ -19,9 +19,9 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import ArrayLike
 
-from numerics.exact.integers import checked_integer
-from numerics.exact.numbers import as_exact
-from numerics.exact.systems import Array
+from lemmata.numerics.exact.integers import checked_integer
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.systems import Array
 
 __all__ = ["SparseFunction", "checked_indices", "is_strictly_monotone", "separation", "sparse_function"]
 

@@ -19,11 +19,11 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from constructions.networks.affine import Affine
-from constructions.networks.stream import ResidualStream
-from constructions.sparse.positions import Positions
-from numerics.exact.numbers import as_exact
-from numerics.exact.systems import Array
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.stream import ResidualStream
+from lemmata.constructions.sparse.positions import Positions
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.systems import Array
 
 __all__ = ["InputMap", "MapName", "TokenProducts"]
 

@@ -27,11 +27,11 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import ArrayLike
 
-from constructions.networks.affine import Affine
-from constructions.networks.feed_forward import FeedForward
-from numerics.exact.numbers import as_exact
-from numerics.exact.systems import Array
-from numerics.functions.smooth import positive_rational
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.systems import Array
+from lemmata.numerics.functions.smooth import positive_rational
 
 __all__ = [
     "bump_network",

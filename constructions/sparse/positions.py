@@ -15,13 +15,13 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import ArrayLike, NDArray
 
-from constructions.networks.positions import one_hot_codes
-from numerics.exact.cyclotomic.numbers import exact_matmul
-from numerics.exact.integers import checked_integer
-from numerics.exact.numbers import as_exact
-from numerics.exact.rationals import common_denominator
-from numerics.exact.systems import Array
-from numerics.groups.codes import hadamard_words, near_orthogonal_codes, reed_solomon_words
+from lemmata.constructions.networks.positions import one_hot_codes
+from lemmata.numerics.exact.cyclotomic.numbers import exact_matmul
+from lemmata.numerics.exact.integers import checked_integer
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.rationals import common_denominator
+from lemmata.numerics.exact.systems import Array
+from lemmata.numerics.groups.codes import hadamard_words, near_orthogonal_codes, reed_solomon_words
 
 __all__ = [
     "CodedPositions",
@@ -81,7 +81,7 @@ class PositionTable:
 class CodedPositions:
     """The near-orthogonal codes u_t / Q of up to Q^k positions in Q^2 dimensions, computed when they are needed.
 
-    Their inner products lie in 0, 1/Q, ..., (k - 1)/Q; see `numerics.groups.codes.near_orthogonal_codes`.
+    Their inner products lie in 0, 1/Q, ..., (k - 1)/Q; see `lemmata.numerics.groups.codes.near_orthogonal_codes`.
 
     Attributes:
         count: T, at most Q^k.

@@ -28,19 +28,19 @@ from typing import Any
 import numpy as np
 from flint import arb, fmpq
 
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.head import Weighing
-from constructions.networks.stream import ResidualStream
-from constructions.tokens.transformer import TokenTransformer, query_key_head, readout_of, token_stream
-from numerics.exact.balls import as_balls
-from numerics.exact.integers import checked_integer
-from numerics.exact.linear import inverse
-from numerics.exact.numbers import as_exact
-from numerics.exact.precision import precision
-from numerics.exact.systems import Arithmetic, Array, conversion
-from numerics.tokens.codes import PositionCodes
-from numerics.tokens.links import ReluLink
-from numerics.tokens.prompts import Prompts
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.head import Weighing
+from lemmata.constructions.networks.stream import ResidualStream
+from lemmata.constructions.tokens.transformer import TokenTransformer, query_key_head, readout_of, token_stream
+from lemmata.numerics.exact.balls import as_balls
+from lemmata.numerics.exact.integers import checked_integer
+from lemmata.numerics.exact.linear import inverse
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.precision import precision
+from lemmata.numerics.exact.systems import Arithmetic, Array, conversion
+from lemmata.numerics.tokens.codes import PositionCodes
+from lemmata.numerics.tokens.links import ReluLink
+from lemmata.numerics.tokens.prompts import Prompts
 
 __all__ = [
     "averaging_attention",

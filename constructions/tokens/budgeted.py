@@ -1,11 +1,13 @@
 """The document's recurrent network for simple token regression, with its budget of errors and explicit weights.
 
-Three affine maps with ReLUs between them compute chi, close to the update Psi of `constructions.tokens.recurrent`:
+Three affine maps with ReLUs between them compute chi, close to the update Psi of
+`lemmata.constructions.tokens.recurrent`:
 
     (h, z)  ->  (x, p_1, ..., p_q)  ->  (2 x relu(p_1 - 1/2), ..., 2 x relu(p_q - 1/2)),
 
-inner products p_l up to eps_1 (lemma 23), copies up to eps/4 (lemma 25), both from `constructions.tokens.gates`, with
-eps_1 = eps/(4 ||A_2^T||_(1,inf) ||W_2^T||_(1,inf)), so that chi is within eps/2 of Psi. A transition applies
+inner products p_l up to eps_1 (lemma 23), copies up to eps/4 (lemma 25), both from
+`lemmata.constructions.tokens.gates`, with eps_1 = eps/(4 ||A_2^T||_(1,inf) ||W_2^T||_(1,inf)), so that chi is within
+eps/2 of Psi. A transition applies
 
     u -> sigma(u - eps/2) - sigma(-u - eps/2),
 
@@ -25,12 +27,12 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from constructions.networks.affine import Affine
-from constructions.networks.feed_forward import FeedForward
-from constructions.networks.recurrent import RecurrentLayer
-from constructions.networks.stream import ResidualStream
-from constructions.tokens.gates import gated_copy, inner_product, pieces_for
-from constructions.tokens.layout import (
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.networks.recurrent import RecurrentLayer
+from lemmata.constructions.networks.stream import ResidualStream
+from lemmata.constructions.tokens.gates import gated_copy, inner_product, pieces_for
+from lemmata.constructions.tokens.layout import (
     Layout,
     activations,
     carried,
@@ -42,10 +44,10 @@ from constructions.tokens.layout import (
     value_map,
     with_link,
 )
-from constructions.tokens.recurrent import recurrent_network, root_above
-from numerics.exact.numbers import as_exact
-from numerics.functions.smooth import positive_rational
-from numerics.tokens.links import ReluLink
+from lemmata.constructions.tokens.recurrent import recurrent_network, root_above
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.functions.smooth import positive_rational
+from lemmata.numerics.tokens.links import ReluLink
 
 __all__ = [
     "approximate_readout",

@@ -9,8 +9,8 @@ one layer of ReLUs does exactly:
     h' = |h + e| - 1/Q        for h, e with entries +-1/Q.
 
 The backward cell does the same from the right. Two different words have an inner product of at most 1/2 - 1/Q (see
-`numerics.groups.codes`), hence a distance of at least sqrt(1 + 2/Q); so the map from words to the number of a slot has
-a Lipschitz constant of at most 2 B, and so has its extension to all vectors (`lipschitz_extension`). With
+`lemmata.numerics.groups.codes`), hence a distance of at least sqrt(1 + 2/Q); so the map from words to the number of a
+slot has a Lipschitz constant of at most 2 B, and so has its extension to all vectors (`lipschitz_extension`). With
 U = (I, I) the operator norm is sqrt 2 for every number N of tokens; the width is Q^2, of the order of (N b)^2. Other
 binary linear codes with distances of at least D/4 do as well, down to a width D of the order of N b (`sign_layer`).
 
@@ -31,15 +31,15 @@ import numpy as np
 from flint import arb, fmpq
 from numpy.typing import ArrayLike, NDArray
 
-from constructions.networks.affine import Affine
-from constructions.networks.feed_forward import FeedForward
-from constructions.networks.projection import BallProjection, Clipping
-from constructions.networks.recurrent import RecurrentCell, RecurrentLayer
-from numerics.exact.integers import checked_integer
-from numerics.exact.numbers import as_exact, to_float
-from numerics.exact.systems import Array, exact_values
-from numerics.groups.codes import hadamard_words, reed_solomon_words
-from numerics.groups.finite_fields import MAX_FIELD_ORDER, finite_field
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.networks.projection import BallProjection, Clipping
+from lemmata.constructions.networks.recurrent import RecurrentCell, RecurrentLayer
+from lemmata.numerics.exact.integers import checked_integer
+from lemmata.numerics.exact.numbers import as_exact, to_float
+from lemmata.numerics.exact.systems import Array, exact_values
+from lemmata.numerics.groups.codes import hadamard_words, reed_solomon_words
+from lemmata.numerics.groups.finite_fields import MAX_FIELD_ORDER, finite_field
 
 __all__ = [
     "Codebook",

@@ -23,14 +23,14 @@ from __future__ import annotations
 import numpy as np
 from flint import fmpq
 
-from constructions.networks.affine import Affine
-from constructions.networks.feed_forward import FeedForward
-from numerics.exact.integers import checked_integer
-from numerics.exact.numbers import as_exact
-from numerics.exact.rationals import rational_root
-from numerics.exact.systems import Array
-from numerics.functions.interpolation import multiplication
-from numerics.functions.smooth import positive_rational, rational
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.numerics.exact.integers import checked_integer
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.rationals import rational_root
+from lemmata.numerics.exact.systems import Array
+from lemmata.numerics.functions.interpolation import multiplication
+from lemmata.numerics.functions.smooth import positive_rational, rational
 
 __all__ = ["gated_copy", "inner_product", "pieces_for", "sign_inner_product"]
 

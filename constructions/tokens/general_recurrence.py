@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from numerics.exact.balls import as_balls
-from numerics.exact.systems import Array
+from lemmata.numerics.exact.balls import as_balls
+from lemmata.numerics.exact.systems import Array
 
 __all__ = ["GeneralRecurrence"]
 

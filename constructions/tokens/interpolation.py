@@ -27,13 +27,13 @@ import numpy as np
 from flint import arb, fmpq
 from numpy.typing import ArrayLike
 
-from constructions.networks.affine import Affine
-from constructions.networks.feed_forward import FeedForward
-from constructions.networks.layer import Weights
-from constructions.networks.recurrent import RecurrentCell, RecurrentLayer
-from numerics.exact.integers import checked_integer
-from numerics.exact.numbers import as_exact, exact_midpoint
-from numerics.exact.systems import Array, exact_values
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.networks.layer import Weights
+from lemmata.constructions.networks.recurrent import RecurrentCell, RecurrentLayer
+from lemmata.numerics.exact.integers import checked_integer
+from lemmata.numerics.exact.numbers import as_exact, exact_midpoint
+from lemmata.numerics.exact.systems import Array, exact_values
 
 __all__ = [
     "SeparatingDirection",

@@ -1,8 +1,8 @@
 """The layers that all recurrent networks for token regression share: their streams, first layer and linear ends.
 
 A network reads states (none, or a transition's own, or those of both directions of a read-out), and behind them an
-encoded token with the blocks of `numerics.tokens.encoding`. Hidden layers carry the sum of two states along as its
-positive and its negative part.
+encoded token with the blocks of `lemmata.numerics.tokens.encoding`. Hidden layers carry the sum of two states along as
+its positive and its negative part.
 
 Source: qstr, equations (C.3) to (C.9), proposition-26 and proposition-28.
 """
@@ -16,14 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from constructions.networks.affine import Affine
-from constructions.networks.feed_forward import ActivationName, FeedForward
-from constructions.networks.stream import ResidualStream
-from numerics.exact.integers import checked_integer
-from numerics.exact.numbers import as_exact
-from numerics.exact.systems import Array, matrix_product
-from numerics.tokens.encoding import block_sizes
-from numerics.tokens.links import ReluLink
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.feed_forward import ActivationName, FeedForward
+from lemmata.constructions.networks.stream import ResidualStream
+from lemmata.numerics.exact.integers import checked_integer
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.systems import Array, matrix_product
+from lemmata.numerics.tokens.encoding import block_sizes
+from lemmata.numerics.tokens.links import ReluLink
 
 __all__ = [
     "Layout",

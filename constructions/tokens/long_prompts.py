@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.stream import ResidualStream
-from numerics.exact.numbers import to_float
-from numerics.exact.systems import require_finite
-from numerics.tokens.attention import blocked_attention
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.stream import ResidualStream
+from lemmata.numerics.exact.numbers import to_float
+from lemmata.numerics.exact.systems import require_finite
+from lemmata.numerics.tokens.attention import blocked_attention
 
 __all__ = ["shown_tokens"]
 

@@ -17,7 +17,7 @@ The gate s_l is 1 where the inner product is 1 and 0 where it is at most 1/2, an
 - All unit codes: s = 4 sigma(p - 5/8) - 4 sigma(p - 7/8), where p is within 1/8 of the inner product.
 
 The read-out adds what both states and the position itself hold, and applies the link. The transitions do not read the
-state. `constructions.tokens.budgeted` has the document's own network, with its errors.
+state. `lemmata.constructions.tokens.budgeted` has the document's own network, with its errors.
 
 Source: qstr, construction-psi, construction-exact-rnn, corollary-27 and proposition-28.
 """
@@ -30,12 +30,12 @@ from typing import Any, Literal, get_args
 import numpy as np
 from flint import fmpq
 
-from constructions.networks.affine import Affine
-from constructions.networks.feed_forward import FeedForward
-from constructions.networks.projection import BallProjection
-from constructions.networks.recurrent import RecurrentCell, RecurrentLayer
-from constructions.tokens.gates import inner_product, pieces_for, sign_inner_product
-from constructions.tokens.layout import (
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.networks.projection import BallProjection
+from lemmata.constructions.networks.recurrent import RecurrentCell, RecurrentLayer
+from lemmata.constructions.tokens.gates import inner_product, pieces_for, sign_inner_product
+from lemmata.constructions.tokens.layout import (
     Layout,
     activations,
     carried,
@@ -47,11 +47,11 @@ from constructions.tokens.layout import (
     value_map,
     with_link,
 )
-from numerics.exact.numbers import as_exact
-from numerics.exact.systems import Array, matrix_product, number_system
-from numerics.functions.activations import relu
-from numerics.functions.smooth import positive_rational
-from numerics.tokens.links import ReluLink
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.systems import Array, matrix_product, number_system
+from lemmata.numerics.functions.activations import relu
+from lemmata.numerics.functions.smooth import positive_rational
+from lemmata.numerics.tokens.links import ReluLink
 
 __all__ = [
     "Codes",

@@ -25,11 +25,11 @@ from typing import Any
 
 import numpy as np
 
-from constructions.networks.affine import Affine
-from constructions.networks.feed_forward import FeedForward
-from constructions.networks.projection import BallProjection
-from constructions.networks.recurrent import RecurrentCell, RecurrentLayer
-from numerics.exact.systems import Array, conversion
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.networks.projection import BallProjection
+from lemmata.constructions.networks.recurrent import RecurrentCell, RecurrentLayer
+from lemmata.numerics.exact.systems import Array, conversion
 
 __all__ = ["state_lipschitz", "with_state_lipschitz", "with_unit_radius"]
 

@@ -30,15 +30,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from flint import arb, fmpq
 
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.layer import Weights
-from constructions.networks.stream import ResidualStream
-from constructions.tokens.attention import dual_codes
-from constructions.tokens.transformer import query_key_head, token_stream
-from numerics.exact.integers import checked_integer
-from numerics.exact.numbers import as_exact
-from numerics.exact.systems import Array, conversion, number_system
-from numerics.tokens.codes import PositionCodes, scaled_integers
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.layer import Weights
+from lemmata.constructions.networks.stream import ResidualStream
+from lemmata.constructions.tokens.attention import dual_codes
+from lemmata.constructions.tokens.transformer import query_key_head, token_stream
+from lemmata.numerics.exact.integers import checked_integer
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.systems import Array, conversion, number_system
+from lemmata.numerics.tokens.codes import PositionCodes, scaled_integers
 
 if TYPE_CHECKING:
     import torch
@@ -133,7 +133,7 @@ class SeparatingAttention(Weights):
 
     def to_torch(self, *, dtype: torch.dtype | None = None, stream: ResidualStream | None = None) -> torch.nn.Module:
         """The torch module of the heads: z to their concatenated outputs, which `decode` takes."""
-        from constructions.networks.torch import to_torch  # slow to import
+        from lemmata.constructions.networks.torch import to_torch  # slow to import
 
         return to_torch(self.attention, dtype=dtype, stream=self.stream if stream is None else stream)
 

@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from constructions.networks.affine import Affine
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.feed_forward import FeedForward
-from constructions.networks.head import Head, Weighing, merged_head
-from constructions.networks.layer import Weights
-from constructions.networks.stream import ResidualStream
-from numerics.exact.systems import Array
-from numerics.tokens.encoding import block_sizes
-from numerics.tokens.links import ReluLink
-from numerics.tokens.prompts import require_memory
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.networks.head import Head, Weighing, merged_head
+from lemmata.constructions.networks.layer import Weights
+from lemmata.constructions.networks.stream import ResidualStream
+from lemmata.numerics.exact.systems import Array
+from lemmata.numerics.tokens.encoding import block_sizes
+from lemmata.numerics.tokens.links import ReluLink
+from lemmata.numerics.tokens.prompts import require_memory
 
 if TYPE_CHECKING:
     import torch
@@ -73,7 +73,7 @@ class TokenTransformer(Weights):
 
     def to_torch(self, *, dtype: torch.dtype | None = None, stream: ResidualStream | None = None) -> torch.nn.Module:
         """The torch module of both layers: (..., N, D_e) to (..., N, 1)."""
-        from constructions.networks.torch import to_torch  # slow to import
+        from lemmata.constructions.networks.torch import to_torch  # slow to import
 
         return to_torch((self.attention, self.readout), dtype=dtype, stream=stream)
 

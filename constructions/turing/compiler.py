@@ -6,7 +6,7 @@ Step 0 turns an extra state into the initial one and reads the first symbol. Of 
 rounding differ; the rounding is the last two of its three ReLU layers. All weights are integers or rationals.
 
 `TuringTransformer.table` lists what every layer reads and writes, with its norms. The evaluators of these weights are
-in `constructions.turing.evaluators.registry`.
+in `lemmata.constructions.turing.evaluators.registry`.
 
 Source: turing, construction-assembled.
 """
@@ -20,14 +20,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import numpy as np
 from flint import fmpq
 
-from constructions.networks.affine import Affine
-from constructions.networks.decoder import DecoderLayer
-from constructions.networks.feed_forward import FeedForward
-from constructions.networks.head import Head
-from constructions.networks.layer import Layer
-from constructions.networks.stream import ResidualStream
-from constructions.networks.table import LayerTable, layer_table
-from constructions.turing.layers import (
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.decoder import DecoderLayer
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.networks.layer import Layer
+from lemmata.constructions.networks.stream import ResidualStream
+from lemmata.constructions.networks.table import LayerTable, layer_table
+from lemmata.constructions.turing.layers import (
     choice_layers,
     copy_layer,
     head_layers,
@@ -37,14 +37,14 @@ from constructions.turing.layers import (
     transition_layers,
     visited_layer,
 )
-from constructions.turing.layout import Integers, TuringLayout, rounding_layers
-from constructions.turing.machine import LEFT_ENDS, LeftEnd, TuringMachine
-from numerics.exact.systems import Array
+from lemmata.constructions.turing.layout import Integers, TuringLayout, rounding_layers
+from lemmata.constructions.turing.machine import LEFT_ENDS, LeftEnd, TuringMachine
+from lemmata.numerics.exact.systems import Array
 
 if TYPE_CHECKING:
     import torch
 
-    from constructions.turing.evaluators.torch import TuringModule
+    from lemmata.constructions.turing.evaluators.torch import TuringModule
 
 THIRD = fmpq(1, 3)
 

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from constructions.turing.compiler import TuringTransformer
-from constructions.turing.machine import TuringMachine
-from numerics.exact.systems import Array
-from numerics.turing.simulator import Run, simulate
+from lemmata.constructions.turing.compiler import TuringTransformer
+from lemmata.constructions.turing.machine import TuringMachine
+from lemmata.numerics.exact.systems import Array
+from lemmata.numerics.turing.simulator import Run, simulate
 
 Codes = NDArray[np.int8]
 

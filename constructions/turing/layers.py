@@ -1,7 +1,7 @@
 """The weights of the Turing-machine transformer, lemma by lemma: integer maps before the rounding.
 
 At time i a token holds the machine before step i and leaves as the machine after it. Every function returns the layers
-of one lemma; `constructions.turing.compiler` stacks them and adds the rounding.
+of one lemma; `lemmata.constructions.turing.compiler` stacks them and adds the rounding.
 
 Source: turing, lemma-C.1 to lemma-C.8, claim-C.4 to claim-C.6.
 """
@@ -11,13 +11,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from constructions.networks.affine import Affine
-from constructions.networks.decoder import DecoderLayer
-from constructions.networks.feed_forward import FeedForward
-from constructions.networks.head import Head
-from constructions.networks.stream import Directions, Place
-from constructions.turing.layout import TuringLayout
-from constructions.turing.machine import LEFT, RIGHT, TuringMachine
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.decoder import DecoderLayer
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.networks.stream import Directions, Place
+from lemmata.constructions.turing.layout import TuringLayout
+from lemmata.constructions.turing.machine import LEFT, RIGHT, TuringMachine
 
 _KEPT = ("st", "sym2", "pos1", "pos2")  # what the update of the head keeps
 _FOUND = (*_KEPT, "pos3")  # what the searches keep

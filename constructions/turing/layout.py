@@ -24,9 +24,9 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import ArrayLike, NDArray
 
-from constructions.networks.affine import Affine
-from constructions.networks.head import Head
-from constructions.networks.stream import Directions, Place, ResidualStream
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.networks.stream import Directions, Place, ResidualStream
 
 Integers = NDArray[np.int64]
 

@@ -3,7 +3,7 @@
 A machine is given as a Python table (`machine_from_table`) or in the text format of the busy-beaver community
 (`parse_machine`). Terminal states loop and keep moving right, so that every machine can be run for any number of steps.
 
-Source: turing, def-tm.
+Source: turing, definition-tm.
 """
 
 from __future__ import annotations

@@ -20,15 +20,15 @@ from typing import Any, Literal, get_args
 import numpy as np
 from flint import fmpq
 
-from constructions.networks.affine import Affine
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.feed_forward import FeedForward
-from constructions.networks.head import Head
-from constructions.networks.stream import ResidualStream
-from constructions.networks.transformer import Transformer
-from constructions.zoo.models import Part, ZooModel
-from numerics.exact.numbers import to_float
-from numerics.exact.systems import Array, product
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.networks.stream import ResidualStream
+from lemmata.constructions.networks.transformer import Transformer
+from lemmata.constructions.zoo.models import Part, ZooModel
+from lemmata.numerics.exact.numbers import to_float
+from lemmata.numerics.exact.systems import Array, product
 
 __all__ = ["Key", "Kind", "disguise", "rotated", "undo"]
 

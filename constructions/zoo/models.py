@@ -3,7 +3,7 @@
 Every network comes with weights in its own numbers, a torch module, inputs, and a table of its parts: what they read
 and write, by the names of blocks of the residual stream, read off the weights, and what they do, as their source says.
 
-Source: induction-heads, def-transformer; hidden-progress, appendix B.4.1; turing, lemma-C.1 to lemma-C.8.
+Source: induction-heads, definition-transformer; hidden-progress, appendix B.4.1; turing, lemma-C.1 to lemma-C.8.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from constructions.induction.head import bayesian_ngram_head, ngram_head, scales_for
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.stream import ResidualStream
-from constructions.networks.transformer import Transformer
-from constructions.parity.transformer import STREAM as PARITY_STREAM
-from constructions.parity.transformer import parity_transformer
-from constructions.turing.compiler import compile_turing_machine
-from constructions.turing.machine import busy_beaver
-from numerics.exact.systems import Array
+from lemmata.constructions.induction.head import bayesian_ngram_head, ngram_head, scales_for
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.stream import ResidualStream
+from lemmata.constructions.networks.transformer import Transformer
+from lemmata.constructions.parity.transformer import STREAM as PARITY_STREAM
+from lemmata.constructions.parity.transformer import parity_transformer
+from lemmata.constructions.turing.compiler import compile_turing_machine
+from lemmata.constructions.turing.machine import busy_beaver
+from lemmata.numerics.exact.systems import Array
 
 if TYPE_CHECKING:
     import torch

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
-from certificates.atlas.committed import atlas_document, atlas_rows, committed_atlas
-from certificates.atlas.lookup import atlas_row
+from lemmata.certificates.atlas.committed import atlas_document, atlas_rows, committed_atlas
+from lemmata.certificates.atlas.lookup import atlas_row
 from lemmata.commands.console import STANDARD_OUTPUT, deliver, err, out, refusals
 from lemmata.commands.options import DEFAULT_JOBS, AsJson, Jobs, Where
 from lemmata.reports.atlas import print_atlas, print_row, print_rows
@@ -81,11 +81,11 @@ def _show(section: list[str] | None, as_json: bool) -> None:
 
 
 def _make(target: Path, section: list[str] | None, anew: bool, jobs: int, where: str | None, as_json: bool) -> None:
-    from certificates.atlas.build import Settled, build_atlas, write_atlas  # the mathematics, and the solvers
-    from certificates.atlas.catalogue import SECTIONS
+    from lemmata.certificates.atlas.build import Settled, build_atlas, write_atlas  # the mathematics, and the solvers
+    from lemmata.certificates.atlas.catalogue import SECTIONS
     from lemmata.commands.workers import progress_bar, workers
-    from theorems.ledger import THEOREMS
-    from theorems.origin import origin
+    from lemmata.theorems.ledger import THEOREMS
+    from lemmata.theorems.origin import origin
 
     if target.is_file():
         raise ValueError(f"{target} is a file; name a folder for the atlas.")

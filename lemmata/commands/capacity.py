@@ -10,13 +10,19 @@ from typing import Annotated, Any
 import typer
 from flint import fmpq
 
-from certificates.capacity.report import CapacityReport, deep_report, head_report, heads_of_state, measured_heads
+from lemmata.certificates.capacity.report import (
+    CapacityReport,
+    deep_report,
+    head_report,
+    heads_of_state,
+    measured_heads,
+)
 from lemmata.commands.console import err, out, refusals
+from lemmata.numerics.exact.numbers import exact_number
+from lemmata.numerics.exact.rationals import as_fmpq
+from lemmata.numerics.learning.attention_capacity import HeadNorms
+from lemmata.numerics.learning.deep_capacity import LayerNorms
 from lemmata.reports.capacity import print_capacity
-from numerics.exact.numbers import exact_number
-from numerics.exact.rationals import as_fmpq
-from numerics.learning.attention_capacity import HeadNorms
-from numerics.learning.deep_capacity import LayerNorms
 
 __all__ = ["app"]
 

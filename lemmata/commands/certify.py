@@ -11,23 +11,23 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from certificates import kernel
-from certificates.groups.certify import GroupMarginCertificate, certify_group
-from certificates.groups.document import document_of, exceeds_kernel_limits, kernel_refusal
-from certificates.groups.format import Document, dumps, write
-from certificates.groups.report import margin_report
-from certificates.saddle.attainment import Attainment, attained_margin
-from certificates.saddle.optimal_network import network_numbers, optimal_network
-from constructions.networks.files import export_npz
+from lemmata.certificates import kernel
+from lemmata.certificates.groups.certify import GroupMarginCertificate, certify_group
+from lemmata.certificates.groups.document import document_of, exceeds_kernel_limits, kernel_refusal
+from lemmata.certificates.groups.format import Document, dumps, write
+from lemmata.certificates.groups.report import margin_report
+from lemmata.certificates.saddle.attainment import Attainment, attained_margin
+from lemmata.certificates.saddle.optimal_network import network_numbers, optimal_network
 from lemmata.commands.console import STANDARD_OUTPUT, err, out, refusals
 from lemmata.commands.given_tables import LIBRARY_PREFIX, certify_given
 from lemmata.commands.operation_names import table_or_group
 from lemmata.commands.options import Factors, Limit, OptionalGroup
+from lemmata.constructions.networks.files import export_npz
+from lemmata.numerics.groups.names import ACCEPTED_NAMES
+from lemmata.numerics.groups.permutations import DEFAULT_LIMIT, MAX_TABLE_ORDER
+from lemmata.numerics.tables.names import ACCEPTED_CELLS, ACCEPTED_TABLES
+from lemmata.numerics.tables.table import Table
 from lemmata.reports.groups import print_certificate, print_network, summary
-from numerics.groups.names import ACCEPTED_NAMES
-from numerics.groups.permutations import DEFAULT_LIMIT, MAX_TABLE_ORDER
-from numerics.tables.names import ACCEPTED_CELLS, ACCEPTED_TABLES
-from numerics.tables.table import Table
 
 __all__ = ["app"]
 

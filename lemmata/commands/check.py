@@ -13,8 +13,8 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from certificates import operation_kernel, table_kernel
-from certificates.groups.kernels import kernel_of
+from lemmata.certificates import operation_kernel, table_kernel
+from lemmata.certificates.groups.kernels import kernel_of
 from lemmata.commands.console import err, out, refusals
 from lemmata.commands.options import AsJson
 
@@ -45,7 +45,7 @@ def check(
         typer.echo(json.dumps(data, indent=2))
         raise typer.Exit(status)
     if with_gap:
-        from numerics.groups.names import gap_interpreter  # not imported where it is not wanted: start-up time
+        from lemmata.numerics.groups.names import gap_interpreter  # not imported where it is not wanted: start-up time
 
         with refusals():
             gap_interpreter("A second opinion needs")
@@ -95,8 +95,8 @@ def _ask_kernel(program: str, files: list[Path]) -> int:
 
 def _ask_gap(file: Path) -> int:
     """The exit status of the second opinion on a file, of which a line is printed: 1 when GAP disagrees."""
-    from certificates.groups.format import load
-    from certificates.groups.second_opinion import second_opinion
+    from lemmata.certificates.groups.format import load
+    from lemmata.certificates.groups.second_opinion import second_opinion
 
     name = escape(ascii(str(file))[1:-1])
     reasons = {

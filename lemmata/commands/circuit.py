@@ -9,13 +9,13 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from certificates.margins.attack import circuit_target, smallest_flip
-from certificates.margins.circuit_direct import direct_circuit_bound
-from constructions.circuits.boolean import BooleanCircuit, from_truth_table, layered
-from constructions.circuits.relu import QUARTERS, THIRDS, circuit_network
-from constructions.circuits.text import parse_circuit
-from constructions.circuits.verification import verify
+from lemmata.certificates.margins.attack import circuit_target, smallest_flip
+from lemmata.certificates.margins.circuit_direct import direct_circuit_bound
 from lemmata.commands.console import err, out, refusals
+from lemmata.constructions.circuits.boolean import BooleanCircuit, from_truth_table, layered
+from lemmata.constructions.circuits.relu import QUARTERS, THIRDS, circuit_network
+from lemmata.constructions.circuits.text import parse_circuit
+from lemmata.constructions.circuits.verification import verify
 from lemmata.reports.circuits import network_summary, print_network
 
 __all__ = ["app"]

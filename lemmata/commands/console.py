@@ -15,7 +15,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from numerics.runs.files import write_atomically
+from lemmata.numerics.runs.files import write_atomically
 
 __all__ = ["STANDARD_OUTPUT", "deliver", "err", "interruptible", "out", "refusals"]
 

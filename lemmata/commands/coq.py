@@ -11,12 +11,20 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
-from certificates.coq.compiler import CoqProof, CoqRefusalError, coq_version, find_coq, modules_of, prove, theory
-from certificates.coq.source import CoqFile, coq_file
-from certificates.tables.document import load
+from lemmata.certificates.coq.compiler import (
+    CoqProof,
+    CoqRefusalError,
+    coq_version,
+    find_coq,
+    modules_of,
+    prove,
+    theory,
+)
+from lemmata.certificates.coq.source import CoqFile, coq_file
+from lemmata.certificates.tables.document import load
 from lemmata.commands.console import err, out, refusals
 from lemmata.commands.options import DEFAULT_JOBS, AsJson, Jobs
-from numerics.runs.files import write_atomically
+from lemmata.numerics.runs.files import write_atomically
 
 __all__ = ["app"]
 

@@ -10,9 +10,9 @@ import typer
 from rich.markup import escape
 from rich.table import Table as Grid
 
-import theorems
-from certificates.coq.compiler import coq_version, find_coq
-from certificates.coq.reproof import (
+from lemmata import theorems
+from lemmata.certificates.coq.compiler import coq_version, find_coq
+from lemmata.certificates.coq.reproof import (
     committed_tables,
     reproof_document,
     reproof_totals,
@@ -22,10 +22,10 @@ from certificates.coq.reproof import (
 )
 from lemmata.commands.console import err, out
 from lemmata.commands.workers import progress_bar, workers
+from lemmata.numerics.runs.files import write_atomically
+from lemmata.numerics.runs.items import Done, FailedItemsError
 from lemmata.reports.tables import print_table
-from numerics.runs.files import write_atomically
-from numerics.runs.items import Done, FailedItemsError
-from theorems.origin import origin
+from lemmata.theorems.origin import origin
 
 __all__ = ["prove_committed"]
 

@@ -14,9 +14,9 @@ from lemmata._ledger import results
 from lemmata.commands.console import err, out, refusals
 from lemmata.commands.options import DEFAULT_JOBS, AsJson, Jobs, Where
 from lemmata.commands.workers import progress_bar, workers
+from lemmata.numerics.runs.items import Done, FailedItemsError
 from lemmata.reports.tables import print_table
-from numerics.runs.items import Done, FailedItemsError
-from theorems.experiments import (
+from lemmata.theorems.experiments import (
     SCALES,
     Experiment,
     Summary,

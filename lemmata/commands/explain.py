@@ -10,16 +10,15 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from certificates import kernel, operation_kernel, table_kernel
-from certificates.game.faces import optimal_faces
-from certificates.groups.contents import solution_of
-from certificates.groups.format import Document
-from certificates.groups.kernels import kernel_of
-from certificates.groups.report import margin_report
+from lemmata.certificates import kernel, operation_kernel, table_kernel
+from lemmata.certificates.game.faces import optimal_faces
+from lemmata.certificates.groups.contents import solution_of
+from lemmata.certificates.groups.format import Document
+from lemmata.certificates.groups.kernels import kernel_of
+from lemmata.certificates.groups.report import margin_report
 from lemmata.commands.console import err, out, refusals
 from lemmata.commands.options import AsJson
 from lemmata.reports.groups import print_certificate
-from lemmata.reports.operations import print_operation_document
 
 __all__ = ["app"]
 
@@ -39,6 +38,8 @@ def explain(
                 _print_json(file, line, document)
                 return
             if other is operation_kernel:
+                from lemmata.reports.operations import print_operation_document  # which needs the extra `solvers`
+
                 print_operation_document(out, document)
             out.print(f"[green]valid[/green]: {escape(line)}", soft_wrap=True)
             return

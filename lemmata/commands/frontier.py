@@ -11,9 +11,9 @@ from flint import fmpq
 from rich.markup import escape
 
 from lemmata.commands.console import err, out, refusals
+from lemmata.numerics.exact.numbers import exact_number
+from lemmata.numerics.exact.rationals import as_fmpq
 from lemmata.reports.frontier import FrontierRow, draw_frontier, frontier_rows, print_frontier, shown_sparsities
-from numerics.exact.numbers import exact_number
-from numerics.exact.rationals import as_fmpq
 
 __all__ = ["app"]
 

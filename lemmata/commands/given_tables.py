@@ -6,9 +6,9 @@ from pathlib import Path
 
 from rich.markup import escape
 
-from certificates import kernel, table_kernel
-from certificates.groups.format import dumps
-from certificates.groups.table_certificate import certify_table, table_document
+from lemmata.certificates import kernel, table_kernel
+from lemmata.certificates.groups.format import dumps
+from lemmata.certificates.groups.table_certificate import certify_table, table_document
 from lemmata.commands.console import deliver, err
 from lemmata.reports.given_tables import print_table_certificate, table_summary
 
@@ -21,7 +21,8 @@ def certify_given(source: str | Path, factors: int, out_file: Path | None, digit
     """The certificate of a table, checked by the kernel, written and printed; ``out_file`` "-" is standard output.
 
     Raises:
-        ValueError: as `certificates.groups.table_certificate.certify_table`; if the kernel refuses the certificate.
+        ValueError: as `lemmata.certificates.groups.table_certificate.certify_table`; if the kernel refuses the
+            certificate.
         OSError: for files that cannot be read or written.
     """
     with err.status(f"certifying {escape(str(source))}"):

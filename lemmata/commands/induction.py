@@ -6,12 +6,12 @@ from typing import Annotated
 
 import typer
 
-from certificates.induction.losses import LossCertificate
-from certificates.induction.measured import Outputs, certified_loss, measure_model
-from constructions.networks.attention_checkpoints import ACCEPTED_ATTENTION, AttentionOnly, load_attention_only
+from lemmata.certificates.induction.losses import LossCertificate
+from lemmata.certificates.induction.measured import Outputs, certified_loss, measure_model
 from lemmata.commands.console import err, out, refusals
 from lemmata.commands.models import CHECKPOINTS, Checkpoint, Picture, check_picture, deliver_measurement
 from lemmata.commands.options import AsJson
+from lemmata.constructions.networks.attention_checkpoints import ACCEPTED_ATTENTION, AttentionOnly, load_attention_only
 from lemmata.reports.induction import ModelReport, draw_model, model_summary, print_model
 
 __all__ = ["app"]

@@ -10,9 +10,9 @@ import typer
 
 from lemmata.commands.console import out, refusals
 from lemmata.reports.ledger import claimed_grade, print_ledger, statement_data
-from theorems.citations import citations
-from theorems.evidence import GRADES
-from theorems.ledger import REACHES, VERDICTS, Chapter, Statement, load_ledger
+from lemmata.theorems.citations import citations
+from lemmata.theorems.evidence import GRADES
+from lemmata.theorems.ledger import REACHES, VERDICTS, Chapter, Statement, load_ledger
 
 __all__ = ["app"]
 

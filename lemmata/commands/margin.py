@@ -8,17 +8,21 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from certificates import kernel
-from certificates.groups.certify import GroupMarginCertificate, certify_group
-from certificates.groups.document import document_of, kernel_refusal
-from certificates.groups.format import Document, dumps
-from certificates.groups.report import margin_report
-from certificates.saddle.measured import measured_margin, representation_shares
-from constructions.networks.checkpoints import ACCEPTED_WEIGHTS, load_operation_weights
+from lemmata.certificates import kernel
+from lemmata.certificates.groups.certify import GroupMarginCertificate, certify_group
+from lemmata.certificates.groups.document import document_of, kernel_refusal
+from lemmata.certificates.groups.format import Document, dumps
+from lemmata.certificates.groups.report import margin_report
+from lemmata.certificates.saddle.measured import measured_margin, representation_shares
 from lemmata.commands.console import err, out, refusals
 from lemmata.commands.models import CHECKPOINTS, Checkpoint, Picture, check_picture, deliver_measurement
 from lemmata.commands.operation_names import table_or_group
 from lemmata.commands.options import AsJson, Limit
+from lemmata.constructions.networks.checkpoints import ACCEPTED_WEIGHTS, load_operation_weights
+from lemmata.numerics.groups.names import ACCEPTED_NAMES, parse_group
+from lemmata.numerics.groups.permutations import DEFAULT_LIMIT, MAX_TABLE_ORDER, PermutationGroup
+from lemmata.numerics.tables.names import ACCEPTED_CELLS, ACCEPTED_TABLES, parse_table
+from lemmata.numerics.tables.table import Table
 from lemmata.reports.margin import (
     MarginOfCheckpoint,
     RepresentationLine,
@@ -26,10 +30,6 @@ from lemmata.reports.margin import (
     draw_checkpoint,
     print_checkpoint,
 )
-from numerics.groups.names import ACCEPTED_NAMES, parse_group
-from numerics.groups.permutations import DEFAULT_LIMIT, MAX_TABLE_ORDER, PermutationGroup
-from numerics.tables.names import ACCEPTED_CELLS, ACCEPTED_TABLES, parse_table
-from numerics.tables.table import Table
 
 __all__ = ["app"]
 
@@ -107,7 +107,7 @@ def _of_table(checkpoint: Path, text: str, cells: str | None, limit: int) -> Mar
     kind = table_or_group(text, cells, None, limit)
     with err.status(f"certifying {escape(text)}"):
         if isinstance(kind, Table):
-            from certificates.tables.certify import certify_operation  # solvers, which groups can do without
+            from lemmata.certificates.tables.certify import certify_operation  # solvers, which groups can do without
 
             document = certify_operation(table).document
         else:

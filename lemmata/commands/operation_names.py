@@ -7,10 +7,10 @@ from typing import Literal
 from rich.markup import escape
 
 from lemmata.commands.console import err
-from numerics.groups.names import parse_group
-from numerics.groups.permutations import PermutationGroup
-from numerics.tables.names import TABLE_PREFIXES, parse_table
-from numerics.tables.table import Table
+from lemmata.numerics.groups.names import parse_group
+from lemmata.numerics.groups.permutations import PermutationGroup
+from lemmata.numerics.tables.names import TABLE_PREFIXES, parse_table
+from lemmata.numerics.tables.table import Table
 
 __all__ = ["DEGREES", "table_or_group"]
 
@@ -42,7 +42,7 @@ def table_or_group(
         raise ValueError(f"{text} is an operation, which has two factors: leave out --factors.")
     if cells is not None or degree is not None:
         return parse_table(text, cells)
-    from numerics.tables.classes import group_of_table  # SciPy's graphs, which names of groups can do without
+    from lemmata.numerics.tables.classes import group_of_table  # SciPy's graphs, which names of groups can do without
 
     table = parse_table(text)
     group = group_of_table(table)

@@ -6,17 +6,17 @@ from pathlib import Path
 
 from rich.markup import escape
 
-from certificates import operation_kernel
-from certificates.groups.format import dumps
-from certificates.tables.certify import OperationCertificate, certify_operation
-from certificates.tables.forms import Kind, kind_for
-from certificates.tables.programs import TableProgramError
-from certificates.tables.rounding import BITS, proof_order
+from lemmata.certificates import operation_kernel
+from lemmata.certificates.groups.format import dumps
+from lemmata.certificates.tables.certify import OperationCertificate, certify_operation
+from lemmata.certificates.tables.forms import Kind, kind_for
+from lemmata.certificates.tables.programs import TableProgramError
+from lemmata.certificates.tables.rounding import BITS, proof_order
 from lemmata.commands.console import deliver, err
 from lemmata.commands.operation_names import DEGREES
+from lemmata.numerics.tables.symmetries import TableSymmetries, table_symmetries
+from lemmata.numerics.tables.table import Table
 from lemmata.reports.operations import operation_summary, print_operation_certificate
-from numerics.tables.symmetries import TableSymmetries, table_symmetries
-from numerics.tables.table import Table
 
 __all__ = ["certify_operation_table"]
 

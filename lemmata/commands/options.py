@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from certificates import kernel
+from lemmata.certificates import kernel
 
 __all__ = ["DEFAULT_JOBS", "AsJson", "Factors", "Group", "Jobs", "Limit", "OptionalGroup", "Where"]
 

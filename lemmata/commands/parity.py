@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from certificates.saddle.parity import certify_parity
+from lemmata.certificates.saddle.parity import certify_parity
 from lemmata.commands.console import err, out, refusals
 from lemmata.commands.options import AsJson
 from lemmata.reports.parity import parity_summary, print_parity

@@ -8,14 +8,14 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from certificates.game.margin_game import MarginGame
-from certificates.game.regularised import penalty_limit, regularisation_path
-from certificates.groups.certify import certify_group
+from lemmata.certificates.game.margin_game import MarginGame
+from lemmata.certificates.game.regularised import penalty_limit, regularisation_path
+from lemmata.certificates.groups.certify import certify_group
 from lemmata.commands.console import err, out, refusals
 from lemmata.commands.options import AsJson, Factors, Group, Limit
+from lemmata.numerics.groups.names import parse_group
+from lemmata.numerics.groups.permutations import DEFAULT_LIMIT
 from lemmata.reports.groups import path_summary, print_path
-from numerics.groups.names import parse_group
-from numerics.groups.permutations import DEFAULT_LIMIT
 
 __all__ = ["app"]
 

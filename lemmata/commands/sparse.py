@@ -7,8 +7,8 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from certificates.sparse.network import SparseNetworkError, certify_sparse
 from lemmata._sparse import compile_sparse, near_orthogonal_positions
+from lemmata.certificates.sparse.network import SparseNetworkError, certify_sparse
 from lemmata.commands.console import err, out, refusals
 from lemmata.reports.sparse import network_summary, print_network
 

@@ -10,15 +10,15 @@ import typer
 from rich.markup import escape
 from rich.table import Table as Grid
 
-import theorems
-from certificates.tables.survey import FAMILIES, operations_document, survey_operations, survey_totals
+from lemmata import theorems
+from lemmata.certificates.tables.survey import FAMILIES, operations_document, survey_operations, survey_totals
 from lemmata.commands.console import err, out, refusals
 from lemmata.commands.options import DEFAULT_JOBS, AsJson, Jobs, Where
 from lemmata.commands.workers import progress_bar, workers
+from lemmata.numerics.runs.files import write_atomically
+from lemmata.numerics.runs.items import Done, FailedItemsError
 from lemmata.reports.tables import print_table
-from numerics.runs.files import write_atomically
-from numerics.runs.items import Done, FailedItemsError
-from theorems.origin import origin
+from lemmata.theorems.origin import origin
 
 __all__ = ["app"]
 

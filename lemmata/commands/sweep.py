@@ -9,11 +9,11 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from certificates.groups.sweep import Outcome, sweep, write_summary
+from lemmata.certificates.groups.sweep import Outcome, sweep, write_summary
 from lemmata.commands.console import err, out, refusals
 from lemmata.commands.options import DEFAULT_JOBS, AsJson, Factors, Jobs, Where
 from lemmata.commands.workers import progress_bar, workers
-from numerics.groups.lists import group_list
+from lemmata.numerics.groups.lists import group_list
 
 __all__ = ["app"]
 

@@ -12,14 +12,14 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from certificates import table_kernel
-from certificates.groups.table_survey import survey, survey_document
+from lemmata.certificates import table_kernel
+from lemmata.certificates.groups.table_survey import survey, survey_document
 from lemmata.commands.console import out, refusals
 from lemmata.commands.options import DEFAULT_JOBS, AsJson, Factors, Jobs, Where
 from lemmata.commands.workers import progress_bar, workers
-from numerics.groups.character_library import library_names, library_versions
-from numerics.runs.files import write_atomically
-from numerics.runs.items import Done
+from lemmata.numerics.groups.character_library import library_names, library_versions
+from lemmata.numerics.runs.files import write_atomically
+from lemmata.numerics.runs.items import Done
 
 __all__ = ["app"]
 

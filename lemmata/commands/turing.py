@@ -15,21 +15,21 @@ from numpy.typing import NDArray
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from constructions.turing.compiler import TuringTransformer, compile_turing_machine, needed_bits
-from constructions.turing.evaluators.estimate import estimated_seconds
-from constructions.turing.evaluators.indexed import advance_indexed, start_indexed
-from constructions.turing.evaluators.memory import refuse_index
-from constructions.turing.evaluators.outcomes import Outcome, VerificationError, outcome_of, verify_outcome
-from constructions.turing.evaluators.registry import EVALUATORS
-from constructions.turing.evaluators.sessions import indexed_session
-from constructions.turing.invariants import violations
-from constructions.turing.layout import TuringLayout
-from constructions.turing.machine import BUSY_BEAVERS, LEFT_ENDS, NAMED_MACHINES, LeftEnd
 from lemmata._machines import machine as machine_of
 from lemmata.commands.console import err, interruptible, out, refusals
+from lemmata.constructions.turing.compiler import TuringTransformer, compile_turing_machine, needed_bits
+from lemmata.constructions.turing.evaluators.estimate import estimated_seconds
+from lemmata.constructions.turing.evaluators.indexed import advance_indexed, start_indexed
+from lemmata.constructions.turing.evaluators.memory import refuse_index
+from lemmata.constructions.turing.evaluators.outcomes import Outcome, VerificationError, outcome_of, verify_outcome
+from lemmata.constructions.turing.evaluators.registry import EVALUATORS
+from lemmata.constructions.turing.evaluators.sessions import indexed_session
+from lemmata.constructions.turing.invariants import violations
+from lemmata.constructions.turing.layout import TuringLayout
+from lemmata.constructions.turing.machine import BUSY_BEAVERS, LEFT_ENDS, NAMED_MACHINES, LeftEnd
+from lemmata.numerics.turing.simulator import advance, new_tape
 from lemmata.reports.turing import print_run, print_search, run_summary
 from lemmata.reports.turing_margin import MarginReport, margin_report, print_margin
-from numerics.turing.simulator import advance, new_tape
 
 __all__ = ["app"]
 

@@ -12,13 +12,13 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from certificates.groups.format import write
-from certificates.tables.forms import Kind
-from certificates.tables.programs import TableProgramError
-from certificates.tables.unseen import UnseenCells, unseen_cells
+from lemmata.certificates.groups.format import write
+from lemmata.certificates.tables.forms import Kind
+from lemmata.certificates.tables.programs import TableProgramError
+from lemmata.certificates.tables.unseen import UnseenCells, unseen_cells
 from lemmata.commands.console import err, out, refusals
+from lemmata.numerics.tables.names import ACCEPTED_CELLS, ACCEPTED_TABLES, parse_table
 from lemmata.reports.unseen import draw_unseen, print_unseen, unseen_summary
-from numerics.tables.names import ACCEPTED_CELLS, ACCEPTED_TABLES, parse_table
 
 __all__ = ["app"]
 

@@ -11,15 +11,15 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from lemmata.commands.console import err, interruptible
-from numerics.runs.executors import ExecutorLostError, executor_at
-from numerics.runs.processes import stop
+from lemmata.numerics.runs.executors import ExecutorLostError, executor_at
+from lemmata.numerics.runs.processes import stop
 
 __all__ = ["progress_bar", "workers"]
 
 
 @contextmanager
 def workers(jobs: int, stopped: Callable[[], str], where: str | None = None) -> Iterator[Executor]:
-    """An executor of so many processes, or the one that ``where`` describes: see `numerics.runs.executors`.
+    """An executor of so many processes, or the one that ``where`` describes: see `lemmata.numerics.runs.executors`.
 
     An interrupt terminates them, or leaves the cluster, prints the sentence of ``stopped``, and ends the command with
     the status 130; so does the loss of the scheduler, with the status 1.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flint import arb
 from rich.console import Console
 
-from certificates.capacity.report import CapacityReport
+from lemmata.certificates.capacity.report import CapacityReport
 from lemmata.reports.tables import plain_table, print_table
 
 __all__ = ["print_capacity"]

@@ -8,11 +8,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from certificates.margins.attack import Flip
-from certificates.margins.direct import DirectBound
-from constructions.circuits.boolean import operation_counts
-from constructions.circuits.relu import CircuitNetwork
-from constructions.circuits.verification import Verification
+from lemmata.certificates.margins.attack import Flip
+from lemmata.certificates.margins.direct import DirectBound
+from lemmata.constructions.circuits.boolean import operation_counts
+from lemmata.constructions.circuits.relu import CircuitNetwork
+from lemmata.constructions.circuits.verification import Verification
 from lemmata.reports.tables import print_table
 
 __all__ = ["network_summary", "print_network"]

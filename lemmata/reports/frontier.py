@@ -12,7 +12,7 @@ from typing import Any
 from flint import arb, fmpq
 from rich.console import Console
 
-from constructions.parity.frontier import (
+from lemmata.constructions.parity.frontier import (
     ProofSizes,
     SparseStart,
     frontier_point,
@@ -75,7 +75,7 @@ class FrontierRow:
 def frontier_rows(
     n: int, k: int, sparsities: Sequence[int], delta: fmpq, epsilon: fmpq, copies: int
 ) -> list[FrontierRow]:
-    """One row for each sparsity; errors as `constructions.parity.frontier.sparse_start`."""
+    """One row for each sparsity; errors as `lemmata.constructions.parity.frontier.sparse_start`."""
     rows = []
     for s in sparsities:
         start = sparse_start(n, k, s)

@@ -7,10 +7,10 @@ from typing import Any
 from rich.console import Console
 from rich.markup import escape
 
-from certificates.characters.dixon import atlas_names
-from certificates.groups.format import Document
-from certificates.groups.table_certificate import TableMarginCertificate
-from certificates.groups.table_game import class_shares, mass_shares
+from lemmata.certificates.characters.dixon import atlas_names
+from lemmata.certificates.groups.format import Document
+from lemmata.certificates.groups.table_certificate import TableMarginCertificate
+from lemmata.certificates.groups.table_game import class_shares, mass_shares
 from lemmata.reports.tables import plain_table, print_fields, print_table
 
 __all__ = ["print_table_certificate", "table_summary"]

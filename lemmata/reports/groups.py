@@ -10,11 +10,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from certificates.game.faces import OptimalFaces
-from certificates.game.regularised import RegularisedOptimum
-from certificates.groups.format import Document
-from certificates.groups.report import MarginReport
-from certificates.saddle.attainment import Attainment
+from lemmata.certificates.game.faces import OptimalFaces
+from lemmata.certificates.game.regularised import RegularisedOptimum
+from lemmata.certificates.groups.format import Document
+from lemmata.certificates.groups.report import MarginReport
+from lemmata.certificates.saddle.attainment import Attainment
 from lemmata.reports.numbers import exact_string
 from lemmata.reports.tables import fits, plain_table, print_fields, print_table
 

@@ -13,11 +13,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from certificates.induction.losses import LossCertificate
-from certificates.induction.measured import MeasuredHead, MeasuredModel, Outputs
-from constructions.networks.attention_checkpoints import AttentionOnly
+from lemmata.certificates.induction.losses import LossCertificate
+from lemmata.certificates.induction.measured import MeasuredHead, MeasuredModel, Outputs
+from lemmata.constructions.networks.attention_checkpoints import AttentionOnly
+from lemmata.numerics.runs.confidence import Interval
 from lemmata.reports.tables import print_table
-from numerics.runs.confidence import Interval
 
 __all__ = ["ModelReport", "draw_model", "model_summary", "print_model"]
 

@@ -11,9 +11,9 @@ from rich.markup import escape
 from rich.table import Table
 
 from lemmata.reports.tables import plain_table, print_fields, print_table
-from theorems.citations import Citation, citations
-from theorems.evidence import GRADES
-from theorems.ledger import Chapter, Claim, Statement
+from lemmata.theorems.citations import Citation, citations
+from lemmata.theorems.evidence import GRADES
+from lemmata.theorems.ledger import Chapter, Claim, Statement
 
 __all__ = ["claimed_grade", "print_ledger", "print_statement", "rerun", "statement_data"]
 

@@ -10,7 +10,7 @@ import numpy as np
 from rich.console import Console
 from rich.markup import escape
 
-from certificates.saddle.measured import MeasuredMargin
+from lemmata.certificates.saddle.measured import MeasuredMargin
 from lemmata.reports.tables import plain_table
 
 __all__ = ["MarginOfCheckpoint", "RepresentationLine", "checkpoint_summary", "draw_checkpoint", "print_checkpoint"]

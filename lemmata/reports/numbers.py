@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numerics.exact.cyclotomic.numbers import Cyclotomic, as_radicals, radical_string
+from lemmata.numerics.exact.cyclotomic.numbers import Cyclotomic, as_radicals, radical_string
 
 __all__ = ["exact_string"]
 

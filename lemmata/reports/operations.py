@@ -7,11 +7,11 @@ from typing import Any
 from rich.console import Console
 from rich.markup import escape
 
-from certificates import operation_kernel
-from certificates.tables.certify import OperationCertificate
-from certificates.tables.rounding import proof_order
+from lemmata.certificates import operation_kernel
+from lemmata.certificates.tables.certify import OperationCertificate
+from lemmata.certificates.tables.rounding import proof_order
+from lemmata.numerics.tables.symmetries import TableSymmetries
 from lemmata.reports.tables import print_fields
-from numerics.tables.symmetries import TableSymmetries
 
 __all__ = ["operation_summary", "print_operation_certificate", "print_operation_document"]
 

@@ -7,7 +7,7 @@ from typing import Any
 from rich.console import Console
 from rich.markup import escape
 
-from certificates.saddle.certificate import MarginCertificate
+from lemmata.certificates.saddle.certificate import MarginCertificate
 from lemmata.reports.numbers import exact_string
 from lemmata.reports.tables import plain_table, print_table
 

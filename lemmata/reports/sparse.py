@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from certificates.sparse.network import SparseCertificate
-from constructions.sparse.compiler import SparseNetwork
+from lemmata.certificates.sparse.network import SparseCertificate
+from lemmata.constructions.sparse.compiler import SparseNetwork
 from lemmata.reports.tables import print_table
 
 __all__ = ["network_summary", "print_network"]

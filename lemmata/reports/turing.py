@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.markup import escape
 
-from constructions.turing.compiler import TuringTransformer
-from constructions.turing.evaluators.outcomes import Outcome, encoded_tape
+from lemmata.constructions.turing.compiler import TuringTransformer
+from lemmata.constructions.turing.evaluators.outcomes import Outcome, encoded_tape
 
 __all__ = ["print_run", "print_search", "run_summary"]
 

@@ -7,11 +7,11 @@ from typing import Any
 
 from rich.console import Console
 
-from certificates.margins.direct import DirectBound
-from certificates.margins.turing_direct import direct_margin_bound
-from certificates.margins.turing_ones import measured_ones
-from certificates.margins.turing_scores import ScoreFlip, score_flip
-from constructions.turing.compiler import TuringTransformer
+from lemmata.certificates.margins.direct import DirectBound
+from lemmata.certificates.margins.turing_direct import direct_margin_bound
+from lemmata.certificates.margins.turing_ones import measured_ones
+from lemmata.certificates.margins.turing_scores import ScoreFlip, score_flip
+from lemmata.constructions.turing.compiler import TuringTransformer
 from lemmata.reports.bounds import rounded_down, rounded_up
 
 __all__ = ["MarginReport", "margin_report", "print_margin"]

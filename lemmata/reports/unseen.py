@@ -11,9 +11,9 @@ from rich.markup import escape
 from rich.table import Table as Grid
 from rich.text import Text
 
-from certificates.tables.unseen import UnseenCell, UnseenCells, Verdict
+from lemmata.certificates.tables.unseen import UnseenCell, UnseenCells, Verdict
+from lemmata.numerics.tables.table import MISSING, Cell, Table
 from lemmata.reports.tables import fits, print_table
-from numerics.tables.table import MISSING, Cell, Table
 
 __all__ = ["draw_unseen", "plot_unseen", "print_unseen", "unseen_summary"]
 

@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from theorems.ledger import chapter_folders
+from lemmata.theorems.ledger import chapter_folders
 
 __all__ = ["create_chapter"]
 
@@ -38,7 +38,7 @@ def create_chapter(name: str, parent: Path) -> Path:
         )
     if name in {folder.name for folder in chapter_folders()}:
         raise ValueError(f"There is a chapter {name} already.")
-    if name in sys.stdlib_module_names or name in ("certificates", "constructions", "lemmata", "numerics", "theorems"):
+    if name in sys.stdlib_module_names or name == "lemmata":
         raise ValueError(f"{name} is the name of a package that is there already: choose another.")
     target = parent / name
     if target.exists() or target.is_symlink():

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from certificates.atlas.archive import SUFFIX
-from certificates.atlas.committed import committed_atlas
+from lemmata.certificates.atlas.archive import SUFFIX
+from lemmata.certificates.atlas.committed import committed_atlas
 from lemmata.reports.atlas import margin_text, section_totals
 from lemmata.site.prose import escaped, statement_place
 

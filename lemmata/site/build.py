@@ -27,7 +27,7 @@ from lemmata.site.picture import whole_picture
 from lemmata.site.prose import statement_place
 from lemmata.site.reference import reference_pages
 from lemmata.site.statements import proof_page, statement_page
-from theorems.ledger import THEOREMS
+from lemmata.theorems.ledger import THEOREMS
 
 __all__ = ["ROOT", "SiteError", "broken_links", "build_site", "remote_sources", "write_sources"]
 

@@ -14,10 +14,10 @@ from lemmata.site.entries import Edges, Entry, Library
 from lemmata.site.picture import chapter_picture
 from lemmata.site.prose import markdown_of, statement_place
 from lemmata.site.statements import MEANING, table
-from theorems.evidence import GRADES
-from theorems.experiments import committed, load_experiments
-from theorems.ledger import DECIDED, REACHES, VERDICTS, Chapter
-from theorems.report_html import erratum_weight
+from lemmata.theorems.evidence import GRADES
+from lemmata.theorems.experiments import committed, load_experiments
+from lemmata.theorems.ledger import DECIDED, REACHES, VERDICTS, Chapter
+from lemmata.theorems.report_html import erratum_weight
 
 __all__ = ["chapter_pages", "errata_page", "statements_index"]
 

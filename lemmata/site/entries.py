@@ -23,9 +23,9 @@ from typing import Any
 import lemmata
 from lemmata.reports.ledger import claimed_grade
 from lemmata.site.prose import mentioned
-from theorems.citations import Citation, citations
-from theorems.ledger import THEOREMS, Chapter, Ledger, Statement, load_ledger
-from theorems.reached import reached
+from lemmata.theorems.citations import Citation, citations
+from lemmata.theorems.ledger import THEOREMS, Chapter, Ledger, Statement, load_ledger
+from lemmata.theorems.reached import reached
 
 __all__ = ["SHARED", "Edges", "Entry", "Library", "edges_of", "load_library"]
 

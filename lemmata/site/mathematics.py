@@ -7,7 +7,7 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from theorems.mathml import formula_html
+from lemmata.theorems.mathml import formula_html
 
 __all__ = ["setup"]
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from numerics.runs.confidence import Interval, proportion_interval
+from lemmata.numerics.runs.confidence import Interval, proportion_interval
 
 __all__ = ["KILLED", "Row", "mutants_table", "rows", "summary", "survivors_list"]
 

@@ -12,7 +12,7 @@ from math import cos, pi, sin
 
 from lemmata.site.entries import Edges, Library
 from lemmata.site.prose import statement_place
-from theorems.ledger import Chapter
+from lemmata.theorems.ledger import Chapter
 
 __all__ = ["chapter_picture", "whole_picture"]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from lemmata.reports.ledger import rerun
 from lemmata.site.entries import Edges, Entry, Library
 from lemmata.site.prose import fenced, markdown_of, statement_place, with_links
-from theorems.citations import Citation
+from lemmata.theorems.citations import Citation
 
 __all__ = ["MEANING", "proof_page", "statement_page", "table"]
 

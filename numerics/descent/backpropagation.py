@@ -7,7 +7,7 @@ The network is p(0) = x, p(j) = r(V_j p(j-1)) with r on every layer, the output 
 Everything is written with Python loops over numbers and the three scalar functions that the caller gives, so that it
 runs in exact rationals as it does in floats, and shares nothing with the constructions that are checked against it.
 
-Source: deep-icgd, def-1, def-3 and lemma-1.
+Source: deep-icgd, definition-1, definition-3 and lemma-1.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 
 from flint import arb
 
-from numerics.exact.balls import as_balls, decided_less
+from lemmata.numerics.exact.balls import as_balls, decided_less
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ first) is values[i] + slopes[i] (t - anchors[i]); a lookup is a bisection, howev
 
 `descend` makes the steps w <- clip(w - rate grad, lower, upper), where grad = (1/2n) sum_i s_i(j) p_i(j-1)^T is
 back-propagation with the given functions (not the gradient of a risk if r' is no derivative of r). It is the fast
-equivalent of the transformer of `constructions.descent.block`, and is tested against it.
+equivalent of the transformer of `lemmata.constructions.descent.block`, and is tested against it.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from flint import fmpq
 from numba import njit
 from numpy.typing import NDArray
 
-from numerics.exact.numbers import to_float
-from numerics.functions.relu_sums import ReluSum
+from lemmata.numerics.exact.numbers import to_float
+from lemmata.numerics.functions.relu_sums import ReluSum
 
 Floats = NDArray[np.float64]
 

@@ -16,10 +16,10 @@ import numpy as np
 from flint import arb, ctx
 from numpy.typing import ArrayLike, NDArray
 
-from numerics.exact.cyclotomic.element import Cyclotomic
-from numerics.exact.log_two import LogTwo
-from numerics.exact.numbers import exact_number
-from numerics.exact.precision import precision
+from lemmata.numerics.exact.cyclotomic.element import Cyclotomic
+from lemmata.numerics.exact.log_two import LogTwo
+from lemmata.numerics.exact.numbers import exact_number
+from lemmata.numerics.exact.precision import precision
 
 __all__ = ["as_balls", "ball_max", "ball_min", "decided_less", "decided_less_equal", "precision"]
 

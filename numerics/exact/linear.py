@@ -1,8 +1,8 @@
 """Exact linear systems and ranks over a field given by its elements.
 
 Entries may be of any exact type that NumPy can hold in an object array and that supports ``+ - * /`` and a
-decided ``== 0``: ``int``, ``Fraction``, ``flint.fmpq``, ``numerics.exact.cyclotomic.numbers.Cyclotomic``. Inverses and
-pivots of rational matrices are left to FLINT; else the same plain elimination serves all fields.
+decided ``== 0``: ``int``, ``Fraction``, ``flint.fmpq``, ``lemmata.numerics.exact.cyclotomic.numbers.Cyclotomic``.
+Inverses and pivots of rational matrices are left to FLINT; else the same plain elimination serves all fields.
 """
 
 from __future__ import annotations

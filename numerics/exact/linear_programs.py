@@ -3,7 +3,7 @@
 The program is: minimise costs . x subject to matrix @ x = right, x >= 0. Matrix and right-hand side are rational (or
 real `Cyclotomic`) numbers; a cost is a rational number or a sum of square roots, given by its coordinates. The simplex
 method moves from basis to basis. A basis is solved in the field of the matrix, so pivots are rational however many
-roots the costs have; only the signs of reduced costs involve roots (`numerics.exact.root_sums`).
+roots the costs have; only the signs of reduced costs involve roots (`lemmata.numerics.exact.root_sums`).
 
 No tolerance occurs. Bland's rule (R. G. Bland, New finite pivoting rules for the simplex method, 1977) excludes cycles,
 so that every program ends. `preferred` columns are tried first for the first basis: with a good guess no pivot is left
@@ -23,10 +23,10 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 from numpy.typing import NDArray
 
-from numerics.exact.cyclotomic.numbers import Cyclotomic, exact_matmul
-from numerics.exact.linear import inverse, pivot_columns
-from numerics.exact.numbers import as_exact, sign_of
-from numerics.exact.root_sums import root_sum_sign
+from lemmata.numerics.exact.cyclotomic.numbers import Cyclotomic, exact_matmul
+from lemmata.numerics.exact.linear import inverse, pivot_columns
+from lemmata.numerics.exact.numbers import as_exact, sign_of
+from lemmata.numerics.exact.root_sums import root_sum_sign
 
 __all__ = ["Infeasible", "LinearProgram", "Optimum", "Outcome", "Unbounded", "solve_program", "verify"]
 

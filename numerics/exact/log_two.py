@@ -1,10 +1,11 @@
 """Exact numbers in the ring Q[ln 2], with decided signs.
 
 Averages over two-state Markov chains with uniform transition probabilities are numbers q + r ln 2 with rational q, r
-(`numerics.markov.flat`); products of them are polynomials in ln 2. As ln 2 is transcendental (Hermite-Lindemann), a
-polynomial in ln 2 with rational coefficients is zero only if all coefficients are: equality is decided by comparing
-coefficients, and the sign of a number that is not zero by ball arithmetic with growing precision. This matters: q and
-r ln 2 cancel more heavily with every step of the chain, so that float64 soon has no correct digit left.
+(`lemmata.numerics.markov.flat`); products of them are polynomials in ln 2. As ln 2 is transcendental
+(Hermite-Lindemann), a polynomial in ln 2 with rational coefficients is zero only if all coefficients are: equality is
+decided by comparing coefficients, and the sign of a number that is not zero by ball arithmetic with growing precision.
+This matters: q and r ln 2 cancel more heavily with every step of the chain, so that float64 soon has no correct digit
+left.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from typing import Any
 
 from flint import arb, fmpq, fmpq_poly
 
-from numerics.exact.precision import precision
-from numerics.exact.rationals import RationalLike, as_fmpq
+from lemmata.numerics.exact.precision import precision
+from lemmata.numerics.exact.rationals import RationalLike, as_fmpq
 
 __all__ = ["LN2", "LogTwo"]
 

@@ -13,9 +13,9 @@ import numpy as np
 from flint import arb, fmpq
 from numpy.typing import ArrayLike, NDArray
 
-from numerics.exact.cyclotomic.element import Cyclotomic
-from numerics.exact.log_two import LogTwo
-from numerics.exact.rationals import RationalLike, as_fmpq
+from lemmata.numerics.exact.cyclotomic.element import Cyclotomic
+from lemmata.numerics.exact.log_two import LogTwo
+from lemmata.numerics.exact.rationals import RationalLike, as_fmpq
 
 
 def _elements(array: ArrayLike | Sequence[Any]) -> NDArray[np.object_]:

@@ -18,8 +18,8 @@ import numpy as np
 from flint import arb, fmpq, fmpz
 from numpy.typing import NDArray
 
-from numerics.exact.balls import as_balls, precision
-from numerics.exact.cyclotomic.numbers import Cyclotomic, rational, sqrt_rational
+from lemmata.numerics.exact.balls import as_balls, precision
+from lemmata.numerics.exact.cyclotomic.numbers import Cyclotomic, rational, sqrt_rational
 
 __all__ = [
     "RootSums",

@@ -15,10 +15,10 @@ import numpy as np
 from flint import arb, fmpq, fmpz
 from numpy.typing import ArrayLike, NDArray
 
-from numerics.exact.balls import as_balls
-from numerics.exact.cyclotomic.element import Cyclotomic
-from numerics.exact.cyclotomic.numbers import exact_matmul
-from numerics.exact.numbers import as_exact, to_float
+from lemmata.numerics.exact.balls import as_balls
+from lemmata.numerics.exact.cyclotomic.element import Cyclotomic
+from lemmata.numerics.exact.cyclotomic.numbers import exact_matmul
+from lemmata.numerics.exact.numbers import as_exact, to_float
 
 Arithmetic = Literal["float", "exact", "ball"]
 Array = NDArray[Any]

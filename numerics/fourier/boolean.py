@@ -1,7 +1,7 @@
 """Exact Fourier spectra of symmetric Boolean functions: majority, the indicator of a vanishing sum, and any other.
 
-Convention of `numerics.fourier.walsh`: hat f(T) = E[f(x) chi_T(x)] over uniform x in {-1, 1}^n, chi_T(x) = prod_{i in
-T} x_i.
+Convention of `lemmata.numerics.fourier.walsh`: hat f(T) = E[f(x) chi_T(x)] over uniform x in {-1, 1}^n, chi_T(x) =
+prod_{i in T} x_i.
 
 For a symmetric f the coefficient depends on |T| alone. For majority, Maj_n(x) = sign(sum x) with n odd, and
 Half_n(x) = 1{sum x = 0} with n even, there is a closed form. A coordinate i of T is integrated out first: the half
@@ -23,7 +23,7 @@ from typing import Any
 
 from flint import arb, fmpq, fmpz_poly
 
-from numerics.exact.numbers import exact_number
+from lemmata.numerics.exact.numbers import exact_number
 
 __all__ = [
     "half_coefficient",

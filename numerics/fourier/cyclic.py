@@ -9,8 +9,8 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import ArrayLike, NDArray
 
-from numerics.exact.cyclotomic.numbers import exact_matmul, root_of_unity
-from numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.cyclotomic.numbers import exact_matmul, root_of_unity
+from lemmata.numerics.exact.numbers import as_exact
 
 
 def _nonempty(f: ArrayLike) -> NDArray[np.generic]:
@@ -62,7 +62,7 @@ def exact_dft(f: ArrayLike) -> NDArray[np.object_]:
     """The exact Fourier transform over all axes, by definition (quadratic time): (n1, ..., nr) -> the same shape.
 
     Args:
-        f: exact numbers (see `numerics.exact.numbers.as_exact`); r = 1 is the transform on Z_n.
+        f: exact numbers (see `lemmata.numerics.exact.numbers.as_exact`); r = 1 is the transform on Z_n.
 
     Returns:
         Object array of Cyclotomic.

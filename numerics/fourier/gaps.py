@@ -1,7 +1,7 @@
 """Fourier gaps, which reveal a hidden parity: of majority, of any Boolean function, and of sinusoidal neurons.
 
 The Fourier gap of h at a set S compares the coefficients of the sets S minus one element with those of the sets S plus
-one (conventions of `numerics.fourier.walsh`).
+one (conventions of `lemmata.numerics.fourier.walsh`).
 
 For h(x) = sin(a.x + phase) the coefficient is a product, sin(phase + pi |T|/2) prod_T sin a_i prod_{not T} cos a_i:
 the imaginary part of E[chi_T e^{i (a.x + phase)}], where E[x e^{iax}] = i sin a and E[e^{iax}] = cos a.
@@ -21,9 +21,9 @@ import numpy as np
 from flint import arb, fmpq
 from numpy.typing import ArrayLike
 
-from numerics.exact.balls import as_balls, ball_max, ball_min
-from numerics.fourier.boolean import check_majority, majority_coefficient
-from numerics.fourier.walsh import walsh_hadamard
+from lemmata.numerics.exact.balls import as_balls, ball_max, ball_min
+from lemmata.numerics.fourier.boolean import check_majority, majority_coefficient
+from lemmata.numerics.fourier.walsh import walsh_hadamard
 
 
 @dataclass(frozen=True)
@@ -86,8 +86,8 @@ def fourier_gap(values: ArrayLike, support: Iterable[int]) -> FourierGap:
     """The gap of any function, by the Walsh-Hadamard transform.
 
     Args:
-        values: (2^n,) the table in the order of `numerics.fourier.walsh` (bit i of the index is set where x_i = -1).
-            Integers and exact objects give an exact result, floats a float64.
+        values: (2^n,) the table in the order of `lemmata.numerics.fourier.walsh` (bit i of the index is set where x_i =
+            -1). Integers and exact objects give an exact result, floats a float64.
         support: the set S, as indices from 0 to n-1.
 
     Raises:

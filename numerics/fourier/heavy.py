@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from numerics.runs.memory import require_memory
+from lemmata.numerics.runs.memory import require_memory
 
 
 def samples_needed(n: int, threshold: float, delta: float) -> int:

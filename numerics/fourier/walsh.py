@@ -21,9 +21,9 @@ import numpy as np
 from flint import arb, fmpq
 from numpy.typing import ArrayLike, NDArray
 
-from numerics.exact.balls import as_balls
-from numerics.exact.numbers import as_exact
-from numerics.runs.memory import require_memory
+from lemmata.numerics.exact.balls import as_balls
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.runs.memory import require_memory
 
 _BLOCK = 2**12  # numbers of a block that stays in the first cache
 _ROWS = 16  # rows of a tile: 4 levels for each later pass through memory

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from flint import arb, fmpq
 
-from numerics.exact.numbers import sign_of
-from numerics.exact.systems import Array, number_system
+from lemmata.numerics.exact.numbers import sign_of
+from lemmata.numerics.exact.systems import Array, number_system
 
 __all__ = ["gelu", "relu"]
 

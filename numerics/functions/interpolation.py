@@ -15,9 +15,9 @@ from itertools import pairwise
 import numpy as np
 from flint import arb, fmpq, fmpz
 
-from numerics.exact.precision import precision
-from numerics.functions.relu_sums import ReluSum, piecewise_linear, ridge
-from numerics.functions.smooth import (
+from lemmata.numerics.exact.precision import precision
+from lemmata.numerics.functions.relu_sums import ReluSum, piecewise_linear, ridge
+from lemmata.numerics.functions.smooth import (
     ENCLOSURE_BITS,
     SmoothFunction,
     interval_ball,

@@ -3,9 +3,9 @@
 A `ReluSum` carries the data (eps, R, M, C) that a network built from it needs: the sup-error eps on the cube [-R, R]^k,
 the number M of units, and C = sum |c_h|; its directions satisfy ||a_h||_1 <= 1. Exact cases: affine functions, |t|, the
 ReLU, its derivative away from a window (0, delta), every piecewise-linear function, ridge functions of these (the
-derivative of the squared loss). `numerics.functions.interpolation` makes sums for smooth functions.
+derivative of the squared loss). `lemmata.numerics.functions.interpolation` makes sums for smooth functions.
 
-Source: deep-icgd, def-4, construction-1d.
+Source: deep-icgd, definition-4, construction-1d.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import NDArray
 
-from numerics.exact.numbers import to_float
-from numerics.exact.systems import Array
-from numerics.functions.activations import relu as positive_part
-from numerics.functions.smooth import rational
+from lemmata.numerics.exact.numbers import to_float
+from lemmata.numerics.exact.systems import Array
+from lemmata.numerics.functions.activations import relu as positive_part
+from lemmata.numerics.functions.smooth import rational
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 from flint import arb, fmpq, fmpq_poly
 
-from numerics.exact.precision import precision
-from numerics.functions.relu_sums import ReluSum, ridge
-from numerics.functions.smooth import ENCLOSURE_BITS, positive_rational, rational, upper_rational
+from lemmata.numerics.exact.precision import precision
+from lemmata.numerics.functions.relu_sums import ReluSum, ridge
+from lemmata.numerics.functions.smooth import ENCLOSURE_BITS, positive_rational, rational, upper_rational
 
 __all__ = ["SumBounds", "deviation_bound", "extension", "sum_bounds", "superposition", "thinned", "units_within"]
 

@@ -17,7 +17,7 @@ from heapq import heappop, heappush
 
 from flint import arb, arb_series, ctx, fmpq
 
-from numerics.exact.precision import precision
+from lemmata.numerics.exact.precision import precision
 
 ENCLOSURE_BITS = 128
 """The bits of the balls in which functions are enclosed before they are rounded to rationals."""

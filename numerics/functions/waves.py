@@ -17,7 +17,7 @@ with sums over 2(N+1) places instead of integrals, which are exact for polynomia
 off by the mean distance, at most pi^2/(2 (N+2)) in theta_i, so that the error is at most the sum of
 Lip_i pi^2/(2 beta (N+2)).
 
-Source: deep-icgd, theorem-6 (repaired), def-4.
+Source: deep-icgd, theorem-6 (repaired), definition-4.
 """
 
 from __future__ import annotations
@@ -32,9 +32,15 @@ from typing import Any
 import numpy as np
 from flint import arb, arb_series, fmpq
 
-from numerics.exact.precision import precision
-from numerics.functions.relu_sums import ReluSum, piecewise_linear, ridge
-from numerics.functions.smooth import ENCLOSURE_BITS, SmoothFunction, positive_rational, rational, upper_rational
+from lemmata.numerics.exact.precision import precision
+from lemmata.numerics.functions.relu_sums import ReluSum, piecewise_linear, ridge
+from lemmata.numerics.functions.smooth import (
+    ENCLOSURE_BITS,
+    SmoothFunction,
+    positive_rational,
+    rational,
+    upper_rational,
+)
 
 Frequency = tuple[fmpq, ...]
 Amplitudes = tuple[fmpq, fmpq]

@@ -12,8 +12,8 @@ from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
-from numerics.groups.gap_process import in_main_thread
-from numerics.groups.names import gap_interpreter
+from lemmata.numerics.groups.gap_process import in_main_thread
+from lemmata.numerics.groups.names import gap_interpreter
 
 __all__ = ["library_names", "library_table", "library_versions"]
 

@@ -22,7 +22,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from numerics.groups.finite_fields import MAX_FIELD_ORDER, finite_field, prime_power
+from lemmata.numerics.groups.finite_fields import MAX_FIELD_ORDER, finite_field, prime_power
 
 Integers = NDArray[np.int64]
 
@@ -31,7 +31,7 @@ def reed_solomon_words(messages: ArrayLike, order: int) -> Integers:
     """The values of sum_i m_i x^i at the elements x = 0, ..., q - 1 of F_q: shape (..., q) for messages (..., k).
 
     Args:
-        messages: elements of the field by their numbers; see `numerics.groups.finite_fields`.
+        messages: elements of the field by their numbers; see `lemmata.numerics.groups.finite_fields`.
         order: q, a prime power.
 
     Raises:

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from numerics.groups.tables import FiniteGroup
+from lemmata.numerics.groups.tables import FiniteGroup
 
 __all__ = ["ConjugacyClasses", "conjugacy_classes", "orders_of"]
 

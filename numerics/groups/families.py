@@ -10,15 +10,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from numerics.groups.finite_fields import prime_power
-from numerics.groups.matrix import (
+from lemmata.numerics.groups.finite_fields import prime_power
+from lemmata.numerics.groups.matrix import (
     CLASSICAL_GROUPS,
     Permutation,
     affine_generators,
     classical_generators,
     classical_order_factors,
 )
-from numerics.groups.permutations import parse_cycles
+from lemmata.numerics.groups.permutations import parse_cycles
 
 __all__ = [
     "FAMILIES",

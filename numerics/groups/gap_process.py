@@ -23,7 +23,7 @@ __all__ = ["in_main_thread", "serve"]
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_SERVE = "import sys; sys.path[:] = {path!r}; from numerics.groups.gap_process import serve; serve()"
+_SERVE = "import sys; sys.path[:] = {path!r}; from lemmata.numerics.groups.gap_process import serve; serve()"
 
 _one_at_a_time = threading.Lock()
 _processes: list[subprocess.Popen[bytes]] = []  # none or one

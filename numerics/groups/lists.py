@@ -3,9 +3,9 @@
 By name, a group is a direct product of indecomposable ones. The decomposition of a finite group into indecomposable
 factors is unique up to order and isomorphism (Krull, Remak and Schmidt), so that different multisets of pairwise
 non-isomorphic indecomposable groups give non-isomorphic products. It remains to find the indecomposable groups among
-the families of `numerics.groups.names`: a group of a family is new when it is isomorphic neither to a product nor to
-an earlier member of a family, which `isomorphic` decides. (A member that is a product of groups without a name would
-count as indecomposable; no member of these families is.)
+the families of `lemmata.numerics.groups.names`: a group of a family is new when it is isomorphic neither to a product
+nor to an earlier member of a family, which `isomorphic` decides. (A member that is a product of groups without a name
+would count as indecomposable; no member of these families is.)
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from numerics.groups.finite_fields import prime_power
-from numerics.groups.matrix import CLASSICAL_GROUPS
-from numerics.groups.names import gap_available, parse_group, small_group_count
-from numerics.groups.permutations import PermutationGroup
-from numerics.groups.stabilisers import OrderLimitError, StabiliserChain
+from lemmata.numerics.groups.finite_fields import prime_power
+from lemmata.numerics.groups.matrix import CLASSICAL_GROUPS
+from lemmata.numerics.groups.names import gap_available, parse_group, small_group_count
+from lemmata.numerics.groups.permutations import PermutationGroup
+from lemmata.numerics.groups.stabilisers import OrderLimitError, StabiliserChain
 
 __all__ = ["GROUP_COUNTS", "GroupList", "group_list", "isomorphic", "named_groups", "small_groups"]
 

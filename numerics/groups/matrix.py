@@ -17,8 +17,8 @@ from math import gcd
 import numpy as np
 import numpy.typing as npt
 
-from numerics.groups.finite_fields import FiniteField, finite_field
-from numerics.groups.stabilisers import StabiliserChain
+from lemmata.numerics.groups.finite_fields import FiniteField, finite_field
+from lemmata.numerics.groups.stabilisers import StabiliserChain
 
 __all__ = ["CLASSICAL_GROUPS", "Permutation", "affine_generators", "classical_generators", "classical_order_factors"]
 

@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from numerics.groups.families import (
+from lemmata.numerics.groups.families import (
     FAMILIES,
     FAMILY_LETTERS,
     HUGE,
@@ -19,9 +19,9 @@ from numerics.groups.families import (
     Recipe,
     product_recipe,
 )
-from numerics.groups.gap_process import in_main_thread
-from numerics.groups.permutations import DEFAULT_LIMIT, PermutationGroup, parse_cycles
-from numerics.groups.tables import group_from_table
+from lemmata.numerics.groups.gap_process import in_main_thread
+from lemmata.numerics.groups.permutations import DEFAULT_LIMIT, PermutationGroup, parse_cycles
+from lemmata.numerics.groups.tables import group_from_table
 
 __all__ = [
     "ACCEPTED_NAMES",

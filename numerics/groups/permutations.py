@@ -1,8 +1,8 @@
 """Finite groups of permutations: all elements, fast look-up, conjugacy classes.
 
 Points are 0..d-1, a permutation is the tuple of its images, and products apply the right factor first,
-(ab)(x) = a(b(x)), as in ``numerics.groups.tables``. Elements are sorted lexicographically, so the identity comes first
-and the numbering depends on the group alone and not on its generators.
+(ab)(x) = a(b(x)), as in ``lemmata.numerics.groups.tables``. Elements are sorted lexicographically, so the identity
+comes first and the numbering depends on the group alone and not on its generators.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from operator import index
 import numpy as np
 import numpy.typing as npt
 
-from numerics.groups.conjugacy import ConjugacyClasses, conjugacy_classes
-from numerics.groups.stabilisers import MAX_DEGREE, OrderLimitError, StabiliserChain
-from numerics.groups.tables import FiniteGroup
+from lemmata.numerics.groups.conjugacy import ConjugacyClasses, conjugacy_classes
+from lemmata.numerics.groups.stabilisers import MAX_DEGREE, OrderLimitError, StabiliserChain
+from lemmata.numerics.groups.tables import FiniteGroup
 
 __all__ = [
     "DEFAULT_LIMIT",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from numerics.groups.tables import FiniteGroup
+from lemmata.numerics.groups.tables import FiniteGroup
 
 __all__ = ["CONJUGATION", "PRODUCT_INDEX", "PRODUCT_SIGN", "UNITS", "quaternion_group"]
 

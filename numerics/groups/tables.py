@@ -142,7 +142,7 @@ class FiniteGroup:
         name: for messages and titles.
         elements: n distinct labels in the order of the table (default 0..n-1); permutations are tuples of images.
         family: how the group was built, as a nested tuple such as ("symmetric", 4); None for a bare table. It lets
-            `constructions.representations.orthogonal` find the irreducible representations.
+            `lemmata.constructions.representations.orthogonal` find the irreducible representations.
 
     Raises:
         ValueError: naming the first violation: shape, integers, range, identity, inverses, associativity, labels.

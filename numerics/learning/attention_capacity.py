@@ -6,8 +6,9 @@ A head f(X) = sigma(W_V^T X^T softmax(X W_QK^T x_tau)) moves by at most
 
 if its scores and values change, for tokens of norm at most B_X, sigma L-Lipschitz, and c = 1 (softmax is 1-Lipschitz
 from the supremum norm to the 1-norm; the document has c = 2). The score is the linear function <W_QK, x_tau x_t^T> of a
-matrix of norm at most B_X^2, so that the perceptron of `numerics.learning.linear_capacity` covers it; the values are a
-linear map. Both see N = m T points, and nothing else depends on T. With the best division of eps (lemma A.8)
+matrix of norm at most B_X^2, so that the perceptron of `lemmata.numerics.learning.linear_capacity` covers it; the
+values are a linear map. Both see N = m T points, and nothing else depends on T. With the best division of eps (lemma
+A.8)
 
     log N_inf <= (L B_X)^2/eps^2 ((c Q V B_X^2)^(2/3) l_Q^(1/3) + (2 V_1)^(2/3) l_V^(1/3))^3,
     V_1 = ||W_V||_(2,1),  V = ||W_V||,  Q = ||W_QK^T||_(2,1) or ||W_QK||_F,  l_Q = log(2 N + 1),  l_V = `map_factor`.
@@ -28,9 +29,9 @@ from typing import Any, Literal
 
 from flint import arb
 
-from numerics.exact.integers import checked_integer
-from numerics.learning.budgets import Capacity, CoverPart, checked_bound
-from numerics.learning.linear_capacity import map_factor, vector_factor
+from lemmata.numerics.exact.integers import checked_integer
+from lemmata.numerics.learning.budgets import Capacity, CoverPart, checked_bound
+from lemmata.numerics.learning.linear_capacity import map_factor, vector_factor
 
 __all__ = [
     "HeadNorms",

@@ -29,8 +29,8 @@ import numpy as np
 from flint import arb
 from numpy.typing import ArrayLike
 
-from numerics.exact.balls import as_balls, ball_max, ball_min
-from numerics.exact.systems import Array, require_finite
+from lemmata.numerics.exact.balls import as_balls, ball_max, ball_min
+from lemmata.numerics.exact.systems import Array, require_finite
 
 __all__ = [
     "InputConstants",

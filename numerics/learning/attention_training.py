@@ -24,7 +24,7 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from numerics.learning.attention_kernels import (
+from lemmata.numerics.learning.attention_kernels import (
     adam_step,
     add_columns,
     exponentials,

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from flint import arb, fmpq
 
-from numerics.exact.balls import as_balls
+from lemmata.numerics.exact.balls import as_balls
 
 __all__ = ["BudgetSplit", "Capacity", "CoverPart", "checked_bound", "cube_root", "exact_bound", "optimal_split"]
 

@@ -28,11 +28,11 @@ import numpy as np
 from flint import arb, fmpq
 from numpy.typing import NDArray
 
-from numerics.exact.balls import ball_min, decided_less_equal
-from numerics.exact.integers import smallest_integer
-from numerics.exact.numbers import as_exact
-from numerics.exact.precision import precision
-from numerics.learning.generalisation import LARGEST_ENUMERATION, Exact, Table, erm_bound
+from lemmata.numerics.exact.balls import ball_min, decided_less_equal
+from lemmata.numerics.exact.integers import smallest_integer
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.precision import precision
+from lemmata.numerics.learning.generalisation import LARGEST_ENUMERATION, Exact, Table, erm_bound
 
 
 def maurey_cover(p: int, k: int, alpha: Exact = 1) -> NDArray[np.object_]:

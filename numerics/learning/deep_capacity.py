@@ -12,8 +12,8 @@ most
     a_j = L C_j V_j (1 + 2 c Q_j),        so by alpha_i = a_(i+1) ... a_D in all,
 
 with spectral norms V, C, Q of W_V, W_C, W_K W_Q^T and c = 1 (2 in the document, which prints the product over the
-layers *before* i); Q + sqrt(1 + Q^2) may stand for 1 + 2 c Q (`numerics.learning.attention_lipschitz`). Covers of each
-matrix on the outputs of the layers before, lemma A.8, and the read-out give
+layers *before* i); Q + sqrt(1 + Q^2) may stand for 1 + 2 c Q (`lemmata.numerics.learning.attention_lipschitz`). Covers
+of each matrix on the outputs of the layers before, lemma A.8, and the read-out give
 
     log N_inf <= (B_w/eps)^2 ((r_w^2 log(2 m + 1))^(1/3) + sum_i alpha_i^(2/3) s_i)^3,
     s_i = ((2 L C_1)^2 l)^(1/3) + ((2 c L C V Q_1 r_i^3)^2 l_Q)^(1/3) + ((2 L C V_1 r_i)^2 l)^(1/3)
@@ -38,11 +38,11 @@ from typing import Any, Literal
 
 from flint import arb
 
-from numerics.exact.balls import ball_max, ball_min
-from numerics.exact.integers import checked_integer
-from numerics.learning.attention_lipschitz import input_constants
-from numerics.learning.budgets import Capacity, CoverPart, checked_bound
-from numerics.learning.linear_capacity import map_factor, vector_factor
+from lemmata.numerics.exact.balls import ball_max, ball_min
+from lemmata.numerics.exact.integers import checked_integer
+from lemmata.numerics.learning.attention_lipschitz import input_constants
+from lemmata.numerics.learning.budgets import Capacity, CoverPart, checked_bound
+from lemmata.numerics.learning.linear_capacity import map_factor, vector_factor
 
 __all__ = [
     "LayerNorms",

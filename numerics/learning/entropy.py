@@ -27,9 +27,9 @@ from typing import Any, Literal, get_args
 
 from flint import arb, fmpq
 
-from numerics.exact.balls import as_balls, ball_min, decided_less_equal
-from numerics.exact.integers import checked_integer
-from numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.balls import as_balls, ball_min, decided_less_equal
+from lemmata.numerics.exact.integers import checked_integer
+from lemmata.numerics.exact.numbers import as_exact
 
 Form = Literal["printed", "corrected", "sharp"]
 Steps = Sequence[tuple[Any, int]]

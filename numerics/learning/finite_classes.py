@@ -19,11 +19,11 @@ import numpy as np
 from flint import arb, fmpq
 from numpy.typing import NDArray
 
-from numerics.exact.balls import decided_less
-from numerics.exact.integers import checked_integer
-from numerics.exact.numbers import as_exact
-from numerics.exact.rationals import common_denominator
-from numerics.learning.generalisation import Exact, Table, check_size, compositions, distribution
+from lemmata.numerics.exact.balls import decided_less
+from lemmata.numerics.exact.integers import checked_integer
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.rationals import common_denominator
+from lemmata.numerics.learning.generalisation import Exact, Table, check_size, compositions, distribution
 
 Norm = Literal["absolute", "maximum", "sum", "euclidean"]
 Array = NDArray[Any]

@@ -30,9 +30,9 @@ import numpy as np
 from flint import arb, fmpq
 from numpy.typing import ArrayLike, NDArray
 
-from numerics.exact.balls import as_balls, decided_less
-from numerics.exact.numbers import as_exact
-from numerics.exact.rationals import common_denominator
+from lemmata.numerics.exact.balls import as_balls, decided_less
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.rationals import common_denominator
 
 Exact = int | str | Fraction | fmpq
 Table = ArrayLike | Sequence[Any]

@@ -22,8 +22,8 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import ArrayLike
 
-from numerics.exact.integers import checked_integer
-from numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.integers import checked_integer
+from lemmata.numerics.exact.numbers import as_exact
 
 __all__ = ["conjunctions", "identification_bound", "identification_probability"]
 

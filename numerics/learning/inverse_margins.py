@@ -21,10 +21,10 @@ from fractions import Fraction
 
 from flint import arb, fmpq
 
-from numerics.exact.balls import ball_min
-from numerics.exact.integers import checked_integer
-from numerics.exact.numbers import as_exact
-from numerics.learning.generalisation import Exact
+from lemmata.numerics.exact.balls import ball_min
+from lemmata.numerics.exact.integers import checked_integer
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.learning.generalisation import Exact
 
 __all__ = ["inverse_margin_bound", "log_centres", "margin_scale_bound", "margins_bound", "relative_deviation"]
 

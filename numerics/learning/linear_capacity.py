@@ -28,8 +28,8 @@ from typing import Any
 
 from flint import arb
 
-from numerics.exact.integers import checked_integer
-from numerics.learning.budgets import checked_bound, cube_root, exact_bound, optimal_split
+from lemmata.numerics.exact.integers import checked_integer
+from lemmata.numerics.learning.budgets import checked_bound, cube_root, exact_bound, optimal_split
 
 __all__ = [
     "linear_capacity",

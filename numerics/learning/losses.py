@@ -17,7 +17,7 @@ from typing import Any
 
 from flint import arb
 
-from numerics.exact.numbers import sign_of
+from lemmata.numerics.exact.numbers import sign_of
 
 __all__ = ["LOSSES", "PRINTED_CORRELATION", "Loss"]
 

@@ -3,10 +3,10 @@
 A packing of a set has pairwise distances >= eps; it has at most as many points as any of these bounds says.
 
 - Euclidean unit ball of R^d: (1 + 2/eps)^d, by volume.
-- Ball of the 1-norm in R^d: C(2 d + k, k) with k = ceil(4/eps^2), by sparse averages (`numerics.learning.covers`):
-  each point is closer than eps/2 to a mean of k of the vectors 0, e_j, -e_j, and no two points to the same one. The
-  logarithm is at most 8 (1 + ln(1 + 2 d eps^2))/eps^2. The Euclidean ball has no such bound: its packings grow
-  exponentially in d.
+- Ball of the 1-norm in R^d: C(2 d + k, k) with k = ceil(4/eps^2), by sparse averages
+  (`lemmata.numerics.learning.covers`): each point is closer than eps/2 to a mean of k of the vectors 0, e_j, -e_j, and
+  no two points to the same one. The logarithm is at most 8 (1 + ln(1 + 2 d eps^2))/eps^2. The Euclidean ball has no
+  such bound: its packings grow exponentially in d.
 - Ellipsoid with semi-axes s_i: the product of (35/6) s_i/eps over the axes s_i >= 2 eps/5, by volume after the others
   are dropped. The logarithm is at most (25/4) ln(7/3) sum_i s_i^2/eps^2, whatever the dimension.
 
@@ -27,8 +27,8 @@ import numpy as np
 from flint import arb, fmpq
 from numpy.typing import NDArray
 
-from numerics.exact.numbers import as_exact
-from numerics.learning.generalisation import Exact, Table
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.learning.generalisation import Exact, Table
 
 __all__ = [
     "ellipsoid_bound",

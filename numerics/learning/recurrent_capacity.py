@@ -26,10 +26,10 @@ from dataclasses import dataclass
 
 from flint import arb, fmpq
 
-from numerics.exact.integers import checked_integer
-from numerics.exact.numbers import as_exact
-from numerics.exact.rationals import rational_root
-from numerics.learning.generalisation import Exact
+from lemmata.numerics.exact.integers import checked_integer
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.rationals import rational_root
+from lemmata.numerics.learning.generalisation import Exact
 
 __all__ = [
     "RecurrentClass",

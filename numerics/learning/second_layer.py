@@ -10,7 +10,8 @@ and subgradients have norms of at most G = 2 R. After T steps the *last* iterate
 
     F(w_(T+1)) - min F <= (G^2/lambda) (1 + 1/2 + ... + 1/T + 1/2)/(T + 1)              (`last_iterate_bound`),
 
-by the argument in the written proof. `certificates.duality.regularised_hinge` finds the minimum, with a certificate.
+by the argument in the written proof. `lemmata.certificates.duality.regularised_hinge` finds the minimum, with a
+certificate.
 
 Numbers are float64 (compiled, for millions of steps) or exact (object arrays of `fmpq`, for tens of them).
 
@@ -27,9 +28,9 @@ import numpy as np
 from flint import arb, fmpq
 from numpy.typing import ArrayLike, NDArray
 
-from numerics.exact.balls import decided_less_equal
-from numerics.exact.integers import smallest_integer
-from numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.balls import decided_less_equal
+from lemmata.numerics.exact.integers import smallest_integer
+from lemmata.numerics.exact.numbers import as_exact
 
 __all__ = ["last_iterate_bound", "second_layer_sizes", "subgradient_descent", "uniform_deviation"]
 

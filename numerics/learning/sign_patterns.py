@@ -19,11 +19,11 @@ from fractions import Fraction
 
 from flint import arb
 
-from numerics.exact.balls import decided_less_equal
-from numerics.exact.integers import checked_integer, smallest_integer
-from numerics.exact.numbers import as_exact
-from numerics.exact.precision import precision
-from numerics.learning.generalisation import Exact, erm_bound
+from lemmata.numerics.exact.balls import decided_less_equal
+from lemmata.numerics.exact.integers import checked_integer, smallest_integer
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.precision import precision
+from lemmata.numerics.learning.generalisation import Exact, erm_bound
 
 __all__ = ["network_log_growth", "sign_loss_bound", "sign_loss_sample_size", "sign_pattern_bound", "vc_bound"]
 

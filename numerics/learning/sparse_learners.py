@@ -26,7 +26,7 @@ import numpy as np
 from flint import arb, fmpq, nmod_mat
 from numpy.typing import ArrayLike, NDArray
 
-from numerics.exact.integers import checked_integer
+from lemmata.numerics.exact.integers import checked_integer
 
 __all__ = [
     "agreement_probability",

@@ -1,4 +1,4 @@
-"""The loops of `numerics.margins.loops` for groups, in whole arrays: for networks so small that compiling takes longer.
+"""The loops of `lemmata.numerics.margins.loops` for groups, in whole arrays: for networks too small to compile.
 
 Each function takes the arguments of its namesake there, performs the same operations on every entry, and gives the same
 numbers to the last bit.

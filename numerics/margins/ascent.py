@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.functions.powers import integer_power
-from numerics.margins.quasi_newton import minimise
+from lemmata.numerics.functions.powers import integer_power
+from lemmata.numerics.margins.quasi_newton import minimise
 
 __all__ = ["Ascent", "ascend", "ascend_from_random", "normalised_margin", "smooth_margin_and_gradient"]
 

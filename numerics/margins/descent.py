@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.functions.powers import integer_power
+from lemmata.numerics.functions.powers import integer_power
 
 __all__ = ["Descent", "descend", "doubling_rate", "objective_and_gradient"]
 

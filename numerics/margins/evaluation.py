@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from numerics.groups.tables import FiniteGroup, group_from_table, square_table
-from numerics.margins import arrays
+from lemmata.numerics.groups.tables import FiniteGroup, group_from_table, square_table
+from lemmata.numerics.margins import arrays
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -153,7 +153,7 @@ def _group_extremes(
     if n * n * (m + n) <= FEW_NUMBERS:
         kernels = arrays
     else:
-        from numerics.margins import loops as kernels  # Numba is slow to import
+        from lemmata.numerics.margins import loops as kernels  # Numba is slow to import
     rows = min(n * n, max(1, BLOCK_BYTES // (8 * (m + n))))
     squares, outputs = np.empty((rows, m)), np.empty((rows, n))
     low, high = np.empty(rows), np.empty(rows)
@@ -220,7 +220,7 @@ def expected_class_margins(
     with np.errstate(over="ignore"):
         sums = np.abs(first).max(axis=1) + np.abs(second).max(axis=1)
         _refuse_overflow(4 * n * n * float(np.sum(sums**2 * np.abs(targets).max(axis=1))))
-    from numerics.margins import loops as kernels  # Numba is slow to import
+    from lemmata.numerics.margins import loops as kernels  # Numba is slow to import
 
     return kernels.class_margin_means(first, second, targets, group.table)
 
@@ -292,7 +292,7 @@ def parity_margins(
         ValueError: naming the first violation.
     """
     directions, weights, mask = _parity_network(hidden, readout, masses, degree, support)
-    from numerics.margins import loops as kernels  # Numba is slow to import
+    from lemmata.numerics.margins import loops as kernels  # Numba is slow to import
 
     low, high = _sign_tables(directions)
     smallest, where_smallest, largest, where_largest = kernels.parity_extremes(low, high, weights, int(degree), mask)
@@ -319,7 +319,7 @@ def expected_parity_margins(
     This is E_x y (readout_0 - readout_1) (hidden . x)^degree, with arguments and errors as in `parity_margins`.
     """
     directions, weights, mask = _parity_network(hidden, readout, None, degree, support)
-    from numerics.margins import loops as kernels  # Numba is slow to import
+    from lemmata.numerics.margins import loops as kernels  # Numba is slow to import
 
     low, high = _sign_tables(directions)
     return kernels.parity_margin_means(low, high, weights, int(degree), mask)

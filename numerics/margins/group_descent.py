@@ -8,7 +8,7 @@ mean cross-entropy over all n^2 pairs plus a penalty,
 
 One-hot inputs are never formed: all pairs are worked off in blocks of a few rows of the table, which stay in the cache,
 and the entries of a batch are gathered. Numbers are of the dtype of the weights. The tests compare the gradients with
-those of `numerics.margins.descent` and with automatic differentiation.
+those of `lemmata.numerics.margins.descent` and with automatic differentiation.
 
 Source: feature-emergence, experiments D.2.1 and D.2.3.
 """

@@ -1,4 +1,4 @@
-"""Numba kernels of `numerics.margins.evaluation`; arguments are validated there.
+"""Numba kernels of `lemmata.numerics.margins.evaluation`; arguments are validated there.
 
 The kernels of the group task are serial on purpose. They take a tenth of the time of the two-threaded matrix
 product that runs between them; were they parallel, the threads of Numba and BLAS, both of which spin while

@@ -21,9 +21,9 @@ from fractions import Fraction
 
 from flint import arb, fmpq
 
-from numerics.exact.integers import checked_integer
-from numerics.exact.numbers import as_exact
-from numerics.exact.precision import precision
+from lemmata.numerics.exact.integers import checked_integer
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.precision import precision
 
 __all__ = ["least_size", "loss_of_best_multiple", "loss_range", "margin_share", "margin_share_bound"]
 

@@ -27,7 +27,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from numerics.markov.predictors import as_sequences
+from lemmata.numerics.markov.predictors import as_sequences
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]

@@ -12,9 +12,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from numerics.exact.integers import checked_integer
-from numerics.markov.predictors import as_prior
-from numerics.runs.memory import require_memory
+from lemmata.numerics.exact.integers import checked_integer
+from lemmata.numerics.markov.predictors import as_prior
+from lemmata.numerics.runs.memory import require_memory
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]

@@ -1,6 +1,7 @@
 """Enclosures of the evidences of two-state chains with uniform transition probabilities and stationary start.
 
-The evidence of a sequence with x_1 = 1, n_11 and n_22 steps that stay and e changes is, as in `numerics.markov.bayes`,
+The evidence of a sequence with x_1 = 1, n_11 and n_22 steps that stay and e changes is, as in
+`lemmata.numerics.markov.bayes`,
 
     Z(n_11, e, n_22) = E[ (1-U)^n_11 U^ceil(e/2) V^(floor(e/2) + 1) (1-V)^n_22 / (U+V) ],
 
@@ -21,9 +22,9 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from numerics.exact.integers import checked_integer
-from numerics.exact.precision import precision
-from numerics.exact.systems import Array
+from lemmata.numerics.exact.integers import checked_integer
+from lemmata.numerics.exact.precision import precision
+from lemmata.numerics.exact.systems import Array
 
 __all__ = ["LONGEST_ENCLOSED", "enclosed_evidence", "enclosed_extensions"]
 

@@ -1,8 +1,8 @@
 """Oracles for the Markov-chain predictors: all sequences, exact evidences, and plain NumPy twins.
 
-Nothing here shares code with `numerics.markov.predictors`, `numerics.markov.chains` or `numerics.markov.bayes`, which
-it is meant to judge. Exact numbers are `fmpq`, and elements q + r ln 2 of `numerics.exact.log_two` where the start is
-stationary.
+Nothing here shares code with `lemmata.numerics.markov.predictors`, `lemmata.numerics.markov.chains` or
+`lemmata.numerics.markov.bayes`, which it is meant to judge. Exact numbers are `fmpq`, and elements q + r ln 2 of
+`lemmata.numerics.exact.log_two` where the start is stationary.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import ArrayLike, NDArray
 
-from numerics.exact.log_two import LogTwo
-from numerics.markov.flat import flat_average
+from lemmata.numerics.exact.log_two import LogTwo
+from lemmata.numerics.markov.flat import flat_average
 
 FloatArray = NDArray[np.float64]
 

@@ -19,8 +19,8 @@ from math import comb
 
 from flint import fmpq
 
-from numerics.exact.log_two import LN2, LogTwo
-from numerics.exact.rationals import RationalLike
+from lemmata.numerics.exact.log_two import LN2, LogTwo
+from lemmata.numerics.exact.rationals import RationalLike
 
 __all__ = ["Numerator", "eigenvalue_averages", "flat_average"]
 

@@ -2,8 +2,8 @@
 
 The loss at the last of t positions is E KL(true row of x_t || prediction of x_{t+1}) in nats. It is the expected
 -ln(prediction) less the entropy rate, and the first expectation is a sum over counts: the number of sequences with
-the same counts times their evidence (`numerics.markov.bayes`). Terms are positive, so the sums have full precision;
-subtracting the entropy rate costs an absolute error of some 1e-15.
+the same counts times their evidence (`lemmata.numerics.markov.bayes`). Terms are positive, so the sums have full
+precision; subtracting the entropy rate costs an absolute error of some 1e-15.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from numerics.exact.integers import checked_integer
-from numerics.markov.bayes import evidence_layer, extensions, sequence_numbers
+from lemmata.numerics.exact.integers import checked_integer
+from lemmata.numerics.markov.bayes import evidence_layer, extensions, sequence_numbers
 
 FloatArray = NDArray[np.float64]
 

@@ -25,13 +25,13 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import NDArray
 
-from numerics.exact.integers import checked_integer
-from numerics.exact.linear import solve_unique
-from numerics.exact.log_two import LogTwo
-from numerics.exact.numbers import as_exact, is_exact
-from numerics.exact.rationals import RationalLike
-from numerics.markov import chains as markov_chains
-from numerics.markov.flat import Numerator, eigenvalue_averages
+from lemmata.numerics.exact.integers import checked_integer
+from lemmata.numerics.exact.linear import solve_unique
+from lemmata.numerics.exact.log_two import LogTwo
+from lemmata.numerics.exact.numbers import as_exact, is_exact
+from lemmata.numerics.exact.rationals import RationalLike
+from lemmata.numerics.markov import chains as markov_chains
+from lemmata.numerics.markov.flat import Numerator, eigenvalue_averages
 
 __all__ = [
     "chain_stationary_law",
@@ -49,8 +49,8 @@ _HALF = fmpq(1, 2)
 def chain_stationary_law(P: NDArray[Any]) -> NDArray[Any]:
     """The stationary law pi = pi P of a transition matrix, shape (k,); exact for exact entries, else float64.
 
-    For batches of float64 chains, and n-gram chains, see `numerics.markov.chains.stationary_law`, which serves the
-    float64 case here too.
+    For batches of float64 chains, and n-gram chains, see `lemmata.numerics.markov.chains.stationary_law`, which serves
+    the float64 case here too.
 
     Raises:
         ValueError: if P is not square, has negative entries or a row that does not sum to 1 (floats: up to rounding),

@@ -1,6 +1,7 @@
 """Gradient descent on the minimal model, step by step, while its margin loss is in the linear regime.
 
-There the population loss is Delta (k-1)/k - sum_jml C_jml v_j W_ml (`numerics.markov.minimal_gradient`), so that a step
+There the population loss is Delta (k-1)/k - sum_jml C_jml v_j W_ml (`lemmata.numerics.markov.minimal_gradient`), so
+that a step
 
     v <- (1 - decay) v + eta <C, W>,    W <- (1 - decay) W + eta sum_j v_j C_j    (both from the old weights)
 
@@ -20,11 +21,11 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from numerics.exact.integers import checked_integer
-from numerics.exact.log_two import LogTwo
-from numerics.exact.precision import precision
-from numerics.markov.chains import stationary_law
-from numerics.markov.minimal_gradient import flat_tensor, v_gradient, w_gradient
+from lemmata.numerics.exact.integers import checked_integer
+from lemmata.numerics.exact.log_two import LogTwo
+from lemmata.numerics.exact.precision import precision
+from lemmata.numerics.markov.chains import stationary_law
+from lemmata.numerics.markov.minimal_gradient import flat_tensor, v_gradient, w_gradient
 
 __all__ = [
     "Weights",
@@ -159,7 +160,7 @@ def enclosed_tensor(tensor: NDArray[np.object_], bits: int) -> NDArray[np.object
         if not isinstance(x, LogTwo):
             raise ValueError(
                 f"The tensor holds a {type(x).__name__}: give LogTwo numbers, "
-                "numerics.markov.minimal_gradient.flat_tensor."
+                "lemmata.numerics.markov.minimal_gradient.flat_tensor."
             )
         balls[index] = x.ball(bits)
     return balls.reshape(tensor.shape)
@@ -169,7 +170,7 @@ def mean_tensor(chains: NDArray[np.float64], t: int) -> tuple[NDArray[np.float64
     """The mean of C over chains, shape (t, k, k), and its standard error, entry by entry: any prior, any k.
 
     Args:
-        chains: transition matrices, shape (size, k, k), size >= 2; see `numerics.markov.chains` for samplers.
+        chains: transition matrices, shape (size, k, k), size >= 2; see `lemmata.numerics.markov.chains` for samplers.
         t: the context length.
 
     Raises:

@@ -11,7 +11,7 @@ its law of x_{p+1} given x_1, ..., x_p, as float64 of shape (t, k) or (B, t, k):
 
 An n-gram predictor gives the mean of its prior while p < n - 1. For integer parameters numerator and denominator are
 exact, so every probability is correctly rounded. Each predictor is one serial pass in a Numba kernel. The Bayes
-predictor of the chain with stationary start is in `numerics.markov.bayes`.
+predictor of the chain with stationary start is in `lemmata.numerics.markov.bayes`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from numerics.exact.integers import checked_integer
+from lemmata.numerics.exact.integers import checked_integer
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -113,7 +113,7 @@ def ngram_counts(x: ArrayLike, k: int, n: int = 2) -> IntArray:
 
     Returns:
         (k^(n-1), k) for one sequence and (B, k^(n-1), k) for a batch; entry (u, j - 1) counts the symbol j after the
-        context number u (`numerics.markov.chains`); for n = 2 row i - 1 belongs to the symbol i.
+        context number u (`lemmata.numerics.markov.chains`); for n = 2 row i - 1 belongs to the symbol i.
 
     Raises:
         ValueError: as `as_sequences`, or if n is no integer >= 1, or k^n exceeds 2^24.

@@ -12,9 +12,9 @@ The two waves take 2 z, with which (1/2) 1_S is a solution; on all other single 
     theta <- theta - eta grad
 
 on B fresh samples, with the hinge loss (1 - yf)_+, the square (y - f)^2 or the logistic loss log(1 + e^(-yf)). Inputs
-are signs: the products with W and the gradient are added up from the tables of `numerics.parity.compiled_training`.
-Sums run over lanes in a fixed order, and sines and exponentials are taken in float64 and rounded, so that the same seed
-gives the same bits on every machine.
+are signs: the products with W and the gradient are added up from the tables of
+`lemmata.numerics.parity.compiled_training`. Sums run over lanes in a fixed order, and sines and exponentials are taken
+in float64 and rounded, so that the same seed gives the same bits on every machine.
 
 Source: hidden-progress, section 5.3 and appendix B.4.1.
 """
@@ -29,8 +29,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from numerics.parity.compiled_training import _LANES, _draw, _forward, _next, _signs, _tiled, _untile, _update
-from numerics.parity.training import Initialization, Network, initial_network
+from lemmata.numerics.parity.compiled_training import _LANES, _draw, _forward, _next, _signs, _tiled, _untile, _update
+from lemmata.numerics.parity.training import Initialization, Network, initial_network
 
 __all__ = ["ARCHITECTURES", "Architecture", "ArchitectureRun", "initial_architecture", "train_architecture"]
 

@@ -22,9 +22,9 @@ from typing import Any
 
 from flint import arb, fmpq
 
-from numerics.exact.precision import precision
-from numerics.parity.sgd_sizes import SgdLossBound, check_sizes, regret_bound, top_coefficient
-from numerics.parity.sign_classes import no_class_bound
+from lemmata.numerics.exact.precision import precision
+from lemmata.numerics.parity.sgd_sizes import SgdLossBound, check_sizes, regret_bound, top_coefficient
+from lemmata.numerics.parity.sign_classes import no_class_bound
 
 __all__ = ["noise_tail", "noisy_moment", "short_batch", "short_logarithm", "short_loss_bound"]
 

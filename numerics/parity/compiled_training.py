@@ -13,7 +13,7 @@ inputs. Likewise the gradient sum_b delta_b x_b^T takes the 16 signed sums of th
 addition for four samples. Additions run over neurons, which compilers vectorise without reordering: the same seed gives
 the same bits on every machine. Neurons are padded with zeros to a multiple of 16, inputs to a multiple of 4.
 
-`numerics.parity.training.network_gradient` is the plain form of the same step.
+`lemmata.numerics.parity.training.network_gradient` is the plain form of the same step.
 
 Source: pareto-frontiers, experiment-sweep, experiment-lottery, figure-6.1, figure-6.2.
 """
@@ -27,7 +27,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from numerics.parity.training import Network
+from lemmata.numerics.parity.training import Network
 
 __all__ = ["CompiledRun", "train_compiled"]
 

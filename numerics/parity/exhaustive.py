@@ -15,9 +15,9 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import ArrayLike, NDArray
 
-from numerics.exact.numbers import as_exact
-from numerics.exact.rationals import common_denominator
-from numerics.fourier.gaps import support_indices
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.rationals import common_denominator
+from lemmata.numerics.fourier.gaps import support_indices
 
 __all__ = ["margin_range"]
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from flint import arb, fmpq
 
-from numerics.parity.sgd_sizes import check_sizes
+from lemmata.numerics.parity.sgd_sizes import check_sizes
 
 __all__ = ["feature_distance", "feature_range", "irrelevant_weight", "largest_ratio", "noise_threshold"]
 

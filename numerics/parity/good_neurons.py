@@ -1,7 +1,7 @@
 """How likely the good neurons of a sparse initialization are: one of them, and a number of them at every bias.
 
 A neuron w in {0, 1}^n with s ones, drawn uniformly, is good for the parity of k inputs S if it contains S. Its gradient
-is `numerics.parity.sparse_neurons.over_sparse_values`.
+is `lemmata.numerics.parity.sparse_neurons.over_sparse_values`.
 
 An initialization of P pairs, each good with probability p and with one of K biases, has a multinomial number |I_j| of
 good neurons at bias j, with the mean r' = P p/K. It is r'-good if r'/2 <= |I_j| <= 2r' for all j. By the bounds of
@@ -17,9 +17,9 @@ from typing import Any
 
 from flint import arb, arb_poly, fmpq
 
-from numerics.exact.numbers import exact_midpoint
-from numerics.exact.rationals import as_fmpq
-from numerics.fourier.boolean import majority_weight_limit
+from lemmata.numerics.exact.numbers import exact_midpoint
+from lemmata.numerics.exact.rationals import as_fmpq
+from lemmata.numerics.fourier.boolean import majority_weight_limit
 
 __all__ = ["balance_probability", "check_over_sparse", "good_pairs", "good_probability", "gradient_floor"]
 

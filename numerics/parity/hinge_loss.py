@@ -19,10 +19,10 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import ArrayLike, NDArray
 
-from numerics.exact.numbers import as_exact
-from numerics.exact.rationals import common_denominator
-from numerics.fourier.gaps import support_indices
-from numerics.parity.signed_sums import signed_sum_law
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.rationals import common_denominator
+from lemmata.numerics.fourier.gaps import support_indices
+from lemmata.numerics.parity.signed_sums import signed_sum_law
 
 __all__ = ["ParityLosses", "parity_losses"]
 

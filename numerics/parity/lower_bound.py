@@ -34,10 +34,10 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import ArrayLike, NDArray
 
-from numerics.exact.numbers import as_exact
-from numerics.fourier.gaps import support_indices
-from numerics.fourier.walsh import walsh_hadamard
-from numerics.runs.memory import require_memory
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.fourier.gaps import support_indices
+from lemmata.numerics.fourier.walsh import walsh_hadamard
+from lemmata.numerics.runs.memory import require_memory
 
 __all__ = ["HiddenRun", "NoisyDescent", "ParityView", "parity_view", "relu_tables", "run_hidden", "view_bound"]
 
@@ -57,7 +57,7 @@ class NoisyDescent:
 
     Attributes:
         model: maps theta, shape (r,), to the tables of h, shape (2^n,), and of its derivatives, shape (2^n, r), in the
-            order of `numerics.fourier.walsh`; for instance `relu_tables`.
+            order of `lemmata.numerics.fourier.walsh`; for instance `relu_tables`.
         rate: eta.
         decay: of the regularizer decay/2 |theta|^2.
         loss: l_0, a function of arrays; the identity, which is that of the square loss, if None.

@@ -9,7 +9,7 @@ by gamma (the Fourier gap), an estimate of g that is off by less than gamma/2 in
 at S. By Hoeffding's inequality (8 C^2/gamma^2) log(2n/delta) samples give one with probability 1 - delta, where
 |sigma'| <= C.
 
-Tables are in the order of `numerics.fourier.walsh`: bit i of the index is set where x_i = -1.
+Tables are in the order of `lemmata.numerics.fourier.walsh`: bit i of the index is set where x_i = -1.
 
 Source: hidden-progress, equation-B.4, lemma-B.3, proposition-B.7.
 """
@@ -24,10 +24,10 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import ArrayLike, NDArray
 
-from numerics.fourier.boolean import majority_coefficient
-from numerics.fourier.gaps import support_indices
-from numerics.fourier.walsh import walsh_hadamard
-from numerics.runs.memory import require_memory
+from lemmata.numerics.fourier.boolean import majority_coefficient
+from lemmata.numerics.fourier.gaps import support_indices
+from lemmata.numerics.fourier.walsh import walsh_hadamard
+from lemmata.numerics.runs.memory import require_memory
 
 __all__ = [
     "batch_gradient",

@@ -16,9 +16,9 @@ from typing import Any
 
 from flint import fmpq
 
-from numerics.exact.numbers import as_exact
-from numerics.exact.rationals import common_denominator
-from numerics.parity.signed_sums import signed_sum_counts
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.rationals import common_denominator
+from lemmata.numerics.parity.signed_sums import signed_sum_counts
 
 __all__ = ["block_signs", "polynet_error"]
 

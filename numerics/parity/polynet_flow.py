@@ -28,7 +28,7 @@ from typing import Any
 
 from flint import acb, arb, fmpq
 
-from numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.numbers import as_exact
 
 __all__ = [
     "arithmetic_mean",

@@ -22,7 +22,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from numerics.runs.memory import require_memory
+from lemmata.numerics.runs.memory import require_memory
 
 __all__ = ["PolynetRun", "train_polynet"]
 

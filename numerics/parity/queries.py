@@ -19,7 +19,7 @@ import numpy as np
 from flint import arb, fmpq
 from numpy.typing import ArrayLike, NDArray
 
-from numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.numbers import as_exact
 
 __all__ = ["QuerySearch", "empirical_answers", "gradient_samples", "query_samples", "query_search"]
 

@@ -21,8 +21,8 @@ from typing import Any
 
 from flint import arb, fmpq
 
-from numerics.exact.precision import precision
-from numerics.parity.sign_classes import no_class_bound
+from lemmata.numerics.exact.precision import precision
+from lemmata.numerics.parity.sign_classes import no_class_bound
 
 __all__ = ["SgdLossBound", "check_sizes", "feature_moment", "regret_bound", "sgd_loss_bound", "top_coefficient"]
 

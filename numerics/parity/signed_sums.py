@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from flint import fmpz, fmpz_poly
 
-from numerics.runs.memory import require_memory
+from lemmata.numerics.runs.memory import require_memory
 
 __all__ = ["signed_sum_counts", "signed_sum_law"]
 

@@ -5,8 +5,9 @@ Its gradient, correlated with the parity chi_S of uniform signs x, is
 
     g_i = E[1{w.x + b > 0} x_i chi_S(x)] = E[1{p + epsilon q + b > 0} chi_T(x)],    T = S xor i,
 
-with p the sum of x over A and q that over B. (`numerics.parity.one_step` has -g, the gradient of the correlation loss;
-under the hinge loss, at output 0, the gradient descent step is along +u g, u the weight of the neuron in the output.)
+with p the sum of x over A and q that over B. (`lemmata.numerics.parity.one_step` has -g, the gradient of the
+correlation loss; under the hinge loss, at output 0, the gradient descent step is along +u g, u the weight of the neuron
+in the output.)
 
 It vanishes unless T lies within A and B. While epsilon |B| + |b| is below the smallest |p| > 0, the sign of p decides
 wherever p is not 0, and p vanishes for even |A| only:
@@ -35,9 +36,9 @@ import numpy as np
 from flint import fmpq, fmpz_poly
 from numpy.typing import NDArray
 
-from numerics.exact.rationals import as_fmpq, common_denominator
-from numerics.fourier.boolean import half_coefficient, threshold_coefficient
-from numerics.fourier.gaps import support_indices
+from lemmata.numerics.exact.rationals import as_fmpq, common_denominator
+from lemmata.numerics.fourier.boolean import half_coefficient, threshold_coefficient
+from lemmata.numerics.fourier.gaps import support_indices
 
 __all__ = [
     "GradientValues",

@@ -2,7 +2,7 @@
 
 For m samples (x, chi_S(x)) the estimate of g_i = E[1{w.x + b > 0} x_i chi_S(x)] is an integer over m. Its summands lie
 in [-1, 1], so that by Hoeffding's inequality all entries of r neurons are within tau of g with probability 1 - delta if
-m >= (2/tau^2) log(2 n r/delta): `numerics.parity.one_step.recovery_samples` with n r inputs and the gap 2 tau.
+m >= (2/tau^2) log(2 n r/delta): `lemmata.numerics.parity.one_step.recovery_samples` with n r inputs and the gap 2 tau.
 
 Source: pareto-frontiers, lemma C.5 and theorem C.16.
 """
@@ -19,9 +19,9 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.exact.rationals import common_denominator
-from numerics.fourier.gaps import support_indices
-from numerics.parity.sparse_neurons import SparseNeuron
+from lemmata.numerics.exact.rationals import common_denominator
+from lemmata.numerics.fourier.gaps import support_indices
+from lemmata.numerics.parity.sparse_neurons import SparseNeuron
 
 __all__ = ["TrackedCounts", "sampled_counts", "tabulated_counts", "tracked_counts"]
 

@@ -22,7 +22,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.functions.powers import integer_power
+from lemmata.numerics.functions.powers import integer_power
 
 __all__ = ["Network", "TrainingRun", "initial_network", "network_gradient", "network_output", "train_parity"]
 

@@ -1,7 +1,7 @@
 """Width, samples and small weight with which one step on an under-sparse network suffices, with explicit constants.
 
-Let k and s be even, s < k, and n so large that |xi_irr| <= |xi_rel|/4 (`numerics.parity.sparse_neurons`). For an
-accuracy a in (0, 1] and a probability delta of failure take
+Let k and s be even, s < k, and n so large that |xi_irr| <= |xi_rel|/4 (`lemmata.numerics.parity.sparse_neurons`). For
+an accuracy a in (0, 1] and a probability delta of failure take
 
     epsilon = a/(4 k^2 (n-s)),    tau = a |xi_rel|/(4 k^2 (k-s)),
     r >= 2 k (C(n,s)/C(k,s)) log(2k/delta),    m >= (2/tau^2) log(2 n r/delta).
@@ -9,7 +9,8 @@ accuracy a in (0, 1] and a probability delta of failure take
 With probability 1 - delta two things happen. There is a neuron with its ones in S at each of the k kinks: a pair hits a
 kink with probability C(k,s)/(k C(n,s)), and one of its output weights has the right sign. All estimated gradients are
 within tau (Hoeffding). Then the truncation keeps just S \\ A at these neurons, and the read-out of
-`constructions.parity.under_sparse` is within 2k^2 ((k-s) tau/|xi_rel| + (n-s) epsilon) = a of the parity on the cube.
+`lemmata.constructions.parity.under_sparse` is within 2k^2 ((k-s) tau/|xi_rel| + (n-s) epsilon) = a of the parity on the
+cube.
 
 As |xi_rel| >= p (k-s-3)!!/(2 sqrt 2) (n-s)^(-(k-s-1)/2) with p = C(s,s/2)/2^s, the number of samples is of the order
 n^(k-s-1) log n for fixed k, s, a and delta, and the width of the order n^s.
@@ -25,10 +26,10 @@ from typing import Any
 
 from flint import arb, fmpq
 
-from numerics.exact.numbers import exact_midpoint
-from numerics.exact.rationals import as_fmpq
-from numerics.fourier.boolean import half_coefficient
-from numerics.parity.sparse_neurons import check_under_sparse, under_sparse_values
+from lemmata.numerics.exact.numbers import exact_midpoint
+from lemmata.numerics.exact.rationals import as_fmpq
+from lemmata.numerics.fourier.boolean import half_coefficient
+from lemmata.numerics.parity.sparse_neurons import check_under_sparse, under_sparse_values
 
 __all__ = ["UnderSparseSizes", "good_share", "relevant_bound", "under_sparse_sizes"]
 

@@ -9,7 +9,7 @@ where the term i = 0 of C_eps is 2 |c_0|. A series is given by the numbers s_i o
 second case it may be infinite, with |s_i| <= 1: the terms left out are then bounded by a geometric series. Balls have
 exponents of any size, so that numbers such as 10^4342 need no logarithms.
 
-Source: rnn-sgd, def-complexity and example-2.1.
+Source: rnn-sgd, definition-complexity and example-2.1.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from dataclasses import dataclass
 
 from flint import arb, ctx, fmpq
 
-from numerics.exact.balls import as_balls
-from numerics.exact.rationals import RationalLike, as_fmpq
+from lemmata.numerics.exact.balls import as_balls
+from lemmata.numerics.exact.rationals import RationalLike, as_fmpq
 
 __all__ = [
     "PowerSeries",

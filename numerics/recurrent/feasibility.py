@@ -22,9 +22,9 @@ from functools import cached_property
 
 from flint import arb, fmpq
 
-from numerics.exact.integers import checked_integer
-from numerics.exact.rationals import RationalLike, as_fmpq
-from numerics.recurrent.complexities import (
+from lemmata.numerics.exact.integers import checked_integer
+from lemmata.numerics.exact.rationals import RationalLike, as_fmpq
+from lemmata.numerics.recurrent.complexities import (
     DEFAULT_CONSTANT,
     PowerSeries,
     accuracy_part,

@@ -7,14 +7,14 @@ projections are taken twice, which makes them orthogonal up to rounding, and a p
 the vector. Exact vectors keep their lengths: the u_i are then orthogonal, not of norm 1, and the projection on the span
 of the first is sum u u^T/|u|^2, without square roots.
 
-Source: rnn-sgd, def-notation; Giraud, Langou and Rozloznik (2005) for twice is enough.
+Source: rnn-sgd, definition-notation; Giraud, Langou and Rozloznik (2005) for twice is enough.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from numerics.exact.systems import Array, number_system
+from lemmata.numerics.exact.systems import Array, number_system
 
 __all__ = ["gram_schmidt"]
 

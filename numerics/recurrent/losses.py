@@ -4,7 +4,7 @@ The Euclidean distance |y - y*| to a label of norm at most 1 is one. The cross-e
 slope reaches sqrt 2, and it is log d at 0; divided by max(sqrt 2, log d) it is. The squared distance is Lipschitz on
 bounded sets only; `clipped_square` continues half of it linearly with slope 1 from the distance 1 on.
 
-Source: rnn-sgd, def-loss.
+Source: rnn-sgd, definition-loss.
 """
 
 from __future__ import annotations

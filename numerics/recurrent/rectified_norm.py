@@ -12,8 +12,8 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from numerics.exact.balls import as_balls
-from numerics.exact.integers import checked_integer
+from lemmata.numerics.exact.balls import as_balls
+from lemmata.numerics.exact.integers import checked_integer
 
 __all__ = ["first_column_vector", "stretch", "stretched_vector"]
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from flint import arb
 
-from numerics.exact.integers import checked_integer
+from lemmata.numerics.exact.integers import checked_integer
 
 __all__ = ["arc_cosine_kernel", "state_cosines"]
 

@@ -9,9 +9,9 @@ are. W is held by columns, so that both products and the step run over the colum
 them: additions run over units, or over lanes side by side, which compilers vectorise without reordering, so that the
 same seed gives the same bits on every machine. The derivative of relu at 0 is taken as 0.
 
-`constructions.recurrent.elman.weighted_gradient` is the plain form of the same gradient.
+`lemmata.constructions.recurrent.elman.weighted_gradient` is the plain form of the same gradient.
 
-Source: rnn-sgd, definition-3.3, def-objective and theorem-1.
+Source: rnn-sgd, definition-3.3, definition-objective and theorem-1.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Uses", "fingerprint", "uses"]
+__all__ = ["Uses", "belongs", "fingerprint", "fingerprint_of_file", "uses"]
 
 
 @dataclass(frozen=True)
@@ -72,6 +72,16 @@ def fingerprint(function: Callable[..., Any], within: Sequence[str]) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
+def fingerprint_of_file(path: Path) -> str:
+    """16 hexadecimal digits that change with the code of a file, as `fingerprint` does with that of a function."""
+    return hashlib.sha256(_normal(ast.parse(path.read_text(encoding="utf-8"))).encode()).hexdigest()[:16]
+
+
+def belongs(name: str, packages: Sequence[str]) -> bool:
+    """Whether a dotted name is that of one of the packages, or of something in it."""
+    return any(name == package or name.startswith(f"{package}.") for package in packages)
+
+
 def _follow(path: Path, name: str, within: tuple[str, ...], result: Uses) -> None:
     waiting = [(path, name)]
     while waiting:
@@ -106,7 +116,7 @@ def _steps(path: Path, name: str, within: tuple[str, ...]) -> tuple[list[tuple[P
 def _enter(module: str, name: str, within: tuple[str, ...], used: list[tuple[Path, str]], leaves: list[str]) -> None:
     """Note what an imported name stands for: definitions if it belongs to the packages, else a leaf."""
     dotted = f"{module}.{name}" if name else module
-    if module.partition(".")[0] not in within:
+    if not belongs(module, within):
         leaves.append(dotted)
     elif (inner := _source(dotted)) is not None:  # a whole module: all that it defines may be used
         used += [(inner, one) for one in _module(inner).defined]
@@ -180,7 +190,12 @@ def _normal(node: ast.AST) -> str:
 
 
 class _Bare(ast.NodeTransformer):
-    """Removes docstrings and annotations."""
+    """Removes docstrings and annotations, and the name of this toolkit in front of its packages."""
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST:
+        """The import of a function, under the name that the package had when the first results were committed."""
+        node.module = node.module and node.module.removeprefix("lemmata.")
+        return node
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
         """The node without what says nothing of the computation."""

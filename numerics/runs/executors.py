@@ -23,13 +23,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from numerics.runs.processes import process_pool
+from lemmata.numerics.runs.processes import process_pool
 
 __all__ = ["ClusterExecutor", "ExecutorLostError", "completed", "executor_at"]
 
 PATIENCE = 10.0  # seconds until an address without an answer is given up
 LONGEST_GREETING = 1 << 20  # bytes
-PACKAGES = ("numerics", "constructions", "certificates", "theorems", "lemmata")
+PACKAGES = ("numerics", "constructions", "certificates", "theorems")
+"""Of the toolkit: in a checkout each is a link in the folder of the package `lemmata`, in a wheel a folder."""
 
 _one_at_a_time = threading.Lock()
 
@@ -146,11 +147,11 @@ def _work(code: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs
 def code_digest() -> str:
     """A hash of the source files of Lemmata and of the version of Python, as they were when first asked for."""
     digest = hashlib.sha256(".".join(platform.python_version_tuple()[:2]).encode())
-    for package in PACKAGES:
-        spec = find_spec(package)
-        for folder in [] if spec is None else spec.submodule_search_locations or []:
-            for path in sorted(Path(folder).rglob("*.py")):
-                content = path.read_bytes()
-                digest.update(f"{package} {path.relative_to(folder).as_posix()} {len(content)}\n".encode())
-                digest.update(content)
+    spec = find_spec("lemmata")
+    for folder in map(Path, [] if spec is None else spec.submodule_search_locations or []):
+        own = (path for path in folder.rglob("*.py") if path.relative_to(folder).parts[0] not in PACKAGES)
+        for path in sorted({*own, *(path for package in PACKAGES for path in (folder / package).rglob("*.py"))}):
+            content = path.read_bytes()
+            digest.update(f"{path.relative_to(folder).as_posix()} {len(content)}\n".encode())
+            digest.update(content)
     return digest.hexdigest()

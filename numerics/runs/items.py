@@ -2,9 +2,9 @@
 
 An item is a key with settings, and its result a function of the settings alone: seeds belong to them. With a folder,
 the file `<key>.json` holds {"settings": ..., "code": ..., "result": ...}. It is written at one stroke once the result
-is there, and kept while the settings and the code (a fingerprint, see `numerics.runs.definitions`) are the same: so a
-killed run continues where it was, and changed settings or changed code start anew. A file that cannot be read is
-computed again, and `Done.note` says so; temporary files that a killed run has left are removed.
+is there, and kept while the settings and the code (a fingerprint, see `lemmata.numerics.runs.definitions`) are the
+same: so a killed run continues where it was, and changed settings or changed code start anew. A file that cannot be
+read is computed again, and `Done.note` says so; temporary files that a killed run has left are removed.
 
 Files are written by the process that calls `run`, so that workers of an executor may be on other machines.
 """
@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from numerics.runs.executors import completed
-from numerics.runs.files import write_atomically
+from lemmata.numerics.runs.executors import completed
+from lemmata.numerics.runs.files import write_atomically
 
 __all__ = ["Done", "FailedItemsError", "run"]
 

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from numerics.runs.confidence import Interval
-from numerics.runs.thresholds import percentile_interval
+from lemmata.numerics.runs.confidence import Interval
+from lemmata.numerics.runs.thresholds import percentile_interval
 
 __all__ = ["RankCorrelation", "bootstrap_interval", "rank_correlation"]
 
@@ -86,7 +86,7 @@ def bootstrap_interval(
         seed: as given.
 
     Raises:
-        ValueError: for a group without runs, no resample, or as `numerics.runs.thresholds.percentile_interval`.
+        ValueError: for a group without runs, no resample, or as `lemmata.numerics.runs.thresholds.percentile_interval`.
     """
     if not groups or any(len(group) == 0 for group in groups) or resamples < 1:
         raise ValueError("Give one or more groups, none of them empty, and a resample or more.")

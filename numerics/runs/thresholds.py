@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special, stats
 
-from numerics.runs.confidence import Interval
+from lemmata.numerics.runs.confidence import Interval
 
 __all__ = ["Cell", "ThresholdFit", "VuongTest", "bootstrap_cells", "percentile_interval", "threshold_fit", "vuong_test"]
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from numerics.runs.confidence import Interval
+from lemmata.numerics.runs.confidence import Interval
 
 __all__ = ["GeometricTest", "exponent_interval", "geometric_test", "group_share", "with_infinity"]
 

@@ -13,11 +13,11 @@ from itertools import permutations, product
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.groups.stabilisers import StabiliserChain
-from numerics.groups.tables import FiniteGroup, group_from_table
-from numerics.tables.isotopy import Colours, class_to_split, first_colours, isotopism, picked, refined
-from numerics.tables.symmetries import NO_LIMIT, autotopism_generators, orbit_numbers, transposed
-from numerics.tables.table import MISSING, Table
+from lemmata.numerics.groups.stabilisers import StabiliserChain
+from lemmata.numerics.groups.tables import FiniteGroup, group_from_table
+from lemmata.numerics.tables.isotopy import Colours, class_to_split, first_colours, isotopism, picked, refined
+from lemmata.numerics.tables.symmetries import NO_LIMIT, autotopism_generators, orbit_numbers, transposed
+from lemmata.numerics.tables.table import MISSING, Table
 
 __all__ = ["canonical_form", "group_of_table", "isotopy_classes"]
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from numerics.tables.table import MISSING, Table
+from lemmata.numerics.tables.table import MISSING, Table
 
 __all__ = ["Entry", "entry_of", "names_of", "table_of_entries"]
 

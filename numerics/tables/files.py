@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from numerics.tables.entries import Entry, entry_of, names_of, table_of_entries
-from numerics.tables.table import MISSING, Table
+from lemmata.numerics.tables.entries import Entry, entry_of, names_of, table_of_entries
+from lemmata.numerics.tables.table import MISSING, Table
 
 __all__ = ["read_cells", "read_table", "table_of_cells"]
 

@@ -22,7 +22,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.tables.table import MISSING, Table
+from lemmata.numerics.tables.table import MISSING, Table
 
 __all__ = ["carries", "isotopism", "refined"]
 

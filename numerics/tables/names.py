@@ -8,13 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 
-from numerics.groups.names import parse_group
-from numerics.groups.permutations import MAX_TABLE_ORDER
-from numerics.groups.tables import FiniteGroup
-from numerics.tables.files import read_cells, read_table, table_of_cells
-from numerics.tables.operations import conjugation_table, group_table, operation_table
-from numerics.tables.squares import random_latin_square, reduced_latin_square
-from numerics.tables.table import MISSING, Cell, Table
+from lemmata.numerics.groups.names import parse_group
+from lemmata.numerics.groups.permutations import MAX_TABLE_ORDER
+from lemmata.numerics.groups.tables import FiniteGroup
+from lemmata.numerics.tables.files import read_cells, read_table, table_of_cells
+from lemmata.numerics.tables.operations import conjugation_table, group_table, operation_table
+from lemmata.numerics.tables.squares import random_latin_square, reduced_latin_square
+from lemmata.numerics.tables.table import MISSING, Cell, Table
 
 __all__ = ["ACCEPTED_CELLS", "ACCEPTED_TABLES", "TABLE_PREFIXES", "parse_table", "restricted"]
 

@@ -11,9 +11,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from numerics.groups.tables import FiniteGroup
-from numerics.tables.expressions import parse_formula
-from numerics.tables.table import MISSING, Table
+from lemmata.numerics.groups.tables import FiniteGroup
+from lemmata.numerics.tables.expressions import parse_formula
+from lemmata.numerics.tables.table import MISSING, Table
 
 __all__ = ["NAMED_FORMULAS", "ORDER_OPERATIONS", "conjugation_table", "group_table", "operation_table"]
 

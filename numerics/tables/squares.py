@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 from random import Random
 
-from numerics.tables.table import Table
+from lemmata.numerics.tables.table import Table
 
 __all__ = ["MAX_NUMBERED", "MAX_RANDOM", "random_latin_square", "reduced_latin_square", "reduced_latin_squares"]
 

@@ -18,9 +18,17 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from numerics.groups.stabilisers import StabiliserChain
-from numerics.tables.isotopy import carries, class_to_split, extension, first_colours, isotopism, picked, refined
-from numerics.tables.table import Table
+from lemmata.numerics.groups.stabilisers import StabiliserChain
+from lemmata.numerics.tables.isotopy import (
+    carries,
+    class_to_split,
+    extension,
+    first_colours,
+    isotopism,
+    picked,
+    refined,
+)
+from lemmata.numerics.tables.table import Table
 
 __all__ = ["TableSymmetries", "autotopism_generators", "is_symmetry", "orbit_numbers", "table_symmetries", "transposed"]
 

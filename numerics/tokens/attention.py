@@ -15,8 +15,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from numerics.exact.systems import require_finite
-from numerics.tokens.prompts import MEMORY, require_memory
+from lemmata.numerics.exact.systems import require_finite
+from lemmata.numerics.tokens.prompts import MEMORY, require_memory
 
 __all__ = ["blocked_attention"]
 

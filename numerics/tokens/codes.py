@@ -20,11 +20,11 @@ import numpy as np
 from flint import arb, fmpq
 from numpy.typing import ArrayLike, NDArray
 
-from numerics.exact.integers import checked_integer
-from numerics.exact.numbers import as_exact
-from numerics.exact.rationals import rational_root
-from numerics.exact.systems import Arithmetic, Array
-from numerics.groups.codes import near_orthogonal_codes, near_orthogonal_parameters
+from lemmata.numerics.exact.integers import checked_integer
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.rationals import rational_root
+from lemmata.numerics.exact.systems import Arithmetic, Array
+from lemmata.numerics.groups.codes import near_orthogonal_codes, near_orthogonal_parameters
 
 __all__ = [
     "Integers",

@@ -15,9 +15,9 @@ from typing import Literal, get_args
 import numpy as np
 from flint import fmpq
 
-from numerics.exact.systems import Arithmetic, Array, conversion, number_system
-from numerics.tokens.codes import PositionCodes
-from numerics.tokens.prompts import MEMORY, Prompts, require_memory
+from lemmata.numerics.exact.systems import Arithmetic, Array, conversion, number_system
+from lemmata.numerics.tokens.codes import PositionCodes
+from lemmata.numerics.tokens.prompts import MEMORY, Prompts, require_memory
 
 __all__ = ["Variant", "block_sizes", "encode", "encoding_scale", "radius"]
 

@@ -14,9 +14,9 @@ import numpy as np
 from flint import arb
 from numpy.typing import ArrayLike
 
-from numerics.exact.balls import as_balls
-from numerics.exact.integers import checked_integer
-from numerics.exact.systems import conversion, number_system
+from lemmata.numerics.exact.balls import as_balls
+from lemmata.numerics.exact.integers import checked_integer
+from lemmata.numerics.exact.systems import conversion, number_system
 
 __all__ = ["norm_moment", "squared_norm_variance"]
 

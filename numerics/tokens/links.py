@@ -16,10 +16,10 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import ArrayLike
 
-from numerics.exact.integers import checked_integer
-from numerics.exact.numbers import to_float
-from numerics.exact.systems import Array, conversion, number_system, product
-from numerics.functions.activations import relu
+from lemmata.numerics.exact.integers import checked_integer
+from lemmata.numerics.exact.numbers import to_float
+from lemmata.numerics.exact.systems import Array, conversion, number_system, product
+from lemmata.numerics.functions.activations import relu
 
 __all__ = ["Link", "ReluLink", "linear_link", "max_link", "mean_link", "squared_norm_link"]
 

@@ -13,9 +13,9 @@ from typing import Any, Literal
 from flint import arb, fmpq
 from numpy.typing import ArrayLike
 
-from numerics.exact.balls import as_balls, ball_max
-from numerics.exact.numbers import as_exact
-from numerics.exact.systems import require_finite
+from lemmata.numerics.exact.balls import as_balls, ball_max
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.systems import require_finite
 
 Exponent = int | str | fmpq | Literal["inf"]
 """A number >= 1, or "inf" for the largest absolute value."""

@@ -16,11 +16,11 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import ArrayLike
 
-from numerics.exact.integers import checked_integer
-from numerics.exact.numbers import as_exact
-from numerics.exact.systems import Array, conversion, number_system, require_finite
-from numerics.tokens.codes import Integers
-from numerics.tokens.links import Link
+from lemmata.numerics.exact.integers import checked_integer
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.systems import Array, conversion, number_system, require_finite
+from lemmata.numerics.tokens.codes import Integers
+from lemmata.numerics.tokens.links import Link
 
 __all__ = ["Law", "Prompts", "averaged_risk", "draw_prompts", "pointwise_risk", "population_risk", "require_memory"]
 
@@ -88,7 +88,7 @@ class Prompts:
         return self.tokens[np.arange(self.count)[:, None, None], self.indices]
 
     def labels(self, link: Link) -> Array:
-        """y, shape (n, N), for a link from (..., q, d) to (...); see `numerics.tokens.links`."""
+        """y, shape (n, N), for a link from (..., q, d) to (...); see `lemmata.numerics.tokens.links`."""
         return link(self.selected())
 
     def relabelled(self, order: ArrayLike) -> Prompts:

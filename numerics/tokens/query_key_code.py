@@ -18,8 +18,8 @@ import numpy as np
 from flint import arb, fmpq
 from numpy.typing import ArrayLike, NDArray
 
-from numerics.exact.numbers import as_exact, is_exact
-from numerics.exact.rationals import RationalLike, as_fmpq
+from lemmata.numerics.exact.numbers import as_exact, is_exact
+from lemmata.numerics.exact.rationals import RationalLike, as_fmpq
 
 __all__ = ["Move", "QueryKeyCode", "decode_query_key", "encode_query_key"]
 

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 
 from flint import arb
 
-from numerics.exact.balls import as_balls, ball_max, ball_min, decided_less
-from numerics.exact.integers import checked_integer
+from lemmata.numerics.exact.balls import as_balls, ball_max, ball_min, decided_less
+from lemmata.numerics.exact.integers import checked_integer
 
 __all__ = [
     "RiskTerms",

@@ -3,7 +3,7 @@
 A machine is three arrays of shape (states, symbols): the new state, the symbol written and the move (-1 or +1). Heads
 are counted from the start cell, which is 0. Neither simulator shares code with the other or with any network.
 
-Source: turing, def-tm and outline-4.2.
+Source: turing, definition-tm and outline-4.2.
 """
 
 from __future__ import annotations

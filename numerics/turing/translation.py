@@ -1,4 +1,4 @@
-"""Decoder programs, which `numerics.turing.index` interprets, as straight-line machine code.
+"""Decoder programs, which `lemmata.numerics.turing.index` interprets, as straight-line machine code.
 
 A step is translated once, coordinate by coordinate. Copies and constants cost nothing, and what is computed of the same
 bits is computed once: that searches compare the same place is seen from the copies in the program, so that its digits
@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 import llvmlite.binding as llvm
 import numpy as np
 
-from numerics.turing.assembly import Assembler, Value, pointer_type
-from numerics.turing.index import CrossIndex, DecoderProgram, Ints, Readout, Records, TimeIndex
+from lemmata.numerics.turing.assembly import Assembler, Value, pointer_type
+from lemmata.numerics.turing.index import CrossIndex, DecoderProgram, Ints, Readout, Records, TimeIndex
 
 __all__ = ["Translation", "run_translated", "translated"]
 

@@ -15,14 +15,14 @@ import numpy as np
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from certificates.characters.tables import CharacterTable
-from certificates.game.margin_game import MarginGame, solve
-from certificates.game.rational import RationalGame
-from certificates.groups.certify import GroupMarginCertificate, certify_group
-from constructions.networks.inputs import group_inputs
-from numerics.groups.lists import named_groups
-from numerics.groups.names import parse_group
-from numerics.margins.ascent import ascend_from_random
+from lemmata.certificates.characters.tables import CharacterTable
+from lemmata.certificates.game.margin_game import MarginGame, solve
+from lemmata.certificates.game.rational import RationalGame
+from lemmata.certificates.groups.certify import GroupMarginCertificate, certify_group
+from lemmata.constructions.networks.inputs import group_inputs
+from lemmata.numerics.groups.lists import named_groups
+from lemmata.numerics.groups.names import parse_group
+from lemmata.numerics.margins.ascent import ascend_from_random
 
 Result = TypeVar("Result")
 LARGEST_ORDER = 63

@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from certificates import kernel
-from certificates.groups.certify import certify_group
-from certificates.groups.document import document_of
-from certificates.groups.format import dumps
-from numerics.groups.lists import named_groups, small_groups
-from numerics.groups.names import gap_available, gap_interpreter, parse_group
-from numerics.groups.permutations import PermutationGroup
+from lemmata.certificates import kernel
+from lemmata.certificates.groups.certify import certify_group
+from lemmata.certificates.groups.document import document_of
+from lemmata.certificates.groups.format import dumps
+from lemmata.numerics.groups.lists import named_groups, small_groups
+from lemmata.numerics.groups.names import gap_available, gap_interpreter, parse_group
+from lemmata.numerics.groups.permutations import PermutationGroup
 
 LARGEST_ORDER = 63
 STAGES = ("group", "certificate", "document", "kernel")

@@ -13,13 +13,13 @@ import torch
 from flint import fmpq
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from constructions.descent.block import DescentBlock, gradient_descent_block
-from constructions.descent.bounds import approximate_activation
-from constructions.descent.fast import fast_trajectory
-from numerics.exact.numbers import to_float
-from numerics.functions.interpolation import interpolant_within
-from numerics.functions.relu_sums import squared_loss_derivative
-from numerics.functions.smooth import SmoothFunction, sigmoid, softplus, tanh
+from lemmata.constructions.descent.block import DescentBlock, gradient_descent_block
+from lemmata.constructions.descent.bounds import approximate_activation
+from lemmata.constructions.descent.fast import fast_trajectory
+from lemmata.numerics.exact.numbers import to_float
+from lemmata.numerics.functions.interpolation import interpolant_within
+from lemmata.numerics.functions.relu_sums import squared_loss_derivative
+from lemmata.numerics.functions.smooth import SmoothFunction, sigmoid, softplus, tanh
 
 EXAMPLES, DEPTH, PIECES = 20, 3, 16
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from numerics.groups.tables import cyclic
-from numerics.margins.evaluation import group_margins, parity_margins
+from lemmata.numerics.groups.tables import cyclic
+from lemmata.numerics.margins.evaluation import group_margins, parity_margins
 
 N, M = 113, 448
 

@@ -12,11 +12,11 @@ import pytest
 import torch
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from constructions.induction.head import bayesian_ngram_head, scales_for
-from numerics.markov.bayes import evidence_layer, predictions_of, shorter_evidence, stationary_bayes
-from numerics.markov.chains import dirichlet_chains, sample_sequences
-from numerics.markov.enumeration import numpy_ngram, numpy_uniform, numpy_unigram
-from numerics.markov.predictors import bigram, ngram, ngram_counts, uniform, unigram
+from lemmata.constructions.induction.head import bayesian_ngram_head, scales_for
+from lemmata.numerics.markov.bayes import evidence_layer, predictions_of, shorter_evidence, stationary_bayes
+from lemmata.numerics.markov.chains import dirichlet_chains, sample_sequences
+from lemmata.numerics.markov.enumeration import numpy_ngram, numpy_uniform, numpy_unigram
+from lemmata.numerics.markov.predictors import bigram, ngram, ngram_counts, uniform, unigram
 
 LENGTH = 100
 Predictor = Callable[[np.ndarray], np.ndarray]

@@ -9,8 +9,8 @@ import pytest
 import torch
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from numerics.parity.compiled_training import train_compiled
-from numerics.parity.training import initial_network, train_parity
+from lemmata.numerics.parity.compiled_training import train_compiled
+from lemmata.numerics.parity.training import initial_network, train_parity
 
 N, K, WIDTH, BATCH, STEPS = 50, 3, 100, 32, 100_000
 

@@ -9,8 +9,8 @@ import pytest
 import torch
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from constructions.recurrent.elman import random_elman, trace, weighted_gradient
-from numerics.recurrent.training import elman_columns, elman_gradient, elman_steps
+from lemmata.constructions.recurrent.elman import random_elman, trace, weighted_gradient
+from lemmata.numerics.recurrent.training import elman_columns, elman_gradient, elman_steps
 
 WIDTH, LENGTH, TOKEN, OUTPUTS = 4000, 7, 4, 2
 

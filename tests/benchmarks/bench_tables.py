@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from certificates.tables.programs import relaxed_margin
-from numerics.tables.classes import canonical_form
-from numerics.tables.names import parse_table
-from numerics.tables.symmetries import table_symmetries
-from numerics.tables.table import Table
+from lemmata.certificates.tables.programs import relaxed_margin
+from lemmata.numerics.tables.classes import canonical_form
+from lemmata.numerics.tables.names import parse_table
+from lemmata.numerics.tables.symmetries import table_symmetries
+from lemmata.numerics.tables.table import Table
 from tests.certificates.plain_program import plain_margin
 
 DRAWN = Table.of(np.random.default_rng(0).integers(0, 4, (4, 4)).tolist(), labels=4, name="4 x 4 drawn")

@@ -12,13 +12,13 @@ import pytest
 import torch
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from constructions.tokens.attention import retrieval_attention
-from constructions.tokens.long_prompts import shown_tokens
-from constructions.tokens.transformer import token_stream
-from numerics.tokens.attention import blocked_attention
-from numerics.tokens.codes import random_sign_codes
-from numerics.tokens.encoding import encode
-from numerics.tokens.prompts import draw_prompts
+from lemmata.constructions.tokens.attention import retrieval_attention
+from lemmata.constructions.tokens.long_prompts import shown_tokens
+from lemmata.constructions.tokens.transformer import token_stream
+from lemmata.numerics.tokens.attention import blocked_attention
+from lemmata.numerics.tokens.codes import random_sign_codes
+from lemmata.numerics.tokens.encoding import encode
+from lemmata.numerics.tokens.prompts import draw_prompts
 
 Arrays = tuple[np.ndarray, np.ndarray, np.ndarray]
 

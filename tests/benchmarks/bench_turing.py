@@ -9,13 +9,13 @@ import resource
 import numpy as np
 import pytest
 
-import constructions.turing.evaluators.indexed as indexed
-from constructions.turing.compiler import compile_turing_machine
-from constructions.turing.evaluators.indexed import advance_indexed, start_indexed
-from constructions.turing.evaluators.memory import index_memory
-from constructions.turing.evaluators.registry import DENSE
-from constructions.turing.machine import BUSY_BEAVERS, busy_beaver
-from numerics.turing.simulator import advance, new_tape, simulate
+import lemmata.constructions.turing.evaluators.indexed as indexed
+from lemmata.constructions.turing.compiler import compile_turing_machine
+from lemmata.constructions.turing.evaluators.indexed import advance_indexed, start_indexed
+from lemmata.constructions.turing.evaluators.memory import index_memory
+from lemmata.constructions.turing.evaluators.registry import DENSE
+from lemmata.constructions.turing.machine import BUSY_BEAVERS, busy_beaver
+from lemmata.numerics.turing.simulator import advance, new_tape, simulate
 
 FIFTH = BUSY_BEAVERS[5][1]
 CHUNK = 1 << 20

@@ -11,7 +11,7 @@ import pytest
 import scipy.linalg
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from numerics.fourier.walsh import walsh_hadamard_inplace
+from lemmata.numerics.fourier.walsh import walsh_hadamard_inplace
 
 LARGE, PASSES = 24, 4  # 1 + ceil((24 - 12)/4) passes through memory
 SMALL = 12

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from certificates import kernel
+from lemmata.certificates import kernel
 from tests.certificates.kernel.worst import WORST
 
 PROGRAM = """

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from certificates import operation_kernel
-from certificates.groups.format import dumps
+from lemmata.certificates import operation_kernel
+from lemmata.certificates.groups.format import dumps
 from tests.certificates.operation_kernel.worst import WORST
 
 PROGRAM = """

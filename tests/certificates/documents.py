@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from certificates import kernel
-from certificates.characters.dixon import character_table
-from certificates.game.margin_game import MarginGame, solve
-from certificates.groups.document import certificate_document
-from certificates.groups.format import dumps
-from certificates.groups.scaled_pair import scaled_pair
-from numerics.groups.names import parse_group
+from lemmata.certificates import kernel
+from lemmata.certificates.characters.dixon import character_table
+from lemmata.certificates.game.margin_game import MarginGame, solve
+from lemmata.certificates.groups.document import certificate_document
+from lemmata.certificates.groups.format import dumps
+from lemmata.certificates.groups.scaled_pair import scaled_pair
+from lemmata.numerics.groups.names import parse_group
 
 EDITED = ["Z2", "S3", "D4", "Q8", "Z5", "A4", "Z7"]
 """The groups whose documents are edited, at random or so that the claim stays true."""

@@ -6,15 +6,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from certificates import kernel, table_kernel
-from certificates.groups.format import dumps
-from certificates.groups.table_certificate import certify_table, table_document
-from certificates.groups.table_files import group_file, read_table, table_of
-from numerics.groups.names import parse_group
+from lemmata.certificates import kernel, table_kernel
+from lemmata.certificates.groups.format import dumps
+from lemmata.certificates.groups.table_certificate import certify_table, table_document
+from lemmata.certificates.groups.table_files import group_file, read_table, table_of
+from lemmata.numerics.groups.names import parse_group
 
 FILES = Path(__file__).parent / "groups" / "given"
 NAMES = sorted(path.stem for path in FILES.glob("*.json"))
-"""The tables in files, which `certificates.groups.table_files.group_file` made."""
+"""The tables in files, which `lemmata.certificates.groups.table_files.group_file` made."""
 
 
 @cache

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from certificates import kernel, operation_kernel
-from certificates.groups.format import dumps
-from certificates.tables.certify import OperationCertificate, certify_operation
-from certificates.tables.document import threshold_below, unseen_both, unseen_right, unseen_wrong
-from certificates.tables.forms import residual
-from certificates.tables.programs import relaxed_family
-from certificates.tables.rounding import UnseenPart, rounded_part
-from numerics.tables.table import Cell, Table
+from lemmata.certificates import kernel, operation_kernel
+from lemmata.certificates.groups.format import dumps
+from lemmata.certificates.tables.certify import OperationCertificate, certify_operation
+from lemmata.certificates.tables.document import threshold_below, unseen_both, unseen_right, unseen_wrong
+from lemmata.certificates.tables.forms import residual
+from lemmata.certificates.tables.programs import relaxed_family
+from lemmata.certificates.tables.rounding import UnseenPart, rounded_part
+from lemmata.numerics.tables.table import Cell, Table
 
 
 def parity_document() -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Groups of permutations by their generators, and permutations multiplied by hand, as an oracle for the kernel."""
 
-from numerics.groups.permutations import PermutationGroup, parse_cycles
+from lemmata.numerics.groups.permutations import PermutationGroup, parse_cycles
 
 
 def product_of(p, q):

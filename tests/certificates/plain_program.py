@@ -7,7 +7,7 @@ from itertools import combinations_with_replacement
 import cvxpy as cp
 import numpy as np
 
-from numerics.tables.table import Table
+from lemmata.numerics.tables.table import Table
 
 
 def plain_margin(table: Table) -> float:

@@ -5,12 +5,12 @@ from functools import cache
 import cvxpy as cp
 import numpy as np
 
-from certificates.characters.families import cyclic_characters, dihedral_characters, symmetric_characters
-from certificates.characters.tables import CharacterTable, product_characters
-from certificates.characters.traces import characters_of
-from certificates.game.margin_game import MarginGame
-from constructions.representations.orthogonal import real_irreps
-from numerics.groups.tables import alternating
+from lemmata.certificates.characters.families import cyclic_characters, dihedral_characters, symmetric_characters
+from lemmata.certificates.characters.tables import CharacterTable, product_characters
+from lemmata.certificates.characters.traces import characters_of
+from lemmata.certificates.game.margin_game import MarginGame
+from lemmata.constructions.representations.orthogonal import real_irreps
+from lemmata.numerics.groups.tables import alternating
 
 
 def quaternion_table() -> CharacterTable:

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from certificates import descent
-from certificates.descent import certify_step
-from constructions.descent.block import DescentBlock, gradient_descent_block
-from constructions.descent.bounds import approximate_activation
-from numerics.exact.numbers import to_float
-from numerics.functions.interpolation import interpolant, multiplication
-from numerics.functions.relu_sums import ReluSum, affine, constant, identity, ridge, squared_loss_derivative
-from numerics.functions.smooth import SmoothFunction, exponential, log_cosh, sigmoid, tanh
-from numerics.functions.smooth import identity as linear
+from lemmata.certificates import descent
+from lemmata.certificates.descent import certify_step
+from lemmata.constructions.descent.block import DescentBlock, gradient_descent_block
+from lemmata.constructions.descent.bounds import approximate_activation
+from lemmata.numerics.exact.numbers import to_float
+from lemmata.numerics.functions.interpolation import interpolant, multiplication
+from lemmata.numerics.functions.relu_sums import ReluSum, affine, constant, identity, ridge, squared_loss_derivative
+from lemmata.numerics.functions.smooth import SmoothFunction, exponential, log_cosh, sigmoid, tanh
+from lemmata.numerics.functions.smooth import identity as linear
 
 WIDTHS = (2, 3, 1)
 

@@ -11,17 +11,17 @@ import pytest
 import torch
 from flint import fmpq
 
-from certificates import descent_trajectory
-from certificates.descent import certify_step
-from certificates.descent_trajectory import TrajectoryCertificate, certify_trajectory
-from constructions.descent.block import DescentBlock, gradient_descent_block
-from constructions.descent.bounds import approximate_activation
-from constructions.descent.fast import fast_trajectory
-from constructions.descent.softmax import softmax_descent_block
-from numerics.exact.numbers import as_exact
-from numerics.functions.interpolation import interpolant
-from numerics.functions.relu_sums import affine, constant, ridge, squared_loss_derivative
-from numerics.functions.smooth import SmoothFunction, log_cosh, tanh
+from lemmata.certificates import descent_trajectory
+from lemmata.certificates.descent import certify_step
+from lemmata.certificates.descent_trajectory import TrajectoryCertificate, certify_trajectory
+from lemmata.constructions.descent.block import DescentBlock, gradient_descent_block
+from lemmata.constructions.descent.bounds import approximate_activation
+from lemmata.constructions.descent.fast import fast_trajectory
+from lemmata.constructions.descent.softmax import softmax_descent_block
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.functions.interpolation import interpolant
+from lemmata.numerics.functions.relu_sums import affine, constant, ridge, squared_loss_derivative
+from lemmata.numerics.functions.smooth import SmoothFunction, log_cosh, tanh
 from tests.theorems.planted_faults import rewritten
 
 LINEAR = SmoothFunction("1 + t", lambda t: 1 + t)

@@ -18,11 +18,11 @@ import numpy as np
 import pytest
 from flint import arb
 
-import constructions
-from constructions.registry import REGISTRY, Registered
-from numerics.exact.balls import as_balls
-from numerics.exact.numbers import as_exact, to_float
-from numerics.exact.systems import Arithmetic, number_system, power
+from lemmata import constructions
+from lemmata.constructions.registry import REGISTRY, Registered
+from lemmata.numerics.exact.balls import as_balls
+from lemmata.numerics.exact.numbers import as_exact, to_float
+from lemmata.numerics.exact.systems import Arithmetic, number_system, power
 
 NAMES = [one.name for one in REGISTRY]
 SEEDS = range(3)
@@ -77,8 +77,8 @@ def test_stored_and_dense_forms_agree(one: Registered) -> None:
 
 
 LEFT_OUT: dict[str, str] = {
-    "constructions.descent.grid.score_network": "a sum over a grid of a function of one's own, in float64 only",
-    "constructions.networks.files.load_npz": "reads a network that another construction has written",
+    "lemmata.constructions.descent.grid.score_network": "a sum over a grid of a function of one's own, in float64 only",
+    "lemmata.constructions.networks.files.load_npz": "reads a network that another construction has written",
 }
 """Builders that occur in no instance, and why."""
 
@@ -92,7 +92,7 @@ def public(kind: Callable[[Any], bool]) -> Iterator[Any]:
 
     The zoo is left out too: its networks are those of other rooms, by name or in another basis.
     """
-    for info in pkgutil.walk_packages(constructions.__path__, "constructions."):
+    for info in pkgutil.walk_packages(constructions.__path__, "lemmata.constructions."):
         if not re.search(r"\.registry|\.zoo|torch|_lens$", info.name):
             for name, value in vars(import_module(info.name)).items():
                 if not name.startswith("_") and kind(value) and value.__module__ == info.name:
@@ -159,11 +159,11 @@ def test_what_an_entry_leaves_out_is_refused(one: Registered) -> None:
 def test_the_dispatch_finds_modules_that_nobody_has_imported() -> None:
     """In a process of its own: `to_torch` of constructions of three subjects, without their own methods."""
     program = """
-from constructions.networks.torch import to_torch
-from constructions.induction.minimal_model import bigram_minimal_model
-from constructions.parity.polynet import polynet
-from constructions.parity.transformer import parity_transformer
-from constructions.circuits.arithmetic import two_layer_mlp
+from lemmata.constructions.networks.torch import to_torch
+from lemmata.constructions.induction.minimal_model import bigram_minimal_model
+from lemmata.constructions.parity.polynet import polynet
+from lemmata.constructions.parity.transformer import parity_transformer
+from lemmata.constructions.circuits.arithmetic import two_layer_mlp
 for construction in (bigram_minimal_model(4, 2), polynet(4, 2), parity_transformer(4, 2), two_layer_mlp(2, 2)):
     print(type(to_torch(construction)).__name__)
 try:

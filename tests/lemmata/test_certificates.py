@@ -8,9 +8,9 @@ import pytest
 from flint import fmpq
 
 import lemmata as lm
-from certificates.game.closed_form_report import closed_form_report
-from certificates.groups.certify import certify_group
-from numerics.groups.names import parse_group
+from lemmata.certificates.game.closed_form_report import closed_form_report
+from lemmata.certificates.groups.certify import certify_group
+from lemmata.numerics.groups.names import parse_group
 
 
 def test_a_group_is_certified_in_every_form_alike():

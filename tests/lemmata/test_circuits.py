@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 import lemmata as lm
-from constructions.circuits.boolean import BooleanGate, LayeredCircuit, all_inputs, from_truth_table
+from lemmata.constructions.circuits.boolean import BooleanGate, LayeredCircuit, all_inputs, from_truth_table
 
 XOR = "inputs x1, x2\ny = OR(AND(x1, NOT(x2)), AND(NOT(x1), x2))\n"
 

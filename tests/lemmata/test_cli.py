@@ -10,8 +10,9 @@ import lemmata
 from lemmata.cli import COMMANDS
 from tests.lemmata.commands.runner import run
 
+PACKAGES = ("numerics", "constructions", "certificates", "theorems")
 SLOW = {"sympy", "numba", "torch", "cvxpy", "matplotlib"}
-MATHEMATICS = {"numpy", "flint", "scipy", "numerics", "constructions", "certificates", "theorems"}
+MATHEMATICS = {"numpy", "flint", "scipy", *(f"lemmata.{name}" for name in PACKAGES)}
 
 
 def test_help_names_the_commands_and_the_groups():

@@ -5,8 +5,8 @@ import pytest
 import torch
 
 import lemmata as lm
-from certificates.margins.circuit_direct import direct_circuit_bound
-from certificates.margins.turing_direct import direct_margin_bound
+from lemmata.certificates.margins.circuit_direct import direct_circuit_bound
+from lemmata.certificates.margins.turing_direct import direct_margin_bound
 
 ONE = lm.functions.constant(1)
 BLOCK = (2, 2, 1), 2, "1/10", lm.functions.affine(1, 1), ONE, lm.functions.squared_loss_derivative(), (-1, 1), 1, 3

@@ -6,6 +6,8 @@ import pytest
 from rich.console import Console
 
 import lemmata as lm
+from lemmata._ledger import find_statements
+from lemmata.theorems.ledger import OLDER, catalogue_ids, spelled
 from tests.lemmata.commands.runner import run
 
 
@@ -28,6 +30,41 @@ def test_one_statement():
     assert entry.title.startswith("Modular addition")
     with pytest.raises(ValueError, match=r"no statement 'feature-emergence:theorem-7' in the ledger"):
         lm.statement("feature-emergence:theorem-7")
+
+
+@pytest.mark.parametrize(
+    ("text", "id"),
+    [
+        ("induction-heads:proposition-8.2", "induction-heads:proposition-8.2"),
+        ("INDUCTION_HEADS: Prop 8.2", "induction-heads:proposition-8.2"),
+        ("turing theorem 4.1", "turing:theorem-4.1"),
+        ("lemmata.theorems.turing:Theorem-4.1", "turing:theorem-4.1"),
+        ("deep-icgd:def-1", "deep-icgd:definition-1"),
+        (" pareto-frontiers:def-sq-sgd ", "pareto-frontiers:definition-sq-sgd"),
+    ],
+)
+def test_an_id_may_be_spelled_as_it_comes(text, id):
+    assert lm.statement(text).id == id
+    assert [entry.id for _, entry in find_statements(text)] == [id]
+
+
+@pytest.mark.parametrize("text", ["hidden_progress", "Hidden Progress", "theorems.hidden_progress", "hidden-progress:"])
+def test_a_chapter_shows_all_its_statements(text):
+    entries = [entry for _, entry in find_statements(text)]
+    assert {entry.id.partition(":")[0] for entry in entries} == {"hidden-progress"}
+    assert len(entries) == 86
+
+
+@pytest.mark.parametrize("text", ["", " ", ":", "-"])
+def test_no_text_is_no_id(text):
+    with pytest.raises(ValueError, match="no statement of the ledger"):
+        find_statements(text)
+
+
+def test_no_two_ids_are_spelled_alike_and_none_is_of_the_older_kinds():
+    names = catalogue_ids()
+    assert len({spelled(name) for name in names}) == len(names)
+    assert [name for name in names if name.partition(":")[2].partition("-")[0] in OLDER] == []
 
 
 def test_committed_results():

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import lemmata as lm
-from constructions.turing.compiler import compile_turing_machine
-from constructions.turing.evaluators.registry import EVALUATORS
-from constructions.turing.machine import busy_beaver, palindrome_machine
+from lemmata.constructions.turing.compiler import compile_turing_machine
+from lemmata.constructions.turing.evaluators.registry import EVALUATORS
+from lemmata.constructions.turing.machine import busy_beaver, palindrome_machine
 
 RULES = {("s", a): ("yes" if a == "1" else "no", a, "R") for a in "_12"}
 

@@ -10,8 +10,9 @@ row says "not emulated". Results are kept in the folder as they come, so that an
 was.
 
 ``--find`` notes the values in all assertions as well, here and on the processor that differs most, and writes the tests
-whose values differ, or that read committed results, to `touching.json`. ``--touching`` runs only these, and the files
-that have changed since, on two processors unlike this one, and says so where the time was too short for all.
+whose values differ, or that read committed results, to `touching.json`. ``--touching`` runs the files that have
+changed since and a sample of these, another one for each version of the code, on two processors unlike this one, and
+says so where the time was too short for all of the sample.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ import argparse
 import hashlib
 import json
 import os
+import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -32,14 +35,15 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from numerics.runs.files import write_atomically
-from numerics.runs.items import Done, FailedItemsError, run
+from lemmata.numerics.runs.definitions import fingerprint_of_file
+from lemmata.numerics.runs.files import write_atomically
+from lemmata.numerics.runs.items import Done, FailedItemsError, run
 from tests.machines.processors import (
     MACHINES,
     ROOT,
     effective,
+    emulated,
     environment,
-    not_emulated,
     unlike,
     without_choice,
 )
@@ -59,6 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--touching", action="store_true", help="only what touches floating point, two processors")
     parser.add_argument("--find", action="store_true", help="find out what touches floating point")
     parser.add_argument("--minutes", type=float, default=4.0, help="limit of time with --touching")
+    parser.add_argument("--files", type=int, default=40, help="how many files --touching draws")
     asked = parser.parse_args(arguments)
     names = [machine.name for machine in MACHINES]
     unknown = [name for name in asked.machine or () if name not in names]
@@ -68,6 +73,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     missing = [path for path in asked.paths if not (ROOT / path.partition("::")[0]).exists()]
     if missing:
         print(f"error: there is nothing to run at {missing[0]}.", file=sys.stderr)
+        return 2
+    if not (asked.files >= 1 and asked.minutes > 0):
+        print("error: --files is at least 1, and --minutes more than 0.", file=sys.stderr)
         return 2
     if asked.touching and not RECORD.is_file():
         print("error: nobody has found yet what touches floating point: run --find first.", file=sys.stderr)
@@ -85,7 +93,9 @@ def _work(asked: argparse.Namespace) -> int:
     chosen = [machine for machine in MACHINES if machine.name in (asked.machine or FINDING)]
     paths, seconds = list(asked.paths), None
     if asked.touching:
-        paths, seconds = touching(json.loads(RECORD.read_text(encoding="utf-8"))), 60 * asked.minutes / 2
+        record = json.loads(RECORD.read_text(encoding="utf-8"))
+        paths, seconds = drawn(touching(record), asked.files, version()), 60 * asked.minutes / 2
+        console.print(f"{len(record['tests'])} files touch floating point; {asked.files} are drawn", highlight=False)
         chosen = chosen if asked.machine else unlike(effective(os.environ), 2)
     elif not asked.find and not asked.machine:
         chosen = list(MACHINES)
@@ -94,6 +104,7 @@ def _work(asked: argparse.Namespace) -> int:
         copy_of_the_tree(Path(scratch))  # what is not committed yet, too
         settings = {
             machine.name: {"name": machine.name, "variables": environment(machine, dispatched), "paths": paths,
+                           "dispatched": dispatched,
                            "values": asked.find, "seconds": seconds}
             for machine in chosen
         }  # fmt: skip
@@ -112,7 +123,10 @@ def _work(asked: argparse.Namespace) -> int:
         write_atomically((json.dumps(record, indent=1) + "\n").encode("utf-8"), RECORD)
         count = sum(len(tests) for tests in record["tests"].values())
         console.print(f"{count} test functions touch floating point: {RECORD.relative_to(ROOT)}", highlight=False)
-    return int(any(one["failed"] for one in results.values()))
+    idle = [name for name, one in results.items() if not one["passed"] and "not emulated" not in one]
+    if idle:
+        print(f"error: no test ended on {', '.join(idle)}: give more --minutes or fewer --files.", file=sys.stderr)
+    return int(bool(idle) or any(one["failed"] for one in results.values()))
 
 
 def _say(console: Console, done: Done) -> None:
@@ -123,8 +137,7 @@ def _on_processor(tree: Path, settings: dict[str, Any]) -> dict[str, Any]:
     """The outcomes of the tests of a tree in a process with the variables of a processor."""
     machine = next(one for one in MACHINES if one.name == settings["name"])
     variables = without_choice() | settings["variables"]
-    chosen = effective(variables)
-    reason = not_emulated(machine, chosen)
+    chosen, reason = emulated(machine, settings["dispatched"])
     if reason is not None:
         return {"chosen": chosen, "not emulated": reason, "failed": [], "passed": 0, "seconds": 0, "whole": False}
     with tempfile.TemporaryDirectory() as folder:
@@ -144,7 +157,7 @@ def _on_processor(tree: Path, settings: dict[str, Any]) -> dict[str, Any]:
         if done.returncode not in (0, 1, 2) or not notes.is_file():
             raise RuntimeError(f"pytest ended with {done.returncode}:\n{done.stdout[-3000:]}\n{done.stderr[-1000:]}")
         outcomes = json.loads(notes.read_text(encoding="utf-8"))
-    errors = [line for line in done.stdout.splitlines() if line.startswith(("LEDGER ERROR", "ERROR "))]
+    errors = [line for line in done.stdout.splitlines() if re.match(r"LEDGER ERROR |ERROR (theorems|tests)/", line)]
     failed = sorted(node for node, one in outcomes.items() if one["outcome"] == "failed")
     return {
         "chosen": chosen,
@@ -169,7 +182,7 @@ def version() -> str:
 
 def _digest(file: str) -> str | None:
     path = ROOT / file
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:16] if path.is_file() else None
+    return fingerprint_of_file(path) if path.is_file() else None
 
 
 def found(results: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
@@ -179,8 +192,8 @@ def found(results: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
         results: of a run with values, by processor.
 
     Returns:
-        ``files``: the digest of every file of tests that was run; ``tests``: the functions of each file whose values
-        differ, or that read committed results.
+        ``files``: the fingerprint of the code of every file of tests that was run; ``tests``: the functions of each
+        file whose values differ, or that read committed results.
     """
     first, second = (results[name]["outcomes"] for name in FINDING)
     files: dict[str, str] = {}
@@ -209,6 +222,20 @@ def touching(record: Mapping[str, Any]) -> list[str]:
         for path in (ROOT / folder).rglob("test_*.py")
     ]
     return chosen + sorted(file for file in files if file not in known)
+
+
+def drawn(paths: Sequence[str], count: int, seed: str) -> list[str]:
+    """Some files of what `touching` found, in random order: all that the record does not know, then others.
+
+    Args:
+        paths: files, and tests of files.
+        count: of files in all.
+        seed: the same text draws the same files.
+    """
+    files = sorted({path.partition("::")[0] for path in paths})
+    random.Random(seed).shuffle(files)
+    chosen = sorted(files, key=lambda file: file not in paths)[:count]
+    return [path for file in chosen for path in paths if path.partition("::")[0] == file]
 
 
 def print_table(results: Mapping[str, Mapping[str, Any]]) -> None:

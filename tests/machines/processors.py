@@ -12,14 +12,19 @@ from __future__ import annotations
 import json
 import os
 import platform
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-__all__ = ["MACHINES", "Machine", "effective", "environment", "not_emulated", "unlike", "without_choice"]
+__all__ = [
+    "MACHINES", "IllegalInstructionError", "Machine", "effective", "emulated", "environment", "not_emulated", "unlike",
+    "without_choice",
+]  # fmt: skip
 
 ROOT = Path(__file__).parents[2]
 
@@ -69,6 +74,24 @@ _WIDER = {"sse": ("X86_V3", "AVX2", "FMA3", "X86_V4", "AVX512"), "avx2": ("X86_V
 """What the names of NumPy's dispatched features begin with that are switched off for each width."""
 
 
+class IllegalInstructionError(RuntimeError):
+    """A process was stopped by a signal: the libraries were told to use kernels that this processor cannot run."""
+
+
+def emulated(machine: Machine, dispatched: list[str]) -> tuple[dict[str, Any], str | None]:
+    """What the libraries of a machine choose here, and why it cannot be emulated, or None if it can.
+
+    Args:
+        machine: the processor.
+        dispatched: as for `environment`.
+    """
+    try:
+        chosen = effective(without_choice() | environment(machine, dispatched))
+    except IllegalInstructionError as error:
+        return {}, str(error)
+    return chosen, not_emulated(machine, chosen)
+
+
 def _disabled(width: str, dispatched: list[str]) -> list[str]:
     return [feature for feature in dispatched if feature.startswith(_WIDER[width])]
 
@@ -102,10 +125,13 @@ def effective(variables: Mapping[str, str]) -> dict[str, Any]:
     """What the libraries choose in a process with exactly these variables; `_report` says it there.
 
     Raises:
+        IllegalInstructionError: if the process was stopped by a signal, as by kernels that this processor cannot run.
         RuntimeError: if the process fails.
     """
     command = [sys.executable, "-m", "tests.machines.processors"]
     done = subprocess.run(command, cwd=ROOT, env=dict(variables), capture_output=True, text=True)
+    if done.returncode < 0:
+        raise IllegalInstructionError(f"its kernels do not run here ({signal.Signals(-done.returncode).name})")
     if done.returncode:
         raise RuntimeError(f"The processor cannot be asked:\n{done.stderr}")
     return json.loads(done.stdout.splitlines()[-1])
@@ -139,11 +165,16 @@ def not_emulated(machine: Machine, found: Mapping[str, Any]) -> str | None:
 
 
 def unlike(found: Mapping[str, Any], count: int) -> list[Machine]:
-    """Machines whose kernels of BLAS differ from those that were found, and from one another: widest vectors first."""
+    """Machines that can be emulated here, with kernels of BLAS unlike those that were found: widest vectors first.
+
+    Args:
+        found: what the libraries chose, from `effective`.
+        count: how many; fewer where there are not so many.
+    """
     named = {machine.name: machine for machine in MACHINES}
-    return [one for one in map(named.get, ("skylakex", "nehalem", "haswell")) if one and one.blas != found["blas"]][
-        :count
-    ]
+    others = (named[name] for name in ("skylakex", "nehalem", "haswell", "sandybridge"))
+    possible = (one for one in others if one.blas != found["blas"] and emulated(one, found["dispatched"])[1] is None)
+    return list(islice(possible, count))
 
 
 def _report() -> dict[str, Any]:

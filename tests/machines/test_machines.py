@@ -1,10 +1,20 @@
 """The tool of emulated processors: it says what took effect, what it could not emulate, and what touches floats."""
 
+import sys
+
 import pytest
 
 from tests.machines import __main__ as tool
-from tests.machines import interpreters
-from tests.machines.processors import MACHINES, effective, environment, not_emulated, unlike, without_choice
+from tests.machines import interpreters, processors
+from tests.machines.processors import (
+    MACHINES,
+    IllegalInstructionError,
+    effective,
+    environment,
+    not_emulated,
+    unlike,
+    without_choice,
+)
 
 BY_NAME = {machine.name: machine for machine in MACHINES}
 HERE = {"processor": "x86_64", "blas": "Haswell", "threads": 2, "dispatched": ["X86_V3", "X86_V4"],
@@ -40,7 +50,7 @@ def test_what_took_no_effect_is_named():
 
 
 def test_another_kind_of_processor_fails_nothing(monkeypatch, capsys, tmp_path):
-    monkeypatch.setattr(tool, "effective", lambda variables: {**HERE, "processor": "aarch64"})
+    monkeypatch.setattr(processors, "effective", lambda variables: {**HERE, "processor": "aarch64"})
     status = tool.main(["--machine", "zen", "--paths", "tests/machines", "--folder", str(tmp_path)])
     printed = capsys.readouterr().out
     assert status == 0
@@ -51,6 +61,9 @@ def test_another_kind_of_processor_fails_nothing(monkeypatch, capsys, tmp_path):
 def test_unknown_names_are_refused_before_anything_runs(capsys):
     assert tool.main(["--machine", "z80"]) == 2
     assert "there is no processor 'z80'; there are here, prescott, nehalem" in capsys.readouterr().err
+    assert tool.main(["--touching", "--files", "0"]) == 2
+    assert tool.main(["--touching", "--minutes", "nan"]) == 2
+    assert capsys.readouterr().err.count("--files is at least 1, and --minutes more than 0") == 2
     assert tool.main(["--paths", "nowhere"]) == 2
     assert "there is nothing to run at nowhere" in capsys.readouterr().err
     assert interpreters.main(["--only", "2.7"]) == 2
@@ -64,9 +77,46 @@ def test_a_version_that_is_not_here_fails_nothing(monkeypatch, capsys):
     assert set(interpreters.promised()) <= set(interpreters.VERSIONS)
 
 
-def test_two_processors_unlike_this_one():
-    assert [machine.name for machine in unlike(HERE, 2)] == ["skylakex", "nehalem"]
-    assert [machine.name for machine in unlike({**HERE, "blas": "SkylakeX"}, 2)] == ["nehalem", "haswell"]
+@pytest.mark.parametrize(
+    ("blas", "refused", "names"),
+    [
+        ("Haswell", (), ["skylakex", "nehalem"]),
+        ("SkylakeX", (), ["nehalem", "haswell"]),
+        ("Haswell", ("skylakex",), ["nehalem", "sandybridge"]),
+        ("Haswell", ("skylakex", "nehalem", "sandybridge"), []),
+    ],
+)
+def test_two_processors_unlike_this_one(monkeypatch, blas, refused, names):
+    def emulated(machine, dispatched):
+        return HERE, "its kernels do not run here (SIGILL)" if machine.name in refused else None
+
+    monkeypatch.setattr(processors, "emulated", emulated)
+    assert [machine.name for machine in unlike({**HERE, "blas": blas}, 2)] == names
+
+
+def test_kernels_that_do_not_run_here_fail_nothing(monkeypatch, capsys, tmp_path):
+    """As those with AVX-512 on a processor without: the process that is asked is stopped by a signal."""
+    killed = "import os, signal; os.kill(os.getpid(), signal.SIGILL)"
+    program = tmp_path / "python"
+    program.write_text(f"#!/bin/sh\nexec {sys.executable} -c '{killed}'\n")
+    program.chmod(0o755)
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "executable", str(program))
+        with pytest.raises(IllegalInstructionError, match=r"its kernels do not run here \(SIGILL\)"):
+            effective(without_choice())
+    ask = processors.effective
+
+    def stopped(variables):
+        if variables.get("OPENBLAS_CORETYPE") == "SkylakeX":
+            raise IllegalInstructionError("its kernels do not run here (SIGILL)")
+        return ask(variables)
+
+    monkeypatch.setattr(processors, "effective", stopped)
+    status = tool.main(["--machine", "skylakex", "--paths", "tests/machines", "--folder", str(tmp_path / "kept")])
+    printed = capsys.readouterr().out
+    assert status == 0
+    assert "not emulated: its kernels do not run here (SIGILL)" in " ".join(printed.split())
+    assert "0 passed, 0 failed" in printed
 
 
 def test_tests_that_touch_floats_are_found_by_their_values():
@@ -86,6 +136,20 @@ def test_tests_that_touch_floats_are_found_by_their_values():
     record["files"][mine] = "changed since"
     assert mine in tool.touching(record)
     assert f"{mine}::a" not in tool.touching(record)
+
+
+def test_a_sample_has_what_changed_and_whole_files_of_the_rest():
+    paths = ["a.py::x", "a.py::y", "b.py::x", "c.py::x", "d.py::x", "new.py"]
+    samples = [tool.drawn(paths, 2, str(seed)) for seed in range(40)]
+    assert {sample[0] for sample in samples} == {"new.py"}
+    assert {tuple(sample[1:]) for sample in samples} == {
+        ("a.py::x", "a.py::y"),
+        ("b.py::x",),
+        ("c.py::x",),
+        ("d.py::x",),
+    }
+    assert tool.drawn(paths, 2, "7") == samples[7]
+    assert sorted(tool.drawn(paths, 99, "7")) == sorted(paths)
 
 
 def test_failures_are_listed_with_their_processors(capsys):

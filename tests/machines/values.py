@@ -46,11 +46,10 @@ def _watch(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Begin to count the time, in the process that can stop the run."""
+    """Begin to count the time, in every process that runs tests: a worker of pytest-xdist stops only by itself."""
     seconds = os.environ.get("LEMMATA_MACHINE_SECONDS")
-    if seconds and not hasattr(session.config, "workerinput"):
-        end = time.monotonic() + float(seconds)
-        session.config.pluginmanager.register(_Clock(session, end))
+    if seconds:
+        session.config.pluginmanager.register(_Clock(session, time.monotonic() + float(seconds)))
 
 
 class _Clock:
@@ -60,7 +59,7 @@ class _Clock:
         self.session, self.end = session, end
 
     def pytest_runtest_logfinish(self) -> None:
-        """Look at the time after every test."""
+        """Look at the time after every test; the collection counts as well."""
         if time.monotonic() > self.end:
             self.session.shouldstop = "the time for this processor is over"
 

@@ -22,9 +22,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from lemmata.numerics.runs.files import write_atomically
+from lemmata.numerics.runs.items import Done, run
 from lemmata.site.mutants import rows, summary
-from numerics.runs.files import write_atomically
-from numerics.runs.items import Done, run
 from tests.mutants import results
 from tests.mutants.choice import Chosen, chosen, concerned, records
 from tests.mutants.reach import measure, test_files, version_of

@@ -140,7 +140,9 @@ def _is_mirror(name: str, mirror: tuple[str, str]) -> bool:
 
 
 def _module(file: str) -> str:
-    return file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    """The name under which a file is imported: the packages of the library belong to `lemmata`."""
+    inside = "lemmata." if file.startswith(tuple(f"{name}/" for name in LIBRARY if name != "lemmata")) else ""
+    return inside + file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
 @functools.cache

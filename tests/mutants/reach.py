@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from numerics.runs.files import write_atomically
+from lemmata.numerics.runs.files import write_atomically
 from tests.mutants.workers import LIBRARY, Request, Worker
 
 LONGEST = 180.0

@@ -39,7 +39,7 @@ def twice(x: int | None = 3) -> int | None:
 def unused(x):
     return x - 1
 '''
-TESTS = """from numerics.small import twice
+TESTS = """from lemmata.numerics.small import twice
 
 
 def test_four():
@@ -58,6 +58,8 @@ def tree(tmp_path):
         (tmp_path / name).write_text(text)
     for name in ("constructions", "certificates", "theorems", "lemmata"):
         (tmp_path / name).mkdir()
+    (tmp_path / "lemmata" / "__init__.py").touch()
+    (tmp_path / "lemmata" / "numerics").symlink_to("../numerics")
     return tmp_path
 
 
@@ -137,8 +139,8 @@ def test_every_module_is_in_one_room():
 
 def test_a_planted_file_is_put_back_with_its_time(tree):
     path = tree / "numerics" / "small.py"
-    (tree / "numerics" / "fast.py").write_text("import numba\nfrom numerics.small import twice\n")
-    (tree / "numerics" / "slow.py").write_text("from numerics.small import twice\n")
+    (tree / "numerics" / "fast.py").write_text("import numba\nfrom lemmata.numerics.small import twice\n")
+    (tree / "numerics" / "slow.py").write_text("from lemmata.numerics.small import twice\n")
     assert compiled("numerics/small.py", tree) == ["numerics/small.py", "numerics/fast.py"]
     mutant = replanted(planned("x - 1", "x + 1"), tree)
     times = {name: (tree / "numerics" / name).stat().st_mtime_ns for name in ("small.py", "fast.py", "slow.py")}
@@ -189,7 +191,7 @@ def test_the_choice_takes_what_executes_the_statement_and_the_cheapest_first(tre
 
 def test_what_runs_at_import_is_met_by_all_that_import_it(tree):
     known = [record("tests/test_small.py", {"a": 1.0}, {}), record("tests/test_reload.py", {"b": 1.0}, {"b": [2]})]
-    (tree / "tests" / "test_reload.py").write_text("import numerics.small\n")
+    (tree / "tests" / "test_reload.py").write_text("import lemmata.numerics.small\n")
     mutant = replanted(planned("from functools", "from nowhere"), tree)
     assert mutant.at_import
     plan = chosen(mutant, known, tree)
@@ -250,7 +252,7 @@ def test_the_command_keeps_what_is_done_and_writes_the_results(tree, tmp_path_fa
     assert "[" not in second.err
     assert second.out == first.out
     with (tree / "tests" / "test_small.py").open("a") as tests:
-        tests.write("\n\ndef test_more():\n    from numerics.small import unused\n\n")
+        tests.write("\n\ndef test_more():\n    from lemmata.numerics.small import unused\n\n")
         tests.write("    assert (unused(3), twice(), twice(0), twice(-1)) == (2, 6, 0, -2)\n")
     assert "after tests were added" in run("--again", "--write").out
     later = {one["line"]: one["later"]["status"] for one in load(folder / "results.json")["mutants"] if "later" in one}

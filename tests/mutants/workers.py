@@ -23,15 +23,16 @@ LIBRARY = ("numerics", "constructions", "certificates", "theorems", "lemmata")
 def tracked(root: Path = ROOT) -> list[str]:
     """The files that git tracks, as they are in the checkout."""
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=root, capture_output=True, check=True, text=True).stdout
-    return [name for name in listed.split("\0") if name and (root / name).is_file()]
+    return [name for name in listed.split("\0") if name and ((root / name).is_file() or (root / name).is_symlink())]
 
 
 def copy_of_the_tree(target: Path, root: Path = ROOT) -> None:
-    """The tracked files in another folder, with their times, so that nothing ever touches the checkout."""
+    """The tracked files and links in another folder, with their times, so that nothing ever touches the checkout."""
     for name in tracked(root):
         path = target / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(root / name, path)
+        if not path.is_symlink():
+            shutil.copy2(root / name, path, follow_symlinks=False)
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from flint import fmpq
 
-from theorems.evidence import MARK
-from theorems.plugin import Effort
+from lemmata.theorems.evidence import MARK
+from lemmata.theorems.plugin import Effort
 
 __all__ = ["Fault", "assert_seen", "fault_name", "note_run", "passes_without_fault", "rewritten"]
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from theorems import citations
-from theorems.evidence import MARK, Evidence
-from theorems.ledger import THEOREMS, load_ledger
+from lemmata.theorems import citations
+from lemmata.theorems.evidence import MARK, Evidence
+from lemmata.theorems.ledger import THEOREMS, load_ledger
 
 WITH_TESTS = sorted({path.parent.name for path in THEOREMS.glob("*/test_*.py")})
 
@@ -30,7 +30,7 @@ def test_the_sources_cite_what_pytest_sees(chapter: str) -> None:
         read.update((one.file, one.test, one.evidence) for one in citations.citations(entry.id))
     seen: Counter[tuple[str, str, Evidence]] = Counter()
     for path in sorted((THEOREMS / chapter).glob("test_*.py")):
-        module = importlib.import_module(f"theorems.{chapter}.{path.stem}")
+        module = importlib.import_module(f"lemmata.theorems.{chapter}.{path.stem}")
         file = path.relative_to(THEOREMS.parent).as_posix()
         seen.update((file, test, evidence) for test, evidence in marked(module))
     assert seen

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from numerics.runs import comparison
-from theorems.experiments import (
+from lemmata.numerics.runs import comparison
+from lemmata.theorems.experiments import (
     assert_begins,
     assert_follows,
     committed,

@@ -8,11 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from typer.testing import CliRunner
 
-import theorems.experiments
+import lemmata.theorems.experiments
 from lemmata.cli import app
-from numerics.runs.comparison import first_difference
-from tests.numerics.runs.items import SETTINGS, square
-from theorems.experiments import (
+from lemmata.numerics.runs.comparison import first_difference
+from lemmata.theorems.experiments import (
     Criterion,
     Experiment,
     Findings,
@@ -23,8 +22,9 @@ from theorems.experiments import (
     slice_again,
     write_summary,
 )
+from tests.numerics.runs.items import SETTINGS, square
 
-STATEMENTS = ("induction-heads:fig-8.1", "induction-heads:fig-8.3")
+STATEMENTS = ("induction-heads:figure-8.1", "induction-heads:figure-8.3")
 
 
 def findings(settings, results):
@@ -43,7 +43,7 @@ TOY = Experiment("toy", STATEMENTS, "A toy", {"quick": SETTINGS, "full": {"one":
 
 @pytest.fixture
 def toy(monkeypatch):
-    monkeypatch.setattr(theorems.experiments, "load_experiments", lambda: {"toy": ("induction_heads", TOY)})
+    monkeypatch.setattr(lemmata.theorems.experiments, "load_experiments", lambda: {"toy": ("induction_heads", TOY)})
 
 
 def test_the_verdict_follows_from_the_criteria(toy, tmp_path):
@@ -62,7 +62,7 @@ def test_the_verdict_follows_from_the_criteria(toy, tmp_path):
 
 def test_bad_experiments_are_refused():
     with pytest.raises(ValueError, match="which the ledger lacks"):
-        Experiment("toy", ("induction-heads:fig-9",), "", TOY.scales, square, findings, SLICE)
+        Experiment("toy", ("induction-heads:figure-9",), "", TOY.scales, square, findings, SLICE)
     with pytest.raises(ValueError, match="for each of the scales quick and full"):
         Experiment("toy", STATEMENTS, "", {"quick": SETTINGS}, square, findings, SLICE)
     for wrong in (("two", {}), ("one", {"steps": 3})):
@@ -107,17 +107,17 @@ def test_a_beginning_agrees_bit_for_bit(part, whole, begins):
 def test_the_commands(tmp_path, toy, monkeypatch):
     listed = {"toy": ("induction_heads", TOY)}
     monkeypatch.setattr("lemmata.commands.experiment.load_experiments", lambda: listed)
-    monkeypatch.setattr("numerics.runs.executors.process_pool", ThreadPoolExecutor)
+    monkeypatch.setattr("lemmata.numerics.runs.executors.process_pool", ThreadPoolExecutor)
     runner = CliRunner()
     result = runner.invoke(app, ["experiment", "run", "toy", "--out", str(tmp_path)])
     assert result.exit_code == 0
-    assert "induction-heads:fig-8.1: partly" in result.stdout
+    assert "induction-heads:figure-8.1: partly" in result.stdout
     assert "sum of squares: 14" in result.stdout
     assert "The quick scale tries the experiment out" in result.stdout
     assert (tmp_path / "toy-quick" / "seed-2.json").exists()
     again = runner.invoke(app, ["experiment", "run", "toy", "--out", str(tmp_path), "--json"])
     assert json.loads(again.stdout) == json.loads((tmp_path / "toy.json").read_text())
-    assert "induction-heads:fig-8.3" in runner.invoke(app, ["experiment", "list"]).stdout
+    assert "induction-heads:figure-8.3" in runner.invoke(app, ["experiment", "list"]).stdout
     assert json.loads(runner.invoke(app, ["experiment", "list", "--json"]).stdout)[0]["name"] == "toy"
     shown = runner.invoke(app, ["experiment", "show", "toy"])
     assert shown.exit_code == 2
@@ -135,8 +135,10 @@ def test_the_commands(tmp_path, toy, monkeypatch):
 def test_a_failed_item_ends_the_command_with_1(tmp_path, monkeypatch):
     bad = {f"seed-{seed}": {"seed": seed, "bad": 1} for seed in range(2)}
     broken = Experiment("broken", STATEMENTS, "", {"quick": bad, "full": bad}, square, findings, ("seed-0", {}))
-    monkeypatch.setattr(theorems.experiments, "load_experiments", lambda: {"broken": ("induction_heads", broken)})
-    monkeypatch.setattr("numerics.runs.executors.process_pool", ThreadPoolExecutor)
+    monkeypatch.setattr(
+        lemmata.theorems.experiments, "load_experiments", lambda: {"broken": ("induction_heads", broken)}
+    )
+    monkeypatch.setattr("lemmata.numerics.runs.executors.process_pool", ThreadPoolExecutor)
     result = CliRunner().invoke(app, ["experiment", "run", "broken", "--out", str(tmp_path)])
     assert result.exit_code == 1
     assert "1 of 2 items failed" in result.stderr
@@ -146,7 +148,7 @@ def test_a_failed_item_ends_the_command_with_1(tmp_path, monkeypatch):
 
 def test_a_run_makes_the_folder_that_it_is_given_and_writes_nothing_without_one(tmp_path, toy, monkeypatch):
     monkeypatch.setattr("lemmata.commands.experiment.load_experiments", lambda: {"toy": ("induction_heads", TOY)})
-    monkeypatch.setattr("numerics.runs.executors.process_pool", ThreadPoolExecutor)
+    monkeypatch.setattr("lemmata.numerics.runs.executors.process_pool", ThreadPoolExecutor)
     monkeypatch.chdir(tmp_path)
     alone = CliRunner().invoke(app, ["experiment", "run", "toy"])
     assert alone.exit_code == 0

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from flint import fmpq
 
-from constructions.descent import block, layers
-from numerics.functions import relu_sums
-from theorems.deep_icgd import (
+from lemmata.constructions.descent import block, layers
+from lemmata.numerics.functions import relu_sums
+from lemmata.theorems.deep_icgd import (
     test_layers,
     test_layers_update,
     test_softmax,
@@ -20,8 +20,8 @@ from theorems.deep_icgd import (
     test_theorem_2,
     test_trajectory,
 )
-from theorems.evidence import MARK
-from theorems.plugin import Effort
+from lemmata.theorems.evidence import MARK
+from lemmata.theorems.plugin import Effort
 
 UPDATES: dict[str, fmpq] = {"the sign flipped": fmpq(-1), "the rate scaled by 51/50": fmpq(51, 50)}
 THEOREMS = [
@@ -134,9 +134,9 @@ LAYERS: list[tuple[str, ModuleType, str, Callable[..., Any], dict[str, Any]]] = 
         lambda errors, eta, L: [d / 8 for d in DISTANCES(errors, eta, L)],
         {"seed": 0},
     ),
-    ("deep-icgd:def-11", test_softmax, "Head", bent_head, {"d": 2, "hidden": 3, "n": 3}),
+    ("deep-icgd:definition-11", test_softmax, "Head", bent_head, {"d": 2, "hidden": 3, "n": 3}),
     (
-        "deep-icgd:def-13",
+        "deep-icgd:definition-13",
         test_softmax,
         "Head",
         lambda query, key, value, causal: HEAD(query, query, value, weigh="hardmax", causal=causal),

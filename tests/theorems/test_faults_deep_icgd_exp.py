@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from constructions.networks.torch_attention import HeadModule
+from lemmata.constructions.networks.torch_attention import HeadModule
+from lemmata.theorems.deep_icgd import test_longer_runs
+from lemmata.theorems.deep_icgd.experiments import longer, tasks
 from tests.theorems.planted_faults import Fault, assert_seen, fault_name, rewritten
-from theorems.deep_icgd import test_longer_runs
-from theorems.deep_icgd.experiments import longer, tasks
 
 CHECKS = {
     "figure-1": "test_relu_transformers_match_training_on_the_prompt",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from constructions.descent import products
+from lemmata.constructions.descent import products
+from lemmata.theorems.deep_icgd import test_products
 from tests.theorems.planted_faults import Fault, assert_seen, fault_name, rewritten
-from theorems.deep_icgd import test_products
 
 
 def product_fault(name: str, attribute: str, old: str, new: str, tokens: int = 4) -> Fault:

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from numerics.functions import several_variables
+from lemmata.numerics.functions import several_variables
+from lemmata.theorems.deep_icgd import test_smooth_sums
+from lemmata.theorems.plugin import Effort
 from tests.theorems.planted_faults import Fault, assert_seen, fault_name, rewritten
-from theorems.deep_icgd import test_smooth_sums
-from theorems.plugin import Effort
 
 NETWORKS = ("test_networks_from_profiles", {"k": 2, "derivative": False, "n": 16})
 ODD = ("test_networks_from_profiles", {"k": 1, "derivative": True, "n": 1})

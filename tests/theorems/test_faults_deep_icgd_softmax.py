@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from flint import arb
 
-from constructions.descent import contextual, grid, risk
-from numerics.functions import waves
+from lemmata.constructions.descent import contextual, grid, risk
+from lemmata.numerics.functions import waves
+from lemmata.theorems.deep_icgd import test_contextual, test_general_risk, test_score_network, test_waves
 from tests.theorems.planted_faults import Fault, assert_seen, fault_name, rewritten
-from theorems.deep_icgd import test_contextual, test_general_risk, test_score_network, test_waves
 
 
 def contextual_fault(name: str, old: str, new: str, family: str = "both signs") -> Fault:

@@ -15,15 +15,15 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from certificates.game import closed_form, equalising, margin_game
-from certificates.saddle import groups as group_certificates
-from certificates.saddle import parity as parity_certificates
-from constructions.groups import cyclic, real_type
-from constructions.networks.homogeneous import HomogeneousNetwork
-from numerics.exact.cyclotomic.numbers import rational
-from numerics.groups.tables import symmetric
-from theorems.evidence import MARK
-from theorems.feature_emergence import (
+from lemmata.certificates.game import closed_form, equalising, margin_game
+from lemmata.certificates.saddle import groups as group_certificates
+from lemmata.certificates.saddle import parity as parity_certificates
+from lemmata.constructions.groups import cyclic, real_type
+from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
+from lemmata.numerics.exact.cyclotomic.numbers import rational
+from lemmata.numerics.groups.tables import symmetric
+from lemmata.theorems.evidence import MARK
+from lemmata.theorems.feature_emergence import (
     group_coordinates,
     small_groups,
     test_all_optimal_group_networks,

@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from certificates.game.closed_form import closed_form_margin
-from constructions.representations.orthogonal import real_irreps
-from numerics.fourier.cyclic import folded_power
-from numerics.margins import group_descent, vanishing_penalty
-from numerics.margins.evaluation import group_margins
+from lemmata.certificates.game.closed_form import closed_form_margin
+from lemmata.constructions.representations.orthogonal import real_irreps
+from lemmata.numerics.fourier.cyclic import folded_power
+from lemmata.numerics.margins import group_descent, vanishing_penalty
+from lemmata.numerics.margins.evaluation import group_margins
+from lemmata.theorems.feature_emergence import test_experiments, test_vanishing_penalty, test_width_of_s3
+from lemmata.theorems.feature_emergence.experiments import training
 from tests.theorems.planted_faults import Fault, assert_seen, fault_name, rewritten
-from theorems.feature_emergence import test_experiments, test_vanishing_penalty, test_width_of_s3
-from theorems.feature_emergence.experiments import training
 
 TWELVE = "test_twelve_neurons_attain_the_maximum"
 SPAN = "test_outputs_of_random_optimal_neurons_span_fifty_five_dimensions"

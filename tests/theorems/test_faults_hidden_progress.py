@@ -9,19 +9,19 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from constructions.parity.activations import Power
-from constructions.parity.polynet import PolyNet
-from constructions.parity.two_layer import TwoLayerNetwork
-from numerics.fourier.gaps import FourierGap
-from tests.theorems.planted_faults import Fault, assert_seen, fault_name
-from theorems.hidden_progress import (
+from lemmata.constructions.parity.activations import Power
+from lemmata.constructions.parity.polynet import PolyNet
+from lemmata.constructions.parity.two_layer import TwoLayerNetwork
+from lemmata.numerics.fourier.gaps import FourierGap
+from lemmata.theorems.hidden_progress import (
     test_parity_representations,
     test_parity_transformer,
     test_polynet_flow,
     test_random_neurons,
     test_recovery,
 )
-from theorems.plugin import Effort
+from lemmata.theorems.plugin import Effort
+from tests.theorems.planted_faults import Fault, assert_seen, fault_name
 
 
 class Draws:

@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-import numerics.parity.architecture_training as training
-import numerics.runs.waiting_times as waiting_times
-import theorems.hidden_progress.experiments.grid as grid
-import theorems.hidden_progress.experiments.runs as runs
-import theorems.hidden_progress.experiments.search as search
-import theorems.hidden_progress.experiments.training as courses
-import theorems.hidden_progress.test_experiments_architectures as checks
-from numerics.parity.training import initial_network
+import lemmata.numerics.parity.architecture_training as training
+import lemmata.numerics.runs.waiting_times as waiting_times
+import lemmata.theorems.hidden_progress.experiments.grid as grid
+import lemmata.theorems.hidden_progress.experiments.runs as runs
+import lemmata.theorems.hidden_progress.experiments.search as search
+import lemmata.theorems.hidden_progress.experiments.training as courses
+import lemmata.theorems.hidden_progress.test_experiments_architectures as checks
+from lemmata.numerics.parity.training import initial_network
+from lemmata.theorems.experiments import committed_results, recomputed
+from lemmata.theorems.plugin import Effort
 from tests.theorems.planted_faults import Fault, assert_seen, fault_name, rewritten
-from theorems.experiments import committed_results, recomputed
-from theorems.plugin import Effort
 
 QUICK = {"effort": Effort("quick")}
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from lemmata.theorems.hidden_progress import test_sgd_sizes, test_sign_classes
 from tests.theorems.planted_faults import Fault, assert_seen, fault_name, rewritten
-from theorems.hidden_progress import test_sgd_sizes, test_sign_classes
 
 READOUT = test_sign_classes.class_readout
 PROBABILITY = test_sign_classes.no_class_probability

@@ -7,19 +7,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from numerics.fourier import gaps
-from numerics.parity import compiled_training, sinusoidal_neuron, training
-from numerics.runs import confidence, ranks, trends
-from tests.theorems.planted_faults import Fault, assert_seen, fault_name, rewritten
-from theorems.hidden_progress import (
+from lemmata.numerics.fourier import gaps
+from lemmata.numerics.parity import compiled_training, sinusoidal_neuron, training
+from lemmata.numerics.runs import confidence, ranks, trends
+from lemmata.theorems.hidden_progress import (
     test_descent,
     test_flipped_labels,
     test_network_runs,
     test_progress,
     test_sinusoid_gaps,
 )
-from theorems.hidden_progress.experiments import descent, neurons, relu_networks
-from theorems.plugin import Effort
+from lemmata.theorems.hidden_progress.experiments import descent, neurons, relu_networks
+from lemmata.theorems.plugin import Effort
+from tests.theorems.planted_faults import Fault, assert_seen, fault_name, rewritten
 
 QUICK = Effort("quick")
 WIDTHS = "test_medians_level_off_and_upper_tails_shorten_with_the_width"

@@ -7,16 +7,15 @@ from typing import Any
 import pytest
 from flint import fmpq
 
-import certificates.duality.sign_rank as sign_rank
-import certificates.duality.span_fit as span_fit
-import constructions.parity.quadratic as quadratic
-import numerics.parity.batch_noise as batch_noise
-import numerics.parity.feature_distance as distances
-import numerics.parity.quadratic_training as training
-import numerics.parity.random_networks as random_networks
-import theorems.hidden_progress.experiments.quadratic as experiment
-from tests.theorems.planted_faults import Fault, assert_seen, fault_name, rewritten
-from theorems.hidden_progress import (
+import lemmata.certificates.duality.sign_rank as sign_rank
+import lemmata.certificates.duality.span_fit as span_fit
+import lemmata.constructions.parity.quadratic as quadratic
+import lemmata.numerics.parity.batch_noise as batch_noise
+import lemmata.numerics.parity.feature_distance as distances
+import lemmata.numerics.parity.quadratic_training as training
+import lemmata.numerics.parity.random_networks as random_networks
+import lemmata.theorems.hidden_progress.experiments.quadratic as experiment
+from lemmata.theorems.hidden_progress import (
     test_fixed_features,
     test_layerwise,
     test_layerwise_training,
@@ -24,7 +23,8 @@ from theorems.hidden_progress import (
     test_random_networks,
     test_short_batch,
 )
-from theorems.plugin import Effort
+from lemmata.theorems.plugin import Effort
+from tests.theorems.planted_faults import Fault, assert_seen, fault_name, rewritten
 
 STEP: dict[str, Any] = {"n": 7, "k": 2}
 PARITIES: tuple[str, dict[str, Any]] = ("test_signs_need_the_root_of_the_number_of_parities", {"n": 6, "k": 3})

@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from constructions.circuits.arithmetic import Circuit, Gate
-from constructions.induction import curriculum
-from constructions.induction.head import CountingHead
-from constructions.induction.minimal_model import MinimalModel
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.head import Head
-from numerics.markov import minimal_trajectory
-from numerics.markov.minimal_gradient import v_gradient, w_gradient
-from theorems.evidence import MARK
-from theorems.induction_heads import (
+from lemmata.constructions.circuits.arithmetic import Circuit, Gate
+from lemmata.constructions.induction import curriculum
+from lemmata.constructions.induction.head import CountingHead
+from lemmata.constructions.induction.minimal_model import MinimalModel
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.head import Head
+from lemmata.numerics.markov import minimal_trajectory
+from lemmata.numerics.markov.minimal_gradient import v_gradient, w_gradient
+from lemmata.theorems.evidence import MARK
+from lemmata.theorems.induction_heads import (
     printed_updates,
     test_affine_readout,
     test_all_lengths,
@@ -40,7 +40,7 @@ from theorems.induction_heads import (
     test_two_step_limits,
     test_two_steps,
 )
-from theorems.plugin import Effort
+from lemmata.theorems.plugin import Effort
 
 Change = Callable[[Any], Any]
 
@@ -147,7 +147,7 @@ def swapped_operations(function: Any) -> Any:
     return call
 
 
-BOTH = ("prop-E.3", "prop-8.5")
+BOTH = ("proposition-E.3", "proposition-8.5")
 CHAIN = test_first_step.CHAINS[0]
 SEVEN, PERCENT = fmpq(7), fmpq(101, 100)
 LIMIT = "test_exact_logits_at_a_fixed_position_approach_the_limit"
@@ -178,7 +178,7 @@ FAULTS = {
         "first_step_limit",
         times(1.02),
         test_two_step_limits,
-        {"test_limit_of_the_first_step_has_the_leading_constants": ("prop-E.3",)},
+        {"test_limit_of_the_first_step_has_the_leading_constants": ("proposition-E.3",)},
     ),
     "rates of the long second step times 7": Fault(
         test_two_step_limits,
@@ -192,14 +192,14 @@ FAULTS = {
         "long_second_step",
         after(lambda model: MinimalModel(np.where(np.arange(len(model.v)) == 1, 1.01, 1) * model.v, model.W)),
         test_two_steps,
-        {"test_long_form_agrees_with_the_exact_weights": ("prop-E.3",)},
+        {"test_long_form_agrees_with_the_exact_weights": ("proposition-E.3",)},
     ),
     "a long second step without unigram part": Fault(
         test_two_step_limits,
         "long_second_step",
         after(lambda model: MinimalModel(model.v * (model.v > model.v.max() / 100), model.W)),
         test_two_step_limits,
-        {"test_expected_logits_at_a_proportional_position": ("prop-E.3",)},
+        {"test_expected_logits_at_a_proportional_position": ("proposition-E.3",)},
         {"tau": 1.0, "w": 1.0},
     ),
     "moments of the spread off": Fault(
@@ -296,7 +296,7 @@ FAULTS = {
         "symmetric_tensor",
         after(lambda C: C[:, ::-1]),
         test_symmetric_chains,
-        {"test_first_step_on_symmetric_chains_over_all_sequences": ("cor-E.2",)},
+        {"test_first_step_on_symmetric_chains_over_all_sequences": ("corollary-E.2",)},
         {"t": 4},
     ),
     "positions of the flat tensor moved by one": Fault(
@@ -304,7 +304,7 @@ FAULTS = {
         "flat_tensor",
         after(lambda C: np.roll(C, 1, axis=0)),
         test_trajectory,
-        {"test_second_layer_first_then_a_comb_of_even_positions": ("obs-8.4",)},
+        {"test_second_layer_first_then_a_comb_of_even_positions": ("observation-8.4",)},
         {"t": 12, "rate": fmpq(8)},
     ),
     # the minimal model and its loss
@@ -313,7 +313,7 @@ FAULTS = {
         "MinimalModel",
         transposed,
         test_linear_regime,
-        {"test_matrix_form_on_all_pairs_of_unit_weights": ("def-minimal",)},
+        {"test_matrix_form_on_all_pairs_of_unit_weights": ("definition-minimal",)},
         {"k": 2, "t": 3},
     ),
     "the minimal model with v moved by one place": Fault(
@@ -322,7 +322,7 @@ FAULTS = {
         reversed_places,
         test_linear_regime,
         {
-            "test_matrix_form_on_all_pairs_of_unit_weights": ("def-minimal",),
+            "test_matrix_form_on_all_pairs_of_unit_weights": ("definition-minimal",),
         },
         {"k": 2, "t": 3},
     ),
@@ -347,7 +347,7 @@ FAULTS = {
         "chain_tensor",
         times(3),
         test_transformer,
-        {"test_population_loss_of_the_minimal_model_by_its_definition_and_by_the_tensor": ("def-loss",)},
+        {"test_population_loss_of_the_minimal_model_by_its_definition_and_by_the_tensor": ("definition-loss",)},
         {"k": 2, "t": 3},
     ),
     # heads
@@ -357,8 +357,11 @@ FAULTS = {
         with_heads(looks_two_back),
         test_induction_head,
         {
-            "test_with_a_zero_row_in_front_the_hard_limit_is_the_bigram_frequency": ("prop-8.2", "construction-8.2a"),
-            "test_attention_of_the_second_layer_looks_different_if_only_the_first_layer_does": ("fig-8.2",),
+            "test_with_a_zero_row_in_front_the_hard_limit_is_the_bigram_frequency": (
+                "proposition-8.2",
+                "construction-8.2a",
+            ),
+            "test_attention_of_the_second_layer_looks_different_if_only_the_first_layer_does": ("figure-8.2",),
         },
         SIZE,
     ),
@@ -367,7 +370,12 @@ FAULTS = {
         "ngram_head",
         after(without_match),
         test_induction_head,
-        {"test_with_a_zero_row_in_front_the_hard_limit_is_the_bigram_frequency": ("prop-8.2", "construction-8.2a")},
+        {
+            "test_with_a_zero_row_in_front_the_hard_limit_is_the_bigram_frequency": (
+                "proposition-8.2",
+                "construction-8.2a",
+            )
+        },
         SIZE,
     ),
     "one row of the prior missing": Fault(
@@ -407,7 +415,7 @@ FAULTS = {
         "scales_for",
         after(lambda scales: tuple(max(1, c // 3) for c in scales)),
         test_induction_head,
-        {"test_certified_scales_bring_outputs_within_the_tolerance": ("construction-8.2a", "prop-8.2")},
+        {"test_certified_scales_bring_outputs_within_the_tolerance": ("construction-8.2a", "proposition-8.2")},
         {"tolerance": 1e-6},
     ),
     "relative keys one row on": Fault(
@@ -416,7 +424,7 @@ FAULTS = {
         other_row,
         test_transformer,
         {
-            "test_scores_depend_on_positions_through_their_difference_only": ("def-transformer",),
+            "test_scores_depend_on_positions_through_their_difference_only": ("definition-transformer",),
         },
     ),
     "relative keys one row on, in the encoding": Fault(
@@ -424,7 +432,7 @@ FAULTS = {
         "scores",
         other_row,
         test_linear_regime,
-        {"test_positional_scores_contain_the_query_matrix": ("obs-8.4",)},
+        {"test_positional_scores_contain_the_query_matrix": ("observation-8.4",)},
         {"seed": 0},
     ),
     "the read-out shifts one logit only": Fault(
@@ -458,8 +466,8 @@ FAULTS = {
         lambda function: lambda x: function(x) * (1 + int(x[0] == 1)),
         test_strategies,
         {
-            "test_probabilities_of_all_sequences_add_up_to_one": ("def-iclmc",),
-            "test_sequences_are_stationary": ("def-iclmc",),
+            "test_probabilities_of_all_sequences_add_up_to_one": ("definition-iclmc",),
+            "test_sequences_are_stationary": ("definition-iclmc",),
             "test_expected_differences_are_summable": ("remark-8.1",),
         },
         {"t": 4},
@@ -530,8 +538,8 @@ FAULTS = {
         swapped_operations,
         test_circuits,
         {
-            "test_the_two_layer_network_is_a_circuit_with_the_stated_parameters": ("def-P.2",),
-            "test_without_activation_the_network_is_linear_in_the_input": ("def-P.2",),
+            "test_the_two_layer_network_is_a_circuit_with_the_stated_parameters": ("definition-P.2",),
+            "test_without_activation_the_network_is_linear_in_the_input": ("definition-P.2",),
         },
         {"d_in": 2, "d_hidden": 3},
     ),
@@ -540,7 +548,7 @@ FAULTS = {
         "train_polynet",
         after(lambda run: replace(run, weights=2 - run.weights)),
         test_preliminaries,
-        {"test_training_with_the_corrected_correlation_loss_raises_the_agreement": ("def-P.5",)},
+        {"test_training_with_the_corrected_correlation_loss_raises_the_agreement": ("definition-P.5",)},
         {"steps": 10, "batch": 1},
     ),
     "one rate for all steps": Fault(
@@ -548,7 +556,7 @@ FAULTS = {
         "trajectory",
         all_at_once,
         test_preliminaries,
-        {"test_rates_of_a_descent_are_numbered_from_0_to_T_minus_1": ("def-P.5",)},
+        {"test_rates_of_a_descent_are_numbered_from_0_to_T_minus_1": ("definition-P.5",)},
     ),
     # figures
     "the minimal model starts from v = 2/t": Fault(
@@ -556,7 +564,7 @@ FAULTS = {
         "minimal_model",
         after(lambda model: doubled(model)),
         test_experiments,
-        {"test_weights_of_the_minimal_model_before_convergence": ("fig-8.4b",)},
+        {"test_weights_of_the_minimal_model_before_convergence": ("figure-8.4b",)},
     ),
 }
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from constructions.induction.single_head import single_trigram_head
+from lemmata.constructions.induction.single_head import single_trigram_head
+from lemmata.theorems.induction_heads import test_experiments, test_first_step, test_second_step, test_single_head
+from lemmata.theorems.induction_heads.experiments import sizes
 from tests.theorems.planted_faults import Fault, assert_seen, fault_name, rewritten
-from theorems.induction_heads import test_experiments, test_first_step, test_second_step, test_single_head
-from theorems.induction_heads.experiments import sizes
 
 TENSOR, V, W = test_first_step.flat_tensor, test_first_step.v_gradient, test_first_step.w_gradient
 BIAS = "test_figure_of_the_first_step_shows_a_biased_diagonal_and_a_decay"
@@ -26,7 +26,7 @@ FAULTS = [
     *(
         Fault(
             name,
-            "fig-8.5",
+            "figure-8.5",
             test_single_head,
             "test_one_head_in_each_layer_is_better_than_bigrams_and_worse_than_trigrams",
             test_single_head,
@@ -41,7 +41,7 @@ FAULTS = [
     ),
     Fault(
         "interruptions counted",
-        "fig-8.5",
+        "figure-8.5",
         test_experiments,
         "test_four_stages_at_the_printed_sizes_and_single_heads_below_bigrams",
         sizes,
@@ -51,7 +51,7 @@ FAULTS = [
     ),
     Fault(
         "the plateau of the bigrams twice as steep",
-        "fig-8.5",
+        "figure-8.5",
         test_experiments,
         "test_four_stages_at_the_printed_sizes_and_single_heads_below_bigrams",
         test_experiments,
@@ -62,8 +62,8 @@ FAULTS = [
     *(
         Fault(name, statement, module, check, module, "flat_tensor", rewritten(TENSOR, old, new))
         for statement, module, check in (
-            ("fig-E.1", test_first_step, BIAS),
-            ("fig-E.2", test_second_step, SECOND),
+            ("figure-E.1", test_first_step, BIAS),
+            ("figure-E.2", test_second_step, SECOND),
         )
         for name, old, new in (
             ("one position fewer to count", "(t - j) * (t - j + 1)", "(t - j - 1) * (t - j)"),
@@ -72,26 +72,26 @@ FAULTS = [
         )
     ),
     Fault(
-        "early powers dropped", "fig-E.2", test_second_step, SECOND, test_second_step, "flat_tensor",
+        "early powers dropped", "figure-E.2", test_second_step, SECOND, test_second_step, "flat_tensor",
         rewritten(TENSOR, "(still[0] + early[j])", "still[0]"),
     ),
     Fault(
-        "early powers dropped, against samples", "fig-E.2", test_second_step,
+        "early powers dropped, against samples", "figure-E.2", test_second_step,
         "test_samples_of_the_second_step_estimate_the_contribution", test_second_step, "flat_tensor",
         rewritten(TENSOR, "(still[0] + early[j])", "still[0]"),
     ),
-    Fault("W transposed in the states", "fig-E.1", test_first_step, BIAS, test_first_step, "w_gradient",
+    Fault("W transposed in the states", "figure-E.1", test_first_step, BIAS, test_first_step, "w_gradient",
           lambda tensor, v: W(tensor, v)[::-1]),
-    Fault("W larger by a fiftieth", "fig-E.1", test_first_step, BIAS, test_first_step, "w_gradient",
+    Fault("W larger by a fiftieth", "figure-E.1", test_first_step, BIAS, test_first_step, "w_gradient",
           lambda tensor, v: W(tensor, v) * 51 / 50),
-    Fault("v_2 larger by a fiftieth", "fig-E.1", test_first_step, BIAS, test_first_step, "v_gradient",
+    Fault("v_2 larger by a fiftieth", "figure-E.1", test_first_step, BIAS, test_first_step, "v_gradient",
           one_of_v_larger),
-    Fault("v_2 of the second step larger by a fiftieth", "fig-E.2", test_second_step, SECOND, test_second_step,
+    Fault("v_2 of the second step larger by a fiftieth", "figure-E.2", test_second_step, SECOND, test_second_step,
           "v_gradient", one_of_v_larger),
-    Fault("v larger by a fiftieth, against the rounded values", "fig-E.2", test_second_step,
+    Fault("v larger by a fiftieth, against the rounded values", "figure-E.2", test_second_step,
           "test_figure_of_the_second_step", test_second_step, "v_gradient",
           lambda tensor, weights: V(tensor, weights) * 51 / 50),
-    Fault("v larger by a fiftieth, against samples", "fig-E.1", test_first_step,
+    Fault("v larger by a fiftieth, against samples", "figure-E.1", test_first_step,
           "test_figure_of_the_first_step", test_first_step, "v_gradient",
           lambda tensor, weights: V(tensor, weights) * 51 / 50),
 ]  # fmt: skip

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from numerics.parity import compiled_training
-from theorems.evidence import MARK
-from theorems.pareto_frontiers import test_experiments
-from theorems.pareto_frontiers.experiments import lottery
-from theorems.plugin import Effort
+from lemmata.numerics.parity import compiled_training
+from lemmata.theorems.evidence import MARK
+from lemmata.theorems.pareto_frontiers import test_experiments
+from lemmata.theorems.pareto_frontiers.experiments import lottery
+from lemmata.theorems.plugin import Effort
 
 DESCEND, DRAW, START = compiled_training._descend, compiled_training._draw, lottery.initial_network
 

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from certificates.duality import regularised_hinge, span_fit
-from numerics.learning import second_layer
-from numerics.parity import lower_bound
+from lemmata.certificates.duality import regularised_hinge, span_fit
+from lemmata.numerics.learning import second_layer
+from lemmata.numerics.parity import lower_bound
+from lemmata.theorems.pareto_frontiers import test_cited_bounds, test_kernel_bound, test_lower_bound, test_second_layer
 from tests.theorems.planted_faults import Fault, assert_seen, fault_name
-from theorems.pareto_frontiers import test_cited_bounds, test_kernel_bound, test_lower_bound, test_second_layer
 
 STEP, COEFFICIENTS, SIGNS = lower_bound._step, lower_bound._coefficients, lower_bound._signs
 SIZES, BOUND = lower_bound._sets_of_size, test_lower_bound.view_bound
@@ -36,7 +36,7 @@ NETWORK = {"n": 8, "k": 3, "width": 2, "seed": 0, "record_property": lambda *_: 
 FAULTS = [
     Fault(
         "steps longer by a fiftieth",
-        "def-sq-sgd",
+        "definition-sq-sgd",
         test_lower_bound,
         "test_the_two_trajectories_are_those_of_the_definition",
         lower_bound,
@@ -46,7 +46,7 @@ FAULTS = [
     ),
     Fault(
         "the decay forgotten",
-        "def-sq-sgd",
+        "definition-sq-sgd",
         test_lower_bound,
         "test_the_two_trajectories_are_those_of_the_definition",
         lower_bound,
@@ -56,7 +56,7 @@ FAULTS = [
     ),
     Fault(
         "noise larger than tau by a fiftieth",
-        "def-sq-sgd",
+        "definition-sq-sgd",
         test_lower_bound,
         "test_the_two_trajectories_are_those_of_the_definition",
         test_lower_bound,
@@ -66,7 +66,7 @@ FAULTS = [
     ),
     Fault(
         "the sign of the target flipped",
-        "def-sq-sgd",
+        "definition-sq-sgd",
         test_lower_bound,
         "test_the_two_trajectories_are_those_of_the_definition",
         lower_bound,

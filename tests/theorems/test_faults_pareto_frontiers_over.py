@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
-from constructions.parity.over_sparse import SparseInitialization
-from numerics.exact.numbers import as_exact
+from lemmata.constructions.parity.over_sparse import SparseInitialization
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.theorems.pareto_frontiers import test_good_initializations as starts
+from lemmata.theorems.pareto_frontiers import test_good_neurons as good
+from lemmata.theorems.pareto_frontiers import test_over_sparse_step as step
+from lemmata.theorems.pareto_frontiers import test_over_sparse_theorem as theorem
+from lemmata.theorems.pareto_frontiers import test_parity_learning as learning
+from lemmata.theorems.pareto_frontiers import test_ramp_readouts as ramps
+from lemmata.theorems.pareto_frontiers import test_sampled_steps as sampled
+from lemmata.theorems.plugin import Effort
 from tests.theorems.planted_faults import Fault, assert_seen, fault_name
-from theorems.pareto_frontiers import test_good_initializations as starts
-from theorems.pareto_frontiers import test_good_neurons as good
-from theorems.pareto_frontiers import test_over_sparse_step as step
-from theorems.pareto_frontiers import test_over_sparse_theorem as theorem
-from theorems.pareto_frontiers import test_parity_learning as learning
-from theorems.pareto_frontiers import test_ramp_readouts as ramps
-from theorems.pareto_frontiers import test_sampled_steps as sampled
-from theorems.plugin import Effort
 
 VALUES, GRADIENT = good.over_sparse_values, good.sparse_gradient
 
@@ -332,7 +332,7 @@ FAULTS = [
     ),
     Fault(
         "a network blind to the last relevant input",
-        "def-parity",
+        "definition-parity",
         learning,
         "test_a_parity_is_the_xor_of_its_bits",
         learning,
@@ -351,7 +351,7 @@ FAULTS = [
     ),
     Fault(
         "the sample gradient with the wrong sign",
-        "def-algorithm",
+        "definition-algorithm",
         learning,
         "test_the_network_starts_at_zero_with_the_slope_of_the_labels",
         learning,

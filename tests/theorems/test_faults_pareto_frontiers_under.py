@@ -8,19 +8,19 @@ from typing import Any
 import pytest
 from flint import fmpq
 
-from constructions.parity import under_sparse
-from constructions.parity.under_sparse import UnderSparseStart, readout_weights, under_sparse_step
-from numerics.fourier.boolean import half_coefficient, threshold_coefficient
-from numerics.parity.sparse_neurons import (
+from lemmata.constructions.parity import under_sparse
+from lemmata.constructions.parity.under_sparse import UnderSparseStart, readout_weights, under_sparse_step
+from lemmata.numerics.fourier.boolean import half_coefficient, threshold_coefficient
+from lemmata.numerics.parity.sparse_neurons import (
     GradientValues,
     SparseNeuron,
     sparse_gradient,
     under_sparse_neuron,
     under_sparse_values,
 )
-from numerics.parity.under_sparse_sizes import under_sparse_sizes
+from lemmata.numerics.parity.under_sparse_sizes import under_sparse_sizes
+from lemmata.theorems.pareto_frontiers import test_majority_half, test_under_sparse_gradients, test_under_sparse_step
 from tests.theorems.planted_faults import Fault, assert_seen, fault_name
-from theorems.pareto_frontiers import test_majority_half, test_under_sparse_gradients, test_under_sparse_step
 
 VALUES, NETWORK = under_sparse_values, UnderSparseStart.network
 CASE = {"n": 9, "k": 4, "s": 2, "common": 2}
@@ -100,7 +100,7 @@ ERRORS = "test_any_errors_within_the_tolerance_leave_the_accuracy"
 FAULTS = [
     Fault(
         "larger by a fiftieth",
-        "def-maj-half",
+        "definition-maj-half",
         test_majority_half,
         "test_coefficients_by_sums_over_all_inputs",
         test_majority_half,
@@ -110,7 +110,7 @@ FAULTS = [
     ),
     Fault(
         "ties counted as positive",
-        "def-maj-half",
+        "definition-maj-half",
         test_majority_half,
         "test_coefficients_by_sums_over_all_inputs",
         test_majority_half,
@@ -180,7 +180,7 @@ FAULTS = [
     ),
     Fault(
         "a second half that is not negated",
-        "def-init-under",
+        "definition-init-under",
         test_under_sparse_gradients,
         "test_the_start_vanishes_and_its_biases_change_no_gradient",
         UnderSparseStart,
@@ -190,7 +190,7 @@ FAULTS = [
     ),
     Fault(
         "ties counted as positive where the bias is not",
-        "def-init-under",
+        "definition-init-under",
         test_under_sparse_gradients,
         "test_the_start_vanishes_and_its_biases_change_no_gradient",
         test_under_sparse_gradients,

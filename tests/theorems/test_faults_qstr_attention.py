@@ -10,23 +10,23 @@ from typing import Any
 import pytest
 from flint import fmpq
 
-import certificates.tokens.few_heads as few_heads
-import certificates.tokens.lipschitz as lipschitz
-import certificates.tokens.retrieval as retrieval
-import constructions.networks.head as heads
-import constructions.tokens.attention as attention
-import constructions.tokens.separating as separating
-import constructions.tokens.transformer as transformer
-import numerics.tokens.codes as codes
-import numerics.tokens.encoding as encoding
-import numerics.tokens.gaussian as gaussian
-import numerics.tokens.links as links
-import numerics.tokens.prompts as prompts
+import lemmata.certificates.tokens.few_heads as few_heads
+import lemmata.certificates.tokens.lipschitz as lipschitz
+import lemmata.certificates.tokens.retrieval as retrieval
+import lemmata.constructions.networks.head as heads
+import lemmata.constructions.tokens.attention as attention
+import lemmata.constructions.tokens.separating as separating
+import lemmata.constructions.tokens.transformer as transformer
+import lemmata.numerics.tokens.codes as codes
+import lemmata.numerics.tokens.encoding as encoding
+import lemmata.numerics.tokens.gaussian as gaussian
+import lemmata.numerics.tokens.links as links
+import lemmata.numerics.tokens.prompts as prompts
+from lemmata.theorems.plugin import Effort
+from lemmata.theorems.qstr import test_attention as attention_checks
+from lemmata.theorems.qstr import test_few_heads as few_heads_checks
+from lemmata.theorems.qstr import test_prompts as prompt_checks
 from tests.theorems.planted_faults import Fault, assert_seen, fault_name, rewritten
-from theorems.plugin import Effort
-from theorems.qstr import test_attention as attention_checks
-from theorems.qstr import test_few_heads as few_heads_checks
-from theorems.qstr import test_prompts as prompt_checks
 
 QUICK = Effort("quick")
 INDIRECT = (

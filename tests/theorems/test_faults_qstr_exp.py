@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from numerics.tokens import codes as token_codes
-from numerics.tokens import encoding, prompts
+from lemmata.numerics.tokens import codes as token_codes
+from lemmata.numerics.tokens import encoding, prompts
+from lemmata.theorems.evidence import MARK
+from lemmata.theorems.plugin import Effort
+from lemmata.theorems.qstr import test_experiments
+from lemmata.theorems.qstr.experiments import long_prompts, query_key, samples, training
 from tests.theorems.planted_faults import passes_without_fault
-from theorems.evidence import MARK
-from theorems.plugin import Effort
-from theorems.qstr import test_experiments
-from theorems.qstr.experiments import long_prompts, query_key, samples, training
 
 ARGUMENTS = {"effort": Effort("quick"), "record_property": lambda *_: None}
 CHECK: Any = test_experiments.test_a_trained_head_compares_index_codes_with_position_codes

@@ -6,15 +6,15 @@ from types import ModuleType
 
 import pytest
 
-import certificates.tokens.feed_forward as feed_forward
-import certificates.tokens.few_heads as few_heads
-import certificates.tokens.minimum_norm as minimum_norm
-import numerics.tokens.query_key_code as codes
-import numerics.tokens.transformer_bounds as bounds
+import lemmata.certificates.tokens.feed_forward as feed_forward
+import lemmata.certificates.tokens.few_heads as few_heads
+import lemmata.certificates.tokens.minimum_norm as minimum_norm
+import lemmata.numerics.tokens.query_key_code as codes
+import lemmata.numerics.tokens.transformer_bounds as bounds
+from lemmata.theorems.qstr import test_hierarchy as hierarchy
+from lemmata.theorems.qstr import test_transformer_covers as covers
+from lemmata.theorems.qstr import test_transformer_risks as risks
 from tests.theorems.planted_faults import Fault, assert_seen, fault_name, rewritten
-from theorems.qstr import test_hierarchy as hierarchy
-from theorems.qstr import test_transformer_covers as covers
-from theorems.qstr import test_transformer_risks as risks
 
 
 def _fault(

@@ -11,22 +11,21 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
-import certificates.tokens.feed_forward as feed_forward
-import certificates.tokens.minimum_norm as minimum_norm
-import certificates.tokens.recurrent as recurrent
-import constructions.tokens.codebook as codebook
-import constructions.tokens.general_recurrence as general
-import constructions.tokens.interpolation as interpolation
-import numerics.learning.packings as packings
-import numerics.tokens.mixed_norms as mixed_norms
-from constructions.networks.recurrent import RecurrentLayer
-from constructions.tokens.codebook import Codebook
-from numerics.exact.linear import solve_unique
-from numerics.exact.numbers import as_exact
-from numerics.groups.codes import hadamard_words, reed_solomon_words
-from tests.theorems.planted_faults import Fault, assert_seen, fault_name, rewritten
-from theorems.plugin import Effort
-from theorems.qstr import (
+import lemmata.certificates.tokens.feed_forward as feed_forward
+import lemmata.certificates.tokens.minimum_norm as minimum_norm
+import lemmata.certificates.tokens.recurrent as recurrent
+import lemmata.constructions.tokens.codebook as codebook
+import lemmata.constructions.tokens.general_recurrence as general
+import lemmata.constructions.tokens.interpolation as interpolation
+import lemmata.numerics.learning.packings as packings
+import lemmata.numerics.tokens.mixed_norms as mixed_norms
+from lemmata.constructions.networks.recurrent import RecurrentLayer
+from lemmata.constructions.tokens.codebook import Codebook
+from lemmata.numerics.exact.linear import solve_unique
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.groups.codes import hadamard_words, reed_solomon_words
+from lemmata.theorems.plugin import Effort
+from lemmata.theorems.qstr import (
     test_feed_forward_limits,
     test_minimum_norm,
     test_mixed_norms,
@@ -34,6 +33,7 @@ from theorems.qstr import (
     test_recurrent_class,
     test_recurrent_limits,
 )
+from tests.theorems.planted_faults import Fault, assert_seen, fault_name, rewritten
 
 
 def _changed(function: Callable[..., Any], change: Callable[[Any], Any]) -> Callable[..., Any]:

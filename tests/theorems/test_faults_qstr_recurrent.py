@@ -10,21 +10,21 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-import constructions.tokens.budgeted as budgeted
-import constructions.tokens.recurrent as exact
-import constructions.tokens.recurrent_class as recurrent_class
-from constructions.networks.feed_forward import FeedForward
-from constructions.networks.recurrent import RecurrentLayer
-from numerics.exact.numbers import as_exact
-from numerics.learning import recurrent_capacity as capacity
-from tests.theorems.planted_faults import Fault, assert_seen, fault_name, rewritten
-from theorems.plugin import Effort
-from theorems.qstr import (
+import lemmata.constructions.tokens.budgeted as budgeted
+import lemmata.constructions.tokens.recurrent as exact
+import lemmata.constructions.tokens.recurrent_class as recurrent_class
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.networks.recurrent import RecurrentLayer
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.learning import recurrent_capacity as capacity
+from lemmata.theorems.plugin import Effort
+from lemmata.theorems.qstr import (
     test_recurrent_capacity,
     test_recurrent_gates,
     test_recurrent_networks,
     test_recurrent_upper_class,
 )
+from tests.theorems.planted_faults import Fault, assert_seen, fault_name, rewritten
 
 NETWORKS, GATES, CLASS = test_recurrent_networks, test_recurrent_gates, test_recurrent_upper_class
 

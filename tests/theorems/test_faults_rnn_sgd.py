@@ -9,13 +9,12 @@ from typing import Any
 import pytest
 from flint import arb, fmpq
 
-from constructions.recurrent import comparator, concepts, elman, indicator
-from constructions.recurrent.indicator import IndicatorFunction, clipping_error, indicator_function
-from numerics.recurrent import losses
-from numerics.recurrent.complexities import PowerSeries, complexity, polynomial, smooth_complexity, taylor
-from numerics.recurrent.rectified_norm import stretch
-from tests.theorems.planted_faults import Fault, assert_seen, fault_name
-from theorems.rnn_sgd import (
+from lemmata.constructions.recurrent import comparator, concepts, elman, indicator
+from lemmata.constructions.recurrent.indicator import IndicatorFunction, clipping_error, indicator_function
+from lemmata.numerics.recurrent import losses
+from lemmata.numerics.recurrent.complexities import PowerSeries, complexity, polynomial, smooth_complexity, taylor
+from lemmata.numerics.recurrent.rectified_norm import stretch
+from lemmata.theorems.rnn_sgd import (
     test_comparator,
     test_complexities,
     test_conventions,
@@ -23,6 +22,7 @@ from theorems.rnn_sgd import (
     test_linearisation,
     test_rectified_norm,
 )
+from tests.theorems.planted_faults import Fault, assert_seen, fault_name
 
 
 def scaled(function: Callable[..., Any], factor: object) -> Callable[..., Any]:
@@ -139,14 +139,19 @@ FAULTS = [
             {"degree": 2},
         )
         for name, statement, attribute, function in (
-            ("the smooth complexity smaller by a fiftieth", "def-complexity", "smooth_complexity", smooth_complexity),
-            ("the complexity smaller by a fiftieth", "def-complexity", "complexity", complexity),
+            (
+                "the smooth complexity smaller by a fiftieth",
+                "definition-complexity",
+                "smooth_complexity",
+                smooth_complexity,
+            ),
+            ("the complexity smaller by a fiftieth", "definition-complexity", "complexity", complexity),
             ("the complexity of a power smaller", "example-2.1", "complexity", complexity),
         )
     ),
     Fault(
         "a sine without its negative terms",
-        "def-complexity",
+        "definition-complexity",
         test_complexities,
         "test_the_sums_of_the_sine",
         test_complexities,
@@ -166,7 +171,7 @@ FAULTS = [
     ),
     Fault(
         "the smooth complexity larger",
-        "def-complexity",
+        "definition-complexity",
         test_complexities,
         "test_between_the_complexities",
         test_complexities,
@@ -176,7 +181,7 @@ FAULTS = [
     ),
     Fault(
         "the complexity without its first sum",
-        "def-complexity",
+        "definition-complexity",
         test_complexities,
         "test_between_the_complexities",
         test_complexities,
@@ -266,7 +271,7 @@ NETWORK_FAULTS = [
         {},
     ),
     (
-        "def-pseudo-network",
+        "definition-pseudo-network",
         test_linearisation,
         "test_the_linear_network_is_the_derivative",
         "linear_change",
@@ -274,7 +279,7 @@ NETWORK_FAULTS = [
         {},
     ),
     (
-        "def-pseudo-network",
+        "definition-pseudo-network",
         test_linearisation,
         "test_the_recursion_is_the_sum_over_back",
         "back",
@@ -282,7 +287,7 @@ NETWORK_FAULTS = [
         {},
     ),
     (
-        "def-objective",
+        "definition-objective",
         test_linearisation,
         "test_the_gradient_is_the_adjoint",
         "weighted_gradient",
@@ -290,7 +295,7 @@ NETWORK_FAULTS = [
         {},
     ),
     (
-        "def-objective",
+        "definition-objective",
         test_linearisation,
         "test_the_gradient_of_the_objective",
         "weighted_gradient",
@@ -298,7 +303,7 @@ NETWORK_FAULTS = [
         {"seed": 0},
     ),
     (
-        "def-data",
+        "definition-data",
         test_conventions,
         "test_padding_has_norm_one",
         "padded",
@@ -332,7 +337,7 @@ NETWORK_FAULTS = [
     ),
     ("definition-3.3", test_conventions, "test_the_network_and_its_initialisation", "random_elman", paired_entries, {}),
     (
-        "def-null-sequence",
+        "definition-null-sequence",
         test_comparator,
         "test_the_null_sequence_is_near",
         "null_sequence",
@@ -358,7 +363,7 @@ NETWORK_FAULTS = [
         {},
     ),
     (
-        "def-concept-class",
+        "definition-concept-class",
         test_conventions,
         "test_directions_with_a_last_coordinate",
         "indicator_function",
@@ -366,7 +371,7 @@ NETWORK_FAULTS = [
         {"coefficients": [0, 1], "partner": "sign"},
     ),
     (
-        "def-loss",
+        "definition-loss",
         test_conventions,
         "test_losses_of_the_class",
         "scaled_cross_entropy",
@@ -374,7 +379,7 @@ NETWORK_FAULTS = [
         {"seed": 3},
     ),
     (
-        "def-loss",
+        "definition-loss",
         test_conventions,
         "test_losses_of_the_class",
         "distance",
@@ -397,7 +402,14 @@ NETWORK_FAULTS = [
         with_an_inactive_row,
         {"seed": 0},
     ),
-    ("def-null-sequence", test_comparator, "test_the_null_sequence_is_near", "null_sequence", longer_first_token, {}),
+    (
+        "definition-null-sequence",
+        test_comparator,
+        "test_the_null_sequence_is_near",
+        "null_sequence",
+        longer_first_token,
+        {},
+    ),
     (
         "footnote-2",
         test_rectified_norm,

@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from constructions.recurrent import comparator, concepts, elman
-from constructions.recurrent.concepts import TargetFunction
-from numerics.recurrent.gram_schmidt import gram_schmidt
-from numerics.recurrent.separation import state_cosines
-from numerics.recurrent.training import elman_steps
+from lemmata.constructions.recurrent import comparator, concepts, elman
+from lemmata.constructions.recurrent.concepts import TargetFunction
+from lemmata.numerics.recurrent.gram_schmidt import gram_schmidt
+from lemmata.numerics.recurrent.separation import state_cosines
+from lemmata.numerics.recurrent.training import elman_steps
+from lemmata.theorems.plugin import Effort
+from lemmata.theorems.rnn_sgd import test_geometry, test_training
+from lemmata.theorems.rnn_sgd.experiments import training
+from lemmata.theorems.rnn_sgd.experiments.training import blind_bound, random_target
 from tests.theorems.planted_faults import Fault, assert_seen, fault_name
-from theorems.plugin import Effort
-from theorems.rnn_sgd import test_geometry, test_training
-from theorems.rnn_sgd.experiments import training
-from theorems.rnn_sgd.experiments.training import blind_bound, random_target
 
 QUICK = {"effort": Effort("quick")}
 COMPARATOR, comparator_window = comparator.comparator, comparator.window_probability
@@ -142,7 +142,7 @@ FAULTS = [
         )
     ),
     *(
-        Fault(name, "def-notation", test_geometry, check, test_geometry, "gram_schmidt", faulty)
+        Fault(name, "definition-notation", test_geometry, check, test_geometry, "gram_schmidt", faulty)
         for name, check, faulty in (
             ("a projection is left out, exact", "test_gram_schmidt_is_exact", without_the_last_projection),
             ("another order, exact", "test_gram_schmidt_is_exact", in_another_order),

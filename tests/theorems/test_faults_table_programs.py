@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from certificates.tables import forms, programs
-from certificates.tables.programs_template import Template
+from lemmata.certificates.tables import forms, programs
+from lemmata.certificates.tables.programs_template import Template
+from lemmata.theorems.feature_emergence import test_tables_bounds as bounds
+from lemmata.theorems.feature_emergence import test_tables_three_labels as three_labels
 from tests.theorems.planted_faults import Fault, assert_seen, fault_name, rewritten
-from theorems.feature_emergence import test_tables_bounds as bounds
-from theorems.feature_emergence import test_tables_three_labels as three_labels
 
 
 class LouderTarget(Template):

@@ -9,27 +9,27 @@ from typing import Any
 
 import pytest
 
-import certificates.operation_kernel as operation_kernel
-import certificates.tables.forms as forms
-import certificates.tables.neurons as neurons
-import certificates.tables.plane_networks as plane_networks
-import certificates.tables.programs as programs
-import certificates.tables.pseudo_moments as pseudo_moments
-import certificates.tables.relaxed_groups as relaxed_groups
-import certificates.tables.rounding as rounding
-import certificates.tables.unseen_parts as unseen_parts
-import certificates.tables.unseen_programs as unseen_programs
-import numerics.tables.symmetries as symmetries
-from certificates.game.margin_game import MarginGame
-from certificates.kernel import ViolatedError
+import lemmata.certificates.operation_kernel as operation_kernel
+import lemmata.certificates.tables.forms as forms
+import lemmata.certificates.tables.neurons as neurons
+import lemmata.certificates.tables.plane_networks as plane_networks
+import lemmata.certificates.tables.programs as programs
+import lemmata.certificates.tables.pseudo_moments as pseudo_moments
+import lemmata.certificates.tables.relaxed_groups as relaxed_groups
+import lemmata.certificates.tables.rounding as rounding
+import lemmata.certificates.tables.unseen_parts as unseen_parts
+import lemmata.certificates.tables.unseen_programs as unseen_programs
+import lemmata.numerics.tables.symmetries as symmetries
+from lemmata.certificates.game.margin_game import MarginGame
+from lemmata.certificates.kernel import ViolatedError
+from lemmata.theorems.feature_emergence import test_tables_bounds as bounds
+from lemmata.theorems.feature_emergence import test_tables_gaps as gap_checks
+from lemmata.theorems.feature_emergence import test_tables_groups as groups
+from lemmata.theorems.feature_emergence import test_tables_products as products
+from lemmata.theorems.feature_emergence import test_tables_three_labels as three
+from lemmata.theorems.feature_emergence import test_tables_unseen as unseen
+from lemmata.theorems.plugin import Effort
 from tests.theorems.planted_faults import Fault, assert_seen, fault_name, rewritten
-from theorems.feature_emergence import test_tables_bounds as bounds
-from theorems.feature_emergence import test_tables_gaps as gap_checks
-from theorems.feature_emergence import test_tables_groups as groups
-from theorems.feature_emergence import test_tables_products as products
-from theorems.feature_emergence import test_tables_three_labels as three
-from theorems.feature_emergence import test_tables_unseen as unseen
-from theorems.plugin import Effort
 
 QUICK = {"effort": Effort("quick")}
 PseudoMoments, RoundedProof = pseudo_moments.PseudoMoments, rounding.RoundedProof

@@ -10,20 +10,20 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-import certificates.margins.all_layer as all_layer
-import certificates.margins.attack as attack
-import certificates.margins.turing as machine_margins
-import constructions.circuits.relu as relu
-import constructions.networks.head as heads
-import constructions.turing.compiler as compiler
-import constructions.turing.evaluators.exact as exact
-from constructions.networks.decoder import DecoderLayer
-from constructions.networks.feed_forward import FeedForward
-from constructions.turing.layout import TuringLayout
-from constructions.turing.machine import TuringMachine
-from theorems.evidence import MARK
-from theorems.plugin import Effort
-from theorems.turing import (
+import lemmata.certificates.margins.all_layer as all_layer
+import lemmata.certificates.margins.attack as attack
+import lemmata.certificates.margins.turing as machine_margins
+import lemmata.constructions.circuits.relu as relu
+import lemmata.constructions.networks.head as heads
+import lemmata.constructions.turing.compiler as compiler
+import lemmata.constructions.turing.evaluators.exact as exact
+from lemmata.constructions.networks.decoder import DecoderLayer
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.turing.layout import TuringLayout
+from lemmata.constructions.turing.machine import TuringMachine
+from lemmata.theorems.evidence import MARK
+from lemmata.theorems.plugin import Effort
+from lemmata.theorems.turing import (
     test_approximation,
     test_circuit_layers,
     test_circuits,
@@ -356,7 +356,7 @@ def test_a_target_that_is_wrong_already_is_seen(monkeypatch: Patch) -> None:
         patch.setattr(attack.MarginTarget, "__post_init__", lambda target: None)
 
     check = test_learning_bounds.test_targets_have_a_margin_exactly_where_they_are_right
-    seen("def-all-layer-margin", plant, check, patch=monkeypatch)
+    seen("definition-all-layer-margin", plant, check, patch=monkeypatch)
 
 
 def test_a_margin_that_is_off_is_seen_by_the_toy_product(monkeypatch: Patch) -> None:
@@ -457,7 +457,13 @@ def test_a_circuit_with_another_output_is_seen(monkeypatch: Patch) -> None:
     def plant(patch: Patch) -> None:
         patch.setattr(test_circuits, "layered", lambda circuit: _negated(layered(circuit)))
 
-    seen("def-circuits", plant, test_circuits.test_every_small_circuit_is_layered_by_id_gates, QUICK, patch=monkeypatch)
+    seen(
+        "definition-circuits",
+        plant,
+        test_circuits.test_every_small_circuit_is_layered_by_id_gates,
+        QUICK,
+        patch=monkeypatch,
+    )
 
 
 # ---- machines and learning
@@ -489,19 +495,19 @@ def test_a_tape_that_begins_elsewhere_is_seen(monkeypatch: Patch) -> None:
         patch.setattr(test_turing_machines, "simulate", faulty)
 
     check = test_turing_machines.test_without_a_move_off_the_tape_all_conventions_agree
-    seen("def-tm", plant, check, patch=monkeypatch)
+    seen("definition-tm", plant, check, patch=monkeypatch)
 
 
 def test_an_evaluator_without_the_heads_is_seen(monkeypatch: Patch) -> None:
     def plant(patch: Patch) -> None:
         patch.setattr(exact._Head, "attend", lambda head, z, memory: (z, None))
 
-    seen("def-transformer", plant, test_transformer.test_forward_pass_is_the_printed_one, 0, patch=monkeypatch)
+    seen("definition-transformer", plant, test_transformer.test_forward_pass_is_the_printed_one, 0, patch=monkeypatch)
 
 
 LEARNING: dict[str, tuple[str, Any, str, Callable[..., None], tuple[Any, ...]]] = {
     "complexity": (
-        "def-approx",
+        "definition-approx",
         test_learning_bounds,
         "rademacher_complexity",
         test_learning_bounds.test_rademacher_complexity_of_all_small_classes,

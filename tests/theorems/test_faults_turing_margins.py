@@ -10,18 +10,18 @@ from typing import Any
 
 import pytest
 
-import certificates.margins.circuit_direct as circuits
-import certificates.margins.direct as shared
-import certificates.margins.turing_direct as direct
-import certificates.margins.turing_facts as facts
-import certificates.margins.turing_ones as ones
-import constructions.turing.compiler as compiler
-import constructions.turing.layers as layers
-from certificates.margins.turing_scores import ScoreFlip
-from constructions.networks.feed_forward import FeedForward
+import lemmata.certificates.margins.circuit_direct as circuits
+import lemmata.certificates.margins.direct as shared
+import lemmata.certificates.margins.turing_direct as direct
+import lemmata.certificates.margins.turing_facts as facts
+import lemmata.certificates.margins.turing_ones as ones
+import lemmata.constructions.turing.compiler as compiler
+import lemmata.constructions.turing.layers as layers
+from lemmata.certificates.margins.turing_scores import ScoreFlip
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.theorems.plugin import Effort
+from lemmata.theorems.turing import test_direct_circuits, test_direct_margin, test_small_machines, test_theorem_4_1
 from tests.theorems.planted_faults import Fault, assert_seen, fault_name, rewritten
-from theorems.plugin import Effort
-from theorems.turing import test_direct_circuits, test_direct_margin, test_small_machines, test_theorem_4_1
 
 SIZE = {"states": 2, "symbols": 3, "bits": 3}
 

@@ -9,18 +9,18 @@ from typing import Any
 
 import pytest
 
-from certificates.capacity.decoder_shattering import RecallingDecoder
-from constructions.turing.compiler import TuringTransformer
-from constructions.turing.layout import TuringLayout
-from numerics.learning import inverse_margins, sign_patterns
-from tests.theorems.planted_faults import Fault, assert_seen, fault_name, rewritten
-from theorems.plugin import Effort
-from theorems.turing import (
+from lemmata.certificates.capacity.decoder_shattering import RecallingDecoder
+from lemmata.constructions.turing.compiler import TuringTransformer
+from lemmata.constructions.turing.layout import TuringLayout
+from lemmata.numerics.learning import inverse_margins, sign_patterns
+from lemmata.theorems.plugin import Effort
+from lemmata.theorems.turing import (
     test_inverse_margins,
     test_shattering_decoders,
     test_sign_patterns,
     test_transformer_precision,
 )
+from tests.theorems.planted_faults import Fault, assert_seen, fault_name, rewritten
 
 
 def edited(

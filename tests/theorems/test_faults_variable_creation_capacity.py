@@ -7,21 +7,21 @@ from typing import Any
 import pytest
 from flint import arb, fmpq
 
-import certificates.capacity.blocks as blocks
-import certificates.capacity.linear_codes as linear_codes
-import certificates.capacity.norms as norms
-import certificates.capacity.shattering as shattering
-import constructions.networks.head as network_heads
-import numerics.learning.attention_capacity as attention
-import numerics.learning.attention_lipschitz as attention_lipschitz
-import numerics.learning.budgets as budgets
-import numerics.learning.deep_capacity as deep
-import numerics.learning.linear_capacity as linear
+import lemmata.certificates.capacity.blocks as blocks
+import lemmata.certificates.capacity.linear_codes as linear_codes
+import lemmata.certificates.capacity.norms as norms
+import lemmata.certificates.capacity.shattering as shattering
+import lemmata.constructions.networks.head as network_heads
+import lemmata.numerics.learning.attention_capacity as attention
+import lemmata.numerics.learning.attention_lipschitz as attention_lipschitz
+import lemmata.numerics.learning.budgets as budgets
+import lemmata.numerics.learning.deep_capacity as deep
+import lemmata.numerics.learning.linear_capacity as linear
+from lemmata.theorems.variable_creation import test_deep_capacity as layers
+from lemmata.theorems.variable_creation import test_head_capacity as heads
+from lemmata.theorems.variable_creation import test_head_components as components
+from lemmata.theorems.variable_creation import test_linear_covers as covers
 from tests.theorems.planted_faults import Fault, assert_seen, fault_name, rewritten
-from theorems.variable_creation import test_deep_capacity as layers
-from theorems.variable_creation import test_head_capacity as heads
-from theorems.variable_creation import test_head_components as components
-from theorems.variable_creation import test_linear_covers as covers
 
 
 def times(function: Any, factor: Any) -> Any:
@@ -654,7 +654,7 @@ FAULTS += [
 
 def components_layer(given: Any, kind: Any) -> Any:
     """The attention layer with these heads."""
-    from constructions.networks.attention import AttentionLayer
+    from lemmata.constructions.networks.attention import AttentionLayer
 
     return AttentionLayer(given, kind)
 

@@ -11,25 +11,25 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
-import certificates.sparse.boxes as boxes
-import certificates.sparse.exhaustive as exhaustive
-import certificates.sparse.network as network_certificates
-import constructions.networks.head as heads
-import constructions.sparse.compiler as compiler
-import constructions.sparse.memorising as memorising
-import constructions.sparse.positions as position_families
-from constructions.networks.affine import Affine
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.head import Head
-from numerics.exact.numbers import as_exact
-from theorems.evidence import MARK
-from theorems.plugin import Effort
-from theorems.variable_creation import test_attention_heads as attention_heads
-from theorems.variable_creation import test_identification as identification
-from theorems.variable_creation import test_memorising
-from theorems.variable_creation import test_representation as representation
-from theorems.variable_creation import test_selection as selection
-from theorems.variable_creation import test_sparse_functions as sparse_functions
+import lemmata.certificates.sparse.boxes as boxes
+import lemmata.certificates.sparse.exhaustive as exhaustive
+import lemmata.certificates.sparse.network as network_certificates
+import lemmata.constructions.networks.head as heads
+import lemmata.constructions.sparse.compiler as compiler
+import lemmata.constructions.sparse.memorising as memorising
+import lemmata.constructions.sparse.positions as position_families
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.head import Head
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.theorems.evidence import MARK
+from lemmata.theorems.plugin import Effort
+from lemmata.theorems.variable_creation import test_attention_heads as attention_heads
+from lemmata.theorems.variable_creation import test_identification as identification
+from lemmata.theorems.variable_creation import test_memorising
+from lemmata.theorems.variable_creation import test_representation as representation
+from lemmata.theorems.variable_creation import test_selection as selection
+from lemmata.theorems.variable_creation import test_sparse_functions as sparse_functions
 
 Patch = pytest.MonkeyPatch
 Plant = Callable[[Patch], None]

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from numerics.learning import attention_training, sparse_learners
-from numerics.runs import thresholds
+from lemmata.numerics.learning import attention_training, sparse_learners
+from lemmata.numerics.runs import thresholds
+from lemmata.theorems.evidence import MARK
+from lemmata.theorems.plugin import Effort
+from lemmata.theorems.variable_creation import test_experiments
+from lemmata.theorems.variable_creation.experiments import curves, sample_sizes, training
 from tests.theorems.planted_faults import Fault, fault_name, passes_without_fault
-from theorems.evidence import MARK
-from theorems.plugin import Effort
-from theorems.variable_creation import test_experiments
-from theorems.variable_creation.experiments import curves, sample_sizes, training
 
 ARGUMENTS = {"effort": Effort("quick"), "record_property": lambda *_: None}
 

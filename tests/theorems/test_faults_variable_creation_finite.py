@@ -15,19 +15,19 @@ from typing import Any
 import pytest
 from flint import fmpq
 
-import certificates.capacity.compression as compression
-import certificates.capacity.covers as covers
-import certificates.capacity.linear_codes as linear_codes
-import certificates.capacity.network_codes as network_codes
-import certificates.capacity.set_cover as set_cover
-import certificates.capacity.shattering as shattering
-import numerics.learning.entropy as entropy
-import numerics.learning.finite_classes as finite_classes
+import lemmata.certificates.capacity.compression as compression
+import lemmata.certificates.capacity.covers as covers
+import lemmata.certificates.capacity.linear_codes as linear_codes
+import lemmata.certificates.capacity.network_codes as network_codes
+import lemmata.certificates.capacity.set_cover as set_cover
+import lemmata.certificates.capacity.shattering as shattering
+import lemmata.numerics.learning.entropy as entropy
+import lemmata.numerics.learning.finite_classes as finite_classes
+from lemmata.theorems.plugin import Effort
+from lemmata.theorems.variable_creation import test_compression as compressed
+from lemmata.theorems.variable_creation import test_finite_classes as finite
+from lemmata.theorems.variable_creation import test_shattering as shattered
 from tests.theorems.planted_faults import Fault, assert_seen, fault_name
-from theorems.plugin import Effort
-from theorems.variable_creation import test_compression as compressed
-from theorems.variable_creation import test_finite_classes as finite
-from theorems.variable_creation import test_shattering as shattered
 
 REFUSALS: Any = (set_cover.CoverError, linear_codes.CodeError, pytest.fail.Exception)
 """What a check raises besides assertions: a refused certificate, or an error that did not come."""

@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 from flint import arb, fmpq
 
-import certificates.capacity.blocks as block_errors
-import certificates.capacity.lipschitz as audits
-import constructions.circuits.arithmetic as circuits
-import constructions.circuits.training as training
-import constructions.networks.head as heads
-import constructions.networks.projection as projections
-import numerics.learning.attention_lipschitz as formulas
+import lemmata.certificates.capacity.blocks as block_errors
+import lemmata.certificates.capacity.lipschitz as audits
+import lemmata.constructions.circuits.arithmetic as circuits
+import lemmata.constructions.circuits.training as training
+import lemmata.constructions.networks.head as heads
+import lemmata.constructions.networks.projection as projections
+import lemmata.numerics.learning.attention_lipschitz as formulas
+from lemmata.theorems.plugin import Effort
+from lemmata.theorems.variable_creation import test_lipschitz, test_preliminaries
 from tests.theorems.planted_faults import Fault, assert_seen, fault_name, rewritten
-from theorems.plugin import Effort
-from theorems.variable_creation import test_lipschitz, test_preliminaries
 
 LARGER, SMALLER = fmpq(51, 50), fmpq(49, 50)
 

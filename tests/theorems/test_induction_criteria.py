@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from lemmata.theorems.induction_heads.experiments import phases, sizes, variants
 from tests.theorems.planted_faults import rewritten
-from theorems.induction_heads.experiments import phases, sizes, variants
 
 Curve = dict[str, Any]
 BASE = [0.2, 0.4, 0.1, 0.2, 0.1, 0.15, 0.1]

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 import torch
 
-from constructions.induction.head import ngram_head
-from constructions.induction.minimal_model import MinimalModel
-from numerics.markov.chains import sample_sequences
-from numerics.markov.losses import reference_losses
-from numerics.markov.predictors import bigram, kl_divergence
-from theorems.induction_heads.experiments.measures import (
+from lemmata.constructions.induction.head import ngram_head
+from lemmata.constructions.induction.minimal_model import MinimalModel
+from lemmata.numerics.markov.chains import sample_sequences
+from lemmata.numerics.markov.losses import reference_losses
+from lemmata.numerics.markov.predictors import bigram, kl_divergence
+from lemmata.theorems.induction_heads.experiments.measures import (
     TestSet as Sequences,
 )
-from theorems.induction_heads.experiments.measures import (
+from lemmata.theorems.induction_heads.experiments.measures import (
     attention_to,
     closest,
     curves,
@@ -21,7 +21,7 @@ from theorems.induction_heads.experiments.measures import (
     positional_weights,
     rounded,
 )
-from theorems.induction_heads.experiments.training import (
+from lemmata.theorems.induction_heads.experiments.training import (
     PRIORS,
     as_construction,
     minimal_model,

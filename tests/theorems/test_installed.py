@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from theorems.ledger import THEOREMS, load_ledger
+from lemmata.theorems.ledger import THEOREMS, load_ledger
 
 ROOT = THEOREMS.parent
-PACKAGES = ("numerics", "constructions", "certificates", "theorems", "lemmata")
+PACKAGES = ("numerics", "constructions", "certificates", "theorems")
 LEDGER = """
 chapter = "knots"
 title = "Knots"
@@ -30,8 +30,8 @@ verdict = "holds"
 reach = "cases"
 """
 CHECK = """
-from constructions.turing.machine import parse_machine
-from theorems.evidence import check
+from lemmata.constructions.turing.machine import parse_machine
+from lemmata.theorems.evidence import check
 
 @check("knots:theorem-1", grade="exact", target="printed", cases="one machine")
 def test_machine_of_knots():
@@ -44,8 +44,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the packages of a wheel that was built from a copy of the sources, and with a chapter on knots."""
     folder = tmp_path_factory.mktemp("installed")
     source, wheels, site = folder / "source", folder / "wheels", folder / "site"
-    for package in PACKAGES:
-        shutil.copytree(ROOT / package, source / package, ignore=shutil.ignore_patterns("__pycache__"))
+    for package in (*PACKAGES, "lemmata"):
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / package, source / package, symlinks=True, ignore=ignored)
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source / name)
     pip = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check")
@@ -86,7 +87,7 @@ def test_statements_run_from_an_installed_wheel_beside_a_chapter_of_another_pack
     """All tests are imported from the wheel, and those of circuits run; their assertions stay as they are written,
     because to rewrite those of all files takes most of the time (the statements of a stranger below are rewritten)."""
     chosen = ("--assert=plain", "-k", "test_machine_of_knots or circuit or hand")
-    files = ("--pyargs", "theorems", "knots", *chosen, "--ledger-json=ledger.json", "--ledger-html=ledger.html")
+    files = ("--pyargs", "lemmata.theorems", "knots", *chosen, "--ledger-json=ledger.json", "--ledger-html=ledger.html")
     done = run(site, tmp_path, "-m", "pytest", "-p", "no:cacheprovider", *files)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     assert int(re.findall(r"(\d+) passed", done.stdout)[-1]) > 40
@@ -103,8 +104,8 @@ def test_statements_run_from_an_installed_wheel_beside_a_chapter_of_another_pack
 
 def test_the_front_door_of_an_installed_wheel_finds_its_ledgers_proofs_and_results(site, tmp_path):
     program = (
-        "import theorems, lemmata as lm; from theorems.ledger import load_ledger; from theorems.experiments import "
-        "committed, load_experiments; print(theorems.__file__); "
+        "import lemmata as lm; from lemmata import theorems; from lemmata.theorems.ledger import load_ledger; "
+        "from lemmata.theorems.experiments import committed, load_experiments; print(theorems.__file__); "
         "print(sum(1 for _ in load_ledger().statements()), all(committed(n) for n in load_experiments())); "
         "print(lm.certify('S3').value)"
     )
@@ -115,7 +116,9 @@ def test_the_front_door_of_an_installed_wheel_finds_its_ledgers_proofs_and_resul
     assert counts == f"{1 + sum(1 for _ in load_ledger().statements())} True"
     proofs = {path.relative_to(THEOREMS) for path in THEOREMS.glob("*/proofs/*.md")}
     assert proofs
-    assert {path.relative_to(site / "theorems") for path in (site / "theorems").glob("*/proofs/*.md")} == proofs
+    assert {
+        path.relative_to(site / "lemmata/theorems") for path in site.glob("lemmata/theorems/*/proofs/*.md")
+    } == proofs
 
 
 STRANGER = """
@@ -142,11 +145,13 @@ def test_what_a_stranger_types(site, tmp_path):
     lemmata = ("-m", "lemmata")
     assert "exact (proved, both sides are the same number)" in typed(*lemmata, "certify", "S3", "--out", "s3.json")
     assert "s3.json: valid: group of order 6 called S3" in typed(*lemmata, "check", "s3.json")
-    assert "s3.json: valid: group" in typed("-I", str(site / "certificates" / "kernel.py"), "s3.json")
+    assert "s3.json: valid: group" in typed("-I", str(site / "lemmata" / "certificates" / "kernel.py"), "s3.json")
     # To compile the decoder anew in a fresh folder takes ten times as long as these steps take as plain Python.
     assert "halted after 107 steps" in typed(*lemmata, "turing", "bb4", "--verify", NUMBA_DISABLE_JIT="1")
     assert "turing:theorem-4.1" in typed(*lemmata, "show", "turing:theorem-4.1")
-    chosen = typed("-m", "pytest", "-p", "no:cacheprovider", "--pyargs", "theorems.feature_emergence.test_framework")
+    chosen = typed(
+        "-m", "pytest", "-p", "no:cacheprovider", "--pyargs", "lemmata.theorems.feature_emergence.test_framework"
+    )
     assert int(re.findall(r"(\d+) passed", chosen)[-1]) > 0
     assert {path.name for path in tmp_path.iterdir() if not path.name.startswith(".")} == {"s3.json"}
 
@@ -181,8 +186,7 @@ def test_the_package_of_the_guide_has_a_ledger_of_its_own(site, tmp_path):
         one for one in json.loads((scratch / "ledger.json").read_text())["chapters"] if one["name"] == "braids"
     ]
     assert [one["verdict"] for one in chapter["statements"]] == ["holds", "refuted"]
-    for module in ("numerics", "constructions", "certificates", "lemmata"):
-        assert not re.search(rf"\b{module}\.", "".join(files))
+    assert set(re.findall(r"\blemmata\.[\w.]+", "".join(files))) == {"lemmata.theorems.evidence"}
 
     code = theirs / "braids" / "__init__.py"
     code.write_text(code.read_text().replace("2 * (i == j)", "3 * (i == j)"))

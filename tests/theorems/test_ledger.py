@@ -7,11 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from theorems import ledger
-from theorems.citations import citations
-from theorems.evidence import Evidence, check, counterexample
-from theorems.ledger import DECIDED, REACHES, Claim, LedgerError, Statement, catalogue, catalogue_ids, load_ledger
-from theorems.verdicts import (
+from lemmata.theorems import ledger
+from lemmata.theorems.citations import citations
+from lemmata.theorems.evidence import Evidence, check, counterexample
+from lemmata.theorems.ledger import (
+    DECIDED,
+    REACHES,
+    Claim,
+    LedgerError,
+    Statement,
+    catalogue,
+    catalogue_ids,
+    load_ledger,
+)
+from lemmata.theorems.verdicts import (
     Check,
     contradictions,
     evidence_errors,
@@ -275,7 +284,7 @@ def _check(
     outcome: str = "passed",
     supporting: bool = False,
     cases: str | None = None,
-    reached: tuple[str, ...] = ("constructions.turing.compiler.compile_turing_machine",),
+    reached: tuple[str, ...] = ("lemmata.constructions.turing.compiler.compile_turing_machine",),
 ) -> Check:
     evidence = Evidence("turing:theorem-3.1", kind, grade, target, supporting, cases)  # pyright: ignore[reportArgumentType]
     place = "theorems/turing/test_a.py::test_a", "theorems/turing/test_a.py", 3

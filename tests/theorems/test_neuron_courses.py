@@ -1,8 +1,8 @@
-"""What is kept of a run of `theorems.hidden_progress.experiments.neurons`: the thresholds, at values beside each."""
+"""What is kept of a run of `lemmata.theorems.hidden_progress.experiments.neurons`: thresholds, values beside each."""
 
 import numpy as np
 
-from theorems.hidden_progress.experiments.neurons import _course
+from lemmata.theorems.hidden_progress.experiments.neurons import _course
 
 
 def _of(accuracy: list[float]) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""`theorems.hidden_progress.sizes`: least sizes, planted faults, bad input."""
+"""`lemmata.theorems.hidden_progress.sizes`: least sizes, planted faults, bad input."""
 
 import math
 from dataclasses import replace
@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 from flint import fmpq
 
-from numerics.parity.sgd_sizes import top_coefficient
-from theorems.hidden_progress.sizes import MlpSizes, audit, printed_sizes, repaired_sizes
+from lemmata.numerics.parity.sgd_sizes import top_coefficient
+from lemmata.theorems.hidden_progress.sizes import MlpSizes, audit, printed_sizes, repaired_sizes
 
 
 def _demands(n: int, k: int, epsilon: float, width: int) -> tuple[float, float, float, float]:

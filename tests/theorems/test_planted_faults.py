@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lemmata.theorems.plugin import Effort
 from tests.theorems import planted_faults
 from tests.theorems.planted_faults import passes_without_fault
-from theorems.plugin import Effort
 
 
 def failing(n: int = 1, effort: Any = None, record_property: Any = None) -> None:

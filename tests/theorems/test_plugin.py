@@ -12,16 +12,16 @@ from typing import Any
 
 import pytest
 
-from theorems.ledger import THEOREMS, catalogue_ids, chapter_of
-from theorems.plugin import LedgerRun
+from lemmata.theorems.ledger import THEOREMS, catalogue_ids, chapter_of
+from lemmata.theorems.plugin import LedgerRun
 
 HEADER = """
 import os
 import numpy
 import pytest
 from hypothesis import given, settings, strategies as st
-from constructions.turing.machine import parse_machine
-from theorems.evidence import check, counterexample
+from lemmata.constructions.turing.machine import parse_machine
+from lemmata.theorems.evidence import check, counterexample
 
 def library():
     return parse_machine("1RB1LB_1LA1RZ")
@@ -123,6 +123,12 @@ def project(tmp_path: Path) -> Project:
     shutil.copytree(
         THEOREMS, tmp_path / "theorems", ignore=shutil.ignore_patterns("test_*.py", "__pycache__", "ledger.toml")
     )
+    package = tmp_path / "lemmata"
+    package.mkdir()
+    for path in (THEOREMS.parent / "lemmata").iterdir():
+        if path.name not in ("theorems", "__pycache__"):
+            (package / path.name).symlink_to(path)
+    (package / "theorems").symlink_to("../theorems")
     (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --strict-markers\n")
     copy = Project(tmp_path)
     copy.verdicts(SOUND_VERDICTS)
@@ -253,6 +259,8 @@ def test_supporting():
         "LEDGER ERROR turing:theorem-4.1 is marked holds, but theorems/turing/test_sound.py::test_false is a passing "
         "counterexample to it.",
     }
+    failed = ", ".join(sorted((case, xfailed)))
+    assert output.splitlines()[-1] == f"Statements with a deciding check that failed: {failed}."
     data = project.judged("a.json")
     assert data["totals"]["outcomes"]["skipped"] == 1
     judged = {one["id"]: (one["verdict"], one["claimed"]) for one in data["chapters"][5]["statements"]}

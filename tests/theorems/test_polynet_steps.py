@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from theorems.hidden_progress.polynet_steps import proved_steps
+from lemmata.theorems.hidden_progress.polynet_steps import proved_steps
 
 
 def test_proved_steps_are_the_fixed_point() -> None:

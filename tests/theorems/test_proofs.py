@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from theorems.ledger import THEOREMS, load_ledger
+from lemmata.theorems.ledger import THEOREMS, load_ledger
 
 PROOFS = sorted(THEOREMS.glob("*/proofs/*.md"))
 STEP = re.compile(r"^(\d+)\. ", re.MULTILINE)

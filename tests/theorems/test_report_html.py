@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from theorems.evidence import Evidence
-from theorems.ledger import Chapter, Claim, Ledger, Statement, catalogue_ids, load_ledger
-from theorems.mathml import formulas, html_of, mathml
-from theorems.report_html import render, render_errata, sources
-from theorems.verdicts import Check, record
+from lemmata.theorems.evidence import Evidence
+from lemmata.theorems.ledger import Chapter, Claim, Ledger, Statement, catalogue_ids, load_ledger
+from lemmata.theorems.mathml import formulas, html_of, mathml
+from lemmata.theorems.report_html import render, render_errata, sources
+from lemmata.theorems.verdicts import Check, record
 
 HOSTILE = "</script><script>alert('x')</script> \"quoted\" & <!-- slot: chapters --> <img src=x onerror=alert(1)>"
 VOID = {"meta", "input", "br"}

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-import theorems.experiments
-from numerics.runs.definitions import uses
-from theorems.experiments import (
+import lemmata.theorems.experiments
+from lemmata.numerics.runs.definitions import uses
+from lemmata.theorems.experiments import (
     PACKAGES,
     Experiment,
     assert_begins,
@@ -24,10 +24,10 @@ from theorems.experiments import (
     load_experiments,
     slice_again,
 )
-from theorems.ledger import THEOREMS
+from lemmata.theorems.ledger import THEOREMS
 
 NAMES = sorted(load_experiments())
-SLICE_AGAIN = (Path(inspect.getfile(theorems.experiments)), slice_again.__name__)
+SLICE_AGAIN = (Path(inspect.getfile(slice_again)), slice_again.__name__)
 
 
 def repeated(path: Path) -> set[str]:
@@ -108,7 +108,7 @@ def test_a_slice_with_another_seed_or_rate_is_not_the_same(
     """A rate that is larger by a fiftieth is seen through the tolerance of the experiment."""
     chapter, experiment = find_experiment(name)
     other = replace(experiment, slice=(experiment.slice[0], {**experiment.slice[1], **changes}))
-    monkeypatch.setattr(theorems.experiments, "load_experiments", lambda: {name: (chapter, other)})
+    monkeypatch.setattr(lemmata.theorems.experiments, "load_experiments", lambda: {name: (chapter, other)})
     summary = committed(name)
     assert summary is not None
     again, kept = slice_again(summary)

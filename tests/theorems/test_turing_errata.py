@@ -32,8 +32,8 @@ from typing import NamedTuple
 
 import pytest
 
-from theorems.evidence import MARK, Evidence
-from theorems.ledger import load_ledger
+from lemmata.theorems.evidence import MARK, Evidence
+from lemmata.theorems.ledger import load_ledger
 
 
 class Erratum(NamedTuple):
@@ -70,7 +70,7 @@ ERRATA = {
         ("transformer.enough_bits_for_every_position", "theorem_4_1.times_and_cells_have_different_codes"),
     ),
     "E4": Erratum(
-        "def-tm",
+        "definition-tm",
         ("turing_machines.textbook_machine_that_stays_at_the_left_end_is_not_simulated",),
         (
             "turing_machines.without_a_move_off_the_tape_all_conventions_agree",
@@ -131,7 +131,7 @@ ERRATA = {
         ("sample_size.a_sample_size_of_the_stated_form_is_enough", "covering.whole_covers"),
     ),
     "E13": Erratum(
-        "def-all-layer-margin",
+        "definition-all-layer-margin",
         ("margins.a_correct_discontinuous_network_has_margin_zero",),
         ("margins.positive_margins_predict_correctly_and_conversely_where_f_is_continuous",),
     ),
@@ -173,7 +173,7 @@ NOT_FALSE = ("E8", "E9", "E10", "E14", "E16", "E17")
 def evidence(name: str) -> list[Evidence]:
     """What the decorators of a test say; fails if there is no such test."""
     module, function = name.split(".")
-    test = getattr(importlib.import_module(f"theorems.turing.test_{module}"), f"test_{function}")
+    test = getattr(importlib.import_module(f"lemmata.theorems.turing.test_{module}"), f"test_{function}")
     return [mark.args[0] for mark in test.pytestmark if mark.name == MARK]
 
 

@@ -1,7 +1,7 @@
 """Random rational instances of gradient descent in context, with a reference step that knows nothing of the block.
 
-The reference is `numerics.descent.backpropagation` with the scalar functions written out here as plain Python, and a
-clip.
+The reference is `lemmata.numerics.descent.backpropagation` with the scalar functions written out here as plain Python,
+and a clip.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from constructions.descent.block import DescentBlock, gradient_descent_block
-from numerics.descent.backpropagation import Matrix, projected_step, risk_gradient
-from numerics.exact.numbers import as_exact
-from numerics.exact.systems import Array
-from numerics.functions.relu_sums import (
+from lemmata.constructions.descent.block import DescentBlock, gradient_descent_block
+from lemmata.numerics.descent.backpropagation import Matrix, projected_step, risk_gradient
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.systems import Array
+from lemmata.numerics.functions.relu_sums import (
     ReluSum,
     affine,
     constant,

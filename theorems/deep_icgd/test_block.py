@@ -1,6 +1,6 @@
 """The block of 2N+4 layers is projected gradient descent, exactly: every token and every slot over Q, tolerance zero.
 
-Why for all sizes. Each layer's identity is proved in the docstring of `constructions.descent.layers` for any
+Why for all sizes. Each layer's identity is proved in the docstring of `lemmata.constructions.descent.layers` for any
 sizes and any sums of ReLUs; the layers are checked one by one in `test_layers`, their composition here.
 """
 
@@ -13,20 +13,20 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from constructions.descent.block import DescentBlock, gradient_descent_block
-from constructions.descent.layers import error_layer, update_layer
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.stored import StoredAttention
-from numerics.exact.numbers import as_exact
-from numerics.exact.systems import Array
-from theorems.deep_icgd.instances import (
+from lemmata.constructions.descent.block import DescentBlock, gradient_descent_block
+from lemmata.constructions.descent.layers import error_layer, update_layer
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.stored import StoredAttention
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.systems import Array
+from lemmata.theorems.deep_icgd.instances import (
     Instance,
     digits,
     random_instance,
     rationals,
     reference_step,
 )
-from theorems.evidence import check
+from lemmata.theorems.evidence import check
 
 STEP_CASES = (
     "240 draws, 12 for each N = 1, ..., 5 and each of linear, affine, Huber and piecewise linear r: widths 1, 2, 3 "

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
-from constructions.descent.contextual import ContextualMapping, contextual_attention, separating_direction
-from numerics.exact.balls import as_balls, precision
-from theorems.evidence import check
+from lemmata.constructions.descent.contextual import ContextualMapping, contextual_attention, separating_direction
+from lemmata.numerics.exact.balls import as_balls, precision
+from lemmata.theorems.evidence import check
 
 Token = tuple[fmpq, ...]
 

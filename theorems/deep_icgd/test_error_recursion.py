@@ -17,17 +17,17 @@ import sympy as sp
 import torch
 from flint import arb, fmpq
 
-from certificates.descent import certify_step
-from constructions.descent.block import DescentBlock, gradient_descent_block
-from constructions.descent.bounds import approximate_activation
-from numerics.descent.errors import ErrorRecursion, LayerBounds, LossBounds, gradient_error
-from numerics.exact.balls import decided_less, precision
-from numerics.exact.numbers import to_float
-from numerics.functions import smooth as functions
-from numerics.functions.interpolation import interpolant
-from numerics.functions.relu_sums import constant, identity, squared_loss_derivative
-from numerics.functions.smooth import SmoothFunction
-from theorems.evidence import check, counterexample
+from lemmata.certificates.descent import certify_step
+from lemmata.constructions.descent.block import DescentBlock, gradient_descent_block
+from lemmata.constructions.descent.bounds import approximate_activation
+from lemmata.numerics.descent.errors import ErrorRecursion, LayerBounds, LossBounds, gradient_error
+from lemmata.numerics.exact.balls import decided_less, precision
+from lemmata.numerics.exact.numbers import to_float
+from lemmata.numerics.functions import smooth as functions
+from lemmata.numerics.functions.interpolation import interpolant
+from lemmata.numerics.functions.relu_sums import constant, identity, squared_loss_derivative
+from lemmata.numerics.functions.smooth import SmoothFunction
+from lemmata.theorems.evidence import check, counterexample
 
 RECURSION_CASES = (
     "3000 draws: N = 2, 3, 4, widths 1, ..., 5, r(t) = t + c t^2, one example, errors of random signs; seed 7"

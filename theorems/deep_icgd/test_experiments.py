@@ -1,7 +1,7 @@
 """The experiments of the document: what its sizes can hold, exactly; and small transformers trained here.
 
-`theorems/deep_icgd/results` holds the runs of `theorems.deep_icgd.experiments.regression` at full scale; what they and
-longer runs decide about the figures, at their scale, is in `test_longer_runs`.
+`theorems/deep_icgd/results` holds the runs of `lemmata.theorems.deep_icgd.experiments.regression` at full scale; what
+they and longer runs decide about the figures, at their scale, is in `test_longer_runs`.
 """
 
 from __future__ import annotations
@@ -14,13 +14,19 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from constructions.descent.block import DescentBlock, gradient_descent_block
-from constructions.descent.layout import PromptLayout
-from numerics.functions.relu_sums import relu, relu_derivative, squared_loss_derivative
-from theorems.deep_icgd.experiments.regression import LENGTHS, REGRESSION, judge
-from theorems.deep_icgd.experiments.tasks import descent_r_squared, outputs, r_squared, sample_tasks, sample_weights
-from theorems.evidence import check
-from theorems.experiments import assert_follows, committed, run_experiment
+from lemmata.constructions.descent.block import DescentBlock, gradient_descent_block
+from lemmata.constructions.descent.layout import PromptLayout
+from lemmata.numerics.functions.relu_sums import relu, relu_derivative, squared_loss_derivative
+from lemmata.theorems.deep_icgd.experiments.regression import LENGTHS, REGRESSION, judge
+from lemmata.theorems.deep_icgd.experiments.tasks import (
+    descent_r_squared,
+    outputs,
+    r_squared,
+    sample_tasks,
+    sample_weights,
+)
+from lemmata.theorems.evidence import check
+from lemmata.theorems.experiments import assert_follows, committed, run_experiment
 
 BLOCKS, WIDTH, HEADS, INPUTS = 12, 256, 8, 20
 FIGURES = ("deep-icgd:figure-1", "deep-icgd:figure-2", "deep-icgd:figure-3")

@@ -17,19 +17,19 @@ import pytest
 import torch
 from flint import fmpq
 
-from constructions.descent.risk import RiskDescentBlock, risk_descent_block
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.stored import StoredFeedForward
-from constructions.networks.stream import Directions
-from numerics.exact.balls import as_balls
-from numerics.exact.numbers import as_exact
-from numerics.exact.systems import Array
-from numerics.functions import waves
-from numerics.functions.relu_sums import ReluSum, piecewise_linear, ridge
-from numerics.functions.smooth import SmoothFunction, identity
-from numerics.functions.waves import WaveSum
-from theorems.deep_icgd.instances import interpolate, rationals
-from theorems.evidence import check, counterexample
+from lemmata.constructions.descent.risk import RiskDescentBlock, risk_descent_block
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.stored import StoredFeedForward
+from lemmata.constructions.networks.stream import Directions
+from lemmata.numerics.exact.balls import as_balls
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.systems import Array
+from lemmata.numerics.functions import waves
+from lemmata.numerics.functions.relu_sums import ReluSum, piecewise_linear, ridge
+from lemmata.numerics.functions.smooth import SmoothFunction, identity
+from lemmata.numerics.functions.waves import WaveSum
+from lemmata.theorems.deep_icgd.instances import interpolate, rationals
+from lemmata.theorems.evidence import check, counterexample
 
 # ---- over the rationals: losses sum_j Phi_j(v_j . (w, x, y)) with piecewise linear Phi_j'
 

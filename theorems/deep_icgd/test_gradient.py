@@ -19,12 +19,12 @@ import pytest
 import torch
 from flint import fmpq, fmpq_poly
 
-from constructions.descent.layout import PromptLayout
-from numerics.descent.backpropagation import risk_gradient
-from numerics.exact.numbers import as_exact
-from numerics.exact.systems import Array
-from theorems.deep_icgd.instances import rationals
-from theorems.evidence import check
+from lemmata.constructions.descent.layout import PromptLayout
+from lemmata.numerics.descent.backpropagation import risk_gradient
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.systems import Array
+from lemmata.theorems.deep_icgd.instances import rationals
+from lemmata.theorems.evidence import check
 
 POINTS = (
     "2 draws (seeds 0, 1) of weights and of 2 examples for each of the widths of the test; r(t) = 1 + t + t^2/3, "
@@ -182,7 +182,7 @@ def test_recursion_of_the_jacobians(shape: tuple[int, ...]) -> None:
 
 
 @check(
-    "deep-icgd:def-3",
+    "deep-icgd:definition-3",
     grade="sampled",
     target="printed",
     cases=f"one example and weights (seed 4) for each of the widths {SHAPES}",

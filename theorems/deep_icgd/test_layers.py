@@ -21,23 +21,30 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
-from constructions.descent.bounds import largest_value, preactivation_bounds
-from constructions.descent.layers import (
+from lemmata.constructions.descent.bounds import largest_value, preactivation_bounds
+from lemmata.constructions.descent.layers import (
     derivative_layer,
     error_layer,
     forward_layer,
     loss_gradient_layer,
 )
-from constructions.descent.layout import PromptLayout
-from constructions.descent.norms import column_norm, unit_norms
-from constructions.networks.stored import HeadFamily, StoredAttention, StoredFeedForward
-from numerics.exact.numbers import as_exact
-from numerics.exact.systems import Array
-from numerics.functions.interpolation import interpolant
-from numerics.functions.relu_sums import ReluSum, affine, identity, piecewise_linear, ridge, squared_loss_derivative
-from numerics.functions.smooth import sine
-from theorems.deep_icgd.instances import rationals
-from theorems.evidence import check, counterexample
+from lemmata.constructions.descent.layout import PromptLayout
+from lemmata.constructions.descent.norms import column_norm, unit_norms
+from lemmata.constructions.networks.stored import HeadFamily, StoredAttention, StoredFeedForward
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.systems import Array
+from lemmata.numerics.functions.interpolation import interpolant
+from lemmata.numerics.functions.relu_sums import (
+    ReluSum,
+    affine,
+    identity,
+    piecewise_linear,
+    ridge,
+    squared_loss_derivative,
+)
+from lemmata.numerics.functions.smooth import sine
+from lemmata.theorems.deep_icgd.instances import rationals
+from lemmata.theorems.evidence import check, counterexample
 
 BACK_CASES = "widths (2,3), (2,3,1), (1,2,4,2), (2,2,1,3,2); 5 draws each of 3 tokens with any slots; seed 7"
 

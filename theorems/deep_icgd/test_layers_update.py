@@ -10,23 +10,23 @@ import pytest
 import sympy as sp
 from flint import fmpq
 
-from constructions.descent.block import gradient_descent_block
-from constructions.descent.layers import (
+from lemmata.constructions.descent.block import gradient_descent_block
+from lemmata.constructions.descent.layers import (
     derivative_layer,
     forward_layer,
     projection_layer,
     update_layer,
 )
-from constructions.descent.layout import PromptLayout
-from constructions.descent.norms import column_norm
-from numerics.functions.relu_sums import (
+from lemmata.constructions.descent.layout import PromptLayout
+from lemmata.constructions.descent.norms import column_norm
+from lemmata.numerics.functions.relu_sums import (
     constant,
     identity,
     piecewise_linear,
     squared_loss_derivative,
 )
-from theorems.deep_icgd.instances import rationals
-from theorems.evidence import check, counterexample
+from lemmata.theorems.deep_icgd.instances import rationals
+from lemmata.theorems.evidence import check, counterexample
 
 CLIP_CASES = "widths (2,3), (1,2,3); 5 draws each of a box and of 3 tokens; seed 9"
 

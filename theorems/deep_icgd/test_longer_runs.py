@@ -13,12 +13,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from numerics.runs.confidence import mean_interval
-from theorems.deep_icgd.experiments.longer import LONGER
-from theorems.deep_icgd.experiments.regression import LENGTHS, REGRESSION
-from theorems.deep_icgd.test_experiments import HEADS, relu_block
-from theorems.evidence import check
-from theorems.experiments import Summary, assert_begins, assert_follows, assert_met, committed_results, recomputed
+from lemmata.numerics.runs.confidence import mean_interval
+from lemmata.theorems.deep_icgd.experiments.longer import LONGER
+from lemmata.theorems.deep_icgd.experiments.regression import LENGTHS, REGRESSION
+from lemmata.theorems.deep_icgd.test_experiments import HEADS, relu_block
+from lemmata.theorems.evidence import check
+from lemmata.theorems.experiments import (
+    Summary,
+    assert_begins,
+    assert_follows,
+    assert_met,
+    committed_results,
+    recomputed,
+)
 
 FIRST = "deep-icgd:figure-1"
 SECOND = "deep-icgd:figure-2"

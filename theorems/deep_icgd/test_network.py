@@ -10,16 +10,16 @@ import pytest
 import sympy as sp
 from flint import fmpq
 
-from constructions.descent.block import gradient_descent_block
-from constructions.descent.layout import PromptLayout
-from constructions.networks.affine import Affine
-from constructions.networks.head import Head
-from constructions.networks.stored import StoredMultiplication
-from constructions.networks.stream import ResidualStream
-from numerics.exact.numbers import as_exact
-from numerics.functions.relu_sums import constant, identity, squared_loss_derivative
-from theorems.deep_icgd.instances import random_instance, rationals, reference_step
-from theorems.evidence import check, counterexample
+from lemmata.constructions.descent.block import gradient_descent_block
+from lemmata.constructions.descent.layout import PromptLayout
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.networks.stored import StoredMultiplication
+from lemmata.constructions.networks.stream import ResidualStream
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.functions.relu_sums import constant, identity, squared_loss_derivative
+from lemmata.theorems.deep_icgd.instances import random_instance, rationals, reference_step
+from lemmata.theorems.evidence import check, counterexample
 
 # ---- sizes
 
@@ -33,7 +33,7 @@ def weight_count(depth: Any, inputs: Any, outputs: Any, width: Any) -> Any:
     return width * inputs + sp.summation(width * width, (j, 2, depth - 1)) + outputs * width
 
 
-@check("deep-icgd:def-1", grade="symbolic", target="printed")
+@check("deep-icgd:definition-1", grade="symbolic", target="printed")
 def test_number_of_weights() -> None:
     """2dK + (N-2)K^2 for all N >= 2, d, K; and the layout's numbers are those of the sum."""
     assert sp.expand(weight_count(N, d, d, K) - (2 * d * K + (N - 2) * K**2)) == 0
@@ -42,7 +42,7 @@ def test_number_of_weights() -> None:
     assert PromptLayout((3, 3)).weight_count == 9 != 2 * 3 * 4 - 4**2  # N = 1 is another case
 
 
-@check("deep-icgd:def-10", grade="symbolic", target="printed")
+@check("deep-icgd:definition-10", grade="symbolic", target="printed")
 def test_number_of_weights_with_other_dimensions() -> None:
     assert sp.expand(weight_count(N, d_x, d_y, K) - ((d_x + d_y) * K + (N - 2) * K**2)) == 0
     for n in range(2, 6):
@@ -55,7 +55,7 @@ def test_number_of_weights_with_other_dimensions() -> None:
         ]
 
 
-@check("deep-icgd:eq-2.1", grade="symbolic", target="corrected")
+@check("deep-icgd:equation-2.1", grade="symbolic", target="corrected")
 def test_width_of_the_prompt() -> None:
     """D = D_N + 3(N-1)K + 6d + 2 for all N >= 2, d, K, as the sum of the blocks; 28 for N = d = K = 2."""
     units = sp.summation(K, (sp.symbols("j"), 1, N - 1)) + d  # p, r' and s have one entry per unit
@@ -70,7 +70,7 @@ def test_width_of_the_prompt() -> None:
     assert [PromptLayout((2, *(2,) * (n - 1), 2)).stream.width for n in (2, 3, 4)] == [28, 38, 48]
 
 
-@counterexample("deep-icgd:eq-2.1", grade="exact")
+@counterexample("deep-icgd:equation-2.1", grade="exact")
 def test_width_is_not_of_the_order_of_d() -> None:
     """With d = 1, D is unbounded in K (and in N), since w alone has 2K entries; and r' has N - 1 blocks of length K."""
     widths = [PromptLayout((1, K, 1)).stream.width for K in (1, 10, 100, 1000)]
@@ -90,7 +90,7 @@ def symbolic_head(tokens: int, size: int) -> tuple[sp.Matrix, sp.Matrix, sp.Matr
     )  # type: ignore[return-value]
 
 
-@check("deep-icgd:def-7", grade="symbolic", target="corrected", supporting=True)
+@check("deep-icgd:definition-7", grade="symbolic", target="corrected", supporting=True)
 @pytest.mark.parametrize(("tokens", "size"), [(1, 1), (2, 2), (3, 2)])
 def test_matrix_form_of_relu_attention(tokens: int, size: int) -> None:
     """(V H) s((K H)^T (Q H)) has as column i the sum over j of s(<Q h_i, K h_j>) V h_j, for every function s.
@@ -107,7 +107,9 @@ def test_matrix_form_of_relu_attention(tokens: int, size: int) -> None:
         assert (matrix[:, i] - vector).applyfunc(sp.expand) == sp.zeros(size, 1)
 
 
-@check("deep-icgd:def-7", grade="exact", target="corrected", cases="D = 1, 2, 3, n = 1, ..., 4, one H, Q, K, V each")
+@check(
+    "deep-icgd:definition-7", grade="exact", target="corrected", cases="D = 1, 2, 3, n = 1, ..., 4, one H, Q, K, V each"
+)
 @pytest.mark.parametrize("size", [1, 2, 3])
 @pytest.mark.parametrize("tokens", [1, 2, 3, 4])
 def test_heads_of_the_library_have_the_corrected_matrix_form(tokens: int, size: int) -> None:
@@ -125,7 +127,7 @@ def test_heads_of_the_library_have_the_corrected_matrix_form(tokens: int, size: 
     assert (head(H.T) == ((V @ H) @ active).T / tokens).all()
 
 
-@counterexample("deep-icgd:def-7", grade="exact")
+@counterexample("deep-icgd:definition-7", grade="exact")
 def test_printed_matrix_form_interchanges_queries_and_keys() -> None:
     """d = 1, H = (1, 2), Q and K different: the printed form is the vector form with Q and K swapped."""
     z = np.array([[fmpq(1), fmpq(1)], [fmpq(2), fmpq(1)]], dtype=object)
@@ -140,7 +142,7 @@ def test_printed_matrix_form_interchanges_queries_and_keys() -> None:
     assert (printed == Head(maps[1], maps[0], maps[2], weigh="relu", causal=False)(z)).all()
 
 
-@check("deep-icgd:def-6", grade="symbolic", target="printed", supporting=True)
+@check("deep-icgd:definition-6", grade="symbolic", target="printed", supporting=True)
 @pytest.mark.parametrize(("tokens", "size"), [(1, 1), (2, 2), (3, 2)])
 def test_element_wise_multiplication_is_token_wise(tokens: int, size: int) -> None:
     """(V H) gamma((Q H)^T (K H)) has the columns <Q h_i, K h_i> V h_i: a diagonal matrix multiplies columns."""
@@ -152,7 +154,7 @@ def test_element_wise_multiplication_is_token_wise(tokens: int, size: int) -> No
 
 
 @check(
-    "deep-icgd:def-6",
+    "deep-icgd:definition-6",
     grade="sampled",
     target="printed",
     cases="two heads on a stream of width 5, one draw of 3 tokens; seed 0",
@@ -170,9 +172,12 @@ def test_multiplication_layer_is_its_dense_heads() -> None:
 
 
 @check(
-    "deep-icgd:def-9", grade="sampled", target="corrected", cases="N = 1, ..., 4, one affine network each; seeded by N"
+    "deep-icgd:definition-9",
+    grade="sampled",
+    target="corrected",
+    cases="N = 1, ..., 4, one affine network each; seeded by N",
 )
-@counterexample("deep-icgd:def-9", grade="exact")
+@counterexample("deep-icgd:definition-9", grade="exact")
 @pytest.mark.parametrize("depth", [1, 2, 3, 4])
 def test_block_runs_in_the_order_of_application(depth: int) -> None:
     """Layer 1 first is a gradient step; layer 2N+4 first, as definition 9 reads the printed composition, is none.

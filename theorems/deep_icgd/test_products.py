@@ -2,7 +2,7 @@
 
 A head multiplies an entry of the token that asks with entries of the tokens that answer, summed over *all* tokens, so
 that the product of two entries of one token is mixed with those of others. With two tokens the mixture can be undone
-by two layers, with any number T of tokens by the T + 2 layers of `constructions.descent.products`.
+by two layers, with any number T of tokens by the T + 2 layers of `lemmata.constructions.descent.products`.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ import pytest
 from flint import fmpq
 from sympy import expand, symbols
 
-from constructions.descent.products import order_weights, token_product
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.stored import HeadFamily, StoredAttention, StoredFeedForward
-from constructions.networks.stream import ResidualStream
-from numerics.exact.numbers import as_exact, to_float
-from numerics.exact.systems import Array
-from theorems.deep_icgd.instances import rationals
-from theorems.evidence import check, counterexample
+from lemmata.constructions.descent.products import order_weights, token_product
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.stored import HeadFamily, StoredAttention, StoredFeedForward
+from lemmata.constructions.networks.stream import ResidualStream
+from lemmata.numerics.exact.numbers import as_exact, to_float
+from lemmata.numerics.exact.systems import Array
+from lemmata.theorems.deep_icgd.instances import rationals
+from lemmata.theorems.evidence import check, counterexample
 
 STREAM = ResidualStream(dict.fromkeys(("a", "b", "mean a", "a B", "b A", "S", "A B", "1"), 1))
 

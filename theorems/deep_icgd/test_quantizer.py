@@ -13,9 +13,9 @@ import pytest
 import sympy as sp
 from flint import arb, fmpq
 
-from constructions.descent.quantiser import Quantizer
-from numerics.functions.relu_sums import ReluSum
-from theorems.evidence import check, counterexample
+from lemmata.constructions.descent.quantiser import Quantizer
+from lemmata.numerics.functions.relu_sums import ReluSum
+from lemmata.theorems.evidence import check, counterexample
 
 PARAMETERS = [Quantizer(fmpq(B), D, fmpq(1, D * k)) for B, D, k in product((1, 2, 3), (1, 2, 3, 5), (1, 2, 7))]
 
@@ -101,7 +101,7 @@ def test_entries_near_zero_are_quantised_to_zero() -> None:
 
 @counterexample("deep-icgd:construction-quantizer", grade="symbolic")
 def test_penalty_of_one_token_cannot_reach_another() -> None:
-    """(F.12) lowers all entries if one leaves the cube; but column 1 of FF(Z) does not depend on column 2 (def-11)."""
+    """(F.12) lowers all entries if one leaves the cube; column 1 of FF(Z) depends not on column 2 (definition-11)."""
     w1, w2, b1, b2, z1, z2, other = sp.symbols("w1 w2 b1 b2 z1 z2 other", real=True)
 
     def feed_forward(z: sp.Expr) -> sp.Expr:

@@ -17,11 +17,11 @@ from typing import Any
 import pytest
 from flint import fmpq
 
-from constructions.descent.layers import derivative_layer, forward_layer, loss_gradient_layer
-from constructions.descent.layout import PromptLayout
-from numerics.exact.numbers import as_exact
-from numerics.functions.relu_sums import ReluSum, affine, identity, piecewise_linear, ridge
-from theorems.evidence import check
+from lemmata.constructions.descent.layers import derivative_layer, forward_layer, loss_gradient_layer
+from lemmata.constructions.descent.layout import PromptLayout
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.functions.relu_sums import ReluSum, affine, identity, piecewise_linear, ridge
+from lemmata.theorems.evidence import check
 
 EPS, STEEP = fmpq(1, 100), 100
 

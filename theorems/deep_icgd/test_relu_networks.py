@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from constructions.descent.block import gradient_descent_block
-from numerics.exact.systems import Array
-from numerics.functions.relu_sums import piecewise_linear, relu, relu_derivative, squared_loss_derivative
-from theorems.deep_icgd.instances import Instance, Scalars, rationals, reference_step
-from theorems.evidence import check, counterexample
+from lemmata.constructions.descent.block import gradient_descent_block
+from lemmata.numerics.exact.systems import Array
+from lemmata.numerics.functions.relu_sums import piecewise_linear, relu, relu_derivative, squared_loss_derivative
+from lemmata.theorems.deep_icgd.instances import Instance, Scalars, rationals, reference_step
+from lemmata.theorems.evidence import check, counterexample
 
 MARGIN_CASES = "40 draws, 10 for each N = 1, ..., 4: widths 2 to 4, d_y = 1, n = 2, ..., 5, delta = 1/10^6; seeded by N"
 

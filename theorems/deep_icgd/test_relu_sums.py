@@ -17,12 +17,12 @@ from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numerics.exact.balls import decided_less
-from numerics.functions import smooth as functions
-from numerics.functions.interpolation import interpolant, interpolant_within, multiplication, square, sup_error
-from numerics.functions.relu_sums import ReluSum, piecewise_linear, squared_loss_derivative
-from numerics.functions.smooth import SmoothFunction
-from theorems.evidence import check, counterexample
+from lemmata.numerics.exact.balls import decided_less
+from lemmata.numerics.functions import smooth as functions
+from lemmata.numerics.functions.interpolation import interpolant, interpolant_within, multiplication, square, sup_error
+from lemmata.numerics.functions.relu_sums import ReluSum, piecewise_linear, squared_loss_derivative
+from lemmata.numerics.functions.smooth import SmoothFunction
+from lemmata.theorems.evidence import check, counterexample
 
 DEFINITION_CASES = (
     "Hypothesis: piecewise linear functions with 2 to 8 knots in [-2, 2]; the derivative of the squared loss; products "
@@ -56,7 +56,7 @@ def constant_of_lemma(function: SmoothFunction, R: int) -> fmpq:
 # ---- definition 4
 
 
-@counterexample("deep-icgd:def-4", grade="exact")
+@counterexample("deep-icgd:definition-4", grade="exact")
 def test_two_norm_directions_leak_through_the_mask() -> None:
     """||a||_2 <= 1, z in the cube of radius 1, and yet a . z - 1 > 0: the mask of the test token does not hold."""
     a, z = (fmpq(3, 5), fmpq(-4, 5), fmpq(0)), (1, -1, 1)
@@ -64,7 +64,7 @@ def test_two_norm_directions_leak_through_the_mask() -> None:
     assert sum(x * y for x, y in zip(a, z, strict=True)) - 1 == fmpq(2, 5)
 
 
-@check("deep-icgd:def-4", grade="symbolic", target="corrected", supporting=True)
+@check("deep-icgd:definition-4", grade="symbolic", target="corrected", supporting=True)
 def test_one_norm_directions_stay_below_the_mask() -> None:
     """For ||a||_1 <= 1 and R >= 1: a . [z; 1] <= R on the cube, so relu(a . [z; 1] - R) = 0.
 
@@ -79,7 +79,7 @@ def test_one_norm_directions_stay_below_the_mask() -> None:
     assert all(c > 0 for c in terms)
 
 
-@check("deep-icgd:def-4", grade="sampled", target="corrected", cases=DEFINITION_CASES)
+@check("deep-icgd:definition-4", grade="sampled", target="corrected", cases=DEFINITION_CASES)
 @given(st.lists(rationals, min_size=2, max_size=8, unique=True), st.data())
 def test_library_sums_satisfy_the_definition(knots: list[fmpq], data: st.DataObject) -> None:
     f = piecewise_linear(sorted(knots), [data.draw(rationals) for _ in knots])

@@ -12,10 +12,10 @@ import pytest
 import sympy as sp
 from flint import arb, fmpq
 
-from theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample
 
 
-@check("deep-icgd:eq-H.1", grade="symbolic", target="printed")
+@check("deep-icgd:equation-H.1", grade="symbolic", target="printed")
 def test_denoising_loss_differs_by_a_constant() -> None:
     """(H.2) - (H.1) does not depend on s_W, for every density q of P_0 and every transition density k(x, x_0) > 0.
 
@@ -41,7 +41,7 @@ def test_denoising_loss_differs_by_a_constant() -> None:
     assert sp.simplify(slope - wrong) != 0
 
 
-@check("deep-icgd:eq-H.1", grade="symbolic", target="printed", supporting=True)
+@check("deep-icgd:equation-H.1", grade="symbolic", target="printed", supporting=True)
 def test_gaussian_data_in_closed_form() -> None:
     """x_0 ~ N(0, v), x_t = m x_0 + sqrt(u) z, s(x) = alpha x^3 + beta x + c: the difference is 1/u - 1/(m^2 v + u)."""
     v, m, u = sp.symbols("v m u", positive=True)

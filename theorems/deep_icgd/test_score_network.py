@@ -15,9 +15,9 @@ import pytest
 from flint import fmpq
 from numpy.typing import NDArray
 
-from constructions.descent.grid import grid_network, score_network
-from numerics.exact.numbers import as_exact
-from theorems.evidence import check
+from lemmata.constructions.descent.grid import grid_network, score_network
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.theorems.evidence import check
 
 Points = NDArray[np.float64]
 

@@ -22,10 +22,10 @@ import sympy as sp
 from flint import arb, fmpq
 from numpy.typing import NDArray
 
-from numerics.exact.balls import decided_less
-from numerics.functions.interpolation import interpolant
-from numerics.functions.relu_sums import ReluSum
-from numerics.functions.several_variables import (
+from lemmata.numerics.exact.balls import decided_less
+from lemmata.numerics.functions.interpolation import interpolant
+from lemmata.numerics.functions.relu_sums import ReluSum
+from lemmata.numerics.functions.several_variables import (
     deviation_bound,
     extension,
     sum_bounds,
@@ -33,8 +33,8 @@ from numerics.functions.several_variables import (
     thinned,
     units_within,
 )
-from numerics.functions.smooth import SmoothFunction
-from theorems.evidence import check, counterexample
+from lemmata.numerics.functions.smooth import SmoothFunction
+from lemmata.theorems.evidence import check, counterexample
 
 LEMMA = "deep-icgd:lemma-7"
 IntArray = NDArray[np.int64]

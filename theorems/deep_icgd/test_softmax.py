@@ -19,18 +19,18 @@ import torch
 from flint import arb, fmpq
 from numpy.typing import NDArray
 
-from constructions.descent.softmax import SoftmaxDescentBlock, softmax_descent_block
-from constructions.networks.affine import Affine
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.feed_forward import FeedForward
-from constructions.networks.head import Head
-from constructions.networks.stored import StoredFeedForward
-from numerics.exact.balls import as_balls, precision
-from numerics.functions import smooth as functions
-from numerics.functions.interpolation import interpolant
-from numerics.functions.relu_sums import piecewise_linear, squared_loss_derivative
-from theorems.deep_icgd.instances import rationals
-from theorems.evidence import check, counterexample
+from lemmata.constructions.descent.softmax import SoftmaxDescentBlock, softmax_descent_block
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.networks.stored import StoredFeedForward
+from lemmata.numerics.exact.balls import as_balls, precision
+from lemmata.numerics.functions import smooth as functions
+from lemmata.numerics.functions.interpolation import interpolant
+from lemmata.numerics.functions.relu_sums import piecewise_linear, squared_loss_derivative
+from lemmata.theorems.deep_icgd.instances import rationals
+from lemmata.theorems.evidence import check, counterexample
 
 Matrix = list[list[fmpq]]
 
@@ -46,7 +46,7 @@ def symbolic_attention(H: sp.Matrix, value: sp.Matrix, key: sp.Matrix, query: sp
     return H + value * H * weights
 
 
-@check("deep-icgd:def-11", grade="symbolic", target="printed", supporting=True)
+@check("deep-icgd:definition-11", grade="symbolic", target="printed", supporting=True)
 @pytest.mark.parametrize(("d", "n"), [(1, 2), (2, 2), (1, 3)])
 def test_block_is_permutation_equivariant(d: int, n: int) -> None:
     """For all weights and inputs; every swap of two tokens, which generate all permutations.
@@ -85,7 +85,7 @@ def block_by_loops(H: Any, attention: tuple[Any, ...], *maps: tuple[Any, ...]) -
 
 
 @check(
-    "deep-icgd:def-11",
+    "deep-icgd:definition-11",
     grade="sampled",
     target="printed",
     cases="(d, d', n) = (1, 1, 2), (2, 3, 3), (3, 2, 4), one network and input each, all swaps of neighbours; seed 0",
@@ -305,7 +305,7 @@ def attend(z: tuple[fmpq, fmpq], value: fmpq, score: fmpq) -> tuple[arb, arb]:
     return first, second
 
 
-@counterexample("deep-icgd:def-13", grade="exact")
+@counterexample("deep-icgd:definition-13", grade="exact")
 def test_identity_is_a_contextual_mapping_as_printed() -> None:
     """It satisfies the printed condition on a separated family, and does not tell (a, b) from (a, c) at a."""
     delta = fmpq(1, 5)
@@ -315,7 +315,7 @@ def test_identity_is_a_contextual_mapping_as_printed() -> None:
 
 
 @check(
-    "deep-icgd:def-13",
+    "deep-icgd:definition-13",
     grade="enclosed",
     target="corrected",
     cases="one family of three sequences of two numbers, W_O V = 1/20, K^T Q = 3, delta = 1/1000",

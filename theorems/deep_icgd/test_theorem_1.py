@@ -17,17 +17,17 @@ import pytest
 import torch
 from flint import fmpq
 
-from certificates.descent import certify_step
-from constructions.descent.block import DescentBlock, gradient_descent_block
-from constructions.descent.bounds import approximate_activation
-from constructions.descent.layout import PromptLayout
-from numerics.descent.piecewise import PiecewiseTable, descend
-from numerics.exact.numbers import as_exact, to_float
-from numerics.functions.interpolation import interpolant
-from numerics.functions.relu_sums import ReluSum, affine, constant, identity, ridge, squared_loss_derivative
-from numerics.functions.smooth import SmoothFunction, sigmoid, softplus, tanh
-from numerics.functions.smooth import identity as identity_function
-from theorems.evidence import check, counterexample
+from lemmata.certificates.descent import certify_step
+from lemmata.constructions.descent.block import DescentBlock, gradient_descent_block
+from lemmata.constructions.descent.bounds import approximate_activation
+from lemmata.constructions.descent.layout import PromptLayout
+from lemmata.numerics.descent.piecewise import PiecewiseTable, descend
+from lemmata.numerics.exact.numbers import as_exact, to_float
+from lemmata.numerics.functions.interpolation import interpolant
+from lemmata.numerics.functions.relu_sums import ReluSum, affine, constant, identity, ridge, squared_loss_derivative
+from lemmata.numerics.functions.smooth import SmoothFunction, sigmoid, softplus, tanh
+from lemmata.numerics.functions.smooth import identity as identity_function
+from lemmata.theorems.evidence import check, counterexample
 
 BOX = (fmpq(-1, 3), fmpq(1, 3))
 RADIUS = fmpq(9, 4)

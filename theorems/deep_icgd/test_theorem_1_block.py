@@ -14,16 +14,16 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from certificates.descent import certify_step
-from constructions.descent.block import gradient_descent_block
-from constructions.descent.bounds import approximate_activation
-from numerics.exact.numbers import as_exact
-from numerics.exact.systems import Array
-from numerics.functions.interpolation import interpolant
-from numerics.functions.relu_sums import ReluSum, ridge
-from numerics.functions.smooth import SmoothFunction
-from theorems.deep_icgd.instances import Instance, Scalars, gradient, reference_step
-from theorems.evidence import check
+from lemmata.certificates.descent import certify_step
+from lemmata.constructions.descent.block import gradient_descent_block
+from lemmata.constructions.descent.bounds import approximate_activation
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.systems import Array
+from lemmata.numerics.functions.interpolation import interpolant
+from lemmata.numerics.functions.relu_sums import ReluSum, ridge
+from lemmata.numerics.functions.smooth import SmoothFunction
+from lemmata.theorems.deep_icgd.instances import Instance, Scalars, gradient, reference_step
+from lemmata.theorems.evidence import check
 
 PIECES = 32
 SHAPES = [(2, 2), (2, 1), (2, 1, 2), (2, 2, 1), (1, 1, 1, 1), (2, 1, 1, 1), (1, 1, 1, 1, 1), (1, 1, 1, 1, 2)]

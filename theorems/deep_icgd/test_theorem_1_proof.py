@@ -12,7 +12,7 @@ in W to the prompt with clip(w - eta (grad L_n(w) + e)), |e|_2 <= eps, n example
    (construction-1d, proved in `test_relu_sums`), so p = ceil(R (sup |g''| / (8 eps_0))^(1/2)) is enough for r and r';
    the same for phi' on |t - y| <= top_N + B_y.
 3. The block with these sums is w -> clip(w - eta gradbar), all tokens and slots (construction-block: the identities of
-   the layers hold for any sizes and any sums, by the docstring of `constructions.descent.layers`; they are
+   the layers hold for any sizes and any sums, by the docstring of `lemmata.constructions.descent.layers`; they are
    checked in `test_layers` and `test_block`).
 4. Error. |gradbar - grad L_n| <= B(eps_r, eps_r', eps_l), the recursion of lemma 6, corrected (proved in
    `test_error_recursion`), with constants from step 1. 4 B^2 is a sum of squares of polynomials with coefficients >= 0
@@ -20,7 +20,7 @@ in W to the prompt with clip(w - eta (grad L_n(w) + e)), |e|_2 <= eps, n example
    with coefficients >= 0, which is all that the recursion does (N = 1..4 are expanded below). So for s <= 1
    B(s, s, s) <= s B(1, 1, 1), and eps_0 = min(1, eps / B(1, 1, 1)) is enough.
 5. Sizes. p is of the order of eps^(-1/2), so there are max(K_1 + ... + K_N) (1 + 2p) heads at most, below the order
-   eps^(-2) that is claimed; the norms are those of `test_norms_of_all_layers`, the width is eq-2.1's.
+   eps^(-2) that is claimed; the norms are those of `test_norms_of_all_layers`, the width is equation-2.1's.
 6. L steps. The block returns a prompt, with w in W, so that it can be applied again: the errors are those of the
    gradients at the transformer's own iterates.
 
@@ -39,23 +39,23 @@ import pytest
 import sympy as sp
 from flint import arb, fmpq
 
-from certificates.descent import certify_step
-from constructions.descent.block import gradient_descent_block
-from constructions.descent.bounds import preactivation_bounds
-from constructions.descent.layers import applied_units, projection_layer
-from constructions.descent.layout import PromptLayout
-from constructions.descent.norms import unit_norms
-from constructions.networks.stored import StoredFeedForward
-from constructions.networks.stream import Directions
-from numerics.descent.errors import LayerBounds, LossBounds, gradient_error
-from numerics.exact.balls import precision
-from numerics.exact.numbers import as_exact
-from numerics.functions.interpolation import interpolant
-from numerics.functions.relu_sums import ReluSum, ridge, squared_loss_derivative
-from numerics.functions.smooth import SmoothFunction, log_cosh, sigmoid, softplus, tanh
-from numerics.functions.smooth import identity as linear
-from theorems.deep_icgd.instances import Instance, gradient, random_instance, random_scalars, rationals
-from theorems.evidence import check
+from lemmata.certificates.descent import certify_step
+from lemmata.constructions.descent.block import gradient_descent_block
+from lemmata.constructions.descent.bounds import preactivation_bounds
+from lemmata.constructions.descent.layers import applied_units, projection_layer
+from lemmata.constructions.descent.layout import PromptLayout
+from lemmata.constructions.descent.norms import unit_norms
+from lemmata.constructions.networks.stored import StoredFeedForward
+from lemmata.constructions.networks.stream import Directions
+from lemmata.numerics.descent.errors import LayerBounds, LossBounds, gradient_error
+from lemmata.numerics.exact.balls import precision
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.functions.interpolation import interpolant
+from lemmata.numerics.functions.relu_sums import ReluSum, ridge, squared_loss_derivative
+from lemmata.numerics.functions.smooth import SmoothFunction, log_cosh, sigmoid, softplus, tanh
+from lemmata.numerics.functions.smooth import identity as linear
+from lemmata.theorems.deep_icgd.instances import Instance, gradient, random_instance, random_scalars, rationals
+from lemmata.theorems.evidence import check
 
 # ---- step 4: the bound has no constant term
 

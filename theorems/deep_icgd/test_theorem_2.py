@@ -16,18 +16,18 @@ import pytest
 import sympy as sp
 from flint import arb, fmpq, fmpq_poly
 
-from constructions.descent.block import DescentBlock, gradient_descent_block
-from constructions.descent.bounds import approximate_activation, largest_value
-from constructions.networks.stored import StoredFeedForward
-from constructions.networks.stream import Directions
-from numerics.descent.errors import LayerBounds, LossBounds, gradient_error
-from numerics.exact.numbers import as_exact
-from numerics.exact.systems import Array
-from numerics.functions.interpolation import interpolant
-from numerics.functions.relu_sums import ReluSum, squared_loss_derivative
-from numerics.functions.smooth import SmoothFunction
-from theorems.deep_icgd.test_theorem_1_block import R, cubic, smallest_error, spread, value
-from theorems.evidence import check, counterexample
+from lemmata.constructions.descent.block import DescentBlock, gradient_descent_block
+from lemmata.constructions.descent.bounds import approximate_activation, largest_value
+from lemmata.constructions.networks.stored import StoredFeedForward
+from lemmata.constructions.networks.stream import Directions
+from lemmata.numerics.descent.errors import LayerBounds, LossBounds, gradient_error
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.systems import Array
+from lemmata.numerics.functions.interpolation import interpolant
+from lemmata.numerics.functions.relu_sums import ReluSum, squared_loss_derivative
+from lemmata.numerics.functions.smooth import SmoothFunction
+from lemmata.theorems.deep_icgd.test_theorem_1_block import R, cubic, smallest_error, spread, value
+from lemmata.theorems.evidence import check, counterexample
 
 CUBE = SmoothFunction("s^3", lambda s: s * s * s)
 FORMS = (  # u_k = sum of e (a . (t - y))^3 over the triples (k, e, a)

@@ -15,14 +15,14 @@ import pytest
 import sympy as sp
 from flint import arb, fmpq
 
-from certificates.descent import certify_step
-from constructions.descent.block import gradient_descent_block
-from constructions.descent.bounds import approximate_activation
-from numerics.descent.errors import trajectory_error
-from numerics.exact.numbers import to_float
-from numerics.functions import smooth as functions
-from numerics.functions.relu_sums import affine, constant, squared_loss_derivative
-from theorems.evidence import check, counterexample
+from lemmata.certificates.descent import certify_step
+from lemmata.constructions.descent.block import gradient_descent_block
+from lemmata.constructions.descent.bounds import approximate_activation
+from lemmata.numerics.descent.errors import trajectory_error
+from lemmata.numerics.exact.numbers import to_float
+from lemmata.numerics.functions import smooth as functions
+from lemmata.numerics.functions.relu_sums import affine, constant, squared_loss_derivative
+from lemmata.theorems.evidence import check, counterexample
 
 NETWORK_CASES = (
     "tanh, widths (2,2,1), n = 3, a box of width 1/5 around one start (seed 11), eta = 1/10, 64 pieces, 6 steps"

@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
-from constructions.descent.risk import risk_descent_block
-from numerics.functions import waves
-from theorems.evidence import check
+from lemmata.constructions.descent.risk import risk_descent_block
+from lemmata.numerics.functions import waves
+from lemmata.theorems.evidence import check
 
 
 def kernel(degree: int, t: arb) -> arb:

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from constructions.descent.block import gradient_descent_block
-from numerics.exact.numbers import as_exact
-from numerics.functions.relu_sums import affine, constant, identity, squared_loss_derivative
-from theorems.deep_icgd.instances import Instance, Scalars, random_instance, rationals, reference_step
-from theorems.evidence import check, counterexample
+from lemmata.constructions.descent.block import gradient_descent_block
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.functions.relu_sums import affine, constant, identity, squared_loss_derivative
+from lemmata.theorems.deep_icgd.instances import Instance, Scalars, random_instance, rationals, reference_step
+from lemmata.theorems.evidence import check, counterexample
 
 
 def at_zero(instance: Instance) -> Instance:

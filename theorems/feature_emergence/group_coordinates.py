@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from certificates.saddle.certificate import MarginCertificate
-from certificates.saddle.groups import certify_real_type
-from constructions.representations.orthogonal import Representation, real_irreps
-from numerics.exact.cyclotomic.numbers import exact_matmul, sqrt_rational
-from numerics.exact.numbers import as_exact
-from numerics.groups.tables import FiniteGroup, alternating, dihedral, elementary_abelian, symmetric
+from lemmata.certificates.saddle.certificate import MarginCertificate
+from lemmata.certificates.saddle.groups import certify_real_type
+from lemmata.constructions.representations.orthogonal import Representation, real_irreps
+from lemmata.numerics.exact.cyclotomic.numbers import exact_matmul, sqrt_rational
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.groups.tables import FiniteGroup, alternating, dihedral, elementary_abelian, symmetric
 
 EPS = np.finfo(float).eps
 GROUPS = {group.name: group for group in (symmetric(3), dihedral(4), dihedral(5), elementary_abelian(3), symmetric(4))}

@@ -1,9 +1,9 @@
 """Explicit irreducible representations of small groups in exact arithmetic, and what can be asked of them.
 
-The groups of real type have the real orthogonal matrices of `constructions.representations.orthogonal`; Z_3, Z_5, A_4
-and Q_8, not all of whose complex irreducible representations are real, are written down here. Irreducibility is decided
-by Burnside's criterion (the matrices span all d x d matrices) and inequivalence by the absence of intertwiners; neither
-uses characters, so that the theorems about characters are not checked against themselves.
+The groups of real type have the real orthogonal matrices of `lemmata.constructions.representations.orthogonal`; Z_3,
+Z_5, A_4 and Q_8, not all of whose complex irreducible representations are real, are written down here. Irreducibility
+is decided by Burnside's criterion (the matrices span all d x d matrices) and inequivalence by the absence of
+intertwiners; neither uses characters, so that the theorems about characters are not checked against themselves.
 """
 
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ from typing import cast
 import numpy as np
 from flint import fmpq
 
-from constructions.groups.products import TypedIrrep
-from constructions.representations.orthogonal import real_irreps
-from constructions.representations.unitary import KINDS
-from numerics.exact.cyclotomic.numbers import exact_matmul, rational, root_of_unity
-from numerics.exact.linear import rank
-from numerics.groups.tables import (
+from lemmata.constructions.groups.products import TypedIrrep
+from lemmata.constructions.representations.orthogonal import real_irreps
+from lemmata.constructions.representations.unitary import KINDS
+from lemmata.numerics.exact.cyclotomic.numbers import exact_matmul, rational, root_of_unity
+from lemmata.numerics.exact.linear import rank
+from lemmata.numerics.groups.tables import (
     FiniteGroup,
     alternating,
     dihedral,

@@ -6,13 +6,13 @@ from functools import cache
 
 import numpy as np
 
-from certificates.characters.dixon import character_table
-from certificates.game.closed_form import solve_table
-from certificates.game.margin_game import GameSolution
-from constructions.networks.inputs import group_inputs
-from numerics.groups.names import parse_group
-from numerics.groups.permutations import PermutationGroup
-from numerics.margins.ascent import Ascent, ascend_from_random
+from lemmata.certificates.characters.dixon import character_table
+from lemmata.certificates.game.closed_form import solve_table
+from lemmata.certificates.game.margin_game import GameSolution
+from lemmata.constructions.networks.inputs import group_inputs
+from lemmata.numerics.groups.names import parse_group
+from lemmata.numerics.groups.permutations import PermutationGroup
+from lemmata.numerics.margins.ascent import Ascent, ascend_from_random
 
 EPS = float(np.finfo(float).eps)
 

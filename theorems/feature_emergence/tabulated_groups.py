@@ -11,17 +11,17 @@ from functools import cache
 
 import numpy as np
 
-from certificates.characters.dixon import character_table
-from certificates.characters.tables import CharacterTable
-from certificates.game.margin_game import MarginGame, margin_scale
-from certificates.saddle.optimal_network import rows_of
-from certificates.saddle.pair import group_task
-from constructions.groups.any_type import any_group_network
-from constructions.networks.homogeneous import HomogeneousNetwork
-from constructions.representations.unitary import unitary_irreps
-from numerics.groups.names import parse_group
-from numerics.groups.tables import FiniteGroup
-from numerics.margins.descent import objective_and_gradient
+from lemmata.certificates.characters.dixon import character_table
+from lemmata.certificates.characters.tables import CharacterTable
+from lemmata.certificates.game.margin_game import MarginGame, margin_scale
+from lemmata.certificates.saddle.optimal_network import rows_of
+from lemmata.certificates.saddle.pair import group_task
+from lemmata.constructions.groups.any_type import any_group_network
+from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
+from lemmata.constructions.representations.unitary import unitary_irreps
+from lemmata.numerics.groups.names import parse_group
+from lemmata.numerics.groups.tables import FiniteGroup
+from lemmata.numerics.margins.descent import objective_and_gradient
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,7 @@ class TabulatedGroup:
 
 @cache
 def tabulated(name: str) -> TabulatedGroup:
-    """The group of a name that `numerics.groups.names.parse_group` accepts."""
+    """The group of a name that `lemmata.numerics.groups.names.parse_group` accepts."""
     permutations = parse_group(name)
     return TabulatedGroup(
         permutations.to_finite_group(), character_table(permutations), np.asarray(permutations.classes.class_of)

@@ -29,26 +29,26 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certificates.characters.dixon import character_table
-from certificates.characters.families import cyclic_characters
-from certificates.characters.traces import characters_of
-from certificates.game.closed_form import solve_table
-from certificates.game.closed_form_report import closed_form_report
-from certificates.game.margin_game import MarginGame, margin_scale
-from certificates.saddle.pair import group_task
-from constructions.groups.any_type import quaternion_group_network
-from constructions.groups.cyclic import modular_addition_network, phase_triples
-from constructions.groups.real_type import group_network
-from constructions.networks.homogeneous import HomogeneousNetwork
-from constructions.networks.inputs import group_blocks
-from constructions.representations.orthogonal import Representation, real_irreps
-from numerics.exact.cyclotomic.numbers import cosine, exact_matmul, rational, root_of_unity, sqrt_rational
-from numerics.exact.linear import solve_unique
-from numerics.groups.names import parse_group
-from numerics.groups.quaternions import quaternion_group
-from numerics.groups.tables import FiniteGroup, cyclic, dihedral, elementary_abelian, symmetric
-from theorems.evidence import check
-from theorems.feature_emergence.group_coordinates import (
+from lemmata.certificates.characters.dixon import character_table
+from lemmata.certificates.characters.families import cyclic_characters
+from lemmata.certificates.characters.traces import characters_of
+from lemmata.certificates.game.closed_form import solve_table
+from lemmata.certificates.game.closed_form_report import closed_form_report
+from lemmata.certificates.game.margin_game import MarginGame, margin_scale
+from lemmata.certificates.saddle.pair import group_task
+from lemmata.constructions.groups.any_type import quaternion_group_network
+from lemmata.constructions.groups.cyclic import modular_addition_network, phase_triples
+from lemmata.constructions.groups.real_type import group_network
+from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
+from lemmata.constructions.networks.inputs import group_blocks
+from lemmata.constructions.representations.orthogonal import Representation, real_irreps
+from lemmata.numerics.exact.cyclotomic.numbers import cosine, exact_matmul, rational, root_of_unity, sqrt_rational
+from lemmata.numerics.exact.linear import solve_unique
+from lemmata.numerics.groups.names import parse_group
+from lemmata.numerics.groups.quaternions import quaternion_group
+from lemmata.numerics.groups.tables import FiniteGroup, cyclic, dihedral, elementary_abelian, symmetric
+from lemmata.theorems.evidence import check
+from lemmata.theorems.feature_emergence.group_coordinates import (
     expected_margin_by_targets,
     irreps_of,
     rank_one_neuron,

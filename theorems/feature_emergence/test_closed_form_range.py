@@ -27,25 +27,25 @@ import pytest
 import sympy as sp
 from flint import fmpq
 
-from certificates.characters.dixon import character_table
-from certificates.characters.families import (
+from lemmata.certificates.characters.dixon import character_table
+from lemmata.certificates.characters.families import (
     abelian_characters,
     cyclic_characters,
     dicyclic_characters,
     dihedral_characters,
 )
-from certificates.characters.tables import CharacterTable
-from certificates.game.closed_form import abelian_margin, closed_form_margin, dicyclic_margin, dihedral_margin
-from certificates.game.closed_form_report import closed_form_report
-from certificates.game.equalising import condition_sums, equalising_class_weights, equalising_masses
-from certificates.game.margin_game import MarginGame, margin_scale, solve, verify
-from constructions.groups.cyclic import frequency_shares
-from constructions.representations import young
-from numerics.exact.cyclotomic.numbers import rational, sqrt_rational
-from numerics.exact.linear import rank
-from numerics.groups.names import parse_group
-from theorems.evidence import check
-from theorems.plugin import Effort
+from lemmata.certificates.characters.tables import CharacterTable
+from lemmata.certificates.game.closed_form import abelian_margin, closed_form_margin, dicyclic_margin, dihedral_margin
+from lemmata.certificates.game.closed_form_report import closed_form_report
+from lemmata.certificates.game.equalising import condition_sums, equalising_class_weights, equalising_masses
+from lemmata.certificates.game.margin_game import MarginGame, margin_scale, solve, verify
+from lemmata.constructions.groups.cyclic import frequency_shares
+from lemmata.constructions.representations import young
+from lemmata.numerics.exact.cyclotomic.numbers import rational, sqrt_rational
+from lemmata.numerics.exact.linear import rank
+from lemmata.numerics.groups.names import parse_group
+from lemmata.theorems.evidence import check
+from lemmata.theorems.plugin import Effort
 
 INSIDE = (
     *("Z2", "Z3", "Z4", "Z2^3", "Z12", "S3", "D4", "D5", "Q8", "Dic3", "A4", "SD16", "Q16", "Z3xS3", "C7:C3", "Q8xZ3"),

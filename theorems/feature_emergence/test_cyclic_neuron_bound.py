@@ -30,13 +30,13 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certificates.saddle.pair import class_function_weights
-from certificates.saddle.pricing import climb, pricing_tensor
-from numerics.exact.cyclotomic.numbers import cosine, exact_matmul, sine
-from numerics.groups.tables import cyclic
-from numerics.margins.evaluation import expected_class_margins
-from theorems.evidence import check
-from theorems.plugin import Effort
+from lemmata.certificates.saddle.pair import class_function_weights
+from lemmata.certificates.saddle.pricing import climb, pricing_tensor
+from lemmata.numerics.exact.cyclotomic.numbers import cosine, exact_matmul, sine
+from lemmata.numerics.groups.tables import cyclic
+from lemmata.numerics.margins.evaluation import expected_class_margins
+from lemmata.theorems.evidence import check
+from lemmata.theorems.plugin import Effort
 
 EPS = np.finfo(float).eps
 MODULI = [3, 5, 7, 9, 11, 13]

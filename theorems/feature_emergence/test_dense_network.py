@@ -15,14 +15,14 @@ from flint import fmpq, fmpq_mat
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certificates.saddle.pair import class_function_weights, judge
-from constructions.groups.memorising import memorising_network, memorising_weights
-from constructions.networks.inputs import group_blocks, group_inputs
-from numerics.exact.cyclotomic.numbers import root_of_unity, sqrt_rational
-from numerics.groups.tables import cyclic
-from numerics.margins.evaluation import group_margins
-from theorems.evidence import check, counterexample
-from theorems.plugin import Effort
+from lemmata.certificates.saddle.pair import class_function_weights, judge
+from lemmata.constructions.groups.memorising import memorising_network, memorising_weights
+from lemmata.constructions.networks.inputs import group_blocks, group_inputs
+from lemmata.numerics.exact.cyclotomic.numbers import root_of_unity, sqrt_rational
+from lemmata.numerics.groups.tables import cyclic
+from lemmata.numerics.margins.evaluation import group_margins
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.plugin import Effort
 
 
 def _outputs(table: np.ndarray) -> np.ndarray:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from theorems.evidence import check
-from theorems.experiments import assert_begins, assert_follows, assert_met, committed_results, slice_again
-from theorems.feature_emergence.experiments.modular import MODULAR_31
-from theorems.feature_emergence.experiments.symmetric import SYMMETRIC_3_4, SYMMETRIC_5
+from lemmata.theorems.evidence import check
+from lemmata.theorems.experiments import assert_begins, assert_follows, assert_met, committed_results, slice_again
+from lemmata.theorems.feature_emergence.experiments.modular import MODULAR_31
+from lemmata.theorems.feature_emergence.experiments.symmetric import SYMMETRIC_3_4, SYMMETRIC_5
 
 
 @check("feature-emergence:experiment-D.2.1", grade="sampled", target="corrected", cases="p = 31, seeds 0, 1, 2")

@@ -16,20 +16,25 @@ import pytest
 import sympy as sp
 from flint import fmpq
 
-from certificates.game.margin_game import GameSolution
-from certificates.saddle.optimal_network import explicit_network
-from constructions.groups.any_type import PHASES, any_group_network, quaternion_group_network, quaternionic_type_neurons
-from constructions.groups.real_type import real_type_neurons
-from constructions.networks.homogeneous import HomogeneousNetwork
-from constructions.networks.inputs import group_blocks, group_inputs
-from constructions.representations.unitary import Kind, unitary_irreps
-from numerics.exact.cyclotomic.numbers import sqrt_rational
-from numerics.groups.names import parse_group
-from numerics.groups.quaternions import quaternion_group
-from numerics.groups.tables import FiniteGroup
-from numerics.margins.evaluation import group_margins
-from theorems.evidence import check
-from theorems.feature_emergence.solved_groups import ascent, rounding, solved
+from lemmata.certificates.game.margin_game import GameSolution
+from lemmata.certificates.saddle.optimal_network import explicit_network
+from lemmata.constructions.groups.any_type import (
+    PHASES,
+    any_group_network,
+    quaternion_group_network,
+    quaternionic_type_neurons,
+)
+from lemmata.constructions.groups.real_type import real_type_neurons
+from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
+from lemmata.constructions.networks.inputs import group_blocks, group_inputs
+from lemmata.constructions.representations.unitary import Kind, unitary_irreps
+from lemmata.numerics.exact.cyclotomic.numbers import sqrt_rational
+from lemmata.numerics.groups.names import parse_group
+from lemmata.numerics.groups.quaternions import quaternion_group
+from lemmata.numerics.groups.tables import FiniteGroup
+from lemmata.numerics.margins.evaluation import group_margins
+from lemmata.theorems.evidence import check
+from lemmata.theorems.feature_emergence.solved_groups import ascent, rounding, solved
 
 E1 = "feature-emergence:ext-E1"
 

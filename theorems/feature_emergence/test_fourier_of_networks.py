@@ -23,14 +23,14 @@ from flint import Ordering, fmpq, fmpq_mpoly_ctx
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certificates.saddle.pair import group_task
-from constructions.groups.cyclic import modular_addition_network, phase_triples
-from constructions.networks.inputs import group_blocks, group_inputs
-from numerics.exact.cyclotomic.numbers import cosine, exact_matmul, rational, root_of_unity
-from numerics.fourier.cyclic import dft, exact_dft
-from numerics.groups.tables import cyclic
-from numerics.margins.evaluation import expected_class_margins
-from theorems.evidence import check, counterexample
+from lemmata.certificates.saddle.pair import group_task
+from lemmata.constructions.groups.cyclic import modular_addition_network, phase_triples
+from lemmata.constructions.networks.inputs import group_blocks, group_inputs
+from lemmata.numerics.exact.cyclotomic.numbers import cosine, exact_matmul, rational, root_of_unity
+from lemmata.numerics.fourier.cyclic import dft, exact_dft
+from lemmata.numerics.groups.tables import cyclic
+from lemmata.numerics.margins.evaluation import expected_class_margins
+from lemmata.theorems.evidence import check, counterexample
 
 PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31)
 EPS = np.finfo(float).eps

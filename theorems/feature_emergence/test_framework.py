@@ -20,18 +20,18 @@ from flint import fmpq, fmpq_poly
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certificates.saddle.certificate import MarginCertificate
-from certificates.saddle.groups import certify_cyclic, certify_real_type
-from certificates.saddle.pair import judge
-from certificates.saddle.parity import certify_parity
-from constructions.groups.memorising import memorising_network
-from constructions.networks.homogeneous import HomogeneousNetwork
-from constructions.networks.inputs import group_inputs, sign_inputs
-from numerics.exact.cyclotomic.numbers import Cyclotomic, rational, sqrt_rational
-from numerics.groups.tables import cyclic, dihedral, symmetric
-from numerics.margins.evaluation import group_margins, parity_margins
-from theorems.evidence import check
-from theorems.feature_emergence.finite_games import expectation, simplex_grid, tau_grid, ternary_games
+from lemmata.certificates.saddle.certificate import MarginCertificate
+from lemmata.certificates.saddle.groups import certify_cyclic, certify_real_type
+from lemmata.certificates.saddle.pair import judge
+from lemmata.certificates.saddle.parity import certify_parity
+from lemmata.constructions.groups.memorising import memorising_network
+from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
+from lemmata.constructions.networks.inputs import group_inputs, sign_inputs
+from lemmata.numerics.exact.cyclotomic.numbers import Cyclotomic, rational, sqrt_rational
+from lemmata.numerics.groups.tables import cyclic, dihedral, symmetric
+from lemmata.numerics.margins.evaluation import group_margins, parity_margins
+from lemmata.theorems.evidence import check
+from lemmata.theorems.feature_emergence.finite_games import expectation, simplex_grid, tau_grid, ternary_games
 
 EPS = float(np.finfo(float).eps)
 

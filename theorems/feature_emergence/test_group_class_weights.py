@@ -17,21 +17,21 @@ import pytest
 import sympy as sp
 from flint import fmpq
 
-from certificates.characters.families import cyclic_characters, symmetric_characters
-from certificates.characters.tables import CharacterTable, product_characters
-from certificates.characters.traces import characters_of
-from certificates.game.closed_form import closed_form_margin, solve_table
-from certificates.game.equalising import condition_sums, equalising_class_weights
-from certificates.game.margin_game import GameSolution, MarginGame, margin_scale, verify
-from certificates.saddle.groups import certify_real_type
-from constructions.groups.real_type import group_network
-from constructions.networks.inputs import group_blocks
-from constructions.representations.orthogonal import real_irreps
-from numerics.exact.cyclotomic.numbers import Cyclotomic, as_radicals, rational, sqrt_rational, to_sympy
-from numerics.exact.linear import solve_unique
-from numerics.groups.tables import FiniteGroup, alternating, dihedral, elementary_abelian
-from numerics.margins.evaluation import group_margins
-from theorems.evidence import check, counterexample
+from lemmata.certificates.characters.families import cyclic_characters, symmetric_characters
+from lemmata.certificates.characters.tables import CharacterTable, product_characters
+from lemmata.certificates.characters.traces import characters_of
+from lemmata.certificates.game.closed_form import closed_form_margin, solve_table
+from lemmata.certificates.game.equalising import condition_sums, equalising_class_weights
+from lemmata.certificates.game.margin_game import GameSolution, MarginGame, margin_scale, verify
+from lemmata.certificates.saddle.groups import certify_real_type
+from lemmata.constructions.groups.real_type import group_network
+from lemmata.constructions.networks.inputs import group_blocks
+from lemmata.constructions.representations.orthogonal import real_irreps
+from lemmata.numerics.exact.cyclotomic.numbers import Cyclotomic, as_radicals, rational, sqrt_rational, to_sympy
+from lemmata.numerics.exact.linear import solve_unique
+from lemmata.numerics.groups.tables import FiniteGroup, alternating, dihedral, elementary_abelian
+from lemmata.numerics.margins.evaluation import group_margins
+from lemmata.theorems.evidence import check, counterexample
 
 ROOT_3, ROOT_5, ROOT_6 = (sqrt_rational(m) for m in (3, 5, 6))
 

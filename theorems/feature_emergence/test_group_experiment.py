@@ -26,19 +26,19 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from certificates.characters.families import symmetric_characters
-from certificates.game.closed_form import closed_form_margin
-from certificates.game.equalising import equalising_class_weights
-from certificates.game.margin_game import MarginGame, margin_scale
-from certificates.saddle.pair import group_task
-from constructions.networks.homogeneous import HomogeneousNetwork
-from constructions.networks.inputs import group_blocks
-from constructions.representations.orthogonal import real_irreps
-from numerics.groups.tables import symmetric
-from numerics.margins.descent import Descent, descend, doubling_rate
-from numerics.margins.evaluation import group_margins
-from theorems.evidence import check
-from theorems.plugin import Effort
+from lemmata.certificates.characters.families import symmetric_characters
+from lemmata.certificates.game.closed_form import closed_form_margin
+from lemmata.certificates.game.equalising import equalising_class_weights
+from lemmata.certificates.game.margin_game import MarginGame, margin_scale
+from lemmata.certificates.saddle.pair import group_task
+from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
+from lemmata.constructions.networks.inputs import group_blocks
+from lemmata.constructions.representations.orthogonal import real_irreps
+from lemmata.numerics.groups.tables import symmetric
+from lemmata.numerics.margins.descent import Descent, descend, doubling_rate
+from lemmata.numerics.margins.evaluation import group_margins
+from lemmata.theorems.evidence import check
+from lemmata.theorems.plugin import Effort
 
 WIDTH, STEPS, PENALTY = 30, 50_000, 1e-7
 INITIAL_SCALE = 0.3  # not printed in the dissertation

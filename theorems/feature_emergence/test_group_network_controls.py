@@ -13,19 +13,19 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certificates.characters.traces import characters_of
-from certificates.game.closed_form import solve_table
-from certificates.game.margin_game import margin_scale
-from certificates.saddle.groups import game_class_weights
-from certificates.saddle.pair import class_function_weights, judge
-from constructions.groups.real_type import group_network, weights_with_scaling
-from constructions.networks.homogeneous import HomogeneousNetwork
-from constructions.networks.inputs import group_blocks
-from constructions.representations.orthogonal import Representation
-from numerics.groups.tables import FiniteGroup, dihedral, relabel, symmetric
-from numerics.margins.evaluation import group_margins
-from theorems.evidence import check
-from theorems.feature_emergence.group_coordinates import EPS, GROUPS, certificate_of, irreps_of
+from lemmata.certificates.characters.traces import characters_of
+from lemmata.certificates.game.closed_form import solve_table
+from lemmata.certificates.game.margin_game import margin_scale
+from lemmata.certificates.saddle.groups import game_class_weights
+from lemmata.certificates.saddle.pair import class_function_weights, judge
+from lemmata.constructions.groups.real_type import group_network, weights_with_scaling
+from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
+from lemmata.constructions.networks.inputs import group_blocks
+from lemmata.constructions.representations.orthogonal import Representation
+from lemmata.numerics.groups.tables import FiniteGroup, dihedral, relabel, symmetric
+from lemmata.numerics.margins.evaluation import group_margins
+from lemmata.theorems.evidence import check
+from lemmata.theorems.feature_emergence.group_coordinates import EPS, GROUPS, certificate_of, irreps_of
 
 exact_groups = pytest.mark.parametrize("group", GROUPS.values(), ids=GROUPS)
 

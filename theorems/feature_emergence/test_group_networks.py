@@ -23,18 +23,18 @@ import pytest
 import sympy as sp
 from flint import fmpq
 
-from certificates.characters.families import symmetric_characters
-from certificates.game.equalising import equalising_class_weights, equalising_masses
-from certificates.game.margin_game import MarginGame, verify
-from constructions.groups.real_type import group_network, real_type_neurons, weights_with_scaling
-from constructions.networks.homogeneous import HomogeneousNetwork
-from constructions.networks.inputs import group_blocks, group_inputs
-from constructions.representations.orthogonal import Representation, real_irreps
-from numerics.exact.cyclotomic.numbers import exact_matmul, rational, sqrt_rational, to_sympy
-from numerics.groups.tables import FiniteGroup, dihedral, symmetric
-from numerics.margins.evaluation import group_margins
-from theorems.evidence import check, counterexample
-from theorems.feature_emergence.group_coordinates import (
+from lemmata.certificates.characters.families import symmetric_characters
+from lemmata.certificates.game.equalising import equalising_class_weights, equalising_masses
+from lemmata.certificates.game.margin_game import MarginGame, verify
+from lemmata.constructions.groups.real_type import group_network, real_type_neurons, weights_with_scaling
+from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
+from lemmata.constructions.networks.inputs import group_blocks, group_inputs
+from lemmata.constructions.representations.orthogonal import Representation, real_irreps
+from lemmata.numerics.exact.cyclotomic.numbers import exact_matmul, rational, sqrt_rational, to_sympy
+from lemmata.numerics.groups.tables import FiniteGroup, dihedral, symmetric
+from lemmata.numerics.margins.evaluation import group_margins
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.feature_emergence.group_coordinates import (
     EPS,
     GROUPS,
     certificate_of,

@@ -29,14 +29,14 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certificates.saddle.pair import class_function_weights
-from certificates.saddle.pricing import climb, pricing_tensor
-from numerics.exact.cyclotomic.numbers import sqrt_rational
-from numerics.exact.numbers import to_float
-from numerics.groups.tables import FiniteGroup, dihedral, symmetric
-from numerics.margins.evaluation import expected_class_margins
-from theorems.evidence import check, counterexample
-from theorems.feature_emergence.group_coordinates import (
+from lemmata.certificates.saddle.pair import class_function_weights
+from lemmata.certificates.saddle.pricing import climb, pricing_tensor
+from lemmata.numerics.exact.cyclotomic.numbers import sqrt_rational
+from lemmata.numerics.exact.numbers import to_float
+from lemmata.numerics.groups.tables import FiniteGroup, dihedral, symmetric
+from lemmata.numerics.margins.evaluation import expected_class_margins
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.feature_emergence.group_coordinates import (
     EPS,
     GROUPS,
     LARGE,
@@ -52,7 +52,7 @@ from theorems.feature_emergence.group_coordinates import (
     unit_neurons,
     unit_vectors,
 )
-from theorems.plugin import Effort
+from lemmata.theorems.plugin import Effort
 
 exact_groups = pytest.mark.parametrize("group", GROUPS.values(), ids=GROUPS)
 large_groups = pytest.mark.parametrize("group", LARGE.values(), ids=LARGE)

@@ -17,14 +17,14 @@ import pytest
 import sympy as sp
 from flint import fmpq
 
-from certificates.saddle.groups import certify_real_type
-from constructions.networks.inputs import group_blocks, group_inputs
-from constructions.representations.orthogonal import Representation
-from numerics.exact.cyclotomic.numbers import exact_matmul, sqrt_rational
-from numerics.groups.tables import FiniteGroup, alternating, dihedral, symmetric
-from numerics.margins.evaluation import expected_class_margins, group_margins
-from theorems.evidence import check, counterexample
-from theorems.feature_emergence.group_coordinates import (
+from lemmata.certificates.saddle.groups import certify_real_type
+from lemmata.constructions.networks.inputs import group_blocks, group_inputs
+from lemmata.constructions.representations.orthogonal import Representation
+from lemmata.numerics.exact.cyclotomic.numbers import exact_matmul, sqrt_rational
+from lemmata.numerics.groups.tables import FiniteGroup, alternating, dihedral, symmetric
+from lemmata.numerics.margins.evaluation import expected_class_margins, group_margins
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.feature_emergence.group_coordinates import (
     EPS,
     GROUPS,
     LARGE,

@@ -15,15 +15,15 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from certificates.saddle.pair import parity_task
-from certificates.saddle.parity import parity_bound
-from constructions.groups.cyclic import modular_addition_network
-from constructions.networks.homogeneous import HomogeneousNetwork
-from constructions.networks.inputs import group_blocks, group_inputs
-from constructions.parity.max_margin import sparse_parity_network
-from numerics.exact.cyclotomic.numbers import Cyclotomic, rational, root_of_unity
-from numerics.margins.evaluation import expected_parity_margins
-from theorems.evidence import check
+from lemmata.certificates.saddle.pair import parity_task
+from lemmata.certificates.saddle.parity import parity_bound
+from lemmata.constructions.groups.cyclic import modular_addition_network
+from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
+from lemmata.constructions.networks.inputs import group_blocks, group_inputs
+from lemmata.constructions.parity.max_margin import sparse_parity_network
+from lemmata.numerics.exact.cyclotomic.numbers import Cyclotomic, rational, root_of_unity
+from lemmata.numerics.margins.evaluation import expected_parity_margins
+from lemmata.theorems.evidence import check
 
 
 def _expected_margin(u: np.ndarray, v: np.ndarray, w: np.ndarray) -> Any:

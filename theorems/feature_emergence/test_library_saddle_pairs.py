@@ -17,11 +17,11 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from certificates.saddle.pair import ClassWeights, Task, Verdict, judge
-from constructions.networks.homogeneous import HomogeneousNetwork
-from numerics.exact.cyclotomic.numbers import rational
-from theorems.evidence import check
-from theorems.feature_emergence.finite_games import FiniteGame, expectation, simplex_grid, tau_grid
+from lemmata.certificates.saddle.pair import ClassWeights, Task, Verdict, judge
+from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
+from lemmata.numerics.exact.cyclotomic.numbers import rational
+from lemmata.theorems.evidence import check
+from lemmata.theorems.feature_emergence.finite_games import FiniteGame, expectation, simplex_grid, tau_grid
 
 POINTS = np.array([[1, 0], [1, 1]])
 LABELS = (0, 1)

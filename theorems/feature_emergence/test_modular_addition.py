@@ -22,15 +22,15 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certificates.saddle.groups import certify_cyclic
-from certificates.saddle.pair import ClassWeights, Verdict, class_function_weights, judge
-from constructions.groups.cyclic import modular_addition_network, phase_triples, random_phase_network
-from constructions.networks.homogeneous import HomogeneousNetwork
-from constructions.networks.inputs import group_blocks, group_inputs
-from numerics.exact.cyclotomic.numbers import Cyclotomic, cosine, rational, root_of_unity, sqrt_rational
-from numerics.groups.tables import cyclic, relabel
-from numerics.margins.evaluation import expected_class_margins, group_margins
-from theorems.evidence import check, counterexample
+from lemmata.certificates.saddle.groups import certify_cyclic
+from lemmata.certificates.saddle.pair import ClassWeights, Verdict, class_function_weights, judge
+from lemmata.constructions.groups.cyclic import modular_addition_network, phase_triples, random_phase_network
+from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
+from lemmata.constructions.networks.inputs import group_blocks, group_inputs
+from lemmata.numerics.exact.cyclotomic.numbers import Cyclotomic, cosine, rational, root_of_unity, sqrt_rational
+from lemmata.numerics.groups.tables import cyclic, relabel
+from lemmata.numerics.margins.evaluation import expected_class_margins, group_margins
+from lemmata.theorems.evidence import check, counterexample
 
 EPS = np.finfo(float).eps
 MODULI = [3, 5, 7, 9, 11, 13]

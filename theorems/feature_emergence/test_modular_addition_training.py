@@ -21,16 +21,16 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from certificates.saddle.pair import group_task
-from constructions.networks.homogeneous import HomogeneousNetwork
-from constructions.networks.inputs import group_blocks
-from numerics.exact.cyclotomic.numbers import cosine, rational, root_of_unity
-from numerics.fourier.cyclic import folded_power
-from numerics.groups.tables import cyclic
-from numerics.margins.descent import Descent, descend, doubling_rate
-from numerics.margins.evaluation import group_margins
-from theorems.evidence import check, counterexample
-from theorems.plugin import Effort
+from lemmata.certificates.saddle.pair import group_task
+from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
+from lemmata.constructions.networks.inputs import group_blocks
+from lemmata.numerics.exact.cyclotomic.numbers import cosine, rational, root_of_unity
+from lemmata.numerics.fourier.cyclic import folded_power
+from lemmata.numerics.groups.tables import cyclic
+from lemmata.numerics.margins.descent import Descent, descend, doubling_rate
+from lemmata.numerics.margins.evaluation import group_margins
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.plugin import Effort
 
 P, WIDTH, PENALTY, INITIAL_SCALE = 11, 60, 1e-4, 0.3
 GAMMA = float(np.sqrt(2 / (27 * P)) / (P - 1))

@@ -27,16 +27,16 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certificates.game.margin_game import margin_scale
-from certificates.saddle.pair import class_function_weights
-from certificates.saddle.pricing import climb, pricing_tensor
-from constructions.representations.unitary import unitary_irreps
-from numerics.exact.cyclotomic.numbers import exact_matmul, rational
-from numerics.margins.evaluation import expected_class_margins
-from theorems.evidence import check
-from theorems.feature_emergence.group_coordinates import expected_margin, margin_rounding, unit_neurons
-from theorems.feature_emergence.small_groups import adjoint, character, hamilton, irreps, numbers
-from theorems.feature_emergence.tabulated_groups import tabulated
+from lemmata.certificates.game.margin_game import margin_scale
+from lemmata.certificates.saddle.pair import class_function_weights
+from lemmata.certificates.saddle.pricing import climb, pricing_tensor
+from lemmata.constructions.representations.unitary import unitary_irreps
+from lemmata.numerics.exact.cyclotomic.numbers import exact_matmul, rational
+from lemmata.numerics.margins.evaluation import expected_class_margins
+from lemmata.theorems.evidence import check
+from lemmata.theorems.feature_emergence.group_coordinates import expected_margin, margin_rounding, unit_neurons
+from lemmata.theorems.feature_emergence.small_groups import adjoint, character, hamilton, irreps, numbers
+from lemmata.theorems.feature_emergence.tabulated_groups import tabulated
 
 MIXED = ("Z5", "Z6", "Q8", "A4", "Dic3", "C7:C3", "SL(2,3)")
 """Groups with complex type (Z5, Z6, A4, Dic3, C7:C3, SL(2,3)) and with quaternionic type (Q8, Dic3, SL(2,3))."""

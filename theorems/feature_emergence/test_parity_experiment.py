@@ -29,14 +29,14 @@ from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certificates.saddle.parity import parity_bound
-from constructions.networks.homogeneous import HomogeneousNetwork
-from constructions.networks.inputs import sign_inputs
-from constructions.parity.max_margin import sparse_parity_network
-from numerics.margins.descent import Descent, descend, objective_and_gradient
-from numerics.margins.evaluation import parity_margins
-from theorems.evidence import check, counterexample
-from theorems.plugin import Effort
+from lemmata.certificates.saddle.parity import parity_bound
+from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
+from lemmata.constructions.networks.inputs import sign_inputs
+from lemmata.constructions.parity.max_margin import sparse_parity_network
+from lemmata.numerics.margins.descent import Descent, descend, objective_and_gradient
+from lemmata.numerics.margins.evaluation import parity_margins
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.plugin import Effort
 
 N_INPUTS, K, WIDTH, PENALTY, RATE, STEPS, INITIAL_SCALE = 10, 4, 40, 1e-3, 0.1, 30_000, 0.3
 SUPPORT = tuple(range(K))

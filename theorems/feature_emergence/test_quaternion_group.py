@@ -24,22 +24,22 @@ import pytest
 import sympy as sp
 from flint import fmpq
 
-from certificates.characters.tables import CharacterTable
-from certificates.characters.traces import characters_of
-from certificates.game.closed_form import closed_form_margin
-from certificates.game.equalising import condition_sums, equalising_class_weights, equalising_masses
-from certificates.game.margin_game import MarginGame, solve, verify
-from certificates.saddle.pair import ClassWeights, class_function_weights, judge
-from certificates.saddle.pricing import climb, pricing_tensor
-from constructions.networks.homogeneous import HomogeneousNetwork
-from constructions.representations.orthogonal import real_irreps
-from numerics.exact.cyclotomic.numbers import Cyclotomic, exact_matmul, rational, sqrt_rational
-from numerics.exact.numbers import as_exact
-from numerics.groups.tables import FiniteGroup, dihedral, group_from_table
-from numerics.margins.evaluation import expected_class_margins
-from theorems.evidence import check, counterexample
-from theorems.feature_emergence.group_coordinates import margin_rounding, unit_neurons
-from theorems.plugin import Effort
+from lemmata.certificates.characters.tables import CharacterTable
+from lemmata.certificates.characters.traces import characters_of
+from lemmata.certificates.game.closed_form import closed_form_margin
+from lemmata.certificates.game.equalising import condition_sums, equalising_class_weights, equalising_masses
+from lemmata.certificates.game.margin_game import MarginGame, solve, verify
+from lemmata.certificates.saddle.pair import ClassWeights, class_function_weights, judge
+from lemmata.certificates.saddle.pricing import climb, pricing_tensor
+from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
+from lemmata.constructions.representations.orthogonal import real_irreps
+from lemmata.numerics.exact.cyclotomic.numbers import Cyclotomic, exact_matmul, rational, sqrt_rational
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.groups.tables import FiniteGroup, dihedral, group_from_table
+from lemmata.numerics.margins.evaluation import expected_class_margins
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.feature_emergence.group_coordinates import margin_rounding, unit_neurons
+from lemmata.theorems.plugin import Effort
 
 UNITS = [tuple(sign * int(i == k) for k in range(4)) for i in range(4) for sign in (1, -1)]
 """The elements 1, -1, i, -i, j, -j, k, -k of Q_8."""

@@ -5,7 +5,7 @@ L = mean cross-entropy + lambda ||theta||_{2,3}^3 over all n^2 inputs,
 
     min L = min_(N >= 0) log(1 + sum_C |C| exp(-m_C)) + lambda sum_R N_R,     m_C = 2 (3n)^(-3/2) sum_R N_R M[R, C].
 
-The lower bound is proved in three steps (`certificates.game.regularised` has them in full), each checked below:
+The lower bound is proved in three steps (`lemmata.certificates.game.regularised` has them in full), each checked below:
 
 (1) the mean cross-entropy is at least log(1 + sum_C |C| exp(-m_C)), m_C the average margin at wrong labels of class C:
     log(1 + sum exp(-z)) is convex (its Hessian is a sum of squares) and symmetric in z;
@@ -26,11 +26,11 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certificates.characters.families import symmetric_characters
-from certificates.game.closed_form import closed_form_margin, solve_table
-from certificates.game.equalising import column_sizes, equalising_class_weights
-from certificates.game.margin_game import MarginGame, margin_scale
-from certificates.game.regularised import (
+from lemmata.certificates.characters.families import symmetric_characters
+from lemmata.certificates.game.closed_form import closed_form_margin, solve_table
+from lemmata.certificates.game.equalising import column_sizes, equalising_class_weights
+from lemmata.certificates.game.margin_game import MarginGame, margin_scale
+from lemmata.certificates.game.regularised import (
     closed_form_limit,
     loss_lower_bound,
     loss_of_masses,
@@ -38,10 +38,10 @@ from certificates.game.regularised import (
     regularisation_path,
     regularised_optimum,
 )
-from numerics.margins.evaluation import expected_class_margins, group_margins
-from theorems.evidence import check
-from theorems.feature_emergence.group_coordinates import margin_rounding
-from theorems.feature_emergence.tabulated_groups import tabulated
+from lemmata.numerics.margins.evaluation import expected_class_margins, group_margins
+from lemmata.theorems.evidence import check
+from lemmata.theorems.feature_emergence.group_coordinates import margin_rounding
+from lemmata.theorems.feature_emergence.tabulated_groups import tabulated
 
 EPS = np.finfo(float).eps
 

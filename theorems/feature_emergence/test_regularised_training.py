@@ -1,9 +1,9 @@
 """Gradient descent ends on the exact global minimum of the regularised loss, and never goes below it.
 
 The loss, the normalised margin, the norm and the mass of each representation at the end of training are compared with
-the prediction of `certificates.game.regularised`, which is proved for networks of any width. At a finite penalty the
-margin is smaller than gamma*, and the masses are not those of the maximum margin, unless the class weights are uniform
-(Z_7).
+the prediction of `lemmata.certificates.game.regularised`, which is proved for networks of any width. At a finite
+penalty the margin is smaller than gamma*, and the masses are not those of the maximum margin, unless the class weights
+are uniform (Z_7).
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from functools import cache
 import numpy as np
 import pytest
 
-from certificates.game.closed_form import solve_table
-from certificates.game.regularised import regularised_optimum
-from certificates.saddle.pair import group_task
-from constructions.networks.homogeneous import HomogeneousNetwork
-from constructions.networks.inputs import group_blocks
-from numerics.margins.descent import Descent, descend
-from numerics.margins.evaluation import group_margins
-from theorems.evidence import check
-from theorems.feature_emergence.tabulated_groups import tabulated
-from theorems.plugin import Effort
+from lemmata.certificates.game.closed_form import solve_table
+from lemmata.certificates.game.regularised import regularised_optimum
+from lemmata.certificates.saddle.pair import group_task
+from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
+from lemmata.constructions.networks.inputs import group_blocks
+from lemmata.numerics.margins.descent import Descent, descend
+from lemmata.numerics.margins.evaluation import group_margins
+from lemmata.theorems.evidence import check
+from lemmata.theorems.feature_emergence.tabulated_groups import tabulated
+from lemmata.theorems.plugin import Effort
 
 trained_groups = pytest.mark.parametrize("name", ["Z4", "Z6", "Z7", "S3", "D4", "Q8"])
 

@@ -15,18 +15,18 @@ from flint import fmpq, fmpq_mat
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from certificates.characters.families import symmetric_characters
-from constructions.representations.young import partitions, standard_tableaux
-from numerics.exact.cyclotomic.numbers import exact_matmul, rational, root_of_unity
-from numerics.exact.linear import rank, solve_unique
-from numerics.groups.tables import (
+from lemmata.certificates.characters.families import symmetric_characters
+from lemmata.constructions.representations.young import partitions, standard_tableaux
+from lemmata.numerics.exact.cyclotomic.numbers import exact_matmul, rational, root_of_unity
+from lemmata.numerics.exact.linear import rank, solve_unique
+from lemmata.numerics.groups.tables import (
     FiniteGroup,
     alternating,
     dihedral,
     symmetric,
 )
-from theorems.evidence import check, counterexample
-from theorems.feature_emergence.small_groups import (
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.feature_emergence.small_groups import (
     ALL,
     COMPLEX,
     REAL_TYPE,

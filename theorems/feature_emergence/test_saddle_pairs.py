@@ -22,11 +22,11 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certificates.saddle.groups import certify_cyclic
-from constructions.networks.homogeneous import HomogeneousNetwork
-from constructions.networks.inputs import group_inputs, sign_inputs
-from theorems.evidence import check, counterexample
-from theorems.feature_emergence.finite_games import (
+from lemmata.certificates.saddle.groups import certify_cyclic
+from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
+from lemmata.constructions.networks.inputs import group_inputs, sign_inputs
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.feature_emergence.finite_games import (
     FiniteGame,
     binary_game,
     binary_games,

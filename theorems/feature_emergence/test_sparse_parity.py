@@ -30,12 +30,12 @@ from flint import Ordering, fmpq, fmpq_mpoly_ctx
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certificates.saddle.parity import certify_parity
-from constructions.networks.inputs import sign_inputs
-from constructions.parity.max_margin import sparse_parity_network
-from numerics.margins.evaluation import expected_parity_margins, parity_margins
-from theorems.evidence import check
-from theorems.plugin import Effort
+from lemmata.certificates.saddle.parity import certify_parity
+from lemmata.constructions.networks.inputs import sign_inputs
+from lemmata.constructions.parity.max_margin import sparse_parity_network
+from lemmata.numerics.margins.evaluation import expected_parity_margins, parity_margins
+from lemmata.theorems.evidence import check
+from lemmata.theorems.plugin import Effort
 
 EPS = np.finfo(float).eps
 DEGREES = range(1, 9)

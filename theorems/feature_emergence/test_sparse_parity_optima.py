@@ -20,15 +20,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from certificates.saddle.pair import judge, only_wrong_label, parity_task
-from certificates.saddle.parity import certify_parity, parity_bound
-from constructions.networks.homogeneous import HomogeneousNetwork
-from constructions.networks.inputs import sign_inputs
-from constructions.parity.max_margin import sparse_parity_network
-from numerics.exact.cyclotomic.numbers import sqrt_rational
-from numerics.fourier.walsh import walsh_hadamard
-from numerics.margins.evaluation import parity_margins
-from theorems.evidence import check
+from lemmata.certificates.saddle.pair import judge, only_wrong_label, parity_task
+from lemmata.certificates.saddle.parity import certify_parity, parity_bound
+from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
+from lemmata.constructions.networks.inputs import sign_inputs
+from lemmata.constructions.parity.max_margin import sparse_parity_network
+from lemmata.numerics.exact.cyclotomic.numbers import sqrt_rational
+from lemmata.numerics.fourier.walsh import walsh_hadamard
+from lemmata.numerics.margins.evaluation import parity_margins
+from lemmata.theorems.evidence import check
 
 # ---- which networks, and how many neurons
 

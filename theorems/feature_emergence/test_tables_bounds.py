@@ -14,15 +14,15 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from certificates.tables.columns import best_network
-from certificates.tables.forms import NEURON_FACTOR, Kind, form_matrices, form_values, residual
-from certificates.tables.neurons import TableNetwork
-from certificates.tables.programs import relaxed_margin
-from certificates.tables.rounding import RoundedBound, rounded_bound
-from numerics.tables.operations import operation_table
-from numerics.tables.symmetries import table_symmetries
-from numerics.tables.table import MISSING, Table
-from theorems.evidence import check
+from lemmata.certificates.tables.columns import best_network
+from lemmata.certificates.tables.forms import NEURON_FACTOR, Kind, form_matrices, form_values, residual
+from lemmata.certificates.tables.neurons import TableNetwork
+from lemmata.certificates.tables.programs import relaxed_margin
+from lemmata.certificates.tables.rounding import RoundedBound, rounded_bound
+from lemmata.numerics.tables.operations import operation_table
+from lemmata.numerics.tables.symmetries import table_symmetries
+from lemmata.numerics.tables.table import MISSING, Table
+from lemmata.theorems.evidence import check
 
 T1 = "feature-emergence:ext-T1"
 

@@ -13,15 +13,15 @@ import numpy as np
 import pytest
 from flint import fmpz_mat
 
-from certificates.tables.columns import best_network
-from certificates.tables.forms import form_matrices, residual
-from certificates.tables.gaps import checked_gap, known_gaps
-from certificates.tables.neurons import TableNetwork
-from certificates.tables.programs import relaxed_margin
-from certificates.tables.rounding import rounded_bound
-from numerics.tables.table import MISSING, Table
-from theorems.evidence import check
-from theorems.plugin import Effort
+from lemmata.certificates.tables.columns import best_network
+from lemmata.certificates.tables.forms import form_matrices, residual
+from lemmata.certificates.tables.gaps import checked_gap, known_gaps
+from lemmata.certificates.tables.neurons import TableNetwork
+from lemmata.certificates.tables.programs import relaxed_margin
+from lemmata.certificates.tables.rounding import rounded_bound
+from lemmata.numerics.tables.table import MISSING, Table
+from lemmata.theorems.evidence import check
+from lemmata.theorems.plugin import Effort
 
 T4 = "feature-emergence:ext-T4"
 T7 = "feature-emergence:ext-T7"

@@ -16,24 +16,24 @@ import pytest
 import sympy as sp
 from flint import arb
 
-from certificates.characters.dixon import character_table
-from certificates.characters.families import dicyclic_characters, dihedral_characters, symmetric_characters
-from certificates.game.margin_game import MarginGame, solve
-from certificates.groups.certify import certify_group
-from certificates.tables.programs import relaxed_margin
-from certificates.tables.relaxed_groups import (
+from lemmata.certificates.characters.dixon import character_table
+from lemmata.certificates.characters.families import dicyclic_characters, dihedral_characters, symmetric_characters
+from lemmata.certificates.game.margin_game import MarginGame, solve
+from lemmata.certificates.groups.certify import certify_group
+from lemmata.certificates.tables.programs import relaxed_margin
+from lemmata.certificates.tables.relaxed_groups import (
     QuaternionicMatrices,
     RelaxedGame,
     quaternionic_gram,
     quaternionic_moments,
     relaxed_dimension,
 )
-from numerics.groups.names import parse_group
-from numerics.tables.symmetries import table_symmetries
-from numerics.tables.table import Table
-from theorems.evidence import check
-from theorems.feature_emergence.small_groups import UNITS, hamilton
-from theorems.plugin import Effort
+from lemmata.numerics.groups.names import parse_group
+from lemmata.numerics.tables.symmetries import table_symmetries
+from lemmata.numerics.tables.table import Table
+from lemmata.theorems.evidence import check
+from lemmata.theorems.feature_emergence.small_groups import UNITS, hamilton
+from lemmata.theorems.plugin import Effort
 
 T3 = "feature-emergence:ext-T3"
 Matrix = np.ndarray

@@ -1,7 +1,7 @@
 """Groups with one product that is not given: certificates of what all networks of nearly maximum margin say (ext-T6).
 
 One cell decides all: translations a -> ga, b -> bh are symmetries of the table that move any cell to any other. The
-certificates are documents that `certificates.operation_kernel` checks; what they mean is evaluated again here.
+certificates are documents that `lemmata.certificates.operation_kernel` checks; what they mean is evaluated again here.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-import certificates
-from certificates import operation_kernel
-from certificates.tables.neurons import TableNetwork
-from numerics.tables.table import MISSING, Table
-from theorems.evidence import check
+from lemmata import certificates
+from lemmata.certificates import operation_kernel
+from lemmata.certificates.tables.neurons import TableNetwork
+from lemmata.numerics.tables.table import MISSING, Table
+from lemmata.theorems.evidence import check
 
 T6 = "feature-emergence:ext-T6"
 PRODUCTS: dict[str, tuple[int, Callable[[int, int], int], str]] = {

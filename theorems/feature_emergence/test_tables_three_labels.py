@@ -13,15 +13,15 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from certificates.tables.forms import form_matrices, plane_matrices
-from certificates.tables.neurons import TableNetwork
-from certificates.tables.plane_networks import plane_network, product_decomposition
-from certificates.tables.programs import relaxed_margin, relaxed_phi
-from certificates.tables.rounding import rounded_bound
-from numerics.tables.operations import operation_table
-from numerics.tables.table import MISSING, Table
-from theorems.evidence import check
-from theorems.plugin import Effort
+from lemmata.certificates.tables.forms import form_matrices, plane_matrices
+from lemmata.certificates.tables.neurons import TableNetwork
+from lemmata.certificates.tables.plane_networks import plane_network, product_decomposition
+from lemmata.certificates.tables.programs import relaxed_margin, relaxed_phi
+from lemmata.certificates.tables.rounding import rounded_bound
+from lemmata.numerics.tables.operations import operation_table
+from lemmata.numerics.tables.table import MISSING, Table
+from lemmata.theorems.evidence import check
+from lemmata.theorems.plugin import Effort
 
 T2 = "feature-emergence:ext-T2"
 

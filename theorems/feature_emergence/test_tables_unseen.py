@@ -12,17 +12,17 @@ from functools import cache
 import numpy as np
 import pytest
 
-from certificates.tables.columns import best_network
-from certificates.tables.neurons import TableNetwork
-from certificates.tables.rounding import UnseenPart
-from certificates.tables.unseen_networks import leaning_network
-from certificates.tables.unseen_parts import exact_part
-from certificates.tables.unseen_programs import relaxed_unseen
-from numerics.tables.operations import operation_table
-from numerics.tables.symmetries import TableSymmetries
-from numerics.tables.table import Table
-from theorems.evidence import check
-from theorems.plugin import Effort
+from lemmata.certificates.tables.columns import best_network
+from lemmata.certificates.tables.neurons import TableNetwork
+from lemmata.certificates.tables.rounding import UnseenPart
+from lemmata.certificates.tables.unseen_networks import leaning_network
+from lemmata.certificates.tables.unseen_parts import exact_part
+from lemmata.certificates.tables.unseen_programs import relaxed_unseen
+from lemmata.numerics.tables.operations import operation_table
+from lemmata.numerics.tables.symmetries import TableSymmetries
+from lemmata.numerics.tables.table import Table
+from lemmata.theorems.evidence import check
+from lemmata.theorems.plugin import Effort
 
 T5 = "feature-emergence:ext-T5"
 QUESTIONS = {

@@ -22,13 +22,13 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from certificates.saddle.groups import certify_cyclic
-from certificates.saddle.parity import certify_parity
-from constructions.groups.real_type import real_type_neurons
-from numerics.fourier.walsh import walsh_hadamard
-from theorems.evidence import check
-from theorems.feature_emergence.solved_groups import ascent, rounding
-from theorems.plugin import Effort
+from lemmata.certificates.saddle.groups import certify_cyclic
+from lemmata.certificates.saddle.parity import certify_parity
+from lemmata.constructions.groups.real_type import real_type_neurons
+from lemmata.numerics.fourier.walsh import walsh_hadamard
+from lemmata.theorems.evidence import check
+from lemmata.theorems.feature_emergence.solved_groups import ascent, rounding
+from lemmata.theorems.plugin import Effort
 
 E4 = "feature-emergence:ext-E4"
 

@@ -30,27 +30,32 @@ import pytest
 import sympy as sp
 from flint import fmpq
 
-from certificates.characters.families import cyclic_characters, symmetric_characters
-from certificates.characters.traces import characters_of, typed_characters
-from certificates.game.closed_form import closed_form_margin
-from certificates.game.equalising import condition_sums
-from certificates.game.faces import optimal_faces
-from certificates.game.margin_game import GameSolution, MarginGame, margin_scale, solve, verify
-from certificates.saddle.certificate import MarginCertificate
-from certificates.saddle.groups import element_weights
-from certificates.saddle.pair import judge
-from certificates.saddle.parity import certify_parity, parity_bound
-from certificates.saddle.pricing import climb, pricing_tensor
-from certificates.saddle.products import certify_product, product_class_weights, product_task
-from constructions.groups.products import phase_exponents, product_inputs, product_labels, product_of_factors_network
-from constructions.networks.homogeneous import HomogeneousNetwork
-from constructions.representations.orthogonal import real_irreps
-from numerics.exact.cyclotomic.numbers import exact_matmul, rational, root_of_unity, sqrt_rational
-from numerics.exact.numbers import to_float
-from numerics.groups.tables import FiniteGroup, elementary_abelian
-from numerics.margins.ascent import ascend, normalised_margin
-from theorems.evidence import check
-from theorems.feature_emergence.small_groups import (
+from lemmata.certificates.characters.families import cyclic_characters, symmetric_characters
+from lemmata.certificates.characters.traces import characters_of, typed_characters
+from lemmata.certificates.game.closed_form import closed_form_margin
+from lemmata.certificates.game.equalising import condition_sums
+from lemmata.certificates.game.faces import optimal_faces
+from lemmata.certificates.game.margin_game import GameSolution, MarginGame, margin_scale, solve, verify
+from lemmata.certificates.saddle.certificate import MarginCertificate
+from lemmata.certificates.saddle.groups import element_weights
+from lemmata.certificates.saddle.pair import judge
+from lemmata.certificates.saddle.parity import certify_parity, parity_bound
+from lemmata.certificates.saddle.pricing import climb, pricing_tensor
+from lemmata.certificates.saddle.products import certify_product, product_class_weights, product_task
+from lemmata.constructions.groups.products import (
+    phase_exponents,
+    product_inputs,
+    product_labels,
+    product_of_factors_network,
+)
+from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
+from lemmata.constructions.representations.orthogonal import real_irreps
+from lemmata.numerics.exact.cyclotomic.numbers import exact_matmul, rational, root_of_unity, sqrt_rational
+from lemmata.numerics.exact.numbers import to_float
+from lemmata.numerics.groups.tables import FiniteGroup, elementary_abelian
+from lemmata.numerics.margins.ascent import ascend, normalised_margin
+from lemmata.theorems.evidence import check
+from lemmata.theorems.feature_emergence.small_groups import (
     UNITS,
     adjoint,
     character,
@@ -60,7 +65,7 @@ from theorems.feature_emergence.small_groups import (
     quaternion_plane,
     typed_irreps,
 )
-from theorems.plugin import Effort
+from lemmata.theorems.plugin import Effort
 
 EPS = float(np.finfo(float).eps)
 E1 = "feature-emergence:ext-E1"

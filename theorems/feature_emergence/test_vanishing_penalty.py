@@ -20,21 +20,21 @@ import torch
 from flint import arb
 from scipy.optimize import brentq, minimize_scalar
 
-from certificates.game.closed_form import closed_form_margin
-from certificates.game.regularised import regularised_optimum
-from certificates.saddle.groups import certify_cyclic
-from constructions.networks.homogeneous import HomogeneousNetwork
-from numerics.exact.precision import precision
-from numerics.margins.vanishing_penalty import (
+from lemmata.certificates.game.closed_form import closed_form_margin
+from lemmata.certificates.game.regularised import regularised_optimum
+from lemmata.certificates.saddle.groups import certify_cyclic
+from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
+from lemmata.numerics.exact.precision import precision
+from lemmata.numerics.margins.vanishing_penalty import (
     least_size,
     loss_of_best_multiple,
     loss_range,
     margin_share,
     margin_share_bound,
 )
-from theorems.evidence import check
-from theorems.feature_emergence.tabulated_groups import tabulated
-from theorems.plugin import Effort
+from lemmata.theorems.evidence import check
+from lemmata.theorems.feature_emergence.tabulated_groups import tabulated
+from lemmata.theorems.plugin import Effort
 
 THEOREM = "feature-emergence:theorem-7.1"
 EPS, TINY = np.finfo(float).eps, mp.mpf(10) ** -40

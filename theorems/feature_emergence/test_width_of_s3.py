@@ -15,14 +15,14 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from certificates.characters.families import symmetric_characters
-from certificates.game.closed_form import closed_form_margin
-from certificates.game.equalising import equalising_class_weights
-from certificates.game.margin_game import MarginGame
-from constructions.representations.orthogonal import real_irreps
-from numerics.groups.tables import symmetric
-from numerics.margins.evaluation import group_margins
-from theorems.evidence import check
+from lemmata.certificates.characters.families import symmetric_characters
+from lemmata.certificates.game.closed_form import closed_form_margin
+from lemmata.certificates.game.equalising import equalising_class_weights
+from lemmata.certificates.game.margin_game import MarginGame
+from lemmata.constructions.representations.orthogonal import real_irreps
+from lemmata.numerics.groups.tables import symmetric
+from lemmata.numerics.margins.evaluation import group_margins
+from lemmata.theorems.evidence import check
 
 E4 = "feature-emergence:ext-E4"
 

@@ -1,6 +1,6 @@
 """Steps of SGD written out once more, sample by sample: the oracles of the training runs of this chapter.
 
-Nothing here uses the trainers of `numerics.parity`. The random bits come in the order that these document.
+Nothing here uses the trainers of `lemmata.numerics.parity`. The random bits come in the order that these document.
 """
 
 from __future__ import annotations

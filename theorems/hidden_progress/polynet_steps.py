@@ -1,6 +1,6 @@
 """The number of steps that theorem 5.8 demands of online SGD on a disjoint PolyNet.
 
-The run itself is `numerics.parity.polynet_sgd`. Source: hidden-progress, theorem-5.8-full, lemma-B.9.
+The run itself is `lemmata.numerics.parity.polynet_sgd`. Source: hidden-progress, theorem-5.8-full, lemma-B.9.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import math
 
 from flint import arb
 
-from numerics.exact.integers import smallest_integer
+from lemmata.numerics.exact.integers import smallest_integer
 
 __all__ = ["proved_steps"]
 

@@ -23,10 +23,10 @@ from typing import Any
 
 from flint import arb, fmpq
 
-from numerics.exact.integers import smallest_integer
-from numerics.exact.numbers import as_exact
-from numerics.exact.precision import precision
-from numerics.parity.sgd_sizes import check_sizes, top_coefficient
+from lemmata.numerics.exact.integers import smallest_integer
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.precision import precision
+from lemmata.numerics.parity.sgd_sizes import check_sizes, top_coefficient
 
 __all__ = ["Demand", "MlpSizes", "audit", "printed_sizes", "repaired_sizes"]
 

@@ -7,10 +7,10 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
-from numerics.parity.architecture_training import Loss, train_architecture
-from numerics.parity.compiled_training import train_compiled
-from numerics.parity.training import initial_network, train_parity
-from theorems.experiments import (
+from lemmata.numerics.parity.architecture_training import Loss, train_architecture
+from lemmata.numerics.parity.compiled_training import train_compiled
+from lemmata.numerics.parity.training import initial_network, train_parity
+from lemmata.theorems.experiments import (
     Experiment,
     assert_begins,
     assert_follows,
@@ -18,8 +18,8 @@ from theorems.experiments import (
     run_experiment,
     slice_again,
 )
-from theorems.hidden_progress.plain_steps import autograd_relu_steps, autograd_single_steps
-from theorems.plugin import Effort
+from lemmata.theorems.hidden_progress.plain_steps import autograd_relu_steps, autograd_single_steps
+from lemmata.theorems.plugin import Effort
 
 __all__ = ["architectures_step_as_written", "power_networks_step_as_written", "relu_networks_step_as_written", "stands"]
 

@@ -12,12 +12,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from constructions.networks.inputs import sign_inputs
-from constructions.parity.activations import Ramp
-from constructions.parity.two_layer import TwoLayerNetwork
-from numerics.exact.numbers import as_exact
-from numerics.fourier.walsh import walsh_hadamard
-from theorems.evidence import check
+from lemmata.constructions.networks.inputs import sign_inputs
+from lemmata.constructions.parity.activations import Ramp
+from lemmata.constructions.parity.two_layer import TwoLayerNetwork
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.fourier.walsh import walsh_hadamard
+from lemmata.theorems.evidence import check
 
 BLOCKS = "hidden-progress:unnumbered-building-blocks"
 

@@ -22,9 +22,9 @@ import sympy as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.parity.two_layer import post_step_network
-from numerics.parity.training import Network, network_gradient
-from theorems.evidence import check, counterexample
+from lemmata.constructions.parity.two_layer import post_step_network
+from lemmata.numerics.parity.training import Network, network_gradient
+from lemmata.theorems.evidence import check, counterexample
 
 
 @check("hidden-progress:theorem-B.6", grade="symbolic", target="corrected", supporting=True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from theorems.evidence import check
-from theorems.hidden_progress.experiments.descent import DESCENT
-from theorems.hidden_progress.standing import power_networks_step_as_written, stands
-from theorems.plugin import Effort
+from lemmata.theorems.evidence import check
+from lemmata.theorems.hidden_progress.experiments.descent import DESCENT
+from lemmata.theorems.hidden_progress.standing import power_networks_step_as_written, stands
+from lemmata.theorems.plugin import Effort
 
 POWERS = "hidden-progress:experiment-B.13"
 

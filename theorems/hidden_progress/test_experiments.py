@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from theorems.evidence import check
-from theorems.experiments import Experiment, assert_follows, committed_results, recomputed, run_experiment
-from theorems.hidden_progress.experiments import EXPERIMENTS
-from theorems.hidden_progress.experiments.courses import GROKKING, NO_PLATEAU, PROGRESS
-from theorems.hidden_progress.experiments.curves import CURVES, SCALING
-from theorems.hidden_progress.experiments.panels import EXPONENTS, LEFT, ROWS
-from theorems.hidden_progress.experiments.times import CELLS, NOISE, NULL_MODEL, WIDTHS
-from theorems.plugin import Effort
+from lemmata.theorems.evidence import check
+from lemmata.theorems.experiments import Experiment, assert_follows, committed_results, recomputed, run_experiment
+from lemmata.theorems.hidden_progress.experiments import EXPERIMENTS
+from lemmata.theorems.hidden_progress.experiments.courses import GROKKING, NO_PLATEAU, PROGRESS
+from lemmata.theorems.hidden_progress.experiments.curves import CURVES, SCALING
+from lemmata.theorems.hidden_progress.experiments.panels import EXPONENTS, LEFT, ROWS
+from lemmata.theorems.hidden_progress.experiments.times import CELLS, NOISE, NULL_MODEL, WIDTHS
+from lemmata.theorems.plugin import Effort
 
 NAME = "hidden-progress:"
 Record = Callable[[str, object], None]

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from numerics.parity.architecture_training import initial_architecture, train_architecture
-from numerics.runs.confidence import proportion_interval
-from numerics.runs.waiting_times import GeometricTest, geometric_test, group_share, with_infinity
-from theorems.evidence import check, counterexample
-from theorems.experiments import (
+from lemmata.numerics.parity.architecture_training import initial_architecture, train_architecture
+from lemmata.numerics.runs.confidence import proportion_interval
+from lemmata.numerics.runs.waiting_times import GeometricTest, geometric_test, group_share, with_infinity
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.experiments import (
     Experiment,
     assert_begins,
     assert_follows,
@@ -24,11 +24,17 @@ from theorems.experiments import (
     run_experiment,
     slice_again,
 )
-from theorems.hidden_progress.experiments.grid import GRID, LARGE_BATCHES, LARGEST_BATCHES, UNLUCKY, UNLUCKY_AGAIN
-from theorems.hidden_progress.experiments.search import LAW, STARTS
-from theorems.hidden_progress.experiments.training import coarse_power_law
-from theorems.hidden_progress.standing import architectures_step_as_written
-from theorems.plugin import Effort
+from lemmata.theorems.hidden_progress.experiments.grid import (
+    GRID,
+    LARGE_BATCHES,
+    LARGEST_BATCHES,
+    UNLUCKY,
+    UNLUCKY_AGAIN,
+)
+from lemmata.theorems.hidden_progress.experiments.search import LAW, STARTS
+from lemmata.theorems.hidden_progress.experiments.training import coarse_power_law
+from lemmata.theorems.hidden_progress.standing import architectures_step_as_written
+from lemmata.theorems.plugin import Effort
 
 NAME = "hidden-progress:"
 

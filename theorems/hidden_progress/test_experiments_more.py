@@ -8,14 +8,14 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from constructions.networks.inputs import sign_inputs
-from numerics.fourier.gaps import fourier_gap, sinusoid_gap
-from theorems.evidence import check
-from theorems.experiments import Experiment, committed, run_experiment
-from theorems.hidden_progress.experiments.single_models import POLYNETS, SINUSOIDS, sinusoid_gaps
-from theorems.hidden_progress.experiments.times import CELLS
-from theorems.hidden_progress.experiments.training import coarse_power_law
-from theorems.plugin import Effort
+from lemmata.constructions.networks.inputs import sign_inputs
+from lemmata.numerics.fourier.gaps import fourier_gap, sinusoid_gap
+from lemmata.theorems.evidence import check
+from lemmata.theorems.experiments import Experiment, committed, run_experiment
+from lemmata.theorems.hidden_progress.experiments.single_models import POLYNETS, SINUSOIDS, sinusoid_gaps
+from lemmata.theorems.hidden_progress.experiments.times import CELLS
+from lemmata.theorems.hidden_progress.experiments.training import coarse_power_law
+from lemmata.theorems.plugin import Effort
 
 
 def _judge(experiment: Experiment, statement: str, effort: Effort) -> None:

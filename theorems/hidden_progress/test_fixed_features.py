@@ -14,16 +14,16 @@ import numpy as np
 import pytest
 from flint import fmpq, fmpz_poly
 
-from certificates.duality.features import feature_table
-from certificates.duality.sign_rank import (
+from lemmata.certificates.duality.features import feature_table
+from lemmata.certificates.duality.sign_rank import (
     parity_matrix,
     parity_sign_rank_bound,
     sign_rank_bound,
     verify_sign_rank,
 )
-from certificates.duality.span_fit import span_residuals
-from constructions.networks.inputs import sign_inputs
-from theorems.evidence import check, counterexample
+from lemmata.certificates.duality.span_fit import span_residuals
+from lemmata.constructions.networks.inputs import sign_inputs
+from lemmata.theorems.evidence import check, counterexample
 
 FACT = "hidden-progress:unnumbered-NTK-size"
 SIZES = [(4, 2), (6, 3), (7, 2), (8, 4), (9, 2)]

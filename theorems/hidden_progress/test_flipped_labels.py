@@ -7,14 +7,14 @@ from itertools import pairwise
 
 import numpy as np
 
-from numerics.runs.ranks import bootstrap_interval
-from numerics.runs.waiting_times import with_infinity
-from theorems.evidence import check, counterexample
-from theorems.experiments import committed_results
-from theorems.hidden_progress.experiments.flips_again import FLIPS_AGAIN
-from theorems.hidden_progress.experiments.relu_networks import FLIPS
-from theorems.hidden_progress.standing import relu_networks_step_as_written, stands
-from theorems.plugin import Effort
+from lemmata.numerics.runs.ranks import bootstrap_interval
+from lemmata.numerics.runs.waiting_times import with_infinity
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.experiments import committed_results
+from lemmata.theorems.hidden_progress.experiments.flips_again import FLIPS_AGAIN
+from lemmata.theorems.hidden_progress.experiments.relu_networks import FLIPS
+from lemmata.theorems.hidden_progress.standing import relu_networks_step_as_written, stands
+from lemmata.theorems.plugin import Effort
 
 FLIPPED = "hidden-progress:experiment-B.12"
 

@@ -35,10 +35,10 @@ import pytest
 import sympy as sp
 from flint import arb, fmpq
 
-from numerics.parity.polynet_flow import arithmetic_mean, blow_up_time, growth_time
-from numerics.parity.signed_sums import signed_sum_counts
-from theorems.evidence import check
-from theorems.plugin import Effort
+from lemmata.numerics.parity.polynet_flow import arithmetic_mean, blow_up_time, growth_time
+from lemmata.numerics.parity.signed_sums import signed_sum_counts
+from lemmata.theorems.evidence import check
+from lemmata.theorems.plugin import Effort
 
 STATEMENT = "hidden-progress:theorem-5.7-full"
 

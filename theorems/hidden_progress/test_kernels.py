@@ -27,11 +27,11 @@ from flint import arb, fmpq, fmpq_mat
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certificates.duality.feature_fit import best_fit, fit_all_parities, theorem_bound
-from certificates.duality.features import feature_table, normalised, tabulate, tangent_features
-from constructions.networks.inputs import sign_inputs
-from numerics.fourier.walsh import walsh_hadamard
-from theorems.evidence import check, counterexample
+from lemmata.certificates.duality.feature_fit import best_fit, fit_all_parities, theorem_bound
+from lemmata.certificates.duality.features import feature_table, normalised, tabulate, tangent_features
+from lemmata.constructions.networks.inputs import sign_inputs
+from lemmata.numerics.fourier.walsh import walsh_hadamard
+from lemmata.theorems.evidence import check, counterexample
 
 SEEDS = st.integers(0, 2**32)
 

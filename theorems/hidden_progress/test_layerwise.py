@@ -27,10 +27,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from constructions.networks.inputs import sign_inputs
-from constructions.parity.quadratic import QuadraticNetwork, quadratic_network
-from theorems.evidence import check, counterexample
-from theorems.plugin import Effort
+from lemmata.constructions.networks.inputs import sign_inputs
+from lemmata.constructions.parity.quadratic import QuadraticNetwork, quadratic_network
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.plugin import Effort
 
 
 def _parity(x: np.ndarray, S: tuple[int, ...]) -> np.ndarray:

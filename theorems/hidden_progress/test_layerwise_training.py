@@ -11,11 +11,11 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from numerics.parity.quadratic_training import initial_quadratic, train_quadratic
-from theorems.evidence import check
-from theorems.experiments import assert_follows, assert_met, committed_results, run_experiment
-from theorems.hidden_progress.experiments.quadratic import QUADRATIC, train_cell
-from theorems.plugin import Effort
+from lemmata.numerics.parity.quadratic_training import initial_quadratic, train_quadratic
+from lemmata.theorems.evidence import check
+from lemmata.theorems.experiments import assert_follows, assert_met, committed_results, run_experiment
+from lemmata.theorems.hidden_progress.experiments.quadratic import QUADRATIC, train_cell
+from lemmata.theorems.plugin import Effort
 
 STATEMENT = "hidden-progress:construction-layerwise"
 

@@ -1,7 +1,7 @@
 """Claim 4 of lemma B.4 for every delta: after one step a feature is close to its ideal with high probability.
 
-The bound of `numerics.parity.feature_distance` is held against neurons whose gradient is added up over all 2^n inputs
-and whose errors have the largest size, and against exact tails of the largest deviations at n up to thousands.
+The bound of `lemmata.numerics.parity.feature_distance` is held against neurons whose gradient is added up over all 2^n
+inputs and whose errors have the largest size, and against exact tails of the largest deviations at n up to thousands.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ import pytest
 import sympy as sp
 from flint import arb, fmpq
 
-from constructions.networks.inputs import sign_inputs
-from constructions.parity.activations import Ramp
-from constructions.parity.two_layer import TwoLayerNetwork, post_step_network
-from numerics.exact.numbers import as_exact
-from numerics.exact.precision import precision
-from numerics.parity.feature_distance import (
+from lemmata.constructions.networks.inputs import sign_inputs
+from lemmata.constructions.parity.activations import Ramp
+from lemmata.constructions.parity.two_layer import TwoLayerNetwork, post_step_network
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.precision import precision
+from lemmata.numerics.parity.feature_distance import (
     feature_distance,
     feature_range,
     irrelevant_weight,
     largest_ratio,
     noise_threshold,
 )
-from theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample
 
 CLAIM = "hidden-progress:claim-B.4.4"
 SIZES = [(7, 2), (9, 4)]

@@ -26,17 +26,17 @@ import pytest
 import sympy as sp
 from flint import arb, fmpq
 
-from numerics.fourier.boolean import (
+from lemmata.numerics.fourier.boolean import (
     half_coefficient,
     majority_coefficient,
     majority_spectrum,
     majority_weight,
     symmetric_spectrum,
 )
-from numerics.fourier.gaps import fourier_gap, majority_gap
-from numerics.fourier.walsh import walsh_hadamard
-from theorems.evidence import check, counterexample
-from theorems.plugin import Effort
+from lemmata.numerics.fourier.gaps import fourier_gap, majority_gap
+from lemmata.numerics.fourier.walsh import walsh_hadamard
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.plugin import Effort
 
 ALL_SIZES = range(1, 502, 2)
 DEGREES = range(10)

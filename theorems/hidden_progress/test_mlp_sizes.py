@@ -1,8 +1,8 @@
 """Theorem 5.5: the sizes for which SGD on a ReLU MLP is proved to learn a parity, printed against repaired.
 
 The printed width, batch and number of steps break three of the four conditions of the proof, whatever the accuracy;
-the repaired sizes meet all four (`theorems.hidden_progress.sizes`). None of these sizes can be run: k = 4 needs a
-million inputs and batches of 10^31 samples. That the printed sizes are too small for the *conclusion* is not claimed
+the repaired sizes meet all four (`lemmata.theorems.hidden_progress.sizes`). None of these sizes can be run: k = 4 needs
+a million inputs and batches of 10^31 samples. That the printed sizes are too small for the *conclusion* is not claimed
 here.
 """
 
@@ -12,11 +12,11 @@ import pytest
 import sympy as sp
 from flint import arb, fmpq
 
-from constructions.networks.inputs import sign_inputs
-from numerics.fourier.boolean import majority_coefficient
-from numerics.parity.sgd_sizes import top_coefficient
-from theorems.evidence import check
-from theorems.hidden_progress.sizes import audit, printed_sizes, repaired_sizes
+from lemmata.constructions.networks.inputs import sign_inputs
+from lemmata.numerics.fourier.boolean import majority_coefficient
+from lemmata.numerics.parity.sgd_sizes import top_coefficient
+from lemmata.theorems.evidence import check
+from lemmata.theorems.hidden_progress.sizes import audit, printed_sizes, repaired_sizes
 
 
 @check("hidden-progress:theorem-5.5-full", grade="enclosed", target="corrected", supporting=True)

@@ -6,10 +6,10 @@ again, repeats a part bit for bit, and compares steps of the same networks with 
 
 from __future__ import annotations
 
-from theorems.evidence import check
-from theorems.hidden_progress.experiments.relu_networks import DECAYS, WIDTH_TIMES
-from theorems.hidden_progress.standing import relu_networks_step_as_written, stands
-from theorems.plugin import Effort
+from lemmata.theorems.evidence import check
+from lemmata.theorems.hidden_progress.experiments.relu_networks import DECAYS, WIDTH_TIMES
+from lemmata.theorems.hidden_progress.standing import relu_networks_step_as_written, stands
+from lemmata.theorems.plugin import Effort
 
 WIDTH = "hidden-progress:experiment-5.4-left-B.10"
 GROKKING = "hidden-progress:experiment-5.4-right-B.11"

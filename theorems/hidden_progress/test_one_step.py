@@ -18,11 +18,11 @@ from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.networks.inputs import sign_inputs
-from numerics.fourier.boolean import majority_coefficient
-from numerics.parity.one_step import sign_gradient
-from theorems.evidence import check
-from theorems.plugin import Effort
+from lemmata.constructions.networks.inputs import sign_inputs
+from lemmata.numerics.fourier.boolean import majority_coefficient
+from lemmata.numerics.parity.one_step import sign_gradient
+from lemmata.theorems.evidence import check
+from lemmata.theorems.plugin import Effort
 
 SIZES = [(5, 2), (7, 4), (9, 4), (11, 6), (101, 4), (1001, 8)]
 

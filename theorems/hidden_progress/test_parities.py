@@ -28,12 +28,12 @@ from flint import arb, fmpq, nmod_mat
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.parity.polynet import PolyNet
-from numerics.exact.rationals import as_fraction
-from numerics.fourier.gaps import fourier_gap, majority_gap
-from numerics.fourier.walsh import inverse_walsh_hadamard, walsh_hadamard
-from theorems.evidence import check, counterexample
-from theorems.plugin import Effort
+from lemmata.constructions.parity.polynet import PolyNet
+from lemmata.numerics.exact.rationals import as_fraction
+from lemmata.numerics.fourier.gaps import fourier_gap, majority_gap
+from lemmata.numerics.fourier.walsh import inverse_walsh_hadamard, walsh_hadamard
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.plugin import Effort
 
 
 def _inputs(n: int) -> np.ndarray:

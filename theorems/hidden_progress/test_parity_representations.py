@@ -16,11 +16,11 @@ from flint import fmpq, fmpq_poly
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.networks.inputs import sign_inputs
-from constructions.parity.activations import OscillatingPolynomial, Power, Sinusoid, TriangleWave, Zigzag
-from constructions.parity.polynet import PolyNet, polynet
-from constructions.parity.two_layer import TwoLayerNetwork, neuron, power_network, relu_network
-from theorems.evidence import check, counterexample
+from lemmata.constructions.networks.inputs import sign_inputs
+from lemmata.constructions.parity.activations import OscillatingPolynomial, Power, Sinusoid, TriangleWave, Zigzag
+from lemmata.constructions.parity.polynet import PolyNet, polynet
+from lemmata.constructions.parity.two_layer import TwoLayerNetwork, neuron, power_network, relu_network
+from lemmata.theorems.evidence import check, counterexample
 
 Network = TwoLayerNetwork | PolyNet
 Builder = Callable[[int, tuple[int, ...]], Network]

@@ -4,7 +4,7 @@ Transformer: the printed attention multiplies softmax weights, one for each of n
 rows; the printed MLP applies W_1 to x, not z, and W_2 of shape (d_mlp, d_emb) to d_mlp numbers from the left. With X
 before W_V and these shapes mended, one head of dimension 1 and k hidden units represent every parity of k of n signs:
 the error is at most 4.52 k (n - k + 1) exp(-beta) + 2 k exp(-lambda^2/2) for all n, k, S (derived in
-`constructions.parity.transformer.weights_error`), and it is enclosed here at all inputs for n <= 7 (full: 10).
+`lemmata.constructions.parity.transformer.weights_error`), and it is enclosed here at all inputs for n <= 7 (full: 10).
 
 Permutation symmetry of two-layer networks f(x) = u . sigma(W x + b): the gradient in W at an example (x, y) is a vector
 times x^T, so that an example (pi x, y) at the weights W P gives the gradient with permuted columns. By induction over
@@ -27,14 +27,14 @@ from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.networks.affine import Affine
-from constructions.networks.inputs import sign_inputs
-from constructions.parity.activations import Ramp
-from constructions.parity.transformer import ParityTransformer, parity_transformer, weights_error
-from constructions.parity.two_layer import TwoLayerNetwork
-from numerics.exact.balls import ball_max, precision
-from numerics.exact.numbers import as_exact
-from theorems.evidence import check, counterexample
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.inputs import sign_inputs
+from lemmata.constructions.parity.activations import Ramp
+from lemmata.constructions.parity.transformer import ParityTransformer, parity_transformer, weights_error
+from lemmata.constructions.parity.two_layer import TwoLayerNetwork
+from lemmata.numerics.exact.balls import ball_max, precision
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.theorems.evidence import check, counterexample
 
 
 def _largest_error(f: ParityTransformer, support: tuple[int, ...]) -> arb:

@@ -16,12 +16,12 @@ from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.networks.inputs import sign_inputs
-from constructions.parity.polynet import PolyNet
-from numerics.exact.numbers import as_exact
-from numerics.parity.polynet_error import block_signs, polynet_error
-from theorems.evidence import check, counterexample
-from theorems.plugin import Effort
+from lemmata.constructions.networks.inputs import sign_inputs
+from lemmata.constructions.parity.polynet import PolyNet
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.parity.polynet_error import block_signs, polynet_error
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.plugin import Effort
 
 BERRY_ESSEEN = arb("0.56")
 

@@ -1,8 +1,8 @@
 """The gradient flow of a disjoint PolyNet: conservation law, times, envelopes, and the long plateau of its error.
 
 The population gradient moves the relevant weights v_1, ..., v_k alone, v_i' = prod_{j != i} v_j, so the flow is solved
-by one integral (`numerics.parity.polynet_flow`), enclosed in balls. Its bounds follow from two cases of the inequality
-between
+by one integral (`lemmata.numerics.parity.polynet_flow`), enclosed in balls. Its bounds follow from two cases of the
+inequality between
 the arithmetic and the geometric mean, for a_i = v_i(0)^2 with means v_a and v_g and any g >= 0:
 
     prod (g + a_i)^(1/k) <= g + v_a;
@@ -36,12 +36,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 
-from constructions.networks.inputs import sign_inputs
-from constructions.parity.polynet import PolyNet
-from numerics.exact.balls import decided_less_equal
-from numerics.exact.numbers import as_exact
-from numerics.parity.polynet_error import polynet_error
-from numerics.parity.polynet_flow import (
+from lemmata.constructions.networks.inputs import sign_inputs
+from lemmata.constructions.parity.polynet import PolyNet
+from lemmata.numerics.exact.balls import decided_less_equal
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.parity.polynet_error import polynet_error
+from lemmata.numerics.parity.polynet_flow import (
     arithmetic_mean,
     blow_up_time,
     geometric_mean,
@@ -50,8 +50,8 @@ from numerics.parity.polynet_flow import (
     plateau_share,
     squares,
 )
-from theorems.evidence import check, counterexample
-from theorems.plugin import Effort
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.plugin import Effort
 
 UNEQUAL = [fmpq(1, 2), fmpq(6, 5), fmpq(-7, 10), fmpq(-11, 10)]
 

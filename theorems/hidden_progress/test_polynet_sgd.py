@@ -26,11 +26,11 @@ import sympy as sp
 from flint import arb, fmpq
 from numpy.typing import NDArray
 
-from numerics.parity.polynet_error import polynet_error
-from numerics.parity.polynet_sgd import train_polynet
-from theorems.evidence import check, counterexample
-from theorems.hidden_progress.polynet_steps import proved_steps
-from theorems.plugin import Effort
+from lemmata.numerics.parity.polynet_error import polynet_error
+from lemmata.numerics.parity.polynet_sgd import train_polynet
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.hidden_progress.polynet_steps import proved_steps
+from lemmata.theorems.plugin import Effort
 
 
 def _error(weights: NDArray[np.float64]) -> fmpq:

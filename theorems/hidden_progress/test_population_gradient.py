@@ -28,14 +28,14 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.parity.activations import Ramp
-from constructions.parity.two_layer import TwoLayerNetwork
-from numerics.exact.numbers import as_exact
-from numerics.fourier.boolean import half_coefficient, majority_coefficient
-from numerics.fourier.gaps import fourier_gap, majority_gap
-from numerics.fourier.walsh import walsh_hadamard
-from theorems.evidence import check, counterexample
-from theorems.plugin import Effort
+from lemmata.constructions.parity.activations import Ramp
+from lemmata.constructions.parity.two_layer import TwoLayerNetwork
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.fourier.boolean import half_coefficient, majority_coefficient
+from lemmata.numerics.fourier.gaps import fourier_gap, majority_gap
+from lemmata.numerics.fourier.walsh import walsh_hadamard
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.plugin import Effort
 
 SIZES = [(3, 2), (5, 2), (5, 4), (7, 2), (7, 4), (7, 6), (9, 2), (9, 4), (11, 4)]
 

@@ -25,13 +25,13 @@ from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certificates.duality.hinge_loss import least_hinge_loss
-from constructions.networks.inputs import sign_inputs
-from constructions.parity.two_layer import TwoLayerNetwork, post_step_network
-from numerics.exact.linear import solve_unique
-from numerics.exact.numbers import as_exact
-from numerics.parity.hinge_loss import parity_losses
-from theorems.evidence import check, counterexample
+from lemmata.certificates.duality.hinge_loss import least_hinge_loss
+from lemmata.constructions.networks.inputs import sign_inputs
+from lemmata.constructions.parity.two_layer import TwoLayerNetwork, post_step_network
+from lemmata.numerics.exact.linear import solve_unique
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.parity.hinge_loss import parity_losses
+from lemmata.theorems.evidence import check, counterexample
 
 EVEN = range(2, 21, 2)
 

@@ -15,17 +15,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from constructions.networks.inputs import sign_inputs
-from numerics.fourier.gaps import sinusoid_coefficient
-from numerics.parity.sinusoidal_neuron import SinusoidalNeurons, initial_neurons, parity_shift, train_neurons
-from numerics.runs.confidence import proportion_interval
-from numerics.runs.ranks import rank_correlation
-from theorems.evidence import check, counterexample
-from theorems.experiments import committed_results
-from theorems.hidden_progress.experiments.neurons import GAP_GROWTH, HIDDEN_PROGRESS, gap_paths
-from theorems.hidden_progress.plain_steps import plain_neuron_steps
-from theorems.hidden_progress.standing import relu_networks_step_as_written, stands
-from theorems.plugin import Effort
+from lemmata.constructions.networks.inputs import sign_inputs
+from lemmata.numerics.fourier.gaps import sinusoid_coefficient
+from lemmata.numerics.parity.sinusoidal_neuron import SinusoidalNeurons, initial_neurons, parity_shift, train_neurons
+from lemmata.numerics.runs.confidence import proportion_interval
+from lemmata.numerics.runs.ranks import rank_correlation
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.experiments import committed_results
+from lemmata.theorems.hidden_progress.experiments.neurons import GAP_GROWTH, HIDDEN_PROGRESS, gap_paths
+from lemmata.theorems.hidden_progress.plain_steps import plain_neuron_steps
+from lemmata.theorems.hidden_progress.standing import relu_networks_step_as_written, stands
+from lemmata.theorems.plugin import Effort
 
 HIDDEN = "hidden-progress:experiment-5.3"
 MEASURE = "hidden-progress:definition-progress-measure"

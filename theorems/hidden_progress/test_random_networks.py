@@ -32,11 +32,11 @@ import sympy as sp
 from flint import arb, fmpq
 from scipy.stats import norm
 
-from constructions.networks.inputs import sign_inputs
-from numerics.fourier.walsh import walsh_hadamard
-from numerics.parity.random_networks import correlation_bound, correlation_limit, linear_tail
-from numerics.parity.training import initial_network
-from theorems.evidence import check, counterexample
+from lemmata.constructions.networks.inputs import sign_inputs
+from lemmata.numerics.fourier.walsh import walsh_hadamard
+from lemmata.numerics.parity.random_networks import correlation_bound, correlation_limit, linear_tail
+from lemmata.numerics.parity.training import initial_network
+from lemmata.theorems.evidence import check, counterexample
 
 SEARCH = "hidden-progress:unnumbered-random-search"
 ROOT = math.sqrt(3)

@@ -15,13 +15,13 @@ from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.networks.inputs import sign_inputs
-from numerics.fourier.boolean import majority_coefficient
-from numerics.fourier.gaps import fourier_gap, majority_gap
-from numerics.parity.one_step import population_gradient, sign_gradient
-from numerics.runs.confidence import median_interval, proportion_interval
-from theorems.evidence import check, counterexample
-from theorems.plugin import Effort
+from lemmata.constructions.networks.inputs import sign_inputs
+from lemmata.numerics.fourier.boolean import majority_coefficient
+from lemmata.numerics.fourier.gaps import fourier_gap, majority_gap
+from lemmata.numerics.parity.one_step import population_gradient, sign_gradient
+from lemmata.numerics.runs.confidence import median_interval, proportion_interval
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.plugin import Effort
 
 
 @check(

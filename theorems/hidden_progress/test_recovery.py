@@ -15,12 +15,12 @@ from flint import arb, fmpq
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from constructions.networks.inputs import sign_inputs
-from numerics.fourier.boolean import majority_coefficient
-from numerics.fourier.gaps import fourier_gap, majority_gap
-from numerics.parity.one_step import batch_gradient, largest_entries, population_gradient, recovery_samples
-from theorems.evidence import check, counterexample
-from theorems.plugin import Effort
+from lemmata.constructions.networks.inputs import sign_inputs
+from lemmata.numerics.fourier.boolean import majority_coefficient
+from lemmata.numerics.fourier.gaps import fourier_gap, majority_gap
+from lemmata.numerics.parity.one_step import batch_gradient, largest_entries, population_gradient, recovery_samples
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.plugin import Effort
 
 N = 6
 X = sign_inputs(N)

@@ -9,8 +9,8 @@ printed, tells nothing about S). Its expectation for S is E q_0 + hat q_1(S).
 - C(n,k) >= (n/k)^k, so that this is Omega(n^k) for fixed k; in general n^k has to be replaced by C(n,k).
 
 From weak to strong: a classifier h = +-1 of accuracy 1/2 + eps on D_S has hat h(S) = 2 eps; by Parseval at most
-1/(4 eps^2) sets have a coefficient of this size; the bucket search (numerics.fourier.heavy) lists all of them from
-O(n log(n/(eps delta))/eps^4) values of h, with probability 1 - delta; and fresh labels single out S, since each
+1/(4 eps^2) sets have a coefficient of this size; the bucket search (lemmata.numerics.fourier.heavy) lists all of them
+from O(n log(n/(eps delta))/eps^4) values of h, with probability 1 - delta; and fresh labels single out S, since each
 noiseless example agrees with a wrong set with probability 1/2.
 """
 
@@ -27,10 +27,10 @@ import sympy as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.networks.inputs import sign_inputs
-from numerics.fourier.heavy import heavy_coefficients, samples_needed
-from numerics.fourier.walsh import walsh_hadamard
-from theorems.evidence import check
+from lemmata.constructions.networks.inputs import sign_inputs
+from lemmata.numerics.fourier.heavy import heavy_coefficients, samples_needed
+from lemmata.numerics.fourier.walsh import walsh_hadamard
+from lemmata.theorems.evidence import check
 
 SEEDS = st.integers(0, 2**32)
 

@@ -1,7 +1,7 @@
 """Theorem 5.5 with the printed width, rate and steps and a larger batch, from end to end; and T free of n.
 
-The parts of the bound on the loss (`numerics.parity.sgd_sizes`) are held against networks and runs that are enumerated,
-and their sum at the sizes of the theorem against epsilon.
+The parts of the bound on the loss (`lemmata.numerics.parity.sgd_sizes`) are held against networks and runs that are
+enumerated, and their sum at the sizes of the theorem against epsilon.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
-from constructions.networks.inputs import sign_inputs
-from constructions.parity.activations import Ramp
-from constructions.parity.two_layer import TwoLayerNetwork, post_step_network
-from numerics.exact.numbers import as_exact
-from numerics.exact.precision import precision
-from numerics.parity.sgd_sizes import feature_moment, regret_bound, sgd_loss_bound, top_coefficient
-from theorems.evidence import check, counterexample
-from theorems.hidden_progress.sizes import MlpSizes, printed_sizes, repaired_sizes
+from lemmata.constructions.networks.inputs import sign_inputs
+from lemmata.constructions.parity.activations import Ramp
+from lemmata.constructions.parity.two_layer import TwoLayerNetwork, post_step_network
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.precision import precision
+from lemmata.numerics.parity.sgd_sizes import feature_moment, regret_bound, sgd_loss_bound, top_coefficient
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.hidden_progress.sizes import MlpSizes, printed_sizes, repaired_sizes
 
 FULL = "hidden-progress:theorem-5.5-full"
 INFORMAL = "hidden-progress:informal-theorem-5.2"

@@ -1,8 +1,8 @@
 """Theorem 5.5 in its short form: a batch of the order n^k log(n/epsilon), for k = 2 too, from end to end.
 
-The noise of the first gradient is bounded in l_2 (`numerics.parity.batch_noise`), which is held against all batches of
-small sizes; the parts of the bound on the loss against epsilon at the sizes of the theorem. The bound is on the mean of
-the expected losses over the run, so that some fixed step is as good.
+The noise of the first gradient is bounded in l_2 (`lemmata.numerics.parity.batch_noise`), which is held against all
+batches of small sizes; the parts of the bound on the loss against epsilon at the sizes of the theorem. The bound is on
+the mean of the expected losses over the run, so that some fixed step is as good.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ import pytest
 import sympy as sp
 from flint import arb, fmpq
 
-from constructions.networks.inputs import sign_inputs
-from constructions.parity.activations import Ramp
-from constructions.parity.two_layer import TwoLayerNetwork, post_step_network
-from numerics.exact.integers import smallest_integer
-from numerics.exact.numbers import as_exact
-from numerics.exact.precision import precision
-from numerics.fourier.boolean import majority_coefficient
-from numerics.parity.batch_noise import noise_tail, noisy_moment, short_batch, short_logarithm, short_loss_bound
-from numerics.parity.sgd_sizes import regret_bound, top_coefficient
-from theorems.evidence import check
+from lemmata.constructions.networks.inputs import sign_inputs
+from lemmata.constructions.parity.activations import Ramp
+from lemmata.constructions.parity.two_layer import TwoLayerNetwork, post_step_network
+from lemmata.numerics.exact.integers import smallest_integer
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.precision import precision
+from lemmata.numerics.fourier.boolean import majority_coefficient
+from lemmata.numerics.parity.batch_noise import noise_tail, noisy_moment, short_batch, short_logarithm, short_loss_bound
+from lemmata.numerics.parity.sgd_sizes import regret_bound, top_coefficient
+from lemmata.theorems.evidence import check
 
 SHORT = "hidden-progress:theorem-5.5"
 EPSILONS = [fmpq(49, 100), fmpq(1, 10), fmpq(1, 10**9)]

@@ -15,12 +15,12 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
-from constructions.networks.inputs import sign_inputs
-from constructions.parity.activations import Ramp
-from constructions.parity.two_layer import TwoLayerNetwork
-from numerics.exact.numbers import as_exact
-from numerics.parity.sign_classes import class_readout, no_class_bound, no_class_probability, readout_weights
-from theorems.evidence import check, counterexample
+from lemmata.constructions.networks.inputs import sign_inputs
+from lemmata.constructions.parity.activations import Ramp
+from lemmata.constructions.parity.two_layer import TwoLayerNetwork
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.parity.sign_classes import class_readout, no_class_bound, no_class_probability, readout_weights
+from lemmata.theorems.evidence import check, counterexample
 
 
 def _sizes(k: int) -> tuple[int, int, int]:

@@ -32,10 +32,10 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numerics.parity.polynet_error import block_signs, polynet_error
-from numerics.parity.signed_sums import signed_sum_counts
-from theorems.evidence import check
-from theorems.plugin import Effort
+from lemmata.numerics.parity.polynet_error import block_signs, polynet_error
+from lemmata.numerics.parity.signed_sums import signed_sum_counts
+from lemmata.theorems.evidence import check
+from lemmata.theorems.plugin import Effort
 
 Block = tuple[fmpq, tuple[int, ...]]
 

@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 from flint import arb
 
-from constructions.networks.inputs import sign_inputs
-from numerics.fourier.gaps import majority_gap, sinusoid_gap
-from numerics.runs.confidence import median_interval, proportion_interval
-from theorems.evidence import check
-from theorems.plugin import Effort
+from lemmata.constructions.networks.inputs import sign_inputs
+from lemmata.numerics.fourier.gaps import majority_gap, sinusoid_gap
+from lemmata.numerics.runs.confidence import median_interval, proportion_interval
+from lemmata.theorems.evidence import check
+from lemmata.theorems.plugin import Effort
 
 B8_LEFT = "hidden-progress:experiment-B.8-left"
 LAWS: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {

@@ -21,10 +21,10 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 
-from certificates.duality.farkas import Constraint, FarkasCertificate, FeasiblePoint, decide, find, verify
-from constructions.networks.inputs import sign_inputs
-from constructions.parity.two_layer import relu_network
-from theorems.evidence import check, counterexample
+from lemmata.certificates.duality.farkas import Constraint, FarkasCertificate, FeasiblePoint, decide, find, verify
+from lemmata.constructions.networks.inputs import sign_inputs
+from lemmata.constructions.parity.two_layer import relu_network
+from lemmata.theorems.evidence import check, counterexample
 
 Sets = tuple[int, ...]  # bit p of a set: whether it contains input p
 

@@ -16,9 +16,9 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import NDArray
 
-from numerics.exact.log_two import LN2, LogTwo
-from numerics.markov.minimal_gradient import flat_tensor, v_gradient, w_gradient
-from theorems.induction_heads.segments import S, U, V, moments
+from lemmata.numerics.exact.log_two import LN2, LogTwo
+from lemmata.numerics.markov.minimal_gradient import flat_tensor, v_gradient, w_gradient
+from lemmata.theorems.induction_heads.segments import S, U, V, moments
 
 __all__ = ["StepFigures", "draw_first_step", "draw_second_step", "step_figures"]
 

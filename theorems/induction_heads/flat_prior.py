@@ -12,8 +12,8 @@ from typing import Any
 from flint import fmpq
 from sympy import QQ, field
 
-from numerics.exact.log_two import LogTwo
-from numerics.markov.flat import eigenvalue_averages
+from lemmata.numerics.exact.log_two import LogTwo
+from lemmata.numerics.markov.flat import eigenvalue_averages
 
 _UV, U, V = field("U,V", QQ)
 a, b = 1 - U, 1 - V

@@ -15,8 +15,8 @@ from typing import Any
 import sympy
 from flint import fmpq
 
-from numerics.exact.log_two import LogTwo
-from numerics.markov.flat import eigenvalue_averages, flat_average
+from lemmata.numerics.exact.log_two import LogTwo
+from lemmata.numerics.markov.flat import eigenvalue_averages, flat_average
 
 U, V, x = sympy.symbols("U V x")
 S = U + V

@@ -1,8 +1,8 @@
 """The oracle for the gradients of the minimal model: all sequences, one by one, from the definition of the loss.
 
 Nothing here knows of powers of the transition matrix, of stationary correlations or of the tensor of
-`numerics.markov.minimal_gradient`: the gradient of the margin loss of every single sequence is weighted with its
-probability.
+`lemmata.numerics.markov.minimal_gradient`: the gradient of the margin loss of every single sequence is weighted with
+its probability.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import numpy as np
 from flint import fmpq, fmpq_poly
 from numpy.typing import NDArray
 
-from numerics.exact.log_two import LogTwo
-from numerics.markov.flat import flat_average
+from lemmata.numerics.exact.log_two import LogTwo
+from lemmata.numerics.markov.flat import flat_average
 
 Chain = NDArray[np.object_]
 

@@ -15,8 +15,8 @@ import pytest
 import sympy as sp
 from flint import acb, arb, fmpq
 
-from constructions.induction.head import ngram_head, with_affine_readout
-from theorems.evidence import check, counterexample
+from lemmata.constructions.induction.head import ngram_head, with_affine_readout
+from lemmata.theorems.evidence import check, counterexample
 
 
 @counterexample("induction-heads:claim-8.2b", grade="exact")

@@ -25,12 +25,12 @@ import pytest
 import sympy
 from flint import arb, fmpq
 
-from numerics.exact.balls import precision
-from numerics.exact.log_two import LN2, LogTwo
-from numerics.markov.minimal_gradient import flat_tensor, v_gradient, w_gradient
-from numerics.markov.minimal_trajectory import dominance_threshold
-from theorems.evidence import check
-from theorems.induction_heads.segments import (
+from lemmata.numerics.exact.balls import precision
+from lemmata.numerics.exact.log_two import LN2, LogTwo
+from lemmata.numerics.markov.minimal_gradient import flat_tensor, v_gradient, w_gradient
+from lemmata.numerics.markov.minimal_trajectory import dominance_threshold
+from lemmata.theorems.evidence import check
+from lemmata.theorems.induction_heads.segments import (
     S,
     U,
     V,

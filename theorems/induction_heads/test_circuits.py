@@ -1,9 +1,9 @@
 """Section 3.1: networks as circuits, and gradients at a constant factor of the cost (Baur and Strassen, a footnote).
 
-`constructions.circuits.arithmetic` derives the number of gates that the gradient adds: 3 M + A + 2 U + 1 - n for a
-circuit without constants with M products, A sums, U unary gates and n inputs that the output depends on. Since n >= 1,
-value and gradient together cost at most 4 times the circuit. The proof of the count is an induction over gates; here
-the circuits of the gradients are built and counted, and their values compared with the derivatives of polynomials:
+`lemmata.constructions.circuits.arithmetic` derives the number of gates that the gradient adds: 3 M + A + 2 U + 1 - n
+for a circuit without constants with M products, A sums, U unary gates and n inputs that the output depends on. Since n
+>= 1, value and gradient together cost at most 4 times the circuit. The proof of the count is an induction over gates;
+here the circuits of the gradients are built and counted, and their values compared with the derivatives of polynomials:
 for every circuit with two inputs and at most three gates (full: four), and for random larger ones.
 """
 
@@ -19,8 +19,8 @@ import sympy as sp
 from sympy import ZZ
 from sympy.polys.rings import ring
 
-from constructions.circuits.arithmetic import Circuit, Gate, gradient, two_layer_mlp
-from theorems.evidence import check
+from lemmata.constructions.circuits.arithmetic import Circuit, Gate, gradient, two_layer_mlp
+from lemmata.theorems.evidence import check
 
 OPERATIONS = ("+", "*", "square")
 
@@ -140,7 +140,7 @@ def test_a_gradient_with_one_gate_changed_is_noticed():
 
 
 @check(
-    "induction-heads:def-P.2",
+    "induction-heads:definition-P.2",
     grade="exact",
     target="printed",
     cases="(d_in, d_hidden) = (1, 1), (2, 3), (5, 2), (4, 16), one choice of the numbers each",
@@ -163,7 +163,7 @@ def test_the_two_layer_network_is_a_circuit_with_the_stated_parameters(d_in, d_h
 
 
 @check(
-    "induction-heads:def-P.2",
+    "induction-heads:definition-P.2",
     grade="symbolic",
     target="printed",
     cases="(d_in, d_hidden) = (1, 1), (3, 2), (2, 4), all numbers",
@@ -179,7 +179,7 @@ def test_without_activation_the_network_is_linear_in_the_input(d_in, d_hidden):
     assert sp.expand(of_x) != 0
 
 
-@check("induction-heads:def-P.2", grade="exact", target="printed", supporting=True)
+@check("induction-heads:definition-P.2", grade="exact", target="printed", supporting=True)
 def test_with_relu_the_network_is_not_linear():
     """The absolute value: u = (1, 1), W = (1, -1)."""
     circuit = two_layer_mlp(1, 2)

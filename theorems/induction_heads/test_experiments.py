@@ -18,26 +18,26 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from numerics.markov.minimal_gradient import chain_stationary_law
-from numerics.runs.confidence import mean_interval, proportion_interval
-from theorems.evidence import check, counterexample
-from theorems.experiments import Experiment, assert_follows, committed, recomputed, run_experiment
-from theorems.induction_heads.experiments import EXPERIMENTS
-from theorems.induction_heads.experiments.phases import PHASES
-from theorems.induction_heads.experiments.sizes import (
+from lemmata.numerics.markov.minimal_gradient import chain_stationary_law
+from lemmata.numerics.runs.confidence import mean_interval, proportion_interval
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.experiments import Experiment, assert_follows, committed, recomputed, run_experiment
+from lemmata.theorems.induction_heads.experiments import EXPERIMENTS
+from lemmata.theorems.induction_heads.experiments.phases import PHASES
+from lemmata.theorems.induction_heads.experiments.sizes import (
     TRIGRAMS_200,
     TRIGRAMS_LONGER,
     UNIGRAM_SIGNAL_100,
     UNIGRAM_SIGNAL_LONGER,
     rests_at,
 )
-from theorems.induction_heads.experiments.variants import MORE_SYMBOLS, ONE_LAYER, TRIGRAMS, UNIGRAM_SIGNAL
-from theorems.plugin import Effort
+from lemmata.theorems.induction_heads.experiments.variants import MORE_SYMBOLS, ONE_LAYER, TRIGRAMS, UNIGRAM_SIGNAL
+from lemmata.theorems.plugin import Effort
 
 Record = Callable[[str, object], None]
-FIGURE = "induction-heads:fig-"
+FIGURE = "induction-heads:figure-"
 FIGURES = (
-    "induction-heads:obs-8.4", FIGURE + "8.1", FIGURE + "8.2", FIGURE + "8.3", FIGURE + "8.4a", FIGURE + "8.4b",
+    "induction-heads:observation-8.4", FIGURE + "8.1", FIGURE + "8.2", FIGURE + "8.3", FIGURE + "8.4a", FIGURE + "8.4b",
     FIGURE + "8.5", FIGURE + "E.3", FIGURE + "E.4", FIGURE + "E.5", FIGURE + "E.6", FIGURE + "E.7", FIGURE + "E.8",
 )  # fmt: skip
 
@@ -72,12 +72,12 @@ TEN = "ten seeds (committed), one more with t = 64 in this session (full effort:
 @check(FIGURE + "E.5", grade="sampled", target="printed", cases=TEN)
 @check(FIGURE + "E.6", grade="sampled", target="corrected", cases=TEN)
 @check(FIGURE + "E.7", grade="sampled", target="printed", cases=TEN)
-@check("induction-heads:obs-8.4", grade="sampled", target="corrected", cases=TEN)
+@check("induction-heads:observation-8.4", grade="sampled", target="corrected", cases=TEN)
 def test_phases_attention_and_comb(phases: dict[str, Any], record_property: Record) -> None:
     """Ten seeds of each model for t = 100 in the committed runs, and the runs of this session."""
     summary = results(PHASES)
     assert len(summary["items"]) == 20
-    for statement in (*(FIGURE + n for n in ("8.1", "8.2", "E.5", "E.6", "E.7")), "induction-heads:obs-8.4"):
+    for statement in (*(FIGURE + n for n in ("8.1", "8.2", "E.5", "E.6", "E.7")), "induction-heads:observation-8.4"):
         assert summary["verdicts"][statement] == "reproduced"
         assert phases["verdicts"][statement] == "reproduced"
     for name in ("transformers with the phases in order", "minimal models with the phases in order"):
@@ -386,7 +386,7 @@ FAULTS = {
     "v_4 no larger than its neighbours in the transformer": ("E.7", "transformer", no_comb),
     "W less diagonal": ("8.4b", "minimal", lambda run: run.update(W=[[a, a, a, a] for a, *_ in run["W"]])),
     "the encodings of both symbols too different": (
-        "obs-8.4",
+        "observation-8.4",
         "transformer",
         lambda run: run.update(symbols=[0.2] * len(run["symbols"])),
     ),

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from numerics.exact.log_two import LogTwo
-from theorems.evidence import check, counterexample
-from theorems.induction_heads import flat_prior, printed_updates, sequence_gradients
-from theorems.induction_heads.figures import draw_first_step, draw_second_step, step_figures
+from lemmata.numerics.exact.log_two import LogTwo
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.induction_heads import flat_prior, printed_updates, sequence_gradients
+from lemmata.theorems.induction_heads.figures import draw_first_step, draw_second_step, step_figures
 
 
 def printed_later_update(t: int, j: int) -> LogTwo:
@@ -44,8 +44,8 @@ def printed_first_update(t: int) -> LogTwo:
     return still + flat_prior.average((x - 1) * (y - 1) / s**2, inner)
 
 
-@check("induction-heads:fig-E.2", grade="exact", target="corrected", cases="t = 1, 3, 5, all sequences")
-@check("induction-heads:fig-E.1", grade="exact", target="printed", cases="t = 1, 3, 5, all sequences")
+@check("induction-heads:figure-E.2", grade="exact", target="corrected", cases="t = 1, 3, 5, all sequences")
+@check("induction-heads:figure-E.1", grade="exact", target="printed", cases="t = 1, 3, 5, all sequences")
 @pytest.mark.parametrize("t", [1, 3, 5])
 def test_data_are_gradients_over_all_sequences(t: int) -> None:
     figures = step_figures(t)
@@ -57,7 +57,7 @@ def test_data_are_gradients_over_all_sequences(t: int) -> None:
     assert (figures.corrected == sequence_gradients.of_flat_prior(ones, diagonal, fmpq(1000)).v).all()
 
 
-@check("induction-heads:fig-E.2", grade="exact", target="corrected", supporting=True)
+@check("induction-heads:figure-E.2", grade="exact", target="corrected", supporting=True)
 @pytest.mark.parametrize("t", [4, 30, 100])
 def test_printed_data_are_the_printed_formulas(t: int) -> None:
     figures = step_figures(t)
@@ -66,7 +66,7 @@ def test_printed_data_are_the_printed_formulas(t: int) -> None:
         assert figures.printed[j - 1] * t == printed_later_update(t, j)
 
 
-@counterexample("induction-heads:fig-E.2", grade="exact")
+@counterexample("induction-heads:figure-E.2", grade="exact")
 def test_printed_curve_differs_at_every_position() -> None:
     """t = 100: at j = 1 the printed value is 6.6 % too small, at every other j too large, by 0.2 % (j = 2) and more."""
     figures = step_figures(100)
@@ -79,8 +79,8 @@ def test_printed_curve_differs_at_every_position() -> None:
     assert excess[-1] > 1
 
 
-@check("induction-heads:fig-E.2", grade="exact", target="corrected", supporting=True)
-@check("induction-heads:fig-E.1", grade="exact", target="printed", supporting=True)
+@check("induction-heads:figure-E.2", grade="exact", target="corrected", supporting=True)
+@check("induction-heads:figure-E.1", grade="exact", target="printed", supporting=True)
 def test_pictures_show_the_data() -> None:
     """On axes that record what they are given: the curves are the data, and W stands in its heat map."""
     figures, left, right, axes = step_figures(40), Recorder(), Recorder(), Recorder()

@@ -1,9 +1,10 @@
 """Lemmas 8.4 and E.1, first step: what one step of gradient descent does to the minimal model.
 
-Three routes meet: the printed closed forms (`printed_updates`), the tensor of `numerics.markov.minimal_gradient`, and
-the average over all sequences, one by one (`sequence_gradients`). Averages over the flat prior are exact: q + r ln 2.
-Closed forms with t as a parameter are proved by telescoping: a sequence is fixed by its first values and the recurrence
-of its increments, and with L = lambda^t as a symbol the recurrence is an identity of rational functions.
+Three routes meet: the printed closed forms (`printed_updates`), the tensor of
+`lemmata.numerics.markov.minimal_gradient`, and the average over all sequences, one by one (`sequence_gradients`).
+Averages over the flat prior are exact: q + r ln 2. Closed forms with t as a parameter are proved by telescoping: a
+sequence is fixed by its first values and the recurrence of its increments, and with L = lambda^t as a symbol the
+recurrence is an identity of rational functions.
 """
 
 from __future__ import annotations
@@ -17,12 +18,18 @@ import sympy
 from flint import fmpq
 from numpy.typing import NDArray
 
-from numerics.exact.linear import rank
-from numerics.exact.log_two import LN2, LogTwo
-from numerics.markov.minimal_gradient import chain_stationary_law, chain_tensor, flat_tensor, v_gradient, w_gradient
-from theorems.evidence import check, counterexample
-from theorems.induction_heads import flat_prior, printed_updates, sequence_gradients
-from theorems.induction_heads.sequence_gradients import Chain, chain
+from lemmata.numerics.exact.linear import rank
+from lemmata.numerics.exact.log_two import LN2, LogTwo
+from lemmata.numerics.markov.minimal_gradient import (
+    chain_stationary_law,
+    chain_tensor,
+    flat_tensor,
+    v_gradient,
+    w_gradient,
+)
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.induction_heads import flat_prior, printed_updates, sequence_gradients
+from lemmata.theorems.induction_heads.sequence_gradients import Chain, chain
 
 ONES = np.ones((2, 2), dtype=int)
 CHAINS = [chain("1/3", "3/4"), chain("2/7", "1/5"), chain("9/10", "4/5")]
@@ -383,7 +390,7 @@ def first_step_of_samples(length: int, size: int, seed: int) -> tuple[NDArray[np
 
 
 @check(
-    "induction-heads:fig-E.1",
+    "induction-heads:figure-E.1",
     grade="exact",
     target="printed",
     cases="c = 1/50, eta = 3/100, t = 100: W, and v at the positions 1, 2, 3, 50, 99, 100; the order of v at all 100",
@@ -402,7 +409,7 @@ def test_figure_of_the_first_step_shows_a_biased_diagonal_and_a_decay() -> None:
 
 
 @check(
-    "induction-heads:fig-E.1",
+    "induction-heads:figure-E.1",
     grade="sampled",
     target="printed",
     cases="c = 0.02, eta = 0.03, t = 100: 10,000 samples of one fixed seed",
@@ -427,7 +434,7 @@ def test_figure_of_the_first_step() -> None:
     ]  # fmt: skip
 
 
-@check("induction-heads:obs-8.4", grade="exact", target="corrected", cases="t = 2, 3, 12, 60")
+@check("induction-heads:observation-8.4", grade="exact", target="corrected", cases="t = 2, 3, 12, 60")
 @pytest.mark.parametrize("length", [2, 3, 12, 60])
 def test_second_layer_is_aligned_first(length: int) -> None:
     """After one step W is biased to the diagonal while v still peaks at the current token."""

@@ -17,18 +17,18 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
-from constructions.induction.head import (
+from lemmata.constructions.induction.head import (
     CountingHead,
     bayesian_ngram_head,
     ngram_head,
     printed_induction_head,
     scales_for,
 )
-from constructions.networks.affine import Affine
-from constructions.networks.attention import AttentionLayer
-from numerics.exact.balls import precision
-from theorems.evidence import check, counterexample
-from theorems.plugin import Effort
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.numerics.exact.balls import precision
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.plugin import Effort
 
 SIZES = [(2, 7, 7), (3, 5, 7), (4, 4, 7)]  # k, length of the sequences in quick runs, and in full ones
 
@@ -90,7 +90,7 @@ def _shifted(head: CountingHead, by: int) -> CountingHead:
 # ---- proposition 8.2 as printed
 
 
-@counterexample("induction-heads:prop-8.2", grade="exact")
+@counterexample("induction-heads:proposition-8.2", grade="exact")
 def test_printed_construction_adds_a_transition_at_the_first_token() -> None:
     """x = (1, 2, 1): state 1 was followed by 2 only, but the output is (1/2, 1/2)."""
     x = [1, 2, 1]
@@ -99,7 +99,7 @@ def test_printed_construction_adds_a_transition_at_the_first_token() -> None:
     assert ngram_head(2, 2).hard()(x)[-1].tolist() == [0, 1]
 
 
-@counterexample("induction-heads:prop-8.2", grade="enclosed")
+@counterexample("induction-heads:proposition-8.2", grade="enclosed")
 def test_printed_construction_stays_wrong_at_every_tested_scale() -> None:
     """At x = (1, 2, 1) the keys 1 and 2 have scores c^2 (1 up to the leak), so that the output tends to (1/2, 1/2)."""
     for scale in (10, 100, 1000):
@@ -107,13 +107,13 @@ def test_printed_construction_stays_wrong_at_every_tested_scale() -> None:
         assert output[0] > 0.4
 
 
-@counterexample("induction-heads:prop-8.2", grade="exact")
+@counterexample("induction-heads:proposition-8.2", grade="exact")
 def test_printed_construction_is_wrong_at_258_of_642_pairs() -> None:
     head = printed_induction_head(2).hard()
     assert _wrong_positions(head, _all_sequences(2, 7), 2) == (258, 642)
 
 
-@counterexample("induction-heads:prop-8.2", grade="exact")
+@counterexample("induction-heads:proposition-8.2", grade="exact")
 def test_second_layer_logit_has_the_factor_c_squared_not_c() -> None:
     """With d = 6: logits c/sqrt d in layer 1, c^2 [x_(j-1) = x_i]/sqrt d in layer 2; text: c, and c/sqrt d."""
     c, x = 7, [1, 2, 1, 1]
@@ -128,7 +128,7 @@ def test_second_layer_logit_has_the_factor_c_squared_not_c() -> None:
     assert all(match[i, j] == (c**2 if x[j - 1] == x[i] else 0) for i in range(4) for j in range(1, i + 1))
 
 
-@counterexample("induction-heads:prop-8.2", grade="exact")
+@counterexample("induction-heads:proposition-8.2", grade="exact")
 def test_second_layer_attends_to_matches_and_not_to_the_previous_token() -> None:
     """The printed softmax of layer 2 is [j = i-1]. On (1, 2, 2, 1) the last token attends to positions 1 and 2."""
     transformer = printed_induction_head(2).hard().transformer
@@ -136,7 +136,7 @@ def test_second_layer_attends_to_matches_and_not_to_the_previous_token() -> None
     assert attention[3].tolist() == [fmpq(1, 2), fmpq(1, 2), 0, 0]
 
 
-@check("induction-heads:prop-8.2", grade="exact", target="corrected", supporting=True)
+@check("induction-heads:proposition-8.2", grade="exact", target="corrected", supporting=True)
 @pytest.mark.parametrize(("k", "quick", "full"), SIZES)
 def test_hard_limit_of_the_printed_construction_counts_the_first_token_as_its_own_successor(
     k: int, quick: int, full: int, effort: Effort
@@ -153,7 +153,7 @@ def test_hard_limit_of_the_printed_construction_counts_the_first_token_as_its_ow
 
 
 @check(
-    "induction-heads:prop-8.2",
+    "induction-heads:proposition-8.2",
     grade="exact",
     target="corrected",
     cases="all sequences of length 7 (k = 2), 5 (k = 3), 4 (k = 4) and all shorter ones",
@@ -195,7 +195,7 @@ def _renamings(k: int, t: int) -> np.ndarray:
 
 
 @check(
-    "induction-heads:prop-8.2",
+    "induction-heads:proposition-8.2",
     grade="exact",
     target="corrected",
     cases="k = 1, ..., 4, all sequences of length at most 7, one of each class under renaming",
@@ -268,7 +268,9 @@ def test_limits_are_exact_on_long_random_sequences(n: int, effort: Effort) -> No
         assert _wrong_positions(bayesian_ngram_head(n, k).hard(), x, n) == (0, t)
 
 
-@check("induction-heads:fig-8.2", grade="exact", target="printed", cases="the repaired head, one input of nine tokens")
+@check(
+    "induction-heads:figure-8.2", grade="exact", target="printed", cases="the repaired head, one input of nine tokens"
+)
 def test_attention_of_the_second_layer_looks_different_if_only_the_first_layer_does() -> None:
     """Layer 2 unchanged, the relative keys of layer 1 moved by one: the attentions share 1/4 of their mass."""
     x, rows = [2, 1, 1, 2, 2, 1, 2, 1, 2], []
@@ -336,7 +338,7 @@ def _distance_and_bound(head: CountingHead, x: list[int], p: int) -> tuple[arb, 
 
 @check("induction-heads:construction-8.2a", grade="sampled", target="printed", supporting=True)
 @check("induction-heads:construction-8.2c", grade="sampled", target="printed", supporting=True)
-@check("induction-heads:prop-8.2", grade="sampled", target="corrected", supporting=True)
+@check("induction-heads:proposition-8.2", grade="sampled", target="corrected", supporting=True)
 @pytest.mark.parametrize("n", [2, 3, 4])
 @pytest.mark.parametrize("bayesian", [False, True])
 def test_attention_at_finite_scales_is_within_the_bound(n: int, bayesian: bool, effort: Effort) -> None:
@@ -394,7 +396,7 @@ def test_bound_is_attained_to_one_per_cent_when_the_first_layer_is_sharp() -> No
     cases="k = 3, one sequence of length 40, tolerances 1e-2 and 1e-6",
 )
 @check(
-    "induction-heads:prop-8.2",
+    "induction-heads:proposition-8.2",
     grade="enclosed",
     target="corrected",
     cases="k = 3, one sequence of length 40, tolerances 1e-2 and 1e-6",

@@ -16,13 +16,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from constructions.induction.minimal_model import MinimalModel, bigram_minimal_model, unigram_minimal_model
-from constructions.networks.affine import Affine
-from constructions.networks.head import Head
-from numerics.markov.minimal_gradient import chain_stationary_law, chain_tensor, flat_tensor, v_gradient, w_gradient
-from theorems.evidence import check, counterexample
-from theorems.induction_heads import sequence_gradients
-from theorems.induction_heads.sequence_gradients import Chain, chain
+from lemmata.constructions.induction.minimal_model import MinimalModel, bigram_minimal_model, unigram_minimal_model
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.head import Head
+from lemmata.numerics.markov.minimal_gradient import (
+    chain_stationary_law,
+    chain_tensor,
+    flat_tensor,
+    v_gradient,
+    w_gradient,
+)
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.induction_heads import sequence_gradients
+from lemmata.theorems.induction_heads.sequence_gradients import Chain, chain
 
 ONES = np.ones((2, 2), dtype=int)
 CHAINS = [chain("1/3", "3/4"), chain("2/7", "1/5"), chain("9/10", "4/5")]
@@ -36,7 +42,7 @@ def constant(c: Any, *shape: int) -> NDArray[np.object_]:
 # ---- the model
 
 
-@check("induction-heads:def-minimal", grade="sampled", target="printed", supporting=True)
+@check("induction-heads:definition-minimal", grade="sampled", target="printed", supporting=True)
 @given(data=st.data(), k=st.integers(1, 4), t=st.integers(1, 7))
 def test_matrix_form_of_the_model_is_the_entrywise_form(data: st.DataObject, k: int, t: int) -> None:
     number = st.fractions(-3, 3, max_denominator=4).map(lambda x: fmpq(x.numerator, x.denominator))
@@ -48,7 +54,10 @@ def test_matrix_form_of_the_model_is_the_entrywise_form(data: st.DataObject, k: 
 
 
 @check(
-    "induction-heads:def-minimal", grade="exact", target="printed", cases="k <= 3, t <= 4: all sequences, all weights"
+    "induction-heads:definition-minimal",
+    grade="exact",
+    target="printed",
+    cases="k <= 3, t <= 4: all sequences, all weights",
 )
 @pytest.mark.parametrize(("k", "t"), [(1, 4), (2, 1), (2, 2), (2, 3), (2, 4), (3, 3), (3, 4)])
 def test_matrix_form_on_all_pairs_of_unit_weights(k: int, t: int) -> None:
@@ -66,7 +75,7 @@ def test_matrix_form_on_all_pairs_of_unit_weights(k: int, t: int) -> None:
                 assert f[p - 1, i] == (hits if x[p - 1] == m else 0)
 
 
-@check("induction-heads:def-minimal", grade="sampled", target="printed", supporting=True)
+@check("induction-heads:definition-minimal", grade="sampled", target="printed", supporting=True)
 @pytest.mark.parametrize("t", range(1, 6))
 @given(data=st.data())
 def test_tensor_gives_loss_and_gradients_at_all_weights(t: int, data: st.DataObject) -> None:
@@ -207,7 +216,7 @@ def test_population_gradient_is_the_printed_sum(P: Chain, t: int) -> None:
 
 
 @check(
-    "induction-heads:obs-8.4",
+    "induction-heads:observation-8.4",
     grade="sampled",
     target="corrected",
     cases="three random heads, all sequences of length 4",
@@ -224,7 +233,7 @@ def test_positional_scores_contain_the_query_matrix(seed: int) -> None:
             assert [scores[i, i - r] for r in range(i + 1)] == (W_Q @ v.T)[x[i], : i + 1].tolist()
 
 
-@counterexample("induction-heads:obs-8.4", grade="exact")
+@counterexample("induction-heads:observation-8.4", grade="exact")
 @pytest.mark.parametrize("seed", range(3))
 def test_unimportant_queries_leave_no_positional_scores(seed: int) -> None:
     """W_Q = 0 makes all scores 0, whatever v is: softmax(e W_K v^T), as printed, is not what the head does."""

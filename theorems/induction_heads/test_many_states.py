@@ -22,9 +22,9 @@ import pytest
 import sympy as sp
 from flint import fmpq
 
-from numerics.markov.chains import dirichlet_chains, stationary_law
-from numerics.markov.enumeration import dirichlet_moment
-from theorems.evidence import check
+from lemmata.numerics.markov.chains import dirichlet_chains, stationary_law
+from lemmata.numerics.markov.enumeration import dirichlet_moment
+from lemmata.theorems.evidence import check
 
 k = sp.symbols("k", positive=True)
 Record = Callable[[str, object], None]

@@ -34,13 +34,13 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from constructions.induction.minimal_model import MinimalModel
-from numerics.markov.chains import dirichlet_chains, sample_sequences
-from numerics.markov.enumeration import stationary_evidence
-from numerics.markov.losses import count_logit_floor, count_logit_loss, entropy_rate, reference_losses
-from numerics.markov.predictors import kl_divergence
-from theorems.evidence import check, counterexample
-from theorems.plugin import Effort
+from lemmata.constructions.induction.minimal_model import MinimalModel
+from lemmata.numerics.markov.chains import dirichlet_chains, sample_sequences
+from lemmata.numerics.markov.enumeration import stationary_evidence
+from lemmata.numerics.markov.losses import count_logit_floor, count_logit_loss, entropy_rate, reference_losses
+from lemmata.numerics.markov.predictors import kl_divergence
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.plugin import Effort
 
 Record = Callable[[str, object], None]
 
@@ -181,8 +181,8 @@ def test_lag_sums_give_the_logits_of_the_model() -> None:
         assert abs(f[m] - f[1 - m] - v @ (a * S + b * D)) < 1e-12
 
 
-@check("induction-heads:fig-8.3", grade="sampled", target="corrected", cases="k = 2, t = 100: all v and W, 99.99 %")
-@counterexample("induction-heads:fig-8.3", grade="sampled")
+@check("induction-heads:figure-8.3", grade="sampled", target="corrected", cases="k = 2, t = 100: all v and W, 99.99 %")
+@counterexample("induction-heads:figure-8.3", grade="sampled")
 def test_no_minimal_model_comes_near_bayes(effort: Effort, record_property: Record) -> None:
     """k = 2, t = 100: whatever v and W are, the loss is above 0.015, against 0.0093 for bigrams and for Bayes.
 

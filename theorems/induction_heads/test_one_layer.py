@@ -31,7 +31,7 @@ import pytest
 import sympy as sp
 from flint import arb
 
-from certificates.duality.farkas import (
+from lemmata.certificates.duality.farkas import (
     Constraint,
     FarkasCertificate,
     FeasiblePoint,
@@ -41,9 +41,9 @@ from certificates.duality.farkas import (
     verify,
     verify_point,
 )
-from constructions.induction.head import bayesian_ngram_head, ngram_head
-from numerics.exact.balls import as_balls, precision
-from theorems.evidence import check
+from lemmata.constructions.induction.head import bayesian_ngram_head, ngram_head
+from lemmata.numerics.exact.balls import as_balls, precision
+from lemmata.theorems.evidence import check
 
 Tokens = tuple[int, ...]
 
@@ -78,7 +78,7 @@ def demands(sequences: list[Tokens], excess: Callable[[Tokens], int] = bigram_ex
 
 
 @check("induction-heads:claim-8.2d", grade="exact", target="printed", cases="the four sequences of the certificate")
-@check("induction-heads:fig-E.8", grade="exact", target="printed", supporting=True)
+@check("induction-heads:figure-E.8", grade="exact", target="printed", supporting=True)
 def test_no_single_head_decides_the_bigrams_of_six_tokens():
     assert [bigram_excess(x) for x in MORE_11] == [1, 2]
     assert [bigram_excess(x) for x in MORE_12] == [-1, -2]

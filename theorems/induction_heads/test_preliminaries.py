@@ -14,12 +14,12 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.circuits.arithmetic import Circuit, Gate
-from numerics.markov.minimal_gradient import chain_stationary_law, chain_tensor
-from numerics.markov.minimal_trajectory import linear_margin, trajectory
-from numerics.parity.polynet_sgd import train_polynet
-from theorems.evidence import check, counterexample
-from theorems.induction_heads import sequence_gradients
+from lemmata.constructions.circuits.arithmetic import Circuit, Gate
+from lemmata.numerics.markov.minimal_gradient import chain_stationary_law, chain_tensor
+from lemmata.numerics.markov.minimal_trajectory import linear_margin, trajectory
+from lemmata.numerics.parity.polynet_sgd import train_polynet
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.induction_heads import sequence_gradients
 
 Function = Callable[[Fraction], Fraction]
 
@@ -187,7 +187,7 @@ def test_intervals_that_overlap_are_noticed() -> None:
 # ---- classifiers from networks
 
 
-@check("induction-heads:def-P.1", grade="exact", target="printed", supporting=True)
+@check("induction-heads:definition-P.1", grade="exact", target="printed", supporting=True)
 @pytest.mark.parametrize(("symbols", "d"), [(2, 5), (3, 4), (4, 3)])
 def test_encoding_and_discretisation_round_trip(symbols: int, d: int) -> None:
     """encode: signs for two symbols, one-hot blocks otherwise; reading every coordinate back is the identity."""
@@ -213,7 +213,7 @@ def _descend(slope: int, label: int, steps: int, rate: Fraction) -> Fraction:
     return theta
 
 
-@counterexample("induction-heads:def-P.5", grade="exact")
+@counterexample("induction-heads:definition-P.5", grade="exact")
 @pytest.mark.parametrize("label", [1, -1])
 def test_printed_correlation_loss_drives_the_output_away(label: int) -> None:
     """l = y f: after any number of steps y f is negative, so that the sign of f is wrong."""
@@ -221,14 +221,14 @@ def test_printed_correlation_loss_drives_the_output_away(label: int) -> None:
         assert label * _descend(1, label, steps, Fraction(1, 3)) == -Fraction(steps, 3)
 
 
-@check("induction-heads:def-P.5", grade="exact", target="corrected", supporting=True)
+@check("induction-heads:definition-P.5", grade="exact", target="corrected", supporting=True)
 @pytest.mark.parametrize("label", [1, -1])
 def test_corrected_correlation_loss_agrees_with_the_label(label: int) -> None:
     assert label * _descend(-1, label, 10, Fraction(1, 3)) == Fraction(10, 3)
 
 
 @check(
-    "induction-heads:def-P.5",
+    "induction-heads:definition-P.5",
     grade="numeric",
     target="corrected",
     cases="SGD of the library on one weight with the corrected loss, T = 1, 10, batches of 1 and 3",
@@ -247,7 +247,7 @@ def test_training_with_the_corrected_correlation_loss_raises_the_agreement(steps
 
 
 @check(
-    "induction-heads:def-P.5",
+    "induction-heads:definition-P.5",
     grade="exact",
     target="corrected",
     cases="the minimal model, t = 3, one schedule of three",
@@ -269,7 +269,7 @@ def test_rates_of_a_descent_are_numbered_from_0_to_T_minus_1() -> None:
         assert (old.W + found.W * rate == new.W).all()
 
 
-@check("induction-heads:def-P.5", grade="symbolic", target="corrected", supporting=True)
+@check("induction-heads:definition-P.5", grade="symbolic", target="corrected", supporting=True)
 def test_losses_decrease_in_the_margin_only_with_the_corrected_sign() -> None:
     """m = y f. Logistic loss ln(1 + e^-m) and -m decrease for every m, (y - f)^2 = (1 - m)^2 and hinge for m < 1.
 
@@ -287,7 +287,7 @@ def test_losses_decrease_in_the_margin_only_with_the_corrected_sign() -> None:
     assert sp.diff(-m, m) < 0 < sp.diff(m, m)
 
 
-@check("induction-heads:def-P.5", grade="exact", target="corrected", supporting=True)
+@check("induction-heads:definition-P.5", grade="exact", target="corrected", supporting=True)
 @pytest.mark.parametrize("batch", [1, 2, 3])
 def test_mini_batch_gradients_are_unbiased(batch: int) -> None:
     """A population of four examples, square loss of a linear network: all batches, with and without replacement."""

@@ -14,18 +14,18 @@ import pytest
 import sympy as sp
 from flint import acb, arb
 
-from numerics.exact.balls import precision
-from numerics.markov.chains import dirichlet_chains, doubly_stochastic_chains, sample_sequences
-from numerics.markov.losses import (
+from lemmata.numerics.exact.balls import precision
+from lemmata.numerics.markov.chains import dirichlet_chains, doubly_stochastic_chains, sample_sequences
+from lemmata.numerics.markov.losses import (
     entropy_rate,
     known_law_loss,
     reference_losses,
     stationary_entropy,
     uniform_loss,
 )
-from numerics.markov.predictors import kl_divergence, ngram, uniform
-from theorems.evidence import check
-from theorems.plugin import Effort
+from lemmata.numerics.markov.predictors import kl_divergence, ngram, uniform
+from lemmata.theorems.evidence import check
+from lemmata.theorems.plugin import Effort
 
 Record = Callable[[str, object], None]
 
@@ -149,7 +149,7 @@ def test_sampled_losses(k: int, n: int, t: int, effort: Effort, record_property:
         assert np.all(np.abs(means - exact) < 5 * deviations / sqrt(size))
 
 
-@check("induction-heads:fig-E.6", grade="sampled", target="corrected", supporting=True)
+@check("induction-heads:figure-E.6", grade="sampled", target="corrected", supporting=True)
 def test_stationary_law_of_doubly_stochastic_chains_is_uniform() -> None:
     """k = 2: pi = (1/2, 1/2) iff a = b. Sampled matrices with k = 3, 4 have column sums one, so pi is uniform."""
     a, b = sp.symbols("a b")

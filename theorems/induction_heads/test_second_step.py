@@ -23,13 +23,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from numerics.exact.log_two import LN2, LogTwo
-from numerics.markov.minimal_gradient import chain_stationary_law, chain_tensor, flat_tensor, v_gradient, w_gradient
-from numerics.markov.minimal_trajectory import dominance_threshold
-from theorems.evidence import check, counterexample
-from theorems.induction_heads import flat_prior, printed_updates, sequence_gradients
-from theorems.induction_heads.segments import S, U, V, density, positive_inside, roots_inside, x
-from theorems.induction_heads.sequence_gradients import Chain, chain
+from lemmata.numerics.exact.log_two import LN2, LogTwo
+from lemmata.numerics.markov.minimal_gradient import (
+    chain_stationary_law,
+    chain_tensor,
+    flat_tensor,
+    v_gradient,
+    w_gradient,
+)
+from lemmata.numerics.markov.minimal_trajectory import dominance_threshold
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.induction_heads import flat_prior, printed_updates, sequence_gradients
+from lemmata.theorems.induction_heads.segments import S, U, V, density, positive_inside, roots_inside, x
+from lemmata.theorems.induction_heads.sequence_gradients import Chain, chain
 
 ONES, IDENTITY = np.ones((2, 2), dtype=int), np.eye(2, dtype=int)
 CHAINS = [chain("1/3", "3/4"), chain("2/7", "1/5"), chain("9/10", "4/5")]
@@ -263,7 +269,7 @@ def test_signs_of_the_leading_constants_one_by_one() -> None:
     assert all(x < 0 for x in odd)
 
 
-@check("induction-heads:obs-8.4", grade="symbolic", target="corrected", supporting=True)
+@check("induction-heads:observation-8.4", grade="symbolic", target="corrected", supporting=True)
 @check("induction-heads:lemma-E.1h", grade="symbolic", target="corrected", supporting=True)
 def test_even_constants_decay_as_the_inverse_square_for_all_coordinates() -> None:
     """(5/48)/((j+2)(j+3)) <= E_j <= (5/48)/(j(j+1)) for all even j: the density is between (5/48)(1-x) x^2 and
@@ -392,7 +398,7 @@ def test_largest_coordinate_at_random_step_sizes(t: int, numerator: int) -> None
 # ---- what the chapter draws from the lemma
 
 
-@check("induction-heads:obs-8.4", grade="exact", target="corrected", supporting=True)
+@check("induction-heads:observation-8.4", grade="exact", target="corrected", supporting=True)
 def test_even_coordinates_grow_more_than_their_neighbours_but_not_geometrically() -> None:
     """kappa_2m > kappa_(2m+-1); the excess over the common part 2B decays as 1/j^2, so that ratios tend to one."""
     values = {j: kappa(j) for j in range(1, 60)}
@@ -401,7 +407,7 @@ def test_even_coordinates_grow_more_than_their_neighbours_but_not_geometrically(
         assert values[j] > values[j + 1]
 
 
-@counterexample("induction-heads:obs-8.4", grade="exact")
+@counterexample("induction-heads:observation-8.4", grade="exact")
 def test_even_coordinates_follow_no_geometric_series() -> None:
     """For E_2, E_4, ... geometric, E_j E_(j+4) = E_(j+2)^2 would hold; the ratios even grow towards one."""
     even = [leading(j) for j in range(2, 60, 2)]
@@ -413,7 +419,7 @@ def test_even_coordinates_follow_no_geometric_series() -> None:
 AS_IN_THE_FIGURE = "c = 0.02, eta = 0.03, t = 100"
 
 
-@check("induction-heads:fig-E.2", grade="numeric", target="corrected", cases=AS_IN_THE_FIGURE)
+@check("induction-heads:figure-E.2", grade="numeric", target="corrected", cases=AS_IN_THE_FIGURE)
 def test_figure_of_the_second_step() -> None:
     """eta (rho - c') d_j for c = 0.02, eta = 0.03, t = 100, rounded from the exact values; v_2 is the largest."""
     c, eta, t = 0.02, 0.03, 100
@@ -454,7 +460,7 @@ def averaged_corrected_update(t: int, j: int) -> LogTwo:
 
 
 @check(
-    "induction-heads:fig-E.2",
+    "induction-heads:figure-E.2",
     grade="exact",
     target="corrected",
     cases="c = 1/50, eta = 3/100, t = 100: the averages at j = 1, 2, 3, 50, 99, 100; the order of all 100",
@@ -491,7 +497,7 @@ def diagonal_part_of_samples(t: int, size: int, seed: int) -> NDArray[np.float64
     return d.T
 
 
-@check("induction-heads:fig-E.2", grade="sampled", target="corrected", cases=f"{AS_IN_THE_FIGURE}: 10,000 samples")
+@check("induction-heads:figure-E.2", grade="sampled", target="corrected", cases=f"{AS_IN_THE_FIGURE}: 10,000 samples")
 def test_samples_of_the_second_step_estimate_the_contribution() -> None:
     """10,000 samples as in the figure, one fixed seed, within five standard errors at each of the 100 positions.
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from constructions.induction.single_head import single_trigram_head
-from numerics.markov.predictors import kl_divergence
-from numerics.runs.confidence import mean_interval
-from theorems.evidence import check, counterexample
-from theorems.induction_heads.experiments.measures import TestSet as Sequences
+from lemmata.constructions.induction.single_head import single_trigram_head
+from lemmata.numerics.markov.predictors import kl_divergence
+from lemmata.numerics.runs.confidence import mean_interval
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.induction_heads.experiments.measures import TestSet as Sequences
 
 SIZE = 1000
 
@@ -23,9 +23,9 @@ def losses(sequences: Sequences) -> np.ndarray:
     return kl_divergence(sequences.truth, np.concatenate(laws))
 
 
-@counterexample("induction-heads:fig-8.5", grade="sampled")
+@counterexample("induction-heads:figure-8.5", grade="sampled")
 @check(
-    "induction-heads:fig-8.5",
+    "induction-heads:figure-8.5",
     grade="sampled",
     target="corrected",
     cases="k = 2, t = 200, 1000 chains with independent uniform rows, one fixed seed, 99.99%",

@@ -2,8 +2,8 @@
 
 Two states are treated exactly. The chain leaves state 1 with probability U and state 2 with probability V, uniform and
 independent; pi = (V, U)/(U + V). Probabilities of sequences lie in Q + Q ln 2 and are computed by polynomial expansion
-(`numerics.markov.enumeration`), independently of the positive recursion behind the predictors
-(`numerics.markov.bayes`). Sampled checks name sample size, seed and confidence.
+(`lemmata.numerics.markov.enumeration`), independently of the positive recursion behind the predictors
+(`lemmata.numerics.markov.bayes`). Sampled checks name sample size, seed and confidence.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numerics.exact.balls import precision
-from numerics.exact.log_two import LN2, LogTwo
-from numerics.markov.bayes import stationary_bayes
-from numerics.markov.chains import dirichlet_chains, sample_sequences, stationary_law
-from numerics.markov.enumeration import (
+from lemmata.numerics.exact.balls import precision
+from lemmata.numerics.exact.log_two import LN2, LogTwo
+from lemmata.numerics.markov.bayes import stationary_bayes
+from lemmata.numerics.markov.chains import dirichlet_chains, sample_sequences, stationary_law
+from lemmata.numerics.markov.enumeration import (
     all_sequences,
     dirichlet_moment,
     independent_start_evidence,
@@ -30,14 +30,14 @@ from numerics.markov.enumeration import (
     transitions,
     two_state_evidence,
 )
-from numerics.markov.flat import flat_average
-from numerics.markov.losses import (
+from lemmata.numerics.markov.flat import flat_average
+from lemmata.numerics.markov.losses import (
     reference_losses,
     stationary_entropy,
 )
-from numerics.markov.predictors import bigram, ngram, unigram
-from theorems.evidence import check, counterexample
-from theorems.plugin import Effort
+from lemmata.numerics.markov.predictors import bigram, ngram, unigram
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.plugin import Effort
 
 Record = Callable[[str, object], None]
 
@@ -49,7 +49,7 @@ def _ball(x: LogTwo | fmpq | int) -> arb:
 # ---- the task
 
 
-@check("induction-heads:def-iclmc", grade="symbolic", target="printed", supporting=True)
+@check("induction-heads:definition-iclmc", grade="symbolic", target="printed", supporting=True)
 def test_two_state_chain_has_one_stationary_law() -> None:
     """For 0 < a, b < 1 the solutions of pi P = pi, sum pi = 1 are exactly pi = (1-b, 1-a)/(2-a-b)."""
     a, b, first, second = sp.symbols("a b pi_1 pi_2")
@@ -60,14 +60,14 @@ def test_two_state_chain_has_one_stationary_law() -> None:
     assert sp.simplify(solution[second] - (1 - a) / (2 - a - b)) == 0
 
 
-@check("induction-heads:def-iclmc", grade="exact", target="printed", cases="k = 2, flat prior, t = 1, ..., 10")
+@check("induction-heads:definition-iclmc", grade="exact", target="printed", cases="k = 2, flat prior, t = 1, ..., 10")
 @pytest.mark.parametrize("t", range(1, 11))
 def test_probabilities_of_all_sequences_add_up_to_one(t: int) -> None:
     assert sum((stationary_evidence(x) for x in all_sequences(2, t)), LogTwo(0)) == LogTwo(1)
 
 
 @check(
-    "induction-heads:def-iclmc",
+    "induction-heads:definition-iclmc",
     grade="exact",
     target="printed",
     cases="k = 2, flat prior, words of three symbols at four places",
@@ -84,7 +84,7 @@ def test_sequences_are_stationary() -> None:
     assert laws[0][1, 1, 1] != laws[0][1, 2, 1]
 
 
-@check("induction-heads:def-iclmc", grade="sampled", target="printed", supporting=True)
+@check("induction-heads:definition-iclmc", grade="sampled", target="printed", supporting=True)
 @pytest.mark.parametrize("k", [2, 3, 5])
 def test_every_symbol_of_a_sampled_sequence_has_the_stationary_law(k: int) -> None:
     """One chain per k, 40000 sequences of 12 symbols, seed k: each frequency within 5.5 standard errors.
@@ -424,7 +424,7 @@ def test_rate_of_the_expected_difference(record_property: Record) -> None:
 
 
 @given(st.integers(0, 2**32))
-@check("induction-heads:def-ngram", grade="sampled", target="printed", supporting=True)
+@check("induction-heads:definition-ngram", grade="sampled", target="printed", supporting=True)
 def test_trigram_strategy_is_bayes_for_an_independent_start(seed: int) -> None:
     """k = 2, n = 3: contexts have independent flat rows, so P(x, j)/P(x) = (c_uj + 1)/(N_u + 2)."""
     rng = np.random.default_rng(seed)

@@ -1,8 +1,8 @@
 """Beyond two steps: gradient descent on the minimal model in the linear regime, exactly, for the flat prior.
 
 Every step takes the population gradient at the weights of the step before, in both layers, exactly in Q[ln 2]
-(`numerics.markov.minimal_trajectory`). The oracle differentiates the margin loss of every single sequence at those
-weights.
+(`lemmata.numerics.markov.minimal_trajectory`). The oracle differentiates the margin loss of every single sequence at
+those weights.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from numerics.exact.log_two import LogTwo
-from numerics.markov.minimal_gradient import flat_tensor
-from numerics.markov.minimal_trajectory import linear_margin, nth_step, trajectory
-from theorems.evidence import check
-from theorems.induction_heads import sequence_gradients
+from lemmata.numerics.exact.log_two import LogTwo
+from lemmata.numerics.markov.minimal_gradient import flat_tensor
+from lemmata.numerics.markov.minimal_trajectory import linear_margin, nth_step, trajectory
+from lemmata.theorems.evidence import check
+from lemmata.theorems.induction_heads import sequence_gradients
 
 
 @check("induction-heads:lemma-8.4", grade="exact", target="corrected", supporting=True)
-@check("induction-heads:def-minimal", grade="exact", target="printed", supporting=True)
+@check("induction-heads:definition-minimal", grade="exact", target="printed", supporting=True)
 @pytest.mark.parametrize("t", [1, 2, 3])
 def test_every_step_is_a_gradient_step_over_all_sequences(t: int) -> None:
     """Four steps with changing rates and weight decay; the weights are polynomials in ln 2 of the degree of the step.
@@ -44,7 +44,9 @@ def test_every_step_is_a_gradient_step_over_all_sequences(t: int) -> None:
     assert (small.v != large.v).any()
 
 
-@check("induction-heads:obs-8.4", grade="exact", target="corrected", cases="t = 12, 60, one rate each, four steps")
+@check(
+    "induction-heads:observation-8.4", grade="exact", target="corrected", cases="t = 12, 60, one rate each, four steps"
+)
 @pytest.mark.parametrize(("t", "rate"), [(12, fmpq(8)), (60, fmpq(1))])
 def test_second_layer_first_then_a_comb_of_even_positions(t: int, rate: fmpq) -> None:
     """Four steps from W = 11^T, v = 1, above eta*(t): exact comparisons of all weights at every step.
@@ -65,7 +67,7 @@ def test_second_layer_first_then_a_comb_of_even_positions(t: int, rate: fmpq) ->
             assert v[1] > v[3] > v[5]
 
 
-@check("induction-heads:obs-8.4", grade="numeric", target="corrected", supporting=True)
+@check("induction-heads:observation-8.4", grade="numeric", target="corrected", supporting=True)
 @pytest.mark.parametrize("t", [30, 100])
 def test_many_steps_end_in_the_top_singular_pair_and_not_in_the_bigram_solution(t: int) -> None:
     """The linear regime without decay: (v, W) turns to the largest singular pair of C, v_2 largest, but not alone.

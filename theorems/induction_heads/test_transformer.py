@@ -17,14 +17,14 @@ from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.induction.minimal_model import MinimalModel
-from constructions.networks.affine import Affine
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.head import Head
-from constructions.networks.transformer import Transformer
-from numerics.exact.numbers import as_exact
-from numerics.markov.minimal_gradient import chain_stationary_law, chain_tensor, w_gradient
-from theorems.evidence import check
+from lemmata.constructions.induction.minimal_model import MinimalModel
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.networks.transformer import Transformer
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.markov.minimal_gradient import chain_stationary_law, chain_tensor, w_gradient
+from lemmata.theorems.evidence import check
 
 # ---- the transformer (8.4)-(8.5)
 
@@ -73,7 +73,7 @@ def _forward_by_loops(transformer: Transformer, x: Sequence[int]) -> list[list[a
 
 
 @check(
-    "induction-heads:def-transformer",
+    "induction-heads:definition-transformer",
     grade="sampled",
     target="printed",
     cases="Hypothesis: 30 derandomised draws at quick effort: two layers, d = 3, k = 2, t <= 6",
@@ -90,7 +90,7 @@ def test_forward_pass_is_that_of_8_4_and_8_5(seed: int, x: list[int]) -> None:
 
 
 @check(
-    "induction-heads:def-transformer",
+    "induction-heads:definition-transformer",
     grade="sampled",
     target="printed",
     cases="Hypothesis: 30 derandomised draws at quick effort: two layers, d = 3, k = 2, t <= 7",
@@ -109,7 +109,7 @@ def test_scores_depend_on_positions_through_their_difference_only(seed: int, x: 
 
 
 @check(
-    "induction-heads:def-transformer",
+    "induction-heads:definition-transformer",
     grade="sampled",
     target="printed",
     cases="Hypothesis: 30 derandomised draws at quick effort: two layers, hard attention, d = 3, k = 2, t <= 7",
@@ -132,7 +132,7 @@ def _margin_loss(f: Sequence[Any], y: int, delta: Any) -> Any:
     return sum(terms, start=fmpq(0)) / len(f)
 
 
-@check("induction-heads:def-loss", grade="symbolic", target="printed", supporting=True)
+@check("induction-heads:definition-loss", grade="symbolic", target="printed", supporting=True)
 def test_margin_loss_is_linear_while_all_terms_are_active() -> None:
     """l = Delta (k-1)/k + (1/k) sum_i f_i - f_y for all k; `rest` is the sum of the other k - 1 logits."""
     k, delta, own, rest = sp.symbols("k Delta f_y rest")
@@ -141,7 +141,7 @@ def test_margin_loss_is_linear_while_all_terms_are_active() -> None:
 
 
 @check(
-    "induction-heads:def-loss",
+    "induction-heads:definition-loss",
     grade="exact",
     target="printed",
     cases="one chain of two states with t = 1, ..., 5 and one of three with t = 1, 2, 3: one v, W and Delta each",
@@ -168,7 +168,7 @@ def test_population_loss_of_the_minimal_model_by_its_definition_and_by_the_tenso
     assert total == delta * fmpq(k - 1, k) - linear
 
 
-@check("induction-heads:def-loss", grade="sampled", target="printed", supporting=True)
+@check("induction-heads:definition-loss", grade="sampled", target="printed", supporting=True)
 @given(st.data())
 def test_margin_loss_is_half_the_hinge_loss_for_two_classes_and_linear_near_equal_logits(data: st.DataObject) -> None:
     numbers = st.integers(-30, 30).map(lambda a: fmpq(a, 7))
@@ -184,7 +184,7 @@ def test_margin_loss_is_half_the_hinge_loss_for_two_classes_and_linear_near_equa
         assert loss == linear
 
 
-@check("induction-heads:def-loss", grade="numeric", target="printed", supporting=True)
+@check("induction-heads:definition-loss", grade="numeric", target="printed", supporting=True)
 @pytest.mark.parametrize("k", [2, 3, 8])
 def test_cross_entropy_at_zero_logits_has_the_gradient_of_the_margin_loss(k: int) -> None:
     """Both are 1/k - [i = y]. The softmax of zeros and the difference are rounded: at most 4 units of 2^-53."""

@@ -16,10 +16,10 @@ import pytest
 from flint import arb, fmpq
 from numpy.typing import NDArray
 
-from constructions.induction.curriculum import first_step_limit, last_logits, long_second_step, two_step_models
-from constructions.induction.minimal_model import MinimalModel
-from theorems.evidence import check, counterexample
-from theorems.induction_heads import sequence_gradients
+from lemmata.constructions.induction.curriculum import first_step_limit, last_logits, long_second_step, two_step_models
+from lemmata.constructions.induction.minimal_model import MinimalModel
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.induction_heads import sequence_gradients
 
 
 def constant(c: Any, *shape: int) -> NDArray[np.object_]:
@@ -37,8 +37,12 @@ def bigram_coefficient(spread: float, W: NDArray[np.float64], v0: float, h2: flo
     return h2**2 * v0 * moment / 8 * (W[0, 0] - W[0, 1]) * (2 * spread) ** lag / (8 * (lag + 1))
 
 
-@check("induction-heads:prop-E.3", grade="exact", target="corrected", cases="t = 1, ..., 5, one choice of the rates")
-@check("induction-heads:prop-8.5", grade="exact", target="corrected", cases="t = 1, ..., 5, one choice of the rates")
+@check(
+    "induction-heads:proposition-E.3", grade="exact", target="corrected", cases="t = 1, ..., 5, one choice of the rates"
+)
+@check(
+    "induction-heads:proposition-8.5", grade="exact", target="corrected", cases="t = 1, ..., 5, one choice of the rates"
+)
 @pytest.mark.parametrize("t", range(1, 6))
 def test_two_steps_are_two_gradient_steps_over_all_sequences(t: int) -> None:
     """Both layers of the second step are evaluated at the weights of the first, and the old weights are erased."""
@@ -54,7 +58,7 @@ def test_two_steps_are_two_gradient_steps_over_all_sequences(t: int) -> None:
     assert (second.W * (h2 / t) == models[1].W).all()
 
 
-@check("induction-heads:prop-E.3", grade="numeric", target="corrected", cases="t = 100, one choice of the rates")
+@check("induction-heads:proposition-E.3", grade="numeric", target="corrected", cases="t = 100, one choice of the rates")
 def test_long_form_agrees_with_the_exact_weights() -> None:
     """The float64 recipe at the exact weights of the first step; rounding of sums of 100 terms stays below 1e-12."""
     t = 100
@@ -66,7 +70,7 @@ def test_long_form_agrees_with_the_exact_weights() -> None:
     assert np.abs(first.W.astype(float) - first_step_limit(1 / 3, 1.0, 50.0)).max() < 5 * 50 / t  # |rest| <= 5t
 
 
-@check("induction-heads:prop-E.3", grade="sampled", target="corrected", supporting=True)
+@check("induction-heads:proposition-E.3", grade="sampled", target="corrected", supporting=True)
 @pytest.mark.parametrize("seed", range(3))
 def test_bigram_counts_at_a_fixed_position(seed: int) -> None:
     """t = 10^2 .. 10^6: f_{p,i} -> sum over even j of C_j #{t' : x_t' = i, x_(t'-j+1) = x_p}, C_4/C_2 = O(eps^2).
@@ -93,7 +97,7 @@ def test_bigram_counts_at_a_fixed_position(seed: int) -> None:
     assert ((limit / leading - counts[2])[other > 0] > 0).all()
 
 
-@check("induction-heads:prop-E.3", grade="numeric", target="corrected", supporting=True)
+@check("induction-heads:proposition-E.3", grade="numeric", target="corrected", supporting=True)
 def test_orders_of_the_weights_in_the_spread() -> None:
     """W: diagonal Theta(eps^2) and positive, off the diagonal smaller; v_2 = Theta(eps^2), v_4 = Theta(eps^4)."""
     t, values = 10**5, []
@@ -117,7 +121,7 @@ def test_orders_of_the_weights_in_the_spread() -> None:
     assert third[1] * 0.02**2 == pytest.approx(start / 8 * scale / 3, rel=0.01)
 
 
-@counterexample("induction-heads:prop-E.3", grade="exact")
+@counterexample("induction-heads:proposition-E.3", grade="exact")
 @pytest.mark.parametrize("t", [50, 100])
 def test_alternating_sequence_sees_the_unigram_part(t: int) -> None:
     """x = 2, 1, 2, 1, ..., 2 at p = t - 1 or t: state 2 never follows 2, so that f_{p,2}/f_{p,1} should be O(eps^2).
@@ -143,7 +147,7 @@ def mixture_weight(spread: float, W: NDArray[np.float64]) -> float:
     return (W[0, 0] + W[0, 1]) / (W[0, 0] - W[0, 1]) * moment / (4 * spread**2 / 3)
 
 
-@check("induction-heads:prop-E.3", grade="numeric", target="corrected", supporting=True)
+@check("induction-heads:proposition-E.3", grade="numeric", target="corrected", supporting=True)
 @pytest.mark.parametrize("w", [0.01, 1.0])
 @pytest.mark.parametrize("tau", [0.25, 0.5, 1.0])
 def test_mixture_of_bigram_and_unigram_at_a_proportional_position(w: float, tau: float) -> None:
@@ -168,7 +172,7 @@ def test_mixture_of_bigram_and_unigram_at_a_proportional_position(w: float, tau:
     assert total == pytest.approx(kappa * (tau - tau**2 / 3), rel=1e-2)
 
 
-@counterexample("induction-heads:prop-E.3", grade="sampled", supporting=True)
+@counterexample("induction-heads:proposition-E.3", grade="sampled", supporting=True)
 def test_model_prefers_the_wrong_state_in_a_long_context() -> None:
     """a = 0.95, b = 0.6, eps = 0.1, p = t = 20000, current state 2: the next is state 1 with probability 0.4.
 
@@ -194,7 +198,7 @@ def test_model_prefers_the_wrong_state_in_a_long_context() -> None:
         assert f[0] > f[1]
 
 
-@counterexample("induction-heads:prop-E.3", grade="enclosed")
+@counterexample("induction-heads:proposition-E.3", grade="enclosed")
 def test_printed_diagonal_of_the_second_step_has_the_wrong_sign() -> None:
     """(E.53): 2 eps + (1/2) ln((1/2 - eps)/(1/2 + eps)) is negative and O(eps^3); the diagonal of W is positive."""
     for denominator in (4, 10, 100):
@@ -207,7 +211,7 @@ def test_printed_diagonal_of_the_second_step_has_the_wrong_sign() -> None:
         assert abs(model.W[0, 1]) < model.W[0, 0] / 100
 
 
-@counterexample("induction-heads:prop-E.3", grade="exact")
+@counterexample("induction-heads:proposition-E.3", grade="exact")
 def test_first_step_of_rate_zero_leaves_no_bigram_part() -> None:
     """eta_1 = 0 is O(1/t^2): then rho = c', and v_j has the residual alone, decreasing in j: no peak at j = 2."""
     for t in (10, 60):
@@ -220,7 +224,7 @@ def test_first_step_of_rate_zero_leaves_no_bigram_part() -> None:
 # ---- the informal version
 
 
-@counterexample("induction-heads:prop-8.5", grade="exact")
+@counterexample("induction-heads:proposition-8.5", grade="exact")
 @pytest.mark.parametrize("t", [50, 150])
 def test_decay_in_the_second_layer_alone_keeps_the_first_layer_flat(t: int) -> None:
     """Without decay v^(2) = v^(1) + O(eps^2): for eps = 1/10 all v_j, v_2 included, are within 1 % of one."""
@@ -230,8 +234,8 @@ def test_decay_in_the_second_layer_alone_keeps_the_first_layer_flat(t: int) -> N
     assert second.v[1] > second.v[0] * 10  # with decay in both layers the second position stands out
 
 
-@counterexample("induction-heads:prop-8.5", grade="numeric")
-@check("induction-heads:prop-8.5", grade="numeric", target="corrected", supporting=True)
+@counterexample("induction-heads:proposition-8.5", grade="numeric")
+@check("induction-heads:proposition-8.5", grade="numeric", target="corrected", supporting=True)
 def test_second_rate_is_the_larger_one() -> None:
     """Rates h1/t^2 and h2/t, so eta_1/eta_2 = 100/t -> 0, reach the bigram counts: the first need not be the larger.
 

@@ -14,9 +14,9 @@ import pytest
 import sympy as sp
 from flint import arb, fmpq
 
-from numerics.fourier.boolean import majority_weight, majority_weight_limit
-from numerics.learning.second_layer import last_iterate_bound, uniform_deviation
-from theorems.evidence import check, counterexample
+from lemmata.numerics.fourier.boolean import majority_weight, majority_weight_limit
+from lemmata.numerics.learning.second_layer import last_iterate_bound, uniform_deviation
+from lemmata.theorems.evidence import check, counterexample
 
 FACT = "pareto-frontiers:fact-cited-bounds"
 

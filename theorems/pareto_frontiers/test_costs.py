@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from theorems.evidence import check
+from lemmata.theorems.evidence import check
 
 
 @check("pareto-frontiers:fact-compute", grade="exact", target="printed", supporting=True)

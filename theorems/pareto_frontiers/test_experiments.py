@@ -13,13 +13,20 @@ from typing import Any
 
 import pytest
 
-from theorems.evidence import check
-from theorems.experiments import Experiment, assert_follows, assert_met, committed_results, recomputed, run_experiment
-from theorems.pareto_frontiers.experiments import EXPERIMENTS
-from theorems.pareto_frontiers.experiments.lottery import LOTTERY
-from theorems.pareto_frontiers.experiments.starts import SPARSE_STARTS
-from theorems.pareto_frontiers.experiments.sweep import CURVES, SWEEP
-from theorems.plugin import Effort
+from lemmata.theorems.evidence import check
+from lemmata.theorems.experiments import (
+    Experiment,
+    assert_follows,
+    assert_met,
+    committed_results,
+    recomputed,
+    run_experiment,
+)
+from lemmata.theorems.pareto_frontiers.experiments import EXPERIMENTS
+from lemmata.theorems.pareto_frontiers.experiments.lottery import LOTTERY
+from lemmata.theorems.pareto_frontiers.experiments.starts import SPARSE_STARTS
+from lemmata.theorems.pareto_frontiers.experiments.sweep import CURVES, SWEEP
+from lemmata.theorems.plugin import Effort
 
 NAME = "pareto-frontiers:"
 Record = Callable[[str, object], None]

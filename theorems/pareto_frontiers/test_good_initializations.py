@@ -12,10 +12,10 @@ import pytest
 import sympy as sp
 from flint import arb, fmpq
 
-from constructions.parity.bias_grids import offset_grid
-from constructions.parity.over_sparse import draw_over_sparse
-from numerics.parity.good_neurons import balance_probability, good_pairs, good_probability
-from theorems.evidence import check, counterexample
+from lemmata.constructions.parity.bias_grids import offset_grid
+from lemmata.constructions.parity.over_sparse import draw_over_sparse
+from lemmata.numerics.parity.good_neurons import balance_probability, good_pairs, good_probability
+from lemmata.theorems.evidence import check, counterexample
 
 PRINTED = [((40, 4, 17), 87.6, 2238.6), ((100, 4, 51), 87.6, 2641.9), ((100, 6, 25), 95.7, 5593.6)]
 SIZES = [(20, 2, 9), (40, 4, 17), (100, 4, 51), (100, 6, 25), (60, 8, 33)]

@@ -14,16 +14,16 @@ import pytest
 import sympy as sp
 from flint import arb, fmpq
 
-from numerics.fourier.boolean import majority_coefficient, majority_weight
-from numerics.parity.good_neurons import good_probability, gradient_floor
-from numerics.parity.sparse_neurons import (
+from lemmata.numerics.fourier.boolean import majority_coefficient, majority_weight
+from lemmata.numerics.parity.good_neurons import good_probability, gradient_floor
+from lemmata.numerics.parity.sparse_neurons import (
     enumerated_gradient,
     over_sparse_neuron,
     over_sparse_values,
     sparse_gradient,
 )
-from theorems.evidence import check, counterexample
-from theorems.plugin import Effort
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.plugin import Effort
 
 GOOD_SIZES = [(11, 2, 9), (13, 2, 9), (14, 2, 11), (18, 4, 17), (19, 4, 17)]
 

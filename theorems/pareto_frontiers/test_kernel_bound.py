@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 from flint import fmpq, fmpq_mat
 
-from certificates.duality.features import feature_table
-from certificates.duality.span_fit import rank, span_residuals
-from numerics.exact.rationals import as_fraction
-from theorems.evidence import check
+from lemmata.certificates.duality.features import feature_table
+from lemmata.certificates.duality.span_fit import rank, span_residuals
+from lemmata.numerics.exact.rationals import as_fraction
+from lemmata.theorems.evidence import check
 
 
 def cube(n: int) -> np.ndarray:

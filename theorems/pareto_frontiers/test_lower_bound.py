@@ -21,12 +21,19 @@ import sympy as sp
 import torch
 from flint import fmpq
 
-from certificates.duality.tangent_model import flat_parameters, tangent_model
-from numerics.exact.numbers import as_exact
-from numerics.exact.rationals import as_fraction
-from numerics.parity.lower_bound import NoisyDescent, ParityView, parity_view, relu_tables, run_hidden, view_bound
-from numerics.parity.queries import empirical_answers, gradient_samples, query_samples, query_search
-from theorems.evidence import check, counterexample
+from lemmata.certificates.duality.tangent_model import flat_parameters, tangent_model
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.rationals import as_fraction
+from lemmata.numerics.parity.lower_bound import (
+    NoisyDescent,
+    ParityView,
+    parity_view,
+    relu_tables,
+    run_hidden,
+    view_bound,
+)
+from lemmata.numerics.parity.queries import empirical_answers, gradient_samples, query_samples, query_search
+from lemmata.theorems.evidence import check, counterexample
 
 
 def cube(n: int) -> np.ndarray:
@@ -66,7 +73,7 @@ def torch_gradient(n: int, width: int, theta: np.ndarray, target: np.ndarray, de
 
 
 @check(
-    "pareto-frontiers:def-sq-sgd",
+    "pareto-frontiers:definition-sq-sgd",
     grade="numeric",
     target="printed",
     cases="ReLU networks, n = 6, width 3, decay 0 and 1/10, 5 steps, 2 seeds; noisy runs on 3 targets each",
@@ -96,7 +103,7 @@ def test_the_two_trajectories_are_those_of_the_definition(seed: int, decay: floa
     assert clipped > 0  # the noise is at its limit somewhere
 
 
-@check("pareto-frontiers:def-sq-sgd", grade="symbolic", target="printed", supporting=True)
+@check("pareto-frontiers:definition-sq-sgd", grade="symbolic", target="printed", supporting=True)
 def test_the_derivatives_of_two_losses() -> None:
     """The square loss has l_0(h) = h. The hinge loss has l_0 = 0 where y h < 1, and is of another form beyond."""
     h, y = sp.symbols("h y", real=True)

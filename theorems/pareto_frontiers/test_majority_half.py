@@ -13,8 +13,8 @@ import pytest
 import sympy as sp
 from flint import fmpq
 
-from numerics.fourier.boolean import half_coefficient, majority_coefficient, threshold_coefficient
-from theorems.evidence import check, counterexample
+from lemmata.numerics.fourier.boolean import half_coefficient, majority_coefficient, threshold_coefficient
+from lemmata.theorems.evidence import check, counterexample
 
 
 def _inputs(n: int) -> np.ndarray:
@@ -38,7 +38,7 @@ def _krawtchouk(values: list[int], degree: int) -> fmpq:
 # ---- the definitions
 
 
-@check("pareto-frontiers:def-maj-half", grade="exact", target="corrected")
+@check("pareto-frontiers:definition-maj-half", grade="exact", target="corrected")
 @pytest.mark.parametrize("n", range(1, 10))
 def test_coefficients_by_sums_over_all_inputs(n: int) -> None:
     """At every set, whose size alone decides; for odd n the discrete derivative of Maj_n is Half_(n-1)."""
@@ -62,7 +62,7 @@ def _with_last(n: int, value: int) -> np.ndarray:
     return np.concatenate([rest, np.full((len(rest), 1), value)], axis=1)
 
 
-@counterexample("pareto-frontiers:def-maj-half", grade="exact")
+@counterexample("pareto-frontiers:definition-maj-half", grade="exact")
 @pytest.mark.parametrize("n", [3, 5, 7])
 def test_a_sum_of_all_n_signs_is_not_the_derivative(n: int) -> None:
     """For odd n a sum of n signs is never 0, whatever stands for the n-th: the printed Half would vanish."""
@@ -73,7 +73,7 @@ def test_a_sum_of_all_n_signs_is_not_the_derivative(n: int) -> None:
     assert derivative.sum() == comb(n - 1, (n - 1) // 2) > 0
 
 
-@check("pareto-frontiers:def-maj-half", grade="exact", target="corrected", supporting=True)
+@check("pareto-frontiers:definition-maj-half", grade="exact", target="corrected", supporting=True)
 @pytest.mark.parametrize("n", [2, 4, 6, 8])
 def test_for_even_n_the_derivative_is_another_function(n: int) -> None:
     """It is 1{sum of the others = 1}, as sign(0) = -1, and Half needs an even number of signs."""

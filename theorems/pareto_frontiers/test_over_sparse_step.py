@@ -15,20 +15,20 @@ import pytest
 import sympy as sp
 from flint import fmpq
 
-from constructions.networks.inputs import sign_inputs
-from constructions.parity.bias_grids import AlternatingReadout, offset_grid, solve_readout
-from constructions.parity.over_sparse import (
+from lemmata.constructions.networks.inputs import sign_inputs
+from lemmata.constructions.parity.bias_grids import AlternatingReadout, offset_grid, solve_readout
+from lemmata.constructions.parity.over_sparse import (
     SparseInitialization,
     draw_over_sparse,
     over_sparse_step,
     population_gradients,
 )
-from constructions.parity.two_layer import TwoLayerNetwork
-from numerics.exact.numbers import as_exact
-from numerics.exact.rationals import common_denominator
-from numerics.parity.hinge_loss import parity_losses
-from numerics.parity.sparse_neurons import over_sparse_values
-from theorems.evidence import check
+from lemmata.constructions.parity.two_layer import TwoLayerNetwork
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.rationals import common_denominator
+from lemmata.numerics.parity.hinge_loss import parity_losses
+from lemmata.numerics.parity.sparse_neurons import over_sparse_values
+from lemmata.theorems.evidence import check
 
 SIZES = [(13, 2, 9, 24), (18, 4, 17, 6)]
 CASES = "(n, k, s) = (13, 2, 9) with 24 and (18, 4, 17) with 6 drawn pairs (seed n), all 2^n inputs"

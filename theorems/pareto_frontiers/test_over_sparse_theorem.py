@@ -16,9 +16,9 @@ import pytest
 import sympy as sp
 from flint import arb, fmpq
 
-from certificates.duality.hinge_loss import verify
-from certificates.duality.readouts import least_step_loss
-from constructions.parity.bias_grids import (
+from lemmata.certificates.duality.hinge_loss import verify
+from lemmata.certificates.duality.readouts import least_step_loss
+from lemmata.constructions.parity.bias_grids import (
     averaged_ramp_features,
     even_kink_grid,
     offset_grid,
@@ -26,24 +26,24 @@ from constructions.parity.bias_grids import (
     ramp_law,
     solve_readout,
 )
-from constructions.parity.over_sparse import (
+from lemmata.constructions.parity.over_sparse import (
     SparseInitialization,
     draw_over_sparse,
     over_sparse_network,
     over_sparse_step,
     population_gradients,
 )
-from constructions.parity.over_sparse_sizes import over_sparse_sizes
-from constructions.parity.two_layer import TwoLayerNetwork
-from numerics.exact.numbers import as_exact
-from numerics.parity.exhaustive import margin_range
-from numerics.parity.good_neurons import good_probability
-from numerics.parity.hinge_loss import parity_losses
-from numerics.parity.sparse_neurons import over_sparse_neuron, over_sparse_values
-from numerics.parity.sparse_samples import tabulated_counts
-from numerics.runs.confidence import proportion_interval
-from theorems.evidence import check, counterexample
-from theorems.plugin import Effort
+from lemmata.constructions.parity.over_sparse_sizes import over_sparse_sizes
+from lemmata.constructions.parity.two_layer import TwoLayerNetwork
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.parity.exhaustive import margin_range
+from lemmata.numerics.parity.good_neurons import good_probability
+from lemmata.numerics.parity.hinge_loss import parity_losses
+from lemmata.numerics.parity.sparse_neurons import over_sparse_neuron, over_sparse_values
+from lemmata.numerics.parity.sparse_samples import tabulated_counts
+from lemmata.numerics.runs.confidence import proportion_interval
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.plugin import Effort
 
 LEAST_SPARSITY = {2: 5, 4: 11, 6: 17}
 

@@ -14,22 +14,24 @@ import pytest
 import sympy as sp
 from flint import arb, fmpq
 
-from certificates.duality.hinge_loss import least_hinge_loss
-from constructions.networks.inputs import sign_inputs
-from constructions.parity.bias_grids import offset_grid, ramp_labels, ramp_law
-from constructions.parity.over_sparse import draw_over_sparse, population_gradients, sample_gradients
-from constructions.parity.over_sparse_sizes import over_sparse_sizes
-from constructions.parity.two_layer import relu_network
-from numerics.exact.numbers import as_exact
-from numerics.fourier.walsh import walsh_hadamard
-from numerics.parity.good_neurons import good_probability
-from numerics.parity.queries import empirical_answers, query_search
-from theorems.evidence import check, counterexample
+from lemmata.certificates.duality.hinge_loss import least_hinge_loss
+from lemmata.constructions.networks.inputs import sign_inputs
+from lemmata.constructions.parity.bias_grids import offset_grid, ramp_labels, ramp_law
+from lemmata.constructions.parity.over_sparse import draw_over_sparse, population_gradients, sample_gradients
+from lemmata.constructions.parity.over_sparse_sizes import over_sparse_sizes
+from lemmata.constructions.parity.two_layer import relu_network
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.fourier.walsh import walsh_hadamard
+from lemmata.numerics.parity.good_neurons import good_probability
+from lemmata.numerics.parity.queries import empirical_answers, query_search
+from lemmata.theorems.evidence import check, counterexample
 
 # ---- the task
 
 
-@check("pareto-frontiers:def-parity", grade="exact", target="printed", cases="n = 1, ..., 6, all S and all inputs")
+@check(
+    "pareto-frontiers:definition-parity", grade="exact", target="printed", cases="n = 1, ..., 6, all S and all inputs"
+)
 def test_a_parity_is_the_xor_of_its_bits() -> None:
     """chi_S has one coefficient, at S; a network classifies it without error; parities of other sets differ from it."""
     for n in range(1, 7):
@@ -110,7 +112,7 @@ def test_exhaustive_search_around_the_limit(n: int, k: int) -> None:
 # ---- the algorithm
 
 
-@counterexample("pareto-frontiers:def-algorithm", grade="exact", cases="k = 2")
+@counterexample("pareto-frontiers:definition-algorithm", grade="exact", cases="k = 2")
 def test_the_printed_grid_is_empty_for_two_inputs() -> None:
     assert offset_grid(2, first=1) == ()
     with pytest.raises(ValueError, match="printed grid is empty for k = 2"):
@@ -118,7 +120,7 @@ def test_the_printed_grid_is_empty_for_two_inputs() -> None:
 
 
 @check(
-    "pareto-frontiers:def-algorithm",
+    "pareto-frontiers:definition-algorithm",
     grade="exact",
     target="corrected",
     cases="(n, k, s) = (6, 2, 5) and (8, 4, 7), 6 pairs (seed n): all inputs, and one sample of 9 (n = 6)",

@@ -14,9 +14,9 @@ import pytest
 import sympy as sp
 from flint import fmpq
 
-from certificates.duality import farkas
-from certificates.duality.inequalities import FarkasCertificate, FeasiblePoint
-from certificates.duality.readouts import (
+from lemmata.certificates.duality import farkas
+from lemmata.certificates.duality.inequalities import FarkasCertificate, FeasiblePoint
+from lemmata.certificates.duality.readouts import (
     decide,
     design_grid,
     least_norm_readout,
@@ -24,9 +24,15 @@ from certificates.duality.readouts import (
     margin_constraints,
     missing_kink_multipliers,
 )
-from constructions.parity.bias_grids import even_kink_grid, offset_grid, ramp_features, ramp_labels, solve_readout
-from theorems.evidence import check, counterexample
-from theorems.plugin import Effort
+from lemmata.constructions.parity.bias_grids import (
+    even_kink_grid,
+    offset_grid,
+    ramp_features,
+    ramp_labels,
+    solve_readout,
+)
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.plugin import Effort
 
 LEAST_LOSSES = {2: "1", 4: "0.77344", 6: "0.64579", 8: "0.56510", 10: "0.50859"}
 OFFSETS = (fmpq(1, 16), fmpq(1, 2), fmpq(7, 8))

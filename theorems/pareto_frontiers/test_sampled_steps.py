@@ -12,12 +12,12 @@ import numpy as np
 import sympy as sp
 from flint import arb, fmpq, fmpz_poly
 
-from constructions.parity.bias_grids import offset_grid
-from constructions.parity.over_sparse import draw_over_sparse, population_gradients, sample_gradients
-from numerics.exact.numbers import to_float
-from numerics.parity.sparse_neurons import over_sparse_values
-from theorems.evidence import check, counterexample
-from theorems.plugin import Effort
+from lemmata.constructions.parity.bias_grids import offset_grid
+from lemmata.constructions.parity.over_sparse import draw_over_sparse, population_gradients, sample_gradients
+from lemmata.numerics.exact.numbers import to_float
+from lemmata.numerics.parity.sparse_neurons import over_sparse_values
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.plugin import Effort
 
 
 @counterexample(

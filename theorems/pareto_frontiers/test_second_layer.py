@@ -20,18 +20,18 @@ import pytest
 import sympy as sp
 from flint import arb, fmpq
 
-from certificates.duality.regularised_hinge import least_regularised_loss, regularised_loss, verify
-from numerics.exact.balls import decided_less, decided_less_equal
-from numerics.exact.numbers import as_exact
-from numerics.exact.rationals import as_fraction
-from numerics.learning.generalisation import rademacher_complexity
-from numerics.learning.second_layer import (
+from lemmata.certificates.duality.regularised_hinge import least_regularised_loss, regularised_loss, verify
+from lemmata.numerics.exact.balls import decided_less, decided_less_equal
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.rationals import as_fraction
+from lemmata.numerics.learning.generalisation import rademacher_complexity
+from lemmata.numerics.learning.second_layer import (
     last_iterate_bound,
     second_layer_sizes,
     subgradient_descent,
     uniform_deviation,
 )
-from theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample
 
 LEMMA = "pareto-frontiers:lemma-C.9"
 CLAIMS = "pareto-frontiers:claim-C.9-1234"

@@ -6,7 +6,7 @@ Nothing is trained here: the checks read the printed numbers, and none of them d
 from fractions import Fraction
 from statistics import mean
 
-from theorems.evidence import check
+from lemmata.theorems.evidence import check
 
 NAME = "pareto-frontiers:"
 

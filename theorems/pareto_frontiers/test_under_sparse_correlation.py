@@ -17,12 +17,12 @@ import pytest
 from flint import arb, fmpq
 from scipy.optimize import nnls
 
-from certificates.duality.cone_correlation import ConeCorrelation, best_correlation, verify_correlation
-from constructions.parity.under_sparse import UnderSparseStart, silent_neurons, under_sparse_step
-from numerics.exact.numbers import to_float
-from numerics.parity.sparse_neurons import under_sparse_values
-from theorems.evidence import check, counterexample
-from theorems.plugin import Effort
+from lemmata.certificates.duality.cone_correlation import ConeCorrelation, best_correlation, verify_correlation
+from lemmata.constructions.parity.under_sparse import UnderSparseStart, silent_neurons, under_sparse_step
+from lemmata.numerics.exact.numbers import to_float
+from lemmata.numerics.parity.sparse_neurons import under_sparse_values
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.plugin import Effort
 
 SMALL = fmpq(1, 10**6)
 PAIRS = [(4, 2), (6, 2), (6, 4)]

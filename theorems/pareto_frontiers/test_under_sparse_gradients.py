@@ -13,17 +13,17 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from constructions.parity.under_sparse import draw_under_sparse
-from numerics.fourier.boolean import half_coefficient, threshold_coefficient
-from numerics.parity.sparse_neurons import (
+from lemmata.constructions.parity.under_sparse import draw_under_sparse
+from lemmata.numerics.fourier.boolean import half_coefficient, threshold_coefficient
+from lemmata.numerics.parity.sparse_neurons import (
     enumerated_gradient,
     over_sparse_neuron,
     sparse_gradient,
     under_sparse_neuron,
     under_sparse_values,
 )
-from theorems.evidence import check, counterexample
-from theorems.plugin import Effort
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.plugin import Effort
 
 NONE = fmpq(0)
 PAIRS = [(4, 2), (6, 2), (6, 4)]
@@ -177,7 +177,7 @@ def test_one_missing_input_is_seen_at_odd_s(n: int, k: int) -> None:
 # ---- the initialisation
 
 
-@check("pareto-frontiers:def-init-under", grade="exact", target="corrected")
+@check("pareto-frontiers:definition-init-under", grade="exact", target="corrected")
 @pytest.mark.parametrize(("n", "k", "s"), [(6, 4, 2), (7, 4, 2), (8, 6, 4), (9, 6, 2)])
 def test_the_start_vanishes_and_its_biases_change_no_gradient(n: int, k: int, s: int) -> None:
     """A random network with epsilon just below 1/(n-s): output 0 everywhere, gradients as without bias, by sums.
@@ -201,7 +201,7 @@ def test_the_start_vanishes_and_its_biases_change_no_gradient(n: int, k: int, s:
             assert sparse_gradient(under_sparse_neuron(n, ones, epsilon, bias), S).tolist() == unbiased
 
 
-@counterexample("pareto-frontiers:def-init-under", grade="exact")
+@counterexample("pareto-frontiers:definition-init-under", grade="exact")
 def test_the_printed_bound_of_the_small_weight_does_not_serve() -> None:
     """At n - s = k it is epsilon < 1: with 9/10 the gradient is not that of Lemma C.13. At n - s < k it is 1/0."""
     n, k, s = 6, 4, 2

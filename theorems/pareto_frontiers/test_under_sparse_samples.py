@@ -17,23 +17,23 @@ import pytest
 from flint import fmpq
 from scipy import stats
 
-from constructions.parity.under_sparse import (
+from lemmata.constructions.parity.under_sparse import (
     UnderSparseStart,
     readout_error_bound,
     under_sparse_network,
     under_sparse_step,
 )
-from numerics.parity.sparse_neurons import (
+from lemmata.numerics.parity.sparse_neurons import (
     over_sparse_neuron,
     over_sparse_values,
     under_sparse_neuron,
     under_sparse_values,
 )
-from numerics.parity.sparse_samples import TrackedCounts, sampled_counts, tracked_counts
-from numerics.parity.under_sparse_sizes import under_sparse_sizes
-from numerics.runs.confidence import proportion_interval
-from theorems.evidence import check, counterexample
-from theorems.plugin import Effort
+from lemmata.numerics.parity.sparse_samples import TrackedCounts, sampled_counts, tracked_counts
+from lemmata.numerics.parity.under_sparse_sizes import under_sparse_sizes
+from lemmata.numerics.runs.confidence import proportion_interval
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.plugin import Effort
 
 GROWTH = 8 / 7
 

@@ -17,8 +17,8 @@ import pytest
 import sympy as sp
 from flint import arb, fmpq
 
-from constructions.parity.two_layer import TwoLayerNetwork
-from constructions.parity.under_sparse import (
+from lemmata.constructions.parity.two_layer import TwoLayerNetwork
+from lemmata.constructions.parity.under_sparse import (
     UnderSparseStart,
     draw_under_sparse,
     readout_weights,
@@ -27,13 +27,13 @@ from constructions.parity.under_sparse import (
     under_sparse_network,
     under_sparse_step,
 )
-from numerics.exact.rationals import common_denominator
-from numerics.fourier.boolean import half_coefficient, majority_limit, threshold_coefficient
-from numerics.parity.sparse_neurons import is_good, sparse_gradient, under_sparse_neuron, under_sparse_values
-from numerics.parity.sparse_samples import tabulated_counts
-from numerics.parity.under_sparse_sizes import good_share, relevant_bound, under_sparse_sizes
-from theorems.evidence import check, counterexample
-from theorems.plugin import Effort
+from lemmata.numerics.exact.rationals import common_denominator
+from lemmata.numerics.fourier.boolean import half_coefficient, majority_limit, threshold_coefficient
+from lemmata.numerics.parity.sparse_neurons import is_good, sparse_gradient, under_sparse_neuron, under_sparse_values
+from lemmata.numerics.parity.sparse_samples import tabulated_counts
+from lemmata.numerics.parity.under_sparse_sizes import good_share, relevant_bound, under_sparse_sizes
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.plugin import Effort
 
 SIZES = [(8, 4, 2), (9, 4, 2), (12, 4, 2), (10, 6, 4), (13, 6, 4), (14, 6, 2), (16, 6, 2)]
 HALF, HUNDREDTH = fmpq(1, 2), fmpq(1, 100)

@@ -13,14 +13,14 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
-from certificates.tokens.few_heads import few_heads_bound, printed_few_heads_bound
-from certificates.tokens.lipschitz import attention_change, query_key_bound
-from certificates.tokens.retrieval import certify_retrieval, label_bound, printed_bound, retrieval_bound
-from constructions.networks.affine import Affine
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.feed_forward import FeedForward
-from constructions.networks.head import Head, merged_head
-from constructions.tokens.attention import (
+from lemmata.certificates.tokens.few_heads import few_heads_bound, printed_few_heads_bound
+from lemmata.certificates.tokens.lipschitz import attention_change, query_key_bound
+from lemmata.certificates.tokens.retrieval import certify_retrieval, label_bound, printed_bound, retrieval_bound
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.networks.head import Head, merged_head
+from lemmata.constructions.tokens.attention import (
     averaging_attention,
     counting_attention,
     counting_embedding,
@@ -28,16 +28,22 @@ from constructions.tokens.attention import (
     retrieval_attention,
     retrieval_transformer,
 )
-from constructions.tokens.transformer import TokenTransformer, token_stream, token_transformer
-from numerics.exact.balls import as_balls
-from numerics.exact.numbers import as_exact, to_float
-from numerics.exact.precision import precision
-from numerics.exact.systems import Array
-from numerics.tokens.codes import PositionCodes, extremal_codes, field_codes, orthonormal_codes, random_sign_codes
-from numerics.tokens.encoding import encode
-from numerics.tokens.links import ReluLink, linear_link, mean_link
-from numerics.tokens.prompts import Prompts, draw_prompts
-from theorems.evidence import check, counterexample
+from lemmata.constructions.tokens.transformer import TokenTransformer, token_stream, token_transformer
+from lemmata.numerics.exact.balls import as_balls
+from lemmata.numerics.exact.numbers import as_exact, to_float
+from lemmata.numerics.exact.precision import precision
+from lemmata.numerics.exact.systems import Array
+from lemmata.numerics.tokens.codes import (
+    PositionCodes,
+    extremal_codes,
+    field_codes,
+    orthonormal_codes,
+    random_sign_codes,
+)
+from lemmata.numerics.tokens.encoding import encode
+from lemmata.numerics.tokens.links import ReluLink, linear_link, mean_link
+from lemmata.numerics.tokens.prompts import Prompts, draw_prompts
+from lemmata.theorems.evidence import check, counterexample
 
 
 def integers(*shape: int, seed: int = 0, low: int = -2, high: int = 3) -> Array:

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from constructions.tokens.attention import retrieval_attention
-from numerics.tokens.codes import orthonormal_codes, random_sign_codes
-from theorems.evidence import check, counterexample
-from theorems.experiments import (
+from lemmata.constructions.tokens.attention import retrieval_attention
+from lemmata.numerics.tokens.codes import orthonormal_codes, random_sign_codes
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.experiments import (
     assert_begins,
     assert_follows,
     assert_met,
@@ -24,11 +24,11 @@ from theorems.experiments import (
     run_experiment,
     slice_again,
 )
-from theorems.plugin import Effort
-from theorems.qstr.experiments.long_prompts import LONG_PROMPTS
-from theorems.qstr.experiments.query_key import QUERY_KEY
-from theorems.qstr.experiments.samples import SAMPLES
-from theorems.qstr.experiments.training import admissible_codes
+from lemmata.theorems.plugin import Effort
+from lemmata.theorems.qstr.experiments.long_prompts import LONG_PROMPTS
+from lemmata.theorems.qstr.experiments.query_key import QUERY_KEY
+from lemmata.theorems.qstr.experiments.samples import SAMPLES
+from lemmata.theorems.qstr.experiments.training import admissible_codes
 
 Record = Callable[[str, object], None]
 

@@ -11,7 +11,7 @@ import sympy
 import torch
 from flint import arb, fmpq
 
-from certificates.tokens.feed_forward import (
+from lemmata.certificates.tokens.feed_forward import (
     certify_feed_forward,
     least_total_norm,
     linear_risk,
@@ -19,11 +19,11 @@ from certificates.tokens.feed_forward import (
     out_of_span,
     samples_needed,
 )
-from constructions.networks.affine import Affine
-from constructions.networks.feed_forward import FeedForward
-from numerics.exact.numbers import as_exact, to_float
-from theorems.evidence import check, counterexample
-from theorems.plugin import Effort
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.numerics.exact.numbers import as_exact, to_float
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.plugin import Effort
 
 DEFINITION = "qstr:definition-5"
 CLAIM = "qstr:claim-ffn-span"

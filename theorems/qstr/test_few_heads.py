@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
-from certificates.tokens.few_heads import (
+from lemmata.certificates.tokens.few_heads import (
     block_diagonal_bound,
     conditioned_rank,
     few_heads_bound,
@@ -24,20 +24,20 @@ from certificates.tokens.few_heads import (
     least_risk,
     printed_few_heads_bound,
 )
-from certificates.tokens.retrieval import certify_retrieval
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.stream import ResidualStream
-from constructions.tokens.attention import averaging_attention, retrieval_attention
-from constructions.tokens.separating import separating_attention
-from constructions.tokens.transformer import query_key_head, token_stream
-from numerics.exact.numbers import as_exact
-from numerics.exact.precision import precision
-from numerics.exact.systems import Array
-from numerics.tokens.codes import PositionCodes, extremal_codes, orthonormal_codes
-from numerics.tokens.encoding import encode
-from numerics.tokens.gaussian import squared_norm_variance
-from numerics.tokens.prompts import Prompts, draw_prompts
-from theorems.evidence import check, counterexample
+from lemmata.certificates.tokens.retrieval import certify_retrieval
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.stream import ResidualStream
+from lemmata.constructions.tokens.attention import averaging_attention, retrieval_attention
+from lemmata.constructions.tokens.separating import separating_attention
+from lemmata.constructions.tokens.transformer import query_key_head, token_stream
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.precision import precision
+from lemmata.numerics.exact.systems import Array
+from lemmata.numerics.tokens.codes import PositionCodes, extremal_codes, orthonormal_codes
+from lemmata.numerics.tokens.encoding import encode
+from lemmata.numerics.tokens.gaussian import squared_norm_variance
+from lemmata.numerics.tokens.prompts import Prompts, draw_prompts
+from lemmata.theorems.evidence import check, counterexample
 
 # ---- lemma 40
 

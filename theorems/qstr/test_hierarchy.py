@@ -11,18 +11,18 @@ from itertools import pairwise, product
 import numpy as np
 from flint import arb, fmpq
 
-from certificates.tokens.feed_forward import certify_feed_forward, samples_needed
-from certificates.tokens.few_heads import few_heads_bound
-from certificates.tokens.minimum_norm import wide_samples
-from certificates.tokens.retrieval import certify_retrieval
-from constructions.tokens.attention import retrieval_attention
-from constructions.tokens.separating import separating_attention
-from constructions.tokens.transformer import token_stream
-from numerics.tokens.codes import orthonormal_codes, sign_code_dimension
-from numerics.tokens.encoding import encode
-from numerics.tokens.prompts import draw_prompts
-from numerics.tokens.transformer_bounds import TokenTask, TransformerClass, excess_risk
-from theorems.evidence import check
+from lemmata.certificates.tokens.feed_forward import certify_feed_forward, samples_needed
+from lemmata.certificates.tokens.few_heads import few_heads_bound
+from lemmata.certificates.tokens.minimum_norm import wide_samples
+from lemmata.certificates.tokens.retrieval import certify_retrieval
+from lemmata.constructions.tokens.attention import retrieval_attention
+from lemmata.constructions.tokens.separating import separating_attention
+from lemmata.constructions.tokens.transformer import token_stream
+from lemmata.numerics.tokens.codes import orthonormal_codes, sign_code_dimension
+from lemmata.numerics.tokens.encoding import encode
+from lemmata.numerics.tokens.prompts import draw_prompts
+from lemmata.numerics.tokens.transformer_bounds import TokenTask, TransformerClass, excess_risk
+from lemmata.theorems.evidence import check
 
 
 @check(

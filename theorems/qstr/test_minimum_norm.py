@@ -14,7 +14,7 @@ from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certificates.tokens.minimum_norm import (
+from lemmata.certificates.tokens.minimum_norm import (
     generalising_norm,
     interpolation_constant,
     interpolation_norm,
@@ -22,9 +22,9 @@ from certificates.tokens.minimum_norm import (
     narrow_samples,
     wide_samples,
 )
-from certificates.tokens.recurrent import least_squared_norm
-from constructions.networks.affine import Affine
-from constructions.tokens.interpolation import (
+from lemmata.certificates.tokens.recurrent import least_squared_norm
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.tokens.interpolation import (
     interpolating_network,
     interpolating_readout,
     interpolating_recurrence,
@@ -34,11 +34,11 @@ from constructions.tokens.interpolation import (
     squared_norm,
     unit_direction,
 )
-from numerics.exact.numbers import as_exact, to_float
-from numerics.exact.systems import exact_values
-from numerics.runs.confidence import proportion_interval
-from theorems.evidence import check
-from theorems.plugin import Effort
+from lemmata.numerics.exact.numbers import as_exact, to_float
+from lemmata.numerics.exact.systems import exact_values
+from lemmata.numerics.runs.confidence import proportion_interval
+from lemmata.theorems.evidence import check
+from lemmata.theorems.plugin import Effort
 
 LINE = "qstr:lemma-38"
 DIRECTION = "qstr:lemma-37"

@@ -11,8 +11,8 @@ from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numerics.tokens.mixed_norms import conjugate, mixed_norm
-from theorems.evidence import check
+from lemmata.numerics.tokens.mixed_norms import conjugate, mixed_norm
+from lemmata.theorems.evidence import check
 
 LEMMA = "qstr:lemma-39"
 EXPONENTS: list[Any] = [1, "6/5", "3/2", 2, 3, 5, "inf"]

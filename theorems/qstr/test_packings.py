@@ -11,9 +11,9 @@ import pytest
 import sympy
 from flint import arb, fmpq
 
-from numerics.groups.codes import near_orthogonal_codes
-from numerics.learning.covers import sparse_average
-from numerics.learning.packings import (
+from lemmata.numerics.groups.codes import near_orthogonal_codes
+from lemmata.numerics.learning.covers import sparse_average
+from lemmata.numerics.learning.packings import (
     ellipsoid_bound,
     ellipsoid_estimate,
     greedy_packing,
@@ -23,8 +23,8 @@ from numerics.learning.packings import (
     sparse_estimate,
     volume_bound,
 )
-from theorems.evidence import check, counterexample
-from theorems.plugin import Effort
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.plugin import Effort
 
 LEMMA = "qstr:lemma-41"
 

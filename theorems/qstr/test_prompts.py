@@ -16,12 +16,12 @@ import pytest
 from flint import arb, fmpq
 from scipy.integrate import quad
 
-from constructions.networks.affine import Affine
-from constructions.networks.feed_forward import FeedForward
-from constructions.tokens.transformer import network_link
-from numerics.exact.numbers import as_exact, to_float
-from numerics.exact.systems import Array
-from numerics.tokens.codes import (
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.tokens.transformer import network_link
+from lemmata.numerics.exact.numbers import as_exact, to_float
+from lemmata.numerics.exact.systems import Array
+from lemmata.numerics.tokens.codes import (
     PositionCodes,
     extremal_codes,
     field_codes,
@@ -29,11 +29,11 @@ from numerics.tokens.codes import (
     random_sign_codes,
     sign_code_dimension,
 )
-from numerics.tokens.encoding import encode, radius
-from numerics.tokens.gaussian import norm_moment
-from numerics.tokens.links import ReluLink, linear_link, max_link, mean_link, squared_norm_link
-from numerics.tokens.prompts import Prompts, averaged_risk, draw_prompts, pointwise_risk, population_risk
-from theorems.evidence import check, counterexample
+from lemmata.numerics.tokens.encoding import encode, radius
+from lemmata.numerics.tokens.gaussian import norm_moment
+from lemmata.numerics.tokens.links import ReluLink, linear_link, max_link, mean_link, squared_norm_link
+from lemmata.numerics.tokens.prompts import Prompts, averaged_risk, draw_prompts, pointwise_risk, population_risk
+from lemmata.theorems.evidence import check, counterexample
 
 U, V = np.array([[1, -2], [3, 1]]), np.array([[0, 2], [-1, 1]])
 NETWORK = FeedForward(

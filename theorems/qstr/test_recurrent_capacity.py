@@ -15,15 +15,20 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
-from constructions.networks.affine import Affine
-from constructions.networks.feed_forward import FeedForward
-from constructions.networks.projection import BallProjection
-from constructions.networks.recurrent import RecurrentCell, RecurrentLayer
-from constructions.tokens.recurrent import exact_network
-from numerics.exact.balls import decided_less, decided_less_equal
-from numerics.exact.numbers import as_exact
-from numerics.learning.finite_classes import empirical_rademacher, largest_deviation, sample_distances, sample_law
-from numerics.learning.recurrent_capacity import (
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.networks.projection import BallProjection
+from lemmata.constructions.networks.recurrent import RecurrentCell, RecurrentLayer
+from lemmata.constructions.tokens.recurrent import exact_network
+from lemmata.numerics.exact.balls import decided_less, decided_less_equal
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.learning.finite_classes import (
+    empirical_rademacher,
+    largest_deviation,
+    sample_distances,
+    sample_law,
+)
+from lemmata.numerics.learning.recurrent_capacity import (
     RecurrentClass,
     class_log_cover,
     deviation_of_truncated_losses,
@@ -36,8 +41,8 @@ from numerics.learning.recurrent_capacity import (
     truncated_rademacher_bound,
     truncation_level,
 )
-from numerics.tokens.links import linear_link
-from theorems.evidence import check, counterexample
+from lemmata.numerics.tokens.links import linear_link
+from lemmata.theorems.evidence import check, counterexample
 
 COVER = "qstr:lemma-29"
 COUNT = "qstr:lemma-30"

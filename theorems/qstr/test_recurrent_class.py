@@ -10,14 +10,14 @@ import pytest
 import torch
 from flint import fmpq
 
-from constructions.networks.affine import Affine
-from constructions.networks.feed_forward import FeedForward
-from constructions.networks.projection import Clipping
-from constructions.networks.recurrent import RecurrentCell, RecurrentLayer
-from constructions.tokens.codebook import Codebook
-from constructions.tokens.general_recurrence import GeneralRecurrence
-from numerics.exact.numbers import as_exact, to_float
-from theorems.evidence import check
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.networks.projection import Clipping
+from lemmata.constructions.networks.recurrent import RecurrentCell, RecurrentLayer
+from lemmata.constructions.tokens.codebook import Codebook
+from lemmata.constructions.tokens.general_recurrence import GeneralRecurrence
+from lemmata.numerics.exact.numbers import as_exact, to_float
+from lemmata.theorems.evidence import check
 
 DEFINITION = "qstr:definition-rnn-lower"
 

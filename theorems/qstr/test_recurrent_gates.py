@@ -15,14 +15,14 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
-from constructions.networks.feed_forward import FeedForward
-from constructions.tokens.budgeted import copies_network, products_network
-from constructions.tokens.gates import gated_copy, inner_product, pieces_for, sign_inner_product
-from numerics.exact.balls import decided_less
-from numerics.exact.numbers import as_exact
-from numerics.exact.precision import precision
-from numerics.functions.relu_sums import piecewise_linear
-from theorems.evidence import check, counterexample
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.tokens.budgeted import copies_network, products_network
+from lemmata.constructions.tokens.gates import gated_copy, inner_product, pieces_for, sign_inner_product
+from lemmata.numerics.exact.balls import decided_less
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.precision import precision
+from lemmata.numerics.functions.relu_sums import piecewise_linear
+from lemmata.theorems.evidence import check, counterexample
 
 PRODUCT = "qstr:lemma-22"
 FIRST = "qstr:lemma-23"

@@ -14,16 +14,16 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
-from certificates.tokens.recurrent import (
+from lemmata.certificates.tokens.recurrent import (
     check_recurrent,
     least_recurrent_risk,
     least_squared_norm,
     least_width,
     printed_bounds,
 )
-from constructions.networks.affine import Affine
-from constructions.networks.recurrent import RecurrentCell, RecurrentLayer
-from constructions.tokens.codebook import (
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.recurrent import RecurrentCell, RecurrentLayer
+from lemmata.constructions.tokens.codebook import (
     Codebook,
     codebook_layer,
     codebook_order,
@@ -33,10 +33,10 @@ from constructions.tokens.codebook import (
     storing_layer,
     storing_radius,
 )
-from numerics.exact.numbers import as_exact, to_float
-from numerics.groups.codes import near_orthogonal_codes
-from theorems.evidence import check, counterexample
-from theorems.plugin import Effort
+from lemmata.numerics.exact.numbers import as_exact, to_float
+from lemmata.numerics.groups.codes import near_orthogonal_codes
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.plugin import Effort
 
 PROPOSITION = "qstr:proposition-8"
 POSITION = "qstr:proposition-35"

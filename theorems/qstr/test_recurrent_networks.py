@@ -14,19 +14,25 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from constructions.networks.affine import Affine
-from constructions.networks.feed_forward import FeedForward
-from constructions.networks.recurrent import RecurrentLayer
-from constructions.tokens.budgeted import approximate_transition, budget, budgeted_network, link_constant
-from constructions.tokens.recurrent import exact_network, exact_transition, gated_update, recurrent_network, root_above
-from numerics.exact.numbers import as_exact, to_float
-from numerics.functions.interpolation import square
-from numerics.tokens.codes import PositionCodes, extremal_codes, field_codes, orthonormal_codes
-from numerics.tokens.encoding import encode
-from numerics.tokens.links import ReluLink, linear_link, max_link, mean_link
-from numerics.tokens.prompts import Prompts
-from theorems.evidence import check
-from theorems.plugin import Effort
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.networks.recurrent import RecurrentLayer
+from lemmata.constructions.tokens.budgeted import approximate_transition, budget, budgeted_network, link_constant
+from lemmata.constructions.tokens.recurrent import (
+    exact_network,
+    exact_transition,
+    gated_update,
+    recurrent_network,
+    root_above,
+)
+from lemmata.numerics.exact.numbers import as_exact, to_float
+from lemmata.numerics.functions.interpolation import square
+from lemmata.numerics.tokens.codes import PositionCodes, extremal_codes, field_codes, orthonormal_codes
+from lemmata.numerics.tokens.encoding import encode
+from lemmata.numerics.tokens.links import ReluLink, linear_link, max_link, mean_link
+from lemmata.numerics.tokens.prompts import Prompts
+from lemmata.theorems.evidence import check
+from lemmata.theorems.plugin import Effort
 
 EXACT = "qstr:construction-exact-rnn"
 PSI = "qstr:construction-psi"

@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from constructions.networks.affine import Affine
-from constructions.networks.feed_forward import FeedForward
-from constructions.networks.projection import BallProjection
-from constructions.networks.recurrent import RecurrentCell, RecurrentLayer
-from constructions.tokens.recurrent_class import state_lipschitz, with_state_lipschitz, with_unit_radius
-from numerics.exact.numbers import as_exact
-from numerics.exact.rationals import as_fraction
-from theorems.evidence import check, counterexample
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.networks.projection import BallProjection
+from lemmata.constructions.networks.recurrent import RecurrentCell, RecurrentLayer
+from lemmata.constructions.tokens.recurrent_class import state_lipschitz, with_state_lipschitz, with_unit_radius
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.rationals import as_fraction
+from lemmata.theorems.evidence import check, counterexample
 
 CLASS = "qstr:definition-rnn-upper"
 UNIT = "qstr:construction-homogeneity"

@@ -13,21 +13,21 @@ import numpy as np
 from flint import arb, fmpq
 from numpy.typing import NDArray
 
-from constructions.networks.affine import Affine
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.feed_forward import FeedForward
-from constructions.networks.head import merged_head
-from numerics.exact.balls import as_balls, ball_max, decided_less_equal
-from numerics.exact.numbers import as_exact
-from numerics.tokens.query_key_code import decode_query_key, encode_query_key
-from numerics.tokens.transformer_bounds import (
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.networks.head import merged_head
+from lemmata.numerics.exact.balls import as_balls, ball_max, decided_less_equal
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.tokens.query_key_code import decode_query_key, encode_query_key
+from lemmata.numerics.tokens.transformer_bounds import (
     TransformerClass,
     log_cover,
     query_key_cover,
     readout_cover,
     volumetric_cover,
 )
-from theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample
 
 CLASSES = (
     TransformerClass(1, 1, 1, arb(1), arb(2), arb(3), arb(1)),

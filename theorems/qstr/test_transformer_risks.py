@@ -16,13 +16,13 @@ import pytest
 import sympy as sp
 from flint import arb, fmpq
 
-from constructions.networks.affine import Affine
-from constructions.networks.feed_forward import FeedForward
-from constructions.networks.head import merged_head
-from numerics.exact.balls import as_balls
-from numerics.exact.numbers import as_exact
-from numerics.learning.finite_classes import empirical_rademacher, sample_law
-from numerics.tokens.transformer_bounds import (
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.networks.head import merged_head
+from lemmata.numerics.exact.balls import as_balls
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.learning.finite_classes import empirical_rademacher, sample_law
+from lemmata.numerics.tokens.transformer_bounds import (
     TokenTask,
     TransformerClass,
     chained_rademacher,
@@ -35,7 +35,7 @@ from numerics.tokens.transformer_bounds import (
     truncated_rademacher,
     truncation_level,
 )
-from theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample
 
 TASKS = (TokenTask(2, 1, 1, 2), TokenTask(100, 4, 2, 111), TokenTask(32768, 8, 4, 64, 2, 3, 2))
 SAMPLES = (50, 10**6, 10**12)

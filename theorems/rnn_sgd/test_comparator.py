@@ -16,19 +16,19 @@ import pytest
 from flint import fmpq
 from scipy.special import ndtr
 
-from constructions.recurrent.comparator import comparator, conditional_mean
-from constructions.recurrent.concepts import Part, TargetFunction, input_sequence, null_sequence
-from constructions.recurrent.elman import ElmanNetwork, back, linear_change, random_elman, trace
-from constructions.recurrent.indicator import indicator_function
-from numerics.recurrent.separation import state_cosines
-from theorems.evidence import check
-from theorems.plugin import Effort
+from lemmata.constructions.recurrent.comparator import comparator, conditional_mean
+from lemmata.constructions.recurrent.concepts import Part, TargetFunction, input_sequence, null_sequence
+from lemmata.constructions.recurrent.elman import ElmanNetwork, back, linear_change, random_elman, trace
+from lemmata.constructions.recurrent.indicator import indicator_function
+from lemmata.numerics.recurrent.separation import state_cosines
+from lemmata.theorems.evidence import check
+from lemmata.theorems.plugin import Effort
 
 MATRIX = "rnn-sgd:definition-5.3"
 NORM = "rnn-sgd:claim-G.1"
 FIT = "rnn-sgd:lemma-5.2"
 EXISTENCE = "rnn-sgd:lemma-5.4"
-NULL = "rnn-sgd:def-null-sequence"
+NULL = "rnn-sgd:definition-null-sequence"
 POSITIONS = "rnn-sgd:fact-position-adaptivity"
 AXIS = np.array([1.0, 0.0, 0.0, 0.0])
 LENGTH = 5

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
-from numerics.recurrent.complexities import (
+from lemmata.numerics.recurrent.complexities import (
     complexity,
     exponential_series,
     polynomial,
@@ -24,9 +24,9 @@ from numerics.recurrent.complexities import (
     smooth_complexity,
     taylor,
 )
-from theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample
 
-DEFINITION = "rnn-sgd:def-complexity"
+DEFINITION = "rnn-sgd:definition-complexity"
 EXAMPLE = "rnn-sgd:example-2.1"
 SAMPLES = "rnn-sgd:fact-sample-complexity"
 POWERS = "z, z^2, z^3, z^7 at R = sqrt 3, K = 10^4, eps = 1/1000, to ten digits"

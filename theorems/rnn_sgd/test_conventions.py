@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import ndtr
 
-from constructions.recurrent.concepts import (
+from lemmata.constructions.recurrent.concepts import (
     Part,
     TargetFunction,
     input_sequence,
@@ -27,18 +27,18 @@ from constructions.recurrent.concepts import (
     null_sequence,
     padded,
 )
-from constructions.recurrent.elman import ElmanNetwork, random_elman, trace
-from constructions.recurrent.indicator import Partner, indicator_function
-from numerics.exact.cyclotomic.numbers import sqrt_rational
-from numerics.exact.linear import inverse
-from numerics.exact.numbers import as_exact
-from numerics.recurrent.complexities import complexity, polynomial, smooth_complexity
-from numerics.recurrent.losses import clipped_square, cross_entropy, distance, scaled_cross_entropy
-from theorems.evidence import check, counterexample
+from lemmata.constructions.recurrent.elman import ElmanNetwork, random_elman, trace
+from lemmata.constructions.recurrent.indicator import Partner, indicator_function
+from lemmata.numerics.exact.cyclotomic.numbers import sqrt_rational
+from lemmata.numerics.exact.linear import inverse
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.recurrent.complexities import complexity, polynomial, smooth_complexity
+from lemmata.numerics.recurrent.losses import clipped_square, cross_entropy, distance, scaled_cross_entropy
+from lemmata.theorems.evidence import check, counterexample
 
-DATA = "rnn-sgd:def-data"
-CLASS = "rnn-sgd:def-concept-class"
-LOSS = "rnn-sgd:def-loss"
+DATA = "rnn-sgd:definition-data"
+CLASS = "rnn-sgd:definition-concept-class"
+LOSS = "rnn-sgd:definition-loss"
 PYTHAGOREAN = (
     (0, 0),
     (1, 0),

@@ -14,16 +14,16 @@ from fractions import Fraction
 import numpy as np
 from flint import fmpq
 
-from constructions.recurrent.comparator import comparator
-from constructions.recurrent.concepts import Part, TargetFunction, input_sequence, null_sequence
-from constructions.recurrent.elman import back, random_elman, trace
-from numerics.exact.numbers import as_exact
-from numerics.recurrent.gram_schmidt import gram_schmidt
-from numerics.recurrent.separation import state_cosines
-from theorems.evidence import check
-from theorems.plugin import Effort
+from lemmata.constructions.recurrent.comparator import comparator
+from lemmata.constructions.recurrent.concepts import Part, TargetFunction, input_sequence, null_sequence
+from lemmata.constructions.recurrent.elman import back, random_elman, trace
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.recurrent.gram_schmidt import gram_schmidt
+from lemmata.numerics.recurrent.separation import state_cosines
+from lemmata.theorems.evidence import check
+from lemmata.theorems.plugin import Effort
 
-NOTATION = "rnn-sgd:def-notation"
+NOTATION = "rnn-sgd:definition-notation"
 NORM = "rnn-sgd:claim-G.1"
 GEOMETRY = "rnn-sgd:fact-init-geometry"
 POSITIONS = "rnn-sgd:fact-position-adaptivity"

@@ -22,16 +22,16 @@ from scipy.optimize import linprog
 from scipy.sparse import bmat, csr_matrix, identity
 from scipy.special import ndtr
 
-from certificates.duality.indicator_size import least_supremum
-from constructions.recurrent.indicator import (
+from lemmata.certificates.duality.indicator_size import least_supremum
+from lemmata.constructions.recurrent.indicator import (
     IndicatorFunction,
     clipping_error,
     clipping_level,
     indicator_function,
 )
-from numerics.recurrent.complexities import complexity, polynomial, smooth_complexity
-from theorems.evidence import check, counterexample
-from theorems.plugin import Effort
+from lemmata.numerics.recurrent.complexities import complexity, polynomial, smooth_complexity
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.plugin import Effort
 
 LEMMA = "rnn-sgd:lemma-5.1"
 POLYNOMIALS = [[0, 1], [0, 0, 1], [1, 2, -3, 4, 5, -6, 7], [0, 0, 0, 0, 1, 0, 0, 1]]

@@ -17,7 +17,7 @@ import pytest
 import torch
 from flint import fmpq, fmpq_mat
 
-from constructions.recurrent.elman import (
+from lemmata.constructions.recurrent.elman import (
     ElmanNetwork,
     back,
     constant_patterns,
@@ -26,13 +26,13 @@ from constructions.recurrent.elman import (
     trace,
     weighted_gradient,
 )
-from numerics.exact.numbers import as_exact, to_float
-from theorems.evidence import check, counterexample
+from lemmata.numerics.exact.numbers import as_exact, to_float
+from lemmata.theorems.evidence import check, counterexample
 
 PRINTED = "rnn-sgd:definition-4.1"
-LINEAR = "rnn-sgd:def-pseudo-network"
+LINEAR = "rnn-sgd:definition-pseudo-network"
 STEP = "rnn-sgd:step-1-coupling"
-OBJECTIVE = "rnn-sgd:def-objective"
+OBJECTIVE = "rnn-sgd:definition-objective"
 NETWORKS = "100 random rational networks, L <= 6, m <= 8, d <= 2 (seeds 0 to 99)"
 
 

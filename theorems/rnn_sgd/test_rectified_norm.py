@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from flint import arb
 
-from numerics.recurrent.rectified_norm import first_column_vector, stretch, stretched_vector
-from theorems.evidence import check, counterexample
+from lemmata.numerics.recurrent.rectified_norm import first_column_vector, stretch, stretched_vector
+from lemmata.theorems.evidence import check, counterexample
 
 FOOTNOTE = "rnn-sgd:footnote-2"
 SEEDS = [0, 1, 2]

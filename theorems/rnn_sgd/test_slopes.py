@@ -14,15 +14,15 @@ import numpy as np
 from flint import arb
 from scipy import stats
 
-from constructions.recurrent.comparator import comparator, window_probability
-from constructions.recurrent.concepts import input_sequence, null_sequence
-from constructions.recurrent.elman import back, random_elman, trace
-from numerics.recurrent.complexities import polynomial
-from numerics.recurrent.feasibility import feasibility
-from theorems.evidence import check, counterexample
-from theorems.experiments import assert_begins, assert_follows, committed_results, slice_again
-from theorems.plugin import Effort
-from theorems.rnn_sgd.experiments.comparator import COMPARATORS, five_targets, on_target, over_networks
+from lemmata.constructions.recurrent.comparator import comparator, window_probability
+from lemmata.constructions.recurrent.concepts import input_sequence, null_sequence
+from lemmata.constructions.recurrent.elman import back, random_elman, trace
+from lemmata.numerics.recurrent.complexities import polynomial
+from lemmata.numerics.recurrent.feasibility import feasibility
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.experiments import assert_begins, assert_follows, committed_results, slice_again
+from lemmata.theorems.plugin import Effort
+from lemmata.theorems.rnn_sgd.experiments.comparator import COMPARATORS, five_targets, on_target, over_networks
 
 EXISTENCE = "rnn-sgd:lemma-5.4"
 NORM = "rnn-sgd:claim-G.1"

@@ -14,15 +14,15 @@ from functools import cache
 import numpy as np
 from flint import fmpq
 
-from constructions.recurrent.concepts import input_sequences
-from constructions.recurrent.elman import ElmanNetwork, random_elman, trace, weighted_gradient
-from numerics.exact.numbers import as_exact
-from numerics.recurrent.tangent_kernel import tangent_features, tangent_kernel
-from numerics.runs.confidence import mean_interval
-from theorems.evidence import check, counterexample
-from theorems.experiments import assert_begins, assert_follows, committed_results, run_experiment, slice_again
-from theorems.plugin import Effort
-from theorems.rnn_sgd.experiments.training import TRAINING, blind_bound, random_inputs, random_target, train
+from lemmata.constructions.recurrent.concepts import input_sequences
+from lemmata.constructions.recurrent.elman import ElmanNetwork, random_elman, trace, weighted_gradient
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.recurrent.tangent_kernel import tangent_features, tangent_kernel
+from lemmata.numerics.runs.confidence import mean_interval
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.experiments import assert_begins, assert_follows, committed_results, run_experiment, slice_again
+from lemmata.theorems.plugin import Effort
+from lemmata.theorems.rnn_sgd.experiments.training import TRAINING, blind_bound, random_inputs, random_target, train
 
 THEOREM = "rnn-sgd:theorem-1"
 POSITIONS = "rnn-sgd:fact-position-adaptivity"

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from constructions.networks.affine import Affine
-from constructions.networks.head import Head
-from constructions.turing.compiler import TuringTransformer
-from numerics.exact.systems import Array
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.turing.compiler import TuringTransformer
+from lemmata.numerics.exact.systems import Array
 
 Floats = NDArray[np.float64]
 

@@ -7,7 +7,7 @@ from itertools import combinations_with_replacement, product
 
 import numpy as np
 
-from constructions.circuits.boolean import BooleanCircuit, BooleanGate, LayeredCircuit
+from lemmata.constructions.circuits.boolean import BooleanCircuit, BooleanGate, LayeredCircuit
 
 OPERATIONS = ("AND", "OR", "NOT", "ID")
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from constructions.networks.affine import Affine
-from constructions.networks.decoder import DecoderLayer
-from constructions.networks.head import Head
-from constructions.turing.compiler import TuringTransformer, compile_turing_machine
-from constructions.turing.machine import TuringMachine, random_machine
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.decoder import DecoderLayer
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.turing.compiler import TuringTransformer, compile_turing_machine
+from lemmata.constructions.turing.machine import TuringMachine, random_machine
 
 Integers = NDArray[np.int64]
 
@@ -109,7 +109,7 @@ def functional_norm(layer: DecoderLayer) -> int:
 
 def machine_with(table: dict[tuple[int, int], tuple[int, int, int]], **options: Any) -> TuringMachine:
     """A machine over numbered states and symbols; `options` as for `machine_from_table`, with numbers as strings."""
-    from constructions.turing.machine import machine_from_table
+    from lemmata.constructions.turing.machine import machine_from_table
 
     named = {(str(z), str(a)): (str(q), str(u), move) for (z, a), (q, u, move) in table.items()}
     return machine_from_table(named, start="0", blank="0", **options)

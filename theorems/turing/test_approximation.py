@@ -33,7 +33,7 @@ from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numerics.learning.generalisation import (
+from lemmata.numerics.learning.generalisation import (
     circuit_count,
     consistent_failure_probability,
     erm_bound,
@@ -42,7 +42,7 @@ from numerics.learning.generalisation import (
     rademacher_complexity,
     turing_machine_count,
 )
-from theorems.evidence import check
+from lemmata.theorems.evidence import check
 
 SEEDS = st.integers(0, 2**32)
 
@@ -68,7 +68,9 @@ def _all_samples(masses: list[Q], n: int) -> list[tuple[list[int], Q]]:
 # ---- the definition of the complexity
 
 
-@check("turing:def-approx", grade="sampled", target="printed", supporting=True, cases="classes drawn by Hypothesis")
+@check(
+    "turing:definition-approx", grade="sampled", target="printed", supporting=True, cases="classes drawn by Hypothesis"
+)
 @given(SEEDS, st.integers(1, 4), st.integers(1, 3), st.integers(1, 4))
 def test_rademacher_complexity_is_a_finite_sum_with_the_usual_invariants(seed, functions, points, n):
     """Brute force over samples and signs; Rad >= 0; Rad(-F) = Rad(F); the convex hull adds nothing; one function has 0.
@@ -89,7 +91,9 @@ def test_rademacher_complexity_is_a_finite_sum_with_the_usual_invariants(seed, f
     assert rademacher_complexity(table[:1], masses, n) == 0
 
 
-@check("turing:def-approx", grade="sampled", target="printed", supporting=True, cases="classes drawn by Hypothesis")
+@check(
+    "turing:definition-approx", grade="sampled", target="printed", supporting=True, cases="classes drawn by Hypothesis"
+)
 @given(SEEDS, st.integers(2, 6), st.integers(1, 6))
 def test_massart(seed, functions, n):
     """Rad <= max |F| sqrt(2 ln |F|/n), and a class of two constants +-1 has E|sum of signs|/n, which is not far off."""

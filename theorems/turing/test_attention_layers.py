@@ -16,12 +16,12 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from constructions.networks.affine import Affine
-from constructions.networks.head import Head
-from constructions.turing.compiler import TuringTransformer
-from constructions.turing.layout import TuringLayout
-from theorems.evidence import check
-from theorems.turing.compiled_layers import (
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.turing.compiler import TuringTransformer
+from lemmata.constructions.turing.layout import TuringLayout
+from lemmata.theorems.evidence import check
+from lemmata.theorems.turing.compiled_layers import (
     attended,
     attention_norm,
     bilinear_form,

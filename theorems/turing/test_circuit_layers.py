@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 from flint import arb
 
-from certificates.margins.all_layer import circuit_constants, circuit_margin_bound, margin_bound
-from certificates.margins.attack import MarginTarget, circuit_target
-from constructions.circuits.boolean import BooleanGate, LayeredCircuit, all_inputs, layered
-from constructions.circuits.relu import circuit_network
-from numerics.exact.numbers import as_exact
-from theorems.evidence import check, counterexample
-from theorems.turing.circuit_families import (
+from lemmata.certificates.margins.all_layer import circuit_constants, circuit_margin_bound, margin_bound
+from lemmata.certificates.margins.attack import MarginTarget, circuit_target
+from lemmata.constructions.circuits.boolean import BooleanGate, LayeredCircuit, all_inputs, layered
+from lemmata.constructions.circuits.relu import circuit_network
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.turing.circuit_families import (
     OPERATIONS,
     alternating_chain,
     identity_chain,

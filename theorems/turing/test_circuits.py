@@ -15,8 +15,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from certificates.margins.all_layer import circuit_margin_bound, operator_norm
-from constructions.circuits.boolean import (
+from lemmata.certificates.margins.all_layer import circuit_margin_bound, operator_norm
+from lemmata.constructions.circuits.boolean import (
     BooleanCircuit,
     BooleanGate,
     LayeredCircuit,
@@ -24,12 +24,12 @@ from constructions.circuits.boolean import (
     from_truth_table,
     layered,
 )
-from constructions.circuits.relu import QUARTERS, THIRDS, circuit_network
-from constructions.circuits.verification import exact_values, verify
-from constructions.networks.affine import Affine
-from constructions.networks.feed_forward import FeedForward
-from theorems.evidence import check
-from theorems.turing.circuit_families import (
+from lemmata.constructions.circuits.relu import QUARTERS, THIRDS, circuit_network
+from lemmata.constructions.circuits.verification import exact_values, verify
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.theorems.evidence import check
+from lemmata.theorems.turing.circuit_families import (
     OPERATIONS,
     alternating_chain,
     identity_chain,
@@ -58,7 +58,7 @@ def evaluate(circuit: BooleanCircuit, node: int, x: tuple[int, ...]) -> int:
     return truth(operation, [evaluate(circuit, parent, x) for parent in parents])
 
 
-@check("turing:def-circuits", grade="exact", target="printed")
+@check("turing:definition-circuits", grade="exact", target="printed")
 def test_every_small_circuit_is_layered_by_id_gates(effort):
     """Every circuit of two inputs and at most three gates keeps its function, with s q gates added at most.
 
@@ -78,7 +78,7 @@ def test_every_small_circuit_is_layered_by_id_gates(effort):
     assert skips > 0
 
 
-@check("turing:def-circuits", grade="exact", target="printed", supporting=True)
+@check("turing:definition-circuits", grade="exact", target="printed", supporting=True)
 @pytest.mark.parametrize("m", [2, 3, 4, 7, 10])
 def test_layering_a_prefix_conjunction_takes_quadratically_many_gates(m):
     circuit = layered(prefix_conjunction(m))

@@ -14,12 +14,12 @@ from fractions import Fraction
 import numpy as np
 from flint import arb
 
-from certificates.margins.all_layer import circuit_margin_bound, operator_norm
-from constructions.circuits.boolean import layered
-from constructions.circuits.relu import circuit_network
-from numerics.learning.covers import margin_sample_size
-from theorems.evidence import check
-from theorems.turing.circuit_families import (
+from lemmata.certificates.margins.all_layer import circuit_margin_bound, operator_norm
+from lemmata.constructions.circuits.boolean import layered
+from lemmata.constructions.circuits.relu import circuit_network
+from lemmata.numerics.learning.covers import margin_sample_size
+from lemmata.theorems.evidence import check
+from lemmata.theorems.turing.circuit_families import (
     alternating_chain,
     identity_chain,
     parity_circuit,

@@ -14,13 +14,13 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from constructions.circuits.boolean import BooleanGate, LayeredCircuit
-from constructions.circuits.relu import QUARTERS, THIRDS, circuit_network, rounding
-from constructions.circuits.verification import verify
-from numerics.exact.numbers import as_exact
-from numerics.exact.rationals import as_fraction
-from theorems.evidence import check, counterexample
-from theorems.turing.circuit_families import identity_chain, random_layered, random_sizes
+from lemmata.constructions.circuits.boolean import BooleanGate, LayeredCircuit
+from lemmata.constructions.circuits.relu import QUARTERS, THIRDS, circuit_network, rounding
+from lemmata.constructions.circuits.verification import verify
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.rationals import as_fraction
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.turing.circuit_families import identity_chain, random_layered, random_sizes
 
 OTHERS = (Fraction(2, 7), Fraction(3, 5))
 

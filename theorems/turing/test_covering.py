@@ -10,7 +10,7 @@ The chain, each link checked below and valid for every architecture:
   ln N(u) <= ceil(alpha^2/(gamma u)^2) ln(2 p + 1); printed with log p and a floor, which is 0 at p = 1, and at p = 2
   for gamma u just below alpha.
 - Massart: E max_(v in V) <xi, v> <= r sqrt(2 ln |V|) for vectors of norm <= r, from cosh s <= exp(s^2/2).
-- Chaining over the radii 2^-j (module numerics.learning.covers): Rad is at most
+- Chaining over the radii 2^-j (`lemmata.numerics.learning.covers`): Rad is at most
   4/n + 12 sqrt(2) (alpha/gamma) sqrt(ln(2 p + 1)/n) ln n, the order (alpha/gamma) sqrt(log p/n) log n that is printed.
 """
 
@@ -26,10 +26,10 @@ from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numerics.exact.numbers import as_exact, to_float
-from numerics.learning.covers import chaining_bound, dudley_bound, log_cover_size, maurey_cover, sparse_average
-from numerics.learning.generalisation import rademacher_complexity
-from theorems.evidence import check, counterexample
+from lemmata.numerics.exact.numbers import as_exact, to_float
+from lemmata.numerics.learning.covers import chaining_bound, dudley_bound, log_cover_size, maurey_cover, sparse_average
+from lemmata.numerics.learning.generalisation import rademacher_complexity
+from lemmata.theorems.evidence import check, counterexample
 
 SEEDS = st.integers(0, 2**32)
 

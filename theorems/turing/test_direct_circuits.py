@@ -10,14 +10,19 @@ import numpy as np
 import pytest
 from flint import arb
 
-from certificates.margins.all_layer import operator_norm
-from certificates.margins.attack import circuit_target, smallest_flip
-from certificates.margins.circuit_direct import circuit_loads, direct_circuit_bound
-from constructions.circuits.boolean import BooleanGate, LayeredCircuit, all_inputs, layered
-from constructions.circuits.relu import QUARTERS, THIRDS, CircuitNetwork, circuit_network
-from numerics.exact.balls import ball_max
-from theorems.evidence import check
-from theorems.turing.circuit_families import alternating_chain, identity_chain, parity_circuit, prefix_conjunction
+from lemmata.certificates.margins.all_layer import operator_norm
+from lemmata.certificates.margins.attack import circuit_target, smallest_flip
+from lemmata.certificates.margins.circuit_direct import circuit_loads, direct_circuit_bound
+from lemmata.constructions.circuits.boolean import BooleanGate, LayeredCircuit, all_inputs, layered
+from lemmata.constructions.circuits.relu import QUARTERS, THIRDS, CircuitNetwork, circuit_network
+from lemmata.numerics.exact.balls import ball_max
+from lemmata.theorems.evidence import check
+from lemmata.theorems.turing.circuit_families import (
+    alternating_chain,
+    identity_chain,
+    parity_circuit,
+    prefix_conjunction,
+)
 
 CIRCUITS = {
     "chain": identity_chain(9),

@@ -1,7 +1,7 @@
 """The layer-by-layer certificate of compiled machines: its coefficients by another route, and how sharp it is.
 
-`certificates.margins.turing_direct` reads integers off the weights. Here the same conditions are written down once more
-from the numbers of digits and ones alone, in balls; the coefficients of scores are compared with gradients of
+`lemmata.certificates.margins.turing_direct` reads integers off the weights. Here the same conditions are written down
+once more from the numbers of digits and ones alone, in balls; the coefficients of scores are compared with gradients of
 the perturbed scores themselves; and attacks that are exact bound the margin from above.
 """
 
@@ -16,22 +16,22 @@ import numpy as np
 import pytest
 from flint import arb
 
-from certificates.margins import turing_scores
-from certificates.margins.all_layer import operator_norm
-from certificates.margins.turing_direct import direct_margin_bound, loads
-from certificates.margins.turing_ones import lemma_ones, measured_ones
-from certificates.margins.turing_scores import replay_score_flip, score_flip
-from constructions.networks.affine import Affine
-from constructions.networks.feed_forward import FeedForward
-from constructions.turing.compiler import TuringTransformer, compile_turing_machine
-from constructions.turing.evaluators.registry import EXACT
-from constructions.turing.invariants import expected_hidden
-from constructions.turing.machine import palindrome_machine
-from numerics.exact.balls import ball_max
-from numerics.exact.numbers import to_float
-from numerics.exact.rationals import as_fraction
-from theorems.evidence import check
-from theorems.turing.compiled_layers import compiled
+from lemmata.certificates.margins import turing_scores
+from lemmata.certificates.margins.all_layer import operator_norm
+from lemmata.certificates.margins.turing_direct import direct_margin_bound, loads
+from lemmata.certificates.margins.turing_ones import lemma_ones, measured_ones
+from lemmata.certificates.margins.turing_scores import replay_score_flip, score_flip
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.turing.compiler import TuringTransformer, compile_turing_machine
+from lemmata.constructions.turing.evaluators.registry import EXACT
+from lemmata.constructions.turing.invariants import expected_hidden
+from lemmata.constructions.turing.machine import palindrome_machine
+from lemmata.numerics.exact.balls import ball_max
+from lemmata.numerics.exact.numbers import to_float
+from lemmata.numerics.exact.rationals import as_fraction
+from lemmata.theorems.evidence import check
+from lemmata.theorems.turing.compiled_layers import compiled
 
 WORD = (1, 2, 1)
 STEPS = 12

@@ -16,11 +16,11 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from constructions.turing.compiler import TuringTransformer
-from constructions.turing.layout import TuringLayout
-from theorems.evidence import check
-from theorems.turing.compiled_layers import attended, compiled, functional, layer_named
-from theorems.turing.units import Place, Unit, compared_digits, form, places, units
+from lemmata.constructions.turing.compiler import TuringTransformer
+from lemmata.constructions.turing.layout import TuringLayout
+from lemmata.theorems.evidence import check
+from lemmata.theorems.turing.compiled_layers import attended, compiled, functional, layer_named
+from lemmata.theorems.turing.units import Place, Unit, compared_digits, form, places, units
 
 Bits = Mapping[Place, int]
 

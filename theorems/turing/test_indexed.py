@@ -13,11 +13,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from constructions.turing.compiler import TuringTransformer, compile_turing_machine
-from constructions.turing.evaluators.indexed import IndexedSteps, advance_indexed, run_indexed, start_indexed
-from constructions.turing.evaluators.indexed_checks import wrong_answers
-from constructions.turing.invariants import reference_run, violations
-from constructions.turing.machine import (
+from lemmata.constructions.turing.compiler import TuringTransformer, compile_turing_machine
+from lemmata.constructions.turing.evaluators.indexed import IndexedSteps, advance_indexed, run_indexed, start_indexed
+from lemmata.constructions.turing.evaluators.indexed_checks import wrong_answers
+from lemmata.constructions.turing.invariants import reference_run, violations
+from lemmata.constructions.turing.machine import (
     BUSY_BEAVERS,
     TuringMachine,
     busy_beaver,
@@ -25,8 +25,8 @@ from constructions.turing.machine import (
     palindrome_machine,
     random_machine,
 )
-from numerics.turing.simulator import advance, new_tape
-from theorems.evidence import check
+from lemmata.numerics.turing.simulator import advance, new_tape
+from lemmata.theorems.evidence import check
 
 
 def _agrees(transformer: TuringTransformer, word: tuple[int, ...]) -> IndexedSteps:

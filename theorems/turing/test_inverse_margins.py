@@ -19,16 +19,16 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
-from numerics.exact.numbers import exact_number
-from numerics.learning.covers import maurey_cover, sparse_average
-from numerics.learning.inverse_margins import (
+from lemmata.numerics.exact.numbers import exact_number
+from lemmata.numerics.learning.covers import maurey_cover, sparse_average
+from lemmata.numerics.learning.inverse_margins import (
     inverse_margin_bound,
     log_centres,
     margin_scale_bound,
     margins_bound,
     relative_deviation,
 )
-from theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample
 
 A1 = "turing:corollary-A.1"
 

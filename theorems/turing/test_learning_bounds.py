@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 from flint import arb, fmpq
 
-from certificates.margins.attack import MarginTarget, replay, smallest_flip
-from constructions.networks.affine import Affine
-from constructions.networks.head import Head
-from numerics.exact.balls import ball_min
-from numerics.exact.numbers import as_exact
-from numerics.learning.covers import (
+from lemmata.certificates.margins.attack import MarginTarget, replay, smallest_flip
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.head import Head
+from lemmata.numerics.exact.balls import ball_min
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.learning.covers import (
     chaining_bound,
     dudley_bound,
     log_cover_size,
@@ -28,8 +28,8 @@ from numerics.learning.covers import (
     maurey_cover,
     sparse_average,
 )
-from numerics.learning.generalisation import erm_bound, rademacher_complexity
-from theorems.evidence import check
+from lemmata.numerics.learning.generalisation import erm_bound, rademacher_complexity
+from lemmata.theorems.evidence import check
 
 MASSES = [Q(1, 3), Q(2, 3)]
 
@@ -55,7 +55,7 @@ def by_definition(table: list[tuple[Q, ...]], n: int) -> Q:
 
 
 @check(
-    "turing:def-approx",
+    "turing:definition-approx",
     grade="exact",
     target="printed",
     cases="all 511 classes of functions from two points, of masses 1/3 and 2/3, to {-1, 0, 1}; n = 1, 2, 3",
@@ -191,7 +191,7 @@ def linear(x: tuple[int, ...]) -> Callable[[Any], Any]:
     return lambda theta: theta[..., 0] * x[0] + theta[..., 1] * x[1]
 
 
-@check("turing:def-all-layer-margin", grade="exact", target="corrected")
+@check("turing:definition-all-layer-margin", grade="exact", target="corrected")
 def test_targets_have_a_margin_exactly_where_they_are_right() -> None:
     """F(x, theta) = <theta, x> for all theta, x in {-1, 0, 1}^2 and both labels: refused where the prediction is wrong.
 
@@ -214,7 +214,7 @@ def test_targets_have_a_margin_exactly_where_they_are_right() -> None:
     assert min(seen.values()) > 10
 
 
-@check("turing:def-all-layer-margin", grade="exact", target="corrected")
+@check("turing:definition-all-layer-margin", grade="exact", target="corrected")
 def test_hard_attention_has_flips_of_every_length() -> None:
     """Scores (0, theta), values (-1, 2), with the head of the library: right at theta = 0, and -10^-k flips for all k.
 

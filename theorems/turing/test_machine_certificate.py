@@ -11,17 +11,17 @@ from fractions import Fraction as Q
 import pytest
 from flint import arb
 
-from certificates.margins.turing import (
+from lemmata.certificates.margins.turing import (
     HeadNorms,
     LayerNorms,
     layer_norms,
     machine_margin_bound,
     step_constants,
 )
-from constructions.turing.compiler import TuringTransformer
-from numerics.exact.balls import ball_max, ball_min
-from theorems.evidence import check
-from theorems.turing.compiled_layers import compiled
+from lemmata.constructions.turing.compiler import TuringTransformer
+from lemmata.numerics.exact.balls import ball_max, ball_min
+from lemmata.theorems.evidence import check
+from lemmata.theorems.turing.compiled_layers import compiled
 
 
 def ball(x: Q | int) -> arb:

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from constructions.turing.compiler import THIRD, compile_turing_machine
-from constructions.turing.layout import rounding_layers
-from constructions.turing.machine import RIGHT, random_machine
-from theorems.evidence import check
-from theorems.turing.compiled_layers import compiled, functional, functional_norm, layer_named
+from lemmata.constructions.turing.compiler import THIRD, compile_turing_machine
+from lemmata.constructions.turing.layout import rounding_layers
+from lemmata.constructions.turing.machine import RIGHT, random_machine
+from lemmata.theorems.evidence import check
+from lemmata.theorems.turing.compiled_layers import compiled, functional, functional_norm, layer_named
 
 KEPT = ("st", "sym2", "pos1", "pos2")
 

@@ -1,10 +1,10 @@
 """The all-layer margin of compiled Turing machines: certified below, attacked above, over the number of position bits.
 
-The certificate of theorem D.6 and its proof stand in `certificates.margins.turing`; it uses the joint inequality, since
-hard attention with ties is not nice as printed. Here its hypotheses are checked on runs, perturbations of exactly the
-norm of the sharper certificate (`certificates.margins.turing_direct`) are tried, and the sparse attack on the null pair
-of layer C.6 gives exact upper bounds; test_direct_margin has a sharper attack. The palindrome machine decides the words
-below within 12 steps.
+The certificate of theorem D.6 and its proof stand in `lemmata.certificates.margins.turing`; it uses the joint
+inequality, since hard attention with ties is not nice as printed. Here its hypotheses are checked on runs,
+perturbations of exactly the norm of the sharper certificate (`lemmata.certificates.margins.turing_direct`) are tried,
+and the sparse attack on the null pair of layer C.6 gives exact upper bounds; test_direct_margin has a sharper attack.
+The palindrome machine decides the words below within 12 steps.
 """
 
 from __future__ import annotations
@@ -14,13 +14,18 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from certificates.margins.turing import machine_margin_bound, run_facts
-from certificates.margins.turing_attack import null_key_flip, predictions, random_perturbations, worst_prediction
-from certificates.margins.turing_direct import direct_margin_bound
-from constructions.turing.compiler import compile_turing_machine
-from constructions.turing.evaluators.registry import DENSE
-from constructions.turing.machine import busy_beaver, machine_from_table, palindrome_machine
-from theorems.evidence import check
+from lemmata.certificates.margins.turing import machine_margin_bound, run_facts
+from lemmata.certificates.margins.turing_attack import (
+    null_key_flip,
+    predictions,
+    random_perturbations,
+    worst_prediction,
+)
+from lemmata.certificates.margins.turing_direct import direct_margin_bound
+from lemmata.constructions.turing.compiler import compile_turing_machine
+from lemmata.constructions.turing.evaluators.registry import DENSE
+from lemmata.constructions.turing.machine import busy_beaver, machine_from_table, palindrome_machine
+from lemmata.theorems.evidence import check
 
 WORDS = [(1, 2, 1), (1, 2), (), (1, 1), (2, 2), (1,)]
 STEPS = 12

@@ -15,14 +15,14 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from constructions.networks.affine import Affine
-from constructions.networks.feed_forward import FeedForward
-from constructions.networks.head import Head
-from constructions.turing.compiler import TuringTransformer, compile_turing_machine
-from constructions.turing.evaluators.registry import DENSE, EXACT, TORCH
-from constructions.turing.evaluators.run import TransformerRun
-from constructions.turing.invariants import expected_hidden, reference_run, violations
-from constructions.turing.machine import (
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.turing.compiler import TuringTransformer, compile_turing_machine
+from lemmata.constructions.turing.evaluators.registry import DENSE, EXACT, TORCH
+from lemmata.constructions.turing.evaluators.run import TransformerRun
+from lemmata.constructions.turing.invariants import expected_hidden, reference_run, violations
+from lemmata.constructions.turing.machine import (
     BUSY_BEAVERS,
     TuringMachine,
     busy_beaver,
@@ -30,8 +30,8 @@ from constructions.turing.machine import (
     palindrome_machine,
     random_machine,
 )
-from numerics.exact.numbers import to_float
-from theorems.evidence import check
+from lemmata.numerics.exact.numbers import to_float
+from lemmata.theorems.evidence import check
 
 TOLERANCE = 1e-9
 """Of float64 entries after a layer. Before it the vectors are within 1e-15 of bits, scores of the largest head are sums

@@ -17,13 +17,19 @@ import numpy as np
 import pytest
 from flint import arb
 
-from certificates.margins.all_layer import MarginBound, MarginConstants, circuit_constants, lower_end, margin_bound
-from certificates.margins.attack import circuit_target, smallest_flip
-from constructions.circuits.boolean import BooleanGate, LayeredCircuit, all_inputs, layered
-from constructions.circuits.relu import QUARTERS, THIRDS, CircuitNetwork, circuit_network
-from constructions.circuits.verification import exact_values, verify
-from theorems.evidence import check
-from theorems.turing.circuit_families import alternating_chain, identity_chain, small_circuits
+from lemmata.certificates.margins.all_layer import (
+    MarginBound,
+    MarginConstants,
+    circuit_constants,
+    lower_end,
+    margin_bound,
+)
+from lemmata.certificates.margins.attack import circuit_target, smallest_flip
+from lemmata.constructions.circuits.boolean import BooleanGate, LayeredCircuit, all_inputs, layered
+from lemmata.constructions.circuits.relu import QUARTERS, THIRDS, CircuitNetwork, circuit_network
+from lemmata.constructions.circuits.verification import exact_values, verify
+from lemmata.theorems.evidence import check
+from lemmata.theorems.turing.circuit_families import alternating_chain, identity_chain, small_circuits
 
 TINY = Q(1, 10**12)  # ends of balls are rounded to 53 bits
 CHOICES = {

@@ -1,8 +1,9 @@
 """All-layer margins of circuit networks: certified from below, attacked from above, naive against corrected.
 
-The certified bound of theorem D.6 is proved for all circuits (`certificates.margins.all_layer`); here perturbations of
-exactly that norm are tried, random and optimised, and attacks give upper bounds that are exact rationals. The bound of
-lemma 3.3 in terms of the width is derived in `test_the_certified_margin_is_a_polynomial_in_the_inverse_width`.
+The certified bound of theorem D.6 is proved for all circuits (`lemmata.certificates.margins.all_layer`); here
+perturbations of exactly that norm are tried, random and optimised, and attacks give upper bounds that are exact
+rationals. The bound of lemma 3.3 in terms of the width is derived in
+`test_the_certified_margin_is_a_polynomial_in_the_inverse_width`.
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from certificates.margins.all_layer import circuit_constants, circuit_margin_bound, margin_bound, operator_norm
-from certificates.margins.attack import circuit_target, directions, largest_change, replay, smallest_flip
-from constructions.circuits.boolean import all_inputs, layered
-from constructions.circuits.relu import QUARTERS, THIRDS, circuit_network
-from numerics.exact.numbers import to_float
-from theorems.evidence import check, counterexample
-from theorems.turing.circuit_families import (
+from lemmata.certificates.margins.all_layer import circuit_constants, circuit_margin_bound, margin_bound, operator_norm
+from lemmata.certificates.margins.attack import circuit_target, directions, largest_change, replay, smallest_flip
+from lemmata.constructions.circuits.boolean import all_inputs, layered
+from lemmata.constructions.circuits.relu import QUARTERS, THIRDS, circuit_network
+from lemmata.numerics.exact.numbers import to_float
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.turing.circuit_families import (
     alternating_chain,
     identity_chain,
     parity_circuit,
@@ -52,7 +53,7 @@ def flips(network, perturbations):
     return int(np.any(moved * true <= 0, axis=1).sum()), float(np.abs(moved - true).max())
 
 
-@counterexample("turing:def-all-layer-margin", grade="exact")
+@counterexample("turing:definition-all-layer-margin", grade="exact")
 def test_a_correct_discontinuous_network_has_margin_zero():
     """Attention scores (0, theta), values (-1, 2): F(0) = 1/2 predicts 1, but F(-t) = -1 for every t > 0."""
 
@@ -65,7 +66,7 @@ def test_a_correct_discontinuous_network_has_margin_zero():
     assert all(F(-Fraction(1, 10**k)) == -1 for k in range(1, 40))
 
 
-@check("turing:def-all-layer-margin", grade="exact", target="corrected", supporting=True)
+@check("turing:definition-all-layer-margin", grade="exact", target="corrected", supporting=True)
 @pytest.mark.parametrize("continuous", [True, False])
 def test_positive_margins_predict_correctly_and_conversely_where_f_is_continuous(continuous):
     """Piecewise linear F and step functions F of one parameter, where the infimum is a distance to a closed interval.
@@ -110,7 +111,7 @@ def margin_of(F, sign, theta, continuous):
     return min((max(low - theta, theta - high, Fraction(0)) for low, high in closed), default=None)
 
 
-@check("turing:def-all-layer-margin", grade="symbolic", target="corrected", supporting=True)
+@check("turing:definition-all-layer-margin", grade="symbolic", target="corrected", supporting=True)
 def test_the_margin_of_a_linear_network_is_the_distance_to_the_hyperplane():
     """F(x, theta) = <theta, x>: delta = -(<theta, x>/|x|^2) x flips, of norm |<theta, x>|/|x|; else Cauchy-Schwarz."""
     t, x = sp.symbols("t1:4", real=True), sp.symbols("x1:4", real=True)
@@ -124,7 +125,7 @@ def test_the_margin_of_a_linear_network_is_the_distance_to_the_hyperplane():
     )
 
 
-@check("turing:def-ramp-loss", grade="symbolic", target="printed")
+@check("turing:definition-ramp-loss", grade="symbolic", target="printed")
 def test_the_ramp_loss_in_all_its_pieces():
     """For all gamma > 0 and rho >= 0: rho = 0, rho = gamma t with 0 < t <= 1, and rho = gamma (1 + s) with s >= 0.
 
@@ -150,7 +151,7 @@ def test_the_ramp_loss_in_all_its_pieces():
     assert (1 - t).subs(t, 1) == 0
 
 
-@check("turing:def-ramp-loss", grade="exact", target="printed", supporting=True)
+@check("turing:definition-ramp-loss", grade="exact", target="printed", supporting=True)
 def test_the_ramp_loss_lies_between_the_two_zero_one_losses():
     """ell_gamma = clip(1 - rho/gamma, 0, 1): (a) >= the 0-1 loss, (b) <= 1(rho < gamma), (c) 1/gamma-Lipschitz in rho.
 

@@ -25,21 +25,21 @@ from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numerics.learning.covers import (
+from lemmata.numerics.learning.covers import (
     chaining_bound,
     dudley_bound,
     margin_error_bound,
     margin_free_bound,
     margin_sample_size,
 )
-from numerics.learning.generalisation import (
+from lemmata.numerics.learning.generalisation import (
     consistent_failure_probability,
     erm_failure_probability,
     occam_sample_size,
     seen_set_probabilities,
     turing_machine_count,
 )
-from theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample
 
 # ---- the printed form: eps
 

@@ -1,8 +1,8 @@
 """Remark 4.1 (a): decoders of width w shatter Omega(w T) words within T steps, with bounded weights, exactly.
 
-The construction and its proof are in `certificates.capacity.decoder_shattering`: n numbers in the start hold n T labels
-as digits, of which one is uncovered at every step. So the 0-1 loss as a surrogate needs Omega(w T) examples, where the
-margin needs a number that is polylogarithmic in T.
+The construction and its proof are in `lemmata.certificates.capacity.decoder_shattering`: n numbers in the start hold n
+T labels as digits, of which one is uncovered at every step. So the 0-1 loss as a surrogate needs Omega(w T) examples,
+where the margin needs a number that is polylogarithmic in T.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from certificates.capacity.decoder_shattering import RecallingDecoder
-from certificates.margins.all_layer import operator_norm
-from constructions.turing.compiler import compile_turing_machine
-from constructions.turing.machine import palindrome_machine
-from numerics.learning.generalisation import consistent_failure_probability
-from theorems.evidence import check
+from lemmata.certificates.capacity.decoder_shattering import RecallingDecoder
+from lemmata.certificates.margins.all_layer import operator_norm
+from lemmata.constructions.turing.compiler import compile_turing_machine
+from lemmata.constructions.turing.machine import palindrome_machine
+from lemmata.numerics.learning.generalisation import consistent_failure_probability
+from lemmata.theorems.evidence import check
 
 REMARK = "turing:remark-4.1"
 

@@ -13,20 +13,20 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
-from certificates.margins.all_layer import operator_norm
-from constructions.circuits.relu import circuit_network
-from constructions.networks.affine import Affine
-from constructions.networks.feed_forward import FeedForward
-from numerics.exact.numbers import as_exact
-from numerics.learning.sign_patterns import (
+from lemmata.certificates.margins.all_layer import operator_norm
+from lemmata.constructions.circuits.relu import circuit_network
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.learning.sign_patterns import (
     network_log_growth,
     sign_loss_bound,
     sign_loss_sample_size,
     sign_pattern_bound,
     vc_bound,
 )
-from theorems.evidence import check, counterexample
-from theorems.turing.circuit_families import identity_chain
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.turing.circuit_families import identity_chain
 
 REMARK = "turing:remark-comparison"
 

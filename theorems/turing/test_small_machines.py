@@ -13,12 +13,12 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pytest
 
-from constructions.turing.compiler import TuringTransformer, compile_turing_machine
-from constructions.turing.layout import TuringLayout
-from constructions.turing.machine import Transition, TuringMachine
-from theorems.evidence import check
-from theorems.turing.batched_runs import batched_run
-from theorems.turing.compiled_layers import integer_run
+from lemmata.constructions.turing.compiler import TuringTransformer, compile_turing_machine
+from lemmata.constructions.turing.layout import TuringLayout
+from lemmata.constructions.turing.machine import Transition, TuringMachine
+from lemmata.theorems.evidence import check
+from lemmata.theorems.turing.batched_runs import batched_run
+from lemmata.theorems.turing.compiled_layers import integer_run
 
 Row = tuple[int, int, int]
 Rows = tuple[tuple[Row, ...], ...]

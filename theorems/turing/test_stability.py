@@ -1,9 +1,10 @@
 """Appendix D: corrections make the margin independent of the depth (theorem D.6 and what it rests on).
 
 The proof of theorem D.6, with the one inequality that the repaired definition of nice functions asks for, stands in
-`certificates.margins.all_layer`. Its estimates are inequalities between products of positive constants, checked here
-for all values of the constants (`test_the_radii_of_the_theorem_close_the_induction`); the induction itself is three
-lines, and every quantity in it is also measured along perturbed networks, where each of the three lines must hold.
+`lemmata.certificates.margins.all_layer`. Its estimates are inequalities between products of positive constants, checked
+here for all values of the constants (`test_the_radii_of_the_theorem_close_the_induction`); the induction itself is
+three lines, and every quantity in it is also measured along perturbed networks, where each of the three lines must
+hold.
 """
 
 from __future__ import annotations
@@ -14,16 +15,16 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from certificates.margins.all_layer import MarginConstants, circuit_constants, lower_end, margin_bound
-from certificates.margins.attack import circuit_target, directions
-from constructions.circuits.boolean import all_inputs, layered
-from constructions.circuits.relu import QUARTERS, THIRDS, circuit_network
-from constructions.networks.affine import Affine
-from constructions.networks.head import Head
-from numerics.exact.numbers import as_exact, to_float
-from numerics.exact.rationals import as_fraction
-from theorems.evidence import check, counterexample
-from theorems.turing.circuit_families import identity_chain, parity_circuit, random_layered, random_sizes
+from lemmata.certificates.margins.all_layer import MarginConstants, circuit_constants, lower_end, margin_bound
+from lemmata.certificates.margins.attack import circuit_target, directions
+from lemmata.constructions.circuits.boolean import all_inputs, layered
+from lemmata.constructions.circuits.relu import QUARTERS, THIRDS, circuit_network
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.head import Head
+from lemmata.numerics.exact.numbers import as_exact, to_float
+from lemmata.numerics.exact.rationals import as_fraction
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.turing.circuit_families import identity_chain, parity_circuit, random_layered, random_sizes
 
 ROUNDING = 1e-9  # of float64, far above the 1e-13 of networks with values below 10 and a few hundred terms
 
@@ -271,7 +272,7 @@ def test_the_constants_of_relu_layers_and_roundings():
     relu(z - c) <= |z|) and moves by at most sqrt 2 M d_2, so the output moves by at most s sqrt 2 (sqrt 2 M d_2) +
     sqrt 2 M (1 + sigma) d_3 + d_4, for perturbations d_2 (first layer), d_3, d_4 (weight and bias of the second).
     Two ReLU layers with hidden bits of norm at most U: ||W_2|| sqrt 2 M d_1 + (U + sqrt 2 M sigma) d_2 + d_3.
-    Hard attention satisfies the joint inequality: `certificates.margins.turing` and definition D.2.
+    Hard attention satisfies the joint inequality: `lemmata.certificates.margins.turing` and definition D.2.
     """
     a, b, c, x, y, z = sp.symbols("a b c x y z", nonnegative=True)
     squares = (a * y - b * x) ** 2 + (a * z - c * x) ** 2 + (b * z - c * y) ** 2

@@ -17,8 +17,9 @@ max(4 P + 3, 3 P + 6), N = 10 (k' A + P^2).
    are sqrt k and sqrt(A + 1). Queries and keys have operator norm at most 2, values at most 1; |q|, |k| <= r and
    |K_0| <= r^2/2.
 5. With sigma_h = 1/(8 r^2) and sigma_theta = sigma_xi = 1/(32 r^3) the scores keep apart, the steps satisfy the joint
-   inequality (derived in `certificates.margins.turing`) with mu <= 2 sqrt N and kappa_theta lambda <= (3 r + 7) sqrt N,
-   and theorem D.6 gives the margin gamma >= 1/(168 r max(r^2, sqrt N)) at every word of X: of order P^(-3/2) in P.
+   inequality (derived in `lemmata.certificates.margins.turing`) with mu <= 2 sqrt N and kappa_theta lambda <= (3 r + 7)
+   sqrt N, and theorem D.6 gives the margin gamma >= 1/(168 r max(r^2, sqrt N)) at every word of X: of order P^(-3/2) in
+   P.
 6. w <= 26 (k' A + P), d <= 13 + P, ||theta||_1 <= alpha := 100 (P + 12) (k' A + P^2), and p <= 25 d w^2 if A <= w, so
    that log p = O(log(w d)).
 7. (2.3) holds with eps = 0, thus for every eps; the corrected lemma 2.3 with eps/3 gives eps-SM approximation with
@@ -42,18 +43,23 @@ import pytest
 import sympy as sp
 from flint import arb
 
-from certificates.margins.all_layer import operator_norm
-from certificates.margins.turing import machine_margin_bound, run_facts
-from certificates.margins.turing_attack import filled_layers, parameter_count, perturbed_layers, random_perturbations
-from constructions.turing.compiler import TuringTransformer, compile_turing_machine, needed_bits
-from constructions.turing.evaluators.registry import EXACT
-from constructions.turing.invariants import expected_hidden, reference_run
-from constructions.turing.machine import LeftEnd, machine_from_table, palindrome_machine, random_machine
-from numerics.learning.covers import margin_sample_size
-from numerics.learning.generalisation import occam_sample_size, turing_machine_count
-from numerics.turing.simulator import simulate
-from theorems.evidence import check, counterexample
-from theorems.turing.compiled_layers import attention_norm, compiled, functional_norm, layer_named
+from lemmata.certificates.margins.all_layer import operator_norm
+from lemmata.certificates.margins.turing import machine_margin_bound, run_facts
+from lemmata.certificates.margins.turing_attack import (
+    filled_layers,
+    parameter_count,
+    perturbed_layers,
+    random_perturbations,
+)
+from lemmata.constructions.turing.compiler import TuringTransformer, compile_turing_machine, needed_bits
+from lemmata.constructions.turing.evaluators.registry import EXACT
+from lemmata.constructions.turing.invariants import expected_hidden, reference_run
+from lemmata.constructions.turing.machine import LeftEnd, machine_from_table, palindrome_machine, random_machine
+from lemmata.numerics.learning.covers import margin_sample_size
+from lemmata.numerics.learning.generalisation import occam_sample_size, turing_machine_count
+from lemmata.numerics.turing.simulator import simulate
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.turing.compiled_layers import attention_norm, compiled, functional_norm, layer_named
 
 EVERY_LAYER = ["C.1a", "C.1b", "C.2 end", "C.2 stay", "C.2a", "C.2b", "C.2c", "C.4", "C.5", "C.6", "C.7"]
 EVERY_LAYER += ["C.8a", "C.8b", "C.8c"]
@@ -359,7 +365,7 @@ def test_weights_are_few_and_small(states: int, symbols: int, bits: int) -> None
     """Step 4, read off the weights with the textbook rule at the left end, which needs all layers of the others too.
 
     An operator norm is at most the root of the largest sum of a row times that of a column; for values on bits see
-    `certificates.margins.turing`: |K_0| = D - 1 and the D + 1 coordinates of a query are signs, D <= 2 P.
+    `lemmata.certificates.margins.turing`: |K_0| = D - 1 and the D + 1 coordinates of a query are signs, D <= 2 P.
     """
     transformer = compiled(bits, states=states, symbols=symbols, left_end="stay")
     norms, sizes = _functional_norms(), {K: states + 1, A: symbols, P: bits}

@@ -24,12 +24,12 @@ import sympy as sp
 from flint import arb, fmpq
 from scipy.optimize import minimize, minimize_scalar
 
-from certificates.margins.attack import MarginTarget, replay, smallest_flip
-from constructions.circuits.relu import THIRDS, circuit_network, rounding
-from numerics.exact.balls import precision
-from numerics.exact.numbers import as_exact, to_float
-from theorems.evidence import check
-from theorems.turing.circuit_families import identity_chain
+from lemmata.certificates.margins.attack import MarginTarget, replay, smallest_flip
+from lemmata.constructions.circuits.relu import THIRDS, circuit_network, rounding
+from lemmata.numerics.exact.balls import precision
+from lemmata.numerics.exact.numbers import as_exact, to_float
+from lemmata.theorems.evidence import check
+from lemmata.theorems.turing.circuit_families import identity_chain
 
 TRUE_VALUES = {1: 0.5, 2: 0.41421, 3: 0.35732, 4: 0.31821, 8: 0.23475, 16: 0.16959, 64: 0.08618}
 

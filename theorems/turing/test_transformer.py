@@ -13,14 +13,14 @@ import pytest
 import sympy as sp
 from flint import fmpq
 
-from constructions.networks.affine import Affine
-from constructions.networks.decoder import DecoderLayer, identity_attention
-from constructions.networks.feed_forward import FeedForward
-from constructions.networks.head import Head
-from constructions.turing.compiler import TuringTransformer, compile_turing_machine, needed_bits
-from constructions.turing.evaluators.registry import DENSE, EXACT
-from constructions.turing.invariants import violations
-from constructions.turing.machine import (
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.decoder import DecoderLayer, identity_attention
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.turing.compiler import TuringTransformer, compile_turing_machine, needed_bits
+from lemmata.constructions.turing.evaluators.registry import DENSE, EXACT
+from lemmata.constructions.turing.invariants import violations
+from lemmata.constructions.turing.machine import (
     RIGHT,
     Transition,
     TuringMachine,
@@ -28,9 +28,9 @@ from constructions.turing.machine import (
     machine_from_table,
     random_machine,
 )
-from numerics.exact.numbers import as_exact
-from numerics.exact.rationals import as_fraction
-from theorems.evidence import check, counterexample
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.rationals import as_fraction
+from lemmata.theorems.evidence import check, counterexample
 
 # ---- the architecture, by loops over the printed formulas
 
@@ -96,7 +96,7 @@ def _first_symbol_machine() -> TuringMachine:
 
 
 @check(
-    "turing:def-transformer",
+    "turing:definition-transformer",
     grade="exact",
     target="printed",
     cases="the busy beaver of two states on a two-way tape and with the textbook rule, the machine that accepts words "
@@ -121,7 +121,7 @@ def test_forward_pass_is_the_printed_one(number: int) -> None:
 
 
 @check(
-    "turing:def-transformer",
+    "turing:definition-transformer",
     grade="exact",
     target="printed",
     cases="one token of width 5, memories of 0, 1 and 4 tokens, key dimensions 1 and 3",
@@ -139,7 +139,9 @@ def test_zero_attention_is_the_identity(tokens: int) -> None:
             assert DecoderLayer("zero", own, cross, keep)(z[None], memory, memory)[0].tolist() == z.tolist()
 
 
-@check("turing:def-transformer", grade="exact", target="printed", cases="a head that copies a flag, times 0 and 1")
+@check(
+    "turing:definition-transformer", grade="exact", target="printed", cases="a head that copies a flag, times 0 and 1"
+)
 def test_self_attention_includes_the_time_itself_and_not_time_zero() -> None:
     """A head that copies a flag of the token of the same time: it finds it at time 1; at time 0 there is only null."""
     one, zero = np.ones((1, 1), dtype=int), np.zeros(1, dtype=int)

@@ -10,16 +10,16 @@ import pytest
 import sympy as sp
 from flint import fmpq
 
-from certificates.margins.turing_attack import perturbed_layers, random_perturbations
-from certificates.margins.turing_direct import direct_margin_bound
-from constructions.networks.affine import Affine
-from constructions.turing.compiler import TuringTransformer, compile_turing_machine
-from constructions.turing.evaluators.registry import DENSE, EXACT
-from constructions.turing.invariants import violations
-from constructions.turing.machine import palindrome_machine
-from numerics.exact.numbers import as_exact
-from theorems.evidence import check, counterexample
-from theorems.plugin import Effort
+from lemmata.certificates.margins.turing_attack import perturbed_layers, random_perturbations
+from lemmata.certificates.margins.turing_direct import direct_margin_bound
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.turing.compiler import TuringTransformer, compile_turing_machine
+from lemmata.constructions.turing.evaluators.registry import DENSE, EXACT
+from lemmata.constructions.turing.invariants import violations
+from lemmata.constructions.turing.machine import palindrome_machine
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.plugin import Effort
 
 # ---- remark 4.1: precision and softmax
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from constructions.networks.affine import Affine
-from constructions.networks.head import Head
-from constructions.turing.compiler import TuringTransformer
-from constructions.turing.layout import TuringLayout
-from theorems.turing.compiled_layers import layer_named
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.turing.compiler import TuringTransformer
+from lemmata.constructions.turing.layout import TuringLayout
+from lemmata.theorems.turing.compiled_layers import layer_named
 
 Place = tuple[str, int]
 """A coordinate: its block and the place in it, from 0; digits have the highest first."""

@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 from flint import arb, fmpq
 
-from constructions.networks.head import Head
-from constructions.sparse.compiler import SparseNetwork, compile_sparse
-from constructions.sparse.functions import sparse_function
-from constructions.sparse.positions import (
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.sparse.compiler import SparseNetwork, compile_sparse
+from lemmata.constructions.sparse.functions import sparse_function
+from lemmata.constructions.sparse.positions import (
     PositionTable,
     random_sign_positions,
 )
-from numerics.exact.numbers import as_exact
-from numerics.exact.precision import precision
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.precision import precision
 
 MAPS: tuple[Any, ...] = ("deterministic", "trainable", "bag")
 ROUNDING = arb(1) / 1024

@@ -12,17 +12,17 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
-from certificates.sparse.network import certify_sparse
-from constructions.networks.affine import Affine
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.feed_forward import FeedForward
-from constructions.networks.head import Head
-from constructions.sparse.compiler import compile_sparse
-from constructions.sparse.functions import sparse_function
-from numerics.exact.balls import as_balls
-from numerics.exact.numbers import as_exact
-from numerics.exact.precision import precision
-from theorems.evidence import check
+from lemmata.certificates.sparse.network import certify_sparse
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.sparse.compiler import compile_sparse
+from lemmata.constructions.sparse.functions import sparse_function
+from lemmata.numerics.exact.balls import as_balls
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.precision import precision
+from lemmata.theorems.evidence import check
 
 
 def integers(*shape: int, seed: int = 0, low: int = -2, high: int = 3) -> np.ndarray:

@@ -15,15 +15,15 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
-from certificates.capacity.blocks import AttentionBlock
-from certificates.capacity.compression import (
+from lemmata.certificates.capacity.blocks import AttentionBlock
+from lemmata.certificates.capacity.compression import (
     capacity_in_bits,
     compress_head,
     exact_head_matrices,
     rebuild_head,
     verify_head_code,
 )
-from certificates.capacity.linear_codes import (
+from lemmata.certificates.capacity.linear_codes import (
     CodeError,
     MatrixCode,
     VectorCode,
@@ -34,13 +34,13 @@ from certificates.capacity.linear_codes import (
     verify_matrix_code,
     verify_vector_code,
 )
-from certificates.capacity.network_codes import compress_network, rebuild_network, verify_network_code
-from certificates.capacity.norms import layer_norms, token_norm
-from constructions.networks.head import Head
-from numerics.exact.numbers import to_float
-from numerics.learning.deep_capacity import deep_capacity
-from numerics.learning.linear_capacity import linear_capacity, perceptron_steps, printed_linear_capacity
-from theorems.evidence import check
+from lemmata.certificates.capacity.network_codes import compress_network, rebuild_network, verify_network_code
+from lemmata.certificates.capacity.norms import layer_norms, token_norm
+from lemmata.constructions.networks.head import Head
+from lemmata.numerics.exact.numbers import to_float
+from lemmata.numerics.learning.deep_capacity import deep_capacity
+from lemmata.numerics.learning.linear_capacity import linear_capacity, perceptron_steps, printed_linear_capacity
+from lemmata.theorems.evidence import check
 
 
 def fractions(array: Any) -> np.ndarray:

@@ -1,7 +1,7 @@
 """How many Transformers of several layers there are (4.4.3, 4.11, A.17): bounds with constants, and families.
 
-Truth comes from heads of signs (`certificates.capacity.shattering.SignFamily`) inside blocks with projections: all
-patterns of signs on m contexts, so that log N >= m log 2. The proofs are in proofs/deep_capacity.md.
+Truth comes from heads of signs (`lemmata.certificates.capacity.shattering.SignFamily`) inside blocks with projections:
+all patterns of signs on m contexts, so that log N >= m log 2. The proofs are in proofs/deep_capacity.md.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
-from certificates.capacity.blocks import AttentionBlock
-from certificates.capacity.norms import frobenius_norm, layer_norms, pq_norm, spectral_norm
-from certificates.capacity.shattering import SignFamily, largest_sign_family
-from constructions.networks.head import merged_head
-from constructions.networks.projection import BallProjection
-from numerics.exact.balls import as_balls
-from numerics.exact.numbers import as_exact, to_float
-from numerics.exact.precision import precision
-from numerics.learning.attention_lipschitz import largest_row_norm
-from numerics.learning.deep_capacity import (
+from lemmata.certificates.capacity.blocks import AttentionBlock
+from lemmata.certificates.capacity.norms import frobenius_norm, layer_norms, pq_norm, spectral_norm
+from lemmata.certificates.capacity.shattering import SignFamily, largest_sign_family
+from lemmata.constructions.networks.head import merged_head
+from lemmata.constructions.networks.projection import BallProjection
+from lemmata.numerics.exact.balls import as_balls
+from lemmata.numerics.exact.numbers import as_exact, to_float
+from lemmata.numerics.exact.precision import precision
+from lemmata.numerics.learning.attention_lipschitz import largest_row_norm
+from lemmata.numerics.learning.deep_capacity import (
     LayerNorms,
     amplifications,
     contracted_amplifications,
@@ -35,9 +35,9 @@ from numerics.learning.deep_capacity import (
     printed_short_deep_capacity,
     short_deep_capacity,
 )
-from numerics.learning.linear_capacity import perceptron_steps, row_radii
-from theorems.evidence import check, counterexample
-from theorems.variable_creation.codes import covered_matrix, covered_row
+from lemmata.numerics.learning.linear_capacity import perceptron_steps, row_radii
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.variable_creation.codes import covered_matrix, covered_row
 
 NAMES = ("value_columns", "value", "score_rows", "score", "output_columns", "output")
 LN2 = math.log(2)

@@ -21,14 +21,14 @@ import torch
 from flint import fmpq
 from scipy import stats
 
-from numerics.learning.attention_training import (
+from lemmata.numerics.learning.attention_training import (
     AttentionReader,
     initial_reader,
     loss_and_gradient,
     parameters,
     string_codes,
 )
-from numerics.learning.sparse_learners import (
+from lemmata.numerics.learning.sparse_learners import (
     agreement_probability,
     balanced_probability,
     consistent_conjunctions,
@@ -37,8 +37,8 @@ from numerics.learning.sparse_learners import (
     spanning_probability,
     surviving_bits,
 )
-from theorems.evidence import check
-from theorems.experiments import (
+from lemmata.theorems.evidence import check
+from lemmata.theorems.experiments import (
     Experiment,
     Summary,
     assert_begins,
@@ -49,10 +49,10 @@ from theorems.experiments import (
     run_experiment,
     slice_again,
 )
-from theorems.plugin import Effort
-from theorems.variable_creation.experiments.curves import ATTENTION, CURVES, REPLICATES, THIRD
-from theorems.variable_creation.experiments.parities import LASTING, PARITIES
-from theorems.variable_creation.experiments.sample_sizes import SAMPLE_SIZES
+from lemmata.theorems.plugin import Effort
+from lemmata.theorems.variable_creation.experiments.curves import ATTENTION, CURVES, REPLICATES, THIRD
+from lemmata.theorems.variable_creation.experiments.parities import LASTING, PARITIES
+from lemmata.theorems.variable_creation.experiments.sample_sizes import SAMPLE_SIZES
 
 NAME = "variable-creation:experiment-"
 Record = Callable[[str, object], None]

@@ -16,22 +16,22 @@ import pytest
 import sympy
 from flint import arb, fmpq
 
-from certificates.capacity.covers import certify_cover, covering_steps
-from numerics.exact.balls import ball_max
-from numerics.exact.numbers import as_exact, to_float
-from numerics.learning.entropy import (
+from lemmata.certificates.capacity.covers import certify_cover, covering_steps
+from lemmata.numerics.exact.balls import ball_max
+from lemmata.numerics.exact.numbers import as_exact, to_float
+from lemmata.numerics.learning.entropy import (
     CONSTANT,
     deviation_bound,
     entropy_bound,
     generalisation_bound,
     rademacher_bound,
 )
-from numerics.learning.finite_classes import (
+from lemmata.numerics.learning.finite_classes import (
     deviation_failure_probability,
     empirical_rademacher,
     largest_deviation,
 )
-from theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample
 
 Rows = list[list[Fraction]]
 VALUES = (fmpq(0), fmpq(1), fmpq(101, 100))

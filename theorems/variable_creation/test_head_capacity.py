@@ -1,7 +1,8 @@
 """How many attention heads there are (4.6, 4.9, A.11, A.12): bounds with constants, and families that reach them.
 
-Truth comes from `SignFamily` of `certificates.capacity.shattering`: heads whose outputs have all patterns of signs on
-m contexts with a certified margin, so that log N >= m log 2 at every smaller radius. Proofs: proofs/head_capacity.md.
+Truth comes from `SignFamily` of `lemmata.certificates.capacity.shattering`: heads whose outputs have all patterns of
+signs on m contexts with a certified margin, so that log N >= m log 2 at every smaller radius. Proofs:
+proofs/head_capacity.md.
 """
 
 from __future__ import annotations
@@ -15,15 +16,15 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
-from certificates.capacity.compression import compress_head, rebuild_head
-from certificates.capacity.norms import frobenius_norm, head_norms, pq_norm, token_norm
-from certificates.capacity.shattering import SignFamily, largest_sign_family
-from constructions.networks.affine import Affine
-from constructions.networks.head import Head, merged_head
-from numerics.exact.balls import as_balls
-from numerics.exact.numbers import as_exact, to_float
-from numerics.exact.precision import precision
-from numerics.learning.attention_capacity import (
+from lemmata.certificates.capacity.compression import compress_head, rebuild_head
+from lemmata.certificates.capacity.norms import frobenius_norm, head_norms, pq_norm, token_norm
+from lemmata.certificates.capacity.shattering import SignFamily, largest_sign_family
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.head import Head, merged_head
+from lemmata.numerics.exact.balls import as_balls
+from lemmata.numerics.exact.numbers import as_exact, to_float
+from lemmata.numerics.exact.precision import precision
+from lemmata.numerics.learning.attention_capacity import (
     HeadNorms,
     head_capacity,
     head_radii,
@@ -34,8 +35,8 @@ from numerics.learning.attention_capacity import (
     printed_positional_capacity,
     short_head_capacity,
 )
-from numerics.learning.linear_capacity import perceptron_steps
-from theorems.evidence import check, counterexample
+from lemmata.numerics.learning.linear_capacity import perceptron_steps
+from lemmata.theorems.evidence import check, counterexample
 
 LN2 = math.log(2)
 

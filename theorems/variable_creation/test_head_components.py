@@ -12,18 +12,23 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
-from certificates.capacity.norms import head_norms, pq_norm, token_norm
-from constructions.networks.affine import Affine
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.head import Head, merged_head
-from constructions.networks.projection import BallProjection
-from numerics.exact.balls import as_balls
-from numerics.exact.numbers import as_exact
-from numerics.exact.precision import precision
-from numerics.learning.attention_capacity import HeadNorms, head_capacity, multi_head_capacity, positional_capacity
-from numerics.learning.deep_capacity import LayerNorms, layer_amplification
-from numerics.learning.linear_capacity import linear_capacity
-from theorems.evidence import check, counterexample
+from lemmata.certificates.capacity.norms import head_norms, pq_norm, token_norm
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.head import Head, merged_head
+from lemmata.constructions.networks.projection import BallProjection
+from lemmata.numerics.exact.balls import as_balls
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.precision import precision
+from lemmata.numerics.learning.attention_capacity import (
+    HeadNorms,
+    head_capacity,
+    multi_head_capacity,
+    positional_capacity,
+)
+from lemmata.numerics.learning.deep_capacity import LayerNorms, layer_amplification
+from lemmata.numerics.learning.linear_capacity import linear_capacity
+from lemmata.theorems.evidence import check, counterexample
 
 ID = "variable-creation:remark-4.4.2b"
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from numerics.learning.identification import conjunctions, identification_bound, identification_probability
-from theorems.evidence import check, counterexample
+from lemmata.numerics.learning.identification import conjunctions, identification_bound, identification_probability
+from lemmata.theorems.evidence import check, counterexample
 
 
 def by_guessing(table: np.ndarray, samples: int) -> fmpq:

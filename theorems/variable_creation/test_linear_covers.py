@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
-from certificates.capacity.linear_codes import decode_matrix, decode_vector, encode_matrix, encode_vector
-from certificates.capacity.norms import pq_norm, token_norm
-from numerics.exact.numbers import as_exact, exact_midpoint
-from numerics.exact.precision import precision
-from numerics.learning.budgets import optimal_split
-from numerics.learning.linear_capacity import (
+from lemmata.certificates.capacity.linear_codes import decode_matrix, decode_vector, encode_matrix, encode_vector
+from lemmata.certificates.capacity.norms import pq_norm, token_norm
+from lemmata.numerics.exact.numbers import as_exact, exact_midpoint
+from lemmata.numerics.exact.precision import precision
+from lemmata.numerics.learning.budgets import optimal_split
+from lemmata.numerics.learning.linear_capacity import (
     linear_capacity,
     linear_map_capacity,
     perceptron_steps,
@@ -27,7 +27,7 @@ from numerics.learning.linear_capacity import (
     sign_packing,
     two_stage_capacity,
 )
-from theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample
 
 
 def near(found: arb, expected: arb) -> bool:

@@ -15,17 +15,17 @@ import pytest
 import sympy as sp
 from flint import arb, fmpq
 
-from certificates.capacity.blocks import SLOPES, AttentionBlock, block_errors, readout_errors
-from certificates.capacity.lipschitz import audit_attention, audit_weights
-from certificates.margins.all_layer import operator_norm
-from constructions.networks.affine import Affine
-from constructions.networks.feed_forward import FeedForward
-from constructions.networks.head import Head
-from constructions.networks.projection import BallProjection
-from numerics.exact.balls import as_balls
-from numerics.exact.numbers import as_exact
-from numerics.exact.precision import precision
-from numerics.learning.attention_lipschitz import (
+from lemmata.certificates.capacity.blocks import SLOPES, AttentionBlock, block_errors, readout_errors
+from lemmata.certificates.capacity.lipschitz import audit_attention, audit_weights
+from lemmata.certificates.margins.all_layer import operator_norm
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.networks.projection import BallProjection
+from lemmata.numerics.exact.balls import as_balls
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.precision import precision
+from lemmata.numerics.learning.attention_lipschitz import (
     block_error,
     entry_sum,
     head_change,
@@ -36,7 +36,7 @@ from numerics.learning.attention_lipschitz import (
     softmax_distance,
     softmax_jacobian,
 )
-from theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample
 
 TINY = arb("1e-25")
 ONE = np.eye(1, dtype=int)

@@ -14,20 +14,20 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
-from certificates.sparse.boxes import output_range
-from constructions.networks.affine import Affine
-from constructions.networks.feed_forward import FeedForward
-from constructions.sparse.compiler import compile_sparse
-from constructions.sparse.functions import sparse_function
-from constructions.sparse.memorising import (
+from lemmata.certificates.sparse.boxes import output_range
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.sparse.compiler import compile_sparse
+from lemmata.constructions.sparse.functions import sparse_function
+from lemmata.constructions.sparse.memorising import (
     bump_network,
     bump_sum_network,
     memorising_perceptron,
     printed_memorising_perceptron,
     ramp_network,
 )
-from numerics.exact.numbers import as_exact
-from theorems.evidence import check, counterexample
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.theorems.evidence import check, counterexample
 
 RADII = (Q(1, 4), Q(1, 2), Q(1), Q(5, 2))
 

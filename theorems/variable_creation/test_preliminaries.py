@@ -20,19 +20,19 @@ from flint import arb, fmpq
 from sympy import QQ
 from sympy.polys.rings import ring
 
-from constructions.circuits.architectures import attention_circuit, recurrent_circuit
-from constructions.circuits.arithmetic import Circuit, Gate, gradient, two_layer_mlp, universal_circuit
-from constructions.circuits.training import Batch, chunks, descend, epochs, mean_gradient, mean_loss
-from constructions.networks.affine import Affine
-from constructions.networks.classification import accuracy, discretize, encode
-from constructions.networks.feed_forward import FeedForward
-from constructions.networks.head import Head
-from constructions.networks.recurrent import RecurrentLayer, elman_cell
-from numerics.exact.balls import as_balls
-from numerics.exact.numbers import as_exact
-from numerics.exact.precision import precision
-from numerics.learning.losses import LOSSES, PRINTED_CORRELATION
-from theorems.evidence import check, counterexample
+from lemmata.constructions.circuits.architectures import attention_circuit, recurrent_circuit
+from lemmata.constructions.circuits.arithmetic import Circuit, Gate, gradient, two_layer_mlp, universal_circuit
+from lemmata.constructions.circuits.training import Batch, chunks, descend, epochs, mean_gradient, mean_loss
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.classification import accuracy, discretize, encode
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.networks.recurrent import RecurrentLayer, elman_cell
+from lemmata.numerics.exact.balls import as_balls
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.precision import precision
+from lemmata.numerics.learning.losses import LOSSES, PRINTED_CORRELATION
+from lemmata.theorems.evidence import check, counterexample
 
 
 def rationals(rng: np.random.Generator, n: int) -> list[Fraction]:

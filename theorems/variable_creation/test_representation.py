@@ -12,23 +12,23 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
-from certificates.sparse.network import certify_sparse
-from constructions.networks.affine import Affine
-from constructions.networks.head import Head
-from constructions.sparse.compiler import SparseNetwork, compile_sparse
-from constructions.sparse.functions import is_strictly_monotone, separation, sparse_function
-from constructions.sparse.positions import (
+from lemmata.certificates.sparse.network import certify_sparse
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.sparse.compiler import SparseNetwork, compile_sparse
+from lemmata.constructions.sparse.functions import is_strictly_monotone, separation, sparse_function
+from lemmata.constructions.sparse.positions import (
     CodedPositions,
     Positions,
     PositionTable,
     coherence,
     orthonormal_positions,
 )
-from numerics.exact.balls import as_balls, ball_max
-from numerics.exact.numbers import as_exact, to_float
-from numerics.exact.precision import precision
-from theorems.evidence import check, counterexample
-from theorems.variable_creation.instances import (
+from lemmata.numerics.exact.balls import as_balls, ball_max
+from lemmata.numerics.exact.numbers import as_exact, to_float
+from lemmata.numerics.exact.precision import precision
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.variable_creation.instances import (
     ROUNDING,
     general,
     kappa,

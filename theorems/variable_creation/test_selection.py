@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from certificates.duality.farkas import Constraint, FarkasCertificate, decide
-from certificates.sparse.selection import farkas_system, select, verify_selection
-from constructions.sparse.compiler import dual_vectors
-from constructions.sparse.positions import (
+from lemmata.certificates.duality.farkas import Constraint, FarkasCertificate, decide
+from lemmata.certificates.sparse.selection import farkas_system, select, verify_selection
+from lemmata.constructions.sparse.compiler import dual_vectors
+from lemmata.constructions.sparse.positions import (
     CodedPositions,
     PositionTable,
     coherence,
@@ -27,9 +27,9 @@ from constructions.sparse.positions import (
     position_table,
     random_sign_positions,
 )
-from numerics.exact.cyclotomic.numbers import exact_matmul
-from numerics.exact.numbers import as_exact
-from theorems.evidence import check, counterexample
+from lemmata.numerics.exact.cyclotomic.numbers import exact_matmul
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.theorems.evidence import check, counterexample
 
 
 def critical_gram(s: int, delta: fmpq) -> np.ndarray:

@@ -10,14 +10,14 @@ from math import floor, log2
 
 from flint import arb, fmpq
 
-from certificates.capacity.shattering import (
+from lemmata.certificates.capacity.shattering import (
     CircleFamily,
     certify_sinusoids,
     sinusoid_parameter,
     sinusoid_points,
 )
-from numerics.exact.precision import precision
-from theorems.evidence import check
+from lemmata.numerics.exact.precision import precision
+from lemmata.theorems.evidence import check
 
 SELF_WEIGHT = 1 / (1 + (arb.pi() / 8).sqrt())
 

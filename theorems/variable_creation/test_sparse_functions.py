@@ -14,18 +14,18 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
-from certificates.sparse.exhaustive import certify_exhaustively
-from certificates.sparse.network import SparseCertificate, certify_sparse
-from constructions.sparse.compiler import SparseNetwork, compile_sparse
-from constructions.sparse.functions import sparse_function
-from constructions.sparse.positions import (
+from lemmata.certificates.sparse.exhaustive import certify_exhaustively
+from lemmata.certificates.sparse.network import SparseCertificate, certify_sparse
+from lemmata.constructions.sparse.compiler import SparseNetwork, compile_sparse
+from lemmata.constructions.sparse.functions import sparse_function
+from lemmata.constructions.sparse.positions import (
     CodedPositions,
     coherence,
 )
-from numerics.exact.balls import as_balls
-from numerics.exact.numbers import as_exact, to_float
-from theorems.evidence import check, counterexample
-from theorems.variable_creation.instances import (
+from lemmata.numerics.exact.balls import as_balls
+from lemmata.numerics.exact.numbers import as_exact, to_float
+from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.variable_creation.instances import (
     MAPS,
     ROUNDING,
     general,

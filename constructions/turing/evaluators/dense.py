@@ -1,11 +1,12 @@
 """The dense evaluator of a Turing-machine transformer: float64, hard-max or softmax attention over all earlier steps.
 
-Ties of the hard maximum are those of exact arithmetic, or the step is refused (`constructions.turing.evaluators.ties`).
-A step costs O(T) per attention layer. Projected keys and values of every layer are kept, so that a run of T steps holds
-T (P + 2) rows of width d. Words of different lengths run as one batch. Weights of any kind are converted to float64, so
-that perturbed layers and softmax attention run like the compiled ones.
+Ties of the hard maximum are those of exact arithmetic, or the step is refused
+(`lemmata.constructions.turing.evaluators.ties`). A step costs O(T) per attention layer. Projected keys and values of
+every layer are kept, so that a run of T steps holds T (P + 2) rows of width d. Words of different lengths run as one
+batch. Weights of any kind are converted to float64, so that perturbed layers and softmax attention run like the
+compiled ones.
 
-Source: turing, def-transformer and construction-assembled.
+Source: turing, definition-transformer and construction-assembled.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from constructions.networks.head import Head
-from constructions.turing.compiler import TuringTransformer
-from constructions.turing.evaluators.run import (
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.turing.compiler import TuringTransformer
+from lemmata.constructions.turing.evaluators.run import (
     Progress,
     TransformerRun,
     Words,
@@ -26,8 +27,8 @@ from constructions.turing.evaluators.run import (
     recording_layer,
     remembered,
 )
-from constructions.turing.evaluators.ties import Codes, TieRule
-from numerics.exact.numbers import to_float
+from lemmata.constructions.turing.evaluators.ties import Codes, TieRule
+from lemmata.numerics.exact.numbers import to_float
 
 Floats = NDArray[np.float64]
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from constructions.turing.compiler import TuringTransformer
-from constructions.turing.evaluators.run import Evaluator
+from lemmata.constructions.turing.compiler import TuringTransformer
+from lemmata.constructions.turing.evaluators.run import Evaluator
 
 __all__ = ["estimated_seconds"]
 

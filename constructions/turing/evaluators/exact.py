@@ -4,7 +4,7 @@ Tokens are dictionaries {coordinate: value != 0} and weights are lists of their 
 step costs little more than there are ones in the vectors. Ties of the hard attention are decided exactly. The weights
 must be integers or rationals.
 
-Source: turing, def-transformer and construction-assembled.
+Source: turing, definition-transformer and construction-assembled.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from constructions.networks.affine import Affine
-from constructions.networks.decoder import DecoderLayer
-from constructions.networks.head import Head
-from constructions.turing.compiler import TuringTransformer
-from constructions.turing.evaluators.run import (
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.decoder import DecoderLayer
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.turing.compiler import TuringTransformer
+from lemmata.constructions.turing.evaluators.run import (
     Progress,
     TransformerRun,
     Words,
@@ -28,7 +28,7 @@ from constructions.turing.evaluators.run import (
     recording_layer,
     remembered,
 )
-from numerics.exact.systems import Array
+from lemmata.numerics.exact.systems import Array
 
 Sparse = dict[int, Any]
 Pair = tuple[Sparse, Sparse]  # a projected key and its value

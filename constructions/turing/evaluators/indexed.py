@@ -1,12 +1,12 @@
 """The indexed evaluator of a Turing-machine transformer: a query of hard attention costs O(log T), not O(T).
 
-It runs the weights themselves (`constructions.turing.evaluators.indexed_program` reads them off, in integers) and
-answers every hard-max query from an index over the past keys, which is exact whenever it answers at all: a query for
-which the index could be wrong, a tie, or a stream that leaves {0, 1} raises an error (`numerics.turing.index`). The
-work of a step is the number of nonzero weights that are no mere copies: O(P^2) for P = O(log T) position bits, of which
-there are P + 3 queries of O(P) each. A long run goes on in machine code, which is made from the same program
-(`numerics.turing.translation`). A run keeps 5 bytes per step (4 for the previous visit of the same cell, 1 for the
-symbol written) and 4 bytes for each cell visited.
+It runs the weights themselves (`lemmata.constructions.turing.evaluators.indexed_program` reads them off, in integers)
+and answers every hard-max query from an index over the past keys, which is exact whenever it answers at all: a query
+for which the index could be wrong, a tie, or a stream that leaves {0, 1} raises an error
+(`lemmata.numerics.turing.index`). The work of a step is the number of nonzero weights that are no mere copies: O(P^2)
+for P = O(log T) position bits, of which there are P + 3 queries of O(P) each. A long run goes on in machine code, which
+is made from the same program (`lemmata.numerics.turing.translation`). A run keeps 5 bytes per step (4 for the previous
+visit of the same cell, 1 for the symbol written) and 4 bytes for each cell visited.
 
 Source: turing, construction-assembled, outline-4.2.
 """
@@ -20,12 +20,12 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import NDArray
 
-from constructions.turing.compiler import TuringTransformer
-from constructions.turing.evaluators.indexed_program import cross_index, indexed_program, refuse_encoding
-from constructions.turing.evaluators.memory import INDEX_LIMIT, index_memory, refuse_index
-from constructions.turing.evaluators.run import UNREADABLE, TransformerRun, Words, recording_layer
-from numerics.turing.index import CrossIndex, DecoderProgram, Fault, Readout, Records, TimeIndex, run_decoder
-from numerics.turing.translation import Translation, run_translated, translated
+from lemmata.constructions.turing.compiler import TuringTransformer
+from lemmata.constructions.turing.evaluators.indexed_program import cross_index, indexed_program, refuse_encoding
+from lemmata.constructions.turing.evaluators.memory import INDEX_LIMIT, index_memory, refuse_index
+from lemmata.constructions.turing.evaluators.run import UNREADABLE, TransformerRun, Words, recording_layer
+from lemmata.numerics.turing.index import CrossIndex, DecoderProgram, Fault, Readout, Records, TimeIndex, run_decoder
+from lemmata.numerics.turing.translation import Translation, run_translated, translated
 
 Ints = NDArray[np.int64]
 

@@ -15,12 +15,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from constructions.networks.head import Head
-from constructions.turing.compiler import TuringTransformer
-from constructions.turing.evaluators.indexed import IndexedRun
-from constructions.turing.machine import LEFT
-from numerics.exact.numbers import to_float
-from numerics.exact.systems import Array
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.turing.compiler import TuringTransformer
+from lemmata.constructions.turing.evaluators.indexed import IndexedRun
+from lemmata.constructions.turing.machine import LEFT
+from lemmata.numerics.exact.numbers import to_float
+from lemmata.numerics.exact.systems import Array
 
 
 @dataclass(frozen=True)

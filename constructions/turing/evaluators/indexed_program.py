@@ -1,4 +1,4 @@
-"""The weights of a Turing-machine transformer as a program of sparse integer kernels (`numerics.turing.index`).
+"""The weights of a Turing-machine transformer as a program of sparse integer kernels (`lemmata.numerics.turing.index`).
 
 Everything is read off the weights themselves, in exact numbers, and nothing off the plan by which they were compiled.
 What the index relies on is proved here from the weights, or refused: the coordinates that the keys and values of
@@ -21,14 +21,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from constructions.networks.affine import Affine
-from constructions.networks.decoder import DecoderLayer
-from constructions.networks.feed_forward import FeedForward
-from constructions.networks.head import Head
-from constructions.turing.compiler import TuringTransformer
-from numerics.exact.numbers import as_exact
-from numerics.exact.rationals import as_fraction
-from numerics.turing.index import CrossIndex, DecoderProgram
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.decoder import DecoderLayer
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.turing.compiler import TuringTransformer
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.rationals import as_fraction
+from lemmata.numerics.turing.index import CrossIndex, DecoderProgram
 
 Ints = NDArray[np.int64]
 Rational = int | Fraction
@@ -266,7 +266,7 @@ def _attention_forms(name: str, head: Head, keys: list[int]) -> list[int]:
 
 @dataclass(frozen=True)
 class _Row:
-    """One output of a token-wise map as an integer network of two hidden layers; see `numerics.turing.index.Rows`."""
+    """One output of a token-wise map as an integer network, two hidden layers: `lemmata.numerics.turing.index.Rows`."""
 
     inner: list[tuple[dict[int, int], int]]
     outer: list[tuple[dict[int, int], int, int]]  # entries by position in inner, b2, w3

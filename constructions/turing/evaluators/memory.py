@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from constructions.turing.compiler import TuringTransformer
-from constructions.turing.layout import TuringLayout
+from lemmata.constructions.turing.compiler import TuringTransformer
+from lemmata.constructions.turing.layout import TuringLayout
 
 MEMORY_LIMIT = 8 * 2**30
 """The bytes above which an evaluator that looks back at all steps refuses to begin, unless told otherwise."""

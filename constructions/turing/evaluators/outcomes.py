@@ -1,8 +1,8 @@
 """Where a machine is, as the tokens of its transformer and the classifier tell it; comparison with the simulator.
 
 The machine's table is not asked: states, symbols and heads are read off the outputs, the tape off what the tokens of
-the steps remember (`constructions.turing.evaluators.run.recording_layer`) and the encoder's outputs, and whether the
-machine has halted, and how, off the classifier.
+the steps remember (`lemmata.constructions.turing.evaluators.run.recording_layer`) and the encoder's outputs, and
+whether the machine has halted, and how, off the classifier.
 
 Source: turing, setup-C.1, (C.2), construction-assembled.
 """
@@ -17,11 +17,11 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import NDArray
 
-from constructions.turing.compiler import TuringTransformer
-from constructions.turing.evaluators.indexed import IndexedSteps
-from constructions.turing.evaluators.run import UNREADABLE, TransformerRun
-from constructions.turing.machine import TuringMachine
-from numerics.turing.simulator import Tape
+from lemmata.constructions.turing.compiler import TuringTransformer
+from lemmata.constructions.turing.evaluators.indexed import IndexedSteps
+from lemmata.constructions.turing.evaluators.run import UNREADABLE, TransformerRun
+from lemmata.constructions.turing.machine import TuringMachine
+from lemmata.numerics.turing.simulator import Tape
 
 _ROOM = 1 << 15  # cells by which the tape grows at least
 

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from constructions.turing.compiler import TuringTransformer
-from constructions.turing.evaluators.dense import evaluate_dense
-from constructions.turing.evaluators.exact import evaluate_exact
-from constructions.turing.evaluators.memory import INDEX_LIMIT, dense_memory, exact_memory, indexed_memory
-from constructions.turing.evaluators.run import Evaluator, Progress, TransformerRun, Words
+from lemmata.constructions.turing.compiler import TuringTransformer
+from lemmata.constructions.turing.evaluators.dense import evaluate_dense
+from lemmata.constructions.turing.evaluators.exact import evaluate_exact
+from lemmata.constructions.turing.evaluators.memory import INDEX_LIMIT, dense_memory, exact_memory, indexed_memory
+from lemmata.constructions.turing.evaluators.run import Evaluator, Progress, TransformerRun, Words
 
 if TYPE_CHECKING:
     import torch
@@ -38,7 +38,7 @@ def torch_evaluator(dtype: torch.dtype | None = None) -> Evaluator:
 def _evaluate_indexed(
     transformer: TuringTransformer, words: Words, hidden: bool, progress: Progress | None = None
 ) -> TransformerRun:
-    from constructions.turing.evaluators.indexed import evaluate_indexed  # Numba is slow to import
+    from lemmata.constructions.turing.evaluators.indexed import evaluate_indexed  # Numba is slow to import
 
     return evaluate_indexed(transformer, words, hidden)
 

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from constructions.turing.compiler import TuringTransformer
-from constructions.turing.evaluators.memory import MEMORY_LIMIT, refuse_memory
-from constructions.turing.layout import Integers
-from numerics.exact.numbers import to_float
-from numerics.exact.systems import Array
+from lemmata.constructions.turing.compiler import TuringTransformer
+from lemmata.constructions.turing.evaluators.memory import MEMORY_LIMIT, refuse_memory
+from lemmata.constructions.turing.layout import Integers
+from lemmata.numerics.exact.numbers import to_float
+from lemmata.numerics.exact.systems import Array
 
 UNREADABLE = -1
 

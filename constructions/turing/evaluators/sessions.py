@@ -19,10 +19,10 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import NDArray
 
-from constructions.turing.compiler import TuringTransformer
-from constructions.turing.evaluators.indexed import IndexedRun, IndexedSteps, advance_indexed, start_indexed
-from constructions.turing.evaluators.indexed_checks import Configuration, broken_layers, wrong_answers
-from constructions.turing.evaluators.outcomes import (
+from lemmata.constructions.turing.compiler import TuringTransformer
+from lemmata.constructions.turing.evaluators.indexed import IndexedRun, IndexedSteps, advance_indexed, start_indexed
+from lemmata.constructions.turing.evaluators.indexed_checks import Configuration, broken_layers, wrong_answers
+from lemmata.constructions.turing.evaluators.outcomes import (
     Outcome,
     Readings,
     VerificationError,
@@ -31,8 +31,8 @@ from constructions.turing.evaluators.outcomes import (
     readings_of,
     verify_outcome,
 )
-from numerics.runs.files import write_atomically
-from numerics.turing.simulator import Tape, advance, new_tape
+from lemmata.numerics.runs.files import write_atomically
+from lemmata.numerics.turing.simulator import Tape, advance, new_tape
 
 CHUNK = 1 << 15
 """Time steps between two reports of progress."""

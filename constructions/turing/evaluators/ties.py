@@ -9,7 +9,7 @@ Scores tie or not by what the exact weights and tokens are, and floats only come
 
 Where a close score belongs to tokens that are no bits the step is refused.
 
-Source: turing, def-transformer.
+Source: turing, definition-transformer.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from constructions.networks.affine import Affine
-from constructions.networks.head import Head
-from numerics.exact.numbers import to_float
-from numerics.exact.rationals import as_fraction
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.head import Head
+from lemmata.numerics.exact.numbers import to_float
+from lemmata.numerics.exact.rationals import as_fraction
 
 __all__ = ["NEAR", "TieRule"]
 

@@ -1,9 +1,9 @@
 """The Turing-machine transformer as a torch module: the same weights as parameters, hard-max or softmax attention.
 
 Kept apart because torch is slow to import: `TuringTransformer.to_torch` makes the module, and the evaluator "torch"
-(`constructions.turing.evaluators.registry`) runs it.
+(`lemmata.constructions.turing.evaluators.registry`) runs it.
 
-Source: turing, def-transformer and remark-4.1.
+Source: turing, definition-transformer and remark-4.1.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from constructions.networks.stream import ResidualStream
-from constructions.networks.torch import DecoderModule, HeadModule, module_of, parameter, to_torch
-from constructions.turing.compiler import TuringTransformer
-from constructions.turing.evaluators.run import (
+from lemmata.constructions.networks.stream import ResidualStream
+from lemmata.constructions.networks.torch import DecoderModule, HeadModule, module_of, parameter, to_torch
+from lemmata.constructions.turing.compiler import TuringTransformer
+from lemmata.constructions.turing.evaluators.run import (
     Progress,
     TransformerRun,
     Words,
@@ -22,7 +22,7 @@ from constructions.turing.evaluators.run import (
     recording_layer,
     remembered,
 )
-from constructions.turing.evaluators.ties import TieRule
+from lemmata.constructions.turing.evaluators.ties import TieRule
 
 __all__ = ["TuringModule", "to_torch"]
 

@@ -1,8 +1,8 @@
 """The class `Cyclotomic` of exact elements of cyclotomic fields, with arithmetic, comparisons and enclosures.
 
-An element is a polynomial in zeta_N modulo Phi_N (`numerics.exact.cyclotomic.field`); elements of different orders meet
-in the field of the least common multiple. Import the class from `numerics.exact.cyclotomic.numbers`, where the
-constructors are.
+An element is a polynomial in zeta_N modulo Phi_N (`lemmata.numerics.exact.cyclotomic.field`); elements of different
+orders meet in the field of the least common multiple. Import the class from
+`lemmata.numerics.exact.cyclotomic.numbers`, where the constructors are.
 """
 
 import numbers
@@ -13,8 +13,8 @@ from math import gcd, lcm
 
 from flint import acb, arb, fmpq, fmpq_poly, fmpz
 
-from numerics.exact.cyclotomic import field
-from numerics.exact.rationals import RationalLike, as_fmpq
+from lemmata.numerics.exact.cyclotomic import field
+from lemmata.numerics.exact.rationals import RationalLike, as_fmpq
 
 
 def _operand(value: object) -> "fmpq | None":

@@ -1,4 +1,4 @@
-"""Polynomials modulo cyclotomic polynomials: the machine room of `numerics.exact.cyclotomic.numbers`.
+"""Polynomials modulo cyclotomic polynomials: the machine room of `lemmata.numerics.exact.cyclotomic.numbers`.
 
 An element of Q(zeta_N), zeta_N = e^{2 pi i/N}, is a polynomial in zeta_N of degree below phi(N). Orders
 N = 2 mod 4 never occur: Q(zeta_2m) = Q(zeta_m) for odd m, because zeta_2m = -zeta_m^{(m+1)/2}; such an order
@@ -11,7 +11,7 @@ from math import gcd
 
 from flint import acb, arb, fmpq, fmpq_poly, fmpz, fmpz_poly
 
-from numerics.exact.precision import precision
+from lemmata.numerics.exact.precision import precision
 
 # Phi_N has up to N coefficients and every product is reduced by it: beyond this order the arithmetic stalls.
 MAXIMUM_ORDER = 20_000

@@ -15,12 +15,12 @@ from numbers import Integral
 
 from flint import fmpq_poly
 
-from numerics.exact.cyclotomic import field
-from numerics.exact.cyclotomic.element import Cyclotomic, make
-from numerics.exact.cyclotomic.field import FieldError
-from numerics.exact.cyclotomic.products import exact_matmul
-from numerics.exact.cyclotomic.radicals import as_radicals, radical_string, sqrt_rational, to_sympy
-from numerics.exact.rationals import RationalLike, as_fmpq
+from lemmata.numerics.exact.cyclotomic import field
+from lemmata.numerics.exact.cyclotomic.element import Cyclotomic, make
+from lemmata.numerics.exact.cyclotomic.field import FieldError
+from lemmata.numerics.exact.cyclotomic.products import exact_matmul
+from lemmata.numerics.exact.cyclotomic.radicals import as_radicals, radical_string, sqrt_rational, to_sympy
+from lemmata.numerics.exact.rationals import RationalLike, as_fmpq
 
 __all__ = [
     "Cyclotomic",

@@ -5,9 +5,9 @@ from math import lcm
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpq_poly, fmpz, fmpz_mat, fmpz_poly
 
-from numerics.exact.cyclotomic import field
-from numerics.exact.cyclotomic.element import Cyclotomic, common_order, make
-from numerics.exact.rationals import as_fmpq
+from lemmata.numerics.exact.cyclotomic import field
+from lemmata.numerics.exact.cyclotomic.element import Cyclotomic, common_order, make
+from lemmata.numerics.exact.rationals import as_fmpq
 
 
 def exact_matmul(A: np.ndarray, B: np.ndarray) -> np.ndarray:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from flint import fmpq, fmpq_poly, fmpz
 
-from numerics.exact.cyclotomic import field
-from numerics.exact.cyclotomic.element import Cyclotomic, make
-from numerics.exact.rationals import RationalLike, as_fmpq
+from lemmata.numerics.exact.cyclotomic import field
+from lemmata.numerics.exact.cyclotomic.element import Cyclotomic, make
+from lemmata.numerics.exact.rationals import RationalLike, as_fmpq
 
 if TYPE_CHECKING:
     import sympy

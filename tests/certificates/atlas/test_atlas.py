@@ -7,23 +7,23 @@ from itertools import combinations
 
 import pytest
 
-from certificates import kernel, operation_kernel
-from certificates.atlas import committed
-from certificates.atlas.archive import packed, unpacked
-from certificates.atlas.catalogue import ORDERS, SECTIONS, SPORADIC, catalogue, works
-from certificates.atlas.committed import atlas_document, atlas_rows, committed_atlas, digest
-from certificates.atlas.documents import KERNELS, computed, is_about, row_of
-from certificates.atlas.lookup import atlas_row
-from certificates.atlas.machines import machine_row
-from certificates.groups.certify import certify_group
-from certificates.groups.document import document_of
-from certificates.groups.format import dumps
-from certificates.groups.table_survey import committed_survey
-from certificates.tables.survey import committed_operations
-from certificates.tables.unseen_survey import committed_verdicts
-from numerics.groups.lists import isomorphic
-from numerics.groups.names import parse_group
-from numerics.groups.permutations import PermutationGroup
+from lemmata.certificates import kernel, operation_kernel
+from lemmata.certificates.atlas import committed
+from lemmata.certificates.atlas.archive import packed, unpacked
+from lemmata.certificates.atlas.catalogue import ORDERS, SECTIONS, SPORADIC, catalogue, works
+from lemmata.certificates.atlas.committed import atlas_document, atlas_rows, committed_atlas, digest
+from lemmata.certificates.atlas.documents import KERNELS, computed, is_about, row_of
+from lemmata.certificates.atlas.lookup import atlas_row
+from lemmata.certificates.atlas.machines import machine_row
+from lemmata.certificates.groups.certify import certify_group
+from lemmata.certificates.groups.document import document_of
+from lemmata.certificates.groups.format import dumps
+from lemmata.certificates.groups.table_survey import committed_survey
+from lemmata.certificates.tables.survey import committed_operations
+from lemmata.certificates.tables.unseen_survey import committed_verdicts
+from lemmata.numerics.groups.lists import isomorphic
+from lemmata.numerics.groups.names import parse_group
+from lemmata.numerics.groups.permutations import PermutationGroup
 
 # fmt: off
 KNOWN_COUNTS = [  # OEIS A000001, n = 1, ..., 63

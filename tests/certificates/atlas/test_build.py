@@ -5,12 +5,12 @@ from concurrent.futures import Executor, Future
 
 import pytest
 
-from certificates import kernel
-from certificates.atlas import build
-from certificates.atlas.build import atlas_bytes, build_atlas, write_atlas
-from certificates.atlas.catalogue import works
-from certificates.atlas.lookup import atlas_row
-from numerics.runs.executors import ExecutorLostError
+from lemmata.certificates import kernel
+from lemmata.certificates.atlas import build
+from lemmata.certificates.atlas.build import atlas_bytes, build_atlas, write_atlas
+from lemmata.certificates.atlas.catalogue import works
+from lemmata.certificates.atlas.lookup import atlas_row
+from lemmata.numerics.runs.executors import ExecutorLostError
 
 KEYS = ("small-1-1", "small-6-1", "small-8-4")
 

@@ -9,18 +9,18 @@ from math import gcd, prod
 
 import pytest
 
-from certificates.atlas.catalogue import catalogue
-from certificates.atlas.committed import atlas_document, atlas_rows, committed_atlas
-from certificates.atlas.machines import machine_row
-from certificates.margins.turing_direct import direct_margin_bound
-from certificates.margins.turing_ones import measured_ones
-from certificates.margins.turing_scores import score_flip
-from certificates.tables import unseen_survey
-from constructions.turing.compiler import compile_turing_machine
-from constructions.turing.machine import busy_beaver
-from numerics.groups.lists import isomorphic
-from numerics.groups.names import gap_available, parse_group, small_group_structure
-from numerics.groups.permutations import PermutationGroup
+from lemmata.certificates.atlas.catalogue import catalogue
+from lemmata.certificates.atlas.committed import atlas_document, atlas_rows, committed_atlas
+from lemmata.certificates.atlas.machines import machine_row
+from lemmata.certificates.margins.turing_direct import direct_margin_bound
+from lemmata.certificates.margins.turing_ones import measured_ones
+from lemmata.certificates.margins.turing_scores import score_flip
+from lemmata.certificates.tables import unseen_survey
+from lemmata.constructions.turing.compiler import compile_turing_machine
+from lemmata.constructions.turing.machine import busy_beaver
+from lemmata.numerics.groups.lists import isomorphic
+from lemmata.numerics.groups.names import gap_available, parse_group, small_group_structure
+from lemmata.numerics.groups.permutations import PermutationGroup
 
 ROWS = list(atlas_rows())
 DOCUMENTS = {row["key"]: json.loads(atlas_document(row)) for row in ROWS if row["sha256"]}
@@ -205,7 +205,7 @@ def orders_in(sizes):
 
 @pytest.mark.skipif(not gap_available(), reason="the extra gap is not installed")
 def test_numbers_of_groups_are_those_of_the_small_groups_library():
-    from numerics.groups.names import gap_interpreter
+    from lemmata.numerics.groups.names import gap_interpreter
 
     gap = gap_interpreter()
     for row, document in rows_of("groups"):

@@ -9,9 +9,9 @@ import pytest
 from flint import arb
 from scipy.special import ndtr
 
-from certificates.capacity import blocks
-from certificates.capacity.blocks import AttentionBlock, block_errors, readout_errors
-from numerics.exact.numbers import to_float
+from lemmata.certificates.capacity import blocks
+from lemmata.certificates.capacity.blocks import AttentionBlock, block_errors, readout_errors
+from lemmata.numerics.exact.numbers import to_float
 
 SHAPES = ((3, 2), (3, 2), (3, 4), (4, 3))
 ACTIVATIONS: dict[str, Any] = {

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from certificates.capacity.compression import (
+from lemmata.certificates.capacity.compression import (
     compress_head,
     exact_head_matrices,
     rebuild_head,
     verify_head_code,
 )
-from certificates.capacity.linear_codes import (
+from lemmata.certificates.capacity.linear_codes import (
     CodeError,
     decode_matrix,
     decode_vector,
@@ -25,9 +25,9 @@ from certificates.capacity.linear_codes import (
     verify_matrix_code,
     verify_vector_code,
 )
-from constructions.networks.affine import Affine
-from constructions.networks.head import Head
-from numerics.exact.numbers import to_float
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.head import Head
+from lemmata.numerics.exact.numbers import to_float
 
 
 def instance(seed: int) -> tuple[np.ndarray, np.ndarray, int]:

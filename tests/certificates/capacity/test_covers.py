@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-import certificates.capacity.set_cover as set_cover
-from certificates.capacity.covers import certify_cover, covering_steps, largest_packing, verify_cover
-from certificates.capacity.set_cover import CoverError, least_set_cover, maximal_cliques, verify_set_cover
+import lemmata.certificates.capacity.set_cover as set_cover
+from lemmata.certificates.capacity.covers import certify_cover, covering_steps, largest_packing, verify_cover
+from lemmata.certificates.capacity.set_cover import CoverError, least_set_cover, maximal_cliques, verify_set_cover
 
 
 def table(seed: int, functions: int = 7, points: int = 3) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from certificates.capacity.decoder_shattering import RecallingDecoder
+from lemmata.certificates.capacity.decoder_shattering import RecallingDecoder
 
 
 def test_sizes() -> None:

@@ -9,12 +9,12 @@ import pytest
 import torch
 from flint import arb, fmpq
 
-from certificates.capacity import lipschitz
-from certificates.capacity.lipschitz import audit_attention, audit_weights, head_matrices
-from constructions.networks.affine import Affine
-from constructions.networks.head import Head
-from numerics.exact.balls import as_balls
-from numerics.exact.numbers import as_exact, to_float
+from lemmata.certificates.capacity import lipschitz
+from lemmata.certificates.capacity.lipschitz import audit_attention, audit_weights, head_matrices
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.head import Head
+from lemmata.numerics.exact.balls import as_balls
+from lemmata.numerics.exact.numbers import as_exact, to_float
 
 EYE = np.eye(2)
 TURN = np.array([[0.0, 1.0], [-1.0, 0.0]])

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-import certificates.capacity.network_codes as network_codes
-from certificates.capacity.blocks import AttentionBlock
-from certificates.capacity.linear_codes import CodeError, exact_array
-from certificates.capacity.network_codes import compress_network, rebuild_network, verify_network_code
-from numerics.exact.numbers import to_float
+import lemmata.certificates.capacity.network_codes as network_codes
+from lemmata.certificates.capacity.blocks import AttentionBlock
+from lemmata.certificates.capacity.linear_codes import CodeError, exact_array
+from lemmata.certificates.capacity.network_codes import compress_network, rebuild_network, verify_network_code
+from lemmata.numerics.exact.numbers import to_float
 
 
 def network(seed: int, depth: int = 2) -> tuple[list[AttentionBlock], np.ndarray]:

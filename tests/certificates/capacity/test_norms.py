@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from flint import arb
 
-from certificates.capacity.norms import (
+from lemmata.certificates.capacity.norms import (
     frobenius_norm,
     head_norms,
     layer_norms,

@@ -10,17 +10,17 @@ import pytest
 import torch
 from flint import arb, fmpq
 
-from certificates.capacity.report import deep_report, head_report, heads_of_state, measured_heads
-from certificates.capacity.shattering import SignFamily
-from constructions.networks.affine import Affine
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.head import Head
-from constructions.networks.torch import to_torch
-from numerics.exact.precision import precision
-from numerics.learning.attention_capacity import HeadNorms, multi_head_capacity, scalar_head_capacity
-from numerics.learning.deep_capacity import LayerNorms, deep_capacity
-from numerics.learning.entropy import generalisation_bound
-from numerics.learning.linear_capacity import sign_packing
+from lemmata.certificates.capacity.report import deep_report, head_report, heads_of_state, measured_heads
+from lemmata.certificates.capacity.shattering import SignFamily
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.networks.torch import to_torch
+from lemmata.numerics.exact.precision import precision
+from lemmata.numerics.learning.attention_capacity import HeadNorms, multi_head_capacity, scalar_head_capacity
+from lemmata.numerics.learning.deep_capacity import LayerNorms, deep_capacity
+from lemmata.numerics.learning.entropy import generalisation_bound
+from lemmata.numerics.learning.linear_capacity import sign_packing
 
 AT: dict[str, Any] = {"tokens": 2, "samples": 10**6, "length": 7, "width": 4}
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
-from certificates.capacity.shattering import (
+from lemmata.certificates.capacity.shattering import (
     CircleFamily,
     SignFamily,
     certify_sinusoids,
@@ -18,7 +18,7 @@ from certificates.capacity.shattering import (
     sinusoid_points,
     sinusoid_sign,
 )
-from numerics.exact.numbers import to_float
+from lemmata.numerics.exact.numbers import to_float
 
 
 @pytest.mark.parametrize("length", [2, 5, 8, 11])

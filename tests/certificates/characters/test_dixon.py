@@ -13,15 +13,15 @@ from flint import fmpq
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-import certificates.characters.dixon as dixon
-from certificates.characters.dixon import character_table, class_matrix
-from certificates.characters.families import cyclic_characters, symmetric_characters
-from certificates.characters.traces import characters_of
-from constructions.representations.orthogonal import real_irreps
-from numerics.exact.cyclotomic.numbers import Cyclotomic, exact_matmul, sqrt_rational
-from numerics.groups.names import parse_group
-from numerics.groups.permutations import PermutationGroup
-from numerics.groups.tables import alternating, cyclic, dihedral, elementary_abelian
+import lemmata.certificates.characters.dixon as dixon
+from lemmata.certificates.characters.dixon import character_table, class_matrix
+from lemmata.certificates.characters.families import cyclic_characters, symmetric_characters
+from lemmata.certificates.characters.traces import characters_of
+from lemmata.constructions.representations.orthogonal import real_irreps
+from lemmata.numerics.exact.cyclotomic.numbers import Cyclotomic, exact_matmul, sqrt_rational
+from lemmata.numerics.groups.names import parse_group
+from lemmata.numerics.groups.permutations import PermutationGroup
+from lemmata.numerics.groups.tables import alternating, cyclic, dihedral, elementary_abelian
 from tests.certificates.permutations import A5, D4, L7, M11, M12, Q8, generated, symmetric_group
 
 
@@ -271,7 +271,7 @@ if find_spec("passagemath_gap"):
 
     @pytest.mark.parametrize("order", range(2, 32))
     def test_all_small_groups_agree_with_gap(order):
-        from numerics.groups.names import parse_group
+        from lemmata.numerics.groups.names import parse_group
 
         import_module("passagemath_gap")  # has to come before its library
         libgap = import_module("sage.libs.gap.libgap").libgap

@@ -8,11 +8,11 @@ from math import factorial, prod
 import numpy as np
 import pytest
 
-from certificates.characters.families import cyclic_characters, symmetric_characters
-from certificates.characters.traces import characters_of
-from constructions.representations.orthogonal import real_irreps
-from constructions.representations.young import partitions
-from numerics.groups.tables import is_even, symmetric
+from lemmata.certificates.characters.families import cyclic_characters, symmetric_characters
+from lemmata.certificates.characters.traces import characters_of
+from lemmata.constructions.representations.orthogonal import real_irreps
+from lemmata.constructions.representations.young import partitions
+from lemmata.numerics.groups.tables import is_even, symmetric
 
 
 def cycle_type(permutation):

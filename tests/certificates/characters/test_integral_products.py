@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-import certificates.characters.integral_products as integral_products
-from certificates.characters.dixon import character_table
-from certificates.characters.integral_products import unit_group_generators
-from certificates.characters.tables import CharacterTable
-from numerics.exact.cyclotomic.numbers import exact_matmul, root_of_unity, sqrt_rational
+import lemmata.certificates.characters.integral_products as integral_products
+from lemmata.certificates.characters.dixon import character_table
+from lemmata.certificates.characters.integral_products import unit_group_generators
+from lemmata.certificates.characters.tables import CharacterTable
+from lemmata.numerics.exact.cyclotomic.numbers import exact_matmul, root_of_unity, sqrt_rational
 from tests.certificates.permutations import A5, L7, M11, Q8, linear_fractional
 
 

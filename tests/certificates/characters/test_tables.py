@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from certificates.characters import tables
-from certificates.characters.families import cyclic_characters, symmetric_characters
-from certificates.characters.tables import CharacterTable, product_characters
-from numerics.exact.cyclotomic.numbers import root_of_unity, sqrt_rational
+from lemmata.certificates.characters import tables
+from lemmata.certificates.characters.families import cyclic_characters, symmetric_characters
+from lemmata.certificates.characters.tables import CharacterTable, product_characters
+from lemmata.numerics.exact.cyclotomic.numbers import root_of_unity, sqrt_rational
 
 D4_VALUES = (
     (1, 1, 1, 1, 1),

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from certificates.characters.traces import characters_of
-from constructions.representations.orthogonal import real_irreps
-from numerics.exact.cyclotomic.numbers import cosine
-from numerics.groups.tables import (
+from lemmata.certificates.characters.traces import characters_of
+from lemmata.constructions.representations.orthogonal import real_irreps
+from lemmata.numerics.exact.cyclotomic.numbers import cosine
+from lemmata.numerics.groups.tables import (
     FiniteGroup,
     alternating,
     dihedral,

@@ -13,10 +13,10 @@ from math import ceil, floor, isqrt
 from pathlib import Path
 from typing import Any
 
-from certificates import operation_kernel
-from certificates.coq.compiler import coqc
-from certificates.coq.source import coq_terms
-from certificates.kernel import ViolatedError
+from lemmata.certificates import operation_kernel
+from lemmata.certificates.coq.compiler import coqc
+from lemmata.certificates.coq.source import coq_terms
+from lemmata.certificates.kernel import ViolatedError
 
 Document = dict[str, Any]
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from certificates.coq.compiler import AXIOMS, THEORY, CoqProof, CoqRefusalError, prove
+from lemmata.certificates.coq.compiler import AXIOMS, THEORY, CoqProof, CoqRefusalError, prove
+from lemmata.theorems.plugin import Effort
 from tests.certificates.coq.theory import compiled, compiled_with_symmetry, needs_coq
-from theorems.plugin import Effort
 
 CELLS = THEORY / "cells"
 NEAR = "(forall (net : network) (m : R), normalized_margin_at_least T m net -> 0.999998 * m <= Q2R g)"

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from certificates.kernel import MalformedError
+from lemmata.certificates.kernel import MalformedError
 from tests.certificates.coq.edits import Document, coq_accepts, keep_true, kernel_accepts
 from tests.certificates.coq.theory import compiled, needs_coq
 from tests.certificates.operation_kernel.test_random_edits import EDITS, NAMES, document

@@ -6,9 +6,9 @@ A theorem guards itself, so a few faults are planted at quick effort and all of 
 import subprocess
 from pathlib import Path
 
-from certificates.coq.compiler import THEORY
+from lemmata.certificates.coq.compiler import THEORY
+from lemmata.theorems.plugin import Effort
 from tests.certificates.coq.theory import compiled, needs_coq
-from theorems.plugin import Effort
 
 FAULTS = (
     ("<=? m - l * l then factors", "<=? m then factors"),

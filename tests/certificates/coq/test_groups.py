@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from certificates.coq.compiler import AXIOMS, THEORY, find_coq, modules_of
-from certificates.coq.compiler import theory as compiled_theory
+from lemmata.certificates.coq.compiler import AXIOMS, THEORY, find_coq, modules_of
+from lemmata.certificates.coq.compiler import theory as compiled_theory
+from lemmata.theorems.plugin import Effort
 from tests.certificates.coq.theory import alone, needs_coq
-from theorems.plugin import Effort
 
 THEOREMS = (
     "EveryGroup.every_group",

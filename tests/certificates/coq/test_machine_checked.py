@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
-from certificates.coq.compiler import THEORY
-from theorems.ledger import load_ledger
+from lemmata.certificates.coq.compiler import THEORY
+from lemmata.theorems.ledger import load_ledger
 
 CLAIMED = {
     statement.id: statement.machine_checked.partition(": ")[0].split(", ")

@@ -5,13 +5,13 @@ from fractions import Fraction
 
 import pytest
 
-from certificates.coq import reproof
-from certificates.coq.compiler import CoqRefusalError
-from certificates.coq.reproof import committed_tables, reproof_document, reproof_totals, reprove, reprove_cells
-from certificates.tables.certify import AIM
-from certificates.tables.survey import committed_operations
+from lemmata.certificates.coq import reproof
+from lemmata.certificates.coq.compiler import CoqRefusalError
+from lemmata.certificates.coq.reproof import committed_tables, reproof_document, reproof_totals, reprove, reprove_cells
+from lemmata.certificates.tables.certify import AIM
+from lemmata.certificates.tables.survey import committed_operations
+from lemmata.theorems.plugin import Effort
 from tests.certificates.coq.theory import build, needs_coq
-from theorems.plugin import Effort
 
 
 def test_all_tables_up_to_six_rows_and_columns():

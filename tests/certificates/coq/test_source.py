@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from certificates.coq.compiler import AXIOMS, CoqRefusalError, checked_theorem, coqc, prove
-from certificates.coq.factors import factor_bits
-from certificates.coq.source import coq_file
+from lemmata.certificates.coq.compiler import AXIOMS, CoqRefusalError, checked_theorem, coqc, prove
+from lemmata.certificates.coq.factors import factor_bits
+from lemmata.certificates.coq.source import coq_file
 from tests.certificates.coq.theory import compiled, needs_coq
 from tests.certificates.operations import margin_certificate, parity_document, unseen_document
 

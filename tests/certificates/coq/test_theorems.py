@@ -4,7 +4,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from certificates.coq.compiler import AXIOMS, THEORY
+from lemmata.certificates.coq.compiler import AXIOMS, THEORY
 from tests.certificates.coq.theory import compiled, needs_coq
 
 CLAIMS = """

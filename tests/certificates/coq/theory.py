@@ -11,7 +11,7 @@ from tempfile import mkdtemp
 
 import pytest
 
-from certificates.coq.compiler import THEORY, coqc, modules_of, theory
+from lemmata.certificates.coq.compiler import THEORY, coqc, modules_of, theory
 
 MODULES = modules_of("From Lemmata Require Import Value.")
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import nnls
 
-from certificates.duality.cone_correlation import ConeCorrelation, best_correlation, verify_correlation
+from lemmata.certificates.duality.cone_correlation import ConeCorrelation, best_correlation, verify_correlation
 
 
 def centred(part: np.ndarray, masses: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from certificates.duality.farkas import (
+from lemmata.certificates.duality.farkas import (
     Constraint,
     FarkasCertificate,
     FeasiblePoint,
@@ -20,7 +20,7 @@ from certificates.duality.farkas import (
     verify,
     verify_point,
 )
-from certificates.duality.inequalities import Relation, unknowns
+from lemmata.certificates.duality.inequalities import Relation, unknowns
 
 TRIANGLE = [
     Constraint("x", {"x": 1}, ">="),

@@ -12,10 +12,23 @@ import pytest
 import torch
 from flint import fmpq
 
-from certificates.duality.feature_fit import FitCertificate, best_fit, certify, fit_all_parities, theorem_bound, verify
-from certificates.duality.features import feature_table, normalised, parity_correlations, tabulate, tangent_features
-from certificates.duality.hinge_loss import least_hinge_loss
-from constructions.networks.inputs import sign_inputs
+from lemmata.certificates.duality.feature_fit import (
+    FitCertificate,
+    best_fit,
+    certify,
+    fit_all_parities,
+    theorem_bound,
+    verify,
+)
+from lemmata.certificates.duality.features import (
+    feature_table,
+    normalised,
+    parity_correlations,
+    tabulate,
+    tangent_features,
+)
+from lemmata.certificates.duality.hinge_loss import least_hinge_loss
+from lemmata.constructions.networks.inputs import sign_inputs
 
 
 def relu_features(n: int, width: int, seed: int) -> np.ndarray:

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from certificates.duality.hinge_loss import HingeCertificate, least_hinge_loss, verify
-from constructions.parity.two_layer import post_step_network
-from numerics.exact.rationals import as_fraction
+from lemmata.certificates.duality.hinge_loss import HingeCertificate, least_hinge_loss, verify
+from lemmata.constructions.parity.two_layer import post_step_network
+from lemmata.numerics.exact.rationals import as_fraction
 
 
 def problem(k: int, *, printed: bool) -> tuple[Any, list[int], list[Fraction]]:

@@ -10,7 +10,7 @@ import pytest
 from scipy.integrate import dblquad
 from scipy.special import ndtr
 
-from certificates.duality.indicator_size import _mean_modulus, least_supremum, supremum_bound
+from lemmata.certificates.duality.indicator_size import _mean_modulus, least_supremum, supremum_bound
 
 POINTS, WEIGHTS = (Fraction(-17, 20), Fraction(17, 20)), (Fraction(-5), Fraction(5))
 

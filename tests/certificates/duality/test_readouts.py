@@ -8,9 +8,9 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certificates.duality import farkas
-from certificates.duality.inequalities import FarkasCertificate, FeasiblePoint
-from certificates.duality.readouts import (
+from lemmata.certificates.duality import farkas
+from lemmata.certificates.duality.inequalities import FarkasCertificate, FeasiblePoint
+from lemmata.certificates.duality.readouts import (
     decide,
     design_grid,
     least_norm_readout,
@@ -20,7 +20,7 @@ from certificates.duality.readouts import (
     missing_kink_multipliers,
     verify_least_norm,
 )
-from constructions.parity.bias_grids import (
+from lemmata.constructions.parity.bias_grids import (
     even_kink_grid,
     offset_grid,
     ramp_features,

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from certificates.duality.hinge_loss import least_hinge_loss
-from certificates.duality.regularised_hinge import least_regularised_loss, regularised_loss, verify
+from lemmata.certificates.duality.hinge_loss import least_hinge_loss
+from lemmata.certificates.duality.regularised_hinge import least_regularised_loss, regularised_loss, verify
 
 TABLE, LABELS, LAW = np.array([[Q(1), Q(0)], [Q(1), Q(1)], [Q(-1), Q(2)]]), [1, -1, 1], [Q(1, 2), Q(1, 4), Q(1, 4)]
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from flint import fmpz_mat
 
-from certificates.duality.sign_rank import (
+from lemmata.certificates.duality.sign_rank import (
     parity_matrix,
     parity_sign_rank_bound,
     sign_rank_bound,

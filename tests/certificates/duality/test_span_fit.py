@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from certificates.duality.features import feature_table
-from certificates.duality.span_fit import rank, span_residuals
+from lemmata.certificates.duality.features import feature_table
+from lemmata.certificates.duality.span_fit import rank, span_residuals
 
 
 def test_features_without_span_and_with_all_of_it() -> None:

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from certificates.duality.features import tangent_features
-from certificates.duality.tangent_model import flat_parameters, tangent_model
-from numerics.parity.lower_bound import relu_tables
+from lemmata.certificates.duality.features import tangent_features
+from lemmata.certificates.duality.tangent_model import flat_parameters, tangent_model
+from lemmata.numerics.parity.lower_bound import relu_tables
 
 
 def test_a_relu_network_has_the_tables_of_the_library() -> None:

@@ -13,10 +13,10 @@ from functools import cache, cached_property
 
 import numpy as np
 
-from certificates.characters.dixon import character_table
-from certificates.characters.tables import CharacterTable
-from numerics.groups.names import parse_group
-from numerics.groups.tables import FiniteGroup
+from lemmata.certificates.characters.dixon import character_table
+from lemmata.certificates.characters.tables import CharacterTable
+from lemmata.numerics.groups.names import parse_group
+from lemmata.numerics.groups.tables import FiniteGroup
 
 EPS = float(np.finfo(float).eps)
 GAP = 0.02

@@ -8,21 +8,21 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certificates.characters.families import (
+from lemmata.certificates.characters.families import (
     abelian_characters,
     cyclic_characters,
     dicyclic_characters,
     dihedral_characters,
     symmetric_characters,
 )
-from certificates.characters.traces import characters_of
-from certificates.game.closed_form import abelian_margin, dicyclic_margin, dihedral_margin
-from certificates.game.closed_form_report import closed_form_report
-from certificates.game.equalising import equalising_class_weights
-from certificates.game.margin_game import MarginGame
-from constructions.representations.orthogonal import real_irreps
-from numerics.exact.cyclotomic.numbers import rational, sqrt_rational
-from numerics.groups.tables import dihedral
+from lemmata.certificates.characters.traces import characters_of
+from lemmata.certificates.game.closed_form import abelian_margin, dicyclic_margin, dihedral_margin
+from lemmata.certificates.game.closed_form_report import closed_form_report
+from lemmata.certificates.game.equalising import equalising_class_weights
+from lemmata.certificates.game.margin_game import MarginGame
+from lemmata.constructions.representations.orthogonal import real_irreps
+from lemmata.numerics.exact.cyclotomic.numbers import rational, sqrt_rational
+from lemmata.numerics.groups.tables import dihedral
 from tests.certificates.tables import interior_point_value, table_named
 
 NAMES = ("S3", "S4", "S5", "S6", "A5", "Q8", "Z12", "D4xZ4", "D4xS3")

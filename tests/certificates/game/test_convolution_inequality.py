@@ -11,12 +11,12 @@ from math import prod
 import numpy as np
 import pytest
 
-from certificates import kernel
-from certificates.game.equalising import condition_sums, spectral_sum
-from certificates.game.margin_game import MarginGame, margin_scale, solve
-from numerics.exact.cyclotomic.numbers import rational, sqrt_rational
-from numerics.exact.numbers import to_float
-from numerics.groups.lists import group_list
+from lemmata.certificates import kernel
+from lemmata.certificates.game.equalising import condition_sums, spectral_sum
+from lemmata.certificates.game.margin_game import MarginGame, margin_scale, solve
+from lemmata.numerics.exact.cyclotomic.numbers import rational, sqrt_rational
+from lemmata.numerics.exact.numbers import to_float
+from lemmata.numerics.groups.lists import group_list
 from tests.certificates.game.group_algebra import EPS, RealAlgebra, RealComponent, real_algebra
 
 GROUPS = group_list(24).names

@@ -6,8 +6,8 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certificates.game.enclosure import bounds_of, enclose
-from certificates.game.margin_game import MarginGame, solve
+from lemmata.certificates.game.enclosure import bounds_of, enclose
+from lemmata.certificates.game.margin_game import MarginGame, solve
 from tests.certificates.tables import PLAYED, table_named
 
 

@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-import certificates.game.faces as faces_module
-from certificates.characters.families import cyclic_characters, symmetric_characters
-from certificates.characters.integral_products import IntegralProducts
-from certificates.characters.tables import product_characters
-from certificates.game.closed_form import solve_table
-from certificates.game.faces import optimal_faces
-from certificates.game.margin_game import GameSolution, MarginGame, solve, verify
-from certificates.game.rational import RationalGame
+import lemmata.certificates.game.faces as faces_module
+from lemmata.certificates.characters.families import cyclic_characters, symmetric_characters
+from lemmata.certificates.characters.integral_products import IntegralProducts
+from lemmata.certificates.characters.tables import product_characters
+from lemmata.certificates.game.closed_form import solve_table
+from lemmata.certificates.game.faces import optimal_faces
+from lemmata.certificates.game.margin_game import GameSolution, MarginGame, solve, verify
+from lemmata.certificates.game.rational import RationalGame
 from tests.certificates.tables import table_named
 
 CASES = {

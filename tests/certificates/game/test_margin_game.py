@@ -9,14 +9,14 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certificates.characters.families import symmetric_characters
-from certificates.game.closed_form import closed_form_margin, solve_table
-from certificates.game.enclosure import enclose
-from certificates.game.equalising import condition_sums, equalising_class_weights, spectral_sum
-from certificates.game.faces import optimal_faces
-from certificates.game.margin_game import MarginGame, margin_scale, solve, verify
-from certificates.game.rational import RationalGame
-from numerics.exact.cyclotomic.numbers import rational, sqrt_rational
+from lemmata.certificates.characters.families import symmetric_characters
+from lemmata.certificates.game.closed_form import closed_form_margin, solve_table
+from lemmata.certificates.game.enclosure import enclose
+from lemmata.certificates.game.equalising import condition_sums, equalising_class_weights, spectral_sum
+from lemmata.certificates.game.faces import optimal_faces
+from lemmata.certificates.game.margin_game import MarginGame, margin_scale, solve, verify
+from lemmata.certificates.game.rational import RationalGame
+from lemmata.numerics.exact.cyclotomic.numbers import rational, sqrt_rational
 from tests.certificates.tables import PLAYED, interior_point_value, quaternion_table, table_named
 
 

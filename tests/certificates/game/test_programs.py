@@ -10,19 +10,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from certificates import kernel
-from certificates.characters.families import cyclic_characters
-from certificates.game.closed_form import abelian_margin, closed_form_margin
-from certificates.game.equalising import equalising_class_weights
-from certificates.game.faces import optimal_faces
-from certificates.game.margin_game import MarginGame, margin_scale, solve
-from certificates.game.programs import PayoffRows, class_weights_on_face, masses_on_face, optimal_pair
-from certificates.game.rational import RationalGame
-from certificates.groups.certify import certify_group
-from certificates.groups.document import document_of
-from numerics.exact.cyclotomic.numbers import rational, sqrt_rational
-from numerics.exact.root_sums import RootSums
-from numerics.groups.names import parse_group
+from lemmata.certificates import kernel
+from lemmata.certificates.characters.families import cyclic_characters
+from lemmata.certificates.game.closed_form import abelian_margin, closed_form_margin
+from lemmata.certificates.game.equalising import equalising_class_weights
+from lemmata.certificates.game.faces import optimal_faces
+from lemmata.certificates.game.margin_game import MarginGame, margin_scale, solve
+from lemmata.certificates.game.programs import PayoffRows, class_weights_on_face, masses_on_face, optimal_pair
+from lemmata.certificates.game.rational import RationalGame
+from lemmata.certificates.groups.certify import certify_group
+from lemmata.certificates.groups.document import document_of
+from lemmata.numerics.exact.cyclotomic.numbers import rational, sqrt_rational
+from lemmata.numerics.exact.root_sums import RootSums
+from lemmata.numerics.groups.names import parse_group
 from tests.certificates.tables import table_named
 
 FACTORS = [2, 20, 26, 40, 64]

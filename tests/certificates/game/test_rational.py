@@ -6,11 +6,11 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certificates.characters.dixon import character_table
-from certificates.game.margin_game import MarginGame, solve, verify
-from certificates.game.rational import RationalGame, unfold
-from numerics.exact.cyclotomic.numbers import rational, root_of_unity
-from numerics.groups.names import parse_group
+from lemmata.certificates.characters.dixon import character_table
+from lemmata.certificates.game.margin_game import MarginGame, solve, verify
+from lemmata.certificates.game.rational import RationalGame, unfold
+from lemmata.numerics.exact.cyclotomic.numbers import rational, root_of_unity
+from lemmata.numerics.groups.names import parse_group
 
 
 @pytest.mark.parametrize("name", ["Z7", "Z12", "A5", "PSL(2,7)", "C7:C3", "SL(2,3)", "Q8", "SL(2,5)", "Dic5", "Z3xS3"])

@@ -11,13 +11,13 @@ from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certificates.characters.families import dicyclic_characters, dihedral_characters, symmetric_characters
-from certificates.characters.traces import characters_of
-from certificates.game import regularised
-from certificates.game.closed_form import solve_table
-from certificates.game.equalising import column_sizes, equalising_class_weights
-from certificates.game.margin_game import MarginGame, margin_scale
-from certificates.game.regularised import (
+from lemmata.certificates.characters.families import dicyclic_characters, dihedral_characters, symmetric_characters
+from lemmata.certificates.characters.traces import characters_of
+from lemmata.certificates.game import regularised
+from lemmata.certificates.game.closed_form import solve_table
+from lemmata.certificates.game.equalising import column_sizes, equalising_class_weights
+from lemmata.certificates.game.margin_game import MarginGame, margin_scale
+from lemmata.certificates.game.regularised import (
     closed_form_limit,
     loss_lower_bound,
     loss_of_masses,
@@ -25,12 +25,12 @@ from certificates.game.regularised import (
     regularisation_path,
     regularised_optimum,
 )
-from certificates.saddle.pair import group_task
-from constructions.groups.real_type import group_network
-from constructions.representations.orthogonal import real_irreps
-from numerics.exact.cyclotomic.numbers import sqrt_rational
-from numerics.groups.tables import symmetric
-from numerics.margins.descent import objective_and_gradient
+from lemmata.certificates.saddle.pair import group_task
+from lemmata.constructions.groups.real_type import group_network
+from lemmata.constructions.representations.orthogonal import real_irreps
+from lemmata.numerics.exact.cyclotomic.numbers import sqrt_rational
+from lemmata.numerics.groups.tables import symmetric
+from lemmata.numerics.margins.descent import objective_and_gradient
 from tests.certificates.tables import table_named
 
 NAMES = ("Z2", "Z3", "Z4", "Z7", "S3", "S4", "S5", "S6", "Q8", "D4xZ4")
@@ -103,7 +103,7 @@ def test_closed_form_is_the_convex_program(name, monkeypatch):
         penalty = factor * float(limit.mid())
         closed = regularised_optimum(table_named(name), penalty)
         assert closed.closed_form
-        monkeypatch.setattr("certificates.game.regularised._closed_form", lambda *_: None)
+        monkeypatch.setattr("lemmata.certificates.game.regularised._closed_form", lambda *_: None)
         program = regularised_optimum(table_named(name), penalty)
         monkeypatch.undo()
         assert not program.closed_form
@@ -121,7 +121,7 @@ def test_a_class_that_ties_leaves_no_closed_form(monkeypatch):
     assert closed_form_limit(game) is not None
     t = equalising_class_weights(game)
     t[0], t[1] = t[0] + t[1], t[1] * 0
-    monkeypatch.setattr("certificates.game.regularised.equalising_class_weights", lambda _: t)
+    monkeypatch.setattr("lemmata.certificates.game.regularised.equalising_class_weights", lambda _: t)
     assert closed_form_limit(game) is None
     assert not regularised_optimum(game.table, "1e-9").closed_form
 

@@ -4,17 +4,17 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-import certificates.game.scaled as scaled_module
-from certificates.characters.dixon import character_table
-from certificates.game.equalising import equalising_class_weights
-from certificates.game.faces import optimal_faces, unfolded_faces
-from certificates.game.margin_game import MarginGame, solve, verify
-from certificates.game.programs import optimal_pair
-from certificates.game.rational import RationalGame, unfold
-from certificates.game.scaled import solve_scaled, verify_scaled
-from certificates.groups.scaled_pair import folded_pair, scaled_pair
-from numerics.exact.root_sums import RootSums
-from numerics.groups.names import parse_group
+import lemmata.certificates.game.scaled as scaled_module
+from lemmata.certificates.characters.dixon import character_table
+from lemmata.certificates.game.equalising import equalising_class_weights
+from lemmata.certificates.game.faces import optimal_faces, unfolded_faces
+from lemmata.certificates.game.margin_game import MarginGame, solve, verify
+from lemmata.certificates.game.programs import optimal_pair
+from lemmata.certificates.game.rational import RationalGame, unfold
+from lemmata.certificates.game.scaled import solve_scaled, verify_scaled
+from lemmata.certificates.groups.scaled_pair import folded_pair, scaled_pair
+from lemmata.numerics.exact.root_sums import RootSums
+from lemmata.numerics.groups.names import parse_group
 
 NAMES = ["S3", "Z7", "Q8", "A5", "PSL(2,7)", "S6", "SL(2,3)", "Z2xS5"]
 

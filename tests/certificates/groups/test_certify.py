@@ -10,20 +10,20 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-import certificates.groups.certify as group_margin
-from certificates import kernel
-from certificates.game import faces, scaled
-from certificates.game.closed_form import closed_form_margin
-from certificates.game.enclosure import enclose
-from certificates.game.equalising import condition_sums
-from certificates.game.margin_game import MarginGame, margin_scale, verify
-from certificates.game.rational import RationalGame
-from certificates.groups.certify import certify_group
-from certificates.groups.document import document_of
-from certificates.groups.format import dumps
-from numerics.exact.cyclotomic.numbers import FieldError, sqrt_rational
-from numerics.groups.names import parse_group
-from numerics.groups.permutations import PermutationGroup
+import lemmata.certificates.groups.certify as group_margin
+from lemmata.certificates import kernel
+from lemmata.certificates.game import faces, scaled
+from lemmata.certificates.game.closed_form import closed_form_margin
+from lemmata.certificates.game.enclosure import enclose
+from lemmata.certificates.game.equalising import condition_sums
+from lemmata.certificates.game.margin_game import MarginGame, margin_scale, verify
+from lemmata.certificates.game.rational import RationalGame
+from lemmata.certificates.groups.certify import certify_group
+from lemmata.certificates.groups.document import document_of
+from lemmata.certificates.groups.format import dumps
+from lemmata.numerics.exact.cyclotomic.numbers import FieldError, sqrt_rational
+from lemmata.numerics.groups.names import parse_group
+from lemmata.numerics.groups.permutations import PermutationGroup
 from tests.certificates.tables import interior_point_value
 
 

@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-from certificates import kernel
-from certificates.characters.dixon import character_table
-from certificates.game.margin_game import MarginGame, verify
-from certificates.groups.certify import certify_group
-from certificates.groups.contents import shares, solution_of, table_of
-from certificates.groups.document import document_of
-from certificates.groups.format import dumps
-from certificates.groups.report import margin_report
-from numerics.groups.names import parse_group
+from lemmata.certificates import kernel
+from lemmata.certificates.characters.dixon import character_table
+from lemmata.certificates.game.margin_game import MarginGame, verify
+from lemmata.certificates.groups.certify import certify_group
+from lemmata.certificates.groups.contents import shares, solution_of, table_of
+from lemmata.certificates.groups.document import document_of
+from lemmata.certificates.groups.format import dumps
+from lemmata.certificates.groups.report import margin_report
+from lemmata.numerics.groups.names import parse_group
 from tests.certificates.documents import margin_document
 
 NAMES = ["Z2", "S3", "D4", "Q8", "Z5", "Z7", "Z12", "A4", "Dic3", "C7:C3", "SL(2,3)", "A5", "S5", "S6", "PSL(2,7)"]

@@ -10,10 +10,10 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certificates.groups.certify import certify_group
-from certificates.groups.decimals import outward_decimals, reciprocal_decimals
-from numerics.exact.cyclotomic.numbers import sqrt_rational
-from numerics.groups.names import parse_group
+from lemmata.certificates.groups.certify import certify_group
+from lemmata.certificates.groups.decimals import outward_decimals, reciprocal_decimals
+from lemmata.numerics.exact.cyclotomic.numbers import sqrt_rational
+from lemmata.numerics.groups.names import parse_group
 
 
 def unit(decimal: str) -> Fraction:

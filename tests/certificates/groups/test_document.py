@@ -6,18 +6,18 @@ from math import factorial
 
 import pytest
 
-from certificates import kernel
-from certificates.characters.dixon import character_table
-from certificates.game.closed_form import solve_table
-from certificates.game.enclosure import enclose
-from certificates.game.margin_game import MarginGame, solve
-from certificates.game.rational import RationalGame
-from certificates.groups.certify import GroupMarginCertificate, certify_group
-from certificates.groups.contents import solution_of
-from certificates.groups.document import certificate_document, document_of, kernel_refusal
-from certificates.groups.format import dumps
-from certificates.groups.scaled_pair import ScaledPair, scaled_pair
-from numerics.groups.names import parse_group
+from lemmata.certificates import kernel
+from lemmata.certificates.characters.dixon import character_table
+from lemmata.certificates.game.closed_form import solve_table
+from lemmata.certificates.game.enclosure import enclose
+from lemmata.certificates.game.margin_game import MarginGame, solve
+from lemmata.certificates.game.rational import RationalGame
+from lemmata.certificates.groups.certify import GroupMarginCertificate, certify_group
+from lemmata.certificates.groups.contents import solution_of
+from lemmata.certificates.groups.document import certificate_document, document_of, kernel_refusal
+from lemmata.certificates.groups.format import dumps
+from lemmata.certificates.groups.scaled_pair import ScaledPair, scaled_pair
+from lemmata.numerics.groups.names import parse_group
 from tests.certificates.documents import document_bytes, margin_document
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from certificates import kernel
-from certificates.groups.format import dumps, load, write
+from lemmata.certificates import kernel
+from lemmata.certificates.groups.format import dumps, load, write
 from tests.certificates.documents import document_bytes, margin_document
 
 # ---- bytes and files

@@ -5,11 +5,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from certificates.game.closed_form_report import closed_form_report
-from certificates.groups.certify import certify_group
-from certificates.groups.document import document_of
-from certificates.groups.report import margin_report
-from numerics.groups.names import parse_group
+from lemmata.certificates.game.closed_form_report import closed_form_report
+from lemmata.certificates.groups.certify import certify_group
+from lemmata.certificates.groups.document import document_of
+from lemmata.certificates.groups.report import margin_report
+from lemmata.numerics.groups.names import parse_group
 
 
 @pytest.mark.parametrize("name", ["Z6", "Q8", "A5", "SL(2,3)", "PSL(2,7)", "S6"])

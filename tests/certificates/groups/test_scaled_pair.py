@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from certificates.characters.dixon import character_table
-from certificates.game.enclosure import bounds_of, enclose
-from certificates.game.margin_game import MarginGame, solve
-from certificates.game.rational import RationalGame
-from certificates.groups.scaled_pair import enclosed_pair, scaled_pair
-from numerics.exact.cyclotomic.numbers import cosine
-from numerics.groups.names import parse_group
+from lemmata.certificates.characters.dixon import character_table
+from lemmata.certificates.game.enclosure import bounds_of, enclose
+from lemmata.certificates.game.margin_game import MarginGame, solve
+from lemmata.certificates.game.rational import RationalGame
+from lemmata.certificates.groups.scaled_pair import enclosed_pair, scaled_pair
+from lemmata.numerics.exact.cyclotomic.numbers import cosine
+from lemmata.numerics.groups.names import parse_group
 
 
 def test_a_pair_without_square_roots_is_refused():

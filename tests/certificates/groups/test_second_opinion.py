@@ -8,12 +8,12 @@ from importlib.util import find_spec
 import pytest
 
 import lemmata as lm
-from certificates import kernel
-from certificates.groups.certify import certify_group
-from certificates.groups.document import document_of
-from certificates.groups.format import dumps
-from certificates.groups.second_opinion import second_opinion
-from numerics.groups.names import parse_group
+from lemmata.certificates import kernel
+from lemmata.certificates.groups.certify import certify_group
+from lemmata.certificates.groups.document import document_of
+from lemmata.certificates.groups.format import dumps
+from lemmata.certificates.groups.second_opinion import second_opinion
+from lemmata.numerics.groups.names import parse_group
 from tests.lemmata.commands.runner import run
 
 SUBJECTS = ["order", "classes", "characters", "indicators", "masses", "weights", "value", "margin", "closed form"]
@@ -139,7 +139,7 @@ if find_spec("passagemath_gap"):
 
     def kernel_accepts(name, monkeypatch):
         """The document of a group that the kernel accepts, made by the library as it is now, with the faults in it."""
-        from certificates.game import margin_game
+        from lemmata.certificates.game import margin_game
 
         if kernel.payoff_scale(1, 0, 2) == {1: Fraction(1)}:
             squares = property(lambda game: tuple(game.table.degrees[R] ** (game.factors + 1) for R in game.rows))

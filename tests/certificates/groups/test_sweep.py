@@ -10,13 +10,13 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 import psutil
 import pytest
 
-from certificates import kernel
-from certificates.groups import sweep as sweep_module
-from certificates.groups.certify import certify_group
-from certificates.groups.document import document_of
-from certificates.groups.format import load
-from certificates.groups.sweep import COLUMNS, Outcome, certify_to_file, file_name, sweep, write_summary
-from numerics.groups.lists import group_list, named_groups
+from lemmata.certificates import kernel
+from lemmata.certificates.groups import sweep as sweep_module
+from lemmata.certificates.groups.certify import certify_group
+from lemmata.certificates.groups.document import document_of
+from lemmata.certificates.groups.format import load
+from lemmata.certificates.groups.sweep import COLUMNS, Outcome, certify_to_file, file_name, sweep, write_summary
+from lemmata.numerics.groups.lists import group_list, named_groups
 
 
 class Serial(Executor):

@@ -10,17 +10,17 @@ import pytest
 from flint import arb
 from scipy.optimize import linprog
 
-from certificates import kernel, table_kernel
-from certificates.characters.families import symmetric_characters
-from certificates.groups.certify import certify_group
-from certificates.groups.document import document_of
-from certificates.groups.format import dumps
-from certificates.groups.table_certificate import certify_table, table_document
-from certificates.groups.table_files import FORMAT, VERSION, group_file, read_table, table_of, value_text
-from certificates.groups.table_game import TableGame, class_shares, mass_shares, solve_game
-from numerics.exact.balls import precision
-from numerics.groups.lists import named_groups
-from numerics.groups.names import parse_group
+from lemmata.certificates import kernel, table_kernel
+from lemmata.certificates.characters.families import symmetric_characters
+from lemmata.certificates.groups.certify import certify_group
+from lemmata.certificates.groups.document import document_of
+from lemmata.certificates.groups.format import dumps
+from lemmata.certificates.groups.table_certificate import certify_table, table_document
+from lemmata.certificates.groups.table_files import FORMAT, VERSION, group_file, read_table, table_of, value_text
+from lemmata.certificates.groups.table_game import TableGame, class_shares, mass_shares, solve_game
+from lemmata.numerics.exact.balls import precision
+from lemmata.numerics.groups.lists import named_groups
+from lemmata.numerics.groups.names import parse_group
 from tests.certificates.given_tables import FILES, NAMES, given_table
 
 SMALL = named_groups(16).names

@@ -8,8 +8,8 @@ from math import factorial
 import pytest
 from flint import arb, fmpq
 
-from certificates.groups.table_certificate import certify_table
-from certificates.groups.table_survey import (
+from lemmata.certificates.groups.table_certificate import certify_table
+from lemmata.certificates.groups.table_survey import (
     COMMITTED,
     committed_survey,
     entry_of,
@@ -18,10 +18,10 @@ from certificates.groups.table_survey import (
     survey_item,
     survey_key,
 )
-from numerics.exact.balls import precision
-from numerics.exact.root_sums import square_root
-from numerics.groups.character_library import library_names, library_versions
-from numerics.groups.names import gap_available
+from lemmata.numerics.exact.balls import precision
+from lemmata.numerics.exact.root_sums import square_root
+from lemmata.numerics.groups.character_library import library_names, library_versions
+from lemmata.numerics.groups.names import gap_available
 from tests.certificates.given_tables import FILES
 
 SURVEY = committed_survey()

@@ -6,13 +6,18 @@ from itertools import product
 import numpy as np
 import pytest
 
-from certificates.induction.circuits import certify_variants, circuit_variants, compare_circuits, constructed_report
-from certificates.induction.losses import enumerate_losses, sequence_cells
-from certificates.induction.tables import circuit_tables
-from certificates.induction.trained import trained_head
-from constructions.induction.head import ngram_head
-from constructions.networks.affine import Affine
-from constructions.networks.attention import AttentionLayer
+from lemmata.certificates.induction.circuits import (
+    certify_variants,
+    circuit_variants,
+    compare_circuits,
+    constructed_report,
+)
+from lemmata.certificates.induction.losses import enumerate_losses, sequence_cells
+from lemmata.certificates.induction.tables import circuit_tables
+from lemmata.certificates.induction.trained import trained_head
+from lemmata.constructions.induction.head import ngram_head
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.attention import AttentionLayer
 from tests.certificates.induction.test_losses import differences, random_model, torch_loss
 
 TRAINED = trained_head().model

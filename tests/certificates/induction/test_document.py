@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from certificates.induction.document import CLAIMS, check_loss_document, loss_document
-from certificates.induction.losses import bound_losses, enumerate_losses
-from certificates.induction.trained import trained_head
-from constructions.networks.affine import Affine
-from constructions.networks.attention import AttentionLayer
+from lemmata.certificates.induction.document import CLAIMS, check_loss_document, loss_document
+from lemmata.certificates.induction.losses import bound_losses, enumerate_losses
+from lemmata.certificates.induction.trained import trained_head
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.attention import AttentionLayer
 
 TRAINED = trained_head().model
 DOCUMENTS = {

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from flint import arb
 
-import numerics.markov.enclosed
-from certificates.induction import cells, circuits, document, links, losses, tables
-from constructions.induction.head import CountingHead
+from lemmata.certificates.induction import cells, circuits, document, links, losses, tables
+from lemmata.constructions.induction.head import CountingHead
+from lemmata.numerics.markov import enclosed
 from tests.certificates.induction import (
     test_circuits,
     test_document,
@@ -145,7 +145,7 @@ FAULTS = [
     ),
     Fault(
         "evidence of the next symbol",
-        numerics.markov.enclosed,
+        enclosed,
         "_difference",
         scaled(arb(102) / 100),
         test_enclosed.test_evidences_contain_the_exact_ones,
@@ -215,12 +215,12 @@ FAULTS = [
 
 @pytest.mark.parametrize("fault", FAULTS, ids=[fault.name.replace(" ", "_") for fault in FAULTS])
 def test_a_planted_fault_is_seen(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
-    numerics.markov.enclosed.enclosed_evidence.cache_clear()
+    enclosed.enclosed_evidence.cache_clear()
     fault.check(*fault.arguments)
-    numerics.markov.enclosed.enclosed_evidence.cache_clear()
+    enclosed.enclosed_evidence.cache_clear()
     monkeypatch.setattr(fault.owner, fault.attribute, fault.faulty(getattr(fault.owner, fault.attribute)))
     failure = AssertionError if fault.refusal is None else ValueError
     with pytest.raises((failure, pytest.fail.Exception), match=fault.refusal):
         fault.check(*fault.arguments)
     monkeypatch.undo()
-    numerics.markov.enclosed.enclosed_evidence.cache_clear()
+    enclosed.enclosed_evidence.cache_clear()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
-from certificates.induction.intervals import (
+from lemmata.certificates.induction.intervals import (
     EXP_TABLE,
     add,
     as_intervals,
@@ -14,7 +14,7 @@ from certificates.induction.intervals import (
     multiply,
     up,
 )
-from numerics.exact.precision import precision
+from lemmata.numerics.exact.precision import precision
 
 
 def exact(x):

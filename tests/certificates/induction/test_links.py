@@ -5,11 +5,11 @@ from itertools import product
 import numpy as np
 import pytest
 
-from certificates.induction.links import circuit_cells, judge_circuit, three_links
-from certificates.induction.trained import SEEDS, trained_head
-from constructions.induction.head import bayesian_ngram_head, ngram_head
-from numerics.exact.numbers import to_float
-from numerics.markov.enumeration import numpy_ngram
+from lemmata.certificates.induction.links import circuit_cells, judge_circuit, three_links
+from lemmata.certificates.induction.trained import SEEDS, trained_head
+from lemmata.constructions.induction.head import bayesian_ngram_head, ngram_head
+from lemmata.numerics.exact.numbers import to_float
+from lemmata.numerics.markov.enumeration import numpy_ngram
 from tests.certificates.induction.test_losses import cell_numbers, differences
 
 TRAINED = trained_head().model

@@ -9,19 +9,19 @@ import pytest
 import torch
 from flint import arb
 
-from certificates.induction.cells import Cells, judge, outwards
-from certificates.induction.losses import bound_losses, class_cells, enumerate_losses, sequence_cells
-from certificates.induction.tables import circuit_tables
-from certificates.induction.trained import trained_head
-from constructions.networks.affine import Affine
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.head import Head
-from constructions.networks.transformer import Transformer
-from numerics.exact.precision import precision
-from numerics.markov.chains import dirichlet_chains, sample_sequences
-from numerics.markov.enumeration import stationary_evidence, transitions
-from numerics.markov.losses import entropy_rate, reference_losses
-from numerics.markov.predictors import bigram
+from lemmata.certificates.induction.cells import Cells, judge, outwards
+from lemmata.certificates.induction.losses import bound_losses, class_cells, enumerate_losses, sequence_cells
+from lemmata.certificates.induction.tables import circuit_tables
+from lemmata.certificates.induction.trained import trained_head
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.networks.transformer import Transformer
+from lemmata.numerics.exact.precision import precision
+from lemmata.numerics.markov.chains import dirichlet_chains, sample_sequences
+from lemmata.numerics.markov.enumeration import stationary_evidence, transitions
+from lemmata.numerics.markov.losses import entropy_rate, reference_losses
+from lemmata.numerics.markov.predictors import bigram
 
 TRAINED = trained_head().model
 

@@ -6,17 +6,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import certificates.induction.measured as measured_module
-from certificates.induction.losses import enumerate_losses
-from certificates.induction.measured import certified_loss, measure_model
-from certificates.induction.trained import trained_head
-from constructions.induction.head import bayesian_ngram_head, ngram_head, scales_for, with_affine_readout
-from constructions.networks.affine import Affine
-from constructions.networks.transformer import Transformer
-from numerics.markov.chains import dirichlet_chains, sample_sequences
-from numerics.markov.enumeration import all_sequences, independent_start_evidence, transitions
-from numerics.markov.losses import count_logit_loss, reference_losses
-from numerics.markov.predictors import kl_divergence
+import lemmata.certificates.induction.measured as measured_module
+from lemmata.certificates.induction.losses import enumerate_losses
+from lemmata.certificates.induction.measured import certified_loss, measure_model
+from lemmata.certificates.induction.trained import trained_head
+from lemmata.constructions.induction.head import bayesian_ngram_head, ngram_head, scales_for, with_affine_readout
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.transformer import Transformer
+from lemmata.numerics.markov.chains import dirichlet_chains, sample_sequences
+from lemmata.numerics.markov.enumeration import all_sequences, independent_start_evidence, transitions
+from lemmata.numerics.markov.losses import count_logit_loss, reference_losses
+from lemmata.numerics.markov.predictors import kl_divergence
 
 TRAINED = trained_head(1).model
 

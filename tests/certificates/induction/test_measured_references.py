@@ -6,13 +6,13 @@ from math import log
 import numpy as np
 import pytest
 
-from certificates.induction.measured import certified_loss, measure_model
-from certificates.induction.trained import trained_head
-from constructions.networks.affine import Affine
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.head import Head
-from constructions.networks.transformer import Transformer
-from numerics.markov.enumeration import all_sequences, independent_start_evidence, transitions
+from lemmata.certificates.induction.measured import certified_loss, measure_model
+from lemmata.certificates.induction.trained import trained_head
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.networks.transformer import Transformer
+from lemmata.numerics.markov.enumeration import all_sequences, independent_start_evidence, transitions
 
 
 def indifferent(k):

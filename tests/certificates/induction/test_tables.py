@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 from flint import arb
 
-from certificates.induction.intervals import as_intervals
-from certificates.induction.kernels import affine, score, window_masses
-from certificates.induction.losses import sequence_cells
-from certificates.induction.tables import circuit_tables
-from certificates.induction.trained import trained_head
-from constructions.induction.head import ngram_head
-from constructions.networks.attention import AttentionLayer
-from numerics.exact.numbers import to_float
+from lemmata.certificates.induction.intervals import as_intervals
+from lemmata.certificates.induction.kernels import affine, score, window_masses
+from lemmata.certificates.induction.losses import sequence_cells
+from lemmata.certificates.induction.tables import circuit_tables
+from lemmata.certificates.induction.trained import trained_head
+from lemmata.constructions.induction.head import ngram_head
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.numerics.exact.numbers import to_float
 from tests.certificates.induction.test_losses import random_model
 
 TRAINED = trained_head().model

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from certificates.induction.trained import SOURCE, read_trained, write_trained
+from lemmata.certificates.induction.trained import SOURCE, read_trained, write_trained
 from tests.certificates.induction.test_losses import random_model
 
 
@@ -26,7 +26,7 @@ def test_the_training_begins_as_it_is_said_to():
 
 def test_the_weights_have_the_loss_that_was_measured_at_the_end():
     """The test sequences of the training, drawn again."""
-    from theorems.induction_heads.experiments.measures import TestSet
+    from lemmata.theorems.induction_heads.experiments.measures import TestSet
 
     trained = read_trained()
     arguments, measured = trained.provenance["arguments"], trained.provenance["measured"]

@@ -25,7 +25,7 @@ from fractions import Fraction
 
 import pytest
 
-from certificates import kernel
+from lemmata.certificates import kernel
 from tests.certificates.documents import margin_document
 
 

@@ -10,7 +10,7 @@ from math import gcd
 
 import pytest
 
-from certificates import kernel
+from lemmata.certificates import kernel
 from tests.certificates.documents import margin_document
 
 NAMES = ["S4", "Z7", "Z12", "A5", "SL(2,3)", "C7:C3", "Dic5", "Z3xS3", "Q8"]

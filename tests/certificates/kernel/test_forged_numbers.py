@@ -5,8 +5,8 @@ from fractions import Fraction
 
 import pytest
 
-from certificates import kernel
-from certificates.groups.decimals import reciprocal_decimals
+from lemmata.certificates import kernel
+from lemmata.certificates.groups.decimals import reciprocal_decimals
 from tests.certificates.documents import margin_document, reordered
 from tests.certificates.kernel import worst
 

@@ -15,13 +15,13 @@ import pytest
 import sympy
 from flint import arb, fmpq
 
-from certificates import kernel
-from certificates.characters.dixon import character_table
-from certificates.groups.document import certificate_document
-from certificates.groups.format import dumps
-from certificates.groups.scaled_pair import ScaledPair
-from numerics.exact.cyclotomic.numbers import Cyclotomic
-from numerics.groups.names import parse_group
+from lemmata.certificates import kernel
+from lemmata.certificates.characters.dixon import character_table
+from lemmata.certificates.groups.document import certificate_document
+from lemmata.certificates.groups.format import dumps
+from lemmata.certificates.groups.scaled_pair import ScaledPair
+from lemmata.numerics.exact.cyclotomic.numbers import Cyclotomic
+from lemmata.numerics.groups.names import parse_group
 from tests.certificates.documents import document_bytes, margin_document
 
 KERNEL = Path(kernel.__file__)

@@ -13,7 +13,7 @@ import re
 from collections import Counter
 from fractions import Fraction
 
-from certificates import kernel
+from lemmata.certificates import kernel
 from tests.certificates.documents import EDITED, SEED, margin_document, verdict
 from tests.certificates.permutations import closure, product_of
 

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from certificates import kernel
+from lemmata.certificates import kernel
 from tests.certificates.documents import EDITED, SEED, margin_document, reordered, verdict
 from tests.certificates.permutations import closure, product_of
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 
-from certificates import kernel
+from lemmata.certificates import kernel
 from tests.certificates.documents import margin_document, verdict
 from tests.certificates.kernel import worst
 from tests.certificates.kernel.worst import WORST

@@ -17,9 +17,9 @@ from fractions import Fraction
 from math import gcd, lcm
 from typing import Any
 
-from certificates import kernel
-from certificates.characters.families import symmetric_characters
-from constructions.representations.young import partitions
+from lemmata.certificates import kernel
+from lemmata.certificates.characters.families import symmetric_characters
+from lemmata.constructions.representations.young import partitions
 
 Terms = dict[int, int]
 FACTORS = 3

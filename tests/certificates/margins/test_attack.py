@@ -13,12 +13,19 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certificates.margins import attack
-from certificates.margins.all_layer import circuit_constants, circuit_margin_bound, operator_norm
-from certificates.margins.attack import MarginTarget, circuit_target, directions, largest_change, replay, smallest_flip
-from constructions.circuits.boolean import from_truth_table, layered
-from constructions.circuits.relu import circuit_network
-from numerics.exact.numbers import as_exact
+from lemmata.certificates.margins import attack
+from lemmata.certificates.margins.all_layer import circuit_constants, circuit_margin_bound, operator_norm
+from lemmata.certificates.margins.attack import (
+    MarginTarget,
+    circuit_target,
+    directions,
+    largest_change,
+    replay,
+    smallest_flip,
+)
+from lemmata.constructions.circuits.boolean import from_truth_table, layered
+from lemmata.constructions.circuits.relu import circuit_network
+from lemmata.numerics.exact.numbers import as_exact
 
 XOR = layered(from_truth_table("0110"))
 

@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from certificates.margins import circuit_direct
-from certificates.margins.all_layer import circuit_margin_bound
-from certificates.margins.attack import directions
-from certificates.margins.circuit_direct import circuit_loads, direct_circuit_bound
-from constructions.circuits.boolean import all_inputs, from_truth_table, layered
-from constructions.circuits.relu import QUARTERS, circuit_network
-from constructions.networks.affine import Affine
-from constructions.networks.feed_forward import FeedForward
-from numerics.exact.numbers import to_float
+from lemmata.certificates.margins import circuit_direct
+from lemmata.certificates.margins.all_layer import circuit_margin_bound
+from lemmata.certificates.margins.attack import directions
+from lemmata.certificates.margins.circuit_direct import circuit_loads, direct_circuit_bound
+from lemmata.constructions.circuits.boolean import all_inputs, from_truth_table, layered
+from lemmata.constructions.circuits.relu import QUARTERS, circuit_network
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.numerics.exact.numbers import to_float
 
 XOR = circuit_network(layered(from_truth_table("0110")))
 

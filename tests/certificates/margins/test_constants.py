@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from flint import arb
 
-from certificates.margins.all_layer import BITS, circuit_constants, lower_end, margin_bound
-from certificates.margins.turing import layer_norms, machine_margin_bound, step_constants
-from constructions.circuits.boolean import BooleanGate, LayeredCircuit
-from constructions.circuits.relu import THIRDS, circuit_network
-from constructions.turing.compiler import compile_turing_machine
-from constructions.turing.machine import palindrome_machine
-from numerics.exact.balls import as_balls, precision
-from numerics.exact.numbers import to_float
+from lemmata.certificates.margins.all_layer import BITS, circuit_constants, lower_end, margin_bound
+from lemmata.certificates.margins.turing import layer_norms, machine_margin_bound, step_constants
+from lemmata.constructions.circuits.boolean import BooleanGate, LayeredCircuit
+from lemmata.constructions.circuits.relu import THIRDS, circuit_network
+from lemmata.constructions.turing.compiler import compile_turing_machine
+from lemmata.constructions.turing.machine import palindrome_machine
+from lemmata.numerics.exact.balls import as_balls, precision
+from lemmata.numerics.exact.numbers import to_float
 
 
 def fanned(copies: int) -> LayeredCircuit:

@@ -12,13 +12,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from certificates.margins import turing
-from certificates.margins.turing import machine_margin_bound, run_facts
-from certificates.margins.turing_attack import filled_layers, null_key_flip, parameter_count, perturbed_layers
-from constructions.networks.affine import Affine
-from constructions.turing.compiler import compile_turing_machine
-from constructions.turing.machine import palindrome_machine
-from numerics.exact.balls import precision
+from lemmata.certificates.margins import turing
+from lemmata.certificates.margins.turing import machine_margin_bound, run_facts
+from lemmata.certificates.margins.turing_attack import filled_layers, null_key_flip, parameter_count, perturbed_layers
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.turing.compiler import compile_turing_machine
+from lemmata.constructions.turing.machine import palindrome_machine
+from lemmata.numerics.exact.balls import precision
 
 TRANSFORMER = compile_turing_machine(palindrome_machine(), 4, bits=3)
 

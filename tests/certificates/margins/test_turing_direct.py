@@ -13,15 +13,15 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from certificates.margins import turing_facts
-from certificates.margins.turing import machine_margin_bound
-from certificates.margins.turing_direct import direct_margin_bound, loads
-from certificates.margins.turing_ones import BlockOnes, lemma_ones, measured_ones
-from certificates.margins.turing_scores import replay_score_flip, score_flip
-from constructions.networks.affine import Affine
-from constructions.networks.feed_forward import FeedForward
-from constructions.turing.compiler import compile_turing_machine
-from constructions.turing.machine import machine_from_table, palindrome_machine
+from lemmata.certificates.margins import turing_facts
+from lemmata.certificates.margins.turing import machine_margin_bound
+from lemmata.certificates.margins.turing_direct import direct_margin_bound, loads
+from lemmata.certificates.margins.turing_ones import BlockOnes, lemma_ones, measured_ones
+from lemmata.certificates.margins.turing_scores import replay_score_flip, score_flip
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.turing.compiler import compile_turing_machine
+from lemmata.constructions.turing.machine import machine_from_table, palindrome_machine
 
 TRANSFORMER = compile_turing_machine(palindrome_machine(), 12)
 WORD = (1, 2, 1)

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from flint import arb, fmpz_mat
 
-from certificates import operation_kernel
-from certificates.kernel import MalformedError
-from certificates.operation_kernel import eliminates, enclosures, forms, has_dominated_factor, tensor
+from lemmata.certificates import operation_kernel
+from lemmata.certificates.kernel import MalformedError
+from lemmata.certificates.operation_kernel import eliminates, enclosures, forms, has_dominated_factor, tensor
 
 
 def triangle(matrix):

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from certificates import kernel, operation_kernel
+from lemmata.certificates import kernel, operation_kernel
 from tests.certificates.operation_kernel.corpus import Entry, entries, matrices, networks
 
 SOURCE = Path(operation_kernel.__file__).read_text()

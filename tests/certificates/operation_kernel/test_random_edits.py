@@ -14,7 +14,7 @@ from typing import Any
 
 from flint import arb, fmpq
 
-from numerics.exact.balls import precision
+from lemmata.numerics.exact.balls import precision
 from tests.certificates.operations import (
     at,
     leaves,

@@ -13,11 +13,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from certificates.tables.document import Document, lower_margin, margin_document, unseen_both
-from certificates.tables.forms import Kind, residual
-from certificates.tables.neurons import TableNetwork
-from certificates.tables.rounding import RoundedBound, proof_order, rounded_proof
-from numerics.tables.table import Table
+from lemmata.certificates.tables.document import Document, lower_margin, margin_document, unseen_both
+from lemmata.certificates.tables.forms import Kind, residual
+from lemmata.certificates.tables.neurons import TableNetwork
+from lemmata.certificates.tables.rounding import RoundedBound, proof_order, rounded_proof
+from lemmata.numerics.tables.table import Table
 
 SEED = 1
 

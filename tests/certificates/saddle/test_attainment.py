@@ -5,10 +5,10 @@ Edits that change no verdict: the size of the blocks in which inputs are evaluat
 
 import pytest
 
-from certificates.groups.certify import certify_group
-from certificates.saddle.attainment import attained_margin
-from certificates.saddle.optimal_network import network_numbers, optimal_network
-from numerics.groups.names import parse_group
+from lemmata.certificates.groups.certify import certify_group
+from lemmata.certificates.saddle.attainment import attained_margin
+from lemmata.certificates.saddle.optimal_network import network_numbers, optimal_network
+from lemmata.numerics.groups.names import parse_group
 
 
 @pytest.mark.parametrize(("name", "factors"), [("Q8", 2), ("SL(2,3)", 2), ("S3", 3), ("Z4", 3), ("Q8", 3), ("Z2", 6)])

@@ -9,18 +9,18 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certificates.characters.families import cyclic_characters, symmetric_characters
-from certificates.characters.traces import characters_of
-from certificates.game.closed_form import solve_table
-from certificates.game.margin_game import margin_scale
-from certificates.saddle import groups
-from certificates.saddle.groups import certify_cyclic, certify_real_type, game_class_weights
-from certificates.saddle.pair import class_function_weights, judge
-from certificates.saddle.parity import certify_parity, parity_bound
-from constructions.networks.homogeneous import HomogeneousNetwork
-from constructions.representations.orthogonal import Representation, real_irreps
-from numerics.exact.cyclotomic.numbers import rational
-from numerics.groups.tables import alternating, cyclic, dihedral, elementary_abelian, relabel, symmetric
+from lemmata.certificates.characters.families import cyclic_characters, symmetric_characters
+from lemmata.certificates.characters.traces import characters_of
+from lemmata.certificates.game.closed_form import solve_table
+from lemmata.certificates.game.margin_game import margin_scale
+from lemmata.certificates.saddle import groups
+from lemmata.certificates.saddle.groups import certify_cyclic, certify_real_type, game_class_weights
+from lemmata.certificates.saddle.pair import class_function_weights, judge
+from lemmata.certificates.saddle.parity import certify_parity, parity_bound
+from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
+from lemmata.constructions.representations.orthogonal import Representation, real_irreps
+from lemmata.numerics.exact.cyclotomic.numbers import rational
+from lemmata.numerics.groups.tables import alternating, cyclic, dihedral, elementary_abelian, relabel, symmetric
 
 
 @pytest.mark.parametrize(

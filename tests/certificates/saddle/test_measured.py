@@ -9,10 +9,10 @@ import pytest
 from flint import arb, fmpq
 
 import lemmata as lm
-from certificates.saddle.measured import measured_margin, representation_shares
-from constructions.networks.checkpoints import OperationWeights
-from numerics.margins.evaluation import group_margins
-from numerics.tables.table import MISSING
+from lemmata.certificates.saddle.measured import measured_margin, representation_shares
+from lemmata.constructions.networks.checkpoints import OperationWeights
+from lemmata.numerics.margins.evaluation import group_margins
+from lemmata.numerics.tables.table import MISSING
 
 
 def weights_of(network) -> OperationWeights:

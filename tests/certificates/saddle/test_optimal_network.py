@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from certificates.characters.dixon import character_table
-from certificates.game.closed_form import solve_table
-from certificates.game.margin_game import MarginGame
-from certificates.saddle.optimal_network import explicit_network, rows_of
-from constructions.networks.inputs import group_blocks
-from constructions.representations.unitary import unitary_irreps
-from numerics.groups.names import parse_group
-from numerics.groups.tables import dihedral
-from numerics.margins.evaluation import group_margins
+from lemmata.certificates.characters.dixon import character_table
+from lemmata.certificates.game.closed_form import solve_table
+from lemmata.certificates.game.margin_game import MarginGame
+from lemmata.certificates.saddle.optimal_network import explicit_network, rows_of
+from lemmata.constructions.networks.inputs import group_blocks
+from lemmata.constructions.representations.unitary import unitary_irreps
+from lemmata.numerics.groups.names import parse_group
+from lemmata.numerics.groups.tables import dihedral
+from lemmata.numerics.margins.evaluation import group_margins
 
 
 @pytest.mark.parametrize("name", ["Z2", "Z5", "D4", "Q8", "SL(2,3)", "C7:C3", "Z3xS3"])

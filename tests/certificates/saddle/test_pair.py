@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
-from certificates.saddle import pair
-from certificates.saddle.groups import certify_cyclic, certify_real_type
-from certificates.saddle.pair import (
+from lemmata.certificates.saddle import pair
+from lemmata.certificates.saddle.groups import certify_cyclic, certify_real_type
+from lemmata.certificates.saddle.pair import (
     ClassWeights,
     Task,
     class_function_weights,
@@ -21,10 +21,10 @@ from certificates.saddle.pair import (
     parity_task,
     rounding_of_margin,
 )
-from certificates.saddle.parity import certify_parity
-from constructions.networks.homogeneous import HomogeneousNetwork
-from numerics.exact.cyclotomic.numbers import rational, sqrt_rational
-from numerics.groups.tables import cyclic, symmetric
+from lemmata.certificates.saddle.parity import certify_parity
+from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
+from lemmata.numerics.exact.cyclotomic.numbers import rational, sqrt_rational
+from lemmata.numerics.groups.tables import cyclic, symmetric
 
 EPS = np.finfo(float).eps
 

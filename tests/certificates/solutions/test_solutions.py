@@ -10,8 +10,8 @@ import pytest
 from flint import fmpq, fmpq_mat
 
 import lemmata as lm
-from certificates.solutions.bracket import CertifiedSolution, verify
-from certificates.solutions.programs import ConeProgram, dual, is_feasible, is_semidefinite
+from lemmata.certificates.solutions.bracket import CertifiedSolution, verify
+from lemmata.certificates.solutions.programs import ConeProgram, dual, is_feasible, is_semidefinite
 
 F = Fraction
 

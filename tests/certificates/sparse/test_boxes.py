@@ -8,10 +8,10 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certificates.sparse.boxes import output_range
-from constructions.networks.affine import Affine
-from constructions.networks.feed_forward import FeedForward
-from numerics.exact.numbers import as_exact
+from lemmata.certificates.sparse.boxes import output_range
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.numerics.exact.numbers import as_exact
 
 
 def network(seed: int, layers: int = 2) -> FeedForward:

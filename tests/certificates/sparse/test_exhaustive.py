@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 from flint import fmpq
 
-from certificates.sparse.exhaustive import certify_exhaustively
-from certificates.sparse.network import SparseNetworkError, certify_sparse
-from constructions.sparse.compiler import compile_sparse
-from constructions.sparse.functions import sparse_function
-from constructions.sparse.positions import random_sign_positions
+from lemmata.certificates.sparse.exhaustive import certify_exhaustively
+from lemmata.certificates.sparse.network import SparseNetworkError, certify_sparse
+from lemmata.constructions.sparse.compiler import compile_sparse
+from lemmata.constructions.sparse.functions import sparse_function
+from lemmata.constructions.sparse.positions import random_sign_positions
 
 
 @pytest.mark.parametrize("inputs", ["deterministic", "trainable", "bag"])

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
-from certificates.sparse.network import SparseNetworkError, certify_sparse
-from constructions.networks.affine import Affine
-from constructions.networks.head import Head
-from constructions.sparse.compiler import compile_sparse, nodes
-from constructions.sparse.functions import sparse_function
-from constructions.sparse.inputs import InputMap
-from constructions.sparse.memorising import memorising_perceptron
-from constructions.sparse.positions import PositionTable, random_sign_positions
-from numerics.exact.balls import as_balls
+from lemmata.certificates.sparse.network import SparseNetworkError, certify_sparse
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.sparse.compiler import compile_sparse, nodes
+from lemmata.constructions.sparse.functions import sparse_function
+from lemmata.constructions.sparse.inputs import InputMap
+from lemmata.constructions.sparse.memorising import memorising_perceptron
+from lemmata.constructions.sparse.positions import PositionTable, random_sign_positions
+from lemmata.numerics.exact.balls import as_balls
 
 MAPS = ("deterministic", "trainable", "bag")
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from certificates.duality.farkas import Constraint, FarkasCertificate, decide
-from certificates.sparse.network import certify_sparse
-from certificates.sparse.selection import coherence_of, farkas_system, select, verify_selection
-from constructions.sparse.compiler import compile_sparse
-from constructions.sparse.functions import sparse_function
-from constructions.sparse.positions import (
+from lemmata.certificates.duality.farkas import Constraint, FarkasCertificate, decide
+from lemmata.certificates.sparse.network import certify_sparse
+from lemmata.certificates.sparse.selection import coherence_of, farkas_system, select, verify_selection
+from lemmata.constructions.sparse.compiler import compile_sparse
+from lemmata.constructions.sparse.functions import sparse_function
+from lemmata.constructions.sparse.positions import (
     CodedPositions,
     PositionTable,
     hadamard_positions,
@@ -21,7 +21,7 @@ from constructions.sparse.positions import (
     orthonormal_positions,
     random_sign_positions,
 )
-from numerics.exact.numbers import to_float
+from lemmata.numerics.exact.numbers import to_float
 
 CASES = {
     "orthonormal": (orthonormal_positions(6), (1, 4)),

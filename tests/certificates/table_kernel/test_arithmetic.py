@@ -8,9 +8,9 @@ import pytest
 import sympy
 from flint import fmpq_poly
 
-from certificates import kernel, table_kernel
-from numerics.exact.cyclotomic.numbers import Cyclotomic
-from numerics.groups.names import parse_group
+from lemmata.certificates import kernel, table_kernel
+from lemmata.numerics.exact.cyclotomic.numbers import Cyclotomic
+from lemmata.numerics.groups.names import parse_group
 from tests.certificates.given_tables import given_table
 
 

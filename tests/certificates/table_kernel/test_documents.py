@@ -3,6 +3,7 @@
 import ast
 import copy
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from certificates import kernel, table_kernel
-from certificates.groups.certify import certify_group
-from certificates.groups.document import document_of
-from numerics.groups.names import parse_group
+from lemmata.certificates import kernel, table_kernel
+from lemmata.certificates.groups.certify import certify_group
+from lemmata.certificates.groups.document import document_of
+from lemmata.numerics.groups.names import parse_group
 from tests.certificates.given_tables import NAMES, document_bytes, table_certificate, verdict
 
 PROGRAM = Path(table_kernel.__file__)
@@ -153,9 +154,11 @@ def test_the_program_runs_alone(tmp_path):
     forged["table"]["class_sizes"][1] = 4
     false.write_text(json.dumps(forged))
     broken.write_text("{")
+    for name in (PROGRAM.name, "kernel.py"):  # nothing else of this project is there
+        shutil.copy(PROGRAM.with_name(name), tmp_path)
 
     def run(*paths: Path) -> tuple[int, str]:
-        command = [sys.executable, "-I", str(PROGRAM), *map(str, paths)]
+        command = [sys.executable, "-IS", str(tmp_path / PROGRAM.name), *map(str, paths)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd="/", check=False)
         assert done.stderr == ""
         return done.returncode, done.stdout
@@ -177,7 +180,7 @@ def test_it_imports_the_standard_library_and_the_other_kernel_only():
         if isinstance(node, ast.Import | ast.ImportFrom)
         for name in ([node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names])
     }
-    assert imported - {"certificates"} <= sys.stdlib_module_names
+    assert imported - {"lemmata", "kernel"} <= sys.stdlib_module_names
     assert {type(node.value) for node in ast.walk(tree) if isinstance(node, ast.Constant)} & {float, complex} == set()
 
 

@@ -5,12 +5,12 @@ from fractions import Fraction
 
 import pytest
 
-from certificates.groups.certify import certify_group
-from certificates.tables.certify import OperationCertificate, certify_operation
-from certificates.tables.programs import relaxed_margin
-from numerics.groups.names import parse_group
-from numerics.tables.names import parse_table
-from numerics.tables.table import Table
+from lemmata.certificates.groups.certify import certify_group
+from lemmata.certificates.tables.certify import OperationCertificate, certify_operation
+from lemmata.certificates.tables.programs import relaxed_margin
+from lemmata.numerics.groups.names import parse_group
+from lemmata.numerics.tables.names import parse_table
+from lemmata.numerics.tables.table import Table
 from tests.certificates.operations import COUNTEREXAMPLE, CYCLIC_3, certificate
 
 

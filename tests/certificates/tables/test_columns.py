@@ -1,15 +1,15 @@
 import numpy as np
 import pytest
 
-from certificates.tables.column_program import Columns
-from certificates.tables.column_search import Search
-from certificates.tables.columns import best_network, integer_network
-from certificates.tables.neurons import TableNetwork
-from certificates.tables.plane_moments import label_plane, neurons_of_moments, plane_moments
-from certificates.tables.pricing import climb, random_starts
-from numerics.tables.operations import operation_table
-from numerics.tables.symmetries import table_symmetries
-from numerics.tables.table import Table
+from lemmata.certificates.tables.column_program import Columns
+from lemmata.certificates.tables.column_search import Search
+from lemmata.certificates.tables.columns import best_network, integer_network
+from lemmata.certificates.tables.neurons import TableNetwork
+from lemmata.certificates.tables.plane_moments import label_plane, neurons_of_moments, plane_moments
+from lemmata.certificates.tables.pricing import climb, random_starts
+from lemmata.numerics.tables.operations import operation_table
+from lemmata.numerics.tables.symmetries import table_symmetries
+from lemmata.numerics.tables.table import Table
 
 
 def cyclic(n: int) -> Table:

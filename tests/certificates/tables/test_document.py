@@ -6,9 +6,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from certificates import operation_kernel
-from certificates.groups.format import write
-from certificates.tables.document import (
+from lemmata.certificates import operation_kernel
+from lemmata.certificates.groups.format import write
+from lemmata.certificates.tables.document import (
     exact_root,
     line_of,
     load,
@@ -18,9 +18,9 @@ from certificates.tables.document import (
     unseen_right,
     unseen_wrong,
 )
-from certificates.tables.neurons import TableNetwork
-from certificates.tables.rounding import RoundedBound, RoundedProof, UnseenPart, rounded_part
-from numerics.tables.table import Table
+from lemmata.certificates.tables.neurons import TableNetwork
+from lemmata.certificates.tables.rounding import RoundedBound, RoundedProof, UnseenPart, rounded_part
+from lemmata.numerics.tables.table import Table
 from tests.certificates.operations import (
     CYCLIC_3,
     certificate,

@@ -6,13 +6,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from certificates.groups.certify import certify_group
-from certificates.tables.certify import certify_operation
-from certificates.tables.exact_bounds import exact_bound
-from certificates.tables.neurons import TableNetwork
-from certificates.tables.programs import relaxed_margin
-from numerics.groups.names import parse_group
-from numerics.tables.names import parse_table
+from lemmata.certificates.groups.certify import certify_group
+from lemmata.certificates.tables.certify import certify_operation
+from lemmata.certificates.tables.exact_bounds import exact_bound
+from lemmata.certificates.tables.neurons import TableNetwork
+from lemmata.certificates.tables.programs import relaxed_margin
+from lemmata.numerics.groups.names import parse_group
+from lemmata.numerics.tables.names import parse_table
 from tests.certificates.operations import parity_document, verdict
 
 

@@ -3,11 +3,11 @@ from math import isqrt
 
 import pytest
 
-from certificates.tables.columns import best_network
-from certificates.tables.exact_networks import exact_network
-from numerics.tables.operations import operation_table
-from numerics.tables.symmetries import table_symmetries
-from numerics.tables.table import Table
+from lemmata.certificates.tables.columns import best_network
+from lemmata.certificates.tables.exact_networks import exact_network
+from lemmata.numerics.tables.operations import operation_table
+from lemmata.numerics.tables.symmetries import table_symmetries
+from lemmata.numerics.tables.table import Table
 
 XOR4 = Table.of([[a ^ b for b in range(4)] for a in range(4)])
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from certificates.kernel import ViolatedError
-from certificates.tables.gaps import checked_gap, find_gap, known_gaps
-from certificates.tables.pseudo_moments import PseudoMomentError
-from numerics.tables.table import Table
+from lemmata.certificates.kernel import ViolatedError
+from lemmata.certificates.tables.gaps import checked_gap, find_gap, known_gaps
+from lemmata.certificates.tables.pseudo_moments import PseudoMomentError
+from lemmata.numerics.tables.table import Table
 
 SMALL = known_gaps()[0]
 

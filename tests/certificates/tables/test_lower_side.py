@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from certificates.groups.certify import certify_group
-from certificates.tables.columns import best_network, integer_network
-from certificates.tables.programs import relaxed_margin
-from numerics.groups.names import parse_group
-from numerics.tables.names import parse_table
-from numerics.tables.operations import operation_table
-from numerics.tables.symmetries import table_symmetries
-from numerics.tables.table import Table
+from lemmata.certificates.groups.certify import certify_group
+from lemmata.certificates.tables.columns import best_network, integer_network
+from lemmata.certificates.tables.programs import relaxed_margin
+from lemmata.numerics.groups.names import parse_group
+from lemmata.numerics.tables.names import parse_table
+from lemmata.numerics.tables.operations import operation_table
+from lemmata.numerics.tables.symmetries import table_symmetries
+from lemmata.numerics.tables.table import Table
 
 GROUPS = ("C2", "C3", "C4", "C2xC2", "C5", "C6", "S3", "C7", "C8", "C4xC2", "C2xC2xC2", "D4", "Q8")
 

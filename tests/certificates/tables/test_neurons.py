@@ -3,8 +3,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from certificates.tables.neurons import TableNetwork
-from numerics.tables.table import Table
+from lemmata.certificates.tables.neurons import TableNetwork
+from lemmata.numerics.tables.table import Table
 
 PARTIAL = Table.of([[0, 1, -1], [2, 0, 1]], labels=4)
 

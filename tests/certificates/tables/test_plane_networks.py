@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from certificates.tables.plane_networks import plane_network, product_decomposition
-from certificates.tables.programs import relaxed_margin
-from numerics.tables.table import Table
+from lemmata.certificates.tables.plane_networks import plane_network, product_decomposition
+from lemmata.certificates.tables.programs import relaxed_margin
+from lemmata.numerics.tables.table import Table
 
 
 def _product_sum(seed: int, size: int, terms: int) -> np.ndarray:

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from certificates.tables.pricing import best_outputs, climb, distinct, polish, random_starts
+from lemmata.certificates.tables.pricing import best_outputs, climb, distinct, polish, random_starts
 
 Floats = np.ndarray
 

@@ -8,8 +8,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from certificates.tables import programs
-from certificates.tables.forms import (
+from lemmata.certificates.tables import programs
+from lemmata.certificates.tables.forms import (
     NEURON_FACTOR,
     Kind,
     form_matrices,
@@ -19,10 +19,10 @@ from certificates.tables.forms import (
     plane_matrices,
     residual,
 )
-from certificates.tables.programs import TableProgramError, relaxed_family, relaxed_margin, relaxed_phi
-from certificates.tables.programs_cones import Solver
-from certificates.tables.programs_interior import solve_interior
-from numerics.tables.table import Table
+from lemmata.certificates.tables.programs import TableProgramError, relaxed_family, relaxed_margin, relaxed_phi
+from lemmata.certificates.tables.programs_cones import Solver
+from lemmata.certificates.tables.programs_interior import solve_interior
+from lemmata.numerics.tables.table import Table
 from tests.certificates.plain_program import plain_margin
 
 
@@ -252,7 +252,7 @@ def test_an_inaccurate_solver_costs_slack_and_not_validity(monkeypatch: pytest.M
             gram += 0.1 * np.outer(np.cos(np.arange(len(gram))), np.cos(np.arange(len(gram))))
         return point
 
-    monkeypatch.setattr("certificates.tables.programs_cones.solve_interior", spoiled)
+    monkeypatch.setattr("lemmata.certificates.tables.programs_cones.solve_interior", spoiled)
     with pytest.raises(TableProgramError, match="tried: interior"):
         relaxed_margin(XOR, solver="interior")
 

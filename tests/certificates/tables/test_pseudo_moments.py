@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 from flint import fmpz_mat
 
-from certificates.tables.programs import relaxed_margin
-from certificates.tables.pseudo_moments import (
+from lemmata.certificates.tables.programs import relaxed_margin
+from lemmata.certificates.tables.pseudo_moments import (
     PseudoMomentError,
     PseudoMoments,
     _positive_definite,
     rounded_pseudo_moments,
 )
-from numerics.tables.table import Table
+from lemmata.numerics.tables.table import Table
 
 Matrix = list[list[int]]
 

@@ -7,9 +7,9 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from certificates.characters.families import dicyclic_characters
-from certificates.game.margin_game import MarginGame
-from certificates.tables.relaxed_groups import RelaxedGame, quaternionic_moments, relaxed_dimension
+from lemmata.certificates.characters.families import dicyclic_characters
+from lemmata.certificates.game.margin_game import MarginGame
+from lemmata.certificates.tables.relaxed_groups import RelaxedGame, quaternionic_moments, relaxed_dimension
 
 
 def test_only_quaternionic_types_of_degree_four_and_more_are_seen_smaller() -> None:

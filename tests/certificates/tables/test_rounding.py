@@ -6,10 +6,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from certificates import operation_kernel
-from certificates.tables.programs import relaxed_margin, relaxed_phi
-from certificates.tables.rounding import proof_order, rounded_bound, rounded_multipliers, rounded_proof
-from numerics.tables.table import Table
+from lemmata.certificates import operation_kernel
+from lemmata.certificates.tables.programs import relaxed_margin, relaxed_phi
+from lemmata.certificates.tables.rounding import proof_order, rounded_bound, rounded_multipliers, rounded_proof
+from lemmata.numerics.tables.table import Table
 
 COUNTEREXAMPLE = Table.of([[0, 0, 1], [0, 2, 3]], name="smallest gap")
 TABLES = [

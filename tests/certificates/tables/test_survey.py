@@ -5,9 +5,9 @@ import json
 
 import pytest
 
-from certificates.groups.format import dumps
-from certificates.tables.certify import certify_operation
-from certificates.tables.survey import (
+from lemmata.certificates.groups.format import dumps
+from lemmata.certificates.tables.certify import certify_operation
+from lemmata.certificates.tables.survey import (
     FAMILIES,
     LARGE,
     OPERATIONS,
@@ -18,8 +18,8 @@ from certificates.tables.survey import (
     survey_operations,
     survey_totals,
 )
-from numerics.tables.names import parse_table
-from numerics.tables.table import Table
+from lemmata.numerics.tables.names import parse_table
+from lemmata.numerics.tables.table import Table
 
 
 def test_families():

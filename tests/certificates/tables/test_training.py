@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
-from certificates.tables.columns import best_network
-from certificates.tables.neurons import TableNetwork
-from certificates.tables.training import ascended_network, neuron_spectrum, training_run
-from numerics.tables.operations import operation_table
-from numerics.tables.symmetries import table_symmetries
+from lemmata.certificates.tables.columns import best_network
+from lemmata.certificates.tables.neurons import TableNetwork
+from lemmata.certificates.tables.training import ascended_network, neuron_spectrum, training_run
+from lemmata.numerics.tables.operations import operation_table
+from lemmata.numerics.tables.symmetries import table_symmetries
 
 ADD3 = operation_table("a+b", 3)
 GAMMA3 = 0.0785674201  # of the group of order 3

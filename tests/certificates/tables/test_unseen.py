@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from certificates import kernel, operation_kernel
-from certificates.tables import (
+from lemmata.certificates import kernel, operation_kernel
+from lemmata.certificates.tables import (
     programs,
     unseen,
     unseen_networks,
@@ -21,14 +21,14 @@ from certificates.tables import (
     unseen_survey,
     unseen_symmetry,
 )
-from certificates.tables.neurons import TableNetwork
-from certificates.tables.unseen import unseen_cells
-from certificates.tables.unseen_networks import leaning_network
-from certificates.tables.unseen_programs import difference, relaxed_unseen
-from certificates.tables.unseen_symmetry import cell_image, fixing, respectful, true_labels
-from numerics.tables.names import parse_table
-from numerics.tables.symmetries import table_symmetries
-from numerics.tables.table import Table
+from lemmata.certificates.tables.neurons import TableNetwork
+from lemmata.certificates.tables.unseen import unseen_cells
+from lemmata.certificates.tables.unseen_networks import leaning_network
+from lemmata.certificates.tables.unseen_programs import difference, relaxed_unseen
+from lemmata.certificates.tables.unseen_symmetry import cell_image, fixing, respectful, true_labels
+from lemmata.numerics.tables.names import parse_table
+from lemmata.numerics.tables.symmetries import table_symmetries
+from lemmata.numerics.tables.table import Table
 from tests.theorems.planted_faults import rewritten
 
 NONZERO_PRODUCTS = Table.of([[0, 0, 0], [0, 1, 2], [0, 2, 1]], name="multiplication modulo 3")

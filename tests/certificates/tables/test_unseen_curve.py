@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from certificates.tables import unseen_curve as module
-from certificates.tables.neurons import TableNetwork
-from certificates.tables.unseen_curve import (
+from lemmata.certificates.tables import unseen_curve as module
+from lemmata.certificates.tables.neurons import TableNetwork
+from lemmata.certificates.tables.unseen_curve import (
     CurvePoint,
     ascended_point,
     certified_points,
@@ -16,8 +16,8 @@ from certificates.tables.unseen_curve import (
     unseen_curve,
     unseen_margins,
 )
+from lemmata.numerics.tables.names import parse_table
 from lemmata.reports.unseen_curve import draw_unseen_curve, plot_unseen_curve
-from numerics.tables.names import parse_table
 from tests.theorems.planted_faults import rewritten
 
 

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from certificates.tables.unseen_survey import committed_verdicts, shares, survey_row
+from lemmata.certificates.tables.unseen_survey import committed_verdicts, shares, survey_row
 
 ONE = {
     "op:add:2": ["right"],

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from certificates.tokens.feed_forward import (
+from lemmata.certificates.tokens.feed_forward import (
     _positive_definite,
     certify_feed_forward,
     least_total_norm,
@@ -18,7 +18,7 @@ from certificates.tokens.feed_forward import (
     out_of_span,
     samples_needed,
 )
-from numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.numbers import as_exact
 
 
 def test_floats_count_with_their_binary_values() -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from certificates.tokens.few_heads import (
+from lemmata.certificates.tokens.few_heads import (
     block_diagonal_bound,
     conditioned_rank,
     few_heads_bound,
@@ -13,12 +13,12 @@ from certificates.tokens.few_heads import (
     least_risk,
     printed_few_heads_bound,
 )
-from constructions.tokens.attention import retrieval_attention
-from constructions.tokens.separating import separating_attention
-from numerics.exact.numbers import as_exact
-from numerics.tokens.codes import orthonormal_codes
-from numerics.tokens.encoding import encode
-from numerics.tokens.prompts import Prompts
+from lemmata.constructions.tokens.attention import retrieval_attention
+from lemmata.constructions.tokens.separating import separating_attention
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.tokens.codes import orthonormal_codes
+from lemmata.numerics.tokens.encoding import encode
+from lemmata.numerics.tokens.prompts import Prompts
 
 
 def test_the_bounds():

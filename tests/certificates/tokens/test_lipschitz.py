@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from certificates.tokens.lipschitz import attention_change, query_key_bound
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.head import merged_head
-from numerics.exact.balls import as_balls
+from lemmata.certificates.tokens.lipschitz import attention_change, query_key_bound
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.head import merged_head
+from lemmata.numerics.exact.balls import as_balls
 
 
 def layer(*matrices):

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from certificates.tokens.minimum_norm import (
+from lemmata.certificates.tokens.minimum_norm import (
     generalising_norm,
     interpolation_norm,
     minimum_norm_report,

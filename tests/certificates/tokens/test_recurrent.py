@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from flint import arb
 
-from certificates.tokens.recurrent import (
+from lemmata.certificates.tokens.recurrent import (
     check_recurrent,
     least_recurrent_risk,
     least_squared_norm,

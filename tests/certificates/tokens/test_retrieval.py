@@ -6,16 +6,22 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
-from certificates.tokens.retrieval import certify_retrieval, label_bound, printed_bound, retrieval_bound
-from constructions.networks.attention import AttentionLayer
-from constructions.tokens.attention import retrieval_attention, retrieval_transformer
-from constructions.tokens.transformer import query_key_head, token_stream
-from numerics.exact.numbers import to_float
-from numerics.exact.precision import precision
-from numerics.tokens.codes import PositionCodes, extremal_codes, field_codes, orthonormal_codes, random_sign_codes
-from numerics.tokens.encoding import encode
-from numerics.tokens.links import max_link
-from numerics.tokens.prompts import Prompts, draw_prompts
+from lemmata.certificates.tokens.retrieval import certify_retrieval, label_bound, printed_bound, retrieval_bound
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.tokens.attention import retrieval_attention, retrieval_transformer
+from lemmata.constructions.tokens.transformer import query_key_head, token_stream
+from lemmata.numerics.exact.numbers import to_float
+from lemmata.numerics.exact.precision import precision
+from lemmata.numerics.tokens.codes import (
+    PositionCodes,
+    extremal_codes,
+    field_codes,
+    orthonormal_codes,
+    random_sign_codes,
+)
+from lemmata.numerics.tokens.encoding import encode
+from lemmata.numerics.tokens.links import max_link
+from lemmata.numerics.tokens.prompts import Prompts, draw_prompts
 
 FAMILIES = {"extremal": extremal_codes(7), "field": field_codes(7), "random": random_sign_codes(7, 20, 3)}
 

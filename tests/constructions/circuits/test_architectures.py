@@ -9,8 +9,8 @@ import pytest
 import torch
 from flint import arb, fmpq
 
-from constructions.circuits.architectures import attention_circuit, recurrent_circuit
-from constructions.circuits.arithmetic import UNARY, Circuit, gradient
+from lemmata.constructions.circuits.architectures import attention_circuit, recurrent_circuit
+from lemmata.constructions.circuits.arithmetic import UNARY, Circuit, gradient
 
 
 def test_attention_and_its_gradient_agree_with_torch() -> None:

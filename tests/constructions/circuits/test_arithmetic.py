@@ -7,7 +7,7 @@ import pytest
 import torch
 from flint import arb, fmpq
 
-from constructions.circuits.arithmetic import UNARY, Circuit, Gate, gradient, two_layer_mlp, universal_circuit
+from lemmata.constructions.circuits.arithmetic import UNARY, Circuit, Gate, gradient, two_layer_mlp, universal_circuit
 
 
 def test_constants_are_used_and_cost_no_gate_in_the_gradient():

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.circuits.boolean import (
+from lemmata.constructions.circuits.boolean import (
     BooleanCircuit,
     BooleanGate,
     LayeredCircuit,
@@ -15,7 +15,7 @@ from constructions.circuits.boolean import (
     layered,
     operation_counts,
 )
-from constructions.circuits.text import parse_circuit
+from lemmata.constructions.circuits.text import parse_circuit
 
 
 @given(st.integers(1, 5).flatmap(lambda m: st.lists(st.integers(0, 1), min_size=2**m, max_size=2**m)))

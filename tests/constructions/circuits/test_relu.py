@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from constructions.circuits.boolean import all_inputs, from_truth_table, layered
-from constructions.circuits.relu import QUARTERS, circuit_network
-from constructions.circuits.verification import exact_values
-from numerics.exact.numbers import as_exact, to_float
+from lemmata.constructions.circuits.boolean import all_inputs, from_truth_table, layered
+from lemmata.constructions.circuits.relu import QUARTERS, circuit_network
+from lemmata.constructions.circuits.verification import exact_values
+from lemmata.numerics.exact.numbers import as_exact, to_float
 
 CIRCUIT = layered(from_truth_table("01101001"))
 

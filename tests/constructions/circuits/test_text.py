@@ -2,10 +2,10 @@
 
 import pytest
 
-from constructions.circuits.boolean import (
+from lemmata.constructions.circuits.boolean import (
     all_inputs,
 )
-from constructions.circuits.text import parse_circuit
+from lemmata.constructions.circuits.text import parse_circuit
 
 MULTIPLEXER = """
 # y = s ? a : b

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from constructions.circuits.arithmetic import Circuit, Gate, two_layer_mlp
-from constructions.circuits.training import chunks, descend, epochs, mean_gradient, mean_loss
-from numerics.learning.losses import LOSSES
+from lemmata.constructions.circuits.arithmetic import Circuit, Gate, two_layer_mlp
+from lemmata.constructions.circuits.training import chunks, descend, epochs, mean_gradient, mean_loss
+from lemmata.numerics.learning.losses import LOSSES
 
 LINE = Circuit(2, (Gate("*", (0, 1)),), (2,))
 SQUARE = LOSSES["square"]

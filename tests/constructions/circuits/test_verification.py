@@ -5,13 +5,13 @@ from fractions import Fraction
 
 import pytest
 
-from constructions.circuits.boolean import BooleanGate, LayeredCircuit, from_truth_table, layered
-from constructions.circuits.relu import circuit_network, rounding
-from constructions.circuits.text import parse_circuit
-from constructions.circuits.verification import verify
-from constructions.networks.affine import Affine
-from constructions.networks.feed_forward import FeedForward
-from numerics.exact.numbers import as_exact
+from lemmata.constructions.circuits.boolean import BooleanGate, LayeredCircuit, from_truth_table, layered
+from lemmata.constructions.circuits.relu import circuit_network, rounding
+from lemmata.constructions.circuits.text import parse_circuit
+from lemmata.constructions.circuits.verification import verify
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.numerics.exact.numbers import as_exact
 
 CIRCUIT = layered(from_truth_table("01101001"))
 

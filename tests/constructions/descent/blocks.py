@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from constructions.descent.block import DescentBlock, gradient_descent_block
-from constructions.descent.bounds import (
+from lemmata.constructions.descent.block import DescentBlock, gradient_descent_block
+from lemmata.constructions.descent.bounds import (
     approximate_activation,
 )
-from numerics.exact.numbers import as_exact
-from numerics.functions.relu_sums import (
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.functions.relu_sums import (
     constant,
     identity,
     squared_loss_derivative,
 )
-from numerics.functions.smooth import tanh
+from lemmata.numerics.functions.smooth import tanh
 
 BOX = ("-1/2", "1/2")
 

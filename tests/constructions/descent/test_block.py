@@ -12,10 +12,10 @@ import pytest
 import torch
 from flint import arb, fmpq
 
-from constructions.descent.block import gradient_descent_block
-from constructions.networks.stored import StoredAttention, StoredFeedForward, StoredMultiplication
-from numerics.exact.numbers import as_exact, to_float
-from numerics.functions.relu_sums import (
+from lemmata.constructions.descent.block import gradient_descent_block
+from lemmata.constructions.networks.stored import StoredAttention, StoredFeedForward, StoredMultiplication
+from lemmata.numerics.exact.numbers import as_exact, to_float
+from lemmata.numerics.functions.relu_sums import (
     ReluSum,
     constant,
     identity,

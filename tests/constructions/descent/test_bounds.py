@@ -7,21 +7,21 @@ from typing import Any
 import pytest
 from flint import fmpq
 
-from certificates.descent import certify_step
-from constructions.descent.block import gradient_descent_block
-from constructions.descent.bounds import (
+from lemmata.certificates.descent import certify_step
+from lemmata.constructions.descent.block import gradient_descent_block
+from lemmata.constructions.descent.bounds import (
     approximate_activation,
     box_arrays,
     largest_value,
     preactivation_bounds,
 )
-from constructions.descent.layout import PromptLayout
-from numerics.functions.relu_sums import (
+from lemmata.constructions.descent.layout import PromptLayout
+from lemmata.numerics.functions.relu_sums import (
     affine,
     piecewise_linear,
     squared_loss_derivative,
 )
-from numerics.functions.smooth import SmoothFunction, exponential, sigmoid, softplus, tanh
+from lemmata.numerics.functions.smooth import SmoothFunction, exponential, sigmoid, softplus, tanh
 from tests.constructions.descent.blocks import BOX, WIDTHS
 
 

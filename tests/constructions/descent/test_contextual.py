@@ -7,8 +7,8 @@ import re
 import numpy as np
 import pytest
 
-from constructions.descent.contextual import contextual_attention, separating_direction, vocabulary
-from numerics.exact.numbers import as_exact, to_float
+from lemmata.constructions.descent.contextual import contextual_attention, separating_direction, vocabulary
+from lemmata.numerics.exact.numbers import as_exact, to_float
 
 FAMILY = [as_exact([[1, 0], [0, 1]]), as_exact([[0, 1], [2, 1]])]
 

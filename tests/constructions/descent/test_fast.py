@@ -5,18 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from constructions.descent.block import gradient_descent_block
-from constructions.descent.fast import fast_trajectory
-from numerics.exact.numbers import to_float
-from numerics.functions.interpolation import interpolant
-from numerics.functions.relu_sums import (
+from lemmata.constructions.descent.block import gradient_descent_block
+from lemmata.constructions.descent.fast import fast_trajectory
+from lemmata.numerics.exact.numbers import to_float
+from lemmata.numerics.functions.interpolation import interpolant
+from lemmata.numerics.functions.relu_sums import (
     ReluSum,
     constant,
     identity,
     ridge,
     squared_loss_derivative,
 )
-from numerics.functions.smooth import tanh
+from lemmata.numerics.functions.smooth import tanh
 from tests.constructions.descent.blocks import BLOCK, BOX, WIDTHS, data, exact_data
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from constructions.descent.grid import grid_network, score_network
-from numerics.exact.numbers import as_exact, to_float
+from lemmata.constructions.descent.grid import grid_network, score_network
+from lemmata.numerics.exact.numbers import as_exact, to_float
 
 VALUES = as_exact([[[1], [-2]], [[3], [0]], [[2], [5]]])
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
-from constructions.descent.layout import PromptLayout
-from numerics.exact.balls import as_balls
+from lemmata.constructions.descent.layout import PromptLayout
+from lemmata.numerics.exact.balls import as_balls
 
 
 def test_layout_names_all_coordinates() -> None:

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.descent.norms import column_norm, unit_norms
-from constructions.networks.affine import Affine
-from constructions.networks.stored import HeadFamily, StoredAttention, StoredFeedForward
-from numerics.exact.numbers import as_exact
+from lemmata.constructions.descent.norms import column_norm, unit_norms
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.stored import HeadFamily, StoredAttention, StoredFeedForward
+from lemmata.numerics.exact.numbers import as_exact
 from tests.constructions.networks.random_layers import (
     EVERY,
     random_attention,

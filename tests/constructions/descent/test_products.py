@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from constructions.descent.products import token_product
+from lemmata.constructions.descent.products import token_product
 
 
 @pytest.mark.parametrize("tokens", [1, 3, 5])

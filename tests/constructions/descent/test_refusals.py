@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from constructions.descent.block import gradient_descent_block
-from numerics.exact.numbers import as_exact
-from numerics.functions.interpolation import interpolant
-from numerics.functions.relu_sums import (
+from lemmata.constructions.descent.block import gradient_descent_block
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.functions.interpolation import interpolant
+from lemmata.numerics.functions.relu_sums import (
     constant,
     identity,
     ridge,
     squared_loss_derivative,
 )
-from numerics.functions.smooth import tanh
+from lemmata.numerics.functions.smooth import tanh
 from tests.constructions.descent.blocks import BLOCK, GOOD, data, exact_data
 
 

@@ -10,10 +10,10 @@ import pytest
 import torch
 from flint import fmpq
 
-from constructions.descent.layout import RiskLayout
-from constructions.descent.risk import RiskDescentBlock, risk_descent_block
-from numerics.exact.numbers import to_float
-from numerics.functions.relu_sums import piecewise_linear, relu, ridge, squared_loss_derivative
+from lemmata.constructions.descent.layout import RiskLayout
+from lemmata.constructions.descent.risk import RiskDescentBlock, risk_descent_block
+from lemmata.numerics.exact.numbers import to_float
+from lemmata.numerics.functions.relu_sums import piecewise_linear, relu, ridge, squared_loss_derivative
 
 SUMS = [ridge(piecewise_linear([-2, 0, 2], [-2, 0, 1]), v) for v in ([1, 0, 1, -1], [1, 1, "1/2", 0])]
 

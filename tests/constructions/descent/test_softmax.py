@@ -8,15 +8,15 @@ import pytest
 import torch
 from flint import fmpq
 
-from constructions.descent.quantiser import Quantizer
-from constructions.descent.softmax import SoftmaxDescentBlock, softmax_descent_block
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.stored import StoredFeedForward
-from numerics.exact.balls import precision
-from numerics.exact.numbers import as_exact, to_float
-from numerics.functions.interpolation import interpolant
-from numerics.functions.relu_sums import ReluSum, constant, identity, leaky_relu, ridge, squared_loss_derivative
-from numerics.functions.smooth import tanh
+from lemmata.constructions.descent.quantiser import Quantizer
+from lemmata.constructions.descent.softmax import SoftmaxDescentBlock, softmax_descent_block
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.stored import StoredFeedForward
+from lemmata.numerics.exact.balls import precision
+from lemmata.numerics.exact.numbers import as_exact, to_float
+from lemmata.numerics.functions.interpolation import interpolant
+from lemmata.numerics.functions.relu_sums import ReluSum, constant, identity, leaky_relu, ridge, squared_loss_derivative
+from lemmata.numerics.functions.smooth import tanh
 
 WIDTHS = (2, 3, 1)
 

@@ -10,12 +10,12 @@ import pytest
 import torch
 from flint import fmpq
 
-from constructions.descent.block import gradient_descent_block
-from constructions.descent.fast import fast_trajectory
-from constructions.descent.softmax import softmax_descent_block
-from constructions.descent.torch import mask_rounding
-from numerics.exact.numbers import as_exact, to_float
-from numerics.functions.relu_sums import relu, relu_derivative, squared_loss_derivative
+from lemmata.constructions.descent.block import gradient_descent_block
+from lemmata.constructions.descent.fast import fast_trajectory
+from lemmata.constructions.descent.softmax import softmax_descent_block
+from lemmata.constructions.descent.torch import mask_rounding
+from lemmata.numerics.exact.numbers import as_exact, to_float
+from lemmata.numerics.functions.relu_sums import relu, relu_derivative, squared_loss_derivative
 
 DELTA = fmpq(1, 100)
 SUMS = relu(), relu_derivative(DELTA), squared_loss_derivative()

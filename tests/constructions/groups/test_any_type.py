@@ -6,14 +6,19 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from constructions.groups.any_type import any_group_network, equalising_shares, neurons_of, quaternion_group_network
-from constructions.groups.real_type import group_network
-from constructions.networks.inputs import group_blocks, group_inputs
-from constructions.representations.orthogonal import real_irreps
-from constructions.representations.unitary import unitary_irreps
-from numerics.groups.quaternions import quaternion_group
-from numerics.groups.tables import alternating, cyclic, dihedral, direct_product, symmetric
-from numerics.margins.evaluation import group_margins
+from lemmata.constructions.groups.any_type import (
+    any_group_network,
+    equalising_shares,
+    neurons_of,
+    quaternion_group_network,
+)
+from lemmata.constructions.groups.real_type import group_network
+from lemmata.constructions.networks.inputs import group_blocks, group_inputs
+from lemmata.constructions.representations.orthogonal import real_irreps
+from lemmata.constructions.representations.unitary import unitary_irreps
+from lemmata.numerics.groups.quaternions import quaternion_group
+from lemmata.numerics.groups.tables import alternating, cyclic, dihedral, direct_product, symmetric
+from lemmata.numerics.margins.evaluation import group_margins
 
 Q8 = quaternion_group()
 WIDTHS = {1: lambda d: 2 * d**3, 0: lambda d: 6 * d**3, -1: lambda d: 4 * d**3}

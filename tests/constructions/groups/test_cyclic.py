@@ -10,15 +10,15 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constructions.groups.cyclic import (
+from lemmata.constructions.groups.cyclic import (
     frequency_shares,
     modular_addition_network,
     phase_triples,
     random_phase_network,
 )
-from constructions.networks.homogeneous import HomogeneousNetwork
-from constructions.networks.inputs import group_blocks, group_inputs
-from numerics.exact.cyclotomic.numbers import sqrt_rational
+from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
+from lemmata.constructions.networks.inputs import group_blocks, group_inputs
+from lemmata.numerics.exact.cyclotomic.numbers import sqrt_rational
 
 EPS = float(np.finfo(np.float64).eps)
 ROOT = sqrt_rational(2)

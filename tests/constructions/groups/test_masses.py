@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from constructions.groups.masses import mass_shares
+from lemmata.constructions.groups.masses import mass_shares
 
 EPS = float(np.finfo(np.float64).eps)
 NAMES = ["a", "b", "c"]

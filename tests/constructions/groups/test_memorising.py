@@ -6,9 +6,9 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.groups.memorising import memorising_network, memorising_weights
-from constructions.networks.homogeneous import HomogeneousNetwork
-from constructions.networks.inputs import group_blocks, group_inputs
+from lemmata.constructions.groups.memorising import memorising_network, memorising_weights
+from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
+from lemmata.constructions.networks.inputs import group_blocks, group_inputs
 
 EPS = float(np.finfo(np.float64).eps)
 

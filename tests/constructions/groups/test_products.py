@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from certificates.characters.traces import typed_characters
-from certificates.saddle.pair import judge
-from certificates.saddle.pricing import climb, pricing_tensor
-from certificates.saddle.products import certify_product, product_class_weights
-from constructions.groups.any_type import any_group_network
-from constructions.groups.products import (
+from lemmata.certificates.characters.traces import typed_characters
+from lemmata.certificates.saddle.pair import judge
+from lemmata.certificates.saddle.pricing import climb, pricing_tensor
+from lemmata.certificates.saddle.products import certify_product, product_class_weights
+from lemmata.constructions.groups.any_type import any_group_network
+from lemmata.constructions.groups.products import (
     TypedIrrep,
     factor_neurons,
     neuron_count,
@@ -22,11 +22,11 @@ from constructions.groups.products import (
     product_labels,
     product_of_factors_network,
 )
-from constructions.networks.homogeneous import HomogeneousNetwork
-from constructions.networks.inputs import group_inputs
-from constructions.representations.unitary import unitary_irreps
-from numerics.groups.tables import alternating, cyclic, dihedral, group_from_table, symmetric
-from theorems.feature_emergence.small_groups import typed_irreps, unit_quaternions
+from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
+from lemmata.constructions.networks.inputs import group_inputs
+from lemmata.constructions.representations.unitary import unitary_irreps
+from lemmata.numerics.groups.tables import alternating, cyclic, dihedral, group_from_table, symmetric
+from lemmata.theorems.feature_emergence.small_groups import typed_irreps, unit_quaternions
 
 GROUPS = {
     "Z_2": cyclic(2),

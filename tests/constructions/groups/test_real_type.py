@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from constructions.groups.real_type import group_network, weights_with_scaling
-from constructions.networks.homogeneous import HomogeneousNetwork
-from constructions.networks.inputs import group_inputs
-from constructions.representations.orthogonal import Representation, real_irreps
-from numerics.exact.cyclotomic.numbers import sqrt_rational
-from numerics.groups.tables import FiniteGroup, alternating, cyclic, dihedral, elementary_abelian, symmetric
+from lemmata.constructions.groups.real_type import group_network, weights_with_scaling
+from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
+from lemmata.constructions.networks.inputs import group_inputs
+from lemmata.constructions.representations.orthogonal import Representation, real_irreps
+from lemmata.numerics.exact.cyclotomic.numbers import sqrt_rational
+from lemmata.numerics.groups.tables import FiniteGroup, alternating, cyclic, dihedral, elementary_abelian, symmetric
 
 EPS = float(np.finfo(np.float64).eps)
 MAX_MARGIN = {  # published to eleven digits

@@ -12,14 +12,14 @@ from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.induction.head import (
+from lemmata.constructions.induction.head import (
     bayesian_ngram_head,
     ngram_head,
     printed_induction_head,
     scales_for,
     with_affine_readout,
 )
-from numerics.exact.numbers import to_float
+from lemmata.numerics.exact.numbers import to_float
 
 SEQUENCES = st.lists(st.integers(1, 3), min_size=1, max_size=12)
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from constructions.induction.head import CountingHead, scales_for
-from numerics.exact.log_two import LogTwo
+from lemmata.constructions.induction.head import CountingHead, scales_for
+from lemmata.numerics.exact.log_two import LogTwo
 from tests.constructions.induction import test_head
 from tests.numerics.exact import test_log_two
 from tests.theorems.planted_faults import rewritten

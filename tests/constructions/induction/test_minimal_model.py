@@ -9,9 +9,9 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.induction.curriculum import last_logits, long_second_step, two_step_models
-from constructions.induction.minimal_model import MinimalModel, bigram_minimal_model, unigram_minimal_model
-from numerics.markov.minimal_gradient import (
+from lemmata.constructions.induction.curriculum import last_logits, long_second_step, two_step_models
+from lemmata.constructions.induction.minimal_model import MinimalModel, bigram_minimal_model, unigram_minimal_model
+from lemmata.numerics.markov.minimal_gradient import (
     chain_stationary_law,
     chain_tensor,
     flat_tensor,

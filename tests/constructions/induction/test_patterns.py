@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from constructions.induction.head import bayesian_ngram_head, ngram_head, scales_for
-from constructions.induction.patterns import head_scores, matches
-from constructions.networks.affine import Affine
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.feed_forward import FeedForward
-from constructions.networks.head import Head
-from constructions.networks.transformer import Transformer
+from lemmata.constructions.induction.head import bayesian_ngram_head, ngram_head, scales_for
+from lemmata.constructions.induction.patterns import head_scores, matches
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.networks.transformer import Transformer
 
 X = np.array([[1, 2, 1, 1, 2], [2, 2, 1, 2, 1], [1, 1, 1, 1, 2]])
 

@@ -9,7 +9,7 @@ import math
 import numpy as np
 import pytest
 
-from constructions.induction.single_head import single_trigram_head
+from lemmata.constructions.induction.single_head import single_trigram_head
 
 
 def test_layer_one_mixes_the_two_tokens_before():

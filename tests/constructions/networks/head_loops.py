@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from flint import arb, fmpq
 
-from constructions.networks.affine import Affine
-from constructions.networks.head import Head
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.head import Head
 
 EPS = 2.0**-53
 

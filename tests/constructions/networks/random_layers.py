@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from constructions.networks.layer import Layer
-from constructions.networks.stored import HeadFamily, StoredAttention, StoredFeedForward, StoredMultiplication
-from constructions.networks.stream import ResidualStream
-from numerics.exact.balls import as_balls
-from numerics.exact.numbers import as_exact, to_float
+from lemmata.constructions.networks.layer import Layer
+from lemmata.constructions.networks.stored import HeadFamily, StoredAttention, StoredFeedForward, StoredMultiplication
+from lemmata.constructions.networks.stream import ResidualStream
+from lemmata.numerics.exact.balls import as_balls
+from lemmata.numerics.exact.numbers import as_exact, to_float
 
 STREAM = ResidualStream({"a": 2, "b": 3, "1": 1})
 EVERY, D = STREAM.directions(), STREAM.width

@@ -11,10 +11,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.networks.affine import Affine
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.stream import ResidualStream
-from numerics.exact.numbers import as_exact, to_float
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.stream import ResidualStream
+from lemmata.numerics.exact.numbers import as_exact, to_float
 from tests.constructions.networks.head_loops import head_by_loops, integers, random_head, rich_head
 
 SEEDS = st.integers(0, 10**6)

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 import torch
 
-from constructions.induction.head import bayesian_ngram_head, ngram_head
-from constructions.networks.affine import Affine
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.attention_checkpoints import attention_only, load_attention_only
-from constructions.networks.feed_forward import FeedForward
-from constructions.networks.head import Head
-from constructions.networks.layer_norm import LayerNorm
-from constructions.networks.transformer import Transformer
-from constructions.networks.transformer_lens import lens_tokens, lens_weights
+from lemmata.constructions.induction.head import bayesian_ngram_head, ngram_head
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.attention_checkpoints import attention_only, load_attention_only
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.networks.layer_norm import LayerNorm
+from lemmata.constructions.networks.transformer import Transformer
+from lemmata.constructions.networks.transformer_lens import lens_tokens, lens_weights
 from tests.constructions.networks.test_transformer_lens import reference_forward
 
 RANDOM = np.random.default_rng(5)

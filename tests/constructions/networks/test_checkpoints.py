@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 import torch
 
-from constructions.groups.cyclic import modular_addition_network
-from constructions.networks.checkpoints import (
+from lemmata.constructions.groups.cyclic import modular_addition_network
+from lemmata.constructions.networks.checkpoints import (
     OperationWeights,
     load_operation_weights,
     operation_weights,
     read_tensors,
 )
-from constructions.networks.files import export_npz
-from constructions.networks.torch import to_torch
+from lemmata.constructions.networks.files import export_npz
+from lemmata.constructions.networks.torch import to_torch
 
 RANDOM = np.random.default_rng(3)
 N, M = 5, 8

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
-from constructions.networks.classification import accuracy, discretize, encode
-from numerics.exact.balls import as_balls
-from numerics.exact.cyclotomic.radicals import sqrt_rational
-from numerics.exact.numbers import as_exact
+from lemmata.constructions.networks.classification import accuracy, discretize, encode
+from lemmata.numerics.exact.balls import as_balls
+from lemmata.numerics.exact.cyclotomic.radicals import sqrt_rational
+from lemmata.numerics.exact.numbers import as_exact
 
 
 def test_codes_keep_the_leading_axes() -> None:

@@ -1,4 +1,4 @@
-"""Tests of `constructions.networks.decoder`: heads with a null pair and a memory, added to a token by a layer."""
+"""Tests of `lemmata.constructions.networks.decoder`: heads with a null pair and a memory, in a layer."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.networks.affine import Affine
-from constructions.networks.decoder import DecoderLayer, identity_attention
-from constructions.networks.feed_forward import FeedForward
-from constructions.networks.head import Head
-from constructions.networks.stream import ResidualStream
-from constructions.networks.torch import to_torch
-from numerics.exact.balls import as_balls, precision
-from numerics.exact.numbers import as_exact, to_float
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.decoder import DecoderLayer, identity_attention
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.networks.stream import ResidualStream
+from lemmata.constructions.networks.torch import to_torch
+from lemmata.numerics.exact.balls import as_balls, precision
+from lemmata.numerics.exact.numbers import as_exact, to_float
 
 SEEDS = st.integers(0, 10**6)
 

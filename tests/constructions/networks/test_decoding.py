@@ -11,15 +11,15 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.networks.affine import Affine
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.decoding import decode
-from constructions.networks.feed_forward import FeedForward
-from constructions.networks.head import Head
-from constructions.networks.projection import BallProjection
-from constructions.networks.recurrent import RecurrentLayer, elman_cell
-from numerics.exact.balls import as_balls, precision
-from numerics.exact.numbers import as_exact, to_float
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.decoding import decode
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.networks.projection import BallProjection
+from lemmata.constructions.networks.recurrent import RecurrentLayer, elman_cell
+from lemmata.numerics.exact.balls import as_balls, precision
+from lemmata.numerics.exact.numbers import as_exact, to_float
 
 SEEDS = st.integers(0, 10**6)
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from constructions.groups.any_type import any_group_network, quaternion_group_network
-from constructions.networks.files import export_npz, load_npz
-from constructions.networks.homogeneous import HomogeneousNetwork
-from constructions.networks.inputs import group_inputs
-from constructions.representations.unitary import unitary_irreps
-from numerics.groups.tables import FiniteGroup, cyclic
+from lemmata.constructions.groups.any_type import any_group_network, quaternion_group_network
+from lemmata.constructions.networks.files import export_npz, load_npz
+from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
+from lemmata.constructions.networks.inputs import group_inputs
+from lemmata.constructions.representations.unitary import unitary_irreps
+from lemmata.numerics.groups.tables import FiniteGroup, cyclic
 
 
 class TestFiles:

@@ -13,11 +13,11 @@ from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.networks.affine import Affine
-from constructions.networks.head import Head
-from numerics.exact.balls import as_balls, precision
-from numerics.exact.cyclotomic.numbers import sqrt_rational
-from numerics.exact.numbers import as_exact, to_float
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.head import Head
+from lemmata.numerics.exact.balls import as_balls, precision
+from lemmata.numerics.exact.cyclotomic.numbers import sqrt_rational
+from lemmata.numerics.exact.numbers import as_exact, to_float
 from tests.constructions.networks.head_loops import (
     EPS,
     head_by_loops,

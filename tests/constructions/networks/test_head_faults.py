@@ -20,8 +20,8 @@ whose key is the code of cell 0, where no head stands on a one-way tape; only ma
 induction heads relative keys. feature_emergence has no attention.
 
 The chapters that have no checks yet (qstr, pareto_frontiers, variable_creation) will take their heads from
-`constructions.networks` too. The registry stands for them: its entries are compared with torch modules, which share no
-code with `Head`, and stored heads with their matrices.
+`lemmata.constructions.networks` too. The registry stands for them: its entries are compared with torch modules, which
+share no code with `Head`, and stored heads with their matrices.
 
 | fault, registry        | softmax | hard | relu | relative | null | decoder | induction | parity | descent |
 |------------------------|---------|------|------|----------|------|---------|-----------|--------|---------|
@@ -47,17 +47,17 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from constructions.networks.head import Head
-from constructions.registry import REGISTRY
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.registry import REGISTRY
+from lemmata.theorems.deep_icgd import test_block, test_network, test_softmax
+from lemmata.theorems.hidden_progress import test_parity_transformer
+from lemmata.theorems.induction_heads import test_induction_head
+from lemmata.theorems.induction_heads import test_transformer as test_definition
+from lemmata.theorems.plugin import Effort
+from lemmata.theorems.turing import test_machine_runs, test_transformer_precision
+from lemmata.theorems.turing import test_transformer as test_decoder
 from tests.constructions.test_registry import test_number_systems_and_torch_agree as agree
 from tests.constructions.test_registry import test_stored_and_dense_forms_agree as forms_agree
-from theorems.deep_icgd import test_block, test_network, test_softmax
-from theorems.hidden_progress import test_parity_transformer
-from theorems.induction_heads import test_induction_head
-from theorems.induction_heads import test_transformer as test_definition
-from theorems.plugin import Effort
-from theorems.turing import test_machine_runs, test_transformer_precision
-from theorems.turing import test_transformer as test_decoder
 
 Patch = Callable[[pytest.MonkeyPatch], None]
 

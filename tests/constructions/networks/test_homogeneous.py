@@ -10,9 +10,9 @@ from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.networks.homogeneous import HomogeneousNetwork
-from constructions.networks.inputs import group_blocks, group_inputs, sign_inputs
-from numerics.exact.cyclotomic.numbers import root_of_unity, sqrt_rational
+from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
+from lemmata.constructions.networks.inputs import group_blocks, group_inputs, sign_inputs
+from lemmata.numerics.exact.cyclotomic.numbers import root_of_unity, sqrt_rational
 
 EPS = float(np.finfo(np.float64).eps)
 

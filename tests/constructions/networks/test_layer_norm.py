@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from constructions.networks.layer_norm import LayerNorm
-from constructions.networks.stream import ResidualStream
-from numerics.exact.balls import as_balls, precision
-from numerics.exact.numbers import as_exact
+from lemmata.constructions.networks.layer_norm import LayerNorm
+from lemmata.constructions.networks.stream import ResidualStream
+from lemmata.numerics.exact.balls import as_balls, precision
+from lemmata.numerics.exact.numbers import as_exact
 
 
 @pytest.mark.parametrize("d", [1, 2, 7])

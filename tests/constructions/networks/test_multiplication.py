@@ -10,10 +10,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.networks.multiplication import Multiplication
-from constructions.networks.torch import to_torch
-from numerics.exact.balls import as_balls
-from numerics.exact.numbers import to_float
+from lemmata.constructions.networks.multiplication import Multiplication
+from lemmata.constructions.networks.torch import to_torch
+from lemmata.numerics.exact.balls import as_balls
+from lemmata.numerics.exact.numbers import to_float
 from tests.constructions.networks.random_layers import STREAM, D, assert_contains, rational
 
 SEEDS = st.integers(0, 10**6)

@@ -8,8 +8,13 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from constructions.networks.positions import binary_codes, binary_digits, one_hot_codes, relative_table
-from numerics.groups.codes import hadamard_words, near_orthogonal_codes, near_orthogonal_parameters, reed_solomon_words
+from lemmata.constructions.networks.positions import binary_codes, binary_digits, one_hot_codes, relative_table
+from lemmata.numerics.groups.codes import (
+    hadamard_words,
+    near_orthogonal_codes,
+    near_orthogonal_parameters,
+    reed_solomon_words,
+)
 
 
 def field_product(a: int, b: int, order: int) -> int:

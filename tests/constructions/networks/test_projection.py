@@ -13,11 +13,11 @@ from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.networks.projection import BallProjection, Clipping
-from constructions.networks.stream import ResidualStream
-from numerics.exact.balls import as_balls, precision
-from numerics.exact.cyclotomic.numbers import root_of_unity, sqrt_rational
-from numerics.exact.numbers import as_exact, to_float
+from lemmata.constructions.networks.projection import BallProjection, Clipping
+from lemmata.constructions.networks.stream import ResidualStream
+from lemmata.numerics.exact.balls import as_balls, precision
+from lemmata.numerics.exact.cyclotomic.numbers import root_of_unity, sqrt_rational
+from lemmata.numerics.exact.numbers import as_exact, to_float
 
 EPS = 2.0**-53
 SEEDS = st.integers(0, 10**6)

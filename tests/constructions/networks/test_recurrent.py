@@ -15,13 +15,13 @@ from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.networks.affine import Affine
-from constructions.networks.feed_forward import FeedForward
-from constructions.networks.projection import BallProjection, Clipping
-from constructions.networks.recurrent import RecurrentCell, RecurrentLayer, elman_cell
-from constructions.networks.stream import ResidualStream
-from numerics.exact.balls import as_balls, precision
-from numerics.exact.numbers import as_exact, to_float
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.networks.projection import BallProjection, Clipping
+from lemmata.constructions.networks.recurrent import RecurrentCell, RecurrentLayer, elman_cell
+from lemmata.constructions.networks.stream import ResidualStream
+from lemmata.numerics.exact.balls import as_balls, precision
+from lemmata.numerics.exact.numbers import as_exact, to_float
 
 SEEDS = st.integers(0, 10**6)
 ONE = fmpq(1)

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 
-from constructions.networks.affine import Affine
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.feed_forward import FeedForward
-from constructions.networks.residual import Residual
-from constructions.networks.stream import ResidualStream
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.networks.residual import Residual
+from lemmata.constructions.networks.stream import ResidualStream
 from tests.constructions.networks.head_loops import integers, random_head
 
 

@@ -11,12 +11,12 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.networks.head import Head
-from constructions.networks.stored import HeadFamily, StoredAttention
-from constructions.networks.stream import Directions, ResidualStream
-from constructions.networks.torch import to_torch
-from numerics.exact.balls import as_balls
-from numerics.exact.numbers import as_exact, to_float
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.networks.stored import HeadFamily, StoredAttention
+from lemmata.constructions.networks.stream import Directions, ResidualStream
+from lemmata.constructions.networks.torch import to_torch
+from lemmata.numerics.exact.balls import as_balls
+from lemmata.numerics.exact.numbers import as_exact, to_float
 from tests.constructions.networks.random_layers import (
     EVERY,
     STREAM,

@@ -10,12 +10,12 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.networks.stored import StoredFeedForward, StoredMultiplication
-from constructions.networks.stream import Directions, ResidualStream
-from constructions.networks.torch import to_torch
-from numerics.exact.balls import as_balls
-from numerics.exact.numbers import as_exact, to_float
-from numerics.functions.activations import relu
+from lemmata.constructions.networks.stored import StoredFeedForward, StoredMultiplication
+from lemmata.constructions.networks.stream import Directions, ResidualStream
+from lemmata.constructions.networks.torch import to_torch
+from lemmata.numerics.exact.balls import as_balls
+from lemmata.numerics.exact.numbers import as_exact, to_float
+from lemmata.numerics.functions.activations import relu
 from tests.constructions.networks.random_layers import (
     EVERY,
     STREAM,

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from constructions.networks.stream import Directions, ResidualStream
+from lemmata.constructions.networks.stream import Directions, ResidualStream
 
 STREAM = ResidualStream({"a": 2, "b": 3, "1": 1})
 OTHER = ResidualStream({"b": 3, "a": 2, "1": 1})

@@ -1,14 +1,14 @@
-"""Tests of `constructions.networks.table`: what the table says of layers whose weights are known, and its text."""
+"""Tests of `lemmata.constructions.networks.table`: what the table says of known weights, and its text."""
 
 import numpy as np
 import pytest
 
-from constructions.networks.affine import Affine
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.feed_forward import FeedForward
-from constructions.networks.head import Head
-from constructions.networks.stream import ResidualStream
-from constructions.networks.table import layer_table
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.networks.stream import ResidualStream
+from lemmata.constructions.networks.table import layer_table
 
 STREAM = ResidualStream({"a": 2, "b": 1, "c": 2})
 

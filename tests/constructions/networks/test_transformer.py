@@ -12,13 +12,13 @@ from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.networks.affine import Affine
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.feed_forward import FeedForward
-from constructions.networks.layer_norm import LayerNorm
-from constructions.networks.residual import Residual
-from constructions.networks.transformer import Transformer, token_numbers
-from numerics.exact.numbers import to_float
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.networks.layer_norm import LayerNorm
+from lemmata.constructions.networks.residual import Residual
+from lemmata.constructions.networks.transformer import Transformer, token_numbers
+from lemmata.numerics.exact.numbers import to_float
 from tests.constructions.networks.head_loops import head_by_loops, integers, random_head
 
 SEEDS = st.integers(0, 10**6)

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import lemmata
-from constructions.induction.head import bayesian_ngram_head, ngram_head, printed_induction_head
-from constructions.networks.affine import Affine
-from constructions.networks.feed_forward import FeedForward
-from constructions.networks.transformer_lens import LensWeights, lens_tokens, lens_weights, to_transformer_lens
+from lemmata.constructions.induction.head import bayesian_ngram_head, ngram_head, printed_induction_head
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.networks.transformer_lens import LensWeights, lens_tokens, lens_weights, to_transformer_lens
 
 
 def installed() -> bool:

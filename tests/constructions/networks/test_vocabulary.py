@@ -14,19 +14,19 @@ import numpy as np
 import pytest
 import torch
 
-from constructions.networks.affine import Affine
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.decoding import decode
-from constructions.networks.feed_forward import FeedForward
-from constructions.networks.head import Head, merged_head
-from constructions.networks.multiplication import Multiplication
-from constructions.networks.positions import binary_codes, one_hot_codes, relative_table
-from constructions.networks.projection import BallProjection, Clipping
-from constructions.networks.recurrent import RecurrentCell, RecurrentLayer
-from constructions.networks.stream import ResidualStream
-from numerics.exact.balls import as_balls
-from numerics.exact.numbers import as_exact, to_float
-from numerics.groups.codes import near_orthogonal_codes, near_orthogonal_parameters
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.decoding import decode
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.networks.head import Head, merged_head
+from lemmata.constructions.networks.multiplication import Multiplication
+from lemmata.constructions.networks.positions import binary_codes, one_hot_codes, relative_table
+from lemmata.constructions.networks.projection import BallProjection, Clipping
+from lemmata.constructions.networks.recurrent import RecurrentCell, RecurrentLayer
+from lemmata.constructions.networks.stream import ResidualStream
+from lemmata.numerics.exact.balls import as_balls
+from lemmata.numerics.exact.numbers import as_exact, to_float
+from lemmata.numerics.groups.codes import near_orthogonal_codes, near_orthogonal_parameters
 
 D = 3
 ROUNDING = 1e-11  # scores below 1000, off by one rounding, a softmax off by 3 * 1000 * 2^-53, values below 30

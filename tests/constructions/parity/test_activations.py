@@ -9,7 +9,7 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.parity.activations import (
+from lemmata.constructions.parity.activations import (
     Activation,
     OscillatingPolynomial,
     Power,
@@ -18,7 +18,7 @@ from constructions.parity.activations import (
     Zigzag,
     alternating_polynomial,
 )
-from numerics.exact.numbers import to_float
+from lemmata.numerics.exact.numbers import to_float
 
 EPS = float(np.finfo(np.float64).eps)
 

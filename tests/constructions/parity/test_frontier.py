@@ -1,4 +1,4 @@
-"""`constructions.parity.frontier`: coverage against enumeration, least sizes, one real step at them, bad input."""
+"""`lemmata.constructions.parity.frontier`: coverage against enumeration, least sizes, a real step, bad input."""
 
 import itertools
 import math
@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
-from constructions.parity import frontier
-from constructions.parity.frontier import (
+from lemmata.constructions.parity import frontier
+from lemmata.constructions.parity.frontier import (
     frontier_point,
     hidden_samples,
     printed_sizes,
@@ -17,10 +17,10 @@ from constructions.parity.frontier import (
     sparse_start,
     usable_sparsities,
 )
-from constructions.parity.over_sparse import SparseInitialization, over_sparse_step, sample_gradients
-from numerics.exact.precision import precision
-from numerics.parity.lower_bound import view_bound
-from numerics.parity.queries import gradient_samples
+from lemmata.constructions.parity.over_sparse import SparseInitialization, over_sparse_step, sample_gradients
+from lemmata.numerics.exact.precision import precision
+from lemmata.numerics.parity.lower_bound import view_bound
+from lemmata.numerics.parity.queries import gradient_samples
 
 HUNDREDTH = fmpq(1, 100)
 

@@ -10,9 +10,9 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.networks.homogeneous import HomogeneousNetwork
-from constructions.parity.max_margin import sparse_parity_network
-from numerics.exact.cyclotomic.numbers import sqrt_rational
+from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
+from lemmata.constructions.parity.max_margin import sparse_parity_network
+from lemmata.numerics.exact.cyclotomic.numbers import sqrt_rational
 
 EPS = float(np.finfo(np.float64).eps)
 ROOT = sqrt_rational(2)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from constructions.networks.inputs import sign_inputs
-from constructions.parity.bias_grids import (
+from lemmata.constructions.networks.inputs import sign_inputs
+from lemmata.constructions.parity.bias_grids import (
     averaged_ramp_features,
     even_kink_grid,
     offset_grid,
@@ -13,7 +13,7 @@ from constructions.parity.bias_grids import (
     ramp_labels,
     solve_readout,
 )
-from constructions.parity.over_sparse import (
+from lemmata.constructions.parity.over_sparse import (
     SparseInitialization,
     draw_over_sparse,
     over_sparse_network,
@@ -21,8 +21,8 @@ from constructions.parity.over_sparse import (
     population_gradients,
     sample_gradients,
 )
-from numerics.exact.numbers import as_exact
-from numerics.parity.exhaustive import margin_range
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.parity.exhaustive import margin_range
 
 
 @pytest.fixture

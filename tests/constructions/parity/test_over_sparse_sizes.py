@@ -5,10 +5,10 @@ import math
 import pytest
 from flint import fmpq
 
-from constructions.parity.bias_grids import even_kink_grid, offset_grid, solve_readout
-from constructions.parity.over_sparse_sizes import over_sparse_sizes
-from numerics.parity.good_neurons import good_probability
-from numerics.parity.sparse_neurons import over_sparse_values
+from lemmata.constructions.parity.bias_grids import even_kink_grid, offset_grid, solve_readout
+from lemmata.constructions.parity.over_sparse_sizes import over_sparse_sizes
+from lemmata.numerics.parity.good_neurons import good_probability
+from lemmata.numerics.parity.sparse_neurons import over_sparse_values
 
 
 def _float(x: fmpq) -> float:

@@ -9,8 +9,8 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.networks.inputs import sign_inputs
-from constructions.parity.quadratic import QuadraticNetwork, quadratic_network
+from lemmata.constructions.networks.inputs import sign_inputs
+from lemmata.constructions.parity.quadratic import QuadraticNetwork, quadratic_network
 
 
 @given(st.data(), st.integers(2, 4), st.booleans(), st.booleans())

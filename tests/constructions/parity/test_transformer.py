@@ -10,16 +10,16 @@ import pytest
 import torch
 from scipy.stats import norm
 
-from constructions.networks.affine import Affine
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.feed_forward import FeedForward
-from constructions.networks.head import Head
-from constructions.networks.inputs import sign_inputs
-from constructions.networks.transformer import Transformer
-from constructions.parity.transformer import ParityTransformer, parity_transformer
-from numerics.exact.balls import as_balls
-from numerics.exact.numbers import as_exact
-from numerics.functions.activations import gelu
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.networks.inputs import sign_inputs
+from lemmata.constructions.networks.transformer import Transformer
+from lemmata.constructions.parity.transformer import ParityTransformer, parity_transformer
+from lemmata.numerics.exact.balls import as_balls
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.functions.activations import gelu
 
 
 def random_transformer(seed: int, n: int = 4, d: int = 6, m: int = 3, width: int = 5) -> ParityTransformer:

@@ -11,8 +11,8 @@ from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.networks.inputs import sign_inputs
-from constructions.parity.activations import (
+from lemmata.constructions.networks.inputs import sign_inputs
+from lemmata.constructions.parity.activations import (
     Activation,
     OscillatingPolynomial,
     Power,
@@ -21,10 +21,16 @@ from constructions.parity.activations import (
     TriangleWave,
     Zigzag,
 )
-from constructions.parity.polynet import PolyNet, polynet
-from constructions.parity.two_layer import TwoLayerNetwork, neuron, post_step_network, power_network, relu_network
-from numerics.exact.cyclotomic.numbers import sqrt_rational
-from numerics.exact.numbers import to_float
+from lemmata.constructions.parity.polynet import PolyNet, polynet
+from lemmata.constructions.parity.two_layer import (
+    TwoLayerNetwork,
+    neuron,
+    post_step_network,
+    power_network,
+    relu_network,
+)
+from lemmata.numerics.exact.cyclotomic.numbers import sqrt_rational
+from lemmata.numerics.exact.numbers import to_float
 
 EPS = float(np.finfo(np.float64).eps)
 

@@ -7,10 +7,10 @@ import pytest
 import torch
 from flint import fmpq
 
-from constructions.networks.inputs import sign_inputs
-from constructions.parity.activations import Ramp
-from constructions.parity.two_layer import TwoLayerNetwork, relu_network
-from constructions.parity.under_sparse import (
+from lemmata.constructions.networks.inputs import sign_inputs
+from lemmata.constructions.parity.activations import Ramp
+from lemmata.constructions.parity.two_layer import TwoLayerNetwork, relu_network
+from lemmata.constructions.parity.under_sparse import (
     UnderSparseStart,
     bias_kinks,
     draw_under_sparse,
@@ -22,8 +22,8 @@ from constructions.parity.under_sparse import (
     under_sparse_network,
     under_sparse_step,
 )
-from numerics.parity.sparse_neurons import is_good, under_sparse_values
-from numerics.parity.sparse_samples import sampled_counts
+from lemmata.numerics.parity.sparse_neurons import is_good, under_sparse_values
+from lemmata.numerics.parity.sparse_samples import sampled_counts
 
 SIZES = [(6, 4, 2), (7, 4, 2), (8, 6, 4), (9, 6, 4), (12, 6, 2)]
 

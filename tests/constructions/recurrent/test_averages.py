@@ -4,12 +4,18 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from constructions.recurrent.averages import batch_back, batch_trace, conditional_means, fresh_changes, own_changes
-from constructions.recurrent.comparator import Comparator, comparator, conditional_mean
-from constructions.recurrent.concepts import Part, TargetFunction, input_sequences, null_sequence
-from constructions.recurrent.elman import ElmanNetwork, back, random_elman, trace
-from constructions.recurrent.indicator import indicator_function
-from numerics.exact.numbers import as_exact
+from lemmata.constructions.recurrent.averages import (
+    batch_back,
+    batch_trace,
+    conditional_means,
+    fresh_changes,
+    own_changes,
+)
+from lemmata.constructions.recurrent.comparator import Comparator, comparator, conditional_mean
+from lemmata.constructions.recurrent.concepts import Part, TargetFunction, input_sequences, null_sequence
+from lemmata.constructions.recurrent.elman import ElmanNetwork, back, random_elman, trace
+from lemmata.constructions.recurrent.indicator import indicator_function
+from lemmata.numerics.exact.numbers import as_exact
 
 EPSILON, WINDOW = 0.3, 0.2
 ONE = fmpq(1)

@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from constructions.recurrent.concepts import Part, TargetFunction, input_sequence, input_sequences, target_values
+from lemmata.constructions.recurrent.concepts import (
+    Part,
+    TargetFunction,
+    input_sequence,
+    input_sequences,
+    target_values,
+)
 
 W = np.array([0.6, 0.8, 0.0])
 

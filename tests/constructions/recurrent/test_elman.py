@@ -7,9 +7,16 @@ import pytest
 import torch
 from flint import arb, fmpq
 
-from constructions.recurrent.comparator import comparator, conditional_mean, window_probability
-from constructions.recurrent.concepts import Part, TargetFunction, input_sequence, lag_networks, null_sequence, padded
-from constructions.recurrent.elman import (
+from lemmata.constructions.recurrent.comparator import comparator, conditional_mean, window_probability
+from lemmata.constructions.recurrent.concepts import (
+    Part,
+    TargetFunction,
+    input_sequence,
+    lag_networks,
+    null_sequence,
+    padded,
+)
+from lemmata.constructions.recurrent.elman import (
     ElmanNetwork,
     UndecidedError,
     back,
@@ -19,9 +26,9 @@ from constructions.recurrent.elman import (
     trace,
     weighted_gradient,
 )
-from constructions.recurrent.indicator import indicator_function
-from numerics.exact.balls import as_balls
-from numerics.exact.numbers import as_exact
+from lemmata.constructions.recurrent.indicator import indicator_function
+from lemmata.numerics.exact.balls import as_balls
+from lemmata.numerics.exact.numbers import as_exact
 
 AXIS = as_exact([1, 0])
 NETWORK = ElmanNetwork(as_exact([[1, -2], [3, 1]]), as_exact([[1, 0, 2], [0, 1, -1]]), as_exact([[1, 1]]))

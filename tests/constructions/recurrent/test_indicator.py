@@ -6,8 +6,14 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
-from constructions.recurrent.indicator import Partner, clipping_error, clipping_level, hermite, indicator_function
-from numerics.exact.balls import as_balls
+from lemmata.constructions.recurrent.indicator import (
+    Partner,
+    clipping_error,
+    clipping_level,
+    hermite,
+    indicator_function,
+)
+from lemmata.numerics.exact.balls import as_balls
 
 
 def test_hermite_polynomials() -> None:

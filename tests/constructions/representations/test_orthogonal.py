@@ -9,17 +9,17 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from constructions.representations.icosahedral import presentation_of_icosahedral
-from constructions.representations.orthogonal import (
+from lemmata.constructions.representations.icosahedral import presentation_of_icosahedral
+from lemmata.constructions.representations.orthogonal import (
     Representation,
     matrices_from_generators,
     outer_product,
     real_irreps,
     specht,
 )
-from numerics.exact.cyclotomic.numbers import exact_matmul, rational, root_of_unity, sqrt_rational
-from numerics.exact.numbers import to_float
-from numerics.groups.tables import (
+from lemmata.numerics.exact.cyclotomic.numbers import exact_matmul, rational, root_of_unity, sqrt_rational
+from lemmata.numerics.exact.numbers import to_float
+from lemmata.numerics.groups.tables import (
     FiniteGroup,
     alternating,
     cyclic,

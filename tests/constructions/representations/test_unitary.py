@@ -7,11 +7,19 @@ from functools import cache
 import numpy as np
 import pytest
 
-from constructions.representations import unitary
-from constructions.representations.orthogonal import real_irreps
-from constructions.representations.unitary import EPS, UnitaryIrrep, unitary_irreps
-from numerics.groups.quaternions import quaternion_group
-from numerics.groups.tables import FiniteGroup, alternating, cyclic, dihedral, direct_product, relabel, symmetric
+from lemmata.constructions.representations import unitary
+from lemmata.constructions.representations.orthogonal import real_irreps
+from lemmata.constructions.representations.unitary import EPS, UnitaryIrrep, unitary_irreps
+from lemmata.numerics.groups.quaternions import quaternion_group
+from lemmata.numerics.groups.tables import (
+    FiniteGroup,
+    alternating,
+    cyclic,
+    dihedral,
+    direct_product,
+    relabel,
+    symmetric,
+)
 
 Q8 = quaternion_group()
 EXTRASPECIAL = direct_product(Q8, dihedral(4))  # holds 2_-^{1+4} = Q8 o D4 as a quotient: degree 4, quaternionic type

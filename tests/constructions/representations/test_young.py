@@ -5,8 +5,8 @@ from math import factorial
 import numpy as np
 import pytest
 
-from constructions.representations.young import partitions, standard_tableaux, young_orthogonal_form
-from numerics.exact.cyclotomic.numbers import exact_matmul
+from lemmata.constructions.representations.young import partitions, standard_tableaux, young_orthogonal_form
+from lemmata.numerics.exact.cyclotomic.numbers import exact_matmul
 
 
 @pytest.mark.parametrize("n", range(2, 8))

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from constructions.sparse.compiler import compile_sparse, dual_vectors
-from constructions.sparse.functions import is_strictly_monotone, separation, sparse_function
-from constructions.sparse.positions import hadamard_positions, orthonormal_positions, random_sign_positions
-from numerics.exact.numbers import to_float
+from lemmata.constructions.sparse.compiler import compile_sparse, dual_vectors
+from lemmata.constructions.sparse.functions import is_strictly_monotone, separation, sparse_function
+from lemmata.constructions.sparse.positions import hadamard_positions, orthonormal_positions, random_sign_positions
+from lemmata.numerics.exact.numbers import to_float
 
 MAPS = ("deterministic", "trainable", "bag")
 

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.sparse.memorising import (
+from lemmata.constructions.sparse.memorising import (
     bump_network,
     bump_sum_network,
     memorising_perceptron,
     printed_memorising_perceptron,
     ramp_network,
 )
-from numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.numbers import as_exact
 
 
 def trapezoid(u: Q) -> Q:

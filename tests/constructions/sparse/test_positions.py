@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from constructions.sparse.positions import (
+from lemmata.constructions.sparse.positions import (
     CodedPositions,
     PositionTable,
     coherence,
@@ -16,8 +16,8 @@ from constructions.sparse.positions import (
     position_table,
     random_sign_positions,
 )
-from numerics.exact.numbers import as_exact
-from numerics.groups.codes import near_orthogonal_codes
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.groups.codes import near_orthogonal_codes
 
 FAMILIES = {
     "orthonormal": (orthonormal_positions(5), fmpq(0)),

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
-from constructions.networks.affine import Affine
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.feed_forward import FeedForward
-from constructions.tokens.attention import (
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.tokens.attention import (
     averaging_attention,
     counting_attention,
     counting_embedding,
@@ -19,8 +19,8 @@ from constructions.tokens.attention import (
     retrieval_sharpness,
     retrieval_transformer,
 )
-from constructions.tokens.separating import separating_attention
-from constructions.tokens.transformer import (
+from lemmata.constructions.tokens.separating import separating_attention
+from lemmata.constructions.tokens.transformer import (
     TokenTransformer,
     network_link,
     query_key_head,
@@ -28,12 +28,12 @@ from constructions.tokens.transformer import (
     token_stream,
     token_transformer,
 )
-from numerics.exact.numbers import as_exact, to_float
-from numerics.exact.precision import precision
-from numerics.tokens.codes import PositionCodes, extremal_codes, field_codes, orthonormal_codes
-from numerics.tokens.encoding import encode
-from numerics.tokens.links import linear_link, max_link
-from numerics.tokens.prompts import Prompts, draw_prompts
+from lemmata.numerics.exact.numbers import as_exact, to_float
+from lemmata.numerics.exact.precision import precision
+from lemmata.numerics.tokens.codes import PositionCodes, extremal_codes, field_codes, orthonormal_codes
+from lemmata.numerics.tokens.encoding import encode
+from lemmata.numerics.tokens.links import linear_link, max_link
+from lemmata.numerics.tokens.prompts import Prompts, draw_prompts
 
 
 def test_heads_are_the_sums_of_the_definition():

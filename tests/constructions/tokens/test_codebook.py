@@ -10,7 +10,7 @@ import pytest
 from flint import arb, fmpq
 from scipy.integrate import quad
 
-from constructions.tokens.codebook import (
+from lemmata.constructions.tokens.codebook import (
     Codebook,
     codebook_layer,
     codebook_order,

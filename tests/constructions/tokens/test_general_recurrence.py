@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from constructions.tokens.general_recurrence import GeneralRecurrence
+from lemmata.constructions.tokens.general_recurrence import GeneralRecurrence
 
 
 def _network(radius: Any = 1, shape: tuple[int, ...] = (2, 2), project: Any = lambda h: h) -> GeneralRecurrence:

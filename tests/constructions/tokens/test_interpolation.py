@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from constructions.tokens.interpolation import (
+from lemmata.constructions.tokens.interpolation import (
     interpolating_network,
     interpolating_readout,
     interpolating_recurrence,

@@ -5,14 +5,14 @@ import dataclasses
 import numpy as np
 import pytest
 
-from constructions.networks.attention import AttentionLayer
-from constructions.tokens.attention import retrieval_attention
-from constructions.tokens.long_prompts import shown_tokens
-from constructions.tokens.separating import separating_attention
-from constructions.tokens.transformer import query_key_head, token_stream
-from numerics.tokens.codes import field_codes, orthonormal_codes, random_sign_codes
-from numerics.tokens.encoding import encode
-from numerics.tokens.prompts import Prompts, draw_prompts
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.tokens.attention import retrieval_attention
+from lemmata.constructions.tokens.long_prompts import shown_tokens
+from lemmata.constructions.tokens.separating import separating_attention
+from lemmata.constructions.tokens.transformer import query_key_head, token_stream
+from lemmata.numerics.tokens.codes import field_codes, orthonormal_codes, random_sign_codes
+from lemmata.numerics.tokens.encoding import encode
+from lemmata.numerics.tokens.prompts import Prompts, draw_prompts
 
 
 def test_it_is_the_layer():

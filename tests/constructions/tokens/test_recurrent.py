@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
-from constructions.networks.affine import Affine
-from constructions.networks.feed_forward import FeedForward
-from constructions.networks.projection import BallProjection
-from constructions.networks.recurrent import RecurrentCell, RecurrentLayer, elman_cell
-from constructions.tokens.budgeted import (
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.networks.projection import BallProjection
+from lemmata.constructions.networks.recurrent import RecurrentCell, RecurrentLayer, elman_cell
+from lemmata.constructions.tokens.budgeted import (
     approximate_readout,
     approximate_transition,
     budget,
@@ -22,8 +22,8 @@ from constructions.tokens.budgeted import (
     link_constant,
     products_network,
 )
-from constructions.tokens.gates import gated_copy, inner_product, pieces_for, sign_inner_product
-from constructions.tokens.recurrent import (
+from lemmata.constructions.tokens.gates import gated_copy, inner_product, pieces_for, sign_inner_product
+from lemmata.constructions.tokens.recurrent import (
     exact_network,
     exact_readout,
     exact_transition,
@@ -31,12 +31,12 @@ from constructions.tokens.recurrent import (
     recurrent_network,
     root_above,
 )
-from constructions.tokens.recurrent_class import state_lipschitz, with_state_lipschitz, with_unit_radius
-from numerics.exact.numbers import as_exact
-from numerics.tokens.codes import field_codes, orthonormal_codes
-from numerics.tokens.encoding import encode
-from numerics.tokens.links import ReluLink, linear_link
-from numerics.tokens.prompts import draw_prompts
+from lemmata.constructions.tokens.recurrent_class import state_lipschitz, with_state_lipschitz, with_unit_radius
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.tokens.codes import field_codes, orthonormal_codes
+from lemmata.numerics.tokens.encoding import encode
+from lemmata.numerics.tokens.links import ReluLink, linear_link
+from lemmata.numerics.tokens.prompts import draw_prompts
 
 LINK = linear_link([[1, 2]])
 

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from constructions.networks.decoder import DecoderLayer, identity_attention
-from constructions.networks.feed_forward import FeedForward
-from constructions.turing.compiler import compile_turing_machine, needed_bits
-from constructions.turing.evaluators.registry import EVALUATORS
-from constructions.turing.layout import TuringLayout, rounding_layers
-from constructions.turing.machine import busy_beaver, palindrome_machine, random_machine
-from numerics.exact.numbers import as_exact, to_float
+from lemmata.constructions.networks.decoder import DecoderLayer, identity_attention
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.turing.compiler import compile_turing_machine, needed_bits
+from lemmata.constructions.turing.evaluators.registry import EVALUATORS
+from lemmata.constructions.turing.layout import TuringLayout, rounding_layers
+from lemmata.constructions.turing.machine import busy_beaver, palindrome_machine, random_machine
+from lemmata.numerics.exact.numbers import as_exact, to_float
 
 
 def test_large_numbers_of_steps_compile_without_tables() -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from constructions.turing.compiler import compile_turing_machine
-from constructions.turing.evaluators.registry import EXACT
-from constructions.turing.invariants import expected_hidden, reference_run, violations
-from constructions.turing.machine import TuringMachine, busy_beaver, palindrome_machine, random_machine
+from lemmata.constructions.turing.compiler import compile_turing_machine
+from lemmata.constructions.turing.evaluators.registry import EXACT
+from lemmata.constructions.turing.invariants import expected_hidden, reference_run, violations
+from lemmata.constructions.turing.machine import TuringMachine, busy_beaver, palindrome_machine, random_machine
 
 
 def test_run_that_leaves_the_tape_is_refused() -> None:

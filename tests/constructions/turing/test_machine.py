@@ -1,4 +1,4 @@
-"""Tests of `constructions.turing.machine` and of the simulators in `numerics.turing.simulator`."""
+"""Tests of `lemmata.constructions.turing.machine` and of the simulators in `lemmata.numerics.turing.simulator`."""
 
 from dataclasses import replace
 from itertools import product
@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from constructions.turing.machine import (
+from lemmata.constructions.turing.machine import (
     BUSY_BEAVERS,
     NAMED_MACHINES,
     Transition,
@@ -18,7 +18,7 @@ from constructions.turing.machine import (
     parse_machine,
     random_machine,
 )
-from numerics.turing.simulator import Tape, advance, last_visits, new_tape, simulate
+from lemmata.numerics.turing.simulator import Tape, advance, last_visits, new_tape, simulate
 
 PARITY = {
     ("even", "0"): ("even", "0", 1),

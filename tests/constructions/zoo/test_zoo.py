@@ -9,13 +9,13 @@ import torch
 from flint import fmpq
 
 import lemmata as lm
-from constructions.networks.affine import Affine
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.feed_forward import FeedForward
-from constructions.networks.head import Head
-from constructions.zoo.disguise import disguise, rotated, undo
-from constructions.zoo.models import load, names
-from numerics.exact.numbers import to_float
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.zoo.disguise import disguise, rotated, undo
+from lemmata.constructions.zoo.models import load, names
+from lemmata.numerics.exact.numbers import to_float
 
 TRANSFORMERS = [name for name in names() if name != "Turing machine"]
 KINDS = ("rational", "signed permutation", "float")

@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from certificates.atlas import build
-from certificates.atlas.catalogue import works
+from lemmata.certificates.atlas import build
+from lemmata.certificates.atlas.catalogue import works
 from tests.lemmata.commands.runner import run
 
 

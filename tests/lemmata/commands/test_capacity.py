@@ -7,7 +7,7 @@ import pytest
 import torch
 from flint import fmpq
 
-from certificates.capacity.report import head_report, heads_of_state, measured_heads
+from lemmata.certificates.capacity.report import head_report, heads_of_state, measured_heads
 from tests.lemmata.commands.runner import run
 
 SIZES = ("--samples", "1000000000", "--length", "50")

@@ -2,7 +2,7 @@
 
 import json
 
-from certificates import kernel
+from lemmata.certificates import kernel
 from tests.lemmata.commands.runner import run
 
 

@@ -12,16 +12,16 @@ import pytest
 from typer.testing import CliRunner
 
 import lemmata
-from certificates import kernel
-from certificates.game.enclosure import enclose
-from certificates.game.rational import RationalGame
-from certificates.groups.certify import certify_group
-from certificates.saddle.attainment import attained_margin
-from constructions.networks.files import load_npz
-from constructions.networks.inputs import group_blocks
+from lemmata.certificates import kernel
+from lemmata.certificates.game.enclosure import enclose
+from lemmata.certificates.game.rational import RationalGame
+from lemmata.certificates.groups.certify import certify_group
+from lemmata.certificates.saddle.attainment import attained_margin
 from lemmata.cli import app
 from lemmata.commands import certify
-from numerics.margins.evaluation import group_margins
+from lemmata.constructions.networks.files import load_npz
+from lemmata.constructions.networks.inputs import group_blocks
+from lemmata.numerics.margins.evaluation import group_margins
 from tests.lemmata.commands.runner import run
 
 

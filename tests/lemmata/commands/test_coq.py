@@ -6,8 +6,8 @@ from contextlib import nullcontext
 
 import pytest
 
-from certificates.coq.compiler import CoqRefusalError
-from certificates.groups.format import dumps
+from lemmata.certificates.coq.compiler import CoqRefusalError
+from lemmata.certificates.groups.format import dumps
 from lemmata.commands import coq_committed
 from tests.certificates.coq.theory import build, needs_coq
 from tests.certificates.operations import parity_document, unseen_document

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 import lemmata as lm
-from certificates import table_kernel
-from certificates.groups import table_certificate
-from numerics.groups.names import gap_available
+from lemmata.certificates import table_kernel
+from lemmata.certificates.groups import table_certificate
+from lemmata.numerics.groups.names import gap_available
 from tests.certificates.given_tables import FILES, document_bytes
 from tests.lemmata.commands.runner import run
 
@@ -113,7 +113,7 @@ def test_what_the_kernel_refuses_is_not_claimed(monkeypatch, tmp_path):
 def test_a_table_has_no_second_opinion_by_gap(tmp_path, monkeypatch):
     given = tmp_path / "given.json"
     given.write_bytes(document_bytes("S4"))
-    monkeypatch.setattr("numerics.groups.names.gap_interpreter", lambda purpose="": None)
+    monkeypatch.setattr("lemmata.numerics.groups.names.gap_interpreter", lambda purpose="": None)
     code, output, _ = run("check", "--with-gap", str(given))
     assert code == 2
     assert "GAP was not asked: a table alone gives it no group" in output

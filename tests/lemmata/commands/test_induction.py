@@ -7,8 +7,8 @@ import pytest
 import torch
 
 import lemmata as lm
-from constructions.networks.transformer_lens import lens_weights
 from lemmata.commands.console import out
+from lemmata.constructions.networks.transformer_lens import lens_weights
 from tests.lemmata.commands.runner import run
 
 MODEL = lm.markov.trained_head(1).model

@@ -11,8 +11,8 @@ import pytest
 import typer
 
 from lemmata.commands.console import interruptible
-from numerics.runs import files, processes
-from numerics.runs.files import write_atomically
+from lemmata.numerics.runs import files, processes
+from lemmata.numerics.runs.files import write_atomically
 
 BUSY = 3.0  # seconds of processor time after which a command is in the middle of its work
 PATIENCE = 60.0

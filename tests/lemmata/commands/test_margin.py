@@ -9,12 +9,12 @@ import torch
 from matplotlib.figure import Figure
 
 import lemmata as lm
-from certificates.tables.certify import certify_operation
-from constructions.networks.files import export_npz
+from lemmata.certificates.tables.certify import certify_operation
 from lemmata.commands import margin as command
 from lemmata.commands.console import out
+from lemmata.constructions.networks.files import export_npz
+from lemmata.numerics.tables.names import parse_table
 from lemmata.reports.margin import _plot_cells, _plot_representations
-from numerics.tables.names import parse_table
 from tests.lemmata.commands.runner import run
 
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from certificates.saddle.parity import certify_parity
+from lemmata.certificates.saddle.parity import certify_parity
 from lemmata.commands import parity
 from tests.lemmata.commands.runner import run
 

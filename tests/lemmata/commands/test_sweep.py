@@ -4,10 +4,10 @@ import json
 
 from typer.testing import CliRunner
 
-from certificates.groups.sweep import Outcome, certify_to_file
+from lemmata.certificates.groups.sweep import Outcome, certify_to_file
 from lemmata.cli import app
 from lemmata.commands import sweep as command
-from numerics.groups.lists import named_groups
+from lemmata.numerics.groups.lists import named_groups
 
 
 def test_the_command_resumes_and_summarises(tmp_path, monkeypatch):

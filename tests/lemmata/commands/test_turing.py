@@ -8,18 +8,18 @@ import pytest
 from typer.testing import CliRunner
 
 import lemmata.commands.turing as turing_command
-from constructions.turing.compiler import compile_turing_machine
-from constructions.turing.evaluators import estimate
-from constructions.turing.evaluators import sessions as turing_runs
-from constructions.turing.evaluators.indexed import advance_indexed
-from constructions.turing.evaluators.indexed_checks import Configuration, broken_layers, wrong_answers
-from constructions.turing.evaluators.outcomes import VerificationError
-from constructions.turing.evaluators.registry import EVALUATORS
-from constructions.turing.evaluators.run import Evaluator
-from constructions.turing.evaluators.sessions import indexed_session
-from constructions.turing.machine import busy_beaver
 from lemmata.cli import app
-from numerics.turing.simulator import advance, new_tape
+from lemmata.constructions.turing.compiler import compile_turing_machine
+from lemmata.constructions.turing.evaluators import estimate
+from lemmata.constructions.turing.evaluators import sessions as turing_runs
+from lemmata.constructions.turing.evaluators.indexed import advance_indexed
+from lemmata.constructions.turing.evaluators.indexed_checks import Configuration, broken_layers, wrong_answers
+from lemmata.constructions.turing.evaluators.outcomes import VerificationError
+from lemmata.constructions.turing.evaluators.registry import EVALUATORS
+from lemmata.constructions.turing.evaluators.run import Evaluator
+from lemmata.constructions.turing.evaluators.sessions import indexed_session
+from lemmata.constructions.turing.machine import busy_beaver
+from lemmata.numerics.turing.simulator import advance, new_tape
 
 
 def run(*arguments: str):

@@ -3,11 +3,11 @@
 import json
 from fractions import Fraction
 
-from certificates.margins.turing_direct import direct_margin_bound
-from certificates.margins.turing_ones import measured_ones
-from certificates.margins.turing_scores import score_flip
-from constructions.turing.compiler import compile_turing_machine
-from constructions.turing.machine import busy_beaver
+from lemmata.certificates.margins.turing_direct import direct_margin_bound
+from lemmata.certificates.margins.turing_ones import measured_ones
+from lemmata.certificates.margins.turing_scores import score_flip
+from lemmata.constructions.turing.compiler import compile_turing_machine
+from lemmata.constructions.turing.machine import busy_beaver
 from tests.lemmata.commands.runner import run
 
 

@@ -10,9 +10,9 @@ import pytest
 from matplotlib.figure import Figure
 from rich.console import Console
 
-from certificates.tables.unseen import unseen_cells
+from lemmata.certificates.tables.unseen import unseen_cells
+from lemmata.numerics.tables.names import parse_table
 from lemmata.reports.unseen import plot_unseen, print_unseen, table_map
-from numerics.tables.names import parse_table
 from tests.lemmata.commands.runner import run
 
 

@@ -8,8 +8,8 @@ import tomllib
 import pytest
 
 from lemmata.scaffold import create_chapter
+from lemmata.theorems.ledger import load_ledger
 from tests.lemmata.commands.runner import run
-from theorems.ledger import load_ledger
 
 
 def pytest_in(folder, *arguments):

@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from certificates.atlas.committed import atlas_rows, committed_atlas
+from lemmata.certificates.atlas.committed import atlas_rows, committed_atlas
 from lemmata.site.atlas import atlas_contents, atlas_pages
 from lemmata.site.prose import escaped, statement_place
-from theorems.ledger import load_ledger
+from lemmata.theorems.ledger import load_ledger
 
 TITLES = {statement.id: statement.title for statement in load_ledger().statements()}
 PAGES = atlas_pages(TITLES)

@@ -16,11 +16,11 @@ from lemmata.site.picture import chapter_picture, whole_picture
 from lemmata.site.prose import escaped, fenced, markdown_of, mentioned, statement_place
 from lemmata.site.reference import docstring_markdown
 from lemmata.site.statements import _idea, statement_page
+from lemmata.theorems.citations import citations
+from lemmata.theorems.evidence import GRADES
+from lemmata.theorems.ledger import load_ledger
+from lemmata.theorems.reached import reached
 from tests.mutants.results import load
-from theorems.citations import citations
-from theorems.evidence import GRADES
-from theorems.ledger import load_ledger
-from theorems.reached import reached
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from numerics.descent.backpropagation import forward, risk_gradient
+from lemmata.numerics.descent.backpropagation import forward, risk_gradient
 
 
 def test_reference_back_propagation_refuses_bad_shapes() -> None:

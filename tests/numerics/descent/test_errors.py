@@ -5,7 +5,13 @@ from dataclasses import replace
 import pytest
 from flint import arb
 
-from numerics.descent.errors import LayerBounds, LossBounds, gradient_error, gradient_lipschitz, trajectory_error
+from lemmata.numerics.descent.errors import (
+    LayerBounds,
+    LossBounds,
+    gradient_error,
+    gradient_lipschitz,
+    trajectory_error,
+)
 
 ONE = arb(1)
 

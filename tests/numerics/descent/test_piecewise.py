@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.descent.layout import PromptLayout
-from numerics.descent.backpropagation import projected_step, risk_gradient
-from numerics.descent.piecewise import descend, piecewise_table
-from numerics.functions.relu_sums import (
+from lemmata.constructions.descent.layout import PromptLayout
+from lemmata.numerics.descent.backpropagation import projected_step, risk_gradient
+from lemmata.numerics.descent.piecewise import descend, piecewise_table
+from lemmata.numerics.functions.relu_sums import (
     ReluSum,
     affine,
     constant,
@@ -42,7 +42,7 @@ def test_tables_of_functions_with_few_kinks(function: ReluSum) -> None:
 
 
 def test_compiled_loop_agrees_with_reference_back_propagation() -> None:
-    """Without the block: `descend` against `numerics.descent.backpropagation`, both in float64."""
+    """Without the block: `descend` against `lemmata.numerics.descent.backpropagation`, both in float64."""
     rng, layout = np.random.default_rng(5), PromptLayout((3, 2, 2))
     r, dr = piecewise_linear([-1, 0, 1], [-1, 0, 2]), piecewise_linear([-1, 1], [1, 2])
     w, X, Y = rng.normal(size=layout.weight_count), rng.normal(size=(4, 3)), rng.normal(size=(4, 2))

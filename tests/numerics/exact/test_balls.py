@@ -9,8 +9,8 @@ from flint import arb, ctx, fmpq, fmpz
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from numerics.exact.balls import as_balls, ball_max, ball_min, decided_less, decided_less_equal, precision
-from numerics.exact.cyclotomic.numbers import cosine, root_of_unity
+from lemmata.numerics.exact.balls import as_balls, ball_max, ball_min, decided_less, decided_less_equal, precision
+from lemmata.numerics.exact.cyclotomic.numbers import cosine, root_of_unity
 
 midpoints = st.integers(-20, 20)
 radii = st.integers(0, 6)

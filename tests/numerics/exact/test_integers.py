@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from numerics.exact.integers import checked_integer
+from lemmata.numerics.exact.integers import checked_integer
 
 
 @pytest.mark.parametrize("value", [3, np.int64(3), np.uint8(3)])

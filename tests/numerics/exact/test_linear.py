@@ -11,8 +11,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from sympy.polys.matrices import DomainMatrix
 
-from numerics.exact.cyclotomic.numbers import cosine, rational, root_of_unity, sqrt_rational, to_sympy
-from numerics.exact.linear import rank, solve_unique
+from lemmata.numerics.exact.cyclotomic.numbers import cosine, rational, root_of_unity, sqrt_rational, to_sympy
+from lemmata.numerics.exact.linear import rank, solve_unique
 
 
 def exact(rows):

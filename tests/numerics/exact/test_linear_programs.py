@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from numerics.exact import linear_programs
-from numerics.exact.cyclotomic.numbers import cosine, sqrt_rational
-from numerics.exact.linear import solve_unique
-from numerics.exact.linear_programs import Infeasible, LinearProgram, Optimum, Unbounded, solve_program, verify
+from lemmata.numerics.exact import linear_programs
+from lemmata.numerics.exact.cyclotomic.numbers import cosine, sqrt_rational
+from lemmata.numerics.exact.linear import solve_unique
+from lemmata.numerics.exact.linear_programs import Infeasible, LinearProgram, Optimum, Unbounded, solve_program, verify
 
 
 def program(matrix: Any, right: Any, costs: Any, radicands: tuple[int, ...] = (1,)) -> LinearProgram:

@@ -8,10 +8,10 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numerics.exact.balls import as_balls
-from numerics.exact.log_two import LN2, LogTwo
-from numerics.exact.numbers import to_float
-from numerics.markov.flat import eigenvalue_averages, flat_average
+from lemmata.numerics.exact.balls import as_balls
+from lemmata.numerics.exact.log_two import LN2, LogTwo
+from lemmata.numerics.exact.numbers import to_float
+from lemmata.numerics.markov.flat import eigenvalue_averages, flat_average
 
 rationals = st.fractions(min_value=-9, max_value=9, max_denominator=12)
 elements = st.lists(rationals, max_size=4).map(lambda values: LogTwo(*values))

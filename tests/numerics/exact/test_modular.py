@@ -2,7 +2,7 @@
 
 import pytest
 
-from numerics.exact.modular import prime_with_roots, root_of_order
+from lemmata.numerics.exact.modular import prime_with_roots, root_of_order
 
 
 @pytest.mark.parametrize("order", [1, 2, 7, 60, 1320, 28365])

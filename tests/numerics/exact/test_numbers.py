@@ -9,8 +9,8 @@ from flint import arb, fmpq, fmpz
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from numerics.exact.cyclotomic.numbers import cosine, root_of_unity, sqrt_rational
-from numerics.exact.numbers import as_exact, is_exact, sign_of, to_float
+from lemmata.numerics.exact.cyclotomic.numbers import cosine, root_of_unity, sqrt_rational
+from lemmata.numerics.exact.numbers import as_exact, is_exact, sign_of, to_float
 
 
 def test_every_exact_type_becomes_the_same_rational() -> None:

@@ -9,9 +9,9 @@ from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certificates import kernel
-from numerics.exact.cyclotomic.numbers import rational, sqrt_rational
-from numerics.exact.root_sums import (
+from lemmata.certificates import kernel
+from lemmata.numerics.exact.cyclotomic.numbers import rational, sqrt_rational
+from lemmata.numerics.exact.root_sums import (
     RootSums,
     root_sum_ball,
     root_sum_number,

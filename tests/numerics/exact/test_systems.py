@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from flint import arb, fmpq, fmpz
 
-from numerics.exact.cyclotomic.numbers import root_of_unity, sqrt_rational
-from numerics.exact.systems import (
+from lemmata.numerics.exact.cyclotomic.numbers import root_of_unity, sqrt_rational
+from lemmata.numerics.exact.systems import (
     batched_product,
     common_system,
     conversion,

@@ -10,7 +10,7 @@ from flint import arb, fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from numerics.fourier.boolean import (
+from lemmata.numerics.fourier.boolean import (
     half_coefficient,
     half_spectrum,
     majority_coefficient,
@@ -21,7 +21,7 @@ from numerics.fourier.boolean import (
     symmetric_spectrum,
     threshold_coefficient,
 )
-from numerics.fourier.walsh import walsh_hadamard
+from lemmata.numerics.fourier.walsh import walsh_hadamard
 
 quick = settings(max_examples=40, deadline=None)
 

@@ -10,9 +10,9 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from numerics.exact.cyclotomic.numbers import cosine, root_of_unity, sqrt_rational
-from numerics.exact.numbers import as_exact
-from numerics.fourier.cyclic import (
+from lemmata.numerics.exact.cyclotomic.numbers import cosine, root_of_unity, sqrt_rational
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.fourier.cyclic import (
     dft,
     dft_nd,
     exact_dft,

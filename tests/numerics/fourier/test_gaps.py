@@ -10,7 +10,7 @@ from flint import arb, fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from numerics.fourier.gaps import fourier_gap, majority_gap, sinusoid_coefficient, sinusoid_gap
+from lemmata.numerics.fourier.gaps import fourier_gap, majority_gap, sinusoid_coefficient, sinusoid_gap
 
 quick = settings(max_examples=40, deadline=None)
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from constructions.networks.inputs import sign_inputs
-from numerics.fourier.heavy import heavy_coefficients, samples_needed
-from numerics.fourier.walsh import walsh_hadamard
+from lemmata.constructions.networks.inputs import sign_inputs
+from lemmata.numerics.fourier.heavy import heavy_coefficients, samples_needed
+from lemmata.numerics.fourier.walsh import walsh_hadamard
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -11,8 +11,8 @@ from flint import arb, fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from numerics.exact.cyclotomic.numbers import sqrt_rational
-from numerics.fourier.walsh import inverse_walsh_hadamard, walsh_hadamard, walsh_hadamard_inplace
+from lemmata.numerics.exact.cyclotomic.numbers import sqrt_rational
+from lemmata.numerics.fourier.walsh import inverse_walsh_hadamard, walsh_hadamard, walsh_hadamard_inplace
 
 quick = settings(max_examples=40, deadline=None)
 

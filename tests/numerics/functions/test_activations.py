@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from flint import arb, fmpq
 
-from numerics.exact.cyclotomic.numbers import sqrt_rational
-from numerics.functions.activations import relu
+from lemmata.numerics.exact.cyclotomic.numbers import sqrt_rational
+from lemmata.numerics.functions.activations import relu
 
 
 def test_relu_of_an_undecided_ball_is_an_enclosure() -> None:

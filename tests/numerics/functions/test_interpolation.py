@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
-from numerics.functions.interpolation import _rounded, interpolant, interpolant_within, square, sup_error
-from numerics.functions.relu_sums import ReluSum, relu_derivative
-from numerics.functions.smooth import (
+from lemmata.numerics.functions.interpolation import _rounded, interpolant, interpolant_within, square, sup_error
+from lemmata.numerics.functions.relu_sums import ReluSum, relu_derivative
+from lemmata.numerics.functions.smooth import (
     SmoothFunction,
     exponential,
     sigmoid,

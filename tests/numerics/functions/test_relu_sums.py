@@ -9,8 +9,8 @@ from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numerics.functions.interpolation import interpolant
-from numerics.functions.relu_sums import (
+from lemmata.numerics.functions.interpolation import interpolant
+from lemmata.numerics.functions.relu_sums import (
     ReluSum,
     absolute_value,
     affine,
@@ -22,7 +22,7 @@ from numerics.functions.relu_sums import (
     ridge,
     squared_loss_derivative,
 )
-from numerics.functions.smooth import (
+from lemmata.numerics.functions.smooth import (
     tanh,
 )
 

@@ -8,9 +8,9 @@ import pytest
 from flint import fmpq
 
 import lemmata as lm
-from numerics.functions.interpolation import square
-from numerics.functions.relu_sums import absolute_value, identity, relu, relu_derivative
-from numerics.functions.several_variables import (
+from lemmata.numerics.functions.interpolation import square
+from lemmata.numerics.functions.relu_sums import absolute_value, identity, relu, relu_derivative
+from lemmata.numerics.functions.several_variables import (
     deviation_bound,
     extension,
     sum_bounds,

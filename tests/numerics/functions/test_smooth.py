@@ -6,8 +6,8 @@ from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numerics.functions import smooth as smooth_functions
-from numerics.functions.smooth import (
+from lemmata.numerics.functions import smooth as smooth_functions
+from lemmata.numerics.functions.smooth import (
     exponential,
     interval_ball,
     sigmoid,

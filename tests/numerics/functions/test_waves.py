@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
-from numerics.functions.smooth import identity, sine
-from numerics.functions.waves import WaveSum, damping, fitted_waves, lipschitz_waves, wave
+from lemmata.numerics.functions.smooth import identity, sine
+from lemmata.numerics.functions.waves import WaveSum, damping, fitted_waves, lipschitz_waves, wave
 
 
 def test_frequencies_of_either_sign_are_one_wave() -> None:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from numerics.groups.character_library import library_names, library_table, library_versions
-from numerics.groups.names import gap_available
+from lemmata.numerics.groups.character_library import library_names, library_table, library_versions
+from lemmata.numerics.groups.names import gap_available
 
 needs_gap = pytest.mark.skipif(not gap_available(), reason="the extra gap is not installed")
 

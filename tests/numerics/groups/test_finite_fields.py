@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from numerics.groups.finite_fields import MAX_FIELD_ORDER, FiniteField, finite_field, prime_power
+from lemmata.numerics.groups.finite_fields import MAX_FIELD_ORDER, FiniteField, finite_field, prime_power
 
 
 @pytest.mark.parametrize("q", [2, 3, 4, 5, 7, 8, 9, 16, 25, 27])

@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from numerics.groups.character_library import library_table
-from numerics.groups.gap_process import in_main_thread
-from numerics.groups.names import gap_available, parse_group, small_group_count
+from lemmata.numerics.groups.character_library import library_table
+from lemmata.numerics.groups.gap_process import in_main_thread
+from lemmata.numerics.groups.names import gap_available, parse_group, small_group_count
 
 
 @in_main_thread

@@ -5,9 +5,9 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from numerics.groups import lists as group_lists
-from numerics.groups.lists import GROUP_COUNTS, group_list, isomorphic, named_groups
-from numerics.groups.names import gap_available, parse_group
+from lemmata.numerics.groups import lists as group_lists
+from lemmata.numerics.groups.lists import GROUP_COUNTS, group_list, isomorphic, named_groups
+from lemmata.numerics.groups.names import gap_available, parse_group
 
 
 def test_named_groups_are_pairwise_non_isomorphic():

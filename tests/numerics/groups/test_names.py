@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from numerics.groups import names as group_names
-from numerics.groups.families import FAMILIES
-from numerics.groups.names import ACCEPTED_NAMES, parse_group
-from numerics.groups.permutations import PermutationGroup
-from numerics.groups.tables import cyclic, dihedral, relabel
+from lemmata.numerics.groups import names as group_names
+from lemmata.numerics.groups.families import FAMILIES
+from lemmata.numerics.groups.names import ACCEPTED_NAMES, parse_group
+from lemmata.numerics.groups.permutations import PermutationGroup
+from lemmata.numerics.groups.tables import cyclic, dihedral, relabel
 
 
 def orders_of_elements(group: PermutationGroup) -> dict[int, int]:

@@ -12,9 +12,17 @@ from hypothesis import strategies as st
 from sympy.combinatorics import Permutation
 from sympy.combinatorics.perm_groups import PermutationGroup as SymPyGroup
 
-from numerics.groups.permutations import MAX_TABLE_ORDER, PermutationGroup, cycle_notation, parse_cycles
-from numerics.groups.stabilisers import MAX_DEGREE
-from numerics.groups.tables import FiniteGroup, alternating, cyclic, dihedral, direct_product, relabel, symmetric
+from lemmata.numerics.groups.permutations import MAX_TABLE_ORDER, PermutationGroup, cycle_notation, parse_cycles
+from lemmata.numerics.groups.stabilisers import MAX_DEGREE
+from lemmata.numerics.groups.tables import (
+    FiniteGroup,
+    alternating,
+    cyclic,
+    dihedral,
+    direct_product,
+    relabel,
+    symmetric,
+)
 
 Perm = tuple[int, ...]
 

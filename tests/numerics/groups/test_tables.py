@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from numerics.groups.tables import (
+from lemmata.numerics.groups.tables import (
     FiniteGroup,
     alternating,
     cyclic,

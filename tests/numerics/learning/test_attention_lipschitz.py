@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
-from numerics.exact.balls import as_balls
-from numerics.learning.attention_lipschitz import (
+from lemmata.numerics.exact.balls import as_balls
+from lemmata.numerics.learning.attention_lipschitz import (
     block_error,
     entry_sum,
     head_change,

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from numerics.learning import attention_kernels as kernels
-from numerics.learning.attention_training import (
+from lemmata.numerics.learning import attention_kernels as kernels
+from lemmata.numerics.learning.attention_training import (
     Adam,
     AttentionReader,
     attention_weights,

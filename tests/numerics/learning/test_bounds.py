@@ -7,14 +7,14 @@ from typing import Literal
 import numpy as np
 import pytest
 
-from numerics.learning.covers import (
+from lemmata.numerics.learning.covers import (
     chaining_bound,
     dudley_bound,
     log_cover_size,
     margin_error_bound,
     margin_free_bound,
 )
-from numerics.learning.generalisation import erm_bound
+from lemmata.numerics.learning.generalisation import erm_bound
 
 
 @pytest.mark.parametrize(("alpha", "gamma"), [("3", "1/4"), ("7/5", "1"), ("1", "3/2"), ("11/10", "5")])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
-from numerics.learning.attention_capacity import (
+from lemmata.numerics.learning.attention_capacity import (
     HeadNorms,
     head_capacity,
     head_radii,
@@ -18,8 +18,8 @@ from numerics.learning.attention_capacity import (
     printed_head_capacity,
     short_head_capacity,
 )
-from numerics.learning.budgets import Capacity, CoverPart, checked_bound, exact_bound, optimal_split
-from numerics.learning.deep_capacity import (
+from lemmata.numerics.learning.budgets import Capacity, CoverPart, checked_bound, exact_bound, optimal_split
+from lemmata.numerics.learning.deep_capacity import (
     LayerNorms,
     amplifications,
     contracted_amplifications,
@@ -27,7 +27,7 @@ from numerics.learning.deep_capacity import (
     printed_short_deep_capacity,
     short_deep_capacity,
 )
-from numerics.learning.linear_capacity import (
+from lemmata.numerics.learning.linear_capacity import (
     linear_capacity,
     linear_map_capacity,
     perceptron_steps,

@@ -11,8 +11,8 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numerics.exact.numbers import to_float
-from numerics.learning.covers import (
+from lemmata.numerics.exact.numbers import to_float
+from lemmata.numerics.learning.covers import (
     chaining_bound,
     dudley_bound,
     log_cover_size,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
-from numerics.learning.entropy import (
+from lemmata.numerics.learning.entropy import (
     deviation_bound,
     entropy_bound,
     entropy_integral,

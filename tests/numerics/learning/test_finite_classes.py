@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
-from numerics.exact.numbers import as_exact
-from numerics.learning.finite_classes import (
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.learning.finite_classes import (
     class_table,
     deviation_failure_probability,
     empirical_rademacher,
@@ -17,7 +17,7 @@ from numerics.learning.finite_classes import (
     sample_distances,
     sample_law,
 )
-from numerics.learning.generalisation import rademacher_complexity
+from lemmata.numerics.learning.generalisation import rademacher_complexity
 
 TABLE = [[1, 0, 2], [0, 1, -1], [3, "-1/2", 0]]
 MASSES = ["1/2", "1/3", "1/6"]

@@ -13,11 +13,11 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numerics.learning.covers import (
+from lemmata.numerics.learning.covers import (
     margin_error_bound,
     margin_sample_size,
 )
-from numerics.learning.generalisation import (
+from lemmata.numerics.learning.generalisation import (
     circuit_count,
     consistent_failure_probability,
     erm_bound,

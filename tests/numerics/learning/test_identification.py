@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from numerics.learning.identification import conjunctions, identification_bound, identification_probability
+from lemmata.numerics.learning.identification import conjunctions, identification_bound, identification_probability
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from numerics.learning.inverse_margins import inverse_margin_bound, log_centres, margins_bound, relative_deviation
+from lemmata.numerics.learning.inverse_margins import (
+    inverse_margin_bound,
+    log_centres,
+    margins_bound,
+    relative_deviation,
+)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 import torch
 from flint import arb, fmpq
 
-from numerics.learning.losses import LOSSES, PRINTED_CORRELATION
+from lemmata.numerics.learning.losses import LOSSES, PRINTED_CORRELATION
 
 TORCH = {
     "cross_entropy": lambda y, f: torch.nn.functional.softplus(-y * f),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from numerics.learning.packings import (
+from lemmata.numerics.learning.packings import (
     ellipsoid_bound,
     ellipsoid_estimate,
     greedy_packing,

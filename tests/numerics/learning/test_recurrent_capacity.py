@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from flint import arb, fmpq
 
-from numerics.learning.recurrent_capacity import (
+from lemmata.numerics.learning.recurrent_capacity import (
     RecurrentClass,
     class_log_cover,
     deviation_of_truncated_losses,

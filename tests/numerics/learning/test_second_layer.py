@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from numerics.exact.numbers import as_exact, to_float
-from numerics.learning.second_layer import (
+from lemmata.numerics.exact.numbers import as_exact, to_float
+from lemmata.numerics.learning.second_layer import (
     last_iterate_bound,
     second_layer_sizes,
     subgradient_descent,

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from numerics.learning.sign_patterns import network_log_growth, sign_loss_sample_size, sign_pattern_bound, vc_bound
+from lemmata.numerics.learning.sign_patterns import (
+    network_log_growth,
+    sign_loss_sample_size,
+    sign_pattern_bound,
+    vc_bound,
+)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
-from numerics.learning.sparse_learners import (
+from lemmata.numerics.learning.sparse_learners import (
     agreement_probability,
     ambiguity_bound,
     balanced_probability,

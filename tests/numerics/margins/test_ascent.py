@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 import torch
 
-from constructions.groups.cyclic import modular_addition_network
-from constructions.networks.homogeneous import HomogeneousNetwork
-from constructions.networks.inputs import group_blocks, group_inputs, sign_inputs
-from numerics.groups.tables import cyclic, symmetric
-from numerics.margins.ascent import ascend, ascend_from_random, normalised_margin, smooth_margin_and_gradient
-from numerics.margins.evaluation import group_margins
+from lemmata.constructions.groups.cyclic import modular_addition_network
+from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
+from lemmata.constructions.networks.inputs import group_blocks, group_inputs, sign_inputs
+from lemmata.numerics.groups.tables import cyclic, symmetric
+from lemmata.numerics.margins.ascent import ascend, ascend_from_random, normalised_margin, smooth_margin_and_gradient
+from lemmata.numerics.margins.evaluation import group_margins
 
 EPS = np.finfo(float).eps
 S3_INPUTS, S3_LABELS = group_inputs(6).astype(float), symmetric(3).table.reshape(-1)

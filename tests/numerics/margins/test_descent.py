@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from numerics.margins.descent import descend, doubling_rate, objective_and_gradient
+from lemmata.numerics.margins.descent import descend, doubling_rate, objective_and_gradient
 
 
 @pytest.fixture

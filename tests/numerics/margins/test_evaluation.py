@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import numerics.margins.evaluation
-from numerics.groups.tables import FiniteGroup, cyclic, dihedral, elementary_abelian, relabel, symmetric
-from numerics.margins.evaluation import (
+from lemmata.numerics.groups.tables import FiniteGroup, cyclic, dihedral, elementary_abelian, relabel, symmetric
+from lemmata.numerics.margins import evaluation
+from lemmata.numerics.margins.evaluation import (
     expected_class_margins,
     expected_parity_margins,
     group_margins,
@@ -49,15 +49,15 @@ def tolerance(u: np.ndarray, v: np.ndarray, w: np.ndarray, masses: np.ndarray) -
     st.integers(1, 30),
     st.integers(0, 10**6),
     st.sampled_from([300, 5000, 4 * 2**20]),
-    st.sampled_from([0, numerics.margins.evaluation.FEW_NUMBERS]),
+    st.sampled_from([0, evaluation.FEW_NUMBERS]),
 )
 def test_group_margins_by_brute_force(group: FiniteGroup, m: int, seed: int, block: int, few: int) -> None:
     n = group.order
     u, v, w, masses = random_network(n, m, seed)
     f, tol = forward(u, v, w, masses), tolerance(u, v, w, masses)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(numerics.margins.evaluation, "BLOCK_BYTES", block)  # one row to all rows in a block
-        patch.setattr(numerics.margins.evaluation, "FEW_NUMBERS", few)  # compiled loops, or plain NumPy
+        patch.setattr(evaluation, "BLOCK_BYTES", block)  # one row to all rows in a block
+        patch.setattr(evaluation, "FEW_NUMBERS", few)  # compiled loops, or plain NumPy
         summary = group_margins(u, v, w, group, masses)
     difference: dict[tuple[int, ...], float] = {
         (a, b, c): f[a, b, group.table[a, b]] - f[a, b, c]
@@ -87,10 +87,10 @@ def test_group_margins_by_brute_force(group: FiniteGroup, m: int, seed: int, blo
 def test_small_networks_get_the_same_numbers_without_compiled_loops(group: FiniteGroup, m: int, monkeypatch) -> None:
     u, v, w, masses = random_network(group.order, m, seed=m)
     u[0], v[0] = 0, 0  # and outputs that tie
-    monkeypatch.setattr(numerics.margins.evaluation, "BLOCK_BYTES", 300)
+    monkeypatch.setattr(evaluation, "BLOCK_BYTES", 300)
     plain = group_margins(u, v, w, group, masses)
-    monkeypatch.setattr(numerics.margins.evaluation, "FEW_NUMBERS", 0)
-    monkeypatch.setattr(numerics.margins.evaluation, "arrays", None)  # not to be used now
+    monkeypatch.setattr(evaluation, "FEW_NUMBERS", 0)
+    monkeypatch.setattr(evaluation, "arrays", None)  # not to be used now
     compiled = group_margins(u, v, w, group, masses)
     np.testing.assert_equal(astuple(plain), astuple(compiled))  # to the last bit
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from numerics.groups.tables import cyclic, symmetric
-from numerics.margins.descent import objective_and_gradient
-from numerics.margins.group_descent import GroupWeights, group_gradient, train_on_group
+from lemmata.numerics.groups.tables import cyclic, symmetric
+from lemmata.numerics.margins.descent import objective_and_gradient
+from lemmata.numerics.margins.group_descent import GroupWeights, group_gradient, train_on_group
 
 
 def weights(n: int, m: int, seed: int = 0, dtype: type = np.float64) -> GroupWeights:

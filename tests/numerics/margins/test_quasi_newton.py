@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from numerics.margins.quasi_newton import Floats, minimise
+from lemmata.numerics.margins.quasi_newton import Floats, minimise
 
 
 def rosenbrock(x: Floats) -> tuple[float, Floats]:

@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 from flint import arb
 
-from numerics.margins.vanishing_penalty import (
+from lemmata.numerics.margins.vanishing_penalty import (
     least_size,
     loss_of_best_multiple,
     loss_range,

@@ -7,7 +7,7 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from numerics.markov.chains import (
+from lemmata.numerics.markov.chains import (
     as_chains,
     dirichlet_chains,
     doubly_stochastic_chains,

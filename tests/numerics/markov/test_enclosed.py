@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from flint import arb
 
-from numerics.exact.precision import precision
-from numerics.markov.enclosed import enclosed_evidence, enclosed_extensions
-from numerics.markov.enumeration import all_sequences, stationary_evidence, transitions
+from lemmata.numerics.exact.precision import precision
+from lemmata.numerics.markov.enclosed import enclosed_evidence, enclosed_extensions
+from lemmata.numerics.markov.enumeration import all_sequences, stationary_evidence, transitions
 
 
 @pytest.mark.parametrize("t", [1, 2, 5, 9])

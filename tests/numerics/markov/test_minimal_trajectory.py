@@ -7,11 +7,11 @@ import pytest
 import torch
 from flint import arb, fmpq
 
-from constructions.induction.minimal_model import MinimalModel
-from numerics.exact.balls import precision
-from numerics.markov.chains import dirichlet_chains
-from numerics.markov.minimal_gradient import chain_stationary_law, chain_tensor, flat_tensor
-from numerics.markov.minimal_trajectory import (
+from lemmata.constructions.induction.minimal_model import MinimalModel
+from lemmata.numerics.exact.balls import precision
+from lemmata.numerics.markov.chains import dirichlet_chains
+from lemmata.numerics.markov.minimal_gradient import chain_stationary_law, chain_tensor, flat_tensor
+from lemmata.numerics.markov.minimal_trajectory import (
     dominance_threshold,
     enclosed_tensor,
     linear_margin,

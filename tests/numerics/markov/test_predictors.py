@@ -10,22 +10,22 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from numerics.exact.log_two import LogTwo
-from numerics.markov.bayes import (
+from lemmata.numerics.exact.log_two import LogTwo
+from lemmata.numerics.markov.bayes import (
     evidence_layer,
     predictions_of,
     sequence_numbers,
     shorter_evidence,
     stationary_bayes,
 )
-from numerics.markov.chains import (
+from lemmata.numerics.markov.chains import (
     dirichlet_chains,
     doubly_stochastic_chains,
     sample_sequences,
     shared_row_chains,
     stationary_law,
 )
-from numerics.markov.enumeration import (
+from lemmata.numerics.markov.enumeration import (
     all_sequences,
     dirichlet_moment,
     independent_start_evidence,
@@ -37,8 +37,8 @@ from numerics.markov.enumeration import (
     transitions,
     unit_integral,
 )
-from numerics.markov.losses import count_logit_floor, count_logit_loss, reference_losses
-from numerics.markov.predictors import bigram, kl_divergence, ngram, ngram_counts, uniform, unigram
+from lemmata.numerics.markov.losses import count_logit_floor, count_logit_loss, reference_losses
+from lemmata.numerics.markov.predictors import bigram, kl_divergence, ngram, ngram_counts, uniform, unigram
 from tests.numerics.markov.bands import EPS
 
 quick = settings(max_examples=40, deadline=None)

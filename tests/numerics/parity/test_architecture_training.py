@@ -1,4 +1,4 @@
-"""`numerics.parity.architecture_training`: steps against autograd, solutions, records, bad input."""
+"""`lemmata.numerics.parity.architecture_training`: steps against autograd, solutions, records, bad input."""
 
 import copy
 import math
@@ -7,8 +7,13 @@ import numpy as np
 import pytest
 import torch
 
-from constructions.parity.activations import OscillatingPolynomial, Power, Ramp, Sinusoid, TriangleWave, Zigzag
-from numerics.parity.architecture_training import ARCHITECTURES, _fresh, initial_architecture, train_architecture
+from lemmata.constructions.parity.activations import OscillatingPolynomial, Power, Ramp, Sinusoid, TriangleWave, Zigzag
+from lemmata.numerics.parity.architecture_training import (
+    ARCHITECTURES,
+    _fresh,
+    initial_architecture,
+    train_architecture,
+)
 
 NAMES = sorted(ARCHITECTURES)
 

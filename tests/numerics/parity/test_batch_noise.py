@@ -1,11 +1,11 @@
-"""`numerics.parity.batch_noise`: values by hand, a bound that falls with the sizes, and bad input."""
+"""`lemmata.numerics.parity.batch_noise`: values by hand, a bound that falls with the sizes, and bad input."""
 
 from __future__ import annotations
 
 import pytest
 from flint import arb, fmpq
 
-from numerics.parity.batch_noise import noise_tail, noisy_moment, short_batch, short_logarithm, short_loss_bound
+from lemmata.numerics.parity.batch_noise import noise_tail, noisy_moment, short_batch, short_logarithm, short_loss_bound
 
 SIZES = (60_001, 2, fmpq(1, 10), 62, 10**16, 10**8)
 

@@ -1,4 +1,4 @@
-"""`numerics.parity.compiled_training`: its steps against the plain ones, its generator, its records, bad input."""
+"""`lemmata.numerics.parity.compiled_training`: its steps against plain ones, generator, records, bad input."""
 
 import copy
 import math
@@ -6,9 +6,9 @@ import math
 import numpy as np
 import pytest
 
-from numerics.parity import compiled_training
-from numerics.parity.compiled_training import train_compiled
-from numerics.parity.training import Network, initial_network, network_gradient, network_output
+from lemmata.numerics.parity import compiled_training
+from lemmata.numerics.parity.compiled_training import train_compiled
+from lemmata.numerics.parity.training import Network, initial_network, network_gradient, network_output
 
 MASK = 2**64 - 1
 

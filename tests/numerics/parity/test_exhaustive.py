@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from constructions.networks.inputs import sign_inputs
-from constructions.parity.two_layer import relu_network
-from numerics.exact.numbers import as_exact
-from numerics.parity.exhaustive import margin_range
+from lemmata.constructions.networks.inputs import sign_inputs
+from lemmata.constructions.parity.two_layer import relu_network
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.parity.exhaustive import margin_range
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -1,4 +1,4 @@
-"""`numerics.parity.feature_distance`: the parts add up, and bad input is refused."""
+"""`lemmata.numerics.parity.feature_distance`: the parts add up, and bad input is refused."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 import pytest
 from flint import fmpq
 
-from numerics.parity.feature_distance import (
+from lemmata.numerics.parity.feature_distance import (
     feature_distance,
     feature_range,
     irrelevant_weight,

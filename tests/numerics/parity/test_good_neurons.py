@@ -6,14 +6,14 @@ from math import comb
 import pytest
 from flint import arb, fmpq
 
-from numerics.parity.good_neurons import (
+from lemmata.numerics.parity.good_neurons import (
     balance_probability,
     check_over_sparse,
     good_pairs,
     good_probability,
     gradient_floor,
 )
-from numerics.parity.sparse_neurons import over_sparse_values
+from lemmata.numerics.parity.sparse_neurons import over_sparse_values
 
 
 @pytest.mark.parametrize(("n", "k", "s"), [(5, 2, 3), (8, 4, 5), (9, 0, 3), (7, 3, 3), (6, 2, 6)])

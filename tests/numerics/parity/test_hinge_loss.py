@@ -9,9 +9,9 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.parity.two_layer import post_step_network, relu_network
-from numerics.parity.hinge_loss import parity_losses
-from numerics.parity.signed_sums import signed_sum_counts, signed_sum_law
+from lemmata.constructions.parity.two_layer import post_step_network, relu_network
+from lemmata.numerics.parity.hinge_loss import parity_losses
+from lemmata.numerics.parity.signed_sums import signed_sum_counts, signed_sum_law
 
 small = st.integers(-3, 3)
 

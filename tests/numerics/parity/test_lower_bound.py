@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from numerics.exact.numbers import as_exact, to_float
-from numerics.parity.lower_bound import NoisyDescent, parity_view, relu_tables, run_hidden, view_bound
+from lemmata.numerics.exact.numbers import as_exact, to_float
+from lemmata.numerics.parity.lower_bound import NoisyDescent, parity_view, relu_tables, run_hidden, view_bound
 
 
 def cube(n: int) -> np.ndarray:

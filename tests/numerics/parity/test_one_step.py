@@ -9,9 +9,9 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.networks.inputs import sign_inputs
-from numerics.fourier.gaps import majority_gap
-from numerics.parity.one_step import (
+from lemmata.constructions.networks.inputs import sign_inputs
+from lemmata.numerics.fourier.gaps import majority_gap
+from lemmata.numerics.parity.one_step import (
     batch_gradient,
     derivative_table,
     largest_entries,

@@ -9,9 +9,9 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numerics.exact.cyclotomic.numbers import sqrt_rational
-from numerics.parity.polynet_error import block_signs, polynet_error
-from numerics.parity.signed_sums import signed_sum_counts
+from lemmata.numerics.exact.cyclotomic.numbers import sqrt_rational
+from lemmata.numerics.parity.polynet_error import block_signs, polynet_error
+from lemmata.numerics.parity.signed_sums import signed_sum_counts
 
 weights = st.integers(-4, 4)
 

@@ -1,4 +1,4 @@
-"""`numerics.parity.polynet_flow`: closed forms, and input that it refuses."""
+"""`lemmata.numerics.parity.polynet_flow`: closed forms, and input that it refuses."""
 
 from itertools import pairwise
 from typing import Any
@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from flint import arb, fmpq
 
-from numerics.parity.polynet_error import polynet_error
-from numerics.parity.polynet_flow import (
+from lemmata.numerics.parity.polynet_error import polynet_error
+from lemmata.numerics.parity.polynet_flow import (
     arithmetic_mean,
     blow_up_time,
     geometric_mean,

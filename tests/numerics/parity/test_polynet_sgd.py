@@ -1,12 +1,12 @@
-"""`numerics.parity.polynet_sgd`: the kernel against plain NumPy, planted faults of the input."""
+"""`lemmata.numerics.parity.polynet_sgd`: the kernel against plain NumPy, planted faults of the input."""
 
 import math
 
 import numpy as np
 import pytest
 
-from numerics.parity import polynet_sgd
-from numerics.parity.polynet_sgd import train_polynet
+from lemmata.numerics.parity import polynet_sgd
+from lemmata.numerics.parity.polynet_sgd import train_polynet
 
 
 @pytest.mark.parametrize(("k", "block", "batch"), [(2, 3, 1), (3, 2, 4), (1, 3, 2)])

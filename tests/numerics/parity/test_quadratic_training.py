@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import torch
 
-from constructions.networks.inputs import sign_inputs
-from constructions.parity.quadratic import QuadraticNetwork, quadratic_network
-from numerics.parity.quadratic_training import (
+from lemmata.constructions.networks.inputs import sign_inputs
+from lemmata.constructions.parity.quadratic import QuadraticNetwork, quadratic_network
+from lemmata.numerics.parity.quadratic_training import (
     QuadraticLayers,
     initial_quadratic,
     quadratic_accuracy,

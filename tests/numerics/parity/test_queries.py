@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from numerics.parity.queries import empirical_answers, gradient_samples, query_samples, query_search
+from lemmata.numerics.parity.queries import empirical_answers, gradient_samples, query_samples, query_search
 
 EVERY = list(combinations(range(6), 2))
 

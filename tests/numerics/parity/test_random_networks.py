@@ -1,4 +1,4 @@
-"""`numerics.parity.random_networks`: values by hand, and bad input."""
+"""`lemmata.numerics.parity.random_networks`: values by hand, and bad input."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from numerics.parity.random_networks import correlation_bound, correlation_limit, linear_tail
+from lemmata.numerics.parity.random_networks import correlation_bound, correlation_limit, linear_tail
 
 
 def test_values_by_hand() -> None:

@@ -1,11 +1,11 @@
-"""`numerics.parity.sgd_sizes`: bad input, and a bound that falls with the sizes."""
+"""`lemmata.numerics.parity.sgd_sizes`: bad input, and a bound that falls with the sizes."""
 
 from __future__ import annotations
 
 import pytest
 from flint import fmpq
 
-from numerics.parity.sgd_sizes import feature_moment, regret_bound, sgd_loss_bound
+from lemmata.numerics.parity.sgd_sizes import feature_moment, regret_bound, sgd_loss_bound
 
 
 def test_larger_sizes_have_smaller_bounds() -> None:

@@ -1,4 +1,4 @@
-"""`numerics.parity.sign_classes`: second layers on a class of signs, probabilities of their absence, bad input."""
+"""`lemmata.numerics.parity.sign_classes`: layers on a class of signs, probabilities of absence, bad input."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from numerics.parity.sign_classes import class_readout, no_class_bound, no_class_probability, readout_weights
+from lemmata.numerics.parity.sign_classes import class_readout, no_class_bound, no_class_probability, readout_weights
 
 
 def test_the_first_full_class_is_used() -> None:

@@ -1,4 +1,4 @@
-"""`numerics.parity.sinusoidal_neuron`: its steps against autograd, its solution, its records, bad input."""
+"""`lemmata.numerics.parity.sinusoidal_neuron`: its steps against autograd, its solution, its records, bad input."""
 
 import math
 
@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from constructions.networks.inputs import sign_inputs
-from numerics.parity import sinusoidal_neuron
-from numerics.parity.sinusoidal_neuron import SinusoidalNeurons, initial_neurons, parity_shift, train_neurons
+from lemmata.constructions.networks.inputs import sign_inputs
+from lemmata.numerics.parity import sinusoidal_neuron
+from lemmata.numerics.parity.sinusoidal_neuron import SinusoidalNeurons, initial_neurons, parity_shift, train_neurons
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 4, 5])

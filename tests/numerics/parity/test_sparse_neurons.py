@@ -8,8 +8,8 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numerics.parity.one_step import derivative_table, population_gradient
-from numerics.parity.sparse_neurons import (
+from lemmata.numerics.parity.one_step import derivative_table, population_gradient
+from lemmata.numerics.parity.sparse_neurons import (
     GradientValues,
     SparseNeuron,
     enumerated_gradient,

@@ -7,8 +7,13 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from numerics.parity.sparse_neurons import SparseNeuron, over_sparse_neuron, sparse_gradient, under_sparse_neuron
-from numerics.parity.sparse_samples import sampled_counts, tabulated_counts, tracked_counts
+from lemmata.numerics.parity.sparse_neurons import (
+    SparseNeuron,
+    over_sparse_neuron,
+    sparse_gradient,
+    under_sparse_neuron,
+)
+from lemmata.numerics.parity.sparse_samples import sampled_counts, tabulated_counts, tracked_counts
 
 NEURONS = [
     under_sparse_neuron(9, (0, 4), fmpq(1, 20), fmpq(-1, 40)),

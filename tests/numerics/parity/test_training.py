@@ -1,4 +1,4 @@
-"""`numerics.parity.training`: the gradient against PyTorch, determinism, bad input."""
+"""`lemmata.numerics.parity.training`: the gradient against PyTorch, determinism, bad input."""
 
 import math
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from numerics.parity.training import initial_network, network_gradient, network_output, train_parity
+from lemmata.numerics.parity.training import initial_network, network_gradient, network_output, train_parity
 
 
 @pytest.mark.parametrize("kind", ["relu", "power", "polynet"])

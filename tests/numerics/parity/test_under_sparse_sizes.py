@@ -5,8 +5,8 @@ import math
 import pytest
 from flint import fmpq
 
-from numerics.parity.sparse_neurons import under_sparse_values
-from numerics.parity.under_sparse_sizes import good_share, relevant_bound, under_sparse_sizes
+from lemmata.numerics.parity.sparse_neurons import under_sparse_values
+from lemmata.numerics.parity.under_sparse_sizes import good_share, relevant_bound, under_sparse_sizes
 
 
 @pytest.mark.parametrize(("n", "k", "s"), [(8, 4, 2), (9, 4, 2), (12, 6, 4), (18, 6, 2), (101, 4, 2)])

@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pytest
 from flint import arb, fmpq
 
-from numerics.recurrent import complexities
-from numerics.recurrent.complexities import (
+from lemmata.numerics.recurrent import complexities
+from lemmata.numerics.recurrent.complexities import (
     PowerSeries,
     complexity,
     exponential_series,

@@ -7,8 +7,8 @@ import mpmath
 import pytest
 from flint import arb
 
-from numerics.recurrent.complexities import polynomial, sine_series
-from numerics.recurrent.feasibility import Feasibility, feasibility
+from lemmata.numerics.recurrent.complexities import polynomial, sine_series
+from lemmata.numerics.recurrent.feasibility import Feasibility, feasibility
 
 CASES = [  # coefficients, L, d, p, delta, eps_e
     ((0, 1), 3, 1, 1, Fraction(1, 10), Fraction(1, 100)),

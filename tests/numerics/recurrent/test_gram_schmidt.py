@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from flint import arb
 
-from numerics.exact.numbers import as_exact
-from numerics.recurrent.gram_schmidt import gram_schmidt
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.recurrent.gram_schmidt import gram_schmidt
 
 
 def test_small_cases():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from flint import arb
 
-from numerics.recurrent.rectified_norm import stretch, stretched_vector
+from lemmata.numerics.recurrent.rectified_norm import stretch, stretched_vector
 
 
 def test_small_cases() -> None:

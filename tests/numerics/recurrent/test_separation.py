@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from flint import arb
 
-from numerics.recurrent.separation import arc_cosine_kernel, state_cosines
+from lemmata.numerics.recurrent.separation import arc_cosine_kernel, state_cosines
 
 
 def test_the_kernel_is_a_mean_of_two_rectifiers() -> None:

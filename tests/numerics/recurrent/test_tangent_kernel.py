@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from constructions.recurrent.elman import random_elman, trace, weighted_gradient
-from numerics.recurrent.tangent_kernel import kernel_regression, tangent_features, tangent_kernel
+from lemmata.constructions.recurrent.elman import random_elman, trace, weighted_gradient
+from lemmata.numerics.recurrent.tangent_kernel import kernel_regression, tangent_features, tangent_kernel
 
 
 @pytest.mark.parametrize("place", [2, 3, 5])

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from constructions.recurrent.elman import ElmanNetwork, random_elman, trace, weighted_gradient
-from numerics.recurrent.training import ElmanColumns, elman_columns, elman_gradient, elman_steps
+from lemmata.constructions.recurrent.elman import ElmanNetwork, random_elman, trace, weighted_gradient
+from lemmata.numerics.recurrent.training import ElmanColumns, elman_columns, elman_gradient, elman_steps
 
 
 def _network(seed: int, m: int, d: int = 2) -> ElmanNetwork:

@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from numerics.runs.comparison import FIFTH_DIGIT, ROUNDING, above, below, close_calls, first_difference
+from lemmata.numerics.runs.comparison import FIFTH_DIGIT, ROUNDING, above, below, close_calls, first_difference
 
 SUMMARY = {
     "settings": {"seeds": [0, 1], "rate": 0.1},

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from numerics.runs.confidence import mean_interval, median_interval, proportion_interval
+from lemmata.numerics.runs.confidence import mean_interval, median_interval, proportion_interval
 
 
 def test_mean_interval_of_a_textbook_sample():

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from numerics.runs import definitions
-from numerics.runs.definitions import fingerprint, uses
+from lemmata.numerics.runs import definitions
+from lemmata.numerics.runs.definitions import fingerprint, uses
 
 HELPERS = """
 import json

@@ -19,17 +19,17 @@ import dask
 import pytest
 from distributed import LocalCluster
 
-from certificates.groups.sweep import file_name, sweep
+from lemmata.certificates.groups.sweep import file_name, sweep
 from lemmata.commands.workers import workers
-from numerics.groups.lists import group_list
-from numerics.groups.names import gap_available
-from numerics.runs.executors import ClusterExecutor, ExecutorLostError, _work, completed, executor_at
-from numerics.runs.items import Done, FailedItemsError, run
-from numerics.runs.processes import stop
+from lemmata.numerics.groups.lists import group_list
+from lemmata.numerics.groups.names import gap_available
+from lemmata.numerics.runs.executors import ClusterExecutor, ExecutorLostError, _work, completed, executor_at
+from lemmata.numerics.runs.items import Done, FailedItemsError, run
+from lemmata.numerics.runs.processes import stop
+from lemmata.theorems.experiments import find_experiment
 from tests.lemmata.commands.runner import run as lemmata
 from tests.numerics.runs.cluster_tasks import deadly, hold, wait_once
 from tests.numerics.runs.items import SETTINGS, square
-from theorems.experiments import find_experiment
 
 PATIENCE = 60.0  # seconds, of a busy machine
 SOON = 20.0

@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from numerics.runs import files
-from numerics.runs.files import write_atomically
+from lemmata.numerics.runs import files
+from lemmata.numerics.runs.files import write_atomically
 
 
 def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):

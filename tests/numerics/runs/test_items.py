@@ -10,8 +10,8 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 import psutil
 import pytest
 
-from numerics.runs.items import Done, FailedItemsError, run
-from numerics.runs.processes import process_pool
+from lemmata.numerics.runs.items import Done, FailedItemsError, run
+from lemmata.numerics.runs.processes import process_pool
 from tests.numerics.runs.items import SETTINGS, square
 
 
@@ -141,8 +141,8 @@ def test_bad_settings_are_refused_before_anything_is_run(settings, reason, tmp_p
 KILLED = """
 import sys
 from pathlib import Path
-from numerics.runs.items import run
-from numerics.runs.processes import process_pool
+from lemmata.numerics.runs.items import run
+from lemmata.numerics.runs.processes import process_pool
 from worker import slow
 if __name__ == "__main__":
     items = {f"seed-{seed}": {"seed": seed, "seconds": 0.0 if seed < 3 else 60.0} for seed in range(6)}

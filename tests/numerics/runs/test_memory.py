@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from numerics.runs import memory
-from numerics.runs.memory import available_memory, require_memory
+from lemmata.numerics.runs import memory
+from lemmata.numerics.runs.memory import available_memory, require_memory
 
 
 def test_the_line_of_the_system_is_read_in_kibibytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""`numerics.runs.ranks`: against all permutations, against SciPy, under independence, and bad input."""
+"""`lemmata.numerics.runs.ranks`: against all permutations, against SciPy, under independence, and bad input."""
 
 import math
 from itertools import permutations
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from numerics.runs.ranks import bootstrap_interval, rank_correlation
+from lemmata.numerics.runs.ranks import bootstrap_interval, rank_correlation
 
 
 def test_the_correlation_is_spearmans_with_ties_and_infinities() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from numerics.runs import threads
-from numerics.runs.threads import one_thread
+from lemmata.numerics.runs import threads
+from lemmata.numerics.runs.threads import one_thread
 
 
 def counts() -> list[int]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from numerics.runs.thresholds import (
+from lemmata.numerics.runs.thresholds import (
     Cell,
     ThresholdFit,
     bootstrap_cells,

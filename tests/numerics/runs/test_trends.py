@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from numerics.runs.trends import trend_test
+from lemmata.numerics.runs.trends import trend_test
 
 
 def test_mean_and_variance_are_those_of_all_arrangements() -> None:

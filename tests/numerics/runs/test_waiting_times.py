@@ -1,4 +1,4 @@
-"""`numerics.runs.waiting_times`: against SciPy and closed forms, the level and the power of the test, bad input."""
+"""`lemmata.numerics.runs.waiting_times`: against SciPy and closed forms, level and power of the test, bad input."""
 
 import math
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from numerics.runs.waiting_times import exponent_interval, geometric_test, group_share, with_infinity
+from lemmata.numerics.runs.waiting_times import exponent_interval, geometric_test, group_share, with_infinity
 
 
 def brute_distance(times: list[int | None], cap: int) -> tuple[float, float]:

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from numerics.groups.tables import group_from_table
-from numerics.tables.classes import canonical_form, group_of_table, isotopy_classes
-from numerics.tables.isotopy import isotopism
-from numerics.tables.names import parse_table
-from numerics.tables.symmetries import table_symmetries, transposed
-from numerics.tables.table import MISSING, Table
+from lemmata.numerics.groups.tables import group_from_table
+from lemmata.numerics.tables.classes import canonical_form, group_of_table, isotopy_classes
+from lemmata.numerics.tables.isotopy import isotopism
+from lemmata.numerics.tables.names import parse_table
+from lemmata.numerics.tables.symmetries import table_symmetries, transposed
+from lemmata.numerics.tables.table import MISSING, Table
 
 
 def cycle_lengths(images):

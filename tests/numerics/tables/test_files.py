@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from numerics.tables.files import read_table
-from numerics.tables.names import parse_table
-from numerics.tables.table import MISSING, Table
+from lemmata.numerics.tables.files import read_table
+from lemmata.numerics.tables.names import parse_table
+from lemmata.numerics.tables.table import MISSING, Table
 
 NAMES = st.one_of(
     st.integers(-50, 50).map(str), st.sampled_from(["e", "(1,2)", "x y", 'a"b', "é", "-", "1,5", "None", "*a"])

@@ -6,11 +6,11 @@ from itertools import product
 import numpy as np
 import pytest
 
-from numerics.tables.classes import group_of_table
-from numerics.tables.names import TABLE_PREFIXES, parse_table, restricted
-from numerics.tables.squares import random_latin_square, reduced_latin_squares
-from numerics.tables.symmetries import table_symmetries
-from numerics.tables.table import MISSING
+from lemmata.numerics.tables.classes import group_of_table
+from lemmata.numerics.tables.names import TABLE_PREFIXES, parse_table, restricted
+from lemmata.numerics.tables.squares import random_latin_square, reduced_latin_squares
+from lemmata.numerics.tables.symmetries import table_symmetries
+from lemmata.numerics.tables.table import MISSING
 
 
 def test_names_and_their_tables():
@@ -179,7 +179,7 @@ def test_what_is_no_table(text, message):
 
 
 def test_every_prefix_is_described():
-    from numerics.tables.names import ACCEPTED_TABLES
+    from lemmata.numerics.tables.names import ACCEPTED_TABLES
 
     assert all(f"{prefix}:" in ACCEPTED_TABLES for prefix in TABLE_PREFIXES)
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numerics.groups.tables import symmetric
-from numerics.tables.expressions import MAX_DEPTH, parse_formula
-from numerics.tables.operations import conjugation_table, operation_table
-from numerics.tables.table import MISSING
+from lemmata.numerics.groups.tables import symmetric
+from lemmata.numerics.tables.expressions import MAX_DEPTH, parse_formula
+from lemmata.numerics.tables.operations import conjugation_table, operation_table
+from lemmata.numerics.tables.table import MISSING
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from numerics.tables.isotopy import carries, isotopism
-from numerics.tables.names import parse_table
-from numerics.tables.symmetries import TableSymmetries, is_symmetry, table_symmetries, transposed
-from numerics.tables.table import MISSING, Table
+from lemmata.numerics.tables.isotopy import carries, isotopism
+from lemmata.numerics.tables.names import parse_table
+from lemmata.numerics.tables.symmetries import TableSymmetries, is_symmetry, table_symmetries, transposed
+from lemmata.numerics.tables.table import MISSING, Table
 
 
 @st.composite

@@ -2,7 +2,7 @@
 
 import pytest
 
-from numerics.tables.table import MISSING, Table
+from lemmata.numerics.tables.table import MISSING, Table
 
 PARTIAL = Table.of([[0, 1, 2], [1, MISSING, 0]])
 

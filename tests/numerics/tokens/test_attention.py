@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from numerics.tokens.attention import blocked_attention
-from numerics.tokens.prompts import MEMORY
+from lemmata.numerics.tokens.attention import blocked_attention
+from lemmata.numerics.tokens.prompts import MEMORY
 
 
 def plain(q, k, v):

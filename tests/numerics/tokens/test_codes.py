@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
-from numerics.tokens.codes import (
+from lemmata.numerics.tokens.codes import (
     PositionCodes,
     extremal_codes,
     field_codes,

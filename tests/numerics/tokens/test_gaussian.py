@@ -5,8 +5,8 @@ import math
 import pytest
 from flint import arb, fmpq
 
-from numerics.exact.numbers import as_exact
-from numerics.tokens.gaussian import norm_moment, squared_norm_variance
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.tokens.gaussian import norm_moment, squared_norm_variance
 
 
 def test_variances_of_independent_coordinates():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from flint import arb
 
-from numerics.tokens.mixed_norms import conjugate, mixed_norm
+from lemmata.numerics.tokens.mixed_norms import conjugate, mixed_norm
 
 
 @pytest.mark.parametrize("p", [1, 2, 3, "inf"])

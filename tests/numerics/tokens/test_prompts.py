@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from numerics.exact.numbers import as_exact, to_float
-from numerics.tokens.codes import extremal_codes, orthonormal_codes
-from numerics.tokens.encoding import block_sizes, encode, encoding_scale, radius
-from numerics.tokens.links import ReluLink, linear_link, max_link, mean_link, squared_norm_link
-from numerics.tokens.prompts import (
+from lemmata.numerics.exact.numbers import as_exact, to_float
+from lemmata.numerics.tokens.codes import extremal_codes, orthonormal_codes
+from lemmata.numerics.tokens.encoding import block_sizes, encode, encoding_scale, radius
+from lemmata.numerics.tokens.links import ReluLink, linear_link, max_link, mean_link, squared_norm_link
+from lemmata.numerics.tokens.prompts import (
     Prompts,
     averaged_risk,
     draw_prompts,

@@ -10,8 +10,8 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from numerics.exact.numbers import as_exact
-from numerics.tokens.query_key_code import Move, QueryKeyCode, decode_query_key, encode_query_key
+from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.tokens.query_key_code import Move, QueryKeyCode, decode_query_key, encode_query_key
 
 MATRIX = as_exact([["1/2", 0, "-1/3"], ["1/5", "2/7", 1]])
 QUERIES = as_exact([["3/5", "4/5"], [1, 0], ["-1/2", "1/3"]])

@@ -10,7 +10,7 @@ from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numerics.tokens.transformer_bounds import (
+from lemmata.numerics.tokens.transformer_bounds import (
     TokenTask,
     TransformerClass,
     chained_rademacher,

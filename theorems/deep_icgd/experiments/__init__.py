@@ -1,7 +1,7 @@
-"""The experiments of this chapter, found by `theorems.experiments.load_experiments`."""
+"""The experiments of this chapter, found by `lemmata.theorems.experiments.load_experiments`."""
 
-from theorems.deep_icgd.experiments.longer import LONGER
-from theorems.deep_icgd.experiments.regression import REGRESSION
+from lemmata.theorems.deep_icgd.experiments.longer import LONGER
+from lemmata.theorems.deep_icgd.experiments.regression import REGRESSION
 
 __all__ = ["EXPERIMENTS"]
 

@@ -1,10 +1,10 @@
 """Figures 1 to 3 again: ReLU attention with three times the training, and controls for prompts longer than in training.
 
-In the runs of `theorems.deep_icgd.experiments.regression` ReLU attention stayed behind training on the prompt after
-1000 steps. Here its runs are as there but for 3000 steps (chosen after two trials of 4000 steps with another seed, 3
-blocks and N = 3) and twice as many test tasks. Softmax attention met all criteria after 1000 steps; it is run again, so
-long, for what the caption of figure 2 says about long prompts, beside two controls: transformers without positional
-encodings, and transformers that are trained on prompts of 18 pairs.
+In the runs of `lemmata.theorems.deep_icgd.experiments.regression` ReLU attention stayed behind training on the prompt
+after 1000 steps. Here its runs are as there but for 3000 steps (chosen after two trials of 4000 steps with another
+seed, 3 blocks and N = 3) and twice as many test tasks. Softmax attention met all criteria after 1000 steps; it is run
+again, so long, for what the caption of figure 2 says about long prompts, beside two controls: transformers without
+positional encodings, and transformers that are trained on prompts of 18 pairs.
 
 The protocol is said to test the theorems on descent in context. The transformers have no multiplication layers and too
 few layers for a single step of the construction: a criterion compares their R^2 with what descent by the block reaches.
@@ -21,10 +21,10 @@ from typing import Any
 
 import numpy as np
 
-from numerics.runs.comparison import above, below
-from numerics.runs.confidence import mean_interval
-from theorems.deep_icgd.experiments import regression
-from theorems.deep_icgd.experiments.regression import (
+from lemmata.numerics.runs.comparison import above, below
+from lemmata.numerics.runs.confidence import mean_interval
+from lemmata.theorems.deep_icgd.experiments import regression
+from lemmata.theorems.deep_icgd.experiments.regression import (
     BASELINE,
     LAST_DIGIT,
     LENGTHS,
@@ -34,8 +34,8 @@ from theorems.deep_icgd.experiments.regression import (
     measured,
     needed,
 )
-from theorems.deep_icgd.experiments.tasks import train_transformer
-from theorems.experiments import Criterion, Experiment, Findings
+from lemmata.theorems.deep_icgd.experiments.tasks import train_transformer
+from lemmata.theorems.experiments import Criterion, Experiment, Findings
 
 __all__ = ["LONGER"]
 

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from numerics.runs.comparison import above, below
-from numerics.runs.confidence import mean_interval
-from theorems.deep_icgd.experiments.tasks import (
+from lemmata.numerics.runs.comparison import above, below
+from lemmata.numerics.runs.confidence import mean_interval
+from lemmata.theorems.deep_icgd.experiments.tasks import (
     best_trained,
     descent_r_squared,
     label_mean_r_squared,
@@ -26,7 +26,7 @@ from theorems.deep_icgd.experiments.tasks import (
     sample_tasks,
     train_transformer,
 )
-from theorems.experiments import Criterion, Experiment, Findings
+from lemmata.theorems.experiments import Criterion, Experiment, Findings
 
 __all__ = [
     "BASELINE",

@@ -1,12 +1,14 @@
 """In-context regression of random tanh networks: data, a small GPT-2-like transformer, and two ways to train instead.
 
-A task is a network R^d -> R of N tanh layers (the output included, as in def-1) with hidden width K and weights from
-N(0, g^2 / inputs); its inputs come from w_1 N(-2, I) + w_2 N(2, I), cut off at +-6. R^2 at prompt length k is over all
+A task is a network R^d -> R of N tanh layers (the output included, as in definition-1) with hidden width K and weights
+from N(0, g^2 / inputs); its inputs come from w_1 N(-2, I) + w_2 N(2, I), cut off at +-6. R^2 at prompt length k is over
+all
 tasks: 1 minus the mean squared error at the query after k examples over the variance of the answers there.
 
 The alternatives see the same prompts: a network of the task's architecture trained on each by Adam for 100 epochs,
 where the best epoch is chosen by the answers to the queries (so does the document); and the descent block of
-`constructions.descent.block` from random weights of the same law, its forward pass iterated by the compiled loop.
+`lemmata.constructions.descent.block` from random weights of the same law, its forward pass iterated by the compiled
+loop.
 
 Source: deep-icgd, experiment-setup. The document gives neither width nor activation nor scale of its networks.
 """
@@ -19,20 +21,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from constructions.descent.block import DescentBlock, gradient_descent_block
-from constructions.descent.bounds import approximate_activation
-from constructions.descent.fast import fast_trajectory
-from constructions.descent.layout import PromptLayout
-from constructions.networks.affine import Affine
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.feed_forward import FeedForward
-from constructions.networks.head import Head, Weighing
-from constructions.networks.layer import Layer
-from constructions.networks.layer_norm import LayerNorm
-from constructions.networks.residual import Residual
-from constructions.networks.transformer import Transformer
-from numerics.functions.relu_sums import squared_loss_derivative
-from numerics.functions.smooth import tanh
+from lemmata.constructions.descent.block import DescentBlock, gradient_descent_block
+from lemmata.constructions.descent.bounds import approximate_activation
+from lemmata.constructions.descent.fast import fast_trajectory
+from lemmata.constructions.descent.layout import PromptLayout
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.networks.head import Head, Weighing
+from lemmata.constructions.networks.layer import Layer
+from lemmata.constructions.networks.layer_norm import LayerNorm
+from lemmata.constructions.networks.residual import Residual
+from lemmata.constructions.networks.transformer import Transformer
+from lemmata.numerics.functions.relu_sums import squared_loss_derivative
+from lemmata.numerics.functions.smooth import tanh
 
 if TYPE_CHECKING:
     import torch

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from numerics.runs.comparison import above, below
-from theorems.experiments import Criterion, Experiment, Findings
-from theorems.feature_emergence.experiments.training import trained_group
+from lemmata.numerics.runs.comparison import above, below
+from lemmata.theorems.experiments import Criterion, Experiment, Findings
+from lemmata.theorems.feature_emergence.experiments.training import trained_group
 
 __all__ = ["MODULAR_31"]
 

@@ -12,12 +12,17 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from certificates.characters.families import symmetric_characters
-from certificates.game.regularised import regularised_optimum
-from constructions.representations.orthogonal import real_irreps
-from numerics.runs.comparison import above, below
-from theorems.experiments import Criterion, Experiment, Findings
-from theorems.feature_emergence.experiments.training import LAST_DIGIT, group_named, largest_margin, trained_group
+from lemmata.certificates.characters.families import symmetric_characters
+from lemmata.certificates.game.regularised import regularised_optimum
+from lemmata.constructions.representations.orthogonal import real_irreps
+from lemmata.numerics.runs.comparison import above, below
+from lemmata.theorems.experiments import Criterion, Experiment, Findings
+from lemmata.theorems.feature_emergence.experiments.training import (
+    LAST_DIGIT,
+    group_named,
+    largest_margin,
+    trained_group,
+)
 
 __all__ = ["SYMMETRIC_3_4", "SYMMETRIC_5"]
 

@@ -1,4 +1,4 @@
-"""One item of the experiments of this chapter: one seeded run of `numerics.margins.group_descent`, as JSON.
+"""One item of the experiments of this chapter: one seeded run of `lemmata.numerics.margins.group_descent`, as JSON.
 
 The settings name the group ("Z71", "S4"), activation, width, penalty (kind and size), scale (the standard deviation of
 the normal weights at the start, which the dissertation does not print), rate, doublings (the steps at which it
@@ -20,15 +20,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certificates.characters.families import symmetric_characters
-from certificates.game.closed_form import closed_form_margin
-from certificates.game.margin_game import MarginGame
-from constructions.representations.orthogonal import real_irreps
-from numerics.fourier.cyclic import folded_power
-from numerics.groups.tables import FiniteGroup, cyclic, symmetric
-from numerics.margins.descent import doubling_rate
-from numerics.margins.evaluation import group_margins
-from numerics.margins.group_descent import GroupWeights, group_gradient, train_on_group
+from lemmata.certificates.characters.families import symmetric_characters
+from lemmata.certificates.game.closed_form import closed_form_margin
+from lemmata.certificates.game.margin_game import MarginGame
+from lemmata.constructions.representations.orthogonal import real_irreps
+from lemmata.numerics.fourier.cyclic import folded_power
+from lemmata.numerics.groups.tables import FiniteGroup, cyclic, symmetric
+from lemmata.numerics.margins.descent import doubling_rate
+from lemmata.numerics.margins.evaluation import group_margins
+from lemmata.numerics.margins.group_descent import GroupWeights, group_gradient, train_on_group
 
 __all__ = ["CARRYING", "LAST_DIGIT", "group_named", "largest_margin", "representation_powers", "trained_group"]
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from numerics.runs.comparison import FIFTH_DIGIT, above, below
-from numerics.runs.confidence import mean_interval, median_interval, proportion_interval
-from theorems.experiments import Criterion, Experiment, Findings
-from theorems.hidden_progress.experiments.training import courses
+from lemmata.numerics.runs.comparison import FIFTH_DIGIT, above, below
+from lemmata.numerics.runs.confidence import mean_interval, median_interval, proportion_interval
+from lemmata.theorems.experiments import Criterion, Experiment, Findings
+from lemmata.theorems.hidden_progress.experiments.training import courses
 
 __all__ = ["GROKKING", "NO_PLATEAU", "PROGRESS"]
 

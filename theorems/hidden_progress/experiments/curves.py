@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from numerics.runs.comparison import FIFTH_DIGIT, above, below
-from numerics.runs.confidence import median_interval
-from theorems.experiments import Criterion, Experiment, Findings
-from theorems.hidden_progress.experiments.training import convergence_times, courses
+from lemmata.numerics.runs.comparison import FIFTH_DIGIT, above, below
+from lemmata.numerics.runs.confidence import median_interval
+from lemmata.theorems.experiments import Criterion, Experiment, Findings
+from lemmata.theorems.hidden_progress.experiments.training import convergence_times, courses
 
 __all__ = ["CURVES", "SCALING"]
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from numerics.runs.comparison import FIFTH_DIGIT, above, below
-from numerics.runs.confidence import mean_interval, median_interval
-from numerics.runs.ranks import rank_correlation
-from theorems.experiments import Criterion, Experiment, Findings
-from theorems.hidden_progress.experiments.training import courses
+from lemmata.numerics.runs.comparison import FIFTH_DIGIT, above, below
+from lemmata.numerics.runs.confidence import mean_interval, median_interval
+from lemmata.numerics.runs.ranks import rank_correlation
+from lemmata.theorems.experiments import Criterion, Experiment, Findings
+from lemmata.theorems.hidden_progress.experiments.training import courses
 
 __all__ = ["DESCENT"]
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from numerics.runs.comparison import below
-from numerics.runs.ranks import rank_correlation
-from theorems.experiments import Criterion, Experiment, Findings
-from theorems.hidden_progress.experiments.relu_networks import flipped_labels, noisy_runs
+from lemmata.numerics.runs.comparison import below
+from lemmata.numerics.runs.ranks import rank_correlation
+from lemmata.theorems.experiments import Criterion, Experiment, Findings
+from lemmata.theorems.hidden_progress.experiments.relu_networks import flipped_labels, noisy_runs
 
 __all__ = ["FLIPS_AGAIN"]
 

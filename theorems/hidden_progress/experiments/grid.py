@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from numerics.parity.architecture_training import ARCHITECTURES
-from numerics.runs.comparison import above, below
-from numerics.runs.confidence import median_interval, proportion_interval
-from numerics.runs.waiting_times import group_share, with_infinity
-from theorems.experiments import Criterion, Experiment, Findings
-from theorems.hidden_progress.experiments.runs import cells, finite, starts
-from theorems.hidden_progress.experiments.training import coarse_power_law
+from lemmata.numerics.parity.architecture_training import ARCHITECTURES
+from lemmata.numerics.runs.comparison import above, below
+from lemmata.numerics.runs.confidence import median_interval, proportion_interval
+from lemmata.numerics.runs.waiting_times import group_share, with_infinity
+from lemmata.theorems.experiments import Criterion, Experiment, Findings
+from lemmata.theorems.hidden_progress.experiments.runs import cells, finite, starts
+from lemmata.theorems.hidden_progress.experiments.training import coarse_power_law
 
 __all__ = ["GRID", "LARGEST_BATCHES", "LARGE_BATCHES", "UNLUCKY", "UNLUCKY_AGAIN"]
 

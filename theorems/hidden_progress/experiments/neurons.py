@@ -1,7 +1,7 @@
 """Experiments on hidden progress in single sinusoidal neurons and in narrow networks (figures 5.3, B.8 right and B.9).
 
-A neuron is sin(scale (w.x + b) + shift) of `numerics.parity.sinusoidal_neuron`; at scale pi/2 its solution is w = 1_S.
-For the gaps the scale is 1, so that the angles are uniform in +-1/sqrt(n), as in the left part of figure B.8.
+A neuron is sin(scale (w.x + b) + shift) of `lemmata.numerics.parity.sinusoidal_neuron`; at scale pi/2 its solution is w
+= 1_S. For the gaps the scale is 1, so that the angles are uniform in +-1/sqrt(n), as in the left part of figure B.8.
 
 Of a run are kept: the step until which its accuracy is below 55 %, the first with 60 % and with 95 %, the first at
 which the relevant weights exceed all others (all of them for a neuron, the largest of them for a network), and, on a
@@ -17,14 +17,14 @@ from typing import Any
 
 import numpy as np
 
-from numerics.fourier.gaps import majority_gap, sinusoid_gap
-from numerics.parity.compiled_training import train_compiled
-from numerics.parity.sinusoidal_neuron import initial_neurons, train_neurons
-from numerics.parity.training import initial_network, network_output
-from numerics.runs.comparison import above, below
-from numerics.runs.confidence import median_interval
-from numerics.runs.ranks import rank_correlation
-from theorems.experiments import Criterion, Experiment, Findings
+from lemmata.numerics.fourier.gaps import majority_gap, sinusoid_gap
+from lemmata.numerics.parity.compiled_training import train_compiled
+from lemmata.numerics.parity.sinusoidal_neuron import initial_neurons, train_neurons
+from lemmata.numerics.parity.training import initial_network, network_output
+from lemmata.numerics.runs.comparison import above, below
+from lemmata.numerics.runs.confidence import median_interval
+from lemmata.numerics.runs.ranks import rank_correlation
+from lemmata.theorems.experiments import Criterion, Experiment, Findings
 
 __all__ = ["GAP_GROWTH", "HIDDEN_PROGRESS", "gap_paths", "progress_courses"]
 

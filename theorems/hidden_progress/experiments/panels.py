@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from numerics.runs.comparison import above, below
-from numerics.runs.confidence import Interval, median_interval, proportion_interval
-from numerics.runs.waiting_times import exponent_interval, with_infinity
-from theorems.experiments import Criterion, Experiment, Findings
-from theorems.hidden_progress.experiments.runs import cells, curves, finite
+from lemmata.numerics.runs.comparison import above, below
+from lemmata.numerics.runs.confidence import Interval, median_interval, proportion_interval
+from lemmata.numerics.runs.waiting_times import exponent_interval, with_infinity
+from lemmata.theorems.experiments import Criterion, Experiment, Findings
+from lemmata.theorems.hidden_progress.experiments.runs import cells, curves, finite
 
 __all__ = ["EXPONENTS", "LEFT", "ROWS"]
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from numerics.parity.quadratic_training import initial_quadratic, train_quadratic
-from numerics.runs.confidence import median_interval, proportion_interval
-from theorems.experiments import Criterion, Experiment, Findings
+from lemmata.numerics.parity.quadratic_training import initial_quadratic, train_quadratic
+from lemmata.numerics.runs.confidence import median_interval, proportion_interval
+from lemmata.theorems.experiments import Criterion, Experiment, Findings
 
 __all__ = ["QUADRATIC", "train_cell"]
 

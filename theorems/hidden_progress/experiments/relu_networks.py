@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from numerics.parity.compiled_training import CompiledRun, train_compiled
-from numerics.parity.training import initial_network
-from numerics.runs.comparison import above, below
-from numerics.runs.confidence import proportion_interval
-from numerics.runs.ranks import bootstrap_interval, rank_correlation
-from numerics.runs.trends import trend_test
-from theorems.experiments import Criterion, Experiment, Findings
+from lemmata.numerics.parity.compiled_training import CompiledRun, train_compiled
+from lemmata.numerics.parity.training import initial_network
+from lemmata.numerics.runs.comparison import above, below
+from lemmata.numerics.runs.confidence import proportion_interval
+from lemmata.numerics.runs.ranks import bootstrap_interval, rank_correlation
+from lemmata.numerics.runs.trends import trend_test
+from lemmata.theorems.experiments import Criterion, Experiment, Findings
 
 __all__ = ["DECAYS", "FLIPS", "WIDTH_TIMES", "compiled_run", "flipped_labels", "noisy_runs"]
 
@@ -29,7 +29,7 @@ _HELD_OUT = 2**11
 
 
 def compiled_run(settings: Mapping[str, Any], seed: int) -> CompiledRun:
-    """The run of one seed, from the start of `numerics.parity.training.initial_network`."""
+    """The run of one seed, from the start of `lemmata.numerics.parity.training.initial_network`."""
     network = initial_network(settings["n"], settings["k"], settings["width"], np.random.default_rng([seed, 0]))
     return train_compiled(
         network,

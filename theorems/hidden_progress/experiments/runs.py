@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from numerics.parity.architecture_training import ArchitectureRun, initial_architecture, train_architecture
+from lemmata.numerics.parity.architecture_training import ArchitectureRun, initial_architecture, train_architecture
 
 __all__ = ["RATES", "cells", "curve_points", "curves", "finite", "starts"]
 

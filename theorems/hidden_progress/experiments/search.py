@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from numerics.runs.comparison import above, below
-from numerics.runs.confidence import median_interval, proportion_interval
-from numerics.runs.waiting_times import exponent_interval, geometric_test, group_share, with_infinity
-from theorems.experiments import Criterion, Experiment, Findings
-from theorems.hidden_progress.experiments.runs import cells, finite, starts
+from lemmata.numerics.runs.comparison import above, below
+from lemmata.numerics.runs.confidence import median_interval, proportion_interval
+from lemmata.numerics.runs.waiting_times import exponent_interval, geometric_test, group_share, with_infinity
+from lemmata.theorems.experiments import Criterion, Experiment, Findings
+from lemmata.theorems.hidden_progress.experiments.runs import cells, finite, starts
 
 __all__ = ["LAW", "STARTS"]
 

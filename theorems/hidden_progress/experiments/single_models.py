@@ -2,7 +2,7 @@
 
 The sinusoidal neuron (figure B.8, right) is f(x) = cos(a.x), which is chi_S at a = (pi/2) 1_S for k = 4 and, up to its
 sign, for k = 2. As |f| <= 1, the hinge loss is 1 - y f. The coefficients of its derivative are products of sines and
-cosines (numerics.fourier.boolean).
+cosines (lemmata.numerics.fourier.boolean).
 
 The PolyNets (figure B.1) start from Gaussian weights whose relevant product is positive, and are trained with the
 correlation loss: by their gradient flow in small steps, and by SGD with batches of one sample at a constant rate.
@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.fourier.gaps import majority_gap
-from numerics.runs.comparison import FIFTH_DIGIT, above, below
-from numerics.runs.confidence import median_interval
-from theorems.experiments import Criterion, Experiment, Findings
+from lemmata.numerics.fourier.gaps import majority_gap
+from lemmata.numerics.runs.comparison import FIFTH_DIGIT, above, below
+from lemmata.numerics.runs.confidence import median_interval
+from lemmata.theorems.experiments import Criterion, Experiment, Findings
 
 __all__ = ["POLYNETS", "SINUSOIDS", "sinusoid_gaps"]
 

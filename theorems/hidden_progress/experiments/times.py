@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from numerics.runs.comparison import above, below
-from numerics.runs.confidence import median_interval, proportion_interval
-from numerics.runs.waiting_times import with_infinity
-from theorems.experiments import Criterion, Experiment, Findings
-from theorems.hidden_progress.experiments.runs import finite
-from theorems.hidden_progress.experiments.training import convergence_times
+from lemmata.numerics.runs.comparison import above, below
+from lemmata.numerics.runs.confidence import median_interval, proportion_interval
+from lemmata.numerics.runs.waiting_times import with_infinity
+from lemmata.theorems.experiments import Criterion, Experiment, Findings
+from lemmata.theorems.hidden_progress.experiments.runs import finite
+from lemmata.theorems.hidden_progress.experiments.training import convergence_times
 
 __all__ = ["CELLS", "NOISE", "NULL_MODEL", "WIDTHS"]
 

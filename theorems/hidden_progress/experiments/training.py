@@ -1,4 +1,4 @@
-"""One item of the experiments of this chapter: a few seeded runs of `numerics.parity.training`, as JSON.
+"""One item of the experiments of this chapter: a few seeded runs of `lemmata.numerics.parity.training`, as JSON.
 
 The settings name n, k, width, batch, rate, steps and seeds, and optionally the kind, the initialization, noise, sample,
 decay, check_every, until_converged and "start" (a seed of the initialization, which is then common to all runs).
@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from numerics.parity.training import TrainingRun, initial_network, train_parity
+from lemmata.numerics.parity.training import TrainingRun, initial_network, train_parity
 
 __all__ = ["coarse_power_law", "convergence_times", "courses"]
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from constructions.induction.patterns import head_scores
-from numerics.markov.chains import sample_sequences
-from numerics.markov.predictors import kl_divergence, ngram
-from numerics.runs.comparison import below
-from theorems.induction_heads.experiments.training import as_construction, sample_chains
+from lemmata.constructions.induction.patterns import head_scores
+from lemmata.numerics.markov.chains import sample_sequences
+from lemmata.numerics.markov.predictors import kl_divergence, ngram
+from lemmata.numerics.runs.comparison import below
+from lemmata.theorems.induction_heads.experiments.training import as_construction, sample_chains
 
 __all__ = [
     "LAST_DIGIT",

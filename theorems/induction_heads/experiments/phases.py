@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from numerics.runs.comparison import above, below
-from numerics.runs.confidence import mean_interval, median_interval, proportion_interval
-from theorems.experiments import Criterion, Experiment, Findings
-from theorems.induction_heads.experiments.measures import (
+from lemmata.numerics.runs.comparison import above, below
+from lemmata.numerics.runs.confidence import mean_interval, median_interval, proportion_interval
+from lemmata.theorems.experiments import Criterion, Experiment, Findings
+from lemmata.theorems.induction_heads.experiments.measures import (
     LAST_DIGIT,
     TestSet,
     attention_to,
@@ -26,7 +26,7 @@ from theorems.induction_heads.experiments.measures import (
     rounded,
     symbol_distance,
 )
-from theorems.induction_heads.experiments.training import PRIORS, minimal_model, training_steps, transformer
+from lemmata.theorems.induction_heads.experiments.training import PRIORS, minimal_model, training_steps, transformer
 
 __all__ = ["PHASES", "in_order", "most", "over_seeds"]
 
@@ -109,7 +109,7 @@ def _transformer_criteria(large: Sequence[Result], context: int) -> tuple[Criter
         return above(first, uniform / 2) and below(first, 2 * uniform) and below(r["matches"][0], 0.75)
 
     drops = [_drop(r) for r in large]
-    figure = "induction-heads:fig-"
+    figure = "induction-heads:figure-"
     order = "the strategy closest to the model is uniform, then unigram, then bigram, in 9 of 10 runs"
     head = "layer 1 puts > 0.9 on the previous token and layer 2 > 0.9 on the matches at the end, in 9 of 10 runs"
     start = "the attention starts uniform: within a factor of 2 on the previous token, < 0.75 on the matches"
@@ -144,7 +144,7 @@ def _transformer_criteria(large: Sequence[Result], context: int) -> tuple[Criter
 
 
 def _minimal_criteria(small: Sequence[Result], large: Sequence[Result]) -> tuple[Criterion, ...]:
-    figure = "induction-heads:fig-"
+    figure = "induction-heads:figure-"
     comb = "v_2 is the largest entry, and v_4 and v_6 exceed the means of their neighbours"
     shares = [float(np.median([_time_at_unigram(r) for r in runs])) for runs in (small, large)]
     quick = "the loss is within 25% of the unigram line in a third of the time that the bigram strategy takes"
@@ -183,12 +183,12 @@ def _minimal_criteria(small: Sequence[Result], large: Sequence[Result]) -> tuple
             most(large, lambda r: _comb(r["positions"][_before_drop(r)])),
         ),
         Criterion(
-            "induction-heads:obs-8.4",
+            "induction-heads:observation-8.4",
             f"transformers: at the last measurement above 3/4 of the unigram line {comb}",
             most(large, lambda r: _comb(r["positions"][_before_drop(r)])),
         ),
         Criterion(
-            "induction-heads:obs-8.4",
+            "induction-heads:observation-8.4",
             "the encodings of both symbols differ by < 0.1 in total variation at 9 of 10 measurements, in 9 of 10 runs",
             most(large, _same_for_both_symbols),
         ),
@@ -318,8 +318,8 @@ _SHORT = {"context": 64, "tests": 1000}
 PHASES = Experiment(
     name="induction-head-phases",
     statements=(
-        *(f"induction-heads:fig-{n}" for n in ("8.1", "8.2", "8.3", "8.4b", "E.3", "E.5", "E.6", "E.7")),
-        "induction-heads:obs-8.4",
+        *(f"induction-heads:figure-{n}" for n in ("8.1", "8.2", "8.3", "8.4b", "E.3", "E.5", "E.6", "E.7")),
+        "induction-heads:observation-8.4",
     ),
     title="Phases of a two-layer transformer and of the minimal model in learning two-state chains in context",
     scales={

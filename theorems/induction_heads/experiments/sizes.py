@@ -19,12 +19,12 @@ from typing import Any
 
 import numpy as np
 
-from numerics.runs.comparison import above, below
-from numerics.runs.confidence import mean_interval
-from theorems.experiments import Criterion, Experiment, Findings
-from theorems.induction_heads.experiments.measures import LAST_DIGIT, closest, first_below, phases, rounded
-from theorems.induction_heads.experiments.phases import most, over_seeds
-from theorems.induction_heads.experiments.variants import ARMS, BASE, work
+from lemmata.numerics.runs.comparison import above, below
+from lemmata.numerics.runs.confidence import mean_interval
+from lemmata.theorems.experiments import Criterion, Experiment, Findings
+from lemmata.theorems.induction_heads.experiments.measures import LAST_DIGIT, closest, first_below, phases, rounded
+from lemmata.theorems.induction_heads.experiments.phases import most, over_seeds
+from lemmata.theorems.induction_heads.experiments.variants import ARMS, BASE, work
 
 __all__ = ["TRIGRAMS_200", "TRIGRAMS_LONGER", "UNIGRAM_SIGNAL_100", "UNIGRAM_SIGNAL_LONGER", "UNIGRAM_SIGNAL_SLOWER"]
 
@@ -109,7 +109,7 @@ def judge_trigrams(items: Mapping[str, Any], results: Mapping[str, Result]) -> F
         ),
     }
     numbers["claims"] = claims
-    statement = "induction-heads:fig-8.5"
+    statement = "induction-heads:figure-8.5"
     return Findings(numbers, tuple(Criterion(statement, text, how == "met") for text, how in claims.items()))
 
 
@@ -123,7 +123,7 @@ def _trigrams(seeds: Mapping[int, Sequence[int]], steps: Mapping[int, int], **ch
 
 TRIGRAMS_200 = Experiment(
     name="trigrams-200",
-    statements=("induction-heads:fig-8.5",),
+    statements=("induction-heads:figure-8.5",),
     title="Phases in learning 3-grams with three heads per layer, and with one, at the printed length, batch and rate",
     scales={
         "quick": _trigrams({3: [0], 1: [0]}, {3: 100, 1: 100}, every=10, context=32, tests=300, data={"flat": 16}),
@@ -145,12 +145,12 @@ def judge_longer(items: Mapping[str, Any], results: Mapping[str, Result]) -> Fin
     }
     text = "three heads end below 2.5 times the trigram line"
     near = most(runs, lambda r: below(_final(r), 2.5 * r["lines"]["trigram"]))
-    return Findings(numbers, (Criterion("induction-heads:fig-8.5", text, near),))
+    return Findings(numbers, (Criterion("induction-heads:figure-8.5", text, near),))
 
 
 TRIGRAMS_LONGER = Experiment(
     name="trigrams-200-longer",
-    statements=("induction-heads:fig-8.5",),
+    statements=("induction-heads:figure-8.5",),
     title="The run of trigrams-200 that was still falling when it ended, twice as long",
     scales={
         "quick": _trigrams({3: [0]}, {3: 200}, every=20, context=32, tests=300, data={"flat": 16}),
@@ -219,7 +219,7 @@ def judge_signal(items: Mapping[str, Any], results: Mapping[str, Result]) -> Fin
         pairs = [{"less": a < b} for a, b in zip(stays["doubly-stochastic"], stays[arm], strict=True)]
         claims[f"unigram is closest for fewer samples than with {arm}"] = decided(pairs, lambda pair: pair["less"])
     numbers["claims"] = claims
-    statement = "induction-heads:fig-8.4a"
+    statement = "induction-heads:figure-8.4a"
     return Findings(numbers, tuple(Criterion(statement, text, how == "met") for text, how in claims.items()))
 
 
@@ -247,7 +247,7 @@ def _signal(seeds: Sequence[int], samples: int, every: int, **changes: Any) -> d
 
 UNIGRAM_SIGNAL_100 = Experiment(
     name="no-unigram-signal-100",
-    statements=("induction-heads:fig-8.4a",),
+    statements=("induction-heads:figure-8.4a",),
     title="Doubly stochastic chains of four states, alone or mixed with chains of equal rows, at the printed length",
     scales={
         "quick": _signal([0], 6400, 1280, context=32, tests=300),
@@ -270,12 +270,12 @@ def judge_late(items: Mapping[str, Any], results: Mapping[str, Result]) -> Findi
     done = all(map(math.isfinite, numbers.values()))
     numbers = {key: value if math.isfinite(value) else None for key, value in numbers.items()}
     text = "both events come within one and a half times as many samples"
-    return Findings(numbers, (Criterion("induction-heads:fig-8.4a", text, done),))
+    return Findings(numbers, (Criterion("induction-heads:figure-8.4a", text, done),))
 
 
 UNIGRAM_SIGNAL_LONGER = Experiment(
     name="no-unigram-signal-100-longer",
-    statements=("induction-heads:fig-8.4a",),
+    statements=("induction-heads:figure-8.4a",),
     title="The run of no-unigram-signal-100 that ended before its loss fell, one and a half times as long",
     scales={
         "quick": {key: item for key, item in _signal([0], 6400, 1280, context=32, tests=300).items() if "free" in key},
@@ -300,7 +300,7 @@ def _slower(seeds: Sequence[int], samples: Mapping[str, int], every: int, **chan
 
 UNIGRAM_SIGNAL_SLOWER = Experiment(
     name="no-unigram-signal-slower",
-    statements=("induction-heads:fig-8.4a",),
+    statements=("induction-heads:figure-8.4a",),
     title="The comparison of no-unigram-signal-100 at a tenth of its rate: ten times the printed one",
     scales={
         "quick": _slower([0], {"doubly-stochastic": 6400, "free-unigrams": 6400}, 1280, context=32, tests=300),

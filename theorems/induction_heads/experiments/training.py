@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from constructions.induction.minimal_model import MinimalModel
-from constructions.networks.affine import Affine
-from constructions.networks.attention import AttentionLayer
-from constructions.networks.feed_forward import FeedForward
-from constructions.networks.head import Head
-from constructions.networks.layer import Layer
-from constructions.networks.transformer import Transformer
-from numerics.markov.chains import (
+from lemmata.constructions.induction.minimal_model import MinimalModel
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.attention import AttentionLayer
+from lemmata.constructions.networks.feed_forward import FeedForward
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.networks.layer import Layer
+from lemmata.constructions.networks.transformer import Transformer
+from lemmata.numerics.markov.chains import (
     dirichlet_chains,
     doubly_stochastic_chains,
     sample_sequences,

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from numerics.runs.comparison import above, below
-from numerics.runs.confidence import mean_interval
-from theorems.experiments import Criterion, Experiment, Findings
-from theorems.induction_heads.experiments.measures import (
+from lemmata.numerics.runs.comparison import above, below
+from lemmata.numerics.runs.confidence import mean_interval
+from lemmata.theorems.experiments import Criterion, Experiment, Findings
+from lemmata.theorems.induction_heads.experiments.measures import (
     LAST_DIGIT,
     TestSet,
     attention_to,
@@ -27,8 +27,8 @@ from theorems.induction_heads.experiments.measures import (
     phases,
     rounded,
 )
-from theorems.induction_heads.experiments.phases import in_order, most, over_seeds
-from theorems.induction_heads.experiments.training import training_steps, transformer
+from lemmata.theorems.induction_heads.experiments.phases import in_order, most, over_seeds
+from lemmata.theorems.induction_heads.experiments.training import training_steps, transformer
 
 __all__ = ["MORE_SYMBOLS", "ONE_LAYER", "TRIGRAMS", "UNIGRAM_SIGNAL"]
 
@@ -106,7 +106,7 @@ def judge_one_layer(items: Mapping[str, Any], results: Mapping[str, Result]) -> 
         for name, runs in _groups(items, results).items()
     }
     runs = list(results.values())
-    statement = "induction-heads:fig-E.8"
+    statement = "induction-heads:figure-E.8"
     criteria = (
         Criterion(
             statement,
@@ -129,7 +129,7 @@ def judge_one_layer(items: Mapping[str, Any], results: Mapping[str, Result]) -> 
 
 ONE_LAYER = Experiment(
     name="one-layer-transformers",
-    statements=("induction-heads:fig-E.8",),
+    statements=("induction-heads:figure-E.8",),
     title="Transformers with one layer, trained eight times as long as two layers take for the second drop (300 steps)",
     scales={
         "quick": _one_layer(1, 1, steps=400, every=50, context=32, tests=1000),
@@ -184,7 +184,7 @@ def judge_more_symbols(items: Mapping[str, Any], results: Mapping[str, Result]) 
         )
     longest = max(item["context"] for item in items.values())
     long, short = ([results[key] for key in items if (items[key]["context"] == longest) == x] for x in (True, False))
-    statement = "induction-heads:fig-E.4"
+    statement = "induction-heads:figure-E.4"
     order = "the strategy closest to the model is uniform, then unigram, then bigram, in 9 of 10 runs"
     fewer = "shorter sequences: fewer than 9 of 10 runs have these phases (a unigram phase needs the longer ones)"
     criteria = (
@@ -201,7 +201,7 @@ def judge_more_symbols(items: Mapping[str, Any], results: Mapping[str, Result]) 
 
 MORE_SYMBOLS = Experiment(
     name="more-symbols",
-    statements=("induction-heads:fig-E.4",),
+    statements=("induction-heads:figure-E.4",),
     title="Phases of a two-layer transformer for four and five states",
     scales={
         "quick": _more_symbols([4], [24, 48], [0], steps=300, every=50, tests=500, data={"flat": 32}),
@@ -236,7 +236,7 @@ def judge_trigrams(items: Mapping[str, Any], results: Mapping[str, Result]) -> F
         for strategy in ("bigram", "trigram"):
             ratios = [_final(r) / r["lines"][strategy] for r in runs]
             numbers[f"{name}: final loss over the {strategy} line"] = over_seeds(ratios)
-    statement = "induction-heads:fig-8.5"
+    statement = "induction-heads:figure-8.5"
     three, one = groups["heads-3"], groups.get("heads-1", [])
     order = ["uniform", "unigram", "bigram", "trigram"]
     criteria = (
@@ -266,7 +266,7 @@ def judge_trigrams(items: Mapping[str, Any], results: Mapping[str, Result]) -> F
 
 TRIGRAMS = Experiment(
     name="trigrams",
-    statements=("induction-heads:fig-8.5",),
+    statements=("induction-heads:figure-8.5",),
     title="Phases in learning 3-grams with three heads per layer, and with one",
     scales={
         "quick": _trigrams([3, 1], [0], steps=200, every=50, context=32, tests=500, data={"flat": 16}),
@@ -333,7 +333,7 @@ def judge_unigram_signal(items: Mapping[str, Any], results: Mapping[str, Result]
         numbers[f"{arm}: final loss on the full distribution"] = over_seeds(
             [_final(results[f"{arm}-{s}"]) for s in seeds]
         )
-    statement = "induction-heads:fig-8.4a"
+    statement = "induction-heads:figure-8.4a"
     reading = {
         "free-unigrams": "64 free unigram samples in each step",
         "half-unigrams": "unigrams as half of each batch",
@@ -354,7 +354,7 @@ def judge_unigram_signal(items: Mapping[str, Any], results: Mapping[str, Result]
 
 UNIGRAM_SIGNAL = Experiment(
     name="no-unigram-signal",
-    statements=("induction-heads:fig-8.4a",),
+    statements=("induction-heads:figure-8.4a",),
     title="Doubly stochastic chains of four states, alone or mixed with chains of equal rows",
     scales={
         "quick": _unigram_signal([0], 6400, 1280, context=32, tests=500),

@@ -1,8 +1,8 @@
 """The experiments of this chapter; `lemmata experiment list` shows them."""
 
-from theorems.pareto_frontiers.experiments.lottery import LOTTERY
-from theorems.pareto_frontiers.experiments.starts import SPARSE_STARTS
-from theorems.pareto_frontiers.experiments.sweep import CURVES, SWEEP
+from lemmata.theorems.pareto_frontiers.experiments.lottery import LOTTERY
+from lemmata.theorems.pareto_frontiers.experiments.starts import SPARSE_STARTS
+from lemmata.theorems.pareto_frontiers.experiments.sweep import CURVES, SWEEP
 
 __all__ = ["EXPERIMENTS"]
 

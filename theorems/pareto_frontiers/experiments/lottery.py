@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from numerics.parity.compiled_training import CompiledRun, train_compiled
-from numerics.parity.training import Network, initial_network
-from numerics.runs.comparison import below
-from numerics.runs.confidence import proportion_interval
-from theorems.experiments import Criterion, Experiment, Findings
+from lemmata.numerics.parity.compiled_training import CompiledRun, train_compiled
+from lemmata.numerics.parity.training import Network, initial_network
+from lemmata.numerics.runs.comparison import below
+from lemmata.numerics.runs.confidence import proportion_interval
+from lemmata.theorems.experiments import Criterion, Experiment, Findings
 
 __all__ = ["LOTTERY", "subnetwork", "tickets"]
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from numerics.runs.comparison import below
-from numerics.runs.confidence import proportion_interval
-from numerics.runs.trends import trend_test
-from theorems.experiments import Criterion, Experiment, Findings
-from theorems.pareto_frontiers.experiments.sweep import Cell, cells, times
+from lemmata.numerics.runs.comparison import below
+from lemmata.numerics.runs.confidence import proportion_interval
+from lemmata.numerics.runs.trends import trend_test
+from lemmata.theorems.experiments import Criterion, Experiment, Findings
+from lemmata.theorems.pareto_frontiers.experiments.sweep import Cell, cells, times
 
 __all__ = ["SPARSE_STARTS"]
 

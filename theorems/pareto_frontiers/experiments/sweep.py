@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from numerics.parity.compiled_training import CompiledRun, train_compiled
-from numerics.parity.training import initial_network
-from numerics.runs.comparison import above, below
-from numerics.runs.confidence import proportion_interval
-from numerics.runs.trends import Trend, trend_test
-from theorems.experiments import Criterion, Experiment, Findings
+from lemmata.numerics.parity.compiled_training import CompiledRun, train_compiled
+from lemmata.numerics.parity.training import initial_network
+from lemmata.numerics.runs.comparison import above, below
+from lemmata.numerics.runs.confidence import proportion_interval
+from lemmata.numerics.runs.trends import Trend, trend_test
+from lemmata.theorems.experiments import Criterion, Experiment, Findings
 
 __all__ = ["CURVES", "SWEEP", "Cell", "cells", "curves", "times"]
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from scipy import stats
 
-from numerics.runs.comparison import above, below
-from numerics.runs.confidence import mean_interval
-from theorems.experiments import Criterion, Experiment, Findings
-from theorems.qstr.experiments.samples import MODELS, SAMPLES, samples_needed
+from lemmata.numerics.runs.comparison import above, below
+from lemmata.numerics.runs.confidence import mean_interval
+from lemmata.theorems.experiments import Criterion, Experiment, Findings
+from lemmata.theorems.qstr.experiments.samples import MODELS, SAMPLES, samples_needed
 
 __all__ = ["LONG_PROMPTS"]
 

@@ -7,9 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from numerics.runs.comparison import above, below
-from theorems.experiments import Criterion, Experiment, Findings
-from theorems.qstr.experiments.training import LAST_DIGIT, admissible_codes, attention_network, one_thread, steps
+from lemmata.numerics.runs.comparison import above, below
+from lemmata.theorems.experiments import Criterion, Experiment, Findings
+from lemmata.theorems.qstr.experiments.training import (
+    LAST_DIGIT,
+    admissible_codes,
+    attention_network,
+    one_thread,
+    steps,
+)
 
 __all__ = ["QUERY_KEY", "trained_matrices"]
 

@@ -12,10 +12,16 @@ from typing import Any
 
 from scipy import stats
 
-from numerics.runs.comparison import above, below
-from numerics.runs.confidence import mean_interval
-from theorems.experiments import Criterion, Experiment, Findings
-from theorems.qstr.experiments.training import LAST_DIGIT, admissible_codes, attention_network, one_thread, steps
+from lemmata.numerics.runs.comparison import above, below
+from lemmata.numerics.runs.confidence import mean_interval
+from lemmata.theorems.experiments import Criterion, Experiment, Findings
+from lemmata.theorems.qstr.experiments.training import (
+    LAST_DIGIT,
+    admissible_codes,
+    attention_network,
+    one_thread,
+    steps,
+)
 
 __all__ = ["SAMPLES", "feed_forward_network", "recurrent_network", "samples_needed"]
 

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from numerics.tokens.codes import PositionCodes, random_sign_codes
-from numerics.tokens.encoding import encode
-from numerics.tokens.links import linear_link
-from numerics.tokens.prompts import draw_prompts
+from lemmata.numerics.tokens.codes import PositionCodes, random_sign_codes
+from lemmata.numerics.tokens.encoding import encode
+from lemmata.numerics.tokens.links import linear_link
+from lemmata.numerics.tokens.prompts import draw_prompts
 
 if TYPE_CHECKING:
     import torch

@@ -1,7 +1,7 @@
 """The experiments of this chapter; `lemmata experiment list` shows them."""
 
-from theorems.rnn_sgd.experiments.comparator import COMPARATORS
-from theorems.rnn_sgd.experiments.training import TRAINING
+from lemmata.theorems.rnn_sgd.experiments.comparator import COMPARATORS
+from lemmata.theorems.rnn_sgd.experiments.training import TRAINING
 
 __all__ = ["EXPERIMENTS"]
 

@@ -18,12 +18,12 @@ from flint import fmpq
 from numpy.typing import NDArray
 from scipy import stats
 
-from constructions.recurrent.averages import batch_trace, fresh_changes, own_changes
-from constructions.recurrent.comparator import Comparator, comparator
-from constructions.recurrent.concepts import Part, TargetFunction, input_sequences
-from constructions.recurrent.elman import random_elman
-from numerics.runs.comparison import FIFTH_DIGIT, above, below
-from theorems.experiments import Criterion, Experiment, Findings
+from lemmata.constructions.recurrent.averages import batch_trace, fresh_changes, own_changes
+from lemmata.constructions.recurrent.comparator import Comparator, comparator
+from lemmata.constructions.recurrent.concepts import Part, TargetFunction, input_sequences
+from lemmata.constructions.recurrent.elman import random_elman
+from lemmata.numerics.runs.comparison import FIFTH_DIGIT, above, below
+from lemmata.theorems.experiments import Criterion, Experiment, Findings
 
 __all__ = ["COMPARATORS", "five_targets", "on_target", "over_networks", "slopes"]
 

@@ -18,13 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from constructions.recurrent.concepts import Part, TargetFunction, input_sequences, target_values
-from constructions.recurrent.elman import ElmanNetwork, random_elman
-from numerics.recurrent.tangent_kernel import kernel_regression, tangent_features, tangent_kernel
-from numerics.recurrent.training import elman_columns, elman_steps
-from numerics.runs.comparison import FIFTH_DIGIT, above, below
-from numerics.runs.confidence import mean_interval
-from theorems.experiments import Criterion, Experiment, Findings
+from lemmata.constructions.recurrent.concepts import Part, TargetFunction, input_sequences, target_values
+from lemmata.constructions.recurrent.elman import ElmanNetwork, random_elman
+from lemmata.numerics.recurrent.tangent_kernel import kernel_regression, tangent_features, tangent_kernel
+from lemmata.numerics.recurrent.training import elman_columns, elman_steps
+from lemmata.numerics.runs.comparison import FIFTH_DIGIT, above, below
+from lemmata.numerics.runs.confidence import mean_interval
+from lemmata.theorems.experiments import Criterion, Experiment, Findings
 
 __all__ = ["TRAINING", "blind_bound", "random_inputs", "random_target", "train"]
 

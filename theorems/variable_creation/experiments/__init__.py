@@ -1,8 +1,8 @@
 """The experiments of this chapter; `lemmata experiment list` shows them."""
 
-from theorems.variable_creation.experiments.curves import ATTENTION, CURVES, REPLICATES, THIRD
-from theorems.variable_creation.experiments.parities import LASTING, PARITIES
-from theorems.variable_creation.experiments.sample_sizes import SAMPLE_SIZES
+from lemmata.theorems.variable_creation.experiments.curves import ATTENTION, CURVES, REPLICATES, THIRD
+from lemmata.theorems.variable_creation.experiments.parities import LASTING, PARITIES
+from lemmata.theorems.variable_creation.experiments.sample_sizes import SAMPLE_SIZES
 
 __all__ = ["EXPERIMENTS"]
 

@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from numerics.learning.attention_training import attention_weights
-from numerics.runs.comparison import above, below
-from numerics.runs.confidence import proportion_interval
-from theorems.experiments import Criterion, Experiment, Findings
-from theorems.variable_creation.experiments.training import draw_conjunction, train_reader, unambiguous_sample
+from lemmata.numerics.learning.attention_training import attention_weights
+from lemmata.numerics.runs.comparison import above, below
+from lemmata.numerics.runs.confidence import proportion_interval
+from lemmata.theorems.experiments import Criterion, Experiment, Findings
+from lemmata.theorems.variable_creation.experiments.training import draw_conjunction, train_reader, unambiguous_sample
 
 __all__ = ["ATTENTION", "CURVES", "REPLICATES", "THIRD", "best_curves", "trained_heads"]
 

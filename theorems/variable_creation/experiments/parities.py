@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from numerics.learning.attention_training import Adam, initial_reader, predictions, string_codes
-from numerics.learning.sparse_learners import parity_of, spanning_probability
-from numerics.runs.comparison import below
-from numerics.runs.confidence import median_interval
-from theorems.experiments import Criterion, Experiment, Findings
+from lemmata.numerics.learning.attention_training import Adam, initial_reader, predictions, string_codes
+from lemmata.numerics.learning.sparse_learners import parity_of, spanning_probability
+from lemmata.numerics.runs.comparison import below
+from lemmata.numerics.runs.confidence import median_interval
+from lemmata.theorems.experiments import Criterion, Experiment, Findings
 
 __all__ = ["LASTING", "PARITIES", "parity_courses"]
 

@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from numerics.learning.sparse_learners import (
+from lemmata.numerics.learning.sparse_learners import (
     ambiguity_bound,
     balanced_probability,
     elimination_probability,
     surviving_bits,
 )
-from numerics.runs.comparison import above, below
-from numerics.runs.confidence import proportion_interval
-from numerics.runs.thresholds import Cell, bootstrap_cells, percentile_interval, threshold_fit, vuong_test
-from theorems.experiments import Criterion, Experiment, Findings
-from theorems.variable_creation.experiments.training import draw_conjunction, train_reader, unambiguous_sample
+from lemmata.numerics.runs.comparison import above, below
+from lemmata.numerics.runs.confidence import proportion_interval
+from lemmata.numerics.runs.thresholds import Cell, bootstrap_cells, percentile_interval, threshold_fit, vuong_test
+from lemmata.theorems.experiments import Criterion, Experiment, Findings
+from lemmata.theorems.variable_creation.experiments.training import draw_conjunction, train_reader, unambiguous_sample
 
 __all__ = ["SAMPLE_SIZES", "successes", "trials"]
 

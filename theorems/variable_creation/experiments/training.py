@@ -9,8 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.learning.attention_training import Adam, AttentionReader, initial_reader, predictions, string_codes
-from numerics.learning.sparse_learners import consistent_conjunctions
+from lemmata.numerics.learning.attention_training import (
+    Adam,
+    AttentionReader,
+    initial_reader,
+    predictions,
+    string_codes,
+)
+from lemmata.numerics.learning.sparse_learners import consistent_conjunctions
 
 __all__ = ["Course", "Sample", "draw_conjunction", "train_reader", "unambiguous_sample"]
 

@@ -13,13 +13,13 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from constructions.turing.compiler import TuringTransformer, compile_turing_machine
-from constructions.turing.evaluators.memory import index_memory
-from constructions.turing.evaluators.registry import DENSE, EVALUATORS, EXACT, torch_evaluator
-from constructions.turing.invariants import expected_hidden, reference_run, violations
-from constructions.turing.machine import busy_beaver, palindrome_machine, random_machine
 from lemmata.commands.turing import Evaluator as EvaluatorOption
-from numerics.exact.numbers import to_float
+from lemmata.constructions.turing.compiler import TuringTransformer, compile_turing_machine
+from lemmata.constructions.turing.evaluators.memory import index_memory
+from lemmata.constructions.turing.evaluators.registry import DENSE, EVALUATORS, EXACT, torch_evaluator
+from lemmata.constructions.turing.invariants import expected_hidden, reference_run, violations
+from lemmata.constructions.turing.machine import busy_beaver, palindrome_machine, random_machine
+from lemmata.numerics.exact.numbers import to_float
 
 SEEDS = st.integers(0, 10**6)
 TOLERANCES = {"indexed": 0.0, "exact": 0.0, "dense": 1e-12, "torch": 1e-12, "torch in float32": 1e-5}

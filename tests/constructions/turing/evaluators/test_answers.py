@@ -13,12 +13,12 @@ from flint import fmpq
 from typer.testing import CliRunner
 
 import lemmata.commands.turing as command
-from constructions.turing.compiler import TuringTransformer, compile_turing_machine
-from constructions.turing.evaluators.indexed import advance_indexed, run_indexed, start_indexed
-from constructions.turing.evaluators.registry import EVALUATORS
-from constructions.turing.invariants import reference_run
-from constructions.turing.machine import palindrome_machine, parse_machine, random_machine
 from lemmata.cli import app
+from lemmata.constructions.turing.compiler import TuringTransformer, compile_turing_machine
+from lemmata.constructions.turing.evaluators.indexed import advance_indexed, run_indexed, start_indexed
+from lemmata.constructions.turing.evaluators.registry import EVALUATORS
+from lemmata.constructions.turing.invariants import reference_run
+from lemmata.constructions.turing.machine import palindrome_machine, parse_machine, random_machine
 
 RIGHTWARDS = "1RB1RB_1RC0LZ_1RZ1RZ"
 """Writes 1, 1, 1 and halts: it never comes back to a cell, so that no later step depends on what it wrote."""
@@ -148,7 +148,7 @@ def test_written_symbols_cells_and_answers_are_those_of_the_simulator(evaluator)
 
 
 def test_machines_that_start_in_a_terminal_state_answer_at_once():
-    from constructions.turing.evaluators.sessions import indexed_session
+    from lemmata.constructions.turing.evaluators.sessions import indexed_session
 
     machine = replace(palindrome_machine(), start=palindrome_machine().states.index("reject"))
     session = indexed_session(compile_turing_machine(machine, 5), (1,), None, verify=True)

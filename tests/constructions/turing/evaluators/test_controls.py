@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from constructions.networks.affine import Affine
-from constructions.turing.compiler import TuringTransformer, compile_turing_machine
-from constructions.turing.evaluators import sessions as turing_runs
-from constructions.turing.evaluators.indexed import advance_indexed, run_indexed, start_indexed
-from constructions.turing.evaluators.indexed_checks import Configuration, broken_layers
-from constructions.turing.evaluators.outcomes import VerificationError
-from constructions.turing.evaluators.sessions import indexed_session
-from constructions.turing.machine import busy_beaver, palindrome_machine, random_machine
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.turing.compiler import TuringTransformer, compile_turing_machine
+from lemmata.constructions.turing.evaluators import sessions as turing_runs
+from lemmata.constructions.turing.evaluators.indexed import advance_indexed, run_indexed, start_indexed
+from lemmata.constructions.turing.evaluators.indexed_checks import Configuration, broken_layers
+from lemmata.constructions.turing.evaluators.outcomes import VerificationError
+from lemmata.constructions.turing.evaluators.sessions import indexed_session
+from lemmata.constructions.turing.machine import busy_beaver, palindrome_machine, random_machine
 
 
 def with_map(transformer: TuringTransformer, name: str, number: int, weight, bias) -> TuringTransformer:

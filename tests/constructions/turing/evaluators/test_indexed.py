@@ -1,4 +1,4 @@
-"""Tests of `constructions.turing.evaluators.indexed`: the weights themselves are run, exactly, or the run is
+"""Tests of `lemmata.constructions.turing.evaluators.indexed`: the weights themselves are run, exactly, or the run is
 refused."""
 
 from dataclasses import replace
@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from constructions.networks.decoder import identity_attention
-from constructions.turing.compiler import TuringTransformer, compile_turing_machine
-from constructions.turing.evaluators.indexed import advance_indexed, run_indexed, start_indexed
-from constructions.turing.evaluators.memory import index_memory
-from constructions.turing.evaluators.registry import DENSE, EXACT
-from constructions.turing.invariants import expected_hidden, reference_run, violations
-from constructions.turing.machine import busy_beaver, counter_machine, palindrome_machine, random_machine
-from numerics.exact.numbers import to_float
-from numerics.turing.simulator import advance, new_tape
+from lemmata.constructions.networks.decoder import identity_attention
+from lemmata.constructions.turing.compiler import TuringTransformer, compile_turing_machine
+from lemmata.constructions.turing.evaluators.indexed import advance_indexed, run_indexed, start_indexed
+from lemmata.constructions.turing.evaluators.memory import index_memory
+from lemmata.constructions.turing.evaluators.registry import DENSE, EXACT
+from lemmata.constructions.turing.invariants import expected_hidden, reference_run, violations
+from lemmata.constructions.turing.machine import busy_beaver, counter_machine, palindrome_machine, random_machine
+from lemmata.numerics.exact.numbers import to_float
+from lemmata.numerics.turing.simulator import advance, new_tape
 
 
 def agrees_with_the_simulator(transformer: TuringTransformer, word: tuple[int, ...]) -> None:

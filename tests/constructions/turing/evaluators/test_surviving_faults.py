@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from flint import arb
 
-import certificates.margins.all_layer as all_layer
-import constructions.turing.evaluators.indexed as indexed
-from constructions.networks.affine import Affine
-from constructions.turing.compiler import TuringTransformer, compile_turing_machine
-from constructions.turing.evaluators.indexed import run_indexed, start_indexed
-from constructions.turing.evaluators.registry import EXACT
-from constructions.turing.invariants import reference_run
-from constructions.turing.machine import Transition, busy_beaver, counter_machine, parse_machine, random_machine
+import lemmata.certificates.margins.all_layer as all_layer
+import lemmata.constructions.turing.evaluators.indexed as indexed
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.turing.compiler import TuringTransformer, compile_turing_machine
+from lemmata.constructions.turing.evaluators.indexed import run_indexed, start_indexed
+from lemmata.constructions.turing.evaluators.registry import EXACT
+from lemmata.constructions.turing.invariants import reference_run
+from lemmata.constructions.turing.machine import Transition, busy_beaver, counter_machine, parse_machine, random_machine
 
 
 def swapped_rows(transformer: TuringTransformer, number: int, first: int, second: int) -> TuringTransformer:

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from constructions.networks.affine import Affine
-from constructions.networks.head import Head
-from constructions.turing.compiler import TuringTransformer, compile_turing_machine
-from constructions.turing.evaluators.registry import DENSE, EXACT, TORCH
-from constructions.turing.evaluators.ties import TieRule
-from constructions.turing.machine import busy_beaver, palindrome_machine
-from numerics.exact.numbers import to_float
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.head import Head
+from lemmata.constructions.turing.compiler import TuringTransformer, compile_turing_machine
+from lemmata.constructions.turing.evaluators.registry import DENSE, EXACT, TORCH
+from lemmata.constructions.turing.evaluators.ties import TieRule
+from lemmata.constructions.turing.machine import busy_beaver, palindrome_machine
+from lemmata.numerics.exact.numbers import to_float
 
 
 def with_part(transformer: TuringTransformer, name: str, part: str, change) -> TuringTransformer:

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-import constructions.turing.evaluators.indexed as indexed
-import numerics.turing.translation as translation
-from constructions.turing.compiler import TuringTransformer, compile_turing_machine
-from constructions.turing.evaluators.indexed import IndexedRun, advance_indexed, start_indexed
-from constructions.turing.machine import busy_beaver, counter_machine, palindrome_machine, random_machine
+import lemmata.constructions.turing.evaluators.indexed as indexed
+import lemmata.numerics.turing.translation as translation
+from lemmata.constructions.turing.compiler import TuringTransformer, compile_turing_machine
+from lemmata.constructions.turing.evaluators.indexed import IndexedRun, advance_indexed, start_indexed
+from lemmata.constructions.turing.machine import busy_beaver, counter_machine, palindrome_machine, random_machine
 
 COLUMNS = ("states", "symbols", "heads", "last_visits", "written", "cells", "answers")
 

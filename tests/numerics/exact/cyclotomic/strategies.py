@@ -6,7 +6,7 @@ from typing import Any
 import mpmath
 from hypothesis import strategies as st
 
-from numerics.exact.cyclotomic.numbers import Cyclotomic
+from lemmata.numerics.exact.cyclotomic.numbers import Cyclotomic
 
 ORDERS = [1, 2, 3, 4, 5, 6, 8, 9, 12, 15, 16, 20, 21, 24, 30]
 fractions = st.fractions(min_value=-9, max_value=9, max_denominator=12)

@@ -11,7 +11,7 @@ from flint import arb, ctx, fmpq, fmpz
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from numerics.exact.cyclotomic.numbers import (
+from lemmata.numerics.exact.cyclotomic.numbers import (
     Cyclotomic,
     as_radicals,
     cosine,

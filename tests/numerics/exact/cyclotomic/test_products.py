@@ -6,7 +6,7 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from numerics.exact.cyclotomic.numbers import (
+from lemmata.numerics.exact.cyclotomic.numbers import (
     Cyclotomic,
     exact_matmul,
     rational,

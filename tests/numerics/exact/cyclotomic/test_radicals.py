@@ -8,7 +8,7 @@ from flint import arb, fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from numerics.exact.cyclotomic.numbers import (
+from lemmata.numerics.exact.cyclotomic.numbers import (
     as_radicals,
     cosine,
     radical_string,
