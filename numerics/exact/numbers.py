@@ -13,7 +13,7 @@ import numpy as np
 from flint import arb, fmpq
 from numpy.typing import ArrayLike, NDArray
 
-from lemmata.numerics.exact.cyclotomic.element import Cyclotomic
+from lemmata.numerics.exact.cyclotomic.element import EXACT, Cyclotomic
 from lemmata.numerics.exact.log_two import LogTwo
 from lemmata.numerics.exact.rationals import RationalLike, as_fmpq
 
@@ -71,7 +71,10 @@ def as_exact(array: ArrayLike | Sequence[Any]) -> NDArray[np.object_]:
     Raises:
         ValueError: if an element is not exact, with its position.
     """
-    return _map(exact_number, _elements(array))
+    elements = _elements(array)
+    if EXACT.issuperset(map(type, elements.flat)):  # nothing to convert: arrays that the library made
+        return elements.copy()
+    return _map(exact_number, elements)
 
 
 def is_exact(array: ArrayLike | Sequence[Any]) -> bool:

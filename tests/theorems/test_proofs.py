@@ -1,6 +1,7 @@
 """The written proofs: numbered steps, and every test that a step cites exists and is evidence in its chapter."""
 
 import ast
+import functools
 import re
 from pathlib import Path
 
@@ -14,6 +15,7 @@ CITED = re.compile(r"^\s*Check: `?(theorems/\S+?\.py)::(\w+)`?\s*$", re.MULTILIN
 NAMED = re.compile(r"Check:")
 
 
+@functools.cache
 def _tests(path: Path) -> dict[str, ast.FunctionDef]:
     return {node.name: node for node in ast.parse(path.read_text()).body if isinstance(node, ast.FunctionDef)}
 

@@ -346,6 +346,10 @@ class Cyclotomic:
         return complex(float(self.real), float(self.imag))
 
 
+EXACT = frozenset((fmpq, Cyclotomic))
+"""The types of exact numbers to which all others are converted."""
+
+
 def make(order: int, polynomial: fmpq_poly) -> Cyclotomic:
     """The element of a polynomial that is reduced modulo Phi_order already (order not 2 mod 4)."""
     element = object.__new__(Cyclotomic)

@@ -6,7 +6,7 @@ import numpy as np
 from flint import fmpq, fmpq_mat, fmpq_poly, fmpz, fmpz_mat, fmpz_poly
 
 from lemmata.numerics.exact.cyclotomic import field
-from lemmata.numerics.exact.cyclotomic.element import Cyclotomic, common_order, make
+from lemmata.numerics.exact.cyclotomic.element import EXACT, Cyclotomic, common_order, make
 from lemmata.numerics.exact.rationals import as_fmpq
 
 
@@ -71,8 +71,11 @@ class _Unpacker:
 
 
 def _entries(M: np.ndarray, name: str) -> list[Cyclotomic | fmpq]:
+    given = M.ravel().tolist()
+    if EXACT.issuperset(map(type, given)):
+        return given
     entries: list[Cyclotomic | fmpq] = []
-    for index, x in enumerate(M.ravel().tolist()):
+    for index, x in enumerate(given):
         exact = x if isinstance(x, Cyclotomic | fmpq) else as_fmpq(x)
         if exact is None:
             i, j = divmod(index, M.shape[1])
