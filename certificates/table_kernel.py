@@ -4,8 +4,8 @@
 
 A table is no group: what is proved is *conditional*, and the line printed for a valid file says so. "If this is the
 character table of a group, then its maximum margin is .." For a group given by generators, without any condition, see
-kernel.py, whose arithmetic, exit statuses and game are used here. The format is described in TABLE_FORMAT.md. This
-program uses the standard library and kernel.py alone and no floating point.
+kernel.py, whose arithmetic, exit statuses and game are used here. The format is described in
+CHARACTER_TABLE_FORMAT.md. This program uses the standard library and kernel.py alone and no floating point.
 
 The claim. G is a group of order n with the listed irreducible characters, class sizes and Frobenius-Schur indicators;
 k >= 2. By game/UNIVERSAL_MARGIN.md its L_{2,k+1} maximum margin depends on these alone: it is a constant times the

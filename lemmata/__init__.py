@@ -11,8 +11,8 @@ Everything public is here; the packages inside (numerics, constructions, certifi
 loaded when it is used first.
 
 Maximum margins of finite groups
-    certify                   the certificate of a group: by name, permutations, Cayley table
-    certify_table             ... of every group with a character table: the Monster, or a file
+    certify                   the certificate of a group, an operation, a character table: name, array or file
+    certify_character_table   ... of every group with a character table: the Monster, or a file
     check, save, document_of  the independent kernel, and the files that it reads
     second_opinion            what GAP finds about a certificate (the optional extra gap)
     closed_form               the comparison with the closed form
@@ -78,7 +78,7 @@ Rooms, for work on one subject
     recurrent                 complexities, Elman networks, their linearisation and the comparator
     functions                 sums of ReLUs and smooth functions
     networks                  the vocabulary of layers
-    tables                    any finite operation: its table, whole or partial
+    operations                any finite operation: its table, whole or partial
     tokens                    sparse token regression: prompts, position codes, attention
     zoo                       networks with named coordinates, also disguised, as ground truth
 """
@@ -96,14 +96,14 @@ if TYPE_CHECKING:  # what editors and type checkers see; a test compares it with
     from lemmata import margins as margins
     from lemmata import markov as markov
     from lemmata import networks as networks
+    from lemmata import operations as operations
     from lemmata import parity as parity
     from lemmata import recurrent as recurrent
-    from lemmata import tables as tables
     from lemmata import tokens as tokens
     from lemmata import zoo as zoo
     from lemmata._certificates import attained_margin as attained_margin
     from lemmata._certificates import certify as certify
-    from lemmata._certificates import certify_table as certify_table
+    from lemmata._certificates import certify_character_table as certify_character_table
     from lemmata._certificates import check as check
     from lemmata._certificates import closed_form as closed_form
     from lemmata._certificates import document_of as document_of
@@ -165,14 +165,14 @@ _ROOMS = (
     "margins",
     "markov",
     "networks",
+    "operations",
     "parity",
     "recurrent",
-    "tables",
     "tokens",
     "zoo",
 )
 _NAMES = {
-    "_certificates": "attained_margin certify certify_table check closed_form document_of optimal_network "
+    "_certificates": "attained_margin certify certify_character_table check closed_form document_of optimal_network "
     "penalty_limit regularisation_path save second_opinion",
     "_circuits": "circuit_network",
     "_constructions": "layer_table margin_bound smallest_flip to_torch",
@@ -188,6 +188,9 @@ _NAMES = {
     "_sparse": "certify_sparse compile_sparse near_orthogonal_positions select_positions",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
+
+_RENAMED = {"tables": "operations", "certify_table": "certify_character_table"}
+"""Earlier names, and what they are called now."""
 
 __all__ = [*_HOMES, *_ROOMS]  # pyright: ignore[reportUnsupportedDunderAll]
 
@@ -215,6 +218,8 @@ if not TYPE_CHECKING:  # type checkers and editors know the names above, and ref
             from importlib.metadata import version
 
             return version("lemmata")
+        if name in _RENAMED:
+            raise AttributeError(f"lemmata.{name} is called lemmata.{_RENAMED[name]} now.")
         message = f"module 'lemmata' has no attribute {name!r}"
         if not name.startswith("_"):
             from difflib import get_close_matches

@@ -1,4 +1,4 @@
-"""The maximum margin of a finite group: its certificate, the file that proves it, and what follows from it."""
+"""Maximum margins of groups, operations and character tables: certificates, their files, and what follows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,21 +28,26 @@ from lemmata.certificates.groups.kernels import kernel_of
 from lemmata.certificates.groups.second_opinion import Finding
 from lemmata.certificates.groups.second_opinion import second_opinion as second_opinion_on_document
 from lemmata.certificates.groups.table_certificate import TableMarginCertificate, table_document
-from lemmata.certificates.groups.table_certificate import certify_table as certify_given_table
+from lemmata.certificates.groups.table_certificate import certify_character_table as certify_given_table
 from lemmata.certificates.saddle.attainment import Attainment
 from lemmata.certificates.saddle.attainment import attained_margin as attained_margin_of_network
 from lemmata.certificates.saddle.optimal_network import optimal_network as optimal_network_of_solution
 from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
+from lemmata.given import group_or_operation, is_character_table, operation_or_its_group, refuse_other_kinds
 from lemmata.numerics.exact.cyclotomic.numbers import Cyclotomic
 from lemmata.numerics.groups.names import parse_group
 from lemmata.numerics.groups.permutations import DEFAULT_LIMIT, PermutationGroup
 from lemmata.numerics.groups.tables import FiniteGroup, group_from_table
+from lemmata.numerics.tables.table import Table
+
+if TYPE_CHECKING:
+    from lemmata.certificates.tables.certify import OperationCertificate
 
 __all__ = [
     "KernelVerdict",
     "attained_margin",
     "certify",
-    "certify_table",
+    "certify_character_table",
     "check",
     "closed_form",
     "document_of",
@@ -54,37 +59,76 @@ __all__ = [
 ]
 
 Status = Literal["valid", "invalid", "malformed"]
+MarginCertificate: TypeAlias = "GroupMarginCertificate | TableMarginCertificate | OperationCertificate"
 GroupLike = str | PermutationGroup | FiniteGroup | ArrayLike
 
 
-def certify(group: GroupLike, factors: int = 2, *, limit: int = DEFAULT_LIMIT) -> GroupMarginCertificate:
-    """The certificate of the largest L_{2,k+1} margin of networks for products of k elements of a finite group.
+@overload
+def certify(given: str, factors: int = 2, *, limit: int = DEFAULT_LIMIT) -> Any: ...
+@overload
+def certify(given: Table, factors: int = 2, *, limit: int = DEFAULT_LIMIT) -> Any: ...
+@overload
+def certify(
+    given: Path | Mapping[str, Any], factors: int = 2, *, limit: int = DEFAULT_LIMIT
+) -> TableMarginCertificate: ...
+@overload
+def certify(
+    given: PermutationGroup | FiniteGroup | ArrayLike, factors: int = 2, *, limit: int = DEFAULT_LIMIT
+) -> GroupMarginCertificate: ...
+def certify(
+    given: GroupLike | Table | Path | Mapping[str, Any], factors: int = 2, *, limit: int = DEFAULT_LIMIT
+) -> GroupMarginCertificate | TableMarginCertificate | OperationCertificate:
+    """The certificate of the largest L_{2,k+1} margin of networks that learn a group or another operation.
 
-    The margin is that of networks f(x) = sum_i (u_i . x)^k w_i of any width, x the one-hot factors; see
-    `certificates/game/UNIVERSAL_MARGIN.md`. The same as `lemmata.certificates.groups.certify.certify_group`, for any
-    group:
+    The margin is that of networks f(x) = sum_i (u_i . x)^k w_i of any width, x the one-hot factors. For a group it is
+    exact (`certificates/game/UNIVERSAL_MARGIN.md`); for a character table it is exact on the condition that the table
+    is that of a group; for an operation, whose cells need not all be given, it is proved from both sides
+    (`certificates/tables/OPERATION_MARGIN.md`):
 
-        lm.certify("S3").gamma                   # by name: Z7, D4, Q8, S5, PSL(2,7), M11, Z2xS3, ...
+        lm.certify("S3").gamma                   # a group by name: Z7, D4, Q8, S5, PSL(2,7), M11, Z2xS3, ...
         lm.certify("perm:(1,2,3)(4,5);(1,2)")    # by permutations in cycle notation, table:FILE.csv, small:32,5
         lm.certify([(1, 2, 0, 3), (1, 0, 2, 3)]) # by permutations: the images of the points 0, 1, ...
         lm.certify([[0, 1], [1, 0]])             # by its Cayley table, entry (a, b) being the number of a b
+        lm.certify("op:max:3").lower             # an operation by name: op:mul:7, latin:5:1, conj:S3, cells:FILE.csv
+        lm.certify(lm.operations.Table.of([[0, 0], [0, 1]]))  # by its table, here that of "and"
+        lm.certify("ctbl:M").gamma               # a character table, here the Monster's; needs the extra gap
+        lm.certify(Path("table.json"))           # from a file or a dictionary: certificates/CHARACTER_TABLE_FORMAT.md
+
+    An operation that is a group under some names of its rows, columns and labels is certified as the group, and the
+    same functions with more settings are `lm.operations.certify_operation` and `certify_character_table`.
 
     Args:
-        group: a name or another text that `lemmata certify` takes; permutations, shape (generators, points); a Cayley
-            table, shape (n, n); a `lm.groups.FiniteGroup` or a `lm.groups.PermutationGroup`. A square array is read
-            as a Cayley table.
-        factors: the number k >= 2 of elements that are multiplied.
-        limit: the largest order that is accepted; time and memory grow with the order.
+        given: a group: a name or another text that `lemmata certify` takes; permutations, shape (generators, points); a
+            Cayley table, shape (n, n); a `lm.groups.FiniteGroup` or a `lm.groups.PermutationGroup`. A square array is
+            read as a Cayley table. An operation: a text, or a `lm.operations.Table`. A character table: ctbl:NAME, a
+            path, or a dictionary.
+        factors: the number k >= 2 of elements that are multiplied; an operation has two.
+        limit: the largest order of a group that is accepted; time and memory grow with the order.
 
     Returns:
-        What was proved: ``gamma`` (exact), ``enclosure(digits)``, ``grade``, ``unique``, the character ``table``, the
-        ``solution`` of the game with masses and class weights, and the ``faces`` of all optimal ones.
+        What was proved. Of a group: ``gamma`` (exact), ``enclosure(digits)``, ``grade``, ``unique``, the character
+        ``table``, the ``solution`` of the game with masses and class weights, and the ``faces`` of all optimal ones; of
+        an operation: ``lower``, ``upper``, ``gap``, ``grade``, ``exact`` and the ``network``; of a character table: as
+        `certify_character_table`.
 
     Raises:
-        ValueError: for what is no group of order at least 2 in one of these forms, an order above the limit, and fewer
-            than two factors.
+        ValueError: for what is none of these or a group of order 1, an order above the limit, fewer than two factors,
+            and other than two for an operation. Where a wrong guess can be told, with the form that was meant.
+        OSError: for an unreadable file.
     """
-    return certify_group(as_group(group, limit), factors)
+    if isinstance(given, Mapping | Path) or (isinstance(given, str) and is_character_table(given)):
+        return certify_character_table(given, factors)
+    if isinstance(given, Table):
+        given = operation_or_its_group(given, lambda sentence: None)
+    elif isinstance(given, str):
+        given = group_or_operation(given, limit, factors=factors)
+    if isinstance(given, Table):
+        if factors != 2:
+            raise ValueError(f"{given.name} is an operation, which has two factors, not {factors}.")
+        from lemmata.certificates.tables.certify import certify_operation  # solvers, which groups can do without
+
+        return certify_operation(given)
+    return certify_group(as_group(given, limit), factors)
 
 
 def as_group(group: GroupLike, limit: int = DEFAULT_LIMIT) -> PermutationGroup:
@@ -92,8 +136,8 @@ def as_group(group: GroupLike, limit: int = DEFAULT_LIMIT) -> PermutationGroup:
     if isinstance(group, PermutationGroup):
         return group
     if isinstance(group, str):
-        if group.strip().startswith("ctbl:"):
-            raise ValueError(f"{group!r} is a character table without a group: use certify_table({group!r}).")
+        if is_character_table(group):
+            raise ValueError(f"{group!r} is a character table without a group: use certify({group!r}).")
         return parse_group(group, limit)
     if isinstance(group, FiniteGroup):
         return PermutationGroup.from_table(group, limit)
@@ -103,8 +147,9 @@ def as_group(group: GroupLike, limit: int = DEFAULT_LIMIT) -> PermutationGroup:
             return PermutationGroup.from_table(group_from_table(rows), limit)
         except ValueError as error:
             raise ValueError(
-                f"A square array is read as a Cayley table, and this one is none: {error} As many permutations as "
-                "points are better given as one text, such as 'perm:(1,2,3);(1,2)', or without those that are products."
+                f"A square array is read as a Cayley table, and this one is none: {error} An operation that is no "
+                "group is given as lm.operations.Table.of(rows). As many permutations as points are better given as "
+                "one text, such as 'perm:(1,2,3);(1,2)', or without those that are products."
             ) from error
     return PermutationGroup(tuple(tuple(int(image) for image in row) for row in rows), limit=limit)
 
@@ -123,21 +168,22 @@ def _integer_rows(group: ArrayLike) -> np.ndarray:
     if rows.ndim != 2 or rows.size == 0 or rows.dtype.kind not in "iu":
         raise ValueError(
             "A group is a name such as 'S3', a text such as 'perm:(1,2,3);(1,2)', permutations or a Cayley table as an "
-            f"array of integers, a FiniteGroup or a PermutationGroup, not {group!r}."
+            "array of integers, a FiniteGroup or a PermutationGroup; an operation is a text such as 'op:max:3' or a "
+            f"lm.operations.Table, a character table 'ctbl:M', a path or a dictionary; not {group!r}."
         )
     return rows
 
 
-def certify_table(table: str | Path | Mapping[str, Any], factors: int = 2) -> TableMarginCertificate:
+def certify_character_table(table: str | Path | Mapping[str, Any], factors: int = 2) -> TableMarginCertificate:
     """The certificate of the largest margin of every group that has a character table, without its elements.
 
     It is conditional: if the table is the character table of a group, then the margin is this one. The same as
-    `lemmata.certificates.groups.table_certificate.certify_table`:
+    `lemmata.certificates.groups.table_certificate.certify_character_table`:
 
-        lm.certify_table("ctbl:M").gamma        # the Monster; needs the optional extra gap
-        lm.certify_table("ctbl:Symmetric(18)")  # ctbl: and any name of the character table library of GAP
-        lm.certify_table("table.json")          # a file, see certificates/TABLE_FORMAT.md
-        lm.certify_table({"format": "lemmata/character-table", "version": 1, "class_sizes": ..., "characters": ...})
+        lm.certify_character_table("ctbl:M").gamma        # the Monster; needs the optional extra gap
+        lm.certify_character_table("ctbl:Symmetric(18)")  # ctbl: and any name of the character table library of GAP
+        lm.certify_character_table("table.json")          # a file, see certificates/CHARACTER_TABLE_FORMAT.md
+        lm.certify_character_table({"format": "lemmata/character-table", "version": 1, ...})  # what a file holds
 
     Args:
         table: one of these.
@@ -152,24 +198,30 @@ def certify_table(table: str | Path | Mapping[str, Any], factors: int = 2) -> Ta
             missing and cannot be derived; for a number of factors below 2 or beyond the limit.
         OSError: for an unreadable file.
     """
+    if isinstance(table, str):
+        refuse_other_kinds(table)
     return certify_given_table(table, factors)
 
 
-def document_of(certificate: GroupMarginCertificate | TableMarginCertificate, digits: int = 30) -> Document:
+def document_of(certificate: MarginCertificate, digits: int = 30) -> Document:
     """The JSON document of a certificate, which a stranger can check without this toolkit: see `check` and `save`.
 
-    The formats are described in `certificates/FORMAT.md` and `certificates/TABLE_FORMAT.md`.
+    The formats are described in `certificates/FORMAT.md`, `certificates/CHARACTER_TABLE_FORMAT.md` and
+    `certificates/OPERATION_FORMAT.md`.
 
     Args:
-        certificate: from `certify` or `certify_table`.
-        digits: significant digits of the decimals of the margin, at least 1.
+        certificate: from `certify` or `certify_character_table`.
+        digits: significant digits of the decimals of the margin, at least 1; the document of an operation has those
+            with which it was certified.
     """
     if isinstance(certificate, TableMarginCertificate):
         return table_document(certificate, digits)
-    return document_of_certificate(certificate, digits)
+    if isinstance(certificate, GroupMarginCertificate):
+        return document_of_certificate(certificate, digits)
+    return certificate.document
 
 
-def save(certificate: GroupMarginCertificate | TableMarginCertificate | Mapping[str, Any], file: str | Path) -> None:
+def save(certificate: MarginCertificate | Mapping[str, Any], file: str | Path) -> None:
     """The file of a certificate or of its document, written whole or not at all, as by `lemmata certify --out`.
 
     Raises:
@@ -178,7 +230,7 @@ def save(certificate: GroupMarginCertificate | TableMarginCertificate | Mapping[
     write_document(_document(certificate), file)
 
 
-def _document(certificate: GroupMarginCertificate | TableMarginCertificate | Mapping[str, Any]) -> Document:
+def _document(certificate: MarginCertificate | Mapping[str, Any]) -> Document:
     return dict(certificate) if isinstance(certificate, Mapping) else document_of(certificate)
 
 
@@ -202,9 +254,7 @@ class KernelVerdict:
         return get_args(Status).index(self.status)
 
 
-def check(
-    certificate: str | Path | GroupMarginCertificate | TableMarginCertificate | Mapping[str, Any],
-) -> KernelVerdict:
+def check(certificate: str | Path | MarginCertificate | Mapping[str, Any]) -> KernelVerdict:
     """The verdict of the independent kernel on a certificate: a file, a document, or what `certify` returned.
 
     What is conditional on a character table is checked by the kernel for tables, `certificates/table_kernel.py`. The

@@ -24,7 +24,7 @@ COMMANDS = {
     "coq": "Prove a certificate of an operation or an unseen cell once more in Coq.",
     "explain": "Explain a certificate file: what it proves, and how.",
     "sweep": "Certify all groups up to an order: one file per group, and summary.csv.",
-    "tables": "Certify the tables of the character table library: one entry each, and tables.json.",
+    "characters": "Certify the tables of the character table library: one entry each, and tables.json.",
     "survey": "Certify families of tables of finite operations: one entry each, and operations.json.",
     "atlas": "Show the atlas of certified margins, write the certificate of a row, or make all of it.",
     "path": "Show the least regularised loss of a group, proved from both sides, for one or more lambda.",
@@ -45,6 +45,8 @@ COMMANDS = {
 """What each command does, in one line; its module has the same name, with _ for -."""
 
 
+RENAMED = {"tables": "characters"}
+"""Commands under their earlier names, and what they are called now."""
 NARROW = 80
 """Columns of a terminal below which help has no frames: in these the names of options would be cut off."""
 
@@ -58,6 +60,8 @@ class LazyCommands(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[Any, Any, list[str]]:
         """The name, the command itself in place of its line in the list, and the arguments that are left."""
+        if args and args[0] in RENAMED:
+            ctx.fail(f"The command {args[0]} is called {RENAMED[args[0]]} now.")
         name, command, rest = super().resolve_command(ctx, args)
         if command is not None:
             module = str(command.name).replace("-", "_")

@@ -3,7 +3,8 @@
 tables         FiniteGroup, cyclic, dihedral, symmetric, alternating, elementary_abelian, direct_product,
                quaternion_group, group_from_table
 permutations   PermutationGroup, parse_group (every name that `lemmata certify` takes)
-surveys        committed_survey, the maximum margins of the tables of the character table library, by `lm.certify_table`
+surveys        committed_survey, the maximum margins of the tables of the character table library, by
+               `lm.certify_character_table`
 """
 
 from lemmata.certificates.groups.table_survey import committed_survey

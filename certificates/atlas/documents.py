@@ -14,7 +14,7 @@ from lemmata.certificates.atlas.committed import Row, digest
 from lemmata.certificates.groups.certify import certify_group
 from lemmata.certificates.groups.document import document_of
 from lemmata.certificates.groups.format import Document, dumps
-from lemmata.certificates.groups.table_certificate import certify_table, table_document
+from lemmata.certificates.groups.table_certificate import certify_character_table, table_document
 from lemmata.certificates.groups.table_files import FORMAT, VERSION
 from lemmata.certificates.groups.table_survey import committed_survey
 from lemmata.certificates.tables.survey import surveyed_certificate
@@ -59,7 +59,7 @@ def computed(work: Work, known: Mapping[str, bytes]) -> dict[str, bytes]:
             raise ValueError("The trivial group has one label, and no wrong one: there is no margin.")
         return {first.key: dumps(document_of(certify_group(_group(first, known)), DIGITS))}
     if first.section == "sporadic":
-        return {first.key: dumps(table_document(certify_table(_character_table(first, known)), DIGITS))}
+        return {first.key: dumps(table_document(certify_character_table(_character_table(first, known)), DIGITS))}
     if first.section in ("operations", "tables"):
         table = _table(settings)
         return {first.key: dumps(surveyed_certificate(table, table_symmetries(table)).document)}

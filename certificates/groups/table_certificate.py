@@ -1,9 +1,9 @@
 """The maximum margin of a group that is known by its character table alone: a conditional certificate.
 
 The margin depends on the group through its order, its class sizes, its characters and their indicators only
-(certificates/game/UNIVERSAL_MARGIN.md). Here these are given, not computed: `certify_table` has the table checked by
-`lemmata.certificates.table_kernel`, for all that a table can show, and solves the game exactly. What is proved says "if
-this is the character table of a group". Groups of every size are in reach, the Monster among them.
+(certificates/game/UNIVERSAL_MARGIN.md). Here these are given, not computed: `certify_character_table` has the table
+checked by `lemmata.certificates.table_kernel`, for all that a table can show, and solves the game exactly. What is
+proved says "if this is the character table of a group". Groups of every size are in reach, the Monster among them.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from lemmata.certificates.groups.table_files import library_file, read_table, ta
 from lemmata.certificates.groups.table_game import TableGame, TableStrategies, solve_game
 from lemmata.numerics.exact.integers import checked_integer
 
-__all__ = ["TableMarginCertificate", "certify_table", "table_document"]
+__all__ = ["TableMarginCertificate", "certify_character_table", "table_document"]
 
 
 @dataclass(frozen=True, eq=False)
 class TableMarginCertificate:
-    """What `certify_table` proved about products of elements of every group with this table.
+    """What `certify_character_table` proved about products of elements of every group with this table.
 
     ``data`` is the table as documents hold it, ``table`` the same as the kernel reads it, checked;
     ``game`` and ``strategies`` are the game that it defines, and an optimal pair.
@@ -90,12 +90,12 @@ class TableMarginCertificate:
         return reciprocal_decimals(self.reciprocal_gamma, self.reciprocal_gamma, digits)
 
 
-def certify_table(table: str | Path | Mapping[str, Any], factors: int = 2) -> TableMarginCertificate:
+def certify_character_table(table: str | Path | Mapping[str, Any], factors: int = 2) -> TableMarginCertificate:
     """The certificate of the maximum margin of products of k elements, conditional on a character table.
 
     Args:
         table: ``"ctbl:M"``, a table of the character table library (the optional extra ``gap``); the path of a file in
-            the format of certificates/TABLE_FORMAT.md; or what such a file holds.
+            the format of certificates/CHARACTER_TABLE_FORMAT.md; or what such a file holds.
         factors: the number k of factors, from 2 to `kernel.MAX_FACTORS`.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Character tables as files: JSON documents of the format ``lemmata/character-table`` (certificates/TABLE_FORMAT.md).
+"""Character tables as files: JSON of the format ``lemmata/character-table`` (certificates/CHARACTER_TABLE_FORMAT.md).
 
 A file gives class sizes and characters; class names, power maps and indicators where they are known. `table_of` adds
 what follows from the rest and writes every value in its smallest cyclotomic field. What a table claims is checked by

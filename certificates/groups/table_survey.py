@@ -18,7 +18,11 @@ from typing import Any
 
 from lemmata.certificates import kernel, table_kernel
 from lemmata.certificates.groups.format import dumps
-from lemmata.certificates.groups.table_certificate import TableMarginCertificate, certify_table, table_document
+from lemmata.certificates.groups.table_certificate import (
+    TableMarginCertificate,
+    certify_character_table,
+    table_document,
+)
 from lemmata.numerics.groups.character_library import library_versions
 from lemmata.numerics.runs.items import Done, run
 
@@ -74,7 +78,7 @@ def survey_item(settings: dict[str, Any]) -> dict[str, Any]:
     """
     name, factors = settings["name"], settings["factors"]
     try:
-        certificate = certify_table(f"ctbl:{name}", factors)
+        certificate = certify_character_table(f"ctbl:{name}", factors)
         table_kernel.check(dumps(table_document(certificate)))
     except (ValueError, kernel.MalformedError, kernel.ViolatedError) as error:
         return {"name": name, "factors": factors, "refused": str(error)}

@@ -13,7 +13,7 @@ eigenvectors turn the columns of F and G into multiples of each other: each pair
 the program over Y has the largest margin itself as its value, and its solution is a network. (Two labels: Q = R = 0
 after a choice of signs, or simply the same program with a second direction that nobody uses.)
 
-Source: the dual of the program of size 2N in TABLE_MARGIN.md.
+Source: the dual of the program of size 2N in OPERATION_MARGIN.md.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A solution of the dual is a positive semidefinite matrix Y = [[Y11, Y12], [Y12, Y22]] of size 2N with symmetric Y12.
 Such a matrix is a sum of at most 2N matrices (e e') x (x x') with e in R^2 and x in R^N, and every summand is a neuron:
 x is its embedding, and e = (alpha, beta) its output, at twice the angle of (alpha, sqrt 3 beta). So the maximum margin
-is attained with at most 2N neurons (certificates/tables/TABLE_MARGIN.md, theorem A, steps 12 to 14).
+is attained with at most 2N neurons (certificates/tables/OPERATION_MARGIN.md, theorem A, steps 12 to 14).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Every bound here is corrected after the solver: its Gram matrix is projected on the identity of polynomials that it has
 to satisfy, and t is raised until the matrix is positive semidefinite. What is returned therefore proves its bound up to
 the rounding of floating point, however inaccurate the solver was, and inaccuracy shows as `slack`. Proofs stand in
-TABLE_MARGIN.md, the polynomials in `lemmata.certificates.tables.forms`.
+OPERATION_MARGIN.md, the polynomials in `lemmata.certificates.tables.forms`.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ coordinates, in the order of the certificates of degree 4. It is positive semide
     E (u_a + v_b)^2 (z_y - z_c) >= mu > 0      at every triple (a, b, c),
 
 then no certificate of degree 4, for no multipliers, has a bound below 2/(3 sqrt 3) mu / sqrt(E|x|^4 E|z|^2)
-(certificates/tables/TABLE_MARGIN.md, step 20). Where a certificate of degree 6 is below that number, the program of
+(certificates/tables/OPERATION_MARGIN.md, step 20). Where a certificate of degree 6 is below that number, the program of
 degree 4 has a gap at this table. `PseudoMoments` checks all of this in integers and knows nothing of the solver that
 `rounded_pseudo_moments` rounds.
 """

@@ -2,7 +2,7 @@
 
 On a group the program sees the margin game of `lemmata.certificates.game.margin_game` with other dimensions: a
 representation of quaternionic type and degree d >= 4 counts as one of dimension d + 3 instead of 2d, all others as they
-are (certificates/tables/TABLE_MARGIN.md, theorem B). So it is exact for groups that have no such representation; the
+are (certificates/tables/OPERATION_MARGIN.md, theorem B). So it is exact for groups without such a representation; the
 extraspecial groups 2-^(1+4) and 2-^(1+6) are the first of a family of groups where it is not.
 
 Where d + 3 comes from: for U, V in M_m(H), d = 2m, as complex matrices of size d with Frobenius norms, the least s^2
@@ -112,8 +112,8 @@ def quaternionic_moments(m: int) -> QuaternionicMatrices:
 def quaternionic_gram(m: int) -> QuaternionicMatrices:
     """A positive semidefinite Gram matrix of s^2 (|U|^2 + |V|^2)^2/4 - |UV|^2, s^2 = 2m/(2m + 3): a sum of squares.
 
-    With the projections of U x U on the components 1 x Lambda and Lambda x Lambda (TABLE_MARGIN.md, step 17) the part
-    of degree 4 in U is gamma ((m + 2) P_1L + P_LL), likewise in V; between the two it is -gamma (m + 2) times the
+    With the projections of U x U on the components 1 x Lambda and Lambda x Lambda (OPERATION_MARGIN.md, step 17) the
+    part of degree 4 in U is gamma ((m + 2) P_1L + P_LL), likewise in V; between the two it is -gamma (m + 2) times the
     pairing of the components 1 x Lambda; and on the u_i v_j it is a (1 - Phi) - (kappa - a) |UV|^2, Phi the flip of the
     middle factors, kappa = 1 - gamma (m + 2)/m, a = kappa m/(m + 1), gamma = 2m^3/((2m + 3)(2m + 1)(m - 1)).
 

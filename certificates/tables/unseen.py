@@ -11,7 +11,7 @@ the given cells answers there:
 
 Epsilon exceeds the relative gap of the enclosure. So the network that is shown has itself a margin of at least
 (1 - epsilon) gamma, and no claim is about an empty set. Every document is checked by
-`lemmata.certificates.operation_kernel` before it is returned. The proofs are in TABLE_MARGIN.md.
+`lemmata.certificates.operation_kernel` before it is returned. The proofs are in OPERATION_MARGIN.md.
 
 A cell that stays open in this way is asked about once more with an epsilon of 10^-6 of the margin of the network that
 is shown. What is proved then holds for every network of at least `UnseenCell.threshold`, and the one that is shown has

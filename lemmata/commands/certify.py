@@ -19,10 +19,11 @@ from lemmata.certificates.groups.report import margin_report
 from lemmata.certificates.saddle.attainment import Attainment, attained_margin
 from lemmata.certificates.saddle.optimal_network import network_numbers, optimal_network
 from lemmata.commands.console import STANDARD_OUTPUT, err, out, refusals
-from lemmata.commands.given_tables import LIBRARY_PREFIX, certify_given
-from lemmata.commands.operation_names import table_or_group
+from lemmata.commands.given_character_tables import certify_given
+from lemmata.commands.operation_names import named_group_or_operation
 from lemmata.commands.options import Factors, Limit, OptionalGroup
 from lemmata.constructions.networks.files import export_npz
+from lemmata.given import is_character_table, refuse_other_kinds
 from lemmata.numerics.groups.names import ACCEPTED_NAMES
 from lemmata.numerics.groups.permutations import DEFAULT_LIMIT, MAX_TABLE_ORDER
 from lemmata.numerics.tables.names import ACCEPTED_CELLS, ACCEPTED_TABLES
@@ -41,7 +42,7 @@ LARGEST_NETWORK = 50_000_000  # numbers in the weights of a network, or in all i
 @app.command(
     help=f"Certify the maximum margin of products in a group, exactly, or of any finite operation, from both sides. "
     f"Groups: {ACCEPTED_NAMES}; by a character table alone, on the condition that it is one: ctbl:NAME such as ctbl:M, "
-    "the Monster (the character table library, with the extra gap), or --table FILE.json. Operations: "
+    "the Monster (the character table library, with the extra gap), or --characters FILE.json. Operations: "
     f"{ACCEPTED_TABLES}. A table of a group under any names of its rows, columns and labels is certified as the group.",
 )
 def certify(
@@ -65,9 +66,11 @@ def certify(
         int, typer.Option(metavar="N", min=0, help="evaluate the network on all inputs for groups of order up to N")
     ] = LARGEST_EVALUATION,
     limit: Limit = DEFAULT_LIMIT,
-    table: Annotated[
-        Path | None, typer.Option(metavar="FILE.json", help="a character table, in place of a group (TABLE_FORMAT.md)")
+    characters: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.json", help="a character table, in place of a group"),
     ] = None,
+    old_table: Annotated[Path | None, typer.Option("--table", hidden=True)] = None,
     cells: Annotated[
         str | None, typer.Option(metavar="CELLS", help=f"the given cells of an operation: {ACCEPTED_CELLS}")
     ] = None,
@@ -92,19 +95,23 @@ def certify(
             raise ValueError("With --out - the certificate goes to the standard output: leave out --json.")
         if network == STANDARD_OUTPUT:
             raise ValueError("The network is a binary file: name one for --network.")
-        if group is not None and table is not None:
-            raise ValueError(f"Give a group or --table, not both: {group!r} and {str(table)!r}.")
-        if table is not None or (group is not None and group.strip().startswith(LIBRARY_PREFIX)):
+        if old_table is not None:
+            raise ValueError(f"--table is called --characters now: --characters {old_table}.")
+        if group is not None and characters is not None:
+            raise ValueError(f"Give a group or --characters, not both: {group!r} and {str(characters)!r}.")
+        if characters is not None or (group is not None and is_character_table(group)):
             if cells is not None or degree is not None:
                 raise ValueError("--cells and --degree are for operations, not for character tables.")
             _refuse_search(seed, starts, bits, "character tables")
             if network is not None:
                 raise ValueError("A character table alone gives no network: leave out --network.")
-            certify_given(table or str(group).strip(), factors, out_file, digits or DIGITS, as_json)
+            if characters is not None:
+                refuse_other_kinds(str(characters))
+            certify_given(characters or str(group).strip(), factors, out_file, digits or DIGITS, as_json)
             return
         if group is None:
-            raise ValueError("There is nothing to certify: name a group, or a character table with --table.")
-        elements = table_or_group(group, cells, degree, limit, factors)
+            raise ValueError("There is nothing to certify: name a group, or a character table with --characters.")
+        elements = named_group_or_operation(group, cells, degree, limit, factors)
         if isinstance(elements, Table):
             if network is not None:
                 raise ValueError("The certificate of an operation holds the network: leave out --network.")

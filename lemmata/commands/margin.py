@@ -16,7 +16,7 @@ from lemmata.certificates.groups.report import margin_report
 from lemmata.certificates.saddle.measured import measured_margin, representation_shares
 from lemmata.commands.console import err, out, refusals
 from lemmata.commands.models import CHECKPOINTS, Checkpoint, Picture, check_picture, deliver_measurement
-from lemmata.commands.operation_names import table_or_group
+from lemmata.commands.operation_names import named_group_or_operation
 from lemmata.commands.options import AsJson, Limit
 from lemmata.constructions.networks.checkpoints import ACCEPTED_WEIGHTS, load_operation_weights
 from lemmata.numerics.groups.names import ACCEPTED_NAMES, parse_group
@@ -47,23 +47,30 @@ app = typer.Typer(add_completion=False)
 def margin(
     checkpoint: Checkpoint,
     group: Annotated[str | None, typer.Option(metavar="GROUP", help=f"the group: {ACCEPTED_NAMES}")] = None,
-    table: Annotated[str | None, typer.Option(metavar="TABLE", help=f"or an operation: {ACCEPTED_TABLES}")] = None,
+    operation: Annotated[
+        str | None, typer.Option(metavar="OPERATION", help=f"or an operation: {ACCEPTED_TABLES}")
+    ] = None,
     cells: Annotated[str | None, typer.Option(metavar="CELLS", help=f"its given cells: {ACCEPTED_CELLS}")] = None,
     picture: Picture = None,
     limit: Limit = DEFAULT_LIMIT,
     as_json: AsJson = False,
+    old_table: Annotated[str | None, typer.Option("--table", hidden=True)] = None,
 ) -> None:
     """The margin and the deficit; exit 0 also for a negative margin, 2 when the input is refused."""
     with refusals():
-        if (group is None) == (table is None):
-            raise ValueError("Name what the network was trained for: --group GROUP or --table TABLE, one of the two.")
-        if cells is not None and table is None:
-            raise ValueError("--cells is for operations: give --table.")
+        if old_table is not None:
+            raise ValueError(f"--table is called --operation now: --operation {old_table}.")
+        if (group is None) == (operation is None):
+            raise ValueError(
+                "Name what the network was trained for: --group GROUP or --operation OPERATION, one of the two."
+            )
+        if cells is not None and operation is None:
+            raise ValueError("--cells is for operations: give --operation.")
         check_picture(picture)
         if group is not None:
             result = _of_group(checkpoint, group, limit)
         else:
-            result = _of_table(checkpoint, str(table), cells, limit)
+            result = _of_table(checkpoint, str(operation), cells, limit)
         result.deficit  # noqa: B018 - a margin above the maximum is refused before anything is written
         if picture is not None:
             draw_checkpoint(result, picture)
@@ -104,7 +111,7 @@ def _of_group(checkpoint: Path, name: str, limit: int) -> MarginOfCheckpoint:
 def _of_table(checkpoint: Path, text: str, cells: str | None, limit: int) -> MarginOfCheckpoint:
     table = parse_table(text, cells)
     weights = load_operation_weights(checkpoint, table.rows, table.columns, table.label_count)
-    kind = table_or_group(text, cells, None, limit)
+    kind = named_group_or_operation(text, cells, None, limit)
     with err.status(f"certifying {escape(text)}"):
         if isinstance(kind, Table):
             from lemmata.certificates.tables.certify import certify_operation  # solvers, which groups can do without
@@ -158,4 +165,4 @@ def _refuse_renumbered(name: str, group: PermutationGroup) -> None:
     if not name.strip().startswith("table:") or not name.strip().lower().endswith(".csv"):
         return
     if parse_table(name).values != tuple(map(tuple, group.to_finite_group().table.tolist())):
-        raise ValueError(f"{name} numbers its elements with the identity elsewhere than at 0: give it as --table.")
+        raise ValueError(f"{name} numbers its elements with the identity elsewhere than at 0: give it as --operation.")

@@ -124,7 +124,13 @@ def write_sources(source: Path, library: Library) -> None:
         pages[f"{statement_place(name)}.md"] = statement_page(entry, library, edges, version("lemmata"))
     for path in sorted((HERE / "pages").glob("*.md")):
         pages[path.name] = _filled(path.read_text(encoding="utf-8"), library, whole_picture(library, edges))
-    for name in ("FORMAT", "TABLE_FORMAT", "OPERATION_FORMAT", "game/UNIVERSAL_MARGIN", "tables/TABLE_MARGIN"):
+    for name in (
+        "FORMAT",
+        "CHARACTER_TABLE_FORMAT",
+        "OPERATION_FORMAT",
+        "game/UNIVERSAL_MARGIN",
+        "tables/OPERATION_MARGIN",
+    ):
         path = ROOT / "certificates" / f"{name}.md"
         pages[f"formats/{path.name}"] = path.read_text(encoding="utf-8")
     for place, text in pages.items():

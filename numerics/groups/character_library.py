@@ -2,7 +2,7 @@
 
 A table is known by its name in the library, such as ``M`` (the Monster), ``2.B`` or ``L2(113)``; ``Symmetric(18)`` and
 ``Alternating(18)`` are computed by GAP for every degree. What comes back is text and integers, in the form of a file of
-a table (certificates/TABLE_FORMAT.md); nothing of it is checked here.
+a table (certificates/CHARACTER_TABLE_FORMAT.md); nothing of it is checked here.
 """
 
 from __future__ import annotations

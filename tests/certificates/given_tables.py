@@ -8,7 +8,7 @@ from typing import Any
 
 from lemmata.certificates import kernel, table_kernel
 from lemmata.certificates.groups.format import dumps
-from lemmata.certificates.groups.table_certificate import certify_table, table_document
+from lemmata.certificates.groups.table_certificate import certify_character_table, table_document
 from lemmata.certificates.groups.table_files import group_file, read_table, table_of
 from lemmata.numerics.groups.names import parse_group
 
@@ -32,7 +32,7 @@ def given_table(name: str) -> dict[str, Any]:
 def document_bytes(name: str, factors: int = 2) -> bytes:
     """The certificate of a table, made once."""
     table = {"format": "lemmata/character-table", "version": 1, **given_table(name)}
-    return dumps(table_document(certify_table(table, factors)))
+    return dumps(table_document(certify_character_table(table, factors)))
 
 
 def table_certificate(name: str, factors: int = 2) -> dict[str, Any]:

@@ -44,6 +44,7 @@ def test_a_group_is_certified_in_every_form_alike():
         ([(1, 2, 0), (1, 0, 0)], "is not a permutation"),
         ([[0, 1, 2], [1, 0, 2], [2, 1, 0]], "read as a Cayley table, and this one is none"),
         ([[1, 2, 0], [1, 0, 2], [0, 1, 2]], "better given as one text, such as 'perm:"),
+        ("ctbl", "There is no group named"),
         ([[0.5]], "A group is a name such as 'S3'"),
         ([], "A group is a name such as 'S3'"),
         (3, "A group is a name such as 'S3'"),

@@ -67,7 +67,7 @@ def test_without_an_extra_a_command_says_which_one_it_needs(tmp_path):
 
 
 def test_so_does_a_name_of_the_front_door(tmp_path):
-    status, _, error = run(tmp_path, "import lemmata as lm; lm.tables")
+    status, _, error = run(tmp_path, "import lemmata as lm; lm.operations")
     assert status == 1
     assert error.endswith("This needs cvxpy, which the extra solvers brings: pip install 'lemmata[solvers]'.\n")
 

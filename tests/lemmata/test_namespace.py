@@ -22,9 +22,9 @@ ROOMS = (
     "margins",
     "markov",
     "networks",
+    "operations",
     "parity",
     "recurrent",
-    "tables",
     "tokens",
     "zoo",
 )

@@ -1,8 +1,8 @@
 """The program of degree 4 on groups: its exact value, and the groups where it is above the maximum margin (ext-T3).
 
-certificates/tables/TABLE_MARGIN.md, steps 15 to 19. A representation of quaternionic type and degree d = 2m >= 4 counts
-as one of dimension d + 3 instead of 2d. Above: Gram matrices in integers, and multipliers of a linear program for all
-m. Below: pseudo-moments in integers, which are carried onto the group of order 32 in full.
+certificates/tables/OPERATION_MARGIN.md, steps 15 to 19. A representation of quaternionic type and degree d = 2m >= 4
+counts as one of dimension d + 3 instead of 2d. Above: Gram matrices in integers, and multipliers of a linear program
+for all m. Below: pseudo-moments in integers, which are carried onto the group of order 32 in full.
 """
 
 from __future__ import annotations

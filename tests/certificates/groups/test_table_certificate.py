@@ -15,7 +15,7 @@ from lemmata.certificates.characters.families import symmetric_characters
 from lemmata.certificates.groups.certify import certify_group
 from lemmata.certificates.groups.document import document_of
 from lemmata.certificates.groups.format import dumps
-from lemmata.certificates.groups.table_certificate import certify_table, table_document
+from lemmata.certificates.groups.table_certificate import certify_character_table, table_document
 from lemmata.certificates.groups.table_files import FORMAT, VERSION, group_file, read_table, table_of, value_text
 from lemmata.certificates.groups.table_game import TableGame, class_shares, mass_shares, solve_game
 from lemmata.numerics.exact.balls import precision
@@ -36,7 +36,7 @@ def file_of(**parts):
 def test_a_table_and_the_elements_give_the_same_margin(name, factors):
     group = parse_group(name)
     by_elements = document_of(certify_group(group, factors))
-    by_table = table_document(certify_table(group_file(group), factors))
+    by_table = table_document(certify_character_table(group_file(group), factors))
     for part in ("value", "margin"):
         assert by_table[part] == by_elements[part]
     assert table_kernel.check(dumps(by_table))
@@ -46,7 +46,7 @@ def test_a_table_and_the_elements_give_the_same_margin(name, factors):
 def test_larger_tables_give_the_margin_of_the_elements(name):
     group = parse_group(name)
     by_elements = document_of(certify_group(group))
-    assert table_document(certify_table(group_file(group)))["margin"] == by_elements["margin"]
+    assert table_document(certify_character_table(group_file(group)))["margin"] == by_elements["margin"]
 
 
 def rational_file(table):
@@ -62,7 +62,7 @@ def rational_file(table):
 @pytest.mark.parametrize(("n", "factors"), [(5, 3), (8, 2), (11, 2), (12, 2)])
 def test_symmetric_groups_against_a_linear_program_in_floating_point(n, factors):
     characters = symmetric_characters(n)
-    certificate = certify_table(rational_file(characters), factors)
+    certificate = certify_character_table(rational_file(characters), factors)
     assert certificate.table.order == factorial(n)
     assert certificate.table.indicators == [1] * certificate.table.count
     values = np.array([[float(value.to_fmpq()) for value in row] for row in characters.values])
@@ -84,7 +84,7 @@ def test_symmetric_groups_against_a_linear_program_in_floating_point(n, factors)
 
 def test_prime_cyclic_groups_have_the_margin_of_theorem_7_7():
     for p in (3, 5, 7, 11, 13):
-        lower, upper = certify_table(group_file(parse_group(f"Z{p}"))).enclosure(25)
+        lower, upper = certify_character_table(group_file(parse_group(f"Z{p}"))).enclosure(25)
         with precision(200):
             exact = (arb(2) / 27).sqrt() / (arb(p).sqrt() * (p - 1))
             assert arb(lower) <= exact <= arb(upper)
@@ -93,7 +93,7 @@ def test_prime_cyclic_groups_have_the_margin_of_theorem_7_7():
 def test_totally_orthogonal_groups_have_the_closed_form_of_theorem_7_9():
     # gamma = 2 / (3 sqrt(3 n) S), S the sum of d^(5/2) over nontrivial characters
     for name in ("S3", "S4", "A5xZ2", "D4"):
-        certificate = certify_table(group_file(parse_group(name)))
+        certificate = certify_character_table(group_file(parse_group(name)))
         with precision(200):
             total = sum((arb(d) ** 2 * arb(d).sqrt() for d in certificate.table.degrees), arb(-1))
             closed = 2 / (3 * arb(3 * certificate.table.order).sqrt() * total)
@@ -105,7 +105,7 @@ def test_totally_orthogonal_groups_have_the_closed_form_of_theorem_7_9():
 
 def test_shares_are_those_of_the_solved_game():
     solution = certify_group(parse_group("S3")).solution
-    certificate = certify_table(group_file(parse_group("S3")))
+    certificate = certify_character_table(group_file(parse_group("S3")))
     assert solution is not None
     masses, weights = mass_shares(certificate.game, certificate.strategies), class_shares(certificate.strategies)
     assert sorted(masses) == pytest.approx(sorted([0.0, *map(float, solution.eps)]), abs=1e-15)
@@ -113,7 +113,7 @@ def test_shares_are_those_of_the_solved_game():
 
 
 def test_the_game_is_played_on_few_rows_and_columns():
-    certificate = certify_table(group_file(parse_group("M11")))
+    certificate = certify_character_table(group_file(parse_group("M11")))
     assert certificate.strategies.rounds < 10
     assert 0 < sum(mass > 0 for mass in certificate.strategies.masses) < certificate.table.count
 
@@ -135,7 +135,8 @@ def test_the_files_are_what_the_library_makes_of_the_groups(name):
     file = read_table(FILES / f"{name}.json")
     assert file == group_file(parse_group(file["name"]))
     assert table_of(file) == given_table(name)
-    assert certify_table(FILES / f"{name}.json").gamma == certify_table(str(FILES / f"{name}.json")).gamma
+    path = FILES / f"{name}.json"
+    assert certify_character_table(path).gamma == certify_character_table(str(path)).gamma
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -152,8 +153,8 @@ def test_what_is_optional_is_derived(name):
         ):
             table_of(bare)
         bare["indicators"] = full["indicators"]
-    assert certify_table(bare).gamma == certify_table(full).gamma
-    assert certify_table(bare).data["class_names"] == [str(i + 1) for i in range(len(full["class_sizes"]))]
+    assert certify_character_table(bare).gamma == certify_character_table(full).gamma
+    assert certify_character_table(bare).data["class_names"] == [str(i + 1) for i in range(len(full["class_sizes"]))]
 
 
 def test_values_are_written_in_the_smallest_field():
@@ -164,7 +165,7 @@ def test_values_are_written_in_the_smallest_field():
     assert value_text(1, {0: -(10**20)}) == "-100000000000000000000"
     assert value_text(5, {0: 2, 1: -3, 2: 1}) == "2-3*E(5)+E(5)^2"
     file = file_of(class_sizes=[1, 1, 1], characters=[[1, 1, 1], [1, "E(6)^2", "E(6)^4"], [1, "E(12)^8", "-E(6)^5"]])
-    assert certify_table(file).gamma == certify_table(group_file(parse_group("Z3"))).gamma
+    assert certify_character_table(file).gamma == certify_character_table(group_file(parse_group("Z3"))).gamma
 
 
 REFUSED = {
@@ -201,7 +202,7 @@ REFUSED = {
 def test_what_is_no_table_is_refused_in_a_sentence(case):
     given, sentence = REFUSED[case]
     with pytest.raises(ValueError, match=sentence) as refusal:
-        certify_table(given)
+        certify_character_table(given)
     assert str(refusal.value).startswith("The table ")
     assert str(refusal.value).endswith(".")
 
@@ -210,7 +211,7 @@ def test_contradictory_power_maps_are_named():
     file = read_table(FILES / "S4.json")
     file["powers"]["3"] = [0, 1, 2, 0, 2]
     with pytest.raises(ValueError, match=r"not the character table of a group: .*does not commute with the power map"):
-        certify_table(file)
+        certify_character_table(file)
 
 
 def test_fractional_indicators_are_named():
@@ -218,13 +219,13 @@ def test_fractional_indicators_are_named():
     del file["indicators"]
     file["powers"]["2"][1] = 2
     with pytest.raises(ValueError, match=r'by powers\["2"\] the indicator of row \d is -?\d/4, not 1, 0 or -1'):
-        certify_table(file)
+        certify_character_table(file)
 
 
 @pytest.mark.parametrize("factors", [1, 0, -3, 65, 2.0])
 def test_factors_out_of_range_are_refused(factors):
     with pytest.raises((ValueError, TypeError), match="number of factors"):
-        certify_table(FILES / "S4.json", factors)
+        certify_character_table(FILES / "S4.json", factors)
 
 
 @pytest.mark.parametrize(
@@ -234,13 +235,13 @@ def test_what_is_no_json_is_refused(tmp_path, text):
     path = tmp_path / "table.json"
     path.write_text(text)
     with pytest.raises(ValueError, match=f"The table in {re.escape(str(path))} cannot be read: "):
-        certify_table(path)
+        certify_character_table(path)
     with pytest.raises(FileNotFoundError):
-        certify_table(tmp_path / "nothing.json")
+        certify_character_table(tmp_path / "nothing.json")
 
 
 def test_decimals_have_as_many_digits_as_asked_for():
-    certificate = certify_table(FILES / "S3.json" if "S3" in NAMES else group_file(parse_group("S3")))
+    certificate = certify_character_table(FILES / "S3.json" if "S3" in NAMES else group_file(parse_group("S3")))
     assert certificate.enclosure(5) == ("0.023604", "0.023605")
     assert table_document(certificate, 5)["margin"]["lower"] == "0.023604"
     assert certificate.value == "1/(1/6 + 2/3*sqrt(2))"
@@ -259,7 +260,7 @@ def test_proposals_and_payoffs_of_huge_degrees_stay_finite():
 
 
 def test_documents_keep_the_table():
-    document = table_document(certify_table(FILES / "C7_C3.json"))
+    document = table_document(certify_character_table(FILES / "C7_C3.json"))
     assert json.loads(dumps(document))["table"] == given_table("C7_C3")
     assert kernel.parse(dumps(document)) == document
 

@@ -8,7 +8,7 @@ from math import factorial
 import pytest
 from flint import arb, fmpq
 
-from lemmata.certificates.groups.table_certificate import certify_table
+from lemmata.certificates.groups.table_certificate import certify_character_table
 from lemmata.certificates.groups.table_survey import (
     COMMITTED,
     committed_survey,
@@ -173,7 +173,7 @@ def test_the_survey_says_how_it_was_made():
 
 
 def test_entries_are_those_of_certificates():
-    entry = entry_of(certify_table(FILES / "A5.json"))
+    entry = entry_of(certify_character_table(FILES / "A5.json"))
     check_arithmetic(entry)
     assert entry["value"] == ENTRIES["A5"]["value"]
     assert entry["margin"] == ENTRIES["A5"]["margin"]

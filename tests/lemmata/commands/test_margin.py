@@ -146,7 +146,7 @@ def test_tables_are_measured_against_their_own_certificates(tmp_path):
     file = tmp_path / "max.npz"
     u, v, w = network.weights()
     np.savez(file, u=u, v=v, w=w)
-    code, output, _ = run("margin", str(file), "--table", "op:max:3", "--json")
+    code, output, _ = run("margin", str(file), "--operation", "op:max:3", "--json")
     report = json.loads(output)
     assert code == 0
     assert report["maximum"] == {
@@ -162,11 +162,11 @@ def test_tables_are_measured_against_their_own_certificates(tmp_path):
 
 def test_a_table_of_a_group_keeps_its_own_numbers(tmp_path):
     export_npz(lm.modular_addition_network(5), tmp_path / "z5.npz")
-    for task in (("--table", "op:add:5"), ("--group", "Z5")):
+    for task in (("--operation", "op:add:5"), ("--group", "Z5")):
         report = json.loads(run("margin", str(tmp_path / "z5.npz"), *task, "--json")[1])
         assert report["right"] == 1
         assert abs(report["deficit"]["at_most"]) < 1e-12
-    wrong = json.loads(run("margin", str(tmp_path / "z5.npz"), "--table", "op:sub:5", "--json")[1])
+    wrong = json.loads(run("margin", str(tmp_path / "z5.npz"), "--operation", "op:sub:5", "--json")[1])
     assert wrong["deficit"]["at_least"] > 1
 
 
@@ -174,8 +174,8 @@ def test_a_table_of_a_group_keeps_its_own_numbers(tmp_path):
     ("arguments", "said"),
     [
         ((), "one of the two"),
-        (("--group", "S3", "--table", "op:add:3"), "one of the two"),
-        (("--group", "S3", "--cells", "without:(0,0)"), "give --table"),
+        (("--group", "S3", "--operation", "op:add:3"), "one of the two"),
+        (("--group", "S3", "--cells", "without:(0,0)"), "give --operation"),
         (("--group", "Z7"), "no weights for 7 rows, 7 columns and 7 labels. Found: hidden (18, 12), readout (18, 6)"),
         (("--group", "S3", "--picture", "s3.txt"), "end in .png, .pdf, .svg"),
         (("--group", "S3", "--picture", "nowhere/s3.png"), "does not exist"),
@@ -193,5 +193,5 @@ def test_a_file_of_a_group_with_its_identity_elsewhere_is_for_tables(optimal, tm
     file.write_text("\n".join(",".join(str((a + b + 1) % 6) for b in range(6)) for a in range(6)))
     code, _, error = run("margin", str(optimal), "--group", f"table:{file}")
     assert code == 2
-    assert "give it as --table" in error
-    assert run("margin", str(optimal), "--table", f"table:{file}")[0] == 0
+    assert "give it as --operation" in error
+    assert run("margin", str(optimal), "--operation", f"table:{file}")[0] == 0

@@ -1,4 +1,4 @@
-"""The command `lemmata tables`: margins of the tables of the character table library, in parallel and resumable."""
+"""The command `lemmata characters`: margins of a whole library, in parallel and resumable."""
 
 from __future__ import annotations
 
@@ -26,8 +26,10 @@ __all__ = ["app"]
 app = typer.Typer(add_completion=False)
 
 
-@app.command(name="tables", help="Certify the tables of the character table library: one entry each, and tables.json.")
-def tables(
+@app.command(
+    name="characters", help="Certify the tables of the character table library: one entry each, and tables.json."
+)
+def characters(
     directory: Annotated[Path, typer.Option("--out", metavar="DIR", help="folder for the entries")],
     max_classes: Annotated[
         int, typer.Option(metavar="N", min=2, max=table_kernel.MAX_CLASSES, help="largest number of classes")
@@ -60,7 +62,7 @@ def tables(
             entries = survey(names, directory / "entries", executor, factors, advance)
         selection = " ".join(f"--name {one}" for one in name or []) or f"--max-classes {max_classes}"
         origin = {
-            "command": f"lemmata tables --out DIR {selection} --factors {factors}",
+            "command": f"lemmata characters --out DIR {selection} --factors {factors}",
             "lemmata": version("lemmata"),
             "python": platform.python_version(),
             **versions,
