@@ -10,6 +10,10 @@ import os
 from pathlib import Path
 
 
+ALWAYS_THERE = 2**24
+"""Bytes; whether these are available is not asked, which would take longer than most work of that size."""
+
+
 def available_memory() -> int:
     """The bytes that can be allocated without swapping: MemAvailable of Linux, elsewhere all physical memory."""
     try:
@@ -29,7 +33,7 @@ def require_memory(needed: int, purpose: str) -> None:
     Raises:
         ValueError: saying how much is needed and how much there is.
     """
-    if needed > (available := available_memory()):
+    if needed > ALWAYS_THERE and needed > (available := available_memory()):
         raise ValueError(
             f"{purpose} needs {needed / 2**30:.1f} GiB of memory, but {available / 2**30:.1f} GiB are available."
         )

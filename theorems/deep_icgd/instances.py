@@ -134,19 +134,17 @@ def random_instance(
         if widths[0] == widths[-1]:
             continue
         n, scalars = int(rng.integers(smallest_examples, 5)), random_scalars(kind, rng)
-        step = fmpq(1, 3)
+        block = gradient_descent_block(widths, n, fmpq(1, 3), *scalars.sums, (-1, 1), 1, 1)
         while True:
-            block = gradient_descent_block(widths, n, step, *scalars.sums, (-1, 1), 1, 1)
             inputs, labels = rationals(rng, n + 1, widths[0]), rationals(rng, n, widths[-1])
             start = rationals(rng, block.layout.weight_count) * fmpq(7, 8)
             instance = Instance(block, scalars, inputs, labels, start)
-            slopes = block.layout.flatten([np.array(V, dtype=object) for V in gradient(instance, start)])
-            _, nonzero, _ = reference_step(instance, start)
-            if all(nonzero):
+            slopes = gradient(instance, start)
+            if all(any(entry != 0 for row in V for entry in row) for V in slopes):
                 break
         if not clip:
             return instance
-        largest = max(abs(slope) for slope in slopes.tolist())
+        largest = max(abs(entry) for V in slopes for row in V for entry in row)
         step = fmpq((2 / largest).ceil())  # more than the width of the box for the steepest weight
         block = gradient_descent_block(widths, n, step, *scalars.sums, (-1, 1), 1, 1)
         return Instance(block, scalars, inputs, labels, start)

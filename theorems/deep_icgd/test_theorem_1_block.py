@@ -8,6 +8,7 @@ certificate proves for all weights of the box; for all networks and every eps: `
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -59,11 +60,20 @@ def value(f: ReluSum, *arguments: Any) -> Any:
 R, PROFILE = SmoothFunction("t - t^3/6", cubic), SmoothFunction("s + s^3/12", lambda s: s + s * s * s / 12)
 
 
+@cache
+def loss_sum() -> ReluSum:
+    return ridge(interpolant(PROFILE, 6, 2 * PIECES), (1, -1))
+
+
+@cache
+def activation_sums(widths: tuple[int, ...]) -> tuple[ReluSum, ReluSum]:
+    return approximate_activation(widths, R, (-1, 1), 1, pieces=PIECES)
+
+
 def instance(widths: tuple[int, ...], step_size: int) -> Instance:
     """A block with two examples and interpolants of the three functions; its `scalars` are the true functions."""
-    box, u = (-1, 1), ridge(interpolant(PROFILE, 6, 2 * PIECES), (1, -1))
-    sums = (*approximate_activation(widths, R, box, 1, pieces=PIECES), u)
-    block = gradient_descent_block(widths, 2, step_size, *sums, box, 1, 1)
+    sums = (*activation_sums(widths), loss_sum())
+    block = gradient_descent_block(widths, 2, step_size, *sums, (-1, 1), 1, 1)
     inputs = np.array(spread(3 * widths[0], 5, 13), dtype=object).reshape(3, -1)
     labels = -np.array(spread(2 * widths[-1], 7, 11), dtype=object).reshape(2, -1)
     start = as_exact([fmpq((7 * i) % 5 + 4, 8) * (-1) ** (i * i // 2) for i in range(block.layout.weight_count)])

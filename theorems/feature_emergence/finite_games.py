@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, product
+from operator import ge, mul
 from typing import Any
 
 import numpy as np
@@ -180,25 +181,25 @@ def vertices(rows: np.ndarray, right: list[Any], equations: int = 0) -> list[np.
     constraints, dimension = rows.shape
     table = [[fmpq(1) * entry for entry in row] for row in rows.tolist()]
     bounds = [fmpq(1) * entry for entry in right]
+    every = fmpq_mat(constraints, dimension, [entry for row in table for entry in row])
     found: dict[tuple[Any, ...], np.ndarray] = {}
     for others in combinations(range(equations, constraints), dimension - equations):
         chosen = (*range(equations), *others)
         system = fmpq_mat(dimension, dimension, [entry for i in chosen for entry in table[i]])
         try:
-            solution = system.solve(fmpq_mat(dimension, 1, [bounds[i] for i in chosen])).entries()
+            solution = system.solve(fmpq_mat(dimension, 1, [bounds[i] for i in chosen]))
         except ZeroDivisionError:  # the chosen constraints are dependent
             continue
-        key = tuple((entry.p, entry.q) for entry in solution)
-        if key not in found and all(
-            expectation(row, solution) >= bound for row, bound in zip(table, bounds, strict=True)
-        ):
-            found[key] = np.array(solution, dtype=object)
+        if all(map(ge, (every * solution).entries(), bounds)):
+            point = solution.entries()
+            found.setdefault(tuple((entry.p, entry.q) for entry in point), np.array(point, dtype=object))
     return list(found.values())
 
 
 def expectation(weights: Any, values: Any) -> Any:
-    """The sum of weights times values; an exact zero for none."""
-    return sum((a * b for a, b in zip(weights, values, strict=True)), start=fmpq(0))
+    """The sum of weights times values, as many of one as of the other; an exact zero for none."""
+    assert len(weights) == len(values)
+    return sum(map(mul, weights, values), start=fmpq(0))
 
 
 def binary_games(values: range) -> Iterator[FiniteGame]:

@@ -178,7 +178,21 @@ def is_homomorphism_into_GL(group: FiniteGroup, R: np.ndarray) -> bool:
 def spans_all_matrices(R: np.ndarray) -> bool:
     """Burnside: R is irreducible over the complex numbers exactly when its matrices span all d x d matrices."""
     n, d, _ = R.shape
-    return rank(R.reshape(n, d * d)) == d * d
+    rows = R.reshape(n, d * d)
+    some = rows[:: max(1, n // (2 * d * d))]  # enough of them as a rule
+    return rank(some) == d * d or rank(rows) == d * d
+
+
+@cache
+def irreps_are_homomorphisms_into_GL(name: str) -> bool:
+    """Whether all matrices of `irreps` pass `is_homomorphism_into_GL`."""
+    return all(is_homomorphism_into_GL(irreps(name).group, R) for R in irreps(name).matrices)
+
+
+@cache
+def irreps_span_all_matrices(name: str) -> bool:
+    """Whether all matrices of `irreps` pass `spans_all_matrices`."""
+    return all(spans_all_matrices(R) for R in irreps(name).matrices)
 
 
 def character(R: np.ndarray) -> np.ndarray:

@@ -69,7 +69,7 @@ def _spectral_sum(table: CharacterTable) -> Any:
 def _kappa(table: CharacterTable, R: int, t: list[Any]) -> Any:
     """d^(-1/2) (1 - sum_C t_C chi_R(C)/d)."""
     d = table.degrees[R]
-    return (1 - sum(w * table.values[R, C] for C, w in enumerate(t, start=1)) / d) / _power(d, 1)
+    return (1 - sum(w * table.values[R, C] for C, w in enumerate(t, start=1)) / d) * _power(d, 1) / d
 
 
 # ---- lemma D.14
@@ -95,10 +95,11 @@ def test_equalising_weights(name: str) -> None:
     """t_C = -|C| COND(C)/S: sum 1, every kappa_R = n/S, and positive exactly when COND < 0 throughout."""
     table = _table(name)
     assert table.is_totally_orthogonal()
-    S, condition = _spectral_sum(table), _condition(table)
-    t = [-size * value / S for size, value in zip(table.class_sizes[1:], condition, strict=True)]
+    inverse = 1 / _spectral_sum(table)
+    t = [-size * value * inverse for size, value in zip(table.class_sizes[1:], _condition(table), strict=True)]
     assert sum(t) == 1
-    assert all(_kappa(table, R, t) == table.order / S for R in range(1, len(table.degrees)))
+    kappa = table.order * inverse  # n/S
+    assert all(_kappa(table, R, t) == kappa for R in range(1, len(table.degrees)))
     assert all(weight > 0 for weight in t) == (name in HOLDING)
     assert list(equalising_class_weights(MarginGame(table))) == t
 

@@ -75,11 +75,12 @@ def test_cross_term_has_blocks(group: FiniteGroup) -> None:
     irreps, n = irreps_of(group), group.order
     basis, indices = basis_of(irreps)
     position = {index: i for i, index in enumerate(indices)}
-    quotient = group.table[group.inverse[group.table][:, :, None], np.arange(n)]  # [a, b, y] -> (ab)^-1 y
+    quotient = group.table[group.inverse]  # [x, y] -> x^-1 y
     for members in group.classes:
         values = np.array([fmpq(0), fmpq(1, n * n)], dtype=object)
-        tensor = values[np.isin(quotient, members).astype(int)]
-        for axis in range(3):
+        targets = exact_matmul(values[np.isin(quotient, members).astype(int)], basis)  # sum_(c in C) w(xc), w in rho
+        tensor = targets[group.table]  # at x = ab
+        for axis in range(2):
             moved = np.moveaxis(tensor, axis, 2)
             tensor = np.moveaxis(exact_matmul(moved.reshape(n * n, n), basis).reshape(n, n, n), 2, axis)
         expected = np.full((n, n, n), fmpq(0), dtype=object)

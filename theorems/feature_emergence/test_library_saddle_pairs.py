@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from lemmata.certificates.saddle.pair import ClassWeights, Task, Verdict, judge
+from lemmata.certificates.saddle.pair import ClassWeights, Task, judge
 from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
 from lemmata.numerics.exact.cyclotomic.numbers import rational
 from lemmata.theorems.evidence import check
@@ -31,6 +31,7 @@ TERNARY = "three labels, two points: every fifth of the 5886 pairs of the 109 di
 SPARSE = "three labels, two points: every 50th of the 5886 pairs of the 109 different neurons of squared norm 9"
 
 
+@cache
 def _logits(vector: tuple[int, ...]) -> list[list[fmpq]]:
     """(u . x)^2 w / 27 at both points: the logits of the unit neuron (u, w)/3, in integers divided by 27."""
     u, w = vector[:2], vector[2:]
@@ -63,11 +64,8 @@ def network_of(vectors: np.ndarray, masses: np.ndarray) -> HomogeneousNetwork:
     return HomogeneousNetwork(vectors[:, :2], vectors[:, 2:], masses, 2, SQUARE)
 
 
-def _verdict(
-    game: FiniteGame, vectors: np.ndarray, masses: np.ndarray, q: np.ndarray, tau: np.ndarray, bound: fmpq
-) -> Verdict:
-    task = Task("two points", POINTS, np.array(game.labels), tau.shape[1])
-    return judge(network_of(vectors, masses), ClassWeights(task, q, tau), rational(bound))
+def _class_weights(game: FiniteGame, q: np.ndarray, tau: np.ndarray) -> ClassWeights:
+    return ClassWeights(Task("two points", POINTS, np.array(game.labels), tau.shape[1]), q, tau)
 
 
 def assert_verdicts_agree(labels: int, step: int) -> None:
@@ -77,24 +75,27 @@ def assert_verdicts_agree(labels: int, step: int) -> None:
     labels among the largest wrong ones, and its neurons are optimal.
     """
     seen: Counter[str] = Counter()
-    for vectors, game in [*games(labels, step), *games(labels, step, (0, 0))]:
-        gamma, optimal = game.max_margin
-        if gamma == 0:
-            continue
-        for Q in game.hardest[1]:
-            q, tau = game.split(Q)
-            values = game.neuron_values(q, tau)
-            for masses in [*optimal, *simplex_grid(2, 4, full=True)]:
-                margins = game.margins(masses)
-                verdict = _verdict(game, vectors, masses, q, tau, gamma)
-                assert verdict.primal == min(margins)
-                assert verdict.accepted == (min(margins) == gamma)
-                if verdict.accepted:
-                    assert all(value == gamma for value, mass in zip(values, masses, strict=True) if mass > 0)
-                    assert all(g == gamma for g, weight in zip(margins, q, strict=True) if weight > 0)
-                seen["accepted" if verdict.accepted else "refused"] += 1
-                seen["a point off the margin"] += verdict.accepted and max(margins) > gamma
-                seen["several labels"] += verdict.accepted and bool(((tau > 0).sum(axis=1) > 1).any())
+    for (vectors, one), (_, other) in zip(games(labels, step), games(labels, step, (0, 0)), strict=True):
+        network = cache(lambda *masses, vectors=vectors: network_of(vectors, np.array(masses, dtype=object)))
+        for game in (one, other):
+            gamma, optimal = game.max_margin
+            if gamma == 0:
+                continue
+            choices = list(dict.fromkeys(map(tuple, [*optimal, *simplex_grid(2, 4, full=True)])))
+            outcomes = [(masses, game.margins(np.array(masses, dtype=object))) for masses in choices]
+            for Q in game.hardest[1]:
+                q, tau = game.split(Q)
+                values, weights = game.neuron_values(q, tau), _class_weights(game, q, tau)
+                for masses, margins in outcomes:
+                    verdict = judge(network(*masses), weights, rational(gamma))
+                    assert verdict.primal == min(margins)
+                    assert verdict.accepted == (min(margins) == gamma)
+                    if verdict.accepted:
+                        assert all(value == gamma for value, mass in zip(values, masses, strict=True) if mass > 0)
+                        assert all(g == gamma for g, weight in zip(margins, q, strict=True) if weight > 0)
+                    seen["accepted" if verdict.accepted else "refused"] += 1
+                    seen["a point off the margin"] += verdict.accepted and max(margins) > gamma
+                    seen["several labels"] += verdict.accepted and bool(((tau > 0).sum(axis=1) > 1).any())
     assert seen["accepted"] > 0, seen
     assert seen["refused"] > 0, seen
     assert seen["a point off the margin"] > 0, seen
@@ -125,15 +126,20 @@ def test_the_verdict_names_exactly_the_broken_conditions() -> None:
     """min g <= E_q g <= E_q g', and both are equalities iff the verdict reports neither (7.1) nor C.1."""
     seen: Counter[bool] = Counter()
     for vectors, game in games(3, 50):
-        for masses, q in product(simplex_grid(2, 2, full=True), simplex_grid(2, 2, full=True)):
+        networks = [
+            (masses, network_of(vectors, masses), game.margins(masses)) for masses in simplex_grid(2, 2, full=True)
+        ]
+        for q in simplex_grid(2, 2, full=True):
             for tau in tau_grid(game, 2 if q[0] == q[1] else 1):
-                verdict = _verdict(game, vectors, masses, q, tau, fmpq(1))
-                smallest = min(game.margins(masses))
-                averages = expectation(q, game.margins(masses)), expectation(q, game.weighted_margins(masses, tau))
-                assert smallest <= averages[0] <= averages[1]
-                slack = not any(text.startswith(("(7.1)", "(C.1)")) for text in verdict.violations)
-                assert slack == (averages[1] == smallest)
-                seen[slack] += 1
+                weights = _class_weights(game, q, tau)
+                for masses, network, margins in networks:
+                    verdict = judge(network, weights, rational(1))
+                    smallest = min(margins)
+                    averages = expectation(q, margins), expectation(q, game.weighted_margins(masses, tau))
+                    assert smallest <= averages[0] <= averages[1]
+                    slack = not any(text.startswith(("(7.1)", "(C.1)")) for text in verdict.violations)
+                    assert slack == (averages[1] == smallest)
+                    seen[slack] += 1
     assert min(seen[True], seen[False]) > 0
 
 
@@ -150,7 +156,7 @@ def test_networks_that_maximise_the_expected_margin_use_optimal_neurons(labels: 
     steps = 4 if labels == 2 else 2
     for vectors, game in games(labels, 1 if labels == 2 else 50):
         pairs = [
-            (q, tau, game.neuron_values(q, tau))
+            (q, tau, values := game.neuron_values(q, tau), max(values))
             for q in simplex_grid(2, steps, full=True)
             for tau in tau_grid(game, 2 if q[0] == q[1] else 1)
         ]
@@ -161,9 +167,9 @@ def test_networks_that_maximise_the_expected_margin_use_optimal_neurons(labels: 
             hidden, readout = network.weights()
             assert np.sum(np.sum(np.c_[hidden, readout] ** 2, axis=1) ** 1.5) == pytest.approx(1, rel=1e-14)
             np.testing.assert_allclose((POINTS @ hidden.T) ** 2 @ readout, outputs.astype(float), atol=1e-15)
-            for q, tau, values in pairs:
+            for q, tau, values, largest in pairs:
                 weighted = [outputs[x, y] - tau[x] @ outputs[x] for x, y in enumerate(LABELS)]
-                best = all(value == max(values) for value, mass in zip(values, masses, strict=True) if mass > 0)
-                assert (expectation(q, weighted) == max(values)) == best
+                best = all(value == largest for value, mass in zip(values, masses, strict=True) if mass > 0)
+                assert (expectation(q, weighted) == largest) == best
                 seen[best] += 1
     assert min(seen[True], seen[False]) > 0

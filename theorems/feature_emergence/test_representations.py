@@ -42,6 +42,8 @@ from lemmata.theorems.feature_emergence.small_groups import (
     inner,
     intertwiners,
     irreps,
+    irreps_are_homomorphisms_into_GL,
+    irreps_span_all_matrices,
     is_homomorphism_into_GL,
     numbers,
     permuted_points,
@@ -108,11 +110,11 @@ def test_indicator_one_gives_as_many_real_irreps_as_classes_and_a_basis(name):
     """
     group, matrices = irreps(name).group, irreps(name).matrices
     assert all(indicator(group, R) == 1 for R in matrices)
+    assert irreps_are_homomorphisms_into_GL(name)
+    assert irreps_span_all_matrices(name)  # irreducible over C, so over R
     for R in matrices:
         assert all(x.is_real() for x in R.flat)
-        assert is_homomorphism_into_GL(group, R)
         assert equal(R @ np.swapaxes(R, 1, 2), np.eye(R.shape[1], dtype=int))
-        assert spans_all_matrices(R)  # irreducible over C, so over R
     assert all(inner(character(R), character(S)) == 0 for R, S in combinations(matrices, 2))
     total = np.sum([R.shape[1] * character(R) for R in matrices], axis=0)
     assert equal(total, [group.order * int(g == group.identity) for g in range(group.order)])
@@ -162,8 +164,8 @@ def test_character_logits_are_maximal_at_the_product(name):
 @pytest.mark.parametrize("name", ALL)
 def test_matrices_are_homomorphisms_into_GL(name):
     group, matrices = irreps(name).group, irreps(name).matrices
+    assert irreps_are_homomorphisms_into_GL(name)
     for R in matrices:
-        assert is_homomorphism_into_GL(group, R)
         assert equal(R @ R[group.inverse], np.eye(R.shape[1], dtype=int))
 
 
@@ -191,9 +193,8 @@ def test_maps_that_are_no_representations_are_told_apart(name):
 def test_irreducible_means_character_norm_one(name):
     """No invariant subspace (Burnside's criterion, without characters) and <chi, chi> = 1 single out the same ones."""
     group, matrices = irreps(name).group, irreps(name).matrices
-    for R in matrices:
-        assert spans_all_matrices(R)
-        assert inner(character(R), character(R)) == 1
+    assert irreps_span_all_matrices(name)
+    assert all(inner(character(R), character(R)) == 1 for R in matrices)
     for R, S in pairwise(matrices[:3]):
         both = direct_sum([R, S])
         assert is_homomorphism_into_GL(group, both)
@@ -475,7 +476,8 @@ def test_squares_of_the_degrees_add_up_to_the_order(name):
     Inequivalent: no nonzero matrix T has T R(s) = S(s) T; the number of classes is the dimension of the centre.
     """
     group, matrices = irreps(name).group, irreps(name).matrices
-    assert all(is_homomorphism_into_GL(group, R) and spans_all_matrices(R) for R in matrices)
+    assert irreps_are_homomorphisms_into_GL(name)
+    assert irreps_span_all_matrices(name)
     assert all(intertwiners(group, R, S) == 0 for R, S in combinations(matrices, 2))
     assert len(matrices) == len(group.classes)
     assert sum(R.shape[1] ** 2 for R in matrices) == group.order

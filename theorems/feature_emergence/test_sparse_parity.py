@@ -33,6 +33,7 @@ from hypothesis import strategies as st
 from lemmata.certificates.saddle.parity import certify_parity
 from lemmata.constructions.networks.inputs import sign_inputs
 from lemmata.constructions.parity.max_margin import sparse_parity_network
+from lemmata.numerics.functions.powers import integer_power
 from lemmata.numerics.margins.evaluation import expected_parity_margins, parity_margins
 from lemmata.theorems.evidence import check
 from lemmata.theorems.plugin import Effort
@@ -289,11 +290,13 @@ def _ascend(n: int, k: int, neurons: np.ndarray, rounds: int) -> np.ndarray:
     omega.
     """
     x = sign_inputs(n).astype(float)
-    y = np.prod(x[:, :k], axis=1)
+    x = x[x[:, -1] == 1]  # -x contributes what x does
+    y = np.prod(x[:, :k], axis=1) / len(x)
     for _ in range(rounds):
         u, difference = neurons[:, :n], neurons[:, n] - neurons[:, n + 1]
-        lower = (u @ x.T) ** (k - 1) * y / 2**n
-        value = (lower * (u @ x.T)).sum(axis=1)
+        products = u @ x.T
+        lower = integer_power(products, k - 1) * y
+        value = np.einsum("ij,ij->i", lower, products)
         gradient = np.column_stack([k * difference[:, None] * (lower @ x), value, -value])
         neurons = _normalised(neurons + gradient / (2 * (k + 1) * _bound(k)))
     return neurons

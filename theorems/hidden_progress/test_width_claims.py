@@ -16,6 +16,7 @@ What is left out is refuted otherwise or by symmetry:
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import permutations, product
 
 import numpy as np
@@ -54,8 +55,10 @@ def _system(x: np.ndarray, signs: Sequence[int], sets: Sets, *, output_bias: boo
     return constraints
 
 
-def _half_spaces(x: np.ndarray) -> list[int]:
-    """The sets {z > 0} of affine functions; every other set is refuted by a certificate of its own."""
+@cache
+def _half_spaces(k: int) -> list[int]:
+    """The sets {z > 0} of affine functions on {-1, 1}^k; every other set is refuted by a certificate of its own."""
+    x = sign_inputs(k)
     # decide raises if neither outcome is proved
     return [A for A in range(2 ** len(x)) if isinstance(decide(_positive_exactly_on(0, A, x)), FeasiblePoint)]
 
@@ -64,7 +67,7 @@ def _candidates(x: np.ndarray, signs: Sequence[int]) -> Iterator[Sets]:
     """The sets A_i that cover chi = 1 with signs + and chi = -1 with signs -, equal signs in increasing order."""
     chi = np.prod(x, axis=1)
     wanted = {s: sum(1 << p for p, y in enumerate(chi) if y == s) for s in (1, -1)}
-    spaces = _half_spaces(x)
+    spaces = _half_spaces(x.shape[1])
     minus = [A for A in spaces if A & wanted[-1] == wanted[-1]]
     plus = [(A,) for A in spaces] if len(signs) == 2 else [(A, B) for A in spaces for B in spaces if A <= B]
     for first in plus:
@@ -97,7 +100,7 @@ def test_every_pattern_of_activation_is_refuted(k: int, half_spaces: int, candid
     """Width k, no output bias: a Farkas certificate for every class of activation patterns."""
     x = sign_inputs(k)
     signs = [1] * (k - 1) + [-1]
-    assert len(_half_spaces(x)) == half_spaces
+    assert len(_half_spaces(k)) == half_spaces
     representatives, count = _representatives(x, _candidates(x, signs))
     assert (count, len(representatives)) == (candidates, classes)
     for sets in representatives:

@@ -52,9 +52,10 @@ def random_circuit(rng: np.random.Generator, inputs: int, size: int, multiplicat
     The first operand of a gate is a recent node, so that most gates are live; the second is any node.
     """
     gates: list[Gate] = []
+    spent = 0
     for i in range(inputs, inputs + size):
-        spent = sum(gate.operation != "+" for gate in gates)
         operation = OPERATIONS[rng.integers(3)] if spent < multiplications else "+"
+        spent += operation != "+"
         recent, other = max(0, i - int(rng.geometric(0.6))), int(rng.integers(i))
         gates.append(Gate(operation, (recent,) if operation == "square" else (recent, other)))
     return Circuit(inputs, tuple(gates), (inputs + size - 1,))

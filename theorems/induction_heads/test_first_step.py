@@ -9,6 +9,7 @@ recurrence is an identity of rational functions.
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import pairwise, product
 from typing import Any
 
@@ -165,17 +166,28 @@ def test_printed_w_gradient_is_the_average_over_all_sequences(P: Chain, length: 
     assert (np.array(printed_updates.w_update(p, q, *wrong), dtype=object) / fmpq(length) != found.W).any()
 
 
+POLES = (1, 2, 1, 0)
+"""Orders at lambda = 1 of the printed sums: (I)/(lambda-1), (II)/(lambda-1)^2 and (III)/(lambda-1) are polynomials."""
+
+
+@cache
+def printed_w_coefficients() -> list[list[list[Any]]]:
+    """The coefficients of (I)/(lambda-1), (II)/(lambda-1)^2, (III)/(lambda-1) and (IV) in (E.19) to (E.22)."""
+    cases = [printed_updates.w_update(flat_prior.a, flat_prior.b, *(int(n == r) for r in range(4))) for n in range(4)]
+    return [
+        [[entry * (flat_prior.a + flat_prior.b - 2) ** order for entry in row] for row in case]
+        for case, order in zip(cases, POLES, strict=True)
+    ]
+
+
 def printed_mean_w(length: int) -> list[list[LogTwo]]:
     """The average of (E.19) to (E.22) over a and b: the increments of W for c = eta = 1."""
     sums = printed_updates.sums(flat_prior.lam, length, flat_prior.lam**length)
-    poles = (1, 2, 1, 0)  # orders at lambda = 1: (I)/(lambda-1), (II)/(lambda-1)^2, (III)/(lambda-1) are polynomials
-    cases = [printed_updates.w_update(flat_prior.a, flat_prior.b, *(int(n == r) for r in range(4))) for n in range(4)]
     result = [[LogTwo()] * 2 for _ in range(2)]
-    for n, (brace, order) in enumerate(zip(sums, poles, strict=True)):
+    for brace, order, coefficients in zip(sums, POLES, printed_w_coefficients(), strict=True):
         polynomial = brace / (flat_prior.lam - 1) ** order
-        weight = (flat_prior.a + flat_prior.b - 2) ** order
         for m, l in product(range(2), repeat=2):
-            result[m][l] += flat_prior.average(cases[n][m][l] * weight, polynomial)
+            result[m][l] += flat_prior.average(coefficients[m][l], polynomial)
     return [[entry / length for entry in row] for row in result]
 
 
@@ -203,6 +215,7 @@ def test_averaged_first_step_in_Q_plus_Q_ln2(length: int) -> None:
     assert all(x > y for x, y in pairwise(steps))  # and convex
 
 
+@cache
 def printed_mean_v(N: int) -> LogTwo:
     """The average of (E.28): t/(c eta) times the increment of v_j, N = t - j + 1."""
     a_, b_, x = flat_prior.a, flat_prior.b, flat_prior.lam

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
@@ -296,10 +297,11 @@ def expected_logits(model: MinimalModel, P: NDArray[np.float64], p: int, m: int)
     lam = P[0, 0] + P[1, 1] - 1
     pi = np.array([P[1, 0], P[0, 1]]) / (1 - lam)
     j = np.arange(1, p + 1)
+    powers = lam ** np.arange(p + 1.0)
     total = np.zeros(2)
     for i in range(2):
-        same = pi[m] + lam ** (j - 1.0) * (float(i == m) - pi[m])  # (P^(j-1))_im
-        reached = (p - j + 1) * pi[i] + (float(i == m) - pi[i]) * (1 - lam ** (p - j + 1.0)) / (1 - lam)
+        same = pi[m] + powers[:-1] * (float(i == m) - pi[m])  # (P^(j-1))_im
+        reached = (p - j + 1) * pi[i] + (float(i == m) - pi[i]) * (1 - powers[:0:-1]) / (1 - lam)  # lam^(p-j+1)
         total[i] = (model.v[:p] * (model.W[m, m] * same + model.W[m, 1 - m] * (1 - same)) * reached).sum()
     return total
 
@@ -319,6 +321,12 @@ def test_expected_logits_are_averages_over_all_sequences(m: int) -> None:
             total, mass = total + weight * model(x)[-1], mass + weight
     assert mass == pytest.approx(pi[m], rel=1e-13)
     assert np.abs(total / mass - expected_logits(model, P, p, m)).max() < 1e-11
+
+
+@cache
+def long_model(t: int, w: float) -> MinimalModel:
+    """Two steps at the length t, with v0 = h2 = 1, h1 = 100 and eps = 1/10."""
+    return long_second_step(t, 0.1, first_step_limit(w, 1.0, 100.0), 1.0, 1.0)
 
 
 def mixture(sizes: Sizes, P: NDArray[np.float64], m: int, tau: float, lags: int = 60) -> NDArray[np.float64]:
@@ -354,7 +362,7 @@ def test_expected_logits_at_a_proportional_position(w: float, tau: float) -> Non
     lam, alpha, beta, M, M1 = 0.55, sizes.alpha, sizes.beta, sizes.total, sizes.slope
     for t in (10**4, 10**6):
         p = int(tau * t)
-        model = long_second_step(t, spread, W, 1.0, 1.0)
+        model = long_model(t, w)
         off = abs(model.W[0, 1]) / model.W[0, 0]
         bound = (alpha + beta) * M * (1 / (p * (1 - lam)) + off) + 2 * beta * M1 / p
         bound += alpha * M / (t * (1 - lam)) + 4 * beta * M1 / t + alpha * (M1 + 2 * M / 3) / t

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction as Q
+from functools import cache
 from itertools import combinations, product
 from math import comb, factorial
 from typing import Any
@@ -36,8 +37,9 @@ from lemmata.numerics.parity.queries import empirical_answers, gradient_samples,
 from lemmata.theorems.evidence import check, counterexample
 
 
+@cache
 def cube(n: int) -> np.ndarray:
-    """All sign vectors, in the order of the tables."""
+    """All sign vectors, in the order of the tables; shared, so that nobody writes to it."""
     return 1 - 2 * (np.arange(2**n)[:, None] >> np.arange(n) & 1)
 
 
@@ -197,7 +199,8 @@ def test_the_hidden_parities_of_networks(n: int, k: int, width: int, seed: int, 
     tau = 2 * float(np.median(parity_view(descent, first, 3, k, 1.0).deviations))
     view = parity_view(descent, first, 3, k, tau)
     tables = [relu_tables(n, width)(theta)[1] for theta in view.trajectory[:-1]]
-    brute = [max(np.abs(parity(n, S) @ slopes / 2**n).max() for slopes in tables) for S in sets(n, k)]
+    parities = (parity(n, S) for S in sets(n, k))
+    brute = [max(np.abs(chi @ slopes / 2**n).max() for slopes in tables) for chi in parities]
     assert np.abs(np.array(brute) - view.deviations).max() < 2.0**-40
     assert view.visible_mass.max() <= 1
     assert len(view.exposed) <= 4 * len(first) * 3 / tau**2
@@ -259,7 +262,8 @@ def test_the_hidden_parities_of_a_deep_network() -> None:
     tau = 2 * float(np.median(parity_view(descent, first, 3, k, 1.0).deviations))
     view = parity_view(descent, first, 3, k, tau)
     tables = [model(theta)[1] for theta in view.trajectory[:-1]]
-    brute = [max(np.abs(parity(n, S) @ slopes / 2**n).max() for slopes in tables) for S in sets(n, k)]
+    parities = (parity(n, S) for S in sets(n, k))
+    brute = [max(np.abs(chi @ slopes / 2**n).max() for slopes in tables) for chi in parities]
     assert np.abs(np.array(brute) - view.deviations).max() < 2.0**-40
     assert 0 < len(view.exposed) <= 4 * len(first) * 3 / tau**2
     whole = [np.arange(2**n)] * 3

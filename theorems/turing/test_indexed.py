@@ -57,7 +57,7 @@ def test_machines_on_a_one_way_tape(machine: TuringMachine, word: str):
 @check("turing:construction-assembled", grade="exact", target="corrected", supporting=True)
 def test_random_machines_in_every_layer_at_every_step(effort, record_property):
     rng = np.random.default_rng(2)
-    machines, longest = effort.pick(quick=40, full=2000), effort.pick(quick=60, full=200)
+    machines, longest = effort.pick(quick=20, full=2000), effort.pick(quick=60, full=200)
     seen = visited = 0
     for number in range(machines):
         left_end = ("two-way", "stay")[number % 2]

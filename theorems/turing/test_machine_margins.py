@@ -10,6 +10,7 @@ The palindrome machine decides the words below within 12 steps.
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
@@ -97,6 +98,14 @@ TARGETS = {
 }
 
 
+@cache
+def target(name):
+    """The compiled machine of TARGETS, its words, and its certified bound."""
+    machine, T, words = TARGETS[name]
+    transformer = compile_turing_machine(machine, T)
+    return transformer, words, float(direct_margin_bound(transformer).value)
+
+
 @check("turing:theorem-4.1", grade="sampled", target="printed", supporting=True)
 @check("turing:theorem-D.6", grade="sampled", target="printed", supporting=True)
 @pytest.mark.parametrize(
@@ -107,11 +116,10 @@ def test_no_random_perturbation_of_all_layers_at_the_certified_bound_flips(name,
 
     5,500 in all (full), each on all words of its machine; their norm is exactly the certified bound.
     """
-    machine, T, words = TARGETS[name]
-    transformer = compile_turing_machine(machine, T)
+    transformer, words, radius = target(name)
+    count = effort.pick(quick=quick, full=full)
     answers = np.rint(DENSE.run(transformer, words).predictions)
     assert set(np.abs(answers)) == {1}
-    radius, count = float(direct_margin_bound(transformer).value), effort.pick(quick=quick, full=full)
     largest = 0.0
     for delta in random_perturbations(transformer, radius, count, seed=3):
         change = abs(predictions(transformer, words, delta) - answers).max()
@@ -129,9 +137,7 @@ def test_no_random_perturbation_of_all_layers_at_the_certified_bound_flips(name,
 @pytest.mark.parametrize(("name", "full"), list(zip(TARGETS, (50, 40, 20), strict=True)), ids=list(TARGETS))
 def test_no_optimised_perturbation_at_the_certified_bound_flips(name, full, effort, record_property):
     """110 searches (full) inside the ball, all weights moving: no flip, and the output moves by less than 1/3."""
-    machine, T, words = TARGETS[name]
-    transformer = compile_turing_machine(machine, T)
-    radius = float(direct_margin_bound(transformer).value)
+    transformer, words, radius = target(name)
     margins = []
     for seed in range(effort.pick(quick=1, full=full)):
         word = words[seed % len(words)]

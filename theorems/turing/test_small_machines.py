@@ -92,13 +92,16 @@ def wrong_runs(
     outputs = batched_run(transformers, words)
     layout, start_cell = transformers[0].layout, transformers[0].start_cell
     expected, answers, kept = np.zeros_like(outputs), np.zeros(outputs.shape[:2]), np.zeros(outputs.shape[:2], bool)
+    vectors: dict[tuple[int, int, int], np.ndarray] = {}
     for m, rows in enumerate(tables):
         for b, word in enumerate(words):
             trace = reference(rows, word, steps, rule)
             if trace is not None:
                 kept[m, b], answers[m, b] = True, {yes: 1, no: -1}.get(trace[-1][0], 0)
                 for time, (state, symbol, head) in enumerate(trace):
-                    expected[m, b, time] = _configuration(layout, state, symbol, start_cell + head)
+                    if (state, symbol, head) not in vectors:
+                        vectors[state, symbol, head] = _configuration(layout, state, symbol, start_cell + head)
+                    expected[m, b, time] = vectors[state, symbol, head]
     found = np.array([out[:, -1] @ t.classifier for out, t in zip(outputs, transformers, strict=True)])
     right = (outputs == expected).all(axis=(2, 3)) & (found == answers)
     return int((~right & kept).sum()), int(kept.sum())
