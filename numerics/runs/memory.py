@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-
 ALWAYS_THERE = 2**24
 """Bytes; whether these are available is not asked, which would take longer than most work of that size."""
 

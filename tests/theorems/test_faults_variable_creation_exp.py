@@ -13,6 +13,7 @@ from flint import fmpq
 from lemmata.numerics.learning import attention_training, sparse_learners
 from lemmata.numerics.runs import thresholds
 from lemmata.theorems.evidence import MARK
+from lemmata.theorems.experiments import assert_begins, committed_results
 from lemmata.theorems.plugin import Effort
 from lemmata.theorems.variable_creation import test_experiments
 from lemmata.theorems.variable_creation.experiments import curves, sample_sizes, training
@@ -121,6 +122,18 @@ RIGHT = ("experiment-fig4.3-right", "test_a_trained_head_looks_at_the_relevant_b
 LEFT = ("experiment-fig4.3-left", "test_fewer_replicates_understand_the_small_sample")
 
 
+BEGINNING = {"starts": 1, "iterations": 100}
+"""What is repeated of the slice of figure 4.3, left: the curve that is committed is that of its first start."""
+
+
+def curves_begin(summary: Any) -> tuple[Any, Any]:
+    """What `slice_again` gives for figure 4.3, left, for the beginning of its slice alone."""
+    key, changes = curves.THIRD.slice
+    item = summary["items"][key]
+    again = curves.best_curves({**item["settings"], **changes, **BEGINNING})
+    return {"curves": again["curves"]}, item["result"]
+
+
 def _fault(name: str, about: tuple[str, str], owner: Any, attribute: str, faulty: Any) -> Fault:
     return Fault(name, about[0], test_experiments, about[1], owner, attribute, faulty, ARGUMENTS)
 
@@ -160,8 +173,20 @@ def test_the_check_decides_and_passes_without_a_fault(about: tuple[str, str]) ->
     passes_without_fault(check, ARGUMENTS)
 
 
+def test_the_shorter_slice_comes_out_again() -> None:
+    """Its curve has five points and has left the plateau."""
+    summary = committed_results(curves.THIRD)
+    again, kept = curves_begin(summary)
+    assert_begins(summary, again, kept)
+    assert [len(curve) for curve in again["curves"]] == [5]
+    assert again["curves"][0][0] < 0.5 < 0.8 < again["curves"][0][-1]
+
+
 @pytest.mark.parametrize("fault", FAULTS, ids=fault_name)
 def test_a_deciding_check_turns_red(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the check repeats the slice of figure 4.3, left, with many starts, its beginning is enough."""
+    if fault.check == LEFT[1]:
+        monkeypatch.setattr(test_experiments, "slice_again", curves_begin)
     monkeypatch.setattr(fault.owner, fault.attribute, fault.faulty)
     with np.errstate(all="ignore"), pytest.raises(AssertionError):
         getattr(fault.module, fault.check)(**ARGUMENTS)

@@ -86,7 +86,7 @@ def run(
 def test_statements_run_from_an_installed_wheel_beside_a_chapter_of_another_package(site, tmp_path):
     """All tests are imported from the wheel, and those of circuits run; their assertions stay as they are written,
     because to rewrite those of all files takes most of the time (the statements of a stranger below are rewritten)."""
-    chosen = ("--assert=plain", "-k", "test_machine_of_knots or circuit or hand")
+    chosen = ("--assert=plain", "-k", "test_machine_of_knots or test_circuits")
     files = ("--pyargs", "lemmata.theorems", "knots", *chosen, "--ledger-json=ledger.json", "--ledger-html=ledger.html")
     done = run(site, tmp_path, "-m", "pytest", "-p", "no:cacheprovider", *files)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
@@ -150,7 +150,7 @@ def test_what_a_stranger_types(site, tmp_path):
     assert "halted after 107 steps" in typed(*lemmata, "turing", "bb4", "--verify", NUMBA_DISABLE_JIT="1")
     assert "turing:theorem-4.1" in typed(*lemmata, "show", "turing:theorem-4.1")
     chosen = typed(
-        "-m", "pytest", "-p", "no:cacheprovider", "--pyargs", "lemmata.theorems.feature_emergence.test_framework"
+        "-m", "pytest", "-p", "no:cacheprovider", "--pyargs", "lemmata.theorems.variable_creation.test_shattering"
     )
     assert int(re.findall(r"(\d+) passed", chosen)[-1]) > 0
     assert {path.name for path in tmp_path.iterdir() if not path.name.startswith(".")} == {"s3.json"}

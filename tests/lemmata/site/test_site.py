@@ -1,5 +1,6 @@
 """The site: built once from this checkout; its pages, its links, its pictures, and what is refused."""
 
+import gc
 import re
 import tomllib
 import xml.etree.ElementTree as ElementTree
@@ -35,8 +36,13 @@ def edges(library):
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory):
-    target = tmp_path_factory.mktemp("site") / "site"
-    counts = build_site(target, jobs=1)  # raises for every warning, broken link and request to the network
+    """Built with rare collections of garbage, since the trees of its pages are many objects."""
+    target, thresholds = tmp_path_factory.mktemp("site") / "site", gc.get_threshold()
+    gc.set_threshold(100_000, 50, 100)
+    try:
+        counts = build_site(target, jobs=1)  # raises for every warning, broken link and request to the network
+    finally:
+        gc.set_threshold(*thresholds)
     assert counts["statements"] == len(list(load_ledger().statements()))
     return target
 
