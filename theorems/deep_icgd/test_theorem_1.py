@@ -86,7 +86,8 @@ def gradient_errors(block: DescentBlock, name: str, seed: int, count: int, loss:
     z = machine(machine.prompt(x, y, w))
     after = block.layout.weights(z)
     assert np.abs(after).max() < 1 / 3
-    assert np.ptp(after, axis=-2).max() < 1e-13  # all tokens hold the same weights
+    # All tokens hold the same weights, up to the n + 1 terms of at most 1 that each of them sums, and their sum with w.
+    assert np.ptp(after, axis=-2).max() <= (block.examples + 2) * EPS
     assert (block.layout.scratch.of(z) == 0).all()
     return np.linalg.norm((w - after[:, 0]) * 10 - gradient, axis=-1)
 

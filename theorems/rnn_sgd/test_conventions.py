@@ -327,7 +327,7 @@ def test_the_named_losses_are_not_in_the_class() -> None:
     p = 1 / (1 + arb(-20).exp())
     assert 2 * p / arb(2).sqrt() > arb("1.41")
     _, gradient = cross_entropy(np.array([-10.0, 10.0]), 0)
-    assert abs(np.linalg.norm(gradient) - math.sqrt(2)) < 1e-7
+    assert abs(np.linalg.norm(gradient) - math.sqrt(2)) < 1e-8  # sqrt 2/(1 + e^20) = 2.9e-9
     assert arb(3).log() > 1
-    assert abs(cross_entropy(np.zeros(3), 1)[0] - math.log(3)) < 1e-15
+    assert abs(cross_entropy(np.zeros(3), 1)[0] - math.log(3)) <= 4 * 2.0**-52  # three exponentials, a sum, a logarithm
     assert arb(11) ** 2 - arb(10) ** 2 > 1
