@@ -9,9 +9,8 @@ import dataclasses
 import functools
 import inspect
 import json
-import os
 import tempfile
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -25,7 +24,6 @@ from lemmata.theorems.ledger import THEOREMS, Ledger, LedgerError, chapter_folde
 from lemmata.theorems.origin import origin
 from lemmata.theorems.places import package_folder
 from lemmata.theorems.reached import reached
-from lemmata.theorems.report_html import render, render_errata, sources
 from lemmata.theorems.summary import summary_table
 from lemmata.theorems.verdicts import (
     Check,
@@ -44,8 +42,6 @@ EXAMPLES = {"quick": 30, "full": 300, "deep": 3000}
 """Hypothesis examples for each effort."""
 _SELECTING_OPTIONS = ("ignore", "ignore_glob", "lf")
 """Options that leave out whole files; what leaves out single tests (-k, -m, ...) reports them as deselected."""
-_FILES = ("--ledger-json", "--ledger-html", "--errata-html")
-"""Options that name a file to write."""
 _SAME: Any = object()
 
 _T = TypeVar("_T")
@@ -80,8 +76,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="how much the theorem tests try: quick (default), full or deep",
     )
     group.addoption("--ledger-json", metavar="FILE", help="write the judged ledger to FILE as JSON")
-    group.addoption("--ledger-html", metavar="FILE", help="write the judged ledger to FILE as one HTML page")
-    group.addoption("--errata-html", metavar="FILE", help="write the errata to FILE as one HTML page, heaviest first")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -153,11 +147,10 @@ class LedgerRun:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
-        """Load the ledger when the run touches the theorems, and check the places for the output files."""
+        """Load the ledger when the run touches the theorems, and check the place for the output file."""
         if _is_worker(self.config):
             return
-        files = {option: _output_file(self.config, option) for option in _FILES}
-        if any(files.values()) or any(_touches_chapters(path) for path, _ in _arguments(self.config)):
+        if _output_file(self.config) is not None or any(_touches_chapters(path) for path, _ in _arguments(self.config)):
             try:
                 self.ledger = load_ledger()
             except LedgerError as error:
@@ -298,29 +291,19 @@ class LedgerRun:
             self.notes.append(f"Run in part, so that missing evidence is not looked for: {', '.join(sorted(begun))}.")
 
     def _write(self, ledger: Ledger, checks: Sequence[Check], *, written: bool) -> None:
-        """Write the requested files; a run that did not finish leaves them as they were."""
+        """Write the requested file; a run that did not finish leaves it as it was."""
+        path = _output_file(self.config)
+        if path is None:
+            return
+        if not written:
+            self.errors.append(f"{path} was not written, because the run did not finish.")
+            return
         data = record(ledger, checks, effort=_effort_name(self.config), origin=origin(ROOT), partial=self.partial)
-
-        def page(make: Callable[..., str]) -> Callable[[Path], str]:
-            return lambda path: make(data, sources=sources(data, ROOT), root=os.path.relpath(ROOT, path.parent))
-
-        writers: Mapping[str, Callable[[Path], str]] = {
-            "--ledger-json": lambda _: json.dumps(data, indent=1, ensure_ascii=False) + "\n",
-            "--ledger-html": page(render),
-            "--errata-html": page(render_errata),
-        }
-        for option, text in writers.items():
-            path = _output_file(self.config, option)
-            if path is None:
-                continue
-            if not written:
-                self.errors.append(f"{path} was not written, because the run did not finish.")
-                continue
-            try:
-                _replace_text(path, text(path))
-                self.notes.append(f"Wrote {path}.")
-            except OSError as error:
-                self.errors.append(f"{path} cannot be written: {error}.")
+        try:
+            _replace_text(path, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
+            self.notes.append(f"Wrote {path}.")
+        except OSError as error:
+            self.errors.append(f"{path} cannot be written: {error}.")
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Close with the table of verdicts, then the errors of the ledger."""
@@ -386,20 +369,20 @@ def _reaches(path: Path, folder: Path) -> bool:
     return path.is_relative_to(folder) or folder.is_relative_to(path)
 
 
-def _output_file(config: pytest.Config, option: str) -> Path | None:
-    """The absolute path that `option` names, or None.
+def _output_file(config: pytest.Config) -> Path | None:
+    """The absolute path that `--ledger-json` names, or None.
 
     Raises:
         pytest.UsageError: its folder does not exist, or it is a folder itself.
     """
-    value = config.getoption(option)
+    value = config.getoption("--ledger-json")
     if value is None:
         return None
     path = (config.invocation_params.dir / value).resolve()
     if not path.parent.is_dir():
-        raise pytest.UsageError(f"{option}: the folder {path.parent} does not exist.")
+        raise pytest.UsageError(f"--ledger-json: the folder {path.parent} does not exist.")
     if path.is_dir():
-        raise pytest.UsageError(f"{option}: {path} is a folder, and a file is wanted.")
+        raise pytest.UsageError(f"--ledger-json: {path} is a folder, and a file is wanted.")
     return path
 
 

@@ -16,10 +16,9 @@ from lemmata.site.prose import markdown_of, statement_place
 from lemmata.site.statements import MEANING, table
 from lemmata.theorems.evidence import GRADES
 from lemmata.theorems.experiments import committed, load_experiments
-from lemmata.theorems.ledger import DECIDED, REACHES, VERDICTS, Chapter
-from lemmata.theorems.report_html import erratum_weight
+from lemmata.theorems.ledger import DECIDED, REACHES, VERDICTS, Chapter, Statement
 
-__all__ = ["chapter_pages", "errata_page", "statements_index"]
+__all__ = ["chapter_pages", "errata_page", "erratum_weight", "statements_index"]
 
 ROOT = "../"
 
@@ -44,10 +43,19 @@ def statements_index(library: Library) -> str:
     return f"# All statements\n\n{_counted(list(library.entries.values()))}\n\n{table(head, rows)}\n"
 
 
+def erratum_weight(statement: Statement) -> tuple[int, int]:
+    """The place of an erratum among all: smaller is heavier. Those of statements come before those of proofs."""
+    verdicts = ("refuted", "repaired", "open", "holds", "context")
+    kinds = ("theorem", "proposition", "corollary", "lemma", "claim")
+    of_proof = 10 if statement.erratum is None else 0
+    kind = kinds.index(statement.kind) if statement.kind in kinds else len(kinds)
+    return of_proof + verdicts.index(statement.verdict), kind
+
+
 def errata_page(library: Library) -> str:
     """The page of all that is wrong as printed, the heaviest first."""
     wrong = [one for one in library.entries.values() if one.statement.erratum or one.statement.proof_erratum]
-    wrong.sort(key=lambda one: erratum_weight(vars(one.statement)))
+    wrong.sort(key=lambda one: erratum_weight(one.statement))
     parts = [
         "# Errata",
         f"{len(wrong)} statements err as printed, or in their proofs; the heaviest first. The page of each names the "

@@ -7,7 +7,7 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from lemmata.theorems.mathml import formula_html
+from lemmata.site.mathml import formula_html
 
 __all__ = ["setup"]
 

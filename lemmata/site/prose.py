@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from lemmata.theorems.mathml import split_mathematics
+from lemmata.site.mathml import split_mathematics
 
 __all__ = ["escaped", "fenced", "markdown_of", "mentioned", "statement_place", "with_links"]
 

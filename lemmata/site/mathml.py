@@ -1,6 +1,5 @@
-"""Prose with LaTeX mathematics in dollars as HTML with MathML, which browsers show without a script or a network."""
+"""LaTeX mathematics between dollars as MathML, which browsers show without a script or a network."""
 
-import functools
 import re
 from collections.abc import Iterator
 from html import escape
@@ -11,18 +10,6 @@ from latex2mathml.exceptions import DenominatorNotFoundError, ExtraLeftOrMissing
 _MATHEMATICS = re.compile(r"(?<!\\)\$\$(?P<display>.+?)\$\$|(?<!\\)\$(?P<inline>.+?)(?<!\\)\$", re.DOTALL)
 _SIZES = re.compile(r"\\(?:big|Big|bigg|Bigg)[lrm]?(?![A-Za-z])")  # sizes of delimiters, which MathML chooses itself
 _FAULTS = (DenominatorNotFoundError, ExtraLeftOrMissingRightError, NumeratorNotFoundError, IndexError, ValueError)
-
-
-@functools.cache
-def html_of(prose: str) -> str:
-    """The prose as HTML: text escaped, ``$...$`` as inline and ``$$...$$`` as display mathematics.
-
-    Mathematics that the converter does not understand is shown as its source, so that nothing is lost.
-    """
-    return "".join(
-        _text(text) + (formula_html(source, inline) if source else "")
-        for text, source, inline in split_mathematics(prose)
-    )
 
 
 def split_mathematics(prose: str) -> Iterator[tuple[str, str, bool]]:
@@ -69,7 +56,3 @@ def formula_html(source: str, inline: bool) -> str:
         return mathml(source, inline)
     except ValueError:
         return f"<code>{escape(source)}</code>"
-
-
-def _text(prose: str) -> str:
-    return escape(prose.replace(r"\$", "$"))

@@ -1,0 +1,45 @@
+"""Mathematics on the site: MathML, or the source where it is not understood."""
+
+import pytest
+
+from lemmata.site.chapters import erratum_weight
+from lemmata.site.mathml import formula_html, formulas, mathml, split_mathematics
+from lemmata.theorems.ledger import Statement, load_ledger
+
+
+def test_mathematics_is_mathml_and_what_is_not_understood_stays_readable() -> None:
+    inline, display = (formula_html(source, inline) for _, source, inline in split_mathematics(
+        r"If $x < \frac{1}{2}$ then $$\sum_{i=1}^n x_i \le 1$$"
+    ) if source)  # fmt: skip
+    assert "<mfrac>" in inline
+    assert ('display="inline"' in inline, 'display="block"' in display) == (True, True)
+    assert formula_html(r"\nosuchcommand{x}", True) == r"<code>\nosuchcommand{x}</code>"
+    with pytest.raises(ValueError, match="is not understood"):
+        mathml(r"\nosuchcommand{x}")
+
+
+def test_an_escaped_dollar_opens_no_formula() -> None:
+    assert formulas(r"costs \$5, not $x$, and \$6") == ["x"]
+
+
+def test_every_formula_of_the_ledger_becomes_mathml() -> None:
+    for statement in load_ledger().statements():
+        for formula in formulas(statement.statement):
+            mathml(formula)
+
+
+def test_errata_are_listed_with_the_heaviest_first() -> None:
+    def of(kind: str, verdict: str, **errata: str) -> Statement:
+        reach = "cases" if verdict in ("holds", "repaired", "refuted") else None
+        return Statement(f"turing:{kind}-1", kind, "Title", "Claim.", "Here", verdict, reach, **errata)
+
+    heaviest_first = [
+        of("lemma", "refuted", erratum="False."),
+        of("theorem", "repaired", erratum="A factor."),
+        of("lemma", "repaired", erratum="A sign."),
+        of("remark", "open", erratum="A typo."),
+        of("lemma", "holds", proof_erratum="A gap."),
+    ]
+    weights = [erratum_weight(statement) for statement in heaviest_first]
+    assert weights == sorted(weights)
+    assert len(set(weights)) == len(weights)
