@@ -15,7 +15,7 @@ from tests.mutants.reach import version_of
 from tests.mutants.results import as_text, load, may_be_killed
 from tests.mutants.sample import ROOMS, Place, files_of, mutants_at, places_of, replanted, sample
 from tests.mutants.trial import planted, trial
-from tests.mutants.workers import ROOT, Request, Worker, copy_of_the_tree, tracked
+from tests.mutants.workers import ROOT, Request, Worker, copy_of_the_tree, files_of_the_tree
 
 needs_operators = pytest.mark.skipif(find_spec("cosmic_ray") is None, reason="needs the extra mutants (Cosmic Ray)")
 needs_coverage = pytest.mark.skipif(find_spec("coverage") is None, reason="needs the extra mutants (coverage)")
@@ -128,7 +128,7 @@ def test_every_module_is_in_one_room():
     assert len(listed) == len(set(listed))
     library = {
         name
-        for name in tracked()
+        for name in files_of_the_tree()
         if name.endswith(".py")
         and name.startswith(("numerics/", "constructions/", "certificates/", "lemmata/"))
         and not name.startswith(("lemmata/site/", "lemmata/scaffold/template/"))
@@ -293,17 +293,18 @@ def test_mutants_are_killed_survive_and_run_out_of_time(tree, monkeypatch):
     assert (tree / "numerics" / "small.py").read_text() == MODULE
 
 
-def test_a_copy_has_the_tracked_files_and_their_times(tmp_path):
+def test_a_copy_has_the_files_that_git_does_not_ignore_and_their_times(tmp_path):
     root = tmp_path / "from"
     (root / "a").mkdir(parents=True)
     (root / "a" / "b.py").write_text("x = 1\n")
-    (root / "untracked").write_text("")
+    (root / "new.py").write_text("")
+    (root / "ignored.py").write_text("")
+    (root / ".gitignore").write_text("ignored.py\n.gitignore\n")
     for words in (["init", "-q"], ["add", "a/b.py"]):
         subprocess.run(["git", *words], cwd=root, check=True)
     copy_of_the_tree(tmp_path / "to", root)
-    assert [str(path.relative_to(tmp_path / "to")) for path in (tmp_path / "to").rglob("*") if path.is_file()] == [
-        "a/b.py"
-    ]
+    copied = {str(path.relative_to(tmp_path / "to")) for path in (tmp_path / "to").rglob("*") if path.is_file()}
+    assert copied == {"a/b.py", "new.py"}
     assert (root / "a" / "b.py").stat().st_mtime_ns == (tmp_path / "to" / "a" / "b.py").stat().st_mtime_ns
     before = version_of(root, ["a/b.py"])
     (root / "a" / "b.py").write_text("x = 2\n")

@@ -20,15 +20,16 @@ LIBRARY = ("numerics", "constructions", "certificates", "theorems", "lemmata")
 """The packages whose code is mutated, and whose executed lines are recorded."""
 
 
-def tracked(root: Path = ROOT) -> list[str]:
-    """The files that git tracks, as they are in the checkout."""
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=root, capture_output=True, check=True, text=True).stdout
+def files_of_the_tree(root: Path = ROOT) -> list[str]:
+    """The files of the checkout as they are, also those that are not committed yet, without what git ignores."""
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=root, capture_output=True, check=True, text=True).stdout
     return [name for name in listed.split("\0") if name and ((root / name).is_file() or (root / name).is_symlink())]
 
 
 def copy_of_the_tree(target: Path, root: Path = ROOT) -> None:
-    """The tracked files and links in another folder, with their times, so that nothing ever touches the checkout."""
-    for name in tracked(root):
+    """The files and links of the checkout elsewhere, with their times, so that nothing ever touches the checkout."""
+    for name in files_of_the_tree(root):
         path = target / name
         path.parent.mkdir(parents=True, exist_ok=True)
         if not path.is_symlink():

@@ -3,6 +3,7 @@
 import json
 from copy import deepcopy
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -16,23 +17,21 @@ from lemmata.constructions.networks.attention import AttentionLayer
 METHODS = ("sequences", "classes")
 
 
-@pytest.fixture(scope="module")
-def trained():
-    return trained_head().model
+TRAINED = trained_head().model
 
 
-@pytest.fixture(scope="module")
-def documents(trained):
-    """One document of each method: made by a test, not by the collection, since it takes seconds to compile."""
+@cache
+def documents():
+    """One document of each method: made when a test asks, since the compilation takes seconds."""
     return {
-        "sequences": loss_document(trained, enumerate_losses(trained, 6)),
-        "classes": loss_document(trained, bound_losses(trained, 9, 2)),
+        "sequences": loss_document(TRAINED, enumerate_losses(TRAINED, 6)),
+        "classes": loss_document(TRAINED, bound_losses(TRAINED, 9, 2)),
     }
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_document_is_checked_after_a_journey_as_text(documents, method):
-    document = json.loads(json.dumps(documents[method]))
+def test_a_document_is_checked_after_a_journey_as_text(method):
+    document = json.loads(json.dumps(documents()[method]))
     found = check_loss_document(document)
     assert (found.method, list(found.proved.loss)) == (method, document["claims"]["loss"])
 
@@ -40,8 +39,8 @@ def test_a_document_is_checked_after_a_journey_as_text(documents, method):
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("claim", CLAIMS)
 @pytest.mark.parametrize(("end", "factor"), [(0, 1.02), (1, 0.98), (0, 0.98), (1, 1.02)])
-def test_edited_bounds_are_refused(documents, method, claim, end, factor):
-    document = deepcopy(documents[method])
+def test_edited_bounds_are_refused(method, claim, end, factor):
+    document = deepcopy(documents()[method])
     before = document["claims"][claim][end]
     document["claims"][claim][end] = before * factor
     if before == 0:
@@ -75,32 +74,32 @@ def edited_weight(document):
         (lambda d: d["weights"].update(embedding=[[1.0, 2.0]]), "of another type"),
     ],
 )
-def test_other_edits_are_refused(documents, edit, message):
-    document = deepcopy(documents["sequences"])
+def test_other_edits_are_refused(edit, message):
+    document = deepcopy(documents()["sequences"])
     edit(document)
     with pytest.raises(ValueError, match=message):
         check_loss_document(document)
 
 
 @pytest.mark.parametrize(("setting", "value"), [("t", 8), ("window", 3), ("grid", 31)])
-def test_edited_settings_of_a_compact_proof_are_refused(documents, setting, value):
-    document = deepcopy(documents["classes"])
+def test_edited_settings_of_a_compact_proof_are_refused(setting, value):
+    document = deepcopy(documents()["classes"])
     document["proof"][setting] = value
     with pytest.raises(ValueError, match="claims loss in"):
         check_loss_document(document)
 
 
-def test_a_document_knows_the_grid_of_its_proof(trained):
-    certificate = bound_losses(trained, 7, 2, grid=9)
-    assert check_loss_document(loss_document(trained, certificate)).proved == certificate.proved
+def test_a_document_knows_the_grid_of_its_proof():
+    certificate = bound_losses(TRAINED, 7, 2, grid=9)
+    assert check_loss_document(loss_document(TRAINED, certificate)).proved == certificate.proved
 
 
 @pytest.mark.parametrize("change", ["query", "key", "value", "output", "sharpness"])
-def test_a_model_with_more_parts_than_a_document_holds_is_refused(trained, change):
-    first, second = trained.layers
+def test_a_model_with_more_parts_than_a_document_holds_is_refused(change):
+    first, second = TRAINED.layers
     head = first.heads[0]
     maps = {name: Affine(getattr(head, name).weight, np.ones(8)) for name in ("query", "key", "value")}
     parts = {**maps, "output": Affine(np.eye(8)), "sharpness": 2}
-    model = replace(trained, layers=(AttentionLayer((replace(head, **{change: parts[change]}),)), second))
+    model = replace(TRAINED, layers=(AttentionLayer((replace(head, **{change: parts[change]}),)), second))
     with pytest.raises(ValueError, match="no biases, output maps or sharpness"):
         loss_document(model, enumerate_losses(model, 3))
