@@ -119,7 +119,7 @@ def certify(
     if isinstance(given, Mapping | Path) or (isinstance(given, str) and is_character_table(given)):
         return certify_character_table(given, factors)
     if isinstance(given, Table):
-        given = operation_or_its_group(given, lambda sentence: None)
+        given = operation_or_its_group(given, limit, lambda sentence: None)
     elif isinstance(given, str):
         given = group_or_operation(given, limit, factors=factors)
     if isinstance(given, Table):

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from lemmata.certificates import kernel
 from lemmata.numerics.groups.names import parse_group
 from lemmata.numerics.groups.permutations import DEFAULT_LIMIT, PermutationGroup
 from lemmata.numerics.tables.names import TABLE_PREFIXES, parse_table
@@ -28,11 +29,11 @@ def is_character_table(given: str | Path) -> bool:
     if isinstance(given, str) and given.strip().startswith(LIBRARY_PREFIX):
         return True
     path = Path(given)
-    if path.suffix.lower() != ".json" or not path.is_file():
+    if path.suffix.lower() != ".json" or not path.is_file() or path.stat().st_size > kernel.MAX_BYTES:
         return False
     try:
         held = json.loads(path.read_bytes())
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return isinstance(held, dict) and held.get("format") == _CHARACTER_TABLES
 
@@ -92,13 +93,17 @@ def group_or_operation(
     if not as_operation and prefix == "table" and (group := _group_of_file(text, limit)) is not None:
         return group
     if factors != 2:
-        raise ValueError(f"{text} is an operation, which has two factors: leave out --factors.")
+        raise ValueError(f"{text} is an operation, which has two factors, not {factors}.")
     table = _named(text, lambda name: parse_table(name, cells))
-    return table if as_operation else operation_or_its_group(table, note)
+    return table if as_operation else operation_or_its_group(table, limit, note)
 
 
-def operation_or_its_group(table: Table, note: Callable[[str], None]) -> Table | PermutationGroup:
-    """The group whose Cayley table an operation is under some names of rows, columns and labels; else the operation."""
+def operation_or_its_group(table: Table, limit: int, note: Callable[[str], None]) -> Table | PermutationGroup:
+    """The group whose Cayley table an operation is under some names of rows, columns and labels; else the operation.
+
+    Raises:
+        ValueError: for a group whose order is above the limit.
+    """
     from lemmata.numerics.tables.classes import group_of_table  # SciPy's graphs, which names of groups can do without
 
     group = group_of_table(table)
@@ -108,7 +113,7 @@ def operation_or_its_group(table: Table, note: Callable[[str], None]) -> Table |
         f"{table.name} is the table of a group of order {group.order} under some names of its rows, columns and "
         f"labels, which change no margin; it is certified as that group."
     )
-    return PermutationGroup.from_table(group, max(DEFAULT_LIMIT, group.order))
+    return PermutationGroup.from_table(group, limit)
 
 
 def _right_form(text: str) -> str | None:

@@ -41,7 +41,16 @@ def test_an_operation_that_is_a_group_is_certified_as_the_group(files):
     z2 = lm.certify("Z2")
     for given in ("table:z2.csv", "op:add:2", lm.operations.Table.of([[1, 0], [0, 1]])):
         assert lm.certify(given).gamma == z2.gamma
-    assert lm.certify("op:add:5", limit=5).group.order == 5
+    for given in ("op:add:5", lm.operations.parse_table("op:add:5")):
+        assert lm.certify(given, limit=5).group.order == 5
+        with pytest.raises(ValueError, match="above the limit of 4"):
+            lm.certify(given, limit=4)
+
+
+def test_a_file_that_nests_without_end_is_no_character_table(files):
+    Path("deep.json").write_text("[" * 200_000)
+    with pytest.raises(ValueError, match=r"deep.json is the name of a file"):
+        lm.certify("deep.json")
 
 
 def test_character_tables_are_certified_from_a_path_a_dictionary_and_a_name_of_a_file(files):
