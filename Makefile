@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 theorems test: export OPENBLAS_NUM_THREADS := 1
 theorems test: export OMP_NUM_THREADS := 1
 
-.PHONY: setup theorems test bench atlas machines interpreters mutants notebooks site lint coq lens lens-environment
+.PHONY: setup theorems test bench atlas machines interpreters mutants drawn notebooks site lint coq lens lens-environment
 
 # The environment alone, in some minutes.
 setup: $(READY)
@@ -43,6 +43,11 @@ interpreters: $(READY)
 mutants: $(READY)
 	$(BIN)/python -m pip install --quiet --no-build-isolation --constraint constraints.txt --editable ".[mutants]"
 	$(BIN)/python -m tests.mutants $(OPTIONS)
+
+# Which random faults the deciding checks of each statement see (OPTIONS="--chapter turing --jobs 2").
+drawn: $(READY)
+	$(BIN)/python -m pip install --quiet --no-build-isolation --constraint constraints.txt --editable ".[mutants]"
+	$(BIN)/python -m tests.mutants.drawn $(OPTIONS)
 
 # The atlas of certified margins: every committed document checked, what is missing computed, in build/atlas.
 atlas: $(READY)

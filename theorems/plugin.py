@@ -20,6 +20,7 @@ import pytest
 
 from lemmata import theorems
 from lemmata.theorems.evidence import MARK, Evidence
+from lemmata.theorems.faults import fault_errors
 from lemmata.theorems.ledger import THEOREMS, Ledger, LedgerError, chapter_folders, chapter_of, load_ledger
 from lemmata.theorems.origin import origin
 from lemmata.theorems.places import package_folder
@@ -285,6 +286,8 @@ class LedgerRun:
                 self.errors += contradictions(statement, of_statement) + reach_errors(statement, of_statement)
                 if chapter.name in whole:
                     self.errors += evidence_errors(statement, of_statement)
+            if chapter.name in whole:
+                self.errors += fault_errors(chapter)
         self.partial = [chapter.name for chapter in ledger.chapters if chapter.name not in whole]
         begun = [name for name in self.partial if any(chapter_of(one) == name for one in groups)]
         if begun:

@@ -13,6 +13,7 @@ from rich.table import Table
 from lemmata.reports.tables import plain_table, print_fields, print_table
 from lemmata.theorems.citations import Citation, citations
 from lemmata.theorems.evidence import GRADES
+from lemmata.theorems.faults import faults_of, tally
 from lemmata.theorems.ledger import Chapter, Claim, Statement
 
 __all__ = ["claimed_grade", "print_ledger", "print_statement", "rerun", "statement_data"]
@@ -41,6 +42,7 @@ def statement_data(chapter: Chapter, entry: Statement) -> dict[str, Any]:
         "grade": claimed_grade(evidence),
         "evidence": [{"test": one.node, "line": one.line, **dataclasses.asdict(one.evidence)} for one in evidence],
         "rerun": rerun(evidence),
+        "drawn_faults": dataclasses.asdict(tally(faults_of(entry.id))),
     }
 
 
@@ -67,6 +69,7 @@ def print_statement(out: Console, chapter: Chapter, entry: Statement) -> None:
         ("in Coq", entry.machine_checked),
         ("decided by", "\n".join(_cited(one) for one in evidence if not one.evidence.supporting)),
         ("supporting", _supporting(evidence)),
+        ("drawn faults", str(tally(drawn)) if (drawn := faults_of(entry.id)) else None),
         ("rerun", rerun(evidence)),
     )
     print_fields(out, [(label, escape(text)) for label, text in fields if text], indent="  ")

@@ -22,7 +22,7 @@ from lemmata.cli import COMMANDS
 from lemmata.site.atlas import atlas_contents, atlas_pages
 from lemmata.site.chapters import chapter_pages, errata_page, statements_index
 from lemmata.site.entries import Library, edges_of, load_library
-from lemmata.site.mutants import mutants_table, survivors_list
+from lemmata.site.mutants import drawn_table, mutants_table, survivors_list
 from lemmata.site.picture import whole_picture
 from lemmata.site.prose import statement_place
 from lemmata.site.reference import reference_pages
@@ -152,6 +152,7 @@ def _filled(text: str, library: Library, picture: str) -> str:
         .replace("<!-- slot: atlas -->", atlas_contents())
         .replace("<!-- slot: commands -->", f"| command | what it does |\n| --- | --- |\n{commands}")
         .replace("<!-- slot: counts -->", f"{len(verdicts)} statements: {counts}")
+        .replace("<!-- slot: drawn -->", drawn_table(library.ledger))
         .replace("<!-- slot: mutants -->", mutants_table(mutants))
         .replace("<!-- slot: picture -->", picture)
         .replace("<!-- slot: survivors -->", survivors_list(mutants))

@@ -7,7 +7,8 @@ come from, which of them are there, and why one should believe what is said of t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 
 from lemmata.reports.ledger import rerun
 from lemmata.site.entries import Edges, Entry, Library
@@ -16,6 +17,7 @@ from lemmata.site.prose import markdown_of, statement_place
 from lemmata.site.statements import MEANING, table
 from lemmata.theorems.evidence import GRADES
 from lemmata.theorems.experiments import committed, load_experiments
+from lemmata.theorems.faults import SEEN, load_faults
 from lemmata.theorems.ledger import DECIDED, REACHES, VERDICTS, Chapter, Statement
 
 __all__ = ["chapter_pages", "errata_page", "erratum_weight", "statements_index"]
@@ -144,8 +146,9 @@ def _reliability(chapter: Chapter, entries: Sequence[Entry]) -> str:
         "printed. A decided statement counts below under the weakest grade among the tests that decide it, and "
         "under its reach; [what each grade trusts](../trust.md) is a page of its own.",
         table(("grade", "meaning", *REACHES), rows),
-        "Faults that are planted in the library on purpose, each of which has to turn a test red, are kept in "
-        f"`tests/theorems/test_faults_{chapter.name}*.py`; not every statement has one.",
+        *_drawn(chapter),
+        "Wrong functions and changed weights that are planted in the library on purpose, each of which has to turn a "
+        f"deciding test red, are kept in `tests/theorems/test_faults_{chapter.name}.py`; not every statement has one.",
         "All of them again, in a checkout:",
         f"```console\nmake theorems\n.venv/bin/pytest theorems/{chapter.name} --effort full\n```",
         "## Experiments",
@@ -154,6 +157,22 @@ def _reliability(chapter: Chapter, entries: Sequence[Entry]) -> str:
         "\n".join(f"- {_link(entry)}: `{command}`" for entry in decided if (command := rerun(entry.evidence))),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _drawn(chapter: Chapter) -> Iterator[str]:
+    """How many faults were drawn for the statements of a chapter, and by what they are seen."""
+    found = load_faults(Path(str(chapter.folder)))
+    if found is None:
+        return
+    counts = {name: sum(one.now == name and not one.equivalent for one in found.faults) for name in SEEN}
+    first = sum(one.seen == "own" for one in found.faults)
+    yield (
+        f"For the statements of this chapter {len(found.faults)} faults were drawn at random among the lines that "
+        f"their deciding tests execute ([how](../mutants.md); seed {found.seed}, code `{found.version[:12]}`). On "
+        f"the day of the draw the statement's own tests saw {first}. Today its own tests see {counts['own']}, the rest "
+        f"of the chapter {counts['chapter']} more, other tests {counts['suite']} more; {counts['nothing']} are open, "
+        f"and {sum(one.equivalent is not None for one in found.faults)} change nothing that a test could see."
+    )
 
 
 def _experiments(chapter: Chapter) -> str:

@@ -1,14 +1,17 @@
-"""The share of random mutants that the tests kill, room by room, from the committed results (`tests/mutants`)."""
+"""The share of random mutants that tests kill, by room (`tests/mutants`) and by chapter (`lemmata.theorems.faults`)."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from lemmata.numerics.runs.confidence import Interval, proportion_interval
+from lemmata.theorems.faults import DrawnFault, load_faults, tally
+from lemmata.theorems.ledger import Ledger
 
-__all__ = ["KILLED", "Row", "mutants_table", "rows", "summary", "survivors_list"]
+__all__ = ["KILLED", "Row", "drawn_table", "mutants_table", "rows", "summary", "survivors_list"]
 
 KILLED = ("killed", "timeout")
 ALL = "all rooms"
@@ -77,6 +80,33 @@ def mutants_table(results: dict[str, Any]) -> str:
         cells = (row.room, row.places, row.drawn, _share(row.first), row.timeouts, row.equivalent, after)
         lines.append(f"| {' | '.join(map(str, cells))} |")
     return "\n".join(lines)
+
+
+def drawn_table(ledger: Ledger) -> str:
+    """The faults drawn for the statements of each chapter, as a table of Markdown."""
+    lines = [
+        "| chapter | statements | drawn | seen by the statement's own tests on the day of the draw | "
+        "today, without those that change nothing | seen by any test | change nothing | open |",
+        "| --- | --: | --: | --- | --- | --- | --: | --: |",
+    ]
+    everything: list[DrawnFault] = []
+    for chapter in ledger.chapters:
+        found = None if chapter.folder is None else load_faults(chapter.folder)
+        if found is not None:
+            everything += found.faults
+            lines.append(_drawn_row(f"`{chapter.name}`", found.faults))
+    return "\n".join([*lines, _drawn_row("all", everything)])
+
+
+def _drawn_row(name: str, faults: Sequence[DrawnFault]) -> str:
+    counts = tally(faults)
+    left = counts.drawn - counts.equivalent
+    first = proportion_interval(sum(one.seen == "own" for one in faults), max(1, counts.drawn))
+    shares = [_share(one) for one in (first, proportion_interval(counts.own, max(1, left)))]
+    seen = _share(proportion_interval(counts.seen, max(1, left)))
+    statements = len({one.statement for one in faults})
+    cells = (name, statements, counts.drawn, *shares, seen, counts.equivalent, counts.open)
+    return f"| {' | '.join(map(str, cells))} |"
 
 
 def survivors_list(results: dict[str, Any]) -> str:

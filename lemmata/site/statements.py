@@ -14,6 +14,7 @@ from lemmata.reports.ledger import rerun
 from lemmata.site.entries import Edges, Entry, Library
 from lemmata.site.prose import fenced, markdown_of, statement_place, with_links
 from lemmata.theorems.citations import Citation
+from lemmata.theorems.faults import DrawnFault, faults_of, load_faults, tally
 
 __all__ = ["MEANING", "proof_page", "statement_page", "table"]
 
@@ -35,6 +36,7 @@ MEANING = {
 }
 """What the words for verdicts, reaches and grades mean, in a line each."""
 
+_SEEN = {"own": "its own tests", "chapter": "its chapter", "suite": "other tests", "nothing": "nothing"}
 ROOT = "../../"
 _BOLD = re.compile(r"\*\*(\S(?:[^*]*\S)?)\*\*")
 _CHECK = re.compile(r"^(\s*)Check: (\S+)$", re.MULTILINE)
@@ -59,6 +61,7 @@ def statement_page(entry: Entry, library: Library, edges: Edges, version: str) -
         *_claims(entry, prose),
         *_proof(entry),
         *_tests(entry),
+        *_faults(entry),
         *_neighbours(entry, library, edges),
         *_cite(entry, version),
     ]
@@ -167,6 +170,31 @@ def _tests(entry: Entry) -> Iterator[str]:
         yield fenced(command.replace(" ", " \\\n  "), "console")
     if entry.notebooks:
         yield "Notebook: " + ", ".join(f"[{name}]({ROOT}notebooks/{name}.ipynb)" for name in entry.notebooks) + "."
+
+
+def _faults(entry: Entry) -> Iterator[str]:
+    """The faults that were drawn for the entry, each with what became of it."""
+    faults = faults_of(entry.statement.id)
+    if not faults:
+        return
+    yield "## Drawn faults"
+    yield f"Of the lines that the deciding tests execute, changed at random: {tally(faults)}."
+    found = load_faults(Path(str(entry.chapter.folder)))
+    if found is not None and entry.statement.id in found.why:
+        yield _plain(found.why[entry.statement.id])
+    yield table(("where", "before", "after", "seen by"), [_fault(one) for one in faults])
+
+
+def _fault(one: DrawnFault) -> tuple[str, str, str, str]:
+    seen = f"changes nothing: {_plain(one.equivalent)}" if one.equivalent else _SEEN[one.now]
+    if one.now == "nothing" and one.open:
+        seen = f"open: {_plain(one.open)}"
+    return f"`{one.file}`, line {one.line}", _code(one.before), _code(one.after), seen
+
+
+def _code(text: str) -> str:
+    """Code in the cell of a table, on one line."""
+    return "``" + " ".join(text.split()).replace("|", "\\|") + "``"
 
 
 def _test(one: Citation) -> tuple[str, str, str, str]:

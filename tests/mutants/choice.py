@@ -13,7 +13,7 @@ import ast
 import functools
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.mutants.reach import place_of, test_files
@@ -27,13 +27,14 @@ MIRRORS = 60.0
 
 @dataclass(frozen=True)
 class Record:
-    """What is known of a file of tests: the seconds of its tests, those that fail by themselves, lines by test."""
+    """What is known of a file of tests: the seconds of its tests, those that fail, lines by test, what each decides."""
 
     file: str
     seconds: dict[str, float]
     failed: frozenset[str]
     overhead: float
     lines: dict[str, dict[str, list[int]]]
+    decides: dict[str, list[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,7 @@ def records(folder: Path, names: Iterable[str]) -> list[Record]:
                     frozenset(document["failed"]),
                     max(0.0, document["wall"] - sum(seconds.values())),
                     document["lines"],
+                    document["decides"],
                 )
             )
     return found
@@ -137,6 +139,13 @@ def _mirrors(file: str) -> tuple[str, str]:
 
 def _is_mirror(name: str, mirror: tuple[str, str]) -> bool:
     return name == mirror[0] or name.startswith(mirror[1])
+
+
+def mirrors(file: str, tree: Path) -> list[str]:
+    """The files of tests in the folder that mirrors that of a module, and in the folder that mirrors the module."""
+    place, folder = _mirrors(file)
+    found = {*(tree / place).parent.glob("test_*.py"), *(tree / folder).rglob("test_*.py")}
+    return [name for name in test_files(tree) if tree / name in found]
 
 
 def _module(file: str) -> str:

@@ -1,7 +1,8 @@
 """Mutants of the library: all places where one can stand, and a random sample of them with a seed.
 
-The mutants are made by the operators of Cosmic Ray (the extra `mutants`). Its runner is not used: it changes files in
-place and runs one fixed command for all, while here the tests are chosen mutant by mutant, and run in a warm process.
+The mutants are made by the operators of Cosmic Ray (the extra `mutants`) and three of ours (`operators`). Its runner
+is not used: it changes files in place and runs one fixed command for all, while here the tests are chosen mutant by
+mutant, and run in a warm process.
 
 A *place* is a token or an expression and a family of operators (a binary operator, a comparison, a number, ...). Places
 are drawn, all of a room with the same chance, and then one of the mutants there: were mutants drawn, eleven of every
@@ -20,6 +21,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from tests.mutants.operators import OWN
 
 ROOMS: dict[str, tuple[str, ...]] = {
     "certificates/kernel.py": ("certificates/kernel.py",),
@@ -149,6 +152,7 @@ def sample(room: str, size: int, seed: int, tree: Path) -> tuple[list[Mutant], i
     return found, len(places)
 
 
+@functools.cache
 def places_of(file: str, tree: Path) -> list[Place]:
     """All places of a file, in order."""
     return sorted({place for place, _, _, _ in _positions(_parsed(tree / file), file)})
@@ -169,7 +173,7 @@ def mutants_at(room: str, place: Place, tree: Path, draw: random.Random) -> Iter
             continue
         if changed:
             before, after = _difference(text.split("\n"), code.split("\n"))
-            where = _statement(text, place.line)
+            where = statement_at(tree / place.file, place.line)
             yield Mutant(room, place.file, place.line, place.column, name, before, after, *where, code)
 
 
@@ -196,12 +200,12 @@ def _mutated(parsed: Any, name: str, node: Any, nth: int) -> str:
 
 @functools.cache
 def _operators() -> dict[str, Any]:
-    """The operators of Cosmic Ray that ask for no arguments, by name, but those of identity."""
+    """The operators of Cosmic Ray that ask for no arguments, but those of identity, and our own, by name."""
     from cosmic_ray.operators.provider import OperatorProvider
 
     provider = OperatorProvider()
     names = [name for name in provider if name not in ("VariableReplacer", "VariableInserter", "NoOp")]
-    return {name: provider[name] for name in names if tuple(name.split("_")[-2:]) not in _IDENTITY}
+    return {name: provider[name] for name in names if tuple(name.split("_")[-2:]) not in _IDENTITY} | OWN
 
 
 @functools.cache
@@ -240,6 +244,8 @@ def _concerns(family: str, node: Any) -> bool:
         return node.type == "comparison"
     if family == "ReplaceUnaryOperator":
         return node.type in ("factor", "not_test")
+    if family in OWN:
+        return node.type in OWN[family].NODES
     return node.type in _OTHERS
 
 
@@ -298,25 +304,45 @@ def replanted(entry: dict[str, Any], tree: Path) -> Mutant:
     code = text[:start] + entry["after"] + text[start + len(entry["before"]) :]
     line = text.count("\n", 0, start) + 1
     names = {name: entry[name] for name in ("room", "file", "column", "operator", "before", "after")}
-    statement, at_import = _statement(text, line)
+    statement, at_import = statement_at(tree / entry["file"], line)
     return Mutant(**names, line=line, statement=statement, at_import=at_import, code=code)
 
 
-def _statement(text: str, line: int) -> tuple[tuple[int, int], bool]:
+def statement_at(path: Path, line: int) -> tuple[tuple[int, int], bool]:
     """The lines of the innermost statement at a line (of a compound one, of its head); whether it runs at import."""
-    best, size, at_import = (line, line), float("inf"), True
+    return _statements(path.read_text(encoding="utf-8")).get(line, ((line, line), True))
+
+
+@functools.lru_cache(maxsize=512)
+def _statements(text: str) -> dict[int, tuple[tuple[int, int], bool]]:
+    """`statement_at` for every line of a text that holds a statement."""
+    heads: dict[int, tuple[int, int]] = {}
+    inner: set[int] = set()
     for node in ast.walk(ast.parse(text)):
         if not isinstance(node, ast.stmt):
             continue
         body = getattr(node, "body", None)
-        last = node.end_lineno or node.lineno
+        end = last = node.end_lineno or node.lineno
         if isinstance(body, list) and body:
             last = max(node.lineno, body[0].lineno - 1)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and last < line <= (node.end_lineno or last):
-            at_import = False
-        if node.lineno <= line <= last and last - node.lineno < size:
-            best, size = (node.lineno, last), last - node.lineno
-    return best, at_import
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            inner.update(range(last + 1, end + 1))
+        for one in range(node.lineno, last + 1):
+            if one not in heads or last - node.lineno < heads[one][1] - heads[one][0]:
+                heads[one] = node.lineno, last
+    lines = range(1, text.count("\n") + 2)
+    return {one: (heads.get(one, (one, one)), one not in inner) for one in lines}
+
+
+def compiled_function(mutant: Mutant) -> bool:
+    """Whether a mutant stands in a function that Numba compiles, or in a function with such a function in it."""
+    line = mutant.statement[0]
+    return any(
+        isinstance(node, ast.FunctionDef)
+        and node.lineno <= line <= (node.end_lineno or node.lineno)
+        and any("njit" in _names(one) for inner in ast.walk(node) for one in getattr(inner, "decorator_list", []))
+        for node in ast.walk(ast.parse(mutant.code))
+    )
 
 
 def _difference(old: list[str], new: list[str]) -> tuple[str, str]:

@@ -8,10 +8,12 @@ A request is a JSON object: `files` (for pytest), `first` (ids of tests in the o
 others after them), `only` (whether to leave the others out), `without` (ids to leave out), `stop` (at the first
 failure), `cover` (packages of which the executed lines are recorded, by test), `limit` (seconds of the clock, for the
 whole run), `limits` (seconds of the processor by test, and `slack` for any other and for the imports), `out` (the file
-of the answer).
+of the answer), `mutants` (files and their changed texts: the tests run for each, in a fork of their own after they have
+been collected, in which the functions that differ have been exchanged; the answer is a list).
 """
 
 import contextlib
+import gc
 import importlib
 import json
 import os
@@ -19,6 +21,7 @@ import signal
 import sys
 import time
 from pathlib import Path
+from types import CodeType, FunctionType
 
 PRELOADED = (
     "numpy", "scipy.stats", "scipy.optimize", "scipy.sparse", "scipy.linalg", "scipy.special", "sympy", "flint",
@@ -32,7 +35,7 @@ class Watch:
 
     def __init__(self, request, tracer):
         self.request, self.tracer = request, tracer
-        self.seconds, self.failed, self.reason, self.late = {}, [], "", False
+        self.seconds, self.failed, self.reason, self.late, self.decides = {}, [], "", False, {}
         self.current = "(imports)"
         signal.signal(signal.SIGPROF, self._stop)
         self._allow(request["slack"])
@@ -50,7 +53,7 @@ class Watch:
     def answer(self, status):
         """What the server answers."""
         words = {"status": status, "seconds": self.seconds, "failed": self.failed, "reason": self.reason}
-        return words | {"late": self.late}
+        return words | {"late": self.late, "decides": self.decides}
 
     def pytest_collection_modifyitems(self, items):
         rank = {name: place for place, name in enumerate(self.request["first"])}
@@ -59,6 +62,42 @@ class Watch:
         if self.request["only"]:
             items[:] = [item for item in items if item.nodeid in rank]
         items.sort(key=lambda item: rank.get(item.nodeid, len(rank)))
+        for item in items:
+            marks = [mark.args[0] for mark in item.iter_markers("evidence")]
+            self.decides[item.nodeid] = sorted({one.statement for one in marks if not one.supporting})
+
+    def pytest_runtestloop(self, session):
+        """All tests for each of the mutants, if there are any; else pytest's own loop."""
+        if not self.request["mutants"]:
+            return
+        answers = []
+        for number, mutant in enumerate(self.request["mutants"]):
+            out = f"{self.request['out']}.{number}"
+            child = os.fork()
+            if child == 0:
+                self._run_changed(session, mutant, out)
+            ended = finished(child, time.monotonic() + self.request["limit_each"])
+            answers.append(json.loads(Path(out).read_text("utf-8")) if Path(out).is_file() else died(ended))
+        write_answer(self.request, answers)
+        os._exit(0)
+
+    def _run_changed(self, session, mutant, out):
+        """The tests in this process, which ends with them."""
+        try:
+            os.setpgid(0, 0)
+            self.request = self.request | {"out": out}
+            self.seconds, self.failed, self.reason, self.late = {}, [], "", False
+            if session.testsfailed or not plant(mutant["file"], mutant["code"]):
+                write_answer(self.request, {"planted": False})
+                os._exit(0)
+            for item, following in zip(session.items, [*session.items[1:], None], strict=True):
+                item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+                if self.failed:
+                    break
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            write_answer(self.request, self.answer(1 if self.failed else 0))
+        finally:
+            os._exit(1)
 
     def pytest_runtest_logstart(self, nodeid):
         self.current = nodeid
@@ -89,11 +128,12 @@ class Watch:
 
 def run_tests(request):
     """One run of pytest, in this process; the answer goes to the file `out`."""
-    import coverage
     import pytest
 
     tracer = None
     if request["cover"]:
+        import coverage
+
         here = Path.cwd()
         tracer = coverage.Coverage(
             data_file=None, include=[f"{here / name}/*" for name in request["cover"]], config_file=False
@@ -108,6 +148,60 @@ def run_tests(request):
         tracer.stop()
         answer["lines"] = _lines(tracer.get_data())
     write_answer(request, answer)
+
+
+def plant(file, text):
+    """Exchange the code of all functions of a file of which a changed text has another one; how many there were."""
+    path = Path(file).resolve()
+    old = compile(path.read_text(encoding="utf-8"), str(path), "exec", dont_inherit=True)
+    count = 0
+    changed = {}
+    for function in [one for one in gc.get_objects() if type(one) is FunctionType]:
+        name = function.__code__.co_filename
+        if name not in changed:
+            same = name.endswith(path.name) and Path(name).resolve() == path
+            changed[name] = differing(old, compile(text, name, "exec", dont_inherit=True)) if same else {}
+        code = function.__code__
+        new = changed[name].get((code.co_qualname, code.co_firstlineno))
+        if new is not None and new.co_freevars == code.co_freevars:
+            function.__code__ = new
+            count += 1
+    return count
+
+
+def differing(old, new):
+    """The codes of the functions at the top and in classes that differ, by qualified name and line of the old one."""
+    found = {}
+    for one, two in zip(inner_codes(old), inner_codes(new), strict=True):
+        if one != two:
+            if one.co_flags & 1:  # a function; the body of a class has no fast locals
+                found[one.co_qualname, one.co_firstlineno] = two
+            else:
+                found |= differing(one, two)
+    return found
+
+
+def inner_codes(code):
+    """The codes among the constants of a code."""
+    return [one for one in code.co_consts if isinstance(one, CodeType)]
+
+
+def died(ended):
+    """The answer for tests that gave none."""
+    reason = "the interpreter died" if ended else "more time than the whole run may take"
+    return {"status": 3, "seconds": {}, "failed": ["(the interpreter)"], "reason": reason, "late": not ended}
+
+
+def finished(child, end):
+    """Wait for a process until a time; whether it ended by itself. Its group is killed in any case."""
+    while os.waitpid(child, os.WNOHANG) == (0, 0):
+        if time.monotonic() > end:
+            _kill(child)
+            os.waitpid(child, 0)
+            return False
+        time.sleep(0.01)
+    _kill(child)  # what the tests have left running
+    return True
 
 
 def write_answer(request, answer):
@@ -147,16 +241,8 @@ def serve_one(request):
             status = 0
         finally:
             os._exit(status)
-    end = time.monotonic() + request["limit"]
     signal.signal(signal.SIGTERM, lambda *_: (_kill(child), os._exit(1)))
-    while os.waitpid(child, os.WNOHANG) == (0, 0):
-        if time.monotonic() > end:
-            _kill(child)
-            os.waitpid(child, 0)
-            return False
-        time.sleep(0.02)
-    _kill(child)  # what the tests have left running
-    return True
+    return finished(child, time.monotonic() + request["limit"])
 
 
 def _kill(group):

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.mutants.server import died
+
 ROOT = Path(__file__).parents[2]
 LIBRARY = ("numerics", "constructions", "certificates", "theorems", "lemmata")
 """The packages whose code is mutated, and whose executed lines are recorded."""
@@ -49,6 +51,8 @@ class Request:
     cover: Sequence[str] = ()
     limits: dict[str, float] = field(default_factory=dict)
     slack: float = 60.0
+    mutants: Sequence[dict[str, str]] = ()
+    limit_each: float = 0.0
 
 
 class ServerError(RuntimeError):
@@ -96,6 +100,26 @@ class Worker:
         Raises:
             ServerError: if the server has ended.
         """
+        said, text = self._said(request)
+        if not said["ended"]:
+            return None
+        words = json.loads(text) if text else died(True)
+        return words | {"wall": said["wall"]}
+
+    def run_mutants(self, request: Request) -> list[dict[str, Any] | None]:
+        """One run of pytest for each mutant of the request; none where the functions could not be exchanged.
+
+        Raises:
+            ServerError: if the server has ended.
+        """
+        _, text = self._said(request)
+        answers = json.loads(text) if text else []
+        if not isinstance(answers, list) or len(answers) != len(request.mutants):
+            return [None] * len(request.mutants)
+        return [one if one.get("planted", True) else None for one in answers]
+
+    def _said(self, request: Request) -> tuple[dict[str, Any], str]:
+        """What the server says of a run, and what the run wrote, empty if nothing."""
         out = Path(self._scratch.name) / "answer.json"
         out.unlink(missing_ok=True)
         words = vars(request) | {"out": str(out)}
@@ -103,17 +127,10 @@ class Worker:
         self._server.stdin.write(json.dumps(words) + "\n")
         self._server.stdin.flush()
         said = self._answer()
-        if not said["ended"]:
-            return None
-        wall = {"wall": said["wall"]}
-        if not out.is_file():  # the interpreter itself died
-            return {
-                "status": 3,
-                "seconds": {},
-                "failed": ["(the interpreter)"],
-                "reason": "the interpreter died",
-            } | wall
-        return json.loads(out.read_text(encoding="utf-8")) | wall
+        text = out.read_text(encoding="utf-8") if out.is_file() else ""  # none if the interpreter itself died
+        for left in out.parent.glob("answer.json*"):
+            left.unlink()
+        return said, text
 
     def _answer(self) -> dict[str, Any]:
         assert self._server.stdout is not None

@@ -17,7 +17,7 @@ from flint import fmpq
 from lemmata.theorems.evidence import MARK
 from lemmata.theorems.plugin import Effort
 
-__all__ = ["Fault", "assert_seen", "fault_name", "note_run", "passes_without_fault", "rewritten"]
+__all__ = ["Fault", "assert_seen", "changed", "fault_name", "note_run", "passes_without_fault", "rewritten", "scaled"]
 
 
 @dataclass(frozen=True)
@@ -118,6 +118,16 @@ def passes_without_fault(function: Callable[..., Any], arguments: Mapping[str, A
     as_in_session = all(right(arguments[name]) for name, right in _FIXTURES.items() if name in arguments)
     if not as_in_session or (*_place(function), _plain(given)) not in _RUN:
         function(**arguments)
+
+
+def changed(function: Callable[..., Any], change: Callable[[Any], Any]) -> Callable[..., Any]:
+    """A function whose result is changed."""
+    return lambda *given, **known: change(function(*given, **known))
+
+
+def scaled(function: Callable[..., Any], factor: Any) -> Callable[..., Any]:
+    """A function whose result is multiplied by a factor."""
+    return changed(function, lambda value: value * factor)
 
 
 def _place(function: Callable[..., Any]) -> tuple[str, str]:
