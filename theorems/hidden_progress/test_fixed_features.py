@@ -7,6 +7,7 @@ that a size Omega(n^k) is not needed for a 0-1 loss that is not 0.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 from math import ceil, comb, exp, log, sqrt
 
@@ -42,6 +43,9 @@ def test_signs_need_the_root_of_the_number_of_parities(n: int, k: int) -> None:
     verify_sign_rank(A, bound)
     norm = float(np.linalg.svd(A.astype(float), compute_uv=False)[0])
     assert abs(norm**2 / bound.row_sum - 1) < 1e-9
+    for wrong in (replace(bound, dimension=bound.dimension + 1), replace(bound, row_sum=bound.row_sum - 1)):
+        with pytest.raises(ValueError, match=r"does not exclude|larger sum"):
+            verify_sign_rank(A, wrong)
     least = bound.dimension
     assert least == parity_sign_rank_bound(n, k)
     assert (least - 1) ** 2 < comb(n, k) <= least**2

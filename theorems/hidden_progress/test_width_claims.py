@@ -15,6 +15,7 @@ What is left out is refuted otherwise or by symmetry:
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import permutations, product
@@ -104,7 +105,22 @@ def test_every_pattern_of_activation_is_refuted(k: int, half_spaces: int, candid
     representatives, count = _representatives(x, _candidates(x, signs))
     assert (count, len(representatives)) == (candidates, classes)
     for sets in representatives:
-        find(_system(x, signs, sets))  # verified in integers; raises if there is none
+        system = _system(x, signs, sets)
+        assert _contradict(system, find(system).multipliers)
+
+
+def _contradict(system: Sequence[Constraint], multipliers: dict[str, int]) -> bool:
+    """The inequalities, all against 0, add up to 0 > 0 with these multipliers, which are not negative."""
+    total: Counter[str] = Counter()
+    strict = 0
+    for one in system:
+        times = multipliers.get(one.name, 0)
+        if times < 0 or one.bound != 0 or one.relation not in (">", ">="):
+            return False
+        strict += times * (one.relation == ">")
+        for unknown, coefficient in one.coefficients.items():
+            total[unknown] += times * coefficient
+    return strict > 0 and not any(total.values())
 
 
 @check("hidden-progress:construction-MLP-width-k", grade="exact", target="corrected", supporting=True)

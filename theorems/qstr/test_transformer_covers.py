@@ -301,17 +301,20 @@ def _ball_norm(vector: NDArray[np.object_]) -> arb:
 def test_cover_of_the_class() -> None:
     """Step 6: half of eps for the readout and eps/(2 A B r^2) for the matrices; the smaller of volume and codes."""
     for networks, eps, n in product(CLASSES, RADII, (1, 50, 10**6)):
-        H, D, m = networks.heads, networks.dimension, networks.neurons
-        A, B, rho, r = (
-            float(x.mid()) for x in (networks.outer, networks.inner, networks.query_key, networks.embedding_norm)
-        )
-        e, s = float(eps), math.sqrt(H * r * r + 1)
-        x = 16 * H**2 * rho**2 * r**6 * A**2 * B**2 / e**2
-        codes = x * math.log(2 * n * H * D * (1 + math.log(x, 4)) + 1) if x >= 1 else 0.0
-        volume = H * D * D * math.log(1 + 4 * math.sqrt(H) * rho * r**3 * A * B / e)
-        assert _near(
-            log_cover(networks, eps, n), m * (H * D + 2) * math.log(1 + 8 * A * B * s / e) + min(codes, volume)
-        )
+        readout, codes, volume = cover_by_hand(networks, float(eps), n)
+        assert _near(log_cover(networks, eps, n), readout + min(codes, volume))
+
+
+def cover_by_hand(networks: TransformerClass, e: float, n: int) -> tuple[float, float, float]:
+    """Step 6 in floats: the log-sizes for the readout, and for the matrices by codes and by volume."""
+    H, D, m = networks.heads, networks.dimension, networks.neurons
+    A, B, rho, r = (
+        float(x.mid()) for x in (networks.outer, networks.inner, networks.query_key, networks.embedding_norm)
+    )
+    x = 16 * H**2 * rho**2 * r**6 * A**2 * B**2 / e**2
+    codes = x * math.log(2 * n * H * D * (1 + math.log(x, 4)) + 1) if x >= 1 else 0.0
+    volume = H * D * D * math.log(1 + 4 * math.sqrt(H) * rho * r**3 * A * B / e)
+    return m * (H * D + 2) * math.log(1 + 8 * A * B * math.sqrt(H * r * r + 1) / e), codes, volume
 
 
 @check("qstr:proposition-17", grade="sampled", target="corrected", cases="60 random pairs of networks, seed 6")

@@ -30,12 +30,14 @@ from lemmata.numerics.tokens.transformer_bounds import (
     generalisation_gap,
     log_cover,
     norm_ball_class,
+    risk_terms,
     safe_token_norm,
     token_norm_tail,
     truncated_rademacher,
     truncation_level,
 )
 from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.qstr.test_transformer_covers import cover_by_hand
 
 TASKS = (TokenTask(2, 1, 1, 2), TokenTask(100, 4, 2, 111), TokenTask(32768, 8, 4, 64, 2, 3, 2))
 SAMPLES = (50, 10**6, 10**12)
@@ -262,16 +264,18 @@ def test_truncation_level_by_hand() -> None:
     """Step 10, in floats: the fourth moment of the error, and the level at which either part is rare."""
     for task, n in product(TASKS, SAMPLES):
         for networks in _classes(task, n):
-            N, d, q, s = task.length, task.dimension, task.sparsity, task.label_power
-            cx, cy, g = float(str(task.token_scale)), float(str(task.label_scale)), float(networks.lipschitz.mid()) ** 2
-            k = g * (networks.heads * d * (1 + 1 / q) + 1)
-            t = max(1.0, math.log(N))
-            moment = 8 * (
-                (cy * 4**s) ** 2 + 2 * (g * networks.heads) ** 2 * N ** (1 / t) * (4 * cx * d * t) ** 2 + 2 * k * k
-            )
-            label = math.e**2 * cy * max(1.0, math.log(2 * n * moment)) ** s
-            token = g * networks.heads * cx * math.e * d * max(1.0, 2 * math.log(2 * n * N * moment)) + k
-            assert _near(truncation_level(task, networks, n), 4 * max(label, token))
+            assert _near(truncation_level(task, networks, n), _level_by_hand(task, networks, n))
+
+
+def _level_by_hand(task: TokenTask, networks: TransformerClass, n: int) -> float:
+    N, d, q, s = task.length, task.dimension, task.sparsity, task.label_power
+    cx, cy, g = float(str(task.token_scale)), float(str(task.label_scale)), float(networks.lipschitz.mid()) ** 2
+    k = g * (networks.heads * d * (1 + 1 / q) + 1)
+    t = max(1.0, math.log(N))
+    moment = 8 * ((cy * 4**s) ** 2 + 2 * (g * networks.heads) ** 2 * N ** (1 / t) * (4 * cx * d * t) ** 2 + 2 * k * k)
+    label = math.e**2 * cy * max(1.0, math.log(2 * n * moment)) ** s
+    token = g * networks.heads * cx * math.e * d * max(1.0, 2 * math.log(2 * n * N * moment)) + k
+    return 4 * max(label, token)
 
 
 @check(
@@ -314,12 +318,29 @@ def test_printed_truncation_is_too_small() -> None:
 
 @check("qstr:theorem-10", "qstr:theorem-4", grade="numeric", target="corrected", cases=GRID + "; delta = 1/10")
 def test_excess_risk_by_hand() -> None:
-    """Step 11: the gap at the level of step 10, and n^(-1/2) for what lies beyond it."""
+    """Step 11, from the sizes alone: the gap at the level of step 10, and n^(-1/2) for what lies beyond it."""
     for task, n in product(TASKS, SAMPLES):
         for networks in _classes(task, n):
-            level = truncation_level(task, networks, n)
-            expected = float(generalisation_gap(networks, level, n, fmpq(1, 10)).mid()) + n**-0.5
-            assert _near(excess_risk(task, networks, n, fmpq(1, 10)), expected)
+            level = _level_by_hand(task, networks, n)
+            sums, E = [1.0], [0.0]
+            for depth in range(1, n.bit_length() + 1):
+                readout, *matrices = cover_by_hand(networks, math.sqrt(level) / 2 ** (depth + 1), n)
+                E.append(readout + min(matrices))
+                sums.append(
+                    2.0**-depth + sum(3 * 2.0**-j * math.sqrt(2 * (E[j] + E[j - 1]) / n) for j in range(1, depth + 1))
+                )
+            complexity, chance = 2 * level * min(sums), 3 * level * math.sqrt(math.log(20) / (2 * n))
+            assert _near(excess_risk(task, networks, n, fmpq(1, 10)), complexity + chance + n**-0.5)
+            terms, depth = risk_terms(task, networks, n, fmpq(1, 10)), sums.index(min(sums))
+            radius = math.sqrt(level) / 2 ** (depth + 1)
+            for found, by_hand in zip(
+                (terms.level, terms.radius, terms.complexity, terms.chance, terms.beyond),
+                (level, radius, complexity, chance, n**-0.5),
+                strict=True,
+            ):
+                assert _near(found, by_hand)
+            found_parts = (terms.readout, terms.codes, terms.volume)
+            assert all(map(_near, found_parts, cover_by_hand(networks, radius, n)))
             r_x = math.sqrt(3 * float(str(task.token_scale)) * math.e * task.dimension * math.log(n * task.length))
             r_z = math.sqrt(r_x**2 + task.dimension * (1 + 1 / task.sparsity))
             assert _near(networks.embedding_norm, r_z)
