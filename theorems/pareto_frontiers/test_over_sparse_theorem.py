@@ -229,6 +229,11 @@ def test_the_conditions_of_the_truncated_theorem() -> None:
         assert k // 2 * (-P * arb(good_probability(s + 8, k, s)) / (k // 2)).exp() <= delta / 4
         assert 2 * (s + 8) * P * (-m * tau**2 / 2).exp() <= delta / 2 * arb("1.000001")
         assert 2**k * (-arb(m) / 2 ** (k + 3)).exp() <= delta / 4
+        fewer = arb(m - 2)  # break one of the two
+        assert (
+            2 * (s + 8) * P * (-fewer * tau**2 / 2).exp() >= delta / 2 * arb("0.999999")
+            or 2**k * (-fewer / 2 ** (k + 3)).exp() > delta / 4
+        )
         assert sizes.decay / 2 * 4 * readout.norm_squared == eps / 4
         log = 1 + arb(sizes.steps).log()
         assert 68 * (1 + P) * log / (arb(sizes.decay) * sizes.steps) <= eps / 4 * arb("1.000001")
@@ -295,6 +300,7 @@ def test_the_conditions_of_the_plain_theorem() -> None:
         assert A * (k - 1) / (2 * k) / arb(s - k).sqrt() <= e / 2
         assert 2 * (k // 2) * (-arb(r_prime) / 8).exp() <= delta / 4
         assert 2 * n * sizes.pairs * (-m * arb(tau) ** 2 / 2).exp() <= delta / 4 * arb("1.000001")
+        assert 2 * n * sizes.pairs * (-(m - 2) * arb(tau) ** 2 / 2).exp() >= delta / 4 * arb("0.999999")  # the least m
         assert n * eta * tau <= (-2 * k * max(grid) - 1) / (2 * k)
         assert A * n * eta * tau <= e / 2
         assert 2 * arb(6).sqrt() * B * shift <= e * arb("1.000001")
