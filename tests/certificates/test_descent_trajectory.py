@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from flint import fmpq
+from flint import arb, fmpq
 
 from lemmata.certificates import descent_trajectory
 from lemmata.certificates.descent import certify_step
@@ -22,7 +22,7 @@ from lemmata.numerics.exact.numbers import as_exact
 from lemmata.numerics.functions.interpolation import interpolant
 from lemmata.numerics.functions.relu_sums import affine, constant, ridge, squared_loss_derivative
 from lemmata.numerics.functions.smooth import SmoothFunction, log_cosh, tanh
-from tests.theorems.planted_faults import rewritten
+from tests.theorems.planted_faults import changed, given_otherwise, scaled
 
 LINEAR = SmoothFunction("1 + t", lambda t: 1 + t)
 
@@ -150,28 +150,62 @@ def test_faulty_runs_are_rejected() -> None:
     assert rejects(certify_trajectory(block, LINEAR, path, x, y))
 
 
-CODE = descent_trajectory._Descent
-FAULTS = {
-    "the sign of the step": (CODE, "step", "w - arb", "w + arb"),
-    "a step 2 % longer": (CODE, "step", "arb(self.step_size)", "arb(self.step_size * fmpq(51, 50))"),
-    "no clipping above": (CODE, "step", ".min(arb(b))", ""),
-    "no clipping below": (CODE, "step", ".max(arb(a))", ""),
-    "1/n for 1/(2n)": (CODE, "gradient", "arb(2 * len", "arb(len"),
-    "errors without slopes": (CODE, "gradient", "s = s * slope", "s = s"),
-    "a label dropped": (CODE, "gradient", "p[-1] - as_balls(self.y)", "p[-1]"),
+def of_block(**changes: Any) -> Any:
+    """The certificate for a block with numbers that are changed."""
+    return given_otherwise(
+        certify_trajectory,
+        lambda block, *given: (replace(block, **{k: f(getattr(block, k)) for k, f in changes.items()}), *given),
+    )
+
+
+def of_distances(change: Any) -> Any:
+    """The certificate with other distances."""
+    return changed(certify_trajectory, lambda found: replace(found, distances=tuple(change(found.distances))))
+
+
+CERTIFIED = descent_trajectory, "certify_trajectory"
+FAULTS: dict[str, tuple[Any, str, Any]] = {
+    "the sign of the step": (DescentBlock, "effective_step_size", scaled(DescentBlock.effective_step_size, -1)),
+    "a step 2 % longer": (DescentBlock, "effective_step_size", scaled(DescentBlock.effective_step_size, fmpq(51, 50))),
+    "1/n for 1/(2n)": (DescentBlock, "effective_step_size", scaled(DescentBlock.effective_step_size, 2)),
+    "no clipping above": (*CERTIFIED, of_block(upper=lambda b: b * 100)),
+    "no clipping below": (*CERTIFIED, of_block(lower=lambda a: a * 100)),
+    "errors without slopes": (
+        SmoothFunction,
+        "jet",
+        changed(SmoothFunction.jet, lambda found: [found[0], *(arb(1) for _ in found[1:])]),
+    ),
+    "the activation 2 % larger": (
+        SmoothFunction,
+        "jet",
+        changed(SmoothFunction.jet, lambda found: [found[0] * arb("1.02"), *found[1:]]),
+    ),
+    "the labels dropped": (
+        *CERTIFIED,
+        given_otherwise(certify_trajectory, lambda *given: (*given[:-1], 0 * given[-1])),
+    ),
+    "the examples in another order": (
+        *CERTIFIED,
+        given_otherwise(certify_trajectory, lambda *given: (*given[:-2], given[-2][::-1], given[-1])),
+    ),
+    "another start": (
+        *CERTIFIED,
+        given_otherwise(certify_trajectory, lambda *given: (*given[:2], given[2] * 50 / 51, *given[3:])),
+    ),
+    "distances 2 % larger": (*CERTIFIED, of_distances(lambda found: (1.02 * d for d in found))),
+    "no distance": (*CERTIFIED, of_distances(lambda found: (0.0 for _ in found))),
 }
 
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_faults_in_the_certificate_are_seen(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    owner, attribute, old, new = FAULTS[name]
     block, path, x, y = run_of((2, 2, 1), 4, 40, 12)
     assert (path == 1).any()
     assert (path == -1).any()
     measured = by_autograd(block, path, x, y, 40.0, half_square)
     assert certify_trajectory(block, tanh, path, x, y).distances == pytest.approx(measured, abs=1e-9)
-    monkeypatch.setattr(owner, attribute, rewritten(getattr(owner, attribute), old, new))
-    certificate = certify_trajectory(block, tanh, path, x, y)
+    monkeypatch.setattr(*FAULTS[name])
+    certificate = descent_trajectory.certify_trajectory(block, tanh, path, x, y)
     assert certificate.distances != pytest.approx(measured, abs=1e-6)
 
 

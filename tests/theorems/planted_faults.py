@@ -1,11 +1,7 @@
 """A fault planted in the library, and the proof that a deciding check of a statement turns red with it."""
 
 from __future__ import annotations
-import __future__
 
-import inspect
-import sys
-import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import ModuleType
@@ -17,7 +13,16 @@ from flint import fmpq
 from lemmata.theorems.evidence import MARK
 from lemmata.theorems.plugin import Effort
 
-__all__ = ["Fault", "assert_seen", "changed", "fault_name", "note_run", "passes_without_fault", "rewritten", "scaled"]
+__all__ = [
+    "Fault",
+    "assert_seen",
+    "changed",
+    "fault_name",
+    "given_otherwise",
+    "note_run",
+    "passes_without_fault",
+    "scaled",
+]
 
 
 @dataclass(frozen=True)
@@ -120,6 +125,11 @@ def passes_without_fault(function: Callable[..., Any], arguments: Mapping[str, A
         function(**arguments)
 
 
+def given_otherwise(function: Callable[..., Any], change: Callable[..., tuple[Any, ...]]) -> Callable[..., Any]:
+    """A function that is given other arguments, which the change makes of those in place."""
+    return lambda *given, **known: function(*change(*given), **known)
+
+
 def changed(function: Callable[..., Any], change: Callable[[Any], Any]) -> Callable[..., Any]:
     """A function whose result is changed."""
     return lambda *given, **known: change(function(*given, **known))
@@ -133,14 +143,3 @@ def scaled(function: Callable[..., Any], factor: Any) -> Callable[..., Any]:
 def _place(function: Callable[..., Any]) -> tuple[str, str]:
     """The file and the name, which are the same however the module was imported."""
     return function.__code__.co_filename, function.__qualname__
-
-
-def rewritten(function: Callable[..., Any], old: str, new: str) -> Callable[..., Any]:
-    """The function of a module with one piece of its source replaced, which must stand in it exactly once."""
-    source = textwrap.dedent(inspect.getsource(function))
-    if source.count(old) != 1:
-        raise ValueError(f"{old!r} stands {source.count(old)} times in {function.__qualname__}, not once.")
-    names: dict[str, Any] = {}
-    flags = __future__.annotations.compiler_flag
-    exec(compile(source.replace(old, new), "<fault>", "exec", flags), vars(sys.modules[function.__module__]), names)
-    return names[function.__name__]

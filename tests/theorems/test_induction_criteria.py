@@ -5,14 +5,18 @@ Every table holds curves on both sides of each condition; a criterion with a fau
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import accumulate
 from typing import Any
 
 import pytest
 
-from lemmata.theorems.induction_heads.experiments import phases, sizes, variants
-from tests.theorems.planted_faults import rewritten
+from lemmata.numerics.runs.comparison import above, below
+from lemmata.theorems.experiments import Experiment
+from lemmata.theorems.induction_heads.experiments import measures, phases, sizes, variants
+from lemmata.theorems.induction_heads.experiments.measures import first_below
+from lemmata.theorems.induction_heads.experiments.sizes import lasting_phases, rests_at
+from tests.theorems.planted_faults import changed, given_otherwise
 
 Curve = dict[str, Any]
 BASE = [0.2, 0.4, 0.1, 0.2, 0.1, 0.15, 0.1]
@@ -86,28 +90,6 @@ PHASES = [
 ]
 
 
-def at_lines(result: Curve) -> bool:
-    return sizes.rests_at(result, "unigram")
-
-
-def assert_judged(criterion: Callable[[Any], Any], table: list[tuple[Any, Any]]) -> None:
-    for index, (curve, expected) in enumerate(table):
-        assert criterion(curve) == expected, f"curve {index}"
-
-
-CRITERIA: dict[str, tuple[Callable[[Any], Any], list[tuple[Any, Any]]]] = {
-    "plateau": (phases._plateau, PLATEAUS),
-    "comb": (phases._comb, COMBS),
-    "plateau at a line": (at_lines, RESTS),
-    "lasting phases": (sizes.lasting_phases, PHASES),
-}
-
-
-@pytest.mark.parametrize("name", CRITERIA)
-def test_criteria_judge_curves_made_by_hand(name: str) -> None:
-    assert_judged(*CRITERIA[name])
-
-
 FALLS = [
     (falling((3, 0.019), (3, 0.0094), (3, 0.03)), True),
     (falling((3, 0.019), (3, 0.0097), (3, 0.03)), False),  # more than half as fast as once before
@@ -119,80 +101,136 @@ FALLS = [
 ]
 
 
-def test_a_plateau_before_the_fastest_fall() -> None:
-    assert_judged(variants._has_plateau, FALLS)
+def met(experiment: Experiment, items: Mapping[str, Any], result: Curve, begin: str) -> bool:
+    """What the experiment says of runs with this result: the criterion whose text begins so."""
+    criteria = experiment.summarise(items, dict.fromkeys(items, result)).criteria
+    return next(criterion.met for criterion in criteria if criterion.text.startswith(begin))
 
 
-FAULTS: list[tuple[Any, str, str, list[tuple[Any, Any]]]] = [
+def run_of(curve: Curve, positions: list[float]) -> Curve:
+    """A run with this curve: what the other criteria ask for is constant."""
+    count = len(curve["steps"])
+    same = {name: [0.0] * count for name in (*LOSSES, "previous", "matches", "symbols")}
+    others = {"loss, iid": [0.0], "loss, doubly stochastic": [0.0]}
+    return {**same, **others, "positions": [positions] * count, "W": [[1.0, 0.0, 0.0, 1.0]] * count, **curve}
+
+
+MODELS = {model: {"model": model, "context": 100} for model in ("transformer", "minimal")}
+LENGTHS = {f"length-{context}": {"context": context} for context in (24, 48)}
+
+
+def plateau(curve: Curve) -> bool:
+    return met(phases.PHASES, MODELS, run_of(curve, BASE), "transformers: the loss falls less than half as fast")
+
+
+def comb(positions: list[float]) -> bool:
+    return met(phases.PHASES, MODELS, run_of(falling(), positions), "minimal models: after 64,000 examples v_2")
+
+
+def before_the_fall(curve: Curve) -> bool:
+    return met(variants.MORE_SYMBOLS, LENGTHS, run_of(curve, BASE), "both lengths: before the loss falls fastest")
+
+
+def at_line(curve: Curve) -> bool:
+    return sizes.rests_at(curve, "unigram")
+
+
+def lasting(curve: Curve) -> list[str]:
+    return sizes.lasting_phases(curve)
+
+
+Criterion = tuple[Callable[[Any], Any], list[tuple[Any, Any]]]
+PLATEAU: Criterion = plateau, PLATEAUS
+COMB: Criterion = comb, COMBS
+FALL: Criterion = before_the_fall, FALLS
+REST: Criterion = at_line, RESTS
+LASTING: Criterion = lasting, PHASES
+
+
+def assert_judged(criterion: Callable[[Any], Any], table: list[tuple[Any, Any]]) -> None:
+    for index, (curve, expected) in enumerate(table):
+        assert criterion(curve) == expected, f"curve {index}"
+
+
+@pytest.mark.parametrize("criterion", [PLATEAU, COMB, FALL, REST, LASTING], ids=lambda pair: pair[0].__name__)
+def test_criteria_judge_curves_made_by_hand(criterion: Criterion) -> None:
+    assert_judged(*criterion)
+
+
+def factor(comparison: Callable[..., bool], by: float) -> Callable[..., bool]:
+    """The comparison with a threshold that is so many times as large."""
+    return given_otherwise(comparison, lambda value, threshold: (value, by * threshold))
+
+
+def always(answer: Any) -> Callable[..., Any]:
+    return lambda *_: answer
+
+
+COMPARISONS: dict[str, Callable[..., bool]] = {
+    "as fast": factor(below, 2),
+    "a tenth more": factor(below, 1.1),
+    "a tenth less": factor(below, 1 / 1.1),
+    "above for below": above,
+    "always below": always(True),
+    "never below": always(False),
+}
+FAULTS: list[tuple[str, Any, str, Any, Criterion]] = [
+    *((name, phases, "below", wrong, PLATEAU) for name, wrong in COMPARISONS.items()),
+    *((name, variants, "below", wrong, FALL) for name, wrong in COMPARISONS.items()),
+    *((name, sizes, "below", wrong, REST) for name, wrong in COMPARISONS.items()),
     *(
-        (phases._plateau, old, new, PLATEAUS)
-        for old, new in (
-            ("2 * slowest, after[fastest]", "slowest, after[fastest]"),
-            ("2 * slowest, before.max()", "slowest, before.max()"),
-            (", after[fastest]) and", ", after[fastest]) or"),
-            ("after[: fastest + 1].min()", "after.min()"),
-            ("or not _near_bayes(result)", ""),
-            ("1.25 * _line", "2 * _line"),
-            ("steps % 20 == 0", "steps % 4 == 0"),
-            ("steps % 20 == 0", "steps % 40 == 0"),
-            ("losses[:-2] - losses[2:]", "losses[2:] - losses[:-2]"),
-            ("steps[:-2] >= start", "steps[:-2] >= 0"),
+        (name, phases, "first_below", wrong, PLATEAU)
+        for name, wrong in (
+            ("a line too high", given_otherwise(first_below, lambda *given: (*given[:2], 1.6 * given[2]))),
+            ("from the beginning", lambda steps, *_: steps[0]),
+            ("never at the line", always(None)),
         )
     ),
     *(
-        (phases._comb, old, new, COMBS)
-        for old, new in (
-            ("max(v) == v[1]", "v[1] > v[0]"),
-            ("max(v) == v[1]", "v[1] > v[3]"),
-            ("above(v[3], (v[2] + v[4]) / 2)", "v[3] > v[2]"),
-            ("above(v[3], (v[2] + v[4]) / 2)", "v[3] > v[4]"),
-            ("above(v[3], (v[2] + v[4]) / 2)", "v[3] >= (v[2] + v[4]) / 2"),
-            ("above(v[3], (v[2] + v[4]) / 2)", "True"),
-            ("above(v[5], (v[4] + v[6]) / 2)", "v[5] >= (v[4] + v[6]) / 2"),
-            ("above(v[5], (v[4] + v[6]) / 2)", "v[5] > v[4]"),
-            ("above(v[5], (v[4] + v[6]) / 2)", "v[5] > v[6]"),
-            ("above(v[5], (v[4] + v[6]) / 2)", "True"),
+        (name, phases, "above", wrong, COMB)
+        for name, wrong in (
+            ("equal is above", lambda value, threshold: value >= threshold),
+            ("a fifth more", factor(above, 1.2)),
+            ("a tenth less", factor(above, 1 / 1.1)),
+            ("below for above", below),
+            ("always above", always(True)),
+            ("never above", always(False)),
         )
     ),
     *(
-        (variants._has_plateau, old, new, FALLS)
-        for old, new in (
-            ("2 * rates[slowest]", "rates[slowest]"),
-            ("rates[: slowest + 1].max()", "rates[fastest]"),
-            ("np.argmin(rates[: fastest + 1])", "np.argmin(rates)"),
-            ("steps % (steps[-1] - steps[-2]) == 0", "steps >= 0"),
-            ("losses[:-2] - losses[2:]", "losses[2:] - losses[:-2]"),
+        (name, sizes, "rests_at", wrong, REST)
+        for name, wrong in (
+            ("another line", lambda result, _: rests_at(result, "bigram")),
+            ("rests moves", changed(rests_at, lambda found: not found)),
         )
     ),
     *(
-        (sizes.lasting_phases, old, new, PHASES)
-        for old, new in (
-            ("length > 1 or ", "length > 2 or "),
-            ("not 0 < i < len(lengths) - 1 or ", ""),
-            ("lengths[i - 1][0] != lengths[i + 1][0]", "False"),
-            ("groupby(kept)", "zip(kept, kept)"),
+        (name, sizes, "lasting_phases", wrong, LASTING)
+        for name, wrong in (
+            ("interruptions count", measures.phases),
+            ("no phase comes twice", changed(lasting_phases, lambda found: list(dict.fromkeys(found)))),
+            ("the last phase is left out", changed(lasting_phases, lambda found: found[:-1])),
+            ("every measurement counts", measures.closest),
+        )
+    ),
+    *(
+        (name, sizes, "closest", changed(measures.closest, change), LASTING)
+        for name, change in (
+            ("from the end", lambda found: found[::-1]),
+            ("without the first", lambda found: found[1:]),
+            ("every other measurement", lambda found: found[::2]),
         )
     ),
 ]
 
 
-@pytest.mark.parametrize(("criterion", "old", "new", "table"), FAULTS, ids=lambda x: x if isinstance(x, str) else "")
-def test_a_fault_in_a_criterion_misjudges_a_curve(criterion: Any, old: str, new: str, table: Any) -> None:
-    with pytest.raises((AssertionError, IndexError)):
-        assert_judged(rewritten(criterion, old, new), table)
-
-
 @pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("2 * rates[i]", "rates[i]"),
-        ("min(rates[:i].max(), rates[i + 1 :].max())", "rates[:i].max()"),
-        ("min(rates[:i].max(), rates[i + 1 :].max())", "rates[i + 1 :].max()"),
-        ("line / 4", "line"),
-        ("losses[:-2] - losses[2:]", "losses[2:] - losses[:-2]"),
-    ],
+    ("owner", "attribute", "wrong", "criterion"),
+    [pytest.param(*fault, id=f"{fault[-1][0].__name__}: {name}") for name, *fault in FAULTS],
 )
-def test_a_fault_in_the_plateau_at_a_line_misjudges_a_curve(old: str, new: str, monkeypatch: Any) -> None:
-    monkeypatch.setattr(sizes, "rests_at", rewritten(sizes.rests_at, old, new))
+def test_a_fault_misjudges_a_curve(
+    owner: Any, attribute: str, wrong: Any, criterion: Criterion, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(owner, attribute, wrong)
     with pytest.raises(AssertionError):
-        assert_judged(at_lines, RESTS)
+        assert_judged(*criterion)

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from lemmata.theorems.faults import FILE
 from lemmata.theorems.ledger import THEOREMS, catalogue_ids, chapter_of
 from lemmata.theorems.plugin import LedgerRun
 
@@ -76,6 +77,7 @@ class Project:
             head = f'chapter = "{chapter}"\ntitle = "Title"\ndocument = "Document"\n'
             folder = self.root / "theorems" / chapter
             (folder / "ledger.toml").write_text(head + "\n".join(statements))
+            (folder / FILE).unlink(missing_ok=True)  # the faults drawn for the checks of the real ledger
             flags = {"repaired": " false", "refuted": " false"}
             frozen = (name for name in catalogue_ids() if chapter_of(name) == chapter)
             (folder / "catalogue.txt").write_text(
@@ -134,6 +136,20 @@ def project(tmp_path: Path) -> Project:
     copy.verdicts(SOUND_VERDICTS)
     copy.write("theorems/turing/test_sound.py", SOUND)
     return copy
+
+
+def test_a_drawn_fault_that_nothing_sees_fails_a_whole_chapter(project: Project) -> None:
+    fault = {"file": "a.py", "line": 1, "operator": "o", "before": "x", "after": "y", "seen": "own"}
+    faults = [fault | {"statement": name} for name in SOUND_VERDICTS for _ in range(6)]
+    faults[0]["seen"] = "nothing"
+    document = {"version": "", "seed": 1, "why": {}, "faults": faults}
+    (project.root / "theorems" / "turing" / FILE).write_text(json.dumps(document))
+    status, output = project.run("theorems/turing")
+    assert status == 1
+    [error] = [line for line in output.splitlines() if line.startswith("LEDGER ERROR")]
+    assert f"{faults[0]['statement']}: a fault in a.py ('x' became 'y') is seen by no test" in error
+    status, output = project.run("theorems/turing/test_sound.py")
+    assert status == 0, output
 
 
 def test_sound_run_writes_the_same_ledger_serially_and_in_parallel(project: Project) -> None:

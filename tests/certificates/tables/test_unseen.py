@@ -29,7 +29,7 @@ from lemmata.certificates.tables.unseen_symmetry import cell_image, fixing, resp
 from lemmata.numerics.tables.names import parse_table
 from lemmata.numerics.tables.symmetries import table_symmetries
 from lemmata.numerics.tables.table import Table
-from tests.theorems.planted_faults import rewritten
+from tests.theorems.planted_faults import changed, given_otherwise, scaled
 
 NONZERO_PRODUCTS = Table.of([[0, 0, 0], [0, 1, 2], [0, 2, 1]], name="multiplication modulo 3")
 
@@ -360,12 +360,11 @@ def survey_counts():
 
 
 class Fault(NamedTuple):
-    """A piece of a function replaced (or a constant multiplied by 1.02), and a check with its arguments."""
+    """A name of a module, what it is replaced by, and a check with its arguments."""
 
     owner: Any
     attribute: str
-    old: str
-    new: str
+    wrong: Any
     check: Any
     arguments: tuple[Any, ...] = ()
 
@@ -376,52 +375,129 @@ FOUR, NINE = test_one_cell_of_four_is_filled_in_rightly, test_one_cell_of_nine_i
 DISAGREE, GROUPS = test_two_networks_that_disagree, test_which_symmetries_are_used
 EMPTY = test_an_empty_claim_is_refused
 
+
+def part_of(function, name, change):
+    """The function with one attribute of its result changed."""
+    return changed(function, lambda found: replace(found, **{name: change(getattr(found, name))}))
+
+
+def moved(change):
+    """The function `moved_part` with changes that are made of the part that is moved."""
+    right = unseen_parts.moved_part
+
+    def wrong(part, *given):
+        found = right(part, *given)
+        return replace(found, **change(part, found))
+
+    return wrong
+
+
+RELAXED, LEANING, EXACT = relaxed_unseen, leaning_network, unseen_parts.exact_part
 FAULTS = {
     "threshold of the program": Fault(
-        unseen_programs, "relaxed_unseen", "[-floor *", "[-1.02 * floor *", BOUND, ("Z2", 1)
+        unseen_programs,
+        "relaxed_unseen",
+        given_otherwise(RELAXED, lambda *given: (*given[:4], 1.02 * given[4], *given[5:])),
+        BOUND,
+        ("Z2", 1),
     ),
-    "sign of G, right": Fault(unseen_programs, "relaxed_unseen", "fixed=-difference", "fixed=difference", FOUR),
-    "sign of G, wrong": Fault(
-        unseen_programs, "relaxed_unseen", "[difference(given", "[-difference(given", BOUND, ("Z3", None)
+    "the bound of the program": Fault(
+        unseen_programs, "relaxed_unseen", part_of(RELAXED, "bound", lambda x: 1.02 * x), BOUND, ("Z3", None)
     ),
+    "sign of G, right": Fault(unseen_programs, "difference", scaled(difference, -1), FOUR),
+    "sign of G, wrong": Fault(unseen_programs, "difference", scaled(difference, -1), BOUND, ("Z3", None)),
     "a label without weight": Fault(
-        unseen_programs, "relaxed_unseen", "np.array(classes)", "np.array(classes) * [1, 1, 0]", BOUND, ("Z3", None)
+        unseen_programs,
+        "relaxed_unseen",
+        part_of(RELAXED, "weights", lambda x: x * [1, 1, 0]),
+        BOUND,
+        ("Z3", None),
     ),
-    "the factor of a neuron": Fault(programs, "NEURON_FACTOR", "", "", MEET, ("Z2", 1)),
-    "the root of a proof": Fault(unseen_parts, "part_value", "1 << 256", "1 << 255", BOUND, ("Z2", 1)),
-    "the gain of a proof": Fault(unseen_parts, "part_value", "gain - root", "1.02 * gain - root", BOUND, ("Z3", None)),
+    "the factor of a neuron": Fault(programs, "NEURON_FACTOR", 1.02 * programs.NEURON_FACTOR, MEET, ("Z2", 1)),
+    "the threshold of a proof": Fault(
+        unseen_parts,
+        "part_value",
+        given_otherwise(unseen_parts.part_value, lambda part, level: (part, level * 51 / 50)),
+        BOUND,
+        ("Z2", 1),
+    ),
+    "the gain of a proof": Fault(
+        unseen_parts,
+        "part_value",
+        given_otherwise(
+            unseen_parts.part_value,
+            lambda part, level: (replace(part, multipliers=[x * 51 // 50 for x in part.multipliers]), level),
+        ),
+        BOUND,
+        ("Z3", None),
+    ),
     "the sign of a part": Fault(
-        unseen_parts, "exact_part", "is None else -1", "is not None else -1", BOUND, ("Z3", None)
+        unseen_parts,
+        "exact_part",
+        given_otherwise(EXACT, lambda given, asked: (given, replace(asked, wrong=1 if asked.wrong is None else None))),
+        BOUND,
+        ("Z3", None),
     ),
     "weights that are not shares": Fault(
-        unseen_parts, "_rounded_weights", "int(x) for x in kept", "int(x) * (i + 1) for i, x in enumerate(kept)", NINE
+        unseen_parts,
+        "exact_part",
+        changed(EXACT, lambda found: (found[0], tuple(x * (i + 1) for i, x in enumerate(found[1])))),
+        NINE,
     ),
-    "multipliers stay": Fault(unseen_parts, "moved_part", "symmetries.on_triples(permutation)", "slice(None)", CARRIED),
-    "the matrix stays": Fault(unseen_parts, "moved_part", "np.ix_(image, image)", "...", CARRIED),
-    "epsilon of two gaps": Fault(unseen, "_epsilon", "ceil(GAPS * gap /", "ceil(2 * gap /", EPSILON),
-    "epsilon rounded down": Fault(unseen, "_epsilon", "ceil(", "floor(", EPSILON),
-    "epsilon below the gap": Fault(unseen, "_epsilon", "wanted <= gap", "wanted <= 0", EMPTY),
-    "a threshold above the margin": Fault(
-        unseen, "_problem", "threshold = threshold_below(given, network, chosen)", 'threshold = "0.34"', FOUR
+    "multipliers stay": Fault(
+        unseen_parts, "moved_part", moved(lambda part, _: {"multipliers": part.multipliers}), CARRIED
     ),
-    "networks that are not wrong": Fault(unseen, "_finding", "if worst.value > 1e-7", "if worst.value > -1e7", FOUR),
-    "the margins of the linear program": Fault(
-        unseen_networks, "_program", "np.full(margins, -1.0)", "np.full(margins, -0.98)", MEET, ("Z2", 1)
+    "the matrix stays": Fault(
+        unseen_parts,
+        "moved_part",
+        moved(lambda part, found: {"proof": replace(found.proof, matrix=part.proof.matrix)}),
+        CARRIED,
+    ),
+    "epsilon of two gaps": Fault(unseen, "GAPS", 2, EPSILON),
+    "a smaller least epsilon": Fault(unseen, "LEAST_EPSILON", Fraction(1, 10**7), EPSILON),
+    "no gap": Fault(unseen, "lower_margin", scaled(unseen.lower_margin, Fraction(51, 50)), EMPTY),
+    "a threshold above the margin": Fault(unseen, "threshold_below", lambda *_: "0.34", FOUR),
+    "networks that are not wrong": Fault(
+        unseen_networks, "leaning_network", part_of(LEANING, "value", lambda x: -x), FOUR
+    ),
+    "margins of the networks": Fault(
+        unseen_networks,
+        "leaning_network",
+        given_otherwise(LEANING, lambda *given: (*given[:2], 0.98 * given[2], *given[3:])),
+        MEET,
+        ("Z2", 1),
     ),
     "the mean over the labels": Fault(
-        unseen_networks, "_program", "np.ones(rows - margins)", "1.02 * np.ones(rows - margins)", MEET, ("Z3", None)
+        unseen_networks,
+        "leaning_network",
+        given_otherwise(LEANING, lambda table, tensors, *given: (table, 1.02 * tensors, *given)),
+        MEET,
+        ("Z3", None),
     ),
-    "the value of the linear program": Fault(
-        unseen_networks, "_read", "floor * float(solved.x[m])", "1.02 * floor * float(solved.x[m])", MEET, ("Z2", 1)
+    "the value of a network": Fault(
+        unseen_networks, "leaning_network", part_of(LEANING, "value", lambda x: 1.02 * x), MEET, ("Z2", 1)
+    ),
+    "right and wrong exchanged": Fault(
+        unseen,
+        "unseen_both",
+        given_otherwise(unseen.unseen_both, lambda *given: (*given[:4], given[5], given[4], *given[6:])),
+        DISAGREE,
     ),
     "symmetries that move a label": Fault(
-        unseen_symmetry, "fixing", "all(g[point] == point for point in points)", "True", GROUPS
+        unseen_symmetry, "fixing", given_otherwise(fixing, lambda *given: (*given[:3], [])), GROUPS
     ),
     "symmetries that move the cell": Fault(
-        unseen_symmetry, "respectful", "image is None or", "image is None and", GROUPS
+        unseen_symmetry, "respectful", lambda _, given: table_symmetries(given).elements(), GROUPS
     ),
-    "kinds of missing cells": Fault(
-        unseen_survey, "kinds_of_missing", "for image in images", "for image in images[:1]", survey_counts
+    "another label is true": Fault(
+        unseen_symmetry, "true_labels", changed(true_labels, lambda found: dict.fromkeys(found, 1)), GROUPS
+    ),
+    "kinds of missing cells": Fault(unseen_symmetry, "cell_image", lambda _, __, cell: cell, survey_counts),
+    "sizes of the kinds": Fault(
+        unseen_survey,
+        "kinds_of_missing",
+        changed(unseen_survey.kinds_of_missing, lambda found: dict.fromkeys(found, 1)),
+        survey_counts,
     ),
 }
 
@@ -434,11 +510,6 @@ def test_every_check_passes_without_a_fault():
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_is_seen(monkeypatch, name):
     fault = FAULTS[name]
-    wrong: Any = (
-        1.02 * getattr(fault.owner, fault.attribute)
-        if not fault.old
-        else rewritten(getattr(fault.owner, fault.attribute), fault.old, fault.new)
-    )
     for module in (
         unseen,
         unseen_networks,
@@ -450,6 +521,6 @@ def test_a_fault_is_seen(monkeypatch, name):
         sys.modules[__name__],
     ):
         if hasattr(module, fault.attribute):
-            monkeypatch.setattr(module, fault.attribute, wrong)
+            monkeypatch.setattr(module, fault.attribute, fault.wrong)
     with pytest.raises((AssertionError, ValueError, pytest.fail.Exception)):
         fault.check(*fault.arguments)

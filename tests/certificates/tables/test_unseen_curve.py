@@ -1,5 +1,6 @@
 """The curve of missing cells that are got right: committed points, some made again, and the definitions."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -16,9 +17,10 @@ from lemmata.certificates.tables.unseen_curve import (
     unseen_curve,
     unseen_margins,
 )
+from lemmata.certificates.tables.unseen_symmetry import true_labels
 from lemmata.numerics.tables.names import parse_table
 from lemmata.reports.unseen_curve import draw_unseen_curve, plot_unseen_curve
-from tests.theorems.planted_faults import rewritten
+from tests.theorems.planted_faults import changed, scaled
 
 
 def check_margins():
@@ -73,25 +75,63 @@ def test_networks_that_disagree_are_both(monkeypatch):
     check_mixed_answers(monkeypatch)
 
 
+def of_margins(change):
+    return changed(unseen_margins, lambda margins: {cell: change(value) for cell, value in margins.items()})
+
+
+def of_point(change):
+    return changed(ascended_point, lambda point: replace(point, **change(point)))
+
+
+TURNED = of_point(lambda point: {"right": point.wrong, "wrong": point.right})
 FAULTS = {
-    "the largest difference": ("unseen_margins", "others.max()", "others.min()"),
-    "differences turned round": ("unseen_margins", "- float(others.max())", "* -1 + float(others.max())"),
-    "another label is left out": ("unseen_margins", "label)\n        found", "label - 1)\n        found"),
-    "far networks are asked too": ("ascended_point", "m >= (1 - NEAR) * max(margins)", "m >= 0"),
-    "only the best is asked": ("ascended_point", "m >= (1 - NEAR) * max(margins)", "m >= max(margins)"),
-    "right for wrong": ("ascended_point", "margin[cell] > 0", "margin[cell] < 0"),
-    "shares of sets": ("ascended_point", "sets * missing)", "sets)"),
+    "margins 2 % too large": (module, "unseen_margins", of_margins(lambda value: value * 51 / 50), check_margins),
+    "differences turned round": (module, "unseen_margins", of_margins(lambda value: -value), check_margins),
+    "a cell dropped": (
+        module,
+        "unseen_margins",
+        changed(unseen_margins, lambda margins: dict(list(margins.items())[1:])),
+        check_margins,
+    ),
+    "another label is right": (
+        module,
+        "true_labels",
+        changed(true_labels, lambda labels: {cell: (label + 1) % 3 for cell, label in labels.items()}),
+        check_margins,
+    ),
+    "outputs 2 % too large": (TableNetwork, "outputs", scaled(TableNetwork.outputs, 51 / 50), check_margins),
+    "columns for rows": (
+        TableNetwork,
+        "outputs",
+        changed(TableNetwork.outputs, lambda f: f.transpose(1, 0, 2)),
+        check_margins,
+    ),
+    "far networks are asked too": (module, "NEAR", 1.0, check_mixed_answers),
+    "only the best is asked": (module, "NEAR", 0.0, check_mixed_answers),
+    "one run only": (
+        module,
+        "ascended_point",
+        lambda *given, **known: ascended_point(*given, **known | {"runs": 1}),
+        check_mixed_answers,
+    ),
+    "right for wrong": (module, "ascended_point", TURNED, check_mixed_answers),
+    "right for wrong by ascent": (module, "ascended_point", TURNED, check_ascended_points),
+    "shares of sets": (
+        module,
+        "ascended_point",
+        of_point(lambda point: {"right": point.right * point.missing, "both": point.both * point.missing}),
+        check_mixed_answers,
+    ),
 }
 
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_is_seen(monkeypatch, name):
-    attribute, old, new = FAULTS[name]
+    owner, attribute, wrong, check = FAULTS[name]
     with monkeypatch.context() as patch:
-        patch.setattr(module, attribute, rewritten(getattr(module, attribute), old, new))
-        check = check_margins if attribute == "unseen_margins" else check_mixed_answers
+        patch.setattr(owner, attribute, wrong)
         with pytest.raises(AssertionError):
-            check(*(() if attribute == "unseen_margins" else (patch,)))
+            check(*([patch] if check is check_mixed_answers else []))
 
 
 def test_certified_points_are_those_of_the_committed_verdicts():
