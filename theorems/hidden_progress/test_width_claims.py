@@ -16,7 +16,7 @@ What is left out is refuted otherwise or by symmetry:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import permutations, product
 
@@ -109,7 +109,7 @@ def test_every_pattern_of_activation_is_refuted(k: int, half_spaces: int, candid
         assert _contradict(system, find(system).multipliers)
 
 
-def _contradict(system: Sequence[Constraint], multipliers: dict[str, int]) -> bool:
+def _contradict(system: Sequence[Constraint], multipliers: Mapping[str, int]) -> bool:
     """The inequalities, all against 0, add up to 0 > 0 with these multipliers, which are not negative."""
     total: Counter[str] = Counter()
     strict = 0

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from flint import arb
+from flint import arb, fmpq
 
 from lemmata.constructions.induction.head import CountingHead, scales_for
 from lemmata.numerics.exact.log_two import LogTwo
@@ -74,7 +74,7 @@ FAULTS: dict[str, Fault] = {
             ("rational numbers are 0", "__float__", lambda x: 0.0 if x.degree < 1 else FLOAT(x), 10),
             ("no sign", "__float__", changed(FLOAT, abs), 10),
             ("four units in the last place", "__float__", scaled(FLOAT, 1 + 2**-50), 10),
-            ("balls 2 % larger", "ball", scaled(BALL, arb(51) / 50), 10),
+            ("balls 2 % larger", "ball", lambda x, bits: BALL(x * fmpq(51, 50), bits), 10),
             ("another number", "ball", lambda _, bits: BALL(LogTwo(0, 1), bits), 10),
         )
     },
