@@ -72,7 +72,7 @@ def positive(value: Any, where: str) -> Fraction:
     return result
 
 
-class Table:
+class Operation:
     """The given cells: those where `values` is not -1."""
 
     def __init__(self, value: Any) -> None:
@@ -94,7 +94,7 @@ class Table:
 class Network:
     """Integer neurons and their masses."""
 
-    def __init__(self, value: Any, where: str, table: Table) -> None:
+    def __init__(self, value: Any, where: str, table: Operation) -> None:
         neurons, masses = kernel.fields(value, where, "neurons masses")
         length = table.size + table.labels
         most = MAX_PRODUCTS // (len(table.triples) + length)
@@ -111,7 +111,7 @@ class Network:
 class Proof:
     """What is to show phi^2 <= t t': a matrix, as integers over a denominator, of a plane, degree 4 or degree 6."""
 
-    def __init__(self, value: Any, where: str, table: Table) -> None:
+    def __init__(self, value: Any, where: str, table: Operation) -> None:
         kind, t, t_prime, denominator, matrix = kernel.fields(value, where, "kind t t_prime denominator matrix")
         self.where = where
         self.kind = kernel.string(kind, f"{where}.kind", "plane|degree 4|degree 6")
@@ -133,7 +133,7 @@ class Proof:
         ]
 
 
-def multipliers(value: Any, where: str, table: Table) -> list[int]:
+def multipliers(value: Any, where: str, table: Operation) -> list[int]:
     """One integer for each triple, none negative, not all zero."""
     result = integers(value, where, len(table.triples), 0, MAX_INTEGER)
     if not any(result):
@@ -202,7 +202,7 @@ def eliminates(matrix: Values, where: str) -> bool:
 # ---- 3. Tensors, and proofs that phi^2 <= t t'
 
 
-def tensor(table: Table, weights: list[int]) -> Tensor:
+def tensor(table: Operation, weights: list[int]) -> Tensor:
     """R of sum weights_abc h_abc."""
     result = [[[0] * table.labels for _ in range(table.columns)] for _ in range(table.rows)]
     for (a, b, y, c), weight in zip(table.triples, weights, strict=True):
@@ -225,7 +225,7 @@ def forms(R: Tensor) -> list[dict[tuple[int, int], int]]:
     return [dict(form) for form in result]
 
 
-def check_proof(table: Table, proof: Proof, R: Tensor, unit: int) -> Fraction:
+def check_proof(table: Operation, proof: Proof, R: Tensor, unit: int) -> Fraction:
     """t t' with phi^2 <= t t', for the tensor R / unit.
 
     Degree 4 + 2r: let m be the vector of the monomials of degree 2 + r in x and of those of degree r times z_k. If P is
@@ -246,7 +246,7 @@ def check_proof(table: Table, proof: Proof, R: Tensor, unit: int) -> Fraction:
     return proof.t * proof.t_prime
 
 
-def check_plane(table: Table, proof: Proof, R: Tensor, unit: int) -> None:
+def check_plane(table: Operation, proof: Proof, R: Tensor, unit: int) -> None:
     """The matrix has the blocks tI + A, 3(tI - A) and, but for a skew part, 3B."""
     N, t, P, where = table.size, proof.t * proof.denominator, proof.matrix, f"{proof.where}.matrix"
     require(proof.t_prime == proof.t / 2, f"{proof.where}.t_prime: is not t/2")
@@ -261,7 +261,7 @@ def check_plane(table: Table, proof: Proof, R: Tensor, unit: int) -> None:
             require(P[N + i][j] + P[N + j][i] == 6 * B, f"{where}[{N + i}][{j}]: is not that of 3B and a skew matrix")
 
 
-def check_identity(table: Table, proof: Proof, R: Tensor, unit: int) -> None:
+def check_identity(table: Operation, proof: Proof, R: Tensor, unit: int) -> None:
     """Both sides of the identity have the same coefficients; a monomial is the sorted tuple of its variables."""
     N, C, r = table.size, table.labels, int(proof.kind == "degree 6")
     x, z = range(N), range(N, N + C)
@@ -289,7 +289,7 @@ def check_identity(table: Table, proof: Proof, R: Tensor, unit: int) -> None:
 
 
 def output_differences(
-    table: Table, network: Network, triples: Iterable[tuple[int, int, int, int]]
+    table: Operation, network: Network, triples: Iterable[tuple[int, int, int, int]]
 ) -> Iterator[list[int]]:
     """For each (a, b, y, c) the integers mass (u_a + v_b)^2 (w_y - w_c) of all neurons."""
     A, N = table.rows, table.size
@@ -299,7 +299,7 @@ def output_differences(
 
 
 def enclosures(
-    table: Table, network: Network, triples: Iterable[tuple[int, int, int, int]]
+    table: Operation, network: Network, triples: Iterable[tuple[int, int, int, int]]
 ) -> list[tuple[Fraction, Fraction]]:
     """Bounds of the mean of (u_a + v_b)^2 (w_y - w_c) for each (a, b, y, c); |omega|^-3 is rounded to `BITS` bits."""
     cubes = [sum(map(mul, neuron, neuron)) ** 3 for neuron in network.neurons]
@@ -314,12 +314,12 @@ def enclosures(
     return result
 
 
-def least_margin(table: Table, network: Network) -> Fraction:
+def least_margin(table: Operation, network: Network) -> Fraction:
     """A lower bound of the margin of a network on the given cells."""
     return min(low for low, _ in enclosures(table, network, table.triples))
 
 
-def check_exact_margin(table: Table, network: Network, value: kernel.Radicals) -> None:
+def check_exact_margin(table: Operation, network: Network, value: kernel.Radicals) -> None:
     """Each mean of h_abc is at least the value, by exact comparison of sums of square roots."""
     lengths = [sum(map(mul, neuron, neuron)) for neuron in network.neurons]
     if max(lengths) > MAX_ROOT:
@@ -349,7 +349,7 @@ def check_margin(value: Any) -> str:
     names = "format version table network multipliers proof margin gap grade"
     _, version, table, network, weights, proof, margin, gap, grade = kernel.fields(value, "the document", names)
     kernel.integer(version, "version", VERSION, VERSION)
-    table = Table(table)
+    table = Operation(table)
     network, proof = Network(network, "network", table), Proof(proof, "proof", table)
     weights = multipliers(weights, "multipliers", table)
     kernel.string(grade, "grade", "exact|enclosed")
@@ -377,7 +377,7 @@ def check_margin(value: Any) -> str:
     )
 
 
-def upper_square(table: Table, proof: Proof, weights: list[int]) -> Fraction:
+def upper_square(table: Operation, proof: Proof, weights: list[int]) -> Fraction:
     """A bound of the square of the maximum margin."""
     return Fraction(4, 27) * check_proof(table, proof, tensor(table, weights), sum(weights))
 
@@ -387,7 +387,7 @@ def is_closest_above(units: int, step: Fraction, square: Fraction) -> bool:
     return units > 0 and ((units - 1) * step) ** 2 < square <= (units * step) ** 2
 
 
-def check_exact(table: Table, network: Network, exact: str, square: Fraction) -> None:
+def check_exact(table: Operation, network: Network, exact: str, square: Fraction) -> None:
     """The text q*sqrt(m) is the root of `square`, and the network has that margin."""
     coefficient, _, root = exact.partition("*sqrt(")
     q, m = kernel.fraction(coefficient, "margin.exact"), int(root[:-1] or 1)
@@ -404,7 +404,7 @@ def check_exact(table: Table, network: Network, exact: str, square: Fraction) ->
 class Part:
     """Multipliers l over a denominator, and a proof for the tensor of sum l_abc h_abc -/+ G."""
 
-    def __init__(self, value: Any, where: str, table: Table) -> None:
+    def __init__(self, value: Any, where: str, table: Operation) -> None:
         weights, denominator, proof, bound = kernel.fields(value, where, "multipliers denominator proof bound")
         self.where = where
         self.multipliers = multipliers(weights, f"{where}.multipliers", table)
@@ -422,7 +422,7 @@ class Unseen:
             value, "the document", names
         )
         kernel.integer(version, "version", VERSION, VERSION)
-        self.table = table = Table(table)
+        self.table = table = Operation(table)
         self.a, self.b = kernel.entries(cell, "cell", 2, 2)
         kernel.integer(self.a, "cell[0]", 0, table.rows - 1)
         kernel.integer(self.b, "cell[1]", 0, table.columns - 1)

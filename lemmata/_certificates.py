@@ -21,14 +21,17 @@ from lemmata.certificates.game.regularised import RegularisedOptimum
 from lemmata.certificates.game.regularised import penalty_limit as penalty_limit_of_game
 from lemmata.certificates.game.regularised import regularisation_path as regularisation_path_of_table
 from lemmata.certificates.groups.certify import GroupMarginCertificate, certify_group
+from lemmata.certificates.groups.character_table_certificate import (
+    CharacterTableMarginCertificate,
+    character_table_document,
+)
+from lemmata.certificates.groups.character_table_certificate import certify_character_table as certify_given_table
 from lemmata.certificates.groups.document import document_of as document_of_certificate
 from lemmata.certificates.groups.format import Document, dumps
 from lemmata.certificates.groups.format import write as write_document
 from lemmata.certificates.groups.kernels import kernel_of
 from lemmata.certificates.groups.second_opinion import Finding
 from lemmata.certificates.groups.second_opinion import second_opinion as second_opinion_on_document
-from lemmata.certificates.groups.table_certificate import TableMarginCertificate, table_document
-from lemmata.certificates.groups.table_certificate import certify_character_table as certify_given_table
 from lemmata.certificates.saddle.attainment import Attainment
 from lemmata.certificates.saddle.attainment import attained_margin as attained_margin_of_network
 from lemmata.certificates.saddle.optimal_network import optimal_network as optimal_network_of_solution
@@ -38,10 +41,10 @@ from lemmata.numerics.exact.cyclotomic.numbers import Cyclotomic
 from lemmata.numerics.groups.names import parse_group
 from lemmata.numerics.groups.permutations import DEFAULT_LIMIT, PermutationGroup
 from lemmata.numerics.groups.tables import FiniteGroup, group_from_table
-from lemmata.numerics.tables.table import Table
+from lemmata.numerics.operations.operation import Operation
 
 if TYPE_CHECKING:
-    from lemmata.certificates.tables.certify import OperationCertificate
+    from lemmata.certificates.operations.certify import OperationCertificate
 
 __all__ = [
     "KernelVerdict",
@@ -59,38 +62,38 @@ __all__ = [
 ]
 
 Status = Literal["valid", "invalid", "malformed"]
-MarginCertificate: TypeAlias = "GroupMarginCertificate | TableMarginCertificate | OperationCertificate"
+MarginCertificate: TypeAlias = "GroupMarginCertificate | CharacterTableMarginCertificate | OperationCertificate"
 GroupLike = str | PermutationGroup | FiniteGroup | ArrayLike
 
 
 @overload
 def certify(given: str, factors: int = 2, *, limit: int = DEFAULT_LIMIT) -> Any: ...
 @overload
-def certify(given: Table, factors: int = 2, *, limit: int = DEFAULT_LIMIT) -> Any: ...
+def certify(given: Operation, factors: int = 2, *, limit: int = DEFAULT_LIMIT) -> Any: ...
 @overload
 def certify(
     given: Path | Mapping[str, Any], factors: int = 2, *, limit: int = DEFAULT_LIMIT
-) -> TableMarginCertificate: ...
+) -> CharacterTableMarginCertificate: ...
 @overload
 def certify(
     given: PermutationGroup | FiniteGroup | ArrayLike, factors: int = 2, *, limit: int = DEFAULT_LIMIT
 ) -> GroupMarginCertificate: ...
 def certify(
-    given: GroupLike | Table | Path | Mapping[str, Any], factors: int = 2, *, limit: int = DEFAULT_LIMIT
-) -> GroupMarginCertificate | TableMarginCertificate | OperationCertificate:
+    given: GroupLike | Operation | Path | Mapping[str, Any], factors: int = 2, *, limit: int = DEFAULT_LIMIT
+) -> GroupMarginCertificate | CharacterTableMarginCertificate | OperationCertificate:
     """The certificate of the largest L_{2,k+1} margin of networks that learn a group or another operation.
 
     The margin is that of networks f(x) = sum_i (u_i . x)^k w_i of any width, x the one-hot factors. For a group it is
     exact (`certificates/game/UNIVERSAL_MARGIN.md`); for a character table it is exact on the condition that the table
     is that of a group; for an operation, whose cells need not all be given, it is proved from both sides
-    (`certificates/tables/OPERATION_MARGIN.md`):
+    (`certificates/operations/OPERATION_MARGIN.md`):
 
         lm.certify("S3").gamma                   # a group by name: Z7, D4, Q8, S5, PSL(2,7), M11, Z2xS3, ...
         lm.certify("perm:(1,2,3)(4,5);(1,2)")    # by permutations in cycle notation, table:FILE.csv, small:32,5
         lm.certify([(1, 2, 0, 3), (1, 0, 2, 3)]) # by permutations: the images of the points 0, 1, ...
         lm.certify([[0, 1], [1, 0]])             # by its Cayley table, entry (a, b) being the number of a b
         lm.certify("op:max:3").lower             # an operation by name: op:mul:7, latin:5:1, conj:S3, cells:FILE.csv
-        lm.certify(lm.operations.Table.of([[0, 0], [0, 1]]))  # by its table, here that of "and"
+        lm.certify(lm.operations.Operation.of([[0, 0], [0, 1]]))  # by its table, here that of "and"
         lm.certify("ctbl:M").gamma               # a character table, here the Monster's; needs the extra gap
         lm.certify(Path("table.json"))           # from a file or a dictionary: certificates/CHARACTER_TABLE_FORMAT.md
 
@@ -100,8 +103,8 @@ def certify(
     Args:
         given: a group: a name or another text that `lemmata certify` takes; permutations, shape (generators, points); a
             Cayley table, shape (n, n); a `lm.groups.FiniteGroup` or a `lm.groups.PermutationGroup`. A square array is
-            read as a Cayley table. An operation: a text, or a `lm.operations.Table`. A character table: ctbl:NAME, a
-            path, or a dictionary.
+            read as a Cayley table. An operation: a text, or a `lm.operations.Operation`. A character table: ctbl:NAME,
+            a path, or a dictionary.
         factors: the number k >= 2 of elements that are multiplied; an operation has two.
         limit: the largest order of a group that is accepted; time and memory grow with the order.
 
@@ -118,14 +121,14 @@ def certify(
     """
     if isinstance(given, Mapping | Path) or (isinstance(given, str) and is_character_table(given)):
         return certify_character_table(given, factors)
-    if isinstance(given, Table):
+    if isinstance(given, Operation):
         given = operation_or_its_group(given, limit, lambda sentence: None)
     elif isinstance(given, str):
         given = group_or_operation(given, limit, factors=factors)
-    if isinstance(given, Table):
+    if isinstance(given, Operation):
         if factors != 2:
             raise ValueError(f"{given.name} is an operation, which has two factors, not {factors}.")
-        from lemmata.certificates.tables.certify import certify_operation  # solvers, which groups can do without
+        from lemmata.certificates.operations.certify import certify_operation  # solvers, which groups can do without
 
         return certify_operation(given)
     return certify_group(as_group(given, limit), factors)
@@ -148,8 +151,8 @@ def as_group(group: GroupLike, limit: int = DEFAULT_LIMIT) -> PermutationGroup:
         except ValueError as error:
             raise ValueError(
                 f"A square array is read as a Cayley table, and this one is none: {error} An operation that is no "
-                "group is given as lm.operations.Table.of(rows). As many permutations as points are better given as "
-                "one text, such as 'perm:(1,2,3);(1,2)', or without those that are products."
+                "group is given as lm.operations.Operation.of(rows). As many permutations as points are better given "
+                "as one text, such as 'perm:(1,2,3);(1,2)', or without those that are products."
             ) from error
     return PermutationGroup(tuple(tuple(int(image) for image in row) for row in rows), limit=limit)
 
@@ -169,16 +172,16 @@ def _integer_rows(group: ArrayLike) -> np.ndarray:
         raise ValueError(
             "A group is a name such as 'S3', a text such as 'perm:(1,2,3);(1,2)', permutations or a Cayley table as an "
             "array of integers, a FiniteGroup or a PermutationGroup; an operation is a text such as 'op:max:3' or a "
-            f"lm.operations.Table, a character table 'ctbl:M', a path or a dictionary; not {group!r}."
+            f"lm.operations.Operation, a character table 'ctbl:M', a path or a dictionary; not {group!r}."
         )
     return rows
 
 
-def certify_character_table(table: str | Path | Mapping[str, Any], factors: int = 2) -> TableMarginCertificate:
+def certify_character_table(table: str | Path | Mapping[str, Any], factors: int = 2) -> CharacterTableMarginCertificate:
     """The certificate of the largest margin of every group that has a character table, without its elements.
 
     It is conditional: if the table is the character table of a group, then the margin is this one. The same as
-    `lemmata.certificates.groups.table_certificate.certify_character_table`:
+    `lemmata.certificates.groups.character_table_certificate.certify_character_table`:
 
         lm.certify_character_table("ctbl:M").gamma        # the Monster; needs the optional extra gap
         lm.certify_character_table("ctbl:Symmetric(18)")  # ctbl: and any name of the character table library of GAP
@@ -214,8 +217,8 @@ def document_of(certificate: MarginCertificate, digits: int = 30) -> Document:
         digits: significant digits of the decimals of the margin, at least 1; the document of an operation has those
             with which it was certified.
     """
-    if isinstance(certificate, TableMarginCertificate):
-        return table_document(certificate, digits)
+    if isinstance(certificate, CharacterTableMarginCertificate):
+        return character_table_document(certificate, digits)
     if isinstance(certificate, GroupMarginCertificate):
         return document_of_certificate(certificate, digits)
     return certificate.document
@@ -257,9 +260,9 @@ class KernelVerdict:
 def check(certificate: str | Path | MarginCertificate | Mapping[str, Any]) -> KernelVerdict:
     """The verdict of the independent kernel on a certificate: a file, a document, or what `certify` returned.
 
-    What is conditional on a character table is checked by the kernel for tables, `certificates/table_kernel.py`. The
-    kernel runs in a Python process of its own, which imports nothing of this toolkit but `certificates/kernel.py`,
-    as in `lemmata check`. An unreadable file counts as malformed.
+    What is conditional on a character table is checked by the kernel for tables,
+    `certificates/character_table_kernel.py`. The kernel runs in a Python process of its own, which imports nothing of
+    this toolkit but `certificates/kernel.py`, as in `lemmata check`. An unreadable file counts as malformed.
 
     Raises:
         RuntimeError: if the kernel was stopped before its verdict.

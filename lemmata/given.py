@@ -11,8 +11,8 @@ from typing import TypeVar
 from lemmata.certificates import kernel
 from lemmata.numerics.groups.names import parse_group
 from lemmata.numerics.groups.permutations import DEFAULT_LIMIT, PermutationGroup
-from lemmata.numerics.tables.names import TABLE_PREFIXES, parse_table
-from lemmata.numerics.tables.table import Table
+from lemmata.numerics.operations.names import TABLE_PREFIXES, parse_operation
+from lemmata.numerics.operations.operation import Operation
 
 __all__ = ["LIBRARY_PREFIX", "group_or_operation", "is_character_table", "operation_or_its_group", "refuse_other_kinds"]
 
@@ -68,7 +68,7 @@ def group_or_operation(
     as_operation: bool = False,
     factors: int = 2,
     note: Callable[[str], None] = lambda sentence: None,
-) -> Table | PermutationGroup:
+) -> Operation | PermutationGroup:
     """The operation that a text describes, or the group whose Cayley table it is under some names.
 
     The table of a group, all of whose cells are given, is the group, and a name of a group is one.
@@ -94,19 +94,21 @@ def group_or_operation(
         return group
     if factors != 2:
         raise ValueError(f"{text} is an operation, which has two factors, not {factors}.")
-    table = _named(text, lambda name: parse_table(name, cells))
+    table = _named(text, lambda name: parse_operation(name, cells))
     return table if as_operation else operation_or_its_group(table, limit, note)
 
 
-def operation_or_its_group(table: Table, limit: int, note: Callable[[str], None]) -> Table | PermutationGroup:
+def operation_or_its_group(table: Operation, limit: int, note: Callable[[str], None]) -> Operation | PermutationGroup:
     """The group whose Cayley table an operation is under some names of rows, columns and labels; else the operation.
 
     Raises:
         ValueError: for a group whose order is above the limit.
     """
-    from lemmata.numerics.tables.classes import group_of_table  # SciPy's graphs, which names of groups can do without
+    from lemmata.numerics.operations.classes import (
+        group_of_operation,
+    )  # SciPy's graphs, which names of groups can do without
 
-    group = group_of_table(table)
+    group = group_of_operation(table)
     if group is None:
         return table
     note(
@@ -165,4 +167,4 @@ def _group_of_file(text: str, limit: int) -> PermutationGroup | None:
     try:
         return parse_group(text, limit)
     except ValueError:
-        return None  # parse_table says what is wrong, if anything is
+        return None  # parse_operation says what is wrong, if anything is

@@ -7,7 +7,7 @@ surveys        committed_survey, the maximum margins of the tables of the charac
                `lm.certify_character_table`
 """
 
-from lemmata.certificates.groups.table_survey import committed_survey
+from lemmata.certificates.groups.character_table_survey import committed_survey
 from lemmata.numerics.groups.names import parse_group
 from lemmata.numerics.groups.permutations import PermutationGroup
 from lemmata.numerics.groups.quaternions import quaternion_group

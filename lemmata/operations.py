@@ -1,14 +1,14 @@
 """Tables of finite binary operations: what a network can learn of them, and what it says of cells that it never saw.
 
-tables         Table, parse_table (every name that `lemmata certify` and `lemmata unseen` take), operation_table
+tables         Operation, parse_operation (every name that `lemmata certify` and `lemmata unseen` take), named_operation
 margins        certify_operation: the maximum margin of a table, from both sides; OperationCertificate
 upper bounds   relaxed_margin: the sum-of-squares bound in floating point, with its Gram matrix; relaxed_phi: of one
-               residual tensor; relaxed_family: of an affine family; Relaxation, FamilyRelaxation, TableProgramError
-symmetries     table_symmetries, TableSymmetries; canonical_form, isotopy_classes (all tables of a small shape up to
-               names); group_of_table, the group that a table is under other names
+               residual tensor; relaxed_family: of an affine family; Relaxation, FamilyRelaxation, OperationProgramError
+symmetries     operation_symmetries, OperationSymmetries; canonical_form, isotopy_classes (all tables of a small shape
+               up to names); group_of_operation, the group that a table is under other names
 networks       best_network: the largest margin found, by column generation; integer_network, exact_network: the same
                with integer weights; ascended_network, training_run: by training; neuron_spectrum: are its neurons
-               characters?; TableNetwork, FoundNetwork, TrainingRun, NeuronSpectrum
+               characters?; OperationNetwork, FoundNetwork, TrainingRun, NeuronSpectrum
 survey         committed_operations: margins of all tables of small shapes, of operations and of random tables
 exactness      plane_network: the network that is the dual of the plane program; PseudoMoments, rounded_pseudo_moments:
                what no bound of degree 4 is below; known_gaps, checked_gap, find_gap: tables where that is above the
@@ -19,38 +19,38 @@ curve          unseen_curve: the share of missing cells got right by size and nu
                ascended_point: another point by ascent; CurvePoint; draw_unseen_curve, plot_unseen_curve: its picture
 """
 
-from lemmata.certificates.tables.certify import OperationCertificate, certify_operation
-from lemmata.certificates.tables.columns import FoundNetwork, best_network, integer_network
-from lemmata.certificates.tables.exact_networks import exact_network
-from lemmata.certificates.tables.gaps import checked_gap, find_gap, known_gaps
-from lemmata.certificates.tables.neurons import TableNetwork
-from lemmata.certificates.tables.plane_networks import plane_network
-from lemmata.certificates.tables.programs import (
+from lemmata.certificates.operations.certify import OperationCertificate, certify_operation
+from lemmata.certificates.operations.columns import FoundNetwork, best_network, integer_network
+from lemmata.certificates.operations.exact_networks import exact_network
+from lemmata.certificates.operations.gaps import checked_gap, find_gap, known_gaps
+from lemmata.certificates.operations.neurons import OperationNetwork
+from lemmata.certificates.operations.plane_networks import plane_network
+from lemmata.certificates.operations.programs import (
     FamilyRelaxation,
+    OperationProgramError,
     Relaxation,
-    TableProgramError,
     relaxed_family,
     relaxed_margin,
     relaxed_phi,
 )
-from lemmata.certificates.tables.pseudo_moments import PseudoMoments, rounded_pseudo_moments
-from lemmata.certificates.tables.relaxed_groups import RelaxedGame
-from lemmata.certificates.tables.survey import committed_operations
-from lemmata.certificates.tables.training import (
+from lemmata.certificates.operations.pseudo_moments import PseudoMoments, rounded_pseudo_moments
+from lemmata.certificates.operations.relaxed_groups import RelaxedGame
+from lemmata.certificates.operations.survey import committed_operations
+from lemmata.certificates.operations.training import (
     NeuronSpectrum,
     TrainingRun,
     ascended_network,
     neuron_spectrum,
     training_run,
 )
-from lemmata.certificates.tables.unseen import UnseenCell, UnseenCells, unseen_cells
-from lemmata.certificates.tables.unseen_curve import CurvePoint, ascended_point, unseen_curve
-from lemmata.certificates.tables.unseen_survey import committed_verdicts
-from lemmata.numerics.tables.classes import canonical_form, group_of_table, isotopy_classes
-from lemmata.numerics.tables.names import parse_table
-from lemmata.numerics.tables.operations import operation_table
-from lemmata.numerics.tables.symmetries import TableSymmetries, table_symmetries
-from lemmata.numerics.tables.table import Table
+from lemmata.certificates.operations.unseen import UnseenCell, UnseenCells, unseen_cells
+from lemmata.certificates.operations.unseen_curve import CurvePoint, ascended_point, unseen_curve
+from lemmata.certificates.operations.unseen_survey import committed_verdicts
+from lemmata.numerics.operations.classes import canonical_form, group_of_operation, isotopy_classes
+from lemmata.numerics.operations.families import named_operation
+from lemmata.numerics.operations.names import parse_operation
+from lemmata.numerics.operations.operation import Operation
+from lemmata.numerics.operations.symmetries import OperationSymmetries, operation_symmetries
 from lemmata.reports.unseen import draw_unseen, plot_unseen
 from lemmata.reports.unseen_curve import draw_unseen_curve, plot_unseen_curve
 
@@ -59,14 +59,14 @@ __all__ = [
     "FamilyRelaxation",
     "FoundNetwork",
     "NeuronSpectrum",
+    "Operation",
     "OperationCertificate",
+    "OperationNetwork",
+    "OperationProgramError",
+    "OperationSymmetries",
     "PseudoMoments",
     "Relaxation",
     "RelaxedGame",
-    "Table",
-    "TableNetwork",
-    "TableProgramError",
-    "TableSymmetries",
     "TrainingRun",
     "UnseenCell",
     "UnseenCells",
@@ -82,13 +82,14 @@ __all__ = [
     "draw_unseen_curve",
     "exact_network",
     "find_gap",
-    "group_of_table",
+    "group_of_operation",
     "integer_network",
     "isotopy_classes",
     "known_gaps",
+    "named_operation",
     "neuron_spectrum",
-    "operation_table",
-    "parse_table",
+    "operation_symmetries",
+    "parse_operation",
     "plane_network",
     "plot_unseen",
     "plot_unseen_curve",
@@ -96,7 +97,6 @@ __all__ = [
     "relaxed_margin",
     "relaxed_phi",
     "rounded_pseudo_moments",
-    "table_symmetries",
     "training_run",
     "unseen_cells",
     "unseen_curve",

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from lemmata.certificates.tables.survey import family
-from lemmata.certificates.tables.unseen_survey import committed_verdicts
+from lemmata.certificates.operations.survey import family
+from lemmata.certificates.operations.unseen_survey import committed_verdicts
 from lemmata.numerics.groups.lists import GROUP_COUNTS
 
 __all__ = ["ORDERS", "SECTIONS", "SPORADIC", "Item", "Section", "Work", "catalogue", "works"]

@@ -8,23 +8,23 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from lemmata.certificates import kernel, operation_kernel, table_kernel
+from lemmata.certificates import character_table_kernel, kernel, operation_kernel
 from lemmata.certificates.atlas.catalogue import ORDERS, Item, Work
 from lemmata.certificates.atlas.committed import Row, digest
 from lemmata.certificates.groups.certify import certify_group
+from lemmata.certificates.groups.character_table_certificate import certify_character_table, character_table_document
+from lemmata.certificates.groups.character_table_files import FORMAT, VERSION
+from lemmata.certificates.groups.character_table_survey import committed_survey
 from lemmata.certificates.groups.document import document_of
 from lemmata.certificates.groups.format import Document, dumps
-from lemmata.certificates.groups.table_certificate import certify_character_table, table_document
-from lemmata.certificates.groups.table_files import FORMAT, VERSION
-from lemmata.certificates.groups.table_survey import committed_survey
-from lemmata.certificates.tables.survey import surveyed_certificate
-from lemmata.certificates.tables.unseen import unseen_cells
+from lemmata.certificates.operations.survey import surveyed_certificate
+from lemmata.certificates.operations.unseen import unseen_cells
 from lemmata.numerics.groups.lists import isomorphic, named_groups
 from lemmata.numerics.groups.names import gap_available, parse_group, small_group_structure
 from lemmata.numerics.groups.permutations import PermutationGroup
-from lemmata.numerics.tables.names import parse_table
-from lemmata.numerics.tables.symmetries import table_symmetries
-from lemmata.numerics.tables.table import Table
+from lemmata.numerics.operations.names import parse_operation
+from lemmata.numerics.operations.operation import Operation
+from lemmata.numerics.operations.symmetries import operation_symmetries
 
 __all__ = ["DIGITS", "KERNELS", "check_seconds", "computed", "is_about", "row_of"]
 
@@ -33,7 +33,7 @@ DIGITS = 12
 
 KERNELS = {
     "groups": kernel.check,
-    "sporadic": table_kernel.check,
+    "sporadic": character_table_kernel.check,
     "operations": operation_kernel.check,
     "tables": operation_kernel.check,
     "unseen": operation_kernel.check,
@@ -59,10 +59,12 @@ def computed(work: Work, known: Mapping[str, bytes]) -> dict[str, bytes]:
             raise ValueError("The trivial group has one label, and no wrong one: there is no margin.")
         return {first.key: dumps(document_of(certify_group(_group(first, known)), DIGITS))}
     if first.section == "sporadic":
-        return {first.key: dumps(table_document(certify_character_table(_character_table(first, known)), DIGITS))}
+        return {
+            first.key: dumps(character_table_document(certify_character_table(_character_table(first, known)), DIGITS))
+        }
     if first.section in ("operations", "tables"):
         table = _table(settings)
-        return {first.key: dumps(surveyed_certificate(table, table_symmetries(table)).document)}
+        return {first.key: dumps(surveyed_certificate(table, operation_symmetries(table)).document)}
     truth, given = _given(settings)
     found = {cell.cell: cell for cell in unseen_cells(truth, given).cells}
     documents = {}
@@ -234,15 +236,15 @@ def _named_groups() -> dict[int, list[PermutationGroup]]:
     return groups
 
 
-def _table(settings: Mapping[str, Any]) -> Table:
-    return Table.of(settings["values"]) if "values" in settings else parse_table(settings["name"])
+def _table(settings: Mapping[str, Any]) -> Operation:
+    return Operation.of(settings["values"]) if "values" in settings else parse_operation(settings["name"])
 
 
-def _given(settings: Mapping[str, Any]) -> tuple[Table, Table]:
+def _given(settings: Mapping[str, Any]) -> tuple[Operation, Operation]:
     """The whole table of a row on unseen cells, and the given part of it."""
-    truth = parse_table(settings["table"])
+    truth = parse_operation(settings["table"])
     return truth, truth.without([(a, b) for a, b in settings["missing"]])
 
 
-def _values(table: Table) -> list[list[int]]:
+def _values(table: Operation) -> list[list[int]]:
     return [list(row) for row in table.values]

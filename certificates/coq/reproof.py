@@ -1,8 +1,8 @@
 """What is committed, proved once more in Coq: certificates of tables up to 6 x 6, and the theorems on cells.
 
-The survey (`lemmata.certificates.tables.survey`) keeps a line and a digest of each certificate. Here each certificate
-is made again, written as a file, and proved; several tables share a run of Coq, which spends most of its time on
-loading the real numbers. A certificate that Coq does not accept ends its run with an error: nothing is skipped.
+The survey (`lemmata.certificates.operations.survey`) keeps a line and a digest of each certificate. Here each
+certificate is made again, written as a file, and proved; several tables share a run of Coq, which spends most of its
+time on loading the real numbers. A certificate that Coq does not accept ends its run with an error: nothing is skipped.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from typing import Any
 from lemmata.certificates.coq.compiler import THEORY, checked_theorem, coqc, modules_of, prove, theory
 from lemmata.certificates.coq.source import coq_file
 from lemmata.certificates.groups.format import dumps
-from lemmata.certificates.tables.survey import committed_operations, surveyed_certificate
+from lemmata.certificates.operations.survey import committed_operations, surveyed_certificate
+from lemmata.numerics.operations.names import parse_operation
+from lemmata.numerics.operations.operation import Operation
+from lemmata.numerics.operations.symmetries import operation_symmetries
 from lemmata.numerics.runs.items import Done, run
-from lemmata.numerics.tables.names import parse_table
-from lemmata.numerics.tables.symmetries import table_symmetries
-from lemmata.numerics.tables.table import Table
 
 __all__ = ["committed_tables", "reproof_document", "reproof_totals", "reprove", "reprove_cells", "whole_theory"]
 
@@ -117,7 +117,7 @@ def _reproved(settings: dict[str, Any]) -> list[dict[str, Any]]:
     for entry in settings["tables"]:
         begin = time.process_time()
         table = _table(entry)
-        document = surveyed_certificate(table, table_symmetries(table)).document
+        document = surveyed_certificate(table, operation_symmetries(table)).document
         text = coq_file(document).text
         texts.append(text.replace("(eq_refl true). Qed.", "(eq_refl true). Time Qed."))
         results.append(
@@ -138,11 +138,11 @@ def _reproved(settings: dict[str, Any]) -> list[dict[str, Any]]:
     return results
 
 
-def _table(entry: dict[str, Any]) -> Table:
+def _table(entry: dict[str, Any]) -> Operation:
     """The table of an entry of the survey."""
     if "name" in entry:
-        return parse_table(entry["name"])
-    return Table.of([[int(label) for label in row] for row in entry["values"].split("/")])
+        return parse_operation(entry["name"])
+    return Operation.of([[int(label) for label in row] for row in entry["values"].split("/")])
 
 
 def _blocks(printed: str) -> list[tuple[str, float]]:

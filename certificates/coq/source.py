@@ -16,7 +16,7 @@ from typing import Any
 
 from lemmata.certificates import operation_kernel
 from lemmata.certificates.coq.factors import factor_bits
-from lemmata.certificates.tables.document import Document, line_of
+from lemmata.certificates.operations.document import Document, line_of
 
 __all__ = ["CoqFile", "CoqTerms", "coq_file", "coq_terms"]
 
@@ -49,7 +49,7 @@ class CoqTerms:
     ``statement`` and ``proof`` are terms; ``claim`` says in words what the statement says.
     """
 
-    table: operation_kernel.Table
+    table: operation_kernel.Operation
     definitions: tuple[str, ...]
     checks: dict[str, str]
     name: str
@@ -95,7 +95,7 @@ def coq_terms(document: Document) -> CoqTerms:
 
 
 def _margin_terms(document: Document) -> CoqTerms:
-    table = operation_kernel.Table(document["table"])
+    table = operation_kernel.Operation(document["table"])
     network = operation_kernel.Network(document["network"], "network", table)
     margin = document["margin"]
     exact = None if margin["exact"] is None else _exact_side(network, margin["exact"])
@@ -137,7 +137,7 @@ def _exact_side(network: operation_kernel.Network, text: str) -> tuple[int, Frac
 
 
 def _root_bits(
-    table: operation_kernel.Table, network: operation_kernel.Network, triples: Triples, low: Fraction
+    table: operation_kernel.Operation, network: operation_kernel.Network, triples: Triples, low: Fraction
 ) -> int:
     """The least candidate of bits with which `differ` in Below.v shows that all differences are at least ``low``.
 
@@ -234,7 +234,7 @@ def _place(read: operation_kernel.Unseen) -> str:
     return f"T {read.a} {read.b} {read.label}"
 
 
-def _attains(table: operation_kernel.Table, network: operation_kernel.Network, number: int, low: Fraction) -> str:
+def _attains(table: operation_kernel.Operation, network: operation_kernel.Network, number: int, low: Fraction) -> str:
     return f"attains T {_root_bits(table, network, table.triples, low)} network_{number} {_pair(low)}"
 
 
@@ -251,7 +251,7 @@ def _simple_below(value: Fraction) -> Fraction:
 # ---- terms
 
 
-def _table(table: operation_kernel.Table) -> str:
+def _table(table: operation_kernel.Operation) -> str:
     """The definition of a table, as in Statement.v."""
     cells = [f"({a}, {b}, {y})" for a, row in enumerate(table.values) for b, y in enumerate(row) if y >= 0]
     return f"Definition T : table := Table {table.rows} {table.columns} {table.labels}\n{_list(cells)}.\n"
@@ -275,7 +275,7 @@ def _part(part: dict[str, Any]) -> str:
     return f"Part {_integers(part['multipliers'])} {part['denominator']}\n  ({_proof(part['proof'])})"
 
 
-def _network(number: int, table: operation_kernel.Table, network: operation_kernel.Network) -> str:
+def _network(number: int, table: operation_kernel.Operation, network: operation_kernel.Network) -> str:
     """The definition of a list of integer neurons as in Below.v."""
     A, N = table.rows, table.size
     neurons = [
@@ -316,7 +316,7 @@ def _real(value: Fraction) -> str:
     return f"({value.numerator} / {value.denominator})"
 
 
-def _head(table: operation_kernel.Table, claim: str) -> list[str]:
+def _head(table: operation_kernel.Operation, claim: str) -> list[str]:
     name = table.name.replace("(*", "( *").replace("*)", "* )").replace('"', "'")
     rows = "\n".join("      " + " ".join("-" if y < 0 else str(y) for y in row) for row in table.values)
     return [

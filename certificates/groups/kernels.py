@@ -9,12 +9,12 @@ import sys
 from itertools import groupby
 from pathlib import Path
 
-from lemmata.certificates import kernel, operation_kernel, table_kernel
+from lemmata.certificates import character_table_kernel, kernel, operation_kernel
 
 __all__ = ["kernel_of", "main"]
 
 PROGRAMS = {
-    table_kernel.FORMAT: table_kernel.__file__,
+    character_table_kernel.FORMAT: character_table_kernel.__file__,
     operation_kernel.MARGIN: operation_kernel.__file__,
     operation_kernel.UNSEEN: operation_kernel.__file__,
 }
@@ -46,7 +46,10 @@ def main() -> None:
         print("usage: lemmata-check FILE...\n\nCheck certificate files with the standard library of Python alone.")
         print("Exit status 0: every file is valid; 1: a claim is not proved; 2: a file is malformed.")
         raise SystemExit(0 if sys.argv[1:] else 2)
-    checks = {table_kernel.__file__: table_kernel.check, operation_kernel.__file__: operation_kernel.check}
+    checks = {
+        character_table_kernel.__file__: character_table_kernel.check,
+        operation_kernel.__file__: operation_kernel.check,
+    }
     status = 0
     for program, names in groupby(sys.argv[1:], key=lambda name: kernel_of(Path(name))):
         status = max(status, kernel.main(list(names), checks.get(program, kernel.check)))

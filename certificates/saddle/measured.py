@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from lemmata.certificates.characters.tables import CharacterTable
 from lemmata.constructions.networks.checkpoints import OperationWeights
 from lemmata.numerics.groups.permutations import PermutationGroup
-from lemmata.numerics.tables.table import MISSING
+from lemmata.numerics.operations.operation import MISSING
 
 __all__ = ["MeasuredMargin", "RepresentationShare", "measured_margin", "representation_shares"]
 
@@ -88,8 +88,8 @@ def measured_margin(weights: OperationWeights, values: ArrayLike) -> MeasuredMar
 
     Args:
         weights: of the network.
-        values: the labels of the cells, (rows, columns), `lemmata.numerics.tables.table.MISSING` where a cell is not
-            given.
+        values: the labels of the cells, (rows, columns), `lemmata.numerics.operations.operation.MISSING` where a cell
+            is not given.
 
     Raises:
         ValueError: for values that do not fit the weights, and fewer than two labels.

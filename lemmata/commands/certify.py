@@ -26,8 +26,8 @@ from lemmata.constructions.networks.files import export_npz
 from lemmata.given import is_character_table, refuse_other_kinds
 from lemmata.numerics.groups.names import ACCEPTED_NAMES
 from lemmata.numerics.groups.permutations import DEFAULT_LIMIT, MAX_TABLE_ORDER
-from lemmata.numerics.tables.names import ACCEPTED_CELLS, ACCEPTED_TABLES
-from lemmata.numerics.tables.table import Table
+from lemmata.numerics.operations.names import ACCEPTED_CELLS, ACCEPTED_TABLES
+from lemmata.numerics.operations.operation import Operation
 from lemmata.reports.groups import print_certificate, print_network, summary
 
 __all__ = ["app"]
@@ -112,12 +112,12 @@ def certify(
         if group is None:
             raise ValueError("There is nothing to certify: name a group, or a character table with --characters.")
         elements = named_group_or_operation(group, cells, degree, limit, factors)
-        if isinstance(elements, Table):
+        if isinstance(elements, Operation):
             if network is not None:
                 raise ValueError("The certificate of an operation holds the network: leave out --network.")
-            from lemmata.commands.operations import certify_operation_table  # solvers, which groups can do without
+            from lemmata.commands.operations import certify_named_operation  # solvers, which groups can do without
 
-            certify_operation_table(
+            certify_named_operation(
                 elements, degree, out_file, digits, as_json, seed=seed or 0, starts=starts, bits=bits
             )
             return

@@ -12,8 +12,8 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from lemmata.certificates import table_kernel
-from lemmata.certificates.groups.table_survey import survey, survey_document
+from lemmata.certificates import character_table_kernel
+from lemmata.certificates.groups.character_table_survey import survey, survey_document
 from lemmata.commands.console import out, refusals
 from lemmata.commands.options import DEFAULT_JOBS, AsJson, Factors, Jobs, Where
 from lemmata.commands.workers import progress_bar, workers
@@ -32,8 +32,8 @@ app = typer.Typer(add_completion=False)
 def characters(
     directory: Annotated[Path, typer.Option("--out", metavar="DIR", help="folder for the entries")],
     max_classes: Annotated[
-        int, typer.Option(metavar="N", min=2, max=table_kernel.MAX_CLASSES, help="largest number of classes")
-    ] = table_kernel.MAX_CLASSES,
+        int, typer.Option(metavar="N", min=2, max=character_table_kernel.MAX_CLASSES, help="largest number of classes")
+    ] = character_table_kernel.MAX_CLASSES,
     name: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="only this table, or Symmetric(n); may be repeated")
     ] = None,

@@ -21,7 +21,7 @@ from lemmata.certificates.coq.compiler import (
     theory,
 )
 from lemmata.certificates.coq.source import CoqFile, coq_file
-from lemmata.certificates.tables.document import load
+from lemmata.certificates.operations.document import load
 from lemmata.commands.console import err, out, refusals
 from lemmata.commands.options import DEFAULT_JOBS, AsJson, Jobs
 from lemmata.numerics.runs.files import write_atomically

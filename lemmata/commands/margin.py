@@ -21,8 +21,8 @@ from lemmata.commands.options import AsJson, Limit
 from lemmata.constructions.networks.checkpoints import ACCEPTED_WEIGHTS, load_operation_weights
 from lemmata.numerics.groups.names import ACCEPTED_NAMES, parse_group
 from lemmata.numerics.groups.permutations import DEFAULT_LIMIT, MAX_TABLE_ORDER, PermutationGroup
-from lemmata.numerics.tables.names import ACCEPTED_CELLS, ACCEPTED_TABLES, parse_table
-from lemmata.numerics.tables.table import Table
+from lemmata.numerics.operations.names import ACCEPTED_CELLS, ACCEPTED_TABLES, parse_operation
+from lemmata.numerics.operations.operation import Operation
 from lemmata.reports.margin import (
     MarginOfCheckpoint,
     RepresentationLine,
@@ -109,12 +109,14 @@ def _of_group(checkpoint: Path, name: str, limit: int) -> MarginOfCheckpoint:
 
 
 def _of_table(checkpoint: Path, text: str, cells: str | None, limit: int) -> MarginOfCheckpoint:
-    table = parse_table(text, cells)
+    table = parse_operation(text, cells)
     weights = load_operation_weights(checkpoint, table.rows, table.columns, table.label_count)
     kind = named_group_or_operation(text, cells, None, limit)
     with err.status(f"certifying {escape(text)}"):
-        if isinstance(kind, Table):
-            from lemmata.certificates.tables.certify import certify_operation  # solvers, which groups can do without
+        if isinstance(kind, Operation):
+            from lemmata.certificates.operations.certify import (
+                certify_operation,
+            )  # solvers, which groups can do without
 
             document = certify_operation(table).document
         else:
@@ -164,5 +166,5 @@ def _refuse_renumbered(name: str, group: PermutationGroup) -> None:
     """ValueError for a Cayley table in a file whose elements the group numbers in another order."""
     if not name.strip().startswith("table:") or not name.strip().lower().endswith(".csv"):
         return
-    if parse_table(name).values != tuple(map(tuple, group.to_finite_group().table.tolist())):
+    if parse_operation(name).values != tuple(map(tuple, group.to_finite_group().table.tolist())):
         raise ValueError(f"{name} numbers its elements with the identity elsewhere than at 0: give it as --operation.")

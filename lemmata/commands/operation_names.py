@@ -9,7 +9,7 @@ from rich.markup import escape
 from lemmata.commands.console import err
 from lemmata.given import group_or_operation
 from lemmata.numerics.groups.permutations import PermutationGroup
-from lemmata.numerics.tables.table import Table
+from lemmata.numerics.operations.operation import Operation
 
 __all__ = ["DEGREES", "named_group_or_operation"]
 
@@ -19,7 +19,7 @@ DEGREES: dict[str, Literal["plane", 4, 6]] = {"plane": "plane", "4": 4, "6": 6}
 
 def named_group_or_operation(
     text: str, cells: str | None, degree: str | None, limit: int, factors: int = 2
-) -> Table | PermutationGroup:
+) -> Operation | PermutationGroup:
     """`group_or_operation`, which says on the screen that an operation is a group; a degree asks for an operation.
 
     Raises:

@@ -8,24 +8,24 @@ from rich.markup import escape
 
 from lemmata.certificates import operation_kernel
 from lemmata.certificates.groups.format import dumps
-from lemmata.certificates.tables.certify import OperationCertificate, certify_operation
-from lemmata.certificates.tables.forms import Kind, kind_for
-from lemmata.certificates.tables.programs import TableProgramError
-from lemmata.certificates.tables.rounding import BITS, proof_order
+from lemmata.certificates.operations.certify import OperationCertificate, certify_operation
+from lemmata.certificates.operations.forms import Kind, kind_for
+from lemmata.certificates.operations.programs import OperationProgramError
+from lemmata.certificates.operations.rounding import BITS, proof_order
 from lemmata.commands.console import deliver, err
 from lemmata.commands.operation_names import DEGREES
-from lemmata.numerics.tables.symmetries import TableSymmetries, table_symmetries
-from lemmata.numerics.tables.table import Table
+from lemmata.numerics.operations.operation import Operation
+from lemmata.numerics.operations.symmetries import OperationSymmetries, operation_symmetries
 from lemmata.reports.operations import operation_summary, print_operation_certificate
 
-__all__ = ["certify_operation_table"]
+__all__ = ["certify_named_operation"]
 
 DIGITS = 12
 """Of the decimals: some more than a proof from floating point closes."""
 
 
-def certify_operation_table(
-    table: Table,
+def certify_named_operation(
+    table: Operation,
     degree: str | None,
     out_file: Path | None,
     digits: int | None,
@@ -45,7 +45,7 @@ def certify_operation_table(
     kind = None if degree is None else DEGREES[degree]
     _refuse_large(table, kind_for(table.label_count) if kind is None else kind)
     with err.status(f"finding the symmetries of {escape(table.name)}"):
-        symmetries = table_symmetries(table)
+        symmetries = operation_symmetries(table)
     with err.status(f"certifying {escape(table.name)}"):
         certificate = _certified(table, kind, symmetries, digits or DIGITS, seed, starts, bits or BITS)
     deliver(
@@ -58,19 +58,25 @@ def certify_operation_table(
 
 
 def _certified(
-    table: Table, kind: Kind | None, symmetries: TableSymmetries, digits: int, seed: int, starts: int | None, bits: int
+    table: Operation,
+    kind: Kind | None,
+    symmetries: OperationSymmetries,
+    digits: int,
+    seed: int,
+    starts: int | None,
+    bits: int,
 ) -> OperationCertificate:
     try:
         return certify_operation(
             table, kind=kind, symmetries=symmetries, digits=digits, seed=seed, starts=starts, bits=bits
         )
-    except TableProgramError as error:
+    except OperationProgramError as error:
         raise ValueError(f"{error} On the command line --degree sets the degree.") from error
     except RuntimeError as error:  # of a solver of the network's side
         raise ValueError(f"No certificate was found: {error} Try another --seed, or other --starts.") from error
 
 
-def _refuse_large(table: Table, kind: Kind) -> None:
+def _refuse_large(table: Operation, kind: Kind) -> None:
     """The check of the size of a proof before the work, not after it.
 
     Raises:

@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table as Grid
 
 from lemmata import theorems
-from lemmata.certificates.tables.survey import FAMILIES, operations_document, survey_operations, survey_totals
+from lemmata.certificates.operations.survey import FAMILIES, operations_document, survey_operations, survey_totals
 from lemmata.commands.console import err, out, refusals
 from lemmata.commands.options import DEFAULT_JOBS, AsJson, Jobs, Where
 from lemmata.commands.workers import progress_bar, workers

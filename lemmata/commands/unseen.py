@@ -13,11 +13,11 @@ import typer
 from rich.markup import escape
 
 from lemmata.certificates.groups.format import write
-from lemmata.certificates.tables.forms import Kind
-from lemmata.certificates.tables.programs import TableProgramError
-from lemmata.certificates.tables.unseen import UnseenCells, unseen_cells
+from lemmata.certificates.operations.forms import Kind
+from lemmata.certificates.operations.programs import OperationProgramError
+from lemmata.certificates.operations.unseen import UnseenCells, unseen_cells
 from lemmata.commands.console import err, out, refusals
-from lemmata.numerics.tables.names import ACCEPTED_CELLS, ACCEPTED_TABLES, parse_table
+from lemmata.numerics.operations.names import ACCEPTED_CELLS, ACCEPTED_TABLES, parse_operation
 from lemmata.reports.unseen import draw_unseen, print_unseen, unseen_summary
 
 __all__ = ["app"]
@@ -60,7 +60,7 @@ def unseen(
         if directory is not None and (directory.exists() and not directory.is_dir()):
             raise ValueError(f"{directory} is a file; name a directory for --out.")
         chosen = None if epsilon is None else _fraction(epsilon)
-        truth, given = parse_table(table), parse_table(table, cells)
+        truth, given = parse_operation(table), parse_operation(table, cells)
         with err.status("the margin of the given cells") as status:
             try:
                 result = unseen_cells(
@@ -71,7 +71,7 @@ def unseen(
                     seed=seed,
                     progress=lambda what: status.update(escape(what)),
                 )
-            except TableProgramError as error:
+            except OperationProgramError as error:
                 raise ValueError(str(error)) from error
         if picture is not None:
             draw_unseen(result, picture)

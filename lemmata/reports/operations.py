@@ -8,9 +8,9 @@ from rich.console import Console
 from rich.markup import escape
 
 from lemmata.certificates import operation_kernel
-from lemmata.certificates.tables.certify import OperationCertificate
-from lemmata.certificates.tables.rounding import proof_order
-from lemmata.numerics.tables.symmetries import TableSymmetries
+from lemmata.certificates.operations.certify import OperationCertificate
+from lemmata.certificates.operations.rounding import proof_order
+from lemmata.numerics.operations.symmetries import OperationSymmetries
 from lemmata.reports.tables import print_fields
 
 __all__ = ["operation_summary", "print_operation_certificate", "print_operation_document"]
@@ -21,7 +21,9 @@ MEANING = {
 }
 
 
-def print_operation_certificate(out: Console, certificate: OperationCertificate, symmetries: TableSymmetries) -> None:
+def print_operation_certificate(
+    out: Console, certificate: OperationCertificate, symmetries: OperationSymmetries
+) -> None:
     """The report: the table, the margin from both sides, the two proofs, and what to turn where they do not meet."""
     table, document = certificate.table, certificate.document
     whole = "" if not table.missing else f", {len(table.cells)} of {table.rows * table.columns} cells given"
@@ -111,7 +113,7 @@ def _square(proof: dict[str, Any]) -> str:
     return f"a sum of squares ({proof['kind']}, a matrix of order {len(proof['matrix'])})"
 
 
-def operation_summary(certificate: OperationCertificate, symmetries: TableSymmetries) -> dict[str, Any]:
+def operation_summary(certificate: OperationCertificate, symmetries: OperationSymmetries) -> dict[str, Any]:
     """What ``lemmata certify --json`` prints for a table; decimals of the document are strings."""
     table, document = certificate.table, certificate.document
     return {
@@ -135,14 +137,14 @@ def operation_summary(certificate: OperationCertificate, symmetries: TableSymmet
     }
 
 
-def _symmetries(symmetries: TableSymmetries) -> str:
+def _symmetries(symmetries: OperationSymmetries) -> str:
     if symmetries.order == 1:
         return "no symmetry but the identity"
     swap = ", some of which swap rows and columns" if symmetries.has_swap else ""
     return f"{symmetries.order} symmetries{swap}"
 
 
-def _orbits(symmetries: TableSymmetries) -> int:
+def _orbits(symmetries: OperationSymmetries) -> int:
     return int(symmetries.triple_orbits().max()) + 1
 
 

@@ -11,8 +11,8 @@ from rich.markup import escape
 from rich.table import Table as Grid
 from rich.text import Text
 
-from lemmata.certificates.tables.unseen import UnseenCell, UnseenCells, Verdict
-from lemmata.numerics.tables.table import MISSING, Cell, Table
+from lemmata.certificates.operations.unseen import UnseenCell, UnseenCells, Verdict
+from lemmata.numerics.operations.operation import MISSING, Cell, Operation
 from lemmata.reports.tables import fits, print_table
 
 __all__ = ["draw_unseen", "plot_unseen", "print_unseen", "unseen_summary"]
@@ -115,7 +115,7 @@ def _fraction(result: UnseenCells) -> str:
     return f"{float(result.epsilon):.3g}"
 
 
-def _columns(given: Table, cell: UnseenCell, epsilon: Fraction) -> tuple[str, str, str, str, str]:
+def _columns(given: Operation, cell: UnseenCell, epsilon: Fraction) -> tuple[str, str, str, str, str]:
     a, b = cell.cell
     colour, mark = STYLES[cell.verdict]
     sign = {"right": ">= ", "wrong": "<= "}.get(cell.verdict, "")
@@ -131,7 +131,7 @@ def _columns(given: Table, cell: UnseenCell, epsilon: Fraction) -> tuple[str, st
     )
 
 
-def _line(given: Table, cell: UnseenCell, epsilon: Fraction) -> str:
+def _line(given: Operation, cell: UnseenCell, epsilon: Fraction) -> str:
     place, label, verdict, margin, note = _columns(given, cell, epsilon)
     return " ".join(part for part in (place, f"label {label}:", verdict, margin, note) if part)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from lemmata.certificates.tables.unseen_curve import CurvePoint
+from lemmata.certificates.operations.unseen_curve import CurvePoint
 
 __all__ = ["draw_unseen_curve", "plot_unseen_curve"]
 

@@ -11,12 +11,12 @@ import numpy as np
 
 from lemmata.certificates import kernel, operation_kernel
 from lemmata.certificates.groups.format import dumps
-from lemmata.certificates.tables.certify import OperationCertificate, certify_operation
-from lemmata.certificates.tables.document import threshold_below, unseen_both, unseen_right, unseen_wrong
-from lemmata.certificates.tables.forms import residual
-from lemmata.certificates.tables.programs import relaxed_family
-from lemmata.certificates.tables.rounding import UnseenPart, rounded_part
-from lemmata.numerics.tables.table import Cell, Table
+from lemmata.certificates.operations.certify import OperationCertificate, certify_operation
+from lemmata.certificates.operations.document import threshold_below, unseen_both, unseen_right, unseen_wrong
+from lemmata.certificates.operations.forms import residual
+from lemmata.certificates.operations.programs import relaxed_family
+from lemmata.certificates.operations.rounding import UnseenPart, rounded_part
+from lemmata.numerics.operations.operation import Cell, Operation
 
 
 def parity_document() -> dict[str, Any]:
@@ -63,26 +63,26 @@ def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
         yield path
 
 
-CYCLIC_3 = Table.of([[0, 1, 2], [1, 2, 0], [2, 0, 1]], name="addition mod 3")
-COUNTEREXAMPLE = Table.of([[0, 0, 1], [0, 2, 3]], name="smallest gap")
+CYCLIC_3 = Operation.of([[0, 1, 2], [1, 2, 0], [2, 0, 1]], name="addition mod 3")
+COUNTEREXAMPLE = Operation.of([[0, 0, 1], [0, 2, 3]], name="smallest gap")
 
 
 @cache
 def certificate(name: str) -> OperationCertificate:
     """The certificates that the tests of the kernel and of the documents share, each made once."""
-    tables: dict[str, tuple[Table, Any]] = {
+    tables: dict[str, tuple[Operation, Any]] = {
         "plane": (CYCLIC_3, "plane"),
         "partial": (CYCLIC_3.without([(2, 2)]), "plane"),
-        "three labels": (Table.of([[0, 1], [1, -1]], labels=3, name="addition mod 2"), "plane"),
+        "three labels": (Operation.of([[0, 1], [1, -1]], labels=3, name="addition mod 2"), "plane"),
         "degree 4": (COUNTEREXAMPLE, 4),
-        "degree 6": (Table.of([[0, 1], [2, 3]], name="four labels"), 6),
+        "degree 6": (Operation.of([[0, 1], [2, 3]], name="four labels"), 6),
     }
     table, kind = tables[name]
     return certify_operation(table, kind=kind, digits=30)
 
 
 def unseen_part(
-    table: Table, cell: Cell, label: int, weights: list[int], sign: int, threshold: float, kind: Any
+    table: Operation, cell: Cell, label: int, weights: list[int], sign: int, threshold: float, kind: Any
 ) -> UnseenPart:
     """A part for an unseen cell, by the program over all multipliers of the triples without symmetry."""
     T = len(table.triples)

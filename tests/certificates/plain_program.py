@@ -7,10 +7,10 @@ from itertools import combinations_with_replacement
 import cvxpy as cp
 import numpy as np
 
-from lemmata.numerics.tables.table import Table
+from lemmata.numerics.operations.operation import Operation
 
 
-def plain_margin(table: Table) -> float:
+def plain_margin(table: Operation) -> float:
     """2 t / (3 sqrt 3) for the least t with t |x|^4 - 2 z.(x^T M_k(q) x) + t |z|^2 a sum of squares."""
     size, labels = table.size, table.label_count
     squares = list(combinations_with_replacement(range(size), 2))

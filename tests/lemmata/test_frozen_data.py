@@ -19,7 +19,7 @@ RUNNING = {
     "constructions/turing/evaluators/indexed_program.py": {"_Map"},
     "constructions/turing/evaluators/outcomes.py": {"Outcome"},
     "constructions/turing/evaluators/sessions.py": {"IndexedSession"},
-    "certificates/tables/programs_interior.py": {"_Point"},
+    "certificates/operations/programs_interior.py": {"_Point"},
     "theorems/variable_creation/experiments/training.py": {"Course"},
 }
 """What changes while something runs; all other data are frozen."""

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import lemmata as lm
-from tests.certificates.given_tables import FILES
+from tests.certificates.given_character_tables import FILES
 from tests.lemmata.commands.runner import run
 
 AND = [[0, 0], [0, 1]]
@@ -25,7 +25,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_operations_are_certified_by_table_and_by_text(files, tmp_path):
-    by_table = lm.certify(lm.operations.Table.of(AND))
+    by_table = lm.certify(lm.operations.Operation.of(AND))
     for text in ("table:and.csv", "table:and.json", "op:a*b:2"):
         found = lm.certify(text)
         assert (found.lower, found.upper) == (by_table.lower, by_table.upper)
@@ -39,9 +39,9 @@ def test_operations_are_certified_by_table_and_by_text(files, tmp_path):
 
 def test_an_operation_that_is_a_group_is_certified_as_the_group(files):
     z2 = lm.certify("Z2")
-    for given in ("table:z2.csv", "op:add:2", lm.operations.Table.of([[1, 0], [0, 1]])):
+    for given in ("table:z2.csv", "op:add:2", lm.operations.Operation.of([[1, 0], [0, 1]])):
         assert lm.certify(given).gamma == z2.gamma
-    for given in ("op:add:5", lm.operations.parse_table("op:add:5")):
+    for given in ("op:add:5", lm.operations.parse_operation("op:add:5")):
         assert lm.certify(given, limit=5).group.order == 5
         with pytest.raises(ValueError, match="above the limit of 4"):
             lm.certify(given, limit=4)
@@ -87,9 +87,9 @@ def test_a_wrong_guess_gets_the_right_hint_in_python_and_in_the_terminal(files, 
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        (AND, "An operation that is no group is given as lm.operations.Table.of"),
+        (AND, "An operation that is no group is given as lm.operations.Operation.of"),
         ({"classes": 3}, "must have the format 'lemmata/character-table'"),
-        (3.5, "an operation is a text such as 'op:max:3' or a lm.operations.Table, a character table 'ctbl:M'"),
+        (3.5, "an operation is a text such as 'op:max:3' or a lm.operations.Operation, a character table 'ctbl:M'"),
     ],
 )
 def test_other_objects_are_refused_with_what_is_accepted(given, sentence):
@@ -98,7 +98,7 @@ def test_other_objects_are_refused_with_what_is_accepted(given, sentence):
 
 
 def test_an_operation_has_two_factors():
-    for given in ("op:max:3", lm.operations.Table.of(AND)):
+    for given in ("op:max:3", lm.operations.Operation.of(AND)):
         with pytest.raises(ValueError, match="is an operation, which has two factors"):
             lm.certify(given, 3)
 

@@ -27,7 +27,7 @@ from tests.mutants.operators import OWN
 ROOMS: dict[str, tuple[str, ...]] = {
     "certificates/kernel.py": ("certificates/kernel.py",),
     "certificates/operation_kernel.py": ("certificates/operation_kernel.py",),
-    "certificates/table_kernel.py": ("certificates/table_kernel.py",),
+    "certificates/character_table_kernel.py": ("certificates/character_table_kernel.py",),
     "numerics: exact, fourier, functions": ("numerics/exact", "numerics/fourier", "numerics/functions"),
     "numerics: groups": ("numerics/groups",),
     "numerics: descent, learning": ("numerics/descent", "numerics/learning"),
@@ -35,7 +35,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "numerics: margins, markov": ("numerics/margins", "numerics/markov"),
     "numerics: recurrent, tables, tokens, turing": (
         "numerics/recurrent",
-        "numerics/tables",
+        "numerics/operations",
         "numerics/tokens",
         "numerics/turing",
     ),
@@ -67,7 +67,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "certificates: capacity, sparse, tables, tokens": (
         "certificates/capacity",
         "certificates/sparse",
-        "certificates/tables",
+        "certificates/operations",
         "certificates/tokens",
     ),
     "certificates: descent, induction": (

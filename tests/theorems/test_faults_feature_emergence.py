@@ -15,9 +15,9 @@ from flint import fmpq
 
 from lemmata.certificates.game.margin_game import MarginGame
 from lemmata.certificates.kernel import ViolatedError
-from lemmata.certificates.tables.relaxed_groups import quaternionic_moments
+from lemmata.certificates.operations.relaxed_groups import quaternionic_moments
 from lemmata.numerics.groups.tables import symmetric
-from lemmata.numerics.tables.operations import operation_table
+from lemmata.numerics.operations.families import named_operation
 from lemmata.theorems.plugin import Effort
 from tests.theorems.planted_faults import Fault, assert_seen, changed, fault_name
 
@@ -148,7 +148,7 @@ FAULTS = [
     planted("ext-E7", "neuron_bound_of_all_types.test_expected_margin_is_a_sum_over_representations",
             "products in the wrong order", IRREPS, BACKWARDS, name="S_3"),
     planted("ext-T1", "tables_bounds.test_symmetries_keep_margins", "the symmetries of another table",
-            "table_symmetries", fed(lambda table: (operation_table("a+b", 3),)), name="max on 3"),
+            "operation_symmetries", fed(lambda table: (named_operation("a+b", 3),)), name="max on 3"),
     planted("ext-T1", "tables_bounds.test_gram_matrices_satisfy_the_identity",
             "t 2 per cent too small", "rounded_bound", with_t(Fraction(49, 50)), name="degree 4"),
     planted("ext-T2", "tables_three_labels.test_networks_of_few_neurons_meet_the_bound",
@@ -160,7 +160,7 @@ FAULTS = [
     planted("ext-T3", "tables_groups.test_quaternionic_sum_of_squares_reaches_the_dimension",
             "pseudo-moments for a sum of squares", "quaternionic_gram", lambda right: quaternionic_moments, **RUN),
     planted("ext-T4", "tables_gaps.test_pseudo_moments_by_their_definition", "moments of z for those of x",
-            "certificates.tables.pseudo_moments.PseudoMoments.fourth_moment",
+            "certificates.operations.pseudo_moments.PseudoMoments.fourth_moment",
             lambda right: property(lambda moments: moments.output_moment), number=0),
     planted("ext-T5", "tables_unseen.test_networks_obey_the_inequality", "the wrong label taken for the right one",
             "relaxed_unseen", fed(lambda given, cell, label, wrong, *rest: (given, cell, wrong, label, *rest)),

@@ -14,27 +14,27 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from lemmata.certificates.tables.columns import best_network
-from lemmata.certificates.tables.forms import NEURON_FACTOR, Kind, form_matrices, form_values, residual
-from lemmata.certificates.tables.neurons import TableNetwork
-from lemmata.certificates.tables.programs import relaxed_margin
-from lemmata.certificates.tables.rounding import RoundedBound, rounded_bound
-from lemmata.numerics.tables.operations import operation_table
-from lemmata.numerics.tables.symmetries import table_symmetries
-from lemmata.numerics.tables.table import MISSING, Table
+from lemmata.certificates.operations.columns import best_network
+from lemmata.certificates.operations.forms import NEURON_FACTOR, Kind, form_matrices, form_values, residual
+from lemmata.certificates.operations.neurons import OperationNetwork
+from lemmata.certificates.operations.programs import relaxed_margin
+from lemmata.certificates.operations.rounding import RoundedBound, rounded_bound
+from lemmata.numerics.operations.families import named_operation
+from lemmata.numerics.operations.operation import MISSING, Operation
+from lemmata.numerics.operations.symmetries import operation_symmetries
 from lemmata.theorems.evidence import check
 
 T1 = "feature-emergence:ext-T1"
 
 TABLES = {
-    "whole": Table.of([[0, 1, 2], [2, 0, 3]]),
-    "partial": Table.of([[0, 1], [MISSING, 2], [1, MISSING]]),
-    "an unused label": Table.of([[0, 1], [1, 0]], labels=3),
+    "whole": Operation.of([[0, 1, 2], [2, 0, 3]]),
+    "partial": Operation.of([[0, 1], [MISSING, 2], [1, MISSING]]),
+    "an unused label": Operation.of([[0, 1], [1, 0]], labels=3),
 }
 CASES = "2 x 3 with 4 labels, 3 x 2 with 4 of 6 cells given, 2 x 2 with an unused label"
 
 
-def payoff(table: Table, neuron: list[int], triple: tuple[int, int, int]) -> int:
+def payoff(table: Operation, neuron: list[int], triple: tuple[int, int, int]) -> int:
     """h_abc by its definition; the neuron lists u, v and w."""
     a, b, c = triple
     w = neuron[table.size :]
@@ -80,10 +80,10 @@ def test_no_multipliers_have_the_form_zero(name: str) -> None:
 
 
 SYMMETRIC = {
-    "addition modulo 3": (operation_table("a+b", 3), 36),
-    "max on 3": (operation_table("max", 3), 2),
-    "a cell of Z_3 missing": (operation_table("a+b", 3).without([(1, 2)]), 4),
-    "2 x 3": (Table.of([[0, 1, 2], [2, 0, 1]]), 6),
+    "addition modulo 3": (named_operation("a+b", 3), 36),
+    "max on 3": (named_operation("max", 3), 2),
+    "a cell of Z_3 missing": (named_operation("a+b", 3).without([(1, 2)]), 4),
+    "2 x 3": (Operation.of([[0, 1, 2], [2, 0, 1]]), 6),
 }
 
 
@@ -92,7 +92,7 @@ SYMMETRIC = {
 def test_symmetries_keep_margins(name: str) -> None:
     """Step 6: h at the image of a triple and of a neuron is h, for neurons of distinct prime-like coordinates."""
     table, least = SYMMETRIC[name]
-    found = table_symmetries(table)
+    found = operation_symmetries(table)
     assert found.order >= least
     neuron = [3**k for k in range(table.size + table.label_count)]
     for permutation in found.generators:
@@ -111,10 +111,10 @@ def test_symmetries_keep_margins(name: str) -> None:
 
 # ---- Gram matrices
 
-PROGRAMS: dict[str, tuple[Table, Kind]] = {
+PROGRAMS: dict[str, tuple[Operation, Kind]] = {
     "degree 4": (TABLES["whole"], 4),
     "degree 4, partial": (TABLES["partial"], 4),
-    "degree 6": (Table.of([[0, 1], [1, 2]]), 6),
+    "degree 6": (Operation.of([[0, 1], [1, 2]]), 6),
 }
 
 
@@ -175,9 +175,9 @@ def test_networks_stay_below_the_bounds(name: str) -> None:
         assert margin <= 0 or margin**2 <= square
 
 
-def _integers(u: np.ndarray, v: np.ndarray, w: np.ndarray, masses: np.ndarray) -> TableNetwork:
+def _integers(u: np.ndarray, v: np.ndarray, w: np.ndarray, masses: np.ndarray) -> OperationNetwork:
     """The exact network of these weights in units of 2^-24."""
     first, second, last = (
         np.array([[round(float(x) * 2**24) for x in row] for row in part], object) for part in (u, v, w)
     )
-    return TableNetwork(first, second, last, np.array([Fraction(float(p)) for p in masses], object))
+    return OperationNetwork(first, second, last, np.array([Fraction(float(p)) for p in masses], object))

@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 from flint import fmpz_mat
 
-from lemmata.certificates.tables.columns import best_network
-from lemmata.certificates.tables.forms import form_matrices, residual
-from lemmata.certificates.tables.gaps import checked_gap, known_gaps
-from lemmata.certificates.tables.neurons import TableNetwork
-from lemmata.certificates.tables.programs import relaxed_margin
-from lemmata.certificates.tables.rounding import rounded_bound
-from lemmata.numerics.tables.table import MISSING, Table
+from lemmata.certificates.operations.columns import best_network
+from lemmata.certificates.operations.forms import form_matrices, residual
+from lemmata.certificates.operations.gaps import checked_gap, known_gaps
+from lemmata.certificates.operations.neurons import OperationNetwork
+from lemmata.certificates.operations.programs import relaxed_margin
+from lemmata.certificates.operations.rounding import rounded_bound
+from lemmata.numerics.operations.operation import MISSING, Operation
 from lemmata.theorems.evidence import check
 from lemmata.theorems.plugin import Effort
 
@@ -46,7 +46,7 @@ def test_degree_four_is_above_the_margin() -> None:
 def test_networks_come_near_the_proof_of_degree_six(effort: Effort) -> None:
     """So the margin is that of degree 6, to 1e-4, and the proofs above are near to it; the second at full effort."""
     for values in list(MARGINS)[: effort.pick(quick=1, full=2)]:
-        table = Table.of(values)
+        table = Operation.of(values)
         assert best_network(table, seed=3).network.margin(table) == pytest.approx(MARGINS[values], rel=1e-4)
 
 
@@ -90,11 +90,11 @@ def test_pseudo_moments_by_their_definition(number: int) -> None:
 # ---- at most four rows and columns
 
 SMALL = {
-    "2 x 2": Table.of([[0, 1], [2, 3]]),
-    "2 x 2 with an unused label": Table.of([[0, 1], [1, 2]], labels=4),
-    "2 x 2, three cells of five labels": Table.of([[0, 3], [MISSING, 1]], labels=5),
-    "1 x 3": Table.of([[0, 1, 2]], labels=4),
-    "3 x 1": Table.of([[0], [3], [1]], labels=5),
+    "2 x 2": Operation.of([[0, 1], [2, 3]]),
+    "2 x 2 with an unused label": Operation.of([[0, 1], [1, 2]], labels=4),
+    "2 x 2, three cells of five labels": Operation.of([[0, 3], [MISSING, 1]], labels=5),
+    "1 x 3": Operation.of([[0, 1, 2]], labels=4),
+    "3 x 1": Operation.of([[0], [3], [1]], labels=5),
 }
 
 
@@ -121,7 +121,7 @@ def test_degree_four_is_exact_on_four_rows_and_columns(name: str) -> None:
         np.array([[round(float(x) * 2**30) for x in row] for row in part], object)
         for part in (found.u, found.v, found.w)
     )
-    network = TableNetwork(u, v, w, np.array([Fraction(float(p)) for p in found.masses], object))
+    network = OperationNetwork(u, v, w, np.array([Fraction(float(p)) for p in found.masses], object))
     margin = network.lower_margin(table)
     assert margin > 0
     assert (1 - Fraction(4, 10**6)) * square < margin**2 <= square

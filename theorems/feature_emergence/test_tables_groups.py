@@ -1,7 +1,7 @@
 """The program of degree 4 on groups: its exact value, and the groups where it is above the maximum margin (ext-T3).
 
-certificates/tables/OPERATION_MARGIN.md, steps 15 to 19. A representation of quaternionic type and degree d = 2m >= 4
-counts as one of dimension d + 3 instead of 2d. Above: Gram matrices in integers, and multipliers of a linear program
+certificates/operations/OPERATION_MARGIN.md, steps 15 to 19. A representation of quaternionic type and degree d = 2m >=
+4 counts as one of dimension d + 3 instead of 2d. Above: Gram matrices in integers, and multipliers of a linear program
 for all m. Below: pseudo-moments in integers, which are carried onto the group of order 32 in full.
 """
 
@@ -20,8 +20,8 @@ from lemmata.certificates.characters.dixon import character_table
 from lemmata.certificates.characters.families import dicyclic_characters, dihedral_characters, symmetric_characters
 from lemmata.certificates.game.margin_game import MarginGame, solve
 from lemmata.certificates.groups.certify import certify_group
-from lemmata.certificates.tables.programs import relaxed_margin
-from lemmata.certificates.tables.relaxed_groups import (
+from lemmata.certificates.operations.programs import relaxed_margin
+from lemmata.certificates.operations.relaxed_groups import (
     QuaternionicMatrices,
     RelaxedGame,
     quaternionic_gram,
@@ -29,8 +29,8 @@ from lemmata.certificates.tables.relaxed_groups import (
     relaxed_dimension,
 )
 from lemmata.numerics.groups.names import parse_group
-from lemmata.numerics.tables.symmetries import table_symmetries
-from lemmata.numerics.tables.table import Table
+from lemmata.numerics.operations.operation import Operation
+from lemmata.numerics.operations.symmetries import operation_symmetries
 from lemmata.theorems.evidence import check
 from lemmata.theorems.feature_emergence.small_groups import UNITS, hamilton
 from lemmata.theorems.plugin import Effort
@@ -259,7 +259,7 @@ def test_the_solver_finds_the_value_of_the_game(effort: Effort) -> None:
     """The program of degree 4 on the tables themselves, solved in floats to the solver's 1e-6."""
     for name in effort.pick(quick=("Z2", "Z3", "Z4"), full=("Z2", "Z3", "Z4", "S3", "Q8")):
         group = parse_group(name)
-        table = Table.of(group.to_finite_group().table.tolist())
-        bound = relaxed_margin(table, kind=4, symmetries=table_symmetries(table)).bound
+        table = Operation.of(group.to_finite_group().table.tolist())
+        bound = relaxed_margin(table, kind=4, symmetries=operation_symmetries(table)).bound
         value = float(solve(RelaxedGame(character_table(group))).value)
         assert bound == pytest.approx(2 * (3 * group.order) ** -1.5 * value, rel=1e-6)

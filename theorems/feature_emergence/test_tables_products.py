@@ -18,8 +18,8 @@ import pytest
 
 from lemmata import certificates
 from lemmata.certificates import operation_kernel
-from lemmata.certificates.tables.neurons import TableNetwork
-from lemmata.numerics.tables.table import MISSING, Table
+from lemmata.certificates.operations.neurons import OperationNetwork
+from lemmata.numerics.operations.operation import MISSING, Operation
 from lemmata.theorems.evidence import check
 
 T6 = "feature-emergence:ext-T6"
@@ -55,7 +55,7 @@ def test_what_all_networks_say_of_a_missing_product(name: str) -> None:
     assert f"every network with at least that margin is {verdict}" in said
 
     threshold = Fraction(document["threshold"])
-    table = Table.of(values, labels=order)
+    table = Operation.of(values, labels=order)
     network = _network(document["networks"][0], table)
     margin = network.lower_margin(table)
     assert threshold <= (1 - EPSILON) * margin <= threshold * (1 + Fraction(1, 10**9))
@@ -70,8 +70,8 @@ def test_what_all_networks_say_of_a_missing_product(name: str) -> None:
         assert rest > 0.1 * float(threshold)  # far from a tie
 
 
-def _network(document: dict[str, Any], table: Table) -> TableNetwork:
+def _network(document: dict[str, Any], table: Operation) -> OperationNetwork:
     weights = np.array(document["neurons"], object)
     masses = np.array([Fraction(mass) for mass in document["masses"]], object)
     parts = np.split(weights, [table.rows, table.size], axis=1)
-    return TableNetwork(parts[0], parts[1], parts[2], masses)
+    return OperationNetwork(parts[0], parts[1], parts[2], masses)

@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from lemmata.certificates.tables.forms import form_matrices, plane_matrices
-from lemmata.certificates.tables.neurons import TableNetwork
-from lemmata.certificates.tables.plane_networks import plane_network, product_decomposition
-from lemmata.certificates.tables.programs import relaxed_margin, relaxed_phi
-from lemmata.certificates.tables.rounding import rounded_bound
-from lemmata.numerics.tables.operations import operation_table
-from lemmata.numerics.tables.table import MISSING, Table
+from lemmata.certificates.operations.forms import form_matrices, plane_matrices
+from lemmata.certificates.operations.neurons import OperationNetwork
+from lemmata.certificates.operations.plane_networks import plane_network, product_decomposition
+from lemmata.certificates.operations.programs import relaxed_margin, relaxed_phi
+from lemmata.certificates.operations.rounding import rounded_bound
+from lemmata.numerics.operations.families import named_operation
+from lemmata.numerics.operations.operation import MISSING, Operation
 from lemmata.theorems.evidence import check
 from lemmata.theorems.plugin import Effort
 
@@ -97,23 +97,23 @@ def test_the_plane_program_is_the_largest_length() -> None:
         assert largest * (1 - 1e-7) <= np.sqrt(2) * phi <= largest / cos(pi / steps) * (1 + 1e-7)
 
 
-XOR, ADDITION = operation_table("a+b", 2), operation_table("a+b", 3)
+XOR, ADDITION = named_operation("a+b", 2), named_operation("a+b", 3)
 KNOWN = {"Z_2": (XOR, Fraction(4, 54)), "Z_3": (ADDITION, Fraction(2, 27 * 3 * 4))}
 """The squares of 2/(3 sqrt(3n) S'), S' = 1 for n = 2 and sqrt 2 (n - 1) for odd n (ext-E3)."""
 
 
-def _drawn(count: int, sides: tuple[int, int], labels: int, seed: int) -> list[Table]:
+def _drawn(count: int, sides: tuple[int, int], labels: int, seed: int) -> list[Operation]:
     rng = np.random.default_rng(seed)
-    return [Table.of(rng.integers(0, labels, sides).tolist(), labels=labels) for _ in range(count)]
+    return [Operation.of(rng.integers(0, labels, sides).tolist(), labels=labels) for _ in range(count)]
 
 
-def _small(effort: Effort) -> list[Table]:
+def _small(effort: Effort) -> list[Operation]:
     """All tables on 2 x 2 with at most three labels that stand in a cell, the first being 0; and drawn ones."""
     values = [(0, 0, 1), (0, 1, 0), (0, 1, 1), (1, 0, 0), (1, 0, 1), (1, 1, 0), (1, 1, 1)]  # two labels
     values += [(0, 1, 2), (1, 0, 2), (1, 2, 0), (1, 1, 2), (1, 2, 1), (1, 2, 2)]  # three
-    whole = [Table.of([[0, i], [j, k]]) for i, j, k in values]
+    whole = [Operation.of([[0, i], [j, k]]) for i, j, k in values]
     drawn = _drawn(effort.pick(quick=4, full=40), (3, 4), 3, 17)
-    partial = [Table.of([[0, MISSING, 2], [1, 2, MISSING], [MISSING, 0, 1]]), Table.of([[0, 1, 1]])]
+    partial = [Operation.of([[0, MISSING, 2], [1, 2, MISSING], [MISSING, 0, 1]]), Operation.of([[0, 1, 1]])]
     return [*whole, *drawn, *partial, *(table for table, _ in KNOWN.values())]
 
 
@@ -148,7 +148,7 @@ def test_known_margins_are_between_the_bounds(name: str) -> None:
     assert fourth**2 == pytest.approx(float(known), rel=2e-6)
 
 
-def _payoffs(network: TableNetwork, table: Table) -> np.ndarray:
+def _payoffs(network: OperationNetwork, table: Operation) -> np.ndarray:
     """The margins by definition, in floats."""
     lengths = np.sqrt((network.u**2).sum(axis=1) + (network.v**2).sum(axis=1) + (network.w**2).sum(axis=1))
     shares = network.masses / network.masses.sum() / lengths**3
@@ -157,10 +157,10 @@ def _payoffs(network: TableNetwork, table: Table) -> np.ndarray:
     return np.array([outputs[a, b, table.values[a][b]] - outputs[a, b, c] for a, b, c in table.triples])
 
 
-def _integers(network: TableNetwork) -> TableNetwork:
+def _integers(network: OperationNetwork) -> OperationNetwork:
     """The exact network of these weights in units of 2^-30."""
     u, v, w = (
         np.array([[round(float(x) * 2**30) for x in row] for row in part], object)
         for part in (network.u, network.v, network.w)
     )
-    return TableNetwork(u, v, w, np.array([Fraction(float(p)) for p in network.masses], object))
+    return OperationNetwork(u, v, w, np.array([Fraction(float(p)) for p in network.masses], object))

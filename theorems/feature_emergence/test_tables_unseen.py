@@ -12,33 +12,33 @@ from functools import cache
 import numpy as np
 import pytest
 
-from lemmata.certificates.tables.columns import best_network
-from lemmata.certificates.tables.neurons import TableNetwork
-from lemmata.certificates.tables.rounding import UnseenPart
-from lemmata.certificates.tables.unseen_networks import leaning_network
-from lemmata.certificates.tables.unseen_parts import exact_part
-from lemmata.certificates.tables.unseen_programs import relaxed_unseen
-from lemmata.numerics.tables.operations import operation_table
-from lemmata.numerics.tables.symmetries import TableSymmetries
-from lemmata.numerics.tables.table import Table
+from lemmata.certificates.operations.columns import best_network
+from lemmata.certificates.operations.neurons import OperationNetwork
+from lemmata.certificates.operations.rounding import UnseenPart
+from lemmata.certificates.operations.unseen_networks import leaning_network
+from lemmata.certificates.operations.unseen_parts import exact_part
+from lemmata.certificates.operations.unseen_programs import relaxed_unseen
+from lemmata.numerics.operations.families import named_operation
+from lemmata.numerics.operations.operation import Operation
+from lemmata.numerics.operations.symmetries import OperationSymmetries
 from lemmata.theorems.evidence import check
 from lemmata.theorems.plugin import Effort
 
 T5 = "feature-emergence:ext-T5"
 QUESTIONS = {
-    "Z_3 without (0, 0), wrong": (operation_table("a+b", 3), (0, 0), None),
-    "Z_3 without (0, 0), right against 1": (operation_table("a+b", 3), (0, 0), 1),
-    "max on 3 without (2, 0), right against 0": (operation_table("max", 3), (2, 0), 0),
-    "2 x 2 with 4 labels without (1, 1), wrong": (Table.of([[0, 1], [2, 3]]), (1, 1), None),
+    "Z_3 without (0, 0), wrong": (named_operation("a+b", 3), (0, 0), None),
+    "Z_3 without (0, 0), right against 1": (named_operation("a+b", 3), (0, 0), 1),
+    "max on 3 without (2, 0), right against 0": (named_operation("max", 3), (2, 0), 0),
+    "2 x 2 with 4 labels without (1, 1), wrong": (Operation.of([[0, 1], [2, 3]]), (1, 1), None),
 }
 
 
-def _without_symmetries(given: Table) -> TableSymmetries:
-    return TableSymmetries(given, ())
+def _without_symmetries(given: Operation) -> OperationSymmetries:
+    return OperationSymmetries(given, ())
 
 
 @cache
-def asked(name: str) -> tuple[Table, tuple[int, int], int, UnseenPart, np.ndarray, float, float]:
+def asked(name: str) -> tuple[Operation, tuple[int, int], int, UnseenPart, np.ndarray, float, float]:
     """The given cells, the cell, its label, the proof, the signs of f_k in E G, g0 and the bound in floats."""
     table, cell, wrong = QUESTIONS[name]
     given, label = table.without([cell]), table.values[cell[0]][cell[1]]
@@ -50,15 +50,15 @@ def asked(name: str) -> tuple[Table, tuple[int, int], int, UnseenPart, np.ndarra
     return given, cell, label, part, signs if wrong is not None else -signs, floor, relaxation.bound
 
 
-def _integers(u: np.ndarray, v: np.ndarray, w: np.ndarray, masses: np.ndarray) -> TableNetwork:
+def _integers(u: np.ndarray, v: np.ndarray, w: np.ndarray, masses: np.ndarray) -> OperationNetwork:
     """The exact network of these weights in units of 2^-24."""
     first, second, last = (
         np.array([[round(float(x) * 2**24) for x in row] for row in part], object) for part in (u, v, w)
     )
-    return TableNetwork(first, second, last, np.array([Fraction(float(p)) for p in masses], object))
+    return OperationNetwork(first, second, last, np.array([Fraction(float(p)) for p in masses], object))
 
 
-def _difference(network: TableNetwork, cell: tuple[int, int], signs: np.ndarray) -> float:
+def _difference(network: OperationNetwork, cell: tuple[int, int], signs: np.ndarray) -> float:
     """E G of an exact network: a sum over its neurons, in floats, good to 1e-13."""
     unit = network.floats()
     a, b = cell

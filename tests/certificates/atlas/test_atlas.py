@@ -16,11 +16,11 @@ from lemmata.certificates.atlas.documents import KERNELS, computed, is_about, ro
 from lemmata.certificates.atlas.lookup import atlas_row
 from lemmata.certificates.atlas.machines import machine_row
 from lemmata.certificates.groups.certify import certify_group
+from lemmata.certificates.groups.character_table_survey import committed_survey
 from lemmata.certificates.groups.document import document_of
 from lemmata.certificates.groups.format import dumps
-from lemmata.certificates.groups.table_survey import committed_survey
-from lemmata.certificates.tables.survey import committed_operations
-from lemmata.certificates.tables.unseen_survey import committed_verdicts
+from lemmata.certificates.operations.survey import committed_operations
+from lemmata.certificates.operations.unseen_survey import committed_verdicts
 from lemmata.numerics.groups.lists import isomorphic
 from lemmata.numerics.groups.names import parse_group
 from lemmata.numerics.groups.permutations import PermutationGroup

@@ -15,7 +15,7 @@ from lemmata.certificates.atlas.machines import machine_row
 from lemmata.certificates.margins.turing_direct import direct_margin_bound
 from lemmata.certificates.margins.turing_ones import measured_ones
 from lemmata.certificates.margins.turing_scores import score_flip
-from lemmata.certificates.tables import unseen_survey
+from lemmata.certificates.operations import unseen_survey
 from lemmata.constructions.turing.compiler import compile_turing_machine
 from lemmata.constructions.turing.machine import busy_beaver
 from lemmata.numerics.groups.lists import isomorphic

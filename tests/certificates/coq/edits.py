@@ -39,7 +39,7 @@ def kernel_accepts(document: Document) -> bool:
 
 
 def _margin_is_proved(document: Document) -> bool:
-    table = operation_kernel.Table(document["table"])
+    table = operation_kernel.Operation(document["table"])
     network = operation_kernel.Network(document["network"], "network", table)
     proof = operation_kernel.Proof(document["proof"], "proof", table)
     square = operation_kernel.upper_square(

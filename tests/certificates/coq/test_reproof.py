@@ -8,8 +8,8 @@ import pytest
 from lemmata.certificates.coq import reproof
 from lemmata.certificates.coq.compiler import CoqRefusalError
 from lemmata.certificates.coq.reproof import committed_tables, reproof_document, reproof_totals, reprove, reprove_cells
-from lemmata.certificates.tables.certify import AIM
-from lemmata.certificates.tables.survey import committed_operations
+from lemmata.certificates.operations.certify import AIM
+from lemmata.certificates.operations.survey import committed_operations
 from lemmata.theorems.plugin import Effort
 from tests.certificates.coq.theory import build, needs_coq
 

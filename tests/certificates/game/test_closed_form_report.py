@@ -23,7 +23,7 @@ from lemmata.certificates.game.margin_game import MarginGame
 from lemmata.constructions.representations.orthogonal import real_irreps
 from lemmata.numerics.exact.cyclotomic.numbers import rational, sqrt_rational
 from lemmata.numerics.groups.tables import dihedral
-from tests.certificates.tables import interior_point_value, table_named
+from tests.certificates.character_tables import interior_point_value, table_named
 
 NAMES = ("S3", "S4", "S5", "S6", "A5", "Q8", "Z12", "D4xZ4", "D4xS3")
 FAILING = {"S6", "A5", "D4xZ4", "D4xS3"}

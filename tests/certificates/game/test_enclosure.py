@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from lemmata.certificates.game.enclosure import bounds_of, enclose
 from lemmata.certificates.game.margin_game import MarginGame, solve
-from tests.certificates.tables import PLAYED, table_named
+from tests.certificates.character_tables import PLAYED, table_named
 
 
 @pytest.mark.parametrize("name", PLAYED)

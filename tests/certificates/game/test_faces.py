@@ -15,7 +15,7 @@ from lemmata.certificates.game.closed_form import solve_table
 from lemmata.certificates.game.faces import optimal_faces
 from lemmata.certificates.game.margin_game import GameSolution, MarginGame, solve, verify
 from lemmata.certificates.game.rational import RationalGame
-from tests.certificates.tables import table_named
+from tests.certificates.character_tables import table_named
 
 CASES = {
     # name: (mass dimension, class weight dimension)

@@ -17,7 +17,7 @@ from lemmata.certificates.game.faces import optimal_faces
 from lemmata.certificates.game.margin_game import MarginGame, margin_scale, solve, verify
 from lemmata.certificates.game.rational import RationalGame
 from lemmata.numerics.exact.cyclotomic.numbers import rational, sqrt_rational
-from tests.certificates.tables import PLAYED, interior_point_value, quaternion_table, table_named
+from tests.certificates.character_tables import PLAYED, interior_point_value, quaternion_table, table_named
 
 
 @pytest.mark.parametrize("name", PLAYED)

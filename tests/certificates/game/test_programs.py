@@ -23,7 +23,7 @@ from lemmata.certificates.groups.document import document_of
 from lemmata.numerics.exact.cyclotomic.numbers import rational, sqrt_rational
 from lemmata.numerics.exact.root_sums import RootSums
 from lemmata.numerics.groups.names import parse_group
-from tests.certificates.tables import table_named
+from tests.certificates.character_tables import table_named
 
 FACTORS = [2, 20, 26, 40, 64]
 

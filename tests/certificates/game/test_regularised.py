@@ -31,7 +31,7 @@ from lemmata.constructions.representations.orthogonal import real_irreps
 from lemmata.numerics.exact.cyclotomic.numbers import sqrt_rational
 from lemmata.numerics.groups.tables import symmetric
 from lemmata.numerics.margins.descent import objective_and_gradient
-from tests.certificates.tables import table_named
+from tests.certificates.character_tables import table_named
 
 NAMES = ("Z2", "Z3", "Z4", "Z7", "S3", "S4", "S5", "S6", "Q8", "D4xZ4")
 CASES = [

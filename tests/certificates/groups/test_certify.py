@@ -24,7 +24,7 @@ from lemmata.certificates.groups.format import dumps
 from lemmata.numerics.exact.cyclotomic.numbers import FieldError, sqrt_rational
 from lemmata.numerics.groups.names import parse_group
 from lemmata.numerics.groups.permutations import PermutationGroup
-from tests.certificates.tables import interior_point_value
+from tests.certificates.character_tables import interior_point_value
 
 
 def small_group_32_5():

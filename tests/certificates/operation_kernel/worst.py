@@ -13,11 +13,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from lemmata.certificates.tables.document import Document, lower_margin, margin_document, unseen_both
-from lemmata.certificates.tables.forms import Kind, residual
-from lemmata.certificates.tables.neurons import TableNetwork
-from lemmata.certificates.tables.rounding import RoundedBound, proof_order, rounded_proof
-from lemmata.numerics.tables.table import Table
+from lemmata.certificates.operations.document import Document, lower_margin, margin_document, unseen_both
+from lemmata.certificates.operations.forms import Kind, residual
+from lemmata.certificates.operations.neurons import OperationNetwork
+from lemmata.certificates.operations.rounding import RoundedBound, proof_order, rounded_proof
+from lemmata.numerics.operations.operation import Operation
 
 SEED = 1
 
@@ -32,14 +32,14 @@ class Worst:
     large: Callable[[], Document]
 
 
-def one_cell(rows: int, columns: int, labels: int = 2) -> Table:
+def one_cell(rows: int, columns: int, labels: int = 2) -> Operation:
     """A table in which only the first cell is given."""
     values = [[-1] * columns for _ in range(rows)]
     values[0][0] = 0
-    return Table.of(values, labels=labels, name="one cell")
+    return Operation.of(values, labels=labels, name="one cell")
 
 
-def indicators(table: Table, count: int, longest: int = 10**12) -> TableNetwork:
+def indicators(table: Operation, count: int, longest: int = 10**12) -> OperationNetwork:
     """About ``count`` neurons of random lengths whose outputs tell the labels of all given cells apart."""
     source = random.Random(SEED)
     A, B, C = table.rows, table.columns, table.label_count
@@ -53,10 +53,10 @@ def indicators(table: Table, count: int, longest: int = 10**12) -> TableNetwork:
                 neurons.append(u + v + w)
                 masses.append(Fraction(mass))
     rows = np.array(neurons, object)
-    return TableNetwork(rows[:, :A], rows[:, A : A + B], rows[:, A + B :], np.array(masses, object))
+    return OperationNetwork(rows[:, :A], rows[:, A : A + B], rows[:, A + B :], np.array(masses, object))
 
 
-def dense(table: Table, kind: Kind, bits: int = 50) -> Document:
+def dense(table: Operation, kind: Kind, bits: int = 50) -> Document:
     """A margin with a dense matrix of entries of about so many bits, far from the best one."""
     n = proof_order(table.size, table.label_count, kind)
     factor = np.random.default_rng(SEED).normal(size=(n, n))
@@ -67,7 +67,7 @@ def dense(table: Table, kind: Kind, bits: int = 50) -> Document:
     return margin_document(table, indicators(table, 2), RoundedBound(multipliers, proof))
 
 
-def nearly(table: Table, bits: int = 50) -> Document:
+def nearly(table: Operation, bits: int = 50) -> Document:
     """The same with a tiny t': not positive semidefinite, which shows at the last pivots."""
     document = dense(table, 4, bits)
     proof = document["proof"]
@@ -80,7 +80,7 @@ def nearly(table: Table, bits: int = 50) -> Document:
 def many_neurons(side: int, count: int) -> Document:
     """A margin with many neurons on a table of eight labels."""
     values = [[(a + b) % 8 for b in range(side)] for a in range(side)]
-    table = Table.of(values, labels=8, name="many neurons")
+    table = Operation.of(values, labels=8, name="many neurons")
     document, network = dense(table, 4, 40), indicators(table, count)
     least = lower_margin(table, network)
     document["network"] = {
@@ -98,9 +98,9 @@ def many_neurons(side: int, count: int) -> Document:
 def two_networks(side: int, count: int) -> Document:
     """A cell of two verdicts, shown by two networks of so many neurons each."""
     values = [[(a + b) % 8 for b in range(side)] for a in range(side)]
-    whole = Table.of(values, labels=8, name="two networks")
+    whole = Operation.of(values, labels=8, name="two networks")
     values[-1][-1] = (values[-1][-1] + 1) % 8
-    other = Table.of(values, labels=8, name="two networks")
+    other = Operation.of(values, labels=8, name="two networks")
     table = whole.without([(side - 1, side - 1)])
     multipliers = (2**40,) * len(table.triples)
     unit = sum(multipliers)

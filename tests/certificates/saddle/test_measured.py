@@ -12,7 +12,7 @@ import lemmata as lm
 from lemmata.certificates.saddle.measured import measured_margin, representation_shares
 from lemmata.constructions.networks.checkpoints import OperationWeights
 from lemmata.numerics.margins.evaluation import group_margins
-from lemmata.numerics.tables.table import MISSING
+from lemmata.numerics.operations.operation import MISSING
 
 
 def weights_of(network) -> OperationWeights:

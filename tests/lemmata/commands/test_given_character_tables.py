@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 import lemmata as lm
-from lemmata.certificates import table_kernel
+from lemmata.certificates import character_table_kernel
 from lemmata.certificates.groups import table_certificate
 from lemmata.numerics.groups.names import gap_available
-from tests.certificates.given_tables import FILES, document_bytes
+from tests.certificates.given_character_tables import FILES, document_bytes
 from tests.lemmata.commands.runner import run
 
 TABLE = str(FILES / "S4.json")
@@ -22,7 +22,7 @@ def test_a_table_is_certified_under_its_condition():
     assert "IF the table called S4 is the character table of a group of order 24 (class sizes and power maps)" in output
     assert "maximum margin 1/(72 + 9*sqrt(2) + 162*sqrt(6))" in output
     assert "3a 3 3 real 1/8" in output
-    assert "table_kernel.py has checked every line" in output
+    assert "character_table_kernel.py has checked every line" in output
     by_elements = run("certify", "S4")[1]
     assert "maximum margin 1/(72 + 9*sqrt(2) + 162*sqrt(6))" in by_elements
 
@@ -103,9 +103,11 @@ def test_nothing_is_written_for_what_is_no_table(tmp_path):
 
 
 def test_what_the_kernel_refuses_is_not_claimed(monkeypatch, tmp_path):
-    plain = table_certificate.TableMarginCertificate.enclosure
+    plain = table_certificate.CharacterTableMarginCertificate.enclosure
     monkeypatch.setattr(
-        table_certificate.TableMarginCertificate, "enclosure", lambda self, digits=30: plain(self, digits)[:1] * 2
+        table_certificate.CharacterTableMarginCertificate,
+        "enclosure",
+        lambda self, digits=30: plain(self, digits)[:1] * 2,
     )
     target = tmp_path / "certificate.json"
     code, output, error = run("certify", "--characters", TABLE, "--out", str(target))
@@ -134,7 +136,7 @@ def test_the_python_interface(tmp_path):
     assert lm.check(document)
     document["factors"] = 2
     assert lm.check(document).status == "invalid"
-    assert table_kernel.check((tmp_path / "given.json").read_bytes())
+    assert character_table_kernel.check((tmp_path / "given.json").read_bytes())
 
 
 @pytest.mark.skipif(gap_available(), reason="the extra gap is installed")

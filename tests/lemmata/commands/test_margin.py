@@ -9,11 +9,11 @@ import torch
 from matplotlib.figure import Figure
 
 import lemmata as lm
-from lemmata.certificates.tables.certify import certify_operation
+from lemmata.certificates.operations.certify import certify_operation
 from lemmata.commands import margin as command
 from lemmata.commands.console import out
 from lemmata.constructions.networks.files import export_npz
-from lemmata.numerics.tables.names import parse_table
+from lemmata.numerics.operations.names import parse_operation
 from lemmata.reports.margin import _plot_cells, _plot_representations
 from tests.lemmata.commands.runner import run
 
@@ -141,7 +141,7 @@ def test_training_shrinks_the_deficit(tmp_path):
 
 
 def test_tables_are_measured_against_their_own_certificates(tmp_path):
-    certificate = certify_operation(parse_table("op:max:3"))
+    certificate = certify_operation(parse_operation("op:max:3"))
     network = certificate.network
     file = tmp_path / "max.npz"
     u, v, w = network.weights()

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from lemmata.numerics.groups import names
-from tests.certificates.given_tables import document_bytes
+from tests.certificates.given_character_tables import document_bytes
 from tests.certificates.operations import parity_document, unseen_bytes
 from tests.lemmata.commands.runner import run
 

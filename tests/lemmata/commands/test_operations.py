@@ -178,7 +178,7 @@ def test_input_that_is_refused(arguments, message):
 
 def test_solvers_that_fail_are_an_error_and_nothing_is_written(monkeypatch, tmp_path, small):
     def fails(*_, **__):
-        raise operations.TableProgramError("No solver gave a bound; tried: interior.")
+        raise operations.OperationProgramError("No solver gave a bound; tried: interior.")
 
     monkeypatch.setattr(operations, "certify_operation", fails)
     proof = tmp_path / "proof.json"

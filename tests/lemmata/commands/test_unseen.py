@@ -10,15 +10,15 @@ import pytest
 from matplotlib.figure import Figure
 from rich.console import Console
 
-from lemmata.certificates.tables.unseen import unseen_cells
-from lemmata.numerics.tables.names import parse_table
+from lemmata.certificates.operations.unseen import unseen_cells
+from lemmata.numerics.operations.names import parse_operation
 from lemmata.reports.unseen import plot_unseen, print_unseen, table_map
 from tests.lemmata.commands.runner import run
 
 
 @pytest.fixture(scope="module")
 def result():
-    table = parse_table("op:mul:3")
+    table = parse_operation("op:mul:3")
     return unseen_cells(table, table.without([(0, 0), (1, 1)]))
 
 
@@ -86,7 +86,7 @@ def test_a_claim_about_fewer_networks_says_so(result):
 
 
 def test_the_picture_ends_with_its_cells():
-    table = parse_table("op:mul:4")
+    table = parse_operation("op:mul:4")
     axes = Figure().add_subplot()
     plot_unseen(axes, unseen_cells(table, table.without([(0, 0)])))
     assert (axes.get_xlim(), axes.get_ylim()) == ((-0.5, 3.5), (3.5, -0.5))
@@ -94,7 +94,7 @@ def test_the_picture_ends_with_its_cells():
 
 
 def test_long_names_become_numbers():
-    table = parse_table("Z3")
+    table = parse_operation("Z3")
     result = unseen_cells(table, table.without([(0, 0)]))
     drawing = table_map(result, 40)
     assert drawing is not None

@@ -1,0 +1,219 @@
+"""The maximum margin of any table, from both sides: a network, a proof, and a document that the kernel has accepted.
+
+Above: the relaxation of the cheapest kind (`lemmata.certificates.operations.programs`), rounded to integers. Below: a
+network by column generation that starts from the multipliers of the relaxation, rounded to integers too. Where a gap is
+left and the relaxation is not known to be exact, degree 6 is tried if its matrix is small enough; then more starts. The
+margin is exact where both sides are the same square root of a rational number, and enclosed otherwise. That is tried in
+degree 4, for tables of so much symmetry that the multipliers are likely to be simple fractions.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lemmata.certificates.operations.columns import best_network, integer_network
+from lemmata.certificates.operations.document import Document, exact_root, line_of, lower_margin, margin_document
+from lemmata.certificates.operations.exact_bounds import LARGEST_ORDER, exact_bound
+from lemmata.certificates.operations.exact_networks import exact_network
+from lemmata.certificates.operations.forms import Kind, kind_for
+from lemmata.certificates.operations.neurons import OperationNetwork
+from lemmata.certificates.operations.programs import Relaxation, relaxed_margin
+from lemmata.certificates.operations.rounding import BITS, KINDS, RoundedBound, proof_order, rounded_bound
+from lemmata.numerics.operations.operation import Operation
+from lemmata.numerics.operations.symmetries import OperationSymmetries, operation_symmetries
+
+__all__ = ["OperationCertificate", "certify_operation"]
+
+AIM = 1e-6
+"""A relative gap above this is reported with advice, and makes `certify_operation` try harder."""
+LARGEST_DEGREE_6 = 160
+"""The order of the largest matrix of degree 6 that is tried without being asked for: some 3 s."""
+STARTS = (64, 256)
+"""Of pricing: the second number is tried where a gap is left."""
+NEURON_BITS = 36
+MEETING, FEW_ORBITS = 1e-7, 4
+"""An exact margin is looked for where the gap is below the first and the triples have at most so many orbits."""
+
+
+@dataclass(frozen=True, eq=False)
+class OperationCertificate:
+    """What was proved about the maximum margin of a table; the kernel has accepted `document`.
+
+    Attributes:
+        table: the table.
+        document: the certificate (OPERATION_FORMAT.md).
+        line: what the kernel printed.
+        cost: seconds that the kernel took in this process.
+        network: the exact network of the lower bound.
+        bound: multipliers and proof of the upper bound.
+        relaxation: the floats that the proof was rounded from.
+    """
+
+    table: Operation
+    document: Document
+    line: str
+    cost: float
+    network: OperationNetwork
+    bound: RoundedBound
+    relaxation: Relaxation
+
+    def __repr__(self) -> str:
+        margin = self.document["margin"]
+        return f"OperationCertificate({self.table.name}, {margin['lower']}..{margin['upper']}, {self.grade})"
+
+    @property
+    def lower(self) -> Fraction:
+        """The lower bound of the maximum margin, the decimal in the document."""
+        return Fraction(self.document["margin"]["lower"])
+
+    @property
+    def upper(self) -> Fraction:
+        """The upper bound of the maximum margin, the decimal in the document."""
+        return Fraction(self.document["margin"]["upper"])
+
+    @property
+    def gap(self) -> float:
+        """The relative gap, (upper - lower)/upper rounded up; 0 for the grade ``exact``."""
+        return float(self.document["gap"])
+
+    @property
+    def grade(self) -> str:
+        """``"exact"`` or ``"enclosed"``."""
+        return self.document["grade"]
+
+    @property
+    def exact(self) -> str | None:
+        """The margin in radicals, such as ``"1/9*sqrt(6)"``; None for the grade ``enclosed``."""
+        return self.document["margin"]["exact"]
+
+    @property
+    def kind(self) -> str:
+        """Of the proof: ``"plane"``, ``"degree 4"`` or ``"degree 6"``."""
+        return self.bound.proof.kind
+
+    @property
+    def advice(self) -> tuple[str, ...]:
+        """What to turn where the gap is above 10^-6, likeliest first; empty otherwise."""
+        if self.gap <= AIM:
+            return ()
+        found, proved = float(self.lower), self.bound.proof.bound
+        advice = []
+        if self.relaxation.bound - self.relaxation.dual > AIM / 4 * proved or self.bound.proof.loss > AIM / 4:
+            advice.append("the proof loses to the solver: take another solver, a smaller accuracy or more bits")
+        if self.kind == "degree 4" and self.table.label_count > 3:
+            advice.append("from four labels on degree 4 can be above the margin: take degree 6")
+        if self.relaxation.dual - found > AIM / 4 * proved:
+            advice.append("the network may not be the best: take more starts or another seed")
+        return tuple(advice)
+
+
+def certify_operation(
+    table: Operation,
+    *,
+    kind: Kind | None = None,
+    symmetries: OperationSymmetries | None = None,
+    seed: int = 0,
+    starts: int | None = None,
+    bits: int = BITS,
+    digits: int = 12,
+) -> OperationCertificate:
+    """The certificate of the maximum margin of a table, whole or partial.
+
+    Args:
+        table: the table.
+        kind: of the proof: "plane" (at most three labels), 4 or 6. By default the plane or degree 4, and degree 6 where
+            degree 4 leaves a relative gap above 10^-6 and the matrix has an order of at most `LARGEST_DEGREE_6`.
+        symmetries: of the table, by default all; they make everything faster and change no bound.
+        seed: of the random starts of pricing.
+        starts: of pricing in a round; by default 64, then 256 where a gap is left.
+        bits: of the multipliers and of the matrix of the proof.
+        digits: significant digits of the decimals.
+
+    Raises:
+        ValueError: for an unknown kind, a plane and more than three labels, bits or digits out of range, a network
+            without a positive margin, and a document beyond the limits of the kernel.
+        OperationProgramError: when no solver gives a bound.
+    """
+    chosen = kind_for(table.label_count) if kind is None else kind
+    if chosen not in KINDS:
+        raise ValueError(f"A proof is of the kind plane, 4 or 6, not {chosen!r}.")
+    symmetries = (operation_symmetries(table) if symmetries is None else symmetries).listable()
+    relaxation = relaxed_margin(table, kind=chosen, symmetries=symmetries)
+    bound = rounded_bound(table, relaxation, bits=bits)
+    network = _network(table, relaxation.q, symmetries, seed, starts or STARTS[0])
+    if kind is None and chosen == 4 and table.label_count > 3 and _gap(table, network, bound) > AIM:
+        chosen = 6
+        if proof_order(table.size, table.label_count, 6) <= LARGEST_DEGREE_6:
+            relaxation, bound = _better(relaxation, bound, table, symmetries, bits)
+            network = _larger(table, network, _network(table, relaxation.q, symmetries, seed, starts or STARTS[0]))
+    if starts is None and _gap(table, network, bound) > AIM:
+        network = _larger(table, network, _network(table, relaxation.q, symmetries, seed + 1, STARTS[1]))
+    document = margin_document(table, network, bound, digits=digits)
+    meeting = kind in (None, 4) and _gap(table, network, bound) < MEETING
+    if meeting and symmetries.triple_orbits().max() < FEW_ORBITS:
+        network, bound, document = _exact(table, relaxation, symmetries, network, bound, document, digits)
+    start = time.perf_counter()
+    line = line_of(document)
+    cost = time.perf_counter() - start
+    return OperationCertificate(table, document, line, cost, network, bound, relaxation)
+
+
+def _exact(
+    table: Operation,
+    relaxation: Relaxation,
+    symmetries: OperationSymmetries,
+    network: OperationNetwork,
+    bound: RoundedBound,
+    document: Document,
+    digits: int,
+) -> tuple[OperationNetwork, RoundedBound, Document]:
+    """Network, bound and document of the exact margin, where both sides are found; else those given."""
+    given = network, bound, document
+    if proof_order(table.size, table.label_count, 4) > LARGEST_ORDER:
+        return given
+    whole = exact_network(best_network(table, start_q=relaxation.q, symmetries=symmetries))
+    if whole is None:
+        return given
+    quartic = relaxation if relaxation.kind == 4 else relaxed_margin(table, kind=4, symmetries=symmetries)
+    proved = exact_bound(table, whole, quartic)
+    root = None if proved is None else exact_root(table, whole, proved)
+    if proved is None or root is None:
+        return given
+    made = margin_document(table, whole, proved, digits=digits, root=root)
+    try:
+        line_of(made)
+    except ValueError:  # the matrix is not positive semidefinite: the multipliers were no simple fractions
+        return given
+    return whole, proved, made
+
+
+def _network(
+    table: Operation, q: NDArray[np.float64], symmetries: OperationSymmetries, seed: int, starts: int
+) -> OperationNetwork:
+    """The best network found, in integers."""
+    found = best_network(table, start_q=q, symmetries=symmetries, seed=seed, starts=starts)
+    return integer_network(found, bits=NEURON_BITS)
+
+
+def _larger(table: Operation, first: OperationNetwork, second: OperationNetwork) -> OperationNetwork:
+    """The network of larger margin."""
+    return max(first, second, key=lambda network: lower_margin(table, network))
+
+
+def _gap(table: Operation, network: OperationNetwork, bound: RoundedBound) -> float:
+    """The relative gap, in floats."""
+    return 1 - float(lower_margin(table, network)) / bound.proof.bound
+
+
+def _better(
+    relaxation: Relaxation, bound: RoundedBound, table: Operation, symmetries: OperationSymmetries, bits: int
+) -> tuple[Relaxation, RoundedBound]:
+    """The relaxation of degree 6 if its rounded bound is better than this one."""
+    other = relaxed_margin(table, kind=6, symmetries=symmetries)
+    rounded = rounded_bound(table, other, bits=bits)
+    return (other, rounded) if rounded.proof.bound < bound.proof.bound else (relaxation, bound)

@@ -1,0 +1,198 @@
+"""One form of conic program, and three solvers: the interior point method of this room, Clarabel, and SCS.
+
+The moments L and one number nu_g for each group g of multipliers are the variables:
+    maximise  sum_g nu_g - fixed . L   subject to   norm . L = 1,   weights_j - columns_j . L - nu_g(j) >= 0,
+              and for each block the matrix sum_i L_i E_i is positive semidefinite.
+Its dual is what is wanted: multipliers lambda >= 0 of sum 1 in each group, and Gram matrices of the blocks. The solvers
+are called directly, since forming a program through a modelling language takes longer than solving a small one.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from lemmata.certificates.operations.programs_interior import solve_interior
+
+__all__ = ["ConeData", "ConeSolution", "Solver", "block_rows", "solve_cones"]
+
+Solver = Literal["interior", "clarabel", "scs"]
+"""The name of a solver; the first is `lemmata.certificates.operations.programs_interior`."""
+
+
+@dataclass(frozen=True)
+class ConeData:
+    """The data of a program.
+
+    Attributes:
+        norm: shape (L,).
+        fixed: shape (L,).
+        columns: shape (L, J), those of the J multipliers.
+        weights: shape (J,).
+        group: shape (J,), the number of the group of each multiplier, or -1 for a multiplier without a group.
+        start: moments of which all blocks are positive definite, with norm . start = 1, shape (L,).
+        blocks: for each block its order d and the rows of its lower triangle by columns, off-diagonal ones times
+            sqrt 2, shape (d (d + 1) / 2, L).
+    """
+
+    norm: NDArray[np.float64]
+    fixed: NDArray[np.float64]
+    columns: sparse.csr_array
+    weights: NDArray[np.float64]
+    group: NDArray[np.int64]
+    start: NDArray[np.float64]
+    blocks: tuple[tuple[int, sparse.csr_array], ...]
+
+
+@dataclass(frozen=True)
+class ConeSolution:
+    """What a solver gave.
+
+    Attributes:
+        multipliers: lambda, shape (J,), as the solver left them.
+        grams: one symmetric matrix for each block.
+        moments: L.
+        status: the solver's own word.
+        seconds: wall time.
+    """
+
+    multipliers: NDArray[np.float64]
+    grams: tuple[NDArray[np.float64], ...]
+    moments: NDArray[np.float64]
+    status: str
+    seconds: float
+
+
+def block_rows(moment_of: NDArray[np.int64], scale: NDArray[np.float64], moments: int) -> sparse.csr_array:
+    """The rows of one block in which entry (i, j) is scale_i scale_j times moment number moment_of[i, j]."""
+    i, j = _lower(len(scale))
+    values = scale[i] * scale[j] * np.where(i == j, 1.0, np.sqrt(2))
+    rows = np.arange(len(i))
+    return sparse.csr_array((values, (rows, moment_of[i, j])), shape=(len(i), moments))
+
+
+def solve_cones(data: ConeData, solver: Solver, *, accuracy: float, limit: int) -> ConeSolution:
+    """The solution of a program.
+
+    Args:
+        accuracy: the tolerance of the solver, absolute and relative.
+        limit: of its iterations.
+
+    Raises:
+        ValueError: for another name of a solver.
+    """
+    if solver == "interior":
+        return _interior(data, accuracy, limit)
+    matrix, right, objective = _stacked(data, upper=solver == "clarabel")
+    began = time.perf_counter()
+    orders = [order for order, _ in data.blocks]
+    if solver == "clarabel":
+        primal, dual, status = _clarabel(matrix, right, objective, len(data.weights), orders, accuracy, limit)
+    elif solver == "scs":
+        primal, dual, status = _scs(matrix, right, objective, len(data.weights), orders, accuracy, limit)
+    else:
+        raise ValueError(f'There is no solver {solver!r}; accepted are "interior", "clarabel" and "scs".')
+    seconds = time.perf_counter() - began
+    multipliers = dual[1 : 1 + len(data.weights)]
+    grams, start = [], 1 + len(data.weights)
+    for order in orders:
+        count = order * (order + 1) // 2
+        grams.append(_unpacked(dual[start : start + count], order, upper=solver == "clarabel"))
+        start += count
+    return ConeSolution(multipliers, tuple(grams), primal[: len(data.norm)], status, seconds)
+
+
+def _interior(data: ConeData, accuracy: float, limit: int) -> ConeSolution:
+    began = time.perf_counter()
+    found = solve_interior(data, data.start, accuracy=accuracy, limit=limit)
+    seconds = time.perf_counter() - began
+    return ConeSolution(found.multipliers, found.grams, found.moments, found.status, seconds)
+
+
+def _lower(order: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The rows and columns of the lower triangle, by columns."""
+    j, i = np.triu_indices(order)
+    return i, j
+
+
+def _upper_order(order: int) -> NDArray[np.int64]:
+    """Where the entries of the upper triangle by columns stand in the lower triangle by columns."""
+    i, j = _lower(order)
+    return np.lexsort((j, i))
+
+
+def _unpacked(packed: NDArray[np.float64], order: int, *, upper: bool) -> NDArray[np.float64]:
+    i, j = _lower(order)
+    if upper:
+        turned = np.empty_like(packed)
+        turned[_upper_order(order)] = packed
+        packed = turned
+    matrix = np.zeros((order, order))
+    matrix[i, j] = packed / np.where(i == j, 1.0, np.sqrt(2))
+    return matrix + np.tril(matrix, -1).T
+
+
+def _stacked(data: ConeData, *, upper: bool) -> tuple[sparse.csc_array, NDArray[np.float64], NDArray[np.float64]]:
+    """Matrix, right side and objective of: minimise c . v subject to right - matrix v in the cones."""
+    groups = int(data.group.max(initial=-1)) + 1
+    grouped = np.flatnonzero(data.group >= 0)
+    shares = sparse.csr_array(
+        (np.ones(len(grouped)), (grouped, data.group[grouped])), shape=(len(data.weights), groups)
+    )
+    top = sparse.hstack([sparse.csr_array(data.norm[None, :]), sparse.csr_array((1, groups))])
+    middle = sparse.hstack([data.columns.T, shares])
+    parts = [top, middle]
+    for order, rows in data.blocks:
+        turned = rows[_upper_order(order)] if upper else rows
+        parts.append(sparse.hstack([-turned, sparse.csr_array((order * (order + 1) // 2, groups))]))
+    matrix = sparse.csc_array(sparse.vstack(parts))
+    right = np.zeros(1 + len(data.weights) + sum(order * (order + 1) // 2 for order, _ in data.blocks))
+    right[0], right[1 : 1 + len(data.weights)] = 1.0, data.weights
+    return matrix, right, np.concatenate([data.fixed, -np.ones(groups)])
+
+
+def _clarabel(
+    matrix: sparse.csc_array,
+    right: NDArray[np.float64],
+    objective: NDArray[np.float64],
+    multipliers: int,
+    orders: list[int],
+    accuracy: float,
+    limit: int,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], str]:
+    clarabel: Any = import_module("clarabel")  # of the extra `solvers`; an extension module without types
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.max_iter = limit
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = accuracy
+    cones = [clarabel.ZeroConeT(1)] + ([clarabel.NonnegativeConeT(multipliers)] if multipliers else [])
+    cones += [clarabel.PSDTriangleConeT(order) for order in orders]
+    count = len(objective)
+    form = sparse.csc_matrix(matrix)
+    solver = clarabel.DefaultSolver(sparse.csc_matrix((count, count)), objective, form, right, cones, settings)
+    found = solver.solve()
+    return np.array(found.x), np.array(found.z), str(found.status)
+
+
+def _scs(
+    matrix: sparse.csc_array,
+    right: NDArray[np.float64],
+    objective: NDArray[np.float64],
+    multipliers: int,
+    orders: list[int],
+    accuracy: float,
+    limit: int,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], str]:
+    import scs  # of the extra `solvers`
+
+    form = {"A": sparse.csc_matrix(matrix), "b": right, "c": objective}
+    cone = {"z": 1, "l": multipliers, "s": orders}
+    solver = scs.SCS(form, cone, verbose=False, eps_abs=accuracy, eps_rel=accuracy, eps_infeas=1e-12, max_iters=limit)
+    found = solver.solve()
+    return np.array(found["x"]), np.array(found["y"]), str(found["info"]["status"])

@@ -1,0 +1,97 @@
+"""Latin squares: at random, and all reduced ones of small order by number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from random import Random
+
+from lemmata.numerics.operations.operation import Operation
+
+__all__ = ["MAX_NUMBERED", "MAX_RANDOM", "random_latin_square", "reduced_latin_square", "reduced_latin_squares"]
+
+MAX_RANDOM = 60
+MAX_NUMBERED = 6  # 9,408 reduced squares; of order 7 there are 16,942,080
+
+
+def random_latin_square(n: int, seed: int) -> Operation:
+    """A Latin square of order n: every label once in each row and each column.
+
+    The chain of Jacobson and Matthews visits n^3 proper squares, from the cyclic one. Visits are counted, not steps:
+    watched at proper squares alone the chain is reversible and its stationary distribution uniform, while the first
+    proper square after a number of steps is not uniform.
+
+    Source: M. Jacobson, P. Matthews, Generating uniformly distributed random Latin squares, J. Combin. Des. 4 (1996).
+
+    Raises:
+        ValueError: for an order below 2 or above `MAX_RANDOM`.
+    """
+    if not 2 <= n <= MAX_RANDOM:
+        raise ValueError(f"Random Latin squares have orders 2 to {MAX_RANDOM}; got {n}.")
+    random = Random(seed)
+    cube = [[[int((a + b) % n == c) for c in range(n)] for b in range(n)] for a in range(n)]
+    improper: tuple[int, int, int] | None = None
+    visits = 0
+    while visits < n**3:
+        if improper is not None:
+            a, b, c = improper
+        else:
+            a, b, c = (random.randrange(n) for _ in range(3))
+            while cube[a][b][c]:
+                a, b, c = (random.randrange(n) for _ in range(3))
+        x = random.choice([i for i in range(n) if cube[i][b][c] == 1])
+        y = random.choice([j for j in range(n) if cube[a][j][c] == 1])
+        z = random.choice([k for k in range(n) if cube[a][b][k] == 1])
+        for i, j, k in ((a, b, c), (a, y, z), (x, b, z), (x, y, c)):
+            cube[i][j][k] += 1
+        for i, j, k in ((x, b, c), (a, y, c), (a, b, z), (x, y, z)):
+            cube[i][j][k] -= 1
+        improper = (x, y, z) if cube[x][y][z] < 0 else None
+        visits += improper is None
+    return Operation.of([[line.index(1) for line in row] for row in cube], name=f"latin:{n}:{seed}")
+
+
+def reduced_latin_squares(n: int) -> Iterator[Operation]:
+    """The Latin squares of order n whose first row and first column are 0, ..., n - 1, in lexicographic order.
+
+    Every Latin square is isotopic to one of them.
+    """
+    square = [list(range(n))] + [[a] + [-1] * (n - 1) for a in range(1, n)]
+    in_row = [{a} if a else set(range(n)) for a in range(n)]
+    in_column = [{b} if b else set(range(n)) for b in range(n)]
+
+    def completions(place: int) -> Iterator[Operation]:
+        if place == n * n:
+            yield Operation.of(square)
+            return
+        a, b = divmod(place, n)
+        if b == 0:
+            yield from completions(place + 1)
+            return
+        for label in range(n):
+            if label not in in_row[a] and label not in in_column[b]:
+                square[a][b] = label
+                in_row[a].add(label)
+                in_column[b].add(label)
+                yield from completions(place + 1)
+                in_row[a].remove(label)
+                in_column[b].remove(label)
+
+    return completions(n)
+
+
+def reduced_latin_square(n: int, number: int) -> Operation:
+    """The reduced Latin square of order n with a number from 1 on, in lexicographic order.
+
+    Raises:
+        ValueError: for an order below 2 or above `MAX_NUMBERED`, and a number beyond the squares that there are.
+    """
+    if not 2 <= n <= MAX_NUMBERED:
+        raise ValueError(f"Reduced Latin squares are numbered for the orders 2 to {MAX_NUMBERED}; got {n}.")
+    found = next(islice(reduced_latin_squares(n), number - 1, None), None) if number >= 1 else None
+    if found is None:
+        count = sum(1 for _ in reduced_latin_squares(n))
+        raise ValueError(f"There are {count} reduced Latin squares of order {n}, numbered from 1; got {number}.")
+    return Operation(
+        found.values, found.label_names, found.row_names, found.column_names, f"latin:{n}:reduced:{number}"
+    )
