@@ -22,12 +22,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
+from scipy.special import erf, ndtr
 
 from lemmata.constructions.recurrent.comparator import Comparator
 from lemmata.constructions.recurrent.concepts import input_sequences, null_sequence
 from lemmata.constructions.recurrent.elman import ElmanNetwork, back, trace
-from lemmata.constructions.recurrent.indicator import IndicatorFunction, hermite
+from lemmata.constructions.recurrent.indicator import IndicatorFunction, hermite, sign_slope
 
 __all__ = ["BatchTrace", "batch_back", "batch_trace", "conditional_means", "fresh_changes", "own_changes"]
 
@@ -126,8 +126,10 @@ def conditional_means(
 ) -> Floats:
     """`lemmata.constructions.recurrent.comparator.conditional_mean` in floating point for n states at once, shape (n,).
 
+    Of a clipped H it is the mean before clipping, which is off by at most `clipping_error`.
+
     Args:
-        function: H_Phi with the partner "linear", not clipped.
+        function: H_Phi; with the partner "sign" no term may have the degree 0.
         null_state: hz_(i-1), shape (m,).
         states: h_(i'-1) of n inputs, shape (n, m).
         epsilon: eps_x.
@@ -135,10 +137,10 @@ def conditional_means(
         window: eps_c.
 
     Raises:
-        ValueError: for a clipped H or another partner, or shapes that do not fit.
+        ValueError: for a term of degree 0 with the partner "sign", or shapes that do not fit.
     """
-    if function.partner != "linear" or function.levels is not None:
-        raise ValueError("The conditional mean takes the unclipped H with the partner 'linear'.")
+    if function.partner == "sign" and any(term.degree == 0 for term in function.terms):
+        raise ValueError("The conditional mean takes no term of degree 0 (`far`) with the partner 'sign'.")
     if np.shape(states) != (len(alignments), len(null_state)):
         raise ValueError(
             f"For {len(alignments)} alignments there are as many states of width {len(null_state)}, not {states.shape}."
@@ -152,8 +154,16 @@ def conditional_means(
     y = -(c / total)[:, None] * u
     density = np.exp(-y * y / 2) / math.sqrt(2 * math.pi)
     value = float(function.constant.p) / float(function.constant.q) * ndtr(-y)
+    rho_beta = epsilon / (2 * total)
+    slope = (rho_beta / np.sqrt(1 - rho_beta**2))[:, None]
+    error, bell = erf(slope * y / math.sqrt(2)), np.exp(-((slope * y) ** 2) / 2) * math.sqrt(2 / math.pi)
     for term, factor in zip(function.terms, function.weights(), strict=True):
-        rho = (epsilon * alignments / total) ** term.degree * (epsilon / (2 * total) if term.paired else 1)
-        value = value + float(factor) * rho[:, None] * hermite(term.degree + int(term.paired) - 1, y) * density
+        rho = (epsilon * alignments / total) ** term.degree
+        if term.paired and function.partner == "sign":
+            moved = -sign_slope(term.degree - 1, y, slope, density, error, bell)
+        else:
+            rho = rho * (rho_beta if term.paired else 1)
+            moved = hermite(term.degree + int(term.paired) - 1, y) * density
+        value = value + float(factor) * rho[:, None] * moved
     gaussian = half * weights * np.exp(-u * u / 2) / math.sqrt(2 * math.pi)
     return value @ gaussian / math.erf(half / math.sqrt(2))

@@ -6,10 +6,10 @@ With the null sequence's states hz, patterns and matrices Backz, the row k of W#
     times hz_(i-1)^T,
     C_(i -> j, s) = |e_s^T Backz_(i -> j)|^2 |hz_(i-1)|^2 / m,
 
-where w_k, a_k are the rows of W and A. H(a) = H_Phi(sqrt(m/2) a)/p with the function H_Phi of
-`lemmata.constructions.recurrent.indicator` for the noise level sigma_i^2 = 2 (i - 2) that the earlier inputs bring, and
-the probability p = erf(eps_c/(2 |hz_(i-1)|)) of the window. So W# = sum_i v_i hz_(i-1)^T, and only the v_i and hz_(i-1)
-are stored. Its norm obeys
+where w_k, a_k are the rows of W and A. H(a) = H_Phi(sqrt(m/2) a)/p with the bounded function H_Phi of lemma 5.1
+(`lemmata.constructions.recurrent.indicator.bounded_indicator`) for the accuracy eps_e and the noise level
+sigma_i^2 = 2 (i - 2) that the earlier inputs bring, and the probability p = erf(eps_c/(2 |hz_(i-1)|)) of the window. So
+W# = sum_i v_i hz_(i-1)^T, and only the v_i and hz_(i-1) are stored. Its norm obeys
 
     |W#|_F <= sum over the parts of sup|H| / sqrt(m C_(i -> j, s)),
 
@@ -32,11 +32,20 @@ from numpy.typing import NDArray
 
 from lemmata.constructions.recurrent.concepts import Part, TargetFunction, null_sequence
 from lemmata.constructions.recurrent.elman import ElmanNetwork, Trace, back, trace
-from lemmata.constructions.recurrent.indicator import IndicatorFunction, hermite, indicator_function
+from lemmata.constructions.recurrent.indicator import (
+    IndicatorFunction,
+    bounded_indicator,
+    clipping_error,
+    hermite,
+    sign_slope,
+)
+from lemmata.numerics.exact.rationals import RationalLike
 
 __all__ = ["Comparator", "PartWeight", "comparator", "conditional_mean", "window_probability"]
 
 Floats = NDArray[np.float64]
+ACCURACY = fmpq(1, 2 * 10**6)
+"""eps_e, below 1/(S C_s(Phi, S)) for z and z^2 at S = sqrt 7 (L = 5), with the constant 10^4 of the complexities."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,14 +54,16 @@ class PartWeight:
 
     Attributes:
         part: the part.
-        function: H_Phi for the noise level of its token.
+        function: H_Phi for the noise level of its token, bounded.
         normaliser: C_(i -> j, s).
+        supremum: an upper bound of |H|, that of H_Phi over the probability of the window.
         largest: the largest |H(a_k)| over the rows k within the window, 0 if there is none.
     """
 
     part: Part
     function: IndicatorFunction
     normaliser: float
+    supremum: float
     largest: float
 
 
@@ -79,9 +90,9 @@ class Comparator:
         return math.sqrt(max(float(((self.vectors @ self.vectors.T) * (self.states @ self.states.T)).sum()), 0.0))
 
     def norm_bound(self) -> float:
-        """The bound of claim G.1 with its constants: sum of max|H| / sqrt(m C_(i -> j, s)) over the parts."""
+        """The bound of claim G.1 with its constants: sum of sup|H| / sqrt(m C_(i -> j, s)) over the parts."""
         m = self.vectors.shape[1]
-        return sum(weight.largest / math.sqrt(m * weight.normaliser) for weight in self.weights)
+        return sum(weight.supremum / math.sqrt(m * weight.normaliser) for weight in self.weights)
 
     def change(self, network: ElmanNetwork, run: Trace) -> Floats:
         """f_1(W#), ..., f_L(W#), shape (L, d): as `linear_change`, in time O(L m^2) without the matrix."""
@@ -104,7 +115,9 @@ def window_probability(window: float, norm: float) -> float:
     return math.erf(window / (2 * norm))
 
 
-def comparator(network: ElmanNetwork, target: TargetFunction, epsilon: float, window: float) -> Comparator:
+def comparator(
+    network: ElmanNetwork, target: TargetFunction, epsilon: float, window: float, accuracy: RationalLike = ACCURACY
+) -> Comparator:
     """W# for a network in floating point and a target function.
 
     Args:
@@ -112,9 +125,11 @@ def comparator(network: ElmanNetwork, target: TargetFunction, epsilon: float, wi
         target: the target function; its length L and outputs d are those of the network's task.
         epsilon: eps_x in (0, 1), the scale of the inputs, for the null sequence.
         window: eps_c > 0; for an effect eps_c << eps_x << 1 and m eps_c >> 1.
+        accuracy: eps_e in (0, 1), exact, at which H is clipped: lemma 5.1 asks for eps_e <= 1/(S C_s(Phi, S)).
 
     Raises:
-        ValueError: for an exact network, widths that do not fit, and as `null_sequence` and `window_probability`.
+        ValueError: for an exact network, widths that do not fit, and as `null_sequence`, `window_probability` and
+            `bounded_indicator`.
     """
     width = network.token.shape[1] - 1
     if (
@@ -134,14 +149,16 @@ def comparator(network: ElmanNetwork, target: TargetFunction, epsilon: float, wi
         state = null.states[part.source - 1]
         backward = back(network, null, part.source, part.target)[part.output]
         normaliser = float((backward @ backward) * (state @ state)) / m
-        function = indicator_function(part.coefficients, fmpq(2 * (part.source - 2)))
+        function = bounded_indicator(part.coefficients, fmpq(2 * (part.source - 2)), accuracy)
         values = np.zeros(m)
         inside = np.abs(network.state @ state) <= window / math.sqrt(m)
         rows = scaled[inside]
         values[inside] = function(rows @ part.direction.astype(float), rows[:, -1])
-        values /= window_probability(window, float(np.linalg.norm(state)))
+        probability = window_probability(window, float(np.linalg.norm(state)))
+        values /= probability
         vectors[part.source - 2] += backward * values / (m * normaliser)
-        weights.append(PartWeight(part, function, normaliser, float(np.abs(values).max())))
+        supremum = math.nextafter(float(function.supremum().abs_upper()) / probability, math.inf)
+        weights.append(PartWeight(part, function, normaliser, supremum, float(np.abs(values).max())))
     return Comparator(vectors, null.states[1 : target.length - 1].copy(), tuple(weights))
 
 
@@ -152,11 +169,12 @@ def conditional_mean(
 
     This is the quantity of lemma 5.2. In units of standard deviations let u be the component of w along hz. Then
     <w, h> is c u, c = <h, hz>/|hz|, plus a normal number of variance q = |h|^2 - c^2. Given u, integrating by parts in
-    alpha and beta leaves derivatives of the normal distribution function at c u/T, T^2 = q + eps_x^2; one integral over
-    the window remains, and balls enclose it.
+    alpha, and for the partner "linear" in beta, leaves derivatives of the normal distribution function at c u/T,
+    T^2 = q + eps_x^2, or `sign_slope`; one integral over the window remains, and balls enclose it. What is clipped
+    widens them by `clipping_error`: alpha and beta are independent of u.
 
     Args:
-        function: H_Phi with the partner "linear", not clipped.
+        function: H_Phi, clipped or not; with the partner "sign" no term may have the degree 0.
         null_state: hz_(i-1), not 0.
         state: h_(i'-1).
         epsilon: eps_x.
@@ -164,10 +182,10 @@ def conditional_mean(
         window: eps_c.
 
     Raises:
-        ValueError: for a clipped H or another partner, a null state of 0, or numbers out of range.
+        ValueError: for a term of degree 0 with the partner "sign", a null state of 0, or numbers out of range.
     """
-    if function.partner != "linear" or function.levels is not None:
-        raise ValueError("The conditional mean takes the unclipped H with the partner 'linear'.")
+    if function.partner == "sign" and any(term.degree == 0 for term in function.terms):
+        raise ValueError("The conditional mean takes no term of degree 0 (`far`) with the partner 'sign'.")
     if not abs(alignment) <= math.sqrt(0.75) or not 0 < epsilon < 1:
         raise ValueError(f"Needed are |t| <= sqrt(3)/2 and 0 < eps_x < 1, not {alignment} and {epsilon}.")
     null_norm = arb(float(null_state @ null_state)).sqrt()
@@ -176,17 +194,25 @@ def conditional_mean(
     total = (rest.max(arb(0)) + arb(epsilon) ** 2).sqrt()
     half = arb(window) / (arb(2).sqrt() * null_norm)
     rho_alpha, rho_beta = arb(epsilon) * arb(alignment) / total, arb(epsilon) / (2 * total)
+    slope = rho_beta / (1 - rho_beta**2).sqrt()
 
     def integrand(u: acb, _: bool) -> acb:
         y = -c / total * u  # the indicator is {G >= y} for a standard normal G, given u
         tail = (y / arb(2).sqrt()).erfc() / 2
         density = (-y * y / 2).exp() / (2 * arb.pi()).sqrt()
         value = arb(function.constant) * tail
-        for term, weight in zip(function.terms, function.weights(), strict=True):
-            order = term.degree + int(term.paired)
-            factor = weight * rho_alpha**term.degree * (rho_beta if term.paired else 1)
-            value += factor * hermite(order - 1, y) * density  # pyright: ignore[reportArgumentType]
+        for term, weight in zip(function.terms, weights, strict=True):
+            factor = weight * rho_alpha**term.degree
+            if term.paired and function.partner == "sign":
+                error, bell = (slope * y / arb(2).sqrt()).erf(), (-((slope * y) ** 2) / 2).exp() * (2 / arb.pi()).sqrt()
+                value -= factor * sign_slope(term.degree - 1, y, slope, density, error, bell)  # degree is even
+            else:
+                order = term.degree + int(term.paired)
+                factor *= rho_beta if term.paired else 1
+                value += factor * hermite(order - 1, y) * density  # pyright: ignore[reportArgumentType]
         return value * (-u * u / 2).exp() / (2 * arb.pi()).sqrt()
 
+    weights = function.weights()
     inside = acb.integral(integrand, -half, half).real
-    return inside / (half / arb(2).sqrt()).erf()
+    mean = inside / (half / arb(2).sqrt()).erf()
+    return mean if function.levels is None else mean + arb(0, clipping_error(function).abs_upper())

@@ -45,7 +45,16 @@ from lemmata.numerics.exact.numbers import to_float
 from lemmata.numerics.exact.rationals import RationalLike, as_fmpq
 from lemmata.numerics.exact.systems import Array, number_system
 
-__all__ = ["IndicatorFunction", "IndicatorTerm", "clipping_error", "clipping_level", "hermite", "indicator_function"]
+__all__ = [
+    "IndicatorFunction",
+    "IndicatorTerm",
+    "bounded_indicator",
+    "clipping_error",
+    "clipping_level",
+    "hermite",
+    "indicator_function",
+    "sign_slope",
+]
 
 Partner = Literal["linear", "sign"]
 
@@ -199,6 +208,44 @@ def indicator_function(
             rational = c / _hermite_at_zero(i - 1) if odd else 2 * c / _hermite_at_zero(i)
             terms.append(IndicatorTerm(i, rational, i if odd else i + 1, not odd))
     return IndicatorFunction(2 * away, tuple(terms), noise, partner)
+
+
+def bounded_indicator(
+    coefficients: Sequence[RationalLike], variance: RationalLike, accuracy: RationalLike
+) -> IndicatorFunction:
+    """The bounded H of lemma 5.1: the partner "sign", every term clipped at the level for eps.
+
+    Args:
+        coefficients: c_0, c_1, ..., exact.
+        variance: sigma^2 >= 0, exact.
+        accuracy: eps in (0, 1); with eps <= 1/(S C_s(Phi, S)) |H| <= S C_eps(Phi, S), and its mean misses Phi by eps.
+
+    Raises:
+        ValueError: as `indicator_function` and `clipping_level`.
+    """
+    full = indicator_function(coefficients, variance, "sign")
+    return full.clipped([clipping_level(term.degree, accuracy) for term in full.terms])
+
+
+def sign_slope(order: int, y: Any, b: Any, density: Any, error: Any, bell: Any) -> Any:
+    """The derivative of this order of phi(y) erf(b y/sqrt 2), phi the normal density, in any number system.
+
+    For G normal with correlations p, q to alpha, beta, and b = q/sqrt(1 - q^2), E[sign(beta) | G = y] is that erf; by
+    parts, E[1{G >= y} He_i(alpha) sign(beta)] = (-1)^(i-1) p^i times the derivative of order i - 1.
+
+    Args:
+        order: of the derivative, >= 0.
+        y: where.
+        b: the slope.
+        density: phi(y).
+        error: erf(b y/sqrt 2).
+        bell: sqrt(2/pi) exp(-(b y)^2/2).
+    """
+    total = (-1) ** order * hermite(order, y) * density * error
+    for k in range(1, order + 1):
+        inner = b**k * hermite(k - 1, b * y) * bell
+        total = total + math.comb(order, k) * (-1) ** (order - 1) * hermite(order - k, y) * density * inner
+    return total
 
 
 def hermite(degree: int, z: Array) -> Array:

@@ -53,13 +53,27 @@ def _inputs(rng: np.random.Generator, length: int = LENGTH) -> np.ndarray:
     return np.concatenate([z, np.full((length - 2, 1), 0.5)], axis=1)
 
 
-def _function(part: Part, alpha: np.ndarray, beta: np.ndarray) -> np.ndarray:
-    """H_Phi for the two powers, written out: c S sqrt(2 pi) alpha and -2 c S^3 sqrt(2 pi) (alpha^2 - 1) beta."""
+def _function(part: Part, alpha: np.ndarray, beta: np.ndarray, accuracy: float = 5e-7) -> np.ndarray:
+    """H_Phi for the two powers, written out: c S sqrt(2 pi) alpha, and with the sign of beta and b = (4 S^2 - 1)^(-1/2)
+
+    -(c S^2 pi/b) (alpha^2 - 1) sign(beta); both are 0 where |alpha| > sqrt 8 (sqrt i + sqrt log(1/eps_e)).
+    """
     S, root = math.sqrt(1 + 2 * (part.source - 2)), math.sqrt(2 * math.pi)
     c = [float(v.p) / float(v.q) for v in part.coefficients]
+    inside = np.abs(alpha) <= math.sqrt(8) * (math.sqrt(len(c) - 1) + math.sqrt(-math.log(accuracy)))
     if len(c) == 2:
-        return c[1] * S * root * alpha
-    return -2 * c[2] * S**3 * root * (alpha**2 - 1) * beta
+        return c[1] * S * root * alpha * inside
+    return -c[2] * S**2 * math.pi * math.sqrt(4 * S**2 - 1) * (alpha**2 - 1) * np.sign(beta) * inside
+
+
+def _supremum(part: Part, accuracy: float = 5e-7) -> float:
+    """sup |H_Phi| of the two: at the level, with alpha^2 + 1 in the place of alpha^2 - 1."""
+    S, degree = math.sqrt(1 + 2 * (part.source - 2)), len(part.coefficients) - 1
+    c = abs(float(part.coefficients[degree].p) / float(part.coefficients[degree].q))
+    level = math.sqrt(8) * (math.sqrt(degree) + math.sqrt(-math.log(accuracy)))
+    if degree == 1:
+        return c * S * math.sqrt(2 * math.pi) * level
+    return c * S**2 * math.pi * math.sqrt(4 * S**2 - 1) * (level**2 + 1)
 
 
 @check(

@@ -47,12 +47,13 @@ def test_many_inputs_are_one_by_one():
                 np.testing.assert_allclose(matrix[number], back(network, single, start, end), atol=1e-11)
 
 
+@pytest.mark.parametrize("partner", ["linear", "sign"])
 @pytest.mark.parametrize("coefficients", [[0, 1], [0, 0, 1], [0, 1, -2, 3, 1]], ids=str)
-def test_means_lie_in_their_enclosures(coefficients):
+def test_means_lie_in_their_enclosures(coefficients, partner):
     network, _, x = _case()
     run, null = batch_trace(network, input_sequences(x, EPSILON)), trace(network, null_sequence(5, 3, EPSILON))
     for i, other in ((2, 2), (3, 3), (3, 2), (2, 4)):
-        function, t = indicator_function(coefficients, 2 * (i - 2)), x[:, other - 2, 0]
+        function, t = indicator_function(coefficients, 2 * (i - 2), partner), x[:, other - 2, 0]
         found = conditional_means(function, null.states[i - 1], run.states[:, other - 1], EPSILON, t, WINDOW)
         for value, h, alignment in zip(found, run.states[:, other - 1], t, strict=True):
             ball = conditional_mean(function, null.states[i - 1], h, EPSILON, float(alignment), WINDOW)
@@ -102,7 +103,8 @@ def test_bad_input():
     with pytest.raises(ValueError, match="not from 2 to 6"):
         batch_back(network, run, 2, 6)
     function = found.weights[0].function
-    with pytest.raises(ValueError, match="unclipped H"):
-        conditional_means(function.clipped([1.0]), run.states[0, 1], run.states[:, 1], EPSILON, x[:, 0, 0], WINDOW)
+    away = indicator_function([0, 1], 0, "sign", far=1)
+    with pytest.raises(ValueError, match="degree 0"):
+        conditional_means(away, run.states[0, 1], run.states[:, 1], EPSILON, x[:, 0, 0], WINDOW)
     with pytest.raises(ValueError, match="For 3 alignments"):
         conditional_means(function, run.states[0, 1], run.states[:, 1], EPSILON, x[:3, 0, 0], WINDOW)

@@ -161,9 +161,11 @@ def test_a_comparator_needs_floats_that_fit() -> None:
 
 def test_the_conditional_mean_refuses_what_it_cannot_integrate() -> None:
     state, function = np.ones(3), indicator_function([0, 1], 0)
-    for changed in (indicator_function([0, 0, 1], 0, "sign"), function.clipped([1.0])):
-        with pytest.raises(ValueError, match="unclipped"):
-            conditional_mean(changed, state, state, 0.5, 0.1, 0.1)
+    with pytest.raises(ValueError, match="degree 0"):
+        conditional_mean(indicator_function([0, 1], 0, "sign", far=1), state, state, 0.5, 0.1, 0.1)
+    clipped = conditional_mean(function.clipped([1.0]), state, state, 0.5, 0.1, 0.1)
+    assert clipped.contains(conditional_mean(function, state, state, 0.5, 0.1, 0.1))
+    assert clipped.rad() > 0.5
     for epsilon, t in ((0.0, 0.1), (1.0, 0.1), (0.5, 0.9)):
         with pytest.raises(ValueError, match="Needed are"):
             conditional_mean(function, state, state, epsilon, t, 0.1)

@@ -3,8 +3,8 @@
 For each network the outputs f_(j, s)(W#) at 16 inputs are fitted by a constant, z_2, z_3, z_4 and their squares, where
 z_i is the coordinate of the token i that the targets look at: 36 slopes for the six outputs (j, s), of which five are
 on target. The same is done with their mean over fresh rows (`fresh_changes`), which predicts each slope, attenuation
-and cross terms included. The literal window and input scale need a width near 10^2179 (`feasibility`): here both are
-free, with eps_c < eps_x < 1.
+and cross terms included. H is bounded, as definition 5.3 asks for, with an eps_e that lemma 5.1 allows. The literal
+window and input scale need a width near 10^2211 (`feasibility`): here both are free, with eps_c < eps_x < 1.
 """
 
 from __future__ import annotations
@@ -71,9 +71,10 @@ def _inputs(count: int, rng: np.random.Generator) -> Floats:
 def _one(settings: Mapping[str, Any], seed: int) -> tuple[Floats, Floats, Comparator]:
     """The slopes of one network, those predicted, and its comparator."""
     m, epsilon, window = settings["width"], settings["input_scale"], settings["window"]
+    accuracy = fmpq(1, settings["one_over_accuracy"])
     rng = np.random.default_rng([seed, m])
     network, x = random_elman(m, 5, 2, rng), _inputs(settings["inputs"], rng)
-    found = comparator(network, five_targets(), epsilon, window)
+    found = comparator(network, five_targets(), epsilon, window, accuracy)
     own = own_changes(found, network, batch_trace(network, input_sequences(x, epsilon)))
     return slopes(own, x), slopes(fresh_changes(network, found, x, epsilon, window), x), found
 
@@ -179,7 +180,8 @@ def _summarise(settings: Mapping[str, Any], results: Mapping[str, Any]) -> Findi
 
 
 def _setting(width: int, window: float, **changes: Any) -> dict[str, Any]:
-    return {"width": width, "window": window, "input_scale": 0.1, "inputs": 16, "networks": 60, "first": 0, **changes}
+    fixed = {"input_scale": 0.1, "one_over_accuracy": 2 * 10**6, "inputs": 16, "networks": 60, "first": 0}
+    return {"width": width, "window": window, **fixed, **changes}
 
 
 COMPARATORS = Experiment(
