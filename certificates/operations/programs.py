@@ -16,7 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from lemmata.certificates.operations.forms import NEURON_FACTOR, Kind, kind_for, scaled_phi
-from lemmata.certificates.operations.programs_cones import ConeData, ConeSolution, Solver, solve_cones
+from lemmata.certificates.operations.programs_cones import ConeSolution, Solver, solve_cones
+from lemmata.certificates.operations.programs_form import ConeData
 from lemmata.certificates.operations.programs_interior import interior_work
 from lemmata.certificates.operations.programs_template import Template, template
 from lemmata.certificates.operations.reduction import (

@@ -1,10 +1,7 @@
-"""One form of conic program, and three solvers: the interior point method of this room, Clarabel, and SCS.
+"""Three solvers of the programs of this room: its own interior point method, Clarabel, and SCS.
 
-The moments L and one number nu_g for each group g of multipliers are the variables:
-    maximise  sum_g nu_g - fixed . L   subject to   norm . L = 1,   weights_j - columns_j . L - nu_g(j) >= 0,
-              and for each block the matrix sum_i L_i E_i is positive semidefinite.
-Its dual is what is wanted: multipliers lambda >= 0 of sum 1 in each group, and Gram matrices of the blocks. The solvers
-are called directly, since forming a program through a modelling language takes longer than solving a small one.
+The programs are those of `lemmata.certificates.operations.programs_form`. The solvers are called directly, since
+forming a program through a modelling language takes longer than solving a small one.
 """
 
 from __future__ import annotations
@@ -18,36 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from lemmata.certificates.operations.programs_form import ConeData, lower_triangle
 from lemmata.certificates.operations.programs_interior import solve_interior
 
-__all__ = ["ConeData", "ConeSolution", "Solver", "block_rows", "solve_cones"]
+__all__ = ["ConeSolution", "Solver", "solve_cones"]
 
 Solver = Literal["interior", "clarabel", "scs"]
 """The name of a solver; the first is `lemmata.certificates.operations.programs_interior`."""
-
-
-@dataclass(frozen=True)
-class ConeData:
-    """The data of a program.
-
-    Attributes:
-        norm: shape (L,).
-        fixed: shape (L,).
-        columns: shape (L, J), those of the J multipliers.
-        weights: shape (J,).
-        group: shape (J,), the number of the group of each multiplier, or -1 for a multiplier without a group.
-        start: moments of which all blocks are positive definite, with norm . start = 1, shape (L,).
-        blocks: for each block its order d and the rows of its lower triangle by columns, off-diagonal ones times
-            sqrt 2, shape (d (d + 1) / 2, L).
-    """
-
-    norm: NDArray[np.float64]
-    fixed: NDArray[np.float64]
-    columns: sparse.csr_array
-    weights: NDArray[np.float64]
-    group: NDArray[np.int64]
-    start: NDArray[np.float64]
-    blocks: tuple[tuple[int, sparse.csr_array], ...]
 
 
 @dataclass(frozen=True)
@@ -67,14 +41,6 @@ class ConeSolution:
     moments: NDArray[np.float64]
     status: str
     seconds: float
-
-
-def block_rows(moment_of: NDArray[np.int64], scale: NDArray[np.float64], moments: int) -> sparse.csr_array:
-    """The rows of one block in which entry (i, j) is scale_i scale_j times moment number moment_of[i, j]."""
-    i, j = _lower(len(scale))
-    values = scale[i] * scale[j] * np.where(i == j, 1.0, np.sqrt(2))
-    rows = np.arange(len(i))
-    return sparse.csr_array((values, (rows, moment_of[i, j])), shape=(len(i), moments))
 
 
 def solve_cones(data: ConeData, solver: Solver, *, accuracy: float, limit: int) -> ConeSolution:
@@ -115,20 +81,14 @@ def _interior(data: ConeData, accuracy: float, limit: int) -> ConeSolution:
     return ConeSolution(found.multipliers, found.grams, found.moments, found.status, seconds)
 
 
-def _lower(order: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The rows and columns of the lower triangle, by columns."""
-    j, i = np.triu_indices(order)
-    return i, j
-
-
 def _upper_order(order: int) -> NDArray[np.int64]:
     """Where the entries of the upper triangle by columns stand in the lower triangle by columns."""
-    i, j = _lower(order)
+    i, j = lower_triangle(order)
     return np.lexsort((j, i))
 
 
 def _unpacked(packed: NDArray[np.float64], order: int, *, upper: bool) -> NDArray[np.float64]:
-    i, j = _lower(order)
+    i, j = lower_triangle(order)
     if upper:
         turned = np.empty_like(packed)
         turned[_upper_order(order)] = packed

@@ -9,15 +9,13 @@ The start is positive definite on both sides: the moments of a Gaussian, and a l
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numba
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
-if TYPE_CHECKING:
-    from lemmata.certificates.operations.programs_cones import ConeData
+from lemmata.certificates.operations.programs_form import ConeData, lower_triangle
 
 __all__ = ["InteriorPoint", "interior_work", "solve_interior"]
 
@@ -46,13 +44,13 @@ class _Block:
 
     @classmethod
     def of(cls, order: int, rows: sparse.csr_array) -> _Block:
-        i, j = _lower(order)
+        i, j = lower_triangle(order)
         half_root = np.where(i == j, 0.5, np.sqrt(0.5))
         return cls(order, rows, rows.T.tocsr(), rows.data * np.repeat(half_root, np.diff(rows.indptr)))
 
     def matrix(self, moments: NDArray[np.float64]) -> NDArray[np.float64]:
         """The block of given moments."""
-        i, j = _lower(self.order)
+        i, j = lower_triangle(self.order)
         packed = (self.rows @ moments) / np.where(i == j, 1.0, np.sqrt(2))
         square = np.zeros((self.order, self.order))
         square[i, j] = square[j, i] = packed
@@ -60,18 +58,13 @@ class _Block:
 
     def pairing(self, square: NDArray[np.float64]) -> NDArray[np.float64]:
         """The products of the block of each single moment with a symmetric matrix."""
-        i, j = _lower(self.order)
+        i, j = lower_triangle(self.order)
         return self.adjoint @ (square[i, j] * np.where(i == j, 1.0, np.sqrt(2)))
 
     def add_schur(self, total: NDArray[np.float64], X: NDArray[np.float64], Y: NDArray[np.float64]) -> None:
         """Adds trace(E_a X E_b Y) for the blocks E_a, E_b of all moments."""
         X, Y = np.ascontiguousarray(X), np.ascontiguousarray(Y)
         _scatter(total, X, Y, self.rows.indptr.astype(np.int64), self.rows.indices.astype(np.int64), self.weights)
-
-
-def _lower(order: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    j, i = np.triu_indices(order)
-    return i, j
 
 
 @numba.njit(cache=True)

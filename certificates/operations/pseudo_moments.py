@@ -8,8 +8,8 @@ coordinates, in the order of the certificates of degree 4. It is positive semide
 
 then no certificate of degree 4, for no multipliers, has a bound below 2/(3 sqrt 3) mu / sqrt(E|x|^4 E|z|^2)
 (certificates/operations/OPERATION_MARGIN.md, step 20). Where a certificate of degree 6 is below that number, the
-program of degree 4 has a gap at this table. `PseudoMoments` checks all of this in integers and knows nothing of the solver that
-`rounded_pseudo_moments` rounds.
+program of degree 4 has a gap at this table. `PseudoMoments` checks all of this in integers and knows nothing of the
+solver that `rounded_pseudo_moments` rounds.
 """
 
 from __future__ import annotations

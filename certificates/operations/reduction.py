@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from lemmata.certificates.operations.programs_cones import block_rows
+from lemmata.certificates.operations.programs_form import block_rows
 from lemmata.certificates.operations.programs_template import Template
 from lemmata.numerics.operations.operation import MISSING, Operation
 
