@@ -21,6 +21,8 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
+from lemmata.theorems.trials import TRIAL, trial_errors
+
 THEOREMS = Path(__file__).resolve().parent
 VERDICTS = ("holds", "repaired", "refuted", "open", "context")
 DECIDED = ("holds", "repaired", "refuted")
@@ -91,6 +93,8 @@ class Statement:
         reason: what is missing, for an open statement and no other.
         erratum: in one sentence, what is wrong with the statement as printed; `printed` and `corrected` are the forms.
         proof_erratum: what is wrong with the printed proof, where the statement itself holds.
+        fails: of a repaired or refuted statement, what it is that fails, one of `lemmata.theorems.trials.FAILS`.
+        sought: what was looked for that would save it; `defence` the author's best case, `attack` what remains.
         machine_checked: theorems of `certificates/coq` as File.theorem, a colon, and what they prove of the statement
             and what not.
     """
@@ -111,6 +115,10 @@ class Statement:
     printed: str | None = None
     corrected: str | None = None
     proof_erratum: str | None = None
+    fails: str | None = None
+    sought: str | None = None
+    defence: str | None = None
+    attack: str | None = None
     machine_checked: str | None = None
 
 
@@ -343,6 +351,7 @@ def _statement_errors(label: str, folder: Path, entry: dict[str, Any]) -> list[s
             "printed",
             "corrected",
             "proof_erratum",
+            *TRIAL,
             "machine_checked",
         ),
         others=("depends", "claims"),
@@ -367,7 +376,12 @@ def _statement_errors(label: str, folder: Path, entry: dict[str, Any]) -> list[s
             f"{label}: machine_checked names theorems as File.theorem, with commas between, and says after a colon "
             "what they prove and what not."
         )
-    return errors + _verdict_errors(label, entry) + _reach_errors(label, folder, entry)
+    return errors + _verdict_errors(label, entry) + _trial(label, entry) + _reach_errors(label, folder, entry)
+
+
+def _trial(label: str, entry: Mapping[str, Any]) -> list[str]:
+    # Until every chapter has been through its trials, only an entry that has begun one has to end it.
+    return trial_errors(label, entry) if set(TRIAL) & entry.keys() else []
 
 
 def _verdict_errors(label: str, entry: Mapping[str, Any]) -> list[str]:

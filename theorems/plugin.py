@@ -9,8 +9,7 @@ import dataclasses
 import functools
 import inspect
 import json
-import tempfile
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -19,12 +18,15 @@ from typing import Any, TypeVar
 import pytest
 
 from lemmata import theorems
+from lemmata.numerics.runs.files import write_atomically
 from lemmata.theorems.evidence import MARK, Evidence
 from lemmata.theorems.faults import fault_errors
-from lemmata.theorems.ledger import THEOREMS, Ledger, LedgerError, chapter_folders, chapter_of, load_ledger
+from lemmata.theorems.ledger import THEOREMS, Chapter, Ledger, LedgerError, chapter_folders, chapter_of, load_ledger
 from lemmata.theorems.origin import origin
 from lemmata.theorems.places import package_folder
 from lemmata.theorems.reached import reached
+from lemmata.theorems.records import FILE as RECORDS
+from lemmata.theorems.records import PROPERTY, Record, as_text, load_records, record_errors
 from lemmata.theorems.summary import summary_table
 from lemmata.theorems.verdicts import (
     Check,
@@ -67,6 +69,23 @@ def effort(pytestconfig: pytest.Config) -> Effort:
     return Effort(_effort_name(pytestconfig))
 
 
+@pytest.fixture(name="record")
+def recording(request: pytest.FixtureRequest) -> Generator[Record]:
+    """What the test records of the statements that it is evidence for: see `lemmata.theorems.records`."""
+    item = request.node
+    evidence = [mark.args[0] for mark in item.iter_markers(MARK)]
+    entries = {one.id: one for one in load_ledger().statements()}
+    name = item.nodeid.split("::", 1)[1]
+    made = Record(
+        f"{_cited(item.path.resolve())}::{name}",
+        {one.statement: entries[one.statement] for one in reversed(evidence)},
+        tuple(one.statement for one in reversed(evidence) if one.kind == "counterexample"),
+    )
+    yield made
+    made.finish()
+    item.user_properties.append((PROPERTY, {"test": made.test, "facts": made.facts}))
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the ledger's command-line options."""
     group = parser.getgroup("lemmata")
@@ -76,6 +95,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default="quick",
         help="how much the theorem tests try: quick (default), full or deep",
     )
+    group.addoption("--write-records", action="store_true", help="commit the records of the counterexamples that run")
     group.addoption("--ledger-json", metavar="FILE", help="write the judged ledger to FILE as JSON")
 
 
@@ -141,6 +161,7 @@ class LedgerRun:
         self.outcomes: dict[str, list[str]] = {}
         self.seconds: dict[str, float] = {}
         self.measured: dict[str, list[tuple[str, Any]]] = {}
+        self.records: dict[str, list[dict[str, Any]]] = {}
         self.errors: list[str] = []
         self.notes: list[str] = []
 
@@ -208,6 +229,12 @@ class LedgerRun:
             outcome = "xpassed" if report.passed else "xfailed"
         if report.when == "call":
             self.measured[report.nodeid] = list(report.user_properties)
+        if report.when == "teardown":
+            made: Any
+            for name, made in report.user_properties:
+                if name == PROPERTY:
+                    for statement, facts in made["facts"].items():
+                        self.records.setdefault(statement, []).append({"test": made["test"], **facts})
         if report.when == "call" or outcome != "passed":
             self.outcomes.setdefault(report.nodeid, []).append(outcome)
 
@@ -258,6 +285,7 @@ class LedgerRun:
                 (nodeid.partition("[")[2].removesuffix("]"), str(name), value)
                 for nodeid in nodeids
                 for name, value in self.measured.get(nodeid, ())
+                if name != PROPERTY
             )
             place = test, first["file"], first["line"]
             checks += [
@@ -288,10 +316,33 @@ class LedgerRun:
                     self.errors += evidence_errors(statement, of_statement)
             if chapter.name in whole:
                 self.errors += fault_errors(chapter)
+            self._judge_records(chapter, groups, whole=chapter.name in whole)
         self.partial = [chapter.name for chapter in ledger.chapters if chapter.name not in whole]
         begun = [name for name in self.partial if any(chapter_of(one) == name for one in groups)]
         if begun:
             self.notes.append(f"Run in part, so that missing evidence is not looked for: {', '.join(sorted(begun))}.")
+
+    def _judge_records(self, chapter: Chapter, groups: Mapping[str, Sequence[Check]], *, whole: bool) -> None:
+        """Compare the records of a chapter with the committed ones, or commit them."""
+        names = [statement.id for statement in chapter.statements]
+        made = {name: self.records[name] for name in names if name in self.records}
+        checks = [check for name in names for check in groups.get(name, ())]
+        passed = {check.test for check in checks if check.outcome == "passed"}
+        if self.config.getoption("write_records") and chapter.folder is not None and (made or whole):
+            kept = {} if whole else load_records(chapter.folder)
+            merged = {
+                name: [one for one in kept.get(name, ()) if one["test"].partition("[")[0] not in passed]
+                + [one for one in made.get(name, ()) if one["test"].partition("[")[0] in passed]
+                for name in names
+            }
+            write_atomically(as_text(merged, names).encode("utf-8"), chapter.folder / RECORDS)
+            load_records.cache_clear()
+            self.notes.append(f"Wrote {chapter.name}/{RECORDS}.")
+        refuting = {
+            name: [one.test for one in groups.get(name, ()) if one.decides and one.evidence.kind == "counterexample"]
+            for name in names
+        }
+        self.errors += record_errors(chapter, made, passed, whole=whole, refuting=refuting)
 
     def _write(self, ledger: Ledger, checks: Sequence[Check], *, written: bool) -> None:
         """Write the requested file; a run that did not finish leaves it as it was."""
@@ -303,7 +354,7 @@ class LedgerRun:
             return
         data = record(ledger, checks, effort=_effort_name(self.config), origin=origin(ROOT), partial=self.partial)
         try:
-            _replace_text(path, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
+            write_atomically((json.dumps(data, indent=1, ensure_ascii=False) + "\n").encode("utf-8"), path)
             self.notes.append(f"Wrote {path}.")
         except OSError as error:
             self.errors.append(f"{path} cannot be written: {error}.")
@@ -389,22 +440,6 @@ def _output_file(config: pytest.Config) -> Path | None:
     return path
 
 
-def _replace_text(path: Path, text: str) -> None:
-    """Write `text` to `path` so that a reader sees the old file or the new one, never a part."""
-    with tempfile.NamedTemporaryFile(
-        "w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}.", delete=False
-    ) as file:
-        temporary = Path(file.name)
-        try:
-            file.write(text)
-            file.close()
-            temporary.chmod(0o644)
-            temporary.replace(path)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
-
-
 def _item_faults(item: pytest.Item) -> list[str]:
     """What is wrong with the evidence of one collected test, as sentences."""
     where = item.nodeid.partition("[")[0]
@@ -440,6 +475,8 @@ def _plain(value: Any) -> Any:
         return _plain(value.tolist())
     if isinstance(value, list | tuple):
         return [_plain(entry) for entry in value]
+    if isinstance(value, dict):
+        return {str(name): _plain(entry) for name, entry in value.items()}
     return value if isinstance(value, bool | int | float | str | None) else str(value)
 
 

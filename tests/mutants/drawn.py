@@ -1,11 +1,12 @@
 """``python -m tests.mutants.drawn``: faults drawn for the statements of a chapter, and which checks see them.
 
     python -m tests.mutants.drawn [--chapter NAME ...] [--seed 1] [--size 6] [--jobs 1] [--folder build/drawn]
-                                  [--again] [--write]
+                                  [--again [--statement ID ...] [--until own|chapter|suite]] [--write]
 
 Everything happens in copies of the tracked files. What is known is kept in the folder, so that an interrupted run goes
 on where it was. ``--write`` puts the results in ``theorems/<chapter>/faults.json``; ``--again`` draws nothing, but runs
-those once more that are committed there, are not seen by the deciding checks and not argued to change nothing.
+those once more that are committed there, are not seen by the deciding checks and not argued to change nothing; of some
+statements only, or with fewer tests, where that is said.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from lemmata.theorems.origin import origin
 from tests.mutants.choice import Chosen, Record, mirrors, records
 from tests.mutants.reach import measure, test_files
 from tests.mutants.sample import Mutant, replanted
-from tests.mutants.stages import fates, other_tests, own_tests
+from tests.mutants.stages import STAGES, fates, other_tests, own_tests
 from tests.mutants.statements import SIZE, Own, draw, own_checks
 from tests.mutants.workers import ROOT, ServerError, Worker, copy_of_the_tree
 
@@ -44,6 +45,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--jobs", type=int, default=1, help="test runs at a time, each in a copy of the tree")
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / "drawn", help="records and fates so far")
     parser.add_argument("--again", action="store_true", help="the committed faults that are not seen, once more")
+    parser.add_argument("--statement", action="append", help="with --again: the id of a statement; all unless given")
+    parser.add_argument("--until", choices=STAGES, default=STAGES[-1], help="the last tests that a fault meets")
     parser.add_argument("--write", action="store_true", help="put the results in the folders of the chapters")
     asked = parser.parse_args(arguments)
     chapters = [one for one in load_ledger().chapters if one.folder is not None and one.folder.is_relative_to(ROOT)]
@@ -51,6 +54,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if unknown := sorted(set(asked.chapter or ()) - set(known)):
         parser.error(f"there is no chapter {', '.join(unknown)}; the chapters are {', '.join(known)}")
     wanted = [one for one in chapters if not asked.chapter or one.name in asked.chapter]
+    ids = {one.id for chapter in wanted for one in chapter.statements}
+    if asked.statement and not asked.again:
+        parser.error("--statement goes with --again")
+    if unknown := sorted(set(asked.statement or ()) - ids):
+        parser.error(f"there is no statement {', '.join(unknown)}")
     try:
         with tempfile.TemporaryDirectory(prefix="lemmata-drawn-") as folder, ExitStack() as stack:
             workers = []
@@ -70,7 +78,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _work(asked: argparse.Namespace, wanted: Sequence[Chapter], workers: Sequence[Worker]) -> None:
     """The fates of all chapters that are wanted, their counts, and their files."""
-    checks = _measured(asked, workers, [name for name in test_files(ROOT) if name.startswith("theorems/")])
+    # The draw weighs a place by the statements of all chapters that go there; the same faults again need only theirs.
+    places = tuple(f"theorems/{one.name}/" for one in wanted) if asked.again and asked.until != "suite" else "theorems/"
+    checks = _measured(asked, workers, [name for name in test_files(ROOT) if name.startswith(places)])
     decided = [one.id for one in load_ledger().statements() if one.verdict in DECIDED]
     own = own_checks(checks, decided, ROOT)
     for chapter in wanted:
@@ -78,13 +88,15 @@ def _work(asked: argparse.Namespace, wanted: Sequence[Chapter], workers: Sequenc
         old = load_faults(ROOT / "theorems" / chapter.name)
         names = [one.id for one in chapter.statements if one.verdict in DECIDED]
         if asked.again and old is not None:
-            mutants = {key: replanted(_entry(one), ROOT) for key, one in keyed(old.faults).items() if may_be_seen(one)}
+            some = {key: one for key, one in keyed(old.faults).items() if may_be_seen(one)}
+            some = {key: one for key, one in some.items() if one.statement in (asked.statement or names)}
+            mutants = _replanted(some)
         else:
             found = draw(own, names, ROOT, asked.seed, asked.size)
             mutants = {f"{name}#{place}": one for name in names for place, one in enumerate(found[name])}
         seen = _seen(asked, chapter.name, mutants, own, checks, workers)
         if asked.again and old is not None:
-            new = Faults(old.version, old.seed, old.why, tuple(_later(old.faults, seen)))
+            new = Faults(old.version, old.seed, old.why, tuple(_later(old.faults, seen, asked)))
         else:
             version = str(origin(ROOT)["commit"] or "")
             new = Faults(version, asked.seed, {}, tuple(_fault(one, *seen[key]) for key, one in mutants.items()))
@@ -126,7 +138,7 @@ def _seen(
     }
     found: dict[str, tuple[str, str]] = {}
     left = dict(mutants)
-    for stage, plan in plans.items():
+    for stage, plan in list(plans.items())[: STAGES.index(asked.until) + 1]:
         if stage == "suite":
             _measured(asked, workers, sorted({name for one in left.values() for name in mirrors(one.file, ROOT)}))
         log = asked.folder / f"{chapter}-{stage}{'-again' if asked.again else ''}.jsonl"
@@ -150,6 +162,17 @@ def keyed(faults: Sequence[DrawnFault]) -> dict[str, DrawnFault]:
     return found
 
 
+def _replanted(faults: Mapping[str, DrawnFault]) -> dict[str, Mutant]:
+    """The faults whose lines are still there, in the files as they are now."""
+    found = {}
+    for key, one in faults.items():
+        try:
+            found[key] = replanted(_entry(one), ROOT)
+        except (ValueError, OSError) as error:
+            print(f"{key} is passed over: {error}", file=sys.stderr)
+    return found
+
+
 def _entry(fault: DrawnFault) -> dict[str, Any]:
     """A fault in the words of `replanted`."""
     names = ("file", "line", "operator", "before", "after")
@@ -160,12 +183,17 @@ def _fault(mutant: Mutant, seen: str, by: str) -> DrawnFault:
     return DrawnFault(mutant.room, mutant.file, mutant.line, mutant.operator, mutant.before, mutant.after, seen, by)
 
 
-def _later(faults: Sequence[DrawnFault], seen: Mapping[str, tuple[str, str]]) -> Iterable[DrawnFault]:
+def _later(
+    faults: Sequence[DrawnFault], seen: Mapping[str, tuple[str, str]], asked: argparse.Namespace
+) -> Iterable[DrawnFault]:
+    """The faults with what is known now; what was not asked of all tests keeps what was known."""
     for key, one in keyed(faults).items():
         if key not in seen:
             yield one
         else:
             later, by = seen[key]
+            if later == "nothing" and asked.until != STAGES[-1]:
+                later, by = one.later, one.later_by
             yield DrawnFault(**(vars(one) | {"later": later, "later_by": by}))
 
 
