@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 from flint import fmpq
@@ -25,7 +25,6 @@ from lemmata.constructions.networks.decoder import DecoderLayer
 from lemmata.constructions.networks.feed_forward import FeedForward
 from lemmata.constructions.networks.head import Head
 from lemmata.constructions.networks.layer import Layer
-from lemmata.constructions.networks.stream import ResidualStream
 from lemmata.constructions.networks.table import LayerTable, layer_table
 from lemmata.constructions.turing.layers import (
     choice_layers,
@@ -40,11 +39,6 @@ from lemmata.constructions.turing.layers import (
 from lemmata.constructions.turing.layout import Integers, TuringLayout, rounding_layers
 from lemmata.constructions.turing.machine import LEFT_ENDS, LeftEnd, TuringMachine
 from lemmata.numerics.exact.systems import Array
-
-if TYPE_CHECKING:
-    import torch
-
-    from lemmata.constructions.turing.evaluators.torch import TuringModule
 
 THIRD = fmpq(1, 3)
 
@@ -147,13 +141,6 @@ class TuringTransformer(Layer):
             "operator norms": lambda layer: layer.feed_forward.operator_norms,
         }
         return layer_table(self.layout.stream, self.layers, [layer.name for layer in self.layers], columns=columns)
-
-    def to_torch(self, *, dtype: torch.dtype | None = None, stream: ResidualStream | None = None) -> TuringModule:
-        """The torch module with the same weights as parameters, float64 by default.
-
-        With the ``stream`` of the layout it prints the names of what its layers read and write.
-        """
-        return cast("TuringModule", super().to_torch(dtype=dtype, stream=stream))
 
 
 def needed_bits(steps: int, left_end: LeftEnd = "refuse", max_length: int = 0) -> int:

@@ -30,7 +30,9 @@ def torch_evaluator(dtype: torch.dtype | None = None) -> Evaluator:
     def evaluate(
         transformer: TuringTransformer, words: Words, hidden: bool, progress: Progress | None = None
     ) -> TransformerRun:
-        return transformer.to_torch(dtype=dtype).run(words, hidden, progress)
+        from lemmata.constructions.turing.evaluators.torch import TuringModule  # torch is slow to import
+
+        return TuringModule(transformer, dtype).run(words, hidden, progress)
 
     return Evaluator("torch", dense_memory, evaluate)
 
