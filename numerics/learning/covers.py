@@ -35,6 +35,27 @@ from lemmata.numerics.exact.precision import precision
 from lemmata.numerics.learning.generalisation import LARGEST_ENUMERATION, Exact, Table, erm_bound
 
 
+def ramp_loss(margin: Exact | None, gamma: Exact) -> fmpq:
+    """clip(1 - rho/gamma, 0, 1) at the all-layer margin rho, the surrogate loss of lemma 2.3; exact.
+
+    Args:
+        margin: rho >= 0, or a lower bound of it; None where no parameter is wrong (infinite).
+        gamma: the margin at which the loss is 0, positive.
+
+    Source: turing, definition-ramp-loss.
+
+    Raises:
+        ValueError: if rho < 0 or gamma <= 0.
+    """
+    width = _positive([gamma])[0]
+    if margin is None:
+        return fmpq(0)
+    rho = as_exact([margin])[0]
+    if rho < 0:
+        raise ValueError(f"An all-layer margin is a distance and not negative, not {margin}.")
+    return max(1 - rho / width, fmpq(0))
+
+
 def maurey_cover(p: int, k: int, alpha: Exact = 1) -> NDArray[np.object_]:
     """All different means of k vectors among 0 and +-alpha e_j, exact, shape (points, p).
 

@@ -5,6 +5,7 @@ What they decide for all circuits is in proofs/circuits.md.
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction as Q
 from itertools import product
 from typing import Any
@@ -17,8 +18,10 @@ from lemmata.certificates.margins.all_layer import circuit_constants, circuit_ma
 from lemmata.certificates.margins.attack import MarginTarget, circuit_target
 from lemmata.constructions.circuits.boolean import BooleanGate, LayeredCircuit, all_inputs, layered
 from lemmata.constructions.circuits.relu import circuit_network
+from lemmata.numerics.exact.balls import ball_max
 from lemmata.numerics.exact.numbers import as_exact
 from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.records import Record
 from lemmata.theorems.turing.circuit_families import (
     OPERATIONS,
     alternating_chain,
@@ -128,19 +131,20 @@ def wide_circuits() -> list[LayeredCircuit]:
     target="printed",
     cases=COVERED,
 )
-def test_the_certified_margin_of_wide_circuits() -> None:
+def test_the_certified_margin_of_wide_circuits(record: Record) -> None:
     """mu <= max(sqrt(2 F), 2) + 1/2, kappa_xi < 7, F <= 2 r, and gamma >= 1/(84 sqrt r (sqrt(2 F) + 2)).
 
     F is the largest fan-out of a node, a parent that is read twice counting twice. It is 2 r for the copies; of the
     margin of ID chains, 1/(84 sqrt r (sqrt(2 F) + 2)) = .0049, the certificate is at most twice as large.
     """
-    attained = 0
+    attained, largest, radius = 0, None, Q(1, 3)  # sigma_zeta of the rounding with thirds
     for circuit in [*wide_circuits(), *(layered(c) for size in (1, 2) for c in small_circuits(2, size))]:
         network = circuit_network(circuit)
         constants = circuit_constants(network, Q(1, 2), Q(1, 4))
         mu, kappa_xi = (x for x in (constants.mu, constants.kappa_xi) if isinstance(x, arb))
         fan_out = max(int(abs(step.layers[0].weight).sum(1).max()) for step in network.steps)
         r = circuit.width
+        assert network.radius == radius
         attained += fan_out == 2 * r
         assert fan_out <= 2 * r
         assert kappa_xi < 7
@@ -150,7 +154,11 @@ def test_the_certified_margin_of_wide_circuits() -> None:
         assert arb(bound.numerator) / bound.denominator > lower
         assert lower >= 1 / (168 * arb(r).sqrt() * (arb(r).sqrt() + 1)) * (1 - arb(2) ** -40)
         assert circuit_margin_bound(network).value >= bound
+        largest = kappa_xi if largest is None else ball_max([largest, kappa_xi])
     assert attained >= 10
+    # 4 lambda mu kappa_xi/sigma_zeta with sigma_zeta = 1/3, kappa_xi < 7 and mu < 2 (sqrt r + 1)
+    assert largest is not None
+    record.number("168", 4 * 2 * math.ceil(float(largest)) / radius, of="turing:lemma-3.3")
     chains = {circuit_margin_bound(circuit_network(identity_chain(q))).value for q in (2, 9, 33)}
     assert len(chains) == 1  # no depth enters
     assert 0.0049 < chains.pop() < 0.0098
@@ -173,7 +181,7 @@ def test_roundings_of_circuit_networks_act_on_every_coordinate_alone() -> None:
 
 
 @counterexample("turing:lemma-3.3", grade="exact")
-def test_without_the_head_the_margin_is_zero_where_the_circuit_is_false() -> None:
+def test_without_the_head_the_margin_is_zero_where_the_circuit_is_false(record: Record) -> None:
     """F' = f_(q-1) o zeta_(q-2) o ... o f_1 has the values 0 and 1 of the circuit: at G(x) = 0 the label is 0, F' = 0.
 
     Then (0 - 1/2) F' = 0 <= 0, so that the perturbation 0 is feasible and the margin 0, whatever the corrections. All
@@ -196,4 +204,11 @@ def test_without_the_head_the_margin_is_zero_where_the_circuit_is_false() -> Non
                 with pytest.raises(ValueError, match="its margin is 0"):
                     MarginTarget(network.parameters, output, 0)
                 assert circuit_target(network, x).label == 0  # with the head the label is predicted
+                last = Q(int(value)), circuit.size
     assert met > 10
+    value, size = last
+    record.hypothesis("the chain of identity gates computes G(x) = 0: F'(x) = G(x)", value, "=", 0)
+    record.hypothesis("the size of the circuit (q = 5 layers)", size, ">=", 1)
+    record.violated(
+        "0 is a wrong output for the label 0 only after a perturbation: (0 - 1/2) F'(x) > 0", -value / 2, ">", 0
+    )

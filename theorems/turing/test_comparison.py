@@ -94,7 +94,12 @@ def test_every_layer_with_a_gate_of_two_inputs_multiplies_the_norms_by_root_two(
                 assert int(np.abs(second.weight).max()) >= 1
 
 
-@check("turing:remark-comparison", grade="enclosed", target="printed", supporting=True)
+@check(
+    "turing:remark-comparison",
+    grade="enclosed",
+    target="printed",
+    cases="q = 2, 9, 33: chains of (AND, OR) and of identities",
+)
 def test_products_of_operator_norms_over_depth(record_property) -> None:
     """The (AND, OR) chain has product 2^(q - 1), beyond 10^9 at q = 33; its certified margin stays above 1/500.
 

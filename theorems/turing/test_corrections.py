@@ -20,6 +20,7 @@ from lemmata.constructions.circuits.verification import verify
 from lemmata.numerics.exact.numbers import as_exact
 from lemmata.numerics.exact.rationals import as_fraction
 from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.records import Record
 from lemmata.theorems.turing.circuit_families import identity_chain, random_layered, random_sizes
 
 OTHERS = (Fraction(2, 7), Fraction(3, 5))
@@ -124,18 +125,26 @@ def test_the_corrected_network_computes_the_uncorrected_one(effort):
 
 
 @counterexample("turing:definition-D.1", grade="exact")
-def test_the_printed_recursion_corrects_the_wrong_layer():
+def test_the_printed_recursion_corrects_the_wrong_layer(record: Record):
     """The chain (ID, NOT), x = 1, all corrections the rounding: h_0 = 1, h_1 = NOT h_0 = 0, F = h_2 = 2 h_1 - 1 = -1.
 
     As printed, h~_i = zeta_i(g_(i-1)). Then h~_0 needs g_(-1), which nothing defines; whatever h~_0 is, h~_1 =
     zeta_1(g_0) = 1 is the value of layer 0, so F = f_2(h~_1) = 2 * 1 - 1 = 1 instead of -1. With zeta_i(g_i) it is -1.
     """
-    steps = [lambda z: max(z, 0), lambda z: max(1 - z, 0), lambda z: 2 * z - 1]
-    g0 = steps[0](Fraction(1))
-    h = steps[2](steps[1](g0))
-    printed = steps[2](printed_round(g0))
-    corrected = steps[2](printed_round(steps[1](printed_round(g0))))
+    gates = ((BooleanGate("ID", (0,)),), (BooleanGate("NOT", (0,)),))
+    network = circuit_network(LayeredCircuit(1, gates, 0), "layers")
+    first, second = network.steps
+    g0 = first(as_exact([[1]]))
+    zeta0, zeta1 = network.roundings[:2]
+    h1 = second(g0)
+    h = as_fraction(network.head(h1)[0, 0])
+    printed = as_fraction(network.head(zeta1(g0))[0, 0])
+    corrected = as_fraction(network.head(zeta1(second(zeta0(g0))))[0, 0])
     assert (h, printed, corrected) == (-1, 1, -1)
+    assert printed_round(as_fraction(g0[0, 0])) == as_fraction(zeta1(g0)[0, 0])
+    off = max(abs(as_fraction(x)) for z, zeta in ((g0, zeta0), (h1, zeta1)) for x in (zeta(z) - z).ravel())
+    record.hypothesis("zeta_i are corrections: the largest |zeta_i(h_i) - h_i|", off, "=", 0)
+    record.violated("F(x, theta, xi) = h_2(x, theta), with h~_1 = zeta_1(g_0) as displayed", printed, "=", h)
 
 
 @check("turing:definition-D.1", grade="exact", target="corrected", supporting=True)

@@ -27,9 +27,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lemmata.numerics.exact.numbers import as_exact, to_float
-from lemmata.numerics.learning.covers import chaining_bound, dudley_bound, log_cover_size, maurey_cover, sparse_average
+from lemmata.numerics.exact.rationals import as_fraction
+from lemmata.numerics.learning.covers import (
+    chaining_bound,
+    dudley_bound,
+    log_cover_size,
+    maurey_cover,
+    ramp_loss,
+    sparse_average,
+)
 from lemmata.numerics.learning.generalisation import rademacher_complexity
 from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.records import Record
 
 SEEDS = st.integers(0, 2**32)
 
@@ -100,7 +109,7 @@ def test_whole_covers(p, k, size):
 
 
 @counterexample("turing:fact-covering", grade="enclosed")
-def test_the_printed_exponent_is_zero_where_one_ball_is_not_enough():
+def test_the_printed_exponent_is_zero_where_one_ball_is_not_enough(record: Record):
     """p = 2, radius 9/10 alpha: alpha^2 ln 2/(gamma u)^2 = .856 < 1, so that the floor is 0 and N = exp(O(0)) = 1.
 
     alpha e_1 and -alpha e_1 are at distance 2 alpha, and two points of one ball at most 9/5 alpha. For p = 1 the
@@ -112,6 +121,18 @@ def test_the_printed_exponent_is_zero_where_one_ball_is_not_enough():
     assert 2 * radius < 2
     assert arb(1).log() == 0  # p = 1
     assert log_cover_size(1, 1, 1, 1) > 4  # radius 1/2, p = 1, corrected: 4 ln 3
+    ends = as_exact([[1, 0], [-1, 0]])  # alpha e_1 and -alpha e_1
+    record.hypothesis(
+        "the points lie in the ball of radius alpha = 1", max(sum(map(abs, row)) for row in ends.tolist()), "<=", 1
+    )
+    record.hypothesis("p = 2: alpha^2 ln p/(gamma u)^2 < 1 at gamma u = 9/10, so that its floor is 0", exponent, "<", 1)
+    gap = (ends[0] - ends[1]).dot(ends[0] - ends[1])
+    record.violated(
+        "exp(O(0)) = 1 ball of this radius is a cover: squared distance in it <= (2 gamma u)^2",
+        gap,
+        "<=",
+        (2 * radius) ** 2,
+    )
 
 
 @check("turing:fact-covering", grade="symbolic", target="corrected", supporting=True)
@@ -168,7 +189,7 @@ def _ramp_losses(alpha: Q, gamma: Q, steps: int, inputs: list[tuple[int, int]]) 
     for a, b in product(range(-steps, steps + 1), repeat=2):
         if abs(a) + abs(b) <= steps:
             margins = [max(Q(a * x + b * y, steps) * alpha, Q(0)) for x, y in inputs]
-            rows.append([max(Q(0), 1 - rho / gamma) for rho in margins])
+            rows.append([as_fraction(ramp_loss(rho, gamma)) for rho in margins])
     return np.array(rows, dtype=object)
 
 

@@ -5,7 +5,7 @@ The proof is in proofs/inverse-margins.md. With probability 1 - delta every thet
     error <= 6 sqrt(2) alpha sqrt(ln(2 p + 1)/n) sqrt(mean of 1/rho_i^2) + 2 (ln(1/delta) + 2 ln(1 + log2 n))/n.
 
 So the corollary holds with max(1, log p) in place of log p, and with a remainder of order (log(1/delta) + log log n)/n,
-below the printed one. With log p it is false for p = 1.
+below the printed one. With log p it fails for p = 1.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from lemmata.numerics.learning.inverse_margins import (
     relative_deviation,
 )
 from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.records import Record
 
 A1 = "turing:corollary-A.1"
 
@@ -145,14 +146,14 @@ def test_an_unseen_point_stays_below_the_bound() -> None:
     grade="exact",
     cases="p = 1, k = 8 points, all samples of n = 2; for every n with k = 100 n points by the same words",
 )
-def test_for_one_parameter_the_printed_main_term_is_zero() -> None:
+def test_for_one_parameter_the_printed_main_term_is_zero(record: Record) -> None:
     """F(x, theta) = (2 bit_x(floor(theta/2)) - 1) dist(theta, 2 Z), theta in [0, 2^(k+1)] shifted to |theta| <= 2^k.
 
     At the odd integers every labelling of the k points occurs, with margin rho >= 1 at every point: the sign changes at
     even integers only. So after any n examples, some theta without a mistake on them errs on all the other points:
     error >= 1 - n/k. Printed, with log p = 0, the error would be O((log(1/delta) + log n)/sqrt(n)) with probability
-    1 - delta, at k = 100 n too, where it is 0.99 or more; for large n that is false for every constant. The corrected
-    bound grows with alpha = 2^k and is no contradiction.
+    1 - delta, at k = 100 n too, where it is 0.99 or more; for large n that fails for every constant. The corrected
+    bound grows with alpha = 2^k and is no contradiction: its main term alone exceeds 1.
     """
     k, n = 8, 2
     cells = {tuple(cell >> x & 1 for x in range(k)): cell for cell in range(2**k)}
@@ -163,5 +164,27 @@ def test_for_one_parameter_the_printed_main_term_is_zero() -> None:
         assert all((theta - 1) // 2 >> x & 1 == 1 for x in seen)
         assert sum(1 - bit for bit in wrong) >= k - n
         assert 0 <= theta - 1 < theta + 1 <= 2 ** (k + 1)  # no even integer within distance 1 on either side
-    assert inverse_margin_bound(n, 2**k, 1, 1) > 1
-    assert arb(1).log() == 0
+    remainder = inverse_margin_bound(n, 2**k, 1, 0)  # at infinite margins the main term is 0
+    assert inverse_margin_bound(n, 2**k, 1, 1) - remainder > 1
+    # the largest alpha/rho below 1 at which a sample of that size could say anything needs n > 72 ln 3 (alpha/rho)^2
+    assert inverse_margin_bound(10**4, 2**k, 1, 1) - inverse_margin_bound(10**4, 2**k, 1, 0) > 1
+    assert 0 < inverse_margin_bound(10**4, 1, 1, 1) - inverse_margin_bound(10**4, 1, 1, 0) < 1
+
+    # the printed bound: n = 1000 examples, k = 100 n points, the target 1, the parameter that is right on the n alone
+    n, p = 1000, 1
+    k = 100 * n
+    cell = 2**n - 1  # bits 1 at the first n points, 0 at the others
+    theta = 2 * cell + 1  # in [0, 2^(k+1)], an odd integer
+    right = sum((theta - 1) // 2 >> x & 1 for x in range(n))
+    distance = min(theta % 2, 2 - theta % 2)  # from the even integers, where the sign may change
+    printed = 0 * arb(2) ** k * arb(p).log() + (arb(100).log() + arb(n).log()) / arb(n).sqrt()
+    record.hypothesis("|theta - 2^k| <= alpha = 2^k: theta > 0 has at most k + 1 bits", theta.bit_length(), "<=", k + 1)
+    record.hypothesis("no mistake on the n = 1000 examples", n - right, "=", 0)
+    record.hypothesis("all margins on the sample are at least 1", distance, ">=", 1)
+    record.hypothesis("the printed main term has the factor log p = 0", arb(p).log(), "=", 0)
+    record.violated(
+        "error <= 0 + (ln(1/delta) + ln n)/sqrt(n), delta = 1/100 (a larger constant needs a larger n)",
+        1 - Q(n, k),
+        "<=",
+        printed,
+    )

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -21,8 +21,13 @@ from lemmata.certificates.margins.all_layer import circuit_constants, circuit_ma
 from lemmata.certificates.margins.attack import circuit_target, directions, largest_change, replay, smallest_flip
 from lemmata.constructions.circuits.boolean import all_inputs, layered
 from lemmata.constructions.circuits.relu import QUARTERS, THIRDS, circuit_network
-from lemmata.numerics.exact.numbers import to_float
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.head import Head
+from lemmata.numerics.exact.numbers import as_exact, to_float
+from lemmata.numerics.exact.rationals import as_fraction
+from lemmata.numerics.learning.covers import ramp_loss
 from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.records import Record
 from lemmata.theorems.turing.circuit_families import (
     alternating_chain,
     identity_chain,
@@ -54,16 +59,31 @@ def flips(network, perturbations):
 
 
 @counterexample("turing:definition-all-layer-margin", grade="exact")
-def test_a_correct_discontinuous_network_has_margin_zero():
-    """Attention scores (0, theta), values (-1, 2): F(0) = 1/2 predicts 1, but F(-t) = -1 for every t > 0."""
+def test_a_correct_discontinuous_network_has_margin_zero(record: Record):
+    """Attention scores (0, theta), values (-1, 2): F(0) = 1/2 predicts 1, but F(-t) = -1 for every t > 0.
+
+    A head of the library with a key weight theta; its null pair is never attended. Only the sign of theta matters, as
+    a positive factor of all scores leaves the maximum where it is: the wrong parameters are theta < 0, at distance 0.
+    """
 
     def F(theta: Fraction) -> Fraction:
-        scores, values = (Fraction(0), theta), (-1, 2)
-        chosen = [value for score, value in zip(scores, values, strict=True) if score == max(scores)]
-        return Fraction(sum(chosen), len(chosen))
+        one, nothing = as_exact([1]), as_exact(np.zeros((2, 1), dtype=int))
+        key, value = (
+            Affine(as_exact([[theta], [0]]), as_exact([0])),
+            Affine(as_exact([[0, 0], [0, 1]]), as_exact([0, 0])),
+        )
+        null = (as_exact([-100]), as_exact([0, 0]))
+        head = Head(Affine(nothing, one), key, value, weigh="hardmax", null=null)
+        return as_fraction(head(as_exact([[0, 0]]), as_exact([[0, -1], [1, 2]]))[0, 1])
 
     assert F(Fraction(0)) == Fraction(1, 2) > 0
     assert all(F(-Fraction(1, 10**k)) == -1 for k in range(1, 40))
+    assert all(F(Fraction(1, 10**k)) == 2 for k in range(1, 40))
+    wrong = [sign for sign in (-1, 0, 1) if F(Fraction(sign)) <= 0]  # as classes of parameters with this sign
+    rho = 0 if wrong else math.inf  # both open half-lines have distance 0 from 0
+    record.hypothesis("theta = 0 lies in the ball of radius alpha = 1 of the 1-norm", abs(0), "<=", 1)
+    record.hypothesis("F(x, theta) predicts the label y = 1: (y - 1/2) F > 0", F(Fraction(0)) / 2, ">", 0)
+    record.violated("a correct prediction has a positive margin", rho, ">", 0)
 
 
 @check("turing:definition-all-layer-margin", grade="exact", target="corrected", supporting=True)
@@ -149,6 +169,18 @@ def test_the_ramp_loss_in_all_its_pieces():
     assert sp.expand((gamma * t - gamma * other) - gamma * ((1 - other) - (1 - t))) == 0  # within the ramp
     assert (1 - t).subs(t, 0) == 1  # the knots
     assert (1 - t).subs(t, 1) == 0
+    # the loss of the library lies in these pieces, for right and wrong predictions, and is at least the 0-1 loss
+    for width, twelfth in product((Fraction(1, 3), Fraction(1), Fraction(7, 2)), range(25)):
+        part = Fraction(twelfth, 12)
+        piece = "zero" if part == 0 else "ramp" if part <= 1 else "flat"
+        rho, loss = (sp.nsimplify(one.subs({gamma: width, t: part, s: part - 1})) for one in pieces[piece])
+        found = as_fraction(ramp_loss(Fraction(int(rho.p), int(rho.q)), width))
+        assert found == Fraction(int(loss.p), int(loss.q)) >= int(part == 0)
+        assert (found == 0) == (part >= 1)
+    assert ramp_loss(None, Fraction(1, 3)) == 0
+    for margin, width in ((-1, 1), (0, 0), (1, -1)):
+        with pytest.raises(ValueError, match=r"not negative|must be positive"):
+            ramp_loss(margin, width)
 
 
 @check("turing:definition-ramp-loss", grade="exact", target="printed", supporting=True)

@@ -40,6 +40,7 @@ from lemmata.numerics.learning.generalisation import (
     turing_machine_count,
 )
 from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.records import Record
 
 # ---- the printed form: eps
 
@@ -58,7 +59,7 @@ def _two_targets(eta: Q) -> tuple[list[Q], list[Q]]:
 
 
 @counterexample("turing:lemma-2.3", grade="exact")
-def test_no_surrogate_separates_targets_that_agree_on_the_sample():
+def test_no_surrogate_separates_targets_that_agree_on_the_sample(record: Record):
     """All 2^8 surrogates with values 0 and 1: the failure probabilities of G_1 and G_2 add up to at least (1 - eta)^n.
 
     For every surrogate and n: a sample that misses D has the same losses for both targets, hence the same minimisers,
@@ -68,6 +69,7 @@ def test_no_surrogate_separates_targets_that_agree_on_the_sample():
     eta, n = Q(1, 5), 5
     masses, errors_second = _two_targets(eta)
     errors_first = errors_second[::-1]
+    best = fmpq(1)
     for values in product([0, 1], repeat=8):
         on_e, on_r, on_d_first, on_d_second = (values[i : i + 2] for i in (0, 2, 4, 6))
         first = [[on_e[i], on_d_first[i], on_r[i]] for i in range(2)]
@@ -78,6 +80,18 @@ def test_no_surrogate_separates_targets_that_agree_on_the_sample():
         ]
         assert sum(failures, start=fmpq(0)) >= fmpq(4, 5) ** 5
         assert max(failures) >= fmpq(1, 8)
+        best = min(best, max(failures))
+    record.hypothesis("(2.3) for G_1, with theta_1: P(rho < gamma) <= eps", errors_first[0], "<=", EPS)
+    record.hypothesis("(2.3) for G_2, with theta_2: P(rho < gamma) <= eps", errors_second[1], "<=", EPS)
+    record.hypothesis(
+        "the 1-norms of theta_1 = e_1, theta_2 = -e_1 are at most alpha = 1", max(abs(1), abs(-1)), "<=", 1
+    )
+    record.violated(
+        "some surrogate has an error above eps with probability <= 1/100 for both targets (n = 5, eta = 1/n)",
+        best,
+        "<=",
+        Q(1, 100),
+    )
 
 
 @counterexample("turing:lemma-2.3", grade="exact")

@@ -132,6 +132,7 @@ COVERED = (
 @check("turing:theorem-4.1", grade="exact", target="printed", cases=COVERED)
 @check("turing:construction-assembled", grade="exact", target="printed", cases=COVERED)
 @check("turing:setup-C.1", grade="exact", target="corrected", cases=COVERED)
+@check("turing:definition-tm", grade="exact", target="printed", cases=COVERED)
 @check("turing:lemma-C.1", grade="exact", target="printed", cases=COVERED)
 @pytest.mark.parametrize("rule", RULES)
 def test_all_machines_of_one_running_state_give_their_answer(rule: str) -> None:

@@ -30,7 +30,9 @@ from lemmata.constructions.turing.machine import (
 )
 from lemmata.numerics.exact.numbers import as_exact
 from lemmata.numerics.exact.rationals import as_fraction
+from lemmata.numerics.turing.simulator import simulate
 from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.records import Record
 
 # ---- the architecture, by loops over the printed formulas
 
@@ -110,7 +112,7 @@ def test_forward_pass_is_the_printed_one(number: int) -> None:
     """
     machine = (_first_symbol_machine(), busy_beaver(2), busy_beaver(2))[number]
     transformer = compile_turing_machine(machine, 3, left_end=("refuse", "stay", "two-way")[number])
-    word = ((1, 0), (1,), ())[number]
+    word = ((1, 0), (), (1,))[number]  # the beavers read what they wrote: without self-attention they go astray
     outputs = _decode(transformer, word, transformer.start + transformer.beta(0), 0)
     exact, dense = EXACT.run(transformer, [word], hidden=True), DENSE.run(transformer, [word], hidden=True)
     assert exact.hidden is not None
@@ -213,7 +215,7 @@ def test_printed_number_of_bits_is_too_small(record_property) -> None:
 
 
 @counterexample("turing:setup-C.1", grade="exact")
-def test_long_input_gets_a_wrong_answer_with_few_bits() -> None:
+def test_long_input_gets_a_wrong_answer_with_few_bits(record: Record) -> None:
     """T = 2, x = (1, 2, 2, 2, 2, 2, 2): -1 with the printed P = 1, 0 with P = 2 (a soft symbol), +1 with P = 3."""
     word = (1, 2, 2, 2, 2, 2, 2)
     answers = []
@@ -221,6 +223,14 @@ def test_long_input_gets_a_wrong_answer_with_few_bits() -> None:
         transformer = compile_turing_machine(_first_symbol_machine(), 2, bits=bits, wrap=True)
         answers.append(EXACT.run(transformer, [word]).predictions[0])
     assert answers == [-1, 0, 1]
+    machine = _first_symbol_machine()
+    run = simulate(machine.arrays(), word, 2, start=machine.start, blank=machine.blank, left_end="refuse")
+    steps = next(i for i, z in enumerate(run.states) if z in machine.terminal)
+    record.hypothesis("the machine terminates within T = 2 steps", steps, "<=", 2)
+    record.hypothesis("its states (with z_pre) are at most k = 4", len(machine.states) + 1, "<=", 4)
+    record.hypothesis("the printed number of position bits ceil(log2 T)", math.ceil(math.log2(2)), "=", 1)
+    wanted = 1 if run.states[-1] in machine.accept else -1
+    record.violated("the network with these bits answers as the machine", answers[0], "=", wanted)
 
 
 @check("turing:setup-C.1", grade="exact", target="corrected", supporting=True)

@@ -18,7 +18,7 @@ from lemmata.constructions.turing.evaluators.registry import DENSE, EXACT
 from lemmata.constructions.turing.invariants import violations
 from lemmata.constructions.turing.machine import palindrome_machine
 from lemmata.numerics.exact.numbers import as_exact
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check
 from lemmata.theorems.plugin import Effort
 
 # ---- remark 4.1: precision and softmax
@@ -140,7 +140,8 @@ def test_softmax_keeps_a_margin(effort: Effort) -> None:
 # ---- theorem 4.1 (E1): hard-max attention is not Lipschitz in h at perturbed weights; and E13
 
 
-@counterexample("turing:condition-D.3", grade="exact")
+@check("turing:theorem-4.1", grade="exact", target="printed", supporting=True)
+@check("turing:condition-D.3", grade="exact", target="corrected", supporting=True)
 def test_tied_visits_make_perturbed_attention_discontinuous(record_property) -> None:
     """Palindrome machine on abba, time 9, the layer of claim C.4: the visits t = 2 and t = 8 tie.
 
