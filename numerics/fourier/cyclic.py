@@ -31,33 +31,6 @@ def dft(f: ArrayLike) -> NDArray[np.complex128]:
     return np.fft.fft(_nonempty(f))
 
 
-def inverse_dft(f_hat: ArrayLike) -> NDArray[np.complex128]:
-    """The inverse of `dft`: (..., n) -> (..., n).
-
-    Raises:
-        ValueError: if the array is empty or not numeric.
-    """
-    return np.fft.ifft(_nonempty(f_hat))
-
-
-def dft_nd(f: ArrayLike) -> NDArray[np.complex128]:
-    """The Fourier transform on Z_{n1} x ... x Z_{nr}, over all r axes: (n1, ..., nr) -> (n1, ..., nr).
-
-    Raises:
-        ValueError: if the array is empty or not numeric.
-    """
-    return np.fft.fftn(_nonempty(f))
-
-
-def inverse_dft_nd(f_hat: ArrayLike) -> NDArray[np.complex128]:
-    """The inverse of `dft_nd`: (n1, ..., nr) -> (n1, ..., nr).
-
-    Raises:
-        ValueError: if the array is empty or not numeric.
-    """
-    return np.fft.ifftn(_nonempty(f_hat))
-
-
 def exact_dft(f: ArrayLike) -> NDArray[np.object_]:
     """The exact Fourier transform over all axes, by definition (quadratic time): (n1, ..., nr) -> the same shape.
 

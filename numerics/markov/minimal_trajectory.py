@@ -24,15 +24,12 @@ from numpy.typing import NDArray
 from lemmata.numerics.exact.integers import checked_integer
 from lemmata.numerics.exact.log_two import LogTwo
 from lemmata.numerics.exact.precision import precision
-from lemmata.numerics.markov.chains import stationary_law
 from lemmata.numerics.markov.minimal_gradient import flat_tensor, v_gradient, w_gradient
 
 __all__ = [
     "Weights",
     "dominance_threshold",
-    "enclosed_tensor",
     "linear_margin",
-    "mean_tensor",
     "nth_step",
     "trajectory",
 ]
@@ -147,49 +144,6 @@ def linear_margin(v: NDArray[Any], W: NDArray[Any]) -> Any:
     """
     lengths = np.arange(len(v), 0, -1)
     return 2 * max(abs(x) for x in np.ravel(W)) * sum(abs(x) * int(n) for x, n in zip(v, lengths, strict=True))
-
-
-def enclosed_tensor(tensor: NDArray[np.object_], bits: int) -> NDArray[np.object_]:
-    """A tensor of `LogTwo` numbers as balls of `bits` bits; compute with them inside `precision`.
-
-    Raises:
-        ValueError: if the tensor holds other numbers.
-    """
-    balls = np.empty(tensor.size, dtype=object)
-    for index, x in enumerate(tensor.ravel()):
-        if not isinstance(x, LogTwo):
-            raise ValueError(
-                f"The tensor holds a {type(x).__name__}: give LogTwo numbers, "
-                "lemmata.numerics.markov.minimal_gradient.flat_tensor."
-            )
-        balls[index] = x.ball(bits)
-    return balls.reshape(tensor.shape)
-
-
-def mean_tensor(chains: NDArray[np.float64], t: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The mean of C over chains, shape (t, k, k), and its standard error, entry by entry: any prior, any k.
-
-    Args:
-        chains: transition matrices, shape (size, k, k), size >= 2; see `lemmata.numerics.markov.chains` for samplers.
-        t: the context length.
-
-    Raises:
-        ValueError: if t is not at least 1, there are fewer than two chains, or one is no transition matrix.
-    """
-    t = checked_integer("The context length t", t, 1)
-    if np.ndim(chains) != 3 or len(chains) < 2:
-        raise ValueError(f"Give at least two chains, shape (size, k, k), not {np.shape(chains)}.")
-    pi, k = stationary_law(chains), chains.shape[1]
-    powers = [np.broadcast_to(np.eye(k), chains.shape)]
-    for _ in range(t - 1):
-        powers.append(powers[-1] @ chains)
-    sums = np.cumsum(np.cumsum(np.array(powers), axis=0), axis=0)
-    gain = chains - 1 / k
-    mean, error = np.empty((t, k, k)), np.empty((t, k, k))
-    for j in range(t):
-        values = (gain * sums[t - j - 1].swapaxes(1, 2)) @ powers[j].swapaxes(1, 2) * pi[:, None, :] / t
-        mean[j], error[j] = values.mean(axis=0), values.std(axis=0, ddof=1) / np.sqrt(len(chains))
-    return mean, error
 
 
 def _check_shapes(tensor: NDArray[Any], v: NDArray[Any], W: NDArray[Any]) -> None:

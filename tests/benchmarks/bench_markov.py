@@ -15,8 +15,8 @@ from pytest_benchmark.fixture import BenchmarkFixture
 from lemmata.constructions.induction.head import bayesian_ngram_head, scales_for
 from lemmata.numerics.markov.bayes import evidence_layer, predictions_of, shorter_evidence, stationary_bayes
 from lemmata.numerics.markov.chains import dirichlet_chains, sample_sequences
-from lemmata.numerics.markov.enumeration import numpy_ngram, numpy_uniform, numpy_unigram
 from lemmata.numerics.markov.predictors import bigram, ngram, ngram_counts, uniform, unigram
+from tests.oracles.markov_chains import numpy_ngram, numpy_uniform, numpy_unigram
 
 LENGTH = 100
 Predictor = Callable[[np.ndarray], np.ndarray]

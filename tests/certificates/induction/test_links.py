@@ -9,8 +9,8 @@ from lemmata.certificates.induction.links import circuit_cells, judge_circuit, t
 from lemmata.certificates.induction.trained import SEEDS, trained_head
 from lemmata.constructions.induction.head import bayesian_ngram_head, ngram_head
 from lemmata.numerics.exact.numbers import to_float
-from lemmata.numerics.markov.enumeration import numpy_ngram
 from tests.certificates.induction.test_losses import cell_numbers, differences
+from tests.oracles.markov_chains import numpy_ngram
 
 TRAINED = trained_head().model
 

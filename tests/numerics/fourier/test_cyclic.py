@@ -12,15 +12,7 @@ from hypothesis import strategies as st
 
 from lemmata.numerics.exact.cyclotomic.numbers import cosine, root_of_unity, sqrt_rational
 from lemmata.numerics.exact.numbers import as_exact
-from lemmata.numerics.fourier.cyclic import (
-    dft,
-    dft_nd,
-    exact_dft,
-    exact_inverse_dft,
-    folded_power,
-    inverse_dft,
-    inverse_dft_nd,
-)
+from lemmata.numerics.fourier.cyclic import dft, exact_dft, exact_inverse_dft, folded_power
 
 shapes = st.lists(st.integers(1, 7), min_size=1, max_size=3).filter(lambda s: np.prod(s) <= 60).map(tuple)
 quick = settings(max_examples=40, deadline=None)
@@ -50,14 +42,11 @@ TOLERANCE = 1e-10
 def test_transforms_are_the_defining_sums(shape: tuple[int, ...], seed: int) -> None:
     f = integers_of(shape, seed)
     expected = by_definition(f)
-    assert np.max(np.abs(dft_nd(f) - expected)) < TOLERANCE
-    assert np.max(np.abs(inverse_dft_nd(dft_nd(f)) - f)) < TOLERANCE
     exact = exact_dft(f)
     assert np.max(np.abs(exact.astype(complex) - expected)) < TOLERANCE
     assert (exact_inverse_dft(exact) == f).all()
     if f.ndim == 1:
         assert np.max(np.abs(dft(f) - expected)) < TOLERANCE
-        assert np.max(np.abs(inverse_dft(dft(f)) - f)) < TOLERANCE
 
 
 def test_the_sign_of_the_exponent() -> None:
@@ -70,7 +59,6 @@ def test_the_sign_of_the_exponent() -> None:
 def test_batches_transform_the_last_axis() -> None:
     f = integers_of((3, 5), 0)
     assert np.allclose(dft(f)[1], by_definition(f[1]), rtol=0, atol=TOLERANCE)
-    assert np.allclose(inverse_dft(dft(f)), f, rtol=0, atol=TOLERANCE)
 
 
 def test_exact_transform_of_irrational_functions() -> None:

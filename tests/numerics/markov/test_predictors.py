@@ -29,17 +29,13 @@ from lemmata.numerics.markov.enumeration import (
     all_sequences,
     dirichlet_moment,
     independent_start_evidence,
-    numpy_kl,
-    numpy_ngram,
-    numpy_uniform,
-    numpy_unigram,
     stationary_evidence,
     transitions,
-    unit_integral,
 )
 from lemmata.numerics.markov.losses import count_logit_floor, count_logit_loss, reference_losses
 from lemmata.numerics.markov.predictors import bigram, kl_divergence, ngram, ngram_counts, uniform, unigram
 from tests.numerics.markov.bands import EPS
+from tests.oracles.markov_chains import numpy_kl, numpy_ngram, numpy_uniform, numpy_unigram, unit_integral
 
 quick = settings(max_examples=40, deadline=None)
 
