@@ -115,7 +115,7 @@ def test_threshold_has_the_accuracy_that_is_asked_for():
             dominance_threshold(t)
 
 
-def test_the_exact_average_over_chains_is_the_sampled_one():
+def test_mean_over_chains():
     """4000 flat chains, within five standard errors."""
     tensors = np.array([chain_tensor(P, 8) for P in dirichlet_chains(2, 4000, np.random.default_rng(1))])
     error, exact = tensors.std(axis=0, ddof=1) / np.sqrt(len(tensors)), flat_tensor(8).astype(float)
