@@ -28,6 +28,7 @@ from lemmata.constructions.recurrent.elman import (
 )
 from lemmata.numerics.exact.numbers import as_exact, to_float
 from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.records import Record
 
 PRINTED = "rnn-sgd:definition-4.1"
 LINEAR = "rnn-sgd:definition-pseudo-network"
@@ -96,7 +97,7 @@ def test_states_are_those_of_the_patterns() -> None:
 
 
 @counterexample(PRINTED, grade="exact", cases="100 random rational networks (seeds 0 to 99): the first is enough")
-def test_the_printed_recursion_lacks_the_input() -> None:
+def test_the_printed_recursion_lacks_the_input(record: Record) -> None:
     """D_l W h_(l-1) is 0 for l = 1, h_1 is not; and for the later l of most networks."""
     differing = 0
     for seed in range(100):
@@ -110,6 +111,12 @@ def test_the_printed_recursion_lacks_the_input() -> None:
     run = trace(network, tokens)
     assert ((network.state @ run.states[0]) * run.active[0] == 0).all()
     assert (run.states[1] != 0).any()
+    before, _ = _outputs(network, tokens)
+    unlike = int((np.array([[g >= 0 for g in row] for row in before]) != run.active).sum())
+    record.hypothesis("the patterns D_l are those of g_l >= 0: entries that differ", unlike, "=", 0)
+    k = int(np.flatnonzero(run.states[1] != 0)[0])
+    printed = (network.state @ run.states[0]) * run.active[0]
+    record.violated("h_1 = D_1 W h_0, in the first unit that is active", run.states[1][k], "=", printed[k])
 
 
 def _segment(network: ElmanNetwork, tokens: np.ndarray, change: np.ndarray) -> fmpq | None:

@@ -7,6 +7,7 @@ vectors near the upper end, and balls certify them. Printed are sqrt 2, and 1 fo
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from flint import arb
 
 from lemmata.numerics.recurrent.rectified_norm import first_column_vector, stretch, stretched_vector
 from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.records import Record
 
 FOOTNOTE = "rnn-sgd:footnote-2"
 SEEDS = [0, 1, 2]
@@ -41,12 +43,23 @@ def test_a_certificate_from_below(seed: int) -> None:
 
 @counterexample(FOOTNOTE, grade="enclosed", cases=CASES)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_the_norm_is_not_the_root_of_two(seed: int) -> None:
+def test_the_norm_is_not_the_root_of_two(seed: int, record: Record) -> None:
     """A vector stretched by more than 2.3, and by more than 1.9 at the variance sqrt(2)/m, where 1 is printed."""
     W = _matrix(seed)
     x = stretched_vector(W, 300)
     assert stretch(W, x) > arb("2.3")
     assert stretch(W * 2**-0.25, x) > arb("1.9")
+    if seed == 0:
+        m, error = len(W), 5 * math.sqrt(2 / W.size)
+        record.hypothesis("W is square", W.shape[0], "=", W.shape[1])
+        for power, factor in ((2, 1), (4, 3)):  # normal entries of variance 2/m: moments 1 and 3 times its powers
+            found = float((W**power).mean()) / (2 / m) ** (power // 2) / factor
+            says = f"the moment {power} of the entries over that of N(0, 2/m) is 1 within five standard errors"
+            record.hypothesis(says, abs(found - 1), "<=", error * math.sqrt(factor * 16 / 9))
+        # three digits, rounded down: those are the same on every machine
+        known, smaller = (Fraction(int(1000 * float(stretch(V, x).lower())), 1000) for V in (W, W * 2**-0.25))
+        record.violated("nothing is stretched by more than the printed norm, sqrt 2", known, "<=", arb(2).sqrt())
+        record.violated("nor by more than 1 at the variance sqrt(2)/m", smaller, "<=", 1)
 
 
 @check(FOOTNOTE, grade="enclosed", target="corrected", cases=CASES)
@@ -77,8 +90,10 @@ def test_the_two_forms_of_the_norm() -> None:
 
 
 @check(FOOTNOTE, grade="enclosed", target="corrected", supporting=True)
-def test_the_other_variance() -> None:
+def test_the_other_variance(record: Record) -> None:
     """2^(-1/4) times sqrt 3 and 1 + sqrt 2: 1.456 and 2.031."""
     factor = arb(2) ** (-arb(1) / 4)
     assert abs(factor * arb(3).sqrt() - arb("1.4565")) < arb("0.0001")
     assert abs(factor * (1 + arb(2).sqrt()) - arb("2.0301")) < arb("0.0001")
+    record.number("1.456", factor * arb(3).sqrt(), rounded="down")
+    record.number("2.031", factor * (1 + arb(2).sqrt()), rounded="up")

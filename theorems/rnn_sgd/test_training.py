@@ -94,7 +94,6 @@ def test_the_bound_for_blind_predictors() -> None:
     SAMPLES,
     grade="sampled",
     target="corrected",
-    supporting=True,
     cases=RUNS + "; quick: four runs of 2000 steps at width 128 (full: of 3000 at 256)",
 )
 def test_sgd_learns_and_moves_little(effort: Effort, record_property: Record) -> None:
@@ -145,7 +144,6 @@ def test_gradients_do_not_grow_exponentially_with_the_length() -> None:
     THEOREM,
     grade="exact",
     target="corrected",
-    supporting=True,
     cases="5 rational networks of width 4, L = 4, 6 steps each, another matrix W* (seeds 0 to 4)",
 )
 def test_the_regret_identity() -> None:
