@@ -24,7 +24,6 @@ from numpy.typing import ArrayLike, NDArray
 from lemmata.constructions.networks.inputs import sign_inputs
 from lemmata.numerics.exact.numbers import as_exact
 from lemmata.numerics.exact.rationals import as_fraction
-from lemmata.numerics.fourier.walsh import walsh_hadamard_inplace
 
 if TYPE_CHECKING:
     import torch
@@ -34,7 +33,6 @@ __all__ = [
     "FeatureTable",
     "feature_table",
     "normalised",
-    "parity_correlations",
     "parity_labels",
     "sorted_support",
     "tabulate",
@@ -157,14 +155,6 @@ def normalised(values: ArrayLike) -> NDArray[np.float64]:
     if largest == 0:
         raise ValueError("All features are 0, so that they cannot be normalised.")
     return array / (largest * (1 + 2.0**-40))
-
-
-def parity_correlations(table: FeatureTable) -> NDArray[np.float64]:
-    """|a_S| = |E chi_S Psi| for all sets S as bit masks, shape (2^n,), in float64."""
-    columns = np.ascontiguousarray(table.floats().T)
-    for column in columns:
-        walsh_hadamard_inplace(column)
-    return np.sqrt((columns**2).sum(axis=0)) / 2**table.inputs
 
 
 def parity_labels(support: tuple[int, ...], n: int) -> NDArray[Any]:

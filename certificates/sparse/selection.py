@@ -36,37 +36,7 @@ from lemmata.numerics.exact.numbers import as_exact
 from lemmata.numerics.exact.rationals import common_denominator
 from lemmata.numerics.exact.systems import Array
 
-__all__ = ["Coherence", "Selection", "coherence_of", "farkas_system", "select", "verify_selection"]
-
-
-@dataclass(frozen=True)
-class Coherence:
-    """How coherent positions I are with all others, against three bounds.
-
-    Attributes:
-        sparsity: s, the number of positions I.
-        value: the largest |<v_i, v_t>| for i in I and t != i, exact.
-        pair: positions i, t that attain it.
-    """
-
-    sparsity: int
-    value: fmpq
-    pair: tuple[int, int]
-
-    @property
-    def dual_key_is_enough(self) -> bool:
-        """Below 1/(2s - 1): the dual key selects I; no larger bound will do."""
-        return self.value < fmpq(1, 2 * self.sparsity - 1)
-
-    @property
-    def printed_margin_is_positive(self) -> bool:
-        """Below 1/(2s): the sum of the v_i scores higher at I than elsewhere, though not equally."""
-        return self.value < fmpq(1, 2 * self.sparsity)
-
-    @property
-    def printed_hypothesis_holds(self) -> bool:
-        """Below 1/s, which is printed as enough, and is not."""
-        return self.value < fmpq(1, self.sparsity)
+__all__ = ["Selection", "farkas_system", "select", "verify_selection"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,30 +89,6 @@ def select(positions: Positions, indices: Iterable[int]) -> Selection:
     result = Selection(read, tuple(affine.tolist()), convex, hull.residual(point))
     verify_selection(positions, result)
     return result
-
-
-def coherence_of(positions: Positions, indices: Iterable[int]) -> Coherence:
-    """The coherence of chosen positions with all others, exactly.
-
-    Args:
-        positions: unit vectors.
-        indices: I.
-
-    Raises:
-        ValueError: for indices that are out of range or repeated, or a single position.
-    """
-    read = checked_indices(positions.count, indices)
-    if positions.count < 2:
-        raise ValueError("The coherence is of two or more positions.")
-    found = []
-    for i in read:
-        products, unit = positions.products(positions.rows(i))
-        sizes = np.abs(products)
-        sizes[i] = -1
-        t = int(np.argmax(sizes))
-        found.append((int(sizes[t]) * unit, (i, t)))
-    value, pair = max(found, key=lambda one: one[0])
-    return Coherence(len(read), value, pair)
 
 
 def verify_selection(positions: Positions, selection: Selection) -> None:
