@@ -19,8 +19,10 @@ import pytest
 
 from lemmata import theorems
 from lemmata.numerics.runs.files import write_atomically
+from lemmata.theorems.citations import citations
 from lemmata.theorems.evidence import MARK, Evidence
 from lemmata.theorems.faults import fault_errors
+from lemmata.theorems.judgement import judgement_errors
 from lemmata.theorems.ledger import THEOREMS, Chapter, Ledger, LedgerError, chapter_folders, chapter_of, load_ledger
 from lemmata.theorems.origin import origin
 from lemmata.theorems.places import package_folder
@@ -313,9 +315,10 @@ class LedgerRun:
                 of_statement = groups.get(statement.id, [])
                 self.errors += contradictions(statement, of_statement) + reach_errors(statement, of_statement)
                 if chapter.name in whole:
-                    self.errors += evidence_errors(statement, of_statement)
+                    cited = [one.node for one in citations(statement.id) if not one.evidence.supporting]
+                    self.errors += evidence_errors(statement, of_statement, cited)
             if chapter.name in whole:
-                self.errors += fault_errors(chapter)
+                self.errors += [*fault_errors(chapter), *judgement_errors(chapter)]
             self._judge_records(chapter, groups, whole=chapter.name in whole)
         self.partial = [chapter.name for chapter in ledger.chapters if chapter.name not in whole]
         begun = [name for name in self.partial if any(chapter_of(one) == name for one in groups)]

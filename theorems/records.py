@@ -29,7 +29,17 @@ from typing import Any, Literal
 from lemmata.numerics.runs.comparison import first_difference
 from lemmata.theorems.ledger import Chapter, Statement
 
-__all__ = ["FILE", "PROPERTY", "Record", "RecordError", "as_text", "load_records", "numerals", "record_errors"]
+__all__ = [
+    "FILE",
+    "PROPERTY",
+    "Record",
+    "RecordError",
+    "as_text",
+    "fact_rows",
+    "load_records",
+    "numerals",
+    "record_errors",
+]
 
 FILE = "counterexamples.json"
 """The name of the file in the folder of a chapter."""
@@ -261,6 +271,20 @@ def as_text(records: Mapping[str, Sequence[Mapping[str, Any]]], order: Iterable[
         if blocks:
             entries.append(f"{json.dumps(name)}: [" + ",\n".join(blocks) + "]")
     return "{" + ",\n".join(entries) + "}\n"
+
+
+def fact_rows(records: Iterable[Mapping[str, Any]]) -> list[tuple[str, str, str]]:
+    """The rows of a table for a reader: hypothesis or conclusion, in words, and both sides with what holds of them."""
+    rows = []
+    for one in records:
+        for says, *sides in one["hypotheses"]:
+            rows.append(("hypothesis", says, f"{_sides(sides)}: holds" if sides else ""))
+        rows += [("conclusion", says, f"{_sides(sides)}: violated") for says, *sides in one["violated"]]
+    return rows
+
+
+def _sides(sides: Sequence[Any]) -> str:
+    return " ".join(f"{one:.6g}" if isinstance(one, float) else str(one) for one in sides)
 
 
 def record_errors(

@@ -11,10 +11,10 @@ from rich.text import Text
 
 from lemmata.theorems.evidence import GRADES
 from lemmata.theorems.ledger import REACHES
-from lemmata.theorems.verdicts import FAILED, SHOWN, totals
+from lemmata.theorems.verdicts import FAILED, SHOWN, UNDECIDED, totals
 
 WIDTH = 100
-_STYLES = {"holds": "green", "repaired": "yellow", "refuted": "magenta", FAILED: "bold red"}
+_STYLES = {"holds": "green", "repaired": "yellow", "refuted": "magenta", UNDECIDED: "red", FAILED: "bold red"}
 
 
 def summary_table(chapters: Sequence[Mapping[str, Any]], *, colour: bool) -> str:

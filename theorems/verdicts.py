@@ -5,8 +5,9 @@ the sentences on missing evidence come out. The rules of the verdicts:
 
 - `holds` needs a passing deciding check of the printed form, and no passing counterexample;
 - `repaired` needs a passing deciding counterexample and a passing deciding check of the corrected form;
-- `refuted` needs a passing deciding counterexample;
-- `open` and `context` need nothing;
+- `refuted` needs a passing deciding counterexample, and no corrected form that a deciding check confirms;
+- `context` claims nothing, so that nothing decides it; `open` says in its reason what is missing;
+- a statement of which a deciding piece of evidence did not run (skipped, deselected) is `undecided` here;
 - a statement of which a deciding piece of evidence fails is `failed`, whatever the ledger says.
 
 The grade of a statement is the weakest grade among its passing deciding evidence. Its reach must be earned: `all` by
@@ -22,14 +23,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from lemmata.theorems.evidence import GRADES, Evidence
-from lemmata.theorems.ledger import REACHES, VERDICTS, Ledger, Statement
+from lemmata.theorems.ledger import DECIDED, REACHES, VERDICTS, Ledger, Statement
 
 OUTCOMES = ("failed", "xfailed", "xpassed", "passed", "skipped", "not run")
 """Outcomes of a test, in the order of precedence among the cases of a parametrised function."""
 
 FAILED = "failed"
 """What every view says of a statement of which a deciding piece of evidence fails."""
-SHOWN = (*VERDICTS, FAILED)
+UNDECIDED = "undecided"
+"""What every view says of a decided statement of which a deciding piece of evidence was skipped or did not run."""
+SHOWN = (*VERDICTS, UNDECIDED, FAILED)
 """All that a view may say of a statement."""
 
 _NEEDS = {
@@ -71,14 +74,22 @@ class Check:
         return self.outcome == "passed" and not self.evidence.supporting
 
     @property
+    def missing(self) -> bool:
+        """Whether the check would decide, and did not run: it was skipped, or something ended the run before."""
+        return self.outcome in ("skipped", "not run") and not self.evidence.supporting
+
+    @property
     def fails(self) -> bool:
         """Whether the check takes its statement down: it is not merely supporting, and it ran and did not pass."""
         return self.outcome in ("failed", "xfailed", "xpassed") and not self.evidence.supporting
 
 
 def judged_verdict(statement: Statement, checks: Iterable[Check]) -> str:
-    """The verdict of the ledger, or `failed` where a deciding piece of evidence fails."""
-    return FAILED if any(check.fails for check in checks) else statement.verdict
+    """The verdict of the ledger; `failed` where deciding evidence fails, `undecided` where some of it is missing."""
+    checks = list(checks)
+    if any(check.fails for check in checks):
+        return FAILED
+    return UNDECIDED if statement.verdict in DECIDED and any(check.missing for check in checks) else statement.verdict
 
 
 def reach_errors(statement: Statement, checks: Sequence[Check]) -> list[str]:
@@ -112,9 +123,31 @@ def merged_outcome(outcomes: Iterable[str]) -> str:
     return min(outcomes, key=OUTCOMES.index, default="not run")
 
 
-def evidence_errors(statement: Statement, checks: Sequence[Check]) -> list[str]:
-    """A sentence for each piece of evidence that the verdict of `statement` lacks in `checks`."""
+def evidence_errors(statement: Statement, checks: Sequence[Check], cited: Iterable[str] = ()) -> list[str]:
+    """A sentence for each piece of evidence that the verdict of `statement` lacks in `checks`, or that forces another.
+
+    Args:
+        statement: the entry of the ledger.
+        checks: its evidence in a run of its whole chapter.
+        cited: the tests whose decorators say that they decide it, as ``file::name``.
+    """
     errors = []
+    known = {check.test for check in checks}
+    missing = [*(check.test for check in checks if check.missing), *(test for test in cited if test not in known)]
+    if statement.verdict in DECIDED:
+        errors += [
+            f"{statement.id} is not decided here: {test} did not run, or was skipped."
+            for test in dict.fromkeys(missing)
+        ]
+    excluded = [
+        check.test
+        for check in checks
+        if check.decides
+        and (
+            statement.verdict == "context" or (statement.verdict == "refuted" and check.evidence.target == "corrected")
+        )
+    ]
+    errors += [f"{statement.id} is marked {statement.verdict}, but {test} decides it otherwise." for test in excluded]
     for kind, target in _NEEDS[statement.verdict]:
         of_this_sort = [c for c in checks if (c.evidence.kind, c.evidence.target) == (kind, target)]
         if not any(check.decides for check in of_this_sort):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -15,8 +15,10 @@ from lemmata.theorems.citations import Citation, citations
 from lemmata.theorems.evidence import GRADES
 from lemmata.theorems.faults import faults_of, tally
 from lemmata.theorems.ledger import Chapter, Claim, Statement
+from lemmata.theorems.records import fact_rows, load_records
+from lemmata.theorems.trials import FAILS
 
-__all__ = ["claimed_grade", "print_ledger", "print_statement", "rerun", "statement_data"]
+__all__ = ["claimed_grade", "print_ledger", "print_statement", "records_of", "rerun", "statement_data"]
 
 
 def claimed_grade(evidence: Sequence[Citation]) -> str | None:
@@ -42,8 +44,15 @@ def statement_data(chapter: Chapter, entry: Statement) -> dict[str, Any]:
         "grade": claimed_grade(evidence),
         "evidence": [{"test": one.node, "line": one.line, **dataclasses.asdict(one.evidence)} for one in evidence],
         "rerun": rerun(evidence),
+        "counterexamples": list(records_of(chapter, entry)),
         "drawn_faults": dataclasses.asdict(tally(faults_of(entry.id))),
     }
+
+
+def records_of(chapter: Chapter, entry: Statement) -> Sequence[Mapping[str, Any]]:
+    """The committed records of counterexamples to a statement."""
+    found = {} if chapter.folder is None else load_records(chapter.folder)
+    return [one for one in found.get(entry.id, ()) if one["violated"]]
 
 
 def print_statement(out: Console, chapter: Chapter, entry: Statement) -> None:
@@ -63,9 +72,13 @@ def print_statement(out: Console, chapter: Chapter, entry: Statement) -> None:
         ("rests on", ", ".join(entry.depends)),
         ("reason", entry.reason),
         ("erratum", entry.erratum),
+        ("what fails", entry.fails and FAILS[entry.fails]),
         ("printed", entry.printed),
         ("corrected", entry.corrected),
         ("of the proof", entry.proof_erratum),
+        ("for the author", entry.defence),
+        ("against it", entry.attack),
+        ("looked for", entry.sought),
         ("in Coq", entry.machine_checked),
         ("decided by", "\n".join(_cited(one) for one in evidence if not one.evidence.supporting)),
         ("supporting", _supporting(evidence)),
@@ -75,6 +88,11 @@ def print_statement(out: Console, chapter: Chapter, entry: Statement) -> None:
     print_fields(out, [(label, escape(text)) for label, text in fields if text], indent="  ")
     if entry.claims:
         print_table(out, _claims(entry.claims), prose=["claim", "provided that"])
+    if rows := fact_rows(records_of(chapter, entry)):
+        table = plain_table("counterexample", "as printed", "computed")
+        for row in rows:
+            table.add_row(*map(escape, row))
+        print_table(out, table, prose=["as printed", "computed"])
     out.print()
 
 

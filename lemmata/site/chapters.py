@@ -19,6 +19,7 @@ from lemmata.theorems.evidence import GRADES
 from lemmata.theorems.experiments import committed, load_experiments
 from lemmata.theorems.faults import SEEN, load_faults
 from lemmata.theorems.ledger import DECIDED, REACHES, VERDICTS, Chapter, Statement
+from lemmata.theorems.trials import FAILS
 
 __all__ = ["chapter_pages", "errata_page", "erratum_weight", "statements_index"]
 
@@ -46,29 +47,50 @@ def statements_index(library: Library) -> str:
 
 
 def erratum_weight(statement: Statement) -> tuple[int, int]:
-    """The place of an erratum among all: smaller is heavier. Those of statements come before those of proofs."""
+    """The place of an erratum among those where the same fails: smaller is heavier."""
     verdicts = ("refuted", "repaired", "open", "holds", "context")
     kinds = ("theorem", "proposition", "corollary", "lemma", "claim")
-    of_proof = 10 if statement.erratum is None else 0
     kind = kinds.index(statement.kind) if statement.kind in kinds else len(kinds)
-    return of_proof + verdicts.index(statement.verdict), kind
+    return verdicts.index(statement.verdict), kind
 
 
 def errata_page(library: Library) -> str:
-    """The page of all that is wrong as printed, the heaviest first."""
+    """The page of all that fails as printed, by what it is that fails, the heaviest first."""
     wrong = [one for one in library.entries.values() if one.statement.erratum or one.statement.proof_erratum]
     wrong.sort(key=lambda one: erratum_weight(one.statement))
+    groups = {_heading(name): [one for one in wrong if one.statement.fails == name] for name in FAILS}
+    groups["Not settled"] = [one for one in wrong if one.statement.fails is None and one.statement.erratum]
+    groups["The printed proof of a statement that holds"] = [one for one in wrong if one.statement.erratum is None]
+    counts = [(f"[{name}](#{_anchor(name)})", str(len(found))) for name, found in groups.items() if found]
     parts = [
         "# Errata",
-        f"{len(wrong)} statements err as printed, or in their proofs; the heaviest first. The page of each names the "
-        "tests: counterexamples to the printed form, and checks of the corrected one.",
+        f"{len(wrong)} statements err as printed, or in their proofs. They are sorted by what it is that fails. The "
+        "page of each has the author's best case and what remains against it, the counterexample with every printed "
+        "hypothesis as the test computes it, and the tests: counterexamples to the printed form, and checks of the "
+        "corrected one.",
+        table(("what fails", "statements"), counts),
     ]
-    for entry in wrong:
-        statement = entry.statement
-        words = [_named(statement.id, ""), _plain(statement.title), f"*{statement.verdict}*"]
-        text = markdown_of(statement.erratum or f"In the proof: {statement.proof_erratum}", titles={}, root="")
-        parts.append(" · ".join(words) + "\n: " + text.replace("\n", "\n  "))
+    for name, found in groups.items():
+        if found:
+            parts += [f"({_anchor(name)})=\n## {name}", *map(_erratum, found)]
     return "\n\n".join(parts) + "\n"
+
+
+def _heading(name: str) -> str:
+    """What fails, as a heading."""
+    return FAILS[name].partition(":")[0].capitalize()
+
+
+def _anchor(heading: str) -> str:
+    return "errata-" + heading.casefold().replace(" ", "-")
+
+
+def _erratum(entry: Entry) -> str:
+    """A statement that errs and its erratum, as an entry of a list."""
+    statement = entry.statement
+    words = [_named(statement.id, ""), _plain(statement.title), f"*{statement.verdict}*"]
+    text = markdown_of(statement.erratum or f"In the proof: {statement.proof_erratum}", titles={}, root="")
+    return " · ".join(words) + "\n: " + text.replace("\n", "\n  ")
 
 
 def _overview(chapter: Chapter, entries: Sequence[Entry]) -> str:

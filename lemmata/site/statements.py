@@ -10,17 +10,19 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from lemmata.reports.ledger import rerun
+from lemmata.reports.ledger import records_of, rerun
 from lemmata.site.entries import Edges, Entry, Library
 from lemmata.site.prose import fenced, markdown_of, statement_place, with_links
 from lemmata.theorems.citations import Citation
 from lemmata.theorems.faults import DrawnFault, faults_of, load_faults, tally
+from lemmata.theorems.records import fact_rows
+from lemmata.theorems.trials import FAILS
 
 __all__ = ["MEANING", "proof_page", "statement_page", "table"]
 
 MEANING = {
     "holds": "true as printed",
-    "repaired": "false or vague as printed; true as corrected",
+    "repaired": "what is printed fails, in the way that its erratum says; the corrected form holds",
     "refuted": "false, and no repair is known",
     "open": "not settled, or only in part",
     "context": "claims nothing that could be checked",
@@ -108,6 +110,8 @@ def _errata(entry: Entry, prose: Callable[[str], str]) -> Iterator[str]:
     if statement.erratum:
         yield "## Erratum"
         yield prose(statement.erratum)
+        if statement.fails:
+            yield f"**What fails:** {FAILS[statement.fails]}."
     elif statement.proof_erratum:
         yield "## Erratum of the proof"
     if statement.printed:
@@ -118,6 +122,16 @@ def _errata(entry: Entry, prose: Callable[[str], str]) -> Iterator[str]:
         yield fenced(statement.corrected)
     if statement.proof_erratum:
         yield ("**In the printed proof.** " if statement.erratum else "") + prose(statement.proof_erratum)
+    for label, text in (
+        ("For the author", statement.defence),
+        ("Against it", statement.attack),
+        ("Looked for", statement.sought),
+    ):
+        if text:
+            yield f"**{label}.** {prose(text)}"
+    if rows := fact_rows(records_of(entry.chapter, statement)):
+        yield "The counterexample, as the test computes it:"
+        yield table(("", "as printed", "computed"), rows)
 
 
 def _claims(entry: Entry, prose: Callable[[str], str]) -> Iterator[str]:

@@ -323,8 +323,32 @@ CORRECTED = _check(target="corrected")
 )
 def test_verdicts_need_their_evidence(verdict: str, checks: list[Check], lacking: int) -> None:
     errors = evidence_errors(_statement(verdict), checks)
-    assert len(errors) == lacking
-    assert all(error.startswith(f"turing:theorem-3.1 is marked {verdict}, but no deciding") for error in errors)
+    lack = [error for error in errors if error.startswith(f"turing:theorem-3.1 is marked {verdict}, but no deciding")]
+    assert len(lack) == lacking
+    missing = any(check.outcome in ("skipped", "not run") for check in checks)
+    assert len(errors) == lacking + missing + (verdict == "refuted" and CORRECTED in checks)
+
+
+def test_evidence_forces_a_verdict_from_both_sides() -> None:
+    [error] = evidence_errors(_statement("refuted"), [REFUTES, CORRECTED])
+    assert error == f"turing:theorem-3.1 is marked refuted, but {CORRECTED.test} decides it otherwise."
+    [error] = evidence_errors(_statement("context"), [_check()])
+    assert error.startswith("turing:theorem-3.1 is marked context, but")
+    assert not evidence_errors(_statement("context"), [_check(supporting=True)])
+
+
+@pytest.mark.parametrize("outcome", ["skipped", "not run"])
+def test_a_deciding_check_that_is_missing_leaves_its_statement_undecided(outcome: str) -> None:
+    checks = [_check(), _check("counterexample", outcome=outcome)]
+    [error] = evidence_errors(_statement("holds"), checks)
+    assert error.startswith("turing:theorem-3.1 is not decided here")
+    assert judged_verdict(_statement("holds"), checks) == "undecided"
+    assert judged_verdict(_statement("open"), checks) == "open"
+    [error] = evidence_errors(_statement("holds"), [_check()], ["theorems/turing/test_a.py::test_gone"])
+    assert (
+        error
+        == "turing:theorem-3.1 is not decided here: theorems/turing/test_a.py::test_gone did not run, or was skipped."
+    )
 
 
 def test_a_passing_counterexample_contradicts_holds_alone() -> None:
@@ -369,7 +393,8 @@ def test_reach_is_earned_and_deciding_checks_run_the_library(
         ([_check(), _check(outcome="failed")], "failed"),
         ([_check(), _check("counterexample", outcome="xfailed")], "failed"),
         ([_check(), _check(outcome="failed", supporting=True)], "holds"),
-        ([_check(outcome="skipped")], "holds"),
+        ([_check(outcome="skipped")], "undecided"),
+        ([_check(), _check(outcome="skipped", supporting=True)], "holds"),
     ],
 )
 def test_a_failing_deciding_check_takes_the_statement_down(checks: list[Check], verdict: str) -> None:

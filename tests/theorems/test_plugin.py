@@ -13,8 +13,10 @@ from typing import Any
 import pytest
 
 from lemmata.theorems.faults import FILE
+from lemmata.theorems.judgement import FILE as JUDGED
 from lemmata.theorems.ledger import THEOREMS, catalogue_ids, chapter_of
 from lemmata.theorems.plugin import LedgerRun
+from lemmata.theorems.records import FILE as RECORDS
 
 HEADER = """
 import os
@@ -77,7 +79,8 @@ class Project:
             head = f'chapter = "{chapter}"\ntitle = "Title"\ndocument = "Document"\n'
             folder = self.root / "theorems" / chapter
             (folder / "ledger.toml").write_text(head + "\n".join(statements))
-            (folder / FILE).unlink(missing_ok=True)  # the faults drawn for the checks of the real ledger
+            for kept in (FILE, RECORDS, JUDGED):  # of the checks of the real ledger
+                (folder / kept).unlink(missing_ok=True)
             flags = {"repaired": " false", "refuted": " false"}
             frozen = (name for name in catalogue_ids() if chapter_of(name) == chapter)
             (folder / "catalogue.txt").write_text(
@@ -159,9 +162,9 @@ def test_sound_run_writes_the_same_ledger_serially_and_in_parallel(project: Proj
     assert "LEDGER ERROR" not in output
     assert max(map(len, output.splitlines())) <= 100
     rows = [line.split() for line in output.splitlines()]
-    #       name all holds repaired refuted open context failed | all proof cases scaled, then
+    #       name all holds repaired refuted open context undecided failed | all proof cases scaled, then
     #       name all symbolic exact enclosed numeric sampled failed
-    for row in ("turing 45 1 1 1 42 · · · · 3 ·", "turing 5 1 1 1 1 1 0", "total 532 1 1 1 529 · · · · 3 ·"):
+    for row in ("turing 45 1 1 1 42 · · · · · 3 ·", "turing 5 1 1 1 1 1 0", "total 532 1 1 1 529 · · · · · 3 ·"):
         assert row.split() in rows
 
     data = project.judged("a.json")
@@ -255,6 +258,7 @@ def test_supporting():
     printed = "but no deciding check of the printed form passed"
     assert errors == {
         f"LEDGER ERROR {skipped} is marked holds, {printed} ({weak}test_skipped skipped).",
+        f"LEDGER ERROR {skipped} is not decided here: {weak}test_skipped did not run, or was skipped.",
         f"LEDGER ERROR {xfailed} is marked holds, {printed} ({weak}test_xfailed xfailed).",
         f"LEDGER ERROR {case} is marked holds, {printed} ({weak}test_case failed).",
         f"LEDGER ERROR {supporting} is marked holds, {printed} ({weak}test_supporting is supporting only).",
@@ -274,7 +278,8 @@ def test_supporting():
     assert data["totals"]["outcomes"]["skipped"] == 1
     judged = {one["id"]: (one["verdict"], one["claimed"]) for one in data["chapters"][5]["statements"]}
     assert judged[case] == judged[xfailed] == ("failed", "holds")
-    assert judged[skipped] == judged[supporting] == ("holds", "holds")
+    assert judged[skipped] == ("undecided", "holds")
+    assert judged[supporting] == ("holds", "holds")
     assert data["totals"]["verdicts"]["failed"] == 2
 
 
