@@ -29,7 +29,6 @@ from lemmata.certificates.capacity.linear_codes import (
     encode_matrix,
     encode_vector,
     exact_array,
-    positive_number,
     root_above,
     squared_length,
     verify_matrix_code,
@@ -38,6 +37,7 @@ from lemmata.certificates.capacity.linear_codes import (
 from lemmata.certificates.capacity.norms import head_norms, token_norm
 from lemmata.constructions.networks.head import Head, merged_head
 from lemmata.numerics.exact.balls import as_balls, decided_less_equal
+from lemmata.numerics.exact.numbers import positive_number
 from lemmata.numerics.learning.attention_capacity import head_capacity
 from lemmata.numerics.learning.budgets import optimal_split
 from lemmata.numerics.learning.linear_capacity import map_factor, vector_factor

@@ -30,7 +30,7 @@ from flint import arb, fmpq
 from numpy.typing import ArrayLike, NDArray
 
 from lemmata.numerics.exact.integers import checked_integer
-from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.numbers import as_exact, positive_number
 from lemmata.numerics.exact.systems import require_finite
 from lemmata.numerics.learning.covers import sparse_average
 from lemmata.numerics.learning.linear_capacity import row_radii
@@ -348,14 +348,6 @@ def checked_share(share: object | None, best: Callable[[], arb]) -> fmpq:
     if not 0 < part < 1:
         raise ValueError(f"The share of an error must lie in (0, 1), not {share}.")
     return part
-
-
-def positive_number(name: str, value: object) -> fmpq:
-    """The exact number, once it is known to be positive."""
-    number = as_exact([value])[0]
-    if not number > 0:
-        raise ValueError(f"The {name} must be positive, not {value}.")
-    return number
 
 
 def exact_array(name: str, values: Any) -> Array:

@@ -31,12 +31,11 @@ from lemmata.certificates.capacity.linear_codes import (
     encode_vector,
     exact_array,
     exact_table,
-    positive_number,
 )
 from lemmata.certificates.capacity.norms import spectral_norm, token_norm
 from lemmata.constructions.networks.feed_forward import ActivationName
 from lemmata.numerics.exact.balls import as_balls, ball_max, decided_less_equal
-from lemmata.numerics.exact.numbers import exact_midpoint
+from lemmata.numerics.exact.numbers import exact_midpoint, positive_number
 from lemmata.numerics.exact.systems import Array
 from lemmata.numerics.learning.attention_lipschitz import largest_row_norm
 

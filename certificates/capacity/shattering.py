@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from lemmata.constructions.networks.head import Head, merged_head
 from lemmata.numerics.exact.balls import as_balls, decided_less
 from lemmata.numerics.exact.integers import checked_integer
-from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.numbers import as_exact, positive_number
 
 Array = NDArray[Any]
 
@@ -186,7 +186,7 @@ class SignFamily:
     def __post_init__(self) -> None:
         object.__setattr__(self, "points", checked_integer("The number of sequences m", self.points, 1))
         for name in ("key_scale", "token_norm", "value_norm"):
-            object.__setattr__(self, name, _positive(name.replace("_", " "), getattr(self, name)))
+            object.__setattr__(self, name, positive_number(name.replace("_", " "), getattr(self, name)))
 
     @property
     def width(self) -> int:
@@ -277,21 +277,14 @@ def largest_sign_family(
     Raises:
         ValueError: for numbers that are not exact and positive, or norms so small that m = 0.
     """
-    B, s = _positive("token norm", token_norm), _positive("score", score)
+    B, s = positive_number("token norm", token_norm), positive_number("score", score)
     R = s / (KEY_SHARE * B**2)
-    m = int((_positive("squared key norm", squared_key_norm) / R**2).floor())
+    m = int((positive_number("squared key norm", squared_key_norm) / R**2).floor())
     if m < 1:
         raise ValueError(
             f"Keys of squared norm {squared_key_norm} reach the score {score} on no sequence: it takes {R**2}."
         )
     return SignFamily(m, R, B, value_norm)
-
-
-def _positive(name: str, value: object) -> fmpq:
-    number = as_exact([value])[0]
-    if not number > 0:
-        raise ValueError(f"The {name} must be positive, not {value}.")
-    return number
 
 
 def _labels(labels: Sequence[int]) -> list[int]:

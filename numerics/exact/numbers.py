@@ -77,6 +77,18 @@ def as_exact(array: ArrayLike | Sequence[Any]) -> NDArray[np.object_]:
     return _map(exact_number, elements)
 
 
+def positive_number(name: str, value: object) -> fmpq:
+    """The exact number, once it is known to be positive.
+
+    Raises:
+        ValueError: if it is not; "The", the name and the value stand in the sentence.
+    """
+    number = as_exact([value])[0]
+    if not number > 0:
+        raise ValueError(f"The {name} must be positive, not {value}.")
+    return number
+
+
 def is_exact(array: ArrayLike | Sequence[Any]) -> bool:
     """Whether all elements are exact: integer dtype, or objects int, fmpz, fmpq, Fraction, Cyclotomic."""
     values = np.asarray(array)

@@ -23,7 +23,7 @@ from flint import arb, fmpq
 
 from lemmata.numerics.exact.balls import ball_min
 from lemmata.numerics.exact.integers import checked_integer
-from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.numbers import as_exact, positive_number
 from lemmata.numerics.learning.generalisation import Exact
 
 __all__ = ["inverse_margin_bound", "log_centres", "margin_scale_bound", "margins_bound", "relative_deviation"]
@@ -65,7 +65,7 @@ def margin_scale_bound(margins: Sequence[Exact | None], alpha: Exact, p: int, k:
     Raises:
         ValueError: as `relative_deviation` and `log_centres`, for negative margins, or an alpha that is not positive.
     """
-    return _scale_bound(_squares(margins), len(margins), _positive(alpha), p, k, delta)
+    return _scale_bound(_squares(margins), len(margins), positive_number("radius alpha", alpha), p, k, delta)
 
 
 def _scale_bound(squares: list[fmpq], n: int, radius: fmpq, p: int, k: int, delta: Exact) -> arb:
@@ -80,7 +80,7 @@ def margins_bound(margins: Sequence[Exact | None], alpha: Exact, p: int, delta: 
     Raises:
         ValueError: as `margin_scale_bound`.
     """
-    squares, radius, n = _squares(margins), _positive(alpha), len(margins)
+    squares, radius, n = _squares(margins), positive_number("radius alpha", alpha), len(margins)
     return ball_min([_scale_bound(squares, n, radius, p, k, delta) for k in range(n.bit_length() + 1)])
 
 
@@ -99,19 +99,12 @@ def inverse_margin_bound(
     Raises:
         ValueError: for numbers out of range.
     """
-    size, radius = checked_integer("The sample size", n, 2), _positive(alpha)
+    size, radius = checked_integer("The sample size", n, 2), positive_number("radius alpha", alpha)
     square, rest = as_exact([mean_inverse_square, delta])
     if square < 0 or not 0 < rest < 1:
         raise ValueError(f"S^2 must not be negative and delta lie in (0, 1), not {mean_inverse_square} and {delta}.")
     main = 6 * (log_centres(1, p) * arb(square) / size).sqrt() * arb(radius)  # log_centres(1, p) = 2 ln(2 p + 1)
     return main + 2 * (2 * (1 + arb(size).log() / arb(2).log()).log() - arb(rest).log()) / size
-
-
-def _positive(alpha: Exact) -> fmpq:
-    radius = as_exact([alpha])[0]
-    if radius <= 0:
-        raise ValueError(f"The radius alpha must be positive, not {alpha}.")
-    return radius
 
 
 def _squares(margins: Sequence[Exact | None]) -> list[fmpq]:
