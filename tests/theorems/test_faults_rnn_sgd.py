@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from lemmata.constructions.recurrent.comparator import Comparator, comparator
+from lemmata.constructions.recurrent import comparator as build
+from lemmata.constructions.recurrent.comparator import Comparator, comparator, conditional_mean
 from lemmata.constructions.recurrent.concepts import input_sequence, interaction, lag_networks, null_sequence
 from lemmata.constructions.recurrent.elman import back, linear_change, random_elman, trace, weighted_gradient
 from lemmata.constructions.recurrent.indicator import clipping_level, indicator_function
@@ -25,6 +26,7 @@ from lemmata.theorems.rnn_sgd import test_geometry as start
 from lemmata.theorems.rnn_sgd import test_indicator as lemma
 from lemmata.theorems.rnn_sgd import test_linearisation as linear
 from lemmata.theorems.rnn_sgd import test_rectified_norm as norm
+from lemmata.theorems.rnn_sgd import test_slopes as slopes
 from lemmata.theorems.rnn_sgd import test_training as sgd
 from lemmata.theorems.rnn_sgd.experiments import training
 from lemmata.theorems.rnn_sgd.experiments.training import random_target
@@ -66,11 +68,23 @@ FAULTS = [
     Fault("the certificate of another vector", "footnote-2", norm, "test_a_certificate_from_below", norm, "stretch",
           lambda W, x: stretch(W, -x), {"seed": 0}),
     Fault("no ascent", "footnote-2", norm, "test_the_norm_is_not_the_root_of_two", norm, "stretched_vector",
-          lambda W, steps: first_column_vector(W), {"seed": 0}),
+          lambda W, steps: first_column_vector(W), {"seed": 1, "record": None}),
     Fault("coordinates reversed", "definition-null-sequence", matrix, "test_the_null_sequence_is_near", matrix,
           "null_sequence", changed(null_sequence, lambda tokens: tokens[:, ::-1])),
     Fault("vectors of other tokens", "definition-5.3", matrix, "test_the_matrix_is_that_of_the_definition", matrix,
           "comparator", changed(comparator, lambda found: replace(found, vectors=found.vectors[::-1])), {"seed": 0}),
+    Fault("a comparator clipped elsewhere", "lemma-5.2", matrix, "test_the_function_is_within_its_range", matrix,
+          "comparator", lambda *given: comparator(*given[:4], given[4] ** 2)),
+    Fault("the mean at the other side", "lemma-5.2", matrix, "test_the_mean_over_fresh_rows", matrix,
+          "conditional_mean", lambda f, null, h, scale, t, window: conditional_mean(f, null, h, scale, -t, window),
+          {"power": 1}),
+    Fault("vectors of other tokens", "lemma-5.4", slopes, "test_the_expansion", slopes, "comparator",
+          changed(comparator, lambda found: replace(found, vectors=found.vectors[::-1]))),
+    Fault("vectors twice as long", "lemma-5.4", slopes, "test_the_expansion", slopes, "comparator",
+          changed(comparator, lambda found: replace(found, vectors=2 * found.vectors))),
+    Fault("a function clipped at 1", "definition-5.3", matrix, "test_the_matrix_is_that_of_the_definition",
+          build, "bounded_indicator", lambda c, variance, _: indicator_function(c, variance, "sign").clipped([1.0]),
+          {"seed": 0}),
     Fault("the comparator of half the window", "claim-G.1", start, "test_the_norm_of_the_comparator", start,
           "comparator", lambda *given: comparator(*given[:3], given[3] / 2), QUICK),
     Fault("a smaller bound", "claim-G.1", start, "test_the_norm_of_the_comparator", Comparator, "norm_bound",

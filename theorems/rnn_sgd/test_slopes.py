@@ -33,20 +33,20 @@ RUNS = "410 committed networks of widths 500 to 4000, L = 5, five parts, eps_x =
 Record = Callable[[str, object], None]
 
 
+@check(NORM, grade="sampled", target="printed", supporting=True, cases=RUNS)
 @check(
     EXISTENCE,
-    NORM,
     grade="sampled",
     target="corrected",
-    supporting=True,
     cases=RUNS + "; a slice again, to the fifth digit (full: all of width 500); 40 networks of width 150 besides",
 )
 def test_five_targets_at_once(effort: Effort, record_property: Record) -> None:
     """All slopes are those of the mean over fresh rows within Bonferroni limits, and those off target 0 within theirs.
 
-    Two criteria are not met, and nothing is tuned until they are: some slopes on target do not differ from 0 at 1 % in
-    all, the half of z_2 at widths 500 to 2000 above all; and the exponent of the deviation in m eps_c is -0.54 with the
-    interval [-0.64, -0.44], which contains -1/2 but is wider than the limits that were set.
+    One criterion is not met, and nothing is tuned until it is: some slopes on target do not differ from 0 at 1 % in
+    all, the half of z_2 at widths 500 to 2000 above all. The exponent of the deviation in m eps_c is -0.52 with the
+    interval [-0.59, -0.44], within the limits that were set; in a first run, whose H was not bounded, it was -0.54 with
+    [-0.64, -0.44]. The norm is below a two hundredth of its bound.
     """
     summary = committed_results(COMPARATORS)
     assert_follows(summary)
@@ -54,7 +54,7 @@ def test_five_targets_at_once(effort: Effort, record_property: Record) -> None:
     for criterion in summary["criteria"]:
         record_property(criterion["text"], criterion["met"])
     met = [c["met"] for c in summary["criteria"] if c["statement"] == EXISTENCE]
-    assert met == [True, True, True, False, False]
+    assert met == [True, True, True, False, True]
     law = summary["numbers"]["exponent of the deviation between networks in m eps_c"]
     assert law["low"] < -0.5 < law["high"] < -0.4
     wide, on = summary["items"]["m4000-c0.06"], on_target()

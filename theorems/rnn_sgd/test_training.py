@@ -144,6 +144,7 @@ def test_gradients_do_not_grow_exponentially_with_the_length() -> None:
     THEOREM,
     grade="exact",
     target="corrected",
+    supporting=True,
     cases="5 rational networks of width 4, L = 4, 6 steps each, another matrix W* (seeds 0 to 4)",
 )
 def test_the_regret_identity() -> None:
