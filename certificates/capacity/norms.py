@@ -1,6 +1,7 @@
 """The norms of weights and tokens that capacity bounds need, as upper bounds that hold for the exact numbers given.
 
-- ``pq_norm``: the p-norm of every column, then the q-norm of these numbers, as the document defines ||M||_(p,q);
+- ``pq_norm``: the p-norm of every column, then the q-norm of these numbers, as the document defines ||M||_(p,q): the
+  `lemmata.numerics.tokens.mixed_norms.mixed_norm` of another document;
 - ``token_norm``: the largest norm of a row of X. That is ||X^T||_(2,inf); the document often prints ||X||_(2,inf),
   which is the largest norm of a *column*;
 - ``head_norms``, ``layer_norms``: those of heads and layers. W_QK = W_Q W_K^T has all factors of the scores in it, and
@@ -13,6 +14,7 @@ Source: variable-creation, notation-4.2, definition-4.4.2, definition-4.4.3.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -20,38 +22,29 @@ from flint import arb
 from numpy.typing import ArrayLike
 
 from lemmata.certificates.margins.all_layer import operator_norm
-from lemmata.numerics.exact.balls import as_balls, ball_max, ball_min
+from lemmata.numerics.exact.balls import as_balls, ball_min
 from lemmata.numerics.exact.numbers import exact_midpoint
 from lemmata.numerics.exact.systems import Array
 from lemmata.numerics.learning.attention_capacity import HeadNorms
 from lemmata.numerics.learning.attention_lipschitz import largest_row_norm
 from lemmata.numerics.learning.deep_capacity import LayerNorms
+from lemmata.numerics.tokens.mixed_norms import Exponent, mixed_norm
 
 __all__ = ["frobenius_norm", "head_norms", "layer_norms", "pq_norm", "spectral_norm", "token_norm"]
 
 
-def pq_norm(matrix: ArrayLike, p: float, q: float) -> arb:
+def pq_norm(matrix: ArrayLike, p: Exponent | float, q: Exponent | float) -> arb:
     """||M||_(p,q): the p-norm of every column, then the q-norm of the vector of these norms.
 
     Args:
         matrix: M, shape (rows, columns), floats, exact numbers or balls.
-        p, q: 1, 2 or math.inf.
+        p, q: rational numbers >= 1, or math.inf.
 
     Raises:
         ValueError: for another shape, entries that are not finite, or another p or q.
     """
-    entries = abs(_matrix(matrix))
-    return _norm([_norm(list(column), p) for column in entries.T], q)
-
-
-def _norm(entries: list[arb], p: float) -> arb:
-    if p not in (1, 2, float("inf")):
-        raise ValueError(f"The norms are those of p = 1, 2 and infinity, not of {p!r}.")
-    if p == 1:
-        return sum(entries, start=arb(0))
-    if p == 2:
-        return sum((x * x for x in entries), start=arb(0)).sqrt()  # x**2 is NaN for balls that hold 0
-    return ball_max(entries)
+    exponents: list[Any] = ["inf" if exponent == math.inf else exponent for exponent in (p, q)]
+    return mixed_norm(_matrix(matrix), *exponents)
 
 
 def token_norm(tokens: ArrayLike) -> arb:
