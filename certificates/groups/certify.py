@@ -29,12 +29,11 @@ from flint import fmpq
 from lemmata.certificates import kernel
 from lemmata.certificates.characters.dixon import character_table
 from lemmata.certificates.characters.tables import CharacterTable
-from lemmata.certificates.game.enclosure import GameEnclosure
 from lemmata.certificates.game.faces import OptimalFaces, unfolded_faces
 from lemmata.certificates.game.margin_game import GameSolution
 from lemmata.certificates.game.rational import RationalGame, unfold
 from lemmata.certificates.game.scaled import ScaledSolution, solve_scaled
-from lemmata.certificates.groups.decimals import outward_decimals, reciprocal_decimals
+from lemmata.certificates.groups.decimals import reciprocal_decimals
 from lemmata.numerics.exact.cyclotomic.numbers import Cyclotomic, FieldError
 from lemmata.numerics.exact.rationals import as_fraction
 from lemmata.numerics.exact.root_sums import root_sum_number, root_sum_reciprocal
@@ -48,17 +47,14 @@ class GroupMarginCertificate:
     """What was proved about products of ``factors`` elements of ``group``.
 
     ``scaled``: an exact optimal pair of the game, folded by the Galois group; ``faces``: the polytopes of all optimal
-    vectors, None where their dimensions are not decided, for the reason in ``obstacle``. A certificate may instead hold
-    ``bounds`` of the value (`lemmata.certificates.game.enclosure`) and no exact pair; `certify_group` makes none of
-    these.
+    vectors, None where their dimensions are not decided, for the reason in ``obstacle``.
     """
 
     group: PermutationGroup
     table: CharacterTable
     factors: int
-    scaled: ScaledSolution | None
+    scaled: ScaledSolution
     faces: OptimalFaces | None
-    bounds: GameEnclosure | None = None
     obstacle: str | None = None
 
     def __repr__(self) -> str:
@@ -67,35 +63,26 @@ class GroupMarginCertificate:
 
     @property
     def grade(self) -> str:
-        """``exact`` when the value is known exactly, ``enclosed`` when it is only bounded from both sides."""
-        return "enclosed" if self.scaled is None else "exact"
+        """``exact``: masses and class weights prove the same value."""
+        return "exact"
 
     @cached_property
     def solution(self) -> GameSolution | None:
-        """The optimal pair as cyclotomic numbers; None for the grade ``enclosed``, and where there is no such field."""
+        """The optimal pair as cyclotomic numbers; None where there is no such field."""
         try:
-            return None if self.scaled is None else self._solution
+            return self._solution
         except FieldError:
             return None
 
-    @property
-    def _pair(self) -> ScaledSolution:
-        if self.scaled is None:
-            raise ValueError(
-                f"The margin of {self.group.name} is enclosed, not exact ({self.obstacle}); use enclosure(digits)."
-            )
-        return self.scaled
-
     @cached_property
     def _solution(self) -> GameSolution:
-        return unfold(self._pair.solution)
+        return unfold(self.scaled.solution)
 
     @property
     def value(self) -> Cyclotomic:
         """The value of the game, exactly.
 
         Raises:
-            ValueError: for the grade ``enclosed``.
             FieldError: where it lies in no cyclotomic field of supported order; ``radicals`` and `enclosure` serve.
         """
         return self._solution.value
@@ -111,9 +98,9 @@ class GroupMarginCertificate:
     def radicals(self) -> kernel.Radicals:
         """The max margin exactly in another form: its reciprocal as a sum of square roots q sqrt(m), {m: q}.
 
-        It needs no cyclotomic field. ``ValueError`` for the grade ``enclosed``.
+        It needs no cyclotomic field.
         """
-        value = {m: as_fraction(q) for m, q in self._pair.reciprocal_value.items()}
+        value = {m: as_fraction(q) for m, q in self.scaled.reciprocal_value.items()}
         return kernel.reciprocal_margin(value, self.group.order, self.factors)
 
     @property
@@ -124,14 +111,11 @@ class GroupMarginCertificate:
     def enclosure(self, digits: int = 30) -> tuple[str, str]:
         """Decimals ``lower <= gamma* <= upper`` with ``digits`` significant digits, rounded outwards.
 
-        For the grade ``exact`` they differ by at most one unit in the last place, for any number of digits. For the
-        grade ``enclosed`` more digits do not bring the bounds closer.
+        They differ by at most one unit in the last place, for any number of digits.
 
         Raises:
             ValueError: for fewer than one digit.
         """
-        if self.bounds is not None:
-            return outward_decimals(self.bounds.margin_lower, self.bounds.margin_upper, digits)
         return reciprocal_decimals(self.radicals, self.radicals, digits)
 
 

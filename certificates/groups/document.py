@@ -1,4 +1,4 @@
-"""The document of a certified group, its margin exact or enclosed: what `lemmata.certificates.kernel` checks.
+"""The document of a certified group: what `lemmata.certificates.kernel` checks.
 
 `document_of` writes what a `GroupMarginCertificate` proved; `certificate_document` writes what any pair of scaled
 vectors proves for a table. The totals of the scaled vectors are the reciprocals of the two bounds of the value, as sums
@@ -18,7 +18,7 @@ from lemmata.certificates.characters.tables import CharacterTable
 from lemmata.certificates.groups.certify import GroupMarginCertificate
 from lemmata.certificates.groups.decimals import reciprocal_decimals
 from lemmata.certificates.groups.format import FORMAT, VERSION, Document, dumps
-from lemmata.certificates.groups.scaled_pair import ScaledPair, character_terms, enclosed_pair, folded_pair
+from lemmata.certificates.groups.scaled_pair import ScaledPair, character_terms, folded_pair
 from lemmata.numerics.exact.cyclotomic.numbers import FieldError
 from lemmata.numerics.groups.permutations import PermutationGroup
 
@@ -36,22 +36,17 @@ def document_of(certificate: GroupMarginCertificate, digits: int = 30) -> Docume
         FieldError: when the characters share no cyclotomic field of supported order. Such a document would be far
             beyond what the kernel reads; the message names the exact margin.
     """
-    if certificate.scaled is not None:
-        pair = folded_pair(certificate.scaled)
-    else:
-        assert certificate.bounds is not None
-        pair = enclosed_pair(certificate.bounds)
-    group = certificate.group
+    pair, group = folded_pair(certificate.scaled), certificate.group
     name = re.sub(r"[^ -~]", "?", group.name)
     try:
         document = certificate_document(group, certificate.table, pair, certificate.factors, digits)
     except FieldError as error:
         lower, upper = certificate.enclosure(digits)
-        exactly = f" and is {kernel.text(certificate.radicals)}" if certificate.grade == "exact" else ""
         raise FieldError(
             f"The certificate of {group.name} cannot be written: all its characters together need roots of unity of "
             f"order {certificate.table.rows.order}, and the kernel reads orders up to {kernel.MAX_ROOT_ORDER}. The "
-            f"maximum margin, which the kernel has not checked, lies between {lower} and {upper}{exactly}."
+            f"maximum margin, which the kernel has not checked, lies between {lower} and {upper} and is "
+            f"{kernel.text(certificate.radicals)}."
         ) from error
     document["group"]["name"] = name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 3] + "..."
     return document

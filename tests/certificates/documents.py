@@ -3,16 +3,21 @@
 import copy
 import json
 from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
 from functools import cache
 from typing import Any
 
 from lemmata.certificates import kernel
 from lemmata.certificates.characters.dixon import character_table
 from lemmata.certificates.game.margin_game import MarginGame, solve
+from lemmata.certificates.game.rational import RationalGame
+from lemmata.certificates.game.scaled import solve_scaled
 from lemmata.certificates.groups.document import certificate_document
 from lemmata.certificates.groups.format import dumps
-from lemmata.certificates.groups.scaled_pair import scaled_pair
+from lemmata.certificates.groups.scaled_pair import folded_pair
 from lemmata.numerics.groups.names import parse_group
+from tests.oracles.scaled_pairs import scaled_pair
 
 EDITED = ["Z2", "S3", "D4", "Q8", "Z5", "A4", "Z7"]
 """The groups whose documents are edited, at random or so that the claim stays true."""
@@ -32,6 +37,15 @@ def document_bytes(name: str, factors: int = 2, digits: int = 30) -> bytes:
 def margin_document(name: str, factors: int = 2, digits: int = 30) -> dict[str, Any]:
     """The document of a group, a new object in each call."""
     return json.loads(document_bytes(name, factors, digits))
+
+
+def enclosing_document(name: str) -> dict[str, Any]:
+    """A document of the grade ``enclosed``: its class weights are one per cent too small, its upper bound too large."""
+    group = parse_group(name)
+    table = character_table(group)
+    pair = folded_pair(solve_scaled(RationalGame(table)))
+    weights = tuple({m: q * Fraction(99, 100) for m, q in weight.items()} for weight in pair.weights)
+    return certificate_document(group, table, replace(pair, weights=weights))
 
 
 def verdict(document: dict[str, Any]) -> int:

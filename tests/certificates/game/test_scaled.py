@@ -12,9 +12,10 @@ from lemmata.certificates.game.margin_game import MarginGame, solve, verify
 from lemmata.certificates.game.programs import optimal_pair
 from lemmata.certificates.game.rational import RationalGame, unfold
 from lemmata.certificates.game.scaled import solve_scaled, verify_scaled
-from lemmata.certificates.groups.scaled_pair import folded_pair, scaled_pair
+from lemmata.certificates.groups.scaled_pair import folded_pair
 from lemmata.numerics.exact.root_sums import RootSums
 from lemmata.numerics.groups.names import parse_group
+from tests.oracles.scaled_pairs import scaled_pair
 
 NAMES = ["S3", "Z7", "Q8", "A5", "PSL(2,7)", "S6", "SL(2,3)", "Z2xS5"]
 

@@ -1,6 +1,5 @@
 """Margins of groups from generators: published values, uniqueness, more factors, and what stays enclosed."""
 
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -14,7 +13,6 @@ import lemmata.certificates.groups.certify as group_margin
 from lemmata.certificates import kernel
 from lemmata.certificates.game import faces, scaled
 from lemmata.certificates.game.closed_form import closed_form_margin
-from lemmata.certificates.game.enclosure import enclose
 from lemmata.certificates.game.equalising import condition_sums
 from lemmata.certificates.game.margin_game import MarginGame, margin_scale, verify
 from lemmata.certificates.game.rational import RationalGame
@@ -249,19 +247,3 @@ def test_other_errors_are_no_obstacles(monkeypatch):
     monkeypatch.setattr(faces, "_rank", planted)
     with pytest.raises(ValueError, match="planted"):
         certify_group(parse_group("A5"))
-
-
-@pytest.mark.parametrize("name", ["Q8", "A5", "S6", "C7:C3"])
-def test_enclosures_contain_the_exact_margin(name):
-    exact = certify_group(parse_group(name))
-    bounds = enclose(RationalGame(exact.table))
-    enclosed = replace(exact, scaled=None, faces=None, bounds=bounds, obstacle="planted")
-    assert (enclosed.grade, enclosed.obstacle) == ("enclosed", "planted")
-    assert (enclosed.unique, enclosed.solution) == (None, None)
-    for property_name in ("gamma", "value", "radicals"):
-        with pytest.raises(ValueError, match="enclosed, not exact"):
-            getattr(enclosed, property_name)
-    assert "enclosed" in repr(enclosed)
-    assert enclosed.bounds.margin_lower <= exact.gamma <= enclosed.bounds.margin_upper
-    assert Fraction(enclosed.enclosure(50)[0]) <= Fraction(exact.enclosure(50)[1])
-    assert Fraction(exact.enclosure(50)[0]) <= Fraction(enclosed.enclosure(50)[1])

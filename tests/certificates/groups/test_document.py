@@ -9,32 +9,26 @@ import pytest
 from lemmata.certificates import kernel
 from lemmata.certificates.characters.dixon import character_table
 from lemmata.certificates.game.closed_form import solve_table
-from lemmata.certificates.game.enclosure import enclose
 from lemmata.certificates.game.margin_game import MarginGame, solve
-from lemmata.certificates.game.rational import RationalGame
-from lemmata.certificates.groups.certify import GroupMarginCertificate, certify_group
+from lemmata.certificates.groups.certify import certify_group
 from lemmata.certificates.groups.contents import solution_of
 from lemmata.certificates.groups.document import certificate_document, document_of, kernel_refusal
 from lemmata.certificates.groups.format import dumps
-from lemmata.certificates.groups.scaled_pair import ScaledPair, scaled_pair
+from lemmata.certificates.groups.scaled_pair import ScaledPair
 from lemmata.numerics.groups.names import parse_group
-from tests.certificates.documents import document_bytes, margin_document
+from tests.certificates.documents import document_bytes, enclosing_document, margin_document
+from tests.oracles.scaled_pairs import scaled_pair
 
 
 @pytest.mark.parametrize("name", ["S3", "Z7", "A5", "M11", "SL(2,5)"])
-def test_enclosed_documents_are_valid_and_contain_the_margin(name, tmp_path):
-    exact = certify_group(parse_group(name))
-    bounds = enclose(RationalGame(exact.table))
-    enclosed = GroupMarginCertificate(exact.group, exact.table, 2, None, None, bounds, "a test")
-    document = document_of(enclosed)
+def test_a_pair_that_is_not_optimal_encloses_the_margin(name):
+    document = enclosing_document(name)
     kernel.check(dumps(document))
     assert document["grade"] == "enclosed"
     lower, upper = (Fraction(document["margin"][side]) for side in ("lower", "upper"))
-    exactly = exact.gamma
-    assert float(lower) <= float(exactly) * (1 + 1e-12)
-    assert Fraction(exact.enclosure(60)[0]) >= lower
-    assert Fraction(exact.enclosure(60)[1]) <= upper
-    assert upper - lower < lower / 10**12
+    low, high = map(Fraction, certify_group(parse_group(name)).enclosure(60))
+    assert lower <= low < high < upper
+    assert abs(upper / lower - Fraction(100, 99)) < Fraction(1, 10**25)
     with pytest.raises(ValueError, match="holds no optimum"):
         solution_of(document)
 

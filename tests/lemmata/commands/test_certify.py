@@ -13,15 +13,14 @@ from typer.testing import CliRunner
 
 import lemmata
 from lemmata.certificates import kernel
-from lemmata.certificates.game.enclosure import enclose
-from lemmata.certificates.game.rational import RationalGame
-from lemmata.certificates.groups.certify import certify_group
+from lemmata.certificates.groups.format import dumps
 from lemmata.certificates.saddle.attainment import attained_margin
 from lemmata.cli import app
 from lemmata.commands import certify
 from lemmata.constructions.networks.files import load_npz
 from lemmata.constructions.networks.inputs import group_blocks
 from lemmata.numerics.margins.evaluation import group_margins
+from tests.certificates.documents import enclosing_document
 from tests.lemmata.commands.runner import run
 
 
@@ -250,23 +249,11 @@ def test_where_a_certificate_may_be_written(tmp_path):
         assert reason in error
 
 
-def test_an_enclosed_certificate_says_so(tmp_path, monkeypatch):
-    def enclosed(group, factors):
-        exact = certify_group(group, factors)
-        bounds = enclose(RationalGame(exact.table, factors))
-        return replace(exact, scaled=None, faces=None, bounds=bounds, obstacle="a test")
-
-    monkeypatch.setattr(certify, "certify_group", enclosed)
+def test_a_document_of_two_bounds_is_explained(tmp_path):
     file = tmp_path / "s3.json"
-    code, output, _ = run("certify", "S3", "--out", str(file))
-    assert code == 0
-    assert "grade enclosed (proved from both sides)" in output
-    assert "Uniqueness: undecided" in output
-    assert "maximum margin at least 0.02360496931049" in output
-    assert "not evaluated (the optimal masses are enclosed, not exact)" in output
+    file.write_bytes(dumps(enclosing_document("S3")))
     assert run("check", str(file))[0] == 0
     assert "grade enclosed" in run("explain", str(file))[1]
-    assert run("certify", "S3", "--network", str(tmp_path / "s3.npz"))[0] == 2
 
 
 def test_the_network_is_written(tmp_path):
