@@ -11,6 +11,10 @@ On the cube |x_j - x_ij| <= delta of node i all its bumps are 1, so S_i = k and 
 coordinate in which the nodes differ by 4 delta, so that |x_j - x_i'j| >= 3 delta there, that bump is 0, S_i' <= k - 1,
 and the ramp of i' is 0. So f = f_i on the whole cube.
 
+Where two nodes are told apart in a coordinate, the ramps between them do it. A ramp that begins or ends beyond the
+largest node B or below -B has no node on its other side, and may be left out; the biases of all others, (2 delta -
+x_ij)/delta and so on, are breakpoints inside [-B, B], over delta.
+
 The printed form has slopes -1/delta in the units of (u - 1)_+ and (u - 2)_+, which makes a step from -1 to 1 of the
 bump, and the ramp nu((S_i - k)/delta), which needs delta <= 1.
 
@@ -36,6 +40,7 @@ from lemmata.numerics.functions.smooth import positive_rational
 __all__ = [
     "bump_network",
     "bump_sum_network",
+    "inner_memorising_perceptron",
     "memorising_perceptron",
     "printed_memorising_perceptron",
     "ramp_network",
@@ -115,6 +120,32 @@ def memorising_perceptron(nodes: ArrayLike, values: ArrayLike, radius: object) -
     x, f, delta = _checked(as_exact(nodes), values, radius, 4)
     k = x.shape[1]
     return _lookup(x, f, delta, slopes=(1, 1, 1, 1), shifts=SHIFTS, scale=fmpq(1), biases=(fmpq(1 - k), fmpq(-k)))
+
+
+def inner_memorising_perceptron(nodes: ArrayLike, values: ArrayLike, radius: object) -> FeedForward:
+    """`memorising_perceptron` without the ramps that reach beyond the nodes, so that its first weights are smaller.
+
+    It has the same values on the cubes and the same numbers of units (those that are left out are 0), and weights of
+    size at most max(1, B)/delta, k and max |f_i|. For delta <= 1 these are the printed norms.
+
+    Arguments and errors as for `memorising_perceptron`.
+
+    Source: variable-creation, lemma-A.25.
+    """
+    x, f, delta = _checked(as_exact(nodes), values, radius, 4)
+    k = x.shape[1]
+    B = max(abs(a) for a in x.ravel().tolist())
+    kept = np.array([x - 2 * delta >= -B, x + 2 * delta <= B])  # the rising and the falling ramp, (2, n, k)
+    shifted = fmpq(0) + (~kept[0].astype(bool)).sum(axis=1)  # a rising ramp that is left out is 1 everywhere
+    whole = _lookup(x, f, delta, slopes=(1, 1, 1, 1), shifts=SHIFTS, scale=fmpq(1), biases=(fmpq(1 - k), fmpq(-k)))
+    first, second, last = whole.layers
+    units = np.repeat(kept.astype(int), 2, axis=0).ravel()  # in the order (unit of the bump, node, coordinate)
+    layers = (
+        Affine(first.weight * units, first.bias * units),
+        Affine(second.weight, second.bias + np.concatenate([shifted, shifted])),
+        last,
+    )
+    return FeedForward(layers, activations=whole.activations)
 
 
 def printed_memorising_perceptron(nodes: ArrayLike, values: ArrayLike, radius: object) -> FeedForward:

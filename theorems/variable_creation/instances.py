@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from flint import arb, fmpq
 
+from lemmata.constructions.networks.affine import Affine
 from lemmata.constructions.networks.head import Head
 from lemmata.constructions.sparse.compiler import SparseNetwork, compile_sparse
 from lemmata.constructions.sparse.functions import sparse_function
@@ -76,6 +77,13 @@ def _added_squares(network: SparseNetwork) -> dict[str, fmpq]:
 def with_heads(network: SparseNetwork, change: Any) -> SparseNetwork:
     """The network with every head changed."""
     return replace(network, attention=network.attention.change(Head, change))
+
+
+def sharpened(network: SparseNetwork, bound: arb) -> SparseNetwork:
+    """The network with the largest multiple of 2^-32 below the bound for R; the compiler rounds R up."""
+    R = fmpq(int((bound * 2**32).lower().floor().fmpz()), 2**32)
+    heads = with_heads(network, lambda head: replace(head, query=Affine(head.query.weight * (R / network.sharpness))))
+    return replace(heads, sharpness=R)
 
 
 def general(T: int, read: Any, alphabet: int = 2, **options: Any) -> SparseNetwork:

@@ -37,6 +37,7 @@ from lemmata.numerics.learning.deep_capacity import (
 )
 from lemmata.numerics.learning.linear_capacity import perceptron_steps, row_radii
 from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.records import Record
 from lemmata.theorems.variable_creation.codes import covered_matrix, covered_row
 
 NAMES = ("value_columns", "value", "score_rows", "score", "output_columns", "output")
@@ -154,7 +155,7 @@ def sign_outputs(family: SignFamily, labels: Sequence[int], mixing: Any = 1) -> 
 
 
 @counterexample("variable-creation:definition-4.4.3", "variable-creation:theorem-A.17", grade="enclosed")
-def test_the_printed_constraint_on_keys_and_queries_bounds_nothing():
+def test_the_printed_constraint_on_keys_and_queries_bounds_nothing(record: Record):
     """k = 1, W_Q = R e_d, W_K = (y, 0, 0): W_K^T W_Q = 0 for every R, yet all signs are realised on m contexts.
 
     With L = 1 nothing in the printed bound depends on R: it is of the order log(d m T), and truth is m log 2.
@@ -176,6 +177,11 @@ def test_the_printed_constraint_on_keys_and_queries_bounds_nothing():
         found.append(m * arb(2).log() / printed.bound(fmpq(1, 2)))
     assert all(later >= 2 * earlier for earlier, later in pairwise(found[1:]))
     assert found[-1] > 10**9
+    block = sign_block(SignFamily(4, 40), (1, 1, -1, 1))
+    of = "variable-creation:definition-4.4.3"
+    record.hypothesis("||W_K^T W_Q||_(2,1) <= C_(2,1) = 1", pq_norm(block.key.T @ block.query, 2, 1), "<=", 1, of=of)
+    scores = pq_norm(block.key @ block.query.T, 2, 1)
+    record.violated("it bounds the scores: ||W_K W_Q^T||_(2,1) <= C_(2,1)", scores, "<=", 1, of=of)
 
 
 # ---- theorem A.17
@@ -453,7 +459,7 @@ def shattering_layer(m: int, B_X: Any = 1) -> LayerNorms:
 
 
 @counterexample("variable-creation:theorem-A.17", grade="enclosed")
-def test_the_readout_belongs_beside_the_whole_bracket():
+def test_the_readout_belongs_beside_the_whole_bracket(record: Record):
     """eps = B_w/2, m = 4^k, B_w = 16^k: log N >= m log 2 for every B_w, by the block of signs, run for m = 4.
 
     The printed bound stays within a constant of log(d m T): the quotient at least doubles with k. As corrected it
@@ -473,6 +479,12 @@ def test_the_readout_belongs_beside_the_whole_bracket():
         assert m * LN2 <= corrected
     assert all(later >= 2 * earlier for earlier, later in pairwise(found[1:]))
     assert found[-1] > 10**9
+    family = SignFamily(4**25, 4)
+    record.hypothesis("||x_t|| <= 1", family.token_norm, "<=", 1)
+    record.hypothesis("||W_K W_Q^T||_2^2 <= B_QK^2", family.squared_key_norm, "<=", layer.score**2)
+    record.hypothesis("||W_V||_(2,1) <= B_V^(2,1) = 1, and so for W_C", family.value_norm, "<=", layer.value_columns)
+    record.hypothesis("eps = B_w/2 is below B_w times all outputs at m = 4^25", fmpq(1, 2), "<", family.margin)
+    record.violated("log N <= 10^9 times the printed bound, B_w = 2^200", m * arb(2).log(), "<=", 10**9 * printed)
 
 
 @counterexample("variable-creation:theorem-A.17", grade="enclosed")
@@ -603,7 +615,7 @@ def test_the_short_deep_bound_is_above_the_long_one(seed):
 
 
 @counterexample("variable-creation:theorem-4.11", grade="enclosed")
-def test_the_printed_power_of_the_tokens_fails_in_deep_networks():
+def test_the_printed_power_of_the_tokens_fails_in_deep_networks(record: Record):
     """L = 1, C_2 = C_21 = 1, m = 16^k, B_X = 2^(k+1), W_QK of norm 1, W_V = 1/B_X, W_C = e_1 e_1^T: truth m log 2.
 
     Printed: a constant times B_X^2 log(d m T) = 4 sqrt(m) log(d m T). Four patterns are run for 16 contexts.
@@ -629,6 +641,37 @@ def test_the_printed_power_of_the_tokens_fails_in_deep_networks():
         assert m * LN2 <= short_deep_capacity(1, spectral=1, columns=1, **given).bound(fmpq(1, 2))
     assert all(later >= 2 * earlier for earlier, later in pairwise(found[1:]))
     assert found[-1] > 10**6
+    family, found = wide_tokens(0), []
+    labels = [(-1) ** (i // 2) for i in range(family.points)]
+    head = sign_block(family, labels)
+    for i in (1, 3, family.points):
+        X = family.sequence(i)
+        X[2] /= family.token_norm  # the class token asks, and has the norm 1
+        assert labels[i - 1] * replace(head, query=head.query * family.token_norm)(X)[2, 0] > fmpq(1, 2)
+    for k in range(1, 31):
+        family = wide_tokens(k)
+        given = {"readout": 1, "tokens": 2 * family.token_norm, "samples": family.points, "length": 3}
+        printed = printed_short_deep_capacity(1, spectral=1, columns=1, width=family.width, **given)
+        found.append(family.log_covering_number / printed.bound(fmpq(1, 2)))
+    assert all(later >= 2 * earlier for earlier, later in pairwise(found[1:]))
+    record.hypothesis("||W_K W_Q^T||_(2,1)^2 <= C_(2,1)^2 = 1", family.squared_key_norm * family.token_norm**2, "<=", 1)
+    record.hypothesis("||W_V||_(2,1) <= C_(2,1) = 1, and so for W_C", family.value_norm, "<=", 1)
+    columns = 2 * (fmpq(4, 5) * family.token_norm) ** 2
+    record.hypothesis("||X||_(2,inf)^2 <= B_X^2, with or without a transpose", columns, "<=", given["tokens"] ** 2)
+    record.hypothesis("eps = 1/2 is below the size of all outputs", fmpq(1, 2), "<", family.margin)
+    short = short_deep_capacity(2, spectral=3, columns=5, **generic)
+    scale = 2**3 * (arb(8) * 4**4) ** 4 * 5**6 * (3 * 5) ** 2 * (arb(7) * (2 * 10 * 4**2 + 1)).log()
+    record.number("800", short.constant / scale)
+    largest = 10**9 * printed.bound(fmpq(1, 2))
+    record.violated("log N <= 10^9 times the printed bound", family.log_covering_number, "<=", largest)
+
+
+def wide_tokens(k: int) -> SignFamily:
+    """m = 225 b^4 contexts, b = 2^k, tokens of norm 5 b, ||W_V|| = 1; ||W_QK|| = 1 if the class token has norm 1."""
+    b = 2**k
+    family = SignFamily(225 * b**4, fmpq(1, 75 * b**3), 5 * b, 1)
+    assert family.squared_key_norm * family.token_norm**2 == 1
+    return family
 
 
 @counterexample("variable-creation:theorem-4.11", grade="enclosed", supporting=True)

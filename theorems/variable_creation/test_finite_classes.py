@@ -32,6 +32,7 @@ from lemmata.numerics.learning.finite_classes import (
     largest_deviation,
 )
 from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.records import Record
 
 Rows = list[list[Fraction]]
 VALUES = (fmpq(0), fmpq(1), fmpq(101, 100))
@@ -257,7 +258,7 @@ def test_the_corrected_bound_is_the_least_objective():
 
 
 @counterexample("variable-creation:corollary-A.3", "variable-creation:lemma-A.5", grade="enclosed")
-def test_two_constants_have_a_negative_printed_bound():
+def test_two_constants_have_a_negative_printed_bound(record: Record):
     table = [[1], [-1]]
     steps = covering_steps(table)
     assert empirical_rademacher(table) == 1
@@ -271,6 +272,15 @@ def test_two_constants_have_a_negative_printed_bound():
         assert rademacher_bound(7 * valid, 3, 7, constant=5, form="printed").overlaps(5 / K * (1 + (3 * K).log()))
         with pytest.raises(ValueError, match="below 0"):
             rademacher_bound(K**2, 1, 1, form="printed")
+        if t == 1:
+            complexity, deviation = empirical_rademacher(table), largest_deviation([[0], [1]], [1], [1])
+            record.hypothesis("|f| <= A = 1", max(abs(row[0]) for row in table), "<=", 1)
+            record.hypothesis("log N(eps) <= C/eps^2 for every eps, C = e^4", entropy_constant(steps), "<=", K**2)
+            of = ["variable-creation:corollary-A.3", "variable-creation:lemma-A.5"]
+            record.violated("R <= c sqrt(C/m) (1 + log(A sqrt(m/C))), c = 1", complexity, "<=", printed, of=of[0])
+            record.hypothesis("the loss f -> (f + 1)/2 is 1-Lipschitz", fmpq(1, 2), "<=", 1, of=of[1])
+            both = 4 * printed + 2 * (arb(2).log() / 2).sqrt()
+            record.violated("a deviation is at most the bound for delta = 1/2, c = 1", deviation, "<=", both, of=of[1])
 
 
 # ---- theorem A.4, lemma A.5, lemma 4.2
@@ -369,7 +379,7 @@ def test_the_corrected_bound_has_its_constants():
 
 
 @counterexample("variable-creation:theorem-A.4", "variable-creation:lemma-A.5", grade="exact")
-def test_a_fair_coin_always_deviates():
+def test_a_fair_coin_always_deviates(record: Record):
     # One function: its Rademacher complexity is 0, and every C > 0 is valid. For odd m its deviation is 1/(2 m) at
     # least, and the printed bound is below that for delta > exp(-1/(8 m)): 0.8825 for m = 1.
     for m in (1, 3, 5, 11):
@@ -378,6 +388,10 @@ def test_a_fair_coin_always_deviates():
     assert coin_failure(fmpq(883, 1000), 1) == 1
     assert coin_failure(fmpq(882, 1000), 1) == 0
     assert covering_steps([[0, 0]]) == [(0, 1)]
+    of = "variable-creation:theorem-A.4"
+    record.hypothesis("delta > 0", fmpq(99, 100), ">", 0, of=of)
+    record.hypothesis("the loss of the coin is bounded by b = 1", max(0, 1), "<=", 1, of=of)
+    record.violated("the bound fails with probability at most delta", coin_failure(fmpq(99, 100), 1), "<=", 0.99, of=of)
 
 
 def coin_failure(delta: fmpq, m: int) -> fmpq:
@@ -390,14 +404,19 @@ def coin_failure(delta: fmpq, m: int) -> fmpq:
 
 @counterexample("variable-creation:lemma-4.2", grade="exact")
 @pytest.mark.parametrize("constant", [1, 10, 1000])
-def test_no_constants_save_the_informal_statement_near_probability_zero(constant):
+def test_no_constants_save_the_informal_statement_near_probability_zero(record: Record, constant):
     # the deviation is 1/2 always, C = 0 is valid, and sqrt(log(1/delta)/m) tends to 0 as delta tends to 1
     delta = 1 - fmpq(1, 10 * constant**2)
     limit = constant * (1 / arb(delta)).log().sqrt()
     assert covering_steps([[0, 0]]) == [(0, 1)]
     assert empirical_rademacher([[0, 0]]) == 0
     fair = ["1/2", "1/2"]
-    assert deviation_failure_probability([[0, 1]], [[0, 0]], fair, 1, lambda rad: limit + arb(rad)) == 1 > delta
+    failure = deviation_failure_probability([[0, 1]], [[0, 0]], fair, 1, lambda rad: limit + arb(rad))
+    assert failure == 1 > delta
+    if constant == 1000:
+        record.hypothesis("log N(eps) <= C/eps^2 with C = 0", arb(covering_steps([[0, 0]])[0][1]).log(), "<=", 0)
+        record.hypothesis("delta > 0", delta, ">", 0)
+        record.violated("1000 sqrt(log(1/delta)/m) fails with probability at most delta", failure, "<=", delta)
 
 
 @check(

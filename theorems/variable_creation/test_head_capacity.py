@@ -37,6 +37,7 @@ from lemmata.numerics.learning.attention_capacity import (
 )
 from lemmata.numerics.learning.linear_capacity import perceptron_steps
 from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.records import Record
 
 LN2 = math.log(2)
 
@@ -451,11 +452,24 @@ def large_tokens(k: int) -> tuple[SignFamily, HeadNorms]:
     return family, HeadNorms(1 / B_X, 1 / B_X, 1)
 
 
+def short_queries(k: int) -> tuple[SignFamily, HeadNorms]:
+    """m = 16^k, B_X = 4^(k + 1), ||W_V|| = 1/B_X and ||W_QK|| = 1, if the token that asks has the norm 1.
+
+    The row of W_QK is then B_X times that of the family, and the scores 12/5 and the outputs are the same.
+    """
+    B_X = fmpq(4 ** (k + 1))
+    family = SignFamily(16**k, 1 / (B_X * 4**k), B_X, 1 / B_X)
+    assert family.squared_key_norm * B_X**2 == 1
+    assert family.score == fmpq(12, 5)
+    return family, HeadNorms(1 / B_X, 1 / B_X, 1)
+
+
 @counterexample("variable-creation:corollary-4.9", grade="enclosed")
-def test_the_printed_power_of_the_tokens_fails_along_a_sequence():
+def test_the_printed_power_of_the_tokens_fails_along_a_sequence(record: Record):
     """16 contexts by the forward pass with all hypotheses; then truth/printed > 10^9 at m = 16^20, for both forms.
 
     The quotient at least doubles from each k >= 2 to the next, so that no constant helps. The corrected bounds hold.
+    The printed statement fails as well where ||x_tau|| = 1, as the overview of the proof has it.
     """
     generic = at_points(10, 4, 6, tokens=17, lipschitz=2)
     assert written(printed_head_capacity(GENERIC[0], **generic), 34, (7, 15), 40)
@@ -483,6 +497,33 @@ def test_the_printed_power_of_the_tokens_fails_along_a_sequence():
     for found in quotients.values():
         assert all(later >= 2 * earlier for earlier, later in pairwise(found[1:]))
         assert found[-1] > 10**9
+    family, norms = short_queries(1)
+    labels = [1, -1] * 8
+    scores, values = family.matrices(labels)
+    head = merged_head(as_balls(scores * family.token_norm), as_balls(values), causal=False)
+    assert head_norms(values, scores * family.token_norm).scores <= 1 + arb(2) ** -40
+    for i, y in enumerate(labels, start=1):
+        tokens = family.sequence(i)
+        tokens[2] /= family.token_norm
+        assert (tokens[2] ** 2).sum() == 1
+        assert y * head(as_balls(tokens)[2:], memory=as_balls(tokens))[0, 0] > fmpq(1, 2)
+    found = []
+    for k in range(1, 26):
+        family, norms = short_queries(k)
+        at = at_points(family.points, 3, family.width, tokens=family.token_norm)
+        found.append(family.log_covering_number / printed_head_capacity(norms, **at).bound(fmpq(1, 2)))
+    assert all(later >= 2 * earlier for earlier, later in pairwise(found[1:]))
+    family, norms = short_queries(20)
+    at = at_points(family.points, 3, family.width, tokens=family.token_norm)
+    printed = printed_head_capacity(norms, **at).bound(fmpq(1, 2))
+    record.hypothesis("||W_QK^T||_(2,1)^2 <= B_QK^2 = 1", family.squared_key_norm * family.token_norm**2, "<=", 1)
+    record.hypothesis("||W_V||_(2,1) <= B_V^(2,1) = 1/B_X", family.value_norm, "<=", norms.value_columns)
+    record.hypothesis("||W_V|| <= B_V = 1/B_X", family.value_norm, "<=", norms.value)
+    record.hypothesis(
+        "eps = 1/2 is below the size of all outputs, of m = 16^20 contexts", fmpq(1, 2), "<", family.margin
+    )
+    record.hypothesis("||x_t|| <= B_X = 4^21, and ||x_tau|| = 1", family.token_norm, "<=", 4**21)
+    record.violated("log N <= 10^9 times the printed bound", family.log_covering_number, "<=", 10**9 * printed)
 
 
 @counterexample("variable-creation:corollary-4.9", grade="exact", supporting=True)
@@ -532,7 +573,7 @@ def with_positions(k: int) -> tuple[SignFamily, HeadNorms, np.ndarray]:
 
 
 @counterexample("variable-creation:lemma-A.11", grade="enclosed")
-def test_the_printed_power_with_positions_fails_along_a_sequence():
+def test_the_printed_power_with_positions_fails_along_a_sequence(record: Record):
     """Positions: half of the common coordinates of the family's tokens; B_P = B/2, B_X <= 3 B/4; then 16^k contexts."""
     generic = at_points(10, 4, 6, tokens=12, positions=5, lipschitz=2)
     assert written(printed_positional_capacity(GENERIC[0], **generic), 34, (7, 2 * 15 * 17), 240)
@@ -558,6 +599,17 @@ def test_the_printed_power_with_positions_fails_along_a_sequence():
         found.append(truth / printed_positional_capacity(norms, **place, **at).bound(fmpq(1, 2)))
     assert all(later >= 2 * earlier for earlier, later in pairwise(found[1:]))
     assert found[-1] > 10**9
+    printed = printed_positional_capacity(norms, **place, **at).bound(fmpq(1, 2))
+    B_X, B_P = place["tokens"], place["positions"]
+    record.hypothesis("||W_QK^T||_(2,1)^2 <= B_QK^2 = 1", family.squared_key_norm, "<=", 1)
+    record.hypothesis("||W_V||_(2,1) <= B_V^(2,1) = 1/B", family.value_norm, "<=", norms.value_columns)
+    record.hypothesis("||p_t||^2 = B^2/4 <= B_P^2", (family.token_norm / 2) ** 2, "<=", B_P**2)
+    squares = [(fmpq(3, 5) ** 2 + fmpq(2, 5) ** 2) * family.token_norm**2, (family.token_norm / 2) ** 2]
+    record.hypothesis("||x_t||^2 <= B_X^2, B_X = 3 B/4", max(squares), "<=", B_X**2)
+    record.hypothesis(
+        "eps = 1/2 is below the size of all outputs, of m = 16^30 contexts", fmpq(1, 2), "<", family.margin
+    )
+    record.violated("log N <= 10^9 times the printed bound", truth, "<=", 10**9 * printed)
 
 
 @check(
@@ -692,7 +744,7 @@ def asked(family: SignFamily, i: int) -> np.ndarray:
 
 
 @counterexample("variable-creation:lemma-A.12", grade="enclosed")
-def test_the_printed_sum_of_heads_fails_along_a_sequence():
+def test_the_printed_sum_of_heads_fails_along_a_sequence(record: Record):
     """Two equal heads with the same signs on m = 16^k contexts: truth/printed at eps = 1 at least doubles with k.
 
     The class is printed without a transpose: W_QK = R (y, 0, 0)^T e_d^T has one column, of norm R sqrt(m) = 1. Then the
@@ -719,3 +771,22 @@ def test_the_printed_sum_of_heads_fails_along_a_sequence():
         found.append(family.log_covering_number / printed_multi_head_capacity([norms] * 2, **at).bound(1))
     assert all(later >= 2 * earlier for earlier, later in pairwise(found[1:]))
     assert found[-1] > 10**9
+    family, norms = short_queries(1)  # the same with ||x_tau|| = 1
+    scores, values = in_one_column(family, labels)
+    head = merged_head(as_balls(scores * family.token_norm), as_balls(values), causal=False)
+    assert pq_norm(scores * family.token_norm, 2, 1).contains(1)
+    for i, y in enumerate(labels):
+        X = asked(family, i)
+        X[2] /= family.token_norm
+        assert (X[2] ** 2).sum() == 1
+        assert y * head(as_balls(X)[2:], memory=as_balls(X))[0, 0] > fmpq(1, 2)
+    family, norms = short_queries(20)
+    at = at_points(family.points, 3, family.width, tokens=family.token_norm)
+    printed = printed_multi_head_capacity([norms] * 2, **at).bound(1)
+    record.hypothesis(
+        "||W_QK||_(2,1)^2 <= B_QK^2 = 1 in both heads", family.squared_key_norm * at["tokens"] ** 2, "<=", 1
+    )
+    record.hypothesis("||W_V||_(2,1) <= B_V^(2,1) = 1/B_X", family.value_norm, "<=", norms.value_columns)
+    record.hypothesis("eps = 1 is below the size of all outputs, of m = 16^20 contexts", 1, "<", 2 * family.margin)
+    record.hypothesis("||x_t|| <= B_X = 4^21, and ||x_tau|| = 1", family.token_norm, "<=", 4**21)
+    record.violated("log N <= 10^9 times the printed bound", family.log_covering_number, "<=", 10**9 * printed)

@@ -29,6 +29,7 @@ from lemmata.numerics.learning.attention_capacity import (
 from lemmata.numerics.learning.deep_capacity import LayerNorms, layer_amplification
 from lemmata.numerics.learning.linear_capacity import linear_capacity
 from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.records import Record
 
 ID = "variable-creation:remark-4.4.2b"
 
@@ -139,7 +140,7 @@ def test_several_heads_cost_a_power_and_projections_keep_tokens_in_the_ball():
 
 
 @counterexample(ID, grade="enclosed")
-def test_positions_in_the_printed_class_cost_a_logarithm():
+def test_positions_in_the_printed_class_cost_a_logarithm(record: Record):
     """Columns of norm <= 1, as printed: the positions above, of norm 1 each, are outside of it for T >= 2.
 
     Inside, sum ||p_t||^2 <= d, so that d^2/r^2 log(2 T d + 1) covers all P up to r in every token: no linear cost.
@@ -153,5 +154,16 @@ def test_positions_in_the_printed_class_cost_a_logarithm():
         size = linear_capacity(2, 1, r / 2, 2**k * d)  # ||P||_F <= 2, each coordinate up to r/2, each row up to r
         assert size <= (d / r) ** 2 * arb(2 * 2**k * d + 1).log()
         assert k < 20 or size < 2**k * arb(2).log() / 100
+    P = as_exact(np.eye(8, d, dtype=int))
+    record.hypothesis(
+        "||P||_(2,inf) <= 1, as printed, of the first four unit rows", pq_norm(P, 2, float("inf")), "<=", 1
+    )
+    record.violated("a linear cost: log N(1/3) >= T log 2/100 at T = 2^50", size, ">=", 2**50 * arb(2).log() / 100)
+    flat = LayerNorms(1, 1, 1, 1, fmpq(1, 1000), fmpq(1, 1000))
+    record.hypothesis("B_V >= 1", flat.value, ">=", 1)
+    slope = layer_amplification(flat)
+    record.violated(
+        "a residual connection changes a slope by a constant: slope + 1 <= 100 slope", slope + 1, "<=", 100 * slope
+    )
     norms = head_norms(reader(5)[1], reader(5)[0])
     assert norms.value_columns == 1

@@ -14,6 +14,7 @@ from flint import fmpq
 
 from lemmata.numerics.learning.identification import conjunctions, identification_bound, identification_probability
 from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.records import Record
 
 
 def by_guessing(table: np.ndarray, samples: int) -> fmpq:
@@ -58,7 +59,7 @@ def test_the_number_of_conjunctions_grows_like_a_power():
 
 
 @counterexample("variable-creation:remark-4.5a", grade="exact")
-def test_distributions_that_hide_the_difference_need_no_samples():
+def test_distributions_that_hide_the_difference_need_no_samples(record: Record):
     """All 10 conjunctions of 2 of 5 bits agree on the string of ones: with all mass there, each is 100% accurate.
 
     So distinct functions are not enough; they have to differ with positive probability.
@@ -70,3 +71,6 @@ def test_distributions_that_hide_the_difference_need_no_samples():
     accuracy = [sum(mass for x, mass in enumerate(masses) if table[0, x] == row[x]) for row in table]
     assert accuracy == [1] * 10
     assert identification_probability(table, 1, masses) == fmpq(1, 10)
+    record.hypothesis("the functions are distinct", len({tuple(row) for row in table.tolist()}), "=", comb(5, 2))
+    record.hypothesis("the masses of the strings add up to 1", sum(masses, start=fmpq(0)), "=", 1)
+    record.violated("without a sample the accuracy stays below 1", min(accuracy), "<", 1)

@@ -28,6 +28,7 @@ from lemmata.numerics.learning.linear_capacity import (
     two_stage_capacity,
 )
 from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.records import Record
 
 
 def near(found: arb, expected: arb) -> bool:
@@ -79,13 +80,16 @@ def test_norms_of_columns_and_of_tokens(seed):
 
 
 @counterexample("variable-creation:notation-4.2", grade="exact")
-def test_the_largest_column_norm_is_not_the_largest_token_norm():
+def test_the_largest_column_norm_is_not_the_largest_token_norm(record: Record):
     """T tokens of norm 1 in one dimension: ||X||_(2,inf) = sqrt(T), so X with tokens of norm <= B_X is left out."""
     for T in (4, 9, 10**4):
         X = np.ones((T, 1), dtype=int)
         assert token_norm(X) == 1
         assert max(sum(x * x for x in column) for column in X.T.tolist()) == T > 1
         assert pq_norm(X, 2, math.inf).contains(math.isqrt(T))
+    X = np.ones((4, 1), dtype=int)
+    record.hypothesis("every token has at most the norm B_X = 1", token_norm(X), "<=", 1)
+    record.violated("||X||_(2,inf) <= B_X", pq_norm(X, 2, math.inf), "<=", 1)
 
 
 # ---- the division of a budget
@@ -126,7 +130,7 @@ def test_the_best_division_of_a_budget(seed):
 
 
 @counterexample("variable-creation:lemma-A.8", grade="exact")
-def test_without_positivity_the_minimum_is_not_attained():
+def test_without_positivity_the_minimum_is_not_attained(record: Record):
     """n = 2, all coefficients 1, C = 1: the points (N + 1, -N) are feasible and cost less than the minimum 8."""
     printed = fmpq(2) ** 3
     assert optimal_split([1, 1], [1, 1], 1).cost.contains(printed)
@@ -134,6 +138,12 @@ def test_without_positivity_the_minimum_is_not_attained():
         x = (fmpq(N + 1), fmpq(-N))
         assert sum(x) == 1
         assert sum((1 / y**2 for y in x), start=fmpq(0)) < fmpq(2, N**2) < printed
+    ones = [fmpq(1), fmpq(1)]
+    x = [fmpq(2), fmpq(-1)]
+    record.hypothesis("alpha_i, beta_i >= 0", min(ones), ">=", 0)
+    record.hypothesis("the budget is spent: sum beta_i x_i = C = 1", sum(x), "=", 1)
+    cost = sum((1 / y**2 for y in x), start=fmpq(0))
+    record.violated("the objective is at least gamma^3/C^2 = 8", cost, ">=", printed)
 
 
 # ---- vectors
@@ -255,7 +265,7 @@ def test_the_printed_bound_is_a_weaker_one(B, R, eps):
 
 
 @counterexample("variable-creation:fact-4.2lin", grade="enclosed")
-def test_without_a_logarithm_on_the_left_the_bound_is_exponentially_small():
+def test_without_a_logarithm_on_the_left_the_bound_is_exponentially_small(record: Record):
     """x_i = e_i, m = d, B_X = B_W = 1, eps = 1/(2 sqrt d): N >= vol(ball)/(2 eps)^d, printed 4 d log(2 d^(3/2)).
 
     The quotient of the number and the printed bound exceeds every constant along d = 100, 400, 1600, ...
@@ -268,6 +278,12 @@ def test_without_a_logarithm_on_the_left_the_bound_is_exponentially_small():
         assert packing > 0
         assert linear_capacity(1, 1, fmpq(1, 2 * root), d) >= volume
         excess = volume - (4 * d * arb(2 * root**3).log()).log()
+        if root == 10:
+            norms = (np.eye(d, dtype=int) ** 2).sum(axis=1)
+            record.hypothesis("d = m points e_i of norm at most B_X = 1", int(norms.max()), "<=", 1)
+            record.hypothesis("eps > 0", fmpq(1, 2 * root), ">", 0)
+            size = (10**9 * 4 * d * arb(2 * root**3).log()).log()
+            record.violated("log N <= log of 10^9 times the printed bound, by volumes", volume, "<=", size)
         assert excess > 2 * previous + 1
         previous = excess
 
@@ -363,7 +379,7 @@ def test_matrices_of_signs_are_below_the_bound_with_its_exponents(rows, root):
 
 
 @counterexample("variable-creation:lemma-4.10", grade="exact")
-def test_the_printed_space_of_points_and_the_printed_logarithm_fail():
+def test_the_printed_space_of_points_and_the_printed_logarithm_fail(record: Record):
     """Points in R^(d_1) cannot be multiplied by W; and for d_1 = N = 1 the printed bound is 0 for every constant.
 
     One row and one point: the values fill [-B R, B R], so that ceil(B R/eps) functions are needed.
@@ -375,6 +391,11 @@ def test_the_printed_space_of_points_and_the_printed_logarithm_fail():
         for constant in (1, 10**9):
             assert printed_linear_map_capacity(ratio, 1, 1, 1, 1, constant=constant) == 0 < arb(needed).log()
         assert arb(needed).log() <= linear_map_capacity(ratio, 1, 1, 1, 1)
+    B_W, point = fmpq(10), fmpq(1)  # one row, one point, eps = 1: the values w x fill [-10, 10]
+    record.hypothesis("eps > 0", fmpq(1), ">", 0)
+    record.hypothesis("||x^(1)|| <= B_X = 1", abs(point), "<=", 1)
+    largest = printed_linear_map_capacity(B_W, 1, 1, 1, 1, constant=10**9)
+    record.violated("log N <= 10^9 (B_X B_W/eps)^2 log(d_1 N), with N >= 10", arb(B_W * point).log(), "<=", largest)
     printed = printed_linear_map_capacity(2, 3, 1, 5, 7, constant=2)
     assert abs(printed - 72 * arb(35).log()) < arb("1e-10")
 

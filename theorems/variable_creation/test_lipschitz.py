@@ -37,6 +37,7 @@ from lemmata.numerics.learning.attention_lipschitz import (
     softmax_jacobian,
 )
 from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.records import Record
 
 TINY = arb("1e-25")
 ONE = np.eye(1, dtype=int)
@@ -371,7 +372,7 @@ def test_heads_with_other_scores_and_values():
 
 
 @counterexample("variable-creation:lemma-4.7", grade="exact")
-def test_largest_columns_are_not_enough():
+def test_largest_columns_are_not_enough(record: Record):
     """T = 1, a value row (1, 1) against (0, 0): outputs sqrt 2 apart, largest column of the difference 1.
 
     phi_out is the identity (L_out = 1), phi_in(x) = x W_V with ||W_V|| <= 2 = B_in, the scores are equal.
@@ -387,6 +388,11 @@ def test_largest_columns_are_not_enough():
         assert largest_row_norm(outputs[0] - outputs[1]) > columns == 1
         assert near(largest_row_norm(difference), arb(2).sqrt())
         assert operator_norm(one) < 2
+        record.hypothesis("||X^T||_(2,inf) <= B_X = 1", largest_row_norm(X), "<=", 1)
+        record.hypothesis("||phi_in(x)|| <= B_in ||x||, B_in = 2", operator_norm(one), "<=", 2)
+        record.violated(
+            "equal scores: error <= L_out ||.||_(2,inf)", largest_row_norm(outputs[0] - outputs[1]), "<=", columns
+        )
 
 
 # ---- lemmas A.13 and A.14
@@ -653,7 +659,7 @@ def test_errors_behind_hidden_layers():
 
 
 @counterexample("variable-creation:lemma-A.15", grade="enclosed")
-def test_tokens_outside_of_the_ball():
+def test_tokens_outside_of_the_ball(record: Record):
     """d = k = 1, X = (2, -2), W_V = 1/2, W_C = 1, W_Q W_K^T = 1/4 against 0: the error is tanh 1, the bound 1/2.
 
     Written out with the printed constants: e_1 = 0, no change of W_V and W_C, and 2 L B_C B_V times the score term.
@@ -668,6 +674,10 @@ def test_tokens_outside_of_the_ball():
         printed = 2 * 1 * 1 * half * max(abs((X @ (one / 4))[:, 0]))
         assert printed == half
         assert error > printed
+        record.hypothesis("||W_C||_2 <= B_C = 1", abs(first.mixing[0, 0]), "<=", 1)
+        record.hypothesis("||W_V||_2 <= B_V = 1/2", abs(first.value[0, 0]), "<=", half)
+        record.hypothesis("||W_K W_Q^T||_2 <= B_QK = 1/4", abs(first.score[0, 0]), "<=", fmpq(1, 4))
+        record.violated("the error behind the first block is at most the right side", error, "<=", printed)
     with pytest.raises(ValueError, match="tokens of norm at most 1"):
         block_errors([first], [second], X)
 

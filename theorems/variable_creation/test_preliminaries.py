@@ -33,6 +33,7 @@ from lemmata.numerics.exact.numbers import as_exact
 from lemmata.numerics.exact.precision import precision
 from lemmata.numerics.learning.losses import LOSSES, PRINTED_CORRELATION
 from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.records import Record
 
 
 def rationals(rng: np.random.Generator, n: int) -> list[Fraction]:
@@ -353,11 +354,16 @@ def test_codes_of_words_and_labels_of_outputs():
 
 
 @counterexample("variable-creation:definition-3.2", grade="exact")
-def test_ties_have_no_label():
+def test_ties_have_no_label(record: Record):
     """The network 0 has sign 0, which is none of the two labels, and two largest outputs of three: both are refused."""
     zero = FeedForward((Affine(as_exact([[0, 0, 0]])),), activations=("identity",))
     outputs = zero(as_exact(encode([[1]], 2)))
     assert sp.sign(0) not in (-1, 1)
+    largest = sum(int(x == max(outputs[0].tolist())) for x in outputs[0].tolist())
+    record.hypothesis("two labels take d_out = 1", outputs[:, :1].shape[1], "=", 1)
+    record.violated("sign f is one of the two labels, of size 1", abs(int(sp.sign(0))), "=", 1)
+    record.hypothesis("three labels take d_out = 3", outputs.shape[1], "=", 3)
+    record.violated("argmax f is one label", largest, "=", 1)
     assert [i for i, x in enumerate(outputs[0].tolist()) if x == max(outputs[0].tolist())] == [0, 1, 2]
     with pytest.raises(ValueError, match="no label"):
         discretize(outputs[:, :1], 2)
@@ -418,7 +424,7 @@ def errors(theta: Fraction) -> Fraction:
 
 @counterexample("variable-creation:definition-3.3a", grade="exact")
 @pytest.mark.parametrize("y", [1, -1])
-def test_the_printed_correlation_loss_leads_away(y):
+def test_the_printed_correlation_loss_leads_away(record: Record, y):
     """f = theta: the first step of descent on +y f takes theta to -y eta, and so on; the error of theta x becomes 1."""
     for steps in (1, 7):
         batch: Batch = [([], y, Fraction(1))]
@@ -426,6 +432,10 @@ def test_the_printed_correlation_loss_leads_away(y):
         assert path[-1] == [Fraction(-y * steps, 3)]
         path = descend(LINE, [Fraction(0)], [COPY] * steps, [Fraction(1, 3)] * steps, PRINTED_CORRELATION)
         assert errors(path[-1][0]) == 1
+    if y == 1:
+        (step,) = descend(PARAMETER, [Fraction(0)], [[([], y, Fraction(1))]], [Fraction(1, 3)], PRINTED_CORRELATION)[-1]
+        record.hypothesis("the label is 1 or -1", abs(y), "=", 1)
+        record.violated("a step of descent on y f takes f = theta towards y", y * step, ">", 0)
 
 
 @check(
@@ -601,12 +611,14 @@ def test_one_pass_is_online_and_a_second_pass_is_not():
 
 
 @counterexample("variable-creation:definition-3.3b", grade="exact")
-def test_the_printed_schedule_has_no_first_rate():
+def test_the_printed_schedule_has_no_first_rate(record: Record):
     """Rates eta_1, ..., eta_T for updates t = 0, 1, ...: the first update asks for eta_0, and eta_T is never used."""
     T = 3
     printed = {t: Fraction(1, t + 1) for t in range(1, T + 1)}
     updates = range(T)
     assert [t for t in updates if t not in printed] == [0]
     assert [t for t in printed if t not in updates] == [T]
+    record.hypothesis("there are as many updates as rates", len(updates), "=", len(printed))
+    record.violated("each update t has the rate eta_t", sum(int(t in printed) for t in updates), "=", T)
     with pytest.raises(ValueError, match="one rate for each batch"):
         descend(MLP, START, [LAW] * T, [printed[t] for t in updates if t in printed], LOSSES["square"])

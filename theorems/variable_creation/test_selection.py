@@ -11,10 +11,12 @@ from math import comb, e, log
 
 import numpy as np
 import pytest
-from flint import fmpq
+from flint import arb, fmpq
 
 from lemmata.certificates.duality.farkas import Constraint, FarkasCertificate, decide
 from lemmata.certificates.sparse.selection import farkas_system, select, verify_selection
+from lemmata.constructions.networks.affine import Affine
+from lemmata.constructions.networks.head import Head
 from lemmata.constructions.sparse.compiler import dual_vectors
 from lemmata.constructions.sparse.positions import (
     CodedPositions,
@@ -28,8 +30,9 @@ from lemmata.constructions.sparse.positions import (
     random_sign_positions,
 )
 from lemmata.numerics.exact.cyclotomic.numbers import exact_matmul
-from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.numbers import as_exact, to_float
 from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.records import Record
 
 
 def critical_gram(s: int, delta: fmpq) -> np.ndarray:
@@ -52,7 +55,7 @@ CRITICAL = [(s, delta) for s, deltas in DELTAS.items() for delta in deltas]
 
 @counterexample("variable-creation:lemma-A.19a", grade="exact", cases="s = 2, 3, 4, 5; three values of Delta each")
 @pytest.mark.parametrize(("s", "delta"), CRITICAL)
-def test_no_head_selects_beyond_the_sharp_coherence(s, delta):
+def test_no_head_selects_beyond_the_sharp_coherence(record: Record, s, delta):
     """1/(2s-1) <= Delta < 1/s and T = 2 s: both halves have one mean, so that no key tells them apart.
 
     Then some score on I is at most some score off I, from which proofs/selection.md derives that no head with ||W_V||
@@ -72,6 +75,15 @@ def test_no_head_selects_beyond_the_sharp_coherence(s, delta):
     farkas_system(images(gram), selection)
     epsilon = fmpq(9, 10) * fmpq(2, s * (5 * s + 1)) / 4
     assert fmpq(2, s) * (1 - 4 * s**2 * epsilon) - 2 * (s + 1) * epsilon > (2 * s + 2 + 8 * s) * epsilon
+    if (s, delta) == CRITICAL[0]:
+        gamma, found = 4 * epsilon, max(abs(gram[i, j]) for i, j in combinations(range(2 * s), 2))
+        record.hypothesis("the coherence of the 2 s positions is at most Delta", found, "<=", delta)
+        record.hypothesis("Delta < 1/s, s = 2", delta, "<", fmpq(1, s))
+        record.hypothesis("gamma > 0", gamma, ">", 0)
+        record.hypothesis("gamma <= 1", gamma, "<=", 1)
+        record.violated(
+            "a head within gamma/4, which forces 2/s <= (5 s + 1) gamma", fmpq(2, s), "<=", (5 * s + 1) * gamma
+        )
 
 
 def eigenvectors(s: int, delta: fmpq) -> list[tuple[np.ndarray, fmpq]]:
@@ -81,6 +93,118 @@ def eigenvectors(s: int, delta: fmpq) -> list[tuple[np.ndarray, fmpq]]:
     within = [(np.kron(half, part), 1 + delta) for half in ([1, 0], [0, 1]) for part in differences]
     sums = [(np.kron([1, 1], ones), 2 * (1 - (s - 1) * delta)), (np.kron([1, -1], ones), fmpq(0))]
     return [(as_exact(vector), value) for vector, value in [*within, *sums]]
+
+
+def grouped_gram(s: int, j: int, copies: int, delta: fmpq) -> tuple[np.ndarray, list[tuple[int, ...]]]:
+    """Inner products of s vectors and, for each j of them, of some groups of j vectors with the same mean.
+
+    The s vectors have the products -Delta. A group of J consists of y_J + q, y_J the mean of the vectors of J, and q
+    the corners of a simplex around 0 in dimensions of its own, of squared length 1 - |y_J|^2: products -Delta again.
+
+    Returns:
+        The products, exact, shape (T, T), and the subsets J in the order of their groups, one for each group.
+    """
+    subsets = [subset for subset in combinations(range(s), j) for _ in range(copies)]
+    first = np.full((s, s), -delta, dtype=object)
+    first[np.arange(s), np.arange(s)] = fmpq(1)
+    means = np.full((s + j * len(subsets), s), fmpq(0), dtype=object)
+    means[:s] = as_exact(np.eye(s, dtype=int))
+    gram = np.full((len(means), len(means)), fmpq(0), dtype=object)
+    square = (j - 1) * (1 + delta) / j
+    for g, subset in enumerate(subsets):
+        own = slice(s + j * g, s + j * g + j)
+        means[own, list(subset)] = fmpq(1, j)
+        gram[own, own] = -square / (j - 1)
+        gram[np.arange(own.start, own.stop), np.arange(own.start, own.stop)] = square
+    return gram + exact_matmul(exact_matmul(means, first), means.T), subsets
+
+
+def least_error(s: int, j: int, copies: int, values: fmpq, step: fmpq) -> fmpq:
+    """What no head with values up to a size falls below: half of the change of the target at s - j + 1 bits of I.
+
+    These bits have the smallest weights, and together they change the head by 2 (s - j + 1) B/m at most.
+    """
+    hidden = s - j + 1
+    return hidden * (step / 2 - values / copies)
+
+
+BEYOND = [(2, 2, fmpq(1, 3)), (2, 2, fmpq(2, 5)), (3, 3, fmpq(1, 5)), (4, 3, fmpq(1, 5))]
+
+
+@check("variable-creation:lemma-A.21a", grade="exact", target="corrected", supporting=True)
+@pytest.mark.parametrize(("s", "j", "delta"), BEYOND)
+def test_groups_with_the_means_of_all_subsets_have_the_same_coherence(s, j, delta):
+    """(2 j - 1) Delta >= 1: unit vectors, coherence Delta, and the sum of each group is that of its subset of I."""
+    assert (2 * j - 1) * delta >= 1
+    copies = 2
+    gram, subsets = grouped_gram(s, j, copies, delta)
+    T = len(gram)
+    assert len(subsets) == comb(s, j) * copies
+    assert all(gram[t, t] == 1 for t in range(T))
+    assert max(abs(gram[a, b]) for a, b in combinations(range(T), 2)) == delta
+    for g, subset in enumerate(subsets):
+        difference = np.zeros(T, dtype=int)
+        difference[list(subset)] = 1
+        difference[s + j * g : s + j * g + j] = -1
+        assert not (gram @ as_exact(difference)).any()
+    assert np.linalg.eigvalsh(to_float(gram)).min() > -1e-12
+
+
+@check("variable-creation:lemma-A.21a", grade="sampled", target="corrected", supporting=True, cases="40 random heads")
+@pytest.mark.parametrize("seed", range(40))
+def test_heads_of_a_bag_do_not_see_the_lightest_bit(seed):
+    """s = 2, m = 60 pairs: with the heavier token of each pair on, flipping the lighter bit of I moves a head little.
+
+    The bound 2 B/m is that of proofs/selection.md; heads are of any norm of keys, with values up to B = 8.
+    """
+    rng = np.random.default_rng(seed)
+    copies, delta, B = 60, 1 / 3, 8.0
+    basis = np.eye(copies + 2)
+    y, q = basis[0] * np.sqrt((1 - delta) / 2), basis[1:] * np.sqrt((1 + delta) / 2)
+    V = np.concatenate([[y + a, y - a] for a in q])
+    V = np.concatenate([V, np.zeros((len(V), 1))], axis=1)
+    v = np.eye(copies + 3)[-1]
+    key = rng.normal(size=copies + 3) * float(10 ** rng.uniform(-1, 2))
+    key[0] += float(10 ** rng.uniform(-1, 2.5)) * (seed % 3)
+    value = rng.normal(size=copies + 3)
+    value *= B / np.linalg.norm(value)
+    head = Head(Affine(v[:, None]), Affine(key[:, None]), Affine(value[:, None]), causal=False)
+    scores = V @ key
+    light = int(np.argmin(scores[:2]))
+    bits = np.zeros(len(V))
+    for pair in range(1, copies + 1):
+        bits[2 * pair + int(np.argmax(scores[2 * pair : 2 * pair + 2]))] = 1
+    for other in (0, 1):
+        bits[1 - light] = other
+        outputs = []
+        for bit in (0, 1):
+            bits[light] = bit
+            z = np.concatenate([[v], bits[:, None] * V])
+            outputs.append(float(head(z[:1], memory=z)[0, 0]))
+        assert abs(outputs[1] - outputs[0]) <= 2 * B / copies
+
+
+@counterexample("variable-creation:lemma-A.21a", "variable-creation:lemma-A.21b", grade="exact")
+def test_no_head_reads_two_bits_of_a_bag_beyond_the_sharp_coherence(record: Record):
+    """s = 2, Delta = 1/3, gamma = 3/4: 129 pairs with the mean of v_1 and v_2, T = 260; any g and any norm of keys.
+
+    Values have size at most B = ||W_V|| ||W_C|| <= 2 s s = 8. With the heavier token of each pair on, flipping the
+    lighter bit of I changes a head by 2 B/m at most, and g by 1/2 at least: proofs/selection.md, step 12.
+    """
+    s, delta, gamma, copies = 2, fmpq(1, 3), fmpq(3, 4), 129
+    gram, subsets = grouped_gram(s, 2, copies, delta)
+    found = max(abs(x) for x in gram[np.triu_indices(len(gram), 1)])
+    least = least_error(s, 2, copies, fmpq(2 * s * s), fmpq(1, s))
+    assert len(subsets) == copies
+    record.hypothesis("the coherence of the T = 260 vectors is at most Delta", found, "<=", delta)
+    record.hypothesis("they are unit vectors (the largest square)", max(gram.diagonal()), "=", 1)
+    record.hypothesis("Delta < 1/s, s = 2", delta, "<", fmpq(1, s))
+    record.hypothesis("s Delta < gamma", s * delta, "<", gamma)
+    record.hypothesis("gamma < 1", gamma, "<", 1)
+    record.violated("some head of the printed norms is within gamma/4 of some g", least, "<=", gamma / 4)
+    for s, j, _ in BEYOND:  # below 2 (s - j + 1)/s no head is near, for many groups
+        gamma = (2 * fmpq(s - j + 1, s)) * fmpq(99, 100)
+        assert least_error(s, j, 10**6, fmpq(2 * s * s), fmpq(1, s)) > gamma / 4
 
 
 @check(
@@ -173,7 +297,7 @@ def assert_within_the_upper_bound(count: int, d: int, delta: fmpq) -> None:
 
 
 @counterexample("variable-creation:setup-A.2.1b", grade="exact")
-def test_the_size_is_unbounded_while_d_delta_squared_is_one():
+def test_the_size_is_unbounded_while_d_delta_squared_is_one(record: Record):
     sizes = []
     for exponent in (2, 3, 4):
         family = hadamard_positions(exponent)
@@ -182,10 +306,12 @@ def test_the_size_is_unbounded_while_d_delta_squared_is_one():
         assert delta**2 * family.dimension == 1
         sizes.append(family.count)
     assert sizes == [32, 128, 512]
+    record.hypothesis("Delta < 1/2, here the coherence of 512 vectors in 256 dimensions", delta, "<", fmpq(1, 2))
+    record.violated("T' <= exp(6 d Delta^2)", arb(sizes[-1]).log(), "<=", 6 * delta**2 * family.dimension)
 
 
 @counterexample("variable-creation:remark-4.5b", grade="exact")
-def test_keys_of_a_line_need_not_be_selected():
+def test_keys_of_a_line_need_not_be_selected(record: Record):
     """Keys (1,0), (2,0) on a line and (0,1), (0,-1) beside it: equal scores on the line are below one beside it."""
     keys = PositionTable(np.array([[1, 0], [2, 0], [0, 1], [0, -1]]), 1)
     selection = select(keys, (0, 1))
@@ -193,6 +319,9 @@ def test_keys_of_a_line_need_not_be_selected():
     assert isinstance(decide(farkas_system(keys, selection)[0]), FarkasCertificate)
     line = [Constraint("on", {"x": 1}, "="), Constraint("up", {"y": -1}, ">"), Constraint("down", {"y": 1}, ">")]
     assert isinstance(decide(line), FarkasCertificate)
+    rank = int(np.linalg.matrix_rank(keys.numerators[:2]))
+    record.hypothesis("the two keys lie in a subspace of dimension s = 1", rank, "<=", 1)
+    record.violated("a query scores them alike, and above the two others", selection.possible, "=", True)
 
 
 @check(

@@ -7,7 +7,7 @@ balls and exact ranges, and compared with all strings one by one.
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import permutations
+from itertools import pairwise, permutations
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,9 @@ from lemmata.constructions.sparse.positions import (
 )
 from lemmata.numerics.exact.balls import as_balls
 from lemmata.numerics.exact.numbers import as_exact, to_float
+from lemmata.numerics.learning.attention_capacity import HeadNorms, multi_head_capacity
 from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.records import Record
 from lemmata.theorems.variable_creation.instances import (
     MAPS,
     ROUNDING,
@@ -137,7 +139,7 @@ def test_long_strings_and_random_functions(effort):
 
 
 @counterexample("variable-creation:proposition-A.18", "variable-creation:proposition-4.12", grade="exact")
-def test_bounded_norms_have_bounded_outputs():
+def test_bounded_norms_have_bounded_outputs(record: Record):
     """Norms of poly(s) 2^s cannot do for all real-valued functions: the outputs of such networks are bounded.
 
     With Frobenius norms c_1, c_2, c_3 (biases included) and a head of norm h, |output| <= c_3 c_2 (c_1 (h + 1) + 1).
@@ -154,7 +156,16 @@ def test_bounded_norms_have_bounded_outputs():
         c = [fmpq(int(arb(squares[name]).sqrt().upper().ceil().fmpz())) for name in ("W_1", "W_2", "w")]
         assert size <= bound(fmpq(3), *c)
         assert squares["w"] == 2 * size**2
-    assert bound(fmpq(3), *[fmpq(100)] * 3) < 10**7
+    largest = bound(fmpq(3), *[fmpq(100)] * 3)
+    assert largest < 10**7
+    function = sparse_function(1, (0,), [0, 10**7])
+    record.hypothesis("f depends on s <= T inputs", function.sparsity, "<=", function.length)
+    record.violated(
+        "perceptrons of norms up to 100 represent f at s = 1: max |f| <= their outputs",
+        max(function.values),
+        "<=",
+        largest,
+    )
 
 
 @check(
@@ -194,6 +205,40 @@ def norms_as_claimed(network: SparseNetwork, T: int, s: int) -> bool:
         and squares["W_2"] == n * (8 * k + k**2 + (k - 1) ** 2)
         and squares["w"] <= last
     )
+
+
+@check(
+    "variable-creation:proposition-4.12",
+    grade="enclosed",
+    target="corrected",
+    supporting=True,
+    cases="s = floor(sqrt(log T)), T = m = 10^e, d = 17 s^2 log T, e = 100, 1,000, 10,000, 100,000; eps = 1/10",
+)
+def test_the_capacity_of_sparse_functions_is_a_small_power_of_the_length():
+    """Sums of s heads with the norms of the proposition, before a perceptron of fixed weights: log N = T^o(1).
+
+    The perceptron has at most the Lipschitz constant ||W_1|| ||W_2|| ||w||, for 2^s nodes in s dimensions, gamma = 1/s.
+    """
+    shares = []
+    for e in (100, 1000, 10_000, 100_000):
+        log_T = arb(10).log() * e
+        s = int(log_T.sqrt().floor().fmpz())
+        n, T, delta = 2**s, 10**e, fmpq(1, 4 * s)
+        lipschitz = (arb(4 * n * s) / delta**2 * n * (8 * s + s**2 + (s - 1) ** 2) * 2 * n).sqrt()
+        heads = [HeadNorms(2 * s**2, 2 * s**2, 2 * (s + 1) * (arb(8 * s**2).log() + log_T))] * s
+        at = {"tokens": 2, "samples": T, "length": T, "width": int((17 * s**2 * log_T).ceil().fmpz())}
+        bound = multi_head_capacity(heads, **at).constant * (10 * lipschitz) ** 2
+        shares.append(float((bound.log() / log_T).mid()))
+    assert all(later < earlier for earlier, later in pairwise(shares))
+    assert shares[0] < 1
+    assert shares[-1] < 0.01
+    for s in (1, 2, 3):
+        network = general(s + 2, range(s), inputs="bag")
+        squares = network.squared_norms()
+        n, delta = 2**s, fmpq(1, 4 * s)
+        slopes = sum((x * x for x in as_exact(network.perceptron.layers[0].weight).ravel()), start=fmpq(0))
+        assert slopes == 4 * n * s / delta**2
+        assert squares["W_2"] == n * (8 * s + s**2 + (s - 1) ** 2)
 
 
 @check("variable-creation:proposition-4.12", grade="numeric", target="corrected", supporting=True)
@@ -248,7 +293,7 @@ def test_a_bag_does_not_depend_on_the_order_of_its_tokens():
 
 
 @counterexample("variable-creation:setup-A.2.1a", grade="enclosed")
-def test_other_vectors_for_the_same_bits_are_another_string():
+def test_other_vectors_for_the_same_bits_are_another_string(record: Record):
     """T = 3, I = {0}, b = (1, 0, 0): V Pi diag(b) for the swap of 0 and 1 puts the bit on the vector of position 1."""
     network = compile_sparse(sparse_function(3, (0,), [-1, 0]), inputs="bag").to_balls()
     V, b = np.eye(3, dtype=int), np.array([1, 0, 0])
@@ -259,6 +304,8 @@ def test_other_vectors_for_the_same_bits_are_another_string():
     right, wrong = network.transformer(np.array([network.tokens(b), swapped]))
     assert abs(right) < arb("1e-12")
     assert abs(wrong + 1) < arb("1e-12")
+    record.hypothesis("Pi is a permutation of all rows", len({1, 0, 2}), "=", len(V))
+    record.violated("f(V diag(b)) = f(V Pi diag(b))", wrong, "=", right)
 
 
 @check(
@@ -290,13 +337,15 @@ def test_the_network_is_the_formula_of_its_weights(inputs, symmetric):
 
 
 @counterexample("variable-creation:setup-A.2.1c", grade="exact")
-def test_the_printed_shapes_do_not_fit():
+def test_the_printed_shapes_do_not_fit(record: Record):
     """W_i of shape d_(i+1) x d_i cannot be multiplied by a row of width d_i from the left unless d_i = d_(i+1)."""
     first = compile_sparse(sparse_function(2, (0,), "01")).perceptron.layers[0]
     y = as_exact([1])
     assert first(y).shape == (8,)
     with pytest.raises(ValueError, match="matmul"):
         np.matmul(y, as_exact(first.weight).T)
+    record.hypothesis("the input has d_1 entries", y.size, "=", first.inputs)
+    record.violated("W_1 of shape d_2 x d_1 has a row for each of them", first.weight.T.shape[0], "=", y.size)
 
 
 @check(
