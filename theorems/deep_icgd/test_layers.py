@@ -45,6 +45,7 @@ from lemmata.numerics.functions.relu_sums import (
 from lemmata.numerics.functions.smooth import sine
 from lemmata.theorems.deep_icgd.instances import rationals
 from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.records import Record
 
 BACK_CASES = "widths (2,3), (2,3,1), (1,2,4,2), (2,2,1,3,2); 5 draws each of 3 tokens with any slots; seed 7"
 
@@ -189,7 +190,7 @@ def test_corrected_radii_bound_all_arguments(shape: tuple[int, ...]) -> None:
 
 @counterexample("deep-icgd:lemma-2", grade="enclosed")
 @counterexample("deep-icgd:lemma-9", grade="enclosed")
-def test_printed_radius_of_lemma_2_misses_the_root_of_K() -> None:
+def test_printed_radius_of_lemma_2_misses_the_root_of_K(record: Record) -> None:
     """r = sin, K = 4, d = 2, N = 2, B_x = B_v = 1: R_1 = 1, but the second argument is 2 sin 1 = 1.68.
 
     The construction with a certified interpolant on [-1, 1] errs by more than 0.3, where (3.9) claims eps sqrt(d)
@@ -211,11 +212,17 @@ def test_printed_radius_of_lemma_2_misses_the_root_of_K() -> None:
             assert error < claimed
         else:
             assert error > 0.3 > claimed
+            rows = [sum(v * v for v in row) for V in layout.matrices(w) for row in V.tolist()]
+            sizes = [fmpq(1)] + [sine.bound(-1, 1)]  # B_r^0 = B_x, and sup |sin| on [-1, 1]
+            record.hypothesis("||v_jk||_2^2 <= B_v^2 = 1", max(rows), "<=", 1)
+            record.hypothesis("||x_i||_2^2 <= B_x^2 = 1", sum(z[0, layout.stream["x"]] ** 2), "<=", 1)
+            record.hypothesis("rbar is certified on [-R_1, R_1], R_1 = max(B_v B_r, 1)", max(*sizes, 1), "<=", radius)
+            record.violated("(3.9) for the printed layers: |pbar(2) - p(2)|", error, "<=", claimed)
 
 
 @counterexample("deep-icgd:lemma-3", grade="exact")
 @counterexample("deep-icgd:lemma-10", grade="exact")
-def test_printed_radius_of_lemma_3_iterates_the_derivative() -> None:
+def test_printed_radius_of_lemma_3_iterates_the_derivative(record: Record) -> None:
     """r(t) = t^2, K = d = 1, N = 2, B_v = 1, B_x = 10, x = 10: R_2 = 40, but the second argument is 100.
 
     An r' that is exact on [-40, 40] (eps' = 0) and constant beyond is off by 120 there, although r has no error at all.
@@ -235,6 +242,12 @@ def test_printed_radius_of_lemma_3_iterates_the_derivative() -> None:
     written = layout.block("r'1").of(derivative_layer(layout, derivative)(z)[0])
     assert written.tolist() == [80]
     assert 2 * argument - written[0] == 120
+    off = max(abs(derivative(inside) - 2 * inside))
+    record.hypothesis("|v_jk| <= B_v = 1", max(abs(layout.all_weights.of(z[0]))), "<=", 1)
+    record.hypothesis("|x_1| <= B_x = 10", z[0, 0], "<=", 10)
+    record.hypothesis("|rbar' - r'| = eps_r' = 0 on [-R_2, R_2], and eps_r = 0", off, "=", 0)
+    record.violated("(3.13) for the printed layer: error <= eps_r' + L_r' B_v E_r eps_r = 0", 120, "<=", 2 * off)
+    record.number("100", argument)
 
 
 # ---- lemma 4
@@ -336,7 +349,7 @@ def test_an_oversized_test_token_leaks() -> None:
 
 @counterexample("deep-icgd:lemma-4", grade="enclosed")
 @counterexample("deep-icgd:lemma-11", grade="enclosed")
-def test_printed_bound_of_the_outputs_is_too_small() -> None:
+def test_printed_bound_of_the_outputs_is_too_small(record: Record) -> None:
     """r = 3 + tanh, B_v = 1/2, B_x = 4, B_y = 1: B_r <= 4, so R_3 = max(B_v B_r, B_y, 1) <= 2, but all outputs are > 2.
 
     So a unit with a = (1, 0, 0), as for u(t, y) = t, is active in the test token with argument p - R_3 > 0.
@@ -352,6 +365,12 @@ def test_printed_bound_of_the_outputs_is_too_small() -> None:
     assert output > fmpq(39, 10)
     leak = layout.block("g").of(loss_gradient_layer(layout, ridge(identity(), (1, 0)), R3)(z)[-1])
     assert leak[0] == fmpq(19, 10)
+    # and a sum for u(t, y) = t that is exact on [-R_3, R_3] and constant beyond is off at the example by as much
+    clipped = ridge(piecewise_linear([-R3 - 1, -R3, R3, R3 + 1], [-R3, -R3, R3, R3]), (1, 0))
+    at_example = layout.block("g").of(loss_gradient_layer(layout, clipped, R3)(z)[0])[0]
+    record.hypothesis("B_r = max |3 + tanh| over the arguments, and B_x = 4", max(b.upper() for b in largest), "<=", 4)
+    record.hypothesis("|ubar - u| <= eps_l = 0 on [-R_3, R_3], R_3 = max(B_v B_r, B_y, 1)", at_example - R3, "=", 0)
+    record.violated("(3.15) for the printed layer: |g - u| <= eps_l + L_l E_r eps_r = 0", output - at_example, "<=", 0)
 
 
 @counterexample("deep-icgd:lemma-4", grade="exact", supporting=True)
@@ -430,7 +449,7 @@ def test_attention_forms_the_products_with_weights_that_all_tokens_share() -> No
 
 @counterexample("deep-icgd:lemma-5", grade="exact")
 @counterexample("deep-icgd:lemma-12", grade="exact")
-def test_one_multiplication_layer_less_leaves_an_error_empty() -> None:
+def test_one_multiplication_layer_less_leaves_an_error_empty(record: Record) -> None:
     """(3.20) ends with EWML_(2N+1), N - 1 layers from EWML_(N+3): s(1) is then not written, though it is not 0."""
     layout = PromptLayout((1, 1, 1))
     z = layout.encode(as_exact([[1], [1]]), as_exact([[0]]), as_exact([1, 1]))
@@ -439,4 +458,10 @@ def test_one_multiplication_layer_less_leaves_an_error_empty() -> None:
     layers = [error_layer(layout, j) for j in (2, 1)]
     printed = layers[0](z)
     assert (printed[:, layout.stream["s1"]] == 0).all()
-    assert (layers[1](printed)[:, layout.stream["s1"]] == 1).all()
+    full = layers[1](printed)[:, layout.stream["s1"]]
+    assert (full == 1).all()
+    record.hypothesis("the input has the form (3.16): r', g and w are", z[0, layout.stream["g"]][0], "=", 1)
+    record.hypothesis("with N layers sbar(1) = r'(0) V_2^T sbar(2)", full[0, 0], "=", 1)
+    record.violated(
+        "(3.20) with N - 1 layers writes the same sbar(1)", printed[0, layout.stream["s1"]][0], "=", full[0, 0]
+    )

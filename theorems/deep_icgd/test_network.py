@@ -20,6 +20,7 @@ from lemmata.numerics.exact.numbers import as_exact
 from lemmata.numerics.functions.relu_sums import constant, identity, squared_loss_derivative
 from lemmata.theorems.deep_icgd.instances import random_instance, rationals, reference_step
 from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.records import Record
 
 # ---- sizes
 
@@ -71,13 +72,16 @@ def test_width_of_the_prompt() -> None:
 
 
 @counterexample("deep-icgd:equation-2.1", grade="exact")
-def test_width_is_not_of_the_order_of_d() -> None:
+def test_width_is_not_of_the_order_of_d(record: Record) -> None:
     """With d = 1, D is unbounded in K (and in N), since w alone has 2K entries; and r' has N - 1 blocks of length K."""
     widths = [PromptLayout((1, K, 1)).stream.width for K in (1, 10, 100, 1000)]
     assert all(width >= 2 * K for width, K in zip(widths, (1, 10, 100, 1000), strict=True))
     layout = PromptLayout((2, 3, 3, 2))
     stored = sum(layout.stream.sizes[f"r'{j}"] for j in range(3))
     assert stored == 2 * 3 + 2 != 1 * 3 + 2
+    _, hidden, _, outputs = layout.widths
+    record.hypothesis("N >= 2 layers", layout.depth, ">=", 2)
+    record.violated("dim r'_i = (N-2)K + d", stored, "=", (layout.depth - 2) * hidden + outputs)
 
 
 # ---- layers
@@ -128,7 +132,7 @@ def test_heads_of_the_library_have_the_corrected_matrix_form(tokens: int, size: 
 
 
 @counterexample("deep-icgd:definition-7", grade="exact")
-def test_printed_matrix_form_interchanges_queries_and_keys() -> None:
+def test_printed_matrix_form_interchanges_queries_and_keys(record: Record) -> None:
     """d = 1, H = (1, 2), Q and K different: the printed form is the vector form with Q and K swapped."""
     z = np.array([[fmpq(1), fmpq(1)], [fmpq(2), fmpq(1)]], dtype=object)
     query, key = (np.array([[a], [b]], dtype=object) for a, b in ((fmpq(1), fmpq(0)), (fmpq(0), fmpq(1))))
@@ -139,6 +143,8 @@ def test_printed_matrix_form_interchanges_queries_and_keys() -> None:
     scores = (Q @ H).T @ (W @ H)  # all positive, so the ReLU does nothing
     printed = ((V @ H) @ scores).T / 2
     assert (printed != vector).any()
+    record.no_hypotheses("Both forms are printed for all H, Q, K and V.")
+    record.violated("both forms agree: largest difference = 0", abs(printed - vector).max(), "=", 0)
     assert (printed == Head(maps[1], maps[0], maps[2], weigh="relu", causal=False)(z)).all()
 
 
@@ -179,7 +185,7 @@ def test_multiplication_layer_is_its_dense_heads() -> None:
 )
 @counterexample("deep-icgd:definition-9", grade="exact")
 @pytest.mark.parametrize("depth", [1, 2, 3, 4])
-def test_block_runs_in_the_order_of_application(depth: int) -> None:
+def test_block_runs_in_the_order_of_application(depth: int, record: Record) -> None:
     """Layer 1 first is a gradient step; layer 2N+4 first, as definition 9 reads the printed composition, is none.
 
     Backwards the first layer clips, the gradient step sees empty slots s(j) = 0, and w stays.
@@ -192,6 +198,10 @@ def test_block_runs_in_the_order_of_application(depth: int) -> None:
     backwards = replace(block, layers=block.layers[::-1])
     assert (backwards.weights(backwards(instance.prompt)) == instance.start).all()
     assert (after != instance.start).any()
+    if depth == 2:
+        forwards, away = (abs(one.weights(one(instance.prompt)) - after).max() for one in (block, backwards))
+        record.hypothesis("in order of application the layers make the step: distance = 0", forwards, "=", 0)
+        record.violated("with the rightmost layer first they do, too: distance = 0", away, "=", 0)
 
 
 @check("deep-icgd:claim-comparison", grade="exact", target="printed", supporting=True)

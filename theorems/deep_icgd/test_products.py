@@ -22,6 +22,7 @@ from lemmata.numerics.exact.numbers import as_exact, to_float
 from lemmata.numerics.exact.systems import Array
 from lemmata.theorems.deep_icgd.instances import rationals
 from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.records import Record
 
 STREAM = ResidualStream(dict.fromkeys(("a", "b", "mean a", "a B", "b A", "S", "A B", "1"), 1))
 
@@ -84,7 +85,7 @@ PRODUCT_CASES = (
 @counterexample("deep-icgd:remark-3", grade="exact")
 @check("deep-icgd:remark-3", grade="exact", target="corrected", cases=PRODUCT_CASES)
 @pytest.mark.parametrize("tokens", SIZES)
-def test_attention_and_one_hidden_layer_multiply_within_every_token(tokens: int) -> None:
+def test_attention_and_one_hidden_layer_multiply_within_every_token(tokens: int, record: Record) -> None:
     """x y over Q, in every token, by T + 2 layers of ReLU attention and an MLP, two heads each, no multiplication."""
     network = token_product(tokens)
     assert len(network.layers) == {1: 2, 2: 3}.get(tokens, tokens + 2)
@@ -102,7 +103,12 @@ def test_attention_and_one_hidden_layer_multiply_within_every_token(tokens: int)
     expected = np.array([[a * b for a, b in zip(*pair, strict=True)] for pair in zip(x, y, strict=True)], dtype=object)
     assert any(len(set(row)) < tokens for row in (x + y).tolist()) or tokens == 1
     assert (expected != 0).any()
-    assert (network.products(x, y) == expected).all()
+    found = network.products(x, y)
+    assert (found == expected).all()
+    if tokens == 3:
+        others = sum(not isinstance(layer, AttentionLayer | StoredFeedForward) for layer in network.layers)
+        record.hypothesis("layers other than ReLU attention (definition 7) and MLP (definition 8)", others, "=", 0)
+        record.violated("they do not output x y: largest distance > 0", abs(found - expected).max(), ">", 0)
 
 
 @check("deep-icgd:remark-3", grade="exact", target="corrected", supporting=True)

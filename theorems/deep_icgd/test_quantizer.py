@@ -16,8 +16,12 @@ from flint import arb, fmpq
 from lemmata.constructions.descent.quantiser import Quantizer
 from lemmata.numerics.functions.relu_sums import ReluSum
 from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.records import Record
 
 PARAMETERS = [Quantizer(fmpq(B), D, fmpq(1, D * k)) for B, D, k in product((1, 2, 3), (1, 2, 3, 5), (1, 2, 7))]
+
+
+SELF_ATTENTION = "deep-icgd:construction-selfattn-bounds"
 
 
 def relu(x: fmpq) -> fmpq:
@@ -91,17 +95,26 @@ def test_cells_leave_out_the_outer_faces() -> None:
 
 @counterexample("deep-icgd:construction-quantizer", grade="exact")
 @counterexample("deep-icgd:construction-selfattn-bounds", grade="exact")
-def test_entries_near_zero_are_quantised_to_zero() -> None:
+def test_entries_near_zero_are_quantised_to_zero(record: Record) -> None:
     """(F.21) and so (F.20): Z = 0 lies in the cube, F_1(0) = 0 < B/D, and attention maps 0 to 0, not above 3B/(4D)."""
     q = Quantizer(fmpq(1), 4, fmpq(1, 8))
     assert at(q.boxed(), fmpq(0)) == at(q.penalty(), fmpq(0)) == [0]
     attended = fmpq(0) + fmpq(1, 17) * 0  # z + W_OV (a convex combination of zeros)
     assert attended < 3 * q.cell / 4
+    first = at(q.boxed(), fmpq(0))[0] + at(q.penalty(), fmpq(0))[0]
+    record.hypothesis("Z = 0 lies in [0, B_x]^(d x n), and F_1 is that of (F.10) and (F.11)", fmpq(0), "<=", q.bound)
+    record.hypothesis("(F.15): attention changes 0 by at most max |Z_k| = 0", attended - first, "=", 0)
+    record.violated("(F.20): all outputs > 3 B_x/(4D)", attended, ">", 3 * q.cell / 4, of=SELF_ATTENTION)
+    record.violated("(F.21): F_1(Z) >= B_x/D", first, ">=", q.cell)
 
 
 @counterexample("deep-icgd:construction-quantizer", grade="symbolic")
-def test_penalty_of_one_token_cannot_reach_another() -> None:
-    """(F.12) lowers all entries if one leaves the cube; column 1 of FF(Z) depends not on column 2 (definition-11)."""
+def test_penalty_of_one_token_cannot_reach_another(record: Record) -> None:
+    """(F.12) lowers all entries if one leaves the cube; column 1 of FF(Z) depends not on column 2 (definition-11).
+
+    So of (1/2, 1/2) and (1/2, 2), where the first entries of (F.12) differ by B_x, every token-wise layer misses one by
+    B_x/2 at least.
+    """
     w1, w2, b1, b2, z1, z2, other = sp.symbols("w1 w2 b1 b2 z1 z2 other", real=True)
 
     def feed_forward(z: sp.Expr) -> sp.Expr:
@@ -110,6 +123,15 @@ def test_penalty_of_one_token_cannot_reach_another() -> None:
     outputs = [feed_forward(z) for z in (z1, z2)]
     assert outputs[0].subs(z2, other) == outputs[0]
     assert z2 not in outputs[0].free_symbols
+    q = Quantizer(fmpq(1), 4, fmpq(1, 8))
+    wanted = [
+        at(q.quantiser(), fmpq(1, 2))[0] + at(q.penalty(), fmpq(1, 2))[0] + at(q.penalty(), second)[0]
+        for second in (fmpq(1, 2), fmpq(2))
+    ]
+    shared = outputs[0].free_symbols & outputs[1].free_symbols
+    record.hypothesis("column 1 of FF(Z) shares with column 2 its weights alone (definition 11)", len(shared), "=", 4)
+    record.hypothesis("both inputs have the same first token, in the cube", fmpq(1, 2), "<=", q.bound)
+    record.violated("a token-wise layer is within B_x/4 of (F.12)", abs(wanted[0] - wanted[1]) / 2, "<=", q.bound / 4)
 
 
 @check(
@@ -232,25 +254,39 @@ def test_attention_outputs_inside_the_cube(seed: int) -> None:
 
 
 @counterexample("deep-icgd:construction-F2", grade="exact")
-def test_second_map_would_need_two_values_for_one_token() -> None:
-    """(F.24): F_2(L) = f(L) on the grid for token-wise F_2. f(a, b) = (b, a) is equivariant and 1-Lipschitz.
+def test_second_map_would_need_two_values_for_one_token(record: Record) -> None:
+    """(F.24): F_2(L) = f(L) on the grid for token-wise F_2. f(a, b) = (b, a), cut off near the faces of the cube.
 
-    On L = (1/4, 1/2) token 1/4 must go to 1/2, and on L' = (1/4, 3/4) to 3/4. With D = 4 both are grid points.
+    With B_x = 1, D = 4 and c(t) = clip(4 min(t, 1 - t), 0, 1) the map c(a) c(b) (b, a) is equivariant, vanishes outside
+    the cube and is Lipschitz: |c'| <= 4, so that its derivative has a norm below 10. On L = (1/4, 1/2) it sends token
+    1/4 to 1/2, and on L' = (1/4, 3/4) to 3/4. No sequence here has equal tokens. If F_2 acts on the outputs of the
+    attention instead, within B_x/(4D) of L and of L', the same token is asked for two values: (q(L)_1, c) has the
+    nearest grid points (1/4, c) for every c.
     """
     grid = [fmpq(i, 4) for i in range(1, 5)]
 
-    def swap(z: tuple[fmpq, ...]) -> tuple[fmpq, ...]:
-        return (z[1], z[0])
+    def cut(t: fmpq) -> fmpq:
+        return max(fmpq(0), min(4 * t, 4 - 4 * t, fmpq(1)))
+
+    def swap(a: fmpq, b: fmpq) -> tuple[fmpq, fmpq]:
+        return (cut(a) * cut(b) * b, cut(a) * cut(b) * a)
 
     pairs = list(product(grid, repeat=2))
-    assert all(swap((b, a)) == swap((a, b))[::-1] for a, b in pairs)  # equivariant
-    assert all(  # an isometry
-        sum((x - y) ** 2 for x, y in zip(swap(u), swap(v), strict=True))
-        == sum((x - y) ** 2 for x, y in zip(u, v, strict=True))
-        for u, v in product(pairs, repeat=2)
-    )
-    needed = {swap((fmpq(1, 4), b))[0] for b in grid if b != fmpq(1, 4)}  # what F_2(1/4) would have to be
-    assert needed == {fmpq(1, 2), fmpq(3, 4), fmpq(1)}
+    assert all(swap(b, a) == swap(a, b)[::-1] for a, b in pairs)  # equivariant
+    fine = [fmpq(i, 16) for i in range(-2, 19)]
+    steps = [
+        sum((x - y) ** 2 for x, y in zip(swap(a + h, b + k), swap(a, b), strict=True)) * 256
+        for a, b in product(fine, repeat=2)
+        for h, k in ((fmpq(1, 16), fmpq(0)), (fmpq(0), fmpq(1, 16)))
+    ]
+    outside = max(max(swap(a, b)) for a, b in product(fine, repeat=2) if not (0 < a < 1 and 0 < b < 1))
+    needed = [swap(fmpq(1, 4), b)[0] for b in (fmpq(1, 2), fmpq(3, 4))]  # what F_2(1/4) would have to be
+    assert needed == [fmpq(1, 2), fmpq(3, 4)]
+    squared = 2 * ((4 * 1) ** 2 + (4 * 1 + 1) ** 2)  # of d_1 and d_2 of both entries, with |c'| <= 4, c, a, b <= 1
+    record.hypothesis("f is L-Lipschitz with L = 10: squared norm of its derivative", squared, "<=", 10**2)
+    record.hypothesis("difference quotients of f, squared, on a grid of 1/16", max(steps), "<=", squared)
+    record.hypothesis("f vanishes outside (0, B_x)^(d x n), B_x = 1", outside, "=", 0)
+    record.violated("one value F_2(1/4) is f(L)_1 and f(L')_1: their distance", needed[1] - needed[0], "=", 0)
 
 
 @check("deep-icgd:construction-F2", grade="symbolic", target="printed", supporting=True)

@@ -23,6 +23,7 @@ from lemmata.numerics.functions.interpolation import interpolant, interpolant_wi
 from lemmata.numerics.functions.relu_sums import ReluSum, piecewise_linear, squared_loss_derivative
 from lemmata.numerics.functions.smooth import SmoothFunction
 from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.records import Record
 
 DEFINITION_CASES = (
     "Hypothesis: piecewise linear functions with 2 to 8 knots in [-2, 2]; the derivative of the squared loss; products "
@@ -57,11 +58,15 @@ def constant_of_lemma(function: SmoothFunction, R: int) -> fmpq:
 
 
 @counterexample("deep-icgd:definition-4", grade="exact")
-def test_two_norm_directions_leak_through_the_mask() -> None:
+def test_two_norm_directions_leak_through_the_mask(record: Record) -> None:
     """||a||_2 <= 1, z in the cube of radius 1, and yet a . z - 1 > 0: the mask of the test token does not hold."""
     a, z = (fmpq(3, 5), fmpq(-4, 5), fmpq(0)), (1, -1, 1)
     assert sum(x * x for x in a) == 1
-    assert sum(x * y for x, y in zip(a, z, strict=True)) - 1 == fmpq(2, 5)
+    argument = sum(x * y for x, y in zip(a, z, strict=True)) - 1
+    assert argument == fmpq(2, 5)
+    record.hypothesis("||a||_2^2 <= 1, as in (D.10) and (D.13)", sum(x * x for x in a), "<=", 1)
+    record.hypothesis("[t; y; 1] in the cube of radius R_3 = 1", max(map(abs, z)), "<=", 1)
+    record.violated("the unit is silent at the test token: a . [t; y; 1] - R_3 <= 0", argument, "<=", 0)
 
 
 @check("deep-icgd:definition-4", grade="symbolic", target="corrected", supporting=True)
@@ -277,7 +282,7 @@ def test_halved_knots_with_the_old_certificate_are_rejected() -> None:
 
 @counterexample("deep-icgd:lemma-7", grade="enclosed")
 @pytest.mark.parametrize("w", [10, 100, 1000, 10_000])
-def test_one_derivative_is_not_enough(w: int, record_property: Any) -> None:
+def test_one_derivative_is_not_enough(w: int, record_property: Any, record: Record) -> None:
     """sin(w t) / w on [-1, 1] has |g| <= 1/w, |g'| <= 1: C_l = 1 for every w, so that C <= C(1) for all eps and w.
 
     Let |f - g| <= eps = 1/(10 w). Between consecutive extrema t_k = (k + 1/2) pi / w, where g = (-1)^k / w, chords of f
@@ -293,6 +298,11 @@ def test_one_derivative_is_not_enough(w: int, record_property: Any) -> None:
     record_property("C_needed", round(float(needed), 1))
     assert decided_less((2 * arb(w) / pi - 3) * arb(fmpq(18, 5)) / pi, needed)
     assert decided_less({10: 4.5, 100: 71, 1000: 726, 10_000: 7292}[w], needed)
+    if w == 10_000:
+        sizes = fmpq(1, w), arb(0).cos()  # the largest |g| is 1/w at most, the largest |g'| = |cos| is cos 0
+        record.hypothesis("L_0 <= C_l = 1 on [-1, 1], R = 1", sizes[0], "<=", 1)
+        record.hypothesis("L_1 R <= C_l = 1, and s = 1 for k = 1", sizes[1], "<=", 1)
+        record.violated("C <= C(1) C_l with C(1) = 7000; a larger w exceeds any C(1)", needed, "<=", 7000)
     if w <= 100:  # the interpolant respects the lower bound: the argument is not vacuous
         g = SmoothFunction(f"sin({w}t)/{w}", lambda t: (w * t).sin() / w)
         f = interpolant_within(g, 1, fmpq(1, 10 * w))

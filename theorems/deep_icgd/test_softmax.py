@@ -31,6 +31,7 @@ from lemmata.numerics.functions.interpolation import interpolant
 from lemmata.numerics.functions.relu_sums import piecewise_linear, squared_loss_derivative
 from lemmata.theorems.deep_icgd.instances import rationals
 from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.records import Record
 
 Matrix = list[list[fmpq]]
 
@@ -129,9 +130,20 @@ def target(z_1: Any, z_2: Any) -> Any:
     return z_1 + abs(z_1 - z_2)
 
 
+def chi(t: fmpq) -> fmpq:
+    """1 on [1, 2], 0 outside (0, 3), linear between."""
+    return max(fmpq(0), min(t, 3 - t, fmpq(1)))
+
+
+def cut(u: fmpq, v: fmpq) -> tuple[fmpq, fmpq]:
+    """f on [1, 2]^2, shifted, and 0 outside (0, 3)^2: for readers to whom "supported on the cube" means that."""
+    scale = chi(u) * chi(v)
+    return scale * target(u - 1, v - 1), scale * target(v - 1, u - 1)
+
+
 @counterexample("deep-icgd:lemma-16", grade="symbolic")
 @counterexample("deep-icgd:lemma-18", grade="symbolic")
-def test_every_network_misses_the_function_by_a_quarter() -> None:
+def test_every_network_misses_the_function_by_a_quarter(record: Record) -> None:
     """d = 1, n = 2, B_x = 1, f(z) = (z_1 + |z_1 - z_2|, z_2 + |z_1 - z_2|): sup error e >= 1/4 for all weights.
 
     With d = 1 all of W_O V = c and K^T Q = kappa are numbers, phi and F_2 (the feed-forward maps) are continuous, and
@@ -174,6 +186,18 @@ def test_every_network_misses_the_function_by_a_quarter() -> None:
     # the claimed error L (8 sqrt 2 + sqrt 2) / (2 D), L = 1 + sqrt 2, falls below 1/4 for D >= 62
     L = sp.sqrt(5 + 2 * sp.sqrt(2) - 2)  # |[[2, -1], [1, 0]]|_2, see the next test
     assert sp.N(L * 9 * sp.sqrt(2) / (2 * 62)) < 0.25
+    # the same with the function that vanishes outside the cube (0, 3)^2, whose constant is below 14
+    least = fmpq(*map(int, sp.fraction(sp.solve(2 * e - half, e)[0])))
+    grid = [fmpq(i, 4) for i in range(-2, 15)]
+    outside = max(abs(cut(u, v)[0]) for u, v in product(grid, repeat=2) if not (0 < u < 3 and 0 < v < 3))
+    largest = max(abs(target(u - 1, v - 1)) for u, v in product((fmpq(0), fmpq(3)), repeat=2))  # convex: at a corner
+    squared = 2 * ((largest + 2) ** 2 + (largest + 1) ** 2)  # |chi'| <= 1, |f_1|, |d_1 f_1| <= 2, |d_2 f_1| <= 1
+    mirrored = max(abs(cut(u, v)[0] - cut(v, u)[1]) for u, v in product(grid, repeat=2))
+    claimed = 14 * 9 * arb(2).sqrt() * 3 / (2 * 1070)
+    record.hypothesis("f is permutation equivariant: largest deviation", mirrored, "=", 0)
+    record.hypothesis("f is supported on the cube, B_x = 3: largest value outside", outside, "=", 0)
+    record.hypothesis("f is L-Lipschitz with L = 14: squared norm of its derivative", squared, "<=", 14**2)
+    record.violated("error <= L (8 sqrt(dn) + sqrt(n)) B_x/(2D), D = 1070, for some network", least, "<=", claimed)
 
 
 @counterexample("deep-icgd:lemma-16", grade="exact", supporting=True)
@@ -189,13 +213,6 @@ def test_function_is_equivariant_lipschitz_and_may_vanish_outside() -> None:
     J = sp.Matrix([[2, -1], [1, 0]])
     assert max(sp.Matrix(J.T * J).eigenvals()) == 3 + 2 * sp.sqrt(2)
     assert sp.expand((1 + sp.sqrt(2)) ** 2) == 3 + 2 * sp.sqrt(2)
-
-    def chi(t: fmpq) -> fmpq:
-        return max(fmpq(0), min(t, 3 - t, fmpq(1)))
-
-    def cut(u: fmpq, v: fmpq) -> tuple[fmpq, fmpq]:
-        scale = chi(u) * chi(v)
-        return scale * target(u - 1, v - 1), scale * target(v - 1, u - 1)
 
     grid = [fmpq(i, 4) for i in range(-2, 15)]
     largest = fmpq(0)
@@ -306,12 +323,18 @@ def attend(z: tuple[fmpq, fmpq], value: fmpq, score: fmpq) -> tuple[arb, arb]:
 
 
 @counterexample("deep-icgd:definition-13", grade="exact")
-def test_identity_is_a_contextual_mapping_as_printed() -> None:
+def test_identity_is_a_contextual_mapping_as_printed(record: Record) -> None:
     """It satisfies the printed condition on a separated family, and does not tell (a, b) from (a, c) at a."""
     delta = fmpq(1, 5)
     assert separates(FAMILY, delta, contexts=False)
     assert FAMILY[0][0] == FAMILY[1][0]
     assert set(FAMILY[0]) != set(FAMILY[1])
+    tokens = {t for z in FAMILY for t in z}
+    gaps = [abs(a - b) for a in tokens for b in tokens if a != b]
+    record.hypothesis("different tokens have images more than delta apart (q = identity)", min(gaps), ">", delta)
+    record.hypothesis("all images are below r = 1", max(tokens), "<", 1)
+    apart = abs(FAMILY[0][0] - FAMILY[1][0])
+    record.violated("the ids of (a, b) and (a, c) differ at a: |q - q'| > 0", apart, ">", 0)
 
 
 @check(

@@ -1,14 +1,16 @@
-"""Theorems 1, 4 and 5, corrected, decided by running the block: every step within eps of projected gradient descent.
+"""Theorems 1, 4 and 5 decided by running the block: every step within eps of projected gradient descent.
 
 The networks have r(t) = t - t^3/6 and the loss sum_k phi(t_k - y_k) with phi'(s) = s + s^3/12, so that the true
 gradient is a rational number and nothing is rounded, although r, r' and phi' are all approximated. eps is what the
-certificate proves for all weights of the box; for all networks and every eps: `proofs/block.md`.
+certificate proves for all weights of the box; for all networks and every eps: `proofs/block.md`. On most instances it
+is many times the error; for r(t) = (t + t^3)/2 there are weights and data that all but reach it.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -94,9 +96,9 @@ def smallest_error(w: Array, after: Array, slopes: Array, step_size: fmpq) -> Ar
     return e
 
 
-@check("deep-icgd:theorem-1", grade="exact", target="corrected", cases=CASES)
-@check("deep-icgd:theorem-4", grade="exact", target="corrected", cases=CASES)
-@check("deep-icgd:theorem-5", grade="exact", target="corrected", cases=CASES)
+@check("deep-icgd:theorem-1", grade="exact", target="printed", cases=CASES)
+@check("deep-icgd:theorem-4", grade="exact", target="printed", cases=CASES)
+@check("deep-icgd:theorem-5", grade="exact", target="printed", cases=CASES)
 @pytest.mark.parametrize("widths", SHAPES, ids=str)
 def test_every_block_is_a_projected_step_within_eps(widths: tuple[int, ...], record_property: Any) -> None:
     """All tokens and slots over Q; the true gradient is that of the reference, which is no part of the block.
@@ -127,3 +129,67 @@ def test_every_block_is_a_projected_step_within_eps(widths: tuple[int, ...], rec
     record_property("largest error over eps", round(float(largest) ** 0.5, 4))
     assert clipped > 0
     assert largest > 0
+
+
+# ---- an instance that all but reaches the bound
+
+TIGHT_CASES = (
+    "N = 2, the widths (2,2,2), (1,2,2), n = 1, r(t) = (t + t^3)/2, phi'(s) = s + s^3/12, W all w with 0 <= w <= "
+    "1/K_(j-1) in layer j, eta = 1/1000, 64 pieces, one prompt and start each"
+)
+CONVEX = SmoothFunction("(t + t^3)/2", lambda t: (t + t * t * t) / 2)
+
+
+def highest_middle(f: ReluSum, top: fmpq) -> fmpq:
+    """The largest middle of a piece of f that is at most ``top``: there the interpolant is off the most."""
+    assert f.radius is not None
+    knots = sorted({-f.radius, f.radius, *f.breakpoints()})
+    return max(middle for a, b in pairwise(knots) if (middle := (a + b) / 2) <= top)
+
+
+@check("deep-icgd:theorem-1", grade="exact", target="printed", cases=TIGHT_CASES)
+@check("deep-icgd:theorem-4", "deep-icgd:theorem-5", grade="exact", target="printed", cases=TIGHT_CASES)
+@pytest.mark.parametrize("widths", [(2, 2, 2), (1, 2, 2)], ids=str)
+def test_the_certified_error_is_all_but_reached(widths: tuple[int, ...], record_property: Any) -> None:
+    """Every inequality of the recursion is nearly an equality: a bound a fifth smaller would be wrong.
+
+    r, r', r'', phi' and its first two derivatives grow on [0, 1] and [0, 2], so that their largest values are met at
+    the end; r(1) = 1, so that all layers work there. All units of a layer are alike, of weights 1/K_(j-1) or a little
+    less, so that the matrices have rank 1 and all vectors are parallel. Each argument lies in the middle of a piece,
+    where a convex function is below its interpolant by the whole error, so that all errors have one sign.
+    """
+    N, pieces = len(widths) - 1, 64
+    upper = [fmpq(1, before) for before, k in pairwise(widths) for _ in range(before * k)]
+    box = (as_exact([0] * len(upper)), as_exact(upper))
+    r, slope = approximate_activation(widths, CONVEX, box, 1, pieces=pieces)
+    profile = interpolant(PROFILE, fmpq(17, 8), 2 * pieces)
+    block = gradient_descent_block(widths, 1, "1/1000", r, slope, ridge(profile, (1, -1)), box, 1, 1)
+    x = p = highest_middle(r, fmpq(1))
+    shares = []
+    for _ in range(N):
+        argument = highest_middle(r, p)
+        shares.append(argument / p)
+        p = value(r, argument)
+    y = p - highest_middle(profile, p + 1)
+    matrices = [
+        np.full((k, before), share / before, dtype=object)
+        for share, (before, k) in zip(shares, pairwise(widths), strict=True)
+    ]
+    plain = (lambda t: (t + t * t * t) / 2), (lambda t: (1 + 3 * t * t) / 2), loss_slope
+    case = Instance(
+        block,
+        Scalars((r, slope, block.loss_derivative), plain),
+        as_exact([[x] * widths[0], [0] * widths[0]]),
+        as_exact([[y] * widths[-1]]),
+        block.layout.flatten(matrices),
+    )
+    z = block(case.prompt)
+    after = block.weights(z)
+    assert (z == block.layout.encode(case.inputs, case.labels, after)).all()
+    assert ((after > 0) & (after < case.start)).all()  # no weight is clipped
+    e = (case.start - after) / block.step_size - flat_gradient(case, case.start)
+    eps = fmpq(*certify_step(block, CONVEX, PROFILE).gradient_error.as_integer_ratio())
+    share = float((e * e).sum() / eps**2) ** 0.5
+    record_property("error over eps", round(share, 4))
+    assert (e > 0).all()
+    assert 0.8 < share <= 1

@@ -23,6 +23,7 @@ from lemmata.numerics.exact.numbers import to_float
 from lemmata.numerics.functions import smooth as functions
 from lemmata.numerics.functions.relu_sums import affine, constant, squared_loss_derivative
 from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.records import Record
 
 NETWORK_CASES = (
     "tanh, widths (2,2,1), n = 3, a box of width 1/5 around one start (seed 11), eta = 1/10, 64 pieces, 6 steps"
@@ -53,7 +54,7 @@ def mapping(gradient: Gradient, eta: fmpq, bounds: tuple[int, int], w: fmpq) -> 
 
 
 @counterexample("deep-icgd:lemma-14", grade="exact")
-def test_step_sizes_up_to_the_lipschitz_constant_diverge() -> None:
+def test_step_sizes_up_to_the_lipschitz_constant_diverge(record: Record) -> None:
     """f = 5 (w-1)^2 on [-3, 3], eta = 1 <= L_f = 10, eps = 0: the iterates alternate between 3 and -3 for ever."""
     L, bounds, eta = 2000, (-3, 3), fmpq(1)
 
@@ -68,6 +69,13 @@ def test_step_sizes_up_to_the_lipschitz_constant_diverge() -> None:
     assert printed == fmpq(1, 50)
     assert min(squares) == 36 > printed
     assert mean > 35
+    L_f = max(abs(gradient(a) - gradient(b)) for a, b in pairwise([fmpq(-3), fmpq(0), fmpq(3)])) / 3
+    record.hypothesis("eta <= L_f = 10", eta, "<=", L_f)
+    record.hypothesis("all iterates lie in W = [-3, 3]", max(map(abs, w)), "<=", 3)
+    record.violated("min |G|^2 <= 8 (f(0) - inf f)/(eta L) + 10 eps^2, L = 2000, eps = 0", min(squares), "<=", printed)
+    record.number("35.98", mean)
+    record.number("0.02", printed)
+    record.number("2000", L)
 
 
 @counterexample("deep-icgd:lemma-14", grade="exact")
@@ -80,8 +88,7 @@ def test_sum_misses_the_first_term() -> None:
 
 
 @counterexample("deep-icgd:lemma-14", grade="exact")
-@counterexample("deep-icgd:corollary-1.1", grade="exact", supporting=True)
-def test_errors_grow_with_the_step_size_not_with_the_number_of_examples() -> None:
+def test_errors_grow_with_the_step_size_not_with_the_number_of_examples(record: Record) -> None:
     """f = -w^2 / 2, L_f = 1, eta = 10, n = 1, eps = 1/1000: distance 0.12 after two steps, printed 0.004."""
     eps, eta, L_f, n = fmpq(1, 1000), fmpq(10), fmpq(1), 1
     exact = descend(lambda w: -w, eta, 2, (-5, 5), fmpq(0))
@@ -89,6 +96,10 @@ def test_errors_grow_with_the_step_size_not_with_the_number_of_examples() -> Non
     distance = abs(inexact[2] - exact[2])
     assert distance == fmpq(12, 100) > (1 + n * L_f) ** 2 * eps / L_f == fmpq(4, 1000)
     assert distance == eps * ((1 + eta * L_f) ** 2 - 1) / L_f  # the corrected bound is attained
+    printed = (1 + n * L_f) ** 2 * eps / L_f
+    record.hypothesis("|eps^0| <= eta eps: both steps start at 0, where f' = 0", inexact[1] - exact[1], "<=", eta * eps)
+    record.hypothesis("all iterates lie in W = [-5, 5]", max(map(abs, inexact)), "<=", 5)
+    record.violated("distance after l = 2 steps <= (1 + n L_f)^l eps / L_f, n = L_f = 1", distance, "<=", printed)
 
 
 # ---- lemma 14 corrected
@@ -194,7 +205,7 @@ def run_quadratic(
 
 @counterexample("deep-icgd:corollary-1.1", grade="exact")
 @counterexample("deep-icgd:corollary-4.1", grade="exact")
-def test_unprojected_descent_leaves_the_domain_and_the_bound() -> None:
+def test_unprojected_descent_leaves_the_domain_and_the_bound(record: Record) -> None:
     """A network within all hypotheses: N = 2, d = K = n = 1, r = 1 + t, squared loss, x = 1, y = 10, W = [-1, 1]^2.
 
     The block for it is exact, so it satisfies theorem 1 with every eps > 0. The printed bound L_f^-1 (1 + n L_f)^l eps
@@ -221,13 +232,25 @@ def test_unprojected_descent_leaves_the_domain_and_the_bound() -> None:
     # L_f lies between, in either reading. As Lip(L_n): |grad L_n| = 9/2 at 0, and on W, where p(1) is in [0, 2], p in
     # [-1, 3] and |u| / 2 <= 11/2, it is below 13. As Lip(grad L_n): d^2 L_n / dw_2^2 = p(1)^2 / 2 = 1/2 at 0, and:
     assert certify_step(block, functions.SmoothFunction("1 + t", lambda t: 1 + t)).lipschitz < 100
+    # No network has its weights nearer than the box: 7/2 after one step. In either reading L_f >= 1/2.
+    eps, nearest = fmpq(1, 10), steps[1][1] - max(block.upper)
+    record.hypothesis("W: all rows at most B_v = 1", max(abs(end) for end in [*block.lower, *block.upper]), "<=", 1)
+    record.hypothesis("|x_1| <= B_x = 1", block.input_bound, "<=", 1)
+    record.hypothesis("|y_1| <= B_y = 10", block.label_bound, "<=", 10)
+    record.hypothesis("L_f >= 1/2, as d^2 L_n / dw_2^2 = p(1)^2 / 2 at 0", (1 + steps[0][0]) ** 2 / 2, ">=", fmpq(1, 2))
+    record.violated(
+        "a w in W with |w - w_GD^1| <= (1 + n L_f) eps / L_f, eps = 1/10, L_f = 1/2",
+        nearest,
+        "<=",
+        (1 + fmpq(1, 2)) * eps / fmpq(1, 2),
+    )
 
 
 def column(*values: int) -> np.ndarray:
     return np.array([[fmpq(v)] for v in values], dtype=object)
 
 
-@counterexample("deep-icgd:corollary-1.1", grade="exact", supporting=True)
+@check("deep-icgd:corollary-1.1", grade="exact", target="corrected", supporting=True)
 def test_lipschitz_constant_of_the_loss_is_the_wrong_one() -> None:
     """f' = -clip(10 w, -1/100, 1/100): Lip(f) = 1/100, Lip(f') = 10. eta = 1, eps = 10^-7: 1.33e-5 > 1.03e-5."""
     eps, L = fmpq(1, 10**7), fmpq(1, 100)
