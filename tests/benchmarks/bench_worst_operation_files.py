@@ -5,8 +5,6 @@ OPERATION_FORMAT.md has a table of what was measured. Each file is decided in un
 asserts a time.
 """
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,30 +12,12 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 from lemmata.certificates import operation_kernel
 from lemmata.certificates.groups.format import dumps
+from tests.benchmarks.bench_worst_files import measured
 from tests.certificates.operation_kernel.worst import WORST
-
-PROGRAM = """
-import resource, runpy, sys
-sys.argv = ["operation_kernel.py", sys.argv[1]]
-try:
-    runpy.run_path({kernel!r}, run_name="__main__")
-except SystemExit as status:
-    usage = resource.getrusage(resource.RUSAGE_SELF)
-    print(status.code, round(usage.ru_utime + usage.ru_stime, 1), usage.ru_maxrss // 1024)
-"""
 
 
 @pytest.mark.parametrize("name", WORST)
 def test_worst_legal_files(name: str, benchmark: BenchmarkFixture, tmp_path: Path) -> None:
     path = tmp_path / "worst.json"
     path.write_bytes(dumps(WORST[name].large()))
-    program = PROGRAM.format(kernel=operation_kernel.__file__)
-    command = [sys.executable, "-I", "-c", program, str(path)]
-    done = benchmark.pedantic(
-        lambda: subprocess.run(command, capture_output=True, text=True, check=True, timeout=600), rounds=1, iterations=1
-    )
-    *_, line = done.stdout.splitlines()
-    status, seconds, megabytes = line.split()
-    size = path.stat().st_size / 1e6
-    print(f"\n{name} ({WORST[name].limits}): {size:.1f} MB, status {status}, {seconds} s, {megabytes} MB of memory")
-    assert int(status) == WORST[name].status
+    assert measured(operation_kernel, path, benchmark, f"{name} ({WORST[name].limits})") == WORST[name].status

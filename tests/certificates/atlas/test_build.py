@@ -1,7 +1,7 @@
 """Making the atlas: what is kept, what is computed again, what is a reason and what a failure."""
 
 import json
-from concurrent.futures import Executor, Future
+from concurrent.futures import Future
 
 import pytest
 
@@ -11,20 +11,9 @@ from lemmata.certificates.atlas.build import atlas_bytes, build_atlas, write_atl
 from lemmata.certificates.atlas.catalogue import works
 from lemmata.certificates.atlas.lookup import atlas_row
 from lemmata.numerics.runs.executors import ExecutorLostError
+from tests.certificates.serial import Serial
 
 KEYS = ("small-1-1", "small-6-1", "small-8-4")
-
-
-class Serial(Executor):
-    """Runs everything at once, in this process."""
-
-    def submit(self, fn, /, *args, **kwargs):
-        future: Future = Future()
-        try:
-            future.set_result(fn(*args, **kwargs))
-        except Exception as error:
-            future.set_exception(error)
-        return future
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import json
 import subprocess
 import sys
 import time
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 
 import psutil
 import pytest
@@ -17,18 +17,7 @@ from lemmata.certificates.groups.document import document_of
 from lemmata.certificates.groups.format import load
 from lemmata.certificates.groups.sweep import COLUMNS, Outcome, certify_to_file, file_name, sweep, write_summary
 from lemmata.numerics.groups.lists import group_list, named_groups
-
-
-class Serial(Executor):
-    """Runs everything at once, in this process, in the order of submission."""
-
-    def submit(self, fn, /, *args, **kwargs):
-        future: Future = Future()
-        try:
-            future.set_result(fn(*args, **kwargs))
-        except Exception as error:
-            future.set_exception(error)
-        return future
+from tests.certificates.serial import Serial
 
 
 def swept(names, directory, **kwargs) -> dict[str, Outcome]:

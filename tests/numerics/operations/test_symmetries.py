@@ -12,6 +12,7 @@ from lemmata.numerics.operations.isotopy import carries, isotopism
 from lemmata.numerics.operations.names import parse_operation
 from lemmata.numerics.operations.operation import MISSING, Operation
 from lemmata.numerics.operations.symmetries import OperationSymmetries, is_symmetry, operation_symmetries, transposed
+from tests.numerics.operations.test_classes import renamed
 
 
 @st.composite
@@ -175,14 +176,7 @@ def test_every_symmetry_holds_on_every_triple():
 @settings(max_examples=40, deadline=None)
 @given(tables(), st.randoms(use_true_random=False))
 def test_renamed_tables_are_isotopic(table, random):
-    r, c, k = (list(range(size)) for size in (table.rows, table.columns, table.label_count))
-    for names in (r, c, k):
-        random.shuffle(names)
-    renamed = [[0] * table.columns for _ in range(table.rows)]
-    for a, row in enumerate(table.values):
-        for b, label in enumerate(row):
-            renamed[r[a]][c[b]] = MISSING if label == MISSING else k[label]
-    other = Operation.of(renamed, labels=table.label_count)
+    other = renamed(table, random, swap=False)
     found = isotopism(table, other)
     assert found is not None
     assert carries(table, other, found)
