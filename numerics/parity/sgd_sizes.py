@@ -3,8 +3,8 @@
 The first step, from pairs of neurons and with the second layer set to 0, makes all gradients tau-accurate but for the
 probability 2 r (n + 1) exp(-B tau^2/2), and leaves some class of signs complete but for `no_class_bound`. Then a second
 layer u with |u|^2 <= 64 k^3 has the expected hinge loss 16 k^2 n eps', eps' = eps/(64 k^2 n), if the learned features
-are closer than 1/(8 k^2) to the ideal ones, and T - 1 steps of SGD on the second layer, of rate eta and from 0, have
-the regret
+are closer than 1/(8 k^2) to the ideal ones (for k = 2 four neurons may be off, with 4/3 of the probability, but then
+|u|_1 <= 20 in place of 32), and T - 1 steps of SGD on the second layer, of rate eta and from 0, have the regret
 
     64 k^3/(2 eta (T - 1)) + eta G^2/2,        G^2 = r max E feature^2,
 
@@ -22,7 +22,7 @@ from typing import Any
 from flint import arb, fmpq
 
 from lemmata.numerics.exact.precision import precision
-from lemmata.numerics.parity.sign_classes import no_class_bound
+from lemmata.numerics.parity.sign_classes import no_class_bound, no_readout_probability_for_two
 
 __all__ = ["SgdLossBound", "check_sizes", "feature_moment", "regret_bound", "sgd_loss_bound", "top_coefficient"]
 
@@ -111,7 +111,7 @@ def sgd_loss_bound(n: int, k: int, epsilon: Any, width: int, batch: int, steps: 
 
     Args:
         n: the number of inputs, odd.
-        k: the size of the parity, even and at least 4.
+        k: the size of the parity, even.
         epsilon: a rational number; eps' of the proof is epsilon/(64 k^2 n).
         width: r, even.
         batch: B of the first step.
@@ -122,8 +122,8 @@ def sgd_loss_bound(n: int, k: int, epsilon: Any, width: int, batch: int, steps: 
         ValueError: for sizes out of range, or with which the features are not proved to be close enough.
     """
     check_sizes(n, k)
-    if k < 4 or width % 2 or width < 2 * (k + 1) or batch < 1 or steps < 2 or not epsilon > 0:
-        raise ValueError("Give k >= 4, an even width of at least 2(k + 1), a batch, two steps and a positive epsilon.")
+    if width % 2 or width < 2 * (k + 1) or batch < 1 or steps < 2 or not epsilon > 0:
+        raise ValueError("Give an even width of at least 2(k + 1), a batch, two steps and a positive epsilon.")
     with precision(_BITS):
         root = (2 * n * (128 * (k + 1) * k**2 * n / arb(epsilon)).log()).sqrt()
         ratio = 1 / (16 * k * root)
@@ -134,8 +134,12 @@ def sgd_loss_bound(n: int, k: int, epsilon: Any, width: int, batch: int, steps: 
         if rate is None:
             rate = (64 * k**3 / (moment * (steps - 1))).sqrt()
         tau = ratio * top_coefficient(n, k)
+        pairs = width // 2
+        two = k == 2
         return SgdLossBound(
-            width=no_class_bound(2 ** (k - 1), 2 * k - 1, k + 1, width // 2),
+            width=arb(no_readout_probability_for_two(pairs))
+            if two
+            else no_class_bound(2 ** (k - 1), 2 * k - 1, k + 1, pairs),
             batch=2 * width * (n + 1) * (-batch * tau**2 / 2).exp(),
             fit=arb(epsilon) / 4,
             regret=regret_bound(arb(64 * k**3), moment, rate, steps - 1),

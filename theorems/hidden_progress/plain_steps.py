@@ -6,12 +6,12 @@ Nothing here uses the trainers of `lemmata.numerics.parity`. The random bits com
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
 
-__all__ = ["autograd_relu_steps", "autograd_single_steps", "plain_neuron_steps"]
+__all__ = ["autograd_relu_steps", "autograd_single_steps", "plain_neuron_steps", "plain_polynet_run"]
 
 _MASK = 2**64 - 1
 
@@ -113,3 +113,39 @@ def autograd_single_steps(
             for part, slope in zip(parts, gradient, strict=True):
                 part -= rate * slope
     return [part.detach().numpy() for part in parts]
+
+
+def plain_polynet_run(
+    initial: Sequence[Sequence[float]], steps: int, delta: float, seed: int, batch: int
+) -> tuple[list[list[float]], float, float, float]:
+    """SGD on a disjoint PolyNet as theorem 5.8 has it: the weights, the largest noise |s_ij| and irrelevant weight at
+    any time, and the least xi_i w_i1 - 1/2 - (t - 1) eta R^(1-k), R = 3n' - 2, all by plain loops."""
+    w = [[float(x) for x in row] for row in initial]
+    k, block = len(w), len(w[0])
+    n = k * block
+    xi = [math.copysign(1.0, row[0]) for row in w]
+    eta = 1 / (2 * math.sqrt(2 * steps * math.log(2 * n * steps / delta)))
+    noise = [[0.0] * block for _ in range(k)]
+    slack = min(xi[i] * w[i][0] - 0.5 for i in range(k))
+    largest, irrelevant = 0.0, max((abs(x) for row in w for x in row[1:]), default=0.0)
+    inputs = np.random.default_rng(seed).integers(0, 2, size=(steps, batch, k, block), dtype=np.int8)
+    for t in range(steps):
+        now = [row[:] for row in w]
+        norms = [sum(map(abs, row)) for row in now]
+        for i in range(k):
+            others = [j for j in range(k) if j != i]
+            rate = eta / math.prod(norms[j] for j in others)
+            for c in range(block):
+                gradient = 0.0
+                for b in range(batch):
+                    x = [[2.0 * int(bit) - 1 for bit in row] for row in inputs[t, b]]
+                    label = math.prod(row[0] for row in x)
+                    inner = [sum(a * z for a, z in zip(now[j], x[j], strict=True)) for j in range(k)]
+                    gradient -= label * math.prod(inner[j] for j in others) * x[i][c] / batch
+                mean = -math.prod(now[j][0] for j in others) if c == 0 else 0.0
+                w[i][c] -= rate * gradient
+                noise[i][c] += rate * (mean - gradient)
+        largest = max([largest, *(abs(s) for row in noise for s in row)])
+        irrelevant = max([irrelevant, *(abs(x) for row in w for x in row[1:])])
+        slack = min(slack, *(xi[i] * w[i][0] - 0.5 - (t + 1) * eta / (3 * block - 2) ** (k - 1) for i in range(k)))
+    return w, largest, irrelevant, slack

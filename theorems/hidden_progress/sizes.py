@@ -11,13 +11,15 @@ coefficient xi = xi_{k-1} of the majority of n inputs:
 
 `audit` evaluates both sides of each in ball arithmetic, for any sizes. The printed sizes fail three of the four.
 
+`corrected_sizes` are those of the theorem as the ledger repairs it: the printed width and steps, and another batch.
+
 Source: hidden-progress, theorem-5.5-full, lemma-B.5, lemma-B.4.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -28,7 +30,7 @@ from lemmata.numerics.exact.numbers import as_exact
 from lemmata.numerics.exact.precision import precision
 from lemmata.numerics.parity.sgd_sizes import check_sizes, top_coefficient
 
-__all__ = ["Demand", "MlpSizes", "audit", "printed_sizes", "repaired_sizes"]
+__all__ = ["Demand", "MlpSizes", "audit", "corrected_sizes", "printed_sizes", "repaired_sizes"]
 
 _BITS = 256  # enough to round the batch sizes, of up to 10^70, to integers
 
@@ -93,13 +95,26 @@ def repaired_sizes(k: int, epsilon: Any) -> MlpSizes:
         return MlpSizes(n, k, eps, width, _ceil(_batch(n, k, eps, width)), 1 + -(-int(steps.p) // int(steps.q)))
 
 
+def corrected_sizes(k: int, epsilon: Any) -> MlpSizes:
+    """The least odd n >= 160 k^4 L, the printed width and steps, and B = 2^10 k^2 n L log(32nr/epsilon)/xi_{k-1}^2.
+
+    Raises:
+        ValueError: unless k >= 2 is even and 0 < epsilon < 1/2 is rational.
+    """
+    eps = _checked(k, epsilon, least=2)
+    n = smallest_integer(160 * k**4, lambda n: arb(n) >= 160 * k**4 * _log(n, k, eps)) | 1
+    printed = printed_sizes(k, eps, n)
+    with precision(_BITS):
+        return replace(printed, batch=_ceil(_batch(n, k, eps, printed.width)))
+
+
 def printed_sizes(k: int, epsilon: Any, n: int) -> MlpSizes:
     """The printed width, batch (with c_1 = 1) and steps, for n inputs.
 
     Raises:
-        ValueError: unless k >= 4 is even, 0 < epsilon < 1/2 is rational and n > k is odd.
+        ValueError: unless k >= 2 is even, 0 < epsilon < 1/2 is rational and n > k is odd.
     """
-    eps = _checked(k, epsilon)
+    eps = _checked(k, epsilon, least=2)
     check_sizes(n, k)
     width = _ceil(k * 2**k * (8 * k / arb(eps)).log())
     width += width % 2
@@ -150,10 +165,10 @@ def _ceil(x: arb) -> int:
     return math.ceil(Fraction(int(numerator)) * Fraction(2) ** int(exponent))
 
 
-def _checked(k: int, epsilon: Any) -> fmpq:
+def _checked(k: int, epsilon: Any, least: int = 4) -> fmpq:
     eps = as_exact([epsilon])[0]
-    if k < 4 or k % 2:
-        raise ValueError(f"k must be even and at least 4, not {k}: the biases of lemma B.4 do not cover k = 2.")
+    if k < least or k % 2:
+        raise ValueError(f"k must be even and at least {least}, not {k} (at k = 2 lemma B.4 lacks a bias).")
     if not (isinstance(eps, fmpq) and 0 < eps < fmpq(1, 2)):
         raise ValueError(f"epsilon must be a rational number between 0 and 1/2, not {epsilon}.")
     return eps

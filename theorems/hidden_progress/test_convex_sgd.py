@@ -25,6 +25,7 @@ from hypothesis import strategies as st
 from lemmata.constructions.parity.two_layer import post_step_network
 from lemmata.numerics.parity.training import Network, network_gradient
 from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.records import Record
 
 
 @check("hidden-progress:theorem-B.6", grade="symbolic", target="corrected", supporting=True)
@@ -97,6 +98,7 @@ def test_the_second_layer_of_a_network(k: int) -> None:
     the iterates is at most F(u*) + M rho/sqrt(T), and F(u*) = 0 at the readout of lemma B.4, whose norm is M.
 
     The mean over 40 runs is below the bound by more than six standard errors; ascent in place of descent exceeds it.
+    Each v is -y times the features if y f < 1, and 0 beyond.
     """
     network, x, y = _second_layer(k)
     best = post_step_network(k, k).readout.astype(np.float32)
@@ -104,6 +106,7 @@ def test_the_second_layer_of_a_network(k: int) -> None:
     assert network_gradient(dataclasses.replace(network, readout=best / 2), x, y)[0] == 0  # half of 2 chi: margin 1
     radius, rho, steps = float(np.linalg.norm(best)) / 2, float(np.linalg.norm(features, axis=1).max()), 400
     bound = radius * rho / math.sqrt(steps)
+    sides: set[bool] = set()
     for direction, within in ((1, True), (-1, False)):
         averages = []
         for seed in range(40):
@@ -114,21 +117,35 @@ def test_the_second_layer_of_a_network(k: int) -> None:
                 now = dataclasses.replace(network, readout=u)
                 v = network_gradient(now, x[m : m + 1], y[m : m + 1])[1][2]
                 assert np.linalg.norm(v) <= rho * (1 + 1e-6)  # float32
+                margin = float(y[m] * (features[m] @ u))
+                if abs(margin - 1) > 1e-3:  # sums of five terms of size 100 at most, in float32
+                    assert np.abs(v + y[m] * features[m] * (margin < 1)).max() < 1e-6
+                    sides.add(margin < 1)
                 u = u - np.float32(direction * radius / (rho * math.sqrt(steps))) * v
             averages.append(np.maximum(1 - y * (np.array(iterates) @ features.T), 0).mean())
         spread = 6 * float(np.std(averages)) / math.sqrt(len(averages))
         assert (np.mean(averages) + spread <= bound) == within
+    assert sides == {True, False}
 
 
 @counterexample("hidden-progress:theorem-B.6", grade="exact")
-def test_without_the_expectation_it_fails() -> None:
+def test_without_the_expectation_it_fails(record: Record) -> None:
     """F(u) = u, M = 1, v in {3, -1} with mean F' = 1, rho = 3, T = 16: on the path v = -1, of
     probability 2^-16, the average is above F(u*) + 3/4; the printed sum is over t = 1, ..., 16.
     """
-    rate = Fraction(1, 12)
-    path = [t * rate for t in range(17)]
+    radius, rho, steps, gradients = 1, 3, 16, (3, -1)
+    rate = Fraction(radius, rho * math.isqrt(steps))
+    path = [t * rate for t in range(steps + 1)]
     assert sum(path[1:]) / 16 == Fraction(17, 24) > -1 + Fraction(3, 4)
     assert sum(path[:16]) / 16 > -1 + Fraction(3, 4)
+    record.hypothesis("E[v_t | u_t] = F'(u_t) = 1", Fraction(sum(gradients), 2), "=", 1)
+    record.hypothesis("|v_t| <= rho, always", max(map(abs, gradients)), "<=", rho)
+    record.hypothesis("eta^2 = M^2/(rho^2 T)", rate**2, "=", Fraction(radius**2, rho**2 * steps))
+    record.hypothesis("the path has a positive probability", Fraction(1, 2**steps), ">", 0)
+    bound = -radius + Fraction(radius * rho, math.isqrt(steps))
+    record.violated(
+        "the mean of F(u_t), t = 1, ..., T, is at most F(u*) + M rho/sqrt(T)", sum(path[1:]) / 16, "<=", bound
+    )
 
 
 @check("hidden-progress:theorem-B.6", grade="exact", target="corrected", supporting=True)

@@ -28,6 +28,8 @@ T(0) is the blow-up; with the first time of error 0 in its place the share left 
 
 from __future__ import annotations
 
+import math
+from itertools import product
 from math import comb
 
 import numpy as np
@@ -35,6 +37,8 @@ import pytest
 import sympy as sp
 from flint import arb, fmpq
 
+from lemmata.constructions.networks.inputs import sign_inputs
+from lemmata.numerics.parity.polynet_error import polynet_error
 from lemmata.numerics.parity.polynet_flow import arithmetic_mean, blow_up_time, growth_time
 from lemmata.numerics.parity.signed_sums import signed_sum_counts
 from lemmata.theorems.evidence import check
@@ -141,9 +145,50 @@ def test_sums_of_gaussian_weights_spread(effort: Effort) -> None:
         u = [int(a) for a in np.rint(16 * rng.normal(size=m))]
         assert sum(abs(a) >= 4 for a in u) > m / 2
         counts = signed_sum_counts(u)
+        second, fourth = (sum(count * total**power for total, count in counts.items()) for power in (2, 4))
+        squares = sum(a * a for a in u)
+        assert sum(counts.values()) == 2**m
+        assert all(counts[-total] == count for total, count in counts.items())
+        assert second == 2**m * squares  # the moments of a sum of independent signs
+        assert fourth == 2**m * (3 * squares**2 - 2 * sum(a**4 for a in u))
         for twice in range(0, 12):
             inside = fmpq(sum(count for total, count in counts.items() if abs(total) <= 8 * twice), 2**m)
             bound = (2 * twice + 1) * 2 / (3 * arb(m)).sqrt()
             assert inside <= bound
             closest = closest.max(arb(inside) / bound)
     assert closest > arb(1) / 8
+
+
+@check(
+    STATEMENT,
+    grade="sampled",
+    target="printed",
+    cases="k = 3, m = 9, five draws of Gaussian weights (seed 59), all eight patterns of signs, growths 0, 1, 10",
+)
+def test_the_error_of_gaussian_weights_by_enumeration() -> None:
+    """Step 4: err >= 1/2 - (1/2) prod P(|u_i.z_i| <= |v_i|) at prod v_i > 0, whatever the signs are; the laws of the
+    sums from all 2^9 sign vectors. At prod v_i < 0 the error is on the other side of a half."""
+    m, k, rng = 9, 3, np.random.default_rng(59)
+    z = sign_inputs(m)
+    for _ in range(5):
+        u = np.rint(16 * rng.normal(size=(k, m))).astype(int)
+        starts = np.rint(16 * rng.normal(size=k)).astype(int)
+        sums = z @ u.T
+        for growth in (0, 1, 10):
+            sizes = [math.isqrt(256 * growth + int(v) ** 2) for v in starts]  # rounded to sixteenths
+            inside = [fmpq(int(np.sum(np.abs(sums[:, i]) <= sizes[i])), 2**m) for i in range(k)]
+            for signs in product((1, -1), repeat=k):
+                v = [s * size for s, size in zip(signs, sizes, strict=True)]
+                some = [(int(np.sum(v[i] + sums[:, i] > 0)), int(np.sum(v[i] + sums[:, i] < 0))) for i in range(k)]
+                right = sum(
+                    math.prod(pair[(1 - s) // 2] for pair, s in zip(some, outputs, strict=True))
+                    for outputs in product((1, -1), repeat=k)
+                    if math.prod(outputs) == 1
+                )
+                error = polynet_error([fmpq(x, 16) for x in v], [[fmpq(int(a), 16) for a in row] for row in u])
+                assert error == 1 - fmpq(right, 2 ** (k * m))
+                half = inside[0] * inside[1] * inside[2] / 2
+                if math.prod(signs) > 0:
+                    assert error >= fmpq(1, 2) - half
+                else:
+                    assert error >= fmpq(1, 2)

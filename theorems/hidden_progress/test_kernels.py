@@ -32,6 +32,7 @@ from lemmata.certificates.duality.features import feature_table, normalised, tab
 from lemmata.constructions.networks.inputs import sign_inputs
 from lemmata.numerics.fourier.walsh import walsh_hadamard
 from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.records import Record
 
 SEEDS = st.integers(0, 2**32)
 
@@ -45,7 +46,7 @@ def _sets(n: int, k: int) -> list[tuple[int, ...]]:
 
 
 @counterexample("hidden-progress:theorem-5.6", grade="exact")
-def test_zero_one_loss_is_zero_for_all_parities_at_once():
+def test_zero_one_loss_is_zero_for_all_parities_at_once(record: Record):
     """n = 4, k = 2, D = 6, R = 1/20, eps = 1/10: D R^2 = .015 < .06 = eps^2 C(4,2), but every error is 0, not > 0.9.
 
     Psi = (chi_S)_(|S|=2)/sqrt(6), |Psi| = 1, and w = R e_S: the sign of <w, Psi> = R chi_S/sqrt(6) is the label.
@@ -55,10 +56,19 @@ def test_zero_one_loss_is_zero_for_all_parities_at_once():
     scaled = np.stack([_parity(X, S) for S in sets], axis=1)  # sqrt(6) Psi
     assert ((scaled**2).sum(axis=1) == len(sets)).all()
     assert len(sets) * R**2 < eps**2 * comb(n, k)
+    errors = []
     for column, S in enumerate(sets):
         w = np.zeros(len(sets), dtype=int)
         w[column] = 1  # any positive multiple has the same signs
         assert (np.sign(scaled @ w) == _parity(X, S)).all()
+        errors.append(Q(int(np.sum((scaled @ w) * _parity(X, S) <= 0)), 2**n))
+    record.hypothesis("|Psi(x)|^2 <= 1 for all x", Q(int((scaled**2).sum(axis=1).max()), len(sets)), "<=", 1)
+    record.hypothesis("0 < R", 0, "<", R)
+    record.hypothesis("0 < eps", 0, "<", eps)
+    record.hypothesis("D R^2 < eps^2 C(n,k)", len(sets) * R**2, "<", eps**2 * comb(n, k))
+    record.violated("for some S the 0-1 loss of every |w| <= R is above 1 - eps", max(errors), ">", 1 - eps)
+    # nor is a fair coin's error, which is as much as any w or -w has, the smallest one
+    record.violated("for some S it is above 1/2 - eps", max(errors), ">", Q(1, 2) - eps)
 
 
 @check(
@@ -107,7 +117,7 @@ def test_the_conclusion_for_all_parameters():
 
 @check(
     "hidden-progress:theorem-5.6",
-    grade="exact",
+    grade="enclosed",
     target="corrected",
     cases="n = 4, k = 2, R = 1/20, 1/2, 99/100, the features chi_S",
 )

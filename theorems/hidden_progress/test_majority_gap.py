@@ -37,6 +37,7 @@ from lemmata.numerics.fourier.gaps import fourier_gap, majority_gap
 from lemmata.numerics.fourier.walsh import walsh_hadamard
 from lemmata.theorems.evidence import check, counterexample
 from lemmata.theorems.plugin import Effort
+from lemmata.theorems.records import Record
 
 ALL_SIZES = range(1, 502, 2)
 DEGREES = range(10)
@@ -210,7 +211,7 @@ def test_two_sided_bound_on_a_grid(effort: Effort) -> None:
 
 
 @counterexample("hidden-progress:lemma-B.1", grade="symbolic")
-def test_with_the_printed_exponent_no_lower_constant_exists() -> None:
+def test_with_the_printed_exponent_no_lower_constant_exists(record: Record) -> None:
     """W_k k^(2/3) -> 0 along n = 2k^2 + 1: it is at most 0.6 k^(-5/6), which is below any c_1^2 for large odd k."""
     _prove_monotone_sequences()
     _prove_factorisation()
@@ -221,6 +222,15 @@ def test_with_the_printed_exponent_no_lower_constant_exists() -> None:
         while Fraction(6, 10) ** 6 >= c1_squared**6 * k**5:  # compares 0.6 k^(-5/6) with c_1^2
             k = 2 * k + 1
         assert k % 2
+    k = 41
+    n = 2 * k * k + 1
+    record.hypothesis("n is odd", n % 2, "=", 1)
+    record.hypothesis("n >= 2k^2", n, ">=", 2 * k**2)
+    least, power = majority_weight(n, k) * arb(k) ** fmpq(2, 3), sp.symbols("k", positive=True)
+    record.number("0.023", least)
+    record.number("0.75", majority_weight(3, 1))
+    limit = sp.limit(sp.Rational(6, 10) * power ** sp.Rational(-5, 6), power, sp.oo)  # of what bounds all n >= 2k^2
+    record.violated("c_1^2 <= C(n,k) Maj(S)^2 k^(2/3) for all k, some c_1 > 0: the infimum over k", int(limit), ">", 0)
 
 
 @counterexample("hidden-progress:lemma-B.1", grade="exact", supporting=True)
@@ -238,7 +248,7 @@ def test_weight_times_the_printed_power_tends_to_zero() -> None:
 
 
 @counterexample("hidden-progress:equation-B.5", grade="exact")
-def test_no_admissible_constants_allow_the_second_step() -> None:
+def test_no_admissible_constants_allow_the_second_step(record: Record) -> None:
     """It needs (c_2/c_1) ((k-1)/(k+1))^(2/3) <= 1, the binomials being the same on both sides.
 
     By the bounds of Lemma B.1 at (n, k) = (3, 1) and (3363, 41), c_2^2/c_1^2 >= 0.75/(41^(2/3) W_41(3363)) > 32, so the
@@ -251,6 +261,15 @@ def test_no_admissible_constants_allow_the_second_step() -> None:
     for k in range(2, 200, 2):
         assert printed_cubed * fmpq(k - 1, k + 1) ** 4 > 1
         assert (corrected_squared * fmpq(k - 1, k + 1) ** 6 > 1) == (k >= 16)
+    n, k = 3363, 16
+    record.hypothesis("k is even", k % 2, "=", 0)
+    record.hypothesis("n is odd", n % 2, "=", 1)
+    record.hypothesis("n >= 2(k+1)^2, as Lemma B.1 wants", n, ">=", 2 * (k + 1) ** 2)
+    # the second step is ratio^2 ((k-1)/(k+1))^p <= ratio, where ratio = c_2/c_1 is bounded from below
+    printed = arb(printed_cubed * fmpq(k - 1, k + 1) ** 4).root(6)
+    corrected = arb(corrected_squared * fmpq(k - 1, k + 1) ** 6).root(4)
+    record.violated("(c_2/c_1) ((k-1)/(k+1))^(2/3) <= 1", printed, "<=", 1)
+    record.violated("the same with the exponent 3/2 and any constants of the corrected lemma", corrected, "<=", 1)
 
 
 @check("hidden-progress:equation-B.5", grade="symbolic", target="corrected")
@@ -270,14 +289,19 @@ def test_final_bound_follows_from_the_exact_ratio() -> None:
 
 @counterexample("hidden-progress:lemma-B.2", grade="exact")
 @pytest.mark.parametrize(("n", "k"), [(13, 3), (21, 3), (21, 5), (101, 7)])
-def test_majority_has_no_gap_at_odd_k(n: int, k: int) -> None:
+def test_majority_has_no_gap_at_odd_k(n: int, k: int, record: Record) -> None:
     """n >= 4k, but both coefficients have even degree: 0 >= 0 + 0.03 (n-1)^(-(k-1)/2) is false."""
     assert n >= 4 * k
     below, above = symmetric_spectrum(_signs(n), [k - 1, k + 1])
     assert below == above == 0
     assert majority_gap(n, k).gap == 0
     if n == 13:  # by the definition, over all sets next to S
-        assert fourier_gap(np.sign(_inputs(n).sum(axis=1)), (0, 4, 12)).gap == 0
+        gap = fourier_gap(np.sign(_inputs(n).sum(axis=1)), (0, 4, 12)).gap
+        record.hypothesis("n is odd, as in Theorem 5.5", n % 2, "=", 1)
+        record.hypothesis("n >= 4k", n, ">=", 4 * k)
+        record.violated(
+            "the gap at S is at least 0.03 (n-1)^(-(k-1)/2)", gap, ">=", fmpq(3, 100 * (n - 1) ** ((k - 1) // 2))
+        )
 
 
 @check("hidden-progress:lemma-B.2", grade="symbolic", target="corrected")
@@ -347,7 +371,7 @@ def _threshold(w: np.ndarray, b: Fraction) -> np.ndarray:
 BIASES = [Fraction(i, 6) for i in range(-5, 6)] + [Fraction(999, 1000), Fraction(-999, 1000)]
 
 
-@check("hidden-progress:unnumbered-LTF-majority", grade="exact", target="corrected")
+@check("hidden-progress:unnumbered-LTF-majority", grade="exact", target="printed")
 @pytest.mark.parametrize("n", [1, 3, 5, 7, 9])
 def test_threshold_with_sign_weights_is_half_one_plus_majority(n: int) -> None:
     """All w, all T and a grid of b; for every odd n, w.x is an odd integer, so |b| < 1 cannot change its sign."""
@@ -365,9 +389,12 @@ def test_threshold_with_sign_weights_is_half_one_plus_majority(n: int) -> None:
         assert transform[0] == 2**n
 
 
-@counterexample("hidden-progress:unnumbered-LTF-majority", grade="exact")
+@check("hidden-progress:unnumbered-LTF-majority", grade="exact", target="printed", supporting=True)
 def test_for_even_n_the_bias_decides_the_ties() -> None:
-    """n = 4, k = 2, w = 1: for every value of sign(0) some |b| < 1 breaks the identity; E[y 1{..}] is +-1/16, not 0."""
+    """So n is odd, as in Theorem 5.5.
+
+    n = 4, k = 2, w = 1: for every value of sign(0) some |b| < 1 breaks the identity; E[y 1{..}] is +-1/16, not 0.
+    """
     w = np.ones(4, dtype=np.int64)
     sums = _inputs(4).sum(axis=1)
     correlations = {}
@@ -380,7 +407,7 @@ def test_for_even_n_the_bias_decides_the_ties() -> None:
     assert half_coefficient(4, 2) == fmpq(-1, 8)  # the difference of the two thresholds
 
 
-@check("hidden-progress:unnumbered-LTF-majority", grade="exact", target="corrected", supporting=True)
+@check("hidden-progress:unnumbered-LTF-majority", grade="exact", target="printed", supporting=True)
 def test_larger_biases_break_the_identity() -> None:
     transform = walsh_hadamard(_threshold(np.ones(7, dtype=np.int64), Fraction(3, 2)))
     assert abs(fmpq(int(transform[0b11]), 128)) == fmpq(5, 128)

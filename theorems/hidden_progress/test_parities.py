@@ -34,6 +34,7 @@ from lemmata.numerics.fourier.gaps import fourier_gap, majority_gap
 from lemmata.numerics.fourier.walsh import inverse_walsh_hadamard, walsh_hadamard, walsh_hadamard_inplace
 from lemmata.theorems.evidence import check, counterexample
 from lemmata.theorems.plugin import Effort
+from lemmata.theorems.records import Record
 
 
 def _inputs(n: int) -> np.ndarray:
@@ -175,9 +176,13 @@ def test_logarithm_of_the_binomial_is_of_order_k_log_n() -> None:
         assert size**degree <= comb(size, degree) ** 2 <= size ** (2 * degree)
 
 
-@counterexample("hidden-progress:unnumbered-statistical-limit", grade="exact")
-def test_logarithm_of_the_binomial_is_smaller_for_large_k() -> None:
-    """k = n: log C(n,n) = 0, and k log n is not. k = n/2, n = 2^e: C(n,k)^e <= 2^(ne) = n^n, a ratio of at most 2/e."""
+@counterexample("hidden-progress:unnumbered-statistical-limit", grade="enclosed")
+def test_logarithm_of_the_binomial_is_smaller_for_large_k(record: Record) -> None:
+    """k = n: log C(n,n) = 0, and k log n is not. k = n/2, n = 2^e: C(n,k)^e <= 2^(ne) = n^n, a ratio of at most 2/e.
+
+    Nor is k << n enough: at k = n/e with n = 2^(2^e) the ratio of 1 + log(n/k) to log n, which C(n,k) <= (e n/k)^k
+    bounds it by, tends to 0.
+    """
     for n in (2, 10, 1000):
         assert comb(n, n) == 1 < n**n
     for e in range(1, 13):
@@ -186,6 +191,16 @@ def test_logarithm_of_the_binomial_is_smaller_for_large_k() -> None:
         assert comb(n, n // 2) <= 2**n
     ratios = [arb(comb(1000, k)).log() / (k * arb(1000).log()) for k in (3, 30, 500, 999)]
     assert [round(float(r), 3) for r in ratios] == [0.913, 0.638, 0.2, 0.001]
+    few = [(1 + arb(e).log()) / (2**e * arb(2).log()) for e in (4, 8, 16, 32)]  # k = n/e: k/n = 1/e tends to 0
+    assert all(later < earlier / 4 for earlier, later in pairwise(few))
+    n, k = 1000, 999
+    record.hypothesis("0 <= k", 0, "<=", k)
+    record.hypothesis("k <= n", k, "<=", n)
+    # whatever the constant of Theta is, k = n leaves nothing: the logarithm is 0
+    record.violated("log C(n,k) >= c k log n, c > 0, at k = n", arb(comb(n, n)).log(), ">", 0)
+    record.number("1000", n)
+    record.number("0.001", ratios[3])
+    record.number("999", k)
 
 
 def _label_vectors(n: int, k: int, samples: int) -> Any:
@@ -413,18 +428,21 @@ def test_large_systems_are_solved_and_one_flipped_label_breaks_them(effort: Effo
 # ---- disjoint parities
 
 
-@counterexample("hidden-progress:unnumbered-disjoint-fraction", grade="enclosed")
-def test_printed_approximation_of_the_binomial_is_too_large() -> None:
-    """C(n,k) <= n^k/k!, so (ne/k)^k exceeds C(n,k) at least by k! e^k/k^k > sqrt(2 pi k) > 2.5, for every n >= k."""
+@check("hidden-progress:unnumbered-disjoint-fraction", grade="enclosed", target="printed", supporting=True)
+def test_printed_approximation_of_the_binomial_is_right_up_to_a_factor_of_k() -> None:
+    """C(n,k) <= n^k/k!, so (ne/k)^k exceeds C(n,k) at least by k! e^k/k^k > sqrt(2 pi k) > 2.5, for every n >= k; and
+    for n >= k^2 by no more than e times that, which is a constant for fixed k."""
     for k in range(1, 41):
         excess = factorial(k) * arb(k).exp() / k**k
         assert excess > (2 * arb.pi() * k).sqrt()
         assert excess > 2.5
         for n in (k, 2 * k, 100 * k, 10**6 * k):
             assert (n * arb(1).exp() / k) ** k > excess * comb(n, k) * (1 - arb(2) ** -40)
+            if n >= k * k:  # prod n/(n - i) <= (1 - (k-1)/n)^-k <= e
+                assert (n * arb(1).exp() / k) ** k < excess * comb(n, k) * arb("2.72")
 
 
-@check("hidden-progress:unnumbered-disjoint-fraction", grade="symbolic", target="corrected", supporting=True)
+@check("hidden-progress:unnumbered-disjoint-fraction", grade="symbolic", target="printed", supporting=True)
 def test_disjoint_parities_are_a_constant_fraction() -> None:
     """(n/k)^k/C(n,k) = (k!/k^k) prod_{i<k} n/(n-i): each factor decreases in n to 1, so it is at least k!/k^k.
 
@@ -448,7 +466,7 @@ def test_disjoint_parities_are_a_constant_fraction() -> None:
 @check(
     "hidden-progress:unnumbered-disjoint-fraction",
     grade="exact",
-    target="corrected",
+    target="printed",
     cases="(n, k) = (4, 1), (6, 2), (9, 3), (12, 3), (12, 4), (10, 5), all sets",
 )
 @pytest.mark.parametrize(("n", "k"), [(4, 1), (6, 2), (9, 3), (12, 3), (12, 4), (10, 5)])
@@ -465,6 +483,7 @@ def test_number_of_disjoint_sets(n: int, k: int) -> None:
     assert set(np.flatnonzero(transform).tolist()) == members
     disjoint = [S for S in combinations(range(n), k) if sorted(i // block for i in S) == list(range(k))]
     assert len(disjoint) == block**k <= comb(n, k)
+    assert fmpq(len(disjoint), comb(n, k)) >= fmpq(factorial(k), k**k)  # the constant, whatever n is
 
 
 # ---- label noise
@@ -480,7 +499,7 @@ def _noisy_correlation(f: list[Fraction], S: Any, n: int, p: Fraction) -> Fracti
 
 
 @counterexample("hidden-progress:unnumbered-noisy-parity", grade="exact")
-def test_printed_noise_factor_is_half_the_true_one() -> None:
+def test_printed_noise_factor_is_half_the_true_one(record: Record) -> None:
     """f = chi_S: without noise, eps = 1/2, the correlation is 1 and not 1/2; eps = 1/4 and 1/10 give 1/2 and 1/5."""
     chi = [Fraction(c) for c in _parity(_inputs(3), (0, 2)).tolist()]
     for eps, correlation in ((Fraction(1, 2), 1), (Fraction(1, 4), Fraction(1, 2)), (Fraction(1, 10), Fraction(1, 5))):
@@ -488,6 +507,11 @@ def test_printed_noise_factor_is_half_the_true_one() -> None:
     # the caption's convention eps = 1 - 2p contradicts its example: p = 0.49 gives 0.02, not 0.01
     assert 1 - 2 * Fraction(49, 100) == Fraction(2, 100)
     assert Fraction(1, 2) - Fraction(49, 100) == Fraction(1, 100)
+    eps, noiseless = Fraction(1, 4), _noisy_correlation(chi, (0, 2), 3, Fraction(0))
+    record.hypothesis("0 < eps", 0, "<", eps)
+    record.hypothesis("eps <= 1/2", eps, "<=", Fraction(1, 2))
+    noisy = _noisy_correlation(chi, (0, 2), 3, Fraction(1, 2) - eps)
+    record.violated("E_noisy[y f] = eps E[y f], f = chi_S", noisy, "=", eps * noiseless)
 
 
 @check("hidden-progress:unnumbered-noisy-parity", grade="symbolic", target="corrected", supporting=True)

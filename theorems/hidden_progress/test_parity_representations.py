@@ -21,6 +21,7 @@ from lemmata.constructions.parity.activations import OscillatingPolynomial, Powe
 from lemmata.constructions.parity.polynet import PolyNet, polynet
 from lemmata.constructions.parity.two_layer import TwoLayerNetwork, neuron, power_network, relu_network
 from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.records import Record
 
 Network = TwoLayerNetwork | PolyNet
 Builder = Callable[[int, tuple[int, ...]], Network]
@@ -127,7 +128,7 @@ def test_width_one_has_a_constant_sign() -> None:
 
 
 @counterexample("hidden-progress:construction-MLP-width-k", grade="exact")
-def test_two_relus_without_output_bias_cannot_even_have_the_signs_of_x1_x2() -> None:
+def test_two_relus_without_output_bias_cannot_even_have_the_signs_of_x1_x2(record: Record) -> None:
     """k = 2, width 2: no W, b, u give f(x) x1 x2 > 0 on all four inputs (further inputs, held fixed, are biases).
 
     With |u_i| moved into W and b, f = sum_i s_i max(z_i, 0) with s_i = +-1 and z_i affine. Let A_i be the inputs where
@@ -141,7 +142,7 @@ def test_two_relus_without_output_bias_cannot_even_have_the_signs_of_x1_x2() -> 
     chi = np.prod(x, axis=1)
     assert np.all(chi @ np.column_stack([x, np.ones(4, dtype=int)]) == 0)  # x1, x2 and 1 span the affine functions
     subsets = [np.array(bits, dtype=bool) for bits in product((0, 1), repeat=4)]
-    by_multipliers = 0
+    by_multipliers, patterns = 0, 0
     for signs in product((1, -1), repeat=2):
         for active in product(subsets, repeat=2):
             right = [s * chi > 0 for s in signs]
@@ -149,8 +150,13 @@ def test_two_relus_without_output_bias_cannot_even_have_the_signs_of_x1_x2() -> 
             # sum_x chi f <= 0: outside A_i, chi(x) s_i z_i(x) must be >= 0, which is so if chi(x) s_i = -1
             refuted = all(not np.any(~a & r) for a, r in zip(active, right, strict=True))
             assert impossible or refuted
+            patterns += not (impossible or refuted)
             by_multipliers += refuted and not impossible
     assert by_multipliers == 32  # s = (+, -) or (-, +); each A_i contains its two inputs and any of the other two
+    k, width = 2, len(signs)
+    record.hypothesis("r >= k", width, ">=", k)
+    record.hypothesis("|S| = k <= n", k, "<=", x.shape[1])
+    record.violated("some signs and patterns of activation are possible: their number", patterns, ">", 0)
     # A third neuron, or the output bias, lifts the obstruction.
     assert _represents(relu_network(2, 2, output_bias=False, exact=True), (0, 1), 2)
     assert _represents(relu_network(2, 2, exact=True), (0, 1), 2)
@@ -274,7 +280,7 @@ def test_the_first_polynomials() -> None:
 
 @counterexample("hidden-progress:construction-infinite-zigzag", grade="exact")
 @pytest.mark.parametrize("k", range(1, 9))
-def test_the_printed_triangle_wave_is_constant_on_the_sums(k: int) -> None:
+def test_the_printed_triangle_wave_is_constant_on_the_sums(k: int, record: Record) -> None:
     """The points (2i, 1), (2i+1, -1) have period 2, as have the sums: sigma(w_S . x) = (-1)^k for every x."""
     printed = TriangleWave(period=2, crest=0)
     points = np.array([fmpq(i) for i in range(-6, 7)], dtype=object)
@@ -282,7 +288,13 @@ def test_the_printed_triangle_wave_is_constant_on_the_sums(k: int) -> None:
     x = sign_inputs(k)
     outputs = neuron(k, k, printed, exact=True)(x)
     assert set(outputs.tolist()) == {(-1) ** k}
-    assert set(_parity(x, tuple(range(k)))) == {1, -1}
+    labels = _parity(x, tuple(range(k)))
+    assert set(labels) == {1, -1}
+    if k == 3:
+        record.no_hypotheses("a single neuron with the weights w_S, for every degree k; here k = 3")
+        record.violated(
+            "sigma(w_S.x) = chi_S(x) at every x: the right inputs", int(np.sum(outputs == labels)), "=", 2**k
+        )
 
 
 @check(

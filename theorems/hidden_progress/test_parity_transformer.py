@@ -35,6 +35,7 @@ from lemmata.constructions.parity.two_layer import TwoLayerNetwork
 from lemmata.numerics.exact.balls import ball_max, precision
 from lemmata.numerics.exact.numbers import as_exact
 from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.records import Record
 
 
 def _largest_error(f: ParityTransformer, support: tuple[int, ...]) -> arb:
@@ -46,7 +47,7 @@ def _largest_error(f: ParityTransformer, support: tuple[int, ...]) -> arb:
 
 @counterexample("hidden-progress:construction-parity-transformer", grade="exact")
 @pytest.mark.parametrize(("n", "d_emb", "d_attn", "d_mlp"), [(6, 5, 1, 3), (10, 1024, 8, 64)])
-def test_the_printed_products_of_matrices_do_not_exist(n, d_emb, d_attn, d_mlp):
+def test_the_printed_products_of_matrices_do_not_exist(n, d_emb, d_attn, d_mlp, record: Record):
     """softmax(...) W_V is (n + 1) times (d_emb, d_attn); W_2 sigma(...) is (d_mlp, d_emb) times d_mlp numbers.
 
     With X before W_V, and with W_2 of shape (d_emb, d_mlp), both exist and have the width of the stream.
@@ -62,6 +63,10 @@ def test_the_printed_products_of_matrices_do_not_exist(n, d_emb, d_attn, d_mlp):
         with pytest.raises(ValueError, match="mismatch"):
             product()
     assert (weights @ X @ W_V @ W_out).shape == (W_2.T @ hidden).shape == (d_emb,)
+    if n == 6:
+        record.no_hypotheses("shapes of matrices, for all n, d_emb, d_attn and d_mlp but accidental ones")
+        record.violated("softmax(...) W_V: as many columns as W_V has rows", weights.shape[0], "=", W_V.shape[0])
+        record.violated("W_2 sigma(...): as many columns as sigma(...) has entries", W_2.shape[1], "=", hidden.shape[0])
 
 
 @check(

@@ -22,6 +22,7 @@ from lemmata.numerics.exact.numbers import as_exact
 from lemmata.numerics.parity.polynet_error import block_signs, polynet_error
 from lemmata.theorems.evidence import check, counterexample
 from lemmata.theorems.plugin import Effort
+from lemmata.theorems.records import Record
 
 BERRY_ESSEEN = arb("0.56")
 
@@ -121,7 +122,7 @@ def test_ties_count_as_errors() -> None:
     ("k", "m", "v", "error"),
     [(1, 3, fmpq(299, 100), fmpq(1, 8)), (2, 3, fmpq(299, 100), fmpq(7, 32)), (1, 100, fmpq(61, 2), None)],
 )
-def test_the_printed_upper_bound_fails(k: int, m: int, v: fmpq, error: fmpq | None) -> None:
+def test_the_printed_upper_bound_fails(k: int, m: int, v: fmpq, error: fmpq | None, record: Record) -> None:
     """u = (1, ..., 1) of length m: Hoeffding's exponent for signs is v^2/(2 |u|^2), not v^2/|u|^2."""
     blocks = [(v, (1,) * m)] * k
     if error is None:  # the binomial tail: at least 66 of 100 signs against
@@ -129,11 +130,18 @@ def test_the_printed_upper_bound_fails(k: int, m: int, v: fmpq, error: fmpq | No
     assert _error(blocks) == error
     assert arb(error) > _printed_upper(blocks)
     assert arb(error) <= _upper(blocks)
+    if m == 3:
+        record.hypothesis(f"prod v_i > 0, k = {k}", v**k, ">", 0)
+        says = f"k = {k}, v_i = 2.99, u_i = (1, 1, 1): err <= 2 sum exp(-v_i^2/|u_i|^2)"
+        record.violated(says, _error(blocks), "<=", _printed_upper(blocks))
+    if (k, m) == (1, 3):
+        record.number("0.1016", _printed_upper(blocks))
+        record.number("2.99", v)
 
 
 @counterexample("hidden-progress:lemma-B.9", grade="enclosed")
 @pytest.mark.parametrize("c", [fmpq(56, 100), fmpq(1), fmpq(100), fmpq(10**6)])
-def test_the_printed_lower_bound_fails_for_every_constant(c: fmpq) -> None:
+def test_the_printed_lower_bound_fails_for_every_constant(c: fmpq, record: Record) -> None:
     """k = 1, u = (s), v = 3s/2: no error, but the printed term c |u|_inf/|u|_2^3 = c/s^2 vanishes as s grows.
 
     With s^2 >= 10 c the bound is at least 1/2 - (erf(1.5/sqrt 2) + 0.1)/2 > 0.016.
@@ -143,6 +151,11 @@ def test_the_printed_lower_bound_fails_for_every_constant(c: fmpq) -> None:
     assert _error(blocks) == 0
     assert _printed_lower(blocks, arb(c)) > arb("0.016")
     assert _lower(blocks) <= 0
+    if c == fmpq(56, 100):
+        record.hypothesis("prod v_i > 0", blocks[0][0], ">", 0)
+        says = f"c = 0.56, u = ({s}), v = 3s/2: the lower bound is at most err"
+        record.violated(says, _printed_lower(blocks, arb(c)), "<=", _error(blocks))
+        record.number("0.0668", (1 - (arb(3) / 2 / arb(2).sqrt()).erf()) / 2)
 
 
 @counterexample("hidden-progress:lemma-B.9", grade="exact", supporting=True)

@@ -52,6 +52,7 @@ from lemmata.numerics.parity.polynet_flow import (
 )
 from lemmata.theorems.evidence import check, counterexample
 from lemmata.theorems.plugin import Effort
+from lemmata.theorems.records import Record
 
 UNEQUAL = [fmpq(1, 2), fmpq(6, 5), fmpq(-7, 10), fmpq(-11, 10)]
 
@@ -196,7 +197,7 @@ def test_equality_for_equal_weights(k: int) -> None:
 
 
 @counterexample("hidden-progress:lemma-B.8", grade="enclosed")
-def test_the_bound_fails_for_small_b() -> None:
+def test_the_bound_fails_for_small_b(record: Record) -> None:
     """v = (2, 1/2, 1/2, 1/2), b = 1/2, i = 1: no time has |v_1| <= b, but the printed bound says T_1(b) >= 0.6.
 
     |v_1| grows from 2, by the conservation law. At k = 3, v = (3, 1/10, 1/10), b = 0 the bound is a root of a negative.
@@ -204,6 +205,14 @@ def test_the_bound_fails_for_small_b() -> None:
     initial = [fmpq(2), fmpq(1, 2), fmpq(1, 2), fmpq(1, 2)]
     early, _ = _bounds(initial, fmpq(1, 4) - 4)
     assert early > arb("0.6")
+    b = fmpq(1, 2)
+    record.hypothesis("k > 2", len(initial), ">", 2)
+    record.hypothesis("prod v_i(0) > 0", initial[0] * initial[1] * initial[2] * initial[3], ">", 0)
+    record.hypothesis("b >= 0", b, ">=", 0)
+    # |v_1(t)|^2 = 4 + q(t), q >= 0: no time has |v_1| <= b, and the supremum of none is 0 at most
+    assert growth_time(initial, fmpq(1, 100)) > 0
+    record.violated("the supremum of the times with |v_1(t)| <= b is at least", 0, ">=", early)
+    record.number("0.616", early)
     assert arithmetic_mean([3, fmpq(1, 10), fmpq(1, 10)]) - 9 < 0
 
 
@@ -251,11 +260,18 @@ def test_the_blow_up_time(initial: list[fmpq]) -> None:
 
 
 @counterexample("hidden-progress:equation-B.8", grade="enclosed")
-def test_the_printed_blow_up_time_has_the_wrong_exponent() -> None:
+def test_the_printed_blow_up_time_has_the_wrong_exponent(record: Record) -> None:
     """k = 5, v = (1/2, 6/5, 7/10, 11/10, 9/10): 1/((k-2) v_g^{-(k/2-1)}) is less than the blow-up time."""
     initial = [fmpq(1, 2), fmpq(6, 5), fmpq(7, 10), fmpq(11, 10), fmpq(9, 10)]
     printed = geometric_mean(initial) ** (arb(5) / 2 - 1) / 3
     assert printed < blow_up_time(initial)
+    product = arb(1)
+    for v in initial:
+        product *= arb(v)
+    record.hypothesis("k > 2", len(initial), ">", 2)
+    record.hypothesis("prod v_i(0) > 0", product, ">", 0)
+    record.violated("all weights blow up by 1/((k-2) vg^(-(k/2-1)))", blow_up_time(initial), "<=", printed)
+    record.violated("that is 1/((k-2) (prod v_i(0))^(1-2/k))", printed, ">=", 1 / (3 * product ** (1 - arb(2) / 5)))
 
 
 def _share_left(m: int, k: int, gamma: fmpq) -> arb:
@@ -308,7 +324,7 @@ def test_the_error_is_at_least_that_of_the_plateau(m: int) -> None:
 @check(
     "hidden-progress:informal-theorem-5.3",
     grade="enclosed",
-    target="corrected",
+    target="printed",
     cases="k = 3, ..., 6; gamma = 1/100, 1/10, 2/5; n' - 1 up to 1000 per block",
 )
 @check(
@@ -342,11 +358,13 @@ def test_the_share_of_time_after_the_plateau(k: int, effort: Effort) -> None:
                 assert _share_left(m, k, gamma) >= 1
 
 
-@counterexample("hidden-progress:informal-theorem-5.3", grade="enclosed")
+@check("hidden-progress:informal-theorem-5.3", grade="enclosed", target="printed", supporting=True)
 @pytest.mark.parametrize("k", [1, 2])
 @pytest.mark.parametrize("root", [10, 30, 50])
 def test_one_and_two_blocks_have_no_plateau(k: int, root: int) -> None:
-    """m = root^2 irrelevant weights 1: the error is below 0.49 from v = 2 sqrt(m) on, and not 0 before v = m.
+    """So k >= 3, as in Theorem 5.7.
+
+    m = root^2 irrelevant weights 1: the error is below 0.49 from v = 2 sqrt(m) on, and not 0 before v = m.
 
     The flow v' = v^(k-1) takes the share (2 sqrt(m) - 1)/(m - 1), or 1/2 + log 2/log m, of its time to v = 2 sqrt(m).
     Both shares fall as m grows; the error stays below 0.49, since the bound k exp(-v^2/(2m)) on it falls with v.

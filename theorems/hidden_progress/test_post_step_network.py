@@ -31,7 +31,9 @@ from lemmata.constructions.parity.two_layer import TwoLayerNetwork, post_step_ne
 from lemmata.numerics.exact.linear import solve_unique
 from lemmata.numerics.exact.numbers import as_exact
 from lemmata.numerics.parity.hinge_loss import parity_losses
+from lemmata.numerics.parity.sgd_sizes import top_coefficient
 from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.records import Record
 
 EVEN = range(2, 21, 2)
 
@@ -94,13 +96,19 @@ def test_the_printed_second_layer_gives_minus_two_and_six(k: int) -> None:
 
 @counterexample("hidden-progress:claim-B.4.5", grade="exact")
 @pytest.mark.parametrize("k", EVEN)
-def test_no_second_layer_on_the_printed_neurons_works(k: int) -> None:
+def test_no_second_layer_on_the_printed_neurons_works(k: int, record: Record) -> None:
     """The multipliers (1, 2, 1) on the last three m annihilate all printed neurons and not the parity."""
-    _, features = _noise_free(k, printed=True)
+    network, features = _noise_free(k, printed=True)
     chi = _parity_of_m(k)
     second = _second_difference(k, k - 1)
     assert np.all((second * chi) @ features == 0)
     assert (second * chi) @ (2 * chi) != 0
+    if k == 4:
+        record.hypothesis("k is even", k % 2, "=", 0)
+        record.hypothesis("all biases are in (-1, 1): the largest size", max(abs(network.bias)), "<", 1)
+        largest = max(abs((second * chi) @ features))
+        record.hypothesis("multipliers of the outputs at m = k-2, k-1, k vanish on every neuron", largest, "=", 0)
+        record.violated("so they vanish on f* = 2 chi, if some u gives it", (second * chi) @ (2 * chi), "=", 0)
 
 
 @check("hidden-progress:claim-B.4.5", grade="exact", target="corrected", cases="k = 2, 4, ..., 20, 40")
@@ -185,11 +193,12 @@ def test_the_least_hinge_loss_at_finite_n(k: int, n: int) -> None:
 @counterexample("hidden-progress:lemma-B.4", grade="exact")
 @pytest.mark.parametrize("k", range(4, 21, 2))
 @pytest.mark.parametrize("ratio", [fmpq(1), fmpq(3, 2), fmpq(10), fmpq(10**6)])
-def test_the_printed_bound_is_below_the_least_hinge_loss(k: int, ratio: fmpq) -> None:
+def test_the_printed_bound_is_below_the_least_hinge_loss(k: int, ratio: fmpq, record: Record) -> None:
     """All hypotheses hold, and every second layer has a loss of 2^(1-k) at least, above 16 eps k^2 n for small eps.
 
-    The step is exact and all irrelevant signs are equal, so neuron i is ((m + i + 1 - k)/k + t)_+ with the same noise t
-    for all i. If t >= 0, all neurons are affine on m = k-2, k-1, k, which costs 2^(2-k) on average; and t is symmetric.
+    The step is exact, which is within every tau, and all irrelevant signs are equal, so neuron i is
+    ((m + i + 1 - k)/k + t)_+ with the same noise t for all i. If t >= 0, all neurons are affine on m = k-2, k-1, k,
+    which costs 2^(2-k) on average; and t is symmetric.
     `ratio` stands for (c_2/c_1)^2, as the constants are not given: eps = 2^-a decides it for each. With log the natural
     logarithm, log(2k/eps) <= log_2(2k/eps) = a + log_2(2k) <= a + 2k, so that the n below is large enough.
     """
@@ -205,6 +214,17 @@ def test_the_printed_bound_is_below_the_least_hinge_loss(k: int, ratio: fmpq) ->
     else:
         pytest.fail("no eps found")
     assert n >= 2 * (k + 1) ** 2
+    if (k, ratio) == (4, 1):
+        record.hypothesis("0 < eps", 0, "<", eps)
+        record.hypothesis("eps < 1", eps, "<", 1)
+        record.hypothesis("k is even", k % 2, "=", 0)
+        record.hypothesis("n is odd, as in Theorem 5.5", n % 2, "=", 1)
+        record.hypothesis("all biases are in (-1, 1): the largest size", max(abs(network.bias)), "<", 1)
+        wanted = 2**11 * k**4 * ratio * (2 * k / arb(eps)).log()
+        record.hypothesis("n >= 2^11 k^4 (c_2/c_1)^2 log(2k/eps), here with c_2 = c_1", n, ">=", wanted)
+        record.violated(
+            "some u has a hinge loss of at most 16 eps k^2 n: 2^(1-k)", fmpq(2, 2**k), "<=", 16 * eps * k**2 * n
+        )
 
 
 @counterexample("hidden-progress:lemma-B.4", grade="exact", supporting=True)
@@ -224,10 +244,14 @@ def test_the_printed_bias_leaves_its_interval_at_k_two() -> None:
 )
 @pytest.mark.parametrize("k", EVEN)
 def test_the_repaired_network_has_no_hinge_loss_without_noise(k: int) -> None:
-    """The limit of large n: the loss is exactly 0, with room 1 (the outputs are 2 chi)."""
+    """The limit of large n: the outputs are exactly 2 chi, and the loss is 0."""
     network, features = _noise_free(k, printed=False)
     assert network.width == k + 1
-    assert _hinge_loss(features @ network.readout, _parity_of_m(k), _law_of_m(k)) == 0
+    outputs = network(_one_input_for_each_m(k))
+    assert outputs.tolist() == (features @ network.readout).tolist() == (2 * _parity_of_m(k)).tolist()
+    assert _hinge_loss(outputs, _parity_of_m(k), _law_of_m(k)) == 0
+    ramps = [[max(fmpq(m + i + 1, k) - 1, 0) for i in range(k + 1)] for m in range(k + 1)]  # (1/2 + b_i - 1 + m/k)_+
+    assert features.tolist() == ramps
 
 
 @check("hidden-progress:lemma-B.4", grade="exact", target="corrected", supporting=True)
@@ -271,7 +295,12 @@ def test_a_wrong_bias_grid_and_a_wrong_support_cost_hinge_loss(k: int) -> None:
     assert _hinge_loss(outputs, np.prod(x[:, 1:], axis=1), uniform) == fmpq(3, 2)  # margins +-2, half of each
 
 
-@check("hidden-progress:lemma-B.4", grade="sampled", target="corrected", supporting=True)
+@check(
+    "hidden-progress:lemma-B.4",
+    grade="sampled",
+    target="corrected",
+    cases="(n, k) = (5, 2), (7, 2), (5, 4), (9, 4), Hypothesis draws of signs, all inputs",
+)
 @given(data=st.data(), case=st.sampled_from([(2, 5), (2, 7), (4, 5), (4, 9)]))
 def test_the_weights_are_those_of_one_gradient_step(data: st.DataObject, case: tuple[int, int]) -> None:
     """W = -eta g and b - eta gamma = b, with the gradients of the correlation loss averaged over all 2^n inputs.
@@ -391,24 +420,27 @@ def test_the_exact_hinge_loss_falls_with_n() -> None:
     target="corrected",
     cases="k = 4, eps = 0.4, the least n, one network (seed 7), 48 inputs",
 )
-def test_a_perturbed_network_of_the_lemmas_size() -> None:
+def test_a_perturbed_network_of_the_lemmas_size(record: Record) -> None:
     """k = 4, eps = 0.4, the least odd n = 160 k^4 log(2(k+1)/eps): independent irrelevant signs, every entry of the
     gradient off by +-tau (random signs). The margin is at least 1 on all 48 random inputs; if it failed with a
-    probability above eps, this would happen with probability below 0.6^48 < 3e-11.
+    probability above eps, this would happen with probability below 0.6^48 < 3e-11. The weights are
+    those of one step of length 1/(k |xi_{k-1}|) along gradients of |xi_{k-1}|/2 and |xi_{k+1}|/2.
     """
     k, eps = 4, 0.4
     L = math.log(2 * (k + 1) / eps)
     n = math.ceil(160 * k**4 * L) | 1
     rng = np.random.default_rng(7)
-    signs = rng.choice([-1, 1], size=(k + 1, n - k))
+    network = post_step_network(n, k, signs=rng.choice([-1, 1], size=(k + 1, n - k)))
+    rate = 1 / (k * top_coefficient(n, k))
+    sizes = [float(rate * top_coefficient(n, order) / 2) for order in (k, k + 2)]
+    expected = np.where(np.arange(n) < k, *sizes)
+    assert np.abs(np.abs(network.hidden) / expected - 1).max() < 1e-9  # rounded to double precision
     tau_over_xi = 1 / (16 * k * math.sqrt(2 * n * L))
-    hidden = np.full((k + 1, n), 1 / (2 * k))
-    hidden[:, k:] = signs * (k - 1) / (2 * k * (n - k))
-    network = post_step_network(k, k)
-    hidden += rng.choice([-1, 1], size=hidden.shape) * tau_over_xi / k
+    hidden = network.hidden + rng.choice([-1, 1], size=network.hidden.shape) * tau_over_xi / k
     bias = network.bias + rng.choice([-1, 1], size=k + 1) * tau_over_xi / k
     perturbed = TwoLayerNetwork(hidden, bias, network.readout, network.activation)
     x = rng.choice([-1, 1], size=(48, n))
     margins = perturbed(x) * np.prod(x[:, :k], axis=1)
     assert margins.min() >= 1
     assert margins.min() < 1.999  # the noise is felt
+    record.number("160", n / (k**4 * L))

@@ -40,7 +40,7 @@ def _sample_gradients(n: int, k: int, w: np.ndarray, bias: float) -> np.ndarray:
 
 @check(
     SHORT,
-    grade="exact",
+    grade="enclosed",
     target="printed",
     cases="(n, k, B) = (3, 2, 1), (3, 2, 2), (3, 2, 3), (5, 2, 1), (5, 2, 2), (5, 4, 2): all batches, two neurons each",
 )
@@ -81,7 +81,7 @@ def test_the_noise_of_all_batches(n: int, k: int, batch: int) -> None:
         assert abs(excess * batch / rate**2 - (n + 1)) < 1e-9
 
 
-@check(SHORT, grade="exact", target="printed", supporting=True)
+@check(SHORT, grade="sampled", target="printed", supporting=True)
 def test_the_exponential_moment_of_a_gated_sum() -> None:
     """E exp(t (X - EX)) <= exp(2 t^2 |g|^2) for X = s g.(x, 1) over all 3^8 gates s in {-1, 0, 1} at n = 3.
 

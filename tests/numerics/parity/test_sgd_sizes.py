@@ -25,8 +25,8 @@ def test_bad_sizes_are_refused() -> None:
         feature_moment(9, 3, fmpq(0))
     with pytest.raises(ValueError, match="odd and above"):
         feature_moment(10, 4, fmpq(0))
-    with pytest.raises(ValueError, match="k >= 4"):
-        sgd_loss_bound(1_500_001, 2, fmpq(1, 10), 400, 10**30, 10**8)
+    with pytest.raises(ValueError, match="k must be even"):
+        sgd_loss_bound(1_500_001, 3, fmpq(1, 10), 400, 10**30, 10**8)
     with pytest.raises(ValueError, match="even width"):
         sgd_loss_bound(1_500_001, 4, fmpq(1, 10), 401, 10**30, 10**8)
     with pytest.raises(ValueError, match="too few"):
