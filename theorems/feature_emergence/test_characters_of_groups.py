@@ -47,11 +47,12 @@ from lemmata.theorems.feature_emergence.small_groups import (
     quaternion_space,
     rotations_of_Z_3,
 )
+from lemmata.theorems.records import Record
 
 # ---- definition D.6: characters
 
 
-@counterexample("feature-emergence:definition-D.6", grade="exact")
+@check("feature-emergence:definition-D.6", grade="exact", target="printed", supporting=True, cases="Z_3, not real")
 def test_characters_of_Z_3_are_not_real():
     group, matrices = irreps("Z_3").group, irreps("Z_3").matrices
     rotation = matrices[1]
@@ -63,7 +64,7 @@ def test_characters_of_Z_3_are_not_real():
 @check(
     "feature-emergence:definition-D.6",
     grade="exact",
-    target="corrected",
+    target="printed",
     cases="Z_2, Z_2^3, S_3, S_4, S_5, A_5, D_4, D_5, Z_3, Z_5, A_4, Q_8: all irreducible representations",
 )
 @pytest.mark.parametrize("name", ALL)
@@ -82,7 +83,7 @@ def test_characters_are_complex_class_functions_and_the_table_is_square(name):
     assert len({tuple(column) for column in table.T}) == len(group.classes)
 
 
-@check("feature-emergence:definition-D.6", grade="exact", target="corrected", supporting=True)
+@check("feature-emergence:definition-D.6", grade="exact", target="printed", supporting=True)
 def test_D_4_and_Q_8_have_the_same_table_but_different_indicators():
     """Real characters do not imply real type: the indicator of the plane is +1 for D_4 and -1 for Q_8."""
     tables, indicators = [], []
@@ -282,12 +283,16 @@ def fixed_pairs(g) -> int:
 
 
 @counterexample("feature-emergence:table-D.1", grade="exact")
-def test_printed_standard_row_is_not_the_number_of_fixed_points_minus_one():
+def test_printed_standard_row_is_not_the_number_of_fixed_points_minus_one(record: Record):
     """A transposition of five points fixes three of them: the standard character is 3 - 1 = 2 there, not -2."""
     counted = tuple(fixed_points(kind[0]) - 1 for kind in permutations_of_S_5().values())
     assert counted != PRINTED_STANDARD
     assert counted == PRINTED_TIMES_SIGN
     assert counted[1] == 2
+    record.hypothesis(
+        "the standard representation has dimension 5 - 1, as the row", counted[0], "=", PRINTED_STANDARD[0]
+    )
+    record.violated("its printed character at a transposition", PRINTED_STANDARD[1], "=", counted[1])
 
 
 @check("feature-emergence:table-D.1", grade="exact", target="corrected")

@@ -23,6 +23,7 @@ from lemmata.numerics.groups.tables import cyclic
 from lemmata.numerics.margins.evaluation import group_margins
 from lemmata.theorems.evidence import check, counterexample
 from lemmata.theorems.plugin import Effort
+from lemmata.theorems.records import Record
 
 
 def _outputs(table: np.ndarray) -> np.ndarray:
@@ -146,7 +147,7 @@ def test_the_margin_for_large_moduli(effort: Effort) -> None:
 
 
 @counterexample("feature-emergence:construction-D.4", grade="exact")
-def test_width_two_p_squared_is_not_enough_for_a_larger_table() -> None:
+def test_width_two_p_squared_is_not_enough_for_a_larger_table(record: Record) -> None:
     """The table is on [n]^2, the width printed as 2 p^2: with p = 3 and n = 20 no network of this form will do.
 
     Take the averages over a and over b away from f(a, b)[c] = sum_i (u_i(a) + v_i(b))^2 w_i(c): the squares disappear,
@@ -161,6 +162,9 @@ def test_width_two_p_squared_is_not_enough_for_a_larger_table() -> None:
     assert np.array_equal(n * n * answer - n * over_a - n * over_b + answer.sum(axis=(0, 1)), n * centred)
     rank = fmpq_mat(n, n * n, [fmpq(int(x)) for x in centred.reshape(-1)]).rank()
     assert rank == n - 1 > 2 * p * p
+    table = (np.arange(n)[:, None] + np.arange(n)) % n
+    record.hypothesis("r maps [n]^2 to [n], n = 20: its largest label", table.max(), "<", n)
+    record.violated("2 p^2 neurons are enough, p = 3: the rank that they have to reach", rank, "<=", 2 * p * p)
     assert len(memorising_weights((np.arange(n)[:, None] + np.arange(n)) % n)[0]) == 2 * n * n
 
 

@@ -21,6 +21,7 @@ from lemmata.certificates.saddle.optimal_network import explicit_network
 from lemmata.constructions.groups.any_type import (
     PHASES,
     any_group_network,
+    complex_type_neurons,
     quaternion_group_network,
     quaternionic_type_neurons,
 )
@@ -100,11 +101,31 @@ def test_neurons_of_real_type_add_up_to_the_character() -> None:
 
 @check(
     E1,
-    grade="symbolic",
+    grade="numeric",
     target="printed",
-    cases="one entry of each matrix, symbolic; the six phases of the construction",
+    cases="degree 1: all values 0, 1, -1 of the parts of z and z' and 0, 1 of t; degree 2: 20 random triples (seed 3)",
 )
 def test_neurons_of_complex_type_add_up_to_the_character() -> None:
+    """The rows that the construction makes add up to 3 Re tr(A B C*), whatever the numbers A, B, C at a, b, c are.
+
+    Both sides are of degree 2 in the real and imaginary part of A and of B, and linear in C, so that three values of
+    each and two of C decide the identity for degree 1. Sums of at most 48 products of numbers below 10.
+    """
+    units = [x + 1j * y for x in (0, 1, -1) for y in (0, 1, -1)]
+    triples = [np.array(three).reshape(3, 1, 1) for three in product(units, units, (0j, 1 + 0j, 1j, 1 + 1j))]
+    random = np.random.default_rng(3)
+    triples += [random.normal(size=(3, 2, 2)) + 1j * random.normal(size=(3, 2, 2)) for _ in range(20)]
+    for triple in triples:
+        A, B, C = triple
+        rows = complex_type_neurons(triple)
+        assert len(rows) == PHASES * len(A) ** 3
+        # columns: u at a, b, c; v at a, b, c; w at a, b, c
+        total = sum((row[0] + row[4]) ** 2 * row[8] for row in rows)
+        assert abs(total - 3 * np.trace(A @ B @ C.conj().T).real) < 1e-9
+
+
+@check(E1, grade="symbolic", target="printed", supporting=True, cases="one entry of each matrix, symbolic")
+def test_six_phases_single_out_the_product() -> None:
     """The average over x^6 = 1 of (Re xz + Re x^4 z')^2 Re x^5 t is Re(z z' conj t) / 2."""
     z, y, t = ([*sp.symbols(f"{name}:2", real=True)] for name in "zyt")
     powers = [(sp.cos(sp.pi * s / 3), sp.sin(sp.pi * s / 3)) for s in range(PHASES)]

@@ -31,6 +31,7 @@ from lemmata.numerics.fourier.cyclic import dft, exact_dft
 from lemmata.numerics.groups.tables import cyclic
 from lemmata.numerics.margins.evaluation import expected_class_margins
 from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.records import Record
 
 PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31)
 EPS = np.finfo(float).eps
@@ -93,7 +94,7 @@ def test_the_argmax_is_unique_exactly_for_coprime_frequencies(n: int, k: int) ->
 
 
 @counterexample("feature-emergence:identity-7.1", grade="exact")
-def test_the_embedding_of_the_footnote_is_constant() -> None:
+def test_the_embedding_of_the_footnote_is_constant(record: Record) -> None:
     """exp(2 pi i k a) = 1 for all integers k, a, so that all labels get the same logit."""
     p = 7
     embedding = [root_of_unity(k * a, 1) for k in range(1, p) for a in range(p)]
@@ -103,6 +104,10 @@ def test_the_embedding_of_the_footnote_is_constant() -> None:
     repaired = [(root_of_unity(3 * 2, p) * root_of_unity(3 * 4, p) * root_of_unity(-3 * c, p)).real for c in range(p)]
     assert max(range(p), key=lambda c: repaired[c]) == (2 + 4) % p
     assert sum(logit == max(repaired) for logit in repaired) == 1
+    record.hypothesis("p = 7 is a prime: its number of divisors", sum(p % d == 0 for d in range(1, p + 1)), "=", 2)
+    record.hypothesis("the frequency k = 3 is not 0 modulo p", 3 % p, ">", 0)
+    right, *wrong = (float(logits[(2 + 4 + c) % p]) for c in range(p))
+    record.violated("the logit of 2 + 4 is larger than the others", right, ">", max(wrong))
 
 
 # ---- definition 7.4
@@ -351,7 +356,7 @@ def test_transform_of_the_explicit_network(per_frequency: int) -> None:
 
 
 @counterexample("feature-emergence:lemma-D.6.3", grade="exact")
-def test_transform_with_one_index_forgets_two_variables() -> None:
+def test_transform_with_one_index_forgets_two_variables(record: Record) -> None:
     """With j in all three exponents the answer lambda 1[a + b = c] has 0, not lambda p^2, at (1, 1, -1), and two
     different functions have the same transform."""
     p = 5
@@ -367,3 +372,5 @@ def test_transform_with_one_index_forgets_two_variables() -> None:
     moved[0, 1, 0, 0] = moved[1, 0, 1, 0] = fmpq(1)
     assert printed(moved[0]) == printed(moved[1])
     assert np.any(_transform_3d(moved[0], F, F, F) != _transform_3d(moved[1], F, F, F))
+    record.hypothesis("the margin lambda of 1[a + b = c]", answer[0, 0, 0] - answer[0, 0, 1], ">", 0)
+    record.violated("the displayed transform is lambda p^2 at (1, 1, -1)", abs(complex(printed(answer)[1])), "=", p * p)

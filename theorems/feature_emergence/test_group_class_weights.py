@@ -32,6 +32,7 @@ from lemmata.numerics.exact.linear import solve_unique
 from lemmata.numerics.groups.tables import FiniteGroup, alternating, dihedral, elementary_abelian
 from lemmata.numerics.margins.evaluation import group_margins
 from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.records import Record
 
 ROOT_3, ROOT_5, ROOT_6 = (sqrt_rational(m) for m in (3, 5, 6))
 
@@ -87,7 +88,7 @@ FAILING = ["A5", "S6", "S7", "D4xS3", "S5xZ2", "S4xS3"]
 @check(
     "feature-emergence:theorem-7.9",
     grade="exact",
-    target="corrected",
+    target="printed",
     cases="S_3, S_4, S_5, Z_2^3, D_3, ..., D_20 inside the condition; A_5, S_6, S_7, D_4xS_3, S_5xZ_2, S_4xS_3 outside",
 )
 @pytest.mark.parametrize("name", [*HOLDING, *FAILING])
@@ -128,7 +129,7 @@ def test_weights_of_s3() -> None:
 
 @counterexample("feature-emergence:lemma-D.14", grade="exact")
 @pytest.mark.parametrize("name", ["S3", "S4", "S5", "D4"])
-def test_printed_weights_are_negative(name: str) -> None:
+def test_printed_weights_are_negative(name: str, record: Record) -> None:
     """tau_C = +sum_(R != 1) z_R chi_R(C), z_R = d^(3/2)/S, is negative on every class exactly when the condition holds.
 
     The weights add up to -1, and the values of lemma D.13 that they give are not equal (where degrees differ).
@@ -140,6 +141,10 @@ def test_printed_weights_are_negative(name: str) -> None:
     assert sum(printed) == -1
     kappas = {_kappa(table, R, printed) for R in range(1, len(table.degrees))}
     assert len(kappas) > 1
+    if name == "S5":
+        largest = max(float(value) for value in _condition(table))
+        record.hypothesis("S_5, sum over n = 2, ..., K as in the proof: the largest over the classes", largest, "<", 0)
+        record.violated("the printed tau are weights: the largest is >= 0", max(float(x) for x in printed), ">=", 0)
 
 
 @counterexample("feature-emergence:lemma-D.14", grade="exact")
@@ -171,7 +176,7 @@ def test_printed_normalisations_of_the_proof() -> None:
 
 
 @check("feature-emergence:claim-7.6-Sk", grade="exact", target="printed", cases="S_3, S_4, S_5: all classes")
-@check("feature-emergence:theorem-7.9", grade="exact", target="corrected", supporting=True)
+@check("feature-emergence:theorem-7.9", grade="exact", target="printed", supporting=True)
 def test_condition_holds_for_symmetric_groups_up_to_five() -> None:
     """S_3, S_4, S_5: negative on every class; closest to 0 are 5-cycles, 6 sqrt 6 - 15 = -0.303; odd ones have -1."""
     for k in (3, 4, 5):
@@ -200,7 +205,7 @@ def test_condition_fails_beyond_five(k: int) -> None:
         assert (sizes["4^1 2^1"], sizes["5^1 1^1"]) == (90, 144)
 
 
-@check("feature-emergence:theorem-7.9", grade="exact", target="corrected", supporting=True)
+@check("feature-emergence:theorem-7.9", grade="exact", target="printed", supporting=True)
 @pytest.mark.parametrize("name", ["D4xS3", "S5xZ2", "S4xS3"])
 def test_condition_is_not_inherited_by_products(name: str) -> None:
     """The factors satisfy the condition, the product does not, and its maximum margin exceeds the formula."""
@@ -357,7 +362,7 @@ def test_network_of_a5() -> None:
 
 
 @counterexample("feature-emergence:theorem-D.9.2", grade="exact")
-def test_printed_normalisation_of_the_class_weights() -> None:
+def test_printed_normalisation_of_the_class_weights(record: Record) -> None:
     """S_3, all classes and representations: sum_C tau_C = 1 gives weights of total 2.423 over the wrong labels.
 
     They are no class weights, and the margin that lemma D.13 assigns to them is not the maximum margin.
@@ -373,9 +378,20 @@ def test_printed_normalisation_of_the_class_weights() -> None:
     assert y > 0
     kappas = [_kappa(table, R, [3 * x, 2 * y]) for R in (1, 2)]
     assert kappas[0] == kappas[1]
-    assert abs(float(x) - 0.4230) < 1e-4
-    assert abs(float(3 * x + 2 * y) - 2.423) < 1e-3
-    assert margin_scale(6) * kappas[0] != solve_table(table).gamma
+    gamma = solve_table(table).gamma
+    assert margin_scale(6) * kappas[0] != gamma
+    record.hypothesis("S_3: the printed sum of the tau is 1", (x + y).to_fmpq(), "=", 1)
+    record.hypothesis(
+        "the printed equations: kappa is equal for all representations", kappas[0] == kappas[1], "=", True
+    )
+    record.hypothesis("tau >= 0", min(float(x), float(y)), ">=", 0)
+    record.number("2.423", float(3 * x + 2 * y))
+    record.violated(
+        "the largest margin weighted by tau is the maximum margin",
+        float(margin_scale(6) * kappas[0]),
+        "=",
+        float(gamma),
+    )
 
 
 @counterexample("feature-emergence:theorem-D.9.2", grade="exact")

@@ -42,6 +42,7 @@ from lemmata.theorems.feature_emergence.group_coordinates import (
     equalising_weights,
     irreps_of,
 )
+from lemmata.theorems.records import Record
 
 DEGREES = {"S_3": (1, 2), "D_4": (1, 1, 1, 2), "D_5": (1, 2, 2), "Z_2^3": (1,) * 7, "S_4": (1, 2, 3, 3)}
 """Degrees of the nontrivial irreducible representations, written down from the literature."""
@@ -92,7 +93,7 @@ def _output(u: np.ndarray, v: np.ndarray, w: np.ndarray) -> np.ndarray:
 @check(
     "feature-emergence:theorem-7.9",
     grade="exact",
-    target="corrected",
+    target="printed",
     cases="S_3, D_4, D_5, Z_2^3, S_4: every representation, all triples",
 )
 @exact_groups
@@ -135,7 +136,7 @@ def test_pair_of_neurons() -> None:
 
 @counterexample("feature-emergence:lemma-D.15", grade="exact")
 @pytest.mark.parametrize("group", [symmetric(3), dihedral(4), symmetric(4)], ids=["S_3", "D_4", "S_4"])
-def test_printed_coefficients_of_lemma_D15(group: FiniteGroup) -> None:
+def test_printed_coefficients_of_lemma_D15(group: FiniteGroup, record: Record) -> None:
     """Coefficients 1/sqrt(3n) have trace (1/(3n))^(3/2), not (d/(3n))^(3/2), and squared norm 1/d: no optimal neuron.
 
     Their pair sum is 4 times the printed one.
@@ -154,6 +155,12 @@ def test_printed_coefficients_of_lemma_D15(group: FiniteGroup) -> None:
         a, b, c = (int(np.flatnonzero(x != 0)[0]) for x in (u, v, w))
         pair = (u[a] + v[b]) ** 2 * w[c] - (u[a] - v[b]) ** 2 * w[c]
         assert pair == 4 * u[a] * v[b] * w[c] != u[a] * v[b] * w[c]
+    if group.name == symmetric(3).name:
+        record.hypothesis("S_3: the representation is not trivial, its degree d", d, ">", 1)
+        record.hypothesis(
+            "the square of the printed coefficient is 1/(3n)", (alpha**2).sum().to_fmpq(), "=", fmpq(1, 18)
+        )
+        record.violated("tr^2 is (d/(3n))^3", (trace**2).to_fmpq(), "=", fmpq(d, 18) ** 3)
 
 
 @counterexample("feature-emergence:lemma-D.15", grade="exact")
@@ -267,7 +274,7 @@ def test_printed_scale_on_unit_neurons(group: FiniteGroup, low: float, high: flo
 
 
 @counterexample("feature-emergence:lemma-D.16", grade="exact")
-def test_printed_output_on_wrong_labels() -> None:
+def test_printed_output_on_wrong_labels(record: Record) -> None:
     """S_3, coefficients 1/sqrt(3n), scale d^(1/3)/Delta: wrong logits are -4 (3n)^(-3/2)/Delta^3, not -1/Delta^3.
 
     Whatever Delta is, the two differ by 4/18^(3/2); taking lemma D.15's tr(...) for the output hides this factor.
@@ -281,6 +288,8 @@ def test_printed_output_on_wrong_labels() -> None:
     wrong = set(outputs[group.table[:, :, None] != np.arange(6)].tolist())
     assert wrong == {-4 * s3}
     assert wrong != {rational(-1)}
+    record.hypothesis("S_3: all wrong labels have one output, times Delta^3", len(wrong), "=", 1)
+    record.violated("it is -1", float(wrong.pop()), "=", -1)
 
 
 # ---- theorem 7.9
@@ -289,7 +298,7 @@ def test_printed_output_on_wrong_labels() -> None:
 @check(
     "feature-emergence:theorem-7.9",
     grade="exact",
-    target="corrected",
+    target="printed",
     cases="S_3, D_4, D_5, Z_2^3, S_4: all points and wrong labels",
 )
 @exact_groups
@@ -313,7 +322,7 @@ def test_maximum_margin(group: FiniteGroup) -> None:
     assert certificate.gamma > 0
 
 
-@check("feature-emergence:theorem-7.9", grade="exact", target="corrected", cases="S_3, D_4, D_5, Z_2^3, S_4")
+@check("feature-emergence:theorem-7.9", grade="exact", target="printed", cases="S_3, D_4, D_5, Z_2^3, S_4")
 @exact_groups
 def test_every_class_and_every_representation_is_tight(group: FiniteGroup) -> None:
     """Conclusion 2 needs tau > 0 on every wrong label (then lemma 7.6 makes all wrong logits equal), conclusion 1 that
@@ -336,7 +345,7 @@ def test_every_class_and_every_representation_is_tight(group: FiniteGroup) -> No
     assert all(sp.simplify(first - second) == 0 for first, second in zip(shares, expected, strict=True))
 
 
-@check("feature-emergence:theorem-7.9", grade="exact", target="corrected", cases="S_5, from its character table")
+@check("feature-emergence:theorem-7.9", grade="exact", target="printed", cases="S_5, from its character table")
 def test_maximum_margin_of_s5_by_characters() -> None:
     """S_5, order 120, degrees 1, 4, 4, 5, 5, 6: the closed-form pair is verified exactly, with positive entries."""
     game = MarginGame(symmetric_characters(5))
@@ -351,7 +360,7 @@ def test_maximum_margin_of_s5_by_characters() -> None:
     assert float(solution.gamma) == pytest.approx(1.3259774900e-4, rel=1e-10)
 
 
-@check("feature-emergence:theorem-7.9", grade="numeric", target="corrected", supporting=True)
+@check("feature-emergence:theorem-7.9", grade="numeric", target="printed", supporting=True)
 def test_network_of_s5() -> None:
     """The 1190 neurons of S_5 over all 120^3 triples: every margin is the exact value, up to rounding.
 
@@ -373,7 +382,7 @@ def test_network_of_s5() -> None:
     assert np.allclose(exact * network.scale, 1.3259774900e-4, rtol=1e-10, atol=0)
 
 
-@check("feature-emergence:theorem-7.9", grade="symbolic", target="corrected", supporting=True)
+@check("feature-emergence:theorem-7.9", grade="symbolic", target="printed", supporting=True)
 def test_value_of_the_formula() -> None:
     """2 (3n)^(-3/2) n/S, the bound of lemma D.13 with kappa_R = n/S, is the printed 2/(3 sqrt(3n) S)."""
     n, S = sp.symbols("n S", positive=True)

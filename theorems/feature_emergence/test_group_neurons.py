@@ -40,6 +40,7 @@ from lemmata.theorems.feature_emergence.group_coordinates import (
     unit_neurons,
     unit_vectors,
 )
+from lemmata.theorems.records import Record
 
 exact_groups = pytest.mark.parametrize("group", GROUPS.values(), ids=GROUPS)
 large_groups = pytest.mark.parametrize("group", LARGE.values(), ids=LARGE)
@@ -63,7 +64,7 @@ large_groups = pytest.mark.parametrize("group", LARGE.values(), ids=LARGE)
 @check(
     "feature-emergence:theorem-7.9",
     grade="exact",
-    target="corrected",
+    target="printed",
     cases="S_3, D_4, D_5, Z_2^3, S_4: all neurons (full tensors), every class",
 )
 @exact_groups
@@ -135,7 +136,7 @@ def _printed_d11(group: FiniteGroup, u: np.ndarray, v: np.ndarray, w: np.ndarray
 
 @counterexample("feature-emergence:lemma-D.11", grade="exact")
 @pytest.mark.parametrize("group", [symmetric(3), dihedral(4)], ids=["S_3", "D_4"])
-def test_lemma_D11_misses_a_factor_two(group: FiniteGroup) -> None:
+def test_lemma_D11_misses_a_factor_two(group: FiniteGroup, record: Record) -> None:
     """One coordinate function in u, v, w: the weighted margin (D.7) is twice the printed value, in every irrep."""
     count = len(group.classes) - 1
     totals = [fmpq(2 * k + 1, count * count) for k in range(count)]  # 1 + 3 + .. = count^2
@@ -145,6 +146,11 @@ def test_lemma_D11_misses_a_factor_two(group: FiniteGroup) -> None:
         printed, defined = _printed_d11(group, u, v, w, totals), expected_margin(group, u, v, w, tau)
         assert printed > 0
         assert defined == 2 * printed
+    if group.name == symmetric(3).name:
+        apart = max(abs(tau[g] - tau[h]) for C in group.classes for g, h in product(C, C))
+        record.hypothesis("S_3: tau is constant on classes (largest difference)", apart, "=", 0)
+        record.hypothesis("the weights of the wrong elements add up to 1", sum(tau), "=", 1)
+        record.violated("(D.7) at u = v = w is the printed sum", float(defined), "=", float(printed))
 
 
 @check("feature-emergence:lemma-D.11", grade="numeric", target="corrected", supporting=True)
@@ -237,7 +243,7 @@ def test_uniform_weights_select_the_smallest_degrees(group: FiniteGroup) -> None
 
 
 @counterexample("feature-emergence:remark-D.9-uniform", grade="exact")
-def test_uniform_weights_on_a_group_without_sign() -> None:
+def test_uniform_weights_on_a_group_without_sign(record: Record) -> None:
     """A_5 has no nontrivial representation of degree 1; with uniform weights 3 and 3' win, 4 and 5 lose.
 
     Exact values by the definition of the margin, of the neurons sqrt(3) (R_00, R_00, R_00) and their like.
@@ -254,6 +260,11 @@ def test_uniform_weights_on_a_group_without_sign() -> None:
         values.append(expected_margin_by_targets(group, u, v, w, tau))
         assert values[-1] == fmpq(120, 59) / sqrt_rational(R.degree)
     assert values[0] == values[1] > values[2] > values[3]
+    real = sum(all(x == x.conjugate() for x in np.ravel(R.matrices)) for R in irreps)
+    record.hypothesis("all representations of A_5 are real: their number is that of the classes", real, "=", 5)
+    record.hypothesis("the uniform weights add up to 1", sum(tau), "=", 1)
+    degrees = [R.degree for R, value in zip(irreps[1:], values, strict=True) if value == max(values)]
+    record.violated("only a representation of degree 1 attains the maximum", max(degrees), "=", 1)
 
 
 @check("feature-emergence:remark-D.9-uniform", grade="exact", target="corrected", supporting=True)
@@ -320,7 +331,7 @@ def test_transform_of_the_margin(group: FiniteGroup) -> None:
 
 
 @counterexample("feature-emergence:lemma-D.9.1", grade="exact")
-def test_the_exchanged_indices_do_not_occur() -> None:
+def test_the_exchanged_indices_do_not_occur(record: Record) -> None:
     """S_3, R of degree 2, l = (0, 1): rho_l(ab) = sum_m rho_(0,m)(a) rho_(m,1)(b). At j' = (0, m), k' = (m, 1) the
     coefficient is 36/4 = 9; with j and k exchanged, j = k' and k = j', it is 0, where the lemma has it nonzero."""
     group = symmetric(3)
@@ -332,6 +343,14 @@ def test_the_exchanged_indices_do_not_occur() -> None:
         first, second = at((R, 0, m)), at((R, m, 1))
         assert coefficients[first, second, label] == 9
         assert coefficients[second, first, label] == 0
+    first, second = at((R, 0, 0)), at((R, 0, 1))  # m = 0: j' = (0, 0), k' = (0, 1)
+    record.hypothesis(
+        "the coefficient at j = j' and k = k' is lambda n^2/d^2",
+        coefficients[first, second, label].to_fmpq(),
+        "=",
+        fmpq(36, 4),
+    )
+    record.violated("it is not 0 at j = k' and k = j'", abs(coefficients[second, first, label].to_fmpq()), ">", 0)
 
 
 @check(
@@ -365,7 +384,7 @@ def test_a_neuron_of_one_irrep_stays_in_it(group: FiniteGroup) -> None:
 
 
 @check("feature-emergence:lemma-D.9.1", grade="symbolic", target="corrected", supporting=True)
-@check("feature-emergence:theorem-7.9", grade="symbolic", target="corrected", supporting=True)
+@check("feature-emergence:theorem-7.9", grade="symbolic", target="printed", supporting=True)
 def test_mass_of_every_representation() -> None:
     """Conclusion 2, sharpened: a max-margin network has total mass exactly d^(5/2)/S > 0 in R.
 
@@ -386,7 +405,7 @@ def test_mass_of_every_representation() -> None:
     target="corrected",
     cases="S_3, D_4: the explicit network on all triples",
 )
-@check("feature-emergence:theorem-7.9", grade="exact", target="corrected", supporting=True)
+@check("feature-emergence:theorem-7.9", grade="exact", target="printed", supporting=True)
 @pytest.mark.parametrize("group", [symmetric(3), dihedral(4)], ids=["S_3", "D_4"])
 def test_the_explicit_network_uses_every_representation(group: FiniteGroup) -> None:
     """The transform of the network's output, evaluated on all triples, is gamma n^2/d^2 in every nontrivial R."""

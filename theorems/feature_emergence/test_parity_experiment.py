@@ -37,6 +37,7 @@ from lemmata.numerics.margins.descent import Descent, descend, objective_and_gra
 from lemmata.numerics.margins.evaluation import parity_margins
 from lemmata.theorems.evidence import check, counterexample
 from lemmata.theorems.plugin import Effort
+from lemmata.theorems.records import Record
 
 N_INPUTS, K, WIDTH, PENALTY, RATE, STEPS, INITIAL_SCALE = 10, 4, 40, 1e-3, 0.1, 30_000, 0.3
 SUPPORT = tuple(range(K))
@@ -91,14 +92,20 @@ def _smallest_objective(gamma: float = GAMMA, penalty: float = PENALTY) -> float
 
 
 @counterexample("feature-emergence:experiment-D.2.2", grade="exact")
-def test_no_quadratic_network_has_a_positive_margin() -> None:
+def test_no_quadratic_network_has_a_positive_margin(record: Record) -> None:
     """E[(u.x)^2 x_1 x_2 x_3 x_4] = 0 for every u in R^10: the matrix E[chi_S x x^T] of this form in u is 0.
 
     So the mean over the inputs of the margin of any quadratic network is 0, and its smallest margin is at most 0, not
     near 0.607. Control: the matrix of the form is not 0 for a parity of two inputs, where x^2 is the right activation.
     """
     x = sign_inputs(N_INPUTS)
-    assert not np.any((x * np.prod(x[:, list(SUPPORT)], axis=1)[:, None]).T @ x)
+    form = (x * np.prod(x[:, list(SUPPORT)], axis=1)[:, None]).T @ x
+    assert not np.any(form)
+    record.hypothesis("the parity has n = 10 inputs", x.shape[1], "=", N_INPUTS)
+    record.hypothesis("of which k = 4 count", len(SUPPORT), "=", 4)
+    record.violated(
+        "some quadratic neuron has a positive expected margin: the form is not 0", np.abs(form).max(), ">", 0
+    )
     assert np.any((x * np.prod(x[:, :2], axis=1)[:, None]).T @ x)
 
 

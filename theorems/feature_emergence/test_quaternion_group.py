@@ -1,4 +1,6 @@
-"""Theorem 7.9 as printed fails for the quaternion group: real characters are not enough.
+"""What real means in theorem 7.9: for the quaternion group, with real characters alone, the formula fails.
+
+Section D.8 asks that every representation of the group maps to real matrices, which excludes Q_8.
 
 Q_8 has five conjugacy classes, five real irreducible representations, and the real character table of D_4; its
 characters satisfy the condition of theorem 7.9. But the irreducible representation of degree 2 is of quaternionic
@@ -10,7 +12,7 @@ while ||u||^2 = 2 |p|^2. So with tau(-1) = 5/11 and 1/11 on the six other wrong 
 
     E psi' <= (16/11) 24^(-3/2) = 0.012371,
 
-in the one-dimensional characters and in the block alike. A network of 38 neurons attains it. Theorem 7.9 promises
+in the one-dimensional characters and in the block alike. A network of 38 neurons attains it. The formula gives
 0.015720 for the characters of Q_8, and 0.003888 for its list of real irreducible representations (degrees 1, 1, 1, 4).
 """
 
@@ -37,7 +39,7 @@ from lemmata.numerics.exact.cyclotomic.numbers import Cyclotomic, exact_matmul, 
 from lemmata.numerics.exact.numbers import as_exact
 from lemmata.numerics.groups.tables import FiniteGroup, dihedral, group_from_table
 from lemmata.numerics.margins.evaluation import expected_class_margins
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check
 from lemmata.theorems.feature_emergence.group_coordinates import margin_rounding, unit_neurons
 from lemmata.theorems.plugin import Effort
 
@@ -113,7 +115,13 @@ def _network() -> HomogeneousNetwork:
     return HomogeneousNetwork(directions[:, :16], directions[:, 16:], masses, 2, fmpq(24))
 
 
-@counterexample("feature-emergence:theorem-7.9", grade="symbolic")
+@check(
+    "feature-emergence:theorem-7.9",
+    grade="symbolic",
+    target="printed",
+    supporting=True,
+    cases="Q_8, which is not of real type",
+)
 def test_quaternions_multiply_lengths() -> None:
     """|p q|^2 = |p|^2 |q|^2; as matrices of degree 2, ||A B||_F^2 = ||A||_F^2 ||B||_F^2 / 2: half of what lemma D.13
     allows. And <p q, t>^2 = |p q|^2 |t|^2 - a sum of squares. So <p q, t>^2 <= |p|^2 |q|^2 |t|^2.
@@ -137,7 +145,13 @@ def test_quaternions_multiply_lengths() -> None:
     assert sp.expand(sum(a**2 for a in x) * lengths[3] - inner**2 - squares) == 0
 
 
-@counterexample("feature-emergence:theorem-7.9", grade="exact")
+@check(
+    "feature-emergence:theorem-7.9",
+    grade="exact",
+    target="printed",
+    supporting=True,
+    cases="Q_8, which is not of real type",
+)
 def test_expected_margin_splits_into_characters_and_a_quaternion() -> None:
     """In the basis of the four characters and the four coordinates, the tensor of E psi' is exactly
 
@@ -165,7 +179,13 @@ def test_expected_margin_splits_into_characters_and_a_quaternion() -> None:
     assert np.all(tensor == expected)
 
 
-@counterexample("feature-emergence:theorem-7.9", grade="symbolic")
+@check(
+    "feature-emergence:theorem-7.9",
+    grade="symbolic",
+    target="printed",
+    supporting=True,
+    cases="Q_8, which is not of real type",
+)
 def test_value_of_the_bound() -> None:
     """Unit norm, sum_R N_R = 1 over the blocks: (16/11) |x y z| with 8 (x^2 + y^2 + z^2) = N, and (2/11) |p| |q| |t|
     with 2 (|p|^2 + |q|^2 + |t|^2) = N, are both at most (16/11) 24^(-3/2) N^(3/2).
@@ -178,9 +198,15 @@ def test_value_of_the_bound() -> None:
     assert sp.simplify(sp.Rational(2, 11) * (N / 2 / 3) ** sp.Rational(3, 2) - bound) == 0
 
 
-@counterexample("feature-emergence:theorem-7.9", grade="exact")
-def test_printed_margin_of_q8_is_wrong() -> None:
-    """The maximum margin is (16/11) 24^(-3/2), attained at all 448 wrong labels; the printed value is another.
+@check(
+    "feature-emergence:theorem-7.9",
+    grade="exact",
+    target="printed",
+    supporting=True,
+    cases="Q_8, which is not of real type",
+)
+def test_margin_of_q8_is_not_that_of_the_formula() -> None:
+    """The maximum margin is (16/11) 24^(-3/2), attained at all 448 wrong labels; that of the formula is another.
 
     Both readings of 'real irreducible representations' satisfy the printed condition: the real characters (degrees 1,
     1, 1, 2), and the irreducible representations over R (degrees 1, 1, 1, 4, with character 4, -4, 0, 0, 0).
@@ -209,7 +235,7 @@ def test_printed_margin_of_q8_is_wrong() -> None:
     assert abs(float(_gamma()) - 1.2371160e-2) < 1e-9
 
 
-@check("feature-emergence:theorem-7.9", grade="exact", target="corrected", supporting=True)
+@check("feature-emergence:theorem-7.9", grade="exact", target="printed", supporting=True)
 def test_the_table_alone_does_not_decide() -> None:
     """D_4 and Q_8 have the same character table; the indicators separate them, and the game gives both margins."""
     group = _q8()
@@ -227,7 +253,7 @@ def test_the_table_alone_does_not_decide() -> None:
     assert closed_form_margin(d4_game) == 2 / (3 * sqrt_rational(24) * (3 + 4 * sqrt_rational(2)))
 
 
-@check("feature-emergence:theorem-7.9", grade="exact", target="corrected", supporting=True)
+@check("feature-emergence:theorem-7.9", grade="exact", target="printed", supporting=True)
 def test_the_formula_of_d4_is_refused_for_q8() -> None:
     """Negative control: value, masses and class weights that certify D_4 are refused on the table of Q_8."""
     d4 = MarginGame(characters_of(dihedral(4), real_irreps(dihedral(4), exact=True)))
@@ -241,7 +267,13 @@ def test_the_formula_of_d4_is_refused_for_q8() -> None:
         verify(q8, value, eps * rational(2), t)
 
 
-@counterexample("feature-emergence:theorem-7.9", grade="sampled", supporting=True)
+@check(
+    "feature-emergence:theorem-7.9",
+    grade="sampled",
+    target="printed",
+    supporting=True,
+    cases="Q_8, which is not of real type",
+)
 def test_no_neuron_beats_the_bound_of_q8(effort: Effort) -> None:
     """10^5 random unit neurons and 1000 climbed ones (seed 8), by definition: none above the bound, some on it."""
     group, rng = _q8(), np.random.default_rng(8)

@@ -103,7 +103,7 @@ def test_entropy_is_the_conjugate_of_the_cross_entropy() -> None:
 
 @check(
     "feature-emergence:ext-E6",
-    grade="exact",
+    grade="enclosed",
     target="printed",
     cases="Z_4, Z_7, Z_8, S_3, S_5, Q_8, Dic_3, A_4, A_5, S_6, C_7:C_3; 1 + 1e-9 and 0.999 times lambda_max",
 )
@@ -259,22 +259,31 @@ def test_s5_uses_the_representation_of_degree_6_only_below_3_7e_8() -> None:
     assert abs(float(limit.mid()) / 3.70699e-8 - 1) < 1e-5
 
 
-@check(
-    "feature-emergence:ext-E6",
-    grade="exact",
-    target="printed",
-    cases="Z_2, Z_3, Z_7, Z_15, Z_2^3 at 1e-8, 1e-3, 0.3 and 0.999 of lambda_max",
-)
+@check("feature-emergence:ext-E6", grade="exact", target="printed", cases="Z_2, Z_3, Z_7, Z_15, Z_2^3")
 @pytest.mark.parametrize("name", ["Z2", "Z3", "Z7", "Z15", "Z2^3"])
-def test_uniform_class_weights_keep_gamma_star_for_every_penalty(name: str) -> None:
-    """All h_C are equal then, so that (K + min h)/(K + H) = 1; and the closed form reaches up to lambda_max:
-    gamma* (n - 1)/n = lambda_max, exactly. On Z_4, S_3, Q_8 the margin is smaller (negative control)."""
+def test_uniform_class_weights_reach_up_to_lambda_max(name: str) -> None:
+    """All h_C = log(|C|/t_C) are equal then, so that (K + min h)/(K + H) = 1; and the closed form reaches up to
+    lambda_max: gamma* (n - 1)/n = lambda_max, exactly."""
     table = tabulated(name).table
     game = MarginGame(table)
     sizes = [2 if table.inverses[C] != C else 1 for C in game.columns]
     n = table.order
     assert list(equalising_class_weights(game)) == [fmpq(size, n - 1) for size in sizes]
     assert closed_form_margin(game) * fmpq(n - 1, n) == penalty_limit(game)
+
+
+@check(
+    "feature-emergence:ext-E6",
+    grade="numeric",
+    target="printed",
+    cases="Z_2, Z_3, Z_7, Z_15, Z_2^3 at 1e-8, 1e-3, 0.3 and 0.999 of lambda_max",
+)
+@pytest.mark.parametrize("name", ["Z2", "Z3", "Z7", "Z15", "Z2^3"])
+def test_uniform_class_weights_keep_gamma_star_for_every_penalty(name: str) -> None:
+    """The margin at the minimum in double precision, to the rounding of a few quotients; on Z_4, S_3, Q_8 it is smaller
+    (negative control)."""
+    table = tabulated(name).table
+    game = MarginGame(table)
     for factor in (1e-8, 1e-3, 0.3, 0.999):
         optimum = regularised_optimum(table, float(penalty_limit(game)) * factor)
         assert optimum.closed_form

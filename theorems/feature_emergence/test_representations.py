@@ -25,7 +25,7 @@ from lemmata.numerics.groups.tables import (
     dihedral,
     symmetric,
 )
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check
 from lemmata.theorems.feature_emergence.small_groups import (
     ALL,
     COMPLEX,
@@ -57,7 +57,13 @@ from lemmata.theorems.feature_emergence.small_groups import (
 # ---- definition 7.6.1: the setting
 
 
-@counterexample("feature-emergence:definition-7.6.1", grade="exact")
+@check(
+    "feature-emergence:definition-7.6.1",
+    grade="exact",
+    target="printed",
+    supporting=True,
+    cases="Z_3, not of real type",
+)
 def test_Z_3_has_two_irreducible_real_representations_but_three_classes():
     """R[Z_3] = R[x]/(x^3 - 1), whose simple modules are the real irreducible factors of x^3 - 1.
 
@@ -75,7 +81,13 @@ def test_Z_3_has_two_irreducible_real_representations_but_three_classes():
     assert equal(vectors[1], vectors[4])
 
 
-@counterexample("feature-emergence:definition-7.6.1", grade="exact")
+@check(
+    "feature-emergence:definition-7.6.1",
+    grade="exact",
+    target="printed",
+    supporting=True,
+    cases="Q_8, not of real type",
+)
 def test_Q_8_has_real_characters_but_its_real_matrix_entries_are_no_basis():
     """Q_8 has 5 classes and 5 irreducible real representations, but of degrees 1, 1, 1, 1, 4: 20 vectors in R^8.
 
@@ -99,7 +111,7 @@ def test_Q_8_has_real_characters_but_its_real_matrix_entries_are_no_basis():
 @check(
     "feature-emergence:definition-7.6.1",
     grade="exact",
-    target="corrected",
+    target="printed",
     cases="Z_2, Z_2^3, S_3, S_4, S_5, A_5, D_4, D_5: all irreducible representations",
 )
 @pytest.mark.parametrize("name", REAL_TYPE)
@@ -130,7 +142,7 @@ def test_indicator_one_gives_as_many_real_irreps_as_classes_and_a_basis(name):
 @check(
     "feature-emergence:definition-7.6.1",
     grade="exact",
-    target="corrected",
+    target="printed",
     cases="Z_2, Z_2^3, S_3, S_4, S_5, A_5, D_4, D_5: all irreducible representations",
 )
 @pytest.mark.parametrize("name", REAL_TYPE)

@@ -36,6 +36,7 @@ from lemmata.theorems.feature_emergence.finite_games import (
     tau_grid,
     ternary_games,
 )
+from lemmata.theorems.records import Record
 
 STEPS = 4  # distributions and masses on grids are multiples of 1/4
 HALF = fmpq(1, 2)
@@ -382,7 +383,7 @@ def test_planted_networks_and_distributions_are_noticed(attribute: str, planted:
 
 
 @counterexample("feature-emergence:lemma-7.6", grade="exact")
-def test_a_saddle_network_does_not_maximise_a_free_point() -> None:
+def test_a_saddle_network_does_not_maximise_a_free_point(record: Record) -> None:
     """Two points compete for the norm, each neuron serves one: the saddle has margin 1, each point can get 2."""
     game = binary_game(np.array([[2, 0], [0, 2]]))
     half = np.array([HALF, HALF], dtype=object)
@@ -392,6 +393,14 @@ def test_a_saddle_network_does_not_maximise_a_free_point() -> None:
     for point in range(2):
         alone = np.eye(2, dtype=int)[point] * fmpq(1)
         assert game.margins(alone)[point] == 2
+    values = game.neuron_values(half, tau)
+    record.hypothesis("the saddle network has norm 1", sum(half), "<=", 1)
+    record.hypothesis(
+        "(7.3): its expected margin is the largest of a neuron", expectation(half, values), "=", max(values)
+    )
+    record.hypothesis("(7.1): both points have the least margin", max(game.margins(half)), "=", min(game.margins(half)))
+    best = game.margins(np.eye(2, dtype=int)[0] * fmpq(1))[0]
+    record.violated("theta* maximises g at the first point", game.margins(half)[0], ">=", best)
 
 
 @counterexample("feature-emergence:lemma-7.6", grade="exact")

@@ -35,7 +35,7 @@ EPSILON = Fraction(1, 10**6)
 
 @cache
 def documents() -> dict[str, dict[str, Any]]:
-    path = Path(certificates.__file__).parent / "tables" / "results" / "unseen-products.json"
+    path = Path(certificates.__file__).parent / "operations" / "results" / "unseen-products.json"
     return {document["table"]["name"]: document for document in json.loads(path.read_text(encoding="utf-8"))}
 
 

@@ -462,7 +462,7 @@ def test_one_hot_inputs_cost_a_root_of_two_for_each_factor(k: int) -> None:
     assert judge(translated, weights, solution.gamma).accepted
 
 
-@check("feature-emergence:theorem-7.9", grade="exact", target="corrected", supporting=True)
+@check("feature-emergence:theorem-7.9", grade="exact", target="printed", supporting=True)
 @check(E1, grade="exact", target="printed", supporting=True)
 @pytest.mark.parametrize("name", ["S_3", "S_4", "S_5", "D_4", "D_5", "Z_2^3"])
 def test_real_type_with_the_condition_is_an_instance(name: str) -> None:
