@@ -13,9 +13,12 @@ and subgradients have norms of at most G = 2 R. After T steps the *last* iterate
 by the argument in the written proof. `lemmata.certificates.duality.regularised_hinge` finds the minimum, with a
 certificate.
 
+Without weight decay, steps of linearly falling size w (1 - t/T) lose no logarithm: the last of T iterates from 0 has a
+loss of at most that of any u plus |u|^2/(2wT) + w R^2/2 (`falling_rate_bound`), which is |u| R/sqrt(T) for the best w.
+
 Numbers are float64 (compiled, for millions of steps) or exact (object arrays of `fmpq`, for tens of them).
 
-Source: pareto-frontiers, lemmas C.7 to C.9.
+Source: pareto-frontiers, lemmas C.7 to C.9; for falling rates theorem 6.4.
 """
 
 from __future__ import annotations
@@ -32,7 +35,14 @@ from lemmata.numerics.exact.balls import decided_less_equal
 from lemmata.numerics.exact.integers import smallest_integer
 from lemmata.numerics.exact.numbers import as_exact
 
-__all__ = ["last_iterate_bound", "second_layer_sizes", "subgradient_descent", "uniform_deviation"]
+__all__ = [
+    "falling_rate_bound",
+    "falling_rate_descent",
+    "last_iterate_bound",
+    "second_layer_sizes",
+    "subgradient_descent",
+    "uniform_deviation",
+]
 
 Array = NDArray[Any]
 
@@ -69,6 +79,61 @@ def subgradient_descent(features: ArrayLike, labels: ArrayLike, law: ArrayLike, 
     Raises:
         ValueError: for shapes that do not fit, other labels, negative weights, lambda <= 0 or T < 0, NaN or infinity.
     """
+    rows, p, exact = _checked(features, labels, law, penalty)
+    if not penalty > 0 or steps < 0:
+        raise ValueError(f"The penalty must be positive and the number of steps at least 0, not {penalty} and {steps}.")
+    if exact:
+        return _exact_descent(rows, p, as_exact([penalty])[0], steps)
+    return _descend(rows, p, float(penalty), steps)
+
+
+def falling_rate_descent(features: ArrayLike, labels: ArrayLike, law: ArrayLike, rate: Any, steps: int) -> Array:
+    """The last of T iterates w_1 = 0, w_(t+1) = w_t + rate (1 - t/T) v_t, without weight decay, shape (D,).
+
+    Args:
+        features: as in `subgradient_descent`, and so are the labels and the law.
+        labels: +-1.
+        law: probabilities.
+        rate: the first step is (1 - 1/T) times as large, above 0.
+        steps: T >= 1.
+
+    Raises:
+        ValueError: as `subgradient_descent`.
+    """
+    rows, p, exact = _checked(features, labels, law, rate)
+    if not rate > 0 or steps < 1:
+        raise ValueError(f"The rate must be positive and the number of iterates at least 1, not {rate} and {steps}.")
+    w: Array = as_exact(np.zeros(rows.shape[1], dtype=int)) if exact else np.zeros(rows.shape[1])
+    first: Any = as_exact([rate])[0] if exact else float(rate)
+    for t in range(1, steps):
+        active = np.asarray(rows @ w < 1, dtype=bool)
+        w = w + first * (steps - t) / steps * ((p * active) @ rows)
+    return w
+
+
+def falling_rate_bound(norm_squared: object, radius_squared: object, rate: object, steps: int) -> fmpq:
+    """B^2/(2wT) + w R^2/2: how far the last iterate of `falling_rate_descent` is above the loss of a u, |u| <= B.
+
+    Args:
+        norm_squared: B^2, an exact rational number, as are the next two.
+        radius_squared: R^2, at least the largest squared norm of the features.
+        rate: w.
+        steps: T.
+
+    Raises:
+        ValueError: unless B^2, R^2 >= 0, w > 0 and T >= 1.
+    """
+    squared, radius, first = as_exact([norm_squared, radius_squared, rate])
+    if squared < 0 or radius < 0 or not first > 0 or steps < 1:
+        raise ValueError(
+            f"The bound needs B^2 >= 0, R^2 >= 0, w > 0 and T >= 1, not {norm_squared}, {radius_squared}, {rate}, "
+            f"{steps}."
+        )
+    return squared / (2 * first * steps) + first * radius / 2
+
+
+def _checked(features: ArrayLike, labels: ArrayLike, law: ArrayLike, size: Any) -> tuple[Array, Array, bool]:
+    """The rows y_j phi(j) and the law, and whether they are exact; ``size`` is a penalty or a rate."""
     table = np.asarray(features)
     exact = table.dtype == object
     phi, p = (as_exact(part) if exact else np.asarray(part, dtype=np.float64) for part in (table, law))
@@ -79,13 +144,9 @@ def subgradient_descent(features: ArrayLike, labels: ArrayLike, law: ArrayLike, 
         )
     if not np.all(np.abs(y) == 1) or any(x < 0 for x in p):
         raise ValueError("The labels must be 1 or -1, and the weights of the law at least 0.")
-    if not penalty > 0 or steps < 0:
-        raise ValueError(f"The penalty must be positive and the number of steps at least 0, not {penalty} and {steps}.")
-    if exact:
-        return _exact_descent(y[:, None] * phi, p, as_exact([penalty])[0], steps)
-    if not (np.all(np.isfinite(phi)) and np.all(np.isfinite(p)) and math.isfinite(penalty)):
-        raise ValueError("The features, the law and the penalty must be finite numbers.")
-    return _descend(np.ascontiguousarray(y[:, None] * phi), p, float(penalty), steps)
+    if not exact and not (np.all(np.isfinite(phi)) and np.all(np.isfinite(p)) and math.isfinite(size)):
+        raise ValueError("The features, the law and the penalty or rate must be finite numbers.")
+    return np.ascontiguousarray(y[:, None] * phi), p, exact
 
 
 def _exact_descent(rows: Array, law: Array, penalty: fmpq, steps: int) -> Array:

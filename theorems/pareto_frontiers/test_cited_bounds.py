@@ -17,6 +17,7 @@ from flint import arb, fmpq
 from lemmata.numerics.fourier.boolean import majority_weight, majority_weight_limit
 from lemmata.numerics.learning.second_layer import last_iterate_bound, uniform_deviation
 from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.records import Record
 
 FACT = "pareto-frontiers:fact-cited-bounds"
 
@@ -75,12 +76,15 @@ def test_the_upper_bound_for_all_sizes() -> None:
 
 
 @counterexample(FACT, grade="enclosed")
-def test_half_of_rho_bounds_no_weight() -> None:
+def test_half_of_rho_bounds_no_weight(record: Record) -> None:
     """C(s,v) hat Maj_s(v)^2 > 2 rho'(v) for rho'(v) = (2/(pi v 2^v)) C(v-1, (v-1)/2), v = 3, 5, 7, odd s < 120."""
     for v in (3, 5, 7):
         printed = 2 * fmpq(comb(v - 1, (v - 1) // 2), v * 2**v) / arb.pi()
         for s in range(2 * v + 1, 120, 2):
             assert majority_weight(s, v) > 2 * printed
+    record.hypothesis("v is odd: v mod 2", v % 2, "=", 1)
+    record.hypothesis("2v < s", 2 * v, "<", s)
+    record.violated("C(s, v) hat Maj_s(v)^2 <= 2 rho(v)", majority_weight(s, v), "<=", 2 * printed)
 
 
 @check(

@@ -16,6 +16,7 @@ from lemmata.constructions.parity.bias_grids import offset_grid
 from lemmata.constructions.parity.over_sparse import draw_over_sparse
 from lemmata.numerics.parity.good_neurons import balance_probability, good_pairs, good_probability
 from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.records import Record
 
 PRINTED = [((40, 4, 17), 87.6, 2238.6), ((100, 4, 51), 87.6, 2641.9), ((100, 6, 25), 95.7, 5593.6)]
 SIZES = [(20, 2, 9), (40, 4, 17), (100, 4, 51), (100, 6, 25), (60, 8, 33)]
@@ -30,7 +31,9 @@ def _limits(mean: fmpq) -> tuple[int, int]:
     "pareto-frontiers:lemma-C.10", grade="enclosed", cases="(40, 4, 17), (100, 4, 51), (100, 6, 25), delta = 1/10"
 )
 @pytest.mark.parametrize(("size", "limit", "expected"), PRINTED)
-def test_the_printed_number_is_far_below_the_mean(size: tuple[int, int, int], limit: float, expected: float) -> None:
+def test_the_printed_number_is_far_below_the_mean(
+    size: tuple[int, int, int], limit: float, expected: float, record: Record
+) -> None:
     """At the printed width the probability of the printed event is below 10^-300, and should be 9/10."""
     n, k, s = size
     width = math.ceil(20 * k * (2 * n / s) ** k * math.log(20 * k))
@@ -41,7 +44,15 @@ def test_the_printed_number_is_far_below_the_mean(size: tuple[int, int, int], li
     assert abs(2 * float(r_prime.p) / float(r_prime.q) - limit) < 0.1
     mean = pairs * hit
     assert abs(float(mean.p) / float(mean.q) - expected) < 1
-    assert balance_probability(pairs, hit, levels, *_limits(r_prime)) < arb(10) ** -300
+    likely = balance_probability(pairs, hit, levels, *_limits(r_prime))
+    assert likely < arb(10) ** -300
+    if n == 40:
+        needed = 20 * k * fmpq(2 * n, s) ** k * arb(20 * k).log()
+        record.hypothesis("4k < s", 4 * k, "<", s)
+        record.hypothesis("s <= n", s, "<=", n)
+        record.hypothesis("r >= 20k (2n/s)^k log(2k/delta), delta = 1/10", 2 * pairs, ">=", needed)
+        record.hypothesis("the printed biases: there is one", levels, ">=", 1)
+        record.violated("with probability 1 - delta all |I_j| lie in [r'/2, 2r']", likely, ">=", fmpq(9, 10))
 
 
 @counterexample("pareto-frontiers:lemma-C.10", grade="symbolic", supporting=True)

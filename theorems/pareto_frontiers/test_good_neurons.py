@@ -24,6 +24,7 @@ from lemmata.numerics.parity.sparse_neurons import (
 )
 from lemmata.theorems.evidence import check, counterexample
 from lemmata.theorems.plugin import Effort
+from lemmata.theorems.records import Record
 
 GOOD_SIZES = [(11, 2, 9), (13, 2, 9), (14, 2, 11), (18, 4, 17), (19, 4, 17)]
 
@@ -226,7 +227,12 @@ def test_gradients_of_bad_neurons(n: int, k: int, s: int) -> None:
 
 
 @counterexample("pareto-frontiers:lemma-C.4", grade="exact", cases="(n, k, s) = (18, 4, 17)")
-def test_the_printed_bound_is_negative() -> None:
-    found = enumerated_gradient(over_sparse_neuron(18, range(1, 18)), range(4))  # input 0 is missing
+def test_the_printed_bound_is_negative(record: Record) -> None:
+    ones, support = range(1, 18), range(4)
+    found = enumerated_gradient(over_sparse_neuron(18, ones), support)  # input 0 is missing
     C = majority_coefficient(17, 3) / 2
-    assert sum(abs(g) for g in found) == fmpq(429, 65536) == -C
+    norm = sum(abs(g) for g in found)
+    assert norm == fmpq(429, 65536) == -C
+    record.hypothesis("4k < s", 4 * len(support), "<", len(ones))
+    record.hypothesis("the neuron is bad: elements of S without a one", len(set(support) - set(ones)), ">=", 1)
+    record.violated("the norm is at most C_(k,s)", norm, "<=", C)

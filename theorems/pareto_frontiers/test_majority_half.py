@@ -15,6 +15,7 @@ from flint import fmpq
 
 from lemmata.numerics.fourier.boolean import half_coefficient, majority_coefficient, threshold_coefficient
 from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.records import Record
 
 
 def _inputs(n: int) -> np.ndarray:
@@ -64,13 +65,21 @@ def _with_last(n: int, value: int) -> np.ndarray:
 
 @counterexample("pareto-frontiers:definition-maj-half", grade="exact")
 @pytest.mark.parametrize("n", [3, 5, 7])
-def test_a_sum_of_all_n_signs_is_not_the_derivative(n: int) -> None:
+def test_a_sum_of_all_n_signs_is_not_the_derivative(n: int, record: Record) -> None:
     """For odd n a sum of n signs is never 0, whatever stands for the n-th: the printed Half would vanish."""
     derivative = (_majority(_with_last(n, 1)) - _majority(_with_last(n, -1))) // 2
     for last in (1, -1):
         printed = (_with_last(n, last).sum(axis=1) == 0).astype(np.int64)
         assert not printed.any()
     assert derivative.sum() == comb(n - 1, (n - 1) // 2) > 0
+    if n == 3:
+        record.no_hypotheses("a definition for every number of signs")
+        record.violated(
+            "Half is the derivative of Maj_3: at how many of 4 inputs each is 1",
+            derivative.sum(),
+            "=",
+            printed.sum(),
+        )
 
 
 @check("pareto-frontiers:definition-maj-half", grade="exact", target="corrected", supporting=True)
@@ -111,10 +120,14 @@ def test_sum_over_all_sets_of_one_size_at_a_balanced_input(m: int) -> None:
 
 
 @counterexample("pareto-frontiers:lemma-C.12", grade="exact")
-def test_without_the_power_of_four_a_probability_is_two() -> None:
+def test_without_the_power_of_four_a_probability_is_two(record: Record) -> None:
     """m = 1, j = 0: Half_2 has the mean P[x_1 + x_2 = 0] = 1/2, printed 2; so for every m >= 1, j = 0 (above 1)."""
-    assert fmpq(int((_inputs(2).sum(axis=1) == 0).sum()), 4) == fmpq(1, 2)
-    assert comb(1, 0) * comb(2, 1) // comb(2, 0) == 2
+    m, j = 1, 0
+    mean = fmpq(int((_inputs(2 * m).sum(axis=1) == 0).sum()), 4)
+    assert mean == fmpq(1, 2)
+    record.hypothesis("m >= j", m, ">=", j)
+    printed = fmpq((-1) ** j * comb(m, j) * comb(2 * m, m), comb(2 * m, 2 * j))
+    record.violated("the coefficient is the printed one", mean, "=", printed)
     assert all(comb(2 * m, m) > 1 for m in range(1, 30))
 
 

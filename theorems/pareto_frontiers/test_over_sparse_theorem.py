@@ -1,15 +1,16 @@
 """Theorems C.11 and 6.4: over-sparse networks learn parities, with beta_0 (proofs/over-sparse-theorem.md).
 
-Counterexample to the printed form: k = 4 has one bias, and after the step every read-out has a loss of at least 1/2.
-The corrected form has explicit constants (`over_sparse_sizes`); with truncation one step is exact on the whole cube.
+The printed grid of theorem C.11, with the printed step: k = 4 has one bias, and every read-out a loss of at least 1/2.
+Theorem 6.4 prints no biases and holds, with explicit constants (`frontier_constants`, `over_sparse_sizes`); with
+truncation one step is exact on the whole cube.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from itertools import pairwise
-from math import ceil
+from itertools import pairwise, product
+from math import ceil, comb, prod
 
 import numpy as np
 import pytest
@@ -17,7 +18,8 @@ import sympy as sp
 from flint import arb, fmpq
 
 from lemmata.certificates.duality.hinge_loss import verify
-from lemmata.certificates.duality.readouts import least_step_loss
+from lemmata.certificates.duality.readouts import least_ramp_loss, least_step_loss
+from lemmata.constructions.networks.inputs import sign_inputs
 from lemmata.constructions.parity.bias_grids import (
     averaged_ramp_features,
     even_kink_grid,
@@ -28,24 +30,29 @@ from lemmata.constructions.parity.bias_grids import (
 )
 from lemmata.constructions.parity.over_sparse import (
     SparseInitialization,
+    SteppedNeurons,
     draw_over_sparse,
     over_sparse_network,
     over_sparse_step,
     population_gradients,
+    sample_gradients,
 )
-from lemmata.constructions.parity.over_sparse_sizes import over_sparse_sizes
+from lemmata.constructions.parity.over_sparse_sizes import frontier_constants, over_sparse_sizes
 from lemmata.constructions.parity.two_layer import TwoLayerNetwork
-from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.numbers import as_exact, exact_midpoint, to_float
+from lemmata.numerics.learning.second_layer import falling_rate_bound, falling_rate_descent
 from lemmata.numerics.parity.exhaustive import margin_range
-from lemmata.numerics.parity.good_neurons import good_probability
+from lemmata.numerics.parity.good_neurons import good_probability, gradient_floor
 from lemmata.numerics.parity.hinge_loss import parity_losses
 from lemmata.numerics.parity.sparse_neurons import over_sparse_neuron, over_sparse_values
 from lemmata.numerics.parity.sparse_samples import tabulated_counts
 from lemmata.numerics.runs.confidence import proportion_interval
 from lemmata.theorems.evidence import check, counterexample
 from lemmata.theorems.plugin import Effort
+from lemmata.theorems.records import Record
 
 LEAST_SPARSITY = {2: 5, 4: 11, 6: 17}
+Grid = Sequence[fmpq]
 
 
 def _range(network: TwoLayerNetwork, support: tuple[int, ...]) -> tuple[fmpq, fmpq]:
@@ -56,9 +63,9 @@ def _range(network: TwoLayerNetwork, support: tuple[int, ...]) -> tuple[fmpq, fm
 
 
 @counterexample("pareto-frontiers:theorem-C.11", grade="exact", cases="k = 4, printed biases, s = 17, 33, 101, 401")
-@counterexample("pareto-frontiers:theorem-6.4", grade="exact", cases="k = 4, printed biases, s = 17, 33, 101, 401")
+@counterexample("pareto-frontiers:lemma-C.6", grade="exact", cases="k = 4, printed biases, s = 17, 33, 101, 401")
 @pytest.mark.parametrize("s", [17, 33, 101, 401])
-def test_no_read_out_after_the_step_reaches_one_half(s: int) -> None:
+def test_no_read_out_after_the_step_reaches_one_half(s: int, record: Record) -> None:
     """At any width: the loss of a read-out is at least that of its mean given the sum over S."""
     grid = offset_grid(4, first=1)
     table = averaged_ramp_features(4, grid, s)
@@ -69,6 +76,40 @@ def test_no_read_out_after_the_step_reaches_one_half(s: int) -> None:
     assert e[0] < e[1] < e[2]
     assert e[1] - e[0] <= e[2] - e[1]
     assert least_step_loss(4, offset_grid(4), s).value == 0  # the further bias repairs it
+    if s == 401:
+        k, eps = (table.shape[0] - 1), Fraction(49, 100)
+        record.hypothesis("k is even: k mod 2", k % 2, "=", 0)
+        record.hypothesis("4k < s", 4 * k, "<", s)
+        record.hypothesis("s is odd: s mod 2", s % 2, "=", 1)
+        record.hypothesis("the printed biases, k/2 - 1 of them", len(grid), "=", k // 2 - 1)
+        record.hypothesis("eps < 1/2", eps, "<", Fraction(1, 2), of="pareto-frontiers:theorem-C.11")
+        record.violated(
+            "after the step some read-out has a loss of at most eps",
+            certificate.value,
+            "<=",
+            eps,
+            of="pareto-frontiers:theorem-C.11",
+        )
+        first = least_step_loss(4, grid, 17).value
+        record.violated(
+            "after the step the least loss falls like 1/sqrt(s) from s = 17",
+            certificate.value,
+            "<=",
+            2 * first / 4,
+            of="pareto-frontiers:lemma-C.6",
+        )
+
+
+@check("pareto-frontiers:theorem-C.11", grade="exact", target="printed", supporting=True)
+def test_scattered_biases_would_supply_the_kink() -> None:
+    """What the printed step leaves out: biases moved by a rate of their own. Two values serve at k = 4, one does not.
+
+    Ideal features, without irrelevant weights; that noise of the sample moves the biases so is not shown here.
+    """
+    (bias,) = offset_grid(4, first=1)
+    assert least_ramp_loss(4, (bias,)).value > Fraction(1, 2)
+    for moved in (fmpq(1, 200), fmpq(1, 50), fmpq(1, 5)):
+        assert least_ramp_loss(4, (bias - moved, bias)).value == 0
 
 
 @counterexample("pareto-frontiers:theorem-C.11", grade="symbolic", supporting=True)
@@ -97,12 +138,6 @@ def test_one_convex_feature_loses_one_half() -> None:
     target="corrected",
     cases="k = 2, 4, 6 with s = 5, 11, 17 and every n from s to 24: all 2^n inputs",
 )
-@check(
-    "pareto-frontiers:theorem-6.4",
-    grade="exact",
-    target="corrected",
-    cases="k = 2, 4, 6 with s = 5, 11, 17 and every n from s to 24: all 2^n inputs",
-)
 @pytest.mark.parametrize("k", [2, 4, 6])
 def test_one_truncated_step_computes_the_parity(k: int) -> None:
     s = LEAST_SPARSITY[k]
@@ -115,12 +150,6 @@ def test_one_truncated_step_computes_the_parity(k: int) -> None:
 
 @check(
     "pareto-frontiers:theorem-C.11",
-    grade="exact",
-    target="corrected",
-    cases="(n, k, s) = (9, 2, 7), (13, 4, 11), 12 pairs, all inputs; gradients off by tau (seed n)",
-)
-@check(
-    "pareto-frontiers:theorem-6.4",
     grade="exact",
     target="corrected",
     cases="(n, k, s) = (9, 2, 7), (13, 4, 11), 12 pairs, all inputs; gradients off by tau (seed n)",
@@ -156,6 +185,7 @@ def test_errors_up_to_tau_are_harmless(n: int, k: int, s: int) -> None:
 
 @check(
     "pareto-frontiers:theorem-C.11",
+    "pareto-frontiers:informal-6.1",
     grade="sampled",
     target="corrected",
     cases="(n, k, s) = (14, 2, 9), (14, 4, 11), delta = 1/10: 40 and 10 draws at the sizes of the theorem",
@@ -213,7 +243,6 @@ def test_support_recovery_against_samples(effort: Effort, record_property: Calla
 
 @check(
     "pareto-frontiers:theorem-C.11",
-    "pareto-frontiers:theorem-6.4",
     grade="enclosed",
     target="corrected",
     cases="(k, s) = (2, 5), (2, 21), (4, 11), (4, 41), (6, 17), (8, 31), n = s + 8: the conditions of the proof",
@@ -255,6 +284,12 @@ def test_the_conditions_of_the_truncated_theorem() -> None:
     target="corrected",
     cases="k = 2, eps = 2/5, offset 7/8, s = 13065, n = s + 2: the loss of the read-out at the sparsity of the theorem",
 )
+@check(
+    "pareto-frontiers:theorem-6.4",
+    grade="exact",
+    target="printed",
+    cases="k = 2, eps = 2/5, offset 7/8, s = 13065, n = s + 2: the loss of the read-out at the sparsity of the theorem",
+)
 def test_the_loss_at_the_sparsity_of_the_theorem() -> None:
     """L_D(h_psi,u*) <= e/2 at the least s of the constants, exactly: a sum over 3 x 13064 pairs of sums.
 
@@ -273,43 +308,224 @@ def test_the_loss_at_the_sparsity_of_the_theorem() -> None:
     assert normal * arb("0.99") < arb(found.hinge) < normal * arb("1.01")
 
 
+def _conditions(
+    n: int, k: int, s: int, eps: fmpq, delta: fmpq, grid: Grid, sizes: tuple[int, int, int], floor: arb | None = None
+) -> arb:
+    """Every bound of steps 13 to 19 at (P, m, T) pairs, samples and steps, in balls; the tolerance tau that serves.
+
+    tau is the error of the gradients that m samples allow, not one of the module. ``floor`` stands in for |C|.
+    """
+    (P, m, T), readout, e, levels = sizes, solve_readout(k, grid), eps / 5, k // 2
+    A, squared = readout.one_norm, arb(readout.norm_squared)
+    C = arb(abs(over_sparse_values(s, k).relevant)) if floor is None else floor
+    p = prod((fmpq(s - j, n - j) for j in range(k)), start=fmpq(1))
+    r_prime = arb(P * p / levels)
+    tau = (2 * (10 * n * P / arb(delta)).log() / m).sqrt()  # 2nP exp(-m tau^2/2) = delta/5
+    step = tau / (2 * k * C)  # eta tau
+    V, R = (1 + arb(3).sqrt()) * squared.sqrt(), (1 + k * r_prime).sqrt()
+    G = R + (2 * k * r_prime).sqrt() * n * step
+    near = arb("1.000001")
+    assert s > 4 * k
+    assert n >= s
+    assert 2 * levels * (-r_prime / 8).exp() <= delta / 5 * near  # the initialization is r'-good
+    assert n**2 * (-arb(m) / (2 * n**2)).exp() <= delta / 5 * near  # the covariance of the sample is at most 2
+    assert 1 + 2 * k * n * step <= -2 * k * max(grid) * near  # bad neurons are silent
+    start = A * (k - 1) / (2 * k * arb(s - k).sqrt()), (2 + A) * (arb(5 / delta).log() / (2 * m)).sqrt()
+    moved = A * arb(2 * n).sqrt() * step
+    assert all(one <= e / 2 * near for one in (*start, moved))
+    assert squared * G**2 / (e * T) <= e * near  # with the rate e/G^2: the last iterate, and so the norm V
+    assert V * (2 * arb(k * n * r_prime).sqrt() + arb(2 * k * n * r_prime).sqrt()) * step <= e * near
+    assert (2 * V * R + (1 + V * R) * (arb(5 / delta).log() / 2).sqrt()) / arb(m).sqrt() <= e * near
+    return tau
+
+
 @check(
-    "pareto-frontiers:theorem-C.11",
-    "pareto-frontiers:theorem-6.4",
-    grade="enclosed",
-    target="corrected",
-    cases="k = 2, n = 10^5, (eps, delta) = (2/5, 1/10), (1/2, 1/100): the conditions of the proof at the sizes given",
+    "pareto-frontiers:theorem-C.11", grade="enclosed", target="corrected", cases="k = 2, n from s to 10^7, three sizes"
 )
+@check("pareto-frontiers:theorem-6.4", grade="enclosed", target="printed", cases="k = 2, n from s to 10^7, three sizes")
 def test_the_conditions_of_the_plain_theorem() -> None:
-    """At the sizes of the module: every bound of the proof, with e = eps/5, in balls; least sizes attain theirs."""
+    """k = 2, n from s to 10^7, at the sizes of the module; a little less of the pairs, samples or steps is too few."""
     for n, k, eps, delta, offset in [
+        (13065, 2, fmpq(2, 5), fmpq(1, 10), fmpq(7, 8)),
         (10**5, 2, fmpq(2, 5), fmpq(1, 10), fmpq(7, 8)),
-        (10**5, 2, fmpq(1, 2), fmpq(1, 100), fmpq(3, 4)),
+        (10**7, 2, fmpq(1, 2), fmpq(1, 100), fmpq(3, 4)),
     ]:
         grid = offset_grid(k, offset)
-        readout, e = solve_readout(k, grid), eps / 5
-        A, B = readout.one_norm, arb(readout.norm_squared).sqrt()
-        s = max(4 * k + 1, k + int((A * (k - 1) / (k * e)) ** 2) + 1) | 1
+        A = solve_readout(k, grid).one_norm
+        s = max(4 * k + 1, k + int((5 * A * (k - 1) / (k * eps)) ** 2) + 1) | 1
         sizes = over_sparse_sizes(n, k, s, eps, delta, grid, truncate=False)
         assert sizes.least_sparsity == s
-        C, p = abs(over_sparse_values(s, k).relevant), good_probability(n, k, s)
-        eta, tau, m = 1 / (2 * k * C), sizes.tolerance, sizes.samples
-        r_prime = sizes.pairs * p / (k // 2)
-        R = arb(1 + k * r_prime).sqrt()
-        shift = arb(2 * k * r_prime).sqrt() * n * eta * tau
-        assert A * (k - 1) / (2 * k) / arb(s - k).sqrt() <= e / 2
-        assert 2 * (k // 2) * (-arb(r_prime) / 8).exp() <= delta / 4
-        assert 2 * n * sizes.pairs * (-m * arb(tau) ** 2 / 2).exp() <= delta / 4 * arb("1.000001")
-        assert 2 * n * sizes.pairs * (-(m - 2) * arb(tau) ** 2 / 2).exp() >= delta / 4 * arb("0.999999")  # the least m
-        assert n * eta * tau <= (-2 * k * max(grid) - 1) / (2 * k)
-        assert A * n * eta * tau <= e / 2
-        assert 2 * arb(6).sqrt() * B * shift <= e * arb("1.000001")
-        assert (2 + A) * (arb(4 / delta).log() / (2 * m)).sqrt() <= e / 2
-        wide = arb(6).sqrt() * B * R
-        assert (2 * wide + (1 + wide) * (2 * arb(8 / delta).log()).sqrt()) / arb(m).sqrt() <= e * arb("1.000001")
-        log = 1 + arb(sizes.steps).log()
-        assert 68 * (R + shift) ** 2 * log / (arb(sizes.decay) * sizes.steps) <= e * arb("1.000001")
-        assert sizes.decay * readout.norm_squared == e
+        P, m, T = sizes.pairs, sizes.samples, sizes.steps
+        tau = _conditions(n, k, s, eps, delta, grid, (P, m, T))
+        assert abs(tau / arb(sizes.tolerance) - 1) < arb("0.001")
+        for fewer in ((P * 99 // 100, m, T), (P, m * 99 // 100, T), (P, m, T * 99 // 100)):
+            with pytest.raises(AssertionError):
+                _conditions(n, k, s, eps, delta, grid, fewer)
+        assert sizes.decay == 0 < sizes.rate
+        with pytest.raises(ValueError, match="sparsity of at least"):
+            over_sparse_sizes(n, k, s - 2, eps, delta, grid, truncate=False)
+
+
+@check(
+    "pareto-frontiers:theorem-6.4",
+    grade="enclosed",
+    target="printed",
+    cases="k = 2, 4, 6, eps = 49/100, 1/10, 1/1000, delta = 1/100, n = s, 3s, 10^6 s: the printed sizes, three grids",
+)
+@pytest.mark.parametrize("k", [2, 4, 6])
+def test_constants_of_k_alone_serve_the_printed_form(k: int) -> None:
+    """s >= c_1/eps^2, r = c_2 (n/s)^k, m >= c_3 (s/k)^(k-1) n^2 log n, T >= c_4/eps^2: all bounds of the proof hold.
+
+    The bound kappa_k C(s, k-1)^(-1/2) of lemma C.3 stands in for |C|, whose exact value has more than s digits.
+    """
+    delta = fmpq(1, 100)
+    for grid in (even_kink_grid(k), offset_grid(k, fmpq(7, 8)), offset_grid(k)):
+        c = frontier_constants(k, delta, grid)
+        for eps in (fmpq(49, 100), fmpq(1, 10), fmpq(1, 1000)):
+            s = int((c.sparsity / eps**2).ceil()) | 1
+            floor = gradient_floor(k) / arb(comb(s, k - 1)).sqrt()
+            for n in (s, 3 * s, 10**6 * s):
+                P = int((c.width * fmpq(n, s) ** k / 2).ceil())
+                samples = arb(c.samples * fmpq(s, k) ** (k - 1) * n**2) * arb(n).log()
+                m = int(exact_midpoint(samples.upper().ceil()))
+                T = int((c.steps / eps**2).floor()) - 1  # one of the steps is that of the weights
+                _conditions(n, k, s, eps, delta, grid, (P, m, T), floor)
+
+
+@check(
+    "pareto-frontiers:theorem-C.11",
+    grade="enclosed",
+    target="corrected",
+    cases="k = 2, 4, 6, the printed grid with beta_0, eps = 0.49, 0.001, delta = 0.49, 10^-2, 10^-9, n = s, 10^6 s",
+)
+@pytest.mark.parametrize("k", [2, 4, 6])
+def test_the_printed_sizes_suffice_with_one_bias_more(k: int) -> None:
+    """a_i = c_i/log 2 with the constants c_i at delta = 1/2 (step 21); T without the factor log T.
+
+    A sample 2^20 times as small breaks a bound.
+    """
+    grid, c, two = offset_grid(k), frontier_constants(k, "1/2", offset_grid(k)), arb(2).log()
+    for eps, delta in product((fmpq(49, 100), fmpq(1, 1000)), (fmpq(49, 100), fmpq(1, 100), fmpq(1, 10**9))):
+        log = arb(1 / delta).log()
+        s = int(exact_midpoint((c.sparsity / two * log / eps**2).upper().ceil())) | 1
+        floor = gradient_floor(k) / arb(comb(s, k - 1)).sqrt()
+        for n in (s, 10**6 * s):
+            P = int(exact_midpoint((c.width / two * fmpq(n, s) ** k * log / 2).upper().ceil()))
+            samples = c.samples / two * comb(s, k - 1) * n**2 * (2 * n * P / arb(delta)).log() * log
+            m = int(exact_midpoint(samples.upper().ceil()))
+            T = int(exact_midpoint((c.steps / two * log / eps**2).lower().floor())) - 1
+            _conditions(n, k, s, eps, delta, grid, (P, m, T), floor)
+            with pytest.raises(AssertionError):
+                _conditions(n, k, s, eps, delta, grid, (P, m >> 20, T), floor)
+
+
+@check(
+    "pareto-frontiers:theorem-6.4",
+    grade="sampled",
+    target="printed",
+    cases="(n, k, s) = (13, 2, 11), 8 pairs, kink 3/2, m = 50000 samples, T = 1000 steps, no truncation, 2 seeds",
+)
+@check(
+    "pareto-frontiers:theorem-C.11",
+    grade="sampled",
+    target="corrected",
+    cases="(n, k, s) = (13, 2, 11), 8 pairs, kink 3/2, m = 50000 samples, T = 1000 steps, no truncation, 2 seeds",
+)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_plain_network_is_trained_on_one_sample(seed: int, record_property: Callable[[str, object], None]) -> None:
+    """Each bound of steps 14 to 18 between its measured sides; features by NumPy from the weights, all inputs.
+
+    The sample is a law on the cube, with its multiplicities; float64 sums of 2^13 numbers below 100 err by 2^-30.
+    """
+    n, k, s, P, m, T = 13, 2, 11, 8, 50000, 1000
+    rng, grid, x = np.random.default_rng([64, seed]), even_kink_grid(k), sign_inputs(n)
+    S, readout = (3, 11), solve_readout(k, grid)
+    y = x[:, S].prod(axis=1)
+    drawn = draw_over_sparse(n, s, grid, P, rng)
+    good = drawn.good(S)
+    assert 0 < good.sum() < P
+    seen = rng.integers(2**n, size=m)
+    law = np.bincount(seen, minlength=2**n) / m
+    after = over_sparse_step(drawn, S, sample_gradients(drawn, x[seen], y[seen]), truncate=False)
+    exact = over_sparse_step(drawn, S, truncate=False)
+    assert after.silent()[~good].all()
+    covariance = (x.T * law) @ x
+    assert np.linalg.eigvalsh(covariance)[-1] <= 1 + (n - 1) * np.abs(covariance - np.eye(n)).max() <= 2
+
+    def features(neurons: SteppedNeurons) -> np.ndarray:
+        hidden, bias = to_float(np.vstack([neurons.hidden, -neurons.hidden])), to_float(np.tile(neurons.bias, 2))
+        return np.hstack([np.ones((2**n, 1)), np.maximum(x @ hidden.T + bias, 0)])
+
+    def losses(table: np.ndarray, u: np.ndarray) -> tuple[float, float]:
+        """On the sample and on the cube."""
+        each = np.maximum(1 - y * (table @ u), 0)
+        return float(law @ each), float(each.mean())
+
+    phi, psi = features(after), features(exact)
+    network = exact.network(readout, good)
+    best = np.concatenate([[float(to_float([network.output_bias])[0])], to_float(network.readout)])
+    noise = to_float(after.hidden - exact.hidden)[good]
+    squares, moved = (noise**2).sum(axis=1), law @ (x @ noise.T) ** 2
+    assert (squares / 2 <= moved).all()  # on the sample that made the noise
+    assert (moved <= 2 * squares).all()
+    assert (np.abs(noise).sum(axis=1) ** 2 > 4 * squares).all()  # a sum of sizes is larger than the root
+    change = abs(losses(phi, best)[0] - losses(psi, best)[0])
+    assert 0 < change <= float(to_float([readout.one_norm])[0]) * np.sqrt(2 * squares.max())
+    radius, norm = (fmpq(int(np.ceil(one * 64)), 64) for one in ((phi**2).sum(axis=1).max(), best @ best))
+    rate = fmpq(1, 4)
+    trained = falling_rate_descent(phi, y, law, to_float([rate])[0], T)
+    (reached, test), (start, whole) = losses(phi, trained), losses(phi, best)
+    assert reached <= start + to_float([falling_rate_bound(norm, radius, rate, T)])[0]
+    record_property("loss on the sample, on the cube, of u*", [round(one, 4) for one in (reached, test, whole)])
+    assert abs(test - reached) < 0.02
+    assert max(test, whole) < 0.5  # the constant 0 has the loss 1
+
+
+@check("pareto-frontiers:theorem-C.11", grade="exact", target="corrected", cases="T = 1, ..., 8, 20, random rationals")
+@check("pareto-frontiers:theorem-6.4", grade="exact", target="printed", cases="T = 1, ..., 8, 20, random rationals")
+@pytest.mark.parametrize("seed", range(4))
+def test_falling_rates_lose_no_logarithm(seed: int) -> None:
+    """The bound on the last iterate, T = 1, ..., 8, 20, exactly, for random rational features, labels, laws and u.
+
+    The oracle is the descent in fractions by its definition. The identity behind it: x_T is the mean of z_1, ..., z_T,
+    z_(t+1) = z_t - w g_t.
+    """
+    rng = np.random.default_rng([65, seed])
+    count, width = 3 + seed, 2 + seed % 2
+    table = [[Fraction(int(a), 4) for a in row] for row in rng.integers(-8, 9, (count, width))]
+    y = rng.choice([-1, 1], count).tolist()
+    law = [Fraction(int(a), 60) for a in rng.multinomial(60, [1 / count] * count)]
+
+    def margins(w: list[Fraction]) -> list[Fraction]:
+        return [label * sum(a * b for a, b in zip(row, w, strict=True)) for row, label in zip(table, y, strict=True)]
+
+    def loss(w: list[Fraction]) -> Fraction:
+        return sum((p * max(1 - value, Fraction(0)) for p, value in zip(law, margins(w), strict=True)), Fraction(0))
+
+    radius = max(sum(a * a for a in row) for row in table)
+    for T in (*range(1, 9), 20):
+        for rate in (Fraction(1, 9), Fraction(1), Fraction(6)):
+            w, z, total = [Fraction(0)] * width, [Fraction(0)] * width, [Fraction(0)] * width
+            for t in range(1, T + 1):
+                total = [a + b for a, b in zip(total, z, strict=True)]
+                active = [p * label * (value < 1) for p, label, value in zip(law, y, margins(w), strict=True)]
+                v = [sum((a * row[i] for a, row in zip(active, table, strict=True)), Fraction(0)) for i in range(width)]
+                z = [a + rate * b for a, b in zip(z, v, strict=True)]
+                w = [a + rate * Fraction(T - t, T) * b for a, b in zip(w, v, strict=True)]
+            assert w == [a / T for a in total]
+            found = falling_rate_descent(
+                as_exact(np.array(table, dtype=object)), y, as_exact(law), as_exact([rate])[0], T
+            )
+            assert found.tolist() == as_exact(w).tolist()
+            for _ in range(6):
+                u = [Fraction(int(a), 3) for a in rng.integers(-9, 10, width)]
+                squared = sum(a * a for a in u)
+                excess = loss(w) - loss(u)
+                assert excess <= squared / (2 * rate * T) + rate * radius / 2
+                bound = falling_rate_bound(squared, radius, rate, T)
+                assert bound == as_exact([squared / (2 * rate * T) + rate * radius / 2])[0]
+                moved = sum((a - b) ** 2 for a, b in zip(w, u, strict=True))
+                assert moved <= squared + rate * T * loss(u) + rate**2 * T * radius / 3
 
 
 @check("pareto-frontiers:theorem-C.11", grade="numeric", target="corrected", supporting=True)
@@ -341,13 +557,15 @@ def test_the_last_iterate_of_the_second_layer() -> None:
 
 @check("pareto-frontiers:theorem-C.11", grade="symbolic", target="corrected", supporting=True)
 def test_the_errors_add_up() -> None:
-    """Plain: 3e + e + e = eps. Truncated: lambda 2 B^2 = eps/4, and twice (eps/4 + eps/4) = eps."""
-    e, B, eps = sp.symbols("e B eps", positive=True)
-    start = e / 2 + e / 2 + e / 2 + e / B**2 * B**2 / 2  # loss, Hoeffding, step, decay
+    """Plain: (5/2)e + 2e < eps, |u_T - u*|^2 <= 3B^2. Truncated: lambda 2 B^2 = eps/4, twice (eps/4 + eps/4) = eps."""
+    e, B, G, eps = sp.symbols("e B G eps", positive=True)
+    start = e / 2 + e / 2 + e / 2  # loss, Hoeffding, step
     objective = start + e  # last iterate
-    assert sp.simplify(objective - 3 * e) == 0
-    assert sp.simplify(2 * objective / (e / B**2) - 6 * B**2) == 0  # |u_T|^2
-    assert sp.simplify((objective + 2 * e).subs(e, eps / 5) - eps) == 0
+    assert sp.simplify((objective + 2 * e).subs(e, eps / 5) - sp.Rational(9, 10) * eps) == 0
+    # w = e/G^2 and T <= (26/25) (BG/e)^2, the next integer above (BG/e)^2 >= 25
+    w, T = e / G**2, sp.Rational(26, 25) * (B * G / e) ** 2
+    moved = B**2 + w * T * start + w**2 * T * G**2 / 3
+    assert sp.simplify(moved / B**2) == 1 + sp.Rational(26, 25) * (sp.Rational(3, 2) + sp.Rational(1, 3)) < 3
     decay = eps / (8 * B**2)
     assert sp.simplify(decay / 2 * (2 * B) ** 2 - eps / 4) == 0
     # 68 R^2 (1 + log T)/(lambda T) <= eps/4 at T/(1 + log T) = 2176 R^2 B^2/eps^2
@@ -357,7 +575,7 @@ def test_the_errors_add_up() -> None:
 # ---- rates
 
 
-@check("pareto-frontiers:theorem-6.4", grade="enclosed", target="corrected", supporting=True)
+@check("pareto-frontiers:theorem-C.11", grade="enclosed", target="corrected", supporting=True)
 def test_the_orders_of_the_sizes() -> None:
     """P is of the order (n/s)^k, and C^-2 of the order C(s, k-1): quotients stay within constants."""
     for k in (2, 4):

@@ -16,15 +16,19 @@ from lemmata.constructions.parity.bias_grids import offset_grid
 from lemmata.constructions.parity.over_sparse import draw_over_sparse, population_gradients, sample_gradients
 from lemmata.numerics.exact.numbers import to_float
 from lemmata.numerics.parity.sparse_neurons import over_sparse_values
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check
 from lemmata.theorems.plugin import Effort
 
 
-@counterexample(
-    "pareto-frontiers:lemma-C.5", grade="exact", cases="n = 2, r = 1, u = 100, delta = 1/2, tau = 1, m = 12"
+@check(
+    "pareto-frontiers:lemma-C.5",
+    grade="exact",
+    target="printed",
+    supporting=True,
+    cases="n = 2, r = 1, u = 100, delta = 1/2, tau = 1, m = 12",
 )
 def test_large_output_weights_spoil_the_bound() -> None:
-    """f = 100 sigma(0 x + 1) - 100 = 0: the gradient in w_1 is -100 y x_1 = -100 x_2, of mean 0.
+    """Parameters that no initialization has: f = 100 sigma(0 x + 1) - 100 = 0, and the gradient in w_1 is -100 x_2.
 
     m = 12 >= 4 log(16) samples; |100 mean| <= 1 only if the 12 signs cancel, with probability 231/1024 < 1 - delta:
     that all entries are accurate is no likelier.
@@ -37,7 +41,7 @@ def test_large_output_weights_spoil_the_bound() -> None:
 @check(
     "pareto-frontiers:lemma-C.5",
     grade="sampled",
-    target="corrected",
+    target="printed",
     cases="(n, k, s) = (9, 2, 7), 6 pairs, delta = 1/10, tau = |C|/4, 60 samples (seed 5)",
 )
 def test_every_entry_is_accurate() -> None:
@@ -68,11 +72,11 @@ def test_every_entry_is_accurate() -> None:
             failed += bool(max(np.abs(weights).max(), np.abs(biases).max()) > tau)
         return failed
 
-    assert failures(enough) == 0
+    assert failures(enough) == failures(2 * enough) == 0  # half of the printed number, and the printed one
     assert failures(enough // 30) > 6
 
 
-@check("pareto-frontiers:lemma-C.5", grade="enclosed", target="corrected", supporting=True)
+@check("pareto-frontiers:lemma-C.5", grade="enclosed", target="printed", supporting=True)
 def test_the_tail_of_one_entry(effort: Effort) -> None:
     """An entry is the mean of m values -1, 0, 1 with probabilities 1/4 - g/2, 1/2, 1/4 + g/2: its exact tails.
 
@@ -89,7 +93,7 @@ def test_the_tail_of_one_entry(effort: Effort) -> None:
                 assert arb(fmpq(tail, unit**m)) <= 2 * (-arb(m * tau**2) / 2).exp()
 
 
-@check("pareto-frontiers:lemma-C.5", grade="symbolic", target="corrected", supporting=True)
+@check("pareto-frontiers:lemma-C.5", grade="symbolic", target="printed", supporting=True)
 def test_the_union_over_all_entries() -> None:
     """(nr + r) 2 exp(-m tau^2/2) at m = 2 log(4nr/delta)/tau^2 is delta (n+1)/(2n) <= delta."""
     n, r, delta, tau, m = sp.symbols("n r delta tau m", positive=True)

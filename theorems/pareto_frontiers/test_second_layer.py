@@ -32,6 +32,7 @@ from lemmata.numerics.learning.second_layer import (
     uniform_deviation,
 )
 from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.records import Record
 
 LEMMA = "pareto-frontiers:lemma-C.9"
 CLAIMS = "pareto-frontiers:claim-C.9-1234"
@@ -290,7 +291,7 @@ def _noisy_problem(eps: Q) -> tuple[list[int], list[Q], list[Q]]:
     cases="4 inputs, D = 3, R = 1, B = 5/4, eps = 1/10, delta = 1/5, features moved by eps/B, the least m and T, 20 "
     "samples (seed 90)",
 )
-def test_the_repaired_lemma_end_to_end(record_property: Any) -> None:
+def test_the_repaired_lemma_end_to_end(record_property: Any, record: Record) -> None:
     """In each of 20 samples, at the sizes of the lemma: claims 2 and 3, the last iterate, |w|^2 <= 8 B^2, and 7 eps.
 
     Each claim fails with probability at most 2/5 by the lemma; more than 8 + 5 sqrt(4.8) = 18 failures of one would
@@ -305,6 +306,7 @@ def test_the_repaired_lemma_end_to_end(record_property: Any) -> None:
     assert m - 1 < needed <= m
     ratio = 100 * float(radius + 1) ** 2 / float(eps) ** 2
     assert (steps - 1) / math.log(steps - 1) < ratio <= steps / math.log(steps)
+    record.number("100", steps / math.log(steps) * float(eps / (radius + 1)) ** 2, of=LEMMA)
     penalty, rng, failures, largest = eps / radius**2, np.random.default_rng(90), np.zeros(5, dtype=int), 0.0
     slack = float(radius) * np.sqrt(2 * np.log(2 / float(delta)) / m)
     for _ in range(20):
@@ -356,7 +358,7 @@ CHAIN = [(1, 0, 0), (-10, 1, 0), (0, -10, 1)]
 
 
 @counterexample(LEMMA, grade="exact")
-def test_two_steps_are_not_enough() -> None:
+def test_two_steps_are_not_enough(record: Record) -> None:
     """Features c CHAIN, w* = (1, 11, 111)/c: B R does not depend on c, and for small c T = 2 is enough as printed.
 
     eps = 1/22, delta = 1/4, phi = psi. Two steps from 0 with any rates >= 0, decays in [0, 1] and truncations, on any
@@ -370,7 +372,7 @@ def test_two_steps_are_not_enough() -> None:
     norm = 112 * 11  # at least B R
     m = 3 * (6 * norm + 1) ** 2 * 22**2  # at least (4 sqrt(2) B R + 1)^2 log(2/delta)/eps^2
     assert 3 * Q(2, 9) / (m * Q(7, 30) ** 2) < Q(1, 2)  # Chebyshev: some p_j < 1/10, and else p_i/p_j <= 8 < 10
-    ends = set()
+    ends, least = set(), Q(1)
     for law in (
         [Q(1, 3)] * 3,
         [Q(1, 10), Q(1, 10), Q(8, 10)],
@@ -382,7 +384,17 @@ def test_two_steps_are_not_enough() -> None:
             loss = hinge(CHAIN, [1] * 3, [Q(1, 3)] * 3, w)
             assert loss >= Q(1, 3) > 7 * eps
             ends.add(tuple(w))
+            least = min(least, loss)
     assert len(ends) > 500
+    R, B = (arb(_number(one)).sqrt() for one in (max(square(z) for z in CHAIN), square(best)))  # of psi/c and w* c
+    record.hypothesis("eps < 1/2", eps, "<", Q(1, 2))
+    record.hypothesis("L_D of w* is at most eps", hinge(CHAIN, [1] * 3, [Q(1, 3)] * 3, best), "<=", eps)
+    ratio = arb(_number(100 * c**2 / eps**2)) * (R + 1 / B) ** 2
+    record.hypothesis("T/log T >= (100/eps^2) (|psi| + 1/B)^2 at T = 2", 2 / arb(2).log(), ">=", ratio)
+    size = (4 * arb(2).sqrt() * B * R + 1) ** 2 * arb(8).log() / _number(eps**2)
+    record.hypothesis("m >= (4 sqrt(2) B |psi| + 1)^2 log(2/delta)/eps^2, delta = 1/4", m, ">=", size)
+    record.hypothesis("|phi - psi| = 0 <= eps/B", 0, "<=", eps)
+    record.violated("two steps reach 7 eps: the least loss over all of them", least, "<=", 7 * eps)
 
 
 def _two_steps(law: list[Q]) -> Iterator[list[Q]]:
@@ -407,7 +419,7 @@ def _truncated(g: list[Q], cut: int) -> list[Q]:
 
 
 @counterexample(CLAIMS, grade="exact")
-def test_the_loss_exceeds_the_norm_of_the_output() -> None:
+def test_the_loss_exceeds_the_norm_of_the_output(record: Record) -> None:
     """psi = 1 at both inputs, B = R = 1, w* = 1: L_D = 1/20 <= eps = 1/10, but the loss is 2 > B R at the second input,
     and 1 > 0 = |h| wherever h = 0.
     """
@@ -415,6 +427,10 @@ def test_the_loss_exceeds_the_norm_of_the_output() -> None:
     assert hinge(psi, labels, law, best) == Q(1, 20)
     assert hinge(psi[1:], labels[1:], [Q(1)], best) == 2
     assert hinge([[Q(0)]], [1], [Q(1)], best) == 1
+    record.hypothesis("L_D of w* is at most eps = 1/10", hinge(psi, labels, law, best), "<=", Q(1, 10))
+    record.hypothesis("|w*|^2 <= B^2", square(best), "<=", 1)
+    radius = max(square(row) for row in psi)
+    record.violated("the loss is at most B |psi|", hinge(psi[1:], labels[1:], [Q(1)], best), "<=", radius)
 
 
 @check(CLAIMS, grade="exact", target="corrected", cases="6 inputs, D = 2, random rational maps and read-outs, 60 seeds")

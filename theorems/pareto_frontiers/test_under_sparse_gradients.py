@@ -24,6 +24,7 @@ from lemmata.numerics.parity.sparse_neurons import (
 )
 from lemmata.theorems.evidence import check, counterexample
 from lemmata.theorems.plugin import Effort
+from lemmata.theorems.records import Record
 
 NONE = fmpq(0)
 PAIRS = [(4, 2), (6, 2), (6, 4)]
@@ -202,7 +203,7 @@ def test_the_start_vanishes_and_its_biases_change_no_gradient(n: int, k: int, s:
 
 
 @counterexample("pareto-frontiers:definition-init-under", grade="exact")
-def test_the_printed_bound_of_the_small_weight_does_not_serve() -> None:
+def test_the_printed_bound_of_the_small_weight_does_not_serve(record: Record) -> None:
     """At n - s = k it is epsilon < 1: with 9/10 the gradient is not that of Lemma C.13. At n - s < k it is 1/0."""
     n, k, s = 6, 4, 2
     bound = len(list(combinations(range(n - s), k)))
@@ -212,3 +213,6 @@ def test_the_printed_bound_of_the_small_weight_does_not_serve() -> None:
     small = _enumerated(n, [0, 1, 2, 3], [0, 1], fmpq(1, 10))
     assert g != small
     assert small[2] == under_sparse_values(n, k, s).relevant
+    record.hypothesis("epsilon < 1/C(n-s,k)", fmpq(9, 10), "<", fmpq(1, bound))
+    record.hypothesis("s < k", s, "<", k)
+    record.violated("the gradient in S without S' is that of Lemma C.15", g[2], "=", small[2])

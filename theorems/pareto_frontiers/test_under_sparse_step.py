@@ -34,6 +34,7 @@ from lemmata.numerics.parity.sparse_samples import tabulated_counts
 from lemmata.numerics.parity.under_sparse_sizes import good_share, relevant_bound, under_sparse_sizes
 from lemmata.theorems.evidence import check, counterexample
 from lemmata.theorems.plugin import Effort
+from lemmata.theorems.records import Record
 
 SIZES = [(8, 4, 2), (9, 4, 2), (12, 4, 2), (10, 6, 4), (13, 6, 4), (14, 6, 2), (16, 6, 2)]
 HALF, HUNDREDTH = fmpq(1, 2), fmpq(1, 100)
@@ -119,7 +120,13 @@ def test_the_read_out_identity_for_all_sizes() -> None:
 # ---- estimated gradients
 
 
-@check("pareto-frontiers:theorem-C.16", "pareto-frontiers:theorem-6.5", grade="exact", target="corrected")
+@check(
+    "pareto-frontiers:theorem-C.16",
+    "pareto-frontiers:theorem-6.5",
+    "pareto-frontiers:informal-6.1",
+    grade="exact",
+    target="corrected",
+)
 @pytest.mark.parametrize(("n", "k", "s"), [(8, 4, 2), (9, 4, 2), (12, 6, 4), (18, 6, 2)])
 def test_any_errors_within_the_tolerance_leave_the_accuracy(n: int, k: int, s: int) -> None:
     """tau and epsilon of the sizes: errors of size tau in all patterns of signs on S \\ S', outwards elsewhere.
@@ -264,7 +271,7 @@ def _enumerated(n: int, k: int, s: int, epsilon: fmpq) -> list[fmpq]:
 
 
 @counterexample("pareto-frontiers:theorem-C.16", grade="exact")
-def test_the_gap_ratio_is_another_one() -> None:
+def test_the_gap_ratio_is_another_one(record: Record) -> None:
     """By sums over all inputs, n = 7, ..., 13: (n-k)/(k-s-1) for odd and (n-k+1)/(k-s-1) for even n.
 
     It is never the printed (n-s)/(k-s-1), and at (7, 6, 2) it is 1/3: not above 1.
@@ -274,8 +281,15 @@ def test_the_gap_ratio_is_another_one() -> None:
         ratio = abs(g[k - 1] / g[k])
         assert ratio == fmpq(n - k + (n % 2 == 0), k - s - 1) != fmpq(n - s, k - s - 1)
         assert (ratio > 1) == (n > 2 * k - s - 1 - (n % 2 == 0))
-    g = _enumerated(7, 6, 2, fmpq(1, 14))
-    assert abs(g[5] / g[6]) == fmpq(1, 3)
+    n, k, s = 7, 6, 2
+    g = _enumerated(n, k, s, fmpq(1, 14))
+    ratio = abs(g[5] / g[6])
+    assert ratio == fmpq(1, 3)
+    record.hypothesis("s < k", s, "<", k)
+    record.hypothesis("k and s are even: k s mod 4", k * s % 4, "=", 0)
+    record.hypothesis("epsilon < 1/(n-s)", fmpq(1, 14), "<", fmpq(1, n - s))
+    record.violated("|xi_rel|/|xi_irr| = (n-s)/(k-s-1)", ratio, "=", fmpq(n - s, k - s - 1))
+    record.violated("it exceeds 1", ratio, ">", 1)
 
 
 @counterexample("pareto-frontiers:theorem-C.16", grade="enclosed")
