@@ -289,7 +289,7 @@ def test_a_cell_in_which_no_rate_works(record: Record) -> None:
 
 @check(NAME + "empirical-finding-5.1", grade="sampled", target="corrected", supporting=True)
 def test_the_same_cell_learns_from_a_smaller_start() -> None:
-    """With the variance 1/fan-in in place of 2/fan-in of the Gaussian start: at least 5 of 10 runs at the rate 0.001."""
+    """With variance 1/fan-in in place of 2/fan-in of the Gaussian start: at least 5 of 10 runs at the rate 0.001."""
     converged = 0
     for seed in range(10):
         network = initial_architecture("iv", 20, 4, np.random.default_rng([seed, 0]), "gaussian")
