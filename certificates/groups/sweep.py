@@ -30,7 +30,7 @@ from lemmata.numerics.groups.permutations import PermutationGroup
 from lemmata.numerics.runs.executors import completed
 from lemmata.numerics.runs.files import write_atomically
 
-__all__ = ["COLUMNS", "Outcome", "certify_to_file", "file_name", "sweep", "write_summary"]
+__all__ = ["COLUMNS", "Outcome", "file_name", "sweep", "write_summary"]
 
 COLUMNS = (
     "name",
@@ -85,12 +85,6 @@ def sweep(names: Sequence[str], directory: Path, executor: Executor, factors: in
             yield _written(directory, *future.result())
         except Exception as error:  # whatever happens in a worker belongs to its group
             yield Outcome(name, error=f"{type(error).__name__}: {error}")
-
-
-def certify_to_file(name: str, directory: str, factors: int = 2) -> Outcome:
-    """The outcome of certifying a group into its file, unless a valid one is there already."""
-    folder = Path(directory)
-    return _written(folder, *certify_named(name, factors, _content(folder / file_name(name))))
 
 
 def certify_named(name: str, factors: int = 2, content: bytes | None = None) -> tuple[Outcome, bytes | None]:

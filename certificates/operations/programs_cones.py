@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,19 +55,15 @@ def solve_cones(data: ConeData, solver: Solver, *, accuracy: float, limit: int) 
     """
     if solver == "interior":
         return _interior(data, accuracy, limit)
-    matrix, right, objective = _stacked(data, upper=solver == "clarabel")
-    began = time.perf_counter()
-    orders = [order for order, _ in data.blocks]
-    if solver == "clarabel":
-        primal, dual, status = _clarabel(matrix, right, objective, len(data.weights), orders, accuracy, limit)
-    elif solver == "scs":
-        primal, dual, status = _scs(matrix, right, objective, len(data.weights), orders, accuracy, limit)
-    else:
+    if solver not in ("clarabel", "scs"):
         raise ValueError(f'There is no solver {solver!r}; accepted are "interior", "clarabel" and "scs".')
+    program = _stacked(data, upper=solver == "clarabel")
+    began = time.perf_counter()
+    primal, dual, status = (_clarabel if solver == "clarabel" else _scs)(program, accuracy, limit)
     seconds = time.perf_counter() - began
     multipliers = dual[1 : 1 + len(data.weights)]
     grams, start = [], 1 + len(data.weights)
-    for order in orders:
+    for order in program.orders:
         count = order * (order + 1) // 2
         grams.append(_unpacked(dual[start : start + count], order, upper=solver == "clarabel"))
         start += count
@@ -98,8 +94,17 @@ def _unpacked(packed: NDArray[np.float64], order: int, *, upper: bool) -> NDArra
     return matrix + np.tril(matrix, -1).T
 
 
-def _stacked(data: ConeData, *, upper: bool) -> tuple[sparse.csc_array, NDArray[np.float64], NDArray[np.float64]]:
-    """Matrix, right side and objective of: minimise c . v subject to right - matrix v in the cones."""
+class _Program(NamedTuple):
+    """Minimise objective . v subject to right - matrix v in the cones: {0}, so many numbers >= 0, and the blocks."""
+
+    matrix: sparse.csc_matrix
+    right: NDArray[np.float64]
+    objective: NDArray[np.float64]
+    multipliers: int
+    orders: list[int]
+
+
+def _stacked(data: ConeData, *, upper: bool) -> _Program:
     groups = int(data.group.max(initial=-1)) + 1
     grouped = np.flatnonzero(data.group >= 0)
     shares = sparse.csr_array(
@@ -111,48 +116,32 @@ def _stacked(data: ConeData, *, upper: bool) -> tuple[sparse.csc_array, NDArray[
     for order, rows in data.blocks:
         turned = rows[_upper_order(order)] if upper else rows
         parts.append(sparse.hstack([-turned, sparse.csr_array((order * (order + 1) // 2, groups))]))
-    matrix = sparse.csc_array(sparse.vstack(parts))
     right = np.zeros(1 + len(data.weights) + sum(order * (order + 1) // 2 for order, _ in data.blocks))
     right[0], right[1 : 1 + len(data.weights)] = 1.0, data.weights
-    return matrix, right, np.concatenate([data.fixed, -np.ones(groups)])
+    objective = np.concatenate([data.fixed, -np.ones(groups)])
+    orders = [order for order, _ in data.blocks]
+    return _Program(sparse.csc_matrix(sparse.vstack(parts)), right, objective, len(data.weights), orders)
 
 
-def _clarabel(
-    matrix: sparse.csc_array,
-    right: NDArray[np.float64],
-    objective: NDArray[np.float64],
-    multipliers: int,
-    orders: list[int],
-    accuracy: float,
-    limit: int,
-) -> tuple[NDArray[np.float64], NDArray[np.float64], str]:
+def _clarabel(program: _Program, accuracy: float, limit: int) -> tuple[NDArray[np.float64], NDArray[np.float64], str]:
     clarabel: Any = import_module("clarabel")  # of the extra `solvers`; an extension module without types
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.max_iter = limit
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = accuracy
+    matrix, right, objective, multipliers, orders = program
     cones = [clarabel.ZeroConeT(1)] + ([clarabel.NonnegativeConeT(multipliers)] if multipliers else [])
     cones += [clarabel.PSDTriangleConeT(order) for order in orders]
-    count = len(objective)
-    form = sparse.csc_matrix(matrix)
-    solver = clarabel.DefaultSolver(sparse.csc_matrix((count, count)), objective, form, right, cones, settings)
-    found = solver.solve()
+    quadratic = sparse.csc_matrix((len(objective), len(objective)))
+    found = clarabel.DefaultSolver(quadratic, objective, matrix, right, cones, settings).solve()
     return np.array(found.x), np.array(found.z), str(found.status)
 
 
-def _scs(
-    matrix: sparse.csc_array,
-    right: NDArray[np.float64],
-    objective: NDArray[np.float64],
-    multipliers: int,
-    orders: list[int],
-    accuracy: float,
-    limit: int,
-) -> tuple[NDArray[np.float64], NDArray[np.float64], str]:
+def _scs(program: _Program, accuracy: float, limit: int) -> tuple[NDArray[np.float64], NDArray[np.float64], str]:
     import scs  # of the extra `solvers`
 
-    form = {"A": sparse.csc_matrix(matrix), "b": right, "c": objective}
-    cone = {"z": 1, "l": multipliers, "s": orders}
+    form = {"A": program.matrix, "b": program.right, "c": program.objective}
+    cone = {"z": 1, "l": program.multipliers, "s": program.orders}
     solver = scs.SCS(form, cone, verbose=False, eps_abs=accuracy, eps_rel=accuracy, eps_infeas=1e-12, max_iters=limit)
     found = solver.solve()
     return np.array(found["x"]), np.array(found["y"]), str(found["info"]["status"])

@@ -39,7 +39,6 @@ __all__ = [
     "surviving_bits",
 ]
 
-Probability = fmpq | arb | float
 Bits = NDArray[np.int64]
 
 

@@ -15,7 +15,7 @@ from lemmata.certificates.groups import sweep as sweep_module
 from lemmata.certificates.groups.certify import certify_group
 from lemmata.certificates.groups.document import document_of
 from lemmata.certificates.groups.format import load
-from lemmata.certificates.groups.sweep import COLUMNS, Outcome, certify_to_file, file_name, sweep, write_summary
+from lemmata.certificates.groups.sweep import COLUMNS, Outcome, file_name, sweep, write_summary
 from lemmata.numerics.groups.lists import group_list, named_groups
 from tests.certificates.serial import Serial
 
@@ -100,7 +100,7 @@ def test_results_come_as_they_finish_from_any_executor(tmp_path):
 
 
 def test_files_are_read_back(tmp_path):
-    certify_to_file("S3", str(tmp_path))
+    swept(["S3"], tmp_path)
     assert load(tmp_path / "S3.json") == json.loads((tmp_path / "S3.json").read_bytes())
 
 

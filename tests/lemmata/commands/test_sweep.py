@@ -4,10 +4,11 @@ import json
 
 from typer.testing import CliRunner
 
-from lemmata.certificates.groups.sweep import Outcome, certify_to_file
+from lemmata.certificates.groups.sweep import Outcome, sweep
 from lemmata.cli import app
 from lemmata.commands import sweep as command
 from lemmata.numerics.groups.lists import named_groups
+from tests.certificates.serial import Serial
 
 
 def test_the_command_resumes_and_summarises(tmp_path, monkeypatch):
@@ -15,7 +16,7 @@ def test_the_command_resumes_and_summarises(tmp_path, monkeypatch):
     folder = tmp_path / "certificates"
     arguments = ["sweep", "--max-order", "6", "--out", str(folder), "--jobs", "1"]
     folder.mkdir()
-    certify_to_file("Z5", str(folder))
+    assert [outcome.name for outcome in sweep(["Z5"], folder, Serial())] == ["Z5"]
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0
     assert "7 groups certified and checked by the kernel, 1 of them in earlier files; 7 satisfy" in result.stdout
@@ -35,7 +36,7 @@ def test_the_command_resumes_and_summarises(tmp_path, monkeypatch):
 
 def test_an_interrupted_command_says_how_to_continue(tmp_path, monkeypatch):
     def interrupted(names, directory, executor, factors):
-        yield certify_to_file(names[0], str(directory), factors)
+        yield from sweep(names[:1], directory, Serial(), factors)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(command, "group_list", named_groups)
