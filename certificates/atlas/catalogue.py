@@ -90,7 +90,7 @@ SECTIONS = {
         "network with integer weights attains the lower bound, a sum of squares in integers proves the upper one.",
         "lemmata/operation-margin",
         (),
-        ("OPERATION_FORMAT", "tables/OPERATION_MARGIN"),
+        ("OPERATION_FORMAT", "operations/OPERATION_MARGIN"),
     ),
     "tables": Section(
         "All small tables",
@@ -98,7 +98,7 @@ SECTIONS = {
         "2 x 2, 2 x 3 and 3 x 3; a table is written by its rows.",
         "lemmata/operation-margin",
         (),
-        ("OPERATION_FORMAT", "tables/OPERATION_MARGIN"),
+        ("OPERATION_FORMAT", "operations/OPERATION_MARGIN"),
     ),
     "unseen": Section(
         "Cells that were never seen",
@@ -107,7 +107,7 @@ SECTIONS = {
         "some kinds of addition modulo 6 and 7 that were not computed.",
         "lemmata/unseen-cell",
         (),
-        ("OPERATION_FORMAT", "tables/OPERATION_MARGIN"),
+        ("OPERATION_FORMAT", "operations/OPERATION_MARGIN"),
     ),
     "machines": Section(
         "Turing machines",

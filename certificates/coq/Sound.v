@@ -1,6 +1,6 @@
 (** * Soundness: what the checker accepts bounds the margin of every network.
 
-    [upper_bound] at the end is the theorem; its steps are those of ../tables/OPERATION_MARGIN.md. First, values
+    [upper_bound] at the end is the theorem; its steps are those of ../operations/OPERATION_MARGIN.md. First, values
     of polynomials; then positive semidefinite matrices; then one neuron (steps 4, 6, 7, 9 and 10); then networks. *)
 
 From Coq Require Import Reals ZArith QArith Qreals List Lia Lra Psatz Permutation.

@@ -1,7 +1,7 @@
 (** * Networks, their norm, margins and tables: what the theorems of this folder are about.
 
     Nothing is proved here; every claim of the other files is made of these definitions, and they are those of
-    ../tables/OPERATION_MARGIN.md ("Setting"). A table gives labels y to some cells (a, b). A neuron has
+    ../operations/OPERATION_MARGIN.md ("Setting"). A table gives labels y to some cells (a, b). A neuron has
     real weights u_a (rows), v_b (columns) and w_c (labels); a network is a list of neurons, of any length. *)
 
 From Coq Require Import Reals List.

@@ -1,6 +1,6 @@
 (** * Symmetries: one proof for all labels that symmetries of the table take to each other.
 
-    Step 3 of ../tables/OPERATION_MARGIN.md. Bijections of rows, columns and labels that take given cells to given
+    Step 3 of ../operations/OPERATION_MARGIN.md. Bijections of rows, columns and labels that take given cells to given
     cells with the label that goes with them take networks to networks of the same norm and of at least the same margin
     ([moved_norm3], [moved_margin]). So an inequality f_y > f_c at a cell that the bijections fix holds for the image of
     c as well: [always_right_by_symmetry] needs one part for each orbit of labels. *)

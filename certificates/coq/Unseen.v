@@ -1,6 +1,6 @@
 (** * Cells that were not given: what every network of nearly maximum margin says there.
 
-    Steps 22 and 23 of ../tables/OPERATION_MARGIN.md. With multipliers l >= 0 on the triples and a proof of t t'
+    Steps 22 and 23 of ../operations/OPERATION_MARGIN.md. With multipliers l >= 0 on the triples and a proof of t t'
     for the tensor of sum l h - G, where G = f_y - f_c at the cell, every network of norm 1 and margin at least g has
 
         f_y - f_c >= g sum l - 2/(3 sqrt 3) sqrt(t t')        ([unseen_inequality], for networks of any norm).

@@ -13,7 +13,7 @@ import posixpath
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib.metadata import version
 from pathlib import Path
 from urllib.parse import unquote
@@ -27,7 +27,7 @@ from lemmata.site.picture import whole_picture
 from lemmata.site.prose import statement_place
 from lemmata.site.reference import reference_pages
 from lemmata.site.statements import proof_page, statement_page
-from lemmata.theorems.ledger import THEOREMS
+from lemmata.theorems.ledger import OLDER, THEOREMS
 
 __all__ = ["ROOT", "SiteError", "broken_links", "build_site", "remote_sources", "write_sources"]
 
@@ -89,6 +89,7 @@ def build_site(target: Path, *, jobs: int = 2) -> dict[str, int]:
         write_sources(work / "source", library)
         _run_sphinx(work, jobs)
         site = work / "html"
+        write_redirects(site, library.entries)
         (site / ".lemmata-site").write_text(f"Lemmata {version('lemmata')}\n", encoding="utf-8")
         faults = [*broken_links(site), *remote_sources(site)]
         faults += [
@@ -129,7 +130,7 @@ def write_sources(source: Path, library: Library) -> None:
         "CHARACTER_TABLE_FORMAT",
         "OPERATION_FORMAT",
         "game/UNIVERSAL_MARGIN",
-        "tables/OPERATION_MARGIN",
+        "operations/OPERATION_MARGIN",
     ):
         path = ROOT / "certificates" / f"{name}.md"
         pages[f"formats/{path.name}"] = path.read_text(encoding="utf-8")
@@ -138,6 +139,22 @@ def write_sources(source: Path, library: Library) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     shutil.copytree(ROOT / "notebooks", source / "notebooks", ignore=shutil.ignore_patterns(".*", "__pycache__"))
+
+
+def write_redirects(site: Path, names: Iterable[str]) -> None:
+    """A page that leads on, for each address that a statement had when its kind was written ``def`` or ``prop``."""
+    for name in names:
+        page = statement_place(name)
+        folder, _, local = page.rpartition("/")
+        for older, kind in OLDER.items():
+            if local.startswith(f"{kind}-"):
+                target = f"{local}.html"
+                text = (
+                    f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{name}</title>'
+                    f'<meta http-equiv="refresh" content="0; url={target}"><link rel="canonical" href="{target}">'
+                    f'</head><body><a href="{target}">{name}</a></body></html>\n'
+                )
+                (site / folder / f"{older}{local.removeprefix(kind)}.html").write_text(text, encoding="utf-8")
 
 
 def _filled(text: str, library: Library, picture: str) -> str:

@@ -10,8 +10,8 @@ import pytest
 from lemmata.certificates.kernel import MalformedError
 from tests.certificates.coq.edits import Document, coq_accepts, keep_true, kernel_accepts
 from tests.certificates.coq.theory import compiled, needs_coq
+from tests.certificates.operation_documents import at, verdict
 from tests.certificates.operation_kernel.test_random_edits import EDITS, NAMES, document
-from tests.certificates.operations import at, verdict
 
 SEED = 20261123
 LIGHT = ("parity", "partial", "degree 4", "right", "wrong")

@@ -9,7 +9,7 @@ from lemmata.certificates.coq.compiler import AXIOMS, CoqRefusalError, checked_t
 from lemmata.certificates.coq.factors import factor_bits
 from lemmata.certificates.coq.source import coq_file
 from tests.certificates.coq.theory import compiled, needs_coq
-from tests.certificates.operations import margin_certificate, parity_document, unseen_document
+from tests.certificates.operation_documents import margin_certificate, parity_document, unseen_document
 
 
 @pytest.fixture(scope="module")

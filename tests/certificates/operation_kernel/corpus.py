@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.certificates.operations import at, leaves, margin_certificate, parity_document, unseen_document
+from tests.certificates.operation_documents import at, leaves, margin_certificate, parity_document, unseen_document
 
 Document = dict[str, Any]
 Entry = tuple[str, Any, dict[str, Any]]

@@ -76,7 +76,7 @@ class Given:
     """A table as the kernel reads it."""
 
     def __new__(cls, values, labels):
-        return operation_kernel.Table({"name": "given", "labels": labels, "values": values})
+        return operation_kernel.Operation({"name": "given", "labels": labels, "values": values})
 
 
 def test_forms_are_the_sums_of_squares():

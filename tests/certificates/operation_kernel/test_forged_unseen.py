@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.certificates.operations import CYCLIC_3, certificate, unseen_document, verdict
+from tests.certificates.operation_documents import CYCLIC_3, certificate, unseen_document, verdict
 
 Document = dict[str, Any]
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from lemmata.certificates import operation_kernel
+from tests.certificates.operation_documents import at, margin_certificate, parity_document, unseen_document, verdict
 from tests.certificates.operation_kernel.corpus import each_leaf
-from tests.certificates.operations import at, margin_certificate, parity_document, unseen_document, verdict
 
 PROGRAM = Path(operation_kernel.__file__)
 

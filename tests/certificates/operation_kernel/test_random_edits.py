@@ -15,7 +15,7 @@ from typing import Any
 from flint import arb, fmpq
 
 from lemmata.numerics.exact.balls import precision
-from tests.certificates.operations import (
+from tests.certificates.operation_documents import (
     at,
     leaves,
     margin_certificate,

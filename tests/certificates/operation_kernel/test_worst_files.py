@@ -2,8 +2,8 @@
 
 import pytest
 
+from tests.certificates.operation_documents import verdict
 from tests.certificates.operation_kernel.worst import WORST
-from tests.certificates.operations import verdict
 
 
 @pytest.mark.parametrize("name", WORST)

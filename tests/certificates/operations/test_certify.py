@@ -11,7 +11,7 @@ from lemmata.certificates.operations.programs import relaxed_margin
 from lemmata.numerics.groups.names import parse_group
 from lemmata.numerics.operations.names import parse_operation
 from lemmata.numerics.operations.operation import Operation
-from tests.certificates.operations import COUNTEREXAMPLE, CYCLIC_3, certificate
+from tests.certificates.operation_documents import COUNTEREXAMPLE, CYCLIC_3, certificate
 
 
 def test_groups_of_small_order_have_the_universal_margin(effort):

@@ -21,7 +21,7 @@ from lemmata.certificates.operations.document import (
 from lemmata.certificates.operations.neurons import OperationNetwork
 from lemmata.certificates.operations.rounding import RoundedBound, RoundedProof, UnseenPart, rounded_part
 from lemmata.numerics.operations.operation import Operation
-from tests.certificates.operations import (
+from tests.certificates.operation_documents import (
     CYCLIC_3,
     certificate,
     parity_document,

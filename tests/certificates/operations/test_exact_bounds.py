@@ -13,7 +13,7 @@ from lemmata.certificates.operations.neurons import OperationNetwork
 from lemmata.certificates.operations.programs import relaxed_margin
 from lemmata.numerics.groups.names import parse_group
 from lemmata.numerics.operations.names import parse_operation
-from tests.certificates.operations import parity_document, verdict
+from tests.certificates.operation_documents import parity_document, verdict
 
 
 @pytest.mark.parametrize(("name", "exact"), [("Z2", "1/9*sqrt(6)"), ("Z3", "1/18*sqrt(2)"), ("Z2^2", "1/27*sqrt(3)")])

@@ -10,7 +10,7 @@ from lemmata.certificates.coq.compiler import CoqRefusalError
 from lemmata.certificates.groups.format import dumps
 from lemmata.commands import coq_committed
 from tests.certificates.coq.theory import build, needs_coq
-from tests.certificates.operations import parity_document, unseen_document
+from tests.certificates.operation_documents import parity_document, unseen_document
 from tests.lemmata.commands.runner import run
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import lemmata as lm
 from lemmata.certificates import character_table_kernel
-from lemmata.certificates.groups import table_certificate
+from lemmata.certificates.groups import character_table_certificate
 from lemmata.numerics.groups.names import gap_available
 from tests.certificates.given_character_tables import FILES, document_bytes
 from tests.lemmata.commands.runner import run
@@ -103,9 +103,9 @@ def test_nothing_is_written_for_what_is_no_table(tmp_path):
 
 
 def test_what_the_kernel_refuses_is_not_claimed(monkeypatch, tmp_path):
-    plain = table_certificate.CharacterTableMarginCertificate.enclosure
+    plain = character_table_certificate.CharacterTableMarginCertificate.enclosure
     monkeypatch.setattr(
-        table_certificate.CharacterTableMarginCertificate,
+        character_table_certificate.CharacterTableMarginCertificate,
         "enclosure",
         lambda self, digits=30: plain(self, digits)[:1] * 2,
     )

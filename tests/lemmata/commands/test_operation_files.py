@@ -6,7 +6,7 @@ import pytest
 
 from lemmata.numerics.groups import names
 from tests.certificates.given_character_tables import document_bytes
-from tests.certificates.operations import parity_document, unseen_bytes
+from tests.certificates.operation_documents import parity_document, unseen_bytes
 from tests.lemmata.commands.runner import run
 
 

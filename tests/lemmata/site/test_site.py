@@ -21,6 +21,7 @@ from lemmata.theorems.citations import citations
 from lemmata.theorems.evidence import GRADES
 from lemmata.theorems.ledger import load_ledger
 from lemmata.theorems.reached import reached
+from lemmata.theorems.trials import FAILS
 from tests.mutants.results import load
 
 
@@ -65,6 +66,50 @@ def test_every_statement_proof_and_notebook_has_a_page(site):
             assert (site / "chapters" / f"{chapter.name}{part}.html").is_file()
     for path in (ROOT / "notebooks").glob("*.ipynb"):
         assert (site / "notebooks" / f"{path.stem}.html").is_file()
+
+
+def test_an_older_address_leads_to_the_page(site):
+    kept = {"def": "definition", "prop": "proposition", "fig": "figure", "cor": "corollary"}
+    found = list((site / "statements").glob("*/*.html"))
+    for path in found:
+        older = path.name.partition("-")[0]
+        if older in kept:
+            target = path.with_name(path.name.replace(older, kept[older], 1))
+            assert target in found
+            assert f'content="0; url={target.name}"' in path.read_text(encoding="utf-8")
+    assert (site / "statements" / "turing" / "def-2.1.html").is_file()
+
+
+def test_the_built_pages_say_verdict_meaning_reach_and_grade_of_every_entry(site):
+    """Read back from the built site, with meanings that stand here in words of their own."""
+    meanings = {
+        "holds": "true as printed",
+        "repaired": "what is printed fails",
+        "refuted": "false, and no repair is known",
+        "open": "not settled",
+        "context": "claims nothing",
+    }
+    reaches = {
+        "all": "every parameter value, by the machine alone",
+        "proof": "every parameter value, by a written proof",
+        "cases": "the cases that the tests list, and no others",
+        "scaled": "another protocol than the printed one",
+    }
+    count = 0
+    for chapter in load_ledger().chapters:
+        for entry in written(chapter):
+            shown = text_of(page(site, statement_place(entry["id"])))
+            assert f"Verdict: {entry['verdict']}" in shown
+            assert [one for one in meanings if f"{one} : {meanings[one]}" in shown] == [entry["verdict"]]
+            reach = [entry["reach"]] if "reach" in entry else []
+            assert [one for one in reaches if re.search(rf"Reach {one} :[^.]*{reaches[one]}", shown)] == reach
+            grade = weakest(entry["id"])
+            assert [one for one in GRADES if f"Grade {one} , the weakest" in shown] == ([grade] if grade else [])
+            assert re.sub(r"\W", "", entry["where"])[:40] in re.sub(r"\W", "", shown)
+            if "fails" in entry:
+                assert f"What fails: {FAILS[entry['fails']][:30]}" in shown.replace("What fails :", "What fails:")
+            count += 1
+    assert count == 532
 
 
 def test_the_page_of_a_statement_says_what_the_ledger_says(site):
@@ -135,6 +180,14 @@ def test_counts_are_those_of_the_ledger(library, edges):
     errata = errata_page(library)
     assert errata.startswith(f"# Errata\n\n{len(wrong)} statements err")
     assert sorted(re.findall(r"^\[([\w-]+:\S+)\]\(statements", errata, re.MULTILINE)) == sorted(wrong)
+    fails = {entry["id"]: entry.get("fails") for one in entries.values() for entry in one}
+    parts = re.split(r"^## (.*)$", errata, flags=re.MULTILINE)[1:]
+    for heading, part in zip(parts[::2], parts[1::2], strict=True):
+        names = re.findall(r"^\[([\w-]+:\S+)\]\(statements", part, re.MULTILINE)
+        assert names
+        [kind] = {fails[name] for name in names}
+        assert kind is None or heading.casefold().endswith(kind)
+        assert f"| [{heading}](#errata-{heading.casefold().replace(' ', '-')}) | {len(names)} |" in errata
     for chapter, own in entries.items():
         pages = chapter_pages(chapter, library, edges)
         complete = pages[f"chapters/{chapter.name}-completeness.md"]
