@@ -78,6 +78,7 @@ def test_the_upper_bound_for_all_sizes() -> None:
 @counterexample(FACT, grade="enclosed")
 def test_half_of_rho_bounds_no_weight(record: Record) -> None:
     """C(s,v) hat Maj_s(v)^2 > 2 rho'(v) for rho'(v) = (2/(pi v 2^v)) C(v-1, (v-1)/2), v = 3, 5, 7, odd s < 120."""
+    v, s, printed = 3, 7, arb(0)
     for v in (3, 5, 7):
         printed = 2 * fmpq(comb(v - 1, (v - 1) // 2), v * 2**v) / arb.pi()
         for s in range(2 * v + 1, 120, 2):

@@ -397,6 +397,7 @@ def test_the_printed_assumption_hides_nothing(record: Record) -> None:
     sample = 2**n - 1234
     assert h[sample] == 0  # the gradient for the target 0, on the sample and in the mean
     budget, exposed = n / (Q(1, 5) ** 2 * Q(1, 2)), 0
+    run = run_hidden(descent, view, sets(n, k)[0], [[sample]])
     for S in sets(n, k)[::100]:
         run = run_hidden(descent, view, S, [[sample]])
         exposed += np.sign(run.trajectory[1])[list(S)].prod() == 1
