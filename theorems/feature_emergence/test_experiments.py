@@ -6,8 +6,10 @@ follow from their items, and the beginning of an item comes out again with the c
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -44,6 +46,39 @@ def test_modular_addition_31(record_property: Callable[[str, object], None]) -> 
         "the distribution over the frequencies ends within 0.2",
         "quadratic: the mass of every frequency",
     )
+
+
+@check("feature-emergence:experiment-D.2.1", grade="exact", target="corrected", cases="p = 31: the committed results")
+@pytest.mark.parametrize(
+    ("kind", "place", "value", "criterion"),
+    [
+        ("relu", ("right",), 0.999, "all pairs"),
+        ("quadratic", ("margin",), 0.998, "the margin ends"),
+        ("quadratic", ("margin",), 1.001, "the margin ends"),
+        ("quadratic", ("least",), 0.98, "u, v and w"),
+        ("relu", ("power", 2), 0.84, "a median from 0.85 to 0.97"),
+        ("relu", ("power", 2), 0.98, "a median from 0.85 to 0.97"),
+        ("relu", ("power", 1), 0.79, "nine of ten"),
+        ("relu", ("neurons", 1), 0, "every frequency"),
+        ("quadratic", ("neurons", 1), 10_000, "total variation"),
+        ("quadratic", ("shares", 1), 0.09, "an equal share"),
+    ],
+)
+def test_a_result_that_misses_a_criterion_is_noticed(
+    kind: str, place: tuple[str | int, ...], value: float, criterion: str
+) -> None:
+    """Negative controls: one number at the end of one run is moved beyond one bound, and that criterion is not met."""
+    items = committed_results(MODULAR_31)["items"]
+    results = {key: copy.deepcopy(item["result"]) for key, item in items.items()}
+    *path, last = ("records", -1, *place)
+    target: Any = results[f"{kind}-p31-seed1"]
+    for step in path:
+        target = target[step]
+    target[last] = value
+    findings = MODULAR_31.summarise({key: item["settings"] for key, item in items.items()}, results)
+    missed = [one.text for one in findings.criteria if not one.met]
+    assert [criterion in text for text in missed].count(True) == 1
+    assert len(missed) == 1 or place == ("neurons", 1)  # a frequency without neurons is far from uniform, too
 
 
 @check("feature-emergence:experiment-D.2.1", grade="numeric", target="corrected", cases="Z_4, 3 neurons (seed 5)")

@@ -146,6 +146,7 @@ def test_means_of_picks_are_near_every_point_of_a_grid() -> None:
 
 
 @check("turing:fact-covering", grade="enclosed", target="corrected")
+@check("turing:lemma-2.3", grade="enclosed", target="corrected")
 def test_the_size_of_covers_and_the_chaining_bound_from_their_parts() -> None:
     """ln N_j = ceil(4^j (alpha/gamma)^2) ln(2 p + 1), or 0 for one ball; the best J of the chain; the closed form.
 
