@@ -94,7 +94,7 @@ FAULTS = [
          lambda f: lambda u, v: data.linear_link(u), name="maximum"),
     seen("codes that violate nothing", "assumption-3", data, "codes_that_meet_the_assumption_by_construction",
          "violations", result(lambda pairs: []), data.PositionCodes),
-    seen("the printed dimension", "assumption-3", data, "the_corrected_dimension_suffices", "sign_code_dimension",
+    seen("the printed dimension", "assumption-3", data, "a_multiple_of_the_logarithm_suffices", "sign_code_dimension",
          lambda f: lambda N, delta: floor(5 * log(N)), N=100),
     seen("codes before the token", "construction-encoding", data, "the_embedding_and_its_length", "encode",
          result(lambda z: np.roll(z, -8, axis=-1)), d=8, q=2, variant="attention"),

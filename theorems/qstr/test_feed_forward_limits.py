@@ -24,6 +24,7 @@ from lemmata.constructions.networks.feed_forward import FeedForward
 from lemmata.numerics.exact.numbers import as_exact, to_float
 from lemmata.theorems.evidence import check, counterexample
 from lemmata.theorems.plugin import Effort
+from lemmata.theorems.records import Record
 
 DEFINITION = "qstr:definition-5"
 CLAIM = "qstr:claim-ffn-span"
@@ -218,7 +219,7 @@ def test_cases_of_equality() -> None:
 
 
 @counterexample(DEFINITION, grade="exact")
-def test_rescaling_leaves_no_least_norm() -> None:
+def test_rescaling_leaves_no_least_norm(record: Record) -> None:
     """(f(T, ./c), c W): the same predictions for every c, and norms that tend to 0, where W = 0 cannot fit."""
     X = as_exact([[1, 2, -1, 0], [3, -1, 1, 1]])  # two prompts with the same indices
     W = as_exact([[1, 0], [1, -1], [0, 2], [-1, 1]])
@@ -235,6 +236,11 @@ def test_rescaling_leaves_no_least_norm() -> None:
         assert (1 / c).q == 1  # of the class of the maps z -> k z, k = 1, 2, ...
     assert norms == [norms[0], norms[0] / 100, norms[0] / 10**12]
     assert norms[0] > 0
+    loss = ((network(X)[:, 0] - y) ** 2).sum() / 2
+    record.hypothesis("the loss of (f(T, ./c), c W) is at most eps = 0, at c = 10^-6", loss, "<=", 0)
+    record.violated(
+        "(f, W) has the least norm: its square is at most that of (f(T, ./c), c W)", norms[0], "<=", norms[-1]
+    )
     mean = y.sum() / 2  # with W = 0 both prompts get one number b
     for b in (mean, mean + fmpq(1, 3), fmpq(0)):
         assert ((y - b) ** 2).sum() / 2 == fmpq(1, 9) + (mean - b) ** 2

@@ -1,8 +1,9 @@
 """Lemmas 22 to 25: networks with one hidden layer for inner products and gated copies, with explicit constants.
 
-The document takes them from an existence theorem. The printed bounds hold log(d_e/eps) and log(R/eps) without a 1, and
-reach 0 where units are still needed: exactly at eps = R for lemma 24, along sequences for the others. With 1 + log the
-lemmas hold, by explicit networks that are far smaller (`proofs/gates.md`).
+The document takes them from an existence theorem. The printed bounds hold log(d_e/eps) and log(R/eps) without a 1. For
+lemma 22 that makes no difference, as d_e >= 2; the others reach 0 where weights are still needed: at eps = d_e for
+lemma 23, at eps = R for lemma 24, along a sequence for lemma 25. With 1 + log they hold, by explicit networks that are
+far smaller (`proofs/gates.md`).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
+from lemmata.constructions.networks.affine import Affine
 from lemmata.constructions.networks.feed_forward import FeedForward
 from lemmata.constructions.tokens.budgeted import copies_network, products_network
 from lemmata.constructions.tokens.gates import gated_copy, inner_product, pieces_for, sign_inner_product
@@ -22,7 +24,9 @@ from lemmata.numerics.exact.balls import decided_less
 from lemmata.numerics.exact.numbers import as_exact
 from lemmata.numerics.exact.precision import precision
 from lemmata.numerics.functions.relu_sums import piecewise_linear
+from lemmata.numerics.tokens.codes import PositionCodes, orthonormal_codes
 from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.records import Record
 
 PRODUCT = "qstr:lemma-22"
 FIRST = "qstr:lemma-23"
@@ -53,7 +57,7 @@ def readout_of(network: FeedForward) -> list[fmpq]:
     return [abs(fmpq(a)) for a in network.layers[1].weight[:, 0].tolist()]
 
 
-@check(PRODUCT, grade="exact", target="corrected", cases="d_e = 1, 2, 4, 9 and 7 eps from d_e to 1/50: error, norms")
+@check(PRODUCT, grade="exact", target="printed", cases="d_e = 1, 2, 4, 9 and 7 eps from d_e to 1/50: error, norms")
 @pytest.mark.parametrize("n", [1, 2, 4, 9])
 def test_inner_products_with_the_least_number_of_pieces(n: int) -> None:
     """The error d_e/(4 K^2) is attained on the cube, and K is the least with d_e/(4 K^2) <= eps."""
@@ -78,18 +82,24 @@ def test_inner_products_with_the_least_number_of_pieces(n: int) -> None:
         assert all(row <= 1 and bias <= 1 for row, bias in rows_of(network))
         assert max(readout_of(network)) <= fmpq(4, K)
         assert network.unit_count * sum(x * x for x in readout_of(network)) <= (16 * n) ** 2  # sqrt(m) |a| <= 16 d_e
+        if n > 1 and eps <= 1:  # the printed bounds, with constants
+            log = (n / arb(eps)).log()
+            assert network.unit_count <= 13 * n**3 * (log / arb(eps)) ** 2
+            assert 16 * n <= 28 * arb(n) ** fmpq(5, 2) * (log / arb(eps)) ** fmpq(3, 2)
         extreme = as_exact([[a] * (2 * n), [a] * n + [-a] * n])
         assert network(extreme)[:, 0].tolist() == [n * a * a + fmpq(n, 4 * K * K), -n * a * a - fmpq(n, 4 * K * K)]
         pairs = [(sphere(rng, n), sphere(rng, n)) for _ in range(20)]
         found = network(as_exact([w + v for w, v in pairs]))[:, 0].tolist()
         for (w, v), p in zip(pairs, found, strict=True):
-            assert abs(p - sum(x * y for x, y in zip(w, v, strict=True))) <= eps
+            inner = sum((x * y for x, y in zip(w, v, strict=True)), fmpq(0))
+            assert abs(p - inner) <= eps
+            assert abs(inner) <= 1  # so that for eps >= 1 no unit is needed
 
 
 @check(
     PRODUCT,
     grade="exact",
-    target="corrected",
+    target="printed",
     supporting=True,
     cases="all pairs of sign codes, d_e = 1, 4, and random 16",
 )
@@ -104,15 +114,37 @@ def test_inner_products_of_sign_codes_without_error() -> None:
         assert sign_inner_product(n).unit_count == 2 * n
 
 
-@counterexample(PRODUCT, FIRST, grade="enclosed")
-def test_the_printed_number_of_units_for_products_vanishes_where_one_is_needed() -> None:
-    """d_e = 1 and eps = 1 - 1/k: without units the output is 0 and the error 1 > eps, for every constant in the O."""
+@check(PRODUCT, grade="enclosed", target="printed", supporting=True, cases="d_e = 1, which assumption 3 excludes")
+def test_one_dimensional_codes_need_a_unit_where_the_logarithm_vanishes() -> None:
+    """d_e = 1 and eps = 1 - 1/k: without units the output is 0 and the error 1 > eps, for every constant in the O.
+
+    Two codes in one dimension have the correlation 1 or -1, against assumption 3.
+    """
     for constant in (10**3, 10**6, 10**12):
         k = 10 * constant
         eps = 1 - fmpq(1, k)
         printed = constant * ((1 / arb(eps)).log() / arb(eps)) ** 2
         assert decided_less(printed, 1)
         assert abs(1 - 0) > eps
+    assert PositionCodes(np.array([[1], [-1]]), 1).violations() == [(0, 1, fmpq(-1))]
+    assert all(not PositionCodes(np.array([[1], [s]]), 1).coherence <= fmpq(1, 2) for s in (1, -1))
+
+
+@counterexample(FIRST, grade="enclosed", cases="d_e = eps = 2, d = q = 1")
+def test_the_printed_norm_of_the_first_layer_vanishes_where_x_is_copied(record: Record) -> None:
+    """At eps = d_e the bound on A_1 is 0: the part for x is then 0 and not x, whatever W_1 and b_1 are."""
+    eps, n, x = fmpq(2), 2, fmpq(1)
+    network = products_network(1, 1, n, eps)
+    codes = orthonormal_codes(n)
+    row = np.concatenate([as_exact([0]), as_exact([x]), *as_exact(codes.vectors[:2])])
+    assert network(row[None])[0, 0] == x
+    bound = 10**9 * arb(n) ** fmpq(5, 2) * ((arb(n) / arb(eps)).log() / arb(eps)) ** 2  # 2 for 3/2: 0 either way
+    assert bound == 0
+    zero = np.zeros_like(network.layers[1].weight)
+    nothing = FeedForward((network.layers[0], Affine(zero)), activations=("relu", "identity"))
+    record.hypothesis("eps is positive", eps, ">", 0)
+    record.hypothesis("assumption 3: correlations of the codes", codes.coherence, "<=", fmpq(1, 2))
+    record.violated("the printed norm of A_1 is enough for chi^x = x, at x = 1", nothing(row[None])[0, 0], "=", x)
 
 
 @check(
@@ -199,11 +231,15 @@ def test_gated_copies_attain_their_error(r: Any, eps: Any, h: Any) -> None:
 
 
 @counterexample(COPY, grade="exact")
-def test_the_printed_number_of_units_for_copies_is_zero_at_the_radius() -> None:
+def test_the_printed_number_of_units_for_copies_is_zero_at_the_radius(record: Record) -> None:
     """r_h = r_x = 3, eps = R = sqrt(19): log(R/eps) = 0 leaves no unit, and then the error is 6 at (3, 3, 1)."""
-    value, square = 3 + copied(fmpq(3), fmpq(1)), 1 + 3**2 + 3**2
-    assert value == 6
-    assert value**2 > square
+    h, x, z = fmpq(3), fmpq(3), fmpq(1)
+    value, square = h + copied(x, z), 1 + h**2 + x**2
+    network = gated_copy(3, 3, carried=3)
+    assert abs(network(as_exact([[h, x, z]]))[0, 0] - value) <= 3
+    record.hypothesis("R^2 = 1 + r_x^2 + r_h^2", square, "=", 19)
+    record.hypothesis("|z| <= 1", z, "<=", 1)
+    record.violated("no unit is enough at eps = R: |h + 2 x relu(z - 1/2)|^2 <= R^2", value**2, "<=", square)
 
 
 @counterexample(COPY, grade="exact", supporting=True)
@@ -250,7 +286,7 @@ def test_gated_copies_of_all_coordinates(d: int, q: int, r: int, eps: Any) -> No
 
 
 @counterexample(SECOND, grade="enclosed")
-def test_the_printed_number_of_units_for_gates_vanishes_where_one_is_needed() -> None:
+def test_the_printed_number_of_units_for_gates_vanishes_where_one_is_needed(record: Record) -> None:
     """eps = r (1 - 1/r^2) < r, so that 0 does not serve at x = r, p = 1; with either exponent the bound tends to 0."""
     for constant in (10**2, 10**4, 10**6):
         r = 100 * constant**2
@@ -258,8 +294,17 @@ def test_the_printed_number_of_units_for_gates_vanishes_where_one_is_needed() ->
         assert copied(fmpq(r), fmpq(1)) > eps
         with precision(256):
             R = arb(1 + r * r).sqrt()
-            for exponent in (fmpq(3, 2), fmpq(2)):
-                assert decided_less(constant * R**4 * ((R / arb(eps)).log() / arb(eps)) ** arb(exponent), 1)
+            printed = [
+                constant * R**4 * ((R / arb(eps)).log() / arb(eps)) ** arb(exponent)
+                for exponent in (fmpq(3, 2), fmpq(2))
+            ]
+            assert all(decided_less(one, 1) for one in printed)
+    inputs = as_exact([[r, 1]])
+    assert abs(copies_network(1, 1, r, eps)(inputs)[0, 0] - r) <= eps
+    record.hypothesis("|x| <= r_x, at x = r_x = 10^14", inputs[0, 0], "<=", r)
+    record.hypothesis("|chi^omega| <= 1", inputs[0, 1], "<=", 1)
+    record.hypothesis("fewer than one unit: 10^6 times the printed number", printed[0], "<", 1)
+    record.violated("no unit is enough: |2 x relu(1 - 1/2)| <= eps", copied(inputs[0, 0], inputs[0, 1]), "<=", eps)
 
 
 # ---- lemma 42, which the document cites

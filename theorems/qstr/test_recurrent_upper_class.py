@@ -21,6 +21,7 @@ from lemmata.constructions.tokens.recurrent_class import state_lipschitz, with_s
 from lemmata.numerics.exact.numbers import as_exact
 from lemmata.numerics.exact.rationals import as_fraction
 from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.records import Record
 
 CLASS = "qstr:definition-rnn-upper"
 UNIT = "qstr:construction-homogeneity"
@@ -131,12 +132,17 @@ def test_the_rescaled_transition_has_the_constant(norms: tuple[float, float, flo
 
 
 @counterexample(CLASS, grade="exact")
-def test_the_printed_factor_leaves_the_norm_of_the_first_layer() -> None:
+def test_the_printed_factor_leaves_the_norm_of_the_first_layer(record: Record) -> None:
     """W_(1,h) = 3, W_2 = 2, alpha = 1/4: the factor alpha/2 leaves the product 3/4, and two states that far apart."""
     alpha, first, second = Q(1, 4), Q(3), Q(2)
     printed = first * (alpha / second)
-    assert printed * second == 3 * alpha > alpha
-    assert second * max(printed * 2, 0) - second * max(printed * 1, 0) == 3 * alpha * (2 - 1)
+    layers = Affine(as_exact([[printed], [0]])), Affine(as_exact([[second]]))
+    f = FeedForward(layers, activations=("relu", "identity"))
+    slope = (f(as_exact([[2, 0]])) - f(as_exact([[1, 0]])))[0, 0]
+    assert as_fraction(slope) == 3 * alpha
+    record.hypothesis("alpha_N is positive", alpha, ">", 0)
+    record.violated("the product of the norms is at most alpha_N after the factor", printed * second, "<=", alpha)
+    record.violated("the transition is alpha_N-Lipschitz in the state", slope, "<=", alpha)
 
 
 @check(UNIT, grade="sampled", target="corrected", cases="30 random networks, N = 5, L_y = 2, 3, 4, r_h = 3, 3/2, 1/4")
@@ -156,8 +162,16 @@ def test_states_in_the_unit_ball_give_the_same_function() -> None:
 
 
 @counterexample(UNIT, grade="exact")
-def test_the_printed_second_weight_changes_the_function() -> None:
+def test_the_printed_second_weight_changes_the_function(record: Record) -> None:
     """One hidden unit: W_2 relu(h) at h = 3 with r = 3 is 3 W_2; with W_2/r and hbar = 1 it is W_2/3."""
     r, h, second = Q(3), Q(3), Q(5)
-    assert second * max(h, 0) == r * second * max(h / r, 0) == 15
-    assert second / r * max(h / r, 0) == Q(5, 3)
+
+    def net_with(weight: Q) -> FeedForward:
+        return FeedForward((Affine(as_exact([[1]])), Affine(as_exact([[weight]]))), activations=("relu", "identity"))
+
+    value = net_with(second)(as_exact([[h]]))[0, 0]
+    assert value == net_with(r * second)(as_exact([[h / r]]))[0, 0] == 15
+    record.hypothesis("the state lies in the ball of radius r_h", h, "<=", r)
+    record.violated(
+        "the prediction with W_2/r_h is as before", net_with(second / r)(as_exact([[h / r]]))[0, 0], "=", value
+    )

@@ -28,6 +28,7 @@ from lemmata.numerics.tokens.transformer_bounds import (
     volumetric_cover,
 )
 from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.records import Record
 
 CLASSES = (
     TransformerClass(1, 1, 1, arb(1), arb(2), arb(3), arb(1)),
@@ -122,7 +123,7 @@ def test_cover_of_the_readout() -> None:
 
 
 @counterexample("qstr:lemma-14", grade="enclosed")
-def test_the_number_of_heads_enters_the_logarithm() -> None:
+def test_the_number_of_heads_enters_the_logarithm(record: Record) -> None:
     """Step 2: covers have log-size at least HD ln(AB sqrt(H) r/(4 eps)), more than C HD ln(1 + K/eps) for large H.
 
     Here A = B = r = 1, m = D = 1 and eps = 1/100; the step that half the distance of the weights is seen is exact.
@@ -134,11 +135,18 @@ def test_the_number_of_heads_enters_the_logarithm() -> None:
         f, g = (_readout(as_exact([1]), np.hstack([row, zero])) for row in (w, v))
         seen = [(f(x) - g(x))[0, 0] for x in (h, -h)]
         assert max(abs(x) for x in seen) >= abs(((w - v) @ h.T)[0, 0]) / 2
-    eps = arb(1) / 100
+    eps, A, B, r = arb(1) / 100, arb(1), arb(1), arb(1)
+    below = printed = arb(0)
     for constant, polynomial in product((1, 100, 10**4), (1, 10**3, 10**6)):
         printed = constant * (1 + polynomial / eps).log()
         heads = arb(10) ** (60 * constant)
-        assert (heads.sqrt() / (4 * eps)).log() > printed
+        below = (A * B * heads.sqrt() * r / (4 * eps)).log()  # over H D
+        assert below > printed
+        # the bound with sqrt(H) beside the polynomial is above it, for m (HD + 2) <= 3 HD
+        assert 3 * (1 + 4 * A * B * (heads * r**2 + 1).sqrt() / eps).log() > below
+    record.hypothesis("all parameters of the readout have a norm of at most R = 3/2", (A**2 + B**2).sqrt(), "<=", 1.5)
+    record.hypothesis("the embeddings have a norm of at most R", r, "<=", 1.5)
+    record.violated("ln C/(m H D) <= 10^4 ln(1 + 10^6/eps), at H = 10^600000 heads", below, "<=", printed)
 
 
 @check(
@@ -198,7 +206,7 @@ def test_covers_of_the_query_key_matrices() -> None:
 
 
 @counterexample("qstr:lemma-16", grade="enclosed")
-def test_no_cover_without_the_number_of_queries() -> None:
+def test_no_cover_without_the_number_of_queries(record: Record) -> None:
     """Step 4: with an eta-net of queries every cover has log-size D ln((1 - eta) R r/eps), not O(ln D) at R r/eps = 2.
 
     The quotient of the two exceeds every constant as D grows; the step from net to norm is checked in the plane.
@@ -213,15 +221,19 @@ def test_no_cover_without_the_number_of_queries() -> None:
     for v in as_exact(rng.integers(-99, 100, (50, 2))):
         if v @ v:
             assert max(abs(x) for x in queries @ v) ** 2 >= (1 - eta) ** 2 * (v @ v)
-    quotients = []
+    quotients, below, first = [], arb(0), arb(0)
+    R, r, eps = arb(2), arb(1), arb(1)
     for exponent in range(2, 13):
         D = arb(10) ** exponent
-        below = D * (arb(2) * (1 - arb(1) / 100)).log()
-        printed = 4 * (2 * D**2).log()
-        assert printed < D**2  # so the first term is the minimum: the second one is D^2 ln(1 + 2)
-        quotients.append(below / printed)
+        below = D * ((1 - arb(1) / 100) * R * r / eps).log()
+        first, second = (r * R / eps) ** 2 * (2 * D**2).log(), D**2 * (1 + R * r / eps).log()
+        assert first < second  # so the first term is the minimum
+        quotients.append(below / first)
     assert all(y > 5 * x for x, y in pairwise(quotients))
-    assert quotients[-1] > 10**8
+    record.hypothesis("the (2, 1) norm of a matrix with one column of norm 2 is at most R_21", R, "<=", 2)
+    record.hypothesis("its Frobenius norm is at most R_F", R, "<=", 2)
+    record.hypothesis("the queries have a norm of at most r_z", r, "<=", 1)
+    record.violated("ln C <= 10^8 times the printed minimum, at D = 10^12", below, "<=", 10**8 * first)
 
 
 def _least_cover(distances: NDArray[np.object_], eps: object) -> int:
@@ -341,20 +353,28 @@ def test_networks_that_are_near() -> None:
 
 
 @counterexample("qstr:proposition-17", grade="enclosed")
-def test_products_of_norms_enter_the_logarithm() -> None:
+def test_products_of_norms_enter_the_logarithm(record: Record) -> None:
     """Step 6: at A = B = eps covers have log-size d ln((1 - eta) A/(2 sqrt 2)); printed is a multiple of (d + 2) ln 2.
 
     The readouts A(<w, x> + b) with |w| <= b = B/sqrt 2 are linear on the unit ball, and in the class, exactly.
     """
+    share = fmpq(0)
     for A in (5, 500, 5 * 10**8):
         hidden = as_exact([[3 * A, 4 * A, 5 * A]]) / 10  # (w, b), |w| = b = A/2
-        assert _norm(hidden) <= A
+        share = (hidden * hidden).sum() / A**2
+        assert share == fmpq(1, 2)
         for x in as_exact([["3/5", "4/5"], ["-3/5", "-4/5"], ["1", "0"]]):
             assert _readout(as_exact([A]), hidden)(x[None])[0, 0] == A * (hidden[0, :2] @ x + hidden[0, 2])
-    d, quotients = 98, []
+    d, quotients, below = 98, [], arb(0)
     for exponent in range(1, 9):
         A = arb(10) ** (4**exponent)
         below = d * (A * fmpq(99, 100) / (2 * arb(2).sqrt())).log()
         quotients.append(below / ((d + 2) * arb(2).log()))
+        assert below < (d + 4) * (1 + 8 * A * A * arb(2).sqrt() / A).log()  # with the products, D = d + 2, it does
     assert all(y > 3 * x for x, y in pairwise(quotients))
     assert quotients[-1] > 10**5
+    record.hypothesis("|(W, b)|^2 over A^2 = R_mw^2, of the readouts that are built", share, "<=", 1)
+    record.hypothesis("|a| over A = r_ma", 1, "<=", 1)
+    record.hypothesis("embeddings: the norm 1 is at most r_z = 1", 1, "<=", 1)
+    printed = 10**5 * (d + 2) * arb(2).log()  # eps = R = A: ln(1 + R/eps) = ln 2
+    record.violated("ln C <= 10^5 m_g H D ln(1 + R/eps), at eps = R", below, "<=", printed)

@@ -12,6 +12,9 @@ from lemmata.certificates.tokens.few_heads import (
     hidden_variance,
     least_risk,
     printed_few_heads_bound,
+    repeated_counts,
+    repeated_few_heads_bound,
+    repeated_variance,
 )
 from lemmata.constructions.tokens.attention import retrieval_attention
 from lemmata.constructions.tokens.separating import separating_attention
@@ -59,6 +62,18 @@ def test_views_of_layers():
     z[5, 0] = fmpq(1)
     with pytest.raises(ValueError, match="own token is 0"):
         head_view(network.attention, network.stream, z[5])
+    assert (head_view(network.attention, network.stream, z[5], given=True).directions == np.eye(2, dtype=int)).all()
+
+
+def test_repeated_tokens():
+    assert repeated_counts(3, 9) == (1, 1, 1)
+    assert repeated_counts(8, 9) == (2, 2, 2, 2)
+    assert repeated_counts(5, 6) == (3, 2)
+    assert repeated_few_heads_bound(3, 4, 1, 9) == least_risk(3, 4, 1, 9)
+    assert repeated_few_heads_bound(5, 4, 1, 6) == fmpq(8, 6) * fmpq(3, 4) * fmpq(4, 5)
+    assert repeated_few_heads_bound(5, 1, 1, 6) == 0
+    assert repeated_variance([[1, 0]], (3, 2)) == 2 * 4
+    assert repeated_variance([[1, 1], [2, 2]], (3, 1)) == 2 * 4
 
 
 @pytest.mark.parametrize(
@@ -66,6 +81,8 @@ def test_views_of_layers():
     [
         (lambda: least_risk(2, 1, 1, 4), r"needs q <= ceil\(N/2\) - 1 random tokens, but q = 2 and N = 4"),
         (lambda: few_heads_bound(0, 1, 1), "sparsity q must be an integer >= 1"),
+        (lambda: repeated_counts(3, 3), "q < N, which q = 3 and N = 3"),
+        (lambda: repeated_variance([[1, 2]], (1, 2, 3)), "for 3 counts"),
         (lambda: hidden_variance([[1]], [[1], [2]]), "of the heads are needed"),
     ],
 )
