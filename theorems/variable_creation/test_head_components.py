@@ -158,6 +158,7 @@ def test_positions_in_the_printed_class_cost_a_logarithm(record: Record):
     record.hypothesis(
         "||P||_(2,inf) <= 1, as printed, of the first four unit rows", pq_norm(P, 2, float("inf")), "<=", 1
     )
+    size = linear_capacity(2, 1, r / 2, 2**50 * d)
     record.violated("a linear cost: log N(1/3) >= T log 2/100 at T = 2^50", size, ">=", 2**50 * arb(2).log() / 100)
     flat = LayerNorms(1, 1, 1, 1, fmpq(1, 1000), fmpq(1, 1000))
     record.hypothesis("B_V >= 1", flat.value, ">=", 1)
