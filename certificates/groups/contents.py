@@ -17,7 +17,8 @@ from lemmata.certificates.characters.dixon import atlas_names
 from lemmata.certificates.characters.tables import CharacterTable
 from lemmata.certificates.game.margin_game import GameSolution, MarginGame, verify
 from lemmata.certificates.groups.format import Document
-from lemmata.numerics.exact.cyclotomic.numbers import Cyclotomic, rational, sqrt_rational
+from lemmata.numerics.exact.cyclotomic.numbers import Cyclotomic, rational
+from lemmata.numerics.exact.root_sums import root_sum_number
 
 __all__ = ["document_names", "document_terms", "shares", "solution_of", "table_of", "trivial_row"]
 
@@ -30,11 +31,12 @@ def shares(document: Document) -> tuple[Cyclotomic, list[Cyclotomic], list[Cyclo
     """
     rows, k = document["characters"]["rows"], document["factors"]
     masses = [
-        Fraction(row["scaled_mass"]) * _number(kernel.payoff_scale(row["values"][0], row["indicator"], k))
+        Fraction(row["scaled_mass"]) * root_sum_number(kernel.payoff_scale(row["values"][0], row["indicator"], k))
         for row in rows
     ]
     weights = [
-        _number({int(m): Fraction(q) for m, q in entry["scaled_weight"].items()}) for entry in document["classes"]
+        root_sum_number({int(m): Fraction(q) for m, q in entry["scaled_weight"].items()})
+        for entry in document["classes"]
     ]
     inverse_value, total = 1 / sum(masses, start=rational(0)), 1 / sum(weights, start=rational(0))
     return inverse_value, [mass * inverse_value for mass in masses], [weight * total for weight in weights]
@@ -118,7 +120,3 @@ def _element_order(permutation: list[int]) -> int:
             length, point = length + 1, permutation[point]
         lengths.add(max(length, 1))
     return lcm(*lengths)
-
-
-def _number(x: kernel.Radicals) -> Cyclotomic:
-    return sum((sqrt_rational(m) * q for m, q in x.items()), start=rational(0))

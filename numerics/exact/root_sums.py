@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from lemmata.numerics.exact.balls import as_balls, precision
 from lemmata.numerics.exact.cyclotomic.numbers import Cyclotomic, rational, sqrt_rational
+from lemmata.numerics.exact.rationals import RationalLike
 
 __all__ = [
     "RootSums",
@@ -101,7 +102,7 @@ def root_sum_reciprocal(x: Mapping[int, fmpq]) -> dict[int, fmpq]:
     return {m: q / norm[1] for m, q in numerator.items()}
 
 
-def root_sum_number(x: Mapping[int, fmpq]) -> Cyclotomic:
+def root_sum_number(x: Mapping[int, RationalLike]) -> Cyclotomic:
     """The sum of square roots {m: q} as a cyclotomic number.
 
     Raises:

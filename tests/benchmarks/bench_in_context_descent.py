@@ -20,6 +20,7 @@ from lemmata.numerics.exact.numbers import to_float
 from lemmata.numerics.functions.interpolation import interpolant_within
 from lemmata.numerics.functions.relu_sums import squared_loss_derivative
 from lemmata.numerics.functions.smooth import SmoothFunction, sigmoid, softplus, tanh
+from tests.benchmarks.timing import best_time
 
 EXAMPLES, DEPTH, PIECES = 20, 3, 16
 
@@ -58,16 +59,6 @@ def autograd_steps(block: DescentBlock, x: np.ndarray, y: np.ndarray, w: np.ndar
     return block.layout.flatten([V.detach().numpy() for V in matrices])
 
 
-def seconds(function: object, rounds: int = 3) -> float:
-    """The best of several runs: the rest is other load of the machine."""
-    times = []
-    for _ in range(rounds):
-        start = perf_counter()
-        function()  # type: ignore[operator]
-        times.append(perf_counter() - start)
-    return min(times)
-
-
 @pytest.fixture(autouse=True)
 def one_thread() -> object:
     threads = torch.get_num_threads()
@@ -85,9 +76,9 @@ def test_step_beside_autograd(width: int, benchmark: BenchmarkFixture, capsys: p
     last = fast_trajectory(block, x, y, w, steps, every=steps)[-1]
     # two descents that differ by the interpolation error, at most 100 steps of 1/10 of it
     np.testing.assert_allclose(last, autograd_steps(block, x, y, w, steps), rtol=0, atol=1e-2)
-    forward = seconds(lambda: floats(z))
-    fast = seconds(lambda: fast_trajectory(block, x, y, w, 10 * steps, every=10 * steps)) / (10 * steps)
-    theirs = seconds(lambda: autograd_steps(block, x, y, w, steps)) / steps
+    forward = best_time(lambda: floats(z), 3)
+    fast = best_time(lambda: fast_trajectory(block, x, y, w, 10 * steps, every=10 * steps), 3) / (10 * steps)
+    theirs = best_time(lambda: autograd_steps(block, x, y, w, steps), 3) / steps
     with capsys.disabled():
         print(
             f"\nK = {width}, D_N = {len(w)}, {sum(row.heads + row.units for row in block.table())} heads and units: "
@@ -103,7 +94,7 @@ def test_where_the_time_goes(width: int, benchmark: BenchmarkFixture, capsys: py
     z = block.prompt(*data(block))
     times = []
     for layer in block.layers:
-        times.append(seconds(lambda layer=layer, z=z: layer(z)))
+        times.append(best_time(lambda layer=layer, z=z: layer(z), 3))
         z = layer(z)
     with capsys.disabled():
         print(f"\nK = {width}: {sum(times) * 1e3:.1f} ms per block")
@@ -125,7 +116,7 @@ def test_blocks_in_a_minute(
     x, y, w = data(block)
 
     def run(steps: int, rounds: int = 1) -> float:
-        return seconds(lambda: fast_trajectory(block, x, y, w, steps, steps), rounds)
+        return best_time(lambda: fast_trajectory(block, x, y, w, steps, steps), rounds)
 
     overhead, steps = run(1, rounds=2), 2  # the second of two rounds is compiled
     while (elapsed := run(steps)) < overhead + 1:

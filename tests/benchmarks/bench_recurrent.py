@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from time import perf_counter
-
 import numpy as np
 import pytest
 import torch
@@ -11,6 +9,7 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 from lemmata.constructions.recurrent.elman import random_elman, trace, weighted_gradient
 from lemmata.numerics.recurrent.training import elman_columns, elman_gradient, elman_steps
+from tests.benchmarks.timing import best_time
 
 WIDTH, LENGTH, TOKEN, OUTPUTS = 4000, 7, 4, 2
 
@@ -25,16 +24,6 @@ def in_torch(W: torch.Tensor, A: torch.Tensor, B: torch.Tensor, x: torch.Tensor,
     total.backward()
     assert W.grad is not None
     return W.grad
-
-
-def best(function: object, rounds: int = 5) -> float:
-    """The best of several runs: the rest is other load of the machine."""
-    times = []
-    for _ in range(rounds):
-        start = perf_counter()
-        function()  # type: ignore[operator]
-        times.append(perf_counter() - start)
-    return min(times)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -55,11 +44,11 @@ def test_forward_and_backward_beside_torch(
         theirs = in_torch(W, *rest).numpy()
         ours = elman_gradient(columns, x, weights)[1].T
         assert np.abs(ours - theirs).max() < 1e-4 * np.abs(theirs).max()
-        compiled = best(lambda: elman_gradient(columns, x, weights))
-        autograd = best(lambda: in_torch(W, *rest))
-        plain = best(lambda: weighted_gradient(network, trace(network, x), weights), 2)
+        compiled = best_time(lambda: elman_gradient(columns, x, weights))
+        autograd = best_time(lambda: in_torch(W, *rest))
+        plain = best_time(lambda: weighted_gradient(network, trace(network, x), weights), 2)
         labels = rng.standard_normal((1, LENGTH, OUTPUTS))
-        step = best(lambda: elman_steps(columns, x[None], labels, 1e-9))
+        step = best_time(lambda: elman_steps(columns, x[None], labels, 1e-9))
     finally:
         torch.set_num_threads(threads)
     benchmark.pedantic(elman_gradient, args=(columns, x, weights), rounds=3)

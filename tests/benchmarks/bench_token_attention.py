@@ -4,7 +4,6 @@ The unit is a score: one query with one key, with the share of the value. The ke
 """
 
 import tracemalloc
-from collections.abc import Callable
 from time import perf_counter
 
 import numpy as np
@@ -19,29 +18,15 @@ from lemmata.numerics.tokens.attention import blocked_attention
 from lemmata.numerics.tokens.codes import random_sign_codes
 from lemmata.numerics.tokens.encoding import encode
 from lemmata.numerics.tokens.prompts import draw_prompts
+from tests.benchmarks.timing import best_time
+from tests.numerics.tokens.test_attention import plain
 
 Arrays = tuple[np.ndarray, np.ndarray, np.ndarray]
-
-
-def seconds(run: Callable[[], object], rounds: int = 5) -> float:
-    """The least time: the rest is other load of the machine."""
-    times = []
-    for _ in range(rounds):
-        start = perf_counter()
-        run()
-        times.append(perf_counter() - start)
-    return min(times)
 
 
 def arrays(queries: int, keys: int, width: int) -> Arrays:
     rng = np.random.default_rng(width)
     return tuple(rng.standard_normal((n, width)) / width**0.25 for n in (queries, keys, keys))  # type: ignore[return-value]
-
-
-def plain(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
-    scores = q @ k.T
-    weights = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return weights @ v / weights.sum(axis=1, keepdims=True)
 
 
 def by_torch(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -61,10 +46,10 @@ def test_blocked_attention_beside_torch_and_numpy(
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        theirs = seconds(lambda: by_torch(*data))
+        theirs = best_time(lambda: by_torch(*data))
     finally:
         torch.set_num_threads(threads)
-    ours, dense = seconds(lambda: blocked_attention(*data)), seconds(lambda: plain(*data), 3)
+    ours, dense = best_time(lambda: blocked_attention(*data)), best_time(lambda: plain(*data), 3)
     with capsys.disabled():
         print(
             f"\nN = {length}, width {width}: {ours / length / 1e3 * 1e9:.1f} ns a score, torch / ours "

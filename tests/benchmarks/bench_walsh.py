@@ -12,6 +12,7 @@ import scipy.linalg
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from lemmata.numerics.fourier.walsh import walsh_hadamard_inplace
+from tests.numerics.fourier.test_walsh import numpy_twin
 
 LARGE, PASSES = 24, 4  # 1 + ceil((24 - 12)/4) passes through memory
 SMALL = 12
@@ -27,15 +28,6 @@ def plain_loop(x: np.ndarray) -> None:
                 x[i] = a + b
                 x[i + half] = a - b
         half *= 2
-
-
-def reshaped(x: np.ndarray) -> np.ndarray:
-    half = 1
-    while half < len(x):
-        pairs = x.reshape(-1, 2, half)
-        x = np.stack([pairs[:, 0] + pairs[:, 1], pairs[:, 0] - pairs[:, 1]], axis=1).reshape(-1)
-        half *= 2
-    return x
 
 
 def best_times(actions: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
@@ -61,7 +53,7 @@ def test_large_transform_against_the_bandwidth(benchmark: BenchmarkFixture, caps
             "copy": lambda: np.copyto(copied, source),
             "blocked": lambda: (np.copyto(x, source), walsh_hadamard_inplace(x)),
             "plain loop": lambda: (np.copyto(y, source), plain_loop(y)),
-            "NumPy": lambda: reshaped(z),
+            "NumPy": lambda: numpy_twin(z),
         },
         rounds=5,
     )
@@ -85,7 +77,7 @@ def test_small_transform_against_the_matrix(benchmark: BenchmarkFixture, capsys:
         {
             "blocked": lambda: (np.copyto(x, f), walsh_hadamard_inplace(x)),
             "matrix": lambda: matrix @ f,
-            "NumPy": lambda: reshaped(f),
+            "NumPy": lambda: numpy_twin(f),
         },
         rounds=25,
     )
