@@ -156,6 +156,11 @@ def test_the_mean_squared_correlation(n: int, seed: int) -> None:
         assert (view.visible_mass[0] == squares.sum(axis=0)).all()
         assert all(mean <= fmpq(1, comb(n, k)) for mean in squares.sum(axis=0) / comb(n, k))
         assert all(mass > 0 for mass in view.visible_mass[0])
+    table = rng.integers(-8, 9, (2**n, 2)) / 8  # dyadic, so that float64 is exact
+    for k in range(1, n + 1):
+        view = parity_view(NoisyDescent(table_model(table[:, 0], table), 1), np.zeros(2), 1, k, 1)
+        sizes = [np.abs(parity(n, S) @ table / 2**n).max() for S in sets(n, k)]
+        assert view.deviations.tolist() == sizes
 
 
 @check(
@@ -467,7 +472,8 @@ def test_the_number_of_samples_of_the_remark(tau: Q, delta: Q) -> None:
     """
     m = gradient_samples(2, 1, delta, tau, 0)
     assert m - 1 < 8 * np.log(4 / float(delta)) / float(tau) ** 2 <= m
-    assert gradient_samples(2, 3, delta, tau, 1) >= 4 * 8 * np.log(12 / float(delta)) / float(tau) ** 2
+    single, double = (gradient_samples(2, 3, delta, tau, size) for size in (0, 1))
+    assert 4 * (single - 1) < double <= 4 * single  # summands in an interval of twice the length
     for count, enough in ((m, True), (max(m // 12, 1), False)):
         failure = sum(
             (p for sums, p in _deviation_law(count).items() if max(map(abs, sums)) > count * tau / 2), start=Q(0)

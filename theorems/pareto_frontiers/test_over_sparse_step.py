@@ -101,6 +101,7 @@ def _irrelevant_sizes(case: Setting, hidden: np.ndarray) -> set[fmpq]:
 
 def _inputs(case: Setting) -> tuple[np.ndarray, np.ndarray]:
     x = sign_inputs(case.n)
+    assert x.shape == (2**case.n, case.n)
     return x, x[:, case.support].prod(axis=1)
 
 
@@ -196,6 +197,12 @@ def test_the_loss_falls_with_the_sparsity() -> None:
         found = parity_losses(network.hidden, network.bias, network.readout, range(k), network.output_bias)
         assert found.hinge**2 * (s - k) <= (readout.one_norm * fmpq(k - 1, 2 * k)) ** 2
         losses[k].append(found.hinge)
+        if s == 9:  # a neuron that misses both of S in front: it is 0 and changes nothing
+            more = np.vstack([np.arange(n) >= n - s, rows]).astype(int)
+            bad = SparseInitialization(more, np.array([grid[0], *grid]), np.ones(len(more), dtype=int))
+            other = over_sparse_step(bad, k, truncate=False).network(readout, [False] + [True] * len(grid))
+            assert not np.any(other.hidden[0])
+            assert parity_losses(other.hidden, other.bias, other.readout, range(k), other.output_bias) == found
         assert found.error < fmpq(1, 2)
     for found in losses.values():
         assert sorted(found, reverse=True) == found

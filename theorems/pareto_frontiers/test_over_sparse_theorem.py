@@ -42,7 +42,7 @@ from lemmata.constructions.parity.two_layer import TwoLayerNetwork
 from lemmata.numerics.exact.numbers import as_exact, exact_midpoint, to_float
 from lemmata.numerics.learning.second_layer import falling_rate_bound, falling_rate_descent
 from lemmata.numerics.parity.exhaustive import margin_range
-from lemmata.numerics.parity.good_neurons import good_probability, gradient_floor
+from lemmata.numerics.parity.good_neurons import balance_probability, good_probability, gradient_floor
 from lemmata.numerics.parity.hinge_loss import parity_losses
 from lemmata.numerics.parity.sparse_neurons import over_sparse_neuron, over_sparse_values
 from lemmata.numerics.parity.sparse_samples import tabulated_counts
@@ -255,7 +255,9 @@ def test_the_conditions_of_the_truncated_theorem() -> None:
         C, c = abs(values.relevant), abs(values.irrelevant)
         sizes = over_sparse_sizes(s + 8, k, s, eps, delta)
         P, m, tau = sizes.pairs, sizes.samples, arb(sizes.tolerance)
-        assert k // 2 * (-P * arb(good_probability(s + 8, k, s)) / (k // 2)).exp() <= delta / 4
+        share = arb(good_probability(s + 8, k, s)) / (k // 2)
+        terms = [(-1) ** (j + 1) * comb(k // 2, j) * (1 - j * share) ** P for j in range(1, k // 2 + 1)]
+        assert delta / 80 < sum(terms, start=arb(0)) <= delta / 4  # exactly, that a bias has no good pair
         assert 2 * (s + 8) * P * (-m * tau**2 / 2).exp() <= delta / 2 * arb("1.000001")
         assert 2**k * (-arb(m) / 2 ** (k + 3)).exp() <= delta / 4
         fewer = arb(m - 2)  # break one of the two
@@ -358,6 +360,11 @@ def test_the_conditions_of_the_plain_theorem() -> None:
         P, m, T = sizes.pairs, sizes.samples, sizes.steps
         tau = _conditions(n, k, s, eps, delta, grid, (P, m, T))
         assert abs(tau / arb(sizes.tolerance) - 1) < arb("0.001")
+        if n == 10**5:  # exactly, that the initialization is r'-good: at P pairs, and not at a tenth of them
+            p = good_probability(n, k, s)
+            for pairs, enough in ((P, True), (P // 10, False)):
+                low, high = (int((pairs * p * factor).ceil()) for factor in (fmpq(1, 2), fmpq(2)))
+                assert (balance_probability(pairs, p, 1, low, high - 1) >= 1 - delta / 5) == enough
         for fewer in ((P * 99 // 100, m, T), (P, m * 99 // 100, T), (P, m, T * 99 // 100)):
             with pytest.raises(AssertionError):
                 _conditions(n, k, s, eps, delta, grid, fewer)

@@ -46,7 +46,8 @@ def test_a_parity_is_the_xor_of_its_bits() -> None:
                 assert np.array_equal(labels, x[:, S].prod(axis=1))
                 transform = walsh_hadamard(labels)
                 assert np.flatnonzero(transform).tolist() == [sum(1 << i for i in S)]
-                assert np.array_equal(relu_network(n, S)(x), labels)
+                assert np.array_equal(walsh_hadamard(as_exact(labels)), transform)
+                assert all(np.array_equal(relu_network(n, S, output_bias=one)(x), labels) for one in (True, False))
 
 
 # ---- the statistical limit

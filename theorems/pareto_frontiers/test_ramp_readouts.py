@@ -23,6 +23,7 @@ from lemmata.certificates.duality.readouts import (
     least_ramp_loss,
     margin_constraints,
     missing_kink_multipliers,
+    verify_least_norm,
 )
 from lemmata.constructions.parity.bias_grids import (
     even_kink_grid,
@@ -56,21 +57,29 @@ def _norm_squared(k: int, offset: fmpq) -> fmpq:
 
 
 @counterexample("pareto-frontiers:claim-C.6b", grade="exact", cases="k = 2, 4, ..., 10: certificates and least losses")
+@counterexample("pareto-frontiers:lemma-C.6", grade="exact", cases="k = 2, 4, ..., 10: certificates and least losses")
 @pytest.mark.parametrize("k", sorted(LEAST_LOSSES))
 def test_no_read_out_of_the_printed_biases(k: int, record: Record) -> None:
     grid = offset_grid(k, first=1)
     found = decide(k, grid)
     assert isinstance(found, FarkasCertificate)
     farkas.verify(margin_constraints(k, grid), found)
+    for name, multiplier in found.multipliers.items():
+        if len(found.multipliers) > 1:
+            with pytest.raises(ValueError, match="does not cancel"):
+                farkas.verify(
+                    margin_constraints(k, grid), FarkasCertificate({**found.multipliers, name: multiplier + 1})
+                )
     least = least_ramp_loss(k, grid).value
     assert abs(least - Fraction(LEAST_LOSSES[k])) <= Fraction(1, 2 * 10**5)
     assert least > Fraction(1, 2)
     table = ramp_features(k, grid)
     assert table.shape == (k + 1, k - 1)  # not k x k
     if k == 4:
-        record.hypothesis("k is even: k mod 2", k % 2, "=", 0)
-        record.hypothesis("the printed biases, k/2 - 1 of them", len(grid), "=", k // 2 - 1)
-        record.violated("some u* has the loss 0: the least loss over all u*", least, "=", 0)
+        of = "pareto-frontiers:claim-C.6b"  # the record of the lemma is that of the features after the step
+        record.hypothesis("k is even: k mod 2", k % 2, "=", 0, of=of)
+        record.hypothesis("the printed biases, k/2 - 1 of them", len(grid), "=", k // 2 - 1, of=of)
+        record.violated("some u* has the loss 0: the least loss over all u*", least, "=", 0, of=of)
 
 
 @counterexample("pareto-frontiers:claim-C.6b", grade="exact", supporting=True)
@@ -141,6 +150,7 @@ def test_a_read_out_with_the_further_bias() -> None:
             if k <= 12:
                 least = least_norm_readout(k, grid)
                 assert least.norm_squared == Fraction(int(readout.norm_squared.p), int(readout.norm_squared.q))
+                verify_least_norm(k, grid, least)
 
 
 @check("pareto-frontiers:claim-C.6b", grade="exact", target="corrected", supporting=True)

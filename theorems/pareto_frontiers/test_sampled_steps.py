@@ -52,6 +52,7 @@ def test_every_entry_is_accurate() -> None:
     n, k, s, delta = 9, 2, 7, 0.1
     rng, support = np.random.default_rng(5), (1, 6)
     drawn = draw_over_sparse(n, s, offset_grid(k), 6, rng)
+    assert set(drawn.signs.tolist()) == {-1, 1}
     tau = float(arb(abs(over_sparse_values(s, k).relevant))) / 4
     exact = to_float(population_gradients(drawn, support))
     x = rng.choice([-1, 1], (40, n))

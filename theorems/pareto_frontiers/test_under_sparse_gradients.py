@@ -160,9 +160,11 @@ def test_values_of_the_catalogue_and_a_bad_neuron() -> None:
 @check("pareto-frontiers:fact-no-dense-part", grade="exact", target="printed")
 @pytest.mark.parametrize(("n", "k", "s", "common"), CONFIGURATIONS)
 def test_no_gradient_without_small_weights(n: int, k: int, s: int, common: int) -> None:
-    """All overlaps: the closed form and the sums vanish, and with the small weights some do not."""
+    """All overlaps: the closed form and the sums vanish; with the small weights they agree, and some do not vanish."""
     S, ones = _sets(n, k, s, common)
     assert sparse_gradient(over_sparse_neuron(n, ones), S).tolist() == [0] * n == _enumerated(n, S, ones, fmpq(0))
+    small = fmpq(1, 2 * n)
+    assert sparse_gradient(under_sparse_neuron(n, ones, small), S).tolist() == _enumerated(n, S, ones, small)
     if common == s:
         assert any(x != 0 for x in _enumerated(n, S, ones, fmpq(1, 2 * n)))
 
