@@ -121,6 +121,7 @@ def test_the_share_of_time_left(k: int) -> None:
         initial[0] *= 1 if np.prod([float(arb(v)) for v in initial]) > 0 else -1
         largest = max(arb(v * v) for v in initial)
         total = blow_up_time(initial)
+        assert growth_time(initial, fmpq(1, 2)) < growth_time(initial, 1)
         for c in (1, 10, 100, 10**4):
             left = 1 - growth_time(initial, c) / total
             assert left <= (arithmetic_mean(initial) / c) ** (arb(k) / 2 - 1)

@@ -342,6 +342,10 @@ def test_gap_on_a_grid(effort: Effort) -> None:
             assert scaled < fmpq(7, 10) * double_factorial**2 * fmpq(16, 9) ** ((k - 2) // 2)
             if scaled < smallest:
                 smallest, where = scaled, (n, k)
+    for n, k in ((9, 2), (11, 2), (13, 2), (17, 4)):  # and by the definition, over all inputs and sets next to S
+        assert fourier_gap(np.sign(_inputs(n).sum(axis=1)), range(1, k + 1)).gap == majority_gap(n, k).gap > 0
+        halves = fourier_gap(np.sign(_inputs(n).sum(axis=1)) / 2.0, range(k))
+        assert halves.gap == float(arb(majority_gap(n, k).gap)) / 2
     assert where == (17, 4)
     assert fmpq(6444, 10000) ** 2 < smallest < fmpq(6446, 10000) ** 2
 

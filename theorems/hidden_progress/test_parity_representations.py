@@ -312,6 +312,8 @@ def test_the_triangle_wave_of_period_four_represents_every_parity() -> None:
         wave = TriangleWave(period=4, crest=k)
         assert set(wave(k - 4 * i)) == {1}
         assert set(wave(k - 2 - 4 * i)) == {-1}
+        for share in (fmpq(1, 7), fmpq(1, 2), fmpq(9, 10)):  # linear between
+            assert set(wave(k - 4 * i - 2 * share)) == set(wave(k - 4 * i + 2 * share)) == {1 - 2 * share}
 
 
 @check("hidden-progress:construction-infinite-zigzag", grade="exact", target="corrected", supporting=True)
@@ -372,6 +374,9 @@ def test_wrong_neurons_are_rejected(name: str, k: int) -> None:
 def test_a_polynet_without_biases_represents_every_parity() -> None:
     """For all S in n <= 6 inputs, in every order of the factors for n <= 4."""
     _check_all_supports("polynet", largest=6)
+    exact, rounded = polynet(5, (0, 2, 3), exact=True), polynet(5, (0, 2, 3))
+    assert (exact.weights.dtype, rounded.weights.dtype) == (object, float)
+    assert np.array_equal(exact(sign_inputs(5)).astype(float), rounded(sign_inputs(5)))
     for S in [S for k in range(1, 5) for S in combinations(range(4), k)]:
         network = BUILDERS["polynet"](4, S)
         assert isinstance(network, PolyNet)
@@ -428,7 +433,11 @@ def test_networks_with_a_power_below_k_have_no_correlation(data: st.DataObject, 
     weights = np.array(rows, dtype=object)
     x = sign_inputs(n)
     network = TwoLayerNetwork(weights[:, :n], weights[:, n], weights[:, n + 1], Power(degree), output_bias=1)
-    assert network(x) @ _parity(x, tuple(range(k))) == 0
+    outputs = network(x)
+    assert outputs @ _parity(x, tuple(range(k))) == 0
+    for row, output in zip(x[:: 7 * width].tolist(), outputs[:: 7 * width], strict=True):
+        before = [sum(a * z for a, z in zip(w[:n], row, strict=True)) + w[n] for w in rows]
+        assert output == sum(w[n + 1] * z**degree for w, z in zip(rows, before, strict=True)) + 1
 
 
 @check("hidden-progress:unnumbered-degree-obstruction", grade="exact", target="printed", supporting=True)

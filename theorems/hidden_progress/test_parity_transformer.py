@@ -18,7 +18,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 from fractions import Fraction
-from itertools import combinations, permutations
+from itertools import combinations, permutations, product
 
 import numpy as np
 import pytest
@@ -59,9 +59,9 @@ def test_the_printed_products_of_matrices_do_not_exist(n, d_emb, d_attn, d_mlp, 
         np.ones(d_mlp),
         np.ones((d_mlp, d_emb)),
     )
-    for product in (lambda: weights @ W_V, lambda: W_2 @ hidden, lambda: np.ones((d_mlp, d_emb)) @ np.ones(n)):
+    for multiply in (lambda: weights @ W_V, lambda: W_2 @ hidden, lambda: np.ones((d_mlp, d_emb)) @ np.ones(n)):
         with pytest.raises(ValueError, match="mismatch"):
-            product()
+            multiply()
     assert (weights @ X @ W_V @ W_out).shape == (W_2.T @ hidden).shape == (d_emb,)
     if n == 6:
         record.no_hypotheses("shapes of matrices, for all n, d_emb, d_attn and d_mlp but accidental ones")
@@ -232,6 +232,8 @@ def test_the_network_is_the_printed_formula(seed: int) -> None:
         as_exact([[fmpq(int(v.numerator), int(v.denominator)) for v in row] for row in array]) for array in (W, b, u)
     ]
     network = TwoLayerNetwork(exact[0], exact[1][:, 0], exact[2][:, 0], Ramp())
+    assert sorted(map(tuple, sign_inputs(n).tolist())) == sorted(product((-1, 1), repeat=n))
+    assert np.array_equal(network(sign_inputs(n)), network(as_exact(sign_inputs(n))))
     for x in sign_inputs(n).tolist():
         before = [sum(w * v for w, v in zip(W[i], x, strict=True)) + b[i][0] for i in range(r)]
         value = sum(u[i][0] * max(before[i], Fraction(0)) for i in range(r))

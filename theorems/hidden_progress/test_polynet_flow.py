@@ -127,11 +127,12 @@ def test_conservation_law(k: int) -> None:
     assert sp.expand(growth - squares_left_out) == 0
 
 
-@check("hidden-progress:equation-B.7", grade="numeric", target="printed", cases="k = 4, one start")
-def test_the_quadrature_solves_the_flow() -> None:
+@check("hidden-progress:equation-B.7", grade="numeric", target="printed", cases="k = 2, 3 and 4, one start each")
+@pytest.mark.parametrize("initial", [UNEQUAL[:2], [*UNEQUAL[:2], fmpq(3, 4)], UNEQUAL], ids=["k=2", "k=3", "k=4"])
+def test_the_quadrature_solves_the_flow(initial: list[fmpq]) -> None:
     """An ODE solver with relative tolerance 1e-11 reaches |v_1| = 5 at the enclosed time, and conserves the squares."""
-    reached = growth_time(UNEQUAL, 25 - UNEQUAL[0] ** 2)
-    start = [float(arb(v)) for v in UNEQUAL]
+    reached = growth_time(initial, 25 - initial[0] ** 2)
+    start = [float(arb(v)) for v in initial]
     solution = solve_ivp(
         lambda _, v: np.prod(v) / v, (0, float(reached)), start, method="DOP853", rtol=1e-11, atol=1e-12
     )
@@ -228,6 +229,9 @@ def test_envelopes_of_q(initial: list[fmpq], growth: int) -> None:
     c, k = fmpq(growth, 10), len(initial)
     t = growth_time(initial, c)
     ends = []
+    product = np.prod(np.array(squares(initial), dtype=object))
+    assert arithmetic_mean(initial).overlaps(arb(sum((v * v for v in initial), fmpq(0))) / k)
+    assert (geometric_mean(initial) ** k).overlaps(arb(product))
     for mean in (geometric_mean(initial), arithmetic_mean(initial)):
         if k == 2:
             ends.append(mean * ((2 * t).exp() - 1))
@@ -313,6 +317,9 @@ def test_the_largest_probability_of_a_sum_of_signs() -> None:
 def test_the_error_is_at_least_that_of_the_plateau(m: int) -> None:
     """err >= 1/2 - P(|S| <= v)^k/2, ties included, at all half-integers v up to m + 1; without ties with equality."""
     for k in (3, 4):
+        for gamma in (fmpq(1, 100), fmpq(1, 10), fmpq(2, 5)):  # the end of the plateau by its definition
+            laws = {b: fmpq(sum(comb(m, j) for j in range(m + 1) if abs(2 * j - m) <= b), 2**m) for b in range(m + 1)}
+            assert plateau_end(m, k, gamma) == min(b for b in laws if laws[b] ** k > 2 * gamma and (b - m) % 2 == 0)
         for twice in range(1, 2 * m + 3):
             v = fmpq(twice, 2)
             inside = fmpq(sum(comb(m, j) for j in range(m + 1) if abs(2 * j - m) <= v), 2**m)

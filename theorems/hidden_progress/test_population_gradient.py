@@ -127,8 +127,11 @@ def test_paired_network_vanishes_at_every_input(n: int, k: int, r: int) -> None:
     X = _inputs(n)
     network = TwoLayerNetwork(as_exact(w), as_exact(b), as_exact(u), Ramp())
     assert all((b[i] * k).denominator == 1 and abs(b[i]) < 1 for i in range(r))
-    assert (network.features(X) != 0).any(axis=0).all()
+    features = network.features(X)
+    assert (features != 0).any(axis=0).all()
     assert not (network(X) != 0).any()
+    for i in (0, 1, r - 1):  # the features themselves, times k in integers
+        assert (features[:, i] * k == np.maximum(k * (X @ w[i]) + int(b[i] * k), 0)).all()
     u[0] = -u[0]
     assert (replace(network, readout=as_exact(u))(X) != 0).any()
 

@@ -122,6 +122,11 @@ def test_the_repaired_second_layer_gives_twice_the_parity(k: int) -> None:
     assert max(abs(u)) == 8 * k
     assert sum(abs(u)) == 8 * k**2
     assert u @ u == 64 * k**3 - 24 * k**2 <= 64 * k**3
+    wide = post_step_network(2 * k + 1, k)  # with irrelevant inputs, in floats: the same relevant part
+    assert wide.readout.tolist() == [float(arb(v)) for v in u]
+    assert np.abs(wide.hidden[:, :k] - 1 / (2 * k)).max() < 1e-15
+    outputs = replace(wide, hidden=wide.hidden[:, :k])(_one_input_for_each_m(k))
+    assert np.abs(outputs - 2 * _parity_of_m(k)).max() < 1e-9  # sums of k + 1 terms of size 8k
 
 
 @check("hidden-progress:claim-B.4.5", grade="symbolic", target="corrected", supporting=True)

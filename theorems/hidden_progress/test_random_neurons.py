@@ -72,6 +72,10 @@ def test_all_sign_vectors_have_the_magnitudes_of_majority(n: int, k: int, record
         gradient = population_gradient((x @ w > 0).astype(np.int64), range(k))
         assert [abs(g) for g in gradient] == expected
         assert gradient.tolist() == sign_gradient(w, range(k)).tolist()
+    table = np.array([fmpq(int(v), 3) for v in x @ w > 0], dtype=object)  # another kind of table, a third as large
+    assert (3 * population_gradient(table, range(k))).tolist() == gradient.tolist()
+    if n >= 2 * k:
+        assert majority_gap(n, k).gap == fourier_gap(np.sign(x.sum(axis=1)), range(k)).gap
     large = 2 * (k + 1) ** 2 + 1  # where the lemma begins; at n = 7, k = 4 there is no gap
     gap, constant = majority_gap(large, k).gap, fmpq(3, 100)  # the constant of lemma B.2, half of it for a threshold
     assert gap * gap * (large - 1) ** (k - 1) >= constant**2
@@ -111,6 +115,8 @@ def test_gaps_of_random_thresholds(
         fourier_gap((x @ _random_weights(kind, n, rng) > 0).astype(np.float64), range(k)).relaxed_gap
         for _ in range(draws)
     ]
+    w = np.random.default_rng(7).choice([-1, 1], size=n)  # of signs the gap is half of majority's, in floats, too
+    assert fourier_gap((x @ w > 0).astype(np.float64), range(k)).relaxed_gap == majority
     share = proportion_interval(sum(gap >= majority / 2 for gap in gaps), draws)
     record_property("share of gaps above half of majority's", share.as_dict())
     record_property("median gap / majority's", float(np.median(gaps)) / majority)
