@@ -13,7 +13,6 @@ from fractions import Fraction
 from flint import arb, fmpq
 
 from lemmata.numerics.exact.balls import precision
-from lemmata.numerics.exact.cyclotomic.numbers import Cyclotomic
 from lemmata.numerics.exact.integers import checked_integer
 
 __all__ = ["enclosing_decimals", "outward_decimals", "reciprocal_decimals"]
@@ -22,8 +21,8 @@ __all__ = ["enclosing_decimals", "outward_decimals", "reciprocal_decimals"]
 LONGEST_ZEROS = 6  # a number of 10^-6 has six zeros, counting that before the point; smaller ones get an exponent
 
 
-def outward_decimals(low: Cyclotomic | fmpq, high: Cyclotomic | fmpq, digits: int) -> tuple[str, str]:
-    """Decimals below ``low`` and above ``high``, 0 < low <= high, as tight as ``digits`` digits allow.
+def outward_decimals(low: fmpq, high: fmpq, digits: int) -> tuple[str, str]:
+    """Decimals below ``low`` and above ``high``, rational, 0 < low <= high, as tight as ``digits`` digits allow.
 
     Both have as many places as ``low`` needs for that many significant digits, and the same exponent if any.
 
@@ -65,13 +64,9 @@ def enclosing_decimals(floor: Callable[[int], int], ceiling: Callable[[int], int
     return _written(units, places, digits), _written(ceiling(places), places, digits)
 
 
-def _floor(number: Cyclotomic | fmpq, places: int) -> int:
+def _floor(number: fmpq, places: int) -> int:
     """floor(number * 10^places)."""
-    scaled = number * fmpq(10) ** places
-    if isinstance(scaled, fmpq) or scaled.is_rational():
-        exact = scaled if isinstance(scaled, fmpq) else scaled.to_fmpq()
-        return int(exact.p // exact.q)
-    return _floor_by_balls(scaled.ball, places)
+    return int((number * fmpq(10) ** places).floor())
 
 
 def _floor_over(sums: dict[int, Fraction], places: int, sign: int) -> int:

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from lemmata.certificates.groups.certify import certify_group
 from lemmata.certificates.groups.decimals import outward_decimals, reciprocal_decimals
-from lemmata.numerics.exact.cyclotomic.numbers import sqrt_rational
 from lemmata.numerics.groups.names import parse_group
 
 
@@ -36,12 +35,19 @@ def test_decimals_of_rational_numbers(number, exponent, digits):
 
 
 def test_decimals_of_irrational_numbers():
-    assert outward_decimals(sqrt_rational(2), sqrt_rational(2), 12) == ("1.41421356237", "1.41421356238")
-    tiny, huge = sqrt_rational(2) / 10**9, sqrt_rational(2) * 10**40
-    assert outward_decimals(tiny, tiny, 3) == ("1.41e-9", "1.42e-9")
-    assert outward_decimals(huge, huge, 3) == ("1.41e40", "1.42e40")
-    small = sqrt_rational(2) / 10**6
-    assert outward_decimals(small, small, 3) == ("0.00000141", "0.00000142")
+    """sqrt 2 times a power of ten is the reciprocal of sqrt 2 over twice that power."""
+
+    def decimals(exponent, digits):
+        reciprocal = {2: Fraction(1, 2) / Fraction(10) ** exponent}
+        return reciprocal_decimals(reciprocal, reciprocal, digits)
+
+    assert decimals(0, 12) == ("1.41421356237", "1.41421356238")
+    assert decimals(-9, 3) == ("1.41e-9", "1.42e-9")
+    assert decimals(40, 3) == ("1.41e40", "1.42e40")
+    assert decimals(-6, 3) == ("0.00000141", "0.00000142")
+
+
+def test_how_decimals_are_written():
     assert outward_decimals(fmpq(1, 8), fmpq(1, 8), 3) == ("0.125", "0.125")
     assert outward_decimals(fmpq(9999, 1000), fmpq(9999, 1000), 2) == ("9.9", "10.0")
     assert outward_decimals(fmpq(99999), fmpq(99999), 2) == ("9.9e4", "10.0e4")
