@@ -17,16 +17,19 @@ from flint import acb, arb, fmpq
 
 from lemmata.constructions.induction.head import ngram_head, with_affine_readout
 from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.records import Record
 
 
 @counterexample("induction-heads:claim-8.2b", grade="exact")
-def test_printed_block_does_not_shift_all_outputs_alike() -> None:
+def test_printed_block_does_not_shift_all_outputs_alike(record: Record) -> None:
     """b 1^T 1 is the number b k; read as that multiple of I it adds b k to the logit of the current token alone."""
     k, a, b, x = 2, 3, 5, [1, 2, 1]
     head = ngram_head(2, k).hard()
     block = head.stream.readout(k, {"token": b * k * np.eye(k, dtype=int), "answer": a * np.eye(k, dtype=int)})
     shift = replace(head.transformer, readout=block)(x)[-1] - a * head(x)[-1]
     assert shift.tolist() == [b * k, 0]
+    record.no_hypotheses("a and b are any numbers")
+    record.violated("x becomes a x + b: both logits are shifted by b", shift[0], "=", b)
 
 
 @check(

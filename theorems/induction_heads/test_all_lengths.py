@@ -114,8 +114,8 @@ def test_sums_over_positions() -> None:
 
 
 @check("induction-heads:lemma-E.1e", grade="exact", target="printed", cases="t = 1, 2, 3, 7, 20, 40")
-@check("induction-heads:lemma-E.1", grade="exact", target="corrected", cases="t = 1, 2, 3, 7, 20, 40")
-@check("induction-heads:lemma-8.4", grade="exact", target="corrected", cases="t = 1, 2, 3, 7, 20, 40")
+@check("induction-heads:lemma-E.1", grade="exact", target="printed", cases="t = 1, 2, 3, 7, 20, 40")
+@check("induction-heads:lemma-8.4", grade="exact", target="printed", cases="t = 1, 2, 3, 7, 20, 40")
 @check("induction-heads:lemma-E.1h", grade="exact", target="corrected", cases="t = 1, 2, 3, 7, 20, 40")
 @pytest.mark.parametrize("t", [1, 2, 3, 7, 20, 40])
 def test_formulas_give_the_gradients_of_the_tensor(t: int) -> None:
@@ -197,8 +197,8 @@ def test_first_gradient_of_v_decreases_for_all_lengths() -> None:
 # ---- the first step
 
 
-@check("induction-heads:lemma-E.1", grade="symbolic", target="corrected", supporting=True)
-@check("induction-heads:lemma-8.4", grade="symbolic", target="corrected", supporting=True)
+@check("induction-heads:lemma-E.1", grade="symbolic", target="printed", supporting=True)
+@check("induction-heads:lemma-8.4", grade="symbolic", target="printed", supporting=True)
 @check("induction-heads:lemma-E.1e", grade="symbolic", target="printed", supporting=True)
 def test_first_gradient_of_W_for_all_lengths() -> None:
     """0 <= diag - B(t+1)(t+2)/6 <= L_a (t-1)/2, and 0 > off - A(t+1)(t+2)/6 >= -A + L_b (t-1)/2; off > 0 for t >= 3.
@@ -222,8 +222,8 @@ def test_first_gradient_of_W_for_all_lengths() -> None:
     assert -fmpq(3, 100) < LIMIT_B < 0
 
 
-@check("induction-heads:lemma-E.1", grade="symbolic", target="corrected", supporting=True)
-@check("induction-heads:lemma-8.4", grade="symbolic", target="corrected", supporting=True)
+@check("induction-heads:lemma-E.1", grade="symbolic", target="printed", supporting=True)
+@check("induction-heads:lemma-8.4", grade="symbolic", target="printed", supporting=True)
 def test_first_step_of_v_for_all_lengths() -> None:
     """|t g_j - D N(N+1)/2| <= D N < t for all t and j, N = t-j+1, by the bounds of the differences.
 
@@ -242,8 +242,8 @@ def test_first_step_of_v_for_all_lengths() -> None:
 
 
 @check("induction-heads:lemma-E.1h", grade="symbolic", target="corrected", supporting=True)
-@check("induction-heads:lemma-E.1", grade="symbolic", target="corrected", supporting=True)
-@check("induction-heads:lemma-8.4", grade="symbolic", target="corrected", supporting=True)
+@check("induction-heads:lemma-E.1", grade="symbolic", target="printed", supporting=True)
+@check("induction-heads:lemma-8.4", grade="symbolic", target="printed", supporting=True)
 def test_second_coordinate_is_above_all_later_ones_for_all_lengths() -> None:
     """d_2 > d_j and g_2 > g_j for all 3 <= j <= t, and 0 <= off < diag: so v_2 > v_j for every eta > 0.
 
@@ -279,8 +279,8 @@ def brackets(t: int) -> tuple[LogTwo, LogTwo]:
 
 
 @check("induction-heads:lemma-E.1h", grade="symbolic", target="corrected", supporting=True)
-@check("induction-heads:lemma-E.1", grade="symbolic", target="corrected", supporting=True)
-@check("induction-heads:lemma-8.4", grade="symbolic", target="corrected", supporting=True)
+@check("induction-heads:lemma-E.1", grade="symbolic", target="printed", supporting=True)
+@check("induction-heads:lemma-8.4", grade="symbolic", target="printed", supporting=True)
 def test_second_coordinate_beats_the_first_exactly_above_a_threshold_for_all_lengths() -> None:
     """2(g_2 - g_1) < 0 for all t; the coefficient of eta^2 is negative for t <= 9 and positive for t >= 10.
 
@@ -340,9 +340,9 @@ def test_threshold_times_cube_of_the_length_converges() -> None:
         assert abs(eta * t**3 / value - 1) < arb(rate) / t
 
 
-@check("induction-heads:lemma-8.4", grade="enclosed", target="corrected", cases="t = 2, ..., 150")
+@check("induction-heads:lemma-8.4", grade="enclosed", target="printed", cases="t = 2, ..., 150")
 @check("induction-heads:lemma-E.1h", grade="enclosed", target="corrected", cases="t = 2, ..., 150")
-@check("induction-heads:lemma-E.1", grade="enclosed", target="corrected", cases="t = 2, ..., 150")
+@check("induction-heads:lemma-E.1", grade="enclosed", target="printed", cases="t = 2, ..., 150")
 def test_thresholds_of_all_lengths_from_10_to_150(record_property: Any) -> None:
     """The library's eta*(t), from the tensor, against the moments; t^3 eta*(t) falls with t and stays above 3512.7."""
     bits = 1000

@@ -33,8 +33,9 @@ from lemmata.theorems.induction_heads.experiments.sizes import (
 )
 from lemmata.theorems.induction_heads.experiments.variants import MORE_SYMBOLS, ONE_LAYER, TRIGRAMS, UNIGRAM_SIGNAL
 from lemmata.theorems.plugin import Effort
+from lemmata.theorems.records import Record
 
-Record = Callable[[str, object], None]
+Property = Callable[[str, object], None]
 FIGURE = "induction-heads:figure-"
 FIGURES = (
     "induction-heads:observation-8.4", FIGURE + "8.1", FIGURE + "8.2", FIGURE + "8.3", FIGURE + "8.4a", FIGURE + "8.4b",
@@ -57,7 +58,7 @@ def phases(effort: Effort) -> dict[str, Any]:
 
 @check(*FIGURES, grade="sampled", target="printed", supporting=True)
 @pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda experiment: experiment.name)
-def test_committed_results_follow_from_their_runs(experiment: Experiment, record_property: Record) -> None:
+def test_committed_results_follow_from_their_runs(experiment: Experiment, record_property: Property) -> None:
     summary = results(experiment)
     assert_follows(summary)
     for statement, verdict in summary["verdicts"].items():
@@ -73,7 +74,7 @@ TEN = "ten seeds (committed), one more with t = 64 in this session (full effort:
 @check(FIGURE + "E.6", grade="sampled", target="corrected", cases=TEN)
 @check(FIGURE + "E.7", grade="sampled", target="printed", cases=TEN)
 @check("induction-heads:observation-8.4", grade="sampled", target="corrected", cases=TEN)
-def test_phases_attention_and_comb(phases: dict[str, Any], record_property: Record) -> None:
+def test_phases_attention_and_comb(phases: dict[str, Any], record_property: Property) -> None:
     """Ten seeds of each model for t = 100 in the committed runs, and the runs of this session."""
     summary = results(PHASES)
     assert len(summary["items"]) == 20
@@ -122,7 +123,7 @@ def test_ten_seeds_have_the_same_phases_at_different_times(effort: Effort, reque
         assert request.getfixturevalue("phases")["verdicts"][FIGURE + "E.3"] == "reproduced"
 
 
-@check(FIGURE + "8.3", grade="sampled", target="corrected", cases=TEN + "; six runs with one layer (committed)")
+@check(FIGURE + "8.3", grade="sampled", target="printed", cases=TEN + "; six runs with one layer (committed)")
 def test_both_models_learn_bigrams_but_only_the_transformer_is_near_bayes(phases: dict[str, Any]) -> None:
     """Plateau and drops of the transformer, and the minimal model above all transformers; both end at bigrams.
 
@@ -137,8 +138,8 @@ def test_both_models_learn_bigrams_but_only_the_transformer_is_near_bayes(phases
     assert all(min(run["loss"]) < run["lines"]["flat"]["unigram"] / 2 for run in double)
 
 
-@check(FIGURE + "8.3", grade="sampled", target="corrected", supporting=True)
-def test_trained_minimal_models_do_not_come_near_bayes(record_property: Record) -> None:
+@check(FIGURE + "8.3", grade="sampled", target="printed", supporting=True)
+def test_trained_minimal_models_do_not_come_near_bayes(record_property: Property) -> None:
     """Never below 2.5 times the loss of bigrams, in ten runs; all ten transformers end below that.
 
     For all weights at once, trained or not, see `test_minimal_floor`.
@@ -153,11 +154,15 @@ def test_trained_minimal_models_do_not_come_near_bayes(record_property: Record) 
 
 
 @counterexample(FIGURE + "E.6", grade="exact")
-def test_the_stationary_law_of_a_doubly_stochastic_matrix_is_uniform() -> None:
+def test_the_stationary_law_of_a_doubly_stochastic_matrix_is_uniform(record: Record) -> None:
     """It is a vector and no identity; and for this matrix it is the only one, with equal entries."""
     P = np.array([[fmpq(n, 10) for n in row] for row in ((1, 2, 7), (6, 3, 1), (3, 5, 2))])
     assert P.sum(axis=0).tolist() == P.sum(axis=1).tolist() == [1, 1, 1]
-    assert chain_stationary_law(P).tolist() == [fmpq(1, 3)] * 3
+    law = chain_stationary_law(P)
+    assert law.tolist() == [fmpq(1, 3)] * 3
+    record.hypothesis("the columns add up to 1: the least sum", min(P.sum(axis=0)), "=", 1)
+    record.hypothesis("the rows add up to 1: the least sum", min(P.sum(axis=1)), "=", 1)
+    record.violated("the stationary law is the identity, with an entry 1", max(law), "=", 1)
 
 
 @check(
@@ -166,7 +171,7 @@ def test_the_stationary_law_of_a_doubly_stochastic_matrix_is_uniform() -> None:
     target="printed",
     cases="relative positions two seeds, absolute one, each without and with an MLP (committed; full effort: repeated)",
 )
-def test_one_layer_stays_at_the_unigram_line(effort: Effort, record_property: Record) -> None:
+def test_one_layer_stays_at_the_unigram_line(effort: Effort, record_property: Property) -> None:
     """Relative positions (two seeds each, without and with an MLP) and absolute ones (one seed each).
 
     Judged by the committed runs, unless the effort is full; two layers are near bigrams after 300 steps. For one head
@@ -191,7 +196,7 @@ def test_one_layer_stays_at_the_unigram_line(effort: Effort, record_property: Re
     target="printed",
     cases="k = 4, 5 with t = 100, 200, two seeds each (committed; full effort: repeated)",
 )
-def test_four_and_five_states_have_the_same_phases_on_long_sequences(effort: Effort, record_property: Record) -> None:
+def test_four_and_five_states_have_the_same_phases_on_long_sequences(effort: Effort, record_property: Property) -> None:
     """t = 200: four of four in order, so that at 95% the share among all seeds is at least 0.39. t = 100: one of four.
 
     A plateau before the last drop in all eight. Judged by the committed runs, unless the effort is full.
@@ -266,7 +271,7 @@ def factor(event: str) -> tuple[float, float]:
     cases="k = 4, rate 3e-3: t = 100, seeds 20, ..., 25, free unigrams; t = 64, seeds 10, ..., 15, both mixtures",
 )
 def test_without_unigrams_no_unigram_plateau_and_an_earlier_head_but_no_much_earlier_loss(
-    record_property: Record,
+    record_property: Property,
 ) -> None:
     """At 100 times the printed rate; the intervals are those of the ledger."""
     numbers = recomputed(results(UNIGRAM_SIGNAL_100))["numbers"]
@@ -295,7 +300,7 @@ FOUR_STAGES = (
     target="corrected",
     cases="k = 2, t = 200, rate 3e-2, batch 64: three heads, seeds 10, ..., 13; one head, seeds 10, 11, 12 (committed)",
 )
-def test_four_stages_at_the_printed_sizes_and_single_heads_below_bigrams(record_property: Record) -> None:
+def test_four_stages_at_the_printed_sizes_and_single_heads_below_bigrams(record_property: Property) -> None:
     """Seed 12 was still falling after 240 steps and is judged at its end by the run that goes on to 480.
 
     A claim that models "could not" do something is refuted by one that does: two of three single heads end below the

@@ -31,6 +31,7 @@ from lemmata.numerics.markov.minimal_gradient import (
 from lemmata.theorems.evidence import check, counterexample
 from lemmata.theorems.induction_heads import flat_prior, printed_updates, sequence_gradients
 from lemmata.theorems.induction_heads.sequence_gradients import Chain, chain
+from lemmata.theorems.records import Record
 
 ONES = np.ones((2, 2), dtype=int)
 CHAINS = [chain("1/3", "3/4"), chain("2/7", "1/5"), chain("9/10", "4/5")]
@@ -83,11 +84,15 @@ def test_powers_of_the_chain_and_the_stationary_law() -> None:
 
 
 @counterexample("induction-heads:lemma-E.1c", grade="exact")
-def test_stationary_law_is_no_eigenvector_of_lambda() -> None:
+def test_stationary_law_is_no_eigenvector_of_lambda(record: Record) -> None:
     P = CHAINS[0]
     pi, eigenvalue = chain_stationary_law(P), P[0, 0] + P[1, 1] - 1
     assert pi.tolist() == [(P[1, 1] - 1) / (eigenvalue - 1), (P[0, 0] - 1) / (eigenvalue - 1)]
     assert (pi @ P != eigenvalue * pi).all()
+    for name, entry in (("a", P[0, 0]), ("b", P[1, 1])):
+        record.hypothesis(f"0 <= {name}", entry, ">=", 0)
+        record.hypothesis(f"{name} <= 1", entry, "<=", 1)
+    record.violated("pi P = lambda pi, in the first entry", (pi @ P)[0], "=", eigenvalue * pi[0])
 
 
 # ---- (E.16) to (E.22): closed form of the gradient of W
@@ -191,7 +196,7 @@ def printed_mean_w(length: int) -> list[list[LogTwo]]:
     return [[entry / length for entry in row] for row in result]
 
 
-@check("induction-heads:lemma-E.1", grade="exact", target="corrected", cases="t = 1, ..., 60")
+@check("induction-heads:lemma-E.1", grade="exact", target="printed", cases="t = 1, ..., 60")
 @check("induction-heads:lemma-E.1d", grade="exact", target="printed", cases="t = 1, ..., 60, averaged")
 @check("induction-heads:lemma-E.1f", grade="exact", target="printed", cases="t = 1, ..., 60, averaged")
 @pytest.mark.parametrize("length", range(1, 61))
@@ -225,7 +230,7 @@ def printed_mean_v(N: int) -> LogTwo:
     return flat_prior.average(quadratic) * fmpq(N * (N + 1), 2) + flat_prior.average(geometric, inner)
 
 
-@check("induction-heads:lemma-E.1", grade="exact", target="corrected", cases="t = 1, ..., 7, all sequences")
+@check("induction-heads:lemma-E.1", grade="exact", target="printed", cases="t = 1, ..., 7, all sequences")
 @pytest.mark.parametrize("length", range(1, 8))
 def test_averaged_first_step_is_the_average_over_all_sequences(length: int) -> None:
     c = fmpq(1, 3)
@@ -367,7 +372,7 @@ def test_rest_beyond_the_leading_order_of_v_is_bounded(length: int) -> None:
 # ---- one sequence is not the population
 
 
-@counterexample("induction-heads:lemma-8.4", grade="exact")
+@check("induction-heads:lemma-8.4", grade="exact", target="printed", supporting=True)
 def test_single_sequence_moves_one_entry_only() -> None:
     """A stochastic step on a constant sequence: its gradient of W has one entry, no bias to the diagonal."""
     for length in (3, 6, 12):

@@ -8,6 +8,7 @@ arithmetic and compared with the bound that is proved in `constructions/inductio
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import permutations, product
@@ -17,6 +18,7 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
+from lemmata.certificates.induction.links import judge_circuit
 from lemmata.constructions.induction.head import (
     CountingHead,
     bayesian_ngram_head,
@@ -27,8 +29,10 @@ from lemmata.constructions.induction.head import (
 from lemmata.constructions.networks.affine import Affine
 from lemmata.constructions.networks.attention import AttentionLayer
 from lemmata.numerics.exact.balls import precision
+from lemmata.numerics.markov.enumeration import stationary_evidence
 from lemmata.theorems.evidence import check, counterexample
 from lemmata.theorems.plugin import Effort
+from lemmata.theorems.records import Record
 
 SIZES = [(2, 7, 7), (3, 5, 7), (4, 4, 7)]  # k, length of the sequences in quick runs, and in full ones
 
@@ -91,12 +95,63 @@ def _shifted(head: CountingHead, by: int) -> CountingHead:
 
 
 @counterexample("induction-heads:proposition-8.2", grade="exact")
-def test_printed_construction_adds_a_transition_at_the_first_token() -> None:
+def test_printed_construction_adds_a_transition_at_the_first_token(record: Record) -> None:
     """x = (1, 2, 1): state 1 was followed by 2 only, but the output is (1/2, 1/2)."""
     x = [1, 2, 1]
     assert _next_counts(x, 3, 2, 2) == [0, 1]
-    assert printed_induction_head(2).hard()(x)[-1].tolist() == [fmpq(1, 2), fmpq(1, 2)]
+    output, counts = printed_induction_head(2).hard()(x)[-1], _next_counts(x, 3, 2, 2)
+    assert output.tolist() == [fmpq(1, 2), fmpq(1, 2)]
+    record.hypothesis("the current state has been left before", sum(counts), ">=", 1)
+    record.hypothesis("the position is one with i >= 2", len(x), ">=", 2)
+    record.violated("the output is the share of transitions to state 1", output[0], "=", fmpq(counts[0], sum(counts)))
     assert ngram_head(2, 2).hard()(x)[-1].tolist() == [0, 1]
+
+
+@check(
+    "induction-heads:construction-8.2a",
+    grade="enclosed",
+    target="printed",
+    cases="k = 2, 3, p = 3, 10, N = 1, 2, two pairs of scales",
+)
+@pytest.mark.parametrize(("c1", "c2"), [(8, 3), (20, 5)])
+@pytest.mark.parametrize("k", [2, 3])
+def test_bound_is_that_of_the_statement(k: int, c1: int, c2: int) -> None:
+    """tanh(s eps/4) + (M/N) exp(-s (1 - 2 eps)) with q = exp(c1/sqrt d), s = c2^2/sqrt d, eps = p/(q + p), d = 3k."""
+    head, root = ngram_head(2, k, c1, c2), arb(3 * k).sqrt()
+    for p, N in product((3, 10), (1, 2)):
+        eps, s = p / ((c1 / root).exp() + p), c2**2 / root
+        written = (s * eps / 4).tanh() + arb(p + 1 - N) / N * (-s * (1 - 2 * eps)).exp()
+        found = head.error_bound(p, N)
+        assert found.overlaps(written)
+        assert max(found.rad(), written.rad()) < written * arb("1e-9")
+
+
+@check(
+    "induction-heads:construction-8.2a", grade="numeric", target="printed", cases="k = 2, t = 2, ..., 7, all sequences"
+)
+@pytest.mark.parametrize("t", range(2, 8))
+def test_certificate_of_the_loss_of_the_head(t: int) -> None:
+    """At finite scales the certified loss, and distance to counting with plus one, are those of all 2^t forward passes.
+
+    The weights of the sequences are exact, the entropy rate is that of table E.5 in floats.
+    """
+    head = bayesian_ngram_head(2, 2, *scales_for(2, 2, t, 1e-3, pseudo_counts=(1, 1)))
+    proved, forward = judge_circuit(head, t), head.to_float()
+    loss = bigram = distance = 0.0
+    for x in product((1, 2), repeat=t):
+        law = forward(list(x))[-1]
+        counts = np.array(_next_counts(list(x), t, 2, 2))
+        counted = (counts + 1) / (counts.sum() + 2)
+        weights = np.array([float(stationary_evidence((*x, j))) for j in (1, 2)])
+        loss -= float(weights @ np.log(law))
+        bigram -= float(weights @ np.log(counted))
+        distance = max(distance, abs(float(law[0]) - counted[0]))
+    rate = 1 / 6 - 2 / 3 * math.log(2) + math.pi**2 / 9 - 2 / 3 * math.log(2) ** 2
+    for (low, high), value in ((proved.loss, loss - rate), (proved.bigram, bigram - rate)):
+        assert low - 1e-12 < value < high + 1e-12
+        assert high - low < 0.005
+    assert distance < proved.largest_distance[1] < 1e-3
+    assert proved.bayes[1] < bigram - rate
 
 
 @counterexample("induction-heads:proposition-8.2", grade="enclosed")

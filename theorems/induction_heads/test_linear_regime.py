@@ -29,6 +29,7 @@ from lemmata.numerics.markov.minimal_gradient import (
 from lemmata.theorems.evidence import check, counterexample
 from lemmata.theorems.induction_heads import sequence_gradients
 from lemmata.theorems.induction_heads.sequence_gradients import Chain, chain
+from lemmata.theorems.records import Record
 
 ONES = np.ones((2, 2), dtype=int)
 CHAINS = [chain("1/3", "3/4"), chain("2/7", "1/5"), chain("9/10", "4/5")]
@@ -235,7 +236,7 @@ def test_positional_scores_contain_the_query_matrix(seed: int) -> None:
 
 @counterexample("induction-heads:observation-8.4", grade="exact")
 @pytest.mark.parametrize("seed", range(3))
-def test_unimportant_queries_leave_no_positional_scores(seed: int) -> None:
+def test_unimportant_queries_leave_no_positional_scores(seed: int, record: Record) -> None:
     """W_Q = 0 makes all scores 0, whatever v is: softmax(e W_K v^T), as printed, is not what the head does."""
     W_K, W_V, v = _random_head(seed)
     head = Head(Affine(np.zeros_like(W_K)), Affine(W_K), Affine(W_V), relative_keys=v)
@@ -244,6 +245,12 @@ def test_unimportant_queries_leave_no_positional_scores(seed: int) -> None:
     assert (scores == 0).all()
     printed = (W_K @ v.T)[0]
     assert len(set(printed.tolist())) > 1  # so that its softmax is not uniform
+    if seed == 0:
+        record.hypothesis("W_Q is unimportant: its largest entry", int(abs(np.zeros_like(W_K)).max()), "=", 0)
+        away = int(max(printed) - min(printed))
+        record.violated(
+            "the positional scores are those of W_K v^T: the spread of the scores", int(abs(scores).max()), "=", away
+        )
 
 
 def _random_head(seed: int) -> tuple[NDArray[np.object_], ...]:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from lemmata.numerics.markov.minimal_gradient import spread_moments, symmetric_tensor, v_gradient, w_gradient
 from lemmata.theorems.evidence import check, counterexample
 from lemmata.theorems.induction_heads import printed_updates, sequence_gradients
+from lemmata.theorems.records import Record
 
 ONES = np.ones((2, 2), dtype=int)
 
@@ -111,7 +112,7 @@ def test_orders_of_growth(t: int) -> None:
 
 
 @counterexample("induction-heads:corollary-E.2", grade="exact")
-def test_positions_grow_and_do_not_shrink() -> None:
+def test_positions_grow_and_do_not_shrink(record: Record) -> None:
     """Printed: v_j - c = -(c eta/(2t))(t-j+1) + O(1/t). At t = 4 it is (3/20, 1/12, 1/24, 0) c eta by all sequences.
 
     And for every t the growth is at least 0, so that the printed loss of c eta/2 at j = 1 is no O(1/t) away.
@@ -124,6 +125,13 @@ def test_positions_grow_and_do_not_shrink() -> None:
     for t in (10, 100, 400):
         assert all(x >= 0 for x in position_growth(t))
         assert t * (position_growth(t)[0] + fmpq(t, 2 * t)) > fmpq(t, 2)  # t times the error is unbounded
+    t, hidden = 400, 100
+    largest = fmpq(int((ones**2).sum()) * (len(ones) + 1), 2)
+    record.hypothesis("the margin 20 is at least c^2 t(t+1)/2, c = 1, t = 4", fmpq(20), ">=", largest)
+    record.hypothesis("c > 0", ones[0], ">", 0)
+    printed = fmpq(-1, 2) + fmpq(hidden, t)
+    record.violated("(v_1 - c)/(c eta) <= -1/2 + 1/t at t = 4", found.v[0], "<=", fmpq(-1, 2) + fmpq(1, 4))
+    record.violated("(v_1 - c)/(c eta) <= -1/2 + 100/t at t = 400", position_growth(t)[0], "<=", printed)
 
 
 @counterexample("induction-heads:corollary-E.2", grade="exact")

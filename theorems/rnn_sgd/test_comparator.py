@@ -24,7 +24,7 @@ from lemmata.numerics.recurrent.complexities import complexity, polynomial, smoo
 from lemmata.numerics.recurrent.separation import state_cosines
 from lemmata.theorems.evidence import check
 from lemmata.theorems.plugin import Effort
-from lemmata.theorems.rnn_sgd.written_out import bounded_function, bounded_supremum, of_part
+from lemmata.theorems.rnn_sgd.written_out import bounded_function, bounded_supremum, of_part, part_function
 
 MATRIX = "rnn-sgd:definition-5.3"
 NORM = "rnn-sgd:claim-G.1"
@@ -63,10 +63,15 @@ def _inputs(rng: np.random.Generator, length: int = LENGTH) -> np.ndarray:
 )
 @pytest.mark.parametrize("seed", range(5))
 def test_the_matrix_is_that_of_the_definition(seed: int) -> None:
-    """Row by row, with Back as a product of matrices and the bounded H written out; rank L - 2; f from both forms."""
+    """Row by row, with Back as a product of matrices and the bounded H written out; rank L - 2; f from both forms.
+
+    A sixth part has two powers, z/3 - z^2/2.
+    """
     rng, m, epsilon, window = np.random.default_rng(seed), 30, 0.3, 1.0
     network = random_elman(m, 5, 2, rng)
-    found = comparator(network, _target(), epsilon, window)
+    mixed = Part(3, 5, 0, (fmpq(0), fmpq(1, 3), fmpq(-1, 2)), AXIS)
+    target = TargetFunction(LENGTH, 2, (*_target().parts, mixed))
+    found = comparator(network, target, epsilon, window)
     null = np.zeros((LENGTH, 5))
     null[:, 4] = [1] + [epsilon] * (LENGTH - 1)
     states, patterns = [np.zeros(m)], []
@@ -75,7 +80,7 @@ def test_the_matrix_is_that_of_the_definition(seed: int) -> None:
         patterns.append(np.diag((g >= 0).astype(float)))
         states.append(np.maximum(g, 0))
     expected, used = np.zeros((m, m)), 0
-    for part in _target().parts:
+    for part in target.parts:
         matrix = network.readout
         for place in range(part.target, part.source, -1):
             matrix = matrix @ patterns[place - 1] @ network.state
@@ -84,7 +89,7 @@ def test_the_matrix_is_that_of_the_definition(seed: int) -> None:
         for k in range(m):
             if abs(network.state[k] @ h) <= window / math.sqrt(m):
                 a = math.sqrt(m / 2) * network.token[k, :4]
-                value = bounded_function(*of_part(part), a[:1], a[3:])[0] / math.erf(window / (2 * np.linalg.norm(h)))
+                value = part_function(part, a[:1], a[3:])[0] / math.erf(window / (2 * np.linalg.norm(h)))
                 expected[k] += row[k] * value / (m * normaliser) * h
                 used += 1
     assert used > 20
@@ -306,6 +311,11 @@ def test_the_null_sequence_is_near() -> None:
     |h_l - hz_l| obeys the recursion with |W| and |A|, is 0 at l = 1, and falls in proportion to eps_x.
     """
     assert null_sequence(6, 4, 0.1).tolist() == [[0, 0, 0, 0, 1]] + [[0, 0, 0, 0, 0.1]] * 5
+    tokens = _inputs(np.random.default_rng(9), 8)
+    actual = input_sequence(tokens, 0.1)
+    assert actual.shape == (8, 5)
+    assert np.abs(actual[1:7, :4] - 0.1 * tokens).max() < 1e-15
+    assert (actual[[0, 7]] == null_sequence(8, 4, 0.1)[[0, 7]]).all()
     for seed in range(4):
         rng = np.random.default_rng(seed)
         network, x = random_elman(200, 5, 1, rng), _inputs(rng, 6)

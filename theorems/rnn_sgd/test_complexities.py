@@ -119,7 +119,13 @@ def test_entire_functions_grow_slowly(phi) -> None:
 
 @check(DEFINITION, grade="enclosed", target="corrected", cases="sin at R = 1, K = 1, 10, 10^4")
 def test_the_sums_of_the_sine() -> None:
-    """The first sum is sinh(K R); the second, and C_s, are compared with their first 120 terms in fractions."""
+    """The first sum is sinh(K R); the second, and C_s, are compared with their first 120 terms in fractions.
+
+    And the coefficients of sin and exp - 1 are those of the textbook.
+    """
+    factorials = [fmpq(1, math.factorial(i)) for i in range(9)]
+    assert [exponential_series().coefficient(i) for i in range(9)] == [fmpq(0), *factorials[1:]]
+    assert [sine_series().coefficient(i) for i in range(9)] == [(0, 1, 0, -1)[i % 4] * factorials[i] for i in range(9)]
     for constant, epsilon, terms in ((1, fmpq(1, 100), 40), (10, fmpq(1, 10**6), 200)):
         root = (-arb(epsilon).log()).sqrt() * constant
         second = sum(((root / arb(i).sqrt()) ** i / arb(math.factorial(i)) for i in range(1, terms, 2)), arb(0))

@@ -16,7 +16,7 @@ import numpy as np
 
 from lemmata.constructions.recurrent.concepts import Part
 
-__all__ = ["bounded_function", "bounded_supremum", "of_part"]
+__all__ = ["bounded_function", "bounded_supremum", "of_part", "part_function"]
 
 
 def bounded_function(
@@ -43,6 +43,12 @@ def of_part(part: Part) -> tuple[int, float, float]:
     power = len(part.coefficients) - 1
     last = part.coefficients[power]
     return power, float(last.p) / float(last.q), 2.0 * (part.source - 2)
+
+
+def part_function(part: Part, alpha: np.ndarray, beta: np.ndarray) -> np.ndarray:
+    """H of a part with the powers z and z^2: the sum of theirs."""
+    parts = [(k, float(c.p) / float(c.q)) for k, c in enumerate(part.coefficients) if c != 0]
+    return sum((bounded_function(k, c, 2.0 * (part.source - 2), alpha, beta) for k, c in parts), 0 * alpha)
 
 
 def _level(power: int, accuracy: float) -> float:
