@@ -64,12 +64,10 @@ def test_no_read_out_of_the_printed_biases(k: int, record: Record) -> None:
     found = decide(k, grid)
     assert isinstance(found, FarkasCertificate)
     farkas.verify(margin_constraints(k, grid), found)
-    for name, multiplier in found.multipliers.items():
-        if len(found.multipliers) > 1:
-            with pytest.raises(ValueError, match="does not cancel"):
-                farkas.verify(
-                    margin_constraints(k, grid), FarkasCertificate({**found.multipliers, name: multiplier + 1})
-                )
+    for name, multiplier in found.multipliers.items() if k > 2 else ():
+        edited = FarkasCertificate({**found.multipliers, name: multiplier + 1})
+        with pytest.raises(ValueError, match="does not cancel"):
+            farkas.verify(margin_constraints(k, grid), edited)
     least = least_ramp_loss(k, grid).value
     assert abs(least - Fraction(LEAST_LOSSES[k])) <= Fraction(1, 2 * 10**5)
     assert least > Fraction(1, 2)
