@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import combinations_with_replacement, pairwise, product
 from typing import Any, Literal
 
@@ -192,6 +193,35 @@ def test_the_bounds_of_ellipsoids_are_their_formulas(record: Record) -> None:
     assert both[0] > arb("0.847")
     assert ellipsoid_bound([fmpq(15, 100)], 1) == 0
     record.number("5.3", ellipsoid_estimate([fmpq(1)], 1), rounded="up")
+
+
+@check(
+    LEMMA,
+    grade="numeric",
+    target="corrected",
+    cases="the supremum over semi-axes on a grid of 1/1000, the cut 2/5; 1, 2 and 7 equal axes",
+)
+def test_the_constant_of_ellipsoids_is_the_supremum_of_the_volumes() -> None:
+    """Steps 5 and 6 by geometry: what is left of the distance 1 when axes below the cut are dropped, then volumes.
+
+    Two points of the ellipsoid at distance 1 that differ as much as they can in the axes dropped, by twice the cut in
+    the norm, are that far apart in the others; balls of half of it about the points of a packing fit into the ellipsoid
+    blown up by 1 + radius/cut. The logarithm of the ratio of volumes over s^2 is largest for s >= cut at the cut.
+    """
+    cut = 0.4
+    left = min(math.sqrt(1 - x * x) for x in np.linspace(0, 2 * cut, 2001).tolist())
+    radius = left / 2
+
+    def points(s: float, k: int) -> float:
+        return k * math.log((1 + radius / cut) * s / radius)  # ratio of the volumes of k axes s
+
+    worst = max((points(cut + i / 1000, 1) / (cut + i / 1000) ** 2, cut + i / 1000) for i in range(5000))
+    assert worst[1] == cut
+    assert abs(float(ellipsoid_estimate([fmpq(1)], 1)) / worst[0] - 1) < 1e-9
+    for k in (1, 2, 7):
+        for s in (fmpq(2, 5), fmpq(1), fmpq(9, 2)):
+            assert abs(float(ellipsoid_bound([s**2] * k, 1)) / points(float(_mp(s)), k) - 1) < 1e-9
+        assert ellipsoid_bound([fmpq(399, 1000) ** 2] * k, 1) == 0
 
 
 @check(

@@ -172,6 +172,28 @@ def test_the_slope_in_the_parameters_in_closed_form() -> None:
 
 @check(
     COUNT,
+    grade="exact",
+    target="corrected",
+    cases="L = 1, ..., 5, R = 1/2, 1, 3, r = 0, 1, 5: networks of width 1 at the corner of the ball",
+)
+def test_the_slope_in_the_parameters_is_attained() -> None:
+    """All weights and biases R, the input r: the squared gradient, by exact differences, is the bound, biases included.
+
+    The output is linear in each parameter where all units are positive, so that its differences are derivatives.
+    """
+    for R, r, L in itertools.product((fmpq(1, 2), fmpq(1), fmpq(3)), (fmpq(0), fmpq(1), fmpq(5)), range(1, 6)):
+
+        def value(moved: int, R: fmpq = R, r: fmpq = r, L: int = L) -> fmpq:
+            numbers = [R + 1 if k == moved else R for k in range(2 * L - 1)]
+            weights = [as_exact([[w]]) for w in numbers[:L]]
+            return _net(weights, [as_exact([b]) for b in numbers[L:]])(as_exact([[r]]))[0, 0]
+
+        gradient = [value(k) - value(-1) for k in range(2 * L - 1)]
+        assert sum((x * x for x in gradient), fmpq(0)) == parameter_slope_squared(L, R, r)
+
+
+@check(
+    COUNT,
     grade="sampled",
     target="corrected",
     cases="L = 1, 2, 3, widths 2, 60 random pairs of parameters each, seed L, a third of them aligned; exact numbers",
@@ -386,6 +408,23 @@ def _excess(losses: Any, law: Any, counts: Any) -> fmpq:
     n = sum(counts)
     rows = [sum(((q - Q(c, n)) * v for q, c, v in zip(law, counts, row, strict=True)), Q(0)) for row in losses]
     return as_exact([max(rows)])[0]
+
+
+@check(
+    GAP,
+    grade="exact",
+    target="printed",
+    cases="all functions to {0, 1} on 10^9 points, n = 10^6 different samples: gap 1 - 1/1000, complexity 1/2",
+)
+def test_no_smaller_multiple_of_the_complexity_serves() -> None:
+    """0 on the n points seen and 1 elsewhere: the gap is (m - n)/m surely, Rad = 1/2 on different points."""
+    rad = empirical_rademacher(as_exact(list(itertools.product((0, 1), repeat=4))))
+    assert rad == fmpq(1, 2)  # E max(0, sum of signs where positive)/n, for every n
+    m, n = 10**9, 10**6
+    gap = 1 - fmpq(n, m)
+    bound = deviation_of_truncated_losses(arb(rad), 1, n, 2, fmpq(1, 2))
+    assert decided_less(arb(gap), bound)
+    assert decided_less(bound, arb(gap) * fmpq(1003, 1000))
 
 
 @check(GAP, grade="enclosed", target="printed", cases="5 choices of (Rad, tau, n, N, delta), written out")

@@ -87,6 +87,34 @@ def test_sensitivity_of_the_readout() -> None:
     assert inner > 0
 
 
+@check(
+    "qstr:lemma-14",
+    grade="enclosed",
+    target="corrected",
+    cases="H = 1, 2, 3, 5 heads on a prompt of one token of norm 7/2, D = 2: the extremal readouts",
+)
+def test_heads_add_up_in_the_reach_of_the_readout() -> None:
+    """Step 1: H heads that show the same token of norm r have outputs of norm sqrt(H) r, and the bound is attained."""
+    token = as_exact([["21/10", "14/5"]])  # of norm 7/2
+    for H in (1, 2, 3, 5):
+        heads = tuple(merged_head(as_exact([[k, 1], [0, k]]), causal=False) for k in range(H))
+        shown = AttentionLayer(heads, "concatenate")(as_balls(token))
+        networks = TransformerClass(H, 1, 2, arb(2), arb(5), arb(1), arb(fmpq(7, 2)))
+        direction = np.array([*shown[0], arb(1)])  # (W, b) in the direction of (h; 1), of norm 5
+        hidden = 5 * direction / sum((x * x for x in direction), arb(0)).sqrt()
+        readouts = [
+            FeedForward((Affine(w[:-1, None], w[-1:]), Affine(np.array([[a]]))), activations=("relu", "identity"))
+            for a, w in ((arb(2), hidden), (arb(1), hidden), (arb(2), hidden / 2))
+        ]
+        full, less, half = (readout(shown)[0, 0] for readout in readouts)
+        for change, bound in (
+            (full - less, networks.inner * networks.reach),
+            (full - half, networks.outer * networks.reach * fmpq(5, 2)),
+        ):
+            assert change.overlaps(bound)
+            assert abs(change / bound - 1) < fmpq(1, 10**6)
+
+
 def _largest(*arrays: NDArray[np.object_]) -> arb:
     return ball_max([_norm(one) for one in arrays] + [arb(1)])
 

@@ -7,9 +7,11 @@ farther off than the printed bound allows. The proofs are in `proofs/transformer
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise, product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -262,6 +264,30 @@ def test_gap_of_a_finite_class() -> None:
             assert failing <= fmpq(delta.numerator, delta.denominator)
 
 
+@check(
+    "qstr:corollary-19",
+    grade="exact",
+    target="printed",
+    cases="all functions to {0, 1} on m = 10, 1000, 10^6 points, n = 4 different samples; two classes of networks",
+)
+def test_the_complexity_counts_twice() -> None:
+    """Step 9: risk minus empirical risk reaches 2 (1 - n/m) Rad, so that no factor below 2 serves; and 2 is taken.
+
+    A function that is 0 on the n points seen and 1 elsewhere has the gap (m - n)/m, and Rad is 1/2. The factor is read
+    off two classes, as the rest of the bound is the same for both.
+    """
+    rad = empirical_rademacher(as_exact(list(product((0, 1), repeat=4))))
+    least = [fmpq(m - 4, m) / rad for m in (10, 1000, 10**6)]
+    few, many = (TransformerClass(1, 1, D, arb(1), arb(1), arb(1), arb(2)) for D in (2, 20))
+    rads = [truncated_rademacher(one, 3, 10**8) for one in (few, many)]
+    gaps = [generalisation_gap(one, 3, 10**8, fmpq(1, 9)) for one in (few, many)]
+    factor = (gaps[1] - gaps[0]) / (rads[1] - rads[0])
+    assert rads[1] > 2 * rads[0] > 0
+    assert rads[1] < 1  # below the trivial bound 3
+    assert all(factor > one - fmpq(1, 10**9) for one in least)
+    assert factor < least[-1] + fmpq(1, 10**4)
+
+
 @check("qstr:corollary-19", grade="numeric", target="printed", cases=GRID + "; delta = 1/2, 1/100")
 def test_generalisation_gap() -> None:
     """Step 9: twice the complexity and three times the deviation of McDiarmid."""
@@ -292,6 +318,81 @@ def _level_by_hand(task: TokenTask, networks: TransformerClass, n: int) -> float
     label = math.e**2 * cy * max(1.0, math.log(2 * n * moment)) ** s
     token = g * networks.heads * cx * math.e * d * max(1.0, 2 * math.log(2 * n * N * moment)) + k
     return 4 * max(label, token)
+
+
+def _largest_prediction(task: TokenTask, networks: TransformerClass, norm: arb) -> arb:
+    """The square of the largest |y_hat| for tokens of a norm: one neuron along what H heads that agree show."""
+    shown = (
+        networks.heads * (norm**2 + task.dimension * (1 + fmpq(1, task.sparsity))) + 1
+    ).sqrt()  # and 1 for the bias
+    hidden = networks.inner / shown
+    readout = FeedForward(
+        (Affine(np.array([[hidden]])), Affine(np.array([[networks.outer]]))), activations=("relu", "identity")
+    )
+    return readout(np.array([[shown**2]]))[0, 0] ** 2
+
+
+def _root(function: Callable[[arb], arb], low: float, high: float) -> arb:
+    """Where an increasing function passes 0, by halving."""
+    for _ in range(40):
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if function(arb(middle)) < 0 else (low, middle)
+    return arb(low)
+
+
+@check(
+    "qstr:lemma-20",
+    grade="numeric",
+    target="corrected",
+    cases="3 tasks, n = 50, 10^6, 10^4, one class each, with C_y such that labels and predictions count alike",
+)
+def test_the_level_is_the_square_of_the_sum_of_both_parts() -> None:
+    """Step 10: the level is the largest (y - y_hat)^2 for |y| and |y_hat| at the edge of what is rare, not less.
+
+    The edges are found by halving: of the token norm with the tail of lemma 12, and of the label with Markov's
+    inequality for the moment of order ln(2 n M); C_y by halving where both are equal.
+    """
+    for task, n in zip(TASKS, (50, 10**6, 10**4), strict=True):
+        networks = _classes(task, n)[2]
+        N, d = task.length, task.dimension
+
+        def edges(
+            scale: arb,
+            task: TokenTask = task,
+            networks: TransformerClass = networks,
+            n: int = n,
+            N: int = N,
+            d: int = d,
+        ) -> tuple[arb, arb]:
+            fourth = _fourth_by_hand(replace(task, label_scale=scale), networks)
+            order = (2 * n * fourth).log()
+            rare = 1 / (2 * n * fourth)
+            norm = _root(
+                lambda v: rare - token_norm_tail(N, d, task.token_scale, v),
+                2 * math.sqrt(float(str(task.token_scale)) * math.e * d),
+                1e6,
+            )
+            moment = (scale * order**task.label_power) ** (order / 2)  # of |y|, of this order
+            label = _root(lambda v: rare - moment * v ** (-order / 2), 1e-3, 1e15)  # of y^2
+            return label, _largest_prediction(task, networks, norm)
+
+        scale = _root(lambda c: edges(c)[0] - edges(c)[1], 1e-3, 1e12)
+        label, prediction = edges(scale)
+        assert abs(label / prediction - 1) < fmpq(1, 10**6)
+        worst = max((sign * label.sqrt() - prediction.sqrt()) ** 2 for sign in (1, -1))
+        found = truncation_level(replace(task, label_scale=scale), networks, n)
+        assert abs(found / worst - 1) < fmpq(1, 1000)
+
+
+def _fourth_by_hand(task: TokenTask, networks: TransformerClass) -> arb:
+    """M of step 10, a bound of the fourth moment of the error: 8 (E y^4 + E y_hat^4)."""
+    N, d, q, s = task.length, task.dimension, task.sparsity, task.label_power
+    cx, g = float(str(task.token_scale)), networks.lipschitz**2
+    k = g * (networks.heads * d * (1 + fmpq(1, q)) + 1)
+    t = max(1.0, math.log(N))
+    tokens = N ** (1 / t) * (4 * cx * d * t) ** 2
+    scale: Any = task.label_scale
+    return 8 * ((arb(scale) * 4**s) ** 2 + 2 * (g * networks.heads) ** 2 * arb(tokens) + 2 * k * k)
 
 
 @check(
