@@ -38,6 +38,7 @@ COMMANDS = {
     "sparse": "Compile a function of a few of many symbols into an attention layer and a perceptron; prove it right.",
     "turing": "Compile a Turing machine into a transformer and run its weights.",
     "show": "Show what the ledger says of a statement, for example feature-emergence:theorem-7.7.",
+    "audit": "Audit entries of the ledger: what forces each verdict, faults, proofs, records, results.",
     "ledger": "List the statements of the ledger, with their verdicts.",
     "new-chapter": "Write the skeleton of a chapter of your own, with a worked example.",
     "experiment": "Repeat experiments of the documents, and show what they gave.",

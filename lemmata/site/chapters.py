@@ -10,11 +10,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
+from lemmata.reports.audit import HEAD, audit_row
 from lemmata.reports.ledger import rerun
 from lemmata.site.entries import Edges, Entry, Library
 from lemmata.site.picture import chapter_picture
 from lemmata.site.prose import markdown_of, statement_place
 from lemmata.site.statements import MEANING, table
+from lemmata.theorems.audit import audit_chapter
 from lemmata.theorems.evidence import GRADES
 from lemmata.theorems.experiments import committed, load_experiments
 from lemmata.theorems.faults import SEEN, load_faults
@@ -173,6 +175,11 @@ def _reliability(chapter: Chapter, entries: Sequence[Entry]) -> str:
         f"deciding test red, are kept in `tests/theorems/test_faults_{chapter.name}.py`; not every statement has one.",
         "All of them again, in a checkout:",
         f"```console\nmake theorems\n.venv/bin/pytest theorems/{chapter.name} --effort full\n```",
+        "## Entry by entry",
+        "What each verdict rests on, when it was last judged, how many of the faults drawn for it are seen, the steps "
+        "of its proof, the printed hypotheses and violated conclusions in the record of its counterexample, and "
+        f"committed results; `lemmata audit {chapter.name}` prints the same, with every rule that an entry breaks.",
+        table(HEAD, [(_named(one.statement.id), *audit_row(one)[1:]) for one in audit_chapter(chapter)]),
         "## Experiments",
         _experiments(chapter) or "None.",
         "## How to run each statement again",

@@ -1,0 +1,36 @@
+"""The command `lemmata audit`: all that speaks for and against entries of the ledger, as one table."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from lemmata._ledger import find_statements
+from lemmata.commands.console import out, refusals
+
+__all__ = ["app"]
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command(help="Audit a chapter or an entry of the ledger, for example turing or turing:lemma-2.3.")
+def audit(
+    what: Annotated[str, typer.Argument(help="a chapter, the id of a statement, or a part of one")],
+    as_json: Annotated[bool, typer.Option("--json", help="the same for programs")] = False,
+) -> None:
+    """What each verdict rests on, and what speaks against it; exit 1 if an entry breaks a rule of the ledger."""
+    with refusals():
+        found = find_statements(what)
+    from lemmata.reports.audit import audit_data, print_audit
+    from lemmata.theorems.audit import audit_chapter
+
+    wanted = {entry.id for _, entry in found}
+    chapters = {chapter.name: chapter for chapter, _ in found}
+    audits = [one for chapter in chapters.values() for one in audit_chapter(chapter) if one.statement.id in wanted]
+    if as_json:
+        typer.echo(json.dumps([audit_data(one) for one in audits], indent=1, ensure_ascii=False))
+    else:
+        print_audit(out, audits)
+    raise typer.Exit(int(any(one.errors for one in audits)))

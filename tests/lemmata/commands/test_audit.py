@@ -1,0 +1,75 @@
+"""`lemmata audit`: what it prints is what the files say, and a broken rule ends it with 1."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from lemmata.theorems import audit as audits
+from lemmata.theorems.audit import proof_steps
+from lemmata.theorems.experiments import code_of, find_experiment
+from lemmata.theorems.ledger import THEOREMS, Chapter, Statement, load_ledger
+from tests.lemmata.commands.runner import run
+
+
+def test_numbers_of_an_entry_are_those_of_its_files():
+    name = "pareto-frontiers:lemma-C.4"
+    code, output, _ = run("audit", name, "--json")
+    [shown] = json.loads(output)
+    assert shown["statement"] == name
+    assert code == int(bool(shown["errors"]))
+    folder = THEOREMS / "pareto_frontiers"
+    faults = [one for one in json.loads((folder / "faults.json").read_text())["faults"] if one["statement"] == name]
+    assert shown["faults"]["drawn"] == len(faults) > 0
+    records = json.loads((folder / "counterexamples.json").read_text())[name]
+    assert shown["violated"] == sum(len(one["violated"]) for one in records) > 0
+    assert shown["hypotheses"] == sum(len(one["hypotheses"]) for one in records)
+    sources = "".join(path.read_text() for path in folder.glob("test_*.py"))
+    assert shown["printed"] + shown["corrected"] + shown["counterexamples"] <= sources.count("lemma-C.4")
+    _, output, _ = run("audit", name)
+    assert f"{shown['faults']['own']} of {len(faults)} by its own checks" in re.sub(r"\s+", " ", output)
+
+
+def test_experiments_are_audited_with_the_age_of_their_results():
+    for path in sorted(THEOREMS.glob("hidden_progress/results/*.json"))[:3]:
+        summary = json.loads(path.read_text(encoding="utf-8"))
+        name, verdict = next(iter(summary["verdicts"].items()))
+        _, output, _ = run("audit", name, "--json")
+        [shown] = [one for one in json.loads(output) if one["statement"] == name]
+        [result] = [one for one in shown["results"] if one["experiment"] == path.stem]
+        assert (result["verdict"], result["date"]) == (verdict, summary["origin"]["date"][:10])
+        _, experiment = find_experiment(path.stem)
+        assert result["current"] == (summary["origin"]["code"] == code_of(experiment))
+
+
+def test_a_broken_rule_is_printed_and_ends_with_1(monkeypatch: pytest.MonkeyPatch):
+    name = "turing:lemma-2.3"
+    monkeypatch.setattr(audits, "fault_errors", lambda chapter: [f"{name}: a fault.", "turing:lemma-2.30: another."])
+    code, output, _ = run("audit", name)
+    assert code == 1
+    assert f"{name}: a fault." in output
+    assert "another" not in output
+    assert "1 entry, 1 broken rule, " in output
+
+
+def test_an_unknown_entry_is_refused():
+    code, output, error = run("audit", "knots")
+    assert (code, output) == (2, "")
+    assert "no statement of the ledger" in error
+
+
+def test_steps_of_a_proof_and_the_tests_that_they_cite(tmp_path: Path):
+    (tmp_path / "proofs").mkdir()
+    (tmp_path / "proofs" / "a.md").write_text(
+        "Head.\n1. One.\n   Check: theorems/x/test_a.py::test_a\n   Check: `theorems/x/test_a.py::test_b`\n2. Two.\n"
+    )
+    entry = Statement("x:lemma-1", "lemma", "T", "C.", "W", "holds", "proof", proof="a.md")
+    chapter = Chapter("x", "T", "D", (entry,), tmp_path)
+    assert proof_steps(chapter, entry) == {1: ("theorems/x/test_a.py::test_a", "theorems/x/test_a.py::test_b"), 2: ()}
+
+
+@pytest.mark.parametrize("chapter", [one.name for one in load_ledger().chapters])
+def test_no_chapter_breaks_a_rule(chapter: str):
+    code, output, _ = run("audit", chapter.replace("_", "-") + ":")
+    assert code == 0, output
