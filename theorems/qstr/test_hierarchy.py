@@ -23,6 +23,7 @@ from lemmata.numerics.tokens.encoding import encode
 from lemmata.numerics.tokens.prompts import draw_prompts
 from lemmata.numerics.tokens.transformer_bounds import TokenTask, TransformerClass, excess_risk
 from lemmata.theorems.evidence import check
+from lemmata.theorems.qstr.test_transformer_risks import embedding_norm_by_hand, risk_by_hand
 
 
 @check(
@@ -58,20 +59,31 @@ def test_too_few_heads_are_left_with_a_risk() -> None:
 
 
 def _bits_of_samples(bits: int) -> int:
-    """The least k for which 2^k prompts of 2^bits tokens leave an excess risk below 1, by bisection."""
+    """The least k for which 2^k prompts of 2^bits tokens leave an excess risk below 1, by bisection.
+
+    At the end the risk is computed once more, in floats, from the sizes of the task.
+    """
     length, d, q, failure = 2**bits, 4, 2, fmpq(1, 100)
     task = TokenTask(length, d, q, sign_code_dimension(length, 0.01))
 
-    def enough(n: int) -> bool:
+    def networks(n: int) -> TransformerClass:
         norm = task.embedding_norm(n)
         sharpness = arb(2 * q) / d * (4 * norm * length * arb(q).sqrt()).log()  # of lemma 11 at r_a r_w = 2, eps = 1
-        networks = TransformerClass(q, 2, task.embedding_dimension, arb(1), arb(2), sharpness * task.encoding, norm)
-        return bool(excess_risk(task, networks, n, failure) < 1)
+        return TransformerClass(q, 2, task.embedding_dimension, arb(1), arb(2), sharpness * task.encoding, norm)
+
+    def enough(n: int) -> bool:
+        return bool(excess_risk(task, networks(n), n, failure) < 1)
 
     low, high = 1, 200
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if enough(2**middle) else (middle, high)
+    n = 2**high
+    assert abs(float(networks(n).embedding_norm) / embedding_norm_by_hand(task, n) - 1) < 1e-12
+    _, complexity, chance, _ = risk_by_hand(task, networks(n), n, 0.01)
+    expected = complexity + chance + n**-0.5
+    assert abs(float(excess_risk(task, networks(n), n, failure)) / expected - 1) < 1e-9
+    assert expected < 1
     return high
 
 
@@ -111,7 +123,7 @@ def test_samples_of_the_feed_forward_network_are_the_coordinates() -> None:
         inputs = rng.integers(-9, 10, (length * d, length * d))
         for n in range(1, length * d):
             certificate = certify_feed_forward(inputs[:n], length)
-            assert certificate.upper >= 1 - fmpq(n, length * d)
+            assert certificate.average == 1 - fmpq(n, length * d) <= certificate.upper
             assert certificate.upper - certificate.lower <= fmpq(1, 10**9)
             assert n < samples_needed(length, d, fmpq(9, 10) * (1 - fmpq(n, length * d)))
         assert samples_needed(length, d, 0) == length * d

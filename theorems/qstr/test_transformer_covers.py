@@ -374,6 +374,11 @@ def test_networks_that_are_near() -> None:
             _readout(a, w)(AttentionLayer(tuple(merged_head(W, causal=False) for W in Ws), "concatenate")(z))[:, 0]
             for a, w, Ws in zip(outer, hidden, matrices, strict=True)
         ]
+        for value, a, w, Ws in zip(values, outer, hidden, matrices, strict=True):
+            scores = np.exp([z @ W @ z.T for W in Ws])
+            h = np.concatenate(list(scores / scores.sum(axis=-1, keepdims=True) @ z), axis=-1)
+            apart = np.abs(value - np.maximum(h @ w[:, :-1].T + w[:, -1], 0) @ a).max()
+            assert apart < 1e-9  # a score of size s is off by s 2^-52, and a share by as much of itself
         seen = np.sqrt(sum(np.linalg.norm(z @ (V - W), axis=1) ** 2 for V, W in zip(*matrices, strict=True)))
         readouts = B * np.linalg.norm(outer[0] - outer[1]) + A * np.linalg.norm(hidden[0] - hidden[1])
         bound = float(networks.reach) * readouts + float(networks.lipschitz) * r * r * seen

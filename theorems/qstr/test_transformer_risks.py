@@ -34,7 +34,6 @@ from lemmata.numerics.tokens.transformer_bounds import (
     chained_rademacher,
     excess_risk,
     generalisation_gap,
-    log_cover,
     norm_ball_class,
     risk_terms,
     safe_token_norm,
@@ -156,19 +155,20 @@ def test_rademacher_bound_of_the_losses() -> None:
     """Step 8: tau times the best chained sum of the covers at 2^(-j-1) sqrt(tau), below the closed form."""
     for task, n, tau in product(TASKS, SAMPLES, (1, 10, 10**4)):
         for networks in _classes(task, n):
-            sizes = [
-                float(log_cover(networks, arb(tau).sqrt() / 2 ** (j + 1), n).mid())
-                for j in range(1, n.bit_length() + 1)
-            ]
-            sums = [1.0]
-            for depth in range(1, len(sizes) + 1):
-                E = [0.0, *sizes[:depth]]
-                sums.append(
-                    2.0**-depth + sum(3 * 2.0**-j * math.sqrt(2 * (E[j] + E[j - 1]) / n) for j in range(1, depth + 1))
-                )
             bound = truncated_rademacher(networks, tau, n)
-            assert _near(bound, tau * min(sums), tau)
+            assert networks.dimension == task.dimension + (task.sparsity + 1) * task.encoding
+            assert _near(bound, rademacher_by_hand(networks, tau, n)[0], tau)
             assert bound <= _closed_form(networks, tau, n) * (1 + arb(2) ** -40)
+
+
+def rademacher_by_hand(networks: TransformerClass, tau: float, n: int) -> tuple[float, int]:
+    """Step 8 in floats: tau times the best chained sum of covers at 2^(-j-1) sqrt(tau), and how many radii it has."""
+    sums, E = [1.0], [0.0]
+    for depth in range(1, n.bit_length() + 1):
+        readout, *matrices = cover_by_hand(networks, math.sqrt(tau) / 2 ** (depth + 1), n)
+        E.append(readout + min(matrices))
+        sums.append(2.0**-depth + sum(3 * 2.0**-j * math.sqrt(2 * (E[j] + E[j - 1]) / n) for j in range(1, depth + 1)))
+    return tau * min(sums), sums.index(min(sums))
 
 
 def _closed_form(networks: TransformerClass, tau: int, n: int) -> arb:
@@ -293,7 +293,8 @@ def test_generalisation_gap() -> None:
     """Step 9: twice the complexity and three times the deviation of McDiarmid."""
     for task, n, delta in product(TASKS, SAMPLES, (fmpq(1, 2), fmpq(1, 100))):
         for networks in _classes(task, n):
-            expected = 2 * float(truncated_rademacher(networks, 7, n).mid())
+            assert _near(networks.embedding_norm, embedding_norm_by_hand(task, n))
+            expected = 2 * rademacher_by_hand(networks, 7, n)[0]
             expected += 21 * math.sqrt(math.log(2 / float(delta)) / (2 * n))
             assert _near(generalisation_gap(networks, 7, n, delta), expected)
 
@@ -451,17 +452,9 @@ def test_excess_risk_by_hand() -> None:
     """Step 11, from the sizes alone: the gap at the level of step 10, and n^(-1/2) for what lies beyond it."""
     for task, n in product(TASKS, SAMPLES):
         for networks in _classes(task, n):
-            level = _level_by_hand(task, networks, n)
-            sums, E = [1.0], [0.0]
-            for depth in range(1, n.bit_length() + 1):
-                readout, *matrices = cover_by_hand(networks, math.sqrt(level) / 2 ** (depth + 1), n)
-                E.append(readout + min(matrices))
-                sums.append(
-                    2.0**-depth + sum(3 * 2.0**-j * math.sqrt(2 * (E[j] + E[j - 1]) / n) for j in range(1, depth + 1))
-                )
-            complexity, chance = 2 * level * min(sums), 3 * level * math.sqrt(math.log(20) / (2 * n))
+            level, complexity, chance, depth = risk_by_hand(task, networks, n, 0.1)
             assert _near(excess_risk(task, networks, n, fmpq(1, 10)), complexity + chance + n**-0.5)
-            terms, depth = risk_terms(task, networks, n, fmpq(1, 10)), sums.index(min(sums))
+            terms = risk_terms(task, networks, n, fmpq(1, 10))
             radius = math.sqrt(level) / 2 ** (depth + 1)
             for found, by_hand in zip(
                 (terms.level, terms.radius, terms.complexity, terms.chance, terms.beyond),
@@ -471,11 +464,23 @@ def test_excess_risk_by_hand() -> None:
                 assert _near(found, by_hand)
             found_parts = (terms.readout, terms.codes, terms.volume)
             assert all(map(_near, found_parts, cover_by_hand(networks, radius, n)))
-            r_x = math.sqrt(3 * float(str(task.token_scale)) * math.e * task.dimension * math.log(n * task.length))
-            r_z = math.sqrt(r_x**2 + task.dimension * (1 + 1 / task.sparsity))
+            r_z = embedding_norm_by_hand(task, n)
             assert _near(networks.embedding_norm, r_z)
             small = replace(networks, embedding_norm=arb(r_z) * fmpq(98, 100))
             assert _refuses_the_embeddings(task, small, n)
+
+
+def risk_by_hand(task: TokenTask, networks: TransformerClass, n: int, delta: float) -> tuple[float, float, float, int]:
+    """Step 11 in floats: the level, the parts of complexity and of chance, and the number of radii."""
+    level = _level_by_hand(task, networks, n)
+    rad, depth = rademacher_by_hand(networks, level, n)
+    return level, 2 * rad, 3 * level * math.sqrt(math.log(2 / delta) / (2 * n)), depth
+
+
+def embedding_norm_by_hand(task: TokenTask, n: int) -> float:
+    """r_z = sqrt(3 C_x e d ln(nN) + d (1 + 1/q))."""
+    square = 3 * float(str(task.token_scale)) * math.e * task.dimension * math.log(n * task.length)
+    return math.sqrt(square + task.dimension * (1 + 1 / task.sparsity))
 
 
 def _refuses_the_embeddings(task: TokenTask, networks: TransformerClass, samples: int) -> bool:
