@@ -376,12 +376,13 @@ def _statement_errors(label: str, folder: Path, entry: dict[str, Any]) -> list[s
             f"{label}: machine_checked names theorems as File.theorem, with commas between, and says after a colon "
             "what they prove and what not."
         )
-    return errors + _verdict_errors(label, entry) + _trial(label, entry) + _reach_errors(label, folder, entry)
+    return errors + _verdict_errors(label, entry) + _trial(label, folder, entry) + _reach_errors(label, folder, entry)
 
 
-def _trial(label: str, entry: Mapping[str, Any]) -> list[str]:
-    # Until every chapter has been through its trials, only an entry that has begun one has to end it.
-    return trial_errors(label, entry) if set(TRIAL) & entry.keys() else []
+def _trial(label: str, folder: Path, entry: Mapping[str, Any]) -> list[str]:
+    # Where judgements are frozen every erratum has stood trial; elsewhere an entry that has begun one has to end it.
+    required = (folder / "judged.txt").is_file()
+    return trial_errors(label, entry) if required or set(TRIAL) & entry.keys() else []
 
 
 def _verdict_errors(label: str, entry: Mapping[str, Any]) -> list[str]:
