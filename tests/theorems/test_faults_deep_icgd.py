@@ -15,12 +15,22 @@ from lemmata.certificates.descent import StepCertificate
 from lemmata.constructions.descent import block, layers, layout, products, quantiser, risk, softmax
 from lemmata.numerics.functions import relu_sums, smooth, waves
 from lemmata.theorems.deep_icgd import instances
+from lemmata.theorems.deep_icgd import test_theorem_1_printed as printed
 from lemmata.theorems.deep_icgd.experiments import tasks
 from lemmata.theorems.plugin import Effort
 from tests.theorems.planted_faults import Fault, assert_seen, changed, fault_name, scaled
 
 Change = Callable[[Any], Any]
-FIXTURES = {"effort": Effort("quick"), "record_property": lambda *_: None}
+
+
+class Unrecorded:
+    """In place of a record: what is recorded goes nowhere, so that the asserts of the check have to see the fault."""
+
+    def __getattr__(self, _: str) -> Callable[..., None]:
+        return lambda *_args, **_known: None
+
+
+FIXTURES = {"effort": Effort("quick"), "record_property": lambda *_: None, "record": Unrecorded()}
 
 
 def fault(what: str, statement: str, check: str, where: str | tuple[Any, str], wrong: Change, **known: Any) -> Fault:
@@ -47,7 +57,8 @@ def part(name: str, change: Change) -> Change:
     return result(lambda whole: replace(whole, **{name: change(getattr(whole, name))}))
 
 
-BLOCK, STEP = "gradient_descent_block", "theorem_1_block every_block"
+BLOCK, STEP, TIGHT = "gradient_descent_block", "theorem_1_block every_block", "theorem_1_block the_certified"
+PRINTED = "theorem_1_printed printed_bounds"
 FORWARD, WITHIN = "layers forward_and_derivative_layers", "products attention_and_one_hidden_layer"
 PROJECTION_FIRST = part("layers", lambda found: (found[-1], *found[:-1]))
 FAULTS = [
@@ -86,6 +97,15 @@ FAULTS = [
           part("layers", lambda found: (*found[:-4], *found[-3:-5:-1], *found[-2:])), kind="linear", depth=2),
     fault("a certificate that says 0.001 of it", "theorem-1", STEP, (StepCertificate, "gradient_error"),
           lambda right: property(lambda found: right.fget(found) / 1000), widths=(2, 2)),
+    fault("the units of the printed weights", "theorem-1", PRINTED, "small_scales",
+          result(lambda found: replace(found, outputs=(fmpq(1),) * len(found.outputs))), widths=(1, 1, 1)),
+    fault("twice the loss", "theorem-4", PRINTED, "small_scales",
+          result(lambda found: replace(found, loss=2 * found.loss)), widths=(1, 1, 1)),
+    fault("a sum that goes on", "theorem-5", PRINTED, "sums",
+          lambda f: lambda at, m: (printed.approximate_activation(at, printed.R0, printed.BOX, 1, pieces=m)[0],
+                                   *f(at, m)[1:]), widths=(1, 1, 1)),
+    fault("a bound a third larger", "theorem-1", TIGHT, (StepCertificate, "gradient_error"),
+          lambda right: property(lambda found: right.fget(found) * 1.34), widths=(2, 2, 2)),
     fault("the first row stays", "theorem-4", STEP, (block, "update_layer"), part("families", lambda heads: heads[1:]),
           widths=(2, 2)),
     fault("the projection first", "theorem-5", STEP, BLOCK, PROJECTION_FIRST, widths=(2, 1)),

@@ -304,6 +304,10 @@ def test_sums_of_the_smooth_losses_keep_their_errors(name: str, record_property:
         record_property(f"entry_{k}", f"{off:.4f} <= {float(sums.error):.4f}, {sums.units} units")
         assert off <= float(sums.error)
         assert off < 0.05 * np.abs(gradient[:, k]).max()
+    for count, parity in ((0, 1), (2, 2)):
+        with pytest.raises(ValueError, match="parity"):
+            waves.fitted_waves(identity, 1, "5/4", count, parity)
+    assert waves.fitted_waves(identity, 1, "5/4", 1, 1).terms
     fit = waves.fitted_waves(identity, 1, "5/4", 2, 1)
     t = np.linspace(-1, 1, 2001)
     seen = np.abs(sum(float(b) * np.sin(float(w[0]) * t) for w, (_, b) in fit.terms.items()) - t).max()

@@ -132,6 +132,7 @@ def by_back_propagation(layout: PromptLayout, w: Array, inputs: Array, labels: A
 
 def assert_lemma(shape: tuple[int, ...], seed: int) -> None:
     layout, w, X, Y = example(shape, seed)
+    assert abs(X).max() <= 1 >= abs(Y).max()
     matrices = layout.matrices(w)
     total: Any = 0
     for x, y in zip(X, Y, strict=True):
@@ -142,6 +143,9 @@ def assert_lemma(shape: tuple[int, ...], seed: int) -> None:
     assert (derivative == total / (2 * len(X))).all()
     assert (derivative == by_back_propagation(layout, w, X, Y)).all()
     assert all((V != 0).any() for V in layout.matrices(derivative))
+    for inputs, labels in ((X, Y[:1]), (X[:1], Y), (X[:0], Y[:0])):  # the risk is over n examples, n >= 1
+        with pytest.raises(ValueError, match="as many labels as inputs"):
+            by_back_propagation(layout, w, inputs, labels)
 
 
 @check("deep-icgd:lemma-1", grade="sampled", target="printed", cases=f"{POINTS}; {EQUAL}")

@@ -139,6 +139,7 @@ def test_forward_and_derivative_layers_err_by_at_most_the_bounds(
     for _ in range(effort.pick(quick=5, full=40)):
         layout, r, dr = PromptLayout(shape), random_pair(rng), random_pair(rng)
         z = prompt(rng, layout)
+        assert z[:, layout.stream["t"]].ravel().tolist() == [1, 1, 0]
         near, bounds = outputs_by_layers(layout, z, r.near), error_recursion(layout, r)
         true, arguments = [layout.output(0).of(z)], []  # the network itself, by matrices
         for V in layout.matrices(layout.all_weights.of(z[0])):

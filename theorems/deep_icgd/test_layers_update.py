@@ -85,6 +85,7 @@ def test_projection_layer_clips_to_a_box_and_clears_the_scratch(effort: Any) -> 
     rng = np.random.default_rng(9)
     for shape in ((2, 3), (1, 2, 3)):
         layout = PromptLayout(shape)
+        assert layout.scratch.shape == (3 * sum(shape[1:]) + shape[-1],)  # p, r', s and g
         for _ in range(effort.pick(quick=5, full=40)):
             ends = np.sort(rationals(rng, 2, layout.weight_count), axis=0)
             z, w = rationals(rng, 3, layout.stream.width) * 2, layout.all_weights

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from lemmata.constructions.networks.affine import Affine
 from lemmata.constructions.networks.head import Head
 from lemmata.constructions.networks.stored import StoredMultiplication
 from lemmata.constructions.networks.stream import ResidualStream
-from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.numbers import as_exact, to_float
 from lemmata.numerics.functions.relu_sums import constant, identity, squared_loss_derivative
 from lemmata.theorems.deep_icgd.instances import random_instance, rationals, reference_step
 from lemmata.theorems.evidence import check, counterexample
@@ -34,6 +35,30 @@ def weight_count(depth: Any, inputs: Any, outputs: Any, width: Any) -> Any:
     return width * inputs + sp.summation(width * width, (j, 2, depth - 1)) + outputs * width
 
 
+def blocks_of(widths: tuple[int, ...]) -> dict[str, int]:
+    """The blocks of a prompt by hand, for d_x, K_1, ..., d_y."""
+    layers = range(1, len(widths))
+    sizes = {"x": widths[0], "y": widths[-1]} | {f"w{j}": widths[j] * widths[j - 1] for j in layers}
+    sizes |= {f"p{j}": widths[j] for j in layers} | {f"r'{j - 1}": widths[j] for j in layers} | {"g": widths[-1]}
+    return sizes | {f"s{j}": widths[j] for j in reversed(layers)} | {"1": 1, "t": 1}
+
+
+def assert_blocks() -> None:
+    """All blocks, in order, for widths that all differ; and what is no network of widths >= 1 is refused."""
+    for widths in ((3, 5), (3, 5, 2), (2, 6, 4, 3), (5, 2, 3, 4, 6)):
+        layout = PromptLayout(widths)
+        assert list(layout.stream.sizes.items()) == list(blocks_of(widths).items())
+        assert layout.depth == len(widths) - 1
+        assert layout.data_sizes == (widths[0], widths[-1])
+        assert layout.units == sum(widths[1:])
+        assert [V.shape for V in layout.matrices(np.zeros(layout.weight_count))] == [
+            (b, a) for a, b in pairwise(widths)
+        ]
+    for wrong in ((3,), (3, 0), (3, True), (3, 1.5, 2), (-1, 2)):
+        with pytest.raises(ValueError, match="widths"):
+            PromptLayout(wrong)  # type: ignore[arg-type]
+
+
 @check("deep-icgd:definition-1", grade="symbolic", target="printed")
 def test_number_of_weights() -> None:
     """2dK + (N-2)K^2 for all N >= 2, d, K; and the layout's numbers are those of the sum."""
@@ -41,6 +66,7 @@ def test_number_of_weights() -> None:
     for n in range(2, 6):
         assert PromptLayout((3, *(4,) * (n - 1), 3)).weight_count == weight_count(n, 3, 3, 4)
     assert PromptLayout((3, 3)).weight_count == 9 != 2 * 3 * 4 - 4**2  # N = 1 is another case
+    assert_blocks()
 
 
 @check("deep-icgd:definition-10", grade="symbolic", target="printed")
@@ -54,6 +80,7 @@ def test_number_of_weights_with_other_dimensions() -> None:
             *[(4, 4)] * (n - 2),
             (2, 4),
         ]
+    assert_blocks()
 
 
 @check("deep-icgd:equation-2.1", grade="symbolic", target="corrected")
@@ -69,6 +96,7 @@ def test_width_of_the_prompt() -> None:
         blocks = [layout.stream[name] for name in layout.stream.sizes]
         assert sorted(c for block in blocks for c in range(block.start, block.stop)) == list(range(layout.stream.width))
     assert [PromptLayout((2, *(2,) * (n - 1), 2)).stream.width for n in (2, 3, 4)] == [28, 38, 48]
+    assert_blocks()
 
 
 @counterexample("deep-icgd:equation-2.1", grade="exact")
@@ -128,7 +156,11 @@ def test_heads_of_the_library_have_the_corrected_matrix_form(tokens: int, size: 
     active = np.where((scores > 0).astype(bool), scores, 0 * scores)
     assert (active != 0).any()
     head = Head(Affine(Q.T), Affine(W.T), Affine(V.T), weigh="relu", causal=False)
-    assert (head(H.T) == ((V @ H) @ active).T / tokens).all()
+    expected = ((V @ H) @ active).T / tokens
+    assert (head(H.T) == expected).all()
+    floats = Head(*(Affine(to_float(M.T)) for M in (Q, W, V)), weigh="relu", causal=False)(to_float(H.T))
+    # integers below 2^53 until the last division, which rounds
+    assert np.abs(floats - to_float(expected)).max() <= 2.0**-52 * max(1.0, np.abs(to_float(expected)).max())
 
 
 @counterexample("deep-icgd:definition-7", grade="exact")

@@ -236,6 +236,12 @@ def test_attention_outputs_inside_the_cube(seed: int) -> None:
     Z = [[fmpq(int(v), 80) for v in row] for row in rng.integers(10, 81, (2, 3))]  # entries in [delta B, B]
     F = [at(f, *row) for row in Z]
     assert all(q.cell <= v <= q.bound for row in F for v in row)
+    assert at(f, q.bound, q.bound * (1 + q.ramp)) == [q.bound, 0]
+    assert all(
+        0 <= q.step_function(z) - v <= q.cell
+        for row, out in zip(Z, F, strict=True)
+        for z, v in zip(row, out, strict=True)
+    )
     direction = rng.normal(size=(2, 2))
     direction /= np.linalg.norm(direction, 2) * (1 + 1e-9)
     W = [[arb(float(v)) / (4 * arb(2).sqrt() * 4) for v in row] for row in direction]

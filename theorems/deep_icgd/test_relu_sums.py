@@ -6,6 +6,7 @@ by step, symbolically, and enclosed for six functions.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise, product
 from typing import Any
@@ -20,7 +21,7 @@ from hypothesis import strategies as st
 from lemmata.numerics.exact.balls import decided_less
 from lemmata.numerics.functions import smooth as functions
 from lemmata.numerics.functions.interpolation import interpolant, interpolant_within, multiplication, square, sup_error
-from lemmata.numerics.functions.relu_sums import ReluSum, piecewise_linear, squared_loss_derivative
+from lemmata.numerics.functions.relu_sums import ReluSum, affine, piecewise_linear, squared_loss_derivative
 from lemmata.numerics.functions.smooth import SmoothFunction
 from lemmata.theorems.evidence import check, counterexample
 from lemmata.theorems.records import Record
@@ -38,6 +39,21 @@ FUNCTIONS = [
     SmoothFunction("cos 5t", lambda t: (5 * t).cos()),
     functions.tanh.derivative(),
 ]
+PLAIN: dict[str, Callable[[Any], Any]] = {
+    function.name: plain
+    for function, plain in zip(
+        FUNCTIONS,
+        (
+            np.tanh,
+            np.sin,
+            np.exp,
+            lambda t: 1 / (1 + np.exp(-t)),
+            lambda t: np.cos(5 * t),
+            lambda t: np.cosh(t) ** -2.0,
+        ),
+        strict=True,
+    )
+}
 rationals = st.fractions(-2, 2, max_denominator=9).map(lambda x: fmpq(x.numerator, x.denominator))
 
 
@@ -93,6 +109,20 @@ def test_library_sums_satisfy_the_definition(knots: list[fmpq], data: st.DataObj
         corners = points(list(product([-2, 2], repeat=sums.arity)))
         below = [max(row[:-1] @ z + row[-1] for z in corners) for row in sums.directions]
         assert all(value <= 2 for value in below)
+
+
+@check(
+    "deep-icgd:definition-4",
+    grade="exact",
+    target="corrected",
+    cases="derivative of the squared loss, affine functions, products (R = 2, 3 pieces), at 35 points of the square",
+)
+def test_library_sums_are_near_the_functions_that_they_stand_for() -> None:
+    for t, y in product([fmpq(i, 3) for i in range(-6, 7, 3)], [fmpq(j, 4) for j in range(-8, 9, 2)]):
+        assert squared_loss_derivative()(points([t]), points([y]))[0] == t - y
+        times = multiplication(2, 3)
+        assert abs(times(points([t]), points([y]))[0] - t * y) <= times.error <= fmpq(1, 9)
+        assert affine("3/2", "-1/3")(points([t]))[0] == fmpq(3, 2) * t - fmpq(1, 3)
 
 
 # ---- the explicit one-dimensional sum
@@ -194,6 +224,12 @@ def test_error_units_and_weight_of_six_functions(
     """All three bounds at eps = 1e-1 .. 1e-3 (full: 1e-4); C_l bounds max L_i R^i, and is at most 1/16 too large."""
     C_l = constant_of_lemma(function, R)
     L = [function.bound(-R, R, i) for i in range(3)]
+    grid = np.linspace(-R, R, 401)
+    plain = PLAIN[function.name](grid)
+    assert np.abs(plain - [float(function(arb(t))) for t in grid]).max() < 1e-12
+    for i, bound in enumerate(L):  # of the derivatives: at least what is met on the grid, and not much more
+        met = max(abs(float(function.jet(arb(t), i)[i])) for t in grid)
+        assert met * (1 - 1e-12) <= float(bound) <= met * 1.08 + 1e-9
     last, heads = effort.pick(quick=3, full=4), 0
     for exponent in range(1, last + 1):
         eps = fmpq(1, 10**exponent)

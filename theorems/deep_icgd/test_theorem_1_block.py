@@ -82,6 +82,14 @@ def instance(widths: tuple[int, ...], step_size: int) -> Instance:
     return Instance(block, Scalars(sums, (cubic, cubic_slope, loss_slope)), inputs, labels, start)
 
 
+def assert_bounds(rho: fmpq) -> None:
+    """The bounds of r, r' and r'' that eps is made of: |r'| is largest at 0 or at an end, and r'' = -t."""
+    first, second = R.bound(-rho, rho, 1), R.bound(-rho, rho, 2)
+    assert max(fmpq(1), abs(cubic_slope(rho))) <= first <= max(fmpq(1), abs(cubic_slope(rho))) * fmpq(17, 16)
+    assert rho <= second <= rho * fmpq(17, 16)
+    assert max(abs(cubic(rho * k / 16)) for k in range(17)) <= R.bound(-rho, rho)
+
+
 def flat_gradient(case: Instance, w: Array) -> Array:
     return case.block.layout.flatten([np.array(V, dtype=object) for V in gradient(case, w)])
 
@@ -111,6 +119,7 @@ def test_every_block_is_a_projected_step_within_eps(widths: tuple[int, ...], rec
         case = instance(widths, step_size)
         block, layout = case.block, case.block.layout
         eps = fmpq(*certify_step(block, R, PROFILE).gradient_error.as_integer_ratio())
+        assert_bounds(max(block.preactivations))
         assert len(block.layers) == 2 * (len(widths) - 1) + 4
         r, dr, u = case.scalars.sums
         plain = (lambda t, f=r: value(f, t)), (lambda t, f=dr: value(f, t)), (lambda t, y, f=u: value(f, t, y))

@@ -26,7 +26,7 @@ from lemmata.numerics.exact.systems import Array
 from lemmata.numerics.functions.interpolation import interpolant
 from lemmata.numerics.functions.relu_sums import ReluSum, squared_loss_derivative
 from lemmata.numerics.functions.smooth import SmoothFunction
-from lemmata.theorems.deep_icgd.test_theorem_1_block import R, cubic, smallest_error, spread, value
+from lemmata.theorems.deep_icgd.test_theorem_1_block import R, assert_bounds, cubic, smallest_error, spread, value
 from lemmata.theorems.evidence import check
 
 CUBE = SmoothFunction("s^3", lambda s: s * s * s)
@@ -161,6 +161,7 @@ def test_block_for_a_loss_that_is_not_separable(widths: tuple[int, ...], record_
         cube = interpolant(CUBE, 2 * (top + 1), 128)  # |t - y| <= top + 1, and sums of two entries
         layers = (*block.layers[:at], loss_layer(block, cube), *block.layers[at + 1 :])
         eps = certified_error(block, cube)
+        assert_bounds(max(block.preactivations))
         inputs = np.array(spread(3 * widths[0], 5, 13), dtype=object).reshape(3, -1)
         labels = -np.array(spread(2 * widths[-1], 7, 11), dtype=object).reshape(2, -1)
         w = as_exact([fmpq((7 * i) % 5 + 4, 8) * (-1) ** (i * i // 2) for i in range(layout.weight_count)])

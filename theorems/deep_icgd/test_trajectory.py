@@ -18,7 +18,13 @@ from flint import arb, fmpq
 from lemmata.certificates.descent import certify_step
 from lemmata.constructions.descent.block import gradient_descent_block
 from lemmata.constructions.descent.bounds import approximate_activation
-from lemmata.numerics.descent.errors import trajectory_error
+from lemmata.numerics.descent.errors import (
+    LayerBounds,
+    LossBounds,
+    gradient_error,
+    gradient_lipschitz,
+    trajectory_error,
+)
 from lemmata.numerics.exact.numbers import to_float
 from lemmata.numerics.functions import smooth as functions
 from lemmata.numerics.functions.relu_sums import affine, constant, squared_loss_derivative
@@ -165,6 +171,10 @@ def test_corrected_bounds_on_random_quadratics(seed: int, record_property: Any) 
             assert square(subtract(w, v)) <= d**2
             tightest = max(tightest, float(arb(square(subtract(w, v))).sqrt() / d) if d > 0 else 0.0)
     record_property("tightest_distance", round(tightest, 3))
+    eta, eps, L_f = fmpq(3 + seed, 7), fmpq(1, 50), fmpq(5, 2)  # f = -L_f w^2 / 2 attains the bound, for any eta
+    exact = [abs(w) for w in descend(lambda w: -L_f * w, eta, 6, (-(10**9), 10**9), eta * eps)]
+    for bound, distance in zip(trajectory_error([eps] * 6, eta, L_f), exact, strict=True):
+        assert abs(bound - arb(distance)) < arb(2) ** -30
 
 
 def project(w: list[fmpq]) -> list[fmpq]:
@@ -246,6 +256,53 @@ def test_unprojected_descent_leaves_the_domain_and_the_bound(record: Record) -> 
     )
 
 
+def by_hand(layers: list[LayerBounds], loss: LossBounds, B_x: float) -> tuple[float, float]:
+    """The bounds of |gradbar - grad| and of the Lipschitz constant of grad L_n, step by step in floats.
+
+    Steps 10 to 13 of proofs/block.md, and the same scheme for two weight vectors with exact r, r' and u.
+    """
+    N, f = len(layers), [{k: float(v) for k, v in vars(layer).items()} for layer in layers]
+    G, L_u, e_l = float(loss.size), float(loss.lipschitz), float(loss.error)
+    pi = [B_x, *(a["activation"] for a in f)]
+    found = []
+    for error, spread in ((1.0, 0.0), (0.0, 1.0)):  # errors of the sums; |w - w'| = 1
+        e_p, e_r = [0.0], []
+        for j, a in enumerate(f):
+            moved = (a["norm"] if spread else a["row"]) * e_p[-1] + spread * pi[j]
+            e_r.append(error * a["slope_error"] + a["slope_lipschitz"] * moved)
+            inner = a["norm"] * e_p[-1] + spread * pi[j]
+            e_p.append(error * a["width"] ** 0.5 * a["error"] + a["lipschitz"] * inner)
+        e_g = error * f[-1]["width"] ** 0.5 * e_l + L_u * e_p[N]
+        S, e_s = [f[-1]["slope"] * G], [e_r[-1] * G + f[-1]["slope"] * e_g]
+        for j in range(N - 2, -1, -1):
+            back = f[j + 1]["norm"]
+            e_s.insert(0, back * (e_r[j] * S[0] + f[j]["slope"] * e_s[0]) + spread * f[j]["slope"] * S[0])
+            S.insert(0, f[j]["slope"] * back * S[0])
+        found.append(0.5 * sum((e_s[j] * pi[j] + S[j] * e_p[j]) ** 2 for j in range(N)) ** 0.5)
+    return found[0], found[1]
+
+
+@check("deep-icgd:corollary-1.1", "deep-icgd:corollary-4.1", grade="numeric", target="corrected")
+@pytest.mark.parametrize("depth", [1, 2, 3, 4])
+def test_error_and_lipschitz_constant_of_a_step(depth: int) -> None:
+    """eps and L_f of the library at random bounds of the layers, to 40 bits; and eta and l enter as they should."""
+    rng = np.random.default_rng(depth)
+    for _ in range(5):
+        layers = [
+            LayerBounds(int(rng.integers(1, 5)), *(arb(int(v)) / 8 for v in rng.integers(1, 30, 8)))
+            for _ in range(depth)
+        ]
+        loss, B_x = LossBounds(*(arb(int(v)) / 8 for v in rng.integers(1, 30, 3))), int(rng.integers(1, 9)) / 4
+        eps, L_f = by_hand(layers, loss, B_x)
+        found = gradient_error(layers, loss, B_x).gradient, gradient_lipschitz(layers, loss, B_x)
+        for value, expected in zip(found, (eps, L_f), strict=True):
+            assert abs(float(value) / expected - 1) < 2.0**-40
+        distances, d = trajectory_error([fmpq(1, 3), fmpq(1, 5)], fmpq(1, 7), fmpq(2)), fmpq(0)
+        for error, distance in zip((fmpq(1, 3), fmpq(1, 5)), distances[1:], strict=True):
+            d = d * (1 + fmpq(2, 7)) + error / 7
+            assert abs(distance - arb(d)) < arb(2) ** -40
+
+
 def column(*values: int) -> np.ndarray:
     return np.array([[fmpq(v)] for v in values], dtype=object)
 
@@ -299,6 +356,7 @@ def test_certified_distance_from_gradient_descent(steps: int, effort: Any, recor
         box = (start - fmpq(1, 10), start + fmpq(1, 10))
         r, slope = approximate_activation(widths, functions.tanh, (-1, 1), 1, pieces=pieces)
         block = gradient_descent_block(widths, 3, eta, r, slope, squared_loss_derivative(), box, 1, 1)
+        assert 1 <= block.mask_bound <= fmpq(17, 16)  # |tanh|, the labels and 1
         x, y = rng.uniform(-1, 1, (4, 2)), rng.uniform(-1, 1, (3, 1))
         bounds = certify_step(block, functions.tanh).trajectory_error(steps)
         machine = block.to_float()

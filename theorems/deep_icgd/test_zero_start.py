@@ -54,13 +54,15 @@ def test_gradient_vanishes_at_zero_so_that_the_identity_solves_the_problem(
     "deep-icgd:problem-2",
     grade="exact",
     target="corrected",
-    cases="N = 1, ..., 8, r(t) = t, widths, weights and inputs 1, one example with label 0",
+    cases="N = 1, ..., 8, r(t) = t, widths, weights and inputs 1, one example with label 0; N = 1, ..., 4, the widths "
+    "2, 3, ..., 3, 2, two examples, other weights and inputs in each entry",
 )
 @pytest.mark.parametrize("depth", range(1, 9))
 def test_from_the_start_of_ones_every_layer_moves(depth: int) -> None:
     """The corrected problem is not vacuous for any N: r(t) = t, widths, weights and x all 1, y = 0.
 
-    All p(j) and s(j) are 1, so every entry of the gradient is 1/2, whatever N; the block makes that step.
+    All p(j) and s(j) are 1, so every entry of the gradient is 1/2, whatever N; the block makes that step, and that of
+    networks whose entries all differ.
     """
     sums = identity(), constant(1), squared_loss_derivative()
     scalars = Scalars(sums, (lambda t: t, lambda t: fmpq(1), lambda t, y: t - y))
@@ -70,6 +72,19 @@ def test_from_the_start_of_ones_every_layer_moves(depth: int) -> None:
     assert after.tolist() == block.weights(block(instance.prompt)).tolist() == [fmpq(1, 2)] * depth
     assert all(nonzero)
     assert clipped == 0
+    if depth <= 4:
+        block = gradient_descent_block((2, *(3,) * (depth - 1), 2), 2, "1/7", *sums, (-1, 1), 1, 1)
+        start = as_exact([fmpq((5 * i) % 7 - 3, 8) + fmpq(1, 16) for i in range(block.layout.weight_count)])
+        instance = Instance(
+            block,
+            scalars,
+            as_exact([["1/2", "-1/3"], [1, "1/5"], [0, 1]]),
+            as_exact([["1/4", -1], ["-1/2", "1/3"]]),
+            start,
+        )
+        after, nonzero, _ = reference_step(instance, start)
+        assert all(nonzero)
+        assert (block(instance.prompt) == block.layout.encode(instance.inputs, instance.labels, after)).all()
 
 
 @check("deep-icgd:problem-2", grade="sampled", target="corrected", supporting=True)
