@@ -14,7 +14,7 @@ token, t = 0. The softmax of equal scores is 1/(n+1) exactly, so that all tokens
 the same w. The tokens come out as a prompt with the new w, and the next step may begin. With |gbar[k] - d l/d w_k| <=
 eps_k the step is that of projected gradient descent with an error of the gradient of at most (sum_k eps_k^2)^(1/2).
 
-Source: deep-icgd, theorem-6 (repaired); the layers stand where the document has FF, Attn, FF and MLP.
+Source: deep-icgd, theorem-6; the layers stand where the document has FF, Attn, FF and MLP.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ with sums over 2(N+1) places instead of integrals, which are exact for polynomia
 off by the mean distance, at most pi^2/(2 (N+2)) in theta_i, so that the error is at most the sum of
 Lip_i pi^2/(2 beta (N+2)).
 
-Source: deep-icgd, theorem-6 (repaired), definition-4.
+Source: deep-icgd, theorem-6, definition-4.
 """
 
 from __future__ import annotations
