@@ -311,6 +311,11 @@ def test_softmax_is_regular_with_the_constant_two():
                 moved = out(as_balls([a])) - out(as_balls([b]))
                 L_out = operator_norm(W_C) * as_balls([slope])[0]
                 assert largest_row_norm(moved) <= L_out * largest_row_norm((a - b)[None])
+        for name, slope in SLOPES.items():  # where they are steepest: near sqrt 2 for the GeLU
+            line = FeedForward((Affine.identity(1), Affine(ONE)), activations=(name, "identity"))
+            low, high = line(as_balls([[fmpq(141, 100)], [fmpq(142, 100)]]))[:, 0]
+            assert as_balls([slope])[0] * fmpq(99, 100) <= 100 * (high - low)
+            assert 100 * (high - low) <= as_balls([slope])[0] + arb("1e-25")
 
 
 @check("variable-creation:assumption-4.5", grade="exact", target="printed", supporting=True)
