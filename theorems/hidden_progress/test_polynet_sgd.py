@@ -26,6 +26,7 @@ import sympy as sp
 from flint import arb, fmpq
 from numpy.typing import NDArray
 
+from lemmata.constructions.networks.inputs import sign_inputs
 from lemmata.numerics.parity.polynet_error import polynet_error
 from lemmata.numerics.parity.polynet_sgd import train_polynet
 from lemmata.theorems.evidence import check, counterexample
@@ -215,6 +216,7 @@ def test_runs_reach_error_zero(k: int, block: int, effort: Effort) -> None:
     """
     start = np.random.default_rng([3, k, block]).choice([-1.0, 1.0], size=(k, block))
     start[0, 0] *= np.prod(start[:, 0])
+    x = sign_inputs(k * block).reshape(-1, k, block)
     for batch in (1, 3):  # a short run against plain loops, with noise far above one half for few steps
         run = train_polynet(start, 25, 0.1, 8, batch)
         weights, noise, irrelevant, slack = plain_polynet_run(start.tolist(), 25, 0.1, 8, batch)
@@ -224,6 +226,11 @@ def test_runs_reach_error_zero(k: int, block: int, effort: Effort) -> None:
         assert abs(run.smallest_slack - slack) < 1e-12
         assert run.mismatch < 1e-12
         assert np.abs(run.weights - start).max() > 0.01
+        for w in (run.weights, start):  # the error over all inputs, with the ties of the start
+            sums = np.einsum("xij,ij->xi", x, w)
+            wrong = np.sum(np.sign(np.prod(sums, axis=1)) != np.prod(x[:, :, 0], axis=1))
+            if np.abs(sums).min() > 1e-9 or w is start:
+                assert _error(w) == fmpq(int(wrong), len(x))
     if (k, block) == (4, 2) and effort.name == "quick":
         return
     steps = proved_steps(k, block, 0.05, 0.1)
