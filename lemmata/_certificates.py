@@ -310,15 +310,13 @@ def closed_form(certificate: GroupMarginCertificate) -> ClosedFormReport:
         The report, with ``closed_form``, the condition ``sums`` and ``holds``, all exact.
 
     Raises:
-        ValueError: for a certificate of the grade "enclosed".
+        ValueError: if the square roots in the optimal masses share no cyclotomic field of supported order.
     """
     solution = _solution(certificate)
     return ClosedFormReport(solution, condition_sums(solution.game), closed_form_margin(solution.game))
 
 
 def _solution(certificate: GroupMarginCertificate) -> GameSolution:
-    if certificate.grade == "enclosed":
-        raise ValueError(f"The margin of {certificate.group.name} is enclosed, not exact ({certificate.obstacle}).")
     if certificate.solution is None:
         raise ValueError(
             f"The square roots in the optimal masses of {certificate.group.name} share no cyclotomic field of "
@@ -333,7 +331,7 @@ def optimal_network(certificate: GroupMarginCertificate) -> HomogeneousNetwork:
     Its inputs are the one-hot factors in the order of ``certificate.group.elements``.
 
     Raises:
-        ValueError: for an order above 2000, and for a certificate of the grade "enclosed".
+        ValueError: for an order above 2000, and if the square roots in the optimal masses share no supported field.
     """
     return optimal_network_of_solution(certificate.group, _solution(certificate))[1]
 

@@ -227,8 +227,6 @@ def _no_masses(certificate: GroupMarginCertificate) -> str | None:
     """Why there are no optimal masses as numbers; None where there are."""
     if certificate.solution is not None:
         return None
-    if certificate.grade == "enclosed":
-        return "the optimal masses are enclosed, not exact"
     return "the square roots in its optimal masses share no cyclotomic field of supported order"
 
 
