@@ -145,6 +145,7 @@ def test_printed_coefficients_of_lemma_D15(group: FiniteGroup, record: Record) -
     R = max(irreps_of(group), key=lambda R: R.degree)
     d = R.degree
     assert d > 1
+    alpha, trace = np.zeros((d, d), dtype=object), s
     for _, neuron in _neurons(R):
         u, v, w = (x * s for x in neuron)
         alpha, beta, gamma = (coordinates_of((R,), x)[0] for x in (u, v, w))

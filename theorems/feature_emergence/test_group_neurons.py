@@ -141,6 +141,7 @@ def test_lemma_D11_misses_a_factor_two(group: FiniteGroup, record: Record) -> No
     count = len(group.classes) - 1
     totals = [fmpq(2 * k + 1, count * count) for k in range(count)]  # 1 + 3 + .. = count^2
     tau = class_function(group, totals)
+    printed = defined = fmpq(0)
     for R in irreps_of(group)[1:]:
         u = v = w = R.matrices[:, 0, 0]
         printed, defined = _printed_d11(group, u, v, w, totals), expected_margin(group, u, v, w, tau)

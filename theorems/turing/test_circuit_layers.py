@@ -188,7 +188,7 @@ def test_without_the_head_the_margin_is_zero_where_the_circuit_is_false(record: 
     circuits of one gate and all chains of ID gates up to q = 5, on all inputs where they are 0; with 2 z - 1 it is
     positive.
     """
-    met = 0
+    met, last = 0, (Q(1), 0)
     for circuit in [*map(layered, small_circuits(2, 1)), *map(identity_chain, (2, 3, 5))]:
         network = circuit_network(circuit, "layers")
         place = len(network.blocks()) - 3  # of f_(q-1): after it come one correction and the head

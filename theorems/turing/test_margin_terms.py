@@ -271,7 +271,9 @@ def test_networks_of_all_circuits_of_two_gates(corrections) -> None:
         assert denominator * (2 * circuit(all_inputs(2)).astype(int) - 1).tolist() == output[:, 0].tolist()
         if corrections != "none":
             widest = max(map(len, straight.layers))
-            assert max(int(bits.sum(1).max()) for bits in straight.values(all_inputs(2))[1:]) <= widest
+            hidden = straight.values(all_inputs(2))[1:]
+            assert all(set(np.unique(bits).tolist()) <= {0, 1} for bits in (*hidden, circuit.values(all_inputs(2))))
+            assert max(int(bits.sum(1).max()) for bits in hidden) <= widest
             assert abs(float(circuit_constants(network, Q(1, 4), Q(1, 4)).lam) ** 2 - widest) < 1e-12
         count += 1
     assert count == 190
