@@ -19,6 +19,7 @@ no noise and no irrelevant weight, and the error is 0 from the start.
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
@@ -217,9 +218,9 @@ def test_runs_reach_error_zero(k: int, block: int, effort: Effort) -> None:
     start = np.random.default_rng([3, k, block]).choice([-1.0, 1.0], size=(k, block))
     start[0, 0] *= np.prod(start[:, 0])
     x = sign_inputs(k * block).reshape(-1, k, block)
-    for batch in (1, 3):  # a short run against plain loops, with noise far above one half for few steps
-        run = train_polynet(start, 25, 0.1, 8, batch)
-        weights, noise, irrelevant, slack = plain_polynet_run(start.tolist(), 25, 0.1, 8, batch)
+    for batch, seed in product((1, 3), range(6)):  # short runs against plain loops
+        run = train_polynet(start, 25, 0.1, seed, batch)
+        weights, noise, irrelevant, slack = plain_polynet_run(start.tolist(), 25, 0.1, seed, batch)
         assert np.abs(run.weights - weights).max() < 1e-12
         assert abs(run.largest_noise - noise) < 1e-12
         assert abs(run.largest_irrelevant - irrelevant) < 1e-12
