@@ -10,8 +10,29 @@ from hypothesis import strategies as st
 
 from lemmata.numerics.groups.tables import symmetric
 from lemmata.numerics.operations.expressions import MAX_DEPTH, parse_formula
-from lemmata.numerics.operations.families import conjugation_operation, named_operation
+from lemmata.numerics.operations.families import (
+    NAMED_FORMULAS,
+    ORDER_OPERATIONS,
+    conjugation_operation,
+    group_operation,
+    named_operation,
+)
+from lemmata.numerics.operations.names import parse_operation
 from lemmata.numerics.operations.operation import MISSING
+
+BY_HAND = {
+    "add:3": ["0 1 2", "1 2 0", "2 0 1"],
+    "sub:3": ["0 2 1", "1 0 2", "2 1 0"],
+    "sub:4": ["0 3 2 1", "1 0 3 2", "2 1 0 3", "3 2 1 0"],
+    "mul:4": ["0 0 0 0", "0 1 2 3", "0 2 0 2", "0 3 2 1"],
+    "div:5": ["- 0 0 0 0", "- 1 3 2 4", "- 2 1 4 3", "- 3 4 1 2", "- 4 2 3 1"],
+    "div:4": ["- 0 - 0", "- 1 - 3", "- 2 - 2", "- 3 - 1"],
+    "max:3": ["0 1 2", "1 1 2", "2 2 2"],
+    "min:3": ["0 0 0", "0 1 1", "0 1 2"],
+    "gcd:4": ["1 1 1 1", "1 2 1 2", "1 1 3 1", "1 2 1 4"],
+    "lcm:4": ["1 2 3 4", "2 2 6 4", "3 6 3 12", "4 4 12 4"],
+}
+"""Labels by name, row a and column b; a dash where there is none. Modulo n the first row is that of a = 0."""
 
 
 @pytest.mark.parametrize(
@@ -56,6 +77,28 @@ def test_operations_of_order_and_divisors():
         for a in range(6):
             for b in range(6):
                 assert int(table.label_names[table.values[a][b]]) == function(a + 1, b + 1)
+
+
+@pytest.mark.parametrize("text", BY_HAND)
+def test_named_operations_are_those_written_by_hand(text):
+    table = parse_operation(f"op:{text}")
+    written = [["-" if label == MISSING else table.label_names[label] for label in row] for row in table.values]
+    assert [" ".join(row) for row in written] == BY_HAND[text]
+    first = 1 if text[:3] in ("gcd", "lcm") else 0
+    assert table.row_names == table.column_names == tuple(str(first + i) for i in range(table.rows))
+
+
+def test_every_named_operation_is_written_by_hand():
+    assert {text.partition(":")[0] for text in BY_HAND} == set(NAMED_FORMULAS) | set(ORDER_OPERATIONS)
+
+
+def test_the_table_of_a_group_composes_permutations():
+    group = symmetric(3)
+    table = group_operation(group)
+    for a, one in enumerate(group.elements):
+        for b, other in enumerate(group.elements):
+            assert group.elements[table.values[a][b]] == tuple(one[other[x]] for x in range(3))
+    assert any(table.values[a][b] != table.values[b][a] for a in range(6) for b in range(6))
 
 
 def test_conjugation_composes_permutations():
