@@ -225,7 +225,7 @@ def test_positions_in_the_plane_of_the_symbols_and_the_class_token(d, s, T, gamm
     """Every s <= d, d >= 3: scores do not depend on bits, and all but one are lower by R at least; so is the error."""
     read = list(range(T))[:s]
     network = compact_selection(T, read, d, gamma=gamma)
-    assert_printed_norms(network, s, (8 * T / arb(gamma)).log())
+    assert_printed_norms(network, d, s, (8 * T / arb(gamma)).log())
     x = strings(T)
     with precision(128):
         found = network.to_balls()(x[:: max(1, len(x) // 32)])
@@ -236,7 +236,7 @@ def test_positions_in_the_plane_of_the_symbols_and_the_class_token(d, s, T, gamm
         worst = [worst_error(network, head, h, T) for h, head in enumerate(heads_of(network))]
         assert abs(float(ball_max(worst).mid()) - errors.max()) <= 1e-9
         long = compact_selection(10_000, read, d, gamma=gamma)
-        assert_printed_norms(long, s, (80_000 / arb(gamma)).log())
+        assert_printed_norms(long, d, s, (80_000 / arb(gamma)).log())
         shares = [worst_error(long, head, h, 10_000) for h, head in enumerate(heads_of(long))]
         assert all(share <= arb(gamma) / 4 for share in shares)
 
@@ -245,9 +245,17 @@ def heads_of(network: Transformer) -> tuple[Head, ...]:
     return network.layers[0].heads
 
 
-def assert_printed_norms(network: Transformer, s: int, R: arb) -> None:
-    """s for the sum of the norms of positions, R, 1, 2 and 1 for every head; equal to s and 1 where they are."""
+def assert_printed_norms(network: Transformer, d: int, s: int, R: arb) -> None:
+    """s for the sum of the norms of positions, R, 1, 2 and 1 for every head; equal to s and 1 where they are.
+
+    E_0, E_1 and v_CLS are orthonormal vectors of d dimensions, as all tokens are, so that s <= d is what is printed.
+    """
     with precision(128):
+        fixed = np.concatenate([as_exact(network.embedding), as_exact(network.prefix)])
+        assert fixed.shape == (3, d)
+        assert (fixed @ fixed.T == np.eye(3, dtype=int)).all()
+        assert as_exact(network.positions).shape[1] == d
+        assert all(head.query.weight.shape[0] == head.key.weight.shape[0] == d for head in heads_of(network))
         rows = as_exact(network.positions)[:s]
         assert len(rows) == s
         assert not as_exact(network.positions)[s:].any()
@@ -281,7 +289,7 @@ def test_one_position_opposite_to_the_class_token(d, s, T, gamma):
     read, largest = list(range(T))[:s], (8 * T / arb(gamma)).log()
     network = compact_selection(T, read, d, gamma=gamma, symmetric=True)
     assert len(heads_of(network)) == 1
-    assert_printed_norms(network, s, largest)
+    assert_printed_norms(network, d, s, largest)
     x = strings(T)
     found = network.to_float()(x)[:, 0]
     target = (2 * x[:, read].sum(axis=1) - s) / s
