@@ -261,10 +261,14 @@ def test_the_exhaustive_learner_by_transforms(n: int, k: int, N: int) -> None:
     y = _parity(X, range(k))
     sets = [sum(1 << i for i in T) for T in combinations(range(n), k)]
     rivals = [T for T in sets if T != S]
+    characters = np.stack([_parity(X, _set_of(T)) for T in range(2**n)])
     failures = dict.fromkeys(range(N + 1), 0)
     for samples in product(range(2**n), repeat=N):
         for flipped in product((1, -1), repeat=N):
-            fits = _fits(samples, [int(y[x]) * f for x, f in zip(samples, flipped, strict=True)], n)
+            labels = [int(y[x]) * f for x, f in zip(samples, flipped, strict=True)]
+            fits = _fits(samples, labels, n)
+            agree = np.equal(characters[:, list(samples)], labels).sum(axis=1)  # sample by sample
+            assert np.array_equal(fits, agree)
             failures[flipped.count(-1)] += int(max(fits[rivals]) >= fits[S])
     for p in (Fraction(0), Fraction(1, 10), Fraction(1, 4)):
         eps = Fraction(1, 2) - p
