@@ -11,6 +11,7 @@ import pytest
 
 from lemmata.certificates.atlas.catalogue import catalogue
 from lemmata.certificates.atlas.committed import atlas_document, atlas_rows, committed_atlas
+from lemmata.certificates.atlas.documents import row_of
 from lemmata.certificates.atlas.machines import machine_row
 from lemmata.certificates.margins.turing_direct import direct_margin_bound
 from lemmata.certificates.margins.turing_ones import measured_ones
@@ -175,6 +176,27 @@ def test_names_of_groups_are_those_of_groups_that_are_isomorphic():
     for row, document in named:
         group = PermutationGroup(tuple(map(tuple, document["group"]["generators"])))
         assert isomorphic(parse_group(row["aliases"][1]), group), row["key"]
+
+
+@pytest.mark.parametrize(
+    ("key", "name"),
+    [
+        ("small-2-1", "Z2"),  # the least order
+        ("small-6-1", "S3"),
+        ("small-8-4", "Q8"),
+        ("small-62-1", "D31"),
+        ("small-63-4", "Z3xZ21"),  # the largest order
+        ("small-63-2", "Z63"),
+        ("small-63-1", None),
+    ],
+)
+def test_groups_are_named_anew_where_no_row_is_known(key, name):
+    """Up to the names that the committed row has: the same group has no other."""
+    item = next(item for item in catalogue() if item.key == key)
+    row = next(row for row in ROWS if row["key"] == key)
+    made = row_of(item, atlas_document(row), 0.0)
+    order, number = map(int, key.split("-")[1:])
+    assert made["aliases"] == [f"small:{order},{number}", *([name] if name else [])] == row["aliases"]
 
 
 def test_structures_of_abelian_groups_are_products_of_cyclic_ones():

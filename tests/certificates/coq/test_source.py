@@ -1,12 +1,14 @@
 """Certificates become theorems of Coq: of both formats, of all kinds of proofs, exact and enclosed."""
 
+import random
 import re
 from pathlib import Path
 
 import pytest
 
+from lemmata.certificates.coq import factors
 from lemmata.certificates.coq.compiler import AXIOMS, CoqRefusalError, checked_theorem, coqc, prove
-from lemmata.certificates.coq.factors import factor_bits
+from lemmata.certificates.coq.factors import CANDIDATES, factor_bits
 from lemmata.certificates.coq.source import coq_file
 from tests.certificates.coq.theory import compiled, needs_coq
 from tests.certificates.operation_documents import margin_certificate, parity_document, unseen_document
@@ -125,3 +127,43 @@ def test_names_end_no_comment():
 )
 def test_bits_of_factors(matrix, bits):
     assert factor_bits(matrix) == bits
+
+
+def near_singular(count: int) -> list[list[list[int]]]:
+    """Lower triangles of orders 1 to 5 between positive definite and indefinite, where rounding decides."""
+    source, found = random.Random(46), []
+    while len(found) < count:
+        n, rank, scale = source.randint(1, 5), source.randint(1, 5), 2 ** source.randint(0, 60)
+        rows = [[source.randint(-9, 9) * scale for _ in range(min(n, rank))] for _ in range(n)]
+        room = source.choice([0, 1, 1, 3, scale, 40 * scale, -1])
+        gram = [[sum(x * y for x, y in zip(a, b, strict=True)) for b in rows] for a in rows]
+        found.append([[entry + room * (i == j) for j, entry in enumerate(row[: i + 1])] for i, row in enumerate(gram)])
+    return found
+
+
+@needs_coq
+def test_bits_are_the_least_with_which_the_checker_accepts(tmp_path, theory, monkeypatch):
+    """Checker.v itself is asked, on matrices with the last row first: any bits alone, and the least candidate."""
+    matrices, tried = near_singular(120), (*range(1, 10), *CANDIDATES)
+    lines = ["From Coq Require Import ZArith List.", "From Lemmata Require Import Checker.", "Import ListNotations."]
+    lines.append("Open Scope Z_scope.")
+    for lower in matrices:
+        rows = "; ".join("[" + "; ".join(f"({entry})" for entry in reversed(row)) + "]" for row in reversed(lower))
+        asked = [f"factors {len(lower)} (fractions (4 ^ {bits}) M)" for bits in tried]
+        asked.append(f"eliminates {len(lower)} 1 M")
+        lines.append(f"Eval vm_compute in let M := [{rows}] in [{'; '.join(asked)}].")
+    path = tmp_path / "Bits.v"
+    path.write_text("\n".join(lines) + "\n")
+    printed = [re.findall("true|false", block) for block in coqc(path, theory).split(": list bool")[:-1]]
+    answers = [[answer == "true" for answer in block] for block in printed]
+    assert [len(block) for block in answers] == [len(tried) + 1] * len(matrices)
+    least = []
+    for lower, told in zip(matrices, answers, strict=True):
+        accepted = dict(zip((*tried, 0), told, strict=True))
+        least.append(next((bits for bits in (*CANDIDATES, 0) if accepted[bits]), None))
+        assert factor_bits(lower) == least[-1]
+        for bits in tried:
+            with monkeypatch.context() as patch:
+                patch.setattr(factors, "CANDIDATES", (bits,))
+                assert (factor_bits(lower) == bits) == accepted[bits]
+    assert len(set(least)) >= 8  # of the eight candidates, elimination and neither

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from lemmata.certificates import operation_kernel
 from tests.certificates.operation_documents import CYCLIC_3, certificate, unseen_document, verdict
 
 Document = dict[str, Any]
@@ -211,3 +212,38 @@ def test_a_bound_of_one_unit_is_above_zero():
         for part in document["parts"]:
             part["bound"] = bound
         assert verdict(document)[0] == status
+
+
+@pytest.mark.parametrize(
+    ("threshold", "root", "bound", "accepted"),
+    [
+        ("0.5", "0.25", "0.25", True),  # the square is that of a decimal: gain - root is the bound itself
+        ("0.5", "0.25", "0.24", False),
+        ("0.5", "0.25", "0.26", False),
+        ("0.5", "0.25", "0.250", True),
+        ("0.5", "0.25", "0.249", False),
+        ("0.5", "0.4", "0.1", True),
+        ("0.5", "0.24999", "0.25", True),
+        ("0.5", "0.25001", "0.25", False),
+        ("0.5", "0.25001", "0.24", True),
+        ("0.5", "0.5", "0.0", False),  # nothing above zero is shown
+        ("0.495", "0.001", "0.49", True),  # the next decimal is above the gain
+        ("0.495", "0.001", "0.50", False),
+        ("0.2", "0.3", "0.5", False),  # the square of gain - bound is large because it is negative
+        ("0.2", "0.3", "0.1", False),
+    ],
+)
+def test_bounds_are_the_closest_decimals_below(monkeypatch, threshold, root, bound, accepted):
+    """One multiplier of 1 makes the gain the threshold; phi 2/(3 sqrt 3) is `root`, in place of what a proof shows."""
+    document = unseen_document("right")
+    document["threshold"] = threshold
+    for part in document["parts"]:
+        part.update(multipliers=[1] + [0] * (len(part["multipliers"]) - 1), denominator=1, bound=bound)
+    monkeypatch.setattr(operation_kernel, "check_proof", lambda *_: Fraction(27, 4) * Fraction(root) ** 2)
+    monkeypatch.setattr(operation_kernel, "check_threshold", lambda _: None)
+    status, line = verdict(document)
+    assert status == (0 if accepted else 1)
+    assert accepted or line == "parts[0].bound: is not the closest decimal, above zero"
+    exact = Fraction(threshold) - Fraction(root)
+    step = Fraction(1, 10 ** len(bound.partition(".")[2]))
+    assert accepted == (exact > 0 and Fraction(bound) == exact // step * step > 0)

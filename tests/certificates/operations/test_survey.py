@@ -2,11 +2,13 @@
 
 import hashlib
 import json
+from types import SimpleNamespace
 
 import pytest
 
 from lemmata.certificates.groups.format import dumps
-from lemmata.certificates.operations.certify import certify_operation
+from lemmata.certificates.operations import survey
+from lemmata.certificates.operations.certify import AIM, certify_operation
 from lemmata.certificates.operations.survey import (
     FAMILIES,
     LARGE,
@@ -17,9 +19,11 @@ from lemmata.certificates.operations.survey import (
     survey_item,
     survey_operations,
     survey_totals,
+    surveyed_certificate,
 )
 from lemmata.numerics.operations.names import parse_operation
 from lemmata.numerics.operations.operation import Operation
+from lemmata.numerics.operations.symmetries import operation_symmetries
 
 
 def test_families():
@@ -108,3 +112,33 @@ def test_a_committed_entry_repeated(name, number):
     assert lower <= float(certificate.upper)
     assert certificate.gap <= 1e-6
     assert float(entry["gap"]) <= 1e-6
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "room", "kept"),
+    [
+        (("degree 4", 2 * AIM), AIM / 2, 0, "degree 6"),
+        (("degree 4", 2 * AIM), 3 * AIM, 0, "degree 4"),  # the smaller gap is kept, not the higher degree
+        (("degree 4", AIM), None, 0, "degree 4"),
+        (("degree 4", 2 * AIM), None, -1, "degree 4"),  # the matrix is too large by one row
+        (("plane", 2 * AIM), None, 0, "plane"),
+    ],
+)
+def test_degree_6_is_asked_where_degree_4_leaves_a_gap(monkeypatch, first, second, room, kept):
+    """Two rows, three columns and four labels: N = 5, so 5 6 7/6 = 35 monomials of degree 3 and 5 4 products."""
+    table = Operation.of([[0, 0, 1], [0, 2, 3]])
+    asked = []
+
+    def certify(given, *, kind=None, symmetries):
+        asked.append(kind)
+        assert given is table
+        return (
+            SimpleNamespace(kind=first[0], gap=first[1])
+            if kind is None
+            else SimpleNamespace(kind=f"degree {kind}", gap=second)
+        )
+
+    monkeypatch.setattr(survey, "certify_operation", certify)
+    monkeypatch.setattr(survey, "LARGEST_DEGREE_6", 35 + 20 + room)
+    assert surveyed_certificate(table, operation_symmetries(table)).kind == kept
+    assert asked == ([None] if second is None else [None, 6])

@@ -86,3 +86,32 @@ def test_a_section_is_made(tmp_path, monkeypatch):
     table = json.loads((tmp_path / "atlas.json").read_text())
     assert table["origin"]["command"] == "lemmata atlas --out DIR --section machines"
     assert [path.name for path in tmp_path.glob("*.tar.xz")] == []
+
+
+def test_totals_are_those_of_the_rows(tmp_path, monkeypatch):
+    """Seconds are summed over rows with a document, and rounded after they are summed."""
+    rows = [
+        {"name": "a", "sha256": "1", "grade": "exact", "seconds": 1.24, "reason": None},
+        {"name": "b", "sha256": "2", "grade": "enclosed", "seconds": 2.33, "reason": None},
+        {"name": "c", "sha256": None, "grade": "exact", "seconds": 100.0, "reason": "no format"},
+        {"name": "d", "sha256": "3", "grade": "exact", "seconds": None, "reason": None},
+        {"name": "e", "sha256": "4", "grade": "exact", "seconds": 0.0, "reason": None},
+    ]
+    table = {"groups": rows[:2], "machines": rows[2:]}
+    monkeypatch.setattr(build, "build_atlas", lambda *_, **__: (table, {}))
+    monkeypatch.setattr(build, "write_atlas", lambda *_: None)
+    code, output, _ = run("atlas", "--out", str(tmp_path), "--jobs", "1", "--json")
+    assert code == 0
+    assert json.loads(output) == {
+        "rows": 5,
+        "documents": 4,
+        "kept": 0,
+        "exact": 4,
+        "without": {"c": "no format"},
+        "seconds": 3.6,
+        "atlas": str(tmp_path / "atlas.json"),
+    }
+    _, output, _ = run("atlas", "--out", str(tmp_path), "--jobs", "1")
+    assert "5 rows, 4 with a document that its kernel has accepted now, 0 of them found and 4 computed" in output
+    assert "4 are exact; all checks together took 3.6 s" in output
+    assert "without a document: c: no format" in output

@@ -190,3 +190,17 @@ def test_verification_sees_a_wrong_run_and_wrong_streams():
     assert wrong_answers(session.run, trace) == ["C.5 bit 2"]
     trace[names.index("C.2c"), 1, transformer.layout.stream["pos3"].start] ^= 1
     assert broken_layers(transformer, (), 40, *codes, visit, trace) == ["C.2c"]
+
+
+@pytest.mark.parametrize("trace", ["1", "4"])
+def test_the_limit_of_a_drawing_is_what_its_streams_take(monkeypatch, trace):
+    """A byte per coordinate of the stream before and after each layer, at the first step and at those that follow."""
+    transformer = compile_turing_machine(busy_beaver(2), 6)
+    streams = [np.zeros(transformer.layout.width, np.int8) for _ in transformer.layers for _ in ("before", "after")]
+    needed = sum(stream.nbytes for stream in streams) * len(range(int(trace) + 1))
+    monkeypatch.setattr(turing_command, "TRACE_BYTES", needed)
+    assert run("bb2", "--trace", trace).exit_code == 0
+    monkeypatch.setattr(turing_command, "TRACE_BYTES", needed - 1)
+    result = run("bb2", "--trace", trace)
+    assert result.exit_code == 2
+    assert f"--trace {trace} needs" in result.output

@@ -11,14 +11,15 @@ import pytest
 from lemmata.cli import COMMANDS
 from lemmata.site.build import ROOT, _filled, broken_links, build_site, remote_sources
 from lemmata.site.chapters import chapter_pages, errata_page
-from lemmata.site.entries import SHARED, edges_of, load_library
+from lemmata.site.entries import SHARED, Edges, edges_of, load_library
 from lemmata.site.mutants import rows
 from lemmata.site.picture import chapter_picture, whole_picture
 from lemmata.site.prose import escaped, fenced, markdown_of, mentioned, statement_place
 from lemmata.site.reference import docstring_markdown
-from lemmata.site.statements import _idea, statement_page
+from lemmata.site.statements import _fault, _idea, _neighbours, statement_page
 from lemmata.theorems.citations import citations
 from lemmata.theorems.evidence import GRADES
+from lemmata.theorems.faults import DrawnFault
 from lemmata.theorems.ledger import load_ledger
 from lemmata.theorems.reached import reached
 from lemmata.theorems.trials import FAILS
@@ -316,6 +317,80 @@ def test_pictures_are_whole_and_link_to_pages(library, edges):
     paths = [one.get("class") for one in drawn.iter("{http://www.w3.org/2000/svg}path")]
     assert paths.count("claim") == sum(len(cited) for cited in edges.claims.values())
     assert paths.count("evidence") == len(edges.evidence)
+
+
+def test_chords_join_the_dots_of_their_statements(library, edges):
+    """Ends are 6 inside of the circle of the dots, below them; the middle of the curve is halfway to the centre."""
+    svg = "{http://www.w3.org/2000/svg}"
+    drawn = ElementTree.fromstring(whole_picture(library, edges))
+    size = float(drawn.get("width", ""))
+    assert drawn.get("viewBox") == f"0 0 {size:g} {size:g}"
+    dots = {}
+    for one in drawn.iter(f"{svg}circle"):
+        name = one.findtext(f"{svg}title", "").partition(": ")[0]
+        dots[name] = complex(float(one.get("cx", "")), float(one.get("cy", ""))) - complex(size / 2, size / 2)
+    assert set(dots) == set(library.entries)
+    radius = abs(next(iter(dots.values())))
+    assert all(abs(abs(dot) - radius) < 0.1 for dot in dots.values())
+    assert 300 < radius < size / 2 - 22
+    chords = list(drawn.iter(f"{svg}path"))
+    assert len(chords) > 100
+    for chord in chords:
+        title = chord.findtext(f"{svg}title", "")
+        cites = chord.get("class") == "claim"
+        a, b = title.split(" cites ") if cites else title.split(" and ", 1)
+        b = b if cites else next(name for name in dots if b.startswith(f"{name}: "))
+        match = re.fullmatch(r"M(\S+) (\S+)Q(\S+) (\S+) (\S+) (\S+)", chord.get("d", ""))
+        assert match
+        x, y, p, q, u, v = map(float, match.groups())
+        first, pull, last = (complex(*pair) - complex(size / 2, size / 2) for pair in ((x, y), (p, q), (u, v)))
+        for end, dot in ((first, dots[a]), (last, dots[b])):  # numbers are rounded to a tenth
+            assert abs(end - dot * (radius - 6) / radius) < 0.3
+        assert abs(pull - (first + last) / 4) < 0.15  # so that (first + 2 pull + last) / 4 is 3/4 of the chord's middle
+
+
+def fault(seen, later=None, equivalent=None, missing=None):
+    return DrawnFault(
+        statement="a:b", file="numerics/x.py", line=7, operator="NumberReplacer", before="x  =\n 1 | y", after="x = 2",
+        seen=seen, by="", later=later, later_by="", equivalent=equivalent, open=missing,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("drawn", "words"),
+    [
+        (fault("nothing", missing="no test runs it"), "open: no test runs it"),
+        (fault("nothing"), "nothing"),
+        (fault("nothing", later="chapter", missing="no test runs it"), "its chapter"),
+        (fault("own", missing="no test runs it"), "its own tests"),
+        (fault("suite"), "other tests"),
+        (fault("nothing", equivalent="the same sum"), "changes nothing: the same sum"),
+    ],
+)
+def test_a_fault_is_open_where_nothing_sees_it_and_something_is_missing(drawn, words):
+    where, before, after, seen = _fault(drawn)
+    assert (where, before, after) == ("`numerics/x.py`, line 7", "``x = 1 \\| y``", "``x = 2``")
+    assert seen == words
+
+
+def test_a_statement_has_neighbours_where_any_kind_of_edge_joins_it(library):
+    """Each kind alone, and none: the heading stands exactly where a list follows."""
+    first, second = list(library.entries)[:2]
+    entry = library.entries[first]
+    lists = {
+        "Its entry cites": Edges({first: (second,)}, {}),
+        "Cited by": Edges({second: (first,)}, {}),
+        "Decided by running": Edges({}, {(first, second): ("f", "g", "h", "i")}),
+    }
+    for words, edges in lists.items():
+        heading, listed = _neighbours(entry, library, edges)
+        assert heading.startswith("## ")
+        assert listed.startswith(words)
+        assert second in listed
+    for functions, shown in (("fghi", "`f`, `g`, `h` and 1 more"), ("fgh", "`f`, `g`, `h`"), ("f", ": `f`")):
+        shared = Edges({}, {(first, second): tuple(functions)})
+        assert list(_neighbours(entry, library, shared))[1].endswith(shown)
+    assert list(_neighbours(entry, library, Edges({}, {}))) == []
 
 
 def test_prose_means_itself():

@@ -1,6 +1,6 @@
 """Exact linear programs: against all bases, a floating-point solver, cycling examples, scaling, and planted faults."""
 
-from dataclasses import replace
+from dataclasses import FrozenInstanceError, replace
 from itertools import combinations
 from typing import Any
 
@@ -220,6 +220,15 @@ def test_what_is_no_program_is_refused() -> None:
         program([[0.5, 1]], [1], [1, 1])
     with pytest.raises(ValueError, match="rational numbers only"):
         program([[sqrt_rational(5), 1]], [1], [[1, 1], [1, 1]], (1, 2))
+
+
+def test_a_program_is_itself_and_stays_what_it_is() -> None:
+    first, second = (program([[1, 1]], [1], [1, 2]) for _ in range(2))
+    assert first == first
+    assert first != second
+    assert len({first, second, first}) == 2
+    with pytest.raises(FrozenInstanceError):
+        first.right = second.right  # pyright: ignore[reportAttributeAccessIssue]
 
 
 # ---- planted faults

@@ -157,6 +157,10 @@ def test_memory_is_what_the_arrays_take() -> None:
     memory = EVALUATORS["indexed"].memory
     assert memory(transformer, 3) == index_memory(10, transformer.layout) + 11 * (2 + 2 + 8 + 4 + 2 + 8 + 8 + 3 * 6 * 8)
     assert memory(transformer, 3, hidden=True) - memory(transformer, 3) == 11 * 15 * d * (2 + 3)
+    memory = EVALUATORS["exact"].memory
+    layers, once = len(transformer.layers), 400 * 11 * (4 + 2) * (4 * 4 + 4)  # entries of a key and a value of one word
+    assert memory(transformer, 3) == 3 * 11 * 8 * (written + d) + once
+    assert memory(transformer, 3, hidden=True) == 3 * 11 * 8 * (written + d * (1 + layers)) + once
 
 
 @pytest.mark.parametrize("name", EVALUATORS)
