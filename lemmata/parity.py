@@ -8,7 +8,7 @@ sparse init SparseNeuron, over_sparse_neuron, under_sparse_neuron, is_good, spar
 over-sparse SparseInitialization, draw_over_sparse, population_gradients, sample_gradients, over_sparse_step,
             over_sparse_network; offset_grid, even_kink_grid, ramp_features, solve_readout, decide_readout, design_grid,
             least_norm_readout, least_ramp_loss, least_step_loss, good_pairs, balance_probability,
-            over_sparse_sizes
+            over_sparse_sizes, frontier_constants; kink_correlation, selected_pairs, selected_network, selection_sizes
 frontier    sparse_start, frontier_point, proof_sizes, printed_sizes, hidden_samples, usable_sparsities
 under-sparse draw_under_sparse, under_sparse_step, under_sparse_network, under_sparse_error, under_sparse_margin,
             readout_error_bound, under_sparse_sizes, silent_neurons; sampled_counts, tabulated_counts, tracked_counts,
@@ -26,7 +26,8 @@ features    tangent_features, normalised_features, feature_table, fit_all_pariti
 lower bound parity_view, NoisyDescent, relu_tables, tangent_model, flat_parameters, run_hidden, view_bound,
             gradient_samples
 queries     query_search, empirical_answers, query_samples
-second layer subgradient_descent, last_iterate_bound, uniform_deviation, second_layer_sizes; regularised_loss,
+second layer subgradient_descent, last_iterate_bound, falling_rate_descent, falling_rate_bound, uniform_deviation,
+            second_layer_sizes; regularised_loss,
             least_regularised_loss, verify_regularised
 """
 
@@ -50,6 +51,12 @@ from lemmata.certificates.duality.sign_rank import (
 from lemmata.certificates.duality.span_fit import span_residuals
 from lemmata.certificates.duality.tangent_model import flat_parameters, tangent_model
 from lemmata.constructions.parity.bias_grids import even_kink_grid, offset_grid, ramp_features, solve_readout
+from lemmata.constructions.parity.exact_sparsity import (
+    kink_correlation,
+    selected_network,
+    selected_pairs,
+    selection_sizes,
+)
 from lemmata.constructions.parity.frontier import (
     frontier_point,
     hidden_samples,
@@ -66,7 +73,7 @@ from lemmata.constructions.parity.over_sparse import (
     population_gradients,
     sample_gradients,
 )
-from lemmata.constructions.parity.over_sparse_sizes import over_sparse_sizes
+from lemmata.constructions.parity.over_sparse_sizes import frontier_constants, over_sparse_sizes
 from lemmata.constructions.parity.polynet import polynet
 from lemmata.constructions.parity.quadratic import quadratic_network
 from lemmata.constructions.parity.transformer import parity_transformer
@@ -90,6 +97,8 @@ from lemmata.numerics.fourier.boolean import (
 )
 from lemmata.numerics.fourier.gaps import fourier_gap, majority_gap
 from lemmata.numerics.learning.second_layer import (
+    falling_rate_bound,
+    falling_rate_descent,
     last_iterate_bound,
     second_layer_sizes,
     subgradient_descent,
@@ -152,6 +161,8 @@ __all__ = [
     "empirical_answers",
     "enumerated_gradient",
     "even_kink_grid",
+    "falling_rate_bound",
+    "falling_rate_descent",
     "feature_distance",
     "feature_moment",
     "feature_range",
@@ -160,6 +171,7 @@ __all__ = [
     "fit_bound",
     "flat_parameters",
     "fourier_gap",
+    "frontier_constants",
     "frontier_point",
     "good_pairs",
     "good_probability",
@@ -171,6 +183,7 @@ __all__ = [
     "initial_network",
     "initial_quadratic",
     "is_good",
+    "kink_correlation",
     "largest_entries",
     "last_iterate_bound",
     "least_hinge_loss",
@@ -223,6 +236,9 @@ __all__ = [
     "sample_gradients",
     "sampled_counts",
     "second_layer_sizes",
+    "selected_network",
+    "selected_pairs",
+    "selection_sizes",
     "sgd_loss_bound",
     "short_batch",
     "short_loss_bound",

@@ -23,7 +23,16 @@ from lemmata.theorems.citations import citations
 from lemmata.theorems.evidence import MARK, Evidence
 from lemmata.theorems.faults import fault_errors
 from lemmata.theorems.judgement import judgement_errors
-from lemmata.theorems.ledger import THEOREMS, Chapter, Ledger, LedgerError, chapter_folders, chapter_of, load_ledger
+from lemmata.theorems.ledger import (
+    THEOREMS,
+    Chapter,
+    Ledger,
+    LedgerError,
+    Statement,
+    chapter_folders,
+    chapter_of,
+    load_ledger,
+)
 from lemmata.theorems.origin import origin
 from lemmata.theorems.places import package_folder
 from lemmata.theorems.reached import reached
@@ -71,16 +80,21 @@ def effort(pytestconfig: pytest.Config) -> Effort:
     return Effort(_effort_name(pytestconfig))
 
 
+@pytest.fixture(scope="session")
+def entries_of_the_ledger() -> Mapping[str, Statement]:
+    """All entries by id, read once in a run."""
+    return {one.id: one for one in load_ledger().statements()}
+
+
 @pytest.fixture(name="record")
-def recording(request: pytest.FixtureRequest) -> Generator[Record]:
+def recording(request: pytest.FixtureRequest, entries_of_the_ledger: Mapping[str, Statement]) -> Generator[Record]:
     """What the test records of the statements that it is evidence for: see `lemmata.theorems.records`."""
     item = request.node
     evidence = [mark.args[0] for mark in item.iter_markers(MARK)]
-    entries = {one.id: one for one in load_ledger().statements()}
     name = item.nodeid.split("::", 1)[1]
     made = Record(
         f"{_cited(item.path.resolve())}::{name}",
-        {one.statement: entries[one.statement] for one in reversed(evidence)},
+        {one.statement: entries_of_the_ledger[one.statement] for one in reversed(evidence)},
         tuple(one.statement for one in reversed(evidence) if one.kind == "counterexample"),
     )
     yield made
