@@ -238,7 +238,8 @@ def test_heads_with_many_outputs_force_a_plateau(record: Record):
     """
     T, gamma, bound, s = 46, fmpq(2000), fmpq(1000), 1
     network = compile_sparse(sparse_function(T, (0,), [0, 1]), inputs="trainable").to_balls()
-    strings = np.tril(np.ones((T, T), dtype=int))  # the bit 0, and 0, ..., T - 1 ones elsewhere
+    strings = np.tril(np.ones((T, T), dtype=int))  # the first bit is 1, with 0, ..., T - 1 ones elsewhere
+    assert not as_exact(network.inputs.positions.rows(range(1, T))).any()  # tokens off I differ by bits alone
     outputs = [x * arb(gamma) / 2 for x in network.selected(strings)[:, 0]]
     assert all(a < b for a, b in pairwise(outputs))
     opposite = [x * arb(gamma) / 2 for x in network.selected(1 - strings)[:, 0]]
@@ -249,8 +250,11 @@ def test_heads_with_many_outputs_force_a_plateau(record: Record):
     plateau = largest_plateau(2, 1, 8 * bound / gamma, 8 * s / gamma, fmpq(1))
     assert plateau < 1
     off = ball_max([*(abs(x - bound) for x in outputs), *(abs(x + bound) for x in opposite)])
-    record.hypothesis("the head is within gamma/4 of g, on 2 T of the strings", off, "<=", gamma / 4)
+    width = network.inputs.stream.width
+    label = "the head is within gamma/4 of g (it sees the bit and the number of ones elsewhere: 2 T cases)"
+    record.hypothesis(label, off, "<=", gamma / 4)
     record.hypothesis("g = -B, B is gamma-strictly monotone, and gamma-injective", 2 * bound, ">=", gamma)
+    record.hypothesis("s <= d", s, "<=", width, of="variable-creation:lemma-A.23")
     record.hypothesis(
         "two of the 46 outputs with the value 1 share a piece of the network", (first + 1) * (second + 1), "<", T
     )

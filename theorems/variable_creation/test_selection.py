@@ -60,6 +60,7 @@ def test_no_head_selects_beyond_the_sharp_coherence(record: Record, s, delta):
 
     Then some score on I is at most some score off I, from which proofs/selection.md derives that no head with ||W_V||
     <= 2, ||W_C|| <= 1 comes within gamma/4 of the target for gamma < 2/(s (5 s + 1)); the last step is checked here.
+    At Delta = 1/(2s-1) they are as many as the coherence allows in their dimension, by Welch's bound.
     """
     assert fmpq(1, 2 * s - 1) <= delta < fmpq(1, s)
     gram = critical_gram(s, delta)
@@ -75,15 +76,28 @@ def test_no_head_selects_beyond_the_sharp_coherence(record: Record, s, delta):
     farkas_system(images(gram), selection)
     epsilon = fmpq(9, 10) * fmpq(2, s * (5 * s + 1)) / 4
     assert fmpq(2, s) * (1 - 4 * s**2 * epsilon) - 2 * (s + 1) * epsilon > (2 * s + 2 + 8 * s) * epsilon
+    rank = sum(value > 0 for _, value in eigenvectors(s, delta))
+    assert rank == 2 * s - 1
+    assert delta != fmpq(1, 2 * s - 1) or delta**2 < welch(2 * s + 1, rank)
     if (s, delta) == CRITICAL[0]:
         gamma, found = 4 * epsilon, max(abs(gram[i, j]) for i, j in combinations(range(2 * s), 2))
         record.hypothesis("the coherence of the 2 s positions is at most Delta", found, "<=", delta)
+        record.hypothesis("they are unit vectors (the largest square)", max(gram.diagonal()), "=", 1)
+        record.hypothesis(
+            "no 2 s + 1 vectors of their space have this coherence (Welch)", delta**2, "<", welch(2 * s + 1, rank)
+        )
+        record.hypothesis("s <= d, which is their rank and three more; k is free", s, "<=", rank + 3)
         record.hypothesis("Delta < 1/s, s = 2", delta, "<", fmpq(1, s))
         record.hypothesis("gamma > 0", gamma, ">", 0)
         record.hypothesis("gamma <= 1", gamma, "<=", 1)
         record.violated(
             "a head within gamma/4, which forces 2/s <= (5 s + 1) gamma", fmpq(2, s), "<=", (5 * s + 1) * gamma
         )
+
+
+def welch(count: int, dimension: int) -> fmpq:
+    """What the square of the coherence of so many unit vectors is at least: the squares of all products add up."""
+    return fmpq(count - dimension, dimension * (count - 1))
 
 
 def eigenvectors(s: int, delta: fmpq) -> list[tuple[np.ndarray, fmpq]]:
@@ -198,6 +212,8 @@ def test_no_head_reads_two_bits_of_a_bag_beyond_the_sharp_coherence(record: Reco
     assert len(subsets) == copies
     record.hypothesis("the coherence of the T = 260 vectors is at most Delta", found, "<=", delta)
     record.hypothesis("they are unit vectors (the largest square)", max(gram.diagonal()), "=", 1)
+    rank = int(np.linalg.matrix_rank(to_float(gram)))
+    record.hypothesis("s <= d, which is their rank and three more; k is free", s, "<=", rank + 3)
     record.hypothesis("Delta < 1/s, s = 2", delta, "<", fmpq(1, s))
     record.hypothesis("s Delta < gamma", s * delta, "<", gamma)
     record.hypothesis("gamma < 1", gamma, "<", 1)
