@@ -9,7 +9,7 @@ heads    TokenTransformer, token_stream, token_transformer, network_link; retrie
          averaging_attention, counting_attention, counting_embedding; SeparatingAttention, separating_attention: d heads
          for more than d tokens; blocked_attention, shown_tokens: long prompts
 proofs   certify_retrieval, label_bound: suprema over all prompts; few_heads_bound, least_risk, hidden_variance,
-         head_view: what few heads cannot see; query_key_bound, attention_change
+         head_view: what few heads cannot see, with repeated_counts, repeated_variance, repeated_few_heads_bound for q < N; query_key_bound, attention_change
 bounds   TokenTask, TransformerClass, norm_ball_class, risk_terms: what a transformer can fit, every term of the risk;
          encode_query_key, decode_query_key: short codes of query-key matrices
 memory   check_recurrent, RecurrentReport, least_squared_norm, least_width, least_recurrent_risk
@@ -30,7 +30,15 @@ from lemmata.certificates.tokens.feed_forward import (
     out_of_span,
     samples_needed,
 )
-from lemmata.certificates.tokens.few_heads import few_heads_bound, head_view, hidden_variance, least_risk
+from lemmata.certificates.tokens.few_heads import (
+    few_heads_bound,
+    head_view,
+    hidden_variance,
+    least_risk,
+    repeated_counts,
+    repeated_few_heads_bound,
+    repeated_variance,
+)
 from lemmata.certificates.tokens.lipschitz import attention_change, query_key_bound
 from lemmata.certificates.tokens.minimum_norm import (
     generalising_norm,
@@ -164,6 +172,9 @@ __all__ = [
     "radius",
     "random_sign_codes",
     "recurrent_network",
+    "repeated_counts",
+    "repeated_few_heads_bound",
+    "repeated_variance",
     "retrieval_attention",
     "retrieval_transformer",
     "risk_terms",
