@@ -9,7 +9,8 @@ heads    TokenTransformer, token_stream, token_transformer, network_link; retrie
          averaging_attention, counting_attention, counting_embedding; SeparatingAttention, separating_attention: d heads
          for more than d tokens; blocked_attention, shown_tokens: long prompts
 proofs   certify_retrieval, label_bound: suprema over all prompts; few_heads_bound, least_risk, hidden_variance,
-         head_view: what few heads cannot see, with repeated_counts, repeated_variance, repeated_few_heads_bound for q < N; query_key_bound, attention_change
+         head_view: what few heads cannot see; repeated_counts, repeated_variance, repeated_few_heads_bound: q < N;
+         query_key_bound, attention_change
 bounds   TokenTask, TransformerClass, norm_ball_class, risk_terms: what a transformer can fit, every term of the risk;
          encode_query_key, decode_query_key: short codes of query-key matrices
 memory   check_recurrent, RecurrentReport, least_squared_norm, least_width, least_recurrent_risk
