@@ -192,7 +192,7 @@ def _runner() -> TuringMachine:
 
 
 @counterexample("turing:setup-C.1", grade="exact")
-def test_printed_number_of_bits_is_too_small(record_property) -> None:
+def test_printed_number_of_bits_is_too_small(record_property, record: Record) -> None:
     """With P = ceil(log2 T), (C.2) fails for T = 2, 3, 4, 7, 8, 15, 16 of 2, ..., 16 on a machine that runs right.
 
     Bin(i) for i <= T needs more bits if T = 2^k, and l_T = T + 1 if T = 2^k - 1 or 2^k; T = 1 gets no bit at all. With
@@ -209,6 +209,13 @@ def test_printed_number_of_bits_is_too_small(record_property) -> None:
             found.append(bool(violations(transformer, (1, 0), run.hidden[0])))
         assert not found[1]
         failing += [T] if found[0] else []
+        if T == 4:
+            record.hypothesis("T = 4: the input has at most T symbols", len((1, 0)), "<=", T)
+            record.hypothesis("the printed number of position bits ceil(log2 T)", printed.layout.bits, "=", 2)
+            record.violated(
+                "Bin(i) has these bits for 0 <= i <= T: at i = T", T.bit_length(), "<=", printed.layout.bits
+            )
+            record.violated("no invariant (C.2) fails with them", found[0], "=", False)
     assert failing == [2, 3, 4, 7, 8, 15, 16]
     assert math.ceil(math.log2(1)) == 0
     record_property("failing_T", failing)
@@ -216,7 +223,10 @@ def test_printed_number_of_bits_is_too_small(record_property) -> None:
 
 @counterexample("turing:setup-C.1", grade="exact")
 def test_long_input_gets_a_wrong_answer_with_few_bits(record: Record) -> None:
-    """T = 2, x = (1, 2, 2, 2, 2, 2, 2): -1 with the printed P = 1, 0 with P = 2 (a soft symbol), +1 with P = 3."""
+    """T = 2, x = (1, 2, 2, 2, 2, 2, 2): -1 with the printed P = 1, 0 with P = 2 (a soft symbol), +1 with P = 3.
+
+    The codes of cells beyond T, which are not printed, are cut to P bits.
+    """
     word = (1, 2, 2, 2, 2, 2, 2)
     answers = []
     for bits in (1, 2, 3):
@@ -229,6 +239,7 @@ def test_long_input_gets_a_wrong_answer_with_few_bits(record: Record) -> None:
     record.hypothesis("the machine terminates within T = 2 steps", steps, "<=", 2)
     record.hypothesis("its states (with z_pre) are at most k = 4", len(machine.states) + 1, "<=", 4)
     record.hypothesis("the printed number of position bits ceil(log2 T)", math.ceil(math.log2(2)), "=", 1)
+    record.hypothesis("a choice of ours: cells beyond T have their last P bits; the last cell", len(word), ">", 2)
     wanted = 1 if run.states[-1] in machine.accept else -1
     record.violated("the network with these bits answers as the machine", answers[0], "=", wanted)
 
