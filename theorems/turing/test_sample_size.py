@@ -92,6 +92,14 @@ def test_no_surrogate_separates_targets_that_agree_on_the_sample(record: Record)
         "<=",
         Q(1, 100),
     )
+    n, printed = 10**6, (arb(3).log() + 1) / arb(EPS.numerator) ** 2 * EPS.denominator**2
+    record.hypothesis("n = 10^6 is of the printed order, with 1000 in the O", n, ">=", 1000 * printed)
+    record.violated(
+        "at this n and eta = 1/n, (1 - eta)^n/2, which one of the probabilities reaches, is at most 1/100",
+        (1 - arb(1) / n) ** n / 2,
+        "<=",
+        arb(1) / 100,
+    )
 
 
 @counterexample("turing:lemma-2.3", grade="exact")
