@@ -384,7 +384,7 @@ def networks(module: Any) -> Iterator[tuple[Any, Any]]:
     """Tables with random networks, as a kernel reads them."""
     source = np.random.default_rng(8)
     for values, labels in (([[0]], 2), ([[0, 2, -1], [1, 1, 3]], 4)):
-        table = module.Table({"name": "given", "labels": labels, "values": values})
+        table = module.Operation({"name": "given", "labels": labels, "values": values})
         for count in (1, 5):
             neurons = source.integers(-9, 10, (count, table.size + labels)).tolist()
             masses = source.integers(1, 9, count).tolist()

@@ -132,6 +132,7 @@ def survivors(tree: ast.Module, listed: list[Mutant]) -> list[str]:
     corpus = list(entries())
     pairs = [(entry, run(operation_kernel, entry)) for entry in corpus]
     decided = list(decisions(operation_kernel))
+    assert not any(isinstance(one, str) for one in decided), "the kernel itself fails on what it is asked"
     alive = []
     for label, change, undo in listed:
         change()
