@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import ModuleType
@@ -14,6 +15,7 @@ from lemmata.theorems.evidence import MARK
 from lemmata.theorems.plugin import Effort
 
 __all__ = [
+    "UNRECORDED",
     "Fault",
     "assert_seen",
     "changed",
@@ -56,7 +58,21 @@ _PASSED: set[Any] = set()
 _RUN: set[tuple[str, str, str]] = set()
 """The file, the name and the parameters of all tests of this session that must pass without a fault anyway."""
 
-_FIXTURES = {"effort": lambda value: isinstance(value, Effort) and value.name == "quick", "record_property": callable}
+
+class _Unrecorded:
+    """In place of a record: what is recorded goes nowhere, so that the asserts of the check have to see the fault."""
+
+    def __getattr__(self, _: str) -> Callable[..., None]:
+        return lambda *_args, **_known: None
+
+
+UNRECORDED = _Unrecorded()
+
+_FIXTURES = {
+    "effort": lambda value: isinstance(value, Effort) and value.name == "quick",
+    "record": lambda value: value is UNRECORDED,
+    "record_property": callable,
+}
 """What a check is given beside its parameters, and whether that is what a session at quick effort gives it."""
 
 
@@ -78,7 +94,7 @@ def fault_name(fault: Fault) -> str:
 
 
 def assert_seen(
-    fault: Fault, chapter: str, monkeypatch: pytest.MonkeyPatch, refusals: tuple[type[Exception], ...] = ()
+    fault: Fault, chapter: str, monkeypatch: pytest.MonkeyPatch, refusals: tuple[type[BaseException], ...] = ()
 ) -> None:
     """The check decides the statement of the chapter, passes, and fails by an assertion once the fault is planted.
 
@@ -90,7 +106,8 @@ def assert_seen(
     run = function.hypothesis.inner_test if hasattr(function, "hypothesis") else function
 
     def arguments() -> dict[str, Any]:
-        return dict(fault.arguments() if callable(fault.arguments) else fault.arguments)
+        given = dict(fault.arguments() if callable(fault.arguments) else fault.arguments)
+        return {"record": UNRECORDED, **given} if "record" in inspect.signature(run).parameters else given
 
     key = None if callable(fault.arguments) else (function, _plain(fault.arguments))
     if key is None or key[1] is None or key not in _PASSED:

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -38,7 +37,6 @@ from lemmata.theorems.plugin import Effort
 from tests.theorems.planted_faults import Fault, assert_seen, changed, fault_name, scaled
 
 RUN: dict[str, Any] = {"effort": Effort("quick"), "record_property": print}
-SILENT = SimpleNamespace(**dict.fromkeys(("hypothesis", "no_hypotheses", "violated", "number"), lambda *_, **__: None))
 CONVEX: dict[str, Any] = {"penalty": Fraction(1, 5), "seed": 1}
 
 
@@ -66,8 +64,7 @@ FAULTS = [
     planted("the run forgets the decay", "definition-sq-sgd", low.test_the_two_trajectories_are_those_of_the_definition,
             low, "run_hidden", fed(low.run_hidden, lambda d, *rest: (replace(d, decay=0), *rest)), seed=0, decay=0.1),
     planted("noise beyond tau", "assumption-6.2", low.test_the_printed_assumption_hides_nothing,
-            low, "run_hidden", fed(low.run_hidden, lambda d, view, *rest: (d, replace(view, tau=5 * view.tau), *rest)),
-            record=SILENT),
+            low, "run_hidden", fed(low.run_hidden, lambda d, view, *rest: (d, replace(view, tau=5 * view.tau), *rest))),
     planted("every run called hidden", "proposition-6.3", low.test_the_hidden_parities_of_networks, low, "run_hidden",
             sized(low.run_hidden, "hidden", lambda _: True), n=8, k=3, width=2, seed=0, record_property=print),
     planted("the printed constant", "proposition-6.3", low.test_the_step_of_markov,
@@ -101,15 +98,13 @@ FAULTS = [
     planted("every neuron called silent", "claim-C.6c", step.test_bad_neurons_are_silent_and_good_ones_move_little,
             SteppedNeurons, "silent", lambda after: np.ones(len(after.bias), dtype=bool), size=step.SIZES[0]),
     planted("the certificate of another grid", "claim-C.6b", ramps.test_no_read_out_of_the_printed_biases,
-            ramps, "decide", lambda k, grid: ramps.missing_kink_multipliers(k, fmpq(1, 2)), k=4,
-            record=SILENT),
+            ramps, "decide", lambda k, grid: ramps.missing_kink_multipliers(k, fmpq(1, 2)), k=4),
     planted("a read-out in another order", "claim-C.6b", ramps.test_a_read_out_with_the_further_bias,
             ramps, "solve_readout", sized(ramps.solve_readout, "plus", lambda plus: plus[::-1])),
     planted("a third of the width", "lemma-C.10", starts.test_the_mean_itself_is_met,
             starts, "good_pairs", changed(starts.good_pairs, lambda pairs: pairs // 3), size=(20, 2, 9)),
     planted("the certificate of another step", "theorem-C.11", over.test_no_read_out_after_the_step_reaches_one_half,
-            over, "least_step_loss", fed(over.least_step_loss, lambda k, grid, s: (k, grid, s + 2)), s=17,
-            record=SILENT),
+            over, "least_step_loss", fed(over.least_step_loss, lambda k, grid, s: (k, grid, s + 2)), s=17),
     planted("a tolerance without the read-out", "theorem-C.11", over.test_errors_up_to_tau_are_harmless, over,
             "over_sparse_sizes", sized(over.over_sparse_sizes, "tolerance", lambda tau: 16 * tau), n=13, k=4, s=11),
     planted("biases raised by a hundredth", "theorem-C.11", over.test_one_truncated_step_computes_the_parity, over,
