@@ -24,6 +24,8 @@ SEEN = ("own", "chapter", "suite", "nothing")
 """By what a fault was seen first: the deciding checks of its statement, its chapter, the other tests, or nothing."""
 LEAST = 6
 """How many faults a statement needs."""
+SHARE = 0.8
+"""The share of the faults that change anything which its own deciding checks see, or a sentence says why not."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ class Faults:
     Attributes:
         version: of the code for which the faults were drawn.
         seed: of the draw.
-        why: sentences by statement, why it has fewer faults than `LEAST`.
+        why: sentences by statement, why it has fewer faults than `LEAST`, or its own checks see less than `SHARE`.
         faults: all of them, in the order of the ledger.
     """
 
@@ -127,7 +129,7 @@ def tally(faults: Iterable[DrawnFault]) -> Tally:
 
 
 def fault_errors(chapter: Chapter) -> list[str]:
-    """A sentence for each decided statement of a chapter whose drawn faults are too few, or seen by nothing.
+    """A sentence for each decided statement of a chapter whose drawn faults are too few, or seen too seldom.
 
     A chapter without a file of drawn faults, such as one of another package, has no errors.
     """
@@ -158,4 +160,8 @@ def _errors(statement: Statement, faults: list[DrawnFault], why: str | None) -> 
     ]
     if counts.drawn < LEAST and why is None:
         errors.append(f"{statement.id}: {counts.drawn} faults are drawn for it, not {LEAST}, and no sentence says why.")
+    elif counts.own < SHARE * (counts.drawn - counts.equivalent) and why is None:
+        errors.append(
+            f"{statement.id}: its own checks see {counts.own} of {counts.drawn} faults, and no sentence says why."
+        )
     return errors
