@@ -133,8 +133,9 @@ def passes_without_fault(function: Callable[..., Any], arguments: Mapping[str, A
     its failure with a fault cannot be taken for the sight of the fault. Where the faults are run alone, the check is
     run here. With Hypothesis the arguments are one example, and a session may draw others: these are always run.
     """
-    if hasattr(function, "hypothesis"):
-        function.hypothesis.inner_test(**arguments)
+    inner = getattr(function, "hypothesis", None)
+    if inner is not None:
+        inner.inner_test(**arguments)
         return
     given = {name: value for name, value in arguments.items() if name not in _FIXTURES}
     as_in_session = all(right(arguments[name]) for name, right in _FIXTURES.items() if name in arguments)

@@ -67,7 +67,9 @@ def exchanged(name: str, block: str) -> Callable[..., Any]:
 
 def visits(t: Any, head: Any) -> Any:
     """The head of claim C.4, with the values of another."""
-    return replace(compiled_layers.layer_named(t, "C.4").self_attention, value=head.value)
+    own = compiled_layers.layer_named(t, "C.4").self_attention
+    assert own is not None
+    return replace(own, value=head.value)
 
 
 COMPILED = (compiled_layers, "compile_turing_machine")
