@@ -144,7 +144,8 @@ def near_singular(count: int) -> list[list[list[int]]]:
 @needs_coq
 def test_bits_are_the_least_with_which_the_checker_accepts(tmp_path, theory, monkeypatch):
     """Checker.v itself is asked, on matrices with the last row first: any bits alone, and the least candidate."""
-    matrices, tried = near_singular(120), (*range(1, 10), *CANDIDATES)
+    small = [[[k * (i == j) for j in range(i + 1)] for i in range(n)] for n in range(1, 6) for k in range(1, 7)]
+    matrices, tried = [*small, *near_singular(120)], (*range(1, 10), *CANDIDATES)
     lines = ["From Coq Require Import ZArith List.", "From Lemmata Require Import Checker.", "Import ListNotations."]
     lines.append("Open Scope Z_scope.")
     for lower in matrices:
