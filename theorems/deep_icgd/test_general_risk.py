@@ -135,7 +135,7 @@ def test_four_layers_are_projected_descent_over_the_rationals(sizes: tuple[int, 
 @check(
     "deep-icgd:theorem-6",
     "deep-icgd:theorem-3",
-    grade="enclosed",
+    grade="numeric",
     target="printed",
     cases="(D_w, d_x, d_y, n) = (2, 2, 1, 2), one draw, one step with the softmax itself",
 )
@@ -317,7 +317,7 @@ def test_sums_of_the_smooth_losses_keep_their_errors(name: str, record_property:
 @check(
     "deep-icgd:theorem-6",
     "deep-icgd:theorem-3",
-    grade="enclosed",
+    grade="numeric",
     target="printed",
     cases="errors 3/10 and 4/10, eta = 1/3, L = 5, four steps",
 )

@@ -211,11 +211,11 @@ def test_proof_of_the_error_and_of_the_constants() -> None:
 
 @check(
     "deep-icgd:construction-1d",
-    grade="enclosed",
+    grade="numeric",
     target="printed",
     cases="tanh, sine, exp, sigmoid, cos 5t, tanh' on [-1, 1] and [-3, 3], errors 1/10, 1/100, 1/1000",
 )
-@check("deep-icgd:lemma-7", grade="enclosed", target="corrected", supporting=True)
+@check("deep-icgd:lemma-7", grade="numeric", target="corrected", supporting=True)
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda g: g.name)
 @pytest.mark.parametrize("R", [1, 3])
 def test_error_units_and_weight_of_six_functions(

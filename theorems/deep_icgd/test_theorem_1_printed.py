@@ -20,11 +20,12 @@ from flint import fmpq
 
 from lemmata.certificates.descent import certify_step
 from lemmata.constructions.descent.block import DescentBlock, gradient_descent_block
-from lemmata.constructions.descent.bounds import approximate_activation
+from lemmata.constructions.descent.bounds import approximate_activation, largest_value, preactivation_bounds
 from lemmata.constructions.descent.layers import clipping_layer
 from lemmata.constructions.descent.layout import PromptLayout
 from lemmata.constructions.descent.norms import column_norm
 from lemmata.constructions.descent.scales import rescaled, small_scales
+from lemmata.constructions.networks.stream import Directions
 from lemmata.numerics.exact.numbers import as_exact
 from lemmata.numerics.exact.systems import Array
 from lemmata.numerics.functions.interpolation import interpolant
@@ -100,8 +101,14 @@ def constants(widths: tuple[int, ...]) -> tuple[fmpq, fmpq, fmpq]:
     )
 
 
+def largest_output(widths: tuple[int, ...], r: ReluSum) -> fmpq:
+    """A bound of |pbar(N)| for every test input, r being constant beyond its interval."""
+    return preactivation_bounds(PromptLayout(widths), BOX, 10**12, largest_value(r))[1][-1]
+
+
 def instance(widths: tuple[int, ...], pieces: int, step_size: object, test_input: int) -> Instance:
-    block = gradient_descent_block(widths, 2, step_size, *sums(widths, pieces), BOX, 1, 1)
+    bound = max(fmpq(1), largest_output(widths, sums(widths, pieces)[0]))  # labels are at most 1, and R_3 this
+    block = gradient_descent_block(widths, 2, step_size, *sums(widths, pieces), BOX, 1, bound)
     examples = np.array(spread(2 * widths[0], 5, 13), dtype=object).reshape(2, -1)
     inputs = np.concatenate([examples, as_exact([[test_input] * widths[0]])])
     labels = -np.array(spread(2 * widths[-1], 7, 11), dtype=object).reshape(2, -1)
@@ -140,7 +147,7 @@ def test_printed_bounds_hold_from_the_printed_start(widths: tuple[int, ...], rec
         machine, eps = rescaled(block, scales), certify_step(block, R0, PROFILE).gradient_error
         C_w = column_norm(clipping_layer(layout, block.lower, block.upper))
         table = machine.table()
-        assert block.mask_bound <= 2
+        assert largest_output(widths, block.activation) <= block.mask_bound <= 2  # so for every test input
         assert len(table.rows) == 2 * (len(widths) - 1) + 4
         assert max(row.norm for row in table.rows) <= scales.growth * block.step_size + C_w + 1
         assert max(row.norm for row in table.rows[:-2]) <= 2
@@ -196,6 +203,33 @@ def test_small_units_change_no_step(kind: str) -> None:
         assert norms[-2] <= 1 + block.step_size * scales.growth
 
 
+@check("deep-icgd:theorem-1", "deep-icgd:theorem-5", grade="exact", target="printed", supporting=True)
+@pytest.mark.parametrize("widths", SHAPES, ids=str)
+def test_repeated_heads_multiply_the_error_signal_at_no_norm(widths: tuple[int, ...]) -> None:
+    """Step 20: 7 copies of each head of s(N), all s(j) in units 7 times as large: the norm stays 1, the step the same.
+
+    The update divides by the larger units, so that its growth is a seventh.
+    """
+    M, case = 7, instance(widths, 8, "1/10", 3)
+    block, layout = case.block, case.block.layout
+    plain = small_scales(widths, constants(widths), max(fmpq(2), block.mask_bound))
+    scales = replace(plain, errors=tuple(M * sigma for sigma in plain.errors))
+    machine, place = rescaled(block, scales), layout.depth + 2
+    once: Any = machine.layers[place]
+    parts = {name: getattr(once, name) for name in ("query", "key", "source", "target")}
+    copies = {name: Directions.stack([part] * M).reshape(-1, *part.shape[1:]) for name, part in parts.items()}
+    again = replace(once, **copies)
+    assert again.head_count == M * widths[-1]
+    assert column_norm(again) == column_norm(once) == 1
+    assert 7 * scales.growth == plain.growth
+    louder = replace(machine, layers=(*machine.layers[:place], again, *machine.layers[place + 1 :]))
+    assert louder.table().rows[-2].norm <= 1 + block.step_size * scales.growth
+    paths = [steps_of(case, one, layout.depth + 1) for one in (rescaled(block, plain), louder)]
+    assert all((a == b).all() for a, b in zip(*paths, strict=True))
+    assert (paths[0][-1] != 0).any()
+    assert (steps_of(case, machine, 1)[1] != paths[0][1]).any()  # the larger units without the copies
+
+
 @check("deep-icgd:theorem-1", grade="exact", target="printed", supporting=True)
 def test_norms_of_the_printed_weights() -> None:
     """r(t) = 100 t, N = 2, K = d = 1: layer 1 of the printed weights has the norm 201 for every eta, in small units 2.
@@ -238,7 +272,7 @@ def test_width_against_the_hidden_units_of_the_projection() -> None:
 
 @check("deep-icgd:theorem-1", grade="exact", target="printed", supporting=True)
 def test_sums_that_are_constant_outside_silence_any_test_input() -> None:
-    """Step 20: the same sum on the interval, bounded beyond it; without this a large test input leaks into the step."""
+    """Step 22: the same sum on the interval, bounded beyond it; without this a large test input leaks into the step."""
     f = sums((1, 1, 1), 8)[0]
     R = f.radius
     assert R is not None

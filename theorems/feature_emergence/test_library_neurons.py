@@ -135,7 +135,7 @@ def test_every_neuron_of_the_parity_network_attains_the_bound(n: int, k: int) ->
 
 @check(
     "feature-emergence:remark-D.5",
-    grade="exact",
+    grade="numeric",
     target="printed",
     cases="nu = 3, b = 1, 2, 4, 5, 6; three copies of an optimal neuron with norms in {0, ..., 4}",
 )

@@ -122,7 +122,7 @@ def test_descent_with_the_quadratic_activation_finds_nothing() -> None:
 # ---- the bound on the objective
 
 
-@check("feature-emergence:experiment-D.2.2", grade="symbolic", target="corrected", supporting=True)
+@check("feature-emergence:experiment-D.2.2", grade="numeric", target="corrected", supporting=True)
 def test_bound_on_the_objective_of_every_network() -> None:
     """The cross-entropy is convex and decreasing in the margin; the minimum over N is where stated. Value 0.0122011."""
     m, n, rho, gamma = sp.symbols("m n rho gamma", positive=True)

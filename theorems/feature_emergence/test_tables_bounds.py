@@ -58,7 +58,7 @@ def test_payoffs_are_quadratic_forms(name: str) -> None:
                 assert values[k] == payoff(table, [*x, *(int(k == other) for other in range(C))], triple)
 
 
-@check(T1, grade="symbolic", target="printed", supporting=True)
+@check(T1, grade="numeric", target="printed", supporting=True)
 def test_the_best_split_of_a_neuron() -> None:
     """Step 4: 4/27 - s^2 (1 - s) = (s - 2/3)^2 (s + 1/3), which is not negative, and 0 at s = 2/3 alone."""
     s = sp.symbols("s", nonnegative=True)

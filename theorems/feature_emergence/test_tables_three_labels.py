@@ -119,7 +119,7 @@ def _small(effort: Effort) -> list[Operation]:
 
 @check(
     T2,
-    grade="enclosed",
+    grade="numeric",
     target="printed",
     cases="all 2 x 2; 4 random 3 x 4, seed 17 (full effort: 40); 1 x 3; a partial 3 x 3; Z_2, Z_3; to 2e-6",
 )
@@ -136,7 +136,7 @@ def test_networks_of_few_neurons_meet_the_bound(effort: Effort) -> None:
         assert _payoffs(found, table).min() == pytest.approx(float(margin), rel=1e-6)
 
 
-@check(T2, grade="enclosed", target="printed", cases="Z_2, Z_3; to 1e-6")
+@check(T2, grade="numeric", target="printed", cases="Z_2, Z_3; to 1e-6")
 @pytest.mark.parametrize("name", KNOWN)
 def test_known_margins_are_between_the_bounds(name: str) -> None:
     table, known = KNOWN[name]

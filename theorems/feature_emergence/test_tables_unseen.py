@@ -66,7 +66,7 @@ def _difference(network: OperationNetwork, cell: tuple[int, int], signs: np.ndar
     return float((unit.masses * hidden) @ (unit.w @ np.array(signs, float)))
 
 
-@check(T5, grade="enclosed", target="printed", cases="4 questions on Z_3, max on 3, 2 x 2; 16 networks each, seed 9")
+@check(T5, grade="numeric", target="printed", cases="4 questions on Z_3, max on 3, 2 x 2; 16 networks each, seed 9")
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_networks_obey_the_inequality(name: str) -> None:
     """E G >= (margin of the network) sum lambda - 2/(3 sqrt 3) phi, phi proved in integers; 1e-12 covers the floats.

@@ -117,7 +117,7 @@ def test_the_conclusion_for_all_parameters():
 
 @check(
     "hidden-progress:theorem-5.6",
-    grade="enclosed",
+    grade="numeric",
     target="corrected",
     cases="n = 4, k = 2, R = 1/20, 1/2, 99/100, the features chi_S",
 )

@@ -118,7 +118,7 @@ def test_the_steps_of_the_error_bound():
             assert arb("1e-12") < error < weights_error(n, k, beta, 8)
 
 
-@check("hidden-progress:construction-parity-transformer", grade="enclosed", target="corrected", supporting=True)
+@check("hidden-progress:construction-parity-transformer", grade="numeric", target="corrected", supporting=True)
 def test_planted_faults_are_seen():
     """A wrong S, a flipped slope, a missing hidden unit, W_V = 0, a moved bias: the error is at least 1/100."""
     n, S = 5, (0, 2, 3)

@@ -40,7 +40,7 @@ def _sample_gradients(n: int, k: int, w: np.ndarray, bias: float) -> np.ndarray:
 
 @check(
     SHORT,
-    grade="enclosed",
+    grade="numeric",
     target="printed",
     cases="(n, k, B) = (3, 2, 1), (3, 2, 2), (3, 2, 3), (5, 2, 1), (5, 2, 2), (5, 4, 2): all batches, two neurons each",
 )

@@ -65,7 +65,7 @@ def test_relaxed_gaps_of_random_sinusoids(
     assert median.high < 10 * majority
 
 
-@check(B8_LEFT, grade="enclosed", target="printed", cases="w in {+-1}^n, n = 15, 17, ..., 41, 101, 301, k = 2, 4")
+@check(B8_LEFT, grade="numeric", target="printed", cases="w in {+-1}^n, n = 15, 17, ..., 41, 101, 301, k = 2, 4")
 @pytest.mark.parametrize("k", [2, 4])
 def test_gaps_of_signs_are_comparable_at_every_length(k: int) -> None:
     """For signs all gaps are equal, strict and relaxed, and between 3/4 and 9/10 of majority's: .77 and .88 at n = 15.

@@ -359,7 +359,7 @@ def test_repeated_tokens_hide_at_least_the_smallest_counts(N):
     "qstr:proposition-3",
     "qstr:proposition-21",
     "qstr:remark-sparse-averaging",
-    grade="enclosed",
+    grade="numeric",
     target="printed",
     supporting=True,
     cases="N = 4, H = 1: q = 2 with all t and d = 1, 2, 3; q = d = 8, 32 with four t",
@@ -518,7 +518,7 @@ def test_the_printed_decoding_has_the_error_of_the_leakage(q, d, N):
 
 @check(
     "qstr:construction-min-qd-heads",
-    grade="enclosed",
+    grade="numeric",
     target="printed",
     supporting=True,
     cases="d = 1, q = 5, N = 12: ONE head; 20 prompts in float64 as well",

@@ -137,7 +137,7 @@ def test_points_of_a_packing_have_different_means(d: int, effort: Effort) -> Non
         assert len(set(means)) == len(chosen) <= sparse_bound(d, eps)
 
 
-@check(LEMMA, grade="enclosed", target="corrected", cases="d = 1, ..., 10^6 and eps from 1/100 to 2")
+@check(LEMMA, grade="numeric", target="corrected", cases="d = 1, ..., 10^6 and eps from 1/100 to 2")
 def test_the_estimate_of_the_number_of_means() -> None:
     """ln C(2 d + k, k) <= 8 (1 + ln(1 + 2 d eps^2))/eps^2 (step 4), and the estimate is the formula."""
     for d in (1, 2, 10, 300, 10**6):
@@ -168,7 +168,7 @@ def test_steps_of_the_estimates() -> None:
     assert (fmpq(35, 6) / fmpq(7, 3)) ** 2 == fmpq(25, 4)
 
 
-@check(LEMMA, grade="enclosed", target="corrected", cases="axes from 1/1000 to 1000 times eps, 1 to 5 of them")
+@check(LEMMA, grade="numeric", target="corrected", cases="axes from 1/1000 to 1000 times eps, 1 to 5 of them")
 def test_the_bounds_of_ellipsoids_are_their_formulas(record: Record) -> None:
     """The product over the long axes by mpmath, below the sum over all of them, and equal to it at s = 2 eps/5."""
     rng = np.random.default_rng(0)

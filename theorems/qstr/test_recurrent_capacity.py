@@ -246,7 +246,7 @@ def test_the_number_of_points_is_attained_on_a_line() -> None:
         assert log_cover(7, 1, R, r, eps).overlaps(7 * arb(count).log())
 
 
-@check(COUNT, grade="enclosed", target="corrected", cases="L = 1, ..., 4, 5 choices of (p, R, r, eps), written out")
+@check(COUNT, grade="numeric", target="corrected", cases="L = 1, ..., 4, 5 choices of (p, R, r, eps), written out")
 def test_the_bound_is_the_formula() -> None:
     for L, (p, R, r, eps) in itertools.product(
         range(1, 5), [(1, 1, 1, 1), (5, 2, 3, Q(1, 7)), (9, 1, 0, 3), (4, 3, 1, Q(1, 100)), (2, 1, 9, Q(1, 2))]
@@ -293,18 +293,18 @@ def three_layers(R: float, r: float) -> float:
 
 @check(
     CLASS,
-    grade="enclosed",
+    grade="numeric",
     target="printed",
     supporting=True,
     cases="R = 2, N = 1, 10, 10^6, eps = 1, 1/100; with r_h and without",
 )
 @check(
-    COVER, grade="enclosed", target="corrected", cases="the three radii in closed form: N = 1, 10, 10^6, eps = 1, 1/100"
+    COVER, grade="numeric", target="corrected", cases="the three radii in closed form: N = 1, 10, 10^6, eps = 1, 1/100"
 )
 @check(
     LOSS,
     LEARNED,
-    grade="enclosed",
+    grade="numeric",
     target="printed",
     cases="the cover of R = 2, L = (2, 3), N = 1, 10, 10^6 in closed form, eps = 1, 1/100",
 )
@@ -337,7 +337,7 @@ def cut(tau: Q) -> list[list[Q]]:
 
 @check(
     LOSS,
-    grade="exact",
+    grade="numeric",
     target="printed",
     cases="9 functions on 6 points, tau = 1, 9/4, 16: distances, complexity, the formula",
 )
@@ -427,7 +427,7 @@ def test_no_smaller_multiple_of_the_complexity_serves() -> None:
     assert decided_less(bound, arb(gap) * fmpq(1003, 1000))
 
 
-@check(GAP, grade="enclosed", target="printed", cases="5 choices of (Rad, tau, n, N, delta), written out")
+@check(GAP, grade="numeric", target="printed", cases="5 choices of (Rad, tau, n, N, delta), written out")
 def test_the_deviation_is_the_formula() -> None:
     for rad, tau, n, N, delta in [
         (0.5, 1, 1, 1, 0.5),
@@ -444,10 +444,8 @@ def test_the_deviation_is_the_formula() -> None:
 # ---- lemma 34
 
 
-@check(TAIL, grade="enclosed", target="printed", cases="R = 2, 4, L = 1, 2, s = 1, 2, n up to 10^6, written out")
-@check(
-    LEARNED, grade="enclosed", target="printed", cases="tau: R = 2, 4, L = 1, 2, s = 1, 2, n up to 10^6, written out"
-)
+@check(TAIL, grade="numeric", target="printed", cases="R = 2, 4, L = 1, 2, s = 1, 2, n up to 10^6, written out")
+@check(LEARNED, grade="numeric", target="printed", cases="tau: R = 2, 4, L = 1, 2, s = 1, 2, n up to 10^6, written out")
 def test_the_level_is_the_formula() -> None:
     for R, L, s, n in itertools.product((2, 4), (1, 2), (1, 2), (1, 100, 10**6)):
         D = 64 * R ** (4 * L) * ((3 * R + L) ** 4 + R**4) + 8 * 3**2 * 4 ** (2 * s)
@@ -535,7 +533,7 @@ def _class_of(N: int, n: int, code_dimension: int) -> tuple[RecurrentClass, int]
 
 @check(
     LEARNED,
-    grade="enclosed",
+    grade="numeric",
     target="printed",
     cases="d = 2, q = 1, codes for N = 64, 512, 32768, n = 10^4, 10^8, 10^12, 10^16",
 )

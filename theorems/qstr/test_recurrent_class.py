@@ -183,7 +183,7 @@ def test_the_last_step_is_lipschitz() -> None:
     assert max(ratios) > 0.9
 
 
-@check(DEFINITION, grade="exact", target="printed", cases="N = 5 numbers of 2 bits, 3 prompts")
+@check(DEFINITION, grade="numeric", target="printed", cases="N = 5 numbers of 2 bits, 3 prompts")
 def test_the_codebook_network_is_a_member() -> None:
     """With transitions that multiply signs, states of norm 1, U = I, and the read-out that decodes."""
     book = Codebook(5, 2)

@@ -67,7 +67,7 @@ def _near(a: arb, b: float, scale: float = 1.0) -> bool:
 
 @check(
     "qstr:lemma-12",
-    grade="enclosed",
+    grade="numeric",
     target="printed",
     cases="d = 1, 3, 10; C_x = 1/2, 1, 4; 5 thresholds; 1 to 50 tokens",
 )
@@ -543,7 +543,7 @@ def _late_risk(M: arb, largest: arb) -> arb:
     return M * M / (1 + largest**2) * deviation**2 * ((1 + z * z) * upper - z * density)
 
 
-@counterexample("qstr:theorem-4", "qstr:proof-theorem-10-to-4", grade="enclosed")
+@counterexample("qstr:theorem-4", "qstr:proof-theorem-10-to-4", grade="numeric")
 def test_an_empirical_minimiser_in_the_ball_that_is_far_off(record: Record) -> None:
     """Step 13: in the ball of R^2 = 2M a network without an error on n prompts has risk of order M^2, not M^(3/2).
 

@@ -62,7 +62,7 @@ def test_the_norm_is_not_the_root_of_two(seed: int, record: Record) -> None:
         record.violated("nor by more than 1 at the variance sqrt(2)/m", smaller, "<=", 1)
 
 
-@check(FOOTNOTE, grade="enclosed", target="corrected", cases=CASES)
+@check(FOOTNOTE, grade="numeric", target="corrected", cases=CASES)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_nothing_found_is_above_the_bound(seed: int) -> None:
     """Ascent stays below 1 + sqrt 2 + delta with exp(-m delta^2/4) = 10^-6, and comes within 0.1 of 1 + sqrt 2."""

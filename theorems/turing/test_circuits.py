@@ -240,7 +240,7 @@ def test_identity_layers_reach_any_depth_and_change_nothing():
         assert circuit_margin_bound(deeper).value == circuit_margin_bound(circuit_network(circuit)).value
 
 
-@check("turing:remark-comparison", grade="enclosed", target="printed", supporting=True)
+@check("turing:remark-comparison", grade="numeric", target="printed", supporting=True)
 def test_products_of_operator_norms_grow_exponentially_for_gates_of_two_inputs_only():
     """For (AND, OR) of two bits, W_1 = [[1, -1], [1, -1]] has norm 2: the product is 2^(q-1); for ID chains it is 1."""
     for q in (3, 6, 11):

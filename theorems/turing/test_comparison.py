@@ -51,7 +51,7 @@ def test_padding_changes_no_norm_and_no_margin(effort) -> None:
             assert len(narrow.parameters) < len(wide.parameters) <= p
 
 
-@check("turing:remark-comparison", grade="enclosed", target="printed", supporting=True)
+@check("turing:remark-comparison", grade="numeric", target="printed", supporting=True)
 def test_the_sample_size_is_logarithmic_in_the_width(record_property) -> None:
     """n at width r 2^j, j = 0, ..., 20, for error 1/10: at most proportional to ln(2 p + 1), though p grows 10^11-fold.
 
@@ -96,7 +96,7 @@ def test_every_layer_with_a_gate_of_two_inputs_multiplies_the_norms_by_root_two(
 
 @check(
     "turing:remark-comparison",
-    grade="enclosed",
+    grade="numeric",
     target="printed",
     cases="q = 2, 9, 33: chains of (AND, OR) and of identities",
 )

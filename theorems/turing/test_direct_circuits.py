@@ -91,8 +91,8 @@ UNEVEN = (Fraction(1, 4), Fraction(2, 3))
 COVERED = "a chain, an alternating chain, a conjunction, a parity, copies of a bit; corrections after steps and layers"
 
 
-@check("turing:lemma-3.3", grade="enclosed", target="corrected", cases=COVERED)
-@check("turing:theorem-3.1", grade="enclosed", target="printed", cases=COVERED)
+@check("turing:lemma-3.3", grade="numeric", target="corrected", cases=COVERED)
+@check("turing:theorem-3.1", grade="numeric", target="printed", cases=COVERED)
 @pytest.mark.parametrize("name", CIRCUITS)
 def test_the_conditions_of_every_step_unit_by_unit(name: str) -> None:
     """All conditions, in balls; the bound meets them, and one part in 200 more is not certified."""

@@ -241,7 +241,7 @@ def with_loud_symbols(transformer: TuringTransformer) -> TuringTransformer:
 CASES = "(k, A, P) = (1, 1, 2), (2, 3, 3), (4, 2, 6), with the textbook rule at the left end; 2 pairs of radii"
 
 
-@check("turing:theorem-4.1", grade="enclosed", target="printed", cases=CASES)
+@check("turing:theorem-4.1", grade="numeric", target="printed", cases=CASES)
 @pytest.mark.parametrize(("states", "symbols", "bits"), [(1, 1, 2), (2, 3, 3), (4, 2, 6)])
 def test_the_conditions_of_every_layer_from_their_digits(states: int, symbols: int, bits: int) -> None:
     """All conditions, in balls; the bound meets them, and one part in 200 more is not certified."""

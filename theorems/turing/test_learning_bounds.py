@@ -108,7 +108,7 @@ def test_suprema_of_all_small_problems_are_at_most_twice_the_complexity() -> Non
     assert largest > Q(1, 2)  # control: once the complexity would not be enough
 
 
-@check("turing:proposition-2.2", grade="enclosed", target="printed")
+@check("turing:proposition-2.2", grade="numeric", target="printed")
 def test_the_bound_of_the_minimiser_from_its_parts() -> None:
     """3 eps + 2 sqrt(ln(2/delta)/(2 n)), and as printed 5 eps + 2 sqrt(ln(2/delta)/n)."""
     for eps, delta, n in product((Q(0), Q(1, 7)), (Q(1, 100), Q(1, 5)), (1, 9, 10**5)):
@@ -145,8 +145,8 @@ def test_means_of_picks_are_near_every_point_of_a_grid() -> None:
     assert attained > 0
 
 
-@check("turing:fact-covering", grade="enclosed", target="corrected")
-@check("turing:lemma-2.3", grade="enclosed", target="corrected")
+@check("turing:fact-covering", grade="numeric", target="corrected")
+@check("turing:lemma-2.3", grade="numeric", target="corrected")
 def test_the_size_of_covers_and_the_chaining_bound_from_their_parts() -> None:
     """ln N_j = ceil(4^j (alpha/gamma)^2) ln(2 p + 1), or 0 for one ball; the best J of the chain; the closed form.
 
@@ -173,7 +173,7 @@ def test_the_size_of_covers_and_the_chaining_bound_from_their_parts() -> None:
         assert chaining_bound(n, alpha, gamma, p) <= closed
 
 
-@check("turing:lemma-2.3", grade="enclosed", target="corrected")
+@check("turing:lemma-2.3", grade="numeric", target="corrected")
 def test_the_error_bound_of_the_margin_from_its_parts() -> None:
     """eps + 2 Rad + sqrt(2 ln 200/n); and the smallest sample size meets its target where one example less does not."""
     for alpha, p, n, eps in product((1, 30), (1, 100), (50, 10**6), (Q(0), Q(1, 9))):

@@ -56,7 +56,7 @@ def derived(norms: LayerNorms, lam: arb, sigma_h: arb, eta: arb) -> tuple[arb, a
 
 @check(
     "turing:theorem-4.1",
-    grade="enclosed",
+    grade="numeric",
     target="printed",
     cases="steps without a head and with one of 1, 5, 12 digits in either place, lambda^2 = 11, 27, 3 pairs of radii",
 )
@@ -82,7 +82,7 @@ def test_the_joint_constants_of_a_step() -> None:
 
 @check(
     "turing:theorem-4.1",
-    grade="enclosed",
+    grade="numeric",
     target="printed",
     cases="(k, A, P) = (1, 1, 1), (2, 3, 3), (3, 2, 5), with the textbook rule at the left end",
 )
@@ -119,7 +119,7 @@ def _ball(value: object) -> arb:
 
 @check(
     "turing:theorem-4.1",
-    grade="enclosed",
+    grade="numeric",
     target="printed",
     cases="all heads of compiled machines with P = 1, 2, 4, 7 and A = 1, 3",
 )

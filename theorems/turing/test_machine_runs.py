@@ -223,7 +223,7 @@ def test_depth_width_and_norm(machine: TuringMachine, steps: int, width: int | N
         assert transformer.one_norm == norm
 
 
-@check("turing:construction-assembled", grade="exact", target="printed", supporting=True)
+@check("turing:construction-assembled", grade="numeric", target="printed", supporting=True)
 def test_table_of_layers_says_what_the_weights_do() -> None:
     rows = {row.name: row for row in compile_turing_machine(palindrome_machine(), 24).table()}
     assert (rows["C.1a"].reads, rows["C.1a"].writes) == (("st", "sym1"), ("aux",))

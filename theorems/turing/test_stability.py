@@ -272,7 +272,7 @@ def run(layers, theta, z, network):
     return z
 
 
-@check("turing:condition-D.3", grade="symbolic", target="corrected")
+@check("turing:condition-D.3", grade="numeric", target="corrected")
 def test_the_constants_of_relu_layers_and_roundings():
     """Each is Cauchy-Schwarz on the blocks of the perturbation, with M = max(||h||, 1) and relu 1-Lipschitz.
 

@@ -99,7 +99,7 @@ def _first_symbol_machine() -> TuringMachine:
 
 @check(
     "turing:definition-transformer",
-    grade="exact",
+    grade="numeric",
     target="printed",
     cases="the busy beaver of two states on a two-way tape and with the textbook rule, the machine that accepts words "
     "beginning with 1; T = 3; the words (), 1, 10",

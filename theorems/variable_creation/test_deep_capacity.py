@@ -347,7 +347,7 @@ FACTORS = {"readout": 64, "tokens": 16, "lipschitz": 16, "output": 16, "value": 
 @check(
     "variable-creation:theorem-A.17",
     "variable-creation:theorem-4.11",
-    grade="enclosed",
+    grade="numeric",
     target="corrected",
     cases="one layer where scores lead, every argument (B_w, B_X, L, ||W_C||, ||W_V||, ||W_QK||, eps) scaled",
 )
@@ -815,7 +815,7 @@ def contraction(layers: Sequence[tuple[float, float]]) -> list[float]:
 
 @check(
     "variable-creation:remark-4.11b",
-    grade="enclosed",
+    grade="numeric",
     target="printed",
     cases="D = 1, ..., 60 equal layers, spectral norms and L_sigma 1; 20 times 9 with norms 1/k, 10 with k/4, k < 10",
 )

@@ -353,7 +353,7 @@ FACTOR = {"Q": 1024, "V": 16, "V_1": 1024, "L": 16, "B_X": 16, "eps": fmpq(1, 16
 
 @check(
     "variable-creation:corollary-4.9",
-    grade="enclosed",
+    grade="numeric",
     target="corrected",
     cases="every argument (V_1, V, Q, B_X, L, eps) where scores and where values lead; T and m by their logarithm",
 )
@@ -625,7 +625,7 @@ def test_the_printed_power_with_positions_fails_along_a_sequence(record: Record)
 
 @check(
     "variable-creation:lemma-A.11",
-    grade="enclosed",
+    grade="numeric",
     target="corrected",
     cases="B_P alone, B_X alone and both scaled by 16, where scores lead",
 )

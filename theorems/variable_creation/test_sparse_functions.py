@@ -48,7 +48,7 @@ def all_values(count: int) -> np.ndarray:
 
 @check(
     "variable-creation:proposition-A.18",
-    grade="enclosed",
+    grade="numeric",
     target="corrected",
     cases="all 16 functions of 2 bits and all 256 of 3 bits, T = 12, three input maps, orthonormal and sign vectors; "
     "all strings, by certificate and, in float64 with orthonormal ones, one by one",
@@ -310,7 +310,7 @@ def test_other_vectors_for_the_same_bits_are_another_string(record: Record):
 
 @check(
     "variable-creation:setup-A.2.1c",
-    grade="enclosed",
+    grade="numeric",
     target="corrected",
     cases="T = 5, s = 2, three input maps, symmetric and general, 32 strings each",
 )
@@ -350,7 +350,7 @@ def test_the_printed_shapes_do_not_fit(record: Record):
 
 @check(
     "variable-creation:remark-A.2.4",
-    grade="enclosed",
+    grade="numeric",
     target="printed",
     cases="M = 3 and 4 symbols, s = 1, 2, T = 6 and 500, deterministic and trainable positions, all functions by "
     "linearity in the last layer; all strings",
