@@ -121,9 +121,15 @@ def test_columns_are_longer_than_rows(record: Record) -> None:
     E_l = max(P ** (N - j) for j in (1, 2))
     error, eps = abs(sbar[0] - s[0]), max(abs(a - b) for a, b in zip(g, u, strict=True))
     assert error == 4 * eps_l > E_l * eps_l == 2 * eps_l
+    outputs, inputs = token[stream["p1"]].tolist(), token[stream["x"]].tolist()
+    forward = max(abs(a - b) for a, b in zip(outputs, times(V, inputs), strict=True))  # r(t) = t, V_1 = V_2
     record.hypothesis("||v_jk||_2^2 <= B_v^2 = 1", max(sum(t * t for t in row) for row in V), "<=", 1)
+    record.hypothesis("||x_i||_2^2 <= B_x^2 = 1", square_norm(inputs), "<=", 1)
     record.hypothesis("|r'|, |rbar'| <= B_r' = 1", max(map(abs, slopes)), "<=", 1)
-    record.hypothesis("|g - u| <= eps_l, and eps_r = eps_r' = 0", eps, "<=", eps_l)
+    record.hypothesis("eps_r = 0: rbar = r at all arguments", forward, "=", 0)
+    record.hypothesis("eps_r' = 0: rbar' = r' = 1 at all arguments", max(abs(t - 1) for t in slopes), "=", 0)
+    record.hypothesis("|g - u| <= eps_l", eps, "<=", eps_l)
+    record.hypothesis("g and u are at most B_l, per coordinate", max(map(abs, [*g, *u])), "<=", B_l)
     record.violated("|sbar(1)[1] - s(1)[1]| <= E_s^l eps_l = 2 eps_l", error, "<=", E_l * eps_l)
     record.violated("sbar(1)[1] <= B_s, B_l = max |g[k]|", sbar[0], "<=", B_s, of="deep-icgd:lemma-13")
 

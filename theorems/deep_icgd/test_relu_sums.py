@@ -336,6 +336,7 @@ def test_one_derivative_is_not_enough(w: int, record_property: Any, record: Reco
     assert decided_less({10: 4.5, 100: 71, 1000: 726, 10_000: 7292}[w], needed)
     if w == 10_000:
         sizes = fmpq(1, w), arb(0).cos()  # the largest |g| is 1/w at most, the largest |g'| = |cos| is cos 0
+        record.hypothesis("eps = 1/(10 w) > 0", fmpq(1, 10 * w), ">", 0)
         record.hypothesis("L_0 <= C_l = 1 on [-1, 1], R = 1", sizes[0], "<=", 1)
         record.hypothesis("L_1 R <= C_l = 1, and s = 1 for k = 1", sizes[1], "<=", 1)
         record.violated("C <= C(1) C_l with C(1) = 7000; a larger w exceeds any C(1)", needed, "<=", 7000)

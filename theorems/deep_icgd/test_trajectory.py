@@ -61,7 +61,10 @@ def mapping(gradient: Gradient, eta: fmpq, bounds: tuple[int, int], w: fmpq) -> 
 
 @counterexample("deep-icgd:lemma-14", grade="exact")
 def test_step_sizes_up_to_the_lipschitz_constant_diverge(record: Record) -> None:
-    """f = 5 (w-1)^2 on [-3, 3], eta = 1 <= L_f = 10, eps = 0: the iterates alternate between 3 and -3 for ever."""
+    """f = 5 (w-1)^2 on [-3, 3], eta = 1 <= L_f = 10, no errors: the iterates alternate between 3 and -3 for ever.
+
+    So for every eps > 0 within its hypotheses; the printed bound 0.02 + 10 eps^2 is below 36 for all eps <= 1.
+    """
     L, bounds, eta = 2000, (-3, 3), fmpq(1)
 
     def gradient(w: fmpq) -> fmpq:
@@ -76,9 +79,15 @@ def test_step_sizes_up_to_the_lipschitz_constant_diverge(record: Record) -> None
     assert min(squares) == 36 > printed
     assert mean > 35
     L_f = max(abs(gradient(a) - gradient(b)) for a, b in pairwise([fmpq(-3), fmpq(0), fmpq(3)])) / 3
+    eps, errors = fmpq(1), [b - clip(a - eta * gradient(a), fmpq(-3), fmpq(3)) for a, b in pairwise(w)]
+    record.hypothesis("eps = 1 > 0", eps, ">", 0)
+    record.hypothesis("f' is 10-Lipschitz on W: largest difference quotient", L_f, "<=", 10)
     record.hypothesis("eta <= L_f = 10", eta, "<=", L_f)
     record.hypothesis("all iterates lie in W = [-3, 3]", max(map(abs, w)), "<=", 3)
-    record.violated("min |G|^2 <= 8 (f(0) - inf f)/(eta L) + 10 eps^2, L = 2000, eps = 0", min(squares), "<=", printed)
+    record.hypothesis("|eps^l| <= eta eps", max(map(abs, errors)), "<=", eta * eps)
+    record.violated(
+        "min |G|^2 <= 8 (f(0) - inf f)/(eta L) + 10 eps^2, L = 2000", min(squares), "<=", printed + 10 * eps**2
+    )
     record.number("35.98", mean)
     record.number("0.02", printed)
     record.number("2000", L)
@@ -95,17 +104,19 @@ def test_sum_misses_the_first_term() -> None:
 
 @counterexample("deep-icgd:lemma-14", grade="exact")
 def test_errors_grow_with_the_step_size_not_with_the_number_of_examples(record: Record) -> None:
-    """f = -w^2 / 2, L_f = 1, eta = 10, n = 1, eps = 1/1000: distance 0.12 after two steps, printed 0.004."""
-    eps, eta, L_f, n = fmpq(1, 1000), fmpq(10), fmpq(1), 1
-    exact = descend(lambda w: -w, eta, 2, (-5, 5), fmpq(0))
-    inexact = descend(lambda w: -w, eta, 2, (-5, 5), eta * eps)
+    """f = -5 w^2, L_f = 10, eta = 10 <= L_f, n = 1, eps = 1/1000: distance 1.02 after two steps, printed 0.0121."""
+    eps, eta, L_f, n = fmpq(1, 1000), fmpq(10), fmpq(10), 1
+    exact = descend(lambda w: -L_f * w, eta, 2, (-5, 5), fmpq(0))
+    inexact = descend(lambda w: -L_f * w, eta, 2, (-5, 5), eta * eps)
     distance = abs(inexact[2] - exact[2])
-    assert distance == fmpq(12, 100) > (1 + n * L_f) ** 2 * eps / L_f == fmpq(4, 1000)
+    assert distance == fmpq(102, 100) > (1 + n * L_f) ** 2 * eps / L_f == fmpq(121, 10**4)
     assert distance == eps * ((1 + eta * L_f) ** 2 - 1) / L_f  # the corrected bound is attained
     printed = (1 + n * L_f) ** 2 * eps / L_f
-    record.hypothesis("|eps^0| <= eta eps: both steps start at 0, where f' = 0", inexact[1] - exact[1], "<=", eta * eps)
+    errors = [abs(b - a - eta * L_f * a) for a, b in pairwise(inexact)]  # nothing is clipped
+    record.hypothesis("eta <= L_f = 10", eta, "<=", L_f)
+    record.hypothesis("|eps^l| <= eta eps, l = 0, 1", max(errors), "<=", eta * eps)
     record.hypothesis("all iterates lie in W = [-5, 5]", max(map(abs, inexact)), "<=", 5)
-    record.violated("distance after l = 2 steps <= (1 + n L_f)^l eps / L_f, n = L_f = 1", distance, "<=", printed)
+    record.violated("distance after l = 2 steps <= (1 + n L_f)^l eps / L_f, n = 1", distance, "<=", printed)
 
 
 # ---- lemma 14 corrected

@@ -1,7 +1,8 @@
-"""Problem 2 prescribes w = 0 as the start, where it is vacuous for r(0) = 0 and has few degrees of freedom otherwise.
+"""Problem 2 prescribes w = 0 as the start: vacuous for r(0) = 0 and 0 in W, with few degrees of freedom otherwise.
 
 For all data and losses: if r(0) = 0 and w = 0 then p(j) = 0 for j >= 1, so A(N) = s(N) (x) p(N-1) = 0 for N >= 2; and
-for j < N, s(j) = r' * (V_(j+1)^T s(j+1)) = 0 since V_(j+1) = 0. So the gradient is 0, and the identity is a solution.
+for j < N, s(j) = r' * (V_(j+1)^T s(j+1)) = 0 since V_(j+1) = 0. So the gradient is 0, and if 0 lies in W,
+the identity is a solution.
 """
 
 from __future__ import annotations
@@ -46,8 +47,23 @@ def test_gradient_vanishes_at_zero_so_that_the_identity_solves_the_problem(
         if (kind, depth, number) == ("huber", 3, 0):
             record.hypothesis("r(0) = 0", instance.scalars.plain[0](fmpq(0)), "=", 0)
             record.hypothesis("N >= 2 layers", instance.block.layout.depth, ">=", 2)
+            record.hypothesis("0 lies in W: the largest lower end <= 0", max(instance.block.lower), "<=", 0)
+            record.hypothesis("0 lies in W: the least upper end >= 0", min(instance.block.upper), ">=", 0)
             moved = instance.block.weights(still.block(still.prompt)) - still.start
             record.violated("from the printed start a step moves w: the largest change > 0", abs(moved).max(), ">", 0)
+
+
+@check("deep-icgd:problem-2", "deep-icgd:theorem-1", grade="exact", target="printed", supporting=True)
+def test_a_domain_without_0_is_entered_in_the_first_step_and_left_nowhere() -> None:
+    """r(t) = t, W = [1/2, 1]^2, x = 1, eta = 1: from 0 to (1/2, 1/2), and for y = 3/8 on to (17/32, 17/32)."""
+    block = gradient_descent_block(
+        (1, 1, 1), 1, 1, identity(), constant(1), squared_loss_derivative(), (fmpq(1, 2), 1), 1, 1
+    )
+    for label, second in (("1/8", fmpq(1, 2)), ("3/8", fmpq(17, 32))):  # downwards and back to the corner, or upwards
+        z = block.layout.encode(as_exact([[1], [0]]), as_exact([[label]]), as_exact([0, 0]))
+        for expected in (fmpq(1, 2), second):
+            z = block(z)
+            assert block.weights(z).tolist() == [expected] * 2
 
 
 @check(
