@@ -1,6 +1,7 @@
 """Transformers of token regression against sums over the definition, in every number system, and what they refuse."""
 
 import math
+from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
@@ -32,7 +33,7 @@ from lemmata.numerics.exact.numbers import as_exact, to_float
 from lemmata.numerics.exact.precision import precision
 from lemmata.numerics.tokens.codes import PositionCodes, extremal_codes, field_codes, orthonormal_codes
 from lemmata.numerics.tokens.encoding import encode
-from lemmata.numerics.tokens.links import linear_link, max_link
+from lemmata.numerics.tokens.links import ReluLink, linear_link, max_link
 from lemmata.numerics.tokens.prompts import Prompts, draw_prompts
 
 
@@ -71,6 +72,64 @@ def test_the_sharpness_is_that_of_the_lemma():
     assert retrieval_sharpness(1, 3, 2, 100) == 0
     link = linear_link([[3, 4]])
     assert abs(lipschitz_ball(link) - arb(2).sqrt() * arb(50).sqrt()) < 1e-12
+
+
+@pytest.mark.parametrize("length", [2, 3, 20, 1000])
+@pytest.mark.parametrize("ratio", [fmpq(101, 100), fmpq(3, 2), fmpq(7), fmpq(2**70)])
+def test_the_sharpness_is_rounded_up_in_steps_of_2_to_the_minus_40(length, ratio):
+    """Beside the logarithm of the decimals of Python, with 60 digits; no ratio times N - 1 is 1."""
+    d, q = 3, 2
+    found = retrieval_sharpness(length, d, q, ratio)
+    assert (found * 2**40).q == 1
+    with localcontext(prec=60):
+        wanted = (Decimal(int(ratio.p)) / Decimal(int(ratio.q)) * (length - 1)).ln() * 2 * q / d * 2**40
+        assert wanted <= int((found * 2**40).p) < wanted + 1
+
+
+def test_there_is_no_sharpness_where_the_mean_will_do():
+    """At ratio (N - 1) = 1 the logarithm is 0; above it is not."""
+    assert retrieval_sharpness(20, 3, 2, fmpq(1, 19)) == 0
+    assert retrieval_sharpness(20, 3, 2, fmpq(1, 20)) == 0
+    assert retrieval_sharpness(20, 3, 2, fmpq(1, 19) + fmpq(1, 10**6)) > 0
+    assert retrieval_sharpness(2, 3, 2, fmpq(1)) == 0
+    assert retrieval_sharpness(2, 3, 2, fmpq(9, 8)) > 0
+
+
+@pytest.mark.parametrize("weigh", ["softmax", "hardmax"])
+def test_the_retrieval_transformer_has_the_sharpness_of_its_link(weigh):
+    """Four tokens with coefficient 1: r_a r_w = sqrt(2) sqrt(8) and sqrt(q) = 2, so 2 4 3 2 / (1/2) = 96."""
+    codes = orthonormal_codes(5)
+    link = linear_link([[1], [1], [1], [1]])
+    network = retrieval_transformer(link, codes, radius=3, error=fmpq(1, 2), weigh=weigh)
+    for head in network.attention.heads:
+        entries = {float(to_float([entry])[0]) for entry in head.query.weight.flat}
+        assert min(entries) == 0
+        assert len(entries) == 2
+        alpha = max(entries)
+        assert 0 <= alpha - 8 * math.log(96 * 4) < 2**-38
+        assert (head.gap is None) == (weigh == "softmax")
+        if head.gap is not None:  # scores are alpha d/q at the code of an index and 0 elsewhere
+            codes_square = int(codes.vectors[0] @ codes.vectors[0])
+            assert float(to_float([head.gap])[0]) == pytest.approx(alpha * 1 / (4 * codes_square), rel=1e-12)
+    nothing = retrieval_transformer(linear_link([[0]]), codes, radius=3, error=1)
+    assert not any(nothing.attention.heads[0].query.weight.flat)
+
+
+def test_the_constant_of_a_link_counts_its_biases():
+    """|a| = 5, |(W, b)|^2 = 1 + 4 + 4 + 16 + 9."""
+    link = ReluLink(np.array([3, 4]), np.array([[[1], [2]], [[2], [4]]]), np.array([3, 0]))
+    assert abs(lipschitz_ball(link) - 5 * arb(34).sqrt()) < 1e-12
+
+
+@pytest.mark.parametrize("codes", [orthonormal_codes(4), extremal_codes(3)])
+def test_one_hard_head_knows_how_far_apart_its_scores_are(codes):
+    """They are alpha d/(q s) n_j: n_j of q indices are j, and s is the square of the integer codes."""
+    d, q, alpha = 3, 2, 5
+    square = int(codes.vectors[0] @ codes.vectors[0])
+    (hard,) = averaging_attention(d, q, codes, alpha, weigh="hardmax").heads
+    assert hard.gap == fmpq(alpha * d, q * square)
+    (soft,) = averaging_attention(d, q, codes, alpha).heads
+    assert soft.gap is None
 
 
 def test_one_head_averages():
@@ -140,8 +199,17 @@ def test_links_of_networks():
             lambda: retrieval_transformer(linear_link([[1]]), orthonormal_codes(2), radius=0, error=1),
             "must be positive",
         ),
+        (
+            lambda: retrieval_transformer(linear_link([[1]]), orthonormal_codes(2), radius=1, error=0),
+            "must be positive",
+        ),
         (lambda: retrieval_sharpness(3, 1, 1, -1), "ratio of the radius and the error must be positive"),
+        (lambda: retrieval_sharpness(3, 1, 1, 0), "ratio of the radius and the error must be positive"),
+        (lambda: retrieval_sharpness(3, 1, 1, fmpq(-1, 2)), "ratio of the radius and the error must be positive"),
+        (lambda: retrieval_sharpness(3, 1, 1, arb("inf")), "ratio of the radius and the error must be positive"),
         (lambda: retrieval_sharpness(0, 1, 1, 1), "number of tokens must be an integer"),
+        (lambda: retrieval_sharpness(3, 0, 1, 1), "dimension of tokens must be an integer"),
+        (lambda: retrieval_sharpness(3, 1, 0, 1), "sparsity q must be an integer"),
         (lambda: readout_of(linear_link([[1]]), token_stream(2, 1, 2)), "tokens of dimension 1, not 2"),
         (lambda: token_transformer(token_stream(1, 1, 1), np.ones((1, 2, 2)), None), r"shape \(H, 3, 3\)"),
         (lambda: averaging_attention(1, 1, field_codes(20), 1), "20 position codes of dimension 16 are linearly dep"),
