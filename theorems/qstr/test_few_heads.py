@@ -614,6 +614,58 @@ def test_fewer_than_q_heads_leave_a_risk_for_every_q_below_the_length(q, d, H):
 
 
 @check(
+    "qstr:theorem-1",
+    grade="numeric",
+    target="printed",
+    cases="(q, d, H) = (2, 2, 1), (3, 4, 2), (4, 4, 3), N = q + 2, codes with correlations 0 and 1/2; one layer each",
+)
+@pytest.mark.parametrize("make", [orthonormal_codes, extremal_codes])
+@pytest.mark.parametrize(("q", "d", "H"), [(2, 2, 1), (3, 4, 2), (4, 4, 3)])
+def test_prompts_with_other_labels_look_the_same_to_fewer_than_q_heads(q, d, H, make):
+    """Tokens moved by (I - P) Y (I - Pi) leave all that position q sees, but not the label; others do not.
+
+    The directions are differences of scores, the weights those that the heads show: nothing else is asked for here.
+    """
+    N, rng = q + 2, np.random.default_rng([q, d, H])
+    codes = make(N)
+    layer = integer_layer(token_stream(d, q, codes.dimension), H, split=False).to_float()
+    indices = np.broadcast_to(np.arange(q), (1, N, q)).copy()
+
+    def embedded(tokens):
+        return encode(Prompts(tokens[None], indices), codes, "recurrent")[0] / 8
+
+    def seen(tokens):
+        z = embedded(tokens)
+        return np.stack([head(z[q : q + 1], memory=z)[0] for head in layer.heads])
+
+    def scored(tokens):
+        z = embedded(tokens)
+        return np.stack([head.scores(z[q : q + 1], head.key(z))[0] for head in layer.heads])
+
+    tokens = rng.standard_normal((N, d))
+    slopes = np.zeros((H, q, d))
+    for j, r in product(range(q), range(d)):
+        moved = tokens.copy()
+        moved[j, r] += 1
+        change = scored(moved) - scored(tokens)
+        slopes[:, j, r] = change[:, j]
+        assert np.allclose(np.delete(change, j, axis=1), 0, atol=1e-9)
+    assert np.allclose(slopes, slopes[:, :1], atol=1e-9)  # one direction for all tokens that are asked for
+    weights = np.exp(scored(tokens) - scored(tokens).max(axis=1, keepdims=True))
+    weights = (weights / weights.sum(axis=1, keepdims=True))[:, :q]
+    free, hidden = (np.eye(rows.shape[1]) - np.linalg.pinv(rows) @ rows for rows in (weights, slopes[:, 0]))
+    assert np.trace(free) == pytest.approx(q - H)
+    assert np.trace(hidden) == pytest.approx(d - H)
+    for _ in range(5):
+        move = rng.standard_normal((q, d))
+        for change, same in ((free @ move @ hidden, True), (move @ hidden, False), (free @ move, False)):
+            moved = tokens.copy()
+            moved[:q] += change
+            assert np.allclose(seen(moved), seen(tokens), atol=1e-9) is same
+            assert abs((moved[:q] ** 2).sum() - (tokens[:q] ** 2).sum()) > 1e-3
+
+
+@check(
     "qstr:construction-min-qd-heads",
     grade="numeric",
     target="printed",

@@ -258,10 +258,17 @@ def test_no_cover_without_the_number_of_queries(record: Record) -> None:
         assert first < second  # so the first term is the minimum
         quotients.append(below / first)
     assert all(y > 5 * x for x, y in pairwise(quotients))
+    # The same for encodings: tokens on the sphere of radius sqrt(2 d), q + 1 = 2 codes times sqrt(d), N = d_e = 2
+    d, tokens, reach = arb(10) ** 12, (2 * arb(10) ** 12).sqrt(), 2 * arb(10) ** 6
+    D, eps = d + 4, tokens  # the column meets the token only
+    below = d * ((1 - arb(1) / 100) * R * tokens / eps).log()
+    first, second = (reach * R / eps) ** 2 * (2 * D**2).log(), D**2 * (1 + R * reach / eps).log()
+    assert first < second
     record.hypothesis("the (2, 1) norm of a matrix with one column of norm 2 is at most R_21", R, "<=", 2)
     record.hypothesis("its Frobenius norm is at most R_F", R, "<=", 2)
-    record.hypothesis("the queries have a norm of at most r_z", r, "<=", 1)
-    record.violated("ln C <= 10^8 times the printed minimum, at D = 10^12", below, "<=", 10**8 * first)
+    squared = 2 * 10**12 + 2 * 10**12  # |x|^2 and |enc|^2 = (d/q)(q + 1)
+    record.hypothesis("|z|^2 of the encodings, at d = 10^12, is at most r_z^2", squared, "<=", reach**2)
+    record.violated("ln C <= 10^8 times the printed minimum, at d = 10^12", below, "<=", 10**8 * first)
 
 
 def _least_cover(distances: NDArray[np.object_], eps: object) -> int:

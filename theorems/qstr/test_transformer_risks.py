@@ -577,10 +577,12 @@ def test_an_empirical_minimiser_in_the_ball_that_is_far_off(record: Record) -> N
             for order in (1, 2, 4, 8):
                 moment, bound = norm_moment(1, order), arb(order) ** fmpq(order, 2)
                 record.hypothesis(f"assumption 1, tokens: E|x|^{order} <= r^(r/2), C_x = d = 1", moment, "<=", bound)
+            record.hypothesis("assumption 1, labels, all of them 0: E|y|^r at r = 1", 0, "<=", 1)
             record.hypothesis("assumption 2: the link 0 with weights 0 has the error 0 <= eps = 1", 0, "<=", 1)
             overlap = abs(float(codes[0, :2] @ codes[1, :2]))
             record.hypothesis("assumption 3: the codes have a correlation of at most 1/2", overlap, "<=", 0.5)
             record.hypothesis("q < N", 1, "<", len(codes))
+            record.hypothesis("m = m_g: neurons with weights other than 0", network.layers[0].offset.size, "<=", M)
             printed = 1 / M + M + 1  # r_a^2/m_g + m_g r_w^2 + q^2/d
             record.hypothesis("|vec Theta|^2 <= 2 (r_a^2/m_g + m_g r_w^2 + q^2/d)", norm, "<=", 2 * printed)
             record.hypothesis(

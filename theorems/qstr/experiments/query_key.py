@@ -108,5 +108,7 @@ QUERY_KEY = Experiment(
     work=trained_matrices,
     summarise=_summarise,
     slice=("printed-100", {"steps": 50}),
+    others=(("admissible-104", {"steps": 50}),),
+    unrepeated="a seed in between, which takes two seconds",
     rounding=LAST_DIGIT,
 )
