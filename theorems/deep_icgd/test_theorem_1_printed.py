@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -107,7 +107,7 @@ def largest_output(widths: tuple[int, ...], r: ReluSum) -> fmpq:
 
 
 def instance(widths: tuple[int, ...], pieces: int, step_size: object, test_input: int) -> Instance:
-    bound = max(fmpq(1), largest_output(widths, sums(widths, pieces)[0]))  # labels are at most 1, and R_3 this
+    bound = max(fmpq(1), min(fmpq(2), largest_output(widths, sums(widths, pieces)[0])))  # of labels (<= 1), and so R_3
     block = gradient_descent_block(widths, 2, step_size, *sums(widths, pieces), BOX, 1, bound)
     examples = np.array(spread(2 * widths[0], 5, 13), dtype=object).reshape(2, -1)
     inputs = np.concatenate([examples, as_exact([[test_input] * widths[0]])])
@@ -268,6 +268,41 @@ def test_width_against_the_hidden_units_of_the_projection() -> None:
         assert layout.stream.width == width.subs({N: n, K: inner, d: size})
         clip = clipping_layer(layout, *([as_exact([end] * layout.weight_count) for end in (-1, 1)]))
         assert clip.unit_count == 2 * layout.weight_count
+
+
+@check("deep-icgd:construction-proj", "deep-icgd:theorem-1", grade="exact", target="printed", supporting=True)
+@pytest.mark.parametrize("unit", ["1/10", 1, 10])
+def test_clean_up_in_the_units_of_the_projection_adds_nothing_to_its_norm(unit: Any) -> None:
+    """Steps 20 and 21 for |w_1 + w_2|, |w_1 - w_2| <= 1, an MLP with 4 units of any size, and three scratch slots.
+
+    The printed layer clears as well; its norm is C_w = |W_1|_1 + |W_2|_1 of the MLP alone. With units of size 1 for the
+    clean-up it would be larger for the other two.
+    """
+    size = as_exact([unit])[0]
+    signs = as_exact([[1, 1], [-1, -1], [1, -1], [-1, 1]])
+    W_1, W_2 = size * np.concatenate([signs, as_exact([[-1]] * 4)], axis=1), (signs / (-2 * size)).T
+    assert (W_2 @ W_1[:, :2] == as_exact([[-2, 0], [0, -2]])).all()
+    first, b = (max(abs(W).sum(axis=0)) for W in (W_1, W_2))
+    assert first * b >= 2
+
+    def with_clean_up(b: fmpq) -> tuple[Array, Array]:
+        """W_1 on (w, 1, z) and W_2 to (w, 1, z), z the scratch, with units of size 1/b for it."""
+        ones = as_exact(np.eye(3, dtype=np.int64))
+        inner, outer = (as_exact(np.zeros(shape, dtype=np.int64)) for shape in ((10, 6), (6, 10)))
+        inner[:4, :3], outer[:2, :4] = W_1, W_2
+        inner[4:, 3:] = np.concatenate([ones, -ones]) / b
+        outer[3:, 4:] = np.concatenate([-b * ones, b * ones], axis=1)
+        return inner, outer
+
+    inner, outer = with_clean_up(b)
+    assert max(abs(inner).sum(axis=0)) + max(abs(outer).sum(axis=0)) == first + b
+    others = [max(abs(W).sum(axis=0)) for W in with_clean_up(fmpq(1))]
+    assert (sum(others) > first + b) == (size != 1)
+    for u, v in product(as_exact([-3, -1, "-1/2", 0, "2/3", 1, 5]), repeat=2):
+        h = as_exact([(u + v) / 2, (u - v) / 2, 1, 7, -5, 0])
+        after = h + outer @ np.maximum(inner @ h, as_exact([0]))
+        along, across = (max(fmpq(-1), min(t, fmpq(1))) for t in (u, v))
+        assert after.tolist() == [(along + across) / 2, (along - across) / 2, 1, 0, 0, 0]
 
 
 @check("deep-icgd:theorem-1", grade="exact", target="printed", supporting=True)
