@@ -96,17 +96,18 @@ def test_there_is_no_sharpness_where_the_mean_will_do():
 
 
 @pytest.mark.parametrize("weigh", ["softmax", "hardmax"])
-def test_the_retrieval_transformer_has_the_sharpness_of_its_link(weigh):
-    """Four tokens with coefficient 1: r_a r_w = sqrt(2) sqrt(8) and sqrt(q) = 2, so 2 4 3 2 / (1/2) = 96."""
+@pytest.mark.parametrize(("error", "ratio"), [(fmpq(1, 2), 96), (96, 0.5)])
+def test_the_retrieval_transformer_has_the_sharpness_of_its_link(weigh, error, ratio):
+    """Four tokens with coefficient 1: r_a r_w = sqrt(2) sqrt(8) and sqrt(q) = 2, so the ratio is 2 4 3 2 / error."""
     codes = orthonormal_codes(5)
     link = linear_link([[1], [1], [1], [1]])
-    network = retrieval_transformer(link, codes, radius=3, error=fmpq(1, 2), weigh=weigh)
+    network = retrieval_transformer(link, codes, radius=3, error=error, weigh=weigh)
     for head in network.attention.heads:
         entries = {float(to_float([entry])[0]) for entry in head.query.weight.flat}
         assert min(entries) == 0
         assert len(entries) == 2
         alpha = max(entries)
-        assert 0 <= alpha - 8 * math.log(96 * 4) < 2**-38
+        assert 0 <= alpha - 8 * math.log(ratio * 4) < 2**-38
         assert (head.gap is None) == (weigh == "softmax")
         if head.gap is not None:  # scores are alpha d/q at the code of an index and 0 elsewhere
             codes_square = int(codes.vectors[0] @ codes.vectors[0])
