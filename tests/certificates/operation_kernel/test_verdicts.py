@@ -6,11 +6,14 @@ by one that gives a decimal, the verdict is written by hand.
 
 from collections import Counter
 from fractions import Fraction
+from itertools import count
+from math import isqrt
 
 import pytest
 
 from lemmata.certificates import operation_kernel
 from lemmata.numerics.exact.precision import precision
+from tests.certificates.operation_documents import parity_document
 from tests.certificates.operation_kernel.corpus import entries, matrices, networks
 from tests.certificates.operation_kernel.plain import outputs, signature, status
 from tests.certificates.operation_kernel.test_mutants import run
@@ -153,3 +156,32 @@ def test_networks_of_the_corpus_have_outputs_within_their_enclosures(monkeypatch
                     assert (mean * end.denominator - end.numerator) * sign >= 0
                 most = sum(mass * max(map(abs, x)) ** 3 * 8 for x, mass in zip(*given.values(), strict=True))
                 assert high - low <= Fraction(most, sum(network.masses) << bits)
+
+
+def written(square: Fraction, least: Fraction, places: int) -> list[str]:
+    """The closest decimals below `least` and above the root of a square, and their gap."""
+    unit = Fraction(1, 10**places)
+    low = least // unit
+    high = next(n for n in count(max(0, isqrt(int(square / unit**2)) - 1)) if (n * unit) ** 2 >= square)
+    gap = -(-(Fraction(high - low, high)) // unit)
+    return [f"{n // 10**places}.{n % 10**places:0{places}}" for n in (low, high, gap)]
+
+
+@pytest.mark.parametrize(
+    ("t_prime", "accepted"), [("1/2", True), ("49/200", False), ("499999/1000000", False), ("51/100", False)]
+)
+def test_a_plane_has_half_of_t_beside_it_even_where_the_decimals_follow_another(t_prime, accepted):
+    """The network is a poorer one, so that a lower bound from above contradicts nothing else: the margin is 2/3 of it.
+
+    With masses 2 and 1 the second neuron alone serves two cells: 1/3 of 4 2 / 6^(3/2), which is sqrt(6)/9 2/3.
+    """
+    document = parity_document()
+    document["network"]["masses"] = [2, 1]
+    document["proof"]["t_prime"] = t_prime
+    margin = Fraction(isqrt(6 * (2 * 10**30) ** 2), 27 * 10**30)
+    low, high, gap = written(Fraction(4, 27) * Fraction(t_prime), margin, 6)
+    document |= {"grade": "enclosed", "gap": gap, "margin": {"exact": None, "lower": low, "upper": high}}
+    name = "table of 2 rows, 2 columns and 2 labels called addition mod 2"
+    proved = f"{name}, maximum margin from {low} to {high} (enclosed)"
+    expected = (0, proved) if accepted else (1, "proof.t_prime: is not t/2")
+    assert run(operation_kernel, ("", document, {})) == expected
