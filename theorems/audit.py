@@ -15,7 +15,7 @@ from pathlib import Path
 
 from lemmata.theorems.citations import citations
 from lemmata.theorems.evidence import GRADES
-from lemmata.theorems.experiments import code_of, committed, load_experiments
+from lemmata.theorems.experiments import committed, is_current, load_experiments
 from lemmata.theorems.faults import Tally, fault_errors, faults_of, tally
 from lemmata.theorems.judgement import judgement_errors, load_judgements
 from lemmata.theorems.ledger import Chapter, Statement
@@ -29,7 +29,8 @@ _CHECK = re.compile(r"^\s*Check: `?(\S+?::\w+)`?\s*$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Result:
-    """Committed results about a statement: the experiment, its verdict, its date, and whether its code is as then."""
+    """Committed results about a statement: the experiment, its verdict, its date, and whether the code is still known
+    to give them (`is_current`)."""
 
     experiment: str
     verdict: str
@@ -112,11 +113,11 @@ def proof_steps(chapter: Chapter, statement: Statement) -> dict[int, tuple[str, 
 
 def _results(chapter: Chapter) -> Mapping[str, tuple[Result, ...]]:
     found: dict[str, tuple[Result, ...]] = {}
-    for name, (home, experiment) in load_experiments().items():
+    for name, (home, _) in load_experiments().items():
         summary = committed(name) if home == chapter.name else None
         if summary is not None:
             made = summary["origin"]
-            current = made["code"] == code_of(experiment)
+            current = is_current(summary)
             for statement, verdict in summary["verdicts"].items():
                 found[statement] = (
                     *found.get(statement, ()),

@@ -8,13 +8,16 @@ that name it are met, "partly" if some are, and "not reproduced" if none is.
 
 `results/<name>.json` in the folder of a chapter is the committed summary of a run at full scale, with the results of
 all items, so that `recomputed` can judge it again, and with its origin: version, commit, date and a fingerprint of the
-code that made it. `slice_again` repeats a slice of one item, a second or so, which must be the beginning of what is
-committed: bit for bit, or, where rounding depends on the processor, to the `rounding` of the experiment.
+code that made it. `slice_again` repeats slices of items, a second or so each, at the first, the last and a middle one
+of the seeds, which must be part of what is committed: bit for bit, or, where rounding depends on the processor, to the
+`rounding` of the experiment. Where the code has changed since, `repeat` writes beside the origin that the slices came
+out again, and with which code: a result that neither names is stale (`is_current`).
 """
 
 from __future__ import annotations
 
 import importlib
+import inspect
 import json
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
@@ -23,11 +26,11 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from lemmata.numerics.runs.comparison import close_calls, first_difference
-from lemmata.numerics.runs.definitions import fingerprint
+from lemmata.numerics.runs.definitions import fingerprint, uses
 from lemmata.numerics.runs.files import write_atomically
 from lemmata.numerics.runs.items import Done, run
 from lemmata.theorems.ledger import THEOREMS, catalogue_ids
-from lemmata.theorems.origin import origin
+from lemmata.theorems.origin import commit, origin
 
 __all__ = [
     "SCALES",
@@ -41,9 +44,13 @@ __all__ = [
     "committed",
     "committed_results",
     "find_experiment",
+    "is_current",
     "load_experiments",
+    "place_of",
     "recomputed",
+    "repeat",
     "run_experiment",
+    "seeds_of",
     "slice_again",
     "verdict",
     "write_summary",
@@ -53,10 +60,13 @@ Scale = Literal["quick", "full"]
 Verdict = Literal["reproduced", "partly", "not reproduced"]
 Json = Any
 Summary = dict[str, Any]
+Slice = tuple[str, Mapping[str, Json]]
 
 SCALES: tuple[Scale, ...] = get_args(Scale)
 PACKAGES = ("lemmata.numerics", "lemmata.constructions", "lemmata.certificates", "lemmata.theorems")
 """The packages whose code a fingerprint covers."""
+SEEDS = ("seeds", "trials", "seed", "first")
+"""The names of the setting that holds the seeds of an item: a list of them, or one."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +106,11 @@ class Experiment:
         summarise: (settings, results) of all items, by key, to findings; a pure function, which is called again on
             the committed results.
         slice: the key of an item of the full scale, and changed settings (fewer seeds, fewer steps) with which ``work``
-            takes a second or so and gives the beginning of that item's result.
+            takes a second or so and gives a part of that item's result: its beginning, and of lists with an entry for
+            each seed the entries of those that are left.
+        others: more slices, at other seeds. Together they have the first and the last seed of the experiment, and one
+            in between.
+        unrepeated: which of these they lack, and why: what is fragile on other processors, or takes too long.
         rounding: how far floats of a repeated slice may lie apart, relative to the larger. 0 is bit for bit, for
             compiled loops without BLAS and for counts; whatever else it is has its derivation beside it, and the slice
             is so short that training does not amplify rounding errors beyond it. Integers agree exactly.
@@ -112,7 +126,9 @@ class Experiment:
     scales: Mapping[str, Mapping[str, Json]]
     work: Callable[[Any], Json]
     summarise: Callable[[Mapping[str, Json], Mapping[str, Json]], Findings]
-    slice: tuple[str, Mapping[str, Json]]
+    slice: Slice
+    others: tuple[Slice, ...] = ()
+    unrepeated: str = ""
     rounding: float = 0.0
 
     def __post_init__(self) -> None:
@@ -121,11 +137,18 @@ class Experiment:
             raise ValueError(f"The experiment {self.name} is about {unknown or 'nothing'}, which the ledger lacks.")
         if set(self.scales) != set(SCALES) or not all(self.scales.values()):
             raise ValueError(f"The experiment {self.name} needs items for each of the scales {' and '.join(SCALES)}.")
-        key, changes = self.slice
-        if key not in self.scales["full"] or not set(changes) <= set(self.scales["full"][key]):
-            raise ValueError(f"The slice of {self.name} needs an item of the full scale and settings of it, not {key}.")
+        for key, changes in self.slices:
+            if key not in self.scales["full"] or not set(changes) <= set(self.scales["full"][key]):
+                raise ValueError(
+                    f"The slice of {self.name} needs an item of the full scale and settings of it, not {key}."
+                )
         if not 0 <= self.rounding <= 0.01:
             raise ValueError(f"Rounding errors of {self.name} are between 0 and a hundredth, not {self.rounding}.")
+
+    @property
+    def slices(self) -> tuple[Slice, ...]:
+        """All slices that are repeated."""
+        return (self.slice, *self.others)
 
 
 def load_experiments() -> dict[str, tuple[str, Experiment]]:
@@ -185,18 +208,62 @@ def code_of(experiment: Experiment) -> str:
     return fingerprint(experiment.work, PACKAGES)
 
 
+def seeds_of(settings: Mapping[str, Json]) -> list[int]:
+    """The seeds of an item, as its settings name them; none where they name none."""
+    found = next((settings[name] for name in SEEDS if name in settings), [])
+    return list(found) if isinstance(found, list) else [found]
+
+
 def slice_again(summary: Summary) -> tuple[Json, Json]:
-    """The slice of an experiment, repeated now, and the result of its item in a summary, which it must begin.
+    """The slices of an experiment, repeated now, and those parts of a summary that must be their like.
+
+    Returns:
+        Two dictionaries by slice: what comes out now, and the committed result of its item, where lists that have an
+        entry for each seed have those of the repeated seeds alone: what comes out now must be its beginning.
 
     Raises:
-        ValueError: if the summary has not the item of the slice.
+        ValueError: if the summary has not the item of a slice.
+        AssertionError: if a slice has no number, which would be the beginning of every result.
     """
     _, experiment = find_experiment(summary["experiment"])
-    key, changes = experiment.slice
-    if key not in summary["items"]:
-        raise ValueError(f"The summary of {experiment.name} has no item {key}, of which the slice is repeated.")
-    item = summary["items"][key]
-    return json.loads(json.dumps(experiment.work({**item["settings"], **changes}))), item["result"]
+    again, kept = {}, {}
+    for key, changes in experiment.slices:
+        if key not in summary["items"]:
+            raise ValueError(f"The summary of {experiment.name} has no item {key}, of which the slice is repeated.")
+        settings, whole = summary["items"][key]["settings"], summary["items"][key]["result"]
+        part = json.loads(json.dumps(experiment.work({**settings, **changes})))
+        assert _has_number(part), f"{experiment.name}, a slice repeated: {key} with {changes} has no number."
+        for name in changes:
+            whole = _entries(part, whole, *_places(name, settings, changes))
+        label = f"{key}, {json.dumps(changes)}" if key in again else key
+        again[label], kept[label] = part, whole
+    return again, kept
+
+
+def _places(name: str, settings: Mapping[str, Json], changes: Mapping[str, Json]) -> tuple[int, list[int]]:
+    """How many values a setting of an item has, and which of these a slice repeats: of a list, or of ``runs``, the
+    number of seeds from ``seed`` on."""
+    before, after = settings[name], changes[name]
+    if isinstance(before, list) and isinstance(after, list) and set(after) <= set(before):
+        return len(before), [before.index(one) for one in after]
+    if name == "seed" and "runs" in changes:
+        ahead = changes["seed"] - settings["seed"]
+        return settings["runs"], [ahead + run for run in range(changes["runs"])]
+    return 0, []
+
+
+def _entries(part: Json, whole: Json, count: int, places: list[int]) -> Json:
+    """A result with the entries at some places, in the outermost lists that have so many where a part has as many."""
+    if places == list(range(len(places))):
+        return whole  # it begins with them
+    if isinstance(part, dict) and isinstance(whole, dict):
+        return {key: _entries(part.get(key), value, count, places) for key, value in whole.items()}
+    if not isinstance(part, list) or not isinstance(whole, list):
+        return whole
+    if len(whole) == count and len(part) == len(places):
+        return [whole[place] for place in places]
+    like = [*part, *part[-1:] * len(whole)]  # what is not repeated is as deep as what is
+    return [_entries(first, second, count, places) for first, second in zip(like, whole, strict=False)]
 
 
 def assert_begins(summary: Summary, part: Json, whole: Json) -> None:
@@ -205,7 +272,7 @@ def assert_begins(summary: Summary, part: Json, whole: Json) -> None:
     Args:
         summary: of the experiment that both are results of.
         part: what was computed now; its lists may be shorter, and its dictionaries have fewer keys.
-        whole: the committed result.
+        whole: the committed result, or the entries of it that `slice_again` gives.
 
     Raises:
         AssertionError: if not, with the first difference; and for a part without a number, which begins every result.
@@ -214,6 +281,41 @@ def assert_begins(summary: Summary, part: Json, whole: Json) -> None:
     assert _has_number(part), f"{experiment.name}, a slice repeated: it has no number."
     difference = first_difference(part, whole, experiment.rounding, begins=True)
     assert difference is None, f"{experiment.name}, a slice repeated: {difference}."
+
+
+def is_current(summary: Summary) -> bool:
+    """Whether the code of today made a result, or repeated its slices, which came out as committed.
+
+    Fingerprints are compared, which are those of a minor version of Python.
+    """
+    _, experiment = find_experiment(summary["experiment"])
+    made = summary["origin"]
+    return code_of(experiment) in (made["code"], made.get("again", {}).get("code"))
+
+
+def repeat(summary: Summary) -> Summary:
+    """Repeat the slices of a result; the summary with a record of it in its origin, in the place of an older one.
+
+    Raises:
+        ValueError: outside a checkout, and if files with the code differ from the commit, which the record names.
+        AssertionError: as `assert_begins`: a slice does not come out as committed.
+    """
+    _, experiment = find_experiment(summary["experiment"])
+    root = THEOREMS.parent
+    used = uses(Path(inspect.getfile(experiment.work)), experiment.work.__name__, PACKAGES).definitions
+    made = origin(root) | {"commit": commit(root, sorted({path.resolve() for path, _ in used}))}
+    if made["commit"] is None or len(made["commit"]) != 40:
+        raise ValueError(f"Commit the code of {experiment.name} first: the record of its slices names a commit.")
+    again, kept = slice_again(summary)
+    assert_begins(summary, again, kept)
+    record = {
+        "code": code_of(experiment),
+        "commit": made["commit"],
+        "date": made["date"],
+        "python": made["python"],
+        "slices": [[key, dict(changes)] for key, changes in experiment.slices],
+    }
+    return {**summary, "origin": {**summary["origin"], "again": record}}
 
 
 def _has_number(value: Json) -> bool:
@@ -227,7 +329,7 @@ def _summary(
     scale: str,
     settings: Mapping[str, Json],
     results: Mapping[str, Json],
-    made: Mapping[str, str | None],
+    made: Mapping[str, Json],
 ) -> Summary:
     with close_calls() as undecided:
         findings = experiment.summarise(settings, results)
@@ -271,14 +373,23 @@ def write_summary(summary: Summary, path: Path) -> None:
     write_atomically(("{\n" + ",\n".join(lines) + "\n}\n").encode("utf-8"), path)
 
 
+def place_of(name: str) -> Path:
+    """The file of the committed summary of an experiment, whether it is there or not.
+
+    Raises:
+        ValueError: if there is no such experiment.
+    """
+    chapter, _ = find_experiment(name)
+    return THEOREMS / chapter / "results" / f"{name}.json"
+
+
 def committed(name: str) -> Summary | None:
     """The committed summary of an experiment, or None if there is none yet.
 
     Raises:
         ValueError: if there is no such experiment.
     """
-    chapter, _ = find_experiment(name)
-    path = THEOREMS / chapter / "results" / f"{name}.json"
+    path = place_of(name)
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
 
 

@@ -2,6 +2,7 @@
 
 import platform
 import subprocess
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -21,12 +22,18 @@ def origin(root: Path) -> dict[str, str | None]:
     }
 
 
-def commit(root: Path) -> str | None:
-    """The commit of the checkout in a folder, with "+changes" if tracked files differ from it; None outside of one."""
+def commit(root: Path, among: Sequence[Path] = ()) -> str | None:
+    """The commit of the checkout in a folder, with "+changes" if tracked files differ from it; None outside of one.
+
+    Args:
+        root: the folder.
+        among: the files, those of git and others, that may not differ; all that are tracked if there are none.
+    """
     head = _git(root, "rev-parse", "HEAD")
     if not head or not (root / ".git").exists():
         return None
-    return head + ("+changes" if _git(root, "status", "--porcelain", "--untracked-files=no") else "")
+    only = ["--", *map(str, among)] if among else ["--untracked-files=no"]
+    return head + ("+changes" if _git(root, "status", "--porcelain", *only) else "")
 
 
 def _version() -> str:

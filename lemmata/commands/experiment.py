@@ -1,4 +1,4 @@
-"""The commands `lemmata experiment list`, `run` and `show`: experiments of the documents, repeated."""
+"""The commands `lemmata experiment list`, `run`, `show` and `again`: experiments of the documents, repeated."""
 
 from __future__ import annotations
 
@@ -20,10 +20,12 @@ from lemmata.theorems.experiments import (
     SCALES,
     Experiment,
     Summary,
-    code_of,
     committed,
     find_experiment,
+    is_current,
     load_experiments,
+    place_of,
+    repeat,
     run_experiment,
     write_summary,
 )
@@ -123,6 +125,31 @@ def show(name: Name, as_json: AsJson = False) -> None:
         _print(summary)
 
 
+@app.command(help="Repeat slices of committed results with the code of today, and write into these that they came out.")
+def again(
+    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="experiments; all without one")] = None,
+    stale: Annotated[bool, typer.Option("--stale", help="only those whose code has changed since")] = False,
+) -> None:
+    """A record in the origin of every summary whose slices come out; exit 1 when those of another do not, 2 when there
+    is no such experiment, no results of it, or its code is not committed."""
+    missed = []
+    with refusals():
+        summaries = [results(name) for name in names or load_experiments()]
+        for summary in summaries:
+            name = summary["experiment"]
+            if stale and is_current(summary):
+                continue
+            try:
+                write_summary(repeat(summary), place_of(name))
+                out.print(f"{escape(name)}: as committed", soft_wrap=True)
+            except AssertionError as difference:
+                missed.append(name)
+                out.print(f"[red]{escape(name)}[/red]: {escape(str(difference))}", soft_wrap=True)
+    if missed:
+        err.print(escape(f"slices of {', '.join(missed)} do not come out as committed"), soft_wrap=True)
+        raise typer.Exit(1)
+
+
 def _print(summary: Summary) -> None:
     out.print(escape(f"{summary['title']} ({len(summary['items'])} items, scale {summary['scale']})"), soft_wrap=True)
     for statement, verdict in summary["verdicts"].items():
@@ -142,11 +169,17 @@ def _print(summary: Summary) -> None:
 
 
 def _made(summary: Summary) -> str:
-    """Version, commit and date of the code that made a summary, and whether it is the code of today."""
+    """Version, commit and date of the code that made a summary, and what is known of the code of today."""
     made = summary["origin"]
-    _, experiment = find_experiment(summary["experiment"])
-    same = made["code"] == code_of(experiment)
-    now = "is that of today" if same else "has changed since; a test repeats a slice of it, bit for bit"
+    again = made.get("again")
+    now = "has changed since"
+    if is_current({**summary, "origin": {"code": made["code"]}}):
+        now = "is that of today"
+    elif again is not None:
+        now += f"; slices of it came out again on {again['date']}, commit {again['commit'][:12]}"
+        now += ", with the code of today" if is_current(summary) else ", but the code of today is another"
+    if not is_current(summary):
+        now += f"; to repeat slices of it: lemmata experiment again {summary['experiment']}"
     commit = "no commit" if made["commit"] is None else f"commit {made['commit'][:12]}"
     return f"version {made['lemmata']}, {commit}, {made['date']}; its code (fingerprint {made['code']}) {now}"
 
