@@ -1,4 +1,4 @@
-"""The committed results: they say which code made them, and a slice of each comes out again today.
+"""The committed results: they say which code made them, and slices of each come out again today, at several seeds.
 
 A slice that a check of a chapter repeats is not repeated here.
 """
@@ -6,6 +6,8 @@ A slice that a check of a chapter repeats is not repeated here.
 import ast
 import importlib
 import inspect
+import platform
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,15 +15,20 @@ from typing import Any
 import pytest
 
 import lemmata.theorems.experiments
+import lemmata.theorems.rnn_sgd.experiments.comparator as comparator
+from lemmata.numerics.runs.comparison import first_difference
 from lemmata.numerics.runs.definitions import uses
 from lemmata.theorems.experiments import (
     PACKAGES,
+    SEEDS,
     Experiment,
     assert_begins,
     assert_follows,
     committed,
     find_experiment,
+    is_current,
     load_experiments,
+    seeds_of,
     slice_again,
 )
 from lemmata.theorems.ledger import THEOREMS
@@ -69,10 +76,29 @@ def test_every_result_says_what_made_it_and_follows_from_its_items(name: str) ->
     summary = committed(name)
     assert summary is not None
     made = summary["origin"]
-    assert made.keys() == {"lemmata", "commit", "date", "python", "code"}
-    assert len(made["commit"]) == 40, "made by files that differ from every commit"
-    assert len(made["code"]) == 16
+    assert made.keys() - {"again"} == {"lemmata", "commit", "date", "python", "code"}
+    again = made.get("again", made)
+    assert again is made or again.keys() == {"code", "commit", "date", "python", "slices"}
+    for record in (made, again):
+        assert len(record["commit"]) == 40, "made by files that differ from every commit"
+        assert len(record["code"]) == 16
     assert_follows(summary)
+
+
+def test_the_code_of_today_made_every_result_or_repeated_slices_of_it() -> None:
+    """A fingerprint is that of a minor version of Python: under another one nothing can be said."""
+    stale = []
+    for name in NAMES:
+        summary = committed(name)
+        assert summary is not None
+        made = summary["origin"]
+        versions = {record["python"].rpartition(".")[0] for record in (made, made.get("again", made))}
+        if platform.python_version().rpartition(".")[0] in versions and not is_current(summary):
+            stale.append(name)
+    assert not stale, (
+        "The code of these results has changed since; commit it, and repeat slices of them by: "
+        f"lemmata experiment again {' '.join(stale)}"
+    )
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in REPEATED])
@@ -87,6 +113,91 @@ def test_the_slices_that_checks_of_the_chapters_repeat_are_found() -> None:
     """One is repeated through a helper; one is named by a check that repeats none; two by a check that names both."""
     assert {"conjunction-sample-sizes", "conjunction-curves", "trained-query-key"} <= REPEATED <= set(NAMES)
     assert not REPEATED & {"attention-parities", "token-regression-samples", "token-regression-long-prompts"}
+
+
+def seeds(experiment: Experiment) -> list[int]:
+    """The seeds of an experiment, in order."""
+    return sorted({seed for settings in experiment.scales["full"].values() for seed in seeds_of(settings)})
+
+
+def repeated_seeds(experiment: Experiment) -> set[int]:
+    """Those that its slices repeat."""
+    full = experiment.scales["full"]
+    return {seed for key, changes in experiment.slices for seed in seeds_of({**full[key], **changes})}
+
+
+SEVERAL = [name for name in NAMES if len(seeds(find_experiment(name)[1])) > 1]
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_slices_have_the_first_the_last_and_a_middle_seed(name: str) -> None:
+    _, experiment = find_experiment(name)
+    (first, *between, last), found = seeds(experiment), repeated_seeds(experiment)
+    covered = {first, last} <= found and bool(found & set(between)) == bool(between)
+    assert covered != bool(experiment.unrepeated), experiment.unrepeated or "it has to say which it lacks, and why"
+
+
+LONG = ("attention-parities", "attention-parities-100")
+"""Runs that take minutes with the first seed."""
+
+
+def ignoring(experiment: Experiment) -> Callable[[Any], Any]:
+    """A work that always gets the first seed."""
+    first = seeds(experiment)[0]
+
+    def work(settings: Any) -> Any:
+        (name,) = settings.keys() & set(SEEDS)
+        one = [first] * len(settings[name]) if isinstance(settings[name], list) else first
+        return experiment.work({**settings, name: one})
+
+    return work
+
+
+@pytest.mark.parametrize("name", [name for name in SEVERAL if name not in ("in-context-regression", *LONG)])
+def test_a_work_that_ignores_its_seed_is_seen(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a slice with another seed, of which the last one is tried first; of one experiment no run is repeated."""
+    chapter, experiment = find_experiment(name)
+    (first, *_), full = seeds(experiment), experiment.scales["full"]
+    summary = committed(name)
+    assert summary is not None
+    for one in experiment.slices[::-1]:
+        if seeds_of({**full[one[0]], **one[1]}) == [first]:
+            continue
+        stuck = replace(experiment, work=ignoring(experiment), slice=one, others=())
+        monkeypatch.setattr(
+            lemmata.theorems.experiments, "load_experiments", lambda found=stuck: {name: (chapter, found)}
+        )
+        again, kept = slice_again(summary)
+        if first_difference(again, kept, experiment.rounding, begins=True) is not None:
+            return
+    pytest.fail(f"No slice of {name} sees that its work ignores the seed.")
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_long_runs_that_ignore_their_seed_are_seen(name: str) -> None:
+    """Their losses differ within twenty iterations, from which those of the right seed are the committed ones."""
+    _, experiment = find_experiment(name)
+    summary = committed(name)
+    assert summary is not None
+    item = summary["items"][experiment.slice[0]]
+    (right,) = item["settings"]["seeds"]
+    found = [
+        experiment.work({**item["settings"], "iterations": 20, "seeds": [seed]})["losses"]
+        for seed in (right, seeds(experiment)[0])
+    ]
+    differences = [first_difference(one, item["result"]["losses"], experiment.rounding, begins=True) for one in found]
+    assert differences[0] is None
+    assert differences[1] is not None
+
+
+def test_networks_that_are_all_the_first_one_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The seeds of one experiment are counted from a first one, and its slice has four of them."""
+    build = comparator._one
+    monkeypatch.setattr(comparator, "_one", lambda settings, seed: build(settings, settings["first"]))
+    summary = committed("comparator-slopes")
+    assert summary is not None
+    with pytest.raises(AssertionError, match=r"a slice repeated: \['m500-c0.06'\]\['first'\]\[1\]"):
+        assert_begins(summary, *slice_again(summary))
 
 
 @pytest.mark.parametrize(
@@ -107,7 +218,7 @@ def test_a_slice_with_another_seed_or_rate_is_not_the_same(
 ) -> None:
     """A rate that is larger by a fiftieth is seen through the tolerance of the experiment."""
     chapter, experiment = find_experiment(name)
-    other = replace(experiment, slice=(experiment.slice[0], {**experiment.slice[1], **changes}))
+    other = replace(experiment, slice=(experiment.slice[0], {**experiment.slice[1], **changes}), others=())
     monkeypatch.setattr(lemmata.theorems.experiments, "load_experiments", lambda: {name: (chapter, other)})
     summary = committed(name)
     assert summary is not None

@@ -269,6 +269,7 @@ REGRESSION = Experiment(
     # of transformers, with the same code, is repeated for 100 steps by the slice of `longer`. The baselines are
     # computed in float64: after 100 epochs they differ by 2e-9 between processors with and without AVX.
     slice=("baseline-N3", {"step sizes": [1]}),
+    unrepeated="all seeds: a transformer has numbers only after 1000 steps; `LONGER` repeats their training",
     rounding=LAST_DIGIT,
     summarise=judge,
 )

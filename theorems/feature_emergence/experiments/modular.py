@@ -109,6 +109,7 @@ MODULAR_31 = Experiment(
     work=trained_group,
     summarise=_summarise,
     slice=("relu-p31-seed0", {"steps": 10}),
+    others=(("quadratic-p31-seed1", {"steps": 10}), ("relu-p31-seed2", {"steps": 10})),
     # Bit for bit, though float32 goes through BLAS: ten steps differ by less than 1e-8 of a number between processors,
     # and no number was seen to round otherwise on those that are emulated. A unit of the last digit would hide a slope
     # that is wrong by 2 per cent.

@@ -111,6 +111,7 @@ SYMMETRIC_3_4 = Experiment(
     work=trained_group,
     summarise=_summarise,
     slice=("S4-seed0", {"steps": 10}),
+    others=(("S3-seed1", {"steps": 10}), ("S3-seed2", {"steps": 10})),
     rounding=LAST_DIGIT,
 )
 

@@ -95,6 +95,10 @@ PROGRESS = Experiment(
     work=courses,
     summarise=_summarise_progress,
     slice=("signal-0", {"seeds": [0], "steps": [10, 40, 70, 100]}),
+    others=(
+        ("noise-1", {"seeds": [14], "steps": [10, 40, 70, 100]}),
+        ("signal-3", {"seeds": [39], "steps": [10, 30, 50, 70]}),
+    ),
     rounding=FIFTH_DIGIT,  # the beginning of a course: see the head of `training`
 )
 
@@ -152,6 +156,7 @@ GROKKING = Experiment(
     work=courses,
     summarise=_summarise_grokking,
     slice=("sample-4000", {"seeds": [0], "steps": [100]}),
+    others=(("sample-700", {"seeds": [5], "steps": [100]}), ("sample-300", {"seeds": [9], "steps": [100]})),
     rounding=FIFTH_DIGIT,  # the beginning of a course: see the head of `training`
 )
 
@@ -190,6 +195,6 @@ NO_PLATEAU = Experiment(
     },
     work=courses,
     summarise=_summarise_powers,
-    slice=("relu-0", {"seeds": [0], "steps": 20}),
+    slice=("relu-0", {"seeds": [0, 2, 4], "steps": 20}),
     rounding=FIFTH_DIGIT,  # the beginning of a course: see the head of `training`
 )

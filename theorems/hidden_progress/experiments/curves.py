@@ -71,6 +71,7 @@ CURVES = Experiment(
     work=courses,
     summarise=_summarise_curves,
     slice=("row-1-n30-k3", {"seeds": [0], "steps": [50, 100]}),
+    others=(("row-2-b16", {"seeds": [1], "steps": [10, 20]}), ("row-1-n30-k4", {"seeds": [2], "steps": [50, 100]})),
     rounding=FIFTH_DIGIT,  # the beginning of a course: see the head of `training`
 )
 
@@ -125,4 +126,5 @@ SCALING = Experiment(
     work=convergence_times,
     summarise=_summarise_scaling,
     slice=("relu-n10-k2", {"seeds": [0, 1, 2]}),
+    others=(("power-n20-k2", {"seeds": [5]}), ("polynet-n10-k4", {"seeds": [10]})),
 )

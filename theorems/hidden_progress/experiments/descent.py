@@ -135,5 +135,6 @@ DESCENT = Experiment(
     work=courses,
     summarise=_summarise,
     slice=("power-w10-b512", {"seeds": [8000], "steps": 100}),
+    others=(("relu-w10-b512", {"seeds": [8003], "steps": 100}), ("power-w10-b512", {"seeds": [8005], "steps": 100})),
     rounding=FIFTH_DIGIT,  # the beginning of a course: see the head of `training`
 )

@@ -74,4 +74,5 @@ FLIPS_AGAIN = Experiment(
     work=noisy_runs,
     summarise=_summarise,
     slice=("small-high", {"seeds": [7100]}),
+    others=(("large-none", {"seeds": [7110]}), ("small-high", {"seeds": [7119]})),
 )

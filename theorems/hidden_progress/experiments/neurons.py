@@ -218,6 +218,7 @@ HIDDEN_PROGRESS = Experiment(
     work=progress_courses,
     summarise=_summarise_progress,
     slice=("network-b32", {"runs": 2}),  # compiled steps; BLAS in the signs of the outputs only
+    others=(("network-b128", {"seed": 4029, "runs": 1}), ("noise-network-b32", {"runs": 1})),
 )
 
 

@@ -84,6 +84,7 @@ LEFT = Experiment(
     work=curves,
     summarise=_summarise_left,
     slice=("xv", {"seeds": [0, 1]}),
+    others=(("i-b32", {"seeds": [5]}), ("xv", {"seeds": [9]})),
 )
 
 
@@ -160,6 +161,7 @@ ROWS = Experiment(
     work=curves,
     summarise=_summarise_rows,
     slice=("row-2-b16", {"seeds": [0, 1]}),
+    others=(("row-2-b64", {"seeds": [20]}), ("row-3-xi", {"seeds": [39]})),
 )  # fmt: skip
 
 
@@ -254,4 +256,5 @@ EXPONENTS = Experiment(
     work=cells,
     summarise=_summarise_exponents,
     slice=("xv-k2-n10", {"seeds": [0, 1, 2]}),
+    others=(("ii-k2-n40", {"seeds": [10]}), ("i-k2-n10", {"seeds": [20]})),
 )  # fmt: skip

@@ -105,4 +105,5 @@ QUADRATIC = Experiment(
     work=train_cell,
     summarise=_summarise,
     slice=("three-n10-k2", {"seeds": [0, 1, 2, 3]}),
+    others=(("three-n20-k2", {"seeds": [10]}), ("four-n10-k4", {"seeds": [19]})),
 )

@@ -141,6 +141,7 @@ WIDTH_TIMES = Experiment(
     work=_times,
     summarise=_summarise_widths,
     slice=("n40-width-100", {"seeds": [5000, 5001]}),
+    others=(("n30-width-100", {"seeds": [5007]}), ("n40-width-10", {"seeds": [5059]})),
 )  # fmt: skip
 
 
@@ -230,6 +231,7 @@ DECAYS = Experiment(
     work=_late_runs,
     summarise=_summarise_decays,
     slice=("m4000-decay-0.003", {"seeds": [6000, 6001]}),
+    others=(("m4000-decay-0.0", {"seeds": [6005]}), ("m1000-decay-0.003", {"seeds": [6009]})),
 )
 
 _LEVELS = (0.4, 0.1, 0.01, 0.0)
@@ -315,4 +317,5 @@ FLIPS = Experiment(
     work=noisy_runs,
     summarise=_summarise_flips,
     slice=("b32-p0.2", {"seeds": [7000]}),
+    others=(("b8-p0.0", {"seeds": [7002]}), ("b256-p0.0", {"seeds": [7004]})),
 )

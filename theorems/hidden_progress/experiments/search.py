@@ -130,6 +130,7 @@ LAW = Experiment(
     work=cells,
     summarise=_summarise_law,
     slice=("law-xv-0", {"seeds": [1000, 1001, 1002]}),
+    others=(("law-i-2", {"seeds": [2499]}), ("size-k3-n14", {"seeds": [0]})),
 )  # fmt: skip
 
 
@@ -171,4 +172,5 @@ STARTS = Experiment(
     work=starts,
     summarise=_summarise_starts,
     slice=("starts-0", {"seeds": [0], "starts": [0]}),
+    others=(("starts-3", {"seeds": [3], "starts": [6]}), ("starts-6", {"seeds": [5], "starts": [13]})),
 )

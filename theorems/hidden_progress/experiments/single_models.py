@@ -105,6 +105,7 @@ SINUSOIDS = Experiment(
     work=_train_sinusoid,
     summarise=_summarise_sinusoids,
     slice=("k2-seed-0", {"steps": 2000}),
+    others=(("k2-seed-5", {"steps": 2000}), ("k4-seed-9", {"steps": 2000})),
     rounding=FIFTH_DIGIT,  # float64 through BLAS and sines: errors near 10^-12 matter on a boundary of roundings only
 )
 
@@ -196,4 +197,5 @@ POLYNETS = Experiment(
     work=_polynets,
     summarise=_summarise_polynets,
     slice=("flow", {"steps": 2000}),  # counts of the signs of outputs in float64
+    others=(("sgd", {"steps": 2000}),),
 )

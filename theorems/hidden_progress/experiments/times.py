@@ -91,6 +91,7 @@ CELLS = Experiment(
     work=convergence_times,
     summarise=_summarise_cells,
     slice=("relu-n10-k2", {"seeds": [0, 1, 2]}),
+    others=(("power-n20-k2", {"seeds": [12]}), ("polynet-n10-k4", {"seeds": [24]})),
 )
 
 
@@ -152,6 +153,7 @@ NULL_MODEL = Experiment(
     work=convergence_times,
     summarise=_summarise_null,
     slice=("free-0", {"seeds": [0]}),
+    others=(("free-5", {"seeds": [104]}), ("free-9", {"seeds": [199]})),
 )
 
 
@@ -192,6 +194,7 @@ WIDTHS = Experiment(
     work=convergence_times,
     summarise=_summarise_widths,
     slice=("width-10", {"seeds": [0]}),
+    others=(("width-10", {"seeds": [14]}), ("width-100", {"seeds": [24]})),
 )
 
 
@@ -234,4 +237,5 @@ NOISE = Experiment(
     work=convergence_times,
     summarise=_summarise_noise,
     slice=("flips-0.1", {"seeds": [0]}),
+    others=(("flips-0.0", {"seeds": [3]}), ("flips-0.2", {"seeds": [9]})),
 )

@@ -332,5 +332,6 @@ PHASES = Experiment(
     work=work,
     summarise=summarise,
     slice=("transformer-0", {"steps": 12}),
+    others=(("transformer-5", {"steps": 12}), ("minimal-9", {"steps": 20})),
     rounding=LAST_DIGIT,
 )

@@ -132,6 +132,7 @@ TRIGRAMS_200 = Experiment(
     work=work,
     summarise=judge_trigrams,
     slice=("heads-1-10", {"steps": 10}),
+    others=(("heads-1-11", {"steps": 10}), ("heads-3-13", {"steps": 4})),
     rounding=LAST_DIGIT,
 )
 
@@ -256,6 +257,7 @@ UNIGRAM_SIGNAL_100 = Experiment(
     work=work,
     summarise=judge_signal,
     slice=("doubly-stochastic-20", {"steps": 10}),
+    others=(("free-unigrams-22", {"steps": 10}), ("free-unigrams-25", {"steps": 10})),
     rounding=LAST_DIGIT,
 )
 

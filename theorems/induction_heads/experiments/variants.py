@@ -138,6 +138,7 @@ ONE_LAYER = Experiment(
     work=work,
     summarise=judge_one_layer,
     slice=("absolute-0", {"steps": 40}),
+    others=(("relative-mlp-1", {"steps": 40}),),
     rounding=LAST_DIGIT,
 )
 
@@ -212,6 +213,7 @@ MORE_SYMBOLS = Experiment(
     work=work,
     summarise=judge_more_symbols,
     slice=("states-4-length-100-0", {"steps": 16}),
+    others=(("states-5-length-100-1", {"steps": 16}),),
     rounding=LAST_DIGIT,
 )
 
@@ -275,6 +277,7 @@ TRIGRAMS = Experiment(
     work=work,
     summarise=judge_trigrams,
     slice=("heads-3-1", {"steps": 20}),
+    others=(("heads-1-2", {"steps": 20}), ("heads-3-3", {"steps": 20})),
     rounding=LAST_DIGIT,
 )
 
@@ -363,5 +366,6 @@ UNIGRAM_SIGNAL = Experiment(
     work=work,
     summarise=judge_unigram_signal,
     slice=("doubly-stochastic-10", {"steps": 20}),
+    others=(("free-unigrams-12", {"steps": 20}), ("half-unigrams-15", {"steps": 20})),
     rounding=LAST_DIGIT,
 )

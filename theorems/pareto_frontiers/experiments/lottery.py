@@ -150,4 +150,6 @@ LOTTERY = Experiment(
     work=tickets,
     summarise=_summarise,
     slice=("seeds-0", {"seeds": [100]}),
+    others=(("seeds-7", {"seeds": [131]}),),
+    unrepeated="a seed in between, which takes a second and a half",
 )

@@ -82,4 +82,5 @@ SPARSE_STARTS = Experiment(
     work=times,
     summarise=_summarise,
     slice=("n20-r100-sparse", {"seeds": [200, 201]}),
+    others=(("n20-r100-uniform", {"seeds": [220]}), ("n20-r300-sparse", {"seeds": [239]})),
 )

@@ -263,6 +263,7 @@ SWEEP = Experiment(
     work=times,
     summarise=_summarise_sweep,
     slice=("n20-m600-r10-uniform", {"seeds": list(SEEDS[:3])}),
+    others=(("n20-m200-r30-sparse", {"seeds": [110]}), ("n20-m2000-r10-uniform", {"seeds": [119]})),
 )
 
 
@@ -310,4 +311,5 @@ CURVES = Experiment(
     work=curves,
     summarise=_summarise_curves,
     slice=("m200-r10", {"seeds": [SEEDS[0]]}),
+    others=(("m600-r10", {"seeds": [105]}), ("m200-r10", {"seeds": [109]})),
 )

@@ -231,6 +231,7 @@ TRAINING = Experiment(
     work=train,
     summarise=_summarise,
     slice=("m128-0", {"seeds": [0], "steps": 1000}),
+    others=(("m128-1", {"seeds": [6], "steps": 1000}), ("m128-3", {"seeds": [15], "steps": 1500})),
     # The steps are compiled, and float64 enters them through labels that are rounded to float32; means, norms and the
     # kernel regression go through BLAS and LAPACK, with errors of 10^-16 times condition numbers below 10^8: what is
     # kept can differ on the boundary between two roundings only.

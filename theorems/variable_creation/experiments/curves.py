@@ -155,10 +155,13 @@ def _curve(length: int, samples: int, trials: range, **changes: Any) -> dict[str
 
 
 def _attempt(
-    name: str, title: str, quick: int, first: int, parts: int, slice_: tuple[str, int], level: float = 0.001
+    name: str, title: str, quick: int, first: int, parts: int, slices: dict[str, int], level: float = 0.001
 ) -> Experiment:
-    """Curves at m = 50, 200: the replicates from `first` on, five in each part; from `quick` on at quick scale."""
-    key, trial = slice_
+    """Curves at m = 50, 200: the replicates from `first` on, five in each part; from `quick` on at quick scale.
+
+    A slice is one replicate of an item.
+    """
+    one, *others = ((key, {"trials": [trial]}) for key, trial in slices.items())
     return Experiment(
         name=name,
         statements=(_LEFT,),
@@ -176,23 +179,24 @@ def _attempt(
         },
         work=best_curves,
         summarise=partial(_summarise_curves, level=level),
-        slice=(key, {"trials": [trial]}),
+        slice=one,
+        others=tuple(others),
     )
 
 
 CURVES = _attempt(
     "conjunction-curves",
     "Accuracy held out while a network learns a conjunction of 3 of 300 bits from 50 and from 200 samples",
-    quick=500, first=100, parts=4, slice_=("m200-0", 100),
+    quick=500, first=100, parts=4, slices={"m200-0": 100, "m200-2": 112, "m200-3": 119},
 )  # fmt: skip
 REPLICATES = _attempt(
     "conjunction-curves-40", "The same with 40 other replicates, as many as printed",
-    quick=510, first=200, parts=8, slice_=("m200-0", 200),
+    quick=510, first=200, parts=8, slices={"m200-0": 200, "m200-4": 222, "m50-7": 239},
 )  # fmt: skip
 THIRD = _attempt(
     "conjunction-curves-100",
     "The same once more, with 100 other replicates: the third attempt, at a third of the level",
-    quick=520, first=300, parts=20, slice_=("m50-9", 345), level=0.00033,
+    quick=520, first=300, parts=20, slices={"m50-9": 345, "m200-0": 300, "m200-19": 399}, level=0.00033,
 )  # fmt: skip
 
 
@@ -214,5 +218,6 @@ ATTENTION = Experiment(
     work=trained_heads,
     summarise=_summarise_heads,
     slice=("seed-100", {"held_out": 10_000}),
+    others=(("seed-105", {"held_out": 10_000}), ("seed-109", {"held_out": 10_000})),
     rounding=0.01,  # a unit of the last of the three digits that weights have; see the comment in `parities`
 )

@@ -174,4 +174,5 @@ SAMPLE_SIZES = Experiment(
     work=trials,
     summarise=_summarise,
     slice=("T25-m20", {"trials": [100, 101]}),
+    others=(("T50-m50", {"trials": [110]}), ("T25-m30", {"trials": [119]})),
 )
