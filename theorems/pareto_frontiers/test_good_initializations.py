@@ -65,6 +65,9 @@ def test_the_mean_exceeds_the_printed_limit_everywhere() -> None:
     for n, k, s in SIZES:
         ratio = 2**k * good_probability(n, k, s) * fmpq(n, s) ** k
         assert ratio >= fmpq(3, 2) ** k >= fmpq(9, 4)
+    k = s = 8  # outside of s > 4k the mean can lie within the printed limits, r'/2 and 2r'
+    ratio = fmpq(k, 2 * (k // 2 - 1)) * 2**k * good_probability(10**6, k, s) * fmpq(10**6, s) ** k
+    assert fmpq(1, 4) < ratio < 1
 
 
 @check(

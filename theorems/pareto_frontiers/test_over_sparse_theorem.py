@@ -82,7 +82,11 @@ def test_no_read_out_after_the_step_reaches_one_half(s: int, record: Record) -> 
         record.hypothesis("4k < s", 4 * k, "<", s)
         record.hypothesis("s is odd: s mod 2", s % 2, "=", 1)
         record.hypothesis("the printed biases, k/2 - 1 of them", len(grid), "=", k // 2 - 1)
-        record.hypothesis("eps < 1/2", eps, "<", Fraction(1, 2), of="pareto-frontiers:theorem-C.11")
+        theorem, delta, log = "pareto-frontiers:theorem-C.11", Fraction(1, 4), arb(4).log()
+        record.hypothesis("eps < 1/2", eps, "<", Fraction(1, 2), of=theorem)
+        record.hypothesis("delta < 1/2", delta, "<", Fraction(1, 2), of=theorem)
+        least = 50 * log / arb(fmpq(49, 100)) ** 2  # any other a_1 is met by a larger s
+        record.hypothesis("s >= a_1 log(1/delta)/eps^2, for instance a_1 = 50", s, ">=", least, of=theorem)
         record.violated(
             "after the step some read-out has a loss of at most eps",
             certificate.value,

@@ -223,9 +223,9 @@ def test_a_linear_sparsity() -> None:
         assert max(widths) < min(widths) * 1.5
         assert all(before > after > before * fmpq(3, 4) for before, after in pairwise(shares))
         assert all(after < before / 50 for before, after in pairwise(printed))
-    grid = offset_grid(2, fmpq(7, 8))
+    grid = offset_grid(2, fmpq(31, 32))
     first, second = (
-        over_sparse_sizes(n, 2, n // 2 + 1, fmpq(9, 10), fmpq(1, 2), grid, truncate=False) for n in (30000, 60000)
+        over_sparse_sizes(n, 2, n // 2 + 1, fmpq(2, 5), fmpq(1, 100), grid, truncate=False) for n in (30000, 60000)
     )
     assert first.width == second.width
     growth = 8 * arb(60000 * second.width).log() / arb(30000 * first.width).log()  # n^3 log(nr)
@@ -248,8 +248,8 @@ def test_a_constant_sparsity() -> None:
             assert abs(fmpq(after.width, before.width) / 100**k - 1) < fmpq(1, 20)
     grid = offset_grid(2, fmpq(7, 8))
     plain = [
-        over_sparse_sizes(n, 2, 13065, fmpq(2, 5), fmpq(1, 10), grid, truncate=False).samples
-        for n in (10**6, 10**7, 10**8)
+        over_sparse_sizes(n, 2, 13065, fmpq(2, 5), fmpq(1, 100), grid, truncate=False) for n in (10**6, 10**7, 10**8)
     ]
     for before, after in pairwise(plain):
-        assert 100 < fmpq(after, before) < 130  # n^2 log n
+        assert 100 < fmpq(after.samples, before.samples) < 130  # n^2 log n
+        assert abs(fmpq(after.width, before.width) / 100 - 1) < fmpq(1, 100)  # n^k

@@ -193,6 +193,8 @@ def test_a_fixed_multiple_of_the_rate_stops_sufficing(effort: Effort, record_pro
         multiples.append(fmpq(m) / fmpq(n, k) ** (k - s - 1))
     record_property("shares", [share.estimate for share in shares])
     assert shares[1].high < min(0.5, shares[0].low)
+    record.hypothesis("k is even: k mod 2", k % 2, "=", 0)
+    record.hypothesis("s is even: s mod 2", s % 2, "=", 0)
     record.hypothesis("s < k", s, "<", k)
     record.hypothesis("epsilon < 1/(n-s)", fmpq(1, 2 * n), "<", fmpq(1, n - s))
     record.hypothesis("m/(n/k)^(k-s-1) is no smaller at n = 161 than at 11", multiples[1], ">=", multiples[0])
