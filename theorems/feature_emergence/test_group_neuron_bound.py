@@ -182,6 +182,7 @@ def test_printed_maximum_of_lemma_D13_is_exceeded(group: FiniteGroup, record: Re
         assert sum(u * u) + sum(v * v) + sum(w * w) == 3 * group.order
         assert expected_margin(group, u, v, w, tau) == 2 * max(printed) > max(printed) > 0
     if group.name == symmetric(3).name:
+        u, v, w = rank_one_neuron(irreps[-1], unit_vectors(irreps[-1].degree))
         square = sum(u * u) + sum(v * v) + sum(w * w)
         record.hypothesis("S_3, times 3n: the norm constraint (D.14)", float(square), "<=", 3 * group.order)
         record.hypothesis("the class weights add up to 1", float(sum(tau)), "=", 1)

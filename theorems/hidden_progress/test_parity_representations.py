@@ -142,9 +142,9 @@ def test_two_relus_without_output_bias_cannot_even_have_the_signs_of_x1_x2(recor
     chi = np.prod(x, axis=1)
     assert np.all(chi @ np.column_stack([x, np.ones(4, dtype=int)]) == 0)  # x1, x2 and 1 span the affine functions
     subsets = [np.array(bits, dtype=bool) for bits in product((0, 1), repeat=4)]
-    by_multipliers, patterns = 0, 0
-    for signs in product((1, -1), repeat=2):
-        for active in product(subsets, repeat=2):
+    by_multipliers, patterns, width = 0, 0, 2
+    for signs in product((1, -1), repeat=width):
+        for active in product(subsets, repeat=width):
             right = [s * chi > 0 for s in signs]
             impossible = any(not any(a[i] and r[i] for a, r in zip(active, right, strict=True)) for i in range(4))
             # sum_x chi f <= 0: outside A_i, chi(x) s_i z_i(x) must be >= 0, which is so if chi(x) s_i = -1
@@ -153,7 +153,7 @@ def test_two_relus_without_output_bias_cannot_even_have_the_signs_of_x1_x2(recor
             patterns += not (impossible or refuted)
             by_multipliers += refuted and not impossible
     assert by_multipliers == 32  # s = (+, -) or (-, +); each A_i contains its two inputs and any of the other two
-    k, width = 2, len(signs)
+    k = 2
     record.hypothesis("r >= k", width, ">=", k)
     record.hypothesis("|S| = k <= n", k, "<=", x.shape[1])
     record.violated("some signs and patterns of activation are possible: their number", patterns, ">", 0)
