@@ -224,6 +224,7 @@ def test_with_the_printed_exponent_no_lower_constant_exists(record: Record) -> N
         assert k % 2
     k = 41
     n = 2 * k * k + 1
+    record.hypothesis("k is odd", k % 2, "=", 1)
     record.hypothesis("n is odd", n % 2, "=", 1)
     record.hypothesis("n >= 2k^2", n, ">=", 2 * k**2)
     least, power = majority_weight(n, k) * arb(k) ** fmpq(2, 3), sp.symbols("k", positive=True)

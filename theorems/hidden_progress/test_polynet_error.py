@@ -158,6 +158,21 @@ def test_the_printed_lower_bound_fails_for_every_constant(c: fmpq, record: Recor
         record.number("0.0668", (1 - (arb(3) / 2 / arb(2).sqrt()).erf()) / 2)
 
 
+@counterexample("hidden-progress:lemma-B.9", grade="enclosed", supporting=True)
+@pytest.mark.parametrize("c", [fmpq(56, 100), fmpq(10), fmpq(100)])
+def test_the_printed_lower_bound_fails_at_weights_of_one(c: fmpq, record: Record) -> None:
+    """k = 1, u = (1, ..., 1) of even length m, v = 2.01: the sums -2, 0 and 2 have a probability of about
+    3 sqrt(2/(pi m)), the normal law has 2.01 sqrt(2/(pi m)) there, and the printed term is c/m^(3/2)."""
+    m = 2 * int((2 * c).ceil()) + 96
+    blocks = [(fmpq(201, 100), (1,) * m)]
+    assert _error(blocks) == fmpq(2**m - sum(comb(m, m // 2 + j) for j in (-1, 0, 1)), 2 ** (m + 1))
+    assert _printed_lower(blocks, arb(c)) > arb(_error(blocks)) >= _lower(blocks)
+    if c == fmpq(56, 100):
+        record.hypothesis("prod v_i > 0", blocks[0][0], ">", 0)
+        says = f"c = 0.56, u = (1, ..., 1) of length {m}, v = 2.01: the lower bound is at most err"
+        record.violated(says, _printed_lower(blocks, arb(c)), "<=", _error(blocks))
+
+
 @counterexample("hidden-progress:lemma-B.9", grade="exact", supporting=True)
 def test_the_equalities_of_the_proof_count_ties_twice() -> None:
     """(B.11) at k = 2, u = (1, 1, 1), v = 1: P[odd number of u_i.z_i > |v_i|] + P[f = 0] = 53/64, and err = 47/64."""

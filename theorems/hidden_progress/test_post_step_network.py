@@ -227,6 +227,11 @@ def test_the_printed_bound_is_below_the_least_hinge_loss(k: int, ratio: fmpq, re
         record.hypothesis("all biases are in (-1, 1): the largest size", max(abs(network.bias)), "<", 1)
         wanted = 2**11 * k**4 * ratio * (2 * k / arb(eps)).log()
         record.hypothesis("n >= 2^11 k^4 (c_2/c_1)^2 log(2k/eps), here with c_2 = c_1", n, ">=", wanted)
+        tau = top_coefficient(n, k) / (16 * k * (2 * n * (2 * k / arb(eps)).log()).sqrt())
+        record.hypothesis("the gradients are off by at most tau, here by 0: the largest tau", tau, ">=", 0)
+        relevant = post_step_network(9, k, printed=True, exact=True).hidden[:, :k]  # the same for all n
+        says = "w_ij = u_i sign(xi), so that the relevant weights of the step are 1/(2k): the largest, and the least"
+        record.hypothesis(says, relevant.max(), "=", relevant.min())
         record.violated(
             "some u has a hinge loss of at most 16 eps k^2 n: 2^(1-k)", fmpq(2, 2**k), "<=", 16 * eps * k**2 * n
         )

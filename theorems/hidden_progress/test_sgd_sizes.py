@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from lemmata.constructions.parity.activations import Ramp
 from lemmata.constructions.parity.two_layer import TwoLayerNetwork, post_step_network
 from lemmata.numerics.exact.numbers import as_exact
 from lemmata.numerics.exact.precision import precision
+from lemmata.numerics.exact.rationals import as_fraction
 from lemmata.numerics.parity.sgd_sizes import feature_moment, regret_bound, sgd_loss_bound, top_coefficient
 from lemmata.theorems.evidence import check, counterexample
 from lemmata.theorems.hidden_progress.sizes import MlpSizes, corrected_sizes, printed_sizes
@@ -154,6 +156,43 @@ def test_steps_without_n_suffice(k: int, epsilon: fmpq) -> None:
     assert sizes.n > 160 * k**4 * math.log(1 / float(arb(epsilon)))
     assert sizes.batch < sizes.n ** (k + 5)
     assert sizes.width < 2 ** (3 * k) * (8 * k / arb(epsilon)).log()
+
+
+def _up(x: arb) -> int:
+    numerator, exponent = x.upper().man_exp()
+    return math.ceil(Fraction(int(numerator)) * Fraction(2) ** int(exponent))
+
+
+@check(
+    INFORMAL,
+    grade="enclosed",
+    target="printed",
+    cases="k = 2, 4, 6, 8, 12; epsilon = 49/100, 1/10, 10^-6; delta = 2^-k, 10^-3; least n, r, B and T",
+)
+@pytest.mark.parametrize("k", [2, 4, 6, 8, 12])
+@pytest.mark.parametrize("epsilon", EPSILONS, ids=lambda value: str(value).replace("/", "_"))
+def test_the_error_is_small_with_high_probability(k: int, epsilon: fmpq) -> None:
+    """The first step fails with probability at most delta/2; else the mean loss is at most epsilon delta/2, so that it
+    is above epsilon with probability at most delta/2. The width is free of n and epsilon, and the steps of n."""
+    for delta in (fmpq(1, 2**k), fmpq(1, 1000)):
+        accuracy = epsilon * delta
+        n = corrected_sizes(k, accuracy).n
+        r = 2 * _up(k * 2 ** (k - 1) * (4 * k / arb(delta)).log())
+        steps = math.ceil(Fraction(2**10 * k**3 * r) / as_fraction(accuracy) ** 2)
+        with precision(512):
+            log = (128 * (k + 1) * k**2 * n / arb(accuracy)).log()
+            needed = 2**10 * k**2 * n * log * (16 * n * r / arb(delta)).log() / top_coefficient(n, k) ** 2
+            batch = _up(needed)
+        assert arb(n) >= 160 * k**4 * log
+        bound = sgd_loss_bound(n, k, accuracy, r, batch, steps + 1, 8 * (k**3 / (arb(r) * steps)).sqrt())
+        assert bound.width <= delta / 4
+        assert delta / 9 < bound.batch <= delta / 4
+        assert accuracy / 9 < bound.regret <= accuracy / 4
+        assert bound.width + bound.batch + (bound.fit + bound.regret) / epsilon <= delta
+        assert batch < n ** (k + 5)
+        if delta == fmpq(1, 2**k):
+            assert 2**k < r < 2 ** (3 * k)
+            assert steps * epsilon**2 < 2 ** (13 * k)
 
 
 @counterexample(FULL, grade="enclosed")

@@ -21,6 +21,7 @@ from lemmata.constructions.parity.two_layer import TwoLayerNetwork
 from lemmata.numerics.exact.integers import smallest_integer
 from lemmata.numerics.exact.numbers import as_exact
 from lemmata.numerics.parity.feature_distance import feature_distance, noise_threshold
+from lemmata.numerics.parity.sgd_sizes import top_coefficient
 from lemmata.numerics.parity.sign_classes import (
     class_readout,
     no_class_bound,
@@ -216,7 +217,8 @@ def test_the_parity_of_all_inputs_is_not_learned(ratio: int, record: Record) -> 
     D = (k-1)/(2k(n-k)) + tau/(k |xi|) by claim B.4.2. So |E feature chi_[n]| <= D, and the loss is at least
     1 - E f chi_[n] >= 1 - |u|_1 D >= 1 - 8 k^1.5 sqrt(r) D. `ratio` stands for (c_2/c_1)^2; k = 4, delta = 1/10.
     """
-    k, r = 4, 2 * _printed_pairs(4, fmpq(1, 10))
+    k, delta = 4, fmpq(1, 10)
+    r = 2 * _printed_pairs(k, delta)
     for a in range(10, 200, 10):
         log = (arb(2 * k) * arb(2) ** a).log()
         n = math.ceil(float(2**11 * k**4 * ratio * log) * (1 + 1e-9)) | 1
@@ -228,8 +230,16 @@ def test_the_parity_of_all_inputs_is_not_learned(ratio: int, record: Record) -> 
                 record.hypothesis("n is odd, as in Theorem 5.5", n % 2, "=", 1)
                 record.hypothesis("0 < eps", 0, "<", fmpq(1, 2**a))
                 record.hypothesis("eps < 1/2", fmpq(1, 2**a), "<", fmpq(1, 2))
-                record.hypothesis("r >= k 2^k log(k/delta), delta = 1/10", r, ">=", k * 2**k * (arb(k) * 10).log())
+                record.hypothesis("0 < delta", 0, "<", delta)
+                record.hypothesis("delta < 1/2", delta, "<", fmpq(1, 2))
+                record.hypothesis("r >= k 2^k log(k/delta), delta = 1/10", r, ">=", k * 2**k * (k / arb(delta)).log())
                 record.hypothesis("n >= 2^11 k^4 log(2k/eps), with c_2 = c_1", n, ">=", 2**11 * k**4 * log)
+                tau = top_coefficient(n, k) / (16 * k * (2 * n * log).sqrt())
+                batch = math.ceil(float(2 / tau**2 * (4 * n * r / arb(delta)).log()) * (1 + 1e-9))
+                needed = 2 / tau**2 * (4 * n * r / arb(delta)).log()
+                record.hypothesis("B >= (2/tau^2) log(4nr/delta)", batch, ">=", needed)
+                missed = 2 * r * (n + 1) * (-batch * tau**2 / 2).exp()
+                record.hypothesis("so all gradients are off by tau at most, but for a probability", missed, "<=", delta)
                 says = "some second layer has E loss(f, chi_[n]) <= 16 eps k^2 n; all have this at least"
                 record.violated(says, least_loss, "<=", fmpq(16 * k**2 * n, 2**a))
             return
