@@ -38,7 +38,8 @@ def summary_table(chapters: Sequence[Mapping[str, Any]], *, colour: bool) -> str
 
 
 def _table(title: str, columns: Sequence[str], rows: Sequence[tuple[str, Sequence[str | Text]]]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
+    # Thirteen columns fit into the width with one blank between them.
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, int(len(columns) < 10), 0, 0), show_edge=False)
     table.add_column(title, no_wrap=True, min_width=17)
     for name in ("", *columns):
         table.add_column(name, justify="right", no_wrap=True, style=_STYLES.get(name, ""))
