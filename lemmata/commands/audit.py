@@ -15,7 +15,7 @@ __all__ = ["app"]
 app = typer.Typer(add_completion=False)
 
 
-@app.command(help="Audit a chapter or an entry of the ledger, for example turing or turing:lemma-2.3.")
+@app.command(help="Audit entries of the ledger: what forces each verdict, faults, proofs, records, results.")
 def audit(
     what: Annotated[str, typer.Argument(help="a chapter, the id of a statement, or a part of one")],
     as_json: Annotated[bool, typer.Option("--json", help="the same for programs")] = False,

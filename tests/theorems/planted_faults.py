@@ -66,7 +66,7 @@ class _Unrecorded:
         return lambda *_args, **_known: None
 
 
-UNRECORDED = _Unrecorded()
+UNRECORDED: Any = _Unrecorded()
 
 _FIXTURES = {
     "effort": lambda value: isinstance(value, Effort) and value.name == "quick",

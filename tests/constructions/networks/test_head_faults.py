@@ -58,6 +58,7 @@ from lemmata.theorems.turing import test_machine_runs, test_transformer_precisio
 from lemmata.theorems.turing import test_transformer as test_decoder
 from tests.constructions.test_registry import test_number_systems_and_torch_agree as agree
 from tests.constructions.test_registry import test_stored_and_dense_forms_agree as forms_agree
+from tests.theorems.planted_faults import UNRECORDED
 
 Patch = Callable[[pytest.MonkeyPatch], None]
 
@@ -142,7 +143,7 @@ FAULTS: Mapping[str, Patch] = {
 CHECKS: Mapping[str, tuple[Callable[[], None], ...]] = {
     "induction_heads": (
         lambda: given_case(test_definition.test_forward_pass_is_that_of_8_4_and_8_5, seed=1, x=[1, 2, 2, 1, 2]),
-        lambda: test_induction_head.test_printed_construction_adds_a_transition_at_the_first_token(),
+        lambda: test_induction_head.test_printed_construction_adds_a_transition_at_the_first_token(UNRECORDED),
         lambda: test_induction_head.test_bound_is_attained_to_one_per_cent_when_the_first_layer_is_sharp(),
     ),
     "turing": (

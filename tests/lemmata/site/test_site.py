@@ -1,6 +1,7 @@
 """The site: built once from this checkout; its pages, its links, its pictures, and what is refused."""
 
 import gc
+import html
 import re
 import tomllib
 import xml.etree.ElementTree as ElementTree
@@ -99,7 +100,7 @@ def test_the_built_pages_say_verdict_meaning_reach_and_grade_of_every_entry(site
     count = 0
     for chapter in load_ledger().chapters:
         for entry in written(chapter):
-            shown = text_of(page(site, statement_place(entry["id"])))
+            shown = html.unescape(text_of(page(site, statement_place(entry["id"]))))
             assert f"Verdict: {entry['verdict']}" in shown
             assert [one for one in meanings if f"{one} : {meanings[one]}" in shown] == [entry["verdict"]]
             reach = [entry["reach"]] if "reach" in entry else []
