@@ -49,6 +49,12 @@ Local Notation n := (order G).
 Lemma order_positive : 0 < INR n.
 Proof. apply lt_0_INR; pose proof (unit_below G HG); unfold below in *; lia. Qed.
 
+Lemma constant_positive : 0 < constant G.
+Proof.
+  pose proof order_positive as P; unfold constant; apply Rdiv_lt_0_compat; [lra|].
+  apply Rmult_lt_0_compat; [lra|apply sqrt_lt_R0; lra].
+Qed.
+
 Lemma norm_square : forall o,
   norm (group_table G) o ^ 2 = square n (u o) + square n (v o) + square n (w o).
 Proof.

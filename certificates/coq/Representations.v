@@ -14,7 +14,7 @@
     |1 - mu| <= K sqrt nu for every representation, nu its dimension.  These
     are steps 3 to 6 of certificates/game/UNIVERSAL_MARGIN.md for two factors,
     with the representations and tau as data that are checked.  That every
-    finite group has a complete family is a standard theorem and not proved. *)
+    finite group has a complete family is proved in Decomposition.v. *)
 
 From Coq Require Import Reals List Lra Lia Arith.
 From Lemmata Require Import Statement Sums Convolution Groups EveryGroup.

@@ -272,9 +272,7 @@ Theorem group_value : forall G count family, is_group G -> (2 <= order G)%nat ->
 Proof.
   intros G count family HG Hn HF.
   destruct (value_exists G HG Hn count family HF) as [v Hv]; exists v.
-  assert (Hc : 0 < constant G).
-  { pose proof (order_positive G HG) as P; unfold constant; apply Rdiv_lt_0_compat; [lra|].
-    apply Rmult_lt_0_compat; [lra|apply sqrt_lt_R0; lra]. }
+  pose proof (constant_positive G HG) as Hc.
   assert (Hi : forall gap, 0 < gap -> exists tau, wrong_weights G tau /\ symmetric_class_function G tau /\
     forall s, (s < count)%nat -> sum (order G) (fun g => tau g * payoff (family s) g) <= v + gap).
   { intros gap Hgap; destruct (near_pair G HG Hn count family HF gap Hgap)

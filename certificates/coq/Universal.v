@@ -16,7 +16,7 @@
     is 2 (3n)^(-3/2) n / S with S the sum of nu^(5/2)/m.
 
     Supremum.v proves that the two sides meet.  That every finite group has a
-    complete family is a standard theorem and not proved. *)
+    complete family is proved in Decomposition.v. *)
 
 From Coq Require Import Reals List Lra Lia Arith.
 From Lemmata Require Import Statement Sums Convolution Groups EveryGroup Representations Attain Schur.

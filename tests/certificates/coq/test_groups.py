@@ -23,6 +23,12 @@ THEOREMS = (
     "Universal.closed_form",
     "Minimax.minimax",
     "Supremum.group_value",
+    "Spectral.spectral",
+    "Commutants.no_invariant_subspace",
+    "Commutants.same_or_orthogonal",
+    "Commutants.units_exist",
+    "Decomposition.complete_family_exists",
+    "Decomposition.value_of_every_group",
     "Cyclic.addition",
     "Cyclic.even_addition",
     "Elementary.exclusive_or",
@@ -33,7 +39,8 @@ THEOREMS = (
 )
 CLAIMS = """
 From Coq Require Import Reals Arith.
-From Lemmata Require Import Statement Groups EveryGroup Cyclic Elementary Dihedral.
+From Lemmata Require Import Statement Sums Groups EveryGroup Representations Universal Commutants Decomposition.
+From Lemmata Require Import Cyclic Elementary Dihedral.
 Open Scope R_scope.
 
 Goal forall n, (3 <= n)%nat -> Nat.odd n = true ->
@@ -68,6 +75,16 @@ Goal forall G, is_group G -> (2 <= order G)%nat ->
   forall net g, normalized_margin_at_least (group_table G) g net ->
   g <= 2 / (3 * INR (order G) * sqrt (3 * INR (order G))) * (INR (order G) / (INR (order G) - 1)).
 Proof. exact every_group. Qed.
+
+Goal forall G, is_group G -> (2 <= order G)%nat -> let n := order G in
+  exists count family v, complete_family G count family /\\
+  (forall s, (s < count)%nat -> irreducible G (family s)) /\\
+  is_lub (fun x => exists eps, ((forall s, (s < count)%nat -> 0 <= eps s) /\\ sum count eps = 1) /\\
+    forall g, (g < n)%nat -> g <> unit G -> x <= sum count (fun s => let nu := INR (dim (family s)) in
+      eps s * ((1 - sum (dim (family s)) (fun i => mat (family s) g i i) / nu) / sqrt nu))) v /\\
+  is_lub (fun g => exists net, normalized_margin_at_least (group_table G) g net)
+    (2 / (3 * INR n * sqrt (3 * INR n)) * v).
+Proof. exact value_of_every_group. Qed.
 """
 FAULTS = (
     ("Convolution", "INR m * frobenius d (times d U V) <=", "INR (S m) * frobenius d (times d U V) <="),
@@ -115,6 +132,20 @@ FAULTS = (
         "Elementary",
         "(constant (bits k) * (INR (2 ^ k) / (INR (2 ^ k) - 1)))\n    (constant",
         "(constant (bits k) * (INR (2 ^ k) / (INR (2 ^ k) - 49/50)))\n    (constant",
+    ),
+    ("Spectral", "set (M := 2 * (1 + frobenius d A) + 1).", "set (M := (1 + frobenius d A) + 1)."),
+    ("Spectral", "set (k := 1 + 2 * square d v / b ^ 2)", "set (k := 1 + square d v / b ^ 2)"),
+    ("Spectral", "Lemma another : (k < d)%nat", "Lemma another : (k <= d)%nat"),
+    ("Commutants", "symmetric (dim r) A /\\ intertwines r r A.", "symmetric (dim r) A."),
+    ("Commutants", "exists (/ (2 * INR n) * sum", "exists (/ INR n * sum"),
+    ("Commutants", "character r g = character s g) \\/\n", "character r g = 2 * character s g) \\/\n"),
+    ("Commutants", "= INR d * delta k l\n}", "= delta k l\n}"),
+    ("Decomposition", "plain n (fun g i j => delta i (op G g j)).", "plain n (fun g i j => delta i (op G j g))."),
+    ("Decomposition", "INR (dim (f s)) / INR (many (f s))).", "INR (dim (f s)))."),
+    (
+        "Decomposition",
+        "normalized_margin_at_least (group_table G) g net) (constant G * v).",
+        "normalized_margin_at_least (group_table G) g net) (2 * constant G * v).",
     ),
     ("Integral", "2 / (3 * sqrt 24) / 11 in", "2 / (3 * sqrt 24) / 10 in"),
     ("Integral", "(-1) 1\n  | 3%nat => quaternion_sign (-1) (-1)", "(-1) 1\n  | 3%nat => quaternion_sign (-1) 1"),
