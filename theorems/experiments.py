@@ -10,8 +10,9 @@ that name it are met, "partly" if some are, and "not reproduced" if none is.
 all items, so that `recomputed` can judge it again, and with its origin: version, commit, date and a fingerprint of the
 code that made it. `slice_again` repeats slices of items, a second or so each, at the first, the last and a middle one
 of the seeds, which must be part of what is committed: bit for bit, or, where rounding depends on the processor, to the
-`rounding` of the experiment. Where the code has changed since, `repeat` writes beside the origin that the slices came
-out again, and with which code: a result that neither names is stale (`is_current`).
+`rounding` of the experiment. Quick tests repeat the last slice, which has not the first seed alone. Where the code has
+changed since, `repeat` runs all slices and writes beside the origin that they came out again, and with which code: a
+result that neither names is stale (`is_current`).
 """
 
 from __future__ import annotations
@@ -214,8 +215,8 @@ def seeds_of(settings: Mapping[str, Json]) -> list[int]:
     return list(found) if isinstance(found, list) else [found]
 
 
-def slice_again(summary: Summary) -> tuple[Json, Json]:
-    """The slices of an experiment, repeated now, and those parts of a summary that must be their like.
+def slice_again(summary: Summary, *, every: bool = False) -> tuple[Json, Json]:
+    """The last slice of an experiment, or all, repeated now, and those parts of a summary that must be their like.
 
     Returns:
         Two dictionaries by slice: what comes out now, and the committed result of its item, where lists that have an
@@ -227,7 +228,7 @@ def slice_again(summary: Summary) -> tuple[Json, Json]:
     """
     _, experiment = find_experiment(summary["experiment"])
     again, kept = {}, {}
-    for key, changes in experiment.slices:
+    for key, changes in experiment.slices if every else experiment.slices[-1:]:
         if key not in summary["items"]:
             raise ValueError(f"The summary of {experiment.name} has no item {key}, of which the slice is repeated.")
         settings, whole = summary["items"][key]["settings"], summary["items"][key]["result"]
@@ -306,7 +307,7 @@ def repeat(summary: Summary) -> Summary:
     made = origin(root) | {"commit": commit(root, sorted({path.resolve() for path, _ in used}))}
     if made["commit"] is None or len(made["commit"]) != 40:
         raise ValueError(f"Commit the code of {experiment.name} first: the record of its slices names a commit.")
-    again, kept = slice_again(summary)
+    again, kept = slice_again(summary, every=True)
     assert_begins(summary, again, kept)
     record = {
         "code": code_of(experiment),

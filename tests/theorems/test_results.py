@@ -1,6 +1,6 @@
 """The committed results: they say which code made them, and slices of each come out again today, at several seeds.
 
-A slice that a check of a chapter repeats is not repeated here.
+At quick effort the last slice of each is repeated, here or by a check of its chapter, and at full effort all are, here.
 """
 
 import ast
@@ -32,6 +32,7 @@ from lemmata.theorems.experiments import (
     slice_again,
 )
 from lemmata.theorems.ledger import THEOREMS
+from lemmata.theorems.plugin import Effort
 
 NAMES = sorted(load_experiments())
 SLICE_AGAIN = (Path(inspect.getfile(slice_again)), slice_again.__name__)
@@ -101,12 +102,12 @@ def test_the_code_of_today_made_every_result_or_repeated_slices_of_it() -> None:
     )
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in REPEATED])
-def test_a_slice_of_every_result_comes_out_again(name: str) -> None:
+@pytest.mark.parametrize("name", NAMES)
+def test_slices_of_every_result_come_out_again(name: str, effort: Effort) -> None:
     summary = committed(name)
     assert summary is not None
-    again, kept = slice_again(summary)
-    assert_begins(summary, again, kept)
+    if effort.name != "quick" or name not in REPEATED:
+        assert_begins(summary, *slice_again(summary, every=effort.name != "quick"))
 
 
 def test_the_slices_that_checks_of_the_chapters_repeat_are_found() -> None:
@@ -133,6 +134,8 @@ SEVERAL = [name for name in NAMES if len(seeds(find_experiment(name)[1])) > 1]
 def test_slices_have_the_first_the_last_and_a_middle_seed(name: str) -> None:
     _, experiment = find_experiment(name)
     (first, *between, last), found = seeds(experiment), repeated_seeds(experiment)
+    key, changes = experiment.slices[-1]
+    assert seeds_of({**experiment.scales["full"][key], **changes}) != [first], "the slice that is repeated at quick"
     covered = {first, last} <= found and bool(found & set(between)) == bool(between)
     assert covered != bool(experiment.unrepeated), experiment.unrepeated or "it has to say which it lacks, and why"
 
@@ -154,8 +157,13 @@ def ignoring(experiment: Experiment) -> Callable[[Any], Any]:
 
 
 @pytest.mark.parametrize("name", [name for name in SEVERAL if name not in ("in-context-regression", *LONG)])
-def test_a_work_that_ignores_its_seed_is_seen(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By a slice with another seed, of which the last one is tried first; of one experiment no run is repeated."""
+def test_a_work_that_ignores_its_seed_is_seen(name: str, effort: Effort, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a slice with another seed, of which the last one is tried first; of one experiment no run is repeated.
+
+    At quick effort of every fifth experiment: that the last slices have other seeds is tested above for all.
+    """
+    if effort.name == "quick" and SEVERAL.index(name) % 5:
+        return
     chapter, experiment = find_experiment(name)
     (first, *_), full = seeds(experiment), experiment.scales["full"]
     summary = committed(name)

@@ -130,7 +130,7 @@ LAW = Experiment(
     work=cells,
     summarise=_summarise_law,
     slice=("law-xv-0", {"seeds": [1000, 1001, 1002]}),
-    others=(("law-i-2", {"seeds": [2499]}), ("size-k3-n14", {"seeds": [0]})),
+    others=(("size-k3-n14", {"seeds": [0]}), ("law-i-2", {"seeds": [2499]})),
 )  # fmt: skip
 
 
