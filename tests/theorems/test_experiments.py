@@ -150,8 +150,9 @@ def test_two_slices_of_one_item_are_both_repeated(monkeypatch):
                      others=(("all", {"seeds": [8]}),))  # fmt: skip
     monkeypatch.setattr(lemmata.theorems.experiments, "load_experiments", lambda: {"two": ("induction_heads", two)})
     summary = {"experiment": "two", "items": {"all": {"settings": MANY, "result": runs(MANY)}}}
-    again, kept = slice_again(summary)
+    again, kept = slice_again(summary, every=True)
     assert [part["best"] for part in again.values()] == [[35], [56]]
+    assert [part["best"] for part in slice_again(summary)[0].values()] == [[56]]
     assert_begins(summary, again, kept)
     summary["items"]["all"]["result"]["best"][3] += 1
     with pytest.raises(AssertionError, match=r"\['best'\]\[0\]: 56 now, 57 before"):
