@@ -105,7 +105,7 @@ def certify(
             Cayley table, shape (n, n); a `lm.groups.FiniteGroup` or a `lm.groups.PermutationGroup`. A square array is
             read as a Cayley table. An operation: a text, or a `lm.operations.Operation`. A character table: ctbl:NAME,
             a path, or a dictionary.
-        factors: the number k >= 2 of elements that are multiplied; an operation has two.
+        factors: the number k >= 2 of elements that are multiplied; an operation that is no group has two.
         limit: the largest order of a group that is accepted; time and memory grow with the order.
 
     Returns:
@@ -122,12 +122,10 @@ def certify(
     if isinstance(given, Mapping | Path) or (isinstance(given, str) and is_character_table(given)):
         return certify_character_table(given, factors)
     if isinstance(given, Operation):
-        given = operation_or_its_group(given, limit, lambda sentence: None)
+        given = operation_or_its_group(given, limit, lambda sentence: None, factors)
     elif isinstance(given, str):
         given = group_or_operation(given, limit, factors=factors)
     if isinstance(given, Operation):
-        if factors != 2:
-            raise ValueError(f"{given.name} is an operation, which has two factors, not {factors}.")
         from lemmata.certificates.operations.certify import certify_operation  # solvers, which groups can do without
 
         return certify_operation(given)

@@ -92,23 +92,30 @@ def group_or_operation(
         return _named(rest if is_operation else text, lambda name: parse_group(name, limit))
     if not as_operation and prefix == "table" and (group := _group_of_file(text, limit)) is not None:
         return group
-    if factors != 2:
-        raise ValueError(f"{text} is an operation, which has two factors, not {factors}.")
     table = _named(text, lambda name: parse_operation(name, cells))
-    return table if as_operation else operation_or_its_group(table, limit, note)
+    if as_operation and factors != 2:
+        raise ValueError(f"{text} is an operation, which has two factors, not {factors}.")
+    return table if as_operation else operation_or_its_group(table, limit, note, factors)
 
 
-def operation_or_its_group(table: Operation, limit: int, note: Callable[[str], None]) -> Operation | PermutationGroup:
+def operation_or_its_group(
+    table: Operation, limit: int, note: Callable[[str], None], factors: int = 2
+) -> Operation | PermutationGroup:
     """The group whose Cayley table an operation is under some names of rows, columns and labels; else the operation.
 
+    Products of more factors are those of the group only where rows, columns and labels have the same names.
+
     Raises:
-        ValueError: for a group whose order is above the limit.
+        ValueError: for a group whose order is above the limit, and for other than two factors of anything but the
+            Cayley table of a group under one list of names.
     """
     from lemmata.numerics.operations.classes import (
         group_of_operation,
     )  # SciPy's graphs, which names of groups can do without
 
     group = group_of_operation(table)
+    if factors != 2 and not (group is not None and _is_associative(table)):
+        raise ValueError(f"{table.name} is an operation, which has two factors, not {factors}.")
     if group is None:
         return table
     note(
@@ -116,6 +123,14 @@ def operation_or_its_group(table: Operation, limit: int, note: Callable[[str], N
         f"labels, which change no margin; it is certified as that group."
     )
     return PermutationGroup.from_table(group, limit)
+
+
+def _is_associative(table: Operation) -> bool:
+    """Whether rows, columns and labels have the same names, and (a b) c = a (b c) for all of them."""
+    values = table.array()
+    return table.row_names == table.column_names == table.label_names and bool(
+        (values[values] == values[:, values]).all()
+    )
 
 
 def _right_form(text: str) -> str | None:

@@ -1,17 +1,19 @@
 """Tables from files: .csv, .json and .npy, and lists of cells with their labels.
 
-CSV     one line for each row, labels separated by commas, an empty entry for a cell that is not given. A first line
-        and a first column of names are read as such where the corner, their common entry, is * or has a backslash
-        as in a\\b; any other corner is a cell.
+CSV     one line for each row, labels separated by commas (by semicolons in a file without commas), an empty entry for
+        a cell that is not given. A first line and a first column of names are read as such where the corner, their
+        common entry, is * or has a backslash as in a\\b; any other corner is a cell.
 JSON    a list of rows, null for a cell that is not given; or an object with "values" (the rows) and optionally
         "labels" (all of them, those without a cell included), "rows", "columns" (names) and "name".
-NPY     an array of integers, -1 where a cell is not given; of floats with integral values, nan where not given; or of
-        texts, blank where not given.
+NPY     an array of integers from 0 on; of floats with integral values, nan where a cell is not given; or of texts,
+        blank where not given. An array of integers with negative ones is refused, since -1 could be a label, as it is
+        in the other files, or a cell that is not given.
 """
 
 from __future__ import annotations
 
 import csv
+import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from lemmata.numerics.operations.entries import Entry, entry_of, names_of, operation_of_entries
-from lemmata.numerics.operations.operation import MISSING, Operation
+from lemmata.numerics.operations.operation import Operation
 
 __all__ = ["operation_of_cells", "read_cells", "read_operation"]
 
@@ -62,7 +64,9 @@ def _lines(path: Path) -> list[tuple[int, list[str]]]:
     """The lines of a CSV file that are not blank, with their numbers."""
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
-            reader = csv.reader(file, strict=True)
+            whole = file.read()
+            separator = ";" if "," not in whole else ","
+            reader = csv.reader(io.StringIO(whole, newline=""), strict=True, delimiter=separator)
             lines = [(reader.line_num, line) for line in reader if line]
     except (UnicodeDecodeError, csv.Error) as error:
         raise ValueError(f"It is not a text of entries separated by commas: {error}.") from error
@@ -156,12 +160,12 @@ def _from_npy(path: Path) -> Operation:
     array = _array(path)
     entries: list[list[Entry | None]]
     if array.dtype.kind in "iu":
-        if (array < MISSING).any():
+        if (array < 0).any():
             raise ValueError(
-                f"An array of integers has labels from 0 on, and {MISSING} where a cell is not given; this one holds "
-                f"{int(array.min())}. For negative labels write an array of texts."
+                f"An array of integers has labels from 0 on; this one holds {int(array.min())}. For cells that are not "
+                f"given write an array of floats with nan, for negative labels one of floats or texts."
             )
-        entries = [[None if value == MISSING else value for value in row] for row in array.tolist()]
+        entries = array.tolist()
     elif array.dtype.kind == "f":
         given = array[~np.isnan(array)]
         if given.size and (np.isinf(given).any() or (given != np.rint(given)).any() or (abs(given) >= 2**53).any()):

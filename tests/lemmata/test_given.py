@@ -98,9 +98,14 @@ def test_other_objects_are_refused_with_what_is_accepted(given, sentence):
 
 
 def test_an_operation_has_two_factors():
-    for given in ("op:max:3", lm.operations.Operation.of(AND)):
+    for given in ("op:max:3", "op:a-b:3", lm.operations.Operation.of(AND)):
         with pytest.raises(ValueError, match="is an operation, which has two factors"):
             lm.certify(given, 3)
+
+
+def test_an_operation_that_is_a_group_in_its_own_names_has_more_factors():
+    for given in ("op:add:3", lm.operations.Operation.of([[0, 1, 2], [1, 2, 0], [2, 0, 1]])):
+        assert lm.certify(given, 3).gamma == lm.certify("Z3", 3).gamma
 
 
 @pytest.mark.parametrize(

@@ -86,8 +86,11 @@ def test_json_objects(tmp_path):
 
 def test_arrays(tmp_path):
     file = tmp_path / "t.npy"
-    np.save(file, parse_operation("op:a/b:3").array())
+    values = parse_operation("op:a/b:3").array()
+    np.save(file, np.where(values == MISSING, np.nan, values))
     assert read_operation(file).values == parse_operation("op:a/b:3").values
+    np.save(file, np.array([[0, 2], [1, 0]]))
+    assert labels_of(read_operation(file)) == [["0", "2"], ["1", "0"]]
     np.save(file, np.array([[0.0, np.nan], [-5.0, 0.0]]))
     assert labels_of(read_operation(file)) == [["0", None], ["-5", "0"]]
 
@@ -157,7 +160,7 @@ def test_what_is_no_table(tmp_path, end, content, message):
     [
         (np.zeros(3, int), "two dimensions"),
         (np.zeros((0, 2), int), "this one is empty"),
-        (np.array([[0, -2]]), "from 0 on, and -1 where a cell is not given; this one holds -2"),
+        (np.array([[0, -1]]), "from 0 on; this one holds -1. For cells that are not given write an array of floats"),
         (np.array([[0.5, 1]]), "no integers"),
         (np.array([[np.inf, 1]]), "no integers"),
         (np.array([[True, False]]), "An array of bool holds no labels"),
@@ -180,6 +183,22 @@ def test_files_that_cannot_be_read(tmp_path):
     (tmp_path / "d.csv").mkdir()
     with pytest.raises(ValueError, match="cannot be read"):
         read_operation(tmp_path / "d.csv")
+
+
+def test_a_file_without_commas_is_separated_by_semicolons(tmp_path):
+    (tmp_path / "t.csv").write_text("0;1\n1;-1\n")
+    assert labels_of(read_operation(tmp_path / "t.csv")) == [["0", "1"], ["1", "-1"]]
+    (tmp_path / "t.csv").write_text('"a;b",0\n1,"a;b"\n')
+    assert labels_of(read_operation(tmp_path / "t.csv")) == [["a;b", "0"], ["1", "a;b"]]
+
+
+def test_minus_one_is_a_label_in_every_file_that_is_read(tmp_path):
+    values = [["-1", "1"], ["1", "-1"]]
+    (tmp_path / "t.csv").write_text("-1,1\n1,-1\n")
+    (tmp_path / "t.json").write_text("[[-1, 1], [1, -1]]")
+    np.save(tmp_path / "t.npy", np.array([[-1.0, 1], [1, -1]]))
+    for end in ("csv", "json", "npy"):
+        assert labels_of(read_operation(tmp_path / f"t.{end}")) == values
 
 
 def test_names_that_are_integers_are_found_by_their_value(tmp_path):
