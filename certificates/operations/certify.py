@@ -2,7 +2,7 @@
 
 Above: the relaxation of the cheapest kind (`lemmata.certificates.operations.programs`), rounded to integers. Below: a
 network by column generation that starts from the multipliers of the relaxation, rounded to integers too. Where a gap is
-left and the relaxation is not known to be exact, degree 6 is tried if its matrix is small enough; then more starts. The
+left and the relaxation is not known to be exact, degree 6 is tried if its work is small enough; then more starts. The
 margin is exact where both sides are the same square root of a rational number, and enclosed otherwise. That is tried in
 degree 4, for tables of so much symmetry that the multipliers are likely to be simple fractions.
 """
@@ -10,19 +10,22 @@ degree 4, for tables of so much symmetry that the multipliers are likely to be s
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lemmata.certificates import operation_kernel
 from lemmata.certificates.operations.columns import best_network, integer_network
 from lemmata.certificates.operations.document import Document, exact_root, line_of, lower_margin, margin_document
 from lemmata.certificates.operations.exact_bounds import LARGEST_ORDER, exact_bound
 from lemmata.certificates.operations.exact_networks import exact_network
 from lemmata.certificates.operations.forms import Kind, kind_for
 from lemmata.certificates.operations.neurons import OperationNetwork
-from lemmata.certificates.operations.programs import Relaxation, relaxed_margin
+from lemmata.certificates.operations.programs import OperationProgramError, Relaxation, relaxed_margin
+from lemmata.certificates.operations.programs_effort import Effort, TooMuchWorkError, least_work
 from lemmata.certificates.operations.rounding import BITS, KINDS, RoundedBound, proof_order, rounded_bound
 from lemmata.numerics.operations.operation import Operation
 from lemmata.numerics.operations.symmetries import OperationSymmetries, operation_symmetries
@@ -31,8 +34,6 @@ __all__ = ["OperationCertificate", "certify_operation"]
 
 AIM = 1e-6
 """A relative gap above this is reported with advice, and makes `certify_operation` try harder."""
-LARGEST_DEGREE_6 = 160
-"""The order of the largest matrix of degree 6 that is tried without being asked for: some 3 s."""
 STARTS = (64, 256)
 """Of pricing: the second number is tried where a gap is left."""
 NEURON_BITS = 36
@@ -106,7 +107,9 @@ class OperationCertificate:
         if self.relaxation.bound - self.relaxation.dual > AIM / 4 * proved or self.bound.proof.loss > AIM / 4:
             advice.append("the proof loses to the solver: take another solver, a smaller accuracy or more bits")
         if self.kind == "degree 4" and self.table.label_count > 3:
-            advice.append("from four labels on degree 4 can be above the margin: take degree 6")
+            advice.append(
+                "from four labels on degree 4 can be above the margin: take degree 6, or give it more seconds"
+            )
         if self.relaxation.dual - found > AIM / 4 * proved:
             advice.append("the network may not be the best: take more starts or another seed")
         return tuple(advice)
@@ -121,37 +124,49 @@ def certify_operation(
     starts: int | None = None,
     bits: int = BITS,
     digits: int = 12,
+    seconds: float | None = None,
+    progress: Callable[[str], None] = lambda _: None,
 ) -> OperationCertificate:
     """The certificate of the maximum margin of a table, whole or partial.
 
     Args:
         table: the table.
         kind: of the proof: "plane" (at most three labels), 4 or 6. By default the plane or degree 4, and degree 6 where
-            degree 4 leaves a relative gap above 10^-6 and the matrix has an order of at most `LARGEST_DEGREE_6`.
+            degree 4 leaves a relative gap above 10^-6 and its work is at most `USUAL_WORK`, or fits into ``seconds``.
         symmetries: of the table, by default all; they make everything faster and change no bound.
         seed: of the random starts of pricing.
         starts: of pricing in a round; by default 64, then 256 where a gap is left.
         bits: of the multipliers and of the matrix of the proof.
         digits: significant digits of the decimals.
+        seconds: for degree 6, in place of the limit of its work: a solver stops then, and what it has reached is
+            rounded; 0 does without degree 6. With ``kind`` 6 the time is limited by this alone.
+        progress: is told what is being done.
 
     Raises:
-        ValueError: for an unknown kind, a plane and more than three labels, bits or digits out of range, a network
-            without a positive margin, and a document beyond the limits of the kernel.
+        ValueError: for an unknown kind, a plane and more than three labels, bits or digits out of range, a negative
+            time, a network without a positive margin, and a document beyond the limits of the kernel.
+        TooMuchWorkError: for the kind 6 in a time of 0, or beyond the memory that a limited time allows.
         OperationProgramError: when no solver gives a bound.
     """
     chosen = kind_for(table.label_count) if kind is None else kind
     if chosen not in KINDS:
         raise ValueError(f"A proof is of the kind plane, 4 or 6, not {chosen!r}.")
     symmetries = (operation_symmetries(table) if symmetries is None else symmetries).listable()
-    relaxation = relaxed_margin(table, kind=chosen, symmetries=symmetries)
+    effort = Effort.of(seconds, lambda what: progress(f"degree 6: {what}"))
+    progress(f"a proof of the kind {KINDS[chosen]}")
+    asked = effort if chosen == 6 and effort.limited else None
+    relaxation = relaxed_margin(table, kind=chosen, symmetries=symmetries, effort=asked)
     bound = rounded_bound(table, relaxation, bits=bits)
+    progress("a network")
     network = _network(table, relaxation.q, symmetries, seed, starts or STARTS[0])
     if kind is None and chosen == 4 and table.label_count > 3 and _gap(table, network, bound) > AIM:
-        chosen = 6
-        if proof_order(table.size, table.label_count, 6) <= LARGEST_DEGREE_6:
-            relaxation, bound = _better(relaxation, bound, table, symmetries, bits)
+        better = _degree_6(table, bound, symmetries, bits, effort)
+        if better is not None:
+            relaxation, bound = better
+            progress("a network")
             network = _larger(table, network, _network(table, relaxation.q, symmetries, seed, starts or STARTS[0]))
     if starts is None and _gap(table, network, bound) > AIM:
+        progress(f"a network from {STARTS[1]} starts")
         network = _larger(table, network, _network(table, relaxation.q, symmetries, seed + 1, STARTS[1]))
     document = margin_document(table, network, bound, digits=digits)
     meeting = kind in (None, 4) and _gap(table, network, bound) < MEETING
@@ -210,10 +225,16 @@ def _gap(table: Operation, network: OperationNetwork, bound: RoundedBound) -> fl
     return 1 - float(lower_margin(table, network)) / bound.proof.bound
 
 
-def _better(
-    relaxation: Relaxation, bound: RoundedBound, table: Operation, symmetries: OperationSymmetries, bits: int
-) -> tuple[Relaxation, RoundedBound]:
-    """The relaxation of degree 6 if its rounded bound is better than this one."""
-    other = relaxed_margin(table, kind=6, symmetries=symmetries)
-    rounded = rounded_bound(table, other, bits=bits)
-    return (other, rounded) if rounded.proof.bound < bound.proof.bound else (relaxation, bound)
+def _degree_6(
+    table: Operation, bound: RoundedBound, symmetries: OperationSymmetries, bits: int, effort: Effort
+) -> tuple[Relaxation, RoundedBound] | None:
+    """The relaxation of degree 6 and its rounded bound, if it is within the effort and better than this bound."""
+    if proof_order(table.size, table.label_count, 6) ** 3 > operation_kernel.MAX_ORDER_CUBED:
+        return None
+    try:
+        effort.refuse(least_work(table.size, table.label_count, symmetries.order))
+        relaxation = relaxed_margin(table, kind=6, symmetries=symmetries, effort=effort)
+        rounded = rounded_bound(table, relaxation, bits=bits)
+    except (TooMuchWorkError, OperationProgramError, ValueError):  # the last where the solver was stopped far too early
+        return None
+    return (relaxation, rounded) if rounded.proof.bound < bound.proof.bound else None

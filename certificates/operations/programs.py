@@ -17,6 +17,7 @@ from scipy import sparse
 
 from lemmata.certificates.operations.forms import NEURON_FACTOR, Kind, kind_for, scaled_phi
 from lemmata.certificates.operations.programs_cones import ConeSolution, Solver, solve_cones
+from lemmata.certificates.operations.programs_effort import USUAL_WORK, Effort
 from lemmata.certificates.operations.programs_form import ConeData
 from lemmata.certificates.operations.programs_interior import interior_work
 from lemmata.certificates.operations.programs_template import Template, template
@@ -33,10 +34,10 @@ from lemmata.numerics.runs.threads import one_thread
 
 __all__ = ["FamilyRelaxation", "OperationProgramError", "Relaxation", "relaxed_family", "relaxed_margin", "relaxed_phi"]
 
-INTERIOR_WORK = 3e9
+INTERIOR_WORK = USUAL_WORK
 """Up to so many multiplications a step the interior point method comes first, beyond them SCS, less accurate."""
 
-ACCURACY: dict[Solver, float] = {"interior": 1e-9, "clarabel": 1e-9, "scs": 1e-8}
+ACCURACY: dict[Solver, float] = {"interior": 1e-10, "clarabel": 1e-9, "scs": 1e-8}
 LIMITS: dict[Solver, int] = {"interior": 60, "clarabel": 200, "scs": 20_000}
 SLACK = 1e-6
 """A relative slack above which the other solver is tried too."""
@@ -114,6 +115,7 @@ def relaxed_margin(
     symmetries: Permutations | None = None,
     solver: Solver | None = None,
     accuracy: float | None = None,
+    effort: Effort | None = None,
 ) -> Relaxation:
     """The least bound of the maximum margin of a table that a sum of squares of a kind proves.
 
@@ -124,8 +126,10 @@ def relaxed_margin(
         solver: "interior", "scs" or "clarabel"; by default one of the first two by the work of a step, and the other
             one after it when the slack of the bound is more than `SLACK`.
         accuracy: the tolerance of the solver; by default that of `ACCURACY`.
+        effort: the limits of work and time for this program; by default none.
 
     Raises:
+        TooMuchWorkError: for a program beyond the effort.
         ValueError: for permutations that are no symmetries of the table, an unknown kind or solver, and the plane
             program with more than three labels.
         OperationProgramError: when no solver gives a bound.
@@ -147,6 +151,7 @@ def relaxed_margin(
         () if chosen == "plane" else generators,
         solver,
         accuracy,
+        effort,
     )
     q = found.multipliers[orbits] / sizes[orbits]
     return Relaxation(
@@ -183,6 +188,7 @@ def relaxed_family(
     symmetries: Permutations | None = None,
     solver: Solver | None = None,
     accuracy: float | None = None,
+    effort: Effort | None = None,
 ) -> FamilyRelaxation:
     """The least value of `NEURON_FACTOR` phi(sum_j lambda_j R_j + R_0) + sum_j weights_j lambda_j over lambda >= 0.
 
@@ -195,7 +201,7 @@ def relaxed_family(
         fixed: R_0; by default zero.
         weights: one for each tensor; by default 0.
         groups: disjoint sets of indices of multipliers whose sum is 1; multipliers in no group are free above 0.
-        kind, symmetries, solver, accuracy: as in `relaxed_margin`; every tensor has to be invariant under the
+        kind, symmetries, solver, accuracy, effort: as in `relaxed_margin`; every tensor has to be invariant under the
             symmetries (sum the tensors of an orbit).
 
     Raises:
@@ -232,6 +238,7 @@ def relaxed_family(
         () if chosen == "plane" else generators,
         solver,
         accuracy,
+        effort,
     )
 
 
@@ -269,6 +276,7 @@ def _solve(
     generators: Generators,
     solver: Solver | None,
     accuracy: float | None,
+    effort: Effort | None,
 ) -> FamilyRelaxation:
     """The best corrected bound of the solvers tried: the one given, or first the one for the size, then the other."""
     reduced = reduction(shape, generators)
@@ -284,18 +292,23 @@ def _solve(
         reduced.blocks,
     )
     largest = max(order for order, _ in data.blocks)
-    usual: list[Solver] = ["interior", "scs"] if interior_work(data) <= INTERIOR_WORK else ["scs", "interior"]
+    work = interior_work(data)
+    if effort is not None:
+        effort.refuse(work)
+    usual: list[Solver] = ["interior", "scs"] if work <= INTERIOR_WORK else ["scs", "interior"]
     if solver is not None and solver not in ACCURACY:
         raise ValueError(f"There is no solver {solver!r}; accepted are {', '.join(ACCURACY)}.")
     order: list[Solver] = [solver] if solver is not None else usual
     best: FamilyRelaxation | None = None
     tried: list[str] = []
     for name in order:
-        solution = solve_cones(data, name, accuracy=accuracy or ACCURACY[name], limit=LIMITS[name])
+        solution = solve_cones(data, name, accuracy=accuracy or ACCURACY[name], limit=LIMITS[name], effort=effort)
         tried.append(f"{name} ({solution.status})")
         corrected = _corrected(shape, reduced, data, tensors, fixed, solution, f"{name}: {solution.status}")
         if corrected is not None and (best is None or corrected.value < best.value):
             best = corrected
+        if effort is not None and effort.seconds_left == 0:
+            break
         if best is not None and best.slack <= SLACK * (abs(best.value) + factor * best.t):
             break
     if best is None or abs(best.slack) > FAILURE * (abs(best.value) + factor * best.t):

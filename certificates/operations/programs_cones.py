@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from lemmata.certificates.operations.programs_effort import Effort
 from lemmata.certificates.operations.programs_form import ConeData, lower_triangle
 from lemmata.certificates.operations.programs_interior import solve_interior
 
@@ -43,23 +44,27 @@ class ConeSolution:
     seconds: float
 
 
-def solve_cones(data: ConeData, solver: Solver, *, accuracy: float, limit: int) -> ConeSolution:
+def solve_cones(
+    data: ConeData, solver: Solver, *, accuracy: float, limit: int, effort: Effort | None = None
+) -> ConeSolution:
     """The solution of a program.
 
     Args:
         accuracy: the tolerance of the solver, absolute and relative.
         limit: of its iterations.
+        effort: whose limit of time the solver keeps.
 
     Raises:
         ValueError: for another name of a solver.
     """
+    effort = effort or Effort()
     if solver == "interior":
-        return _interior(data, accuracy, limit)
+        return _interior(data, accuracy, limit, effort)
     if solver not in ("clarabel", "scs"):
         raise ValueError(f'There is no solver {solver!r}; accepted are "interior", "clarabel" and "scs".')
     program = _stacked(data, upper=solver == "clarabel")
     began = time.perf_counter()
-    primal, dual, status = (_clarabel if solver == "clarabel" else _scs)(program, accuracy, limit)
+    primal, dual, status = (_clarabel if solver == "clarabel" else _scs)(program, accuracy, limit, effort)
     seconds = time.perf_counter() - began
     multipliers = dual[1 : 1 + len(data.weights)]
     grams, start = [], 1 + len(data.weights)
@@ -70,9 +75,9 @@ def solve_cones(data: ConeData, solver: Solver, *, accuracy: float, limit: int) 
     return ConeSolution(multipliers, tuple(grams), primal[: len(data.norm)], status, seconds)
 
 
-def _interior(data: ConeData, accuracy: float, limit: int) -> ConeSolution:
+def _interior(data: ConeData, accuracy: float, limit: int, effort: Effort) -> ConeSolution:
     began = time.perf_counter()
-    found = solve_interior(data, data.start, accuracy=accuracy, limit=limit)
+    found = solve_interior(data, data.start, accuracy=accuracy, limit=limit, effort=effort)
     seconds = time.perf_counter() - began
     return ConeSolution(found.multipliers, found.grams, found.moments, found.status, seconds)
 
@@ -123,11 +128,15 @@ def _stacked(data: ConeData, *, upper: bool) -> _Program:
     return _Program(sparse.csc_matrix(sparse.vstack(parts)), right, objective, len(data.weights), orders)
 
 
-def _clarabel(program: _Program, accuracy: float, limit: int) -> tuple[NDArray[np.float64], NDArray[np.float64], str]:
+def _clarabel(
+    program: _Program, accuracy: float, limit: int, effort: Effort
+) -> tuple[NDArray[np.float64], NDArray[np.float64], str]:
     clarabel: Any = import_module("clarabel")  # of the extra `solvers`; an extension module without types
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.max_iter = limit
+    if effort.limited:
+        settings.time_limit = effort.seconds_left
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = accuracy
     matrix, right, objective, multipliers, orders = program
     cones = [clarabel.ZeroConeT(1)] + ([clarabel.NonnegativeConeT(multipliers)] if multipliers else [])
@@ -137,11 +146,16 @@ def _clarabel(program: _Program, accuracy: float, limit: int) -> tuple[NDArray[n
     return np.array(found.x), np.array(found.z), str(found.status)
 
 
-def _scs(program: _Program, accuracy: float, limit: int) -> tuple[NDArray[np.float64], NDArray[np.float64], str]:
+def _scs(
+    program: _Program, accuracy: float, limit: int, effort: Effort
+) -> tuple[NDArray[np.float64], NDArray[np.float64], str]:
     import scs  # of the extra `solvers`
 
     form = {"A": program.matrix, "b": program.right, "c": program.objective}
     cone = {"z": 1, "l": program.multipliers, "s": program.orders}
-    solver = scs.SCS(form, cone, verbose=False, eps_abs=accuracy, eps_rel=accuracy, eps_infeas=1e-12, max_iters=limit)
+    settings = {"eps_abs": accuracy, "eps_rel": accuracy, "eps_infeas": 1e-12, "max_iters": limit}
+    if effort.limited:
+        settings["time_limit_secs"] = max(effort.seconds_left, 1e-3)  # for SCS 0 is no limit
+    solver = scs.SCS(form, cone, verbose=False, **settings)
     found = solver.solve()
     return np.array(found["x"]), np.array(found["y"]), str(found["info"]["status"])

@@ -15,12 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
+from lemmata.certificates.operations.programs_effort import Effort
 from lemmata.certificates.operations.programs_form import ConeData, lower_triangle
 
 __all__ = ["InteriorPoint", "interior_work", "solve_interior"]
 
 STEP = 0.97
 """The part of the way to the boundary that a step may go."""
+REFINEMENTS = 10
+"""Of every solution of the linear equations, whose matrix is nearly singular at the end: what stays violated costs the
+bound, since t is raised for it."""
 
 
 @dataclass(frozen=True)
@@ -125,20 +129,28 @@ class _Point:
         )
 
 
-def solve_interior(data: ConeData, start: NDArray[np.float64], *, accuracy: float, limit: int) -> InteriorPoint:
+def solve_interior(
+    data: ConeData, start: NDArray[np.float64], *, accuracy: float, limit: int, effort: Effort | None = None
+) -> InteriorPoint:
     """The solution of a program from moments whose matrix is positive definite, with norm . start = 1.
 
     Args:
         accuracy: the method stops when the gap is this part of the objective.
         limit: of the number of steps.
+        effort: whose time limits the steps, and whose progress is told of them.
     """
+    effort = effort or Effort()
     method = _Method(data)
     point = method.started(start)
     status = "limit of steps"
-    for _ in range(limit):
+    for number in range(limit):
         gap = point.gap()
+        effort.progress(f"step {number}, gap {gap:.0e}")
         if gap <= accuracy * (abs(point.t) + abs(data.weights @ point.lam)) and method.residual(point) < 1e-7:
             status = "solved"
+            break
+        if effort.seconds_left == 0:
+            status = "limit of time"
             break
         following = method.step(point)
         if following is None or not np.isfinite(following.gap()):
@@ -219,6 +231,14 @@ class _Method:
         whole[np.diag_indices_from(whole)] *= 1 + 1e-14
         return linalg.cho_factor(whole, lower=True, overwrite_a=True)
 
+    def applied(self, at: _Point, Y: list[NDArray[np.float64]], vector: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The product of the Schur complement with a vector, without its matrix."""
+        moments = len(at.L)
+        result = self.FG @ ((at.lam / at.slack) * (self.FG.T @ vector))
+        for block, x, y in zip(self.blocks, at.X, Y, strict=True):
+            result[:moments] += block.pairing(_symmetric(x @ block.matrix(vector[:moments]) @ y))
+        return result
+
     def direction(
         self,
         at: _Point,
@@ -240,8 +260,18 @@ class _Method:
         border = np.concatenate([data.norm, np.zeros(len(at.nu))])
 
         both = linalg.cho_solve(factor, np.stack([right, border], axis=1))
-        dt = (data.norm @ both[:moments, 0] - norm) / (data.norm @ both[:moments, 1])
-        solution = both[:, 0] - dt * both[:, 1]
+        solution, dt = np.zeros(len(right)), 0.0
+        rest, defect, last = right, norm, np.inf
+        for _ in range(1 + REFINEMENTS):
+            size = float(np.abs(rest).max())
+            if not size < last / 2:
+                break
+            last = size
+            first = linalg.cho_solve(factor, rest)
+            part = float(data.norm @ first[:moments] - defect) / float(data.norm @ both[:moments, 1])
+            solution, dt = solution + first - part * both[:, 1], dt + part
+            rest = right - self.applied(at, Y, solution) - dt * border
+            defect = norm - float(data.norm @ solution[:moments])
         dL, dnu = solution[:moments], solution[moments:]
         dS = [block.matrix(dL) for block in self.blocks]
         dslack = slack - self.F.T @ dL - self.shares @ dnu

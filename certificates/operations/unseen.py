@@ -29,6 +29,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from lemmata.certificates import operation_kernel
 from lemmata.certificates.operations.columns import best_network, integer_network
 from lemmata.certificates.operations.document import (
     Document,
@@ -42,6 +43,7 @@ from lemmata.certificates.operations.document import (
 from lemmata.certificates.operations.forms import Kind
 from lemmata.certificates.operations.neurons import OperationNetwork
 from lemmata.certificates.operations.programs import OperationProgramError, relaxed_margin
+from lemmata.certificates.operations.programs_effort import Effort, TooMuchWorkError, least_work
 from lemmata.certificates.operations.rounding import RoundedBound, UnseenPart, proof_order, rounded_bound
 from lemmata.certificates.operations.unseen_networks import LeaningNetwork, leaning_network
 from lemmata.certificates.operations.unseen_parts import (
@@ -65,10 +67,6 @@ GAPS = 3
 """Epsilon is by default at least so many gaps: room for the networks of the verdict *both*."""
 SMALL_GAP = 1e-5
 """A gap above which degree 6 is tried for the margin itself."""
-LARGEST_DEGREE_6 = 300
-"""The order of the matrix up to which degree 6 is tried."""
-LARGEST_SYMMETRIC, FEWEST_SYMMETRIES = 450, 8
-"""The same for a table with at least so many symmetries: S_3 without a cell has order 436, 12 symmetries, 30 s."""
 ROUNDS = 25
 """Of column generation for a network that leans one way."""
 
@@ -140,6 +138,7 @@ def unseen_cells(
     epsilon: Fraction | None = None,
     kind: Kind | None = None,
     seed: int = 0,
+    seconds: float | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> UnseenCells:
     """The verdict on every cell that is not given and whose true label is known, with certificates.
@@ -150,18 +149,22 @@ def unseen_cells(
         epsilon: how far below the maximum margin the networks in question may be, above the certified relative gap; by
             default three gaps rounded up to one digit, and 10^-6 at least.
         kind: of all programs; by default "plane" for at most three labels, else degree 4, and 6 where that is not
-            enough and the table is small.
+            enough and the work of a program is at most `USUAL_WORK`, or fits into ``seconds``.
         seed: of the searches for networks.
+        seconds: for degree 6 of all cells together, in place of the limit of work; 0 does without degree 6.
         progress: is told what is being done.
 
     Raises:
         ValueError: for tables that do not belong together, no unseen cell with a known label, an epsilon that is not
-            above the gap, or not below 1, and when no network with a positive margin is found.
+            above the gap, or not below 1, a negative time, and when no network with a positive margin is found.
+        TooMuchWorkError: for the kind 6 in a time of 0, or beyond the memory that a limited time allows.
         lemmata.certificates.operations.programs.OperationProgramError: when the bound of the margin fails.
     """
     labels = true_labels(truth, given)
     progress("the margin of the given cells")
-    problem = _problem(truth, given, labels, epsilon, kind, seed)
+    doing = ["the margin of the given cells"]
+    effort = Effort.of(seconds, lambda what: progress(f"{doing[-1]}, degree 6: {what}"))
+    problem = _problem(truth, given, labels, epsilon, kind, seed, effort)
     found: dict[Cell, UnseenCell] = {}
     for cell, label in labels.items():
         source, g = next(
@@ -172,7 +175,8 @@ def unseen_cells(
             finding = problem.findings[source].moved(problem, g)
         else:
             source = None
-            progress(f"cell {cell}")
+            doing.append(f"cell {cell}")
+            progress(doing[-1])
             finding = problem.findings[cell] = _finding(problem, cell, label)
         found[cell] = finding.cell(problem, cell, label, source)
     return UnseenCells(
@@ -198,6 +202,7 @@ class _Problem:
     threshold: str
     fixed_epsilon: bool
     seed: int
+    effort: Effort
     findings: dict[Cell, _Finding]
 
     @property
@@ -213,14 +218,27 @@ class _Problem:
 
 
 def _problem(
-    truth: Operation, given: Operation, labels: dict[Cell, int], epsilon: Fraction | None, kind: Kind | None, seed: int
+    truth: Operation,
+    given: Operation,
+    labels: dict[Cell, int],
+    epsilon: Fraction | None,
+    kind: Kind | None,
+    seed: int,
+    effort: Effort,
 ) -> _Problem:
     """The enclosure of the margin of the given cells, by degree 6 where that helps, and epsilon."""
     symmetries = operation_symmetries(given).listable()
-    kinds = _kinds(given, symmetries, kind)
+    kinds = _kinds(given, kind)
     best: tuple[float, RoundedBound, OperationNetwork, Fraction] | None = None
     for attempt in kinds:
-        relaxation = relaxed_margin(given, kind=attempt, symmetries=symmetries)
+        try:
+            relaxation = relaxed_margin(
+                given, kind=attempt, symmetries=symmetries, effort=_effort(effort, given, attempt, symmetries, kind)
+            )
+        except TooMuchWorkError:
+            if best is None:
+                raise
+            continue
         bound = rounded_bound(given, relaxation)
         if best is None or bound.proof.bound < best[0]:
             if best is None:
@@ -250,18 +268,34 @@ def _problem(
         threshold,
         epsilon is not None,
         seed,
+        effort,
         {},
     )
 
 
-def _kinds(given: Operation, symmetries: OperationSymmetries, kind: Kind | None) -> tuple[Kind, ...]:
-    """The kinds of program that are tried in turn: the one asked for, or what the size and the symmetries allow."""
+def _kinds(given: Operation, kind: Kind | None) -> tuple[Kind, ...]:
+    """The kinds of program that are tried in turn: the one asked for, or what the kernel can check."""
     if kind is not None:
         return (kind,)
     if given.label_count <= 3:
         return ("plane",)
-    limit = LARGEST_SYMMETRIC if symmetries.order >= FEWEST_SYMMETRIES else LARGEST_DEGREE_6
-    return (4, 6) if proof_order(given.size, given.label_count, 6) <= limit else (4,)
+    proofs = given.label_count - 1  # in a document of one cell
+    checked = proofs * proof_order(given.size, given.label_count, 6) ** 3 <= operation_kernel.MAX_ORDER_CUBED
+    return (4, 6) if checked else (4,)
+
+
+def _effort(
+    effort: Effort, given: Operation, kind: Kind, symmetries: OperationSymmetries, asked: Kind | None
+) -> Effort | None:
+    """The limits of a program: none where its kind was asked for without a limit of time, and for small ones.
+
+    Raises:
+        TooMuchWorkError: where no reduction by the symmetries can bring the work within the limits.
+    """
+    if kind != 6 or (asked == 6 and not effort.limited):
+        return None
+    effort.refuse(least_work(given.size, given.label_count, symmetries.order))
+    return effort
 
 
 def _epsilon(wanted: Fraction | None, gap: float) -> Fraction:
@@ -457,8 +491,11 @@ def _proved(
     best = -np.inf
     for kind in problem.kinds:
         try:
-            relaxation = relaxed_unseen(problem.given, cell, label, wrong, float(problem.level), group, kind=kind)
-        except OperationProgramError:
+            effort = _effort(problem.effort, problem.given, kind, group, kind if problem.kinds == (6,) else None)
+            relaxation = relaxed_unseen(
+                problem.given, cell, label, wrong, float(problem.level), group, kind=kind, effort=effort
+            )
+        except (OperationProgramError, TooMuchWorkError):
             continue
         try:
             part, weights = exact_part(problem.given, relaxation)

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from lemmata.certificates.operations.forms import Kind, residual
 from lemmata.certificates.operations.programs import FamilyRelaxation, relaxed_family
+from lemmata.certificates.operations.programs_effort import Effort
 from lemmata.numerics.operations.operation import Cell, Operation
 from lemmata.numerics.operations.symmetries import OperationSymmetries
 
@@ -72,6 +73,7 @@ def relaxed_unseen(
     symmetries: OperationSymmetries,
     *,
     kind: Kind | None = None,
+    effort: Effort | None = None,
 ) -> UnseenRelaxation:
     """The best bound of one question about an unseen cell that a sum of squares of a kind proves.
 
@@ -82,11 +84,13 @@ def relaxed_unseen(
         floor: g0 > 0, the least margin of the networks in question.
         symmetries: of the given cells, that fix the cell, y, and c if there is one.
         kind: of the program; "plane" for at most three labels, else 4.
+        effort: the limits of work and time; by default none.
 
     Raises:
         ValueError: for a given cell, equal labels or labels that the table lacks, a floor that is not positive, and
             symmetries that move the question.
         lemmata.certificates.operations.programs.OperationProgramError: when no solver gives a bound.
+        TooMuchWorkError: for a program beyond the effort.
     """
     labels = given.label_count
     if cell not in given.missing:
@@ -102,7 +106,12 @@ def relaxed_unseen(
     if wrong is not None:
         weights = np.eye(labels)[wrong]
         found = relaxed_family(
-            tensors, fixed=-difference(given, cell, label, weights), weights=rates, kind=kind, symmetries=symmetries
+            tensors,
+            fixed=-difference(given, cell, label, weights),
+            weights=rates,
+            kind=kind,
+            symmetries=symmetries,
+            effort=effort,
         )
     else:
         of_label = symmetries.point_orbits()[given.size :]
@@ -116,6 +125,7 @@ def relaxed_unseen(
             groups=[group],
             kind=kind,
             symmetries=symmetries,
+            effort=effort,
         )
         weights = found.multipliers[len(tensors) :] @ np.array(classes)
     return UnseenRelaxation(cell, label, wrong, found.multipliers[: len(tensors)][orbits], weights, -found.value, found)

@@ -21,7 +21,7 @@ from lemmata.certificates.saddle.optimal_network import network_numbers, optimal
 from lemmata.commands.console import STANDARD_OUTPUT, err, out, refusals
 from lemmata.commands.given_character_tables import certify_given
 from lemmata.commands.operation_names import named_group_or_operation
-from lemmata.commands.options import Factors, Limit, OptionalGroup
+from lemmata.commands.options import Factors, Limit, OptionalGroup, Seconds
 from lemmata.constructions.networks.files import export_npz
 from lemmata.given import is_character_table, refuse_other_kinds
 from lemmata.numerics.groups.names import ACCEPTED_NAMES
@@ -86,6 +86,7 @@ def certify(
     bits: Annotated[
         int | None, typer.Option(metavar="N", min=8, help="of the integers in the proof for an operation")
     ] = None,
+    seconds: Seconds = None,
 ) -> None:
     """The certificate of a group or table; exit 1 when the network misses the maximum, 2 when the input is refused."""
     with refusals():
@@ -102,7 +103,7 @@ def certify(
         if characters is not None or (group is not None and is_character_table(group)):
             if cells is not None or degree is not None:
                 raise ValueError("--cells and --degree are for operations, not for character tables.")
-            _refuse_search(seed, starts, bits, "character tables")
+            _refuse_search(seed, starts, bits, seconds, "character tables")
             if network is not None:
                 raise ValueError("A character table alone gives no network: leave out --network.")
             if characters is not None:
@@ -113,15 +114,22 @@ def certify(
             raise ValueError("There is nothing to certify: name a group, or a character table with --characters.")
         elements = named_group_or_operation(group, cells, degree, limit, factors)
         if isinstance(elements, Operation):
-            if network is not None:
-                raise ValueError("The certificate of an operation holds the network: leave out --network.")
             from lemmata.commands.operations import certify_named_operation  # solvers, which groups can do without
 
             certify_named_operation(
-                elements, degree, out_file, digits, as_json, seed=seed or 0, starts=starts, bits=bits
+                elements,
+                degree,
+                out_file,
+                digits,
+                as_json,
+                seed=seed or 0,
+                starts=starts,
+                bits=bits,
+                seconds=seconds,
+                network=network,
             )
             return
-        _refuse_search(seed, starts, bits, "groups, whose certificates are exact")
+        _refuse_search(seed, starts, bits, seconds, "groups, whose certificates are exact")
         if (unchecked := kernel_refusal(elements)) is not None:
             err.print(
                 f"[yellow]note[/yellow]: the certificate will not be checked: {escape(unchecked)}", soft_wrap=True
@@ -159,9 +167,10 @@ def certify(
         raise typer.Exit(1)
 
 
-def _refuse_search(seed: int | None, starts: int | None, bits: int | None, what: str) -> None:
+def _refuse_search(seed: int | None, starts: int | None, bits: int | None, seconds: float | None, what: str) -> None:
     """ValueError if an option of the search for an operation was given where nothing is searched."""
-    given = [name for name, value in (("--seed", seed), ("--starts", starts), ("--bits", bits)) if value is not None]
+    options = (("--seed", seed), ("--starts", starts), ("--bits", bits), ("--seconds", seconds))
+    given = [name for name, value in options if value is not None]
     if given:
         raise ValueError(f"{' and '.join(given)}: for operations, not for {what}; leave it out.")
 

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 from rich.markup import escape
 
 from lemmata.certificates import operation_kernel
 from lemmata.certificates.groups.format import dumps
 from lemmata.certificates.operations.certify import OperationCertificate, certify_operation
 from lemmata.certificates.operations.forms import Kind, kind_for
+from lemmata.certificates.operations.neurons import OperationNetwork
 from lemmata.certificates.operations.programs import OperationProgramError
+from lemmata.certificates.operations.programs_effort import TooMuchWorkError
 from lemmata.certificates.operations.rounding import BITS, proof_order
 from lemmata.commands.console import deliver, err
 from lemmata.commands.operation_names import DEGREES
+from lemmata.constructions.networks.files import export_npz
+from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
 from lemmata.numerics.operations.operation import Operation
-from lemmata.numerics.operations.symmetries import OperationSymmetries, operation_symmetries
+from lemmata.numerics.operations.symmetries import operation_symmetries
 from lemmata.reports.operations import operation_summary, print_operation_certificate
 
 __all__ = ["certify_named_operation"]
@@ -34,8 +40,12 @@ def certify_named_operation(
     seed: int = 0,
     starts: int | None = None,
     bits: int | None = None,
+    seconds: float | None = None,
+    network: Path | None = None,
 ) -> None:
     """The certificate of a table, accepted by the kernel, written and printed; ``out_file`` "-" is standard output.
+
+    ``network`` is the file for the network of its lower bound, of norm 1.
 
     Raises:
         ValueError: for a table beyond the sizes that are certified, a solver that gives no bound, and a certificate
@@ -46,8 +56,24 @@ def certify_named_operation(
     _refuse_large(table, kind_for(table.label_count) if kind is None else kind)
     with err.status(f"finding the symmetries of {escape(table.name)}"):
         symmetries = operation_symmetries(table)
-    with err.status(f"certifying {escape(table.name)}"):
-        certificate = _certified(table, kind, symmetries, digits or DIGITS, seed, starts, bits or BITS)
+    with err.status(f"certifying {escape(table.name)}") as status:
+
+        def progress(what: str) -> None:
+            status.update(escape(f"certifying {table.name}: {what}"))
+
+        certificate = _certified(
+            table,
+            kind=kind,
+            symmetries=symmetries,
+            digits=digits or DIGITS,
+            seed=seed,
+            starts=starts,
+            bits=bits or BITS,
+            seconds=seconds,
+            progress=progress,
+        )
+    if network is not None:
+        export_npz(_homogeneous(certificate.network), network)
     deliver(
         dumps(certificate.document),
         out_file,
@@ -57,19 +83,18 @@ def certify_named_operation(
     )
 
 
-def _certified(
-    table: Operation,
-    kind: Kind | None,
-    symmetries: OperationSymmetries,
-    digits: int,
-    seed: int,
-    starts: int | None,
-    bits: int,
-) -> OperationCertificate:
+def _homogeneous(network: OperationNetwork) -> HomogeneousNetwork:
+    """The network of norm 1 with inputs (onehot(a), onehot(b)), in floats."""
+    unit = network.floats()
+    return HomogeneousNetwork(np.concatenate([unit.u, unit.v], axis=1), unit.w, unit.masses, 2, 1.0)
+
+
+def _certified(table: Operation, **options: Any) -> OperationCertificate:
+    """`certify_operation`, with the failures of solvers as refusals."""
     try:
-        return certify_operation(
-            table, kind=kind, symmetries=symmetries, digits=digits, seed=seed, starts=starts, bits=bits
-        )
+        return certify_operation(table, **options)
+    except TooMuchWorkError as error:
+        raise ValueError(f"{error} On the command line --seconds sets the time.") from error
     except OperationProgramError as error:
         raise ValueError(f"{error} On the command line --degree sets the degree.") from error
     except RuntimeError as error:  # of a solver of the network's side

@@ -9,7 +9,7 @@ import typer
 
 from lemmata.certificates import kernel
 
-__all__ = ["DEFAULT_JOBS", "AsJson", "Factors", "Group", "Jobs", "Limit", "OptionalGroup", "Where"]
+__all__ = ["DEFAULT_JOBS", "AsJson", "Factors", "Group", "Jobs", "Limit", "OptionalGroup", "Seconds", "Where"]
 
 DEFAULT_JOBS = os.cpu_count() or 1
 
@@ -25,5 +25,9 @@ Where = Annotated[
         metavar="ADDRESS",
         help="work elsewhere: dask://HOST:PORT is the scheduler of a Dask cluster (the extra cluster)",
     ),
+]
+Seconds = Annotated[
+    float | None,
+    typer.Option(metavar="S", min=0, help="time for degree 6; by default it is tried up to a fixed amount of work"),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="print JSON for programs instead of a report")]

@@ -15,8 +15,10 @@ from rich.markup import escape
 from lemmata.certificates.groups.format import write
 from lemmata.certificates.operations.forms import Kind
 from lemmata.certificates.operations.programs import OperationProgramError
+from lemmata.certificates.operations.programs_effort import TooMuchWorkError
 from lemmata.certificates.operations.unseen import UnseenCells, unseen_cells
 from lemmata.commands.console import err, out, refusals
+from lemmata.commands.options import Seconds
 from lemmata.numerics.operations.names import ACCEPTED_CELLS, ACCEPTED_TABLES, parse_operation
 from lemmata.reports.unseen import draw_unseen, print_unseen, unseen_summary
 
@@ -47,6 +49,7 @@ def unseen(
     ] = None,
     picture: Annotated[Path | None, typer.Option(metavar="FILE.png", help="draw the map of the table")] = None,
     seed: Annotated[int, typer.Option(min=0, help="of the searches for networks")] = 0,
+    seconds: Seconds = None,
     as_json: Annotated[bool, typer.Option("--json", help="print the result as JSON instead of a report")] = False,
 ) -> None:
     """The verdicts; exit 0 also for open ones, 2 when the input is refused or no solver gives a bound."""
@@ -69,9 +72,10 @@ def unseen(
                     epsilon=chosen,
                     kind=None if degree is None else KINDS[degree],
                     seed=seed,
+                    seconds=seconds,
                     progress=lambda what: status.update(escape(what)),
                 )
-            except OperationProgramError as error:
+            except (OperationProgramError, TooMuchWorkError) as error:
                 raise ValueError(str(error)) from error
         if picture is not None:
             draw_unseen(result, picture)

@@ -58,7 +58,7 @@ def print_operation_certificate(
     for sentence in certificate.advice:
         out.print(f"[yellow]gap above 1e-6[/yellow]: {escape(sentence)}", soft_wrap=True)
     if certificate.advice:
-        out.print("  (--degree 6, --starts N, --seed N and --bits N turn these)")
+        out.print("  (--degree 6, --seconds N, --starts N, --seed N and --bits N turn these)")
 
 
 def print_operation_document(out: Console, document: dict[str, Any]) -> None:

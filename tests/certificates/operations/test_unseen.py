@@ -22,6 +22,8 @@ from lemmata.certificates.operations import (
     unseen_symmetry,
 )
 from lemmata.certificates.operations.neurons import OperationNetwork
+from lemmata.certificates.operations.programs import relaxed_margin
+from lemmata.certificates.operations.programs_effort import Effort, TooMuchWorkError
 from lemmata.certificates.operations.unseen import unseen_cells
 from lemmata.certificates.operations.unseen_networks import leaning_network
 from lemmata.certificates.operations.unseen_programs import difference, relaxed_unseen
@@ -106,7 +108,7 @@ def asked(text, wrong, epsilon=1e-6):
     """The relaxation of one question about the first cell of a table, its exact part and the threshold."""
     table = parse_operation(text)
     given = table.without([(0, 0)])
-    problem = unseen._problem(table, given, {(0, 0): 0}, Fraction(epsilon), None, 0)
+    problem = unseen._problem(table, given, {(0, 0): 0}, Fraction(epsilon), None, 0, Effort())
     group = fixing(given, problem.elements, (0, 0), [0] if wrong is None else [0, wrong])
     return problem, group, relaxed_unseen(given, (0, 0), 0, wrong, float(problem.level), group)
 
@@ -196,15 +198,35 @@ def test_a_larger_epsilon_says_less():
     [
         ("op:add:3", [(0, 0)], ("plane",)),
         ("op:add:5", [(0, 0), (0, 1)], (4, 6)),
-        ("S3", [(0, 0)], (4, 6)),  # 12 symmetries
-        ("op:add:6", [(0, 0), (0, 1)], (4,)),  # of the same size, with 4 symmetries
-        ("op:add:7", [(0, 0)], (4,)),
+        ("S3", [(0, 0)], (4, 6)),
+        ("op:add:7", [(0, 0)], (4,)),  # six proofs of order 658
     ],
 )
-def test_degree_six_is_tried_where_size_and_symmetries_allow(name, missing, kinds):
+def test_degree_six_is_tried_where_the_kernel_can_check_it(name, missing, kinds):
     given = parse_operation(name).without(missing)
-    assert unseen._kinds(given, operation_symmetries(given), None) == kinds
-    assert unseen._kinds(given, operation_symmetries(given), 4) == (4,)
+    assert unseen._kinds(given, None) == kinds
+    assert unseen._kinds(given, 4) == (4,)
+
+
+@pytest.mark.parametrize(("seconds", "tried"), [(None, [4, 6]), (0, [4])])
+def test_degree_six_stays_within_the_effort(monkeypatch, seconds, tried):
+    """A gap that stays makes every kind be tried, but not without time; a program beyond the usual work is refused."""
+    table = parse_operation("op:add:4")
+    given = table.without([(0, 0)])
+    asked = []
+
+    def relaxed(_, *, kind, symmetries, effort):
+        asked.append(kind)
+        return relaxed_margin(given, kind=4, symmetries=symmetries)
+
+    monkeypatch.setattr(unseen, "relaxed_margin", relaxed)
+    monkeypatch.setattr(unseen, "SMALL_GAP", -1.0)
+    unseen._problem(table, given, {(0, 0): 0}, None, None, 0, Effort.of(seconds))
+    assert asked == tried
+    group, small = operation_symmetries(given), Effort(work=10.0)
+    with pytest.raises(TooMuchWorkError, match="without being asked: give it seconds"):
+        unseen._effort(small, given, 6, group, None)
+    assert unseen._effort(small, given, 4, group, None) is unseen._effort(small, given, 6, group, 6) is None
 
 
 def test_an_empty_claim_is_refused():
@@ -229,7 +251,7 @@ def test_an_open_cell_is_asked_about_once_more():
         verdict = "right" if problem.epsilon < Fraction(1, 10**5) else "open"
         return unseen._Finding(verdict, (0.0, 0.0), {}, (), (), problem.epsilon, problem.threshold)
 
-    problem = unseen._problem(table, given, {(0, 0): 0}, None, None, 0)
+    problem = unseen._problem(table, given, {(0, 0): 0}, None, None, 0, Effort())
     wide = replace(problem, epsilon=Fraction(1, 100), threshold="0.3")
     assert unseen._nearer(wide, ask).verdict == "right"
     assert [float(epsilon) for epsilon, _ in asked] == [0.01, 1e-6]

@@ -8,6 +8,7 @@ from math import sqrt
 import pytest
 from typer.testing import CliRunner
 
+from lemmata.certificates.operations.certify import certify_operation
 from lemmata.cli import app
 from lemmata.commands import operations
 from tests.lemmata.commands.runner import run
@@ -97,6 +98,32 @@ def test_tables_of_groups_under_other_names_go_the_exact_road(name):
     assert json.loads(output)["margin"]["exact"] == "1/(6*sqrt(30))"
 
 
+def test_the_network_of_an_operation_is_written_and_measured(tmp_path):
+    file = tmp_path / "n.npz"
+    code, output, _ = run("certify", "op:max:3", "--network", str(file), "--json")
+    assert code == 0
+    bounds = json.loads(output)["margin"]
+    code, output, _ = run("margin", str(file), "--operation", "op:max:3", "--json")
+    assert code == 0
+    found = json.loads(output)["margin"]
+    assert float(bounds["lower"]) * (1 - 1e-9) < found < float(bounds["upper"])
+
+
+def test_the_time_of_degree_6_is_an_option(monkeypatch):
+    told = []
+
+    def certified(table, **options):
+        told.append(options["seconds"])
+        options["progress"]("a proof")
+        return certify_operation(table, kind="plane")
+
+    monkeypatch.setattr(operations, "certify_operation", certified)
+    assert run("certify", "op:max:3", "--seconds", "1.5")[0] == 0
+    assert told == [1.5]
+    assert run("certify", "op:max:3", "--seconds", "-1")[0] == 2
+    assert "--seconds: for operations, not for groups" in run("certify", "Z3", "--seconds", "1")[2]
+
+
 def test_a_cayley_table_in_a_file_is_a_group_as_before(tmp_path):
     file = tmp_path / "klein.csv"
     file.write_text("0,1,2,3\n1,0,3,2\n2,3,0,1\n3,2,1,0\n")
@@ -120,7 +147,7 @@ def test_advice_where_the_sides_do_not_meet(tmp_path):
     gap = float(re.search(r"relative gap (\S+)", output)[1])
     assert 2.9e-5 < gap < 1e-3
     assert "gap above 1e-6: from four labels on degree 4 can be above the margin: take degree 6" in output
-    assert "(--degree 6, --starts N, --seed N and --bits N turn these)" in output
+    assert "(--degree 6, --seconds N, --starts N, --seed N and --bits N turn these)" in output
     code, output, _ = run("certify", f"table:{file}")
     assert code == 0
     assert "sum of squares (degree 6)" in output
@@ -159,7 +186,7 @@ def test_files_that_are_refused(tmp_path, content, message):
         (("op:mul:999",), "need 185.5 GB of memory"),
         (("op:max:3", "--factors", "3"), "has two factors, not 3"),
         (("op:a-b:5", "--factors", "3"), "has two factors, not 3"),
-        (("op:max:3", "--network", "n.npz"), "leave out --network"),
+        (("op:max:3", "--network", "n.txt"), "name ends in .npz"),
         (("op:max:3", "--bits", "100"), "16 to 52 bits"),
         (("op:max:3", "--out", "-", "--json"), "leave out --json"),
         (("ctbl:M", "--cells", "without:(0,0)"), "not for character tables"),
