@@ -13,7 +13,7 @@ import functools
 import hashlib
 import importlib.util
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -58,7 +58,8 @@ def uses(path: Path, name: str, within: Sequence[str]) -> Uses:
 def fingerprint(function: Callable[..., Any], within: Sequence[str]) -> str:
     """16 hexadecimal digits that change with the code of a function or of anything that it uses within the packages.
 
-    Comments, docstrings, annotations and the layout of the code do not change them.
+    Comments, docstrings, annotations and the layout of the code do not change them, nor do the names of local variables
+    and the modules of the packages in which the definitions stand.
 
     Raises:
         ValueError: for a function without a file, or that is not at the top level of its module.
@@ -67,14 +68,18 @@ def fingerprint(function: Callable[..., Any], within: Sequence[str]) -> str:
     name = getattr(function, "__qualname__", "")
     if file is None or name not in _module(Path(file)).defined:
         raise ValueError(f"A fingerprint needs a function at the top level of a file, not {function!r}.")
-    used = uses(Path(file), name, within).definitions
-    parts = sorted(f"{path.stem} {own} {_normal(node)}" for (path, own), nodes in used.items() for node in nodes)
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+    used = uses(Path(file), name, within)
+    parts = sorted(f"{own} {text}" for path, own in used.definitions for text in _texts(path, own, tuple(within)))
+    return _digest([*parts, *sorted(used.leaves)])
 
 
 def fingerprint_of_file(path: Path) -> str:
     """16 hexadecimal digits that change with the code of a file, as `fingerprint` does with that of a function."""
-    return hashlib.sha256(_normal(ast.parse(path.read_text(encoding="utf-8"))).encode()).hexdigest()[:16]
+    return _digest([_text(ast.parse(path.read_text(encoding="utf-8")), ())])
+
+
+def _digest(parts: Sequence[str]) -> str:
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
 def belongs(name: str, packages: Sequence[str]) -> bool:
@@ -184,27 +189,54 @@ def _names(node: ast.AST) -> Iterator[str]:
                     yield from _names(child)
 
 
-def _normal(node: ast.AST) -> str:
-    """A text of the code without docstrings, annotations and places."""
-    return ast.dump(_Bare().visit(ast.parse(ast.unparse(node))))
+@functools.cache
+def _texts(path: Path, name: str, within: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(_text(node, within) for node in _module(path).defined.get(name, ()))
 
 
-class _Bare(ast.NodeTransformer):
-    """Removes docstrings and annotations, and the name of this toolkit in front of its packages."""
+def _text(node: ast.AST, within: Sequence[str], local: Mapping[str, str] | None = None) -> str:
+    """The tree of a piece of code as a text, without what says nothing of the computation.
 
-    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST:
-        """The import of a function, under the name that the package had when the first results were committed."""
-        node.module = node.module and node.module.removeprefix("lemmata.")
-        return node
+    That is docstrings, annotations, places, the names of local variables, and the module of an import of the packages,
+    whose definitions are followed; and what is empty, such as fields that later versions of Python have added.
+    """
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) and local is None:
+        local = _local_names(node)
+    parts = []
+    value: Any
+    for field_name, value in ast.iter_fields(node):
+        if field_name in ("ctx", "kind", "type_comment", "returns") or (
+            field_name == "annotation" and not isinstance(node, ast.AnnAssign)
+        ):
+            continue
+        if field_name == "body" and isinstance(value, list) and isinstance(node, _DOCUMENTED):
+            first = value[0] if value else None
+            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+                value = value[1:]
+        if field_name == "module" and isinstance(value, str) and belongs(value, within):
+            continue
+        if isinstance(node, ast.Name) and field_name == "id" and local is not None:
+            value = local.get(node.id, node.id)
+        inner = [_text(one, within, local) if isinstance(one, ast.AST) else repr(one)
+                 for one in (value if isinstance(value, list) else [value]) if one is not None]  # fmt: skip
+        if inner:
+            parts.append(f"{field_name}={' '.join(inner)}")
+    return f"{type(node).__name__}({', '.join(parts)})"
 
-    def generic_visit(self, node: ast.AST) -> ast.AST:
-        """The node without what says nothing of the computation."""
-        super().generic_visit(node)
-        body = getattr(node, "body", None)
-        documented = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module)
-        if documented and body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
-            node.body = body[1:] or [ast.Pass()]  # pyright: ignore[reportAttributeAccessIssue]
-        for name in ("annotation", "returns"):
-            if hasattr(node, name) and not isinstance(node, ast.AnnAssign):
-                setattr(node, name, None)
-        return node
+
+_DOCUMENTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Module)
+
+
+def _local_names(function: ast.AST) -> dict[str, str]:
+    """Names for the local variables of a function, by their order; what is declared, or also an argument, is kept."""
+    found: dict[str, str] = {}
+    kept: set[str] = set()
+    for node in ast.walk(function):
+        if isinstance(node, ast.arg):
+            kept.add(node.arg)
+        elif isinstance(node, ast.Global | ast.Nonlocal):
+            kept.update(node.names)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.setdefault(node.id, "")
+    names = [name for name in found if name not in kept]
+    return {name: f"local {place}" for place, name in enumerate(names)}

@@ -18,7 +18,8 @@ SCALE = 2
 
 
 def inner(x):
-    return SCALE * x * factor(x)
+    first = second = factor(x)
+    return SCALE * x * first + (lambda second: second)(second)
 
 
 def unused(x):
@@ -67,6 +68,8 @@ def _forget() -> None:
     importlib.invalidate_caches()
     definitions._module.cache_clear()
     definitions._source.cache_clear()
+    definitions._steps.cache_clear()
+    definitions._texts.cache_clear()
 
 
 def _fingerprint(name: str = "work") -> str:
@@ -102,12 +105,17 @@ def test_methods_of_a_class_belong_to_it(folder: Path) -> None:
         ("small_work", "inner(x) + late", "inner(x) - late", True),
         ("small_helpers", "SCALE = 2", "SCALE = 3", True),
         ("small_helpers", "SCALE * x", "SCALE + x", True),
+        ("small_helpers", "first = second =", "first = x\n    second =", True),
+        ("small_helpers", "* first + (lambda", "* second + (lambda", True),
+        ("small_helpers", "(second)\n", "(first)\n", True),
+        ("small_other", "import math\n", "import cmath as math\n", True),
         ("small_other", "6", "7", True),
         ("small_late", "return x", "return -x", True),
         ("small_helpers", "json.dumps(x)", "json.dumps([x])", False),
         ("small_work", "Some words.", "Other words.", False),
         ("small_work", "x: int", "x: float", False),
         ("small_work", "    return inner", "    # why\n    return inner", False),
+        ("small_helpers", "first", "kept", False),
     ],
 )
 def test_fingerprint_changes_with_the_computation_alone(
@@ -119,6 +127,23 @@ def test_fingerprint_changes_with_the_computation_alone(
     path.write_text(path.read_text().replace(old, new))
     assert (_fingerprint() != before) == changes
     assert len(before) == 16
+
+
+@pytest.mark.parametrize(("origin", "name"), [("small_other", "factor"), ("small_late", "late")])
+def test_a_moved_helper_changes_no_fingerprint(folder: Path, origin: str, name: str) -> None:
+    """It leaves its module for another, from which the others import it now."""
+    before = _fingerprint()
+    (folder / "small_new.py").write_text(FILES[origin])
+    (folder / f"{origin}.py").write_text("")
+    for file in ("small_work", "small_helpers"):
+        path = folder / f"{file}.py"
+        path.write_text(path.read_text().replace(f"from {origin} import", "from small_new import"))
+    for module in (*FILES, "small_new"):
+        sys.modules.pop(module, None)
+    _forget()
+    work = importlib.import_module("small_work").work
+    assert fingerprint(work, (*WITHIN, "small_new")) == before
+    assert fingerprint(work, WITHIN) != before
 
 
 def test_functions_that_cannot_be_found_are_refused() -> None:
