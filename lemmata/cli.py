@@ -14,37 +14,76 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from lemmata.commands.streams import guarded_streams
 from lemmata.extras import missing_extra
 
-__all__ = ["COMMANDS", "app", "main"]
+__all__ = ["COMMANDS", "EXAMPLES", "PANELS", "app", "main"]
 
-COMMANDS = {
-    "certify": "Certify the maximum margin of products in a group, exactly; of any operation, from both sides.",
-    "check": "Check certificate files with the kernel, a program of its own that trusts nothing.",
-    "coq": "Prove a certificate of an operation or an unseen cell once more in Coq.",
-    "explain": "Explain a certificate file: what it proves, and how.",
-    "sweep": "Certify all groups up to an order: one file per group, and summary.csv.",
-    "characters": "Certify the tables of the character table library: one entry each, and tables.json.",
-    "survey": "Certify families of tables of finite operations: one entry each, and operations.json.",
-    "atlas": "Show the atlas of certified margins, write the certificate of a row, or make all of it.",
-    "path": "Show the least regularised loss of a group, proved from both sides, for one or more lambda.",
-    "margin": "Measure how far a trained network is from the certified maximum margin of a group or an operation.",
-    "induction": "Measure a trained attention-only transformer against the n-gram predictors; see its heads.",
-    "parity": "Certify the maximum margin of the parity of K of N bits, with the activation x^K.",
-    "unseen": "Certify what all networks of nearly maximum margin say of cells that they never saw.",
-    "frontier": "Show with which width and how many samples one gradient step finds the parity of K of N inputs.",
-    "circuit": "Compile a Boolean circuit into a ReLU network; verify every layer, and bound its margin.",
-    "capacity": "Bound what attention heads of given norms, or trained ones, can learn: printed and corrected.",
-    "sparse": "Compile a function of a few of many symbols into an attention layer and a perceptron; prove it right.",
-    "turing": "Compile a Turing machine into a transformer and run its weights.",
-    "show": "Show what the ledger says of a statement, for example feature-emergence:theorem-7.7.",
-    "audit": "Audit entries of the ledger: what forces each verdict, faults, proofs, records, results.",
-    "ledger": "List the statements of the ledger, with their verdicts.",
-    "new-chapter": "Write the skeleton of a chapter of your own, with a worked example.",
-    "experiment": "Repeat experiments of the documents, and show what they gave.",
+PANELS = {
+    "Certify and check": {
+        "certify": "Certify the maximum margin of products in a group, exactly; of any operation, from both sides.",
+        "check": "Check certificate files with the kernel, a program of its own that trusts nothing.",
+        "explain": "Explain a certificate file: what it proves, and how.",
+        "coq": "Prove a certificate of an operation or an unseen cell once more in Coq.",
+        "unseen": "Certify what all networks of nearly maximum margin say of cells that they never saw.",
+        "parity": "Certify the maximum margin of the parity of K of N bits, with the activation x^K.",
+        "path": "Show the least regularised loss of a group, proved from both sides, for one or more lambda.",
+        "atlas": "Show the atlas of certified margins, write the certificate of a row, or make all of it.",
+    },
+    "Models that you trained": {
+        "margin": "Measure how far a trained network is from the certified maximum margin of a group or an operation.",
+        "induction": "Measure a trained attention-only transformer against the n-gram predictors; see its heads.",
+        "capacity": "Bound what attention heads of given norms, or trained ones, can learn: printed and corrected.",
+    },
+    "Constructions": {
+        "circuit": "Compile a Boolean circuit into a ReLU network; verify every layer, and bound its margin.",
+        "turing": "Compile a Turing machine into a transformer and run its weights.",
+        "sparse": "Compile a function of a few of many symbols into an attention layer and a perceptron.",
+        "frontier": "Show with which width and how many samples one gradient step finds the parity of K of N inputs.",
+    },
+    "The ledger": {
+        "ledger": "List the statements of the ledger, with their verdicts.",
+        "show": "Show what the ledger says of a statement, for example feature-emergence:theorem-7.7.",
+        "audit": "Audit entries of the ledger: what forces each verdict, faults, proofs, records, results.",
+        "experiment": "Repeat experiments of the documents, and show what they gave.",
+        "new-chapter": "Write the skeleton of a chapter of your own, with a worked example.",
+    },
+    "Data in bulk": {
+        "sweep": "Certify all groups up to an order: one file per group, and summary.csv.",
+        "characters": "Certify the tables of the character table library: one entry each, and tables.json.",
+        "survey": "Certify families of tables of finite operations: one entry each, and operations.json.",
+    },
 }
-"""What each command does, in one line; its module has the same name, with _ for -."""
+"""The commands by what a user asks, each with what it does in one line; its module has the same name, with _ for -."""
 
+COMMANDS = {name: text for commands in PANELS.values() for name, text in commands.items()}
+
+EXAMPLES = {
+    "certify": "certify S3 --out s3.json",
+    "check": "check s3.json",
+    "explain": "explain s3.json",
+    "coq": "coq max.json --out max.v --unproved",
+    "unseen": "unseen op:add:3 --cells 'without:(0,0)'",
+    "parity": "parity 5 3",
+    "path": "path S3 --lambda 1e-4",
+    "atlas": "atlas --row Q8",
+    "margin": "margin model.pt --group S3",
+    "induction": "induction heads.pt",
+    "capacity": "capacity --samples 1000 --length 50 --width 8 --value-columns 2 --value 1 --scores 3",
+    "circuit": "circuit --truth-table 0110",
+    "turing": "turing palindromes --steps 12 --input aba",
+    "sparse": "sparse 12 2,5,7 01101001",
+    "frontier": "frontier 50 6",
+    "ledger": "ledger --verdict refuted",
+    "show": "show feature-emergence:theorem-7.9",
+    "audit": "audit turing:theorem-4.1",
+    "experiment": "experiment show parity-progress",
+    "new-chapter": "new-chapter knots",
+    "sweep": "sweep --max-order 8 --out groups",
+    "characters": "characters --name M11 --out tables",
+    "survey": "survey --family classes:2x2 --out tables",
+}
+"""An example of each command, as its help has it; a test runs them all."""
 
 RENAMED = {"tables": "characters"}
 """Commands under their earlier names, and what they are called now."""
@@ -57,7 +96,11 @@ class LazyCommands(TyperGroup):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self.commands = {name: TyperCommand(name, short_help=text, help=text) for name, text in COMMANDS.items()}
+        self.commands = {
+            name: TyperCommand(name, short_help=text, help=text, rich_help_panel=panel)
+            for panel, commands in PANELS.items()
+            for name, text in commands.items()
+        }
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[Any, Any, list[str]]:
         """The name, the command itself in place of its line in the list, and the arguments that are left."""
@@ -65,8 +108,9 @@ class LazyCommands(TyperGroup):
             ctx.fail(f"The command {args[0]} is called {RENAMED[args[0]]} now.")
         name, command, rest = super().resolve_command(ctx, args)
         if command is not None:
-            module = str(command.name).replace("-", "_")
-            command = typer.main.get_command(import_module(f"lemmata.commands.{module}").app)
+            called = str(command.name)
+            command = typer.main.get_command(import_module(f"lemmata.commands.{called.replace('-', '_')}").app)
+            command.epilog = f"Example: lemmata {EXAMPLES[called]}"
             _without_frames(command)
         return name, command, rest
 
@@ -75,6 +119,12 @@ class LazyCommands(TyperGroup):
         _without_frames(self)
         formatter.width = min(formatter.width, shutil.get_terminal_size().columns)
         super().format_help(ctx, formatter)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """The same as plain text, panel by panel."""
+        for panel, commands in PANELS.items():
+            with formatter.section(panel):
+                formatter.write_dl(list(commands.items()))
 
 
 def _without_frames(command: Any) -> None:
@@ -116,7 +166,8 @@ def main() -> None:
     """
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
-        app(prog_name="lemmata")
+        with guarded_streams():
+            app(prog_name="lemmata")
     except ModuleNotFoundError as error:
         sentence = missing_extra(error)
         if sentence is None:

@@ -95,6 +95,11 @@ class GroupMarginCertificate:
         )
 
     @property
+    def exact(self) -> str:
+        """The max margin in closed form, as certificates and reports have it, such as 1/(36 + 9/2*sqrt(2))."""
+        return kernel.text(self.radicals)
+
+    @property
     def radicals(self) -> kernel.Radicals:
         """The max margin exactly in another form: its reciprocal as a sum of square roots q sqrt(m), {m: q}.
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import os
 import zipfile
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
 
 from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
 from lemmata.numerics.groups.tables import FiniteGroup
+from lemmata.numerics.runs.files import write_atomically
 
 __all__ = ["export_npz", "load_npz"]
 
@@ -24,8 +26,8 @@ FIELDS = ("hidden", "readout", "masses", "degree", "norm_squared")
 def export_npz(network: HomogeneousNetwork, path: str | os.PathLike[str], group: FiniteGroup | None = None) -> Path:
     """Write a network to an npz file, in float64, and return its path; exact networks and balls are rounded.
 
-    The file is written beside its destination and renamed, so that no reader ever sees a part of it. ValueError for a
-    name that does not end in .npz and for a group whose order does not fit the network.
+    The file appears at one stroke, so that no reader ever sees a part of it. ValueError for a name that does not end in
+    .npz and for a group whose order does not fit the network.
     """
     target = Path(path)
     if target.suffix != ".npz":
@@ -40,15 +42,9 @@ def export_npz(network: HomogeneousNetwork, path: str | os.PathLike[str], group:
                 f"{network.hidden.shape[1]} and {network.readout.shape[1]}."
             )
         arrays["table"] = group.table
-    unfinished = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        with unfinished.open("wb") as file:
-            np.savez_compressed(file, allow_pickle=False, **arrays)
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.replace(target)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    buffer = BytesIO()
+    np.savez_compressed(buffer, allow_pickle=False, **arrays)
+    write_atomically(buffer.getvalue(), target)
     return target
 
 

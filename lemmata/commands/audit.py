@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated
 
 import typer
 
 from lemmata._ledger import find_statements
-from lemmata.commands.console import out, refusals
+from lemmata.commands.console import echo_json, out, refusals
 
 __all__ = ["app"]
 
@@ -30,7 +29,7 @@ def audit(
     chapters = {chapter.name: chapter for chapter, _ in found}
     audits = [one for chapter in chapters.values() for one in audit_chapter(chapter) if one.statement.id in wanted]
     if as_json:
-        typer.echo(json.dumps([audit_data(one) for one in audits], indent=1, ensure_ascii=False))
+        echo_json([audit_data(one) for one in audits])
     else:
         print_audit(out, audits)
     raise typer.Exit(int(any(one.errors for one in audits)))

@@ -23,9 +23,11 @@ from lemmata.commands.given_character_tables import certify_given
 from lemmata.commands.operation_names import named_group_or_operation
 from lemmata.commands.options import Factors, Limit, OptionalGroup, Seconds
 from lemmata.constructions.networks.files import export_npz
+from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
 from lemmata.given import is_character_table, refuse_other_kinds
 from lemmata.numerics.groups.names import ACCEPTED_NAMES
 from lemmata.numerics.groups.permutations import DEFAULT_LIMIT, MAX_TABLE_ORDER
+from lemmata.numerics.groups.tables import FiniteGroup
 from lemmata.numerics.operations.names import ACCEPTED_CELLS, ACCEPTED_TABLES
 from lemmata.numerics.operations.operation import Operation
 from lemmata.reports.groups import print_certificate, print_network, summary
@@ -96,6 +98,8 @@ def certify(
             raise ValueError("With --out - the certificate goes to the standard output: leave out --json.")
         if network == STANDARD_OUTPUT:
             raise ValueError("The network is a binary file: name one for --network.")
+        if network is not None and network.suffix != ".npz":
+            raise ValueError(f"Networks are written to files whose name ends in .npz, not to {network.name}.")
         if old_table is not None:
             raise ValueError(f"--table is called --characters now: --characters {old_table}.")
         if group is not None and characters is not None:
@@ -141,11 +145,7 @@ def certify(
             unchecked = _unchecked(document)
             reading = margin_report(document)
         with err.status(f"building the network of {escape(group)}"):
-            attainment = _attainment(certificate, evaluate, network)
-        if out_file == STANDARD_OUTPUT:
-            sys.stdout.buffer.write(dumps(document))
-        elif out_file is not None:
-            write(document, out_file)
+            explicit, attainment = _attainment(certificate, evaluate, network is not None)
     console = err if out_file == STANDARD_OUTPUT else out  # the document alone on the standard output
     if as_json:
         typer.echo(json.dumps(summary(document, reading, certificate.faces, attainment, unchecked), indent=2))
@@ -158,11 +158,18 @@ def certify(
         attained = print_network(console, attainment, float(reading.gamma))
     elif not as_json:
         console.print(f"The explicit network was not evaluated ({_why_not(certificate, evaluate)}).", soft_wrap=True)
-    if not as_json:
-        for what, path in (("Certificate", out_file), ("Network", network)):
-            if path not in (None, STANDARD_OUTPUT):
-                check = f"; check it with: lemmata check {path}" if path == out_file else ""
-                console.print(escape(f"{what} written to {path}{check}"), soft_wrap=True)
+    with refusals():
+        if out_file == STANDARD_OUTPUT:
+            sys.stdout.buffer.write(dumps(document))
+        elif out_file is not None:
+            write(document, out_file)
+            if not as_json:
+                message = f"Certificate written to {out_file}; check it with: lemmata check {out_file}"
+                console.print(escape(message), soft_wrap=True)
+        if network is not None and explicit is not None:
+            export_npz(explicit[1], network, explicit[0] if factors == 2 else None)
+            if not as_json:
+                console.print(escape(f"Network written to {network}"), soft_wrap=True)
     if not attained:
         raise typer.Exit(1)
 
@@ -247,17 +254,20 @@ def _too_large(certificate: GroupMarginCertificate) -> str | None:
     return None
 
 
-def _attainment(certificate: GroupMarginCertificate, evaluate: int, file: Path | None) -> Attainment | None:
-    """What the evaluation of the network gave, if it is evaluated; the network is written too, if there is a file."""
+def _attainment(
+    certificate: GroupMarginCertificate, evaluate: int, wanted: bool
+) -> tuple[tuple[FiniteGroup, HomogeneousNetwork] | None, Attainment | None]:
+    """The group and the network, if it is evaluated or wanted in itself, and what its evaluation gave, if there is one.
+
+    Raises:
+        ValueError: if the network is wanted, and is too large.
+    """
     why_not = _why_not(certificate, evaluate)
-    if why_not is not None and file is None:
-        return None
+    if why_not is not None and not wanted:
+        return None, None
     reason = _too_large(certificate) or _no_masses(certificate)
-    if file is not None and reason is not None:
+    if wanted and reason is not None:
         raise ValueError(f"The network of {certificate.group.name} cannot be written: {reason}.")
     assert certificate.solution is not None
     finite, explicit = optimal_network(certificate.group, certificate.solution)
-    attainment = None if why_not is not None else attained_margin(explicit, finite)
-    if file is not None:
-        export_npz(explicit, file, finite if certificate.factors == 2 else None)
-    return attainment
+    return (finite, explicit), None if why_not is not None else attained_margin(explicit, finite)

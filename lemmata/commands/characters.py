@@ -68,7 +68,6 @@ def characters(
             **versions,
             "date": str(date.today()),
         }
-        write_atomically(survey_document(entries, origin), directory / "tables.json")
     refused = [entry for entry in entries if "refused" in entry]
     if as_json:
         typer.echo(
@@ -81,11 +80,13 @@ def characters(
                 indent=2,
             )
         )
-        return
-    for entry in refused:
-        out.print(f"[yellow]refused[/yellow]: {escape(entry['name'])}: {escape(entry['refused'])}", soft_wrap=True)
-    out.print(
-        f"{len(entries) - len(refused)} of {len(entries)} tables certified, each on the condition that it is the "
-        f"character table of a group, and checked by the kernel; in {escape(str(directory / 'tables.json'))}",
-        soft_wrap=True,
-    )
+    else:
+        for entry in refused:
+            out.print(f"[yellow]refused[/yellow]: {escape(entry['name'])}: {escape(entry['refused'])}", soft_wrap=True)
+        out.print(
+            f"{len(entries) - len(refused)} of {len(entries)} tables certified, each on the condition that it is the "
+            f"character table of a group, and checked by the kernel; in {escape(str(directory / 'tables.json'))}",
+            soft_wrap=True,
+        )
+    with refusals():
+        write_atomically(survey_document(entries, origin), directory / "tables.json")

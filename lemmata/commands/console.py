@@ -17,7 +17,7 @@ from rich.markup import escape
 
 from lemmata.numerics.runs.files import write_atomically
 
-__all__ = ["STANDARD_OUTPUT", "deliver", "err", "interruptible", "out", "refusals"]
+__all__ = ["STANDARD_OUTPUT", "deliver", "deliver_picture", "echo_json", "err", "interruptible", "out", "refusals"]
 
 STANDARD_OUTPUT = Path("-")
 
@@ -69,21 +69,36 @@ def deliver(
     summary: Callable[[], dict[str, Any]],
     report: Callable[[Console], None],
 ) -> None:
-    """A certificate where it was wanted, in a file or on the standard output; and the summary as JSON, or the report.
+    """The summary as JSON, or the report; and then the certificate where it was wanted, in a file or on the output.
 
     Raises:
-        OSError: for a file that cannot be written.
+        OSError: for a file that cannot be written, when the result has been shown.
     """
+    if as_json:
+        typer.echo(json.dumps(summary(), indent=2))
+    else:
+        report(err if out_file == STANDARD_OUTPUT else out)  # the certificate alone on the standard output
     if out_file == STANDARD_OUTPUT:
         sys.stdout.buffer.write(data)
     elif out_file is not None:
         write_atomically(data, out_file)
-    if as_json:
-        typer.echo(json.dumps(summary(), indent=2))
+        if not as_json:
+            out.print(
+                escape(f"Certificate written to {out_file}; check it with: lemmata check {out_file}"), soft_wrap=True
+            )
+
+
+def deliver_picture(picture: Path | None, draw: Callable[[Path], None], as_json: bool) -> None:
+    """The picture of a result that has been shown, if one is wanted, and where it is; exit 2 if it cannot be drawn."""
+    if picture is None:
         return
-    console = err if out_file == STANDARD_OUTPUT else out  # the certificate alone on the standard output
-    report(console)
-    if out_file not in (None, STANDARD_OUTPUT):
-        console.print(
-            escape(f"Certificate written to {out_file}; check it with: lemmata check {out_file}"), soft_wrap=True
-        )
+    with refusals():
+        draw(picture)
+    if not as_json:
+        out.print(escape(f"picture in {picture}"), soft_wrap=True)
+
+
+def echo_json(value: Any) -> None:
+    """Texts of the ledger as JSON, in which every character stands for itself where the output can show it."""
+    encoding = (getattr(sys.stdout, "encoding", None) or "ascii").lower()
+    typer.echo(json.dumps(value, indent=1, ensure_ascii=not encoding.startswith("utf")))

@@ -92,12 +92,15 @@ def coq(
         except CoqRefusalError as refusal:
             _print_refusal(refusal)
             raise typer.Exit(1) from refusal
-        if out_file is not None:
-            write_atomically(data, out_file)
     if as_json:
         typer.echo(json.dumps(_summary(made, proof, len(data), out_file), indent=2))
     else:
-        _print(made, proof, len(data), out_file)
+        _print(made, proof, len(data))
+    if out_file is not None:
+        with refusals():
+            write_atomically(data, out_file)
+        if not as_json:
+            out.print(escape(f"Coq file written to {out_file}"), soft_wrap=True)
 
 
 def _print_refusal(refusal: CoqRefusalError) -> None:
@@ -147,7 +150,7 @@ def _summary(made: CoqFile, proof: CoqProof | None, size: int, out_file: Path | 
     }
 
 
-def _print(made: CoqFile, proof: CoqProof | None, size: int, out_file: Path | None) -> None:
+def _print(made: CoqFile, proof: CoqProof | None, size: int) -> None:
     if proof is None:
         out.print(f"[yellow]not proved[/yellow]: Coq was not asked whether {escape(made.claim)}", soft_wrap=True)
     else:
@@ -160,5 +163,3 @@ def _print(made: CoqFile, proof: CoqProof | None, size: int, out_file: Path | No
             f"{size:,} bytes",
             soft_wrap=True,
         )
-    if out_file is not None:
-        out.print(escape(f"Coq file written to {out_file}"), soft_wrap=True)

@@ -72,17 +72,21 @@ def prove_committed(directory: Path, build: Path | None, jobs: int, as_json: boo
     proved = {name: [next(parts) for _ in entries] for name, entries in families.items()}
     made = {"command": "lemmata coq --committed DIR", "coq": coq_version()}
     made |= origin(Path(theorems.__file__).parent.parent)
-    write_atomically(reproof_document(proved, cells, made), directory / "reproved.json")
     totals = {name: reproof_totals(some) for name, some in proved.items()}
     if as_json:
         shown = {"families": totals, "cells": cells, "reproved": str(directory / "reproved.json")}
         typer.echo(json.dumps(shown, indent=2))
-        return
+    else:
+        _print_reproof(len(results), totals, cells, directory)
+    write_atomically(reproof_document(proved, cells, made), directory / "reproved.json")
+
+
+def _print_reproof(count: int, totals: dict[str, dict[str, Any]], cells: list[dict[str, Any]], directory: Path) -> None:
     _print_totals(totals)
     for one in cells:
         out.print(escape(f"{one['file']}: {one['theorem']} ({one['coq']} s, {one['bytes']:,} bytes)"), soft_wrap=True)
     out.print(
-        f"{len(results)} certificates proved in Coq {coq_version()}, on the axioms of its real numbers alone; each "
+        f"{count} certificates proved in Coq {coq_version()}, on the axioms of its real numbers alone; each "
         f"theorem, its seconds and its bytes in {escape(str(directory / 'reproved.json'))}",
         soft_wrap=True,
     )

@@ -78,13 +78,14 @@ def run_command(
         if directory is not None:
             directory.mkdir(parents=True, exist_ok=True)
         summary = _run(experiment, scale, directory, jobs, where)
-        if directory is not None:
-            write_summary(summary, directory / f"{name}.json")
     if as_json:
         typer.echo(json.dumps(summary, indent=2))
     else:
         _print(summary)
-        if directory is not None:
+    if directory is not None:
+        with refusals():
+            write_summary(summary, directory / f"{name}.json")
+        if not as_json:
             out.print(escape(f"summary in {directory / f'{name}.json'}"), soft_wrap=True)
 
 

@@ -8,12 +8,12 @@ from typing import Annotated
 
 import typer
 from flint import fmpq
-from rich.markup import escape
 
-from lemmata.commands.console import err, out, refusals
+from lemmata.commands.console import deliver_picture, err, out, refusals
 from lemmata.numerics.exact.numbers import exact_number
 from lemmata.numerics.exact.rationals import as_fmpq
 from lemmata.reports.frontier import FrontierRow, draw_frontier, frontier_rows, print_frontier, shown_sparsities
+from lemmata.reports.pictures import check_picture
 
 __all__ = ["app"]
 
@@ -37,18 +37,16 @@ def frontier(
 ) -> None:
     """The table of sparsities, and the picture; exit 2 for input that is refused."""
     with refusals():
+        check_picture(picture)
         failure, accuracy = _number("--delta", delta), _number("--epsilon", epsilon)
         with err.status("counting neurons"):
             chosen = sorted(set(sparsities)) if sparsities else shown_sparsities(n, k)
             rows: list[FrontierRow] = frontier_rows(n, k, chosen, failure, accuracy, copies)
-            if picture is not None:
-                draw_frontier(n, k, rows, picture)
     if as_json:
         typer.echo(json.dumps([{**row.as_dict(), **row.risks(copies, width, samples)} for row in rows], indent=2))
-        return
-    print_frontier(out, n, k, rows, failure, accuracy, copies, width, samples)
-    if picture is not None:
-        out.print(escape(f"picture in {picture}"), soft_wrap=True)
+    else:
+        print_frontier(out, n, k, rows, failure, accuracy, copies, width, samples)
+    deliver_picture(picture, lambda path: draw_frontier(n, k, rows, path), as_json)
 
 
 def _number(name: str, text: str) -> fmpq:

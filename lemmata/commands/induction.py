@@ -9,10 +9,11 @@ import typer
 from lemmata.certificates.induction.losses import LossCertificate
 from lemmata.certificates.induction.measured import Outputs, certified_loss, measure_model
 from lemmata.commands.console import err, out, refusals
-from lemmata.commands.models import CHECKPOINTS, Checkpoint, Picture, check_picture, deliver_measurement
+from lemmata.commands.models import CHECKPOINTS, Checkpoint, Picture, deliver_measurement
 from lemmata.commands.options import AsJson
 from lemmata.constructions.networks.attention_checkpoints import ACCEPTED_ATTENTION, AttentionOnly, load_attention_only
 from lemmata.reports.induction import ModelReport, draw_model, model_summary, print_model
+from lemmata.reports.pictures import check_picture
 
 __all__ = ["app"]
 
@@ -57,9 +58,13 @@ def induction(
             measured = measure_model(weights.model, t, samples=samples, seed=seed, outputs=kind)
             proof = _proof(weights, t, kind)
         result = ModelReport(checkpoint.name, weights, kind, measured, proof)
-        if picture is not None:
-            draw_model(result, picture)
-    deliver_measurement(model_summary(result), lambda: print_model(out, result), picture, as_json)
+    deliver_measurement(
+        model_summary(result),
+        lambda: print_model(out, result),
+        picture,
+        lambda path: draw_model(result, path),
+        as_json,
+    )
 
 
 def _proof(weights: AttentionOnly, length: int, outputs: Outputs) -> LossCertificate | str:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from typing import Annotated
 
 import typer
 
-from lemmata.commands.console import out, refusals
+from lemmata.commands.console import echo_json, out, refusals
 from lemmata.reports.ledger import claimed_grade, print_ledger, statement_data
 from lemmata.theorems.citations import citations
 from lemmata.theorems.evidence import GRADES
@@ -51,7 +50,7 @@ def ledger(
         and (grade is None or claimed_grade(citations(one.id)) == grade)
     ]
     if as_json:
-        typer.echo(json.dumps([statement_data(entry, one) for entry, one in found], indent=1, ensure_ascii=False))
+        echo_json([statement_data(entry, one) for entry, one in found])
     else:
         print_ledger(out, found)
 

@@ -15,7 +15,7 @@ from lemmata.certificates.groups.format import Document, dumps
 from lemmata.certificates.groups.report import margin_report
 from lemmata.certificates.saddle.measured import measured_margin, representation_shares
 from lemmata.commands.console import err, out, refusals
-from lemmata.commands.models import CHECKPOINTS, Checkpoint, Picture, check_picture, deliver_measurement
+from lemmata.commands.models import CHECKPOINTS, Checkpoint, Picture, deliver_measurement
 from lemmata.commands.operation_names import named_group_or_operation
 from lemmata.commands.options import AsJson, Limit
 from lemmata.constructions.networks.checkpoints import ACCEPTED_WEIGHTS, load_operation_weights
@@ -30,6 +30,7 @@ from lemmata.reports.margin import (
     draw_checkpoint,
     print_checkpoint,
 )
+from lemmata.reports.pictures import check_picture
 
 __all__ = ["app"]
 
@@ -71,10 +72,14 @@ def margin(
             result = _of_group(checkpoint, group, limit)
         else:
             result = _of_table(checkpoint, str(operation), cells, limit)
-        result.deficit  # noqa: B018 - a margin above the maximum is refused before anything is written
-        if picture is not None:
-            draw_checkpoint(result, picture)
-    deliver_measurement(checkpoint_summary(result), lambda: print_checkpoint(out, result), picture, as_json)
+        result.deficit  # noqa: B018 - a margin above the maximum is refused before anything is shown
+    deliver_measurement(
+        checkpoint_summary(result),
+        lambda: print_checkpoint(out, result),
+        picture,
+        lambda path: draw_checkpoint(result, path),
+        as_json,
+    )
 
 
 def _of_group(checkpoint: Path, name: str, limit: int) -> MarginOfCheckpoint:

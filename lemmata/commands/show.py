@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated
 
 import typer
 
 from lemmata._ledger import find_statements
 from lemmata._ledger import show as show_statements
-from lemmata.commands.console import out, refusals
+from lemmata.commands.console import echo_json, out, refusals
 
 __all__ = ["app"]
 
@@ -29,4 +28,4 @@ def show(
         from lemmata.reports.ledger import statement_data
 
         found = [statement_data(chapter, entry) for chapter, entry in find_statements(statement)]
-        typer.echo(json.dumps(found, indent=1, ensure_ascii=False))
+        echo_json(found)

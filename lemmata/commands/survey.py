@@ -71,18 +71,19 @@ def survey(
             "command": f"lemmata survey --out DIR {selection}".rstrip(),
             **origin(Path(theorems.__file__).parent.parent),
         }
-        write_atomically(operations_document(entries, made), directory / "operations.json")
     totals = {name: survey_totals(some) for name, some in entries.items()}
     if as_json:
         typer.echo(json.dumps({"families": totals, "operations": str(directory / "operations.json")}, indent=2))
-        return
-    _print_totals(totals)
-    out.print(
-        "closed: lower and upper bound within a millionth; left: not; widest: the largest relative gap; degree 4: "
-        "tables of which degree 6 proves that degree 4 is too high, at most by the share in the last column. Every "
-        f"entry was accepted by the kernel; in {escape(str(directory / 'operations.json'))}",
-        soft_wrap=True,
-    )
+    else:
+        _print_totals(totals)
+        out.print(
+            "closed: lower and upper bound within a millionth; left: not; widest: the largest relative gap; degree 4: "
+            "tables of which degree 6 proves that degree 4 is too high, at most by the share in the last column. Every "
+            f"entry was accepted by the kernel; in {escape(str(directory / 'operations.json'))}",
+            soft_wrap=True,
+        )
+    with refusals():
+        write_atomically(operations_document(entries, made), directory / "operations.json")
 
 
 def _print_totals(totals: dict[str, dict[str, Any]]) -> None:

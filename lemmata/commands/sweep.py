@@ -47,8 +47,7 @@ def sweep_command(
                 bar.update(task, advance=1, description=escape(outcome.name))
                 if outcome.error is not None:
                     bar.console.print(f"[red]failed[/red]: {escape(outcome.name)}: {escape(outcome.error)}")
-        done = [outcome for outcome in outcomes if outcome.error is None]
-        write_summary(groups.names, done, directory / "summary.csv")
+    done = [outcome for outcome in outcomes if outcome.error is None]
     totals = {
         "certified": len(done),
         "kept": sum(outcome.kept for outcome in done),
@@ -65,6 +64,9 @@ def sweep_command(
             f"files; {totals['strict']} satisfy the strict condition, {totals['exact']} are exact",
             soft_wrap=True,
         )
+    with refusals():
+        write_summary(groups.names, done, directory / "summary.csv")
+    if not as_json:
         out.print(escape(f"summary in {totals['summary']}"), soft_wrap=True)
     if len(done) < len(outcomes):
         raise typer.Exit(1)

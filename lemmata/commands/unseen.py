@@ -17,9 +17,10 @@ from lemmata.certificates.operations.forms import Kind
 from lemmata.certificates.operations.programs import OperationProgramError
 from lemmata.certificates.operations.programs_effort import TooMuchWorkError
 from lemmata.certificates.operations.unseen import UnseenCells, unseen_cells
-from lemmata.commands.console import err, out, refusals
+from lemmata.commands.console import deliver_picture, err, out, refusals
 from lemmata.commands.options import Seconds
 from lemmata.numerics.operations.names import ACCEPTED_CELLS, ACCEPTED_TABLES, parse_operation
+from lemmata.reports.pictures import check_picture
 from lemmata.reports.unseen import draw_unseen, print_unseen, unseen_summary
 
 __all__ = ["app"]
@@ -27,7 +28,6 @@ __all__ = ["app"]
 app = typer.Typer(add_completion=False)
 
 KINDS: dict[str, Kind] = {"plane": "plane", "4": 4, "6": 6}
-PICTURES = (".png", ".pdf", ".svg")
 
 
 @app.command(
@@ -56,10 +56,7 @@ def unseen(
     with refusals():
         if degree is not None and degree not in KINDS:
             raise ValueError(f"--degree is one of {', '.join(KINDS)}, not {degree!r}.")
-        if picture is not None and not picture.absolute().parent.is_dir():
-            raise ValueError(f"The directory {picture.absolute().parent} does not exist.")
-        if picture is not None and picture.suffix.lower() not in PICTURES:
-            raise ValueError(f"Pictures are files that end in {', '.join(PICTURES)}; got {picture.name!r}.")
+        check_picture(picture)
         if directory is not None and (directory.exists() and not directory.is_dir()):
             raise ValueError(f"{directory} is a file; name a directory for --out.")
         chosen = None if epsilon is None else _fraction(epsilon)
@@ -77,18 +74,16 @@ def unseen(
                 )
             except (OperationProgramError, TooMuchWorkError) as error:
                 raise ValueError(str(error)) from error
-        if picture is not None:
-            draw_unseen(result, picture)
-        files = [] if directory is None else _written(result, directory)
     if as_json:
         typer.echo(json.dumps(unseen_summary(result), indent=2))
-        return
-    print_unseen(out, result)
-    if files:
+    else:
+        print_unseen(out, result)
+    with refusals():
+        files = [] if directory is None else _written(result, directory)
+    if files and not as_json:
         out.print(escape(f"{len(files)} certificates in {directory}; check them with: lemmata check "
                          f"{os.path.join(str(directory), 'unseen-*.json')}"), soft_wrap=True)  # fmt: skip  # noqa: PTH118
-    if picture is not None:
-        out.print(escape(f"picture in {picture}"), soft_wrap=True)
+    deliver_picture(picture, lambda path: draw_unseen(result, path), as_json)
 
 
 def _written(result: UnseenCells, directory: Path) -> list[Path]:

@@ -23,6 +23,7 @@ from lemmata.constructions.parity.frontier import (
     usable_sparsities,
 )
 from lemmata.reports.bounds import rounded_up
+from lemmata.reports.pictures import save_figure
 from lemmata.reports.tables import plain_table, print_table
 
 __all__ = ["FrontierRow", "draw_frontier", "frontier_rows", "plot_frontier", "print_frontier", "shown_sparsities"]
@@ -182,7 +183,7 @@ def draw_frontier(n: int, k: int, rows: Sequence[FrontierRow], path: Path) -> No
     """Draw the rows in the plane of width and samples, with the sizes of the proofs and the lower bound, into a file.
 
     Raises:
-        ValueError: if matplotlib does not know the kind of the file, or a number is above 10^300.
+        ValueError: as `save_figure`, or a number is above 10^300.
         OSError: if it cannot be written.
     """
     from matplotlib.figure import Figure
@@ -192,7 +193,7 @@ def draw_frontier(n: int, k: int, rows: Sequence[FrontierRow], path: Path) -> No
         raise ValueError("The picture has no room for numbers above 10^300: give larger sparsities, or a smaller k.")
     figure = Figure(figsize=(7.2, 4.6), dpi=150, layout="constrained")
     plot_frontier(figure.add_subplot(), n, k, rows)
-    figure.savefig(path)
+    save_figure(figure, path)
 
 
 def plot_frontier(axes: Any, n: int, k: int, rows: Sequence[FrontierRow]) -> None:

@@ -172,28 +172,40 @@ def summary(
 def _print_irreps(out: Console, reading: MarginReport) -> None:
     full = plain_table("representation", "dimension", "type", "mass", "decimal")
     brief = plain_table("representation", "dimension", "type", "decimal")
+    exact = []
     for name, _, irrep in _lines([(i.name, (i.degree, i.indicator, i.mass), i) for i in reading.irreps]):
         start = (escape(name), str(irrep.dimension), TYPES[irrep.indicator])
-        full.add_row(*start, exact_string(irrep.mass), f"{float(irrep.mass):.10g}")
+        exact.append((escape(name), exact_string(irrep.mass)))
+        full.add_row(*start, exact[-1][1], f"{float(irrep.mass):.10g}")
         brief.add_row(*start, f"{float(irrep.mass):.10g}")
-    _print_if_it_fits(out, full, brief)
+    _print_whole(out, full, brief, exact)
 
 
 def _print_classes(out: Console, reading: MarginReport) -> None:
     full = plain_table("class", "example", "elements", "weight", "decimal", "margin")
     brief = plain_table("class", "example", "elements", "decimal", "margin")
+    exact = []
     for name, alone, entry in _lines([(c.name, (c.size, c.weight, c.margin), c) for c in reading.classes]):
         example = entry.element if len(entry.element) <= LONG_CYCLES else entry.element[: LONG_CYCLES - 3] + "..."
         margin = str(entry.margin) if reading.grade == "exact" else f"{float(entry.margin):.6f}"
         start = (escape(name), example if alone else "", str(entry.size))
-        full.add_row(*start, exact_string(entry.weight), f"{float(entry.weight):.10g}", margin)
+        exact.append((escape(name), exact_string(entry.weight)))
+        full.add_row(*start, exact[-1][1], f"{float(entry.weight):.10g}", margin)
         brief.add_row(*start, f"{float(entry.weight):.10g}", margin)
-    _print_if_it_fits(out, full, brief)
+    _print_whole(out, full, brief, exact)
 
 
-def _print_if_it_fits(out: Console, full: Table, without_exact_numbers: Table) -> None:
-    """The table, or the one without exact numbers where they would have to be broken."""
-    print_table(out, full if fits(out, full) else without_exact_numbers)
+def _print_whole(out: Console, full: Table, brief: Table, exact: list[tuple[str, str]]) -> None:
+    """The table; where it does not fit the one without the exact numbers, and these in a list below it."""
+    if fits(out, full):
+        print_table(out, full)
+        return
+    print_table(out, brief)
+    out.print("  exactly, but for zeros:")
+    for name, number in exact:
+        if number != "0":
+            out.print(f"  {name} = {number}", soft_wrap=True)
+    out.print()
 
 
 def _lines(lines: list[tuple[str, tuple[Any, ...], Any]]) -> Iterator[tuple[str, bool, Any]]:

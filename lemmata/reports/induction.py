@@ -17,6 +17,7 @@ from lemmata.certificates.induction.losses import LossCertificate
 from lemmata.certificates.induction.measured import MeasuredHead, MeasuredModel, Outputs
 from lemmata.constructions.networks.attention_checkpoints import AttentionOnly
 from lemmata.numerics.runs.confidence import Interval
+from lemmata.reports.pictures import save_figure
 from lemmata.reports.tables import print_table
 
 __all__ = ["ModelReport", "draw_model", "model_summary", "print_model"]
@@ -178,7 +179,7 @@ def draw_model(result: ModelReport, path: Path) -> None:
     """Draw the losses, the distances from the predictors, and the scores of the heads, into a file.
 
     Raises:
-        ValueError: if matplotlib does not know the kind of the file.
+        ValueError: as `save_figure`.
         OSError: if it cannot be written.
     """
     from matplotlib.figure import Figure
@@ -202,7 +203,7 @@ def draw_model(result: ModelReport, path: Path) -> None:
     right.set(xlabel="layer.head", ylabel="share of attention", ylim=(0, 1.02))
     right.legend(fontsize=7, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
     figure.suptitle(f"{result.name}: closest to {result.closest}", size=10)
-    figure.savefig(path)
+    save_figure(figure, path)
 
 
 def _bars(axes: Any, values: dict[str, Interval] | Any, title: str) -> None:

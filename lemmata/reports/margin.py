@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from lemmata.certificates.saddle.measured import MeasuredMargin
+from lemmata.reports.pictures import save_figure
 from lemmata.reports.tables import plain_table
 
 __all__ = ["MarginOfCheckpoint", "RepresentationLine", "checkpoint_summary", "draw_checkpoint", "print_checkpoint"]
@@ -135,7 +136,7 @@ def draw_checkpoint(result: MarginOfCheckpoint, path: Path) -> None:
     """Draw the margins of all cells, and the shares of the representations, into a file.
 
     Raises:
-        ValueError: if matplotlib does not know the kind of the file.
+        ValueError: as `save_figure`.
         OSError: if it cannot be written.
     """
     from matplotlib.figure import Figure
@@ -146,7 +147,7 @@ def draw_checkpoint(result: MarginOfCheckpoint, path: Path) -> None:
     _plot_cells(axes[0], result)
     if result.representations:
         _plot_representations(axes[1], result)
-    figure.savefig(path)
+    save_figure(figure, path)
 
 
 def _plot_cells(axes: Any, result: MarginOfCheckpoint) -> None:

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from lemmata.certificates.operations.unseen import UnseenCell, UnseenCells, Verdict
 from lemmata.numerics.operations.operation import MISSING, Cell, Operation
+from lemmata.reports.pictures import save_figure
 from lemmata.reports.tables import fits, print_table
 
 __all__ = ["draw_unseen", "plot_unseen", "print_unseen", "unseen_summary"]
@@ -167,7 +168,7 @@ def draw_unseen(result: UnseenCells, path: Path) -> None:
     """Draw the map of the table into a file.
 
     Raises:
-        ValueError: if matplotlib does not know the kind of the file.
+        ValueError: as `save_figure`.
         OSError: if it cannot be written.
     """
     from matplotlib.figure import Figure
@@ -175,7 +176,7 @@ def draw_unseen(result: UnseenCells, path: Path) -> None:
     side = max(result.given.rows, result.given.columns)
     figure = Figure(figsize=(1.6 + 0.62 * min(side, 20), 1.9 + 0.62 * min(side, 20)), dpi=150, layout="constrained")
     plot_unseen(figure.add_subplot(), result)
-    figure.savefig(path)
+    save_figure(figure, path)
 
 
 def plot_unseen(axes: Any, result: UnseenCells) -> None:

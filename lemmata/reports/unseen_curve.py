@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lemmata.certificates.operations.unseen_curve import CurvePoint
+from lemmata.reports.pictures import save_figure
 
 __all__ = ["draw_unseen_curve", "plot_unseen_curve"]
 
@@ -57,11 +58,11 @@ def draw_unseen_curve(points: Sequence[CurvePoint], path: Path) -> None:
     """Draw the same picture into a file.
 
     Raises:
-        ValueError: without points, and if matplotlib does not know the kind of the file.
+        ValueError: without points, and as `save_figure`.
         OSError: if it cannot be written.
     """
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(6.4, 4.2), dpi=150, layout="constrained")
     plot_unseen_curve(figure.add_subplot(), points)
-    figure.savefig(path)
+    save_figure(figure, path)

@@ -18,8 +18,17 @@ def write_atomically(data: bytes, path: str | Path) -> None:
 
     A symbolic link stays one, and the file that it names is written. What is no regular file, such as a device or a
     pipe, cannot be replaced: it gets the bytes.
+
+    Raises:
+        OSError: if it cannot be written; it names the file that was asked for.
     """
-    target = Path(os.path.realpath(path))
+    try:
+        _replace(data, Path(os.path.realpath(path)))
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def _replace(data: bytes, target: Path) -> None:
     if target.exists() and not target.is_file() and not target.is_dir():
         target.write_bytes(data)
         return
