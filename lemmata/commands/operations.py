@@ -72,8 +72,6 @@ def certify_named_operation(
             seconds=seconds,
             progress=progress,
         )
-    if network is not None:
-        export_npz(_homogeneous(certificate.network), network)
     deliver(
         dumps(certificate.document),
         out_file,
@@ -81,6 +79,8 @@ def certify_named_operation(
         lambda: operation_summary(certificate, symmetries),
         lambda console: print_operation_certificate(console, certificate, symmetries),
     )
+    if network is not None:
+        export_npz(_homogeneous(certificate.network), network)
 
 
 def _homogeneous(network: OperationNetwork) -> HomogeneousNetwork:
