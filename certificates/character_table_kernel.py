@@ -43,6 +43,7 @@ MAX_DIGITS = 120  # of an integer: order, class sizes, values
 MAX_WORK = 200_000_000_000  # cube of the number of classes times square of the digits of the order: half a minute
 MAX_LENGTH = 20_000  # of a value as text
 MAX_ROOT_ORDER = 2000  # of the roots of unity in one value
+MAX_PRODUCTS = 100_000_000  # of roots of unity, in all sums: time
 MAX_FIELD = 10**30  # least common multiple of the orders of all roots of unity
 MAX_PRIME = 100_000  # dividing the order of the group
 MAX_POWERS = 40  # power maps
@@ -118,6 +119,7 @@ class Table:
     """A table as it is given: nothing is believed yet but types and ranges."""
 
     def __init__(self, value: Any) -> None:
+        self.products = 0
         names = "name order class_names class_sizes characters powers indicators"
         name, order, class_names, sizes, rows, powers, indicators = kernel.fields(value, "table", names)
         self.name = kernel.string(name, "table.name", r"[ -~]*")  # printed, never checked
@@ -150,6 +152,14 @@ class Table:
         ones = [R for R, row in enumerate(self.values) if all(self.numbers[x] == (1, {0: 1}) for x in row)]
         self.trivial = ones[0] if ones else -1
 
+    def count_products(self, x: Number, times: int = 1) -> None:
+        """MalformedError if so many more products of x with z make too many of them; to be called before they are."""
+        self.products += times * len(x[1]) * len(z(x[0]))
+        if self.products > MAX_PRODUCTS:
+            raise MalformedError(
+                f"table.characters: the sums of roots of unity and the power maps need more than {MAX_PRODUCTS} products"
+            )
+
     def read_characters(self, rows: Any) -> None:
         """Each different number once, in ``numbers``; the table holds their positions."""
         position: dict[Any, int] = {}
@@ -162,6 +172,8 @@ class Table:
             for C, text in enumerate(kernel.entries(row, where, self.count, self.count)):
                 if type(text) not in (int, str) or text not in by_text:
                     new = number(text, f"{where}[{C}]")
+                    self.count_products(new, 1 + len(primes_of(new[0])))
+                    new = smallest(*new)
                     key = new[0], times_z(*new)
                     if key not in position:
                         position[key] = len(self.numbers)
@@ -209,10 +221,16 @@ class Document(kernel.Document):
 
 
 @cache
+def primes_of(order: int) -> list[int]:
+    """The primes that divide the order of a root of unity."""
+    return kernel.prime_divisors(order)
+
+
+@cache
 def z(order: int) -> list[tuple[int, int]]:
     """The polynomial z of `kernel.Packing`, the product of x^(N/p) - 1 over the primes p that divide N = ``order``."""
     terms: Terms = {}
-    primes = kernel.prime_divisors(order)
+    primes = primes_of(order)
     for chosen in product((False, True), repeat=len(primes)):
         e = sum(order // p for p, taken in zip(primes, chosen, strict=True) if taken) % order
         terms[e] = terms.get(e, 0) + (-1) ** (len(primes) - sum(chosen))
@@ -232,6 +250,35 @@ def times_z(order: int, terms: Terms) -> tuple[tuple[int, int], ...]:
             place = (e + f) % order
             found[place] = found.get(place, 0) + c * d
     return tuple(sorted((e, c) for e, c in found.items() if c))
+
+
+def smallest(order: int, terms: Terms) -> Number:
+    """The same number as a sum of roots of unity of the least order.
+
+    Let N = p r. If p divides r, then 1, zeta, .., zeta^(p-1) are a basis over the field of zeta^p: only the first may
+    occur. If not, then zeta = zeta_p^a zeta_r^b with a r + b p = 1, and zeta_p, .., zeta_p^(p-1) are a basis over the
+    field of zeta_r: as 1 is minus their sum, a number x_0 + x_1 zeta_p + .. of that field has x_1 = x_2 = .. and is
+    x_0 - x_1.
+    """
+    for p in primes_of(order):
+        while order % p == 0:
+            rest = order // p
+            parts: dict[int, Terms] = {}
+            if rest % p == 0:
+                for e, c in terms.items():
+                    parts.setdefault(e % p, {})[e // p] = c
+            else:
+                a, b = pow(rest, -1, p), pow(p, -1, rest)
+                for e, c in terms.items():
+                    parts.setdefault(a * e % p, {})[b * e % rest] = c
+            first, others = parts.pop(0, {}), {times_z(rest, part): part for part in parts.values()}
+            if rest % p == 0 or len(parts) < p - 1:
+                others.setdefault((), {})
+            if len(others) > 1 or (rest % p == 0 and () not in others):
+                break
+            (other,) = others.values()
+            order, terms = rest, {e: first.get(e, 0) - other.get(e, 0) for e in first.keys() | other.keys()}
+    return order, {e: c for e, c in terms.items() if c}
 
 
 def combination(parts: list[tuple[int, Number]]) -> list[int]:
@@ -277,6 +324,7 @@ def conjugates(table: Table, a: int) -> list[int]:
     """For each number the position of its image under zeta -> zeta^a."""
     images = []
     for x in table.numbers:
+        table.count_products(x)
         order, terms = image(x, a)
         key = order, times_z(order, terms)
         require(key in table.position, f"table.characters: a conjugate of the value {written(x)} does not occur")
@@ -321,6 +369,7 @@ def check_sizes(table: Table) -> None:
         for C, x in enumerate(row):
             if (key := (table.degrees[R], table.sizes[C], x)) not in known:
                 known.add(key)
+                table.count_products(table.numbers[x])
                 multiple = combination([(table.sizes[C], table.numbers[x])])
                 integral = all(c % table.degrees[R] == 0 for c in multiple)
                 require(integral, f"table.characters[{R}][{C}]: times the class size, is no multiple of the degree")
@@ -461,6 +510,7 @@ def check_powers(table: Table) -> None:
 
     If g^N = 1, then chi(g) is a sum of N-th roots of unity, chi(g^p) that of their p-th powers. So chi(g^p) is the
     image of chi(g) under zeta -> zeta^p if p does not divide N, and congruent to c(zeta^p) for chi(g) = c(zeta) always.
+    The least order of roots of unity for chi(g) divides N, so that in the first case p does not divide that either.
     """
     orders = element_orders(table)
     for p, images in table.powers.items():
@@ -470,8 +520,14 @@ def check_powers(table: Table) -> None:
             for R, row in enumerate(table.values):
                 if (key := (row[i], row[target], prime_to)) not in known:
                     known.add(key)
-                    off = combination([(1, table.numbers[row[target]]), (-1, image(table.numbers[row[i]], p))])
-                    fine = not off if prime_to else all(c % p == 0 for c in off)
+                    x, y = table.numbers[row[i]], table.numbers[row[target]]
+                    table.count_products(x)
+                    if prime_to:
+                        order, terms = image(x, p)
+                        fine = table.position.get((order, times_z(order, terms))) == row[target]
+                    else:
+                        table.count_products((lcm(x[0], y[0]), x[1] | y[1]))
+                        fine = all(c % p == 0 for c in combination([(1, y), (-1, image(x, p))]))
                     require(
                         fine, f"table.powers[{p}][{i}]: does not fit the values of row {R} there and at class {target}"
                     )
@@ -527,7 +583,14 @@ def check_square_roots(table: Table) -> None:
 
 def galois_means(table: Table) -> list[Fraction]:
     """For each number the mean of its Galois conjugates."""
-    return [kernel.galois_means(order, [[terms]])[0][0] for order, terms in table.numbers]
+    of_order: dict[int, list[int]] = {}
+    for i, (order, _) in enumerate(table.numbers):
+        of_order.setdefault(order, []).append(i)
+    means = [Fraction(0)] * len(table.numbers)
+    for order, places in of_order.items():
+        for i, mean in zip(places, kernel.galois_means(order, [[table.numbers[i][1] for i in places]])[0], strict=True):
+            means[i] = mean
+    return means
 
 
 # ---- 4. The claim

@@ -50,6 +50,33 @@ def test_equal_numbers_and_multiples_have_such_coefficients(order):
     assert all(seen.values()) or order == 1
 
 
+@pytest.mark.parametrize("order", [1, 3, 4, 5, 8, 9, 12, 15, 20, 21, 36, 45, 60])
+def test_a_number_in_any_roots_becomes_that_in_the_smallest(order):
+    """Least by the Galois group: over no field of roots of order order/p all conjugates are the number itself."""
+    rng = Random(order)
+    for _ in range(40):
+        terms = {rng.randrange(order): rng.choice([-2, -1, 1, 3]) for _ in range(rng.randrange(5))}
+        factor = rng.choice([1, 2, 3, 4, 5, 6, 9])
+        large = {e * factor: c for e, c in terms.items()}
+        for _ in range(rng.randrange(4)):  # sums that vanish
+            p, shift = rng.choice(sympy.primefactors(order * factor) or [1]), rng.randrange(order * factor)
+            for j in range(p if p > 1 else 0):
+                e = (shift + j * order * factor // p) % (order * factor)
+                large[e] = large.get(e, 0) + 1
+        least, found = character_table_kernel.smallest(order * factor, {e: c for e, c in large.items() if c})
+        scale = order * factor // least
+        assert scale * least == order * factor
+        lifted = {e * scale: c for e, c in found.items()}
+        assert reduced(order * factor, lifted) == reduced(order * factor, large)
+        again = character_table_kernel.smallest(order, terms)
+        assert again[0] == least
+        assert character_table_kernel.times_z(*again) == character_table_kernel.times_z(least, found)
+        for p in sympy.primefactors(least):
+            units = [u for u in range(1, least + 1) if gcd(u, least) == 1 and (u - 1) % (least // p) == 0]
+            images = [reduced(least, character_table_kernel.image((least, found), u)[1]) for u in units]
+            assert any(image != reduced(least, found) for image in images)
+
+
 def test_combinations_meet_in_the_field_of_all():
     x, y = (12, {1: 2, 5: -1}), (15, {2: 3, 0: 1})
     exact = Cyclotomic(12, [0, 2, 0, 0, 0, -1]) * 4 - Cyclotomic(15, [1, 0, 3]) * 7

@@ -16,6 +16,7 @@ from lemmata.certificates import character_table_kernel, kernel
 from lemmata.certificates.groups.certify import certify_group
 from lemmata.certificates.groups.document import document_of
 from lemmata.numerics.groups.names import parse_group
+from tests.certificates.character_table_kernel import worst
 from tests.certificates.given_character_tables import NAMES, document_bytes, table_certificate, verdict
 
 PROGRAM = Path(character_table_kernel.__file__)
@@ -135,6 +136,32 @@ def test_masses_and_weights_must_be_feasible():
     outside = copy.deepcopy(document)
     outside["scaled_weights"][place] = {"5": "1"}
     assert "has a square root that no w has" in verdict(outside)[1]
+
+
+@pytest.mark.parametrize("name", ["S4", "C7_C3", "Q8"])
+def test_any_roots_of_unity_are_accepted(name):
+    """Values in roots of larger orders, with sums that vanish, prove the same."""
+    document = table_certificate(name)
+    plain = verdict(document)
+    for row in document["table"]["characters"]:
+        for C, text in enumerate(row[1:], 1):
+            order, terms = character_table_kernel.number(text, "value")
+            order, terms = 6 * order, {6 * e: c for e, c in terms.items()}
+            p = 2 + C % 2
+            pad = {(C + j * order // p) % order: 1 for j in range(p)}
+            whole = {e: terms.get(e, 0) + pad.get(e, 0) for e in terms.keys() | pad.keys()}
+            row[C] = "+".join(f"{c}*E({order})^{e}" for e, c in whole.items() if c).replace("+-", "-")
+    assert verdict(document) == plain
+    assert plain[0] == 0
+
+
+def test_products_of_roots_are_counted(monkeypatch):
+    """In the tables that the benchmark has larger; the count stops the work before it is done."""
+    large = worst.document(worst.padded_cyclic(12, 36, 400, 3))
+    assert verdict(large) == (1, "classes[1]: the masses give it less than 1")
+    monkeypatch.setattr(character_table_kernel, "MAX_PRODUCTS", 2000)
+    assert verdict(large)[0] == 2
+    assert "need more than 2000 products" in verdict(large)[1]
 
 
 def test_without_a_power_map_the_condition_says_so():
