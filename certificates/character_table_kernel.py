@@ -157,7 +157,7 @@ class Table:
         self.products += times * len(x[1]) * len(z(x[0]))
         if self.products > MAX_PRODUCTS:
             raise MalformedError(
-                f"table.characters: the sums of roots of unity and the power maps need more than {MAX_PRODUCTS} products"
+                f"table.characters: the roots of unity and the power maps need more than {MAX_PRODUCTS} products"
             )
 
     def read_characters(self, rows: Any) -> None:

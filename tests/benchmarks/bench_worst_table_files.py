@@ -1,7 +1,7 @@
 """Time and memory of the kernel of character tables for the worst legal files that are known, each in its own process.
 
-The files are constructed in `tests/certificates/character_table_kernel/worst.py`; CHARACTER_TABLE_FORMAT.md says what was
-measured. Each file is decided in under 60 s; nothing here asserts a time.
+The files are constructed in `tests/certificates/character_table_kernel/worst.py`; CHARACTER_TABLE_FORMAT.md says what
+was measured. Each file is decided in under 60 s; nothing here asserts a time.
 """
 
 from pathlib import Path
