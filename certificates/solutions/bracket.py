@@ -1,7 +1,8 @@
 """The bracket of the optimum of a CVXPY problem that its solution proves, exactly.
 
-The upper bound is the value at a feasible point near the given solution; the lower bound is that of multipliers, which
-are sought anew, since a proof does not depend on where it comes from. Where there is no feasible point, a direction of
+The upper bound is the value at a feasible point near the given solution, or near a solution that is sought anew where
+that one is better by more than a little; the lower bound is that of multipliers, which are always sought anew, since a
+proof does not depend on where it comes from. Where there is no feasible point, a direction of
 the dual program proves it; where the value is unbounded, a direction of the program.
 """
 
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     import cvxpy as cp
 
 __all__ = ["CertifiedSolution", "certify_solution", "verify"]
+
+BETTER = 1e-9
+"""Relative: by how much a point that is sought anew has to be better than the one near the given solution."""
 
 Status = Literal["bracketed", "one bound", "infeasible", "unbounded", "nothing"]
 
@@ -78,13 +82,13 @@ class CertifiedSolution:
         return None if self.lower is None or self.upper is None else self.upper - self.lower
 
 
-def certify_solution(problem: cp.Problem) -> CertifiedSolution:
+def certify_solution(problem: cp.Problem, *, polish: bool = True) -> CertifiedSolution:
     """The bounds of the optimum of a solved linear or semidefinite CVXPY problem that are proved in exact arithmetic.
 
     Solvers report "optimal" for points that violate constraints, and values on the wrong side of the optimum. Here the
-    solution is rounded to fractions and moved into the feasible set, its value is one bound, and rounded multipliers
-    give the other; both are checked in rational arithmetic. The floats of the problem count as the binary fractions
-    that they are; that CVXPY writes the problem as a cone program rightly is trusted.
+    solution, or a better one, is rounded to fractions and moved into the feasible set, its value is one bound, and
+    rounded multipliers give the other; both are checked in rational arithmetic. The floats of the problem count as the
+    binary fractions that they are; that CVXPY writes the problem as a cone program rightly is trusted.
 
         problem.solve()
         found = lm.certify_solution(problem)
@@ -94,11 +98,13 @@ def certify_solution(problem: cp.Problem) -> CertifiedSolution:
         problem: after `solve`, with affine constraints, semidefinite constraints and bounds, and objectives and
             constraints that CVXPY writes with them (absolute values, maxima, sums, eigenvalues). Dense exact matrices
             are formed: meant for up to some hundred entries of variables and constraints.
+        polish: whether a better feasible point is sought anew; without it the bound is what the given solution proves,
+            rounded and moved as little as can be.
 
     Raises:
         TypeError: for anything but a problem of CVXPY.
-        ValueError: for a problem that was not solved, integer or complex variables, a problem that is not convex by
-            CVXPY's rules, and one that needs other cones, such as that of second order.
+        ValueError: for a problem that was not solved, parameters without a value, integer or complex variables, a
+            problem that is not convex by CVXPY's rules, and one that needs other cones, such as that of second order.
     """
     read = read_problem(problem)
     if problem.status is None and not read.given:
@@ -106,6 +112,8 @@ def certify_solution(problem: cp.Problem) -> CertifiedSolution:
     program = read.program
     remarks: list[str] = []
     primal = _feasible(program, read.given)
+    if polish and primal is not None and read.given:
+        primal = _better(program, primal, _feasible(program, {}))
     proof = dual(program)
     multipliers = _feasible(proof, {})
     ray = None
@@ -182,6 +190,14 @@ def _feasible(program: ConeProgram, given: dict[int, float]) -> Vector | None:
     if floats is None:  # there may be points without an optimum
         floats = inner_point(program)
     return None if floats is None else repaired(program, floats)
+
+
+def _better(program: ConeProgram, first: Vector, second: Vector | None) -> Vector:
+    """The first of two feasible points, unless the second one is better by more than a little."""
+    if second is None:
+        return first
+    value, other = float(program.value(first)), float(program.value(second))
+    return second if value - other > BETTER * (1 + abs(value)) else first
 
 
 def _status(primal: Vector | None, multipliers: Vector | None) -> Status:

@@ -28,9 +28,11 @@ DENOMINATORS = (1, 12, 10**2, 10**4, 10**6)
 """The largest of the fractions that are tried."""
 CLOSE = 1e-5
 """How far such a fraction may be from the float, relative to 1 + its absolute value: farther is another point."""
+ACCURACY = 1e-12
+"""Of the solver, which ends where floats allow no more; what it gives is judged in exact arithmetic."""
 BITS = 48
 """Of the fine grid."""
-STEPS = range(50, -1, -2)
+STEPS = range(50, -1, -1)
 """The powers of 1/2 by which a point is moved towards the inside."""
 
 
@@ -157,7 +159,9 @@ def _minimised(cost: Any, constraints: list[Any], z: Any) -> Floats | None:
 
     with suppress(cp.SolverError), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what is inaccurate is found out in exact arithmetic
-        cp.Problem(cp.Minimize(cost), constraints).solve(solver=cp.CLARABEL)
+        cp.Problem(cp.Minimize(cost), constraints).solve(
+            solver=cp.CLARABEL, tol_gap_abs=ACCURACY, tol_gap_rel=ACCURACY, tol_feas=ACCURACY
+        )
         if z.value is not None and np.isfinite(z.value).all():
             return np.array(z.value, float)
     return None

@@ -44,8 +44,8 @@ def read_problem(problem: cp.Problem) -> ReadProblem:
 
     Raises:
         TypeError: for anything but a problem of CVXPY.
-        ValueError: for integer or complex variables, sparse or diagonal ones, two of the same name, a problem that is
-            not convex by CVXPY's rules, and constraints that need other cones.
+        ValueError: for parameters without a value, integer or complex variables, sparse or diagonal ones, two of the
+            same name, a problem that is not convex by CVXPY's rules, and constraints that need other cones.
     """
     import cvxpy as cp  # slow to import
     from cvxpy.reductions.cvx_attr2constr import CvxAttr2Constr
@@ -60,6 +60,9 @@ def read_problem(problem: cp.Problem) -> ReadProblem:
         for name in ("boolean", "integer", "complex", "imag", "hermitian", "diag", "sparsity"):
             if variable.attributes.get(name):
                 raise ValueError(f"The variable {variable.name()} is {name}: only real, full variables are certified.")
+    unset = [parameter.name() for parameter in problem.parameters() if parameter.value is None]
+    if unset:
+        raise ValueError(f"Parameters without a value: {', '.join(unset)}. Set their values, and solve the problem.")
     names = [variable.name() for variable in problem.variables()]
     if len(set(names)) < len(names):
         raise ValueError(f"Two variables have the same name: every one needs its own, not {', '.join(names)}.")

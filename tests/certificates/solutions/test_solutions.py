@@ -122,17 +122,42 @@ def test_a_suboptimal_solution_has_a_worse_bound():
     problem, x = polygon()
     problem.solve(solver=cp.CLARABEL)
     x.value = np.array([0.125, 0.125])  # feasible, of value 1/2
-    found = lm.certify_solution(problem)
+    found = lm.certify_solution(problem, polish=False)
     assert found.lower == F(1, 2)
     assert found.upper == F(9, 11)
     assert found.slack == 0
+    better = lm.certify_solution(problem)
+    assert better.lower == better.upper == F(9, 11)
+    assert better.slack == 0
+    assert better.moved > F(1, 20)
+
+
+def test_a_rough_solution_is_polished():
+    """SCS to three digits: what a better point proves is closer by orders of magnitude."""
+    problem, _ = theta()
+    problem.solve(solver=cp.SCS, eps=1e-3)
+    rough, fine = lm.certify_solution(problem, polish=False), lm.certify_solution(problem)
+    assert rough.gap > F(1, 10**7)
+    assert fine.gap < F(1, 10**9)
+    assert rough.lower <= fine.lower <= fine.upper <= rough.upper
+
+
+def test_parameters_need_values():
+    a, x = cp.Parameter(name="price"), cp.Variable()
+    problem = cp.Problem(cp.Minimize(a * x), [x >= 1])
+    a.value = 2.0
+    problem.solve(solver=cp.CLARABEL)
+    assert lm.certify_solution(problem).lower == 2
+    a.value = None
+    with pytest.raises(ValueError, match="Parameters without a value: price"):
+        lm.certify_solution(problem)
 
 
 def test_a_violation_is_measured_and_never_believed():
     problem, x = polygon()
     problem.solve(solver=cp.CLARABEL)
     x.value = np.array([0.25, 0.25])  # 7 x - y = 3/2, by 1/2 too much
-    found = lm.certify_solution(problem)
+    found = lm.certify_solution(problem, polish=False)
     assert problem.status == "optimal"
     assert found.slack == F(1, 2)
     with pytest.raises(ValueError, match="violates a constraint by more than"):
@@ -162,7 +187,7 @@ def test_a_violated_semidefinite_constraint_is_measured():
     right = lm.certify_solution(problem)
     X.value = X.value - np.diag([0.5, -0.5, 0, 0, 0])
     least = -np.linalg.eigvalsh(X.value)[0]
-    found = lm.certify_solution(problem)
+    found = lm.certify_solution(problem, polish=False)
     assert least > 0.25
     assert abs(found.slack - F(least)) < F(1, 10**12)
     with pytest.raises(ValueError, match="violates a constraint by more than"):
