@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 
 __all__ = ["results", "show", "statement"]
 
+MANY = 12
+"""Of more statements than these only the list is printed."""
+
 
 def find_statements(text: str) -> list[tuple[Chapter, Statement]]:
     """The statement of an id with its chapter, or else all whose ids contain the text, however it is spelled.
@@ -32,6 +35,8 @@ def find_statements(text: str) -> list[tuple[Chapter, Statement]]:
 def show(text: str, *, console: Console | None = None) -> None:
     """The entries of the ledger with this id, or whose ids contain the text, printed as `lemmata show` does.
 
+    Of more than `MANY` the list is printed, with their verdicts and titles.
+
         lm.show("turing:theorem-4.1")
 
     Args:
@@ -44,10 +49,15 @@ def show(text: str, *, console: Console | None = None) -> None:
     """
     from rich.console import Console
 
-    from lemmata.reports.ledger import print_statement
+    from lemmata.reports.ledger import print_ledger, print_statement
 
-    for chapter, entry in find_statements(text):
-        print_statement(console or Console(highlight=False), chapter, entry)
+    out, found = console or Console(highlight=False), find_statements(text)
+    if len(found) > MANY:
+        print_ledger(out, found)
+        out.print("Name one of them to see all that is said of it.", soft_wrap=True)
+        return
+    for chapter, entry in found:
+        print_statement(out, chapter, entry)
 
 
 def statement(id: str) -> Statement:

@@ -36,6 +36,7 @@ __all__ = [
     "random_sign_positions",
 ]
 
+MOST_ORTHONORMAL = 4096
 _LARGEST = 2**62
 _BLOCK = 2**16
 
@@ -169,7 +170,16 @@ def position_table(vectors: ArrayLike) -> PositionTable:
 
 
 def orthonormal_positions(count: int) -> PositionTable:
-    """The T unit vectors of R^T: coherence 0."""
+    """The T unit vectors of R^T: coherence 0.
+
+    Raises:
+        ValueError: for more than `MOST_ORTHONORMAL`, whose T^2 coordinates are stored.
+    """
+    if count > MOST_ORTHONORMAL:
+        raise ValueError(
+            f"{count} orthonormal positions have {count}^2 coordinates: at most {MOST_ORTHONORMAL} are built. "
+            "Nearly orthogonal positions have fewer: give a coherence such as 1/4 (--coherence 1/4)."
+        )
     return PositionTable(one_hot_codes(count), 1)
 
 

@@ -18,7 +18,7 @@ from lemmata.certificates.groups.format import Document, dumps, write
 from lemmata.certificates.groups.report import margin_report
 from lemmata.certificates.saddle.attainment import Attainment, attained_margin
 from lemmata.certificates.saddle.optimal_network import network_numbers, optimal_network
-from lemmata.commands.console import STANDARD_OUTPUT, err, out, refusals
+from lemmata.commands.console import STANDARD_OUTPUT, err, out, refusals, working
 from lemmata.commands.given_character_tables import certify_given
 from lemmata.commands.operation_names import named_group_or_operation
 from lemmata.commands.options import Factors, Limit, OptionalGroup, Seconds
@@ -138,7 +138,7 @@ def certify(
             err.print(
                 f"[yellow]note[/yellow]: the certificate will not be checked: {escape(unchecked)}", soft_wrap=True
             )
-        with err.status(f"certifying {escape(group)}"):
+        with working(f"certifying {group}"):
             certificate = certify_group(elements, factors)
             document = document_of(certificate, digits or DIGITS)
         with err.status(f"checking the certificate of {escape(group)}"):

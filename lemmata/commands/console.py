@@ -5,21 +5,35 @@ from __future__ import annotations
 import json
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Timer, main_thread
+from threading import Event, Thread, Timer, main_thread
 from typing import Any
 
 import typer
 from rich.console import Console
 from rich.markup import escape
+from rich.status import Status
+from rich.text import Text
 
 from lemmata.numerics.runs.files import write_atomically
 
-__all__ = ["STANDARD_OUTPUT", "deliver", "deliver_picture", "echo_json", "err", "interruptible", "out", "refusals"]
+__all__ = [
+    "STANDARD_OUTPUT",
+    "deliver",
+    "deliver_picture",
+    "echo_json",
+    "err",
+    "interruptible",
+    "out",
+    "refusals",
+    "working",
+]
 
 STANDARD_OUTPUT = Path("-")
+PATIENCE = 5.0
 
 out = Console(highlight=False, emoji=False)  # :a: in op:a:9 is no emoji
 err = Console(stderr=True, highlight=False, emoji=False)
@@ -34,6 +48,30 @@ def refusals() -> Iterator[None]:
         reason = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.strerror else str(error)
         err.print(f"[red]error[/red]: {escape(reason or 'not enough memory')}", soft_wrap=True)
         raise typer.Exit(2) from error
+
+
+@contextmanager
+def working(what: str) -> Iterator[Status]:
+    """A block of work that may take long: a spinner with a text, which it may update.
+
+    Where the standard error is no terminal, the text is a line after `PATIENCE` seconds, and again whenever twice as
+    many have passed.
+    """
+    began, ended = time.monotonic(), Event()
+
+    def say(status: Status) -> None:
+        after = PATIENCE
+        while not ended.wait(max(0.0, after - (time.monotonic() - began))):
+            err.print(Text.from_markup(f"{status.status} ({after:.0f} s)"), soft_wrap=True)
+            after *= 2
+
+    with err.status(escape(what)) as status:
+        if not err.is_terminal:
+            Thread(target=say, args=(status,), daemon=True).start()
+        try:
+            yield status
+        finally:
+            ended.set()
 
 
 @contextmanager

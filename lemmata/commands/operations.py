@@ -16,7 +16,7 @@ from lemmata.certificates.operations.neurons import OperationNetwork
 from lemmata.certificates.operations.programs import OperationProgramError
 from lemmata.certificates.operations.programs_effort import TooMuchWorkError
 from lemmata.certificates.operations.rounding import BITS, proof_order
-from lemmata.commands.console import deliver, err
+from lemmata.commands.console import deliver, err, working
 from lemmata.commands.operation_names import DEGREES
 from lemmata.constructions.networks.files import export_npz
 from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
@@ -56,7 +56,7 @@ def certify_named_operation(
     _refuse_large(table, kind_for(table.label_count) if kind is None else kind)
     with err.status(f"finding the symmetries of {escape(table.name)}"):
         symmetries = operation_symmetries(table)
-    with err.status(f"certifying {escape(table.name)}") as status:
+    with working(f"certifying {table.name}") as status:
 
         def progress(what: str) -> None:
             status.update(escape(f"certifying {table.name}: {what}"))

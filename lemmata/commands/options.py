@@ -15,7 +15,9 @@ DEFAULT_JOBS = os.cpu_count() or 1
 
 Group = Annotated[str, typer.Argument(metavar="GROUP", help="name of the group, for example Z7, S4 or Q8")]
 OptionalGroup = Annotated[str | None, typer.Argument(metavar="GROUP", help="name of the group, or ctbl:NAME")]
-Limit = Annotated[int, typer.Option(help="largest order of a group that is accepted; memory grows with the order")]
+Limit = Annotated[
+    int, typer.Option(min=1, help="largest order of a group that is accepted; memory grows with the order")
+]
 Factors = Annotated[int, typer.Option(metavar="K", min=2, max=kernel.MAX_FACTORS, help="factors of the product")]
 Jobs = Annotated[int, typer.Option("--jobs", metavar="N", min=1, help="processes, on this machine")]
 Where = Annotated[

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from lemmata.certificates.saddle.parity import certify_parity
-from lemmata.commands.console import err, out, refusals
+from lemmata.commands.console import out, refusals, working
 from lemmata.commands.options import AsJson
 from lemmata.reports.parity import parity_summary, print_parity
 
@@ -30,7 +30,7 @@ def parity(
     with refusals():
         if n > LARGEST_ENUMERATION:
             raise ValueError(f"The network is evaluated on all 2^N inputs; N = {n} exceeds {LARGEST_ENUMERATION}.")
-        with err.status(f"certifying parity of {k} of {n} bits"):
+        with working(f"evaluating the network of the parity of {k} of {n} bits on all inputs"):
             certificate = certify_parity(n, k, exact=n <= LARGEST_EXACT_PARITY)
     if as_json:
         typer.echo(json.dumps(parity_summary(certificate, n, k), indent=2))

@@ -17,7 +17,7 @@ from lemmata.certificates.operations.forms import Kind
 from lemmata.certificates.operations.programs import OperationProgramError
 from lemmata.certificates.operations.programs_effort import TooMuchWorkError
 from lemmata.certificates.operations.unseen import UnseenCells, unseen_cells
-from lemmata.commands.console import deliver_picture, err, out, refusals
+from lemmata.commands.console import deliver_picture, out, refusals, working
 from lemmata.commands.options import Seconds
 from lemmata.numerics.operations.names import ACCEPTED_CELLS, ACCEPTED_TABLES, parse_operation
 from lemmata.reports.pictures import check_picture
@@ -61,7 +61,7 @@ def unseen(
             raise ValueError(f"{directory} is a file; name a directory for --out.")
         chosen = None if epsilon is None else _fraction(epsilon)
         truth, given = parse_operation(table), parse_operation(table, cells)
-        with err.status("the margin of the given cells") as status:
+        with working("the margin of the given cells") as status:
             try:
                 result = unseen_cells(
                     truth,

@@ -32,7 +32,9 @@ def create_chapter(name: str, parent: Path) -> Path:
         FileExistsError: if there is something of that name.
         OSError: if the folder cannot be written.
     """
-    if not _NAME.fullmatch(name) or keyword.iskeyword(name):
+    if keyword.iskeyword(name):
+        raise ValueError(f"{name} is a word of Python's own and cannot be the name of a package: choose another.")
+    if not _NAME.fullmatch(name):
         raise ValueError(
             f"A chapter is called by lower-case words joined by underscores, such as tropical_networks, not {name!r}."
         )

@@ -67,7 +67,10 @@ def _factor(text: str, name: str) -> Recipe:
                 raise HugeOrderError
             return product_recipe([recipe] * power)
     where = "" if text == name else f" in {name!r}"
-    raise ValueError(f"There is no group named {text!r}{where} here{_suggestion(text)} Accepted: {ACCEPTED_NAMES}.")
+    raise ValueError(
+        f"There is no group named {text!r}{where} here{_suggestion(text)} Names look like Z7, D4, S5, Q8, PSL(2,7), "
+        "M11, Z2xS3 or perm:(1,2,3)(4,5);(1,2); lemmata certify --help has all forms."
+    )
 
 
 def _suggestion(text: str) -> str:

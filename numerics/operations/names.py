@@ -108,7 +108,7 @@ def _named(text: str) -> Operation:
     try:
         return _group_table(text)
     except ValueError as error:
-        raise ValueError(f"{error} Accepted as tables: {ACCEPTED_TABLES}.") from error
+        raise ValueError(f"{error} Tables look like op:mul:7, op:max:3, latin:5:1 or table:FILE.csv.") from error
 
 
 def _group_table(rest: str) -> Operation:

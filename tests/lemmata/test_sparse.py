@@ -37,3 +37,9 @@ def test_selections():
     square = [[1, 0], [-1, 0], [0, 1], [0, -1]]
     assert not lm.select_positions(square, (0, 1)).possible
     assert lm.select_positions(square, (2,)).squared_margin == 1
+
+
+def test_too_many_orthonormal_positions_are_refused_before_they_are_stored():
+    with pytest.raises(ValueError, match="at most 4096 are built"):
+        lm.near_orthogonal_positions(10**6)
+    assert lm.near_orthogonal_positions(10**6, "1/4").count == 10**6

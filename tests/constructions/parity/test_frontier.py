@@ -194,7 +194,7 @@ def test_a_lost_factor_in_the_share_is_seen(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize(
     ("sizes", "reason"),
     [
-        ((20, 3, 9), "even number k >= 2 of inputs, not 3: for odd k"),
+        ((20, 3, 9), "even number k >= 2 of inputs, not 3: theorems C.11 and C.16"),
         ((20, 0, 9), "even number k >= 2"),
         ((4, 4, 3), "must be above k = 4"),
         ((3, 4, 2), "must be above k = 4"),
@@ -229,3 +229,18 @@ def test_bad_numbers_are_refused() -> None:
                  lambda: hidden_samples(9, 2, 1, 0), lambda: hidden_samples(2, 3, 1)):  # fmt: skip
         with pytest.raises(ValueError, match=r"must be an integer >=|needs k <= n"):
             call()
+
+
+@pytest.mark.parametrize(("k", "s"), [(3, 8), (3, 10), (5, 12)])
+def test_odd_parities_show_in_neurons_of_even_sparsity_as_the_refusal_says(k, s):
+    """Correlations of the parity times an input with the step of the sum, on all inputs."""
+    inputs = np.array(list(itertools.product((1, -1), repeat=s)))
+    steps = {size: inputs[:, :size].sum(axis=1) > 0 for size in (s - 1, s)}
+    entries = {
+        size: [int((inputs[:, :k].prod(axis=1) * inputs[:, i] * step).sum()) for i in (0, k)]
+        for size, step in steps.items()
+    }
+    assert entries[s - 1] == [0, 0]
+    relevant, irrelevant = entries[s]
+    assert relevant * irrelevant != 0
+    assert Fraction(abs(irrelevant), abs(relevant)) == Fraction(k, s - k)

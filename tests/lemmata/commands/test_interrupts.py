@@ -9,7 +9,9 @@ import time
 import psutil
 import pytest
 import typer
+from rich.console import Console
 
+from lemmata.commands import console
 from lemmata.commands.console import interruptible
 from lemmata.numerics.runs import files, processes
 from lemmata.numerics.runs.files import write_atomically
@@ -130,3 +132,16 @@ def test_other_exceptions_that_python_drops_are_shown(monkeypatch):
     with interruptible(lambda: "interrupted"):
         Broken()
     assert [dropped.exc_type for dropped in shown] == [OSError]
+
+
+def test_long_work_says_what_it_does_where_there_is_no_spinner(monkeypatch, capsys):
+    monkeypatch.setattr(console, "PATIENCE", 0.05)
+    monkeypatch.setattr(console, "err", Console(file=sys.stderr, force_terminal=False))
+    with console.working("counting [a]") as status:
+        time.sleep(0.3)
+        status.update("almost done")
+        time.sleep(0.8)
+    said = capsys.readouterr().err.splitlines()
+    assert said[0].startswith("counting [a] (")
+    assert said[-1].startswith("almost done (")
+    assert 3 <= len(said) <= 6

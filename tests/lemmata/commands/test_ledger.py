@@ -65,3 +65,11 @@ def test_a_summary_is_shown_sentence_by_sentence():
         assert all(name in output for name in claim.rests_on)
     (data,) = json.loads(run("show", "qstr:table-1", "--json")[1])
     assert [one["verdict"] for one in data["claims"]] == [claim.verdict for claim in claims]
+
+
+def test_many_entries_are_listed_and_not_printed_in_full():
+    code, output, _ = run("show", "turing")
+    assert code == 0
+    assert output.endswith("Name one of them to see all that is said of it.")
+    assert "decided by" not in output
+    assert run("show", "")[0] == 2
