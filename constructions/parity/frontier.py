@@ -279,9 +279,9 @@ def hidden_samples(n: int, k: int, width: int, steps: int = 1, delta: Any = "1/2
 def _check(n: int, k: int) -> None:
     if not isinstance(k, int) or k < 2 or k % 2:
         raise ValueError(
-            f"The parity must have an even number k >= 2 of inputs, not {k}: theorems C.11 and C.16 and what is built on "
-            "them are for even k. For odd k a neuron of odd s shows nothing in its first gradient; one of even s > k "
-            "does, with irrelevant entries of k/(s - k) times the relevant ones, but no read-out for it is built here."
+            f"The parity must have an even number k >= 2 of inputs, not {k}: theorems C.11 and C.16 and what is built "
+            "on them are for even k. For odd k a neuron of odd s shows nothing in its first gradient; one of even "
+            "s > k does, irrelevant entries being k/(s - k) times the relevant ones, but no read-out for it is here."
         )
     if k > _MOST_RELEVANT:
         raise ValueError(f"The exact sums over biases are for k <= {_MOST_RELEVANT} relevant inputs, not {k}.")
