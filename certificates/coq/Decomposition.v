@@ -129,49 +129,30 @@ Qed.
 
 (** The matrices in another orthonormal basis. *)
 Definition rotated (r : representation) (X : nat -> nat -> R) : representation :=
-  plain (dim r) (fun g i j => inner (dim r) (X i) (act (dim r) (mat r g) (X j))).
+  plain (dim r) (fun g => in_basis (dim r) X (mat r g)).
 
 Lemma rotated_is_representation : forall r X, is_representation G r -> orthonormal (dim r) (dim r) X ->
   is_representation G (rotated r X).
 Proof.
   intros r X Hr HX; apply plain_is_representation.
-  - intros i j Hi Hj; rewrite <- HX by assumption; apply inner_ext; intros a Ha; unfold act.
-    rewrite (sum_ext (dim r) _ (fun b => delta b a * X j b)).
-    + apply sum_delta; exact Ha.
-    + intros b Hb; rewrite (mat_unit G r Hr), delta_sym by assumption; reflexivity.
-  - intros a b i j Ha Hb Hi Hj; unfold times.
-    rewrite (inner_ext _ (X i) _ (fun p => sum (dim r) (fun k =>
-      inner (dim r) (X k) (act (dim r) (mat r b) (X j)) * act (dim r) (mat r a) (X k) p))).
-    + rewrite inner_combination; apply sum_ext; intros; apply Rmult_comm.
-    + intros p Hp; rewrite <- act_combination.
-      transitivity (act (dim r) (mat r a) (act (dim r) (mat r b) (X j)) p).
-      * rewrite act_times; unfold act; apply sum_ext; intros q Hq.
-        rewrite (mat_op G r Hr) by assumption; reflexivity.
-      * apply act_ext; intros; apply expand; assumption.
-  - intros a i j Ha Hi Hj.
-    rewrite (inner_sym _ (X j)), <- act_transpose; apply inner_ext; intros p Hp; unfold act.
-    apply sum_ext; intros q Hq; rewrite (mat_inv G r Hr) by assumption; reflexivity.
+  - intros i j Hi Hj; rewrite <- (in_basis_identity (dim r) X i j) by assumption.
+    apply in_basis_ext; apply (mat_unit G r Hr).
+  - intros a b i j Ha Hb Hi Hj; rewrite <- in_basis_times by assumption.
+    apply in_basis_ext; intros; apply (mat_op G r Hr); assumption.
+  - intros a i j Ha Hi Hj; rewrite <- in_basis_transpose.
+    apply in_basis_ext; intros; apply (mat_inv G r Hr); assumption.
 Qed.
 
 Lemma rotated_character : forall r X g, orthonormal (dim r) (dim r) X ->
   character (rotated r X) g = character r g.
-Proof.
-  intros r X g HX; unfold character, rotated; cbn [plain dim mat]; unfold inner, act.
-  rewrite (sum_ext (dim r) _ (fun i => sum (dim r) (fun a => sum (dim r) (fun b =>
-    mat r g a b * (X i a * X i b))))).
-  2: { intros i _; apply sum_ext; intros a _; rewrite <- sum_scal; apply sum_ext; intros; ring. }
-  rewrite sum_swap; apply sum_ext; intros a Ha; rewrite sum_swap.
-  rewrite (sum_ext (dim r) _ (fun b => delta b a * mat r g a b)).
-  - apply (sum_delta (dim r) (fun b => mat r g a b) a Ha).
-  - intros b Hb; rewrite sum_scal, (basis _ X HX), (delta_sym a) by assumption; ring.
-Qed.
+Proof. intros r X g HX; exact (in_basis_trace (dim r) X (mat r g) HX). Qed.
 
 (** A matrix that commutes with r and has different eigenvalues at X_i and X_j leaves the entry (i, j) zero. *)
 Lemma rotated_zero : forall r X A lambda g i j, commutes_symmetrically G r A -> below G g ->
   (forall i a, (i < dim r)%nat -> (a < dim r)%nat -> act (dim r) A (X i) a = lambda i * X i a) ->
   (i < dim r)%nat -> (j < dim r)%nat -> lambda i <> lambda j -> mat (rotated r X) g i j = 0.
 Proof.
-  intros r X A lambda g i j [SA CA] Hg HL Hi Hj N; unfold rotated; cbn [plain mat].
+  intros r X A lambda g i j [SA CA] Hg HL Hi Hj N; unfold rotated, in_basis; cbn [plain mat].
   set (z := inner (dim r) (X i) (act (dim r) (mat r g) (X j))).
   assert (E : lambda j * z = lambda i * z).
   { transitivity (inner (dim r) (X i) (act (dim r) (mat r g) (act (dim r) A (X j)))).
@@ -273,34 +254,58 @@ Theorem distinct : forall count family,
     (forall s t, (s < k)%nat -> (t < k)%nat -> s <> t ->
       sum n (fun g => character (f s) g * character (f t) g) = 0) /\
     (forall s, (s < count)%nat -> exists t, (t < k)%nat /\
-      forall g, below G g -> character (family s) g = character (f t) g).
+      forall g, below G g -> character (family s) g = character (f t) g) /\
+    (k <= count)%nat /\
+    ((0 < count)%nat -> (0 < k)%nat /\ forall g, character (f 0%nat) g = character (family 0%nat) g).
 Proof.
   induction count as [|count IH]; intros family H.
   { exists 0%nat, family; repeat split; intros; lia. }
-  destruct (IH family) as [k [f [F [O C]]]]; [intros; apply H; lia|].
+  destruct (IH family) as [k [f [F [O [C [L First]]]]]]; [intros; apply H; lia|].
   destruct (H count ltac:(lia)) as [Hr Ir]; destruct (with_units _ Hr Ir) as [r [Fr Cr]].
   destruct (search k (fun t => sum n (fun g => character r g * character (f t) g) = 0)
     (fun t => forall g, below G g -> character r g = character (f t) g)) as [A|[t [Ht A]]].
   - intros t Ht; pose proof (F t Ht) as Ft.
     destruct (same_or_orthogonal G HG r (f t)); auto using full_representation, full_irreducible.
-  - exists (S k), (followed k f (fun _ => r)); split; [|split].
+  - exists (S k), (followed k f (fun _ => r)); split; [|split; [|split; [|split]]].
     + intros s Hs; unfold followed; destruct (Nat.ltb_spec s k); auto.
     + intros s t Hs Ht N; unfold followed; destruct (Nat.ltb_spec s k), (Nat.ltb_spec t k); try lia; auto.
       rewrite <- (A s) by assumption; apply sum_ext; intros; ring.
     + intros s Hs; destruct (Nat.eq_dec s count) as [->|].
       * exists k; split; [lia|]; intros g _; unfold followed; rewrite Nat.ltb_irrefl, Cr; reflexivity.
       * destruct (C s) as [t [Ht E]]; [lia|]; exists t; split; [lia|]; rewrite followed_below; assumption.
-  - exists k, f; split; [exact F|split; [exact O|]]; intros s Hs; destruct (Nat.eq_dec s count) as [->|].
-    + exists t; split; [exact Ht|]; intros g Hg; rewrite <- Cr; apply A; exact Hg.
-    + apply C; lia.
+    + lia.
+    + intros _; split; [lia|]; intro g; destruct count as [|count].
+      * replace k with 0%nat by lia; apply Cr.
+      * destruct First as [Pk E]; [lia|]; rewrite followed_below by exact Pk; apply E.
+  - exists k, f; split; [exact F|split; [exact O|split; [|split]]].
+    + intros s Hs; destruct (Nat.eq_dec s count) as [->|]; [|apply C; lia].
+      exists t; split; [exact Ht|]; intros g Hg; rewrite <- Cr; apply A; exact Hg.
+    + lia.
+    + intros _; apply First; lia.
 Qed.
 
+Lemma trivial_representation : let r := one_dimensional (fun _ => 1) in
+  is_representation G r /\ irreducible G r /\ forall g, character r g = 1.
+Proof.
+  split; [|split; [split|]].
+  - apply one_dimensional_is_representation; intros; ring.
+  - exact (Nat.le_refl 1).
+  - intros A _; exists (A 0%nat 0%nat); intros i j Hi Hj; cbn [one_dimensional dim] in Hi, Hj.
+    replace i with 0%nat by lia; replace j with 0%nat by lia; rewrite delta_same; ring.
+  - intro g; unfold character; simpl; ring.
+Qed.
+
+(** Its member 0 is the trivial one. *)
 Theorem complete_family_exists : exists count family, complete_family G count family /\
-  forall s, (s < count)%nat -> irreducible G (family s).
+  (forall s, (s < count)%nat -> irreducible G (family s)) /\
+  forall g, character (family 0%nat) g = 1.
 Proof.
   destruct (decomposed regular regular_is_representation) as [c [r [Hr Er]]].
-  destruct (distinct c r Hr) as [k [f [F [O C]]]].
-  exists k, f; split; [|intros; apply full_irreducible, F; assumption].
+  destruct trivial_representation as [T1 [T2 T3]].
+  destruct (distinct (1 + c) (followed 1 (fun _ => one_dimensional (fun _ => 1)) r)) as [k [f [F [O [C [_ First]]]]]].
+  { intros [|s] Hs; [split; assumption|]; change (S s) with (1 + s)%nat; rewrite followed_above; apply Hr; lia. }
+  destruct First as [_ First]; [lia|].
+  exists k, f; split; [|split; [intros; apply full_irreducible, F; assumption|intro g; rewrite First; apply T3]].
   split; [intros; apply full_representation, F; assumption
     |intros s Hs; apply (proj1 (full_irreducible _ (F s Hs)))|].
   set (share := fun s => INR (dim (f s)) / INR (many (f s))).
@@ -327,8 +332,8 @@ Proof.
       - sum k (fun s => share s * (rest g * character (f s) g)))).
     - rewrite sum_minus, !(sum_swap n), !sum_zero; [ring| |].
       + intros s Hs; rewrite sum_scal, Orthogonal by assumption; ring.
-      + intros s Hs; destruct (C s Hs) as [t [Ht E]]; rewrite <- (Orthogonal t Ht).
-        apply sum_ext; intros; rewrite E by assumption; reflexivity.
+      + intros s Hs; destruct (C (1 + s)%nat ltac:(lia)) as [t [Ht E]]; rewrite <- (Orthogonal t Ht).
+        apply sum_ext; intros; rewrite <- E, followed_above by assumption; reflexivity.
     - intros g _; rewrite sum_scal, <- Er; unfold rest at 2.
       rewrite (sum_ext k (fun s => share s * (rest g * _)) (fun s => rest g * (share s * character (f s) g)))
         by (intros; ring).
@@ -339,14 +344,14 @@ Qed.
 
 End Decomposition.
 
-(** ** The theorem for every finite group *)
+(** ** The theorems for every finite group *)
 Theorem value_of_every_group : forall G, is_group G -> (2 <= order G)%nat ->
   exists count family v, complete_family G count family /\
   (forall s, (s < count)%nat -> irreducible G (family s)) /\
   is_lub (guaranteed G count family) v /\
   is_lub (fun g => exists net, normalized_margin_at_least (group_table G) g net) (constant G * v).
 Proof.
-  intros G HG Hn; destruct (complete_family_exists G HG) as [count [family [HF Irr]]].
+  intros G HG Hn; destruct (complete_family_exists G HG) as [count [family [HF [Irr _]]]].
   destruct (group_value G count family HG Hn HF) as [v [Hv [_ [Up Low]]]].
   exists count, family, v; split; [exact HF|split; [exact Irr|split; [exact Hv|split]]].
   - intros g [net M]; exact (Up net g M).
@@ -355,4 +360,18 @@ Proof.
     assert (0 < gap) by (apply Rdiv_lt_0_compat; lra).
     assert (E : constant G * (v - gap) = b + (constant G * v - b) / 2) by (unfold gap; field; lra).
     pose proof (Hb _ (Low gap H)); lra.
+Qed.
+
+(** The closed form, member 0 of the family being the trivial one. *)
+Theorem closed_form_of_every_group : forall G, is_group G -> (2 <= order G)%nat ->
+  exists count family, complete_family G count family /\
+  (forall s, (s < count)%nat -> irreducible G (family s)) /\
+  (forall g, character (family 0%nat) g = 1) /\
+  ((forall g, below G g -> g <> unit G -> sum count (fun s => share family s * character (family s) g) <= 0) ->
+    let value := constant G * (INR (order G) / total_share count family) in
+    maximum_margin_between (group_table G) value value).
+Proof.
+  intros G HG Hn; destruct (complete_family_exists G HG) as [count [family [HF [Irr T]]]].
+  exists count, family; split; [exact HF|split; [exact Irr|split; [exact T|intro C]]].
+  apply (closed_form G count family HG Hn HF); auto.
 Qed.

@@ -210,6 +210,48 @@ Proof.
   - intros b Hb; rewrite sum_scal, (basis d X HX) by assumption; ring.
 Qed.
 
+(** A matrix in another orthonormal basis. *)
+Definition in_basis (d : nat) (X M : nat -> nat -> R) (i j : nat) : R := inner d (X i) (act d M (X j)).
+
+Lemma in_basis_ext : forall d X M N i j,
+  (forall a b, (a < d)%nat -> (b < d)%nat -> M a b = N a b) -> in_basis d X M i j = in_basis d X N i j.
+Proof.
+  intros d X M N i j H; apply inner_ext; intros a Ha; unfold act.
+  apply sum_ext; intros; rewrite H by assumption; reflexivity.
+Qed.
+
+Lemma in_basis_identity : forall d X i j, orthonormal d d X -> (i < d)%nat -> (j < d)%nat ->
+  in_basis d X delta i j = delta i j.
+Proof.
+  intros d X i j HX Hi Hj; rewrite <- HX by assumption; apply inner_ext; intros a Ha; unfold act.
+  rewrite (sum_ext d _ (fun b => delta b a * X j b)) by (intros; rewrite delta_sym; reflexivity).
+  apply sum_delta; exact Ha.
+Qed.
+
+Lemma in_basis_transpose : forall d X M i j, in_basis d X (fun a b => M b a) i j = in_basis d X M j i.
+Proof. intros; unfold in_basis; rewrite act_transpose; apply inner_sym. Qed.
+
+Lemma in_basis_times : forall d X M N i j, orthonormal d d X ->
+  in_basis d X (times d M N) i j = times d (in_basis d X M) (in_basis d X N) i j.
+Proof.
+  intros d X M N i j HX; unfold in_basis at 1.
+  rewrite (inner_ext d (X i) _ (fun p => sum d (fun k => in_basis d X N k j * act d M (X k) p))).
+  - rewrite inner_combination; apply sum_ext; intros; apply Rmult_comm.
+  - intros p _; rewrite <- act_combination, <- act_times; apply act_ext; intros; apply expand; assumption.
+Qed.
+
+Lemma in_basis_trace : forall d X M, orthonormal d d X ->
+  sum d (fun i => in_basis d X M i i) = sum d (fun i => M i i).
+Proof.
+  intros d X M HX; unfold in_basis, inner, act.
+  rewrite (sum_ext d _ (fun i => sum d (fun a => sum d (fun b => M a b * (X i a * X i b))))).
+  2: { intros i _; apply sum_ext; intros a _; rewrite <- sum_scal; apply sum_ext; intros; ring. }
+  rewrite sum_swap; apply sum_ext; intros a Ha; rewrite sum_swap.
+  rewrite (sum_ext d _ (fun b => delta b a * M a b)).
+  - apply (sum_delta d (fun b => M a b) a Ha).
+  - intros b Hb; rewrite sum_scal, (basis d X HX), (delta_sym a) by assumption; ring.
+Qed.
+
 (** ** Nonnegative forms *)
 
 Lemma quadratic_step : forall d B x, symmetric (S d) B ->

@@ -29,6 +29,12 @@ THEOREMS = (
     "Commutants.units_exist",
     "Decomposition.complete_family_exists",
     "Decomposition.value_of_every_group",
+    "Decomposition.closed_form_of_every_group",
+    "Orthogonal.orthogonalised",
+    "Generated.generated_value",
+    "Symmetric.permutations_all",
+    "Symmetric.four_things",
+    "Symmetric.five_things",
     "Cyclic.addition",
     "Cyclic.even_addition",
     "Elementary.exclusive_or",
@@ -38,9 +44,9 @@ THEOREMS = (
     "Integral.quaternions",
 )
 CLAIMS = """
-From Coq Require Import Reals Arith.
+From Coq Require Import Reals List Arith.
 From Lemmata Require Import Statement Sums Groups EveryGroup Representations Universal Commutants Decomposition.
-From Lemmata Require Import Cyclic Elementary Dihedral.
+From Lemmata Require Import Cyclic Elementary Dihedral Symmetric.
 Open Scope R_scope.
 
 Goal forall n, (3 <= n)%nat -> Nat.odd n = true ->
@@ -85,6 +91,12 @@ Goal forall G, is_group G -> (2 <= order G)%nat -> let n := order G in
   is_lub (fun g => exists net, normalized_margin_at_least (group_table G) g net)
     (2 / (3 * INR n * sqrt (3 * INR n)) * v).
 Proof. exact value_of_every_group. Qed.
+
+Goal let value := 2 / (360 * sqrt 360) * (120 / (65 + 50 * sqrt 5 + 36 * sqrt 6)) in
+  let list := permutations (seq 0 5) in let p a := nth a list nil in
+  maximum_margin_between (group_table (Group 120 (fun a b => number (map (fun i => nth i (p a) O) (p b)) list)
+    (number (seq 0 5) list) (fun a => number (undone 5 (p a)) list))) value value.
+Proof. exact five_things. Qed.
 """
 FAULTS = (
     ("Convolution", "INR m * frobenius d (times d U V) <=", "INR (S m) * frobenius d (times d U V) <="),
@@ -147,6 +159,13 @@ FAULTS = (
         "normalized_margin_at_least (group_table G) g net) (constant G * v).",
         "normalized_margin_at_least (group_table G) g net) (2 * constant G * v).",
     ),
+    ("Orthogonal", "set (s := fun i => sqrt (lambda i)) in *.", "set (s := fun i => lambda i) in *."),
+    ("Orthogonal", "dim r = d /\\ many r = 1%nat", "dim r = d /\\ many r = 2%nat"),
+    ("Generated", "if Z.leb 0 c then root + 1 else root", "if Z.leb 0 c then root else root"),
+    ("Generated", "(fun s => Z.of_nat (degree (member s)) * chi s g))", "(fun s => chi s g))"),
+    ("Symmetric", "[[0; 1]; [1; 0]];\n  [[1; 0]; [-1; -1]]]%Z", "[[0; 1]; [1; 0]];\n  [[1; 0]; [-1; 1]]]%Z"),
+    ("Symmetric", "shape_32; negated shape_32;", "shape_32; shape_32;"),
+    ("Symmetric", "(65 + 50 * sqrt 5 + 36 * sqrt 6)) in", "(65 + 50 * sqrt 5 + 35 * sqrt 6)) in"),
     ("Integral", "2 / (3 * sqrt 24) / 11 in", "2 / (3 * sqrt 24) / 10 in"),
     ("Integral", "(-1) 1\n  | 3%nat => quaternion_sign (-1) (-1)", "(-1) 1\n  | 3%nat => quaternion_sign (-1) 1"),
 )
