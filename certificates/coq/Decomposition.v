@@ -9,12 +9,12 @@
     all other functions in their span, which gives the multiplicities: it is
     the sum of (nu/m) chi ([complete_family_exists]).
 
-    [value_of_every_group]: hence the theorem of Supremum.v for every finite
-    group of order n >= 2, without hypothesis: the supremum of the margins is
+    [value_of_every_group]: hence the theorem of Maximum.v for every finite
+    group of order n >= 2, without hypothesis: the maximum margin is
     2 (3n)^(-3/2) times the value of the game. *)
 
 From Coq Require Import Reals Lra Lia Arith.
-From Lemmata Require Import Statement Sums Convolution Groups EveryGroup Representations Universal Supremum.
+From Lemmata Require Import Statement Sums Convolution Groups EveryGroup Representations Universal Maximum.
 From Lemmata Require Import Spectral Commutants.
 Open Scope R_scope.
 
@@ -348,18 +348,12 @@ End Decomposition.
 Theorem value_of_every_group : forall G, is_group G -> (2 <= order G)%nat ->
   exists count family v, complete_family G count family /\
   (forall s, (s < count)%nat -> irreducible G (family s)) /\
-  is_lub (guaranteed G count family) v /\
-  is_lub (fun g => exists net, normalized_margin_at_least (group_table G) g net) (constant G * v).
+  game_solution G count family v /\
+  maximum_margin_between (group_table G) (constant G * v) (constant G * v).
 Proof.
   intros G HG Hn; destruct (complete_family_exists G HG) as [count [family [HF [Irr _]]]].
-  destruct (group_value G count family HG Hn HF) as [v [Hv [_ [Up Low]]]].
-  exists count, family, v; split; [exact HF|split; [exact Irr|split; [exact Hv|split]]].
-  - intros g [net M]; exact (Up net g M).
-  - intros b Hb; apply Rnot_lt_le; intro L.
-    pose proof (constant_positive G HG) as P; set (gap := (constant G * v - b) / (2 * constant G)).
-    assert (0 < gap) by (apply Rdiv_lt_0_compat; lra).
-    assert (E : constant G * (v - gap) = b + (constant G * v - b) / 2) by (unfold gap; field; lra).
-    pose proof (Hb _ (Low gap H)); lra.
+  destruct (group_value G count family HG Hn HF) as [v [S M]].
+  exists count, family, v; auto.
 Qed.
 
 (** The closed form, member 0 of the family being the trivial one. *)

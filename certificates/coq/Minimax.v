@@ -1,183 +1,214 @@
-(** The minimax theorem for finite games, to any accuracy.
+(** The minimax theorem for finite games.
 
-    The row player draws rows in proportion to the positive parts of their
-    regrets, the column player answers best.  The mean of the regrets under
-    these masses is 0, so that the sum of the squares of their positive parts
-    grows by a bounded amount each round: after t rounds no regret exceeds
-    B sqrt (m t), and the columns that were answered, together with the best of
-    the masses that were used, are optimal up to B sqrt (m / t). *)
+    [elimination]: variables are eliminated from a list of linear inequalities
+    one by one (Fourier, Motzkin); either they have a solution, or nonnegative
+    multiples of them add up to 0 >= b for some b > 0.  For the inequalities of
+    a game, either masses of rows guarantee w, or masses of columns keep all
+    rows below it ([guaranteed_or_not]).  The value of the game is the supremum
+    of what can be guaranteed; both players attain it ([minimax]). *)
 
-From Coq Require Import Reals Lra Lia Arith ZArith.
-From Lemmata Require Import Statement Sums EveryGroup.
+From Coq Require Import Reals List Lra Lia Arith.
+From Lemmata Require Import Statement Sums Spectral.
+Import ListNotations.
 Open Scope R_scope.
 
 (** A probability on the numbers below n. *)
 Definition probability (n : nat) (p : nat -> R) : Prop :=
   (forall i, (i < n)%nat -> 0 <= p i) /\ sum n p = 1.
 
-Lemma least_index : forall n (f : nat -> R), (1 <= n)%nat ->
-  exists k, (k < n)%nat /\ forall i, (i < n)%nat -> f k <= f i.
+(** ** Linear inequalities *)
+
+(** a_0 x_0 + ... + a_(k-1) x_(k-1) >= b. *)
+Definition inequality := ((nat -> R) * R)%type.
+Definition left_side (k : nat) (x : nat -> R) (r : inequality) : R := sum k (fun j => fst r j * x j).
+Definition holds (k : nat) (x : nat -> R) (r : inequality) : Prop := snd r <= left_side k x r.
+
+(** What is true of nonnegative combinations. *)
+Definition combines (Q : (nat -> R) -> R -> Prop) : Prop := forall a b a' b' x y,
+  Q a b -> Q a' b' -> 0 <= x -> 0 <= y -> Q (fun j => x * a j + y * a' j) (x * b + y * b').
+
+Lemma between : forall low high, (forall x y, In x low -> In y high -> x <= y) ->
+  exists t, (forall x, In x low -> x <= t) /\ (forall y, In y high -> t <= y).
 Proof.
-  induction n as [|n IH]; intros f Hn; [lia|].
-  destruct (Nat.eq_dec n 0) as [->|N].
-  - exists 0%nat; split; [lia|]; intros i Hi; replace i with 0%nat by lia; lra.
-  - destruct (IH f ltac:(lia)) as [k [Hk L]].
-    destruct (Rle_or_lt (f k) (f n)) as [A|A].
-    + exists k; split; [lia|]; intros i Hi; destruct (Nat.eq_dec i n) as [->|]; [exact A|apply L; lia].
-    + exists n; split; [lia|]; intros i Hi; destruct (Nat.eq_dec i n) as [->|]; [lra|].
-      apply Rle_trans with (f k); [lra|apply L; lia].
+  induction low as [|x low IH]; intros high H.
+  - clear H; induction high as [|y high [t [_ Ht]]]; [exists 0; split; intros ? []|].
+    exists (Rmin y t); split; [intros ? []|]; intros z [<-|Hz]; [apply Rmin_l|].
+    apply Rle_trans with (1 := Rmin_r y t), Ht; exact Hz.
+  - destruct (IH high) as [t [L U]]; [intros; apply H; [right|]; assumption|].
+    exists (Rmax x t); split.
+    + intros z [<-|Hz]; [apply Rmax_l|apply Rle_trans with (2 := Rmax_r x t), L; exact Hz].
+    + intros y Hy; apply Rmax_lub; [apply H; [left; reflexivity|exact Hy]|apply U; exact Hy].
 Qed.
 
-Section Game.
-Variables m n : nat.
-Hypothesis Hm : (1 <= m)%nat.
-Hypothesis Hn : (1 <= n)%nat.
-Variable M : nat -> nat -> R.
-Variable B : R.
-Hypothesis HB : forall s g, (s < m)%nat -> (g < n)%nat -> 0 <= M s g <= B.
+(** A combination of two inequalities without the variable k, which has opposite signs in them. *)
+Definition without (k : nat) (r r' : inequality) : inequality :=
+  (fun j => - fst r' k * fst r j + fst r k * fst r' j, - fst r' k * snd r + fst r k * snd r').
 
-Definition positive (x : R) : R := Rmax x 0.
-
-Lemma positive_nonneg : forall x, 0 <= positive x.
-Proof. intro x; apply Rmax_r. Qed.
-
-Definition mean_payoff (p : nat -> R) (g : nat) : R := sum m (fun s => p s * M s g).
-
-(** Masses in proportion to the positive parts of regrets. *)
-Lemma masses_of_regrets : forall r : nat -> R, exists p, probability m p /\
-  forall x, sum m (fun s => positive (r s) * (x s - sum m (fun s' => p s' * x s'))) = 0.
+Theorem elimination : forall k (L : list inequality) Q, combines Q ->
+  (forall r, In r L -> Q (fst r) (snd r)) ->
+  (exists x, forall r, In r L -> holds k x r) \/
+  (exists a b, (forall j, (j < k)%nat -> a j = 0) /\ 0 < b /\ Q a b).
 Proof.
-  intro r; set (T := sum m (fun s => positive (r s))).
-  assert (P : 0 <= T) by (apply sum_nonneg; intros; apply positive_nonneg).
-  destruct (Req_dec T 0) as [Z|Z].
-  - exists (fun s => delta s 0); split; [split|].
-    + intros s _; unfold delta; destruct (Nat.eqb s 0); lra.
-    + rewrite (sum_ext m _ (fun s => delta s 0 * 1)) by (intros; ring).
-      apply (sum_delta m (fun _ => 1)); lia.
-    + intro x; apply sum_zero; intros s Hs.
-      pose proof (sum_term_le m (fun s => positive (r s)) s ltac:(intros; apply positive_nonneg) Hs) as L.
-      cbv beta in L; fold T in L; pose proof (positive_nonneg (r s)).
-      replace (positive (r s)) with 0 by lra; ring.
-  - exists (fun s => positive (r s) / T); split; [split|].
-    + intros s _; apply Rmult_le_pos; [apply positive_nonneg|left; apply Rinv_0_lt_compat; lra].
-    + unfold Rdiv; rewrite sum_scal_r; fold T; field; exact Z.
-    + intro x.
-      assert (E : sum m (fun s' => positive (r s') / T * x s') = sum m (fun s => positive (r s) * x s) / T).
-      { unfold Rdiv; rewrite <- sum_scal_r; apply sum_ext; intros; ring. }
-      rewrite E; rewrite (sum_ext m _ (fun s => positive (r s) * x s
-        - positive (r s) * (sum m (fun s => positive (r s) * x s) / T))) by (intros; ring).
-      rewrite sum_minus, sum_scal_r; fold T; field; exact Z.
-Qed.
-
-Lemma positive_step : forall r x, positive (r + x) ^ 2 <= positive r ^ 2 + 2 * (positive r * x) + x ^ 2.
-Proof.
-  intros r x; replace (positive r ^ 2 + 2 * (positive r * x) + x ^ 2) with ((positive r + x) ^ 2) by ring.
-  unfold positive; destruct (Rle_or_lt (r + x) 0) as [A|A].
-  - rewrite Rmax_right by exact A; replace (0 ^ 2) with 0 by ring; apply pow2_ge_0.
-  - rewrite Rmax_left by lra; apply pow_incr; split; [lra|].
-    pose proof (Rmax_l r 0); lra.
-Qed.
-
-(** After t rounds: counts of columns, regrets, and masses that did at least as well as the mean. *)
-Lemma rounds : forall t, exists (counts r p : nat -> R) (total : R),
-  (forall g, (g < n)%nat -> 0 <= counts g) /\ sum n counts = INR t /\
-  (forall s, (s < m)%nat -> sum n (fun g => counts g * M s g) = total + r s) /\
-  sum m (fun s => positive (r s) ^ 2) <= INR t * (INR m * B ^ 2) /\
-  probability m p /\
-  (forall g, (g < n)%nat -> total <= INR t * mean_payoff p g).
-Proof.
-  induction t as [|t [counts [r [p [total [C1 [C2 [C3 [C4 [C5 C6]]]]]]]]]].
-  - destruct (masses_of_regrets (fun _ => 0)) as [p [Pp _]].
-    exists (fun _ => 0), (fun _ => 0), p, 0; repeat split; simpl; try (intros; lra).
-    + apply sum_zero; reflexivity.
-    + intros; rewrite sum_zero; [ring|intros; ring].
-    + rewrite sum_zero; [lra|]; intros; unfold positive; rewrite Rmax_left by lra; ring.
-    + apply Pp.
-    + apply Pp.
-  - destruct (masses_of_regrets r) as [q [Pq Z]].
-    destruct (least_index n (mean_payoff q) Hn) as [k [Hk L]].
-    set (v := mean_payoff q k) in *.
-    assert (V : 0 <= v <= B).
-    { destruct Pq as [Q1 Q2]; unfold v, mean_payoff; split.
-      - apply sum_nonneg; intros s Hs; apply Rmult_le_pos; [auto|apply HB; assumption].
-      - rewrite <- (Rmult_1_l B), <- Q2, <- sum_scal_r; apply sum_le; intros s Hs.
-        apply Rmult_le_compat_l; [auto|apply HB; assumption]. }
-    assert (Best : exists p', probability m p' /\
-      forall g, (g < n)%nat -> total + v <= INR (S t) * mean_payoff p' g).
-    { destruct (least_index n (mean_payoff p) Hn) as [l [Hl Ll]].
-      pose proof (C6 l Hl) as C; rewrite S_INR; pose proof (pos_INR t).
-      destruct (Rle_or_lt v (mean_payoff p l)) as [A|A].
-      - exists p; split; [exact C5|]; intros g Hg.
-        assert (mean_payoff p l <= mean_payoff p g) by (apply Ll; exact Hg).
-        assert (INR t * mean_payoff p l <= INR t * mean_payoff p g) by (apply Rmult_le_compat_l; assumption).
-        lra.
-      - exists q; split; [exact Pq|]; intros g Hg; pose proof (L g Hg).
-        assert (INR t * mean_payoff p l <= INR t * v) by (apply Rmult_le_compat_l; lra).
-        assert (INR t * v <= INR t * mean_payoff q g) by (apply Rmult_le_compat_l; assumption).
+  induction k as [|k IH]; intros L Q CQ HQ.
+  - assert (D : (forall r, In r L -> snd r <= 0) \/ (exists r, In r L /\ 0 < snd r)).
+    { clear HQ; induction L as [|r L [D|[r' [Hr' D]]]]; [left; intros ? []| |].
+      - destruct (Rle_or_lt (snd r) 0) as [E|E]; [left|right; exists r; split; [left; reflexivity|exact E]].
+        intros r' [<-|Hr']; [exact E|apply D; exact Hr'].
+      - right; exists r'; split; [right|]; assumption. }
+    destruct D as [D|[r [Hr D]]]; [left; exists (fun _ => 0); exact D|].
+    right; exists (fst r), (snd r); split; [intros; lia|split; [exact D|apply HQ; exact Hr]].
+  - set (c := fun r : inequality => fst r k).
+    set (up := filter (fun r => if Rlt_dec 0 (c r) then true else false) L).
+    set (down := filter (fun r => if Rlt_dec (c r) 0 then true else false) L).
+    set (free := filter (fun r => if Req_EM_T (c r) 0 then true else false) L).
+    assert (Up : forall r, In r up <-> In r L /\ 0 < c r).
+    { intro r; unfold up; rewrite filter_In; destruct (Rlt_dec 0 (c r)); intuition discriminate. }
+    assert (Down : forall r, In r down <-> In r L /\ c r < 0).
+    { intro r; unfold down; rewrite filter_In; destruct (Rlt_dec (c r) 0); intuition discriminate. }
+    assert (Free : forall r, In r free <-> In r L /\ c r = 0).
+    { intro r; unfold free; rewrite filter_In; destruct (Req_EM_T (c r) 0); intuition discriminate. }
+    destruct (IH (free ++ flat_map (fun r => map (without k r) down) up) (fun a b => Q a b /\ a k = 0))
+      as [[x Hx]|[a [b [Ha [Hb [Qab Zk]]]]]].
+    + intros a b a' b' x y [Q1 Z1] [Q2 Z2] Px Py; split; [apply CQ; assumption|rewrite Z1, Z2; ring].
+    + intros r Hr; apply in_app_or in Hr; destruct Hr as [Hr|Hr].
+      * apply Free in Hr; split; [apply HQ|]; apply Hr.
+      * apply in_flat_map in Hr; destruct Hr as [r1 [H1 Hr]]; apply in_map_iff in Hr; destruct Hr as [r2 [<- H2]].
+        apply Up in H1; apply Down in H2; unfold c in H1, H2; unfold without; cbn [fst snd].
+        split; [apply CQ; try lra; apply HQ; tauto|ring].
+    + left; set (bound := fun r => (snd r - left_side k x r) / c r).
+      destruct (between (map bound up) (map bound down)) as [t [Lo Hi]].
+      { intros y z Hy Hz; apply in_map_iff in Hy; apply in_map_iff in Hz.
+        destruct Hy as [r1 [<- H1]], Hz as [r2 [<- H2]].
+        assert (E : holds k x (without k r1 r2)).
+        { apply Hx, in_or_app; right; apply in_flat_map; exists r1; split; [exact H1|apply in_map; exact H2]. }
+        apply Up in H1; apply Down in H2; unfold holds, left_side, without in E; cbn [fst snd] in E.
+        rewrite (sum_ext k _ (fun j => - fst r2 k * (fst r1 j * x j) + fst r1 k * (fst r2 j * x j))) in E
+          by (intros; ring).
+        rewrite sum_plus, !sum_scal in E; fold (left_side k x r1) (left_side k x r2) (c r1) (c r2) in E.
+        apply Rmult_le_reg_r with (c r1 * - c r2); [apply Rmult_lt_0_compat; lra|]; unfold bound.
+        replace ((snd r1 - left_side k x r1) / c r1 * (c r1 * - c r2))
+          with ((snd r1 - left_side k x r1) * - c r2) by (field; lra).
+        replace ((snd r2 - left_side k x r2) / c r2 * (c r1 * - c r2))
+          with ((snd r2 - left_side k x r2) * - c r1) by (field; lra).
         lra. }
-    destruct Best as [p' [Pp' Best]].
-    exists (fun g => counts g + delta g k), (fun s => r s + (M s k - v)), p', (total + v).
-    split; [|split; [|split; [|split; [|split]]]].
-    + intros g Hg; pose proof (C1 g Hg); unfold delta; destruct (Nat.eqb g k); lra.
-    + rewrite sum_plus, C2, S_INR; f_equal.
-      rewrite (sum_ext n _ (fun g => delta g k * 1)) by (intros; ring).
-      apply (sum_delta n (fun _ => 1)); exact Hk.
-    + intros s Hs.
-      rewrite (sum_ext n _ (fun g => counts g * M s g + delta g k * M s g)) by (intros; ring).
-      rewrite sum_plus, C3, (sum_delta n (M s) k Hk) by exact Hs; ring.
-    + apply Rle_trans with (sum m (fun s => positive (r s) ^ 2
-        + 2 * (positive (r s) * (M s k - v)) + (M s k - v) ^ 2)).
-      * apply sum_le; intros; apply positive_step.
-      * rewrite !sum_plus, sum_scal.
-        replace (sum m (fun s => positive (r s) * (M s k - v))) with 0
-          by (symmetry; exact (Z (fun s => M s k))).
-        assert (D : sum m (fun s => (M s k - v) ^ 2) <= INR m * B ^ 2).
-        { rewrite <- sum_const; apply sum_le; intros s Hs; pose proof (HB s k Hs Hk).
-          rewrite <- (pow2_abs (M s k - v)); apply pow_incr; split; [apply Rabs_pos|].
-          apply Rabs_le; lra. }
-        rewrite S_INR; lra.
-    + exact Pp'.
-    + exact Best.
+      exists (extend k x t); intros r Hr; unfold holds, left_side; cbn [sum]; rewrite extend_last.
+      rewrite (sum_ext k _ (fun j => fst r j * x j)) by (intros; rewrite extend_below by assumption; reflexivity).
+      fold (left_side k x r); fold (c r).
+      destruct (Rtotal_order (c r) 0) as [N|[Z|P]].
+      * pose proof (Hi (bound r) (in_map bound down r (proj2 (Down r) (conj Hr N)))) as B; unfold bound in B.
+        assert (c r * ((snd r - left_side k x r) / c r) <= c r * t).
+        { apply Ropp_le_cancel; rewrite <- !Ropp_mult_distr_l_reverse; apply Rmult_le_compat_l; lra. }
+        replace (c r * ((snd r - left_side k x r) / c r)) with (snd r - left_side k x r) in H by (field; lra); lra.
+      * assert (E : holds k x r) by (apply Hx, in_or_app; left; apply Free; split; assumption).
+        unfold holds in E; rewrite Z; lra.
+      * pose proof (Lo (bound r) (in_map bound up r (proj2 (Up r) (conj Hr P)))) as B; unfold bound in B.
+        apply (Rmult_le_compat_l (c r)) in B; [|lra].
+        replace (c r * ((snd r - left_side k x r) / c r)) with (snd r - left_side k x r) in B by (field; lra); lra.
+    + right; exists a, b; split; [|split; assumption]; intros j Hj.
+      destruct (Nat.eq_dec j k) as [->|]; [exact Zk|apply Ha; lia].
 Qed.
 
-Theorem minimax : forall gap, 0 < gap -> exists p q, probability m p /\ probability n q /\
-  forall s g, (s < m)%nat -> (g < n)%nat ->
-  sum n (fun g' => q g' * M s g') <= mean_payoff p g + gap.
+(** ** Games *)
+
+Lemma guaranteed_or_not : forall k m (A : nat -> nat -> R) w, (1 <= k)%nat ->
+  (exists p, probability k p /\ forall j, (j < m)%nat -> w <= sum k (fun i => p i * A i j)) \/
+  (exists q high, probability m q /\ high < w /\ forall i, (i < k)%nat -> sum m (fun j => q j * A i j) <= high).
 Proof.
-  intros gap Hgap.
-  set (need := INR m * B ^ 2 / gap ^ 2).
-  assert (H0 : exists t0, need <= INR t0).
-  { exists (Z.to_nat (up need)); destruct (archimed need) as [A _].
-    assert (N : 0 <= need).
-    { unfold need; apply Rmult_le_pos; [apply Rmult_le_pos; [apply pos_INR|apply pow2_ge_0]|].
-      left; apply Rinv_0_lt_compat, pow_lt; exact Hgap. }
-    assert (0 <= up need)%Z by (apply le_IZR; lra).
-    rewrite INR_IZR_INZ, Z2Nat.id by assumption; lra. }
-  destruct H0 as [t0 H0].
-  set (t := S t0); assert (Ht : need <= INR t) by (unfold t; rewrite S_INR; lra).
-  assert (Pt : 0 < INR t) by (apply lt_0_INR; unfold t; lia).
-  destruct (rounds t) as [counts [r [p [total [C1 [C2 [C3 [C4 [C5 C6]]]]]]]]].
-  exists p, (fun g => counts g / INR t); split; [exact C5|split; [split|]].
-  - intros g Hg; apply Rmult_le_pos; [apply C1; exact Hg|left; apply Rinv_0_lt_compat; exact Pt].
-  - unfold Rdiv; rewrite sum_scal_r, C2; field; lra.
-  - intros s g Hs Hg.
-    assert (E : sum n (fun g' => counts g' / INR t * M s g') = (total + r s) / INR t).
-    { rewrite <- (C3 s Hs); unfold Rdiv; rewrite <- sum_scal_r; apply sum_ext; intros; ring. }
-    rewrite E; pose proof (C6 g Hg) as C.
-    assert (R1 : r s <= INR t * gap).
-    { apply Rle_trans with (positive (r s)); [apply Rmax_l|].
-      apply le_of_squares; [apply Rmult_le_pos; lra|].
-      apply Rle_trans with (sum m (fun s => positive (r s) ^ 2)).
-      - apply (sum_term_le m (fun s => positive (r s) ^ 2)); [intros; apply pow2_ge_0|exact Hs].
-      - apply Rle_trans with (1 := C4).
-        replace ((INR t * gap) ^ 2) with (INR t * (INR t * gap ^ 2)) by ring.
-        apply Rmult_le_compat_l; [lra|].
-        assert (G2 : 0 < gap ^ 2) by (apply pow_lt; exact Hgap).
-        apply Rmult_le_reg_r with (/ gap ^ 2); [apply Rinv_0_lt_compat; exact G2|].
-        replace (INR t * gap ^ 2 * / gap ^ 2) with (INR t) by (field; lra).
-        exact Ht. }
-    apply Rmult_le_reg_r with (INR t); [exact Pt|].
-    replace ((total + r s) / INR t * INR t) with (total + r s) by (field; lra); lra.
+  intros k m A w Hk.
+  set (positive := map (fun i => (fun i' => delta i' i, 0) : inequality) (seq 0 k)).
+  set (enough := map (fun j => (fun i => A i j, w) : inequality) (seq 0 m)).
+  set (Q := fun (a : nat -> R) (b : R) => exists q c, (forall j, (j < m)%nat -> 0 <= q j) /\
+    (forall i, (i < k)%nat -> sum m (fun j => q j * A i j) - c <= a i) /\ b <= w * sum m q - c).
+  destruct (elimination k ((fun _ => 1, 1) :: (fun _ => -1, -1) :: positive ++ enough) Q)
+    as [[p Hp]|[a [b [Ha [Hb [q [c [Pq [Le Lt]]]]]]]]].
+  - intros a b a' b' x y [q [c [P [U V]]]] [q' [c' [P' [U' V']]]] Px Py.
+    exists (fun j => x * q j + y * q' j), (x * c + y * c'); split; [|split].
+    + intros j Hj; pose proof (Rmult_le_pos _ _ Px (P j Hj)); pose proof (Rmult_le_pos _ _ Py (P' j Hj)); lra.
+    + intros i Hi.
+      rewrite (sum_ext m _ (fun j => x * (q j * A i j) + y * (q' j * A i j))) by (intros; ring).
+      rewrite sum_plus, !sum_scal.
+      pose proof (Rmult_le_compat_l x _ _ Px (U i Hi)); pose proof (Rmult_le_compat_l y _ _ Py (U' i Hi)); lra.
+    + rewrite sum_plus, !sum_scal.
+      pose proof (Rmult_le_compat_l x _ _ Px V); pose proof (Rmult_le_compat_l y _ _ Py V'); lra.
+  - assert (Zero : forall F, sum m (fun j => 0 * F j) = 0) by (intro; apply sum_zero; intros; ring).
+    assert (None : sum m (fun _ => 0) = 0) by (apply sum_zero; reflexivity).
+    intros r [<-|[<-|Hr]]; [| |apply in_app_or in Hr; destruct Hr as [Hr|Hr]]; cbn [fst snd].
+    + exists (fun _ => 0), (-1); split; [intros; lra|split; [intros; rewrite Zero; lra|rewrite None; lra]].
+    + exists (fun _ => 0), 1; split; [intros; lra|split; [intros; rewrite Zero; lra|rewrite None; lra]].
+    + apply in_map_iff in Hr; destruct Hr as [i [<- Hi]]; exists (fun _ => 0), 0; cbn [fst snd].
+      split; [intros; lra|split; [|rewrite None; lra]].
+      intros i' _; rewrite Zero; unfold delta; destruct (Nat.eqb i' i); lra.
+    + apply in_map_iff in Hr; destruct Hr as [j [<- Hj]]; apply in_seq in Hj.
+      exists (fun j' => delta j' j), 0; cbn [fst snd]; split; [|split].
+      * intros j' _; unfold delta; destruct (Nat.eqb j' j); lra.
+      * intros i _; rewrite (sum_delta m (fun j => A i j)) by lia; lra.
+      * rewrite (sum_ext m _ (fun j' => delta j' j * 1)) by (intros; ring).
+        rewrite (sum_delta m (fun _ => 1)) by lia; lra.
+  - left; exists p; split; [split|].
+    + intros i Hi; assert (H : holds k p (fun i' => delta i' i, 0)).
+      { apply Hp; right; right; apply in_or_app; left; unfold positive.
+        apply (in_map (fun i => (fun i' => delta i' i, 0) : inequality)), in_seq; lia. }
+      unfold holds, left_side in H; cbn [fst snd] in H; rewrite (sum_delta k p i Hi) in H; exact H.
+    + pose proof (Hp _ (or_introl eq_refl)) as H1; pose proof (Hp _ (or_intror (or_introl eq_refl))) as H2.
+      unfold holds, left_side in H1, H2; cbn [fst snd] in H1, H2; rewrite sum_scal in H1, H2.
+      change (fun i => p i) with p in H1, H2; lra.
+    + intros j Hj; assert (H : holds k p (fun i => A i j, w)).
+      { apply Hp; right; right; apply in_or_app; right; unfold enough.
+        apply (in_map (fun j => (fun i => A i j, w) : inequality)), in_seq; lia. }
+      unfold holds, left_side in H; cbn [fst snd] in H.
+      rewrite (sum_ext k _ (fun i => p i * A i j)) in H by (intros; ring); exact H.
+  - right; set (T := sum m q) in *.
+    assert (PT : 0 < T).
+    { destruct (sum_nonneg m q Pq) as [P|Z]; [exact P|exfalso]; fold T in Z.
+      pose proof (Le 0%nat ltac:(lia)) as L; rewrite Ha in L by lia.
+      rewrite sum_zero in L; [rewrite <- Z in Lt; lra|].
+      intros j Hj; pose proof (sum_term_le m q j Pq Hj); pose proof (Pq j Hj); fold T in H.
+      replace (q j) with 0 by lra; ring. }
+    exists (fun j => / T * q j), (c / T); split; [split|split].
+    + intros j Hj; apply Rmult_le_pos; [left; apply Rinv_0_lt_compat; exact PT|apply Pq; exact Hj].
+    + rewrite sum_scal; change (fun j => q j) with q; fold T; field; lra.
+    + apply Rmult_lt_reg_r with T; [exact PT|]; unfold Rdiv; rewrite Rmult_assoc, Rinv_l by lra; lra.
+    + intros i Hi; rewrite (sum_ext m _ (fun j => / T * (q j * A i j))) by (intros; ring).
+      rewrite sum_scal; pose proof (Le i Hi) as L; rewrite Ha in L by exact Hi.
+      unfold Rdiv; rewrite Rmult_comm; apply Rmult_le_compat_r; [left; apply Rinv_0_lt_compat; exact PT|lra].
 Qed.
 
-End Game.
+Theorem minimax : forall k m (A : nat -> nat -> R), (1 <= k)%nat -> (1 <= m)%nat ->
+  exists v p q, probability k p /\ probability m q /\
+  (forall j, (j < m)%nat -> v <= sum k (fun i => p i * A i j)) /\
+  (forall i, (i < k)%nat -> sum m (fun j => q j * A i j) <= v).
+Proof.
+  intros k m A Hk Hm.
+  set (E := fun w => exists p, probability k p /\ forall j, (j < m)%nat -> w <= sum k (fun i => p i * A i j)).
+  assert (Weak : forall q high, probability m q -> (forall i, (i < k)%nat -> sum m (fun j => q j * A i j) <= high) ->
+    forall w, E w -> w <= high).
+  { intros q high [Q1 Q2] H w [p [[P1 P2] Hp]].
+    replace w with (sum m (fun j => q j * w)) by (rewrite sum_scal_r, Q2; ring).
+    replace high with (sum k (fun i => p i * high)) by (rewrite sum_scal_r, P2; ring).
+    apply Rle_trans with (sum m (fun j => q j * sum k (fun i => p i * A i j))).
+    - apply sum_le; intros j Hj; apply Rmult_le_compat_l; auto.
+    - rewrite (sum_ext m _ (fun j => sum k (fun i => p i * (q j * A i j))))
+        by (intros; rewrite <- sum_scal; apply sum_ext; intros; ring).
+      rewrite sum_swap; apply sum_le; intros i Hi; rewrite sum_scal; apply Rmult_le_compat_l; auto. }
+  assert (Point : forall n, (1 <= n)%nat -> probability n (fun i => delta i 0)).
+  { intros n Hn; split; [intros i _; unfold delta; destruct (Nat.eqb i 0); lra|].
+    rewrite (sum_ext n _ (fun i => delta i 0 * 1)) by (intros; ring); apply (sum_delta n (fun _ => 1)); lia. }
+  destruct (completeness E) as [v [Up Least]].
+  - exists (sum k (fun i => Rabs (A i 0%nat))).
+    intros w Hw; refine (Weak (fun j => delta j 0) _ (Point m Hm) _ w Hw); intros i Hi.
+    rewrite (sum_delta m (fun j => A i j)) by lia; apply Rle_trans with (1 := Rle_abs _).
+    apply (sum_term_le k (fun i => Rabs (A i 0%nat))); [intros; apply Rabs_pos|exact Hi].
+  - exists (- sum m (fun j => Rabs (A 0%nat j))), (fun i => delta i 0); split; [apply Point; exact Hk|].
+    intros j Hj; rewrite (sum_delta k (fun i => A i j)) by lia.
+    pose proof (sum_term_le m (fun j => Rabs (A 0%nat j)) j ltac:(intros; apply Rabs_pos) Hj) as L; cbv beta in L.
+    pose proof (Rle_abs (- A 0%nat j)) as N; rewrite Rabs_Ropp in N; lra.
+  - destruct (guaranteed_or_not k m A v Hk) as [[p [Pp Hp]]|[q [high [Pq [L Hq]]]]].
+    + destruct (guaranteed_or_not m k (fun j i => - A i j) (- v) Hm) as [[q [Pq Hq]]|[p' [high [Pp' [L Hp']]]]].
+      * exists v, p, q; split; [exact Pp|split; [exact Pq|split; [exact Hp|]]]; intros i Hi.
+        pose proof (Hq i Hi) as H; rewrite (sum_ext m _ (fun j => -1 * (q j * A i j))), sum_scal in H by (intros; ring).
+        lra.
+      * exfalso; assert (- high <= v); [|lra]; apply Up; exists p'; split; [exact Pp'|]; intros j Hj.
+        pose proof (Hp' j Hj) as H.
+        rewrite (sum_ext k _ (fun i => -1 * (p' i * A i j))), sum_scal in H by (intros; ring); lra.
+    + exfalso; assert (v <= high); [|lra]; apply Least; intros w Hw; exact (Weak q high Pq Hq w Hw).
+Qed.

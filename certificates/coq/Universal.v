@@ -15,7 +15,7 @@
     the number of units, is nowhere positive off the unit, the maximum margin
     is 2 (3n)^(-3/2) n / S with S the sum of nu^(5/2)/m.
 
-    Supremum.v proves that the two sides meet.  That every finite group has a
+    Maximum.v proves that the two sides meet.  That every finite group has a
     complete family is proved in Decomposition.v. *)
 
 From Coq Require Import Reals List Lra Lia Arith.

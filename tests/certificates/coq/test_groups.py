@@ -22,7 +22,7 @@ THEOREMS = (
     "Universal.game_value",
     "Universal.closed_form",
     "Minimax.minimax",
-    "Supremum.group_value",
+    "Maximum.group_value",
     "Spectral.spectral",
     "Commutants.no_invariant_subspace",
     "Commutants.same_or_orthogonal",
@@ -85,11 +85,12 @@ Proof. exact every_group. Qed.
 Goal forall G, is_group G -> (2 <= order G)%nat -> let n := order G in
   exists count family v, complete_family G count family /\\
   (forall s, (s < count)%nat -> irreducible G (family s)) /\\
-  is_lub (fun x => exists eps, ((forall s, (s < count)%nat -> 0 <= eps s) /\\ sum count eps = 1) /\\
-    forall g, (g < n)%nat -> g <> unit G -> x <= sum count (fun s => let nu := INR (dim (family s)) in
-      eps s * ((1 - sum (dim (family s)) (fun i => mat (family s) g i i) / nu) / sqrt nu))) v /\\
-  is_lub (fun g => exists net, normalized_margin_at_least (group_table G) g net)
-    (2 / (3 * INR n * sqrt (3 * INR n)) * v).
+  (exists eps tau, ((forall s, (s < count)%nat -> 0 <= eps s) /\\ sum count eps = 1) /\\ wrong_weights G tau /\\
+    let pay s g := let nu := INR (dim (family s)) in
+      (1 - sum (dim (family s)) (fun i => mat (family s) g i i) / nu) / sqrt nu in
+    (forall g, (g < n)%nat -> g <> unit G -> v <= sum count (fun s => eps s * pay s g)) /\\
+    (forall s, (s < count)%nat -> sum n (fun g => tau g * pay s g) <= v)) /\\
+  let value := 2 / (3 * INR n * sqrt (3 * INR n)) * v in maximum_margin_between (group_table G) value value.
 Proof. exact value_of_every_group. Qed.
 
 Goal let value := 2 / (360 * sqrt 360) * (120 / (65 + 50 * sqrt 5 + 36 * sqrt 6)) in
@@ -102,7 +103,7 @@ FAULTS = (
     ("Convolution", "INR m * frobenius d (times d U V) <=", "INR (S m) * frobenius d (times d U V) <="),
     ("Integral", "[1; 4; 3; 6]", "[1; 4; 3; 2]"),
     ("Attain", "= 4 * x ^ 3 * character r", "= 5 * x ^ 3 * character r"),
-    ("Minimax", "<= positive r ^ 2 + 2 * (positive r * x) + x ^ 2.", "<= positive r ^ 2 + 2 * (positive r * x)."),
+    ("Minimax", "high < w /\\ forall i", "high < w - 1 /\\ forall i"),
     (
         "Schur",
         "  INR n / INR (d t) * sum (m t) (fun q => J t q i k",
@@ -132,7 +133,7 @@ FAULTS = (
         "(1 - character r g / INR (dim r)) / INR (dim r).",
     ),
     ("Universal", "| _ => INR (d s) / INR (m s) * sqrt (INR (d s)) end.", "| _ => INR (d s) * sqrt (INR (d s)) end."),
-    ("Supremum", "(2 * INR n).\n\nLemma averaged_class", "(INR n).\n\nLemma averaged_class"),
+    ("Maximum", "(2 * INR n).\n\nLemma averaged_class", "(INR n).\n\nLemma averaged_class"),
     (
         "Cyclic",
         "sqrt (2 / 27) / (sqrt (INR n) * (INR n - 1)).\n\nLemma",
@@ -154,11 +155,7 @@ FAULTS = (
     ("Commutants", "= INR d * delta k l\n}", "= delta k l\n}"),
     ("Decomposition", "plain n (fun g i j => delta i (op G g j)).", "plain n (fun g i j => delta i (op G j g))."),
     ("Decomposition", "INR (dim (f s)) / INR (many (f s))).", "INR (dim (f s)))."),
-    (
-        "Decomposition",
-        "normalized_margin_at_least (group_table G) g net) (constant G * v).",
-        "normalized_margin_at_least (group_table G) g net) (2 * constant G * v).",
-    ),
+    ("Maximum", "(constant G * v) (constant G * v).", "(constant G * v) (49/50 * constant G * v)."),
     ("Orthogonal", "set (s := fun i => sqrt (lambda i)) in *.", "set (s := fun i => lambda i) in *."),
     ("Orthogonal", "dim r = d /\\ many r = 1%nat", "dim r = d /\\ many r = 2%nat"),
     ("Generated", "if Z.leb 0 c then root + 1 else root", "if Z.leb 0 c then root else root"),

@@ -1,14 +1,12 @@
-(** The value of the game of a group.
+(** The value of the game of a group is its maximum margin.
 
-    The two sides of Universal.v meet: by the minimax theorem there are, for
-    every gap, masses of representations and weights of wrong labels whose
-    numbers differ by at most the gap, and the weights may be averaged over
-    conjugation and inversion, since the payoffs depend on classes alone.
+    The two sides of Universal.v meet: by the minimax theorem there are masses
+    of representations and weights of wrong labels with the same number v, and
+    the weights may be averaged over conjugation and inversion, since the
+    payoffs depend on classes alone.
 
-    [group_value]: every finite group of order n >= 2 with a complete family
-    has a number v, the value of the game, such that no network has a margin
-    above 2 (3n)^(-3/2) v, and for every gap > 0 some network has a margin of
-    at least 2 (3n)^(-3/2) (v - gap). *)
+    [group_value]: so every finite group of order n >= 2 with a complete family
+    has the maximum margin 2 (3n)^(-3/2) v, and a network attains it. *)
 
 From Coq Require Import Reals Lra Lia Arith.
 From Lemmata Require Import Statement Sums Groups EveryGroup Representations Universal Minimax.
@@ -173,32 +171,14 @@ Proof. unfold other; destruct (Nat.eqb_spec (unit G) 0); lia. Qed.
 
 Definition matrix (s g : nat) : R := pay s g + delta g (unit G) * pay s other.
 
-Lemma matrix_bounds : exists B, forall s g, (s < count)%nat -> (g < n)%nat -> 0 <= matrix s g <= B.
+(** Optimal masses and weights. *)
+Lemma optimal_pair : exists v eps tau, probability count eps /\
+  wrong_weights G tau /\ symmetric_class_function G tau /\
+  (forall g, below G g -> g <> unit G -> v <= sum count (fun s => eps s * pay s g)) /\
+  (forall s, (s < count)%nat -> sum n (fun g => tau g * pay s g) <= v).
 Proof.
-  set (S := sum count (fun s => sum n (fun g => pay s g))); exists (S + S).
-  assert (N : forall s g, (s < count)%nat -> (g < n)%nat -> 0 <= pay s g).
-  { intros; apply (payoff_nonneg G HG count family HF); assumption. }
-  assert (L : forall s g, (s < count)%nat -> (g < n)%nat -> pay s g <= S).
-  { intros s g Hs Hg; apply Rle_trans with (sum n (fun g => pay s g)).
-    - apply (sum_term_le n (fun g => pay s g)); [intros; apply N|]; assumption.
-    - apply (sum_term_le count (fun s => sum n (fun g => pay s g))); [|exact Hs].
-      intros; apply sum_nonneg; intros; apply N; assumption. }
-  intros s g Hs Hg; pose proof (N s g Hs Hg); pose proof (L s g Hs Hg).
-  pose proof (N s other Hs other_below); pose proof (L s other Hs other_below).
-  unfold matrix, delta; destruct (Nat.eqb g (unit G)); lra.
-Qed.
-
-(** Masses and weights whose numbers differ by at most a gap. *)
-Lemma near_pair : forall gap, 0 < gap -> exists eps tau low,
-  probability count eps /\ wrong_weights G tau /\ symmetric_class_function G tau /\
-  (forall g, below G g -> g <> unit G -> low <= sum count (fun s => eps s * pay s g)) /\
-  (forall s, (s < count)%nat -> sum n (fun g => tau g * pay s g) <= low + gap).
-Proof.
-  intros gap Hgap; pose proof (count_positive G HG count family HF) as C.
-  destruct matrix_bounds as [B HB].
-  destruct (minimax count n ltac:(lia) ltac:(lia) matrix B HB gap Hgap) as [eps [q [Pe [[Q1 Q2] H]]]].
-  destruct (least_index n (mean_payoff count matrix eps) ltac:(lia)) as [k [Hk L]].
-  set (low := mean_payoff count matrix eps k) in *.
+  pose proof (count_positive G HG count family HF) as C.
+  destruct (minimax count n matrix ltac:(lia) ltac:(lia)) as [v [eps [q [Pe [[Q1 Q2] [Lo Hi]]]]]].
   set (tau := fun g => (1 - delta g (unit G)) * q g + delta g other * q (unit G)).
   pose proof (unit_below G HG) as U; pose proof other_below as O; pose proof other_unit as OU.
   assert (S : forall F, sum n (fun g => tau g * F g)
@@ -217,85 +197,33 @@ Proof.
       rewrite (sum_ext n (fun g => tau g * 1) tau) in A by (intros; ring).
       rewrite (sum_ext n (fun g => q g * 1) q) in A by (intros; ring).
       rewrite A, Q2; ring. }
-  exists eps, (averaged G tau), low; split; [exact Pe|split; [|split; [|split]]].
+  exists v, eps, (averaged G tau); split; [exact Pe|split; [|split; [|split]]].
   - apply averaged_wrong; assumption.
   - apply averaged_class; exact HG.
-  - intros g Hg N; apply Rle_trans with (1 := L g Hg); right; unfold mean_payoff, matrix.
+  - intros g Hg N; apply Rle_trans with (1 := Lo g Hg); right; unfold matrix.
     apply sum_ext; intros s _; rewrite delta_other by assumption; ring.
   - intros s Hs; rewrite (averaged_sum G HG tau _ (payoff_class s Hs)), S, (payoff_unit s Hs).
-    pose proof (H s k Hs Hk) as A; fold low in A; unfold matrix in A.
+    pose proof (Hi s Hs) as A; unfold matrix in A.
     rewrite (sum_ext n _ (fun g => q g * pay s g + delta g (unit G) * (q g * pay s other))) in A
       by (intros; ring).
     rewrite sum_plus, (sum_delta n (fun g => q g * pay s other) (unit G) U) in A; lra.
 Qed.
 
-Definition guaranteed (x : R) : Prop := exists eps, probability count eps /\
-  forall g, below G g -> g <> unit G -> x <= sum count (fun s => eps s * pay s g).
-
-(** No masses guarantee more than weights allow. *)
-Lemma guaranteed_below : forall tau high x, wrong_weights G tau ->
-  (forall s, (s < count)%nat -> sum n (fun g => tau g * pay s g) <= high) ->
-  guaranteed x -> x <= high.
-Proof.
-  intros tau high x Wt Hi [eps [[E1 E2] Hx]].
-  apply Rle_trans with (sum n (fun g => tau g * sum count (fun s => eps s * pay s g))).
-  - replace x with (sum n tau * x) by (rewrite (tau_sum G tau Wt); ring).
-    rewrite <- sum_scal_r; apply sum_le; intros g Hg.
-    destruct (Nat.eq_dec g (unit G)) as [->|N]; [rewrite (tau_unit G tau Wt); lra|].
-    apply Rmult_le_compat_l; [apply (tau_nonneg G tau Wt)|apply Hx]; assumption.
-  - rewrite (sum_ext n _ (fun g => sum count (fun s => eps s * (tau g * pay s g))))
-      by (intros; rewrite <- sum_scal; apply sum_ext; intros; ring).
-    rewrite sum_swap; replace high with (sum count eps * high) by (rewrite E2; ring).
-    rewrite <- sum_scal_r.
-    apply sum_le; intros s Hs; rewrite sum_scal; apply Rmult_le_compat_l; [apply E1|apply Hi]; exact Hs.
-Qed.
-
-Lemma value_exists : exists v, is_lub guaranteed v.
-Proof.
-  destruct (near_pair 1 ltac:(lra)) as [eps [tau [low [Pe [Wt [_ [Lo Hi]]]]]]].
-  destruct (completeness guaranteed) as [v Hv]; [| |exists v; exact Hv].
-  - exists (low + 1); intros x Hx; apply (guaranteed_below tau (low + 1) x Wt Hi Hx).
-  - exists low, eps; split; assumption.
-Qed.
-
 End Value.
 
-(** v is the largest number that masses of representations guarantee at every wrong label, to any accuracy; weights of
-    wrong labels hold every representation down to it; and it is the maximum margin over 2 (3n)^(-3/2). *)
+(** Masses of representations and weights of wrong labels with the same number v. *)
+Definition game_solution (G : group) (count : nat) (family : nat -> representation) (v : R) : Prop :=
+  exists eps tau, probability count eps /\ wrong_weights G tau /\
+  (forall g, below G g -> g <> unit G -> v <= sum count (fun s => eps s * payoff (family s) g)) /\
+  (forall s, (s < count)%nat -> sum (order G) (fun g => tau g * payoff (family s) g) <= v).
+
 Theorem group_value : forall G count family, is_group G -> (2 <= order G)%nat ->
   complete_family G count family ->
-  exists v, is_lub (guaranteed G count family) v /\
-  (forall gap, 0 < gap -> exists tau, wrong_weights G tau /\ symmetric_class_function G tau /\
-    forall s, (s < count)%nat -> sum (order G) (fun g => tau g * payoff (family s) g) <= v + gap) /\
-  (forall net g, normalized_margin_at_least (group_table G) g net -> g <= constant G * v) /\
-  (forall gap, 0 < gap -> exists net, normalized_margin_at_least (group_table G) (constant G * (v - gap)) net).
+  exists v, game_solution G count family v /\
+  maximum_margin_between (group_table G) (constant G * v) (constant G * v).
 Proof.
   intros G count family HG Hn HF.
-  destruct (value_exists G HG Hn count family HF) as [v Hv]; exists v.
-  pose proof (constant_positive G HG) as Hc.
-  assert (Hi : forall gap, 0 < gap -> exists tau, wrong_weights G tau /\ symmetric_class_function G tau /\
-    forall s, (s < count)%nat -> sum (order G) (fun g => tau g * payoff (family s) g) <= v + gap).
-  { intros gap Hgap; destruct (near_pair G HG Hn count family HF gap Hgap)
-      as [eps [tau [low [Pe [Wt [Ct [Lo Hi]]]]]]].
-    exists tau; split; [exact Wt|split; [exact Ct|]]; intros s Hs.
-    assert (low <= v) by (apply (proj1 Hv); exists eps; split; assumption).
-    pose proof (Hi s Hs); lra. }
-  split; [exact Hv|split; [exact Hi|split]].
-  - intros net g M; apply Rnot_lt_le; intro A.
-    set (gap := (g - constant G * v) / (2 * constant G)).
-    assert (0 < gap) by (apply Rdiv_lt_0_compat; lra).
-    destruct (Hi gap H) as [tau [Wt [Ct L]]].
-    pose proof (proj2 (universal G count family HG HF) tau (v + gap) Wt Ct L net g M) as U.
-    assert (constant G * (v + gap) = constant G * v + (g - constant G * v) / 2) by (unfold gap; field; lra).
-    lra.
-  - intros gap Hgap.
-    assert (E : exists x, guaranteed G count family x /\ v - gap <= x).
-    { destruct (near_pair G HG Hn count family HF gap Hgap) as [eps [tau [low [Pe [Wt [Ct [Lo Hi']]]]]]].
-      exists low; split; [exists eps; split; assumption|].
-      assert (v <= low + gap); [|lra].
-      apply (proj2 Hv); intros x Hx.
-      apply (guaranteed_below G count family tau (low + gap) x Wt Hi' Hx). }
-    destruct E as [x [[eps [[E1 E2] Hx]] L]].
-    apply (proj1 (universal G count family HG HF) eps (v - gap) E1 E2).
-    intros g Hg N; apply Rle_trans with (1 := L); apply Hx; assumption.
+  destruct (optimal_pair G HG Hn count family HF) as [v [eps [tau [[E1 E2] [Wt [Ct [Lo Hi]]]]]]].
+  exists v; split; [exists eps, tau; repeat split; try assumption; apply Wt|].
+  exact (game_value G count family eps tau v HG HF E1 E2 Lo Wt Ct Hi).
 Qed.
