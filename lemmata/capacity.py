@@ -1,37 +1,10 @@
 """How much attention can learn: covering numbers from norms of weights, as printed and with the right powers.
 
-budgets    optimal_split, Capacity: the division of an error among parts of the weights
-linear     linear_capacity, linear_map_capacity, two_stage_capacity, sign_packing, perceptron_steps;
-           printed_linear_capacity, printed_linear_map_capacity
-one head   HeadNorms, head_capacity, short_head_capacity, positional_capacity, multi_head_capacity, head_radii;
-           scalar_head_capacity; printed_head_capacity, printed_positional_capacity, printed_multi_head_capacity
-layers     LayerNorms, deep_capacity, short_deep_capacity, amplifications, layer_amplification,
-           contracted_amplifications; printed_deep_capacity, printed_short_deep_capacity
-norms      pq_norm, token_norm, frobenius_norm, spectral_norm, head_norms, layer_norms; heads_of_state, measured_heads,
-           MeasuredHeads: those of trained heads
-reports    head_report, deep_report, CapacityReport: from norms to a bound on the risk
-risk       entropy_integral, entropy_bound, rademacher_bound, deviation_bound, generalisation_bound
-finite     certify_cover, verify_cover, covering_steps, largest_packing, CoverCertificate; empirical_rademacher,
-           sample_law, largest_deviation, deviation_failure_probability
-codes      encode_vector, decode_vector, verify_vector_code, encode_matrix, decode_matrix, verify_matrix_code;
-           compress_head, rebuild_head, verify_head_code, capacity_in_bits; compress_network, rebuild_network,
-           verify_network_code
-shattering CircleFamily, SignFamily, largest_sign_family; sinusoid_points, sinusoid_parameter, certify_sinusoids;
-           RecallingDecoder: w T/8 words by decoders of width w
-margins    inverse_margin_bound, margins_bound: the error from the inverse all-layer margins of a sample
-signs      sign_pattern_bound, network_log_growth, vc_bound, sign_loss_sample_size: what the 0-1 loss needs
-training   AttentionReader, initial_reader, parameters, string_codes, ReaderAdam, loss_and_gradient, predictions,
-           attention_weights: a one-layer network that reads bit strings
-learners   elimination_probability, ambiguity_bound, agreement_probability, balanced_probability, surviving_bits,
-           consistent_conjunctions of conjunctions; parity_of, spanning_probability of parities
-thresholds Cell, ThresholdFit, threshold_fit, vuong_test, VuongTest, bootstrap_cells, percentile_interval
-lipschitz  audit_attention, audit_weights: certified from above, found from below; InputAudit, WeightAudit;
-           AttentionBlock, block_errors, readout_errors; input_constants, softmax_distance
-recurrent  RecurrentClass, class_log_cover, recurrent_log_cover, log_cover; truncated_rademacher_bound,
-           truncation_level, deviation_of_truncated_losses, empirical_minimiser_bound: from tokens to risks
-packings   volume_bound, sparse_bound, ellipsoid_bound, ellipsoid_estimate; greedy_packing, least_squared_distance,
-           minimal_vectors
+From typed norms, or from a module that was trained (`read_trained`, `measured_reader`, `trained_report`), to bounds
+on covering numbers and risks; codes, shattered sets and audits of Lipschitz constants that show how sharp they are;
+and what sparse functions need. The names by the modules that have them:
 """
+# ruff: noqa: F401 - the imports are the list of what is public here
 
 from lemmata.certificates.capacity.blocks import AttentionBlock, block_errors, readout_errors
 from lemmata.certificates.capacity.compression import capacity_in_bits, compress_head, rebuild_head, verify_head_code
@@ -61,14 +34,8 @@ from lemmata.certificates.capacity.norms import (
     spectral_norm,
     token_norm,
 )
-from lemmata.certificates.capacity.report import (
-    CapacityReport,
-    MeasuredHeads,
-    deep_report,
-    head_report,
-    heads_of_state,
-    measured_heads,
-)
+from lemmata.certificates.capacity.reading import read_trained
+from lemmata.certificates.capacity.report import CapacityReport, deep_report, head_report, trained_report
 from lemmata.certificates.capacity.shattering import (
     CircleFamily,
     SignFamily,
@@ -77,8 +44,10 @@ from lemmata.certificates.capacity.shattering import (
     sinusoid_parameter,
     sinusoid_points,
 )
+from lemmata.certificates.capacity.trained import MeasuredReader, PeeledNorm, TrainedReader, measured_reader
 from lemmata.numerics.learning.attention_capacity import (
     HeadNorms,
+    ReadNorms,
     head_capacity,
     head_radii,
     multi_head_capacity,
@@ -86,6 +55,7 @@ from lemmata.numerics.learning.attention_capacity import (
     printed_head_capacity,
     printed_multi_head_capacity,
     printed_positional_capacity,
+    read_capacity,
     scalar_head_capacity,
     short_head_capacity,
 )
@@ -179,131 +149,23 @@ from lemmata.numerics.runs.thresholds import (
     vuong_test,
 )
 
-__all__ = [
-    "AttentionBlock",
-    "AttentionReader",
-    "Capacity",
-    "CapacityReport",
-    "Cell",
-    "CircleFamily",
-    "CoverCertificate",
-    "HeadNorms",
-    "InputAudit",
-    "LayerNorms",
-    "MeasuredHeads",
-    "ReaderAdam",
-    "RecallingDecoder",
-    "RecurrentClass",
-    "SignFamily",
-    "ThresholdFit",
-    "VuongTest",
-    "WeightAudit",
-    "agreement_probability",
-    "ambiguity_bound",
-    "amplifications",
-    "attention_weights",
-    "audit_attention",
-    "audit_weights",
-    "balanced_probability",
-    "block_errors",
-    "bootstrap_cells",
-    "capacity_in_bits",
-    "certify_cover",
-    "certify_sinusoids",
-    "class_log_cover",
-    "compress_head",
-    "compress_network",
-    "consistent_conjunctions",
-    "contracted_amplifications",
-    "covering_steps",
-    "decode_matrix",
-    "decode_vector",
-    "deep_capacity",
-    "deep_report",
-    "deviation_bound",
-    "deviation_failure_probability",
-    "deviation_of_truncated_losses",
-    "elimination_probability",
-    "ellipsoid_bound",
-    "ellipsoid_estimate",
-    "empirical_minimiser_bound",
-    "empirical_rademacher",
-    "encode_matrix",
-    "encode_vector",
-    "entropy_bound",
-    "entropy_integral",
-    "frobenius_norm",
-    "generalisation_bound",
-    "greedy_packing",
-    "head_capacity",
-    "head_norms",
-    "head_radii",
-    "head_report",
-    "heads_of_state",
-    "initial_reader",
-    "input_constants",
-    "inverse_margin_bound",
-    "largest_deviation",
-    "largest_packing",
-    "largest_sign_family",
-    "layer_amplification",
-    "layer_norms",
-    "least_squared_distance",
-    "linear_capacity",
-    "linear_map_capacity",
-    "log_cover",
-    "loss_and_gradient",
-    "margins_bound",
-    "measured_heads",
-    "minimal_vectors",
-    "multi_head_capacity",
-    "network_log_growth",
-    "optimal_split",
-    "parameters",
-    "parity_of",
-    "percentile_interval",
-    "perceptron_steps",
-    "positional_capacity",
-    "pq_norm",
-    "predictions",
-    "printed_deep_capacity",
-    "printed_head_capacity",
-    "printed_linear_capacity",
-    "printed_linear_map_capacity",
-    "printed_multi_head_capacity",
-    "printed_positional_capacity",
-    "printed_short_deep_capacity",
-    "rademacher_bound",
-    "readout_errors",
-    "rebuild_head",
-    "rebuild_network",
-    "recurrent_log_cover",
-    "sample_law",
-    "scalar_head_capacity",
-    "short_deep_capacity",
-    "short_head_capacity",
-    "sign_loss_sample_size",
-    "sign_packing",
-    "sign_pattern_bound",
-    "sinusoid_parameter",
-    "sinusoid_points",
-    "softmax_distance",
-    "spanning_probability",
-    "sparse_bound",
-    "spectral_norm",
-    "string_codes",
-    "surviving_bits",
-    "threshold_fit",
-    "token_norm",
-    "truncated_rademacher_bound",
-    "truncation_level",
-    "two_stage_capacity",
-    "vc_bound",
-    "verify_cover",
-    "verify_head_code",
-    "verify_matrix_code",
-    "verify_network_code",
-    "verify_vector_code",
-    "volume_bound",
-    "vuong_test",
-]
+
+def _contents() -> tuple[dict[str, list[str]], list[str]]:
+    """The names above by the title of their module, and the lines that say so."""
+    from sys import modules
+    from textwrap import wrap
+
+    found: dict[str, list[str]] = {}
+    for name, value in sorted(globals().items()):
+        if name.isidentifier() and not name.startswith("_"):
+            title = (modules[value.__module__].__doc__ or "").partition("\n")[0]
+            found.setdefault(title, []).append(name)
+    lines = []
+    for title, names in found.items():
+        lines += ["", title, *wrap(", ".join(names), 116, initial_indent="    ", subsequent_indent="    ")]
+    return found, lines
+
+
+_NAMES, _LINES = _contents()
+__all__ = sorted(name for names in _NAMES.values() for name in names)  # pyright: ignore[reportUnsupportedDunderAll]
+__doc__ = "\n".join([(__doc__ or "").rstrip(), *_LINES])

@@ -30,7 +30,7 @@ from lemmata.numerics.learning.attention_lipschitz import largest_row_norm
 from lemmata.numerics.learning.deep_capacity import LayerNorms
 from lemmata.numerics.tokens.mixed_norms import Exponent, mixed_norm
 
-__all__ = ["frobenius_norm", "head_norms", "layer_norms", "pq_norm", "spectral_norm", "token_norm"]
+__all__ = ["frobenius_norm", "head_norms", "layer_norms", "pq_norm", "score_norm", "spectral_norm", "token_norm"]
 
 
 def pq_norm(matrix: ArrayLike, p: Exponent | float, q: Exponent | float) -> arb:
@@ -84,7 +84,7 @@ def head_norms(values: ArrayLike, scores: ArrayLike) -> HeadNorms:
     W_V, W_QK = _matrix(values), _matrix(scores)
     if len(W_V) != W_QK.shape[1]:
         raise ValueError(f"W_V has shape (d, k) and W_QK has d columns, but the shapes are {W_V.shape}, {W_QK.shape}.")
-    return HeadNorms(pq_norm(W_V, 2, 1), spectral_norm(W_V), _score_norm(W_QK))
+    return HeadNorms(pq_norm(W_V, 2, 1), spectral_norm(W_V), score_norm(W_QK))
 
 
 def layer_norms(values: ArrayLike, scores: ArrayLike, outputs: ArrayLike) -> LayerNorms:
@@ -102,7 +102,8 @@ def layer_norms(values: ArrayLike, scores: ArrayLike, outputs: ArrayLike) -> Lay
     )
 
 
-def _score_norm(scores: Array) -> arb:
+def score_norm(scores: Array) -> arb:
+    """The smaller of the Frobenius norm and the sum of the norms of the rows, for W_QK in balls, shape (d, d')."""
     return ball_min([frobenius_norm(scores), pq_norm(scores.T, 2, 1)])
 
 

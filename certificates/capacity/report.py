@@ -1,42 +1,37 @@
-"""From norms, or from a trained head, to a bound on the generalisation error: as printed and as corrected.
+"""From norms to a bound on the generalisation error: as printed and as corrected.
 
-The steps: norms of the weights (`lemmata.certificates.capacity.norms`), the constant C of log N(eps) <= C/eps^2 for
-scalar functions w.f with ||w|| <= B_w (`lemmata.numerics.learning.attention_capacity`, `.deep_capacity`), and lemma A.5
-(`lemmata.numerics.learning.entropy`), whose printed form is refused where C > A^2 m: it would be negative.
-
-Biases are weights of a constant coordinate: with any bias, tokens (x, 1) of norm sqrt(B_X^2 + 1) stand for x, and the
-matrices have one more row. The bias of the values and that of the output map move the output alike.
+The steps: norms of the weights (`lemmata.certificates.capacity.norms`, `.trained`), the constant C of log N(eps) <=
+C/eps^2 for scalar functions w.f with ||w|| <= B_w (`lemmata.numerics.learning.attention_capacity`, `.deep_capacity`),
+and lemma A.5 (`lemmata.numerics.learning.entropy`), whose printed form is refused where C > A^2 m: it would be
+negative.
 
 Source: variable-creation, lemma-4.2, corollary-4.9, lemma-A.5, lemma-A.12, theorem-A.17.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from flint import arb, fmpq
+from flint import arb
 
-from lemmata.certificates.capacity.heads import homogeneous_matrices
-from lemmata.certificates.capacity.norms import head_norms
-from lemmata.constructions.networks.affine import Affine
-from lemmata.constructions.networks.head import Head
+from lemmata.certificates.capacity.trained import MeasuredReader, PeeledNorm
 from lemmata.numerics.exact.balls import ball_min
 from lemmata.numerics.exact.integers import checked_integer
 from lemmata.numerics.learning.attention_capacity import (
     HeadNorms,
+    ReadNorms,
     printed_head_capacity,
     printed_multi_head_capacity,
+    read_capacity,
     scalar_head_capacity,
 )
 from lemmata.numerics.learning.budgets import Capacity, CoverPart, checked_bound
 from lemmata.numerics.learning.deep_capacity import LayerNorms, deep_capacity, printed_deep_capacity
 from lemmata.numerics.learning.entropy import generalisation_bound
 
-__all__ = ["CapacityReport", "MeasuredHeads", "deep_report", "head_report", "heads_of_state", "measured_heads"]
+__all__ = ["CapacityReport", "deep_report", "head_report", "trained_report"]
 
 
 @dataclass(frozen=True)
@@ -127,12 +122,56 @@ def head_report(
         "lipschitz": lipschitz,
     }
     corrected = scalar_head_capacity(heads, readout=readout, **at)
-    one = printed_head_capacity(heads[0], **at) if len(heads) == 1 else printed_multi_head_capacity(heads, **at)
+    one = _printed(heads, **at)
     B_w = checked_bound("The bound B_w on the read-out", readout)
     printed = Capacity({name: CoverPart(part.cost, B_w * part.rate) for name, part in one.parts.items()})
     total = sum((norms.value for norms in heads), start=arb(0))
     largest = B_w * checked_bound("B_X", tokens) * checked_bound("The Lipschitz constant", lipschitz) * total
     return _report(corrected, printed, largest, samples, delta, loss_lipschitz, loss_bound)
+
+
+def trained_report(
+    measured: MeasuredReader,
+    *,
+    samples: int,
+    length: int,
+    delta: object,
+    readout: object = None,
+    loss_lipschitz: object = 1,
+    loss_bound: object = 1,
+) -> tuple[CapacityReport, list[PeeledNorm]]:
+    """The report for trained heads, with every norm that training chose rounded up, and how.
+
+    With a readout among the weights the class is that of `read_capacity`, and the printed form, which has no residual
+    connection, is that of the vectors W_V w with a read-out of norm 1. Without one it is that of `head_report`.
+
+    Args:
+        measured: as `lemmata.certificates.capacity.trained.measured_reader` gives it, not yet rounded.
+        samples, length, delta, loss_lipschitz, loss_bound: as for `head_report`.
+        readout: B_w, where the weights have none; needed then.
+
+    Raises:
+        ValueError: as `head_report`; for a readout that is missing, or given beside that of the weights.
+    """
+    counted, norms, share = measured.rounded()
+    failure = checked_bound("The probability of failure delta", delta, positive=True) * share
+    at: dict[str, Any] = {"tokens": counted.tokens, "samples": samples, "length": length}
+    heads = [one for one in counted.norms if isinstance(one, HeadNorms)]
+    if heads:
+        if readout is None:
+            raise ValueError("There is no readout among the weights: give its norm (--readout).")
+        at |= {"readout": readout, "width": counted.width}
+        report = head_report(heads, **at, delta=failure, loss_lipschitz=loss_lipschitz, loss_bound=loss_bound)
+        return report, norms
+    if readout is not None:
+        raise ValueError("The weights have their own readout: its norm is read there, not told (--readout).")
+    reads = [one for one in counted.norms if isinstance(one, ReadNorms)]
+    residual = arb(0) if counted.residual is None else counted.residual
+    corrected = read_capacity(reads, residual=residual, kinds=counted.kinds, **at)
+    plain = [HeadNorms(one.value, one.value, one.scores) for one in reads]
+    printed = _printed(plain, width=1, **at)
+    largest = counted.tokens * sum((one.value for one in reads), start=residual)
+    return _report(corrected, printed, largest, samples, failure, loss_lipschitz, loss_bound), norms
 
 
 def deep_report(
@@ -171,6 +210,11 @@ def deep_report(
     return _report(corrected, printed, checked_bound("B_w", readout) * seen, samples, delta, loss_lipschitz, loss_bound)
 
 
+def _printed(heads: Sequence[HeadNorms], **at: Any) -> Capacity:
+    """Corollary 4.9 for one head, lemma A.12 for several, as printed."""
+    return printed_head_capacity(heads[0], **at) if len(heads) == 1 else printed_multi_head_capacity(heads, **at)
+
+
 def _report(
     corrected: Capacity, printed: Capacity, largest: arb, samples: int, delta: object, slope: object, bound: object
 ) -> CapacityReport:
@@ -188,185 +232,3 @@ def _report(
     except ValueError as error:
         refusal = str(error)
     return CapacityReport(corrected, printed, largest, m, risk, shown, refusal, b)
-
-
-@dataclass(frozen=True)
-class MeasuredHeads:
-    """The norms of concrete heads.
-
-    Attributes:
-        norms: of each head.
-        biased: whether a constant coordinate stands for biases, so that tokens have the norm sqrt(B_X^2 + 1).
-        width: the outputs of the heads.
-    """
-
-    norms: tuple[HeadNorms, ...]
-    biased: bool
-    width: int
-
-    def rounded(self) -> tuple[tuple[HeadNorms, ...], fmpq]:
-        """The norms rounded up to powers of two, and the share of delta that makes the bound hold for all of them.
-
-        Norms of trained weights depend on the sample, but a bound is for a class that does not. The shares
-        1/(4 (|j| + 1)^2) of the powers 2^j have a sum below 1, and every one of the 3 H norms takes its own; norms
-        below 2^-60 count as 2^-60.
-        """
-        share, result = fmpq(1), []
-        for one in self.norms:
-            powers = [_power(x) for x in (one.value_columns, one.value, one.scores)]
-            for j in powers:
-                share /= 4 * (abs(j) + 1) ** 2
-            result.append(HeadNorms(*(fmpq(2) ** j for j in powers)))
-        return tuple(result), share
-
-    def token_bound(self, tokens: object) -> arb:
-        """B_X, or sqrt(B_X^2 + 1) with the constant coordinate.
-
-        Raises:
-            ValueError: unless B_X is finite and >= 0.
-        """
-        bound = checked_bound("The bound B_X on the norms of tokens", tokens)
-        return (bound**2 + 1).sqrt() if self.biased else bound
-
-
-def _power(norm: arb) -> int:
-    """The least j >= -60 with norm <= 2^j."""
-    j = -60
-    while not norm <= arb(2) ** j:
-        j += 1
-    return j
-
-
-def measured_heads(heads: Sequence[Head]) -> MeasuredHeads:
-    """The norms of softmax heads, with sharpness, temperature, output map and biases in them.
-
-    Raises:
-        ValueError: for no head, another weighing, relative keys or a null pair, weights that are not finite, or
-            outputs of several widths.
-    """
-    if not heads or len({head.outputs for head in heads}) > 1:
-        raise ValueError(
-            f"There must be at least one head, and outputs of one width, not {[head.outputs for head in heads]}."
-        )
-    for head in heads:
-        if head.weigh != "softmax" or len(head.relative_keys) or head.null is not None:
-            raise ValueError("The capacity bounds are for softmax heads without relative keys and without a null pair.")
-    parts = [part for head in heads for part in (head.query, head.key, head.value, head.output) if part is not None]
-    biased = any(x != 0 for part in parts for x in part.bias.ravel().tolist())
-    norms = []
-    for head in heads:
-        value, scores = homogeneous_matrices(head)
-        norms.append(head_norms(value, scores) if biased else head_norms(value[:-1], scores[:-1, :-1]))
-    return MeasuredHeads(tuple(norms), biased, heads[0].outputs)
-
-
-def heads_of_state(
-    state: Mapping[str, Any], *, heads: int = 1, prefix: str = "", scale: float | None = None
-) -> list[Head]:
-    """The heads of a torch state dict: of `torch.nn.MultiheadAttention`, or of the modules of this library.
-
-    `torch.nn.MultiheadAttention` has ``in_proj_weight`` (3 d, d) and ``out_proj.weight`` (d, d); our `HeadModule` has
-    ``query.weight``, ``key.weight`` (d, H k), ``value.weight`` (d, H e') and perhaps ``output.weight`` (H e', e).
-    Biases may stand beside them.
-
-    Args:
-        state: tensors or arrays by name.
-        heads: H, how many heads the matrices hold side by side.
-        prefix: what stands before the names; the only one that fits if it is empty.
-        scale: the factor on the scores; 1/sqrt(d/H) for `MultiheadAttention`, 1 for our modules if None.
-
-    Raises:
-        ValueError: for tensors that are missing, not finite, or of shapes that do not fit; for names that fit several
-            times, or a number of heads that does not divide the width.
-    """
-    H = checked_integer("The number of heads", heads, 1)
-    arrays = {str(name): _tensor(name, value) for name, value in state.items()}
-    place = _prefix(arrays, prefix)
-    found = {name[len(place) :]: value for name, value in arrays.items() if name.startswith(place)}
-    if "in_proj_weight" in found:
-        return _torch_heads(found, H, scale)
-    return _own_heads(found, H, scale)
-
-
-def _tensor(name: object, value: Any) -> np.ndarray:
-    plain = value.detach().cpu() if hasattr(value, "detach") else value
-    try:
-        result = np.asarray(plain.double().numpy() if hasattr(plain, "double") else plain, dtype=np.float64)
-    except (TypeError, ValueError, RuntimeError):
-        raise ValueError(f"The entry {name} of the state dict is no tensor of real numbers.") from None
-    if not np.isfinite(result).all():
-        raise ValueError(f"The tensor {name} holds numbers that are not finite.")
-    return result
-
-
-def _prefix(arrays: Mapping[str, np.ndarray], prefix: str) -> str:
-    """What stands before the names of the heads."""
-    marks = ("in_proj_weight", "query.weight")
-    places = sorted({name[: -len(mark)] for name in arrays for mark in marks if name.endswith(mark)})
-    fitting = [place for place in places if place.startswith(prefix)] if prefix else places
-    if len(fitting) != 1:
-        raise ValueError(
-            "A state dict with one set of heads has one tensor in_proj_weight or query.weight"
-            f"{f' behind the prefix {prefix!r}' if prefix else ''}, but the prefixes found are {places or 'none'}, "
-            f"among the tensors {', '.join(sorted(arrays)[:8]) or 'none'}."
-        )
-    return fitting[0]
-
-
-def _take(found: Mapping[str, np.ndarray], name: str, *shape: int | None) -> np.ndarray:
-    """A tensor of a shape, in which None fits every size."""
-    if name not in found:
-        raise ValueError(f"The state dict has no tensor {name}; it has {', '.join(sorted(found)) or 'none'}.")
-    value = found[name]
-    if value.ndim != len(shape) or any(
-        want is not None and want != size for want, size in zip(shape, value.shape, strict=True)
-    ):
-        raise ValueError(f"The tensor {name} must have the shape {shape}, not {value.shape}.".replace("None", "any"))
-    return value
-
-
-def _torch_heads(found: Mapping[str, np.ndarray], H: int, scale: float | None) -> list[Head]:
-    """The heads of `torch.nn.MultiheadAttention`, whose matrices act on columns."""
-    d = _take(found, "in_proj_weight", None, None).shape[1]
-    weight = _take(found, "in_proj_weight", 3 * d, d).reshape(3, d, d)
-    output = _take(found, "out_proj.weight", d, d)
-    bias = _take(found, "in_proj_bias", 3 * d).reshape(3, d) if "in_proj_bias" in found else np.zeros((3, d))
-    shift = _take(found, "out_proj.bias", d) if "out_proj.bias" in found else np.zeros(d)
-    if d % H:
-        raise ValueError(f"{H} heads do not divide the width {d}.")
-    k = d // H
-    factor = 1 / math.sqrt(k) if scale is None else scale
-    result = []
-    for h in range(H):
-        rows = slice(h * k, (h + 1) * k)
-        query, key, value = (Affine(weight[i, rows].T, bias[i, rows]) for i in range(3))
-        last = Affine(output[:, rows].T, shift if h == 0 else np.zeros(d))
-        result.append(Head(query, key, value, sharpness=factor, output=last, causal=False))
-    return result
-
-
-def _own_heads(found: Mapping[str, np.ndarray], H: int, scale: float | None) -> list[Head]:
-    """The heads of `HeadModule`, whose matrices act on rows."""
-    query = _take(found, "query.weight", None, None)
-    d, columns = query.shape
-    key, value = _take(found, "key.weight", d, columns), _take(found, "value.weight", d, None)
-    inner = value.shape[1]
-    output = _take(found, "output.weight", inner, None) if "output.weight" in found else None
-    if columns % H or inner % H:
-        raise ValueError(f"{H} heads do not divide the {columns} columns of the keys and {inner} of the values.")
-    shift = [
-        _take(found, f"{name}.bias", size) if f"{name}.bias" in found else np.zeros(size)
-        for name, size in (("query", columns), ("key", columns), ("value", inner))
-    ]
-    result = []
-    for h in range(H):
-        here = [slice(h * size // H, (h + 1) * size // H) for size in (columns, columns, inner)]
-        maps = [Affine(part[:, at], b[at]) for part, b, at in zip((query, key, value), shift, here, strict=True)]
-        last = None
-        if output is not None:
-            b = _take(found, "output.bias", output.shape[1]) if h == 0 and "output.bias" in found else None
-            last = Affine(output[here[2]]) if b is None else Affine(output[here[2]], b)
-        result.append(
-            Head(maps[0], maps[1], maps[2], sharpness=1 if scale is None else scale, output=last, causal=False)
-        )
-    return result

@@ -12,7 +12,7 @@ import torch
 from lemmata.constructions.circuits.arithmetic import Circuit
 from lemmata.constructions.circuits.relu import CircuitNetwork
 from lemmata.constructions.networks.stream import ResidualStream
-from lemmata.constructions.networks.torch import module_of, to_torch
+from lemmata.constructions.networks.torch import ShownModule, module_of, to_torch
 
 __all__ = ["UNARY", "CircuitModule", "to_torch"]
 
@@ -39,7 +39,7 @@ UNARY: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
 
 
 @module_of(Circuit)
-class CircuitModule(torch.nn.Module):
+class CircuitModule(ShownModule):
     """The outputs of a circuit, entry by entry of a batch; a circuit has no weights but those among its inputs."""
 
     constants: torch.Tensor

@@ -10,14 +10,14 @@ import torch
 from lemmata.constructions.induction.head import CountingHead
 from lemmata.constructions.induction.minimal_model import MinimalModel
 from lemmata.constructions.networks.stream import ResidualStream
-from lemmata.constructions.networks.torch import array, module_of, parameter
+from lemmata.constructions.networks.torch import ShownModule, array, module_of, parameter
 from lemmata.constructions.networks.torch_transformer import to_torch
 
 __all__ = ["MinimalModule", "to_torch"]
 
 
 @module_of(MinimalModel)
-class MinimalModule(torch.nn.Module):
+class MinimalModule(ShownModule):
     """The minimal model with the parameters ``v`` and ``W``, for sequences of at most ``context`` symbols.
 
     f_{p,i} = sum_l W_{x_p,l} sum_{t'<=p} [x_t' = i] (M E)_{t',l} costs running sums of k^2 numbers for each token.

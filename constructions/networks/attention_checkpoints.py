@@ -31,7 +31,15 @@ from lemmata.constructions.networks.head import Head
 from lemmata.constructions.networks.transformer import Transformer
 from lemmata.numerics.exact.integers import checked_integer
 
-__all__ = ["ACCEPTED_ATTENTION", "AttentionOnly", "attention_only", "load_attention_only"]
+__all__ = [
+    "ACCEPTED_ATTENTION",
+    "PARTS",
+    "AttentionOnly",
+    "AttentionParts",
+    "attention_only",
+    "attention_parts",
+    "load_attention_only",
+]
 
 Floats = NDArray[np.float64]
 
@@ -47,11 +55,12 @@ SHORTEST, LONGEST = 16, 64
 """Between these a length is chosen; relative keys beyond a table are zero, so that it does not say how long."""
 PARTS = {
     "LayerNorm": re.compile(r"(^|\.)(ln\w*|\w*norm\w*|gain|shift)(\.|$)", re.I),
-    "an MLP": re.compile(r"(^|\.)(mlp|ffn?|fc\d*|feed_forward)(\.|$)|^layers\.\d+\.layers\.", re.I),
+    "an MLP": re.compile(r"(^|\.)(mlp|ffn?|fc\d*|linear\d+|feed_forward)(\.|$)|^layers\.\d+\.layers\.", re.I),
     "a null pair": re.compile(r"\.null_(key|value)$"),
     "rotary positions": re.compile(r"\.rotary_\w+$"),
     "biases": re.compile(r"(^|\.)(b_\w+|bias)$"),
 }
+"""What no attention-only model has, by how others name it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,15 +91,35 @@ class AttentionOnly:
 
 
 @dataclass(frozen=True, eq=False)
-class _Parts:
-    """Matrices in the row-vector convention; heads as the arguments of `Head`."""
+class AttentionParts:
+    """All matrices of an attention-only transformer, in the row-vector convention.
+
+    Attributes:
+        embedding: shape (n, d), a row for every token id.
+        positions: shape (T, d), no row if there is no table.
+        prefix: shape (r, d), tokens that precede every sequence.
+        readout: shape (d, outputs).
+        shift: the bias of the readout, shape (outputs,).
+        layers: the heads of each layer, as the arguments of `Head`; their outputs are added to the stream.
+        source: whose names they had, for the reader.
+    """
 
     embedding: Floats
     positions: Floats
     prefix: Floats
     readout: Floats
+    shift: Floats
     layers: tuple[tuple[Mapping[str, Any], ...], ...]
     source: str
+
+    def biases(self) -> list[str]:
+        """Where biases are that are not zero."""
+        found = ["readout"] if self.shift.any() else []
+        for number, layer in enumerate(self.layers):
+            for h, maps in enumerate(layer):
+                named = (name for name in ("query", "key", "value", "output") if name in maps)
+                found += [f"layer {number}, head {h}, {name}" for name in named if maps[name].offset.any()]
+        return found
 
 
 def load_attention_only(
@@ -136,20 +165,28 @@ def attention_only(
             not zero, LayerNorm, MLPs, rotary positions and null pairs; for a number of symbols or heads, a factor or
             tokens that do not fit.
     """
-    plain = _plain(tensors)
-    if "embed.W_E" in plain:
-        parts = _hooked(plain, heads)
-    elif "embed.weight" in plain:
-        parts = _linear(plain, heads)
-    elif "embedding" in plain:
-        parts = _own(plain, heads)
-    else:
-        raise ValueError(f"These are no weights of an attention-only transformer. {_found(tensors)}")
+    parts = attention_parts(tensors, heads=heads)
+    if parts.biases():
+        raise ValueError(
+            f"There are biases that are not zero ({_listed(parts.biases())}): accepted are models without."
+        )
     return _assembled(parts, symbols, scale, bos)
 
 
+def attention_parts(tensors: Mapping[str, NDArray[Any]], *, heads: int | None = None) -> AttentionParts:
+    """The matrices of an attention-only transformer among named arrays; arguments and errors as `attention_only`."""
+    plain = _plain(tensors)
+    if "embed.W_E" in plain:
+        return _hooked(plain, heads)
+    if "embed.weight" in plain:
+        return _linear(plain, heads)
+    if "embedding" in plain:
+        return _own(plain, heads)
+    raise ValueError(f"These are no weights of an attention-only transformer. {_found(tensors)}")
+
+
 def _plain(tensors: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """The arrays in float64, without what stands before all names, causal masks and biases of zeros.
+    """The arrays in float64, without what stands before all names and causal masks.
 
     Raises:
         ValueError: for anything that no attention-only model has.
@@ -165,9 +202,7 @@ def _plain(tensors: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
             _check_mask(name, array)
             continue
         kind = next((kind for kind, pattern in PARTS.items() if pattern.search(name)), None)
-        if kind == "biases" and not array.any():
-            continue
-        if kind is not None:
+        if kind is not None and kind != "biases":
             foreign.setdefault(kind, []).append(name)
             continue
         if array.dtype.kind != "f":
@@ -179,7 +214,7 @@ def _plain(tensors: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
         parts = "; ".join(f"{kind} ({_listed(names)})" for kind, names in foreign.items())
         raise ValueError(
             f"This model is more than heads of attention between an embedding and a readout: it has {parts}. Accepted "
-            "are models without LayerNorm, MLPs and rotary positions, whose biases are zero or missing."
+            "are models without LayerNorm, MLPs, rotary positions and null pairs."
         )
     return plain
 
@@ -190,7 +225,7 @@ def _check_mask(name: str, array: NDArray[Any]) -> None:
         raise ValueError(f"{name} is no causal mask: accepted are models in which tokens see the past alone.")
 
 
-def _hooked(plain: dict[str, NDArray[Any]], heads: int | None) -> _Parts:
+def _hooked(plain: dict[str, NDArray[Any]], heads: int | None) -> AttentionParts:
     """A HookedTransformer: heads along an axis of their own."""
     rest = dict(plain)
     embedding, positions, readout = _ends(rest, "embed.W_E", "pos_embed.W_pos", "unembed.W_U")
@@ -200,14 +235,27 @@ def _hooked(plain: dict[str, NDArray[Any]], heads: int | None) -> _Parts:
         _check_heads(f"blocks.{number}.attn", len(q), heads)
         if not len(q) == len(k) == len(v) == len(o):
             raise ValueError(f"blocks.{number}.attn has matrices W_Q, W_K, W_V, W_O of different numbers of heads.")
-        layers.append(tuple({"query": q[h], "key": k[h], "value": v[h], "output": o[h]} for h in range(len(q))))
+        front = f"blocks.{number}.attn.b_"
+        b, c, e = (_bias(rest, f"{front}{name}", part.shape[::2]) for name, part in zip("QKV", (q, k, v), strict=True))
+        last = _first(_bias(rest, f"{front}O", o.shape[2:]), len(q))
+        layers.append(
+            tuple(
+                {
+                    "query": Affine(q[h], b[h]),
+                    "key": Affine(k[h], c[h]),
+                    "value": Affine(v[h], e[h]),
+                    "output": Affine(o[h], last[h]),
+                }
+                for h in range(len(q))
+            )
+        )
+    shift = _bias(rest, "unembed.b_U", readout.shape[1:])
     _nothing_left(rest)
-    return _Parts(
-        embedding, positions, embedding[:0], readout, tuple(layers), "names of a HookedTransformer of TransformerLens"
-    )
+    source = "names of a HookedTransformer of TransformerLens"
+    return AttentionParts(embedding, positions, embedding[:0], readout, shift, tuple(layers), source)
 
 
-def _linear(plain: dict[str, NDArray[Any]], heads: int | None) -> _Parts:
+def _linear(plain: dict[str, NDArray[Any]], heads: int | None) -> AttentionParts:
     """Linear maps (out, in), the outputs of q, k and v, and the inputs of o, running over the heads."""
     rest = dict(plain)
     embedding, positions, readout = _ends(rest, "embed.weight", "pos_embed.weight", "unembed.weight")
@@ -220,14 +268,18 @@ def _linear(plain: dict[str, NDArray[Any]], heads: int | None) -> _Parts:
             long: _take(rest, f"blocks.{number}.attn.{short}.weight", 2).T
             for short, long in zip("qkvo", ("query", "key", "value", "output"), strict=True)
         }
-        layers.append(_cut(f"blocks.{number}.attn", maps, H))
+        biases = {
+            long: _bias(rest, f"blocks.{number}.attn.{short}.bias", maps[long].shape[1:])
+            for short, long in zip("qkvo", ("query", "key", "value", "output"), strict=True)
+        }
+        layers.append(_cut(f"blocks.{number}.attn", maps, biases, H))
+    shift = _bias(rest, "unembed.bias", readout.shape[:1])
     _nothing_left(rest)
-    return _Parts(
-        embedding, positions, embedding[:0], readout.T, tuple(layers), "names of a TransformerBridge of TransformerLens"
-    )
+    source = "names of a TransformerBridge of TransformerLens"
+    return AttentionParts(embedding, positions, embedding[:0], readout.T, shift, tuple(layers), source)
 
 
-def _own(plain: dict[str, NDArray[Any]], heads: int | None) -> _Parts:
+def _own(plain: dict[str, NDArray[Any]], heads: int | None) -> AttentionParts:
     """The modules of this library: runs of heads of one form, side by side."""
     rest = dict(plain)
     embedding, positions, readout = _ends(rest, "embedding", "positions", "readout")
@@ -250,11 +302,14 @@ def _own(plain: dict[str, NDArray[Any]], heads: int | None) -> _Parts:
                         "layers with one run of heads."
                     )
                 count = checked_integer("The number of heads", heads, 1)
-            found.extend(_cut(front[:-1], maps, count))
+            mapped = [name for name in maps if name != "relative_keys"]
+            biases = {name: _bias(rest, f"{front}{name}.bias", maps[name].shape[1:]) for name in mapped}
+            found.extend(_cut(front[:-1], maps, biases, count))
         _check_heads(f"layers.{number}", len(found), heads)
         layers.append(tuple(found))
     _nothing_left(rest)
-    return _Parts(embedding, positions, prefix, readout, tuple(layers), "names of lm.to_torch")
+    shift = np.zeros(readout.shape[1])
+    return AttentionParts(embedding, positions, prefix, readout, shift, tuple(layers), "names of lm.to_torch")
 
 
 def _ends(rest: dict[str, NDArray[Any]], embedding: str, positions: str, readout: str) -> tuple[Floats, Floats, Floats]:
@@ -263,15 +318,36 @@ def _ends(rest: dict[str, NDArray[Any]], embedding: str, positions: str, readout
     return E, _take(rest, positions, 2) if positions in rest else E[:0], _take(rest, readout, 2)
 
 
-def _cut(place: str, maps: Mapping[str, Floats], count: int) -> tuple[Mapping[str, Any], ...]:
-    """The matrices of each of so many heads that lie side by side; those of an output map one below the other."""
+def _cut(
+    place: str, maps: Mapping[str, Floats], biases: Mapping[str, Floats], count: int
+) -> tuple[Mapping[str, Any], ...]:
+    """The maps of each of so many heads that lie side by side; those of an output map one below the other."""
     if count < 1 or any(
         part.shape[0 if name == "output" else 1] % count or not part.size for name, part in maps.items()
     ):
         shapes = ", ".join(f"{name} {part.shape}" for name, part in maps.items())
         raise ValueError(f"{place} cannot be cut into {count} heads: {shapes}.")
     cut = {name: np.split(part, count, axis=0 if name == "output" else 1) for name, part in maps.items()}
-    return tuple({name: part[h] for name, part in cut.items()} for h in range(count))
+    shifts = {name: _first(bias, count) if name == "output" else np.split(bias, count) for name, bias in biases.items()}
+    return tuple(
+        {name: Affine(part[h], shifts[name][h]) if name in shifts else part[h] for name, part in cut.items()}
+        for h in range(count)
+    )
+
+
+def _bias(rest: dict[str, NDArray[Any]], name: str, shape: tuple[int, ...]) -> Floats:
+    """A bias, which is removed; zeros if it is missing."""
+    if name not in rest:
+        return np.zeros(shape)
+    array = rest.pop(name)
+    if array.shape != shape:
+        raise ValueError(f"{name} must have the shape {shape}, not {array.shape}.")
+    return array
+
+
+def _first(bias: Floats, count: int) -> list[Floats]:
+    """A bias of the sum of so many heads as that of the first one."""
+    return [bias, *(np.zeros_like(bias) for _ in range(count - 1))]
 
 
 def _count(rest: Mapping[str, Any], what: str) -> int:
@@ -312,7 +388,7 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join([*names[:LISTED], *(["..."] if len(names) > LISTED else [])])
 
 
-def _assembled(parts: _Parts, symbols: int | None, scale: float | None, bos: Sequence[int]) -> AttentionOnly:
+def _assembled(parts: AttentionParts, symbols: int | None, scale: float | None, bos: Sequence[int]) -> AttentionOnly:
     """The transformer over the chosen symbols."""
     if scale is not None and not (np.isfinite(scale) and scale > 0):
         raise ValueError(f"The factor on the scores must be positive and finite, not {scale}.")
@@ -348,6 +424,6 @@ def _assembled(parts: _Parts, symbols: int | None, scale: float | None, bos: Seq
 def _head(maps: Mapping[str, Any], scale: float | None) -> Head:
     """A causal softmax head."""
     options: dict[str, Any] = {name: maps[name] for name in ("relative_keys", "output") if name in maps}
-    m = maps["query"].shape[1]
+    m = maps["query"].outputs
     options |= {"temperature_squared": m} if scale is None else {"sharpness": float(scale)}
-    return Head(Affine(maps["query"]), Affine(maps["key"]), Affine(maps["value"]), **options)
+    return Head(maps["query"], maps["key"], maps["value"], **options)

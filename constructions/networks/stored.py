@@ -34,7 +34,7 @@ from lemmata.constructions.networks.head import Head
 from lemmata.constructions.networks.layer import Layer
 from lemmata.constructions.networks.multiplication import Multiplication
 from lemmata.constructions.networks.stream import Directions, ResidualStream
-from lemmata.numerics.exact.systems import Array
+from lemmata.numerics.exact.systems import Array, mixed_numbers
 from lemmata.numerics.functions.activations import relu
 
 _CHUNK = 2**20  # numbers of float64 that the scores of a chunk of heads may take
@@ -295,7 +295,10 @@ class StoredFeedForward(Stored):
     def __call__(self, z: Array) -> Array:
         """The stream after the layer, shape (..., T, d)."""
         result = self._copy(z)
-        arguments = (z[..., self.source.coordinates] * self.weights).sum(axis=-1)
+        try:
+            arguments = (z[..., self.source.coordinates] * self.weights).sum(axis=-1)
+        except TypeError:
+            raise mixed_numbers(z, self.weights) from None
         written = relu(arguments) * self.coefficients
         np.add.at(result, (..., self.target.coordinates), written)  # pyright: ignore[reportArgumentType]
         return result

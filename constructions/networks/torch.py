@@ -23,6 +23,7 @@ from lemmata.constructions.networks.torch_attention import AttentionModule, Head
 from lemmata.constructions.networks.torch_base import (
     AffineModule,
     LayerModule,
+    ShownModule,
     WeightsModule,
     array,
     module_of,
@@ -52,6 +53,7 @@ __all__ = [
     "RecurrentCellModule",
     "RecurrentModule",
     "ResidualModule",
+    "ShownModule",
     "WeightsModule",
     "array",
     "module_of",
@@ -205,6 +207,10 @@ class HomogeneousModule(WeightsModule):
     ) -> None:
         super().__init__(dict(zip(("hidden", "readout"), network.weights(), strict=True)), dtype)
         self.degree = network.degree
+
+    def extra_repr(self) -> str:
+        """The shapes, and the function of them."""
+        return f"{super().extra_repr()}; (x @ hidden.T)^{self.degree} @ readout"
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Shape (..., L) for x of shape (..., D)."""

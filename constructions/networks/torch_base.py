@@ -34,6 +34,8 @@ def to_torch(layer: Any, *, dtype: torch.dtype | None = None, stream: ResidualSt
         dtype: of the parameters, float64 by default.
         stream: if given, the module prints the names of the blocks that the layer reads and writes.
 
+    The module takes real inputs of every floating type, and casts them to that of its parameters.
+
     Raises:
         TypeError: for something that is no layer with a torch module.
         ValueError: if a head has hard attention without a proven gap, for then rounding may make or break a tie; if
@@ -54,12 +56,25 @@ def module_of(kind: type) -> Callable[[Builder], Builder]:
         def build(
             layer: Any, *, dtype: torch.dtype | None = None, stream: ResidualStream | None = None
         ) -> torch.nn.Module:
-            return builder(layer, dtype, stream)
+            module = builder(layer, dtype, stream)
+            module.register_forward_pre_hook(_cast)
+            return module
 
         to_torch.register(kind, build)
         return builder
 
     return register
+
+
+def _cast(module: torch.nn.Module, given: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The inputs with those of another floating type in that of the parameters, or of the buffers without any."""
+    weights = next((part for part in (*module.parameters(), *module.buffers()) if part.is_floating_point()), None)
+    if weights is None:
+        return given
+    return tuple(
+        x.to(weights.dtype) if isinstance(x, torch.Tensor) and x.is_floating_point() and x.dtype != weights.dtype else x
+        for x in given
+    )
 
 
 def parameter(values: ArrayLike, dtype: torch.dtype | None) -> torch.nn.Parameter:
@@ -73,7 +88,16 @@ def array(tensor: torch.Tensor) -> NDArray[np.float64]:
     return tensor.detach().cpu().numpy().astype(np.float64)
 
 
-class LayerModule(torch.nn.Module):
+class ShownModule(torch.nn.Module):
+    """The base of all modules here: they print the shapes of their own parameters and constants."""
+
+    def extra_repr(self) -> str:
+        """Every name with its shape."""
+        parts = (*self.named_parameters(recurse=False), *self.named_buffers(recurse=False))
+        return ", ".join(f"{name} {tuple(part.shape)}" for name, part in parts)
+
+
+class LayerModule(ShownModule):
     """The base of the modules of layers: it prints shapes, and names of blocks where the stream is known."""
 
     def __init__(self, layer: Layer, stream: ResidualStream | None) -> None:
@@ -82,11 +106,11 @@ class LayerModule(torch.nn.Module):
 
     def extra_repr(self) -> str:
         """The shapes of the module's own parameters, and what it reads and writes."""
-        shapes = [f"{name} {tuple(part.shape)}" for name, part in self.named_parameters(recurse=False)]
-        return ", ".join(shapes) + ("; " if shapes and self.touched else "") + self.touched
+        shapes = super().extra_repr()
+        return shapes + ("; " if shapes and self.touched else "") + self.touched
 
 
-class WeightsModule(torch.nn.Module):
+class WeightsModule(ShownModule):
     """The base of the modules of networks that are no layers: the named weights as parameters."""
 
     def __init__(self, weights: Mapping[str, ArrayLike], dtype: torch.dtype | None) -> None:

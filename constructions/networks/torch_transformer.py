@@ -14,12 +14,12 @@ from lemmata.constructions.networks.affine import Affine
 from lemmata.constructions.networks.stream import ResidualStream
 from lemmata.constructions.networks.torch import to_torch
 from lemmata.constructions.networks.torch_attention import AttentionModule, HeadModule
-from lemmata.constructions.networks.torch_base import AffineModule, array, module_of, parameter
+from lemmata.constructions.networks.torch_base import AffineModule, ShownModule, array, module_of, parameter
 from lemmata.constructions.networks.transformer import Transformer, listed
 
 
 @module_of(Transformer)
-class TransformerModule(torch.nn.Module):
+class TransformerModule(ShownModule):
     """A transformer; ``embedding``, ``prefix``, ``positions``, ``readout`` and all ``layers`` are trainable.
 
     Attributes:

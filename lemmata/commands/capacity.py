@@ -10,14 +10,11 @@ from typing import Annotated, Any
 import typer
 from flint import fmpq
 
-from lemmata.certificates.capacity.report import (
-    CapacityReport,
-    deep_report,
-    head_report,
-    heads_of_state,
-    measured_heads,
-)
+from lemmata.certificates.capacity.reading import ROLES, read_trained
+from lemmata.certificates.capacity.report import CapacityReport, deep_report, head_report, trained_report
+from lemmata.certificates.capacity.trained import PeeledNorm, measured_reader
 from lemmata.commands.console import err, out, refusals
+from lemmata.constructions.networks.checkpoints import read_tensors
 from lemmata.numerics.exact.numbers import exact_number
 from lemmata.numerics.exact.rationals import as_fmpq
 from lemmata.numerics.learning.attention_capacity import HeadNorms
@@ -33,101 +30,161 @@ app = typer.Typer(add_completion=False)
 def capacity(
     samples: Annotated[int, typer.Option(help="contexts in the sample, m")],
     length: Annotated[int, typer.Option(help="tokens of a context, T")],
-    width: Annotated[int | None, typer.Option(help="outputs of a head, d; read from a state dict")] = None,
-    tokens: Annotated[str, typer.Option(help="largest norm of a token, with its position")] = "1",
+    width: Annotated[int | None, typer.Option(help="outputs of a head, d; read from a file")] = None,
+    tokens: Annotated[str | None, typer.Option(help="largest norm of a token, with its position")] = None,
     delta: Annotated[str, typer.Option(help="probability of failure")] = "0.01",
     value_columns: Annotated[str | None, typer.Option(help="sum of the norms of the columns of W_V")] = None,
     value: Annotated[str | None, typer.Option(help="spectral norm of W_V")] = None,
     scores: Annotated[str | None, typer.Option(help="sum of the row norms, or Frobenius norm, of W_Q W_K^T")] = None,
-    heads: Annotated[int, typer.Option(min=1, help="heads that are added")] = 1,
+    heads: Annotated[
+        int | None, typer.Option(min=1, help="heads that are added, or lie side by side in a file")
+    ] = None,
     layers: Annotated[int | None, typer.Option(min=1, help="layers with projections on the unit ball")] = None,
-    score: Annotated[str, typer.Option(help="with --layers: spectral norm of W_Q W_K^T")] = "1",
-    output_columns: Annotated[str, typer.Option(help="with --layers: sum of the column norms of W_C")] = "1",
-    output: Annotated[str, typer.Option(help="with --layers: spectral norm of W_C")] = "1",
-    readout: Annotated[str, typer.Option(help="norm of the read-out")] = "1",
-    lipschitz: Annotated[str, typer.Option(help="Lipschitz constant of the activation")] = "1",
-    loss_lipschitz: Annotated[str, typer.Option(help="Lipschitz constant of the loss")] = "1",
-    loss_bound: Annotated[str, typer.Option(help="largest value of the loss")] = "1",
-    state_dict: Annotated[Path | None, typer.Option(metavar="FILE", help="torch state dict of trained heads")] = None,
-    prefix: Annotated[str, typer.Option(help="what stands before the names in the state dict")] = "",
+    score: Annotated[
+        str | None, typer.Option(help="with --layers: spectral norm of W_Q W_K^T, if not that of --scores")
+    ] = None,
+    output_columns: Annotated[str | None, typer.Option(help="with --layers: sum of the column norms of W_C")] = None,
+    output: Annotated[
+        str | None, typer.Option(help="with --layers: spectral norm of W_C, if not that of --output-columns")
+    ] = None,
+    readout: Annotated[str | None, typer.Option(help="norm of the read-out")] = None,
+    lipschitz: Annotated[str | None, typer.Option(help="Lipschitz constant of the activation")] = None,
+    loss_lipschitz: Annotated[str | None, typer.Option(help="Lipschitz constant of the loss")] = None,
+    loss_bound: Annotated[str | None, typer.Option(help="largest value of the loss")] = None,
+    state_dict: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="trained heads: state dict of torch, .npz, .safetensors")
+    ] = None,
+    role: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=ROLE", help=f"what a tensor of the file is: {', '.join(ROLES)}, unused"),
+    ] = None,
+    logit: Annotated[
+        str | None, typer.Option(help="the output of the file that is read, such as 3, or 1-0 for a difference")
+    ] = None,
+    frozen: Annotated[
+        bool, typer.Option("--frozen", help="embedding and positions were fixed before the sample was drawn")
+    ] = False,
+    residual: Annotated[
+        bool | None, typer.Option(help="whether heads of the file are added to the stream, if both is too much")
+    ] = None,
     scale: Annotated[float | None, typer.Option(help="factor on the scores, if not that of the module")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print JSON instead of a report")] = False,
 ) -> None:
-    """The tables of constants, parts and risks; exit 2 for input that is refused."""
+    """The tables of constants, parts, norms and risks; exit 2 for input that is refused."""
     with refusals():
-        failure = _number("--delta", delta)
+        failure, notes, norms = _number("--delta", delta), [], []
+        one = _Assumed(notes)
         common: dict[str, Any] = {
-            "tokens": _number("--tokens", tokens),
             "samples": samples,
             "length": length,
-            "readout": _number("--readout", readout),
-            "lipschitz": _number("--lipschitz", lipschitz),
-            "loss_lipschitz": _number("--loss-lipschitz", loss_lipschitz),
-            "loss_bound": _number("--loss-bound", loss_bound),
+            "loss_lipschitz": one("--loss-lipschitz", loss_lipschitz, "the Lipschitz constant of the loss"),
+            "loss_bound": one("--loss-bound", loss_bound, "the largest value of the loss"),
         }
         given = {"--value-columns": value_columns, "--value": value, "--scores": scores}
-        notes: list[str] = []
         if state_dict is not None:
-            if any(text is not None for text in given.values()) or layers is not None:
-                raise ValueError("Give either --state-dict or the norms and layers, not both.")
+            typed = {**given, "--layers": layers, "--lipschitz": lipschitz, "--width": width}
+            excess = [name for name, text in typed.items() if text is not None]
+            if excess:
+                raise ValueError(f"Give either --state-dict or {', '.join(excess)}, not both.")
             with err.status("measuring norms"):
-                report, notes = _trained(state_dict, heads, prefix, scale, failure, common)
-            title = f"Capacity of {_count(heads, 'trained head')}"
+                reader = read_trained(
+                    read_tensors(state_dict), heads=heads, scale=scale, roles=_roles(role), logit=logit
+                )
+                told = None if tokens is None else _number("--tokens", tokens)
+                measured = measured_reader(reader, tokens=told, frozen=frozen, residual=residual)
+                norm = None if readout is None else _number("--readout", readout)
+                report, norms = trained_report(measured, readout=norm, delta=failure, **common)
+            if readout is not None:
+                notes.append(f"assumed: a readout of norm at most {readout}, as told, whatever the sample")
+            notes += [f"assumed: {line}" for line in measured.assumed]
+            notes += [f"read as {what}: {', '.join(names)}" for what, names in reader.by_role().items()]
+            notes.append(
+                "norms that training chose are rounded up to powers 2^(j/4), which share the probability of failure: "
+                "1/(4 (|j| + 1)^2) each, so that the bound holds for all of them at once"
+            )
+            title = f"Capacity of {_count(len(reader.heads), 'trained head')}"
         else:
-            norms = _norms(given)
-            if width is None:
-                raise ValueError("Give --width, the number of outputs of a head.")
-            if layers is None:
-                report = head_report([HeadNorms(*norms)] * heads, delta=failure, width=width, **common)
-                title = f"Capacity of {_count(heads, 'head')}"
-            else:
-                rest = [_number(f"--{name}", text) for name, text in
-                        (("score", score), ("output-columns", output_columns), ("output", output))]  # fmt: skip
-                layer = LayerNorms(norms[0], norms[1], norms[2], *rest)
-                report = deep_report([layer] * layers, delta=failure, width=width, **common)
-                title = f"Capacity of {_count(layers, 'layer')}"
+            common |= {
+                "tokens": one("--tokens", tokens, "the largest norm of a token"),
+                "readout": one("--readout", readout, "the norm of the readout"),
+                "lipschitz": one("--lipschitz", lipschitz, "the Lipschitz constant of the activation"),
+                "delta": failure,
+            }
+            report, title = _of_norms(given, width, heads or 1, layers, (score, output_columns, output), common, one)
             notes.append("the norms bound a class that is fixed before the sample is drawn")
     if as_json:
-        typer.echo(json.dumps({**report.as_dict(), "notes": notes}, indent=2))
+        typer.echo(json.dumps({**report.as_dict(), "norms": [_norm(n) for n in norms], "notes": notes}, indent=2))
         return
-    print_capacity(out, report, title, delta, notes)
+    print_capacity(out, report, title, delta, notes, norms)
 
 
-def _trained(
-    path: Path, heads: int, prefix: str, scale: float | None, delta: fmpq, common: Mapping[str, Any]
-) -> tuple[CapacityReport, list[str]]:
-    """The report of the heads in a file, and what is to be said of it."""
-    import torch
+class _Assumed:
+    """The numbers that were not given, each with a line in the report."""
 
-    try:
-        state = torch.load(path, map_location="cpu", weights_only=True)
-    except OSError:
-        raise
-    except Exception as error:  # of many kinds, for files that are no state dict
-        raise ValueError(
-            f"{path} is no file of tensors alone, as torch.save(module.state_dict(), ...) writes."
-        ) from error
-    if not isinstance(state, Mapping):
-        raise ValueError(f"{path} holds a {type(state).__name__}, not a state dict of tensors by name.")
-    measured = measured_heads(heads_of_state(state, heads=heads, prefix=prefix, scale=scale))
-    norms, share = measured.rounded()
-    report = head_report(
-        norms,
-        **{**common, "tokens": measured.token_bound(common["tokens"])},
-        delta=delta * share,
-        width=measured.width,
-    )
-    notes = ["norms rounded up to powers of two, for all of which the bound holds at once, so that training may choose"]
-    if measured.biased:
-        notes.append("biases are weights of a constant coordinate: tokens have the norm sqrt(B_X^2 + 1)")
-    return report, notes
+    def __init__(self, notes: list[str]) -> None:
+        self.notes = notes
+
+    def __call__(self, name: str, text: str | None, what: str) -> fmpq:
+        if text is None:
+            self.notes.append(f"assumed: {what} is 1 ({name})")
+        return _number(name, "1" if text is None else text)
+
+
+def _of_norms(
+    given: Mapping[str, str | None],
+    width: int | None,
+    heads: int,
+    layers: int | None,
+    more: tuple[str | None, str | None, str | None],
+    common: Mapping[str, Any],
+    one: _Assumed,
+) -> tuple[CapacityReport, str]:
+    """The report for norms that were typed, and its title. A spectral norm is at most the norm beside it."""
+    norms = _norms(given)
+    if width is None:
+        raise ValueError("Give --width, the number of outputs of a head.")
+    score, output_columns, output = more
+    if layers is None:
+        foreign = [name for name, text in zip(("--score", "--output-columns", "--output"), more, strict=True) if text]
+        if foreign:
+            raise ValueError(f"{', '.join(foreign)} is for layers with projections: give --layers.")
+        report = head_report([HeadNorms(*norms)] * heads, width=width, **common)
+        return report, f"Capacity of {_count(heads, 'head')}"
+    if heads != 1:
+        raise ValueError("The theory of several layers (--layers) has one head in each, so give no --heads.")
+    Q = norms[2] if score is None else _number("--score", score)
+    C_1 = one("--output-columns", output_columns, "the sum of the column norms of W_C")
+    C = C_1 if output is None else _number("--output", output)
+    layer = LayerNorms(norms[0], norms[1], norms[2], min(Q, norms[2]), C_1, min(C, C_1))
+    return deep_report([layer] * layers, width=width, **common), f"Capacity of {_count(layers, 'layer')}"
+
+
+def _roles(given: list[str] | None) -> dict[str, str]:
+    pairs = [text.partition("=") for text in given or []]
+    if any(not middle for _, middle, _ in pairs):
+        raise ValueError("A role is given as NAME=ROLE, such as emb.weight=embedding (--role).")
+    return {name: role for name, _, role in pairs}
+
+
+def _norm(norm: PeeledNorm) -> dict[str, Any]:
+    return {
+        "name": norm.name,
+        "norm": float(norm.norm.mid()),
+        "counted": float(norm.counted.mid()),
+        "exponent": f"{norm.exponent}/4",
+        "share": f"1/{norm.share.q}",
+    }
 
 
 def _norms(given: Mapping[str, str | None]) -> list[fmpq]:
-    missing = [name for name, text in given.items() if text is None]
-    if missing:
+    """The three norms; W_V has at most the sum of its columns for a spectral norm, if that is not given."""
+    columns, value, scores = given.values()
+    if columns is None or scores is None:
+        missing = [name for name, text in given.items() if text is None and name != "--value"]
         raise ValueError(f"Give {', '.join(missing)}, or --state-dict FILE with the weights.")
-    return [_number(name, text) for name, text in given.items() if text is not None]
+    V_1 = _number("--value-columns", columns)
+    V = V_1 if value is None else _number("--value", value)
+    return [V_1, min(V, V_1), _number("--scores", scores)]
 
 
 def _number(name: str, text: str) -> fmpq:

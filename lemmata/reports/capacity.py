@@ -6,6 +6,7 @@ from flint import arb
 from rich.console import Console
 
 from lemmata.certificates.capacity.report import CapacityReport
+from lemmata.certificates.capacity.trained import PeeledNorm
 from lemmata.reports.tables import plain_table, print_table
 
 __all__ = ["print_capacity"]
@@ -16,8 +17,10 @@ def shown(ball: arb) -> str:
     return f"{float(ball.mid()):.4g}"
 
 
-def print_capacity(out: Console, report: CapacityReport, title: str, delta: str, notes: list[str]) -> None:
-    """The tables of constants and of parts, and what they mean for the risk."""
+def print_capacity(
+    out: Console, report: CapacityReport, title: str, delta: str, notes: list[str], norms: list[PeeledNorm]
+) -> None:
+    """The tables of constants, of parts and of norms that training chose, and what they mean for the risk."""
     out.print(f"[bold]{title}[/bold]")
     out.print(
         "log N(eps) <= C/eps^2 for the covering numbers; the printed form has 1 for its open constant\n", soft_wrap=True
@@ -43,6 +46,13 @@ def print_capacity(out: Console, report: CapacityReport, title: str, delta: str,
         mark = " <- leads" if name == leading else ""
         parts.add_row(name + mark, "-" if other is None else _percent(other), _percent(share))
     print_table(out, parts)
+    if norms:
+        measured = plain_table("norm that training chose", "measured", "counted as", "share of the failure")
+        for column in measured.columns[1:]:
+            column.justify = "right"
+        for one in norms:
+            measured.add_row(one.name, shown(one.norm), f"{shown(one.counted)} = 2^({one.exponent}/4)", str(one.share))
+        print_table(out, measured)
     lines = [*notes]
     if report.refusal:
         lines.append(f"printed bound refused: {report.refusal}")

@@ -171,10 +171,26 @@ def batched_product(a: Array, b: Array) -> Array:
 
 
 def matrix_product(a: Array, b: Array) -> Array:
-    """a @ b for matrices: exactly for exact numbers, else as NumPy multiplies."""
+    """a @ b for matrices: exactly for exact numbers, else as NumPy multiplies.
+
+    Raises:
+        ValueError: for floats that meet exact numbers, and other pairs of numbers without a product.
+    """
     if a.dtype == np.float64 == b.dtype:  # the usual case: no look at the entries
         return a.dot(b) if a.ndim == b.ndim == 2 else np.matmul(a, b)
-    return exact_matmul(a, b) if number_system([a, b]) == "exact" else np.matmul(a, b)
+    try:
+        return exact_matmul(a, b) if number_system([a, b]) == "exact" else np.matmul(a, b)
+    except TypeError:
+        raise mixed_numbers(a, b) from None
+
+
+def mixed_numbers(*arrays: Array) -> ValueError:
+    """The sentence for arrays whose numbers have no product, as floats and exact ones."""
+    kinds = " and ".join(sorted({kind.__name__ for array in arrays for kind in _types(array)}))
+    return ValueError(
+        f"Numbers of different systems meet ({kinds}), as where floats are given to an exact network: convert the "
+        "inputs by as_exact, or the network to floats."
+    )
 
 
 def _types(array: Array) -> set[type]:

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from flint import arb
 
@@ -35,6 +35,7 @@ from lemmata.numerics.learning.linear_capacity import map_factor, vector_factor
 
 __all__ = [
     "HeadNorms",
+    "ReadNorms",
     "head_capacity",
     "head_radii",
     "multi_head_capacity",
@@ -42,11 +43,13 @@ __all__ = [
     "printed_head_capacity",
     "printed_multi_head_capacity",
     "printed_positional_capacity",
+    "read_capacity",
     "scalar_head_capacity",
     "short_head_capacity",
 ]
 
 PrintedForm = Literal["statement", "proof"]
+_Norms = TypeVar("_Norms")
 SHORT_CONSTANT = 20
 """A constant with which the corrected corollary 4.9 holds, with log((d + 1)(2 m T + 1)) and c = 1."""
 
@@ -325,6 +328,68 @@ def scalar_head_capacity(
     return Capacity({"read-out": CoverPart((B_w * largest) ** 2 * vector_factor(samples), arb(1)), **parts})
 
 
+@dataclass(frozen=True)
+class ReadNorms:
+    """What bounds a class of heads without activation that a vector w reads: W_V w is one vector then.
+
+    Attributes:
+        value: V >= 0, at least ||W_V w||.
+        scores: Q >= 0, at least ||W_QK||_F or the sum of the norms of the rows of W_QK.
+
+    Raises:
+        ValueError: for numbers that are negative or not finite.
+    """
+
+    value: Any
+    scores: Any
+
+    def __post_init__(self) -> None:
+        for name, text in (("value", "||W_V w||"), ("scores", "||W_QK||_F")):
+            object.__setattr__(self, name, checked_bound(f"The bound on {text}", getattr(self, name)))
+
+
+def read_capacity(
+    heads: Sequence[ReadNorms],
+    *,
+    residual: object = 0,
+    tokens: object,
+    samples: int,
+    length: int,
+    kinds: int | None = None,
+) -> Capacity:
+    """The bound for u.x_tau + sum_h v_h^T X^T softmax(X W_h^T x_tau), ||u|| <= U, ||v_h|| <= V_h.
+
+    That is a linear readout of heads without activation, with a residual connection: W_V w is one vector v_h, so that a
+    perceptron covers the values, within ||v_h|| <= V_h. W_h is bounded as in `ReadNorms`. The parts have the costs (V_h
+    B_X)^2 l, (Q_h B_X^2)^2 l_Q and (U B_X)^2 l_U at the rates 1, V_h B_X and 1. If there are only n different tokens,
+    there are at most n points for values, n^2 for scores and n for the residual connection, and else m T, m T and m.
+
+    Args:
+        heads: the norms of each head, at least one.
+        residual: U >= 0.
+        tokens: B_X >= 0, the largest norm of a token.
+        samples: m >= 1 contexts, of each of which one token is read.
+        length: T >= 1, the tokens of a context.
+        kinds: n >= 1, or None for any number.
+
+    Raises:
+        ValueError: for numbers that are negative or not finite, counts below 1, or no head.
+
+    Source: variable-creation, corollary-4.9 and lemma-A.12 with a readout; proofs/head_capacity.md there, step 15.
+    """
+    B_X = checked_bound("The bound B_X on the norms of tokens", tokens)
+    U = checked_bound("The bound U on the residual readout", residual)
+    m = checked_integer("The number of samples", samples, 1)
+    seen = m * checked_integer("The length", length, 1)
+    n = seen if kinds is None else checked_integer("The number of tokens", kinds, 1)
+    parts = {"residual": CoverPart((U * B_X) ** 2 * vector_factor(min(m, n)), arb(1))}
+    for name, one in _named(heads):
+        scores = (one.scores * B_X**2) ** 2 * vector_factor(min(seen, n**2))
+        parts[f"scores{name}"] = CoverPart(scores, one.value * B_X)
+        parts[f"values{name}"] = CoverPart((one.value * B_X) ** 2 * vector_factor(min(seen, n)), arb(1))
+    return Capacity(parts)
+
+
 def printed_multi_head_capacity(
     heads: Sequence[HeadNorms],
     *,
@@ -344,7 +409,7 @@ def printed_multi_head_capacity(
     return _one_factor(factor, _named(heads), at.tokens, at.lipschitz, arb(2))
 
 
-def _named(heads: Sequence[HeadNorms]) -> list[tuple[str, HeadNorms]]:
+def _named(heads: Sequence[_Norms]) -> list[tuple[str, _Norms]]:
     if not len(heads):
         raise ValueError("There must be at least one head.")
     return [(f" {number}" if len(heads) > 1 else "", norms) for number, norms in enumerate(heads, start=1)]

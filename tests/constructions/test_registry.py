@@ -16,6 +16,7 @@ from typing import Any, get_args
 
 import numpy as np
 import pytest
+import torch
 from flint import arb
 
 from lemmata import constructions
@@ -57,8 +58,25 @@ def test_number_systems_and_torch_agree(one: Registered, seed: int) -> None:
             enclosed = as_balls(found["exact"], 256).ravel()
             assert all(a.overlaps(b) for a, b in zip(found["ball"].ravel(), enclosed, strict=True))
     if one.module is not None:
-        by_torch = one.run_torch(instance, one.module(instance), x)
+        module = one.module(instance)
+        by_torch = one.run_torch(instance, module, x)
         assert np.abs(by_torch - floats).max() <= tolerance(size)
+        if seed == 0:
+            shown = repr(module)
+            named = ((name.rpartition(".")[2], part) for name, part in module.named_parameters())
+            assert all(f"{name} {tuple(part.shape)}" in shown for name, part in named)
+            if one.run_torch is Registered.run_torch and not one.symbols:
+                check_the_cast(module, to_float(x).astype(np.float32))
+    if seed == 0 and "exact" in one.systems and not one.symbols:
+        with suppress(ValueError):  # a sentence, and no TypeError, where floats are refused
+            one.run(instance, one.given(x, "float"))
+
+
+def check_the_cast(module: torch.nn.Module, x: np.ndarray) -> None:
+    """Inputs of float32 are those of float64 with the same values."""
+    with torch.no_grad():
+        single, double = module(torch.from_numpy(x)), module(torch.from_numpy(x.astype(np.float64)))
+    assert torch.equal(single.to(double.dtype), double) or not list(module.parameters())
 
 
 @pytest.mark.parametrize("one", [one for one in REGISTRY if one.dense], ids=lambda one: one.name)

@@ -26,6 +26,7 @@ from lemmata.numerics.exact.numbers import as_exact, to_float
 from lemmata.numerics.exact.precision import precision
 from lemmata.numerics.learning.attention_capacity import (
     HeadNorms,
+    ReadNorms,
     head_capacity,
     head_radii,
     multi_head_capacity,
@@ -33,9 +34,10 @@ from lemmata.numerics.learning.attention_capacity import (
     printed_head_capacity,
     printed_multi_head_capacity,
     printed_positional_capacity,
+    read_capacity,
     short_head_capacity,
 )
-from lemmata.numerics.learning.linear_capacity import perceptron_steps
+from lemmata.numerics.learning.linear_capacity import linear_capacity, perceptron_steps
 from lemmata.theorems.evidence import check, counterexample
 from lemmata.theorems.records import Record
 
@@ -738,6 +740,72 @@ def test_sums_of_heads_of_signs_are_below_the_bound():
         at = at_points(family.points, 3, family.width, tokens=family.token_norm)
         for H in (1, 2, 4, 8):
             assert family.log_covering_number <= multi_head_capacity([norms] * H, **at).bound(fmpq(H, 2))
+
+
+@check(
+    "variable-creation:lemma-A.12",
+    grade="enclosed",
+    target="corrected",
+    supporting=True,
+    cases="16 random pairs of readers of 1 to 3 heads on 3 tokens (seeds 0, ..., 15)",
+)
+@pytest.mark.parametrize("seed", range(16))
+def test_a_vector_that_reads_heads_is_a_factor_of_their_values(seed):
+    """w.f is a sum of heads with values W_V w, and two of them differ by at most the rates times what changes."""
+    H, d = 1 + seed % 3, 4
+    X, w = drawn(seed, 3, d), drawn(seed, d)
+    with precision(128):
+        heads = [(drawn(10 * seed + h, d, d), drawn(100 + 10 * seed + h, d, d)) for h in range(H)]
+        outputs = [head_by_definition(X, 0, V, M) for V, M in heads]
+        read = [sum((x * y for x, y in zip(out, w, strict=True)), arb(0)) for out in outputs]
+        vectors = [V.dot(w) for V, _ in heads]
+        folded = [head_by_definition(X, 0, v[:, None], M)[0] for v, (_, M) in zip(vectors, heads, strict=True)]
+        assert all(near(a, b) for a, b in zip(folded, read, strict=True))
+        u, other_u = drawn(seed + 1, d), drawn(seed + 2, d)
+        others = [(drawn(200 + 10 * seed + h, d, 1) / 5, drawn(300 + 10 * seed + h, d, d) / 5) for h in range(H)]
+        norms = [
+            ReadNorms(frobenius_norm(v[:, None]), frobenius_norm(M)) for v, (_, M) in zip(vectors, heads, strict=True)
+        ]
+        B_X = token_norm(X)
+        parts = read_capacity(norms, residual=frobenius_norm(u[None]), tokens=B_X, samples=1, length=3).parts
+        names = [f" {h + 1}" for h in range(H)] if H > 1 else [""]
+        moved = abs(arb((u - other_u).dot(X[0]))) * parts["residual"].rate
+        found = arb(u.dot(X[0])) - arb(other_u.dot(X[0]))
+        for name, v, (_, M), (other_v, other_M), value in zip(names, vectors, heads, others, folded, strict=True):
+            scores = max(float(abs(arb(X[0].dot(M - other_M).dot(x))).upper()) for x in X)
+            values = max(float(abs(arb((v - other_v[:, 0]).dot(x))).upper()) for x in X)
+            moved += parts[f"scores{name}"].rate * scores + parts[f"values{name}"].rate * values
+            found += value - head_by_definition(X, 0, other_v, other_M)[0]
+        assert abs(found) <= moved
+
+
+@check(
+    "variable-creation:lemma-A.12",
+    grade="enclosed",
+    target="corrected",
+    supporting=True,
+    cases="H = 1, 2, 4 heads with the same signs on 16^k contexts, k = 1, ..., 20; vectors on 4^k orthonormal points",
+)
+def test_readers_of_signs_are_below_the_bound():
+    """Heads with one column of values are read by 1; the residual connection alone has all signs on orthonormal points.
+
+    Of n different tokens there are no more than n points, whatever the number of contexts.
+    """
+    for k in range(1, 21):
+        family, norms = large_tokens(k)
+        reads = ReadNorms(norms.value, norms.scores)
+        at = {"tokens": family.token_norm, "samples": family.points, "length": 3}
+        for H in (1, 2, 4):
+            assert family.log_covering_number <= read_capacity([reads] * H, **at).bound(fmpq(H, 2))
+        few = read_capacity([reads], residual=1, kinds=family.points + 2, **at)
+        assert family.log_covering_number <= few.bound(fmpq(1, 2))
+        many = read_capacity([reads], residual=1, kinds=family.points + 2, **at | {"samples": 10**60})
+        assert many.parts["values"].base.overlaps(few.parts["values"].base)
+        assert many.constant < read_capacity([reads], residual=1, **at | {"samples": 10**60}).constant
+        stream = read_capacity([ReadNorms(0, 0)], residual=2**k, tokens=1, samples=4**k, length=1, kinds=4**k)
+        assert (4**k - 1) * LN2 <= linear_capacity(2**k, 1, 1, 4**k) <= stream.bound(1)
+        values = read_capacity([ReadNorms(2**k, 0)], tokens=1, samples=4**k, length=3)
+        assert linear_capacity(2**k, 1, 1, 3 * 4**k) <= values.bound(1)
 
 
 def in_one_column(family: SignFamily, labels: list[int]) -> tuple[np.ndarray, np.ndarray]:

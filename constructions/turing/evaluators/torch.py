@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from lemmata.constructions.networks.stream import ResidualStream
-from lemmata.constructions.networks.torch import DecoderModule, HeadModule, module_of, parameter, to_torch
+from lemmata.constructions.networks.torch import DecoderModule, HeadModule, ShownModule, module_of, parameter, to_torch
 from lemmata.constructions.turing.compiler import TuringTransformer
 from lemmata.constructions.turing.evaluators.run import (
     Progress,
@@ -30,7 +30,7 @@ Pair = tuple[torch.Tensor, torch.Tensor]
 
 
 @module_of(TuringTransformer)
-class TuringModule(torch.nn.Module):
+class TuringModule(ShownModule):
     """The decoder run for the time steps 0, ..., T; all weights are parameters, the positions are not.
 
     Its parts are the modules ``layers`` and the parameters ``embedding``, ``start`` and ``classifier``. For softmax

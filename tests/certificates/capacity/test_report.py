@@ -1,21 +1,15 @@
-"""Reports of capacity: the classes of scalars, heads from state dicts, and input that is refused."""
+"""Reports of capacity: the classes of scalars, and input that is refused."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
-import numpy as np
 import pytest
-import torch
 from flint import arb, fmpq
 
-from lemmata.certificates.capacity.report import deep_report, head_report, heads_of_state, measured_heads
+from lemmata.certificates.capacity.report import deep_report, head_report
 from lemmata.certificates.capacity.shattering import SignFamily
-from lemmata.constructions.networks.affine import Affine
-from lemmata.constructions.networks.attention import AttentionLayer
-from lemmata.constructions.networks.head import Head
-from lemmata.constructions.networks.torch import to_torch
 from lemmata.numerics.exact.precision import precision
 from lemmata.numerics.learning.attention_capacity import HeadNorms, multi_head_capacity, scalar_head_capacity
 from lemmata.numerics.learning.deep_capacity import LayerNorms, deep_capacity
@@ -98,120 +92,6 @@ def test_the_report_of_layers_has_the_least_errors_behind_them() -> None:
     assert found.constant.overlaps(least.constant)
     assert least.constant < sharp.constant < plain.constant
     assert found.parts["layer 1: output"].rate < 3 * fmpq(551, 100)
-
-
-def torch_heads(heads: int, bias: bool) -> tuple[torch.nn.MultiheadAttention, list[Head]]:
-    torch.manual_seed(heads)
-    module = torch.nn.MultiheadAttention(6, heads, bias=bias, batch_first=True).double()
-    if bias:
-        torch.nn.init.normal_(module.in_proj_bias)
-        torch.nn.init.normal_(module.out_proj.bias)
-    return module, heads_of_state(module.state_dict(), heads=heads)
-
-
-@pytest.mark.parametrize("heads", [1, 2, 3])
-@pytest.mark.parametrize("bias", [False, True])
-def test_heads_of_torch_are_the_module(heads: int, bias: bool) -> None:
-    module, found = torch_heads(heads, bias)
-    X = np.random.default_rng(0).normal(size=(5, 6))
-    tensor = torch.tensor(X[None])
-    expected = module(tensor, tensor, tensor)[0][0].detach().numpy()
-    assert np.allclose(AttentionLayer(tuple(found), "sum")(X), expected)
-    measured = measured_heads(found)
-    assert measured.biased == bias
-    assert measured.width == 6
-    assert middle(measured.token_bound(2)) == pytest.approx(math.sqrt(5) if bias else 2)
-
-
-def test_our_modules_are_read_too() -> None:
-    rng = np.random.default_rng(1)
-    parts = [Affine(rng.normal(size=(5, 2))) for _ in range(2)]
-    head = Head(parts[0], parts[1], Affine(rng.normal(size=(5, 3))), sharpness=3, causal=False)
-    state = {f"model.1.{name}": value for name, value in to_torch(head).state_dict().items()}
-    [found] = heads_of_state(state, scale=3)
-    X = rng.normal(size=(4, 5))
-    assert np.allclose(found(X), head(X))
-    layer = AttentionLayer((head, head), "sum")
-    state = dict(to_torch(layer).state_dict())
-    pair = heads_of_state(state, heads=2, scale=3)
-    assert np.allclose(AttentionLayer(tuple(pair), "sum")(X), layer(X))
-
-
-def test_biases_are_weights_of_a_constant_coordinate() -> None:
-    rng = np.random.default_rng(2)
-
-    def drawn(*shape: int) -> Affine:
-        return Affine(rng.normal(size=shape), rng.normal(size=shape[1]))
-
-    head = Head(drawn(4, 2), drawn(4, 2), drawn(4, 3), sharpness=2, output=drawn(3, 5), causal=False)
-    measured = measured_heads([head])
-    X = rng.normal(size=(6, 4))
-    Z = np.concatenate([X, np.ones((6, 1))], axis=1)
-    query, key, value = (np.concatenate([p.weight, p.bias[None]]) for p in (head.query, head.key, head.value))
-    assert head.output is not None
-    value = value @ head.output.weight
-    value[-1] += head.output.bias
-    scores = 2 * query @ key.T
-    weights = np.exp(Z @ scores @ Z.T)
-    assert np.allclose(weights / weights.sum(axis=1, keepdims=True) @ Z @ value, head(X))
-    assert middle(measured.norms[0].scores) == pytest.approx(np.linalg.norm(scores))
-    assert middle(measured.norms[0].value_columns) == pytest.approx(np.linalg.norm(value, axis=0).sum())
-
-
-def test_rounded_norms_are_powers_of_two_with_shares() -> None:
-    head = Head(Affine(np.eye(2) * 3), Affine(np.eye(2)), Affine(np.zeros((2, 2))), causal=False)
-    [norms], share = measured_heads([head]).rounded()
-    assert norms.scores == 8  # sqrt(18)
-    assert norms.value == arb(2) ** -60
-    assert share == fmpq(1, 4 * 16) * fmpq(1, 4 * 61**2) ** 2
-    assert 1 + 2 * sum(1 / (j + 1) ** 2 for j in range(1, 10**5)) < 4
-
-
-GOOD = torch.nn.MultiheadAttention(4, 2).state_dict()
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"in_proj_weight": torch.ones(11, 4)}, r"in_proj_weight must have the shape \(12, 4\), not \(11, 4\)"),
-        ({"in_proj_weight": torch.ones(12)}, r"must have the shape \(any, any\), not \(12,\)"),
-        ({"out_proj.weight": torch.ones(4, 3)}, r"out_proj.weight must have the shape \(4, 4\), not \(4, 3\)"),
-        ({"in_proj_bias": torch.ones(4)}, r"in_proj_bias must have the shape \(12,\)"),
-        ({"in_proj_bias": torch.full((12,), math.nan)}, "in_proj_bias holds numbers that are not finite"),
-        ({"in_proj_bias": "text"}, "The entry in_proj_bias of the state dict is no tensor of real numbers"),
-        ({"b.query.weight": torch.ones(2, 2)}, r"the prefixes found are \['', 'b.'\]"),
-    ],
-)
-def test_state_dicts_of_odd_shapes_are_refused(change: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        heads_of_state({**GOOD, **change}, heads=2)
-
-
-def test_state_dicts_without_tensors_are_refused() -> None:
-    with pytest.raises(ValueError, match="the prefixes found are none, among the tensors none"):
-        heads_of_state({})
-    with pytest.raises(ValueError, match=r"no tensor out_proj.weight; it has in_proj_bias, in_proj_weight"):
-        heads_of_state({name: value for name, value in GOOD.items() if name.startswith("in")})
-    with pytest.raises(ValueError, match=r"no tensor key.weight; it has query.weight"):
-        heads_of_state({"query.weight": np.ones((2, 2))})
-    with pytest.raises(ValueError, match=r"behind the prefix 'x', but the prefixes found are \[''\]"):
-        heads_of_state(GOOD, prefix="x")
-    with pytest.raises(ValueError, match="3 heads do not divide the width 4"):
-        heads_of_state(GOOD, heads=3)
-    ours = {name: np.ones((3, 4)) for name in ("query.weight", "key.weight", "value.weight")}
-    with pytest.raises(ValueError, match="3 heads do not divide the 4 columns of the keys"):
-        heads_of_state(ours, heads=3)
-    with pytest.raises(ValueError, match=r"value.weight must have the shape \(3, any\), not \(2, 4\)"):
-        heads_of_state({**ours, "value.weight": np.ones((2, 4))})
-
-
-def test_heads_that_the_bounds_do_not_treat() -> None:
-    parts = {name: Affine(np.ones((2, 2))) for name in ("query", "key", "value")}
-    for change in ({"weigh": "hardmax"}, {"null": (np.zeros(2), np.zeros(2))}, {"relative_keys": np.ones((2, 2))}):
-        with pytest.raises(ValueError, match="softmax heads without relative keys and without a null pair"):
-            measured_heads([Head(**parts | change)])  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="at least one head"):
-        measured_heads([])
 
 
 @pytest.mark.parametrize("bad", [0, 1, -1, 2, math.nan, math.inf])

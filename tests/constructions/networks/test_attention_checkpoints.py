@@ -22,19 +22,19 @@ RANDOM = np.random.default_rng(5)
 VOCABULARY, WIDTH, HEADS, KEY, PLACES = 4, 6, 3, 2, 9
 
 
-def hooked(layers=2):
+def hooked(layers=2, rng=RANDOM):
     """Random weights by the names of a HookedTransformer."""
     state = {
-        "embed.W_E": RANDOM.normal(size=(VOCABULARY, WIDTH)),
-        "pos_embed.W_pos": RANDOM.normal(size=(PLACES, WIDTH)),
-        "unembed.W_U": RANDOM.normal(size=(WIDTH, VOCABULARY)),
+        "embed.W_E": rng.normal(size=(VOCABULARY, WIDTH)),
+        "pos_embed.W_pos": rng.normal(size=(PLACES, WIDTH)),
+        "unembed.W_U": rng.normal(size=(WIDTH, VOCABULARY)),
         "unembed.b_U": np.zeros(VOCABULARY),
     }
     for n in range(layers):
         for name in "QKV":
-            state[f"blocks.{n}.attn.W_{name}"] = RANDOM.normal(size=(HEADS, WIDTH, KEY))
+            state[f"blocks.{n}.attn.W_{name}"] = rng.normal(size=(HEADS, WIDTH, KEY))
             state[f"blocks.{n}.attn.b_{name}"] = np.zeros((HEADS, KEY))
-        state[f"blocks.{n}.attn.W_O"] = RANDOM.normal(size=(HEADS, KEY, WIDTH))
+        state[f"blocks.{n}.attn.W_O"] = rng.normal(size=(HEADS, KEY, WIDTH))
         state[f"blocks.{n}.attn.b_O"] = np.zeros(WIDTH)
         state[f"blocks.{n}.attn.mask"] = np.tril(np.ones((PLACES, PLACES), dtype=bool))
         state[f"blocks.{n}.attn.IGNORE"] = np.array(-np.inf)
@@ -164,15 +164,15 @@ def stacked(layer):
         ({"ln_final.w": np.ones(WIDTH), "ln_final.b": np.zeros(WIDTH)}, "LayerNorm (ln_final.w, ln_final.b)"),
         ({"blocks.0.mlp.W_in": np.ones((WIDTH, 9)), "blocks.0.mlp.b_in": np.zeros(9)}, "an MLP (blocks.0.mlp.W_in"),
         ({"blocks.1.attn.rotary_sin": np.ones((PLACES, KEY))}, "rotary positions"),
-        ({"blocks.1.attn.b_V": np.full((HEADS, KEY), 0.1)}, "biases (blocks.1.attn.b_V)"),
-        ({"unembed.b_U": np.ones(VOCABULARY)}, "biases (unembed.b_U)"),
+        ({"blocks.1.attn.b_V": np.full((HEADS, KEY), 0.1)}, "biases that are not zero (layer 1, head 0, value"),
+        ({"unembed.b_U": np.ones(VOCABULARY)}, "biases that are not zero (readout)"),
         ({"blocks.0.attn.mask": np.ones((PLACES, PLACES), dtype=bool)}, "is no causal mask"),
         ({"embed.W_E": np.ones((VOCABULARY, WIDTH), dtype=int)}, "embed.W_E holds numbers of type int64"),
         ({"embed.W_E": np.full((VOCABULARY, WIDTH), np.nan)}, "not finite"),
         ({"embed.W_E": np.ones(VOCABULARY)}, "must have 2 axes, not the shape (4,)"),
         ({"embed.W_E": np.ones((VOCABULARY, WIDTH + 1))}, "are those of one width, not of [6, 7]"),
         ({"blocks.0.attn.W_K": np.ones((HEADS + 1, WIDTH, KEY))}, "different numbers of heads"),
-        ({"blocks.0.attn.W_K": np.ones((HEADS, WIDTH, KEY + 1))}, "A head has query"),
+        ({"blocks.0.attn.W_K": np.ones((HEADS, WIDTH, KEY + 1))}, "b_K must have the shape (3, 3), not (3, 2)"),
         ({"blocks.3.attn.W_Q": np.ones((HEADS, WIDTH, KEY))}, "must be 0, 1, ..., not [0, 1, 3]"),
         ({"blocks.0.attn.W_R": np.ones((HEADS, WIDTH, KEY))}, "there are others. Found: blocks.0.attn.W_R (3, 6, 2)"),
     ],

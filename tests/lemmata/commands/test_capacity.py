@@ -7,7 +7,9 @@ import pytest
 import torch
 from flint import fmpq
 
-from lemmata.certificates.capacity.report import head_report, heads_of_state, measured_heads
+from lemmata.certificates.capacity.reading import read_trained
+from lemmata.certificates.capacity.report import trained_report
+from lemmata.certificates.capacity.trained import measured_reader
 from tests.lemmata.commands.runner import run
 
 SIZES = ("--samples", "1000000000", "--length", "50")
@@ -18,7 +20,9 @@ NORMS = ("--value-columns", "2", "--value", "1", "--scores", "3")
 def trained(tmp_path: Path) -> Path:
     torch.manual_seed(0)
     path = tmp_path / "heads.pt"
-    torch.save(torch.nn.MultiheadAttention(8, 2).state_dict(), path)
+    state = {f"attn.{name}": value for name, value in torch.nn.MultiheadAttention(8, 2).state_dict().items()}
+    state |= {"emb.weight": torch.randn(3, 8), "pos": torch.randn(5, 8), "readout.weight": torch.randn(2, 8)}
+    torch.save(state, path)
     return path
 
 
@@ -48,34 +52,66 @@ def test_a_printed_bound_that_is_refused():
 
 
 def test_trained_heads(trained):
-    code, output, _ = run("capacity", *SIZES, "--state-dict", str(trained), "--heads", "2")
+    code, output, _ = run("capacity", *SIZES, "--state-dict", str(trained), "--heads", "2", "--logit", "1-0")
     assert code == 0
     assert "Capacity of 2 trained heads" in output
-    assert "norms rounded up to powers of two" in output
-    assert "scores 2" in output
+    assert "rounded up to powers 2^(j/4)" in output
+    assert "head 2: scores" in output
+    assert "read as embedding: emb.weight" in output
+    assert "assumed: 2 heads side by side, with scores divided by sqrt(4)" in output
 
 
 def test_trained_heads_share_the_probability_of_failure(trained):
-    """Norms that training chose are rounded up, and each of the powers of two has a share of delta."""
-    code, output, _ = run(
-        "capacity", *SIZES, "--state-dict", str(trained), "--heads", "2", "--delta", "0.05", "--tokens", "3", "--json"
-    )
+    """Norms that training chose are rounded up, and each power has a share of delta; the library says the same."""
+    state = {
+        name: value for name, value in torch.load(trained, weights_only=True).items() if name == "pos" or "attn" in name
+    }
+    torch.save(state, trained)
+    options = ("--heads", "2", "--delta", "0.05", "--tokens", "3", "--readout", "2", "--role", "pos=unused")
+    code, output, _ = run("capacity", *SIZES, "--state-dict", str(trained), *options, "--json")
     assert code == 0
-    measured = measured_heads(heads_of_state(torch.load(trained, weights_only=True), heads=2))
-    norms, share = measured.rounded()
-    assert share < fmpq(1, 4**6)
-    expected = head_report(
-        norms, tokens=measured.token_bound(3), samples=10**9, length=50, width=8, delta=share / 20
-    ).as_dict()
     found = json.loads(output)
+    reader = read_trained(state, heads=2, roles={"pos": "unused"})
+    measured = measured_reader(reader, tokens=3)
+    report, norms = trained_report(measured, readout=2, samples=10**9, length=50, delta=fmpq(1, 20))
+    expected = report.as_dict()
     assert found["risk"] == pytest.approx(expected["risk"], rel=1e-12)
     assert found["corrected"] == pytest.approx(expected["corrected"], rel=1e-12)
+    assert [one["share"] for one in found["norms"]] == [str(one.share) for one in norms]
+    assert len(norms) == 6
+    assert {"assumed: a readout of norm at most 2, as told, whatever the sample", "read as unused: pos"} <= set(
+        found["notes"]
+    )
+
+
+def test_every_number_that_is_assumed_stands_in_the_report():
+    code, output, _ = run("capacity", *SIZES, "--width", "8", *NORMS)
+    assert code == 0
+    for line in (
+        "assumed: the largest norm of a token is 1 (--tokens)",
+        "assumed: the norm of the readout is 1 (--readout)",
+        "assumed: the Lipschitz constant of the activation is 1 (--lipschitz)",
+    ):
+        assert line in output
+    told = ("--tokens", "1", "--readout", "1", "--lipschitz", "1", "--loss-lipschitz", "1", "--loss-bound", "1")
+    assert "assumed" not in run("capacity", *SIZES, "--width", "8", *NORMS, *told)[1]
+
+
+def test_a_spectral_norm_is_at_most_the_norm_beside_it():
+    """Norms that are not given are taken as the larger ones that are."""
+    layers = ("--width", "8", "--layers", "4", "--value-columns", "2", "--scores", "5", "--output-columns", "3")
+    told = (*layers, "--value", "2", "--score", "5", "--output", "3")
+    low = (*layers, "--value", "2", "--score", "1", "--output", "3")
+    found = [json.loads(run("capacity", *SIZES, *options, "--json")[1]) for options in (layers, told, low)]
+    assert found[0]["corrected"] == found[1]["corrected"] > found[2]["corrected"]
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (("--width", "8", "--value", "1"), "Give --value-columns, --scores, or --state-dict FILE"),
+        (("--width", "8", *NORMS, "--output", "2"), "--output is for layers with projections: give --layers."),
+        (("--width", "8", *NORMS, "--layers", "2", "--heads", "2"), "has one head in each, so give no --heads"),
         (NORMS, "Give --width, the number of outputs of a head."),
         (("--width", "8", *NORMS[:-1], "nan"), "--scores needs a finite number >= 0"),
         (("--width", "8", *NORMS[:-1], "-1"), "--scores needs a finite number >= 0"),
@@ -96,12 +132,21 @@ def test_bad_files_are_refused(trained, tmp_path):
     text = tmp_path / "text.pt"
     text.write_text("hello")
     code, _, error = run("capacity", *SIZES, "--state-dict", str(text))
-    assert (code, "is no file of tensors alone" in error) == (2, True)
+    assert (code, "is no file of weights that torch reads safely" in error) == (2, True)
     single = tmp_path / "single.pt"
     torch.save(torch.ones(3), single)
     code, _, error = run("capacity", *SIZES, "--state-dict", str(single))
-    assert (code, "holds a Tensor, not a state dict" in error) == (2, True)
-    code, _, error = run("capacity", *SIZES, "--state-dict", str(trained), "--heads", "3")
-    assert (code, "3 heads do not divide the width 8." in error) == (2, True)
-    code, _, error = run("capacity", *SIZES, "--state-dict", str(trained), *NORMS)
-    assert (code, "Give either --state-dict or the norms and layers, not both." in error) == (2, True)
+    assert (code, "holds no state dict" in error) == (2, True)
+    file = ("--state-dict", str(trained))
+    for options, message in (
+        (("--heads", "3", "--logit", "0"), "3 heads do not divide the width 8."),
+        (("--logit", "0"), "give it (--heads)."),
+        (("--heads", "2"), "readout has 2 outputs, and the theory is for one number"),
+        (("--heads", "2", "--logit", "0", "--tokens", "1"), "their own embedding"),
+        (("--heads", "2", "--logit", "0", "--readout", "1"), "their own readout"),
+        (("--heads", "2", "--role", "pos"), "A role is given as NAME=ROLE"),
+        (NORMS, "Give either --state-dict or --value-columns, --value, --scores, not both."),
+        (("--lipschitz", "1"), "Give either --state-dict or --lipschitz, not both."),
+    ):
+        code, _, error = run("capacity", *SIZES, *file, *options)
+        assert (code, message in error) == (2, True), error

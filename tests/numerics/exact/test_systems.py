@@ -127,3 +127,10 @@ def test_products_are_sums_over_indices(system: Any) -> None:
     assert (matrix_product(left[0], right[0]) == expected[0]).all()
     assert (product(left, right[0])[0] == expected[0]).all()
     assert (matrix_product(np.array([[1, 1]]) * ROOT, objects([ROOT], [ROOT])) == 4).all()
+
+
+def test_floats_have_no_product_with_exact_numbers() -> None:
+    with pytest.raises(
+        ValueError, match=r"different systems meet \(.*float.*\), as where floats are given to an exact"
+    ):
+        matrix_product(np.array([[0.5]]), objects([fmpq(1, 2)]))
