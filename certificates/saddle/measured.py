@@ -25,7 +25,7 @@ from lemmata.constructions.networks.checkpoints import OperationWeights
 from lemmata.numerics.groups.permutations import PermutationGroup
 from lemmata.numerics.operations.operation import MISSING
 
-__all__ = ["MeasuredMargin", "RepresentationShare", "measured_margin", "representation_shares"]
+__all__ = ["MeasuredMargin", "RepresentationShare", "measured_margin", "predicted_labels", "representation_shares"]
 
 EPS = float(np.finfo(np.float64).eps)
 UNDERFLOW = 1e-300
@@ -133,6 +133,18 @@ def measured_margin(weights: OperationWeights, values: ArrayLike) -> MeasuredMar
         float((given > 0).mean()),
         m,
     )
+
+
+def predicted_labels(weights: OperationWeights, *, relu: bool = False) -> NDArray[np.int64]:
+    """The label of the largest output for every row and column, shape (rows, columns), the first of those that tie.
+
+    Args:
+        weights: of the network.
+        relu: whether max(0, u_i(a) + v_i(b)) stands for the square.
+    """
+    u, v, w = _scaled(weights)
+    sums = (row + v for row in u)
+    return np.array([((np.maximum(x, 0) if relu else x**2) @ w.T).argmax(axis=1) for x in sums])
 
 
 def representation_shares(

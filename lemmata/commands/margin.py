@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import typer
+from numpy.typing import ArrayLike
 from rich.markup import escape
 
 from lemmata.certificates import kernel
@@ -13,16 +15,23 @@ from lemmata.certificates.groups.certify import GroupMarginCertificate, certify_
 from lemmata.certificates.groups.document import document_of, kernel_refusal
 from lemmata.certificates.groups.format import Document, dumps
 from lemmata.certificates.groups.report import margin_report
-from lemmata.certificates.saddle.measured import measured_margin, representation_shares
+from lemmata.certificates.saddle.measured import (
+    MeasuredMargin,
+    measured_margin,
+    predicted_labels,
+    representation_shares,
+)
 from lemmata.commands.console import err, out, refusals
 from lemmata.commands.models import CHECKPOINTS, Checkpoint, Picture, deliver_measurement
 from lemmata.commands.operation_names import named_group_or_operation
 from lemmata.commands.options import AsJson, Limit
-from lemmata.constructions.networks.checkpoints import ACCEPTED_WEIGHTS, load_operation_weights
+from lemmata.constructions.networks.checkpoints import ACCEPTED_WEIGHTS, OperationWeights, load_operation_weights
+from lemmata.numerics.groups.isotopy import isotopism
 from lemmata.numerics.groups.names import ACCEPTED_NAMES, parse_group
 from lemmata.numerics.groups.permutations import DEFAULT_LIMIT, MAX_TABLE_ORDER, PermutationGroup
+from lemmata.numerics.groups.tables import FiniteGroup
 from lemmata.numerics.operations.names import ACCEPTED_CELLS, ACCEPTED_TABLES, parse_operation
-from lemmata.numerics.operations.operation import Operation
+from lemmata.numerics.operations.operation import MISSING, Operation
 from lemmata.reports.margin import (
     MarginOfCheckpoint,
     RepresentationLine,
@@ -41,7 +50,8 @@ app = typer.Typer(add_completion=False)
     help="Measure how far a trained network is from the certified maximum margin of a group or an operation: "
     "the normalised margin of f(a, b) = sum_i (u_i(a) + v_i(b))^2 w_i on all inputs, its representations, its deficit. "
     f"{CHECKPOINTS} "
-    "The activation is the square: no other one has the certified maximum. "
+    "The activation is the square: no other one has the certified maximum. A network of a group that numbers its "
+    "elements in another way is measured in its own numbering, which is found from its outputs. "
     f"Weights: {ACCEPTED_WEIGHTS}. Biases must be zero. Elements of a group are numbered as in "
     "lm.certify(GROUP).group.elements, those of Zn as 0, 1, ..., n - 1; a table numbers its own."
 )
@@ -52,6 +62,7 @@ def margin(
         str | None, typer.Option(metavar="OPERATION", help=f"or an operation: {ACCEPTED_TABLES}")
     ] = None,
     cells: Annotated[str | None, typer.Option(metavar="CELLS", help=f"its given cells: {ACCEPTED_CELLS}")] = None,
+    activation: Annotated[str, typer.Option(metavar="NAME", help="of the network: square")] = "square",
     picture: Picture = None,
     limit: Limit = DEFAULT_LIMIT,
     as_json: AsJson = False,
@@ -67,6 +78,11 @@ def margin(
             )
         if cells is not None and operation is None:
             raise ValueError("--cells is for operations: give --operation.")
+        if activation != "square":
+            raise ValueError(
+                f"A maximum is certified for the square alone, so that a network with the activation {activation} has "
+                "no deficit: train f(a, b) = sum_i (u_i(a) + v_i(b))^2 w_i (--activation square)."
+            )
         check_picture(picture)
         if group is not None:
             result = _of_group(checkpoint, group, limit)
@@ -91,9 +107,9 @@ def _of_group(checkpoint: Path, name: str, limit: int) -> MarginOfCheckpoint:
     finite = group.to_finite_group()
     with err.status(f"certifying {escape(name)}"):
         document, certificate = _accepted(group)
-    measured = measured_margin(weights, finite.table)
+    weights, measured, numbering, as_relu = _measured(weights, finite.table, finite)
     a, b, c = measured.worst
-    labels = [str(element) for element in finite.elements]
+    labels = _names(finite)
     optimal = {irrep.name: float(irrep.mass) for irrep in margin_report(document).irreps}
     lines = []
     for entry in representation_shares(weights, group, certificate.table):
@@ -110,7 +126,38 @@ def _of_group(checkpoint: Path, name: str, limit: int) -> MarginOfCheckpoint:
         document["grade"],
         (labels[a], labels[b], labels[finite.table[a, b]], labels[c]),
         tuple(lines),
+        numbering,
+        as_relu,
     )
+
+
+def _names(group: FiniteGroup) -> list[str]:
+    """The elements as they are written: the numbers 0, ..., n - 1 if they are added modulo n."""
+    n = len(group.table)
+    numbers = np.arange(n)
+    cyclic = np.array_equal(group.table, (numbers[:, None] + numbers) % n)
+    return [str(name) for name in (numbers if cyclic else group.elements)]
+
+
+def _measured(
+    weights: OperationWeights, values: ArrayLike, group: FiniteGroup | None
+) -> tuple[OperationWeights, MeasuredMargin, dict[str, tuple[str, ...]] | None, float | None]:
+    """The margin, in the network's own numbering if it has one of a group, and how right it is as a ReLU network."""
+    measured = measured_margin(weights, values)
+    if measured.right == 1:
+        return weights, measured, None, None
+    found = None if group is None else isotopism(predicted_labels(weights), group)
+    if found is not None and group is not None:
+        names = _names(group)
+        parts = {"rows": found.rows, "columns": found.columns, "labels": found.labels}
+        ordered = [part[np.argsort(at)] for part, at in zip(weights.parts, parts.values(), strict=True)]
+        weights = OperationWeights(ordered[0], ordered[1], ordered[2], weights.source)
+        numbering = {name: tuple(names[i] for i in at) for name, at in parts.items()}
+        return weights, measured_margin(weights, group.table), numbering, None
+    labels = np.asarray(values)
+    given = labels != MISSING
+    as_relu = float((predicted_labels(weights, relu=True) == labels)[given].mean())
+    return weights, measured, None, as_relu if as_relu > measured.right else None
 
 
 def _of_table(checkpoint: Path, text: str, cells: str | None, limit: int) -> MarginOfCheckpoint:
@@ -127,7 +174,9 @@ def _of_table(checkpoint: Path, text: str, cells: str | None, limit: int) -> Mar
         else:
             _refuse_large(kind)
             document, _ = _accepted(kind)
-    measured = measured_margin(weights, table.array())
+    group = None if isinstance(kind, Operation) else kind.to_finite_group()
+    same = group is not None and np.array_equal(group.table, table.array())
+    weights, measured, numbering, as_relu = _measured(weights, table.array(), group if same else None)
     a, b, c = measured.worst
     return MarginOfCheckpoint(
         table.name,
@@ -142,6 +191,8 @@ def _of_table(checkpoint: Path, text: str, cells: str | None, limit: int) -> Mar
             table.label_names[table.values[a][b]],
             table.label_names[c],
         ),
+        numbering=numbering,
+        as_relu=as_relu,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ from lemmata.reports.tables import plain_table
 
 __all__ = ["MarginOfCheckpoint", "RepresentationLine", "checkpoint_summary", "draw_checkpoint", "print_checkpoint"]
 
+LISTED = 12
+"""How many elements of a numbering are printed."""
 NARROW = 60
 """Columns below which the table of representations does not fit."""
 
@@ -42,6 +45,8 @@ class MarginOfCheckpoint:
         grade: of the certificate, "exact" or "enclosed".
         worst: names of the row, the column, the right and the wrong label of the smallest margin.
         representations: empty for tables.
+        numbering: the elements that rows, columns and labels of the file stand for, where it numbers them otherwise.
+        as_relu: the share of the cells on which the same weights are right with the activation ReLU, if it is larger.
     """
 
     task: str
@@ -52,6 +57,8 @@ class MarginOfCheckpoint:
     grade: str
     worst: tuple[str, str, str, str]
     representations: tuple[RepresentationLine, ...] = ()
+    numbering: Mapping[str, tuple[str, ...]] | None = None
+    as_relu: float | None = None
 
     @property
     def deficit(self) -> tuple[float, float]:
@@ -75,6 +82,10 @@ def checkpoint_summary(result: MarginOfCheckpoint) -> dict[str, Any]:
         "neurons": measured.width,
         "cells": int(np.isfinite(measured.cell_margins).sum()),
         "right": measured.right,
+        "numbering": None
+        if result.numbering is None
+        else {name: list(all_) for name, all_ in result.numbering.items()},
+        "right_with_relu": result.as_relu,
         "margin": measured.margin,
         "rounding": measured.rounding,
         "worst": {"row": row, "column": column, "label": right, "wrong_label": wrong},
@@ -104,6 +115,15 @@ def print_checkpoint(out: Console, result: MarginOfCheckpoint) -> None:
     )
     line(f"weights: {result.source}")
     line(f"right on {round(measured.right * cells)} of {cells} cells")
+    if result.numbering is not None:
+        line("  in a numbering of its own, which was found from its outputs, up to automorphisms:")
+        for name, elements in result.numbering.items():
+            line(f"  {name} 0, 1, ... are {', '.join(elements[:LISTED])}{', ...' if len(elements) > LISTED else ''}")
+    if result.as_relu is not None:
+        line(
+            f"  with the activation ReLU these weights are right on {round(result.as_relu * cells)} of {cells} cells; "
+            "of such networks no maximum is certified: train with the square"
+        )
     line(f"normalised margin  {measured.margin:.12g}")
     line(f"  rounding error at most {measured.rounding:.1g}; smallest at ({row}, {column}): {right} against {wrong}")
     between = f"{lower:.12g}" if result.grade == "exact" else f"from {lower:.12g} to {upper:.12g}"

@@ -195,3 +195,64 @@ def test_a_file_of_a_group_with_its_identity_elsewhere_is_for_tables(optimal, tm
     assert code == 2
     assert "give it as --operation" in error
     assert run("margin", str(optimal), "--operation", f"table:{file}")[0] == 0
+
+
+def renumbered(state, *orders):
+    """The weights with rows, columns and labels in another order."""
+    n = state["readout"].shape[1]
+    hidden, (rows, columns, labels) = state["hidden"], orders
+    both = torch.cat([hidden[:, :n][:, rows], hidden[:, n:][:, columns]], dim=1)
+    return {"hidden": both, "readout": state["readout"][:, labels]}
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_a_network_with_another_numbering_is_measured_in_its_own(optimal, tmp_path, apart):
+    """The order of the elements is drawn; the report says it, and margin and shares are those of the optimum."""
+    state = torch.load(optimal, weights_only=True)
+    orders = [np.random.default_rng(seed if apart else 0).permutation(6) for seed in range(3)]
+    torch.save(renumbered(state, *orders), tmp_path / "renumbered.pt")
+    task = ("margin", str(tmp_path / "renumbered.pt"), "--group", "S3")
+    report, plain = (json.loads(run("margin", str(f), *task[2:], "--json")[1]) for f in (task[1], optimal))
+    assert report["right"] == 1
+    assert report["margin"] == pytest.approx(plain["margin"], rel=1e-12)
+    assert plain["numbering"] is None
+    shares = [[line["share"] for line in one["representations"]] for one in (report, plain)]
+    assert shares[0] == pytest.approx(shares[1], abs=1e-12)
+    group = lm.certify("S3").group.to_finite_group()
+    names = [str(element) for element in group.elements]
+    rows, columns, labels = (
+        [names.index(name) for name in report["numbering"][part]] for part in ("rows", "columns", "labels")
+    )
+    for a in range(6):
+        for b in range(6):
+            own = int(np.flatnonzero(orders[2] == group.table[orders[0][a], orders[1][b]])[0])
+            assert group.table[rows[a], columns[b]] == labels[own]
+    assert "in a numbering of its own, which was found from its outputs" in run(*task)[1]
+
+
+def test_elements_of_cyclic_groups_are_numbers(tmp_path):
+    torch.save(lm.to_torch(lm.optimal_network(lm.certify("Z5"))).state_dict(), tmp_path / "z5.pt")
+    worst = json.loads(run("margin", str(tmp_path / "z5.pt"), "--group", "Z5", "--json")[1])["worst"]
+    row, column, label = (int(worst[name]) for name in ("row", "column", "label"))
+    assert label == (row + column) % 5 != int(worst["wrong_label"])
+
+
+def test_a_network_with_relus_is_no_network_of_squares(tmp_path):
+    """ReLUs of x_i, 2 at the i-th cell and 0 or -2 elsewhere, are right; those of -3 x_i for one row change little.
+
+    Squares do not see the sign: there the latter put wrong labels above the right ones.
+    """
+    table = lm.certify("Z3").group.to_finite_group().table
+    hidden, readout = np.zeros((12, 6)), np.zeros((12, 3))
+    for i, (a, b) in enumerate(np.ndindex(3, 3)):
+        hidden[i] = -1
+        hidden[i, a] = hidden[i, 3 + b] = 1
+        readout[i, table[a, b]] = 1
+    hidden[9:] = -3 * hidden[:3]
+    readout[9:] = np.roll(readout[:3], 1, axis=1) / 4
+    torch.save({"hidden": torch.tensor(hidden), "readout": torch.tensor(readout)}, tmp_path / "relu.pt")
+    code, output, _ = run("margin", str(tmp_path / "relu.pt"), "--group", "Z3")
+    assert code == 0
+    assert "with the activation ReLU these weights are right on 9 of 9 cells; of such networks no maximum is" in output
+    code, _, error = run("margin", str(tmp_path / "relu.pt"), "--group", "Z3", "--activation", "relu")
+    assert (code, "A maximum is certified for the square alone" in error) == (2, True)
