@@ -42,6 +42,7 @@ __all__ = [
     "log_cover",
     "parameter_slope_squared",
     "recurrent_log_cover",
+    "scaled_slope",
     "truncated_rademacher_bound",
     "truncation_level",
 ]
@@ -129,6 +130,32 @@ def log_cover(parameters: int, depth: int, radius: Exact, inputs: Exact, error: 
     return p * (1 + 2 * (arb(square).sqrt() if exact is None else arb(exact)) / eps).log()
 
 
+def scaled_slope(depth: int, radius: Exact, inputs: Exact, reach: Exact) -> fmpq:
+    """Lambda', how far a transition moves per unit of its scaled parameters, for states h with alpha |h| <= reach.
+
+    ReLUs are homogeneous, so that the norms of W_2, ..., W_L may be moved into the first layer and the biases: then
+    ||W_l|| <= 1 for l >= 2, the part of W_1 that acts on h has at most the norm alpha, the other R^L, b_l R^(L-l+1).
+    Distances of parameters are the largest of these operator norms over their bounds. Layers have norms m_1 = reach +
+    R^L r + R^L, m_l = m_(l-1) + R^(L-l+1), and Lambda' = m_1 + ... + m_(L-1) + m_(L-1); for L = 1 it is reach + R r.
+
+    Args:
+        depth: L.
+        radius: R >= 1, as in `layer_bounds`.
+        inputs: r >= 0, a bound of the encoded tokens.
+        reach: a bound of alpha |h|.
+
+    Raises:
+        ValueError: for numbers out of range.
+    """
+    R, r = _at_least(radius, 1, "The radius R"), _at_least(inputs, 0, "The bound of the inputs")
+    L, total = checked_integer("The depth", depth, 1), fmpq(0)
+    norm = _at_least(reach, 0, "The reach of the states") + R**L * r
+    for l in range(1, L):
+        norm += R ** (L - l + 1)
+        total += norm
+    return total + norm
+
+
 def drift(length: int, slope: Exact) -> fmpq:
     """((1 + alpha)^(N-1) - 1)/alpha: how far the last state moves if every update moves by 1; N - 1 at alpha = 0.
 
@@ -171,9 +198,10 @@ def recurrent_log_cover(
 
 
 def class_log_cover(networks: RecurrentClass, length: int, error: object) -> arb:
-    """The logarithm of the covering number of a class: p ln(1 + poly(R, r_h) N/eps), every constant explicit.
+    """The logarithm of the covering number of a class: p ln(1 + poly(R) N/eps), every constant explicit.
 
-    Without r_h, states of size at most 2 N poly(R) are reached, and N^2 takes the place of N.
+    With r_h its polynomial contains r_h. Without it states of size at most 2 N poly(R) are reached, but transitions
+    hardly depend on them, so that scaled layers (`scaled_slope`) keep N from entering twice.
 
     Args:
         networks: the class.
@@ -183,6 +211,9 @@ def class_log_cover(networks: RecurrentClass, length: int, error: object) -> arb
     R, H = as_exact([networks.radius])[0], networks.state_bound(length)
 
     def transition(eps: arb) -> arb:
+        if networks.states is None:
+            slope = scaled_slope(networks.transition_depth, R, R, H / length)
+            return networks.transition_parameters * (1 + 2 * arb(slope) / eps).log()
         return log_cover(networks.transition_parameters, networks.transition_depth, R, H + R, eps)
 
     def readout(eps: arb) -> arb:

@@ -17,11 +17,11 @@ from flint import fmpq
 from numpy.typing import ArrayLike
 
 from lemmata.numerics.exact.integers import checked_integer
-from lemmata.numerics.exact.numbers import to_float
+from lemmata.numerics.exact.numbers import as_exact, to_float
 from lemmata.numerics.exact.systems import Array, conversion, number_system, product
 from lemmata.numerics.functions.activations import relu
 
-__all__ = ["Link", "ReluLink", "linear_link", "max_link", "mean_link", "squared_norm_link"]
+__all__ = ["Link", "ReluLink", "additive_link", "linear_link", "max_link", "mean_link", "squared_norm_link"]
 
 Link = Callable[[Array], Array]
 """A function of the q tokens of a position: shape (...) for an array of shape (..., q, d)."""
@@ -130,3 +130,33 @@ def squared_norm_link(tokens: Array) -> Array:
     The root of qd is left to the caller, since it is irrational in general.
     """
     return (tokens * tokens).sum(axis=(-2, -1)) - tokens.shape[-2] * tokens.shape[-1]
+
+
+def additive_link(values: ArrayLike, projections: ArrayLike, radius: object) -> ReluLink:
+    """g = sum_l f_l(<u_l, (x_1; ...; x_q)>) with piecewise linear f_l, summand by summand.
+
+    Each f_l takes n + 1 neurons: relu(1) and relu((s - t)/R) for the knots t but the last.
+
+    Args:
+        values: f_l at n + 1 >= 2 equally spaced knots from -R to R, exact, shape (P, n + 1).
+        projections: u_l, exact, shape (P, q, d).
+        radius: R > 0, exact.
+
+    Raises:
+        ValueError: for shapes that do not fit, or a radius that is not positive.
+
+    Source: qstr, remark-assumption-2-rates.
+    """
+    f, u, R = as_exact(values), as_exact(projections), as_exact([radius])[0]
+    if f.ndim != 2 or f.shape[1] < 2 or u.ndim != 3 or len(u) != len(f) or not R > 0:
+        raise ValueError(
+            f"Summands have values (P, n + 1) and projections (P, q, d), n >= 1, and a radius R > 0, not {f.shape}, "
+            f"{u.shape} and {radius}."
+        )
+    pieces = f.shape[1] - 1
+    slopes = (f[:, 1:] - f[:, :-1]) * (fmpq(pieces) / (2 * R))
+    bends = np.concatenate([slopes[:, :1], slopes[:, 1:] - slopes[:, :-1]], axis=1) * R
+    output = np.concatenate([f[:, :1], bends], axis=1)
+    weight = np.stack([u * fmpq(0), *[u / R] * pieces], axis=1)
+    bias = np.array([fmpq(1), *(1 - fmpq(2 * k, pieces) for k in range(pieces))], dtype=object)
+    return ReluLink(output.ravel(), weight.reshape(-1, *u.shape[1:]), np.tile(bias, len(u)))
