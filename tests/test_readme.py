@@ -10,6 +10,7 @@ from typer.core import TyperGroup
 
 import lemmata
 from lemmata.cli import app
+from lemmata.site.papers import PAPERS
 from lemmata.theorems.ledger import load_ledger
 from tests.lemmata.commands.runner import run
 
@@ -172,3 +173,15 @@ def test_the_site_has_a_row_for_every_notebook():
     assert sorted(re.findall(r"\(notebooks/(\w+)\.ipynb\)", text)) == sorted(
         path.stem for path in (ROOT / "notebooks").glob("*.ipynb")
     )
+
+
+def test_the_first_screen_says_who_wrote_what_and_leads_nowhere_else():
+    text = README.read_text(encoding="utf-8")
+    first = text.partition("\n## ")[0]
+    assert len(first.splitlines()) <= 40
+    assert re.findall(r"(?<!!)\[[^\]]+\]\(", first) == []
+    words = " ".join(first.split()).casefold()
+    for paper in PAPERS:
+        assert paper.title.casefold() in words
+        assert all(name.strip("()").casefold() in words for name in paper.authors.split(", "))
+    assert "pip install" in text

@@ -18,11 +18,14 @@ from importlib.metadata import version
 from pathlib import Path
 from urllib.parse import unquote
 
-from lemmata.cli import COMMANDS
+from lemmata.cli import EXAMPLES, PANELS
 from lemmata.site.atlas import atlas_contents, atlas_pages
+from lemmata.site.authors import author_pages, papers_list
 from lemmata.site.chapters import chapter_pages, errata_page, statements_index
 from lemmata.site.entries import Library, edges_of, load_library
+from lemmata.site.margins import PICTURE
 from lemmata.site.mutants import drawn_table, mutants_table, survivors_list
+from lemmata.site.papers import statements_script
 from lemmata.site.picture import whole_picture
 from lemmata.site.prose import statement_place
 from lemmata.site.reference import reference_pages
@@ -42,10 +45,9 @@ _REMOTE = re.compile(
 )
 CONFIGURATION = {
     "project": "Lemmata",
-    "extensions": ["myst_nb", "lemmata.site.mathematics", "lemmata.site.repeated"],
+    "extensions": ["myst_nb", "lemmata.site.mathematics", "lemmata.site.repeated", "lemmata.site.numbers"],
     "html_theme": "furo",
     "html_title": "Lemmata",
-    "html_static_path": [str(HERE / "static")],
     "html_css_files": ["lemmata.css"],
     "html_math_renderer": "mathml",
     "html_show_copyright": False,
@@ -114,6 +116,7 @@ def write_sources(source: Path, library: Library) -> None:
     pages = {
         "statements/index.md": statements_index(library),
         "errata.md": errata_page(library),
+        **author_pages(library),
         **reference_pages(),
         **atlas_pages({name: entry.statement.title for name, entry in library.entries.items()}),
     }
@@ -134,10 +137,12 @@ def write_sources(source: Path, library: Library) -> None:
     ):
         path = ROOT / "certificates" / f"{name}.md"
         pages[f"formats/{path.name}"] = path.read_text(encoding="utf-8")
+    pages["statements.js"] = statements_script(library.ledger)
     for place, text in pages.items():
         path = source / place
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
+    shutil.copy(PICTURE, source)
     shutil.copytree(ROOT / "notebooks", source / "notebooks", ignore=shutil.ignore_patterns(".*", "__pycache__"))
 
 
@@ -162,15 +167,20 @@ def _filled(text: str, library: Library, picture: str) -> str:
     chapters = "\n".join(f"chapters/{chapter.name}" for chapter in library.ledger.chapters)
     verdicts = [entry.statement.verdict for entry in library.entries.values()]
     counts = ", ".join(f"{verdicts.count(one)} {one}" for one in dict.fromkeys(sorted(verdicts)))
-    commands = "\n".join(f"| `lemmata {name}` | {what} |" for name, what in COMMANDS.items())
+    commands = "\n\n".join(
+        f"**{panel}**\n\n| command | what it does | for example |\n| --- | --- | --- |\n"
+        + "\n".join(f"| `{name}` | {what} | `lemmata {EXAMPLES[name]}` |" for name, what in some.items())
+        for panel, some in PANELS.items()
+    )
     mutants = json.loads((ROOT / "tests" / "mutants" / "results.json").read_text(encoding="utf-8"))
     return (
         text.replace("<!-- slot: chapters -->", chapters)
         .replace("<!-- slot: atlas -->", atlas_contents())
-        .replace("<!-- slot: commands -->", f"| command | what it does |\n| --- | --- |\n{commands}")
+        .replace("<!-- slot: commands -->", commands)
         .replace("<!-- slot: counts -->", f"{len(verdicts)} statements: {counts}")
         .replace("<!-- slot: drawn -->", drawn_table(library.ledger))
         .replace("<!-- slot: mutants -->", mutants_table(mutants))
+        .replace("<!-- slot: papers -->", papers_list())
         .replace("<!-- slot: picture -->", picture)
         .replace("<!-- slot: survivors -->", survivors_list(mutants))
         .replace("<!-- slot: version -->", version("lemmata"))
@@ -189,7 +199,11 @@ def _run_sphinx(work: Path, jobs: int) -> None:
             outdir=work / "html",
             doctreedir=work / "doctrees",
             buildername="html",
-            confoverrides=CONFIGURATION | {"release": version("lemmata")},
+            confoverrides=CONFIGURATION
+            | {
+                "release": version("lemmata"),
+                "html_static_path": [str(HERE / "static"), str((work / "source" / "statements.js").resolve())],
+            },
             status=None,
             warning=warnings,
             parallel=jobs,

@@ -6,6 +6,7 @@ come from, which of them are there, and why one should believe what is said of t
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -13,8 +14,9 @@ from pathlib import Path
 from lemmata.reports.audit import HEAD, audit_row
 from lemmata.reports.ledger import rerun
 from lemmata.site.entries import Edges, Entry, Library
+from lemmata.site.papers import heading
 from lemmata.site.picture import chapter_picture
-from lemmata.site.prose import markdown_of, statement_place
+from lemmata.site.prose import compared, markdown_of, statement_place
 from lemmata.site.statements import MEANING, table
 from lemmata.theorems.audit import audit_chapter
 from lemmata.theorems.evidence import GRADES
@@ -26,6 +28,7 @@ from lemmata.theorems.trials import FAILS
 __all__ = ["chapter_pages", "errata_page", "erratum_weight", "statements_index"]
 
 ROOT = "../"
+_HTML = "```{raw} html\n"
 
 
 def chapter_pages(chapter: Chapter, library: Library, edges: Edges) -> dict[str, str]:
@@ -88,11 +91,29 @@ def _anchor(heading: str) -> str:
 
 
 def _erratum(entry: Entry) -> str:
-    """A statement that errs and its erratum, as an entry of a list."""
+    """A statement that errs and its erratum: how it begins, what is printed and what is right; the rest is folded."""
     statement = entry.statement
-    words = [_named(statement.id, ""), _plain(statement.title), f"*{statement.verdict}*"]
-    text = markdown_of(statement.erratum or f"In the proof: {statement.proof_erratum}", titles={}, root="")
-    return " · ".join(words) + "\n: " + text.replace("\n", "\n  ")
+    words = [_named(statement.id, ""), heading(entry.chapter, statement), _plain(statement.title)]
+    first, rest = opening(statement.erratum or f"In the proof: {statement.proof_erratum}")
+    more = [rest, statement.defence and f"For the author: {statement.defence}"]
+    folded = "\n\n".join(markdown_of(text, titles={}, root="") for text in more if text)
+    parts = [
+        " · ".join(words) + f" · *{statement.verdict}*",
+        markdown_of(first, titles={}, root=""),
+        compared(statement.printed, statement.corrected),
+    ]
+    if folded:
+        parts += [f"{_HTML}<details><summary>more</summary>\n```", folded, f"{_HTML}</details>\n```"]
+    return "\n\n".join(part for part in parts if part)
+
+
+def opening(text: str) -> tuple[str, str]:
+    """The first sentence of a text, or its first part before a semicolon, and the rest; formulas stay whole."""
+    for found in re.finditer(r"[.;]\s+(?=[A-Zα-ωa-z$(])", text):
+        first = text[: found.start() + 1]
+        if first.count("$") % 2 == 0 and len(first) > 30 and not re.search(r"\b(?:e\.g|i\.e|cf|Eq|resp)\.$", first):
+            return first, text[found.end() :]
+    return text, ""
 
 
 def _overview(chapter: Chapter, entries: Sequence[Entry]) -> str:
@@ -115,6 +136,7 @@ def _overview(chapter: Chapter, entries: Sequence[Entry]) -> str:
             f"# {chapter.title}",
             f"Document: {_plain(chapter.document)}.",
             _counted(entries),
+            _bar(entries),
             links,
             f"```{{toctree}}\n:hidden:\n\n{pages}\n```",
             "## Statements",
@@ -241,6 +263,17 @@ def _counted(entries: Sequence[Entry]) -> str:
     counts = Counter(entry.statement.verdict for entry in entries)
     words = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
     return f"{len(entries)} statements: {words}."
+
+
+def _bar(entries: Sequence[Entry]) -> str:
+    """The verdicts of a chapter as a bar, each as long as its share."""
+    counts = Counter(entry.statement.verdict for entry in entries)
+    parts = "".join(
+        f'<span class="{verdict}" style="flex-grow: {counts[verdict]}" title="{counts[verdict]} {verdict}"></span>'
+        for verdict in VERDICTS
+        if counts[verdict]
+    )
+    return f'{_HTML}<div class="verdicts" role="img" aria-label="{_counted(entries)}">{parts}</div>\n```'
 
 
 def _described(entries: Iterable[Entry], text: Callable[[Entry], str | None], library: Library) -> str:

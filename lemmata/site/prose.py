@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from html import escape
 
 from lemmata.site.mathml import split_mathematics
 
-__all__ = ["escaped", "fenced", "markdown_of", "mentioned", "statement_place", "with_links"]
+__all__ = ["compared", "escaped", "fenced", "markdown_of", "mentioned", "statement_place", "with_links"]
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>#|~{}$&])")
 _LINE_START = re.compile(r"^(\s*)([-+>]|\d+[.)])(?=\s)", re.MULTILINE)
@@ -61,3 +62,13 @@ def fenced(text: str, language: str = "text") -> str:
     """A block of text as it stands, behind a fence longer than any in it."""
     fence = "`" * max([3, *(len(run) + 1 for run in re.findall(r"`{3,}", text))])
     return f"{fence}{language}\n{text.strip(chr(10))}\n{fence}"
+
+
+def compared(printed: str | None, corrected: str | None) -> str:
+    """The printed and the corrected form side by side, or what there is of the two, as raw HTML."""
+    parts = [
+        f"<div><p>{label}</p><pre>{escape(text.strip(chr(10)))}</pre></div>"
+        for label, text in (("As printed", printed), ("Corrected", corrected))
+        if text
+    ]
+    return fenced(f'<div class="compared">{"".join(parts)}</div>', "{raw} html") if parts else ""

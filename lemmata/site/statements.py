@@ -12,7 +12,8 @@ from pathlib import Path
 
 from lemmata.reports.ledger import records_of, rerun
 from lemmata.site.entries import Edges, Entry, Library
-from lemmata.site.prose import fenced, markdown_of, statement_place, with_links
+from lemmata.site.papers import heading
+from lemmata.site.prose import compared, fenced, markdown_of, statement_place, with_links
 from lemmata.theorems.citations import Citation
 from lemmata.theorems.faults import DrawnFault, faults_of, load_faults, tally
 from lemmata.theorems.records import fact_rows
@@ -52,7 +53,7 @@ def statement_page(entry: Entry, library: Library, edges: Edges, version: str) -
         return markdown_of(text, titles=library.titles, root=ROOT)
 
     parts = [
-        f"# {prose(statement.title)}",
+        f"# {prose(heading(entry.chapter, statement))}: {prose(statement.title)}",
         _facts(entry),
         "## Claim",
         prose(statement.statement),
@@ -114,12 +115,7 @@ def _errata(entry: Entry, prose: Callable[[str], str]) -> Iterator[str]:
             yield f"**What fails:** {FAILS[statement.fails]}."
     elif statement.proof_erratum:
         yield "## Erratum of the proof"
-    if statement.printed:
-        yield "As printed:"
-        yield fenced(statement.printed)
-    if statement.corrected:
-        yield "Corrected:"
-        yield fenced(statement.corrected)
+    yield compared(statement.printed, statement.corrected)
     if statement.proof_erratum:
         yield ("**In the printed proof.** " if statement.erratum else "") + prose(statement.proof_erratum)
     for label, text in (

@@ -105,6 +105,12 @@ def test_the_example_runs_in_ascii_and_forty_columns(name, call, monkeypatch):
     assert "\\x1b" not in text
 
 
+def test_letters_that_ascii_lacks_are_written_out(call):
+    output = ascii_output()
+    assert call(["show", "deep-icgd:lemma-14"], output) == (0, "")
+    assert "\\u03b7 \\u2264 1/L_f" in output.buffer.getvalue().decode("ascii")
+
+
 @pytest.mark.parametrize("name", [name for name in COMMANDS if name not in FOLDERS])
 def test_a_full_output_and_a_closed_pipe(name, call):
     with Path("/dev/full").open("w", encoding="utf-8") as nothing_fits:

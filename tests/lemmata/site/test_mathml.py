@@ -1,7 +1,12 @@
 """Mathematics on the site: MathML, or the source where it is not understood."""
 
-import pytest
+import re
+from html import unescape
 
+import pytest
+from fontTools.ttLib import TTFont
+
+from lemmata.site.build import HERE
 from lemmata.site.chapters import erratum_weight
 from lemmata.site.mathml import formula_html, formulas, mathml, split_mathematics
 from lemmata.theorems.ledger import Statement, load_ledger
@@ -22,10 +27,14 @@ def test_an_escaped_dollar_opens_no_formula() -> None:
     assert formulas(r"costs \$5, not $x$, and \$6") == ["x"]
 
 
-def test_every_formula_of_the_ledger_becomes_mathml() -> None:
+def test_every_formula_of_the_ledger_becomes_mathml_in_characters_of_the_font() -> None:
+    shown: set[str] = set()
     for statement in load_ledger().statements():
         for formula in formulas(statement.statement):
-            mathml(formula)
+            shown |= set(unescape(re.sub("<[^>]*>", "", mathml(formula))))
+    with TTFont(HERE / "static" / "lemmata-math.woff") as font:
+        assert "MATH" in font
+        assert {character for character in shown if ord(character) not in font.getBestCmap()} <= {"⧵"}
 
 
 def test_errata_are_listed_with_the_heaviest_first() -> None:

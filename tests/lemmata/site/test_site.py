@@ -9,11 +9,15 @@ from collections import Counter
 
 import pytest
 
-from lemmata.cli import COMMANDS
+from lemmata.certificates.atlas.committed import committed_atlas
+from lemmata.cli import COMMANDS, EXAMPLES
+from lemmata.site.authors import author_pages
 from lemmata.site.build import ROOT, _filled, broken_links, build_site, remote_sources
-from lemmata.site.chapters import chapter_pages, errata_page
+from lemmata.site.chapters import chapter_pages, errata_page, opening
 from lemmata.site.entries import SHARED, Edges, edges_of, load_library
+from lemmata.site.margins import PICTURE, margin_picture
 from lemmata.site.mutants import rows
+from lemmata.site.papers import PAPERS
 from lemmata.site.picture import chapter_picture, whole_picture
 from lemmata.site.prose import escaped, fenced, markdown_of, mentioned, statement_place
 from lemmata.site.reference import docstring_markdown
@@ -137,9 +141,9 @@ def weakest(name):
 
 
 def under(shown, label):
-    """The fenced text below a label on a page, or None."""
-    found = re.search(rf"^{label}\n\n(```+)text\n(.*?)\n\1$", shown, re.MULTILINE | re.DOTALL)
-    return found and found[2].strip()
+    """The text below a label on a page, or None."""
+    found = re.search(rf"<p>{label}</p><pre>(.*?)</pre>", shown, re.DOTALL)
+    return found and html.unescape(found[1]).strip()
 
 
 def test_pages_show_each_part_of_an_entry_under_its_own_name(library, edges):
@@ -154,7 +158,7 @@ def test_pages_show_each_part_of_an_entry_under_its_own_name(library, edges):
             assert f"## Verdict: {entry['verdict']}\n" in shown
             assert (f"Reach *{entry.get('reach')}*:" in shown) == ("reach" in entry)
             assert (f"Grade *{grade}*, the weakest" in shown) == (grade is not None)
-            for key, label in (("printed", "As printed:"), ("corrected", "Corrected:")):
+            for key, label in (("printed", "As printed"), ("corrected", "Corrected")):
                 assert under(shown, label) == (entry[key].strip() if key in entry else None)
             for key, label in (
                 ("reason", "**What is open.**"),
@@ -223,7 +227,40 @@ def test_every_guide_is_in_the_contents_and_every_command_in_its_guide(site):
     for path in (ROOT / "lemmata" / "site" / "pages").glob("*.md"):
         assert f'href="{path.stem}.html"' in contents or path.stem == "index"
     shown = text_of(page(site, "command_line"))
-    assert [name for name, what in COMMANDS.items() if f"lemmata {name} {what.split()[0]}" not in shown] == []
+    assert [name for name, what in COMMANDS.items() if f"{name} {what.split()[0]}" not in shown] == []
+    assert [example for example in EXAMPLES.values() if f"lemmata {example}" not in html.unescape(shown)] == []
+
+
+def test_the_page_for_the_authors_says_all_that_fails_and_all_that_is_open(library):
+    pages = author_pages(library)
+    assert len(pages) == len(PAPERS) == 5
+    for paper in PAPERS:
+        shown = pages[f"authors/{paper.key}.md"]
+        for chapter in library.ledger.chapters:
+            for entry in written(chapter):
+                failing = entry["verdict"] in ("repaired", "refuted", "open") or "proof_erratum" in entry
+                there = f"]({'../'}{statement_place(entry['id'])}.md)**" in shown
+                assert there == (failing and chapter.name in paper.chapters), entry["id"]
+
+
+def test_an_erratum_opens_with_a_sentence_and_keeps_every_word(library):
+    assert opening("For $x. Y$ the printed constant is 1. It is 2.") == (
+        "For $x. Y$ the printed constant is 1.",
+        "It is 2.",
+    )
+    for entry in library.entries.values():
+        text = entry.statement.erratum or ""
+        first, rest = opening(text)
+        assert text.startswith(first)
+        assert text.removeprefix(first).strip() == rest.strip()
+        assert first.count("$") % 2 == 0
+
+
+def test_the_picture_of_the_margins_is_that_of_the_atlas():
+    rows = committed_atlas()["sections"]["groups"]["rows"]
+    drawn = PICTURE.read_text(encoding="utf-8")
+    assert drawn == margin_picture(rows)
+    assert drawn.count("<title>") == sum(row["margin"][0] is not None for row in rows) > 300
 
 
 def test_the_share_of_killed_mutants_is_on_its_page(site):
