@@ -7,8 +7,9 @@
     the sum over j multiplies the matrices.  If the squares of every entry add
     up to n/nu over the group, all these neurons have one length.  [lower_side]:
     masses eps of representations attain 2 (3n)^(-3/2) K, K the least of
-    sum eps nu^(-3/2) (nu - chi(g)) over g other than the unit; this is the
-    lower bound of certificates/game/UNIVERSAL_MARGIN.md. *)
+    sum eps nu^(-3/2) (nu - chi(g)) over g other than the unit, with 2 nu^3
+    neurons for each; this is the lower bound of
+    certificates/game/UNIVERSAL_MARGIN.md. *)
 
 From Coq Require Import Reals List Lra Lia Arith.
 From Lemmata Require Import Below.
@@ -17,6 +18,16 @@ Import ListNotations.
 Open Scope R_scope.
 
 (** ** Networks in blocks *)
+
+(** The number of neurons. *)
+Definition width (net : network) : R := INR (length net).
+
+Lemma width_over : forall net, width net = over net (fun _ => 1).
+Proof.
+  unfold width; induction net as [|o l IH]; [reflexivity|].
+  change (over (o :: l) (fun _ => 1)) with (1 + over l (fun _ => 1)).
+  rewrite <- IH; change (length (o :: l)) with (S (length l)); rewrite S_INR; ring.
+Qed.
 
 Fixpoint join (n : nat) (f : nat -> network) : network :=
   match n with O => [] | S m => join m f ++ f m end.
@@ -188,6 +199,16 @@ Qed.
 
 Definition attaining : network := join count (fun s => block (family s) (size s)).
 
+Lemma attaining_width : width attaining = 2 * sum count (fun s => INR (dim (family s)) ^ 3).
+Proof.
+  rewrite width_over; unfold attaining; rewrite over_join, <- sum_scal.
+  apply sum_ext; intros s _; unfold block; rewrite over_join.
+  rewrite (sum_ext _ _ (fun _ => INR (dim (family s)) * (INR (dim (family s)) * 2))).
+  - rewrite sum_const; ring.
+  - intros i _; rewrite over_join, (sum_ext _ _ (fun _ => INR (dim (family s)) * 2)); [apply sum_const|].
+    intros j _; rewrite over_join, <- sum_const; apply sum_ext; intros k _; rewrite over_pair; ring.
+Qed.
+
 Lemma attaining_norm : norm3 (group_table G) attaining = 2 * (3 * INR n * sqrt (3 * INR n)).
 Proof.
   rewrite norm3_over; unfold attaining; rewrite over_join.
@@ -252,8 +273,9 @@ Theorem lower_side : forall G count family eps K,
   (forall g, below G g -> g <> unit G ->
     K <= sum count (fun s => eps s / (INR (dim (family s)) * sqrt (INR (dim (family s))))
       * (INR (dim (family s)) - character (family s) g))) ->
-  exists net, normalized_margin_at_least (group_table G) (constant G * K) net.
+  exists net, width net = 2 * sum count (fun s => INR (dim (family s)) ^ 3) /\
+    normalized_margin_at_least (group_table G) (constant G * K) net.
 Proof.
   intros G count family eps K HG Hfamily Heps Hsum Hcolumn.
-  exists (attaining count family eps); apply attains; assumption.
+  exists (attaining count family eps); split; [apply attaining_width|apply attains; assumption].
 Qed.

@@ -29,12 +29,6 @@ Proof.
     rewrite sin_minus, sin_plus; ring.
 Qed.
 
-Lemma sum_first : forall n f, sum (S n) f = f O + sum n (fun i => f (S i)).
-Proof.
-  induction n as [|n IH]; intro f; [simpl; ring|].
-  change (sum (S (S n)) f) with (sum (S n) f + f (S n)); rewrite IH; simpl; ring.
-Qed.
-
 (** ** Angles *)
 
 Section Angles.

@@ -14,7 +14,7 @@
     2 (3n)^(-3/2) times the value of the game. *)
 
 From Coq Require Import Reals Lra Lia Arith.
-From Lemmata Require Import Statement Sums Convolution Groups EveryGroup Representations Universal Maximum.
+From Lemmata Require Import Statement Sums Convolution Groups EveryGroup Representations Attain Universal Maximum.
 From Lemmata Require Import Spectral Commutants.
 Open Scope R_scope.
 
@@ -356,16 +356,20 @@ Proof.
   exists count, family, v; auto.
 Qed.
 
-(** The closed form, member 0 of the family being the trivial one. *)
+(** The closed form, and the network that attains it; member 0 of the family is the trivial one.  The upper side needs
+    the condition, the network does not. *)
 Theorem closed_form_of_every_group : forall G, is_group G -> (2 <= order G)%nat ->
   exists count family, complete_family G count family /\
   (forall s, (s < count)%nat -> irreducible G (family s)) /\
   (forall g, character (family 0%nat) g = 1) /\
+  let value := constant G * (INR (order G) / total_share count family) in
+  (exists net, width net = 2 * sum (count - 1) (fun s => INR (dim (family (S s))) ^ 3) /\
+    normalized_margin_at_least (group_table G) value net) /\
   ((forall g, below G g -> g <> unit G -> sum count (fun s => share family s * character (family s) g) <= 0) ->
-    let value := constant G * (INR (order G) / total_share count family) in
     maximum_margin_between (group_table G) value value).
 Proof.
   intros G HG Hn; destruct (complete_family_exists G HG) as [count [family [HF [Irr T]]]].
-  exists count, family; split; [exact HF|split; [exact Irr|split; [exact T|intro C]]].
-  apply (closed_form G count family HG Hn HF); auto.
+  exists count, family; split; [exact HF|split; [exact Irr|split; [exact T|split]]].
+  - apply (closed_form_width G count family HG Hn HF); auto.
+  - intro C; apply (closed_form G count family HG Hn HF); auto.
 Qed.

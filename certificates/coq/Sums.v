@@ -82,6 +82,12 @@ Proof.
   rewrite sum_scal; reflexivity.
 Qed.
 
+Lemma sum_first : forall n f, sum (S n) f = f O + sum n (fun i => f (S i)).
+Proof.
+  induction n as [|n IH]; intro f; [simpl; ring|].
+  change (sum (S (S n)) f) with (sum (S n) f + f (S n)); rewrite IH; simpl; ring.
+Qed.
+
 (** ** Indicators and permutations *)
 
 Definition delta (i j : nat) : R := if Nat.eqb i j then 1 else 0.

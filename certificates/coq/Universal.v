@@ -260,21 +260,25 @@ Proof.
     apply Rmult_le_compat_r; [apply sqrt_pos|apply HK; assumption].
 Qed.
 
+Lemma family_even : forall s, (s < count)%nat ->
+  is_representation G (family s) /\ (1 <= d s)%nat /\ even_entries G (family s).
+Proof.
+  intros s Hs; split; [apply Hfamily; exact Hs|split; [apply (family_dimensions G count family HF); exact Hs|]].
+  intros i j Hi Hj; pose proof (dimension_positive s Hs).
+  pose proof (entries_even G HG count family Hfamily Hcomplete s i j Hs Hi Hj) as E.
+  unfold square in E; rewrite E; field; lra.
+Qed.
+
 Lemma game_lower : forall eps K,
   (forall s, (s < count)%nat -> 0 <= eps s) -> sum count eps = 1 ->
   (forall g, below G g -> g <> unit G -> K <= sum count (fun s => eps s * payoff (family s) g)) ->
   exists net, normalized_margin_at_least (group_table G) (constant G * K) net.
 Proof.
   intros eps K Heps Hsum HK.
-  apply lower_side with (count := count) (family := family) (eps := eps); try assumption.
-  - intros s Hs; repeat split; try (apply Hfamily; assumption).
-    + apply (family_dimensions G count family HF); assumption.
-    + intros i j Hi Hj; pose proof (dimension_positive s Hs).
-      pose proof (entries_even G HG count family Hfamily Hcomplete s i j Hs Hi Hj) as E.
-      unfold square in E; rewrite E; field; lra.
-  - intros g Hg N; apply Rle_trans with (1 := HK g Hg N); right; apply sum_ext; intros s Hs.
-    pose proof (dimension_positive s Hs) as P; pose proof (sqrt_lt_R0 _ P).
-    unfold payoff; field; lra.
+  destruct (lower_side G count family eps K HG family_even Heps Hsum) as [net [_ M]]; [|exists net; exact M].
+  intros g Hg N; apply Rle_trans with (1 := HK g Hg N); right; apply sum_ext; intros s Hs.
+  pose proof (dimension_positive s Hs) as P; pose proof (sqrt_lt_R0 _ P).
+  unfold payoff; field; lra.
 Qed.
 
 (** ** A closed form *)
@@ -394,27 +398,45 @@ Proof.
       apply (on_inverses G _ (character_class s Hs)); assumption.
 Qed.
 
-Lemma closed_form_here : maximum_margin_between (group_table G)
-  (constant G * (INR n / total_share)) (constant G * (INR n / total_share)).
+Lemma closed_form_network :
+  exists net, width net = 2 * sum (count - 1) (fun s => INR (d (S s)) ^ 3) /\
+    normalized_margin_at_least (group_table G) (constant G * (INR n / total_share)) net.
 Proof.
-  pose proof total_share_positive as P; destruct trivial_dimension as [D0 M0]; split.
-  - apply game_lower with (eps := fun s => share s * INR (d s) / total_share).
-    + intros s Hs; apply Rmult_le_pos; [|left; apply Rinv_0_lt_compat; assumption].
-      apply Rmult_le_pos; [apply share_nonneg; assumption|apply pos_INR].
-    + unfold Rdiv; rewrite sum_scal_r; fold total_share; field; lra.
-    + intros g Hg N; right.
-      pose proof (Hcomplete g Hg) as C1; pose proof (Hcomplete (unit G) (unit_below G HG)) as C2.
-      rewrite delta_other in C1 by assumption; rewrite delta_same in C2.
-      transitivity (/ total_share * (sum count (fun s => INR (d s) / INR (m s) * chi s (unit G))
+  pose proof total_share_positive as P; destruct trivial_dimension as [D0 M0]; pose proof count_positive as C.
+  set (eps := fun s => share s * INR (d s) / total_share).
+  assert (First : forall F, sum count (fun s => eps s * F s) = sum (count - 1) (fun s => eps (S s) * F (S s))).
+  { intro F; replace count with (S (count - 1)) at 1 by lia; rewrite sum_first; unfold eps at 1; simpl share.
+    unfold Rdiv; ring. }
+  apply (lower_side G (count - 1) (fun s => family (S s)) (fun s => eps (S s)) (INR n / total_share) HG).
+  - intros s Hs; apply family_even; lia.
+  - intros s Hs; apply Rmult_le_pos; [|left; apply Rinv_0_lt_compat; assumption].
+    apply Rmult_le_pos; [apply share_nonneg; lia|apply pos_INR].
+  - pose proof (First (fun _ => 1)) as F.
+    rewrite (sum_ext count _ eps), (sum_ext (count - 1) _ (fun s => eps (S s))) in F by (intros; ring).
+    rewrite <- F; unfold eps, Rdiv; rewrite sum_scal_r; fold total_share; field; lra.
+  - intros g Hg N; right.
+    pose proof (Hcomplete g Hg) as C1; pose proof (Hcomplete (unit G) (unit_below G HG)) as C2.
+    rewrite delta_other in C1 by assumption; rewrite delta_same in C2.
+    transitivity (sum count (fun s => eps s * payoff (family s) g)).
+    + transitivity (/ total_share * (sum count (fun s => INR (d s) / INR (m s) * chi s (unit G))
         - sum count (fun s => INR (d s) / INR (m s) * chi s g))).
       * rewrite C1, C2; field; lra.
       * rewrite <- sum_minus, <- sum_scal; apply sum_ext; intros s Hs.
-        rewrite dimension_character by assumption; unfold payoff.
+        rewrite dimension_character by assumption; unfold payoff, eps.
         pose proof (dimension_positive s Hs) as Pd; pose proof (units_number_positive s Hs).
         pose proof (sqrt_lt_R0 _ Pd).
         destruct s as [|s].
         -- rewrite Htrivial, D0 by assumption; simpl; field; rewrite sqrt_1; lra.
         -- unfold share; field; lra.
+    + rewrite First; apply sum_ext; intros s Hs; pose proof (dimension_positive (S s) ltac:(lia)) as Pd.
+      pose proof (sqrt_lt_R0 _ Pd); unfold payoff; field; lra.
+Qed.
+
+Lemma closed_form_here : maximum_margin_between (group_table G)
+  (constant G * (INR n / total_share)) (constant G * (INR n / total_share)).
+Proof.
+  pose proof total_share_positive as P; destruct trivial_dimension as [D0 M0]; split.
+  - destruct closed_form_network as [net [_ M]]; exists net; exact M.
   - apply game_upper with (tau := closed_weights).
     + apply closed_weights_wrong.
     + apply closed_weights_class.
@@ -467,3 +489,11 @@ Theorem closed_form : forall G count family, is_group G -> (2 <= order G)%nat ->
     (constant G * (INR (order G) / total_share count family))
     (constant G * (INR (order G) / total_share count family)).
 Proof. intros; apply closed_form_here; assumption. Qed.
+
+(** 2 nu^3 neurons for each nontrivial representation attain it, whether or not no network has a larger margin. *)
+Theorem closed_form_width : forall G count family, is_group G -> (2 <= order G)%nat ->
+  complete_family G count family ->
+  (forall g, below G g -> character (family 0%nat) g = 1) ->
+  exists net, width net = 2 * sum (count - 1) (fun s => INR (dim (family (S s))) ^ 3) /\
+    normalized_margin_at_least (group_table G) (constant G * (INR (order G) / total_share count family)) net.
+Proof. intros; apply closed_form_network; assumption. Qed.

@@ -21,6 +21,7 @@ THEOREMS = (
     "Universal.universal",
     "Universal.game_value",
     "Universal.closed_form",
+    "Universal.closed_form_width",
     "Minimax.minimax",
     "Maximum.group_value",
     "Spectral.spectral",
@@ -82,6 +83,13 @@ Goal forall G, is_group G -> (2 <= order G)%nat ->
   g <= 2 / (3 * INR (order G) * sqrt (3 * INR (order G))) * (INR (order G) / (INR (order G) - 1)).
 Proof. exact every_group. Qed.
 
+Goal forall G count family, is_group G -> (2 <= order G)%nat -> complete_family G count family ->
+  (forall g, (g < order G)%nat -> sum (dim (family O)) (fun i => mat (family O) g i i) = 1) ->
+  exists net, INR (length net) = 2 * sum (count - 1) (fun s => INR (dim (family (S s))) ^ 3) /\\
+  normalized_margin_at_least (group_table G) (2 / (3 * INR (order G) * sqrt (3 * INR (order G)))
+    * (INR (order G) / sum count (fun s => share family s * INR (dim (family s))))) net.
+Proof. exact closed_form_width. Qed.
+
 Goal forall G, is_group G -> (2 <= order G)%nat -> let n := order G in
   exists count family v, complete_family G count family /\\
   (forall s, (s < count)%nat -> irreducible G (family s)) /\\
@@ -102,6 +110,7 @@ Proof. exact five_things. Qed.
 FAULTS = (
     ("Convolution", "INR m * frobenius d (times d U V) <=", "INR (S m) * frobenius d (times d U V) <="),
     ("Integral", "[1; 4; 3; 6]", "[1; 4; 3; 2]"),
+    ("Attain", "width attaining = 2 * sum", "width attaining = 3 * sum"),
     ("Attain", "= 4 * x ^ 3 * character r", "= 5 * x ^ 3 * character r"),
     ("Minimax", "high < w /\\ forall i", "high < w - 1 /\\ forall i"),
     (
