@@ -2,7 +2,7 @@
 
     [spectral]: a symmetric matrix A of dimension d has d orthonormal
     eigenvectors, with eigenvalues that do not increase.  Neither compactness
-    nor the excluded middle is used: the largest eigenvalue is the supremum mu
+    nor an axiom of the excluded middle is used: the largest eigenvalue is the supremum mu
     of the quadratic form on unit vectors ([completeness] of the reals);
     mu - A is nonnegative, and elimination shows that a nonnegative form either
     vanishes at a vector that is not 0 or is at least c |x|^2 for some c > 0
