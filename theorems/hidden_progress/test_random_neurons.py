@@ -85,7 +85,7 @@ def test_all_sign_vectors_have_the_magnitudes_of_majority(n: int, k: int, record
 
 
 @counterexample("hidden-progress:unnumbered-random-LTF-sign", grade="exact")
-@check("hidden-progress:unnumbered-building-blocks", grade="exact", target="printed", supporting=True)
+@check("hidden-progress:remark-biases", grade="exact", target="printed", cases="(n, k) = (7, 3), (9, 5), all signs")
 @pytest.mark.parametrize(("n", "k"), [(7, 3), (9, 5)])
 def test_without_biases_odd_parities_have_no_gradient(n: int, k: int, record: Record) -> None:
     """An unbiased threshold has no coefficients of even degree k -+ 1: the gradient vanishes at every sign vector."""
