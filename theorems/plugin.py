@@ -173,6 +173,7 @@ class LedgerRun:
         self.ledger: Ledger | None = None
         self.items: dict[str, dict[str, Any]] = {}
         self.deselected = False
+        self.refused = False
         self.partial: list[str] = []
         self.outcomes: dict[str, list[str]] = {}
         self.seconds: dict[str, float] = {}
@@ -185,9 +186,12 @@ class LedgerRun:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
-        """Load the ledger when the run touches the theorems, and check the place for the output file."""
+        """Load the ledger when the run touches the theorems; check the paths of the run and of the output file."""
         if _is_worker(self.config):
             return
+        lost = [str(path) for path, _ in _arguments(self.config) if _touches_chapters(path) and not path.exists()]
+        if lost:  # said by us, since the workers of pytest-xdist refuse it without a word
+            raise pytest.UsageError(f"There is no file or folder {', '.join(lost)}.")
         if _output_file(self.config) is not None or any(_touches_chapters(path) for path, _ in _arguments(self.config)):
             try:
                 self.ledger = load_ledger()
@@ -257,7 +261,9 @@ class LedgerRun:
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         """Take over what a worker of pytest-xdist collected."""
-        sent = getattr(node, "workeroutput", {}).get("lemmata", {})
+        output = getattr(node, "workeroutput", {})
+        self.refused = self.refused or output.get("exitstatus") == pytest.ExitCode.USAGE_ERROR
+        sent = output.get("lemmata", {})
         self.items.update(sent.get("items", {}))
         self.deselected = self.deselected or sent.get("deselected", False)
 
@@ -271,6 +277,10 @@ class LedgerRun:
             return
         finished = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
         if self.ledger is None or self.config.getoption("collectonly"):
+            return
+        if self.refused:
+            session.exitstatus = pytest.ExitCode.USAGE_ERROR
+            session.shouldfail = "The workers refuse what pytest was given: without -n it says why."
             return
         checks = self.checks()
         complete = exitstatus in finished and not session.shouldfail and not session.shouldstop
@@ -376,9 +386,11 @@ class LedgerRun:
         except OSError as error:
             self.errors.append(f"{path} cannot be written: {error}.")
 
-    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Close with the table of verdicts, then the errors of the ledger."""
-        if self.ledger is None or self.config.getoption("collectonly"):
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
+        """Close with the table of verdicts, then the errors of the ledger; with nothing where pytest was misused."""
+        if self.ledger is None or self.config.getoption("collectonly") or self.refused:
+            return
+        if exitstatus == pytest.ExitCode.USAGE_ERROR and not self.errors:
             return
         data = record(self.ledger, self.checks(), effort=_effort_name(self.config), origin={}, partial=self.partial)
         paths = [path for path, _ in _arguments(self.config)]

@@ -7,7 +7,8 @@ the sentences on missing evidence come out. The rules of the verdicts:
 - `repaired` needs a passing deciding counterexample and a passing deciding check of the corrected form;
 - `refuted` needs a passing deciding counterexample, and no corrected form that a deciding check confirms;
 - `context` claims nothing, so that nothing decides it; `open` says in its reason what is missing;
-- a statement of which a deciding piece of evidence did not run (skipped, deselected) is `undecided` here;
+- a statement of which a deciding piece of evidence did not run (skipped, deselected), be it in one case of several,
+  is `undecided` here; where it is `open` the run says so, too;
 - a statement of which a deciding piece of evidence fails is `failed`, whatever the ledger says.
 
 The grade of a statement is the weakest grade among its passing deciding evidence. Its reach must be earned: `all` by
@@ -25,7 +26,7 @@ from typing import Any
 from lemmata.theorems.evidence import GRADES, Evidence
 from lemmata.theorems.ledger import DECIDED, REACHES, VERDICTS, Ledger, Statement
 
-OUTCOMES = ("failed", "xfailed", "xpassed", "passed", "skipped", "not run")
+OUTCOMES = ("failed", "xfailed", "xpassed", "skipped", "not run", "passed")
 """Outcomes of a test, in the order of precedence among the cases of a parametrised function."""
 
 FAILED = "failed"
@@ -118,7 +119,7 @@ def reach_errors(statement: Statement, checks: Sequence[Check]) -> list[str]:
 def merged_outcome(outcomes: Iterable[str]) -> str:
     """The outcome of a test function from those of its cases: the first of `OUTCOMES` that occurs.
 
-    A function passes when every case that ran passed, and at least one ran.
+    A function passes when every case that was collected ran and passed, and there is one.
     """
     return min(outcomes, key=OUTCOMES.index, default="not run")
 
@@ -134,11 +135,8 @@ def evidence_errors(statement: Statement, checks: Sequence[Check], cited: Iterab
     errors = []
     known = {check.test for check in checks}
     missing = [*(check.test for check in checks if check.missing), *(test for test in cited if test not in known)]
-    if statement.verdict in DECIDED:
-        errors += [
-            f"{statement.id} is not decided here: {test} did not run, or was skipped."
-            for test in dict.fromkeys(missing)
-        ]
+    says = "is not decided here" if statement.verdict in DECIDED else "is open, and what is known of it not shown here"
+    errors += [f"{statement.id} {says}: {test} did not run, or was skipped." for test in dict.fromkeys(missing)]
     excluded = [
         check.test
         for check in checks

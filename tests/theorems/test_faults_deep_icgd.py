@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
+from lemmata.certificates import descent_trajectory
 from lemmata.certificates.descent import StepCertificate
+from lemmata.certificates.descent_trajectory import _Descent
 from lemmata.constructions.descent import block, layers, layout, products, quantiser, risk, softmax
 from lemmata.numerics.functions import relu_sums, smooth, waves
 from lemmata.theorems.deep_icgd import instances
@@ -51,7 +53,7 @@ def part(name: str, change: Change) -> Change:
 
 
 BLOCK, STEP, TIGHT = "gradient_descent_block", "theorem_1_block every_block", "theorem_1_block the_certified"
-PRINTED = "theorem_1_printed printed_bounds"
+PRINTED, CERTIFIED = "theorem_1_printed printed_bounds", "trajectory certified"
 FORWARD, WITHIN = "layers forward_and_derivative_layers", "products attention_and_one_hidden_layer"
 PROJECTION_FIRST = part("layers", lambda found: (found[-1], *found[:-1]))
 FAULTS = [
@@ -114,6 +116,12 @@ FAULTS = [
           lambda _: lambda at, *box: layers.clearing_layer(at)),
     fault("the error of one step", "corollary-4.1", "trajectory certified", (StepCertificate, "trajectory_error"),
           lambda f: lambda found, steps: f(found, 1) * steps, steps=6),
+    fault("no clip in the certificate of the run", "corollary-1.1", "trajectory unprojected", (_Descent, "step"),
+          lambda _: lambda run, w: w - arb(run.step_size) * run.gradient(w)),
+    fault("half of the gradient in it", "corollary-1.1", CERTIFIED, (_Descent, "gradient"),
+          lambda f: scaled(f, fmpq(1, 2)), steps=6),
+    fault("the smallest entry for a norm in it", "corollary-1.1", CERTIFIED, (descent_trajectory, "_norm"),
+          lambda _: lambda v: (min(x.abs_lower() for x in v), min(x.abs_upper() for x in v)), steps=6),
     fault("half of the knots", "construction-1d", "relu_sums error_units", "interpolant",
           lambda f: lambda g, R, m: f(g, R, (m + 1) // 2), function=smooth.sine, R=1),
     fault("a draw that costs nothing", "lemma-7", "smooth_sums few_units", "thinned",

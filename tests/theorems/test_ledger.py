@@ -414,13 +414,14 @@ def test_grade_is_the_weakest_of_the_deciding_evidence() -> None:
     [
         ([], "not run"),
         (["passed", "passed"], "passed"),
-        (["passed", "skipped"], "passed"),
+        (["passed", "skipped"], "skipped"),
+        (["passed", "not run"], "not run"),
         (["passed", "failed", "skipped"], "failed"),
         (["passed", "xfailed"], "xfailed"),
         (["skipped", "not run"], "skipped"),
     ],
 )
-def test_a_function_passes_when_the_cases_that_ran_passed(outcomes: list[str], merged: str) -> None:
+def test_a_function_passes_when_every_case_ran_and_passed(outcomes: list[str], merged: str) -> None:
     assert merged_outcome(outcomes) == merged
 
 

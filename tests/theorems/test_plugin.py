@@ -446,6 +446,27 @@ def test_impossible_output_files_are_refused_before_the_run(project: Project, op
     assert "passed" not in output
 
 
+@pytest.mark.parametrize("more", [[], ["-n1"]], ids=["serial", "parallel"])
+def test_a_path_that_does_not_exist_is_refused_in_one_sentence(project: Project, more: list[str]) -> None:
+    status, output = project.run("theorems", "theorems/turing/test_lost.py", *more)
+    assert status == 4
+    lost = project.root.resolve() / "theorems/turing/test_lost.py"
+    assert output.strip() == f"ERROR: There is no file or folder {lost}."
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [([], "ERROR: not found: "), (["-n1"], "The workers refuse what pytest was given: without -n it says why.")],
+    ids=["serial", "parallel"],
+)
+def test_a_test_that_does_not_exist_is_no_error_of_the_ledger(project: Project, more: list[str], says: str) -> None:
+    status, output = project.run("theorems/qstr", "theorems/turing/test_sound.py::test_lost", *more)
+    assert status == 4
+    assert says in output
+    assert "LEDGER ERROR" not in output
+    assert "ledger of the theorems" not in output
+
+
 def test_a_test_that_kills_its_worker_is_a_failed_check(project: Project) -> None:
     project.write(
         "theorems/turing/test_crash.py",

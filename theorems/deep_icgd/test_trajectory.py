@@ -16,6 +16,7 @@ import sympy as sp
 from flint import arb, fmpq
 
 from lemmata.certificates.descent import certify_step
+from lemmata.certificates.descent_trajectory import certify_trajectory
 from lemmata.constructions.descent.block import gradient_descent_block
 from lemmata.constructions.descent.bounds import approximate_activation
 from lemmata.numerics.descent.errors import (
@@ -244,6 +245,8 @@ def test_unprojected_descent_leaves_the_domain_and_the_bound(record: Record) -> 
         w = (w[0] - error * w[1], w[1] - error * p)
         steps.append(w)
     assert inside[1].tolist() == [0, 1]
+    projected = certify_trajectory(block, functions.SmoothFunction("1 + t", lambda t: 1 + t), inside, [[1]], [[10]])
+    assert max(projected.distances) < 2.0**-50  # it follows descent with the projection, which leaves W without
     assert steps[1] == (0, fmpq(9, 2))  # outside W after one step
     assert abs(steps[2][1] - inside[2][1]) > 1
     for l in (1, 2):
@@ -356,6 +359,7 @@ def test_growth_from_one_bound_per_step() -> None:
 def test_certified_distance_from_gradient_descent(steps: int, effort: Any, record_property: Any) -> None:
     """A tanh network in a small box around its start, against projected descent through autograd, for all 6 steps.
 
+    The certificate of the run says the same distances, and that no step is off by more than the bound in advance.
     Rounding of both trajectories is below 10^4 * 2^-53 * steps < 2e-11, added to the bound.
     """
     import torch
@@ -369,9 +373,13 @@ def test_certified_distance_from_gradient_descent(steps: int, effort: Any, recor
         block = gradient_descent_block(widths, 3, eta, r, slope, squared_loss_derivative(), box, 1, 1)
         assert 1 <= block.mask_bound <= fmpq(17, 16)  # |tanh|, the labels and 1
         x, y = rng.uniform(-1, 1, (4, 2)), rng.uniform(-1, 1, (3, 1))
-        bounds = certify_step(block, functions.tanh).trajectory_error(steps)
+        step = certify_step(block, functions.tanh)
+        bounds = step.trajectory_error(steps)
         machine = block.to_float()
         found = machine.trajectory(machine.prompt(x, y, to_float(start)), steps)
+        run = certify_trajectory(block, functions.tanh, np.array(found), x[:-1], y)
+        assert len(run.distances) == steps + 1
+        assert max(run.step_errors) <= step.gradient_error + 1e-13  # the machine rounds by less than 1e-14, eta is 1/10
         w, low, high = to_float(start), to_float(box[0]), to_float(box[1])
         ratios = []
         for l in range(1, steps + 1):
@@ -381,6 +389,8 @@ def test_certified_distance_from_gradient_descent(steps: int, effort: Any, recor
             w = np.clip(w - 0.1 * torch.autograd.grad(loss, v)[0].numpy(), low, high)
             distance = float(np.linalg.norm(found[l] - w))
             assert distance <= bounds[l] + 2e-11
+            assert run.at_least[l] - 2e-11 <= distance <= run.distances[l] + 2e-11
+            assert run.distances[l] <= run.at_least[l] + 2e-11
             ratios.append(bounds[l] / distance)
         assert np.linalg.norm(w - to_float(start)) > 1e-2  # the weights did move
         record_property(f"certified_over_measured_{pieces}", f"{min(ratios):.0f} to {max(ratios):.0f}")
