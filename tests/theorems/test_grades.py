@@ -82,3 +82,19 @@ def test_tolerances_are_found(body: str, count: int) -> None:
     [function] = ast.parse(f"def test():\n    {body}\n").body
     assert isinstance(function, ast.FunctionDef)
     assert len(list(tolerances(function))) == count
+
+
+def unseeded(tree: ast.AST) -> Iterator[int]:
+    """The lines that make a generator of random numbers without a seed, whose draws nobody can repeat."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and not node.args and not node.keywords:
+            name = ast.unparse(node.func).rpartition(".")[2]
+            if name in ("default_rng", "Random"):
+                yield node.lineno
+
+
+def test_random_draws_of_the_chapters_have_seeds() -> None:
+    assert list(unseeded(ast.parse("a = np.random.default_rng()\nb = Random(1)\nc = Random()\n"))) == [1, 3]
+    paths = [path for folder in THEOREMS.iterdir() if (folder / "ledger.toml").exists() for path in folder.glob("*.py")]
+    lines = {path: list(unseeded(ast.parse(path.read_text(encoding="utf-8")))) for path in paths}
+    assert not {path: found for path, found in lines.items() if found}
