@@ -15,6 +15,8 @@ exactness      plane_network: the network that is the dual of the plane program;
                margin; RelaxedGame: the bound of degree 4 of a group from its characters
 unseen cells   unseen_cells: what all networks of nearly maximum margin say of the cells that are not given, certified;
                UnseenCells, UnseenCell; committed_verdicts: many of them; plot_unseen, draw_unseen: a map of the table
+               forced: where a theorem says that all networks of maximum margin are right, with the whole margin;
+               ForcedTable
 curve          unseen_curve: the share of missing cells got right by size and number, certified or by ascent (labelled);
                ascended_point: another point by ascent; CurvePoint; draw_unseen_curve, plot_unseen_curve: its picture
 """
@@ -22,6 +24,7 @@ curve          unseen_curve: the share of missing cells got right by size and nu
 from lemmata.certificates.operations.certify import OperationCertificate, certify_operation
 from lemmata.certificates.operations.columns import FoundNetwork, best_network, integer_network
 from lemmata.certificates.operations.exact_networks import exact_network
+from lemmata.certificates.operations.forced import ForcedTable, forced
 from lemmata.certificates.operations.gaps import checked_gap, find_gap, known_gaps
 from lemmata.certificates.operations.neurons import OperationNetwork
 from lemmata.certificates.operations.plane_networks import plane_network
@@ -57,6 +60,7 @@ from lemmata.reports.unseen_curve import draw_unseen_curve, plot_unseen_curve
 __all__ = [
     "CurvePoint",
     "FamilyRelaxation",
+    "ForcedTable",
     "FoundNetwork",
     "NeuronSpectrum",
     "Operation",
@@ -82,6 +86,7 @@ __all__ = [
     "draw_unseen_curve",
     "exact_network",
     "find_gap",
+    "forced",
     "group_of_operation",
     "integer_network",
     "isotopy_classes",

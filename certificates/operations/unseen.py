@@ -84,7 +84,7 @@ class UnseenCell:
             none was looked for. These are examples, no bounds.
         epsilon, threshold: the claim is about networks of margin at least (1 - epsilon) times the maximum; right and
             wrong are proved for all from the threshold on, a decimal. In most cells these are those of `UnseenCells`.
-        document: the certificate; None for "open".
+        document: the certificate; None for "open", and where a theorem says it (`forced`, epsilon 0).
         reason: why a cell is open.
         image_of: the cell whose proof was carried over by a symmetry; None where the cell was worked on itself.
     """
@@ -109,7 +109,8 @@ class UnseenCells:
         truth, given: the table with the true labels, and with the given cells alone.
         lower, upper: the certified enclosure of the maximum margin on the given cells.
         epsilon: the claims are about networks of margin at least (1 - epsilon) times the maximum; above the gap.
-        threshold: the margin from which on *right* and *wrong* are proved, as a decimal.
+        threshold: the margin from which on *right* and *wrong* are proved, as a decimal. Where epsilon is 0 (`forced`)
+            it is the maximum margin itself, as a closed form.
         cells: the verdicts, by rows.
     """
 

@@ -13,6 +13,7 @@ import typer
 from rich.markup import escape
 
 from lemmata.certificates.groups.format import write
+from lemmata.certificates.operations.forced import forced
 from lemmata.certificates.operations.forms import Kind
 from lemmata.certificates.operations.programs import OperationProgramError
 from lemmata.certificates.operations.programs_effort import TooMuchWorkError
@@ -61,16 +62,22 @@ def unseen(
             raise ValueError(f"{directory} is a file; name a directory for --out.")
         chosen = None if epsilon is None else _fraction(epsilon)
         truth, given = parse_operation(table), parse_operation(table, cells)
+        # a theorem is better than proofs for one epsilon, but has no documents
+        known = forced(truth, given) if chosen is None and degree is None and directory is None else None
         with working("the margin of the given cells") as status:
             try:
-                result = unseen_cells(
-                    truth,
-                    given,
-                    epsilon=chosen,
-                    kind=None if degree is None else KINDS[degree],
-                    seed=seed,
-                    seconds=seconds,
-                    progress=lambda what: status.update(escape(what)),
+                result = (
+                    known.unseen()
+                    if known is not None
+                    else unseen_cells(
+                        truth,
+                        given,
+                        epsilon=chosen,
+                        kind=None if degree is None else KINDS[degree],
+                        seed=seed,
+                        seconds=seconds,
+                        progress=lambda what: status.update(escape(what)),
+                    )
                 )
             except (OperationProgramError, TooMuchWorkError) as error:
                 raise ValueError(str(error)) from error

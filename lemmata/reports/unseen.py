@@ -78,11 +78,14 @@ def print_unseen(console: Console, result: UnseenCells) -> None:
         f"{result.gap:.1e}",
         soft_wrap=True,
     )
-    console.print(
-        f"claims about every network of margin at least (1 - epsilon) times the maximum, epsilon = "
-        f"{_fraction(result)}, above the gap; proved from the margin {result.threshold} on",
-        soft_wrap=True,
-    )
+    if result.epsilon == 0:
+        claim = f"claims about every network of maximum margin, which is exactly {result.threshold}"
+    else:
+        claim = (
+            f"claims about every network of margin at least (1 - epsilon) times the maximum, epsilon = "
+            f"{_fraction(result)}, above the gap; proved from the margin {result.threshold} on"
+        )
+    console.print(claim, soft_wrap=True)
     console.print()
     drawing = table_map(result, console.width)
     console.print(drawing if drawing is not None else f"(the map needs more than {console.width} columns)")

@@ -1,0 +1,78 @@
+"""Tables that all but one of their cells force: which are, and the weights against waves and against their labels."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from lemmata.certificates.operations.forced import forced
+from lemmata.numerics.operations.families import named_operation
+from lemmata.numerics.operations.operation import Operation
+
+FIVE = [divmod(x, 5) for x in range(25)]
+
+
+def renamed(values: np.ndarray, seed: int) -> Operation:
+    """The table with rows, columns and labels in another order."""
+    rng = np.random.default_rng(seed)
+    n = len(values)
+    rows, columns, labels = (rng.permutation(n) for _ in range(3))
+    return Operation.of(labels[values[np.ix_(rows, columns)]].tolist())
+
+
+def test_weights_of_a_renamed_table_pay_the_margin_and_no_more() -> None:
+    """The squares cancel, and ascents of the payoff end at gamma and not above."""
+    table = renamed(named_operation("a+b", 11).array(), 3)
+    found = forced(table, table.without([(4, 7)]))
+    assert found is not None
+    assert found.orders == (11,)
+    weights = found.weights / found.weights.sum()
+    assert not weights[4, 7].any()
+    assert all(weights[a, b, table.values[a][b]] == 0 for a, b in product(range(11), repeat=2))
+    residual = -weights
+    for a, b in product(range(11), repeat=2):
+        residual[a, b, table.values[a][b]] += weights[a, b].sum()
+    assert np.abs(residual.sum(axis=0)).max() < 1e-15  # u^2 and v^2 cancel
+    assert np.abs(residual.sum(axis=1)).max() < 1e-15
+    rng, best = np.random.default_rng(5), 0.0
+    for _ in range(20):
+        v, w = rng.normal(size=(2, 11))
+        for _ in range(300):
+            u = np.einsum("abc,b,c->a", residual, v, w)
+            u /= np.linalg.norm(u)
+            v = np.einsum("abc,a,c->b", residual, u, w)
+            v /= np.linalg.norm(v)
+            w = np.einsum("abc,a,b->c", residual, u, v)
+            size = float(np.linalg.norm(w))
+            w /= size
+        best = max(best, 2 * size / 3**1.5)
+    assert best == pytest.approx(found.margin, rel=1e-9)
+
+
+def test_a_product_of_groups_under_other_names() -> None:
+    """Z_5 x Z_5: two generators are found, and the verdict is the whole margin."""
+    values = np.array([[5 * ((a + c) % 5) + (b + d) % 5 for c, d in FIVE] for a, b in FIVE])
+    table = renamed(values, 2)
+    found = forced(table, table.without([(3, 3)]))
+    assert found is not None
+    assert found.orders == (5, 5)
+    result = found.unseen()
+    assert [(one.cell, one.label, one.verdict, one.margin) for one in result.cells] == [
+        ((3, 3), table.values[3][3], "right", 1.0)
+    ]
+    assert 0 < result.gap < 1e-14
+
+
+@pytest.mark.parametrize(("name", "n", "cells"), [("a+b", 7, 1), ("a+b", 9, 1), ("a+b", 11, 2), ("a*b", 11, 1)])
+def test_where_no_theorem_speaks(name: str, n: int, cells: int) -> None:
+    """Small orders, orders divisible by 3, two cells, and a table that is no group."""
+    table = named_operation(name, n)
+    assert forced(table, table.without([(1, b) for b in range(cells)])) is None
+
+
+def test_a_given_table_of_other_labels_is_refused() -> None:
+    table = named_operation("a+b", 11)
+    with pytest.raises(ValueError, match="not the one of the whole table"):
+        forced(table, named_operation("a-b", 11).without([(0, 0)]))
