@@ -25,7 +25,7 @@ def write_atomically(data: bytes, path: str | Path) -> None:
     try:
         _replace(data, Path(os.path.realpath(path)))
     except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from error
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from error
 
 
 def _replace(data: bytes, target: Path) -> None:

@@ -166,6 +166,6 @@ SAMPLES = Experiment(
     work=samples_needed,
     summarise=_summarise,
     slice=("each-feed-forward-N4", {"seeds": [100]}),
-    others=(("each-feed-forward-N2", {"seeds": [102]}), ("each-attention-N2", {"seeds": [104]})),
+    others=(("each-attention-N2", {"seeds": [104]}), ("each-feed-forward-N2", {"seeds": [102]})),
     rounding=LAST_DIGIT,
 )

@@ -173,6 +173,6 @@ SAMPLE_SIZES = Experiment(
     },
     work=trials,
     summarise=_summarise,
-    slice=("T25-m20", {"trials": [100, 101]}),
-    others=(("T50-m50", {"trials": [110]}), ("T25-m30", {"trials": [119]})),
+    slice=("T50-m50", {"trials": [110]}),
+    others=(("T25-m30", {"trials": [119]}), ("T25-m20", {"trials": [100, 101]})),
 )
