@@ -11,7 +11,7 @@ The claim. A table gives labels y(a, b) in {0, .., C-1} to some cells of A x B. 
 R^B x R^C, and a network of norm 1 is a probability measure on neurons of length 1. Its outputs are the means of
 (u_a + v_b)^2 w, its margin is the least mean of h_abc = (u_a + v_b)^2 (w_y - w_c) over the *triples*: given cells
 (a, b) with a label c != y(a, b). gamma is the largest margin. Integer neurons omega_i with masses p_i stand for the
-network that has the mass p_i / sum p at omega_i / |omega_i|.
+network that has the mass p_i / sum p at omega_i / |omega_i|. (Version 2: see `ApartNetwork`.)
 
 A tensor R_abk with sum_k R_abk = 0 stands for the function sum_abk R_abk (u_a + v_b)^2 w_k = sum_k w_k x'M_k x of a
 neuron, x = (u, v). If |M(x)| = |(x'M_k x)_k| <= phi |x|^2 for all x, then it is at most 2/(3 sqrt 3) phi on neurons of
@@ -40,6 +40,7 @@ else:
     from lemmata.certificates.kernel import MalformedError, require
 
 MARGIN, UNSEEN, VERSION = "lemmata/operation-margin", "lemmata/unseen-cell", 1
+APART = 2  # the version of an exact margin whose network has x and w normalised apart
 MAX_INTEGER = 10**19  # of multipliers, masses and entries of matrices
 MAX_COORDINATE = 10**12  # of a neuron
 MAX_SIDE, MAX_TRIPLES = 200, 20_000  # rows, columns, labels; given cells times labels: time
@@ -48,6 +49,7 @@ MAX_ORDER_CUBED = 10**9  # cubes of the orders of all matrices in a file togethe
 MAX_EXACT = 10**12  # n^5 bits^2 for the elimination without rounding of a matrix of order n: time
 MAX_ROOT = 10**10  # squared length of a neuron in an exact margin: time
 MAX_LENGTHS, MAX_TERMS = 50, 20_000  # different lengths in an exact margin, and triples times them: time
+MAX_FIELD_ROOT = 10**6  # under the root in the coordinates of neurons: time
 BITS = 400  # below one, of the enclosure of a margin
 EXTRA_BITS = 64  # of a Cholesky factor, beyond half of those of the matrix
 
@@ -106,6 +108,67 @@ class Network:
         self.masses = integers(masses, f"{where}.masses", count, 1, MAX_INTEGER)
         if not all(map(any, self.neurons)):
             raise MalformedError(f"{where}.neurons must not be zero")
+
+
+class ApartNetwork:
+    """Neurons (x, w), x = (u, v) = x_0 + x_1 sqrt(root), and p = p_0 + p_1 sqrt(root) > 0 for each, all of integers.
+
+    A neuron stands for (sqrt(2/3) x/|x|, sqrt(1/3) w/|w|), of length 1, with the share of p |x|^2 in the sum of all: so
+    a mean of (u_a + v_b)^2 (w_y - w_c) is that of sum p (u_a + v_b)^2 (w_y - w_c) 2/(9 |w|^2) sqrt(3 |w|^2), divided by
+    `size` = sum p |x|^2. No neuron needs another denominator, and those with x = 0 count for nothing.
+    """
+
+    def __init__(self, value: Any, where: str, table: Operation) -> None:
+        root, neurons, masses = kernel.fields(value, where, "root neurons masses")
+        self.root = kernel.integer(root, f"{where}.root", 1, MAX_FIELD_ROOT)
+        most = MAX_PRODUCTS // (len(table.triples) + 2 * table.size + table.labels)
+        count = len(kernel.entries(neurons, f"{where}.neurons", 1, most))
+        masses = kernel.entries(masses, f"{where}.masses", count, count)
+        self.masses = [
+            integers(mass, f"{where}.masses[{i}]", 2, -MAX_INTEGER, MAX_INTEGER) for i, mass in enumerate(masses)
+        ]
+        if any(kernel.sign(radical(p, q, self.root)) <= 0 for p, q in self.masses):
+            raise MalformedError(f"{where}.masses must be positive")
+        self.neurons: list[tuple[list[int], list[int], list[int]]] = []
+        for i, neuron in enumerate(neurons):
+            at = f"{where}.neurons[{i}]"
+            parts = zip(kernel.entries(neuron, at, 3, 3), (table.size, table.size, table.labels), strict=True)
+            x, y, w = [integers(part, at, length, -MAX_COORDINATE, MAX_COORDINATE) for part, length in parts]
+            self.neurons.append((x, y, w))
+        self.squares = [sum(map(mul, w, w)) for _, _, w in self.neurons]
+        if not all(self.squares):
+            raise MalformedError(f"{where}.neurons must have no w that is zero")
+        if 3 * max(self.squares) > MAX_ROOT:
+            raise MalformedError(f"{where}.neurons must have shorter w")
+        if len(set(self.squares)) > MAX_LENGTHS or len(table.triples) * len(set(self.squares)) > MAX_TERMS:
+            raise MalformedError(f"{where}.neurons: have too many different lengths of w")
+        one, other = 0, 0
+        for (p, q), (x, y, _) in zip(self.masses, self.neurons, strict=True):
+            s, t = sum(map(mul, x, x)) + self.root * sum(map(mul, y, y)), 2 * sum(map(mul, x, y))
+            one, other = one + p * s + self.root * q * t, other + p * t + q * s
+        self.size = radical(one, other, self.root)
+        if kernel.sign(self.size) <= 0:
+            raise MalformedError(f"{where}.neurons must have an x that is not zero")
+
+    def total(self, table: Operation, a: int, b: int, y: int, c: int) -> kernel.Radicals:
+        """The mean of (u_a + v_b)^2 (w_y - w_c), times `size`."""
+        ones: Counter[int] = Counter()
+        others: Counter[int] = Counter()
+        for (p, q), square, (x, x_root, w) in zip(self.masses, self.squares, self.neurons, strict=True):
+            s, t = x[a] + x[table.rows + b], x_root[a] + x_root[table.rows + b]
+            s, t = s * s + self.root * t * t, 2 * s * t
+            ones[square] += (p * s + self.root * q * t) * (w[y] - w[c])
+            others[square] += (p * t + q * s) * (w[y] - w[c])
+        result: kernel.Radicals = {}
+        for square, one in ones.items():
+            part = kernel.times_root(radical(one, others[square], self.root), 3 * square)
+            result = kernel.plus(result, part, Fraction(2, 9 * square))
+        return result
+
+
+def radical(one: int, other: int, root: int) -> kernel.Radicals:
+    """one + other sqrt(root)."""
+    return kernel.plus({1: Fraction(one)}, kernel.times_root({1: Fraction(other)}, root))
 
 
 class Proof:
@@ -348,9 +411,10 @@ def check_margin(value: Any) -> str:
     """What a document of the margin of a table proves."""
     names = "format version table network multipliers proof margin gap grade"
     _, version, table, network, weights, proof, margin, gap, grade = kernel.fields(value, "the document", names)
-    kernel.integer(version, "version", VERSION, VERSION)
+    apart = kernel.integer(version, "version", VERSION, APART) == APART
     table = Operation(table)
-    network, proof = Network(network, "network", table), Proof(proof, "proof", table)
+    network = (ApartNetwork if apart else Network)(network, "network", table)
+    proof = Proof(proof, "proof", table)
     weights = multipliers(weights, "multipliers", table)
     kernel.string(grade, "grade", "exact|enclosed")
     exact, lower, upper = kernel.fields(margin, "margin", "exact lower upper")
@@ -358,15 +422,18 @@ def check_margin(value: Any) -> str:
     gap_units, gap_step = decimal(gap, "gap")
     if exact is not None:
         kernel.string(exact, "margin.exact", r"[1-9]\d*(/\d+)?(\*sqrt\([1-9]\d{0,10}\))?")
+    elif apart:
+        raise MalformedError(f"margin.exact must be given in a document of version {APART}")
     require((exact is not None) == (grade == "exact"), "grade: is exact exactly if margin.exact is given")
 
     square = upper_square(table, proof, weights)
-    least = least_margin(table, network)
     require(step == same, "margin: both decimals need the same number of places and the same exponent")
-    closest = low * step <= least < (low + 1) * step
+    closest = False
     if exact is not None:
         check_exact(table, network, exact, square)
         closest = (low * step) ** 2 <= square < ((low + 1) * step) ** 2
+    elif isinstance(network, Network):
+        closest = low * step <= least_margin(table, network) < (low + 1) * step
     require(low > 0 and closest, "margin.lower: is not the closest decimal")
     require(is_closest_above(high, step, square), "margin.upper: is not the closest decimal")
     relative = Fraction(0) if exact is not None else Fraction(high - low, high)
@@ -387,7 +454,7 @@ def is_closest_above(units: int, step: Fraction, square: Fraction) -> bool:
     return units > 0 and ((units - 1) * step) ** 2 < square <= (units * step) ** 2
 
 
-def check_exact(table: Operation, network: Network, exact: str, square: Fraction) -> None:
+def check_exact(table: Operation, network: Network | ApartNetwork, exact: str, square: Fraction) -> None:
     """The text q*sqrt(m) is the root of `square`, and the network has that margin."""
     coefficient, _, root = exact.partition("*sqrt(")
     q, m = kernel.fraction(coefficient, "margin.exact"), int(root[:-1] or 1)
@@ -395,7 +462,13 @@ def check_exact(table: Operation, network: Network, exact: str, square: Fraction
         raise MalformedError(f"margin.exact must have a root from 2 to {MAX_ROOT}, or none")
     require(kernel.square_part(m) == 1, "margin.exact: the number under the root is not squarefree")
     require(q * q * m == square, "margin.exact: is not the upper bound")
-    check_exact_margin(table, network, {m: q})
+    if isinstance(network, ApartNetwork):
+        needed = kernel.times_root({r: q * c for r, c in network.size.items()}, m)
+        for a, b, y, c in table.triples:
+            slack = kernel.plus(network.total(table, a, b, y, c), needed, Fraction(-1))
+            require(kernel.sign(slack) >= 0, f"network: at cell ({a}, {b}) and label {c} it is below margin.exact")
+    else:
+        check_exact_margin(table, network, {m: q})
 
 
 # ---- 6. Cells that were never seen

@@ -62,7 +62,7 @@ def coq_file(document: Document) -> CoqFile:
     """The Coq file of a certificate of a table or of a cell that was never seen.
 
     Raises:
-        ValueError: for a document that the kernel refuses.
+        ValueError: for a document that the kernel refuses, and for one of version 2.
     """
     line_of(document)
     terms = coq_terms(document)
@@ -87,6 +87,7 @@ def coq_terms(document: Document) -> CoqTerms:
 
     Raises:
         MalformedError: for a document that is not.
+        ValueError: for one of version 2.
     """
     return _margin_terms(document) if document["format"] == operation_kernel.MARGIN else _unseen_terms(document)
 
@@ -95,6 +96,11 @@ def coq_terms(document: Document) -> CoqTerms:
 
 
 def _margin_terms(document: Document) -> CoqTerms:
+    if document["version"] == operation_kernel.APART:
+        raise ValueError(
+            f"The theory in Coq normalises neurons whole: a document of version {operation_kernel.APART}, with x and w "
+            "apart, is checked by operation_kernel.py alone."
+        )
     table = operation_kernel.Operation(document["table"])
     network = operation_kernel.Network(document["network"], "network", table)
     margin = document["margin"]

@@ -4,7 +4,7 @@ Above: the relaxation of the cheapest kind (`lemmata.certificates.operations.pro
 network by column generation that starts from the multipliers of the relaxation, rounded to integers too. Where a gap is
 left and the relaxation is not known to be exact, degree 6 is tried if its work is small enough; then more starts. The
 margin is exact where both sides are the same square root of a rational number, and enclosed otherwise. That is tried in
-degree 4, for tables of so much symmetry that the multipliers are likely to be simple fractions.
+degree 4 where the enclosure holds the square root of a fraction with a small denominator.
 """
 
 from __future__ import annotations
@@ -13,14 +13,17 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from math import isqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lemmata.certificates import operation_kernel
+from lemmata.certificates.operations.apart import ApartNetwork
 from lemmata.certificates.operations.columns import best_network, integer_network
 from lemmata.certificates.operations.document import Document, exact_root, line_of, lower_margin, margin_document
-from lemmata.certificates.operations.exact_bounds import LARGEST_ORDER, exact_bound
+from lemmata.certificates.operations.exact_apart import apart_solution
+from lemmata.certificates.operations.exact_bounds import LARGEST_ORDER, bound_at, exact_bound
 from lemmata.certificates.operations.exact_networks import exact_network
 from lemmata.certificates.operations.forms import Kind, kind_for
 from lemmata.certificates.operations.neurons import OperationNetwork
@@ -37,8 +40,9 @@ AIM = 1e-6
 STARTS = (64, 256)
 """Of pricing: the second number is tried where a gap is left."""
 NEURON_BITS = 36
-MEETING, FEW_ORBITS = 1e-7, 4
-"""An exact margin is looked for where the gap is below the first and the triples have at most so many orbits."""
+MEETING, CHANCE = 1e-7, 0.05
+"""An exact margin is looked for where the gap is below the first, and the square of the margin so close to a fraction
+that one of its denominator or less is that close to a random number with about the second probability."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +54,7 @@ class OperationCertificate:
         document: the certificate (OPERATION_FORMAT.md).
         line: what the kernel printed.
         cost: seconds that the kernel took in this process.
-        network: the exact network of the lower bound.
+        network: the exact network of the lower bound; an `ApartNetwork` in a document of version 2.
         bound: multipliers and proof of the upper bound.
         relaxation: the floats that the proof was rounded from.
     """
@@ -59,7 +63,7 @@ class OperationCertificate:
     document: Document
     line: str
     cost: float
-    network: OperationNetwork
+    network: OperationNetwork | ApartNetwork
     bound: RoundedBound
     relaxation: Relaxation
 
@@ -124,6 +128,7 @@ def certify_operation(
     starts: int | None = None,
     bits: int = BITS,
     digits: int = 12,
+    apart: bool = True,
     seconds: float | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> OperationCertificate:
@@ -138,6 +143,7 @@ def certify_operation(
         starts: of pricing in a round; by default 64, then 256 where a gap is left.
         bits: of the multipliers and of the matrix of the proof.
         digits: significant digits of the decimals.
+        apart: whether the network of an exact margin may have x and w normalised apart, in a document of version 2.
         seconds: for degree 6, in place of the limit of its work: a solver stops then, and what it has reached is
             rounded; 0 does without degree 6. With ``kind`` 6 the time is limited by this alone.
         progress: is told what is being done.
@@ -169,9 +175,11 @@ def certify_operation(
         progress(f"a network from {STARTS[1]} starts")
         network = _larger(table, network, _network(table, relaxation.q, symmetries, seed + 1, STARTS[1]))
     document = margin_document(table, network, bound, digits=digits)
-    meeting = kind in (None, 4) and _gap(table, network, bound) < MEETING
-    if meeting and symmetries.triple_orbits().max() < FEW_ORBITS:
-        network, bound, document = _exact(table, relaxation, symmetries, network, bound, document, digits)
+    square = _simple_square(table, network, bound) if kind in (None, 4) else None
+    if square is not None:
+        progress("an exact margin")
+        made = _exact(table, relaxation, symmetries, square, digits, apart)
+        network, bound, document = made or (network, bound, document)
     start = time.perf_counter()
     line = line_of(document)
     cost = time.perf_counter() - start
@@ -182,29 +190,51 @@ def _exact(
     table: Operation,
     relaxation: Relaxation,
     symmetries: OperationSymmetries,
-    network: OperationNetwork,
-    bound: RoundedBound,
-    document: Document,
+    square: Fraction,
     digits: int,
-) -> tuple[OperationNetwork, RoundedBound, Document]:
-    """Network, bound and document of the exact margin, where both sides are found; else those given."""
-    given = network, bound, document
+    apart: bool,
+) -> tuple[OperationNetwork | ApartNetwork, RoundedBound, Document] | None:
+    """Network, bound and document of the exact margin with that square, where both sides are found."""
     if proof_order(table.size, table.label_count, 4) > LARGEST_ORDER:
-        return given
-    whole = exact_network(best_network(table, start_q=relaxation.q, symmetries=symmetries))
-    if whole is None:
-        return given
+        return None
+    found = best_network(table, start_q=relaxation.q, symmetries=symmetries)
     quartic = relaxation if relaxation.kind == 4 else relaxed_margin(table, kind=4, symmetries=symmetries)
-    proved = exact_bound(table, whole, quartic)
-    root = None if proved is None else exact_root(table, whole, proved)
-    if proved is None or root is None:
-        return given
-    made = margin_document(table, whole, proved, digits=digits, root=root)
+    whole = exact_network(found)
+    proved = None if whole is None else exact_bound(table, whole, quartic)
+    if whole is not None and proved is not None and (made := _accepted(table, whole, proved, digits)) is not None:
+        return whole, proved, made
+    solution = apart_solution(found, square) if apart else None
+    if solution is None:
+        return None
+    network, q = solution
+    proved = bound_at(table, q, square, network.x, quartic, points_root=network.x_root, root=network.root)
+    made = None if proved is None else _accepted(table, network, proved, digits)
+    return None if proved is None or made is None else (network, proved, made)
+
+
+def _accepted(
+    table: Operation, network: OperationNetwork | ApartNetwork, bound: RoundedBound, digits: int
+) -> Document | None:
+    """The document of an exact margin, if both sides meet and the kernel accepts it."""
+    root = exact_root(table, network, bound)
+    if root is None:
+        return None
+    made = margin_document(table, network, bound, digits=digits, root=root)
     try:
         line_of(made)
-    except ValueError:  # the matrix is not positive semidefinite: the multipliers were no simple fractions
-        return given
-    return whole, proved, made
+    except ValueError:  # the matrix is not positive semidefinite, or the elimination is too long
+        return None
+    return made
+
+
+def _simple_square(table: Operation, network: OperationNetwork, bound: RoundedBound) -> Fraction | None:
+    """The fraction of small denominator that the square of the margin is, as far as both sides tell; else None."""
+    lower, upper = lower_margin(table, network) ** 2, bound.proof.square
+    if upper - lower > 2 * MEETING * upper:
+        return None
+    width = max(upper - lower, upper / 10**12)
+    near = ((lower + upper) / 2).limit_denominator(max(isqrt(int(Fraction(CHANCE) / width)), 1))
+    return near if abs(near - (lower + upper) / 2) <= width else None
 
 
 def _network(

@@ -18,6 +18,7 @@ from flint import fmpz
 
 from lemmata.certificates import kernel, operation_kernel
 from lemmata.certificates.groups.decimals import enclosing_decimals
+from lemmata.certificates.operations.apart import ApartNetwork
 from lemmata.certificates.operations.neurons import OperationNetwork
 from lemmata.certificates.operations.rounding import RoundedBound, UnseenPart
 from lemmata.numerics.operations.operation import Cell, Operation
@@ -42,7 +43,7 @@ GAP_DIGITS = 2
 
 def margin_document(
     table: Operation,
-    network: OperationNetwork,
+    network: OperationNetwork | ApartNetwork,
     bound: RoundedBound,
     *,
     digits: int = 12,
@@ -52,7 +53,7 @@ def margin_document(
 
     Args:
         table: whole or partial.
-        network: exact, with a positive margin.
+        network: exact, with a positive margin; with x and w normalised apart the document has the version 2.
         bound: multipliers and proof.
         digits: significant digits of the decimals.
         root: (q, m) for the claim that q sqrt(m) is the margin, exactly: see `exact_root`.
@@ -61,13 +62,18 @@ def margin_document(
         ValueError: for a network in floats, with weights too large for the format, or without a positive margin, and
             for fewer than one digit.
     """
-    listed = _network(network)
     square = bound.proof.square
-    least = lower_margin(table, network) ** 2 if root is None else square
+    if isinstance(network, ApartNetwork):
+        version, listed, least = operation_kernel.APART, network.document(), square
+        if root is None:
+            raise ValueError("Networks with x and w normalised apart are for exact margins alone.")
+    else:
+        version, listed = operation_kernel.VERSION, _network(network)
+        least = lower_margin(table, network) ** 2 if root is None else square
     lower, upper = _root_decimals(least, square, digits)
     return {
         "format": operation_kernel.MARGIN,
-        "version": operation_kernel.VERSION,
+        "version": version,
         "table": _table(table),
         "network": listed,
         "multipliers": list(bound.multipliers),
@@ -78,7 +84,9 @@ def margin_document(
     }
 
 
-def exact_root(table: Operation, network: OperationNetwork, bound: RoundedBound) -> tuple[Fraction, int] | None:
+def exact_root(
+    table: Operation, network: OperationNetwork | ApartNetwork, bound: RoundedBound
+) -> tuple[Fraction, int] | None:
     """(q, m) if the margin of the network and the bound are both exactly q sqrt(m), m squarefree, else None."""
     square = bound.proof.square
     product = square.numerator * square.denominator
@@ -90,7 +98,10 @@ def exact_root(table: Operation, network: OperationNetwork, bound: RoundedBound)
     q = Fraction(isqrt(product // m), square.denominator)
     try:
         given = operation_kernel.Operation(_table(table))
-        listed = operation_kernel.Network(_network(network), "network", given)
+        if isinstance(network, ApartNetwork):
+            listed = operation_kernel.ApartNetwork(network.document(), "network", given)
+        else:
+            listed = operation_kernel.Network(_network(network), "network", given)
         operation_kernel.check_exact(given, listed, _root_text(q, m), square)
     except (kernel.MalformedError, kernel.ViolatedError):
         return None

@@ -16,13 +16,14 @@ import numpy as np
 from flint import fmpz_mat
 from numpy.typing import NDArray
 
+from lemmata.certificates.operations.exact_equations import solved_near
 from lemmata.certificates.operations.forms import form_matrices, form_values, monomials, residual
 from lemmata.certificates.operations.neurons import OperationNetwork
 from lemmata.certificates.operations.programs import Relaxation
 from lemmata.certificates.operations.rounding import RoundedBound, RoundedProof, expected_coefficients, proof_order
 from lemmata.numerics.operations.operation import Operation
 
-__all__ = ["exact_bound"]
+__all__ = ["bound_at", "exact_bound"]
 
 SIMPLE = 64
 """The largest denominator of a multiplier times the number of triples."""
@@ -43,12 +44,38 @@ def exact_bound(table: Operation, network: OperationNetwork, relaxation: Relaxat
     Raises:
         ValueError: for a network in floats or a table of another shape.
     """
-    order = proof_order(table.size, table.label_count, 4)
     square = _margin_square(table, network)
     simple = [Fraction(q * len(table.triples)).limit_denominator(SIMPLE) for q in relaxation.q.tolist()]
     unit = lcm(*(q.denominator for q in simple))
-    multipliers = tuple(int(q * unit) for q in simple)
-    if relaxation.kind != 4 or order > LARGEST_ORDER or square is None or min(multipliers) < 0 or not any(multipliers):
+    if square is None or min(simple) < 0 or not any(simple):
+        return None
+    points = np.concatenate([network.u, network.v], axis=1)
+    return bound_at(table, tuple(int(q * unit) for q in simple), square, points, relaxation)
+
+
+def bound_at(
+    table: Operation,
+    multipliers: tuple[int, ...],
+    square: Fraction,
+    points: NDArray,
+    relaxation: Relaxation,
+    *,
+    points_root: NDArray | None = None,
+    root: int = 1,
+) -> RoundedBound | None:
+    """The proof by these multipliers that the square of the margin is at most ``square``, or None where there is none.
+
+    Args:
+        table: the table.
+        multipliers: integers, one for each triple, none negative, not all zero.
+        square: of the margin.
+        points: x of the neurons of a network of that margin, shape (m, N), integers.
+        relaxation: of degree 4, at its optimum.
+        points_root: x is the point and this one times the square root of ``root``; by default 0.
+        root: a positive integer.
+    """
+    order = proof_order(table.size, table.label_count, 4)
+    if relaxation.kind != 4 or order > LARGEST_ORDER:
         return None
     total = sum(multipliers)
     product = Fraction(27, 4) * square
@@ -57,7 +84,8 @@ def exact_bound(table: Operation, network: OperationNetwork, relaxation: Relaxat
         return None
     t = product / t_prime
     tensor = residual(table, np.array(multipliers, object))
-    U = _complement(table, network, tensor, total * t_prime)
+    beside = np.zeros_like(points) if points_root is None else points_root
+    U = _complement(table, points, beside, root, tensor, total * t_prime)
     ratio = sqrt(t / t_prime)  # of the floats, where t = t'
     scales = np.repeat([sqrt(ratio), 1 / sqrt(ratio)], [order - table.label_count, table.label_count])
     P = _on_identity(U, relaxation.matrix * np.outer(scales, scales), _required(table, tensor, total, t, t_prime))
@@ -82,15 +110,25 @@ def _margin_square(table: Operation, network: OperationNetwork) -> Fraction | No
     return least * least * root if least > 0 else None
 
 
-def _complement(table: Operation, network: OperationNetwork, tensor: NDArray, scale: Fraction) -> NDArray:
-    """Integer columns that span the vectors orthogonal to the monomials of all neurons, z = M(x)/t', shape (n, r)."""
+def _complement(
+    table: Operation, points: NDArray, beside: NDArray, root: int, tensor: NDArray, scale: Fraction
+) -> NDArray:
+    """Integer columns that span the rational vectors orthogonal to the monomials of all neurons, shape (n, r).
+
+    A neuron is x = x_0 + x_1 sqrt(root) with z = M(x)/t'; both parts of its vector of monomials are rational.
+    """
     matrices = form_matrices(tensor)
+    pairs = monomials(table.size, 2)
     rows = []
-    for x in np.concatenate([network.u, network.v], axis=1):
-        z = [value / scale for value in form_values(matrices, x)]
-        row = [Fraction(x[i] * x[j]) for i, j in monomials(table.size, 2)] + [Fraction(value) for value in z]
-        common = lcm(*(entry.denominator for entry in row))
-        rows.append([int(entry * common) for entry in row])
+    for x, y in zip(points, beside, strict=True):
+        mixed = [np.dot(x, matrix @ y) for matrix in matrices]
+        one = [Fraction(int(x[i] * x[j] + root * y[i] * y[j])) for i, j in pairs]
+        other = [Fraction(int(x[i] * y[j] + x[j] * y[i])) for i, j in pairs]
+        one += [(a + root * b) / scale for a, b in zip(form_values(matrices, x), form_values(matrices, y), strict=True)]
+        other += [2 * Fraction(int(value)) / scale for value in mixed]
+        for row in (one, other) if any(y) else (one,):
+            common = lcm(*(entry.denominator for entry in row))
+            rows.append([int(entry * common) for entry in row])
     null, count = fmpz_mat(rows).nullspace()
     columns = np.array([[int(null[i, j]) for j in range(count)] for i in range(null.nrows())], object)
     return columns // np.gcd.reduce(columns, axis=0)
@@ -135,25 +173,10 @@ def _on_identity(U: NDArray, P: NDArray[np.float64], required: dict) -> NDArray 
         [*(row.get(column, 0) for column in range(len(pairs))), int(required.get(m, Fraction(0)) * common)]
         for m, row in ((m, rows[key]) for m, key in number.items())
     ]
-    solved = _solved(system, [Fraction(round(near[a, b] * 2**FREE_BITS), 2**FREE_BITS) * common for a, b in pairs])
+    solved = solved_near(system, [Fraction(round(near[a, b] * 2**FREE_BITS), 2**FREE_BITS) * common for a, b in pairs])
     if solved is None:
         return None
     S = np.zeros((r, r), object)
     for (a, b), value in zip(pairs, solved, strict=True):
         S[a, b] = S[b, a] = value / common
     return U @ S @ U.T + Fraction(0)
-
-
-def _solved(system: list[list[int]], near: list[Fraction]) -> list[Fraction] | None:
-    """A solution of linear equations whose free unknowns are those given; None without a solution."""
-    reduced, denominator, rank = fmpz_mat(system).rref()
-    unknowns = len(near)
-    solution = list(near)
-    for i in range(rank):
-        row = [int(reduced[i, j]) for j in range(unknowns + 1)]
-        pivot = next(j for j, entry in enumerate(row) if entry)
-        if pivot == unknowns:
-            return None
-        rest = sum((entry * near[j] for j, entry in enumerate(row[:-1]) if entry and j != pivot), Fraction(0))
-        solution[pivot] = (row[-1] - rest) / int(denominator)
-    return solution

@@ -139,13 +139,17 @@ def survey_item(settings: dict[str, Any]) -> dict[str, Any]:
     return entry
 
 
-def surveyed_certificate(table: Operation, symmetries: OperationSymmetries) -> OperationCertificate:
+def surveyed_certificate(
+    table: Operation, symmetries: OperationSymmetries, *, apart: bool = True
+) -> OperationCertificate:
     """The certificate of a table that a survey keeps: of degree 6 where degree 4 leaves a gap and it is not too large.
+
+    ``apart`` as in `certify_operation`.
 
     Raises:
         ValueError, OperationProgramError: as `certify_operation`.
     """
-    certificate = certify_operation(table, symmetries=symmetries)
+    certificate = certify_operation(table, symmetries=symmetries, apart=apart)
     order = proof_order(table.size, table.label_count, 6)
     if certificate.gap > AIM and certificate.kind == "degree 4" and order <= LARGEST_DEGREE_6:
         certificate = min(certificate, certify_operation(table, kind=6, symmetries=symmetries), key=_gap)

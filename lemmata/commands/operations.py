@@ -10,6 +10,7 @@ from rich.markup import escape
 
 from lemmata.certificates import operation_kernel
 from lemmata.certificates.groups.format import dumps
+from lemmata.certificates.operations.apart import ApartNetwork
 from lemmata.certificates.operations.certify import OperationCertificate, certify_operation
 from lemmata.certificates.operations.forms import Kind, kind_for
 from lemmata.certificates.operations.neurons import OperationNetwork
@@ -83,7 +84,7 @@ def certify_named_operation(
         export_npz(_homogeneous(certificate.network), network)
 
 
-def _homogeneous(network: OperationNetwork) -> HomogeneousNetwork:
+def _homogeneous(network: OperationNetwork | ApartNetwork) -> HomogeneousNetwork:
     """The network of norm 1 with inputs (onehot(a), onehot(b)), in floats."""
     unit = network.floats()
     return HomogeneousNetwork(np.concatenate([unit.u, unit.v], axis=1), unit.w, unit.masses, 2, 1.0)

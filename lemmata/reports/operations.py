@@ -49,7 +49,7 @@ def print_operation_certificate(
     print_fields(out, [("maximum margin", margin["exact"]), *fields] if margin["exact"] is not None else fields)
     out.print()
     multipliers, proof = document["multipliers"], document["proof"]
-    out.print(f"Attained: an explicit network of {len(document['network']['neurons'])} neurons with integer weights")
+    out.print(f"Attained: an explicit network of {_neurons(document)}")
     out.print(
         f"Bounded: weights on {sum(q > 0 for q in multipliers)} triples, and a sum of squares ({proof['kind']}),\n"
         f"  a matrix of order {_order(certificate)}; found with {escape(certificate.relaxation.solver)} in "
@@ -81,10 +81,18 @@ def _margin_lines(document: dict[str, Any]) -> list[str]:
     return [
         f"maximum margin{exact}: at least {margin['lower']}, at most {margin['upper']} ({document['grade']}, "
         f"{MEANING[document['grade']]})",
-        f"at least: an explicit network of {len(document['network']['neurons'])} neurons with integer weights has it",
+        f"at least: an explicit network of {_neurons(document)} has it",
         f"at most: weights on {sum(q > 0 for q in document['multipliers'])} triples of a given cell and a wrong label, "
         f"and {_square(proof)}",
     ]
+
+
+def _neurons(document: dict[str, Any]) -> str:
+    """How many neurons the network of a margin has, and of what numbers."""
+    network = document["network"]
+    root = network.get("root", 1)
+    field = f"weights in the field of sqrt({root})" if root > 1 else "integer weights"
+    return f"{len(network['neurons'])} neurons with {field}"
 
 
 def _unseen_lines(document: dict[str, Any]) -> list[str]:

@@ -81,6 +81,16 @@ def certificate(name: str) -> OperationCertificate:
     return certify_operation(table, kind=kind, digits=30)
 
 
+@cache
+def _apart_bytes(rows: tuple[tuple[int, ...], ...]) -> bytes:
+    return dumps(certify_operation(Operation.of(rows, name="apart")).document)
+
+
+def apart_document(name: str = "rows") -> dict[str, Any]:
+    """Documents of version 2: 2 sqrt(3)/9 in the field of sqrt(2), and 2 sqrt(5)/15 in that of sqrt(30)."""
+    return json.loads(_apart_bytes({"rows": ((0, 0), (1, 1)), "one apart": ((0, 0, 1), (0, 0, 1))}[name]))
+
+
 def unseen_part(
     table: Operation, cell: Cell, label: int, weights: list[int], sign: int, threshold: float, kind: Any
 ) -> UnseenPart:

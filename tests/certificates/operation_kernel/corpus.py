@@ -12,7 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from tests.certificates.operation_documents import at, leaves, margin_certificate, parity_document, unseen_document
+from tests.certificates.operation_documents import (
+    apart_document,
+    at,
+    leaves,
+    margin_certificate,
+    parity_document,
+    unseen_document,
+)
 
 Document = dict[str, Any]
 Entry = tuple[str, Any, dict[str, Any]]
@@ -66,6 +73,7 @@ def entries() -> Iterator[Entry]:
     for other in ([], [parity], "lemmata/operation-margin", 3, None):
         yield f"{type(other).__name__}", other, {}
     yield "one cell", one_cell(), {}
+    yield from apart()
     yield from margins(parity)
     yield from decimals(parity)
     yield from limits(parity)
@@ -74,6 +82,65 @@ def entries() -> Iterator[Entry]:
         yield f"{name} without elimination", margin_certificate(name), {"MAX_EXACT": 0}
     yield from forged_proofs()
     yield from unseen()
+
+
+def apart() -> Iterator[Entry]:
+    """Documents of version 2 and forgeries of their networks."""
+    document = apart_document()
+    for name in ("rows", "one apart"):
+        yield f"apart, {name}", apart_document(name), {}
+    for path, other, forged in each_leaf(document):
+        if path[0] in ("version", "network", "margin"):
+            yield f"apart, {path} is {other!r}", forged, {}
+    for key in ("root", "neurons", "masses"):
+        yield f"apart without {key}", edited(document, lambda d, key=key: d["network"].pop(key)), {}
+    size, labels = len(document["network"]["neurons"][0][0]), document["table"]["labels"]
+    nothing = [[0] * size, [0] * size, [1, -1]]
+    zero = [[2] * size, [-1] * size, [1, -1]]
+    network = document["network"]
+    for name, value in {
+        "enclosed": sets((("margin", "exact"), None), (("grade",), "enclosed"), (("gap",), "3.7e-12")),
+        "no x": sets((("network", "neurons"), [nothing]), (("network", "masses"), [[1, 0]])),
+        "no x in the field": sets(
+            (("network", "root"), 4), (("network", "neurons"), [zero]), (("network", "masses"), [[1, 0]])
+        ),
+        "one neuron of nothing": lambda d: (
+            d["network"]["neurons"].append(nothing),
+            d["network"]["masses"].append([3, 0]),
+        ),
+        "no w": sets((("network", "neurons", 0, 2), [0] * labels)),
+        "w too long": sets((("network", "neurons", 0, 2), [57_736, 0])),
+        "w not too long": sets((("network", "neurons", 0, 2), [57_735, 0])),
+        "two parts": lambda d: d["network"]["neurons"][0].pop(),
+        "four parts": lambda d: d["network"]["neurons"][0].append([1, -1]),
+        "one mass": lambda d: d["network"]["masses"].pop(),
+        "one part of a mass": lambda d: d["network"]["masses"][0].pop(),
+        "a mass of zero": sets((("network", "masses", 0), [0, 0])),
+        "a mass below zero": sets((("network", "masses", 0), [1, -1])),
+        "a mass above zero": sets((("network", "masses"), [[3, -2] for _ in network["masses"]])),
+        "one mass above zero": sets((("network", "masses", 0), [3, -2])),
+        "root 0": sets((("network", "root"), 0)),
+        "the conjugates": lambda d: [n.__setitem__(1, [-x for x in n[1]]) for n in d["network"]["neurons"]],
+        "no neurons": sets((("network", "neurons"), []), (("network", "masses"), [])),
+        "the other signs of w": lambda d: [n.__setitem__(2, [-x for x in n[2]]) for n in d["network"]["neurons"]],
+        "one w twice as long": lambda d: d["network"]["neurons"][0].__setitem__(
+            2, [2 * x for x in d["network"]["neurons"][0][2]]
+        ),
+        "root times 4": lambda d: (
+            d["network"].update(root=4 * d["network"]["root"]),
+            [n.__setitem__(0, [2 * x for x in n[0]]) for n in d["network"]["neurons"]],
+            [m.__setitem__(0, 2 * m[0]) for m in d["network"]["masses"]],
+        ),
+        "largest root": sets((("network", "root"), 10**6)),
+        "too large a root": sets((("network", "root"), 10**6 + 1)),
+    }.items():
+        yield f"apart, {name}", edited(document, value), {}
+    two = edited(document, lambda d: d["network"]["neurons"][0].__setitem__(2, [2, -2]))
+    for limit, value in [
+        ("MAX_LENGTHS", 2), ("MAX_LENGTHS", 1), ("MAX_TERMS", 8), ("MAX_TERMS", 7), ("MAX_ROOT", 24), ("MAX_ROOT", 23),
+        ("MAX_PRODUCTS", 28), ("MAX_PRODUCTS", 27),
+    ]:  # fmt: skip
+        yield f"apart, {limit} {value}", two, {limit: value}
 
 
 def margins(parity: Document) -> Iterator[Entry]:

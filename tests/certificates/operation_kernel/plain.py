@@ -165,6 +165,24 @@ def sizes(table: Document) -> tuple[int, int]:
     return len(table["values"]) + len(table["values"][0]), table["labels"]
 
 
+def apart_shape(network: Any, table: Document) -> None:
+    """Neurons of a quadratic field, x = x_0 + x_1 sqrt(root) not always zero and w never, with positive numbers."""
+    keys(network, "root neurons masses")
+    whole(network["root"], 1, 10**6)
+    (N, C), neurons, masses = sizes(table), network["neurons"], network["masses"]
+    ask(type(neurons) is list and neurons != [] and type(masses) is list and len(masses) == len(neurons))
+    for neuron in neurons:
+        ask(type(neuron) is list and len(neuron) == 3)
+        for part, count in zip(neuron, (N, N, C), strict=True):
+            wholes(part, count, -(10**12), 10**12)
+        ask(0 < 3 * sum(w * w for w in neuron[2]) <= 10**10)
+    for mass in masses:
+        wholes(mass, 2, -(10**19), 10**19)
+    root = arb(network["root"]).sqrt()
+    ask(all(p + q * root > 0 for p, q in masses))
+    ask(any(abs(x + y * root) > arb(2) ** -900 for one, other, _ in neurons for x, y in zip(one, other, strict=True)))
+
+
 def network_shape(network: Any, table: Document) -> None:
     """Neurons that are not zero, with masses."""
     keys(network, "neurons masses")
@@ -199,15 +217,16 @@ def multipliers_shape(value: Any, table: Document) -> None:
 def margin_shape(document: Any) -> None:
     """A document of a margin."""
     keys(document, "format version table network multipliers proof margin gap grade")
-    whole(document["version"], 1, 1)
+    whole(document["version"], 1, 2)
     table_shape(document["table"])
-    network_shape(document["network"], document["table"])
+    (network_shape if document["version"] == 1 else apart_shape)(document["network"], document["table"])
     proof_shape(document["proof"], document["table"])
     multipliers_shape(document["multipliers"], document["table"])
     word(document["grade"], "exact|enclosed")
     keys(document["margin"], "exact lower upper")
     for text in (document["margin"]["lower"], document["margin"]["upper"], document["gap"]):
         word(text, DECIMAL)
+    ask(document["version"] == 1 or document["margin"]["exact"] is not None)
     if document["margin"]["exact"] is not None:
         word(document["margin"]["exact"], r"[1-9][0-9]*(/[0-9]+)?(\*sqrt\([1-9][0-9]{0,10}\))?")
 
@@ -275,6 +294,24 @@ def outputs(table: Document, network: Document, listed: Sequence[tuple[int, int,
     return means
 
 
+def outputs_apart(table: Document, network: Document, listed: Sequence[tuple[int, int, int, int]]) -> list[arb]:
+    """The same, with x and w normalised apart and shares p |x|^2: each neuron is made one of length 1."""
+    rows, root = len(table["values"]), arb(network["root"]).sqrt()
+    means, total = [arb(0) for _ in listed], arb(0)
+    for (one, other, w), (p, q) in zip(network["neurons"], network["masses"], strict=True):
+        x = [i + j * root for i, j in zip(one, other, strict=True)]
+        length = sum((i * i for i in x), arb(0)).sqrt()
+        if length < arb(2) ** -900:
+            continue
+        share = (p + q * root) * length**2
+        unit = [i / length * (arb(2) / 3).sqrt() for i in x]
+        outputs = [i / arb(sum(j * j for j in w)).sqrt() / arb(3).sqrt() for i in w]
+        total += share
+        for i, (a, b, y, c) in enumerate(listed):
+            means[i] += share * (unit[a] + unit[rows + b]) ** 2 * (outputs[y] - outputs[c])
+    return [mean / total for mean in means]
+
+
 def proves(table: Document, proof: Document, form: Any) -> bool:
     """Whether a proof shows |M(x)|^2 <= t t' |x|^4."""
     return signature(proof["matrix"])[2] == 0 and satisfies_identity(table, proof, form, points=1)
@@ -293,7 +330,7 @@ def margin_holds(document: Document) -> bool:
     exact, square = document["margin"]["exact"], square_of(proof)
     if (exact is None) != (document["grade"] == "enclosed") or step != step_of(high) or lower <= 0:
         return False
-    means = outputs(table, network, triples(table))
+    means = (outputs if document["version"] == 1 else outputs_apart)(table, network, triples(table))
     if exact is None:
         tight = all(mean >= ball(lower) for mean in means) and any(mean < ball(lower + step) for mean in means)
         relative = 1 - lower / upper if upper else Fraction(0)

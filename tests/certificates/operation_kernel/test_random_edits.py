@@ -16,6 +16,7 @@ from flint import arb, fmpq
 
 from lemmata.numerics.exact.balls import precision
 from tests.certificates.operation_documents import (
+    apart_document,
     at,
     leaves,
     margin_certificate,
@@ -25,13 +26,15 @@ from tests.certificates.operation_documents import (
 )
 
 SEED = 20261122
-NAMES = ["parity", "plane", "partial", "degree 4", "degree 6", "right", "wrong", "both"]
+NAMES = ["parity", "plane", "partial", "degree 4", "degree 6", "right", "wrong", "both", "rows", "one apart"]
 
 
 def document(name: str) -> dict[str, Any]:
     """One of the documents that are edited, a new object in each call."""
     if name == "parity":
         return parity_document()
+    if name in ("rows", "one apart"):
+        return apart_document(name)
     return unseen_document(name) if name in ("right", "wrong", "both") else margin_certificate(name)
 
 
@@ -115,6 +118,16 @@ def edit_network(value: dict[str, Any], source: random.Random) -> None:
     neuron = source.choice(network["neurons"])
     labels = value["table"]["labels"]
     kind = source.randrange(3)
+    if value["version"] == 2:  # x_0, x_1 and w
+        part = source.choice(neuron)
+        i, j = source.sample(range(len(part)), 2)
+        if kind == 0:
+            neuron[2] = [-w for w in neuron[2]]
+        elif kind == 1:
+            part[i], part[j] = part[j], part[i]
+        else:
+            part[i] += source.choice([-1, 1])
+        return
     if kind == 0:
         neuron[-labels:] = [-w for w in neuron[-labels:]]
     elif kind == 1:
@@ -163,10 +176,24 @@ def difference(value: dict[str, Any], network: dict[str, Any], a: int, b: int, y
     return total / sum(network["masses"])
 
 
+def difference_apart(value: dict[str, Any], network: dict[str, Any], a: int, b: int, y: int, c: int) -> arb:
+    """The same in version 2: neurons of length 1 by their parts, with the shares p |x|^2."""
+    A, root = len(value["table"]["values"]), arb(network["root"]).sqrt()
+    total, size = arb(0), arb(0)
+    for (one, other, w), (p, q) in zip(network["neurons"], network["masses"], strict=True):
+        x = [i + root * j for i, j in zip(one, other, strict=True)]
+        square, share = sum((i * i for i in x), arb(0)), p + q * root
+        size += share * square
+        unit = arb(4) / 27 / arb(sum(i * i for i in w))
+        total += share * (x[a] + x[A + b]) ** 2 * (w[y] - w[c]) * unit.sqrt()
+    return total / size
+
+
 def margin(value: dict[str, Any], network: dict[str, Any]) -> arb:
     """The least difference on the given cells: the ball with the smallest middle."""
+    answer = difference_apart if value["version"] == 2 else difference
     differences = [
-        difference(value, network, a, b, y, c)
+        answer(value, network, a, b, y, c)
         for a, row in enumerate(value["table"]["values"])
         for b, y in enumerate(row)
         for c in range(value["table"]["labels"])
@@ -178,6 +205,14 @@ def margin(value: dict[str, Any], network: dict[str, Any]) -> arb:
 def fits(value: dict[str, Any]) -> bool:
     """Whether the numbers of a document that speak of its networks are true, in balls."""
     claims = networks_of(value)
+    if value["version"] == 2:
+        network, (q, _, root) = claims[0], value["margin"]["exact"].partition("*sqrt(")
+        field = arb(network["root"]).sqrt()
+        inside = all(abs(x) <= 10**12 for neuron in network["neurons"] for part in neuron for x in part)
+        above = all(p + q * field > 0 and max(abs(p), abs(q)) <= 10**19 for p, q in network["masses"])
+        exact = as_arb(Fraction(q)) * arb(int(root[:-1] or 1)).sqrt()
+        found = inside and above and all(any(w) for _, _, w in network["neurons"])
+        return bool(found and abs(margin(value, network) - exact) < arb(10) ** -60)
     if any(min(network["masses"]) <= 0 or not all(map(any, network["neurons"])) for network in claims):
         return False
     if any(abs(x) > 10**12 for network in claims for neuron in network["neurons"] for x in neuron):
@@ -223,12 +258,17 @@ def _rest(value: dict[str, Any]) -> str:
     result["table"].pop("name")
     for network in networks_of(result):
         neurons, masses = network.pop("neurons"), network.pop("masses")
-        if any(type(x) is not int for listed in [*neurons, masses, value.get("weights") or []] for x in listed):
+        if any(type(x) is not int for x in flat([neurons, masses, value.get("weights") or []])):
             raise TypeError("A network or the weights have an entry that is no integer.")
-        network["lengths"] = sorted(set(map(len, neurons)))
+        network["lengths"] = sorted({str([len(part) if isinstance(part, list) else 1 for part in n]) for n in neurons})
     if result.get("weights"):
         result["weights"] = [str(Fraction(weight, sum(result["weights"]))) for weight in result["weights"]]
     return json.dumps(result, sort_keys=True)
+
+
+def flat(value: Any) -> list[Any]:
+    """The leaves of lists of lists."""
+    return [one for part in value for one in flat(part)] if isinstance(value, list) else [value]
 
 
 def test_random_edits_are_refused(effort, capsys):

@@ -18,6 +18,7 @@ from lemmata.certificates.operations.forms import Kind, residual
 from lemmata.certificates.operations.neurons import OperationNetwork
 from lemmata.certificates.operations.rounding import RoundedBound, proof_order, rounded_proof
 from lemmata.numerics.operations.operation import Operation
+from tests.certificates.operation_documents import apart_document
 
 SEED = 1
 
@@ -121,6 +122,14 @@ def two_networks(side: int, count: int) -> Document:
     )
 
 
+def repeated(count: int) -> Document:
+    """An exact margin in a quadratic field whose neurons come so often."""
+    document = apart_document()
+    for part in ("neurons", "masses"):
+        document["network"][part] = document["network"][part] * count
+    return document
+
+
 WORST = {
     "a large plane": Worst(
         "sides, order", 0, lambda: dense(one_cell(5, 5), "plane"), lambda: dense(one_cell(200, 200), "plane")
@@ -134,6 +143,7 @@ WORST = {
         "elimination", 1, lambda: nearly(one_cell(2, 2), 24), lambda: nearly(one_cell(5, 5), 24)
     ),
     "many neurons": Worst("neurons, bytes", 0, lambda: many_neurons(2, 100), lambda: many_neurons(4, 56_000)),
+    "neurons of a field": Worst("lists", 0, lambda: repeated(50), lambda: repeated(95_000)),
     "two networks": Worst("neurons, bytes", 0, lambda: two_networks(2, 100), lambda: two_networks(4, 70_000)),
 }
 """Families of files."""

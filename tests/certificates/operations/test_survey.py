@@ -129,7 +129,8 @@ def test_degree_6_is_asked_where_degree_4_leaves_a_gap(monkeypatch, first, secon
     table = Operation.of([[0, 0, 1], [0, 2, 3]])
     asked = []
 
-    def certify(given, *, kind=None, symmetries):
+    def certify(given, *, kind=None, symmetries, apart=True):
+        assert apart
         asked.append(kind)
         assert given is table
         return (
