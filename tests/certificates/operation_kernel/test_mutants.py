@@ -169,6 +169,7 @@ EQUIVALENT = {
     f"is_closest_above: {BETWEEN} without part 0": "the square is positive, and no decimal is negative",
     "is_closest_above: units > 0 with GtE at 0": "the square is positive",
     "is_closest_above: 0 - 1 in units > 0": "the square is positive",
+    "check_margin: always if isinstance(network, Network)": "version 2 without an exact margin was refused before",
     "check_unseen: 0 - 1 in document.parts[0]": "there is one part",
     "check_threshold: 0 - 1 in document.networks[0]": "there is one network",
     "check_part: below >= 0 with Gt at 0": "the square is positive",
