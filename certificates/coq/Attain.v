@@ -15,7 +15,7 @@ From Coq Require Import Reals List Lra Lia Arith.
 From Lemmata Require Import Below.
 From Lemmata Require Import Statement Sums Convolution Groups EveryGroup Representations.
 Import ListNotations.
-Open Scope R_scope.
+Local Open Scope R_scope.
 
 (** ** Networks in blocks *)
 
@@ -61,12 +61,6 @@ Lemma cube_root_nonneg : forall y, 0 <= cube_root y.
 Proof.
   intro y; unfold cube_root; destruct (Rle_dec 0 y) as [H|]; [|lra].
   exact (proj1 (proj2_sig (cube_root_exists y H))).
-Qed.
-
-Lemma cube_root_cube : forall y, 0 <= y -> cube_root y ^ 3 = y.
-Proof.
-  intros y Hy; unfold cube_root; destruct (Rle_dec 0 y) as [H|]; [|lra].
-  exact (proj2 (proj2_sig (cube_root_exists y H))).
 Qed.
 
 Section Attain.
@@ -238,7 +232,7 @@ Proof.
   intros i Hi; rewrite (mat_unit G _ R1) by assumption; apply delta_same.
 Qed.
 
-Lemma attains : normalized_margin_at_least (group_table G) (constant G * K) attaining.
+Lemma attaining_margin : normalized_margin_at_least (group_table G) (constant G * K) attaining.
 Proof.
   pose proof (order_positive G HG) as P.
   assert (Q : 0 < sqrt (3 * INR n)) by (apply sqrt_lt_R0; lra).
@@ -277,5 +271,5 @@ Theorem lower_side : forall G count family eps K,
     normalized_margin_at_least (group_table G) (constant G * K) net.
 Proof.
   intros G count family eps K HG Hfamily Heps Hsum Hcolumn.
-  exists (attaining count family eps); split; [apply attaining_width|apply attains; assumption].
+  exists (attaining count family eps); split; [apply attaining_width|apply attaining_margin; assumption].
 Qed.

@@ -8,7 +8,7 @@
 
     The checker encloses p/|omega|^3 by s / scale and (s + 1) / scale, which are inequalities between integers:
     s^2 |omega|^6 <= (p scale)^2 < (s + 1)^2 |omega|^6. A term of the sum is rounded down by s where it is not negative and by s + 1
-    where it is ([below]). Where all |omega_i|^2 are m times squares nothing is rounded ([attains_root]): the margin is
+    where it is ([rounded]). Where all |omega_i|^2 are m times squares nothing is rounded ([attains_root]): the margin is
     a rational number times sqrt m.
 
     Steps: [cube_root_cube] the numbers exist; [scaled_norm3], [realised_norm3] the norm is 1; [root_bounds] the
@@ -49,9 +49,9 @@ Definition at_cell {A} (net : list (zneuron * A)) (a b : nat) : list (Z * (zneur
 
 (** (u_a + v_b)^2 (w_y - w_c), and the sum of these times p scale / |omega|^3, rounded down. *)
 Definition difference (n : zneuron) (x2 : Z) (y c : nat) : Z := x2 * (entry (zw n) y - entry (zw n) c).
-Definition below (d s : Z) : Z := if d <? 0 then d * (s + 1) else d * s.
+Definition rounded (d s : Z) : Z := if d <? 0 then d * (s + 1) else d * s.
 Definition least (net : list (Z * (zneuron * Z))) (y c : nat) : Z :=
-  fold_right (fun '(x2, (n, s)) acc => below (difference n x2 y c) s + acc) 0 net.
+  fold_right (fun '(x2, (n, s)) acc => rounded (difference n x2 y c) s + acc) 0 net.
 
 (** Pairs (y, c) of labels at a cell; those of the margin of a table are its labels y with all c <> y. *)
 Definition comparisons := list (nat * nat * list (nat * nat)).
@@ -119,7 +119,7 @@ Definition realised (T : table) (net : list zneuron) : network := map (scaled_ne
 
 (** ** Proofs *)
 
-Lemma cube_root_cube r : 0 < r -> cube_root r ^ 3 = r.
+Lemma cube_root_cube r : 0 <= r -> cube_root r ^ 3 = r.
 Proof.
   intro H. unfold cube_root. destruct (Rle_dec 0 r) as [Hr | Hr]; [ | lra ].
   exact (proj2 (proj2_sig (cube_root_exists r Hr))).
@@ -131,7 +131,7 @@ Proof.
   { unfold cube_root. destruct (Rle_dec 0 r) as [Hr | Hr]; [ | lra ].
     exact (proj1 (proj2_sig (cube_root_exists r Hr))). }
   destruct Hx as [Hx | Hx]; [ assumption | ].
-  pose proof (cube_root_cube r H) as Hc. rewrite <- Hx in Hc. lra.
+  pose proof (cube_root_cube r (Rlt_le _ _ H)) as Hc. rewrite <- Hx in Hc. lra.
 Qed.
 
 Lemma square_sum_R n l k : sum n (fun i => (k * IZR (entry l i)) ^ 2) = k ^ 2 * IZR (square_sum n l).
@@ -161,7 +161,7 @@ Proof.
   assert (Hs3 : 0 < sqrt (IZR (zlength T n)) ^ 3) by now apply pow_lt.
   assert (Hr : 0 < IZR (mass n) / (P * sqrt (IZR (zlength T n)) ^ 3)).
   { apply Rdiv_lt_0_compat; [ lra | now apply Rmult_lt_0_compat ]. }
-  pose proof (cube_root_pos _ Hr) as Hk. pose proof (cube_root_cube _ Hr) as Hk3.
+  pose proof (cube_root_pos _ Hr) as Hk. pose proof (cube_root_cube _ (Rlt_le _ _ Hr)) as Hk3.
   set (k := cube_root _) in *.
   rewrite sqrt_mult by (try apply pow2_ge_0; lra). rewrite sqrt_pow2 by lra.
   rewrite Rpow_mult_distr, Hk3. field. lra.
@@ -225,7 +225,7 @@ Proof.
 Qed.
 
 Lemma below_bound d s scale x : (0 < scale)%Z ->
-  IZR s / IZR scale <= x <= IZR (s + 1) / IZR scale -> IZR (below d s) <= IZR d * x * IZR scale.
+  IZR s / IZR scale <= x <= IZR (s + 1) / IZR scale -> IZR (rounded d s) <= IZR d * x * IZR scale.
 Proof.
   intros Hscale [Hlow Hhigh]. assert (HS : 0 < IZR scale) by now apply IZR_lt.
   assert (IZR s <= x * IZR scale).
@@ -233,7 +233,7 @@ Proof.
   assert (x * IZR scale <= IZR (s + 1)).
   { replace (IZR (s + 1)) with (IZR (s + 1) / IZR scale * IZR scale) by (field; lra).
     apply Rmult_le_compat_r; lra. }
-  unfold below. rewrite Rmult_assoc. destruct (Z.ltb_spec d 0) as [Hd | Hd]; rewrite mult_IZR.
+  unfold rounded. rewrite Rmult_assoc. destruct (Z.ltb_spec d 0) as [Hd | Hd]; rewrite mult_IZR.
   - apply IZR_lt in Hd. apply Rmult_le_compat_neg_l; lra.
   - apply IZR_le in Hd. apply Rmult_le_compat_l; lra.
 Qed.
@@ -252,7 +252,7 @@ Proof.
   set (q := sqrt (IZR (zlength T n)) ^ 3) in *.
   assert (Hq : 0 < IZR (mass n) / (P * q)).
   { apply Rdiv_lt_0_compat; [ lra | now apply Rmult_lt_0_compat ]. }
-  pose proof (cube_root_cube _ Hq) as Hk.
+  pose proof (cube_root_cube _ (Rlt_le _ _ Hq)) as Hk.
   set (k := cube_root (IZR (mass n) / (P * q))) in *.
   rewrite !mult_IZR, minus_IZR, plus_IZR.
   set (x := IZR (entry (zu n) a)). set (x' := IZR (entry (zv n) b)).
@@ -278,7 +278,7 @@ Proof.
     set (d := difference n (square_at n a b) y c) in *.
     set (x := IZR (mass n) / sqrt (IZR (zlength T n)) ^ 3) in *.
     rewrite plus_IZR. unfold Rdiv in *. rewrite Rmult_plus_distr_r.
-    assert (IZR (below d s) * / (P * IZR scale) <= IZR d * x * / P).
+    assert (IZR (rounded d s) * / (P * IZR scale) <= IZR d * x * / P).
     { replace (IZR d * x * / P) with (IZR d * x * IZR scale * / (P * IZR scale)) by (field; lra).
       apply Rmult_le_compat_r; [ | assumption ]. left. now apply Rinv_0_lt_compat. }
     lra.
@@ -347,6 +347,19 @@ Corollary lower_normalized bits net p q : attains T bits net p q = true ->
 Proof.
   intro H. destruct (lower_sound _ _ _ _ H) as [Hnorm Hmargin]. unfold normalized_margin_at_least.
   rewrite Hnorm, Rmult_1_r. split; [ lra | exact Hmargin ].
+Qed.
+
+(** Where a network of margin p / q is shown, the maximum margin M, or any M that no margin exceeds, is at least that: a
+    network of margin at least a share of M has at least the margin g <= share p / q. *)
+Theorem nearly_maximum bits net p q g share : attains T bits net p q = true -> 0 <= share ->
+  g <= share * (IZR p / IZR q) ->
+  forall M, (forall other m, normalized_margin_at_least T m other -> m <= M) ->
+  forall other, normalized_margin_at_least T (share * M) other -> normalized_margin_at_least T g other.
+Proof.
+  intros H Hshare Hg M HM other [N Hmargin]. split; [ exact N | ].
+  intros a b y c Hin Hc Hcy. apply Rle_trans with (share * M * norm3 T other); [ | now apply Hmargin ].
+  apply Rmult_le_compat_r; [ lra | ]. apply Rle_trans with (1 := Hg).
+  apply Rmult_le_compat_l; [ exact Hshare | ]. exact (HM _ _ (lower_normalized _ _ _ _ H)).
 Qed.
 
 (** A network is right at a cell, or wrong there, by at least p / q > 0. *)

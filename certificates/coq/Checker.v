@@ -21,7 +21,7 @@ Record proof := Proof {
   proof_t_prime : Q;
   denominator : positive;      (* of the entries of the matrix *)
   matrix : list (list Z);      (* its lower triangle: rows of 1, 2, 3, .. integers *)
-  bits : N                     (* not part of the claim: a factor of the matrix times 4^bits is rounded to integers;
+  rounding : N                 (* not part of the claim: a factor of the matrix times 4^rounding is rounded to integers;
                                   0 asks for elimination without rounding *)
 }.
 
@@ -29,23 +29,23 @@ Record proof := Proof {
 Record certificate := Certificate { multipliers : list Z; upper_proof : proof }.
 
 (** One inequality at a cell that is not given: the multipliers are divided by [part_denominator]. *)
-Record part := Part { part_multipliers : list Z; part_denominator : positive; part_proof : proof }.
+Record cell_part := Part { part_multipliers : list Z; part_denominator : positive; part_proof : proof }.
 
 (** ** Triples and forms *)
 
-Definition triple := (nat * nat * nat * nat)%type.
+Definition indices := (nat * nat * nat * nat)%type.
 
 (** (a, b, y, c) for each given cell and each other label c, in the order of the given cells. *)
-Definition triples (T : table) : list triple :=
+Definition triples (T : table) : list indices :=
   flat_map (fun '(a, b, y) => map (fun c => (a, b, y, c)) (filter (fun c => negb (Nat.eqb c y)) (seq 0 (labels T))))
     (given T).
 
 (** The sum of k (u_a + v_b)^2 (w_y - w_c) over the terms (k, (a, b, y, c)). *)
-Definition terms := list (Z * triple).
+Definition terms := list (Z * indices).
 
 Definition total (l : list Z) : Z := fold_right Z.add 0 l.
 
-Definition in_table (T : table) (q : triple) : bool :=
+Definition in_table (T : table) (q : indices) : bool :=
   let '(a, b, y, c) := q in
   (Nat.ltb a (rows T) && Nat.ltb b (columns T) && Nat.ltb y (labels T) && Nat.ltb c (labels T))%bool.
 
@@ -55,7 +55,7 @@ Definition monomial := list nat.
 Definition poly := list (monomial * Z).
 
 Definition scaled (k : Z) (p : poly) : poly := map (fun '(m, c) => (m, k * c)) p.
-Definition times (p q : poly) : poly := flat_map (fun '(m, c) => map (fun '(n, d) => (m ++ n, c * d)) q) p.
+Definition poly_product (p q : poly) : poly := flat_map (fun '(m, c) => map (fun '(n, d) => (m ++ n, c * d)) q) p.
 
 Fixpoint insert (i : nat) (m : monomial) : monomial :=
   match m with
@@ -112,11 +112,11 @@ Definition x2 (T : table) : poly := squares (seq 0 (inputs T)).
 Definition z2 (T : table) : poly := squares (map (var_z T) (seq 0 (labels T))).
 
 Definition hidden (T : table) (a b : nat) : poly :=
-  times [([a], 1); ([var_v T b], 1)] [([a], 1); ([var_v T b], 1)].
+  poly_product [([a], 1); ([var_v T b], 1)] [([a], 1); ([var_v T b], 1)].
 
 (** The form of the terms with z in the place of w. *)
 Definition form_poly (T : table) (l : terms) : poly :=
-  flat_map (fun '(k, (a, b, y, c)) => times (hidden T a b) [([var_z T y], k); ([var_z T c], -k)]) l.
+  flat_map (fun '(k, (a, b, y, c)) => poly_product (hidden T a b) [([var_z T y], k); ([var_z T c], -k)]) l.
 
 (** The coefficient of w_k in it, x'M_k x. *)
 Definition indicator (i j : nat) : Z := if Nat.eqb i j then 1 else 0.
@@ -148,16 +148,16 @@ Definition expected (T : table) (l : terms) (unit : positive) (p : proof) : poly
   let T2 := Qnum (proof_t_prime p) * dt * d * Zpos unit in
   let f := dt * dt' * d in
   let bracket :=
-    scaled T1 (times (x2 T) (x2 T)) ++ scaled (-2 * f) (form_poly T l) ++ scaled T2 (z2 T) in
+    scaled T1 (poly_product (x2 T) (x2 T)) ++ scaled (-2 * f) (form_poly T l) ++ scaled T2 (z2 T) in
   match proof_kind p with
   | Degree4 => bracket
-  | Degree6 => times (x2 T) bracket
+  | Degree6 => poly_product (x2 T) bracket
   | Plane =>
       let a := scaled f (matrix_poly T l 0) ++ scaled (- f) (matrix_poly T l 1) in
       let b := scaled f (matrix_poly T l 0 ++ matrix_poly T l 1) in
-      times [([alpha T; alpha T], 1)] (scaled T1 (x2 T) ++ a) ++
-      times [([alpha T; beta T], 6)] b ++
-      times [([beta T; beta T], 3)] (scaled T1 (x2 T) ++ scaled (-1) a)
+      poly_product [([alpha T; alpha T], 1)] (scaled T1 (x2 T) ++ a) ++
+      poly_product [([alpha T; beta T], 6)] b ++
+      poly_product [([beta T; beta T], 3)] (scaled T1 (x2 T) ++ scaled (-1) a)
   end.
 
 (** ** Quadratic forms: rows from the diagonal on, [[m_00; m_01; ..]; [m_11; ..]; ..]; what is missing is zero *)
@@ -245,7 +245,7 @@ Fixpoint eliminates (fuel : nat) (last : positive) (M : list (list Z)) : bool :=
 
 Definition semidefinite (p : proof) : bool :=
   let M := upper_rows (matrix p) in
-  match bits p with
+  match rounding p with
   | N0 => eliminates (length M) 1 M
   | Npos b => factors (length M) (fractions (4 ^ Zpos b) M)
   end.
@@ -277,26 +277,26 @@ Definition check (T : table) (cert : certificate) : bool :=
   else false.
 
 (** g sum l > 2/(3 sqrt 3) sqrt(t t'). *)
-Definition exceeds (g : Q) (p : part) : bool :=
+Definition exceeds (g : Q) (p : cell_part) : bool :=
   let gain := (g * (total (part_multipliers p) # part_denominator p))%Q in
   let proved := ((4 # 27) * (proof_t (part_proof p) * proof_t_prime (part_proof p)))%Q in
   negb (Qle_bool gain 0) && negb (Qle_bool (gain * gain) proved).
 
 (** f_y > f_c at the cell (a, b), for networks of margin at least g. *)
-Definition check_part (T : table) (a b y : nat) (g : Q) (c : nat) (p : part) : bool :=
+Definition check_part (T : table) (a b y : nat) (g : Q) (c : nat) (p : cell_part) : bool :=
   if multipliers_fit T (part_multipliers p) && exceeds g p
   then check_proof T ((Zneg (part_denominator p), (a, b, y, c)) :: weighted T 1 (part_multipliers p))
          (part_denominator p) (part_proof p)
   else false.
 
 (** One part for each other label, in order: they are all below. *)
-Definition check_right (T : table) (a b y : nat) (g : Q) (parts : list part) : bool :=
+Definition check_right (T : table) (a b y : nat) (g : Q) (parts : list cell_part) : bool :=
   let others := filter (fun c => negb (Nat.eqb c y)) (seq 0 (labels T)) in
   Nat.ltb y (labels T) && Nat.eqb (length parts) (length others) &&
   forallb (fun '(c, p) => check_part T a b y g c p) (combine others parts).
 
 (** One part for a mean of the other labels, with these weights: some of them is above. *)
-Definition check_wrong (T : table) (a b y : nat) (g : Q) (weights : list Z) (p : part) : bool :=
+Definition check_wrong (T : table) (a b y : nat) (g : Q) (weights : list Z) (p : cell_part) : bool :=
   let d := Zpos (part_denominator p) in
   let at_cell := map (fun '(k, c) => (d * k, (a, b, y, c))) (combine weights (seq 0 (labels T))) in
   if Nat.ltb y (labels T) && Nat.eqb (length weights) (labels T) && forallb (Z.leb 0) weights && (0 <? total weights)

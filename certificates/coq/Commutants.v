@@ -15,7 +15,7 @@
 
 From Coq Require Import Reals Lra Lia Arith.
 From Lemmata Require Import Statement Sums Convolution Groups EveryGroup Representations Spectral.
-Open Scope R_scope.
+Local Open Scope R_scope.
 
 (** ** Search among finitely many *)
 

@@ -11,7 +11,7 @@
 
 From Coq Require Import Reals Lra Lia.
 From Lemmata Require Import Statement Sums.
-Open Scope R_scope.
+Local Open Scope R_scope.
 
 Definition act (d : nat) (M : nat -> nat -> R) (x : nat -> R) (i : nat) : R :=
   sum d (fun j => M i j * x j).

@@ -13,7 +13,7 @@
 
 From Coq Require Import Reals List Lra Lia Arith.
 From Lemmata Require Import Statement Sums Convolution Groups EveryGroup Representations Universal.
-Open Scope R_scope.
+Local Open Scope R_scope.
 
 (** ** Sums of cosines and sines *)
 

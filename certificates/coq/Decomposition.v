@@ -16,7 +16,7 @@
 From Coq Require Import Reals Lra Lia Arith.
 From Lemmata Require Import Statement Sums Convolution Groups EveryGroup Representations Attain Universal Maximum.
 From Lemmata Require Import Spectral Commutants.
-Open Scope R_scope.
+Local Open Scope R_scope.
 
 Lemma sum_join : forall p q f, sum (p + q) f = sum p f + sum q (fun i => f (p + i)%nat).
 Proof.

@@ -13,7 +13,7 @@
 
 From Coq Require Import Reals List Lra Lia Arith ZArith Bool.
 From Lemmata Require Import Statement Sums Convolution Groups EveryGroup Representations Universal Cyclic.
-Open Scope R_scope.
+Local Open Scope R_scope.
 
 Lemma equal_modulo : forall n x y z, (1 <= n)%nat ->
   (Z.of_nat x - Z.of_nat y = Z.of_nat n * z)%Z -> (x mod n = y mod n)%nat.

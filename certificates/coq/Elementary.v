@@ -7,7 +7,7 @@
 
 From Coq Require Import Reals List Lra Lia Arith.
 From Lemmata Require Import Statement Sums Groups EveryGroup Representations Universal.
-Open Scope R_scope.
+Local Open Scope R_scope.
 
 (** ** Bits *)
 

@@ -10,7 +10,7 @@
 
 From Coq Require Import Reals List Lra Lia Arith.
 From Lemmata Require Import Statement Sums Groups.
-Open Scope R_scope.
+Local Open Scope R_scope.
 
 (** 2 (3n)^(-3/2). *)
 Definition constant (G : group) : R := 2 / (3 * INR (order G) * sqrt (3 * INR (order G))).

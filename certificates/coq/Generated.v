@@ -14,7 +14,7 @@ From Lemmata Require Import Below.
 From Lemmata Require Import Statement Sums Convolution Groups EveryGroup Representations Universal.
 From Lemmata Require Import Integral Spectral Decomposition Orthogonal.
 Import ListNotations.
-Open Scope R_scope.
+Local Open Scope R_scope.
 
 Definition zmatrix := list (list Z).
 Definition matrix_entry (A : zmatrix) (i j : nat) : Z := nth j (nth i A []) 0%Z.

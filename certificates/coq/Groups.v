@@ -8,7 +8,7 @@
 
 From Coq Require Import Reals List Lra Lia Arith.
 From Lemmata Require Import Statement Sums.
-Open Scope R_scope.
+Local Open Scope R_scope.
 
 Record group := Group {
   order : nat;

@@ -1,7 +1,7 @@
 (** Small groups by their tables: families of integral matrices, checked by
     computation.
 
-    [check] decides with natural numbers and integers whether an operation is
+    [check_family] decides with natural numbers and integers whether an operation is
     that of a group and whether integral matrices with integral units are a
     complete family; [check_sound] says that it does.  Example, with one
     representation of quaternionic type: the quaternion group, whose maximum
@@ -11,7 +11,7 @@ From Coq Require Import Reals List ZArith Lra Lia Arith Bool.
 From Lemmata Require Import Below.
 From Lemmata Require Import Statement Sums Convolution Groups EveryGroup Representations Universal.
 Import ListNotations.
-Open Scope R_scope.
+Local Open Scope R_scope.
 
 Record integral := Integral {
   idim : nat;
@@ -61,7 +61,7 @@ Definition check_complete (G : group) (count : nat) (family : nat -> integral) :
           * zsum (idim (family s)) (fun i => imat (family s) g i i)))
         (4 * Z.of_nat (order G) * zdelta g (unit G))))%Z%bool.
 
-Definition check (G : group) (count : nat) (family : nat -> integral) : bool :=
+Definition check_family (G : group) (count : nat) (family : nat -> integral) : bool :=
   (check_group G && all count (fun s => check_representation G (family s)) && check_complete G count family)%bool.
 
 (** ** Its soundness *)
@@ -140,10 +140,10 @@ Proof.
     apply Z.eqb_eq in E; rewrite !times_integers, E; reflexivity.
 Qed.
 
-Theorem check_sound : forall G count family, check G count family = true ->
+Theorem check_sound : forall G count family, check_family G count family = true ->
   is_group G /\ complete_family G count (fun s => real (family s)).
 Proof.
-  intros G count family H; unfold check, check_complete in H.
+  intros G count family H; unfold check_family, check_complete in H.
   apply andb_prop in H; destruct H as [H Complete]; apply andb_prop in H; destruct H as [HG Family].
   apply andb_prop in Complete; destruct Complete as [Numbers Complete].
   assert (Number : forall s, (s < count)%nat ->
@@ -195,7 +195,7 @@ Definition quaternion_family (s : nat) : integral :=
       (fun k i j => coordinate (op quaternion_group j k) i)
   end.
 
-Lemma quaternion_check : check quaternion_group 5 quaternion_family = true.
+Lemma quaternion_check : check_family quaternion_group 5 quaternion_family = true.
 Proof. vm_cast_no_check (eq_refl true). Qed.
 
 Theorem quaternions : let value := 2 / (3 * sqrt 24) / 11 in

@@ -10,7 +10,7 @@
 
 From Coq Require Import Reals Lra Lia Arith.
 From Lemmata Require Import Statement Sums Groups EveryGroup Representations Universal Minimax.
-Open Scope R_scope.
+Local Open Scope R_scope.
 
 Section Averages.
 Variable G : group.

@@ -10,7 +10,7 @@
 From Coq Require Import Reals List Lra Lia Arith.
 From Lemmata Require Import Statement Sums Spectral.
 Import ListNotations.
-Open Scope R_scope.
+Local Open Scope R_scope.
 
 (** A probability on the numbers below n. *)
 Definition probability (n : nat) (p : nat -> R) : Prop :=

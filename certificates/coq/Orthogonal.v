@@ -9,7 +9,7 @@
 From Coq Require Import Reals Lra Lia Arith.
 From Lemmata Require Import Statement Sums Convolution Groups EveryGroup Representations.
 From Lemmata Require Import Spectral Decomposition.
-Open Scope R_scope.
+Local Open Scope R_scope.
 
 Section Orthogonal.
 Variable G : group.

@@ -18,7 +18,7 @@
 
 From Coq Require Import Reals List Lra Lia Arith.
 From Lemmata Require Import Statement Sums Convolution Groups EveryGroup.
-Open Scope R_scope.
+Local Open Scope R_scope.
 
 (** Real matrices for the elements, and units that commute with them, the first of which is the identity. *)
 Record representation := Representation {

@@ -14,7 +14,7 @@
 
 From Coq Require Import Reals List Lra Lia Arith.
 From Lemmata Require Import Statement Sums Convolution Groups EveryGroup Representations Attain.
-Open Scope R_scope.
+Local Open Scope R_scope.
 
 Lemma sum_zero_terms : forall n f, (forall i, (i < n)%nat -> 0 <= f i) -> sum n f = 0 ->
   forall i, (i < n)%nat -> f i = 0.

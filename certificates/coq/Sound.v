@@ -33,10 +33,10 @@ Proof. induction p as [|[m c] p IH]; simpl; [|rewrite IH]; ring. Qed.
 Lemma value_scaled k p : value (scaled k p) = IZR k * value p.
 Proof. induction p as [|[m c] p IH]; simpl; [|rewrite IH, mult_IZR]; ring. Qed.
 
-Lemma value_times p q : value (times p q) = value p * value q.
+Lemma value_times p q : value (poly_product p q) = value p * value q.
 Proof.
   induction p as [|[m c] p IH]; simpl; [ring|].
-  unfold times in *. simpl. rewrite value_app, IH. clear IH.
+  unfold poly_product in *. simpl. rewrite value_app, IH. clear IH.
   assert (value (map (fun '(n, d) => (m ++ n, (c * d)%Z)) q) = IZR c * monomial_value m * value q) as ->; [|ring].
   induction q as [|[n d] q IH]; simpl; [ring|]. rewrite IH, monomial_value_app, mult_IZR. ring.
 Qed.
@@ -225,7 +225,7 @@ Qed.
 
 Lemma semidefinite_sound p : semidefinite p = true -> forall ys, 0 <= form_of (upper_rows (matrix p)) ys.
 Proof.
-  unfold semidefinite. destruct (bits p) as [|b]; intros H ys.
+  unfold semidefinite. destruct (rounding p) as [|b]; intros H ys.
   - now apply (eliminates_sound _ _ _ H).
   - pose proof (factors_sound _ _ H ys) as K. rewrite fractions_form in K.
     assert (0 < IZR (4 ^ Zpos b)) by (apply IZR_lt, Z.pow_pos_nonneg; lia).
@@ -237,7 +237,7 @@ Qed.
 (** The sum of k (u_a + v_b)^2 (w_y - w_c) over the terms, and the coefficient of w_j in it. *)
 Definition form (l : terms) (o : neuron) : R :=
   fold_right (fun '(k, (a, b, y, c)) s => IZR k * activity o a b * (w o y - w o c) + s) 0 l.
-Definition coefficient (l : terms) (o : neuron) (j : nat) : R :=
+Definition label_coefficient (l : terms) (o : neuron) (j : nat) : R :=
   fold_right (fun '(k, (a, b, y, c)) s => IZR k * activity o a b * IZR (indicator y j - indicator c j) + s) 0 l.
 
 (** The variables of the checker: u, v, then s w, then alpha and beta. *)
@@ -343,13 +343,13 @@ Proof.
   unfold form. cbn [value monomial_value fold_right]. rewrite !variable_z, opp_IZR by assumption. ring.
 Qed.
 
-Lemma matrix_value l j : forallb (in_table T) (map snd l) = true -> value e (matrix_poly T l j) = coefficient l o j.
+Lemma matrix_value l j : forallb (in_table T) (map snd l) = true -> value e (matrix_poly T l j) = label_coefficient l o j.
 Proof.
   induction l as [|[k [[[a b] y] c]] l IH]; intros H; [reflexivity|].
   cbn [map snd forallb] in H. apply andb_true_iff in H as [H K]. unfold in_table in H.
   rewrite !andb_true_iff, !Nat.ltb_lt in H. destruct H as [[[Ha Hb] Hy] Hc].
   unfold matrix_poly in *. cbn [flat_map]. rewrite value_app, (IH K), value_scaled, hidden_value by assumption.
-  unfold coefficient. cbn [fold_right]. rewrite mult_IZR. ring.
+  unfold label_coefficient. cbn [fold_right]. rewrite mult_IZR. ring.
 Qed.
 End Variables.
 
@@ -374,7 +374,7 @@ Qed.
 (** For at most three labels the form is the product of w with three numbers of sum zero. *)
 Lemma three_labels l :
   (labels T <= 3)%nat -> forallb (in_table T) (map snd l) = true ->
-  let m := coefficient l o in
+  let m := label_coefficient l o in
   m 0%nat + m 1%nat + m 2%nat = 0 /\ form l o ^ 2 <= (m 0%nat ^ 2 + m 1%nat ^ 2 + m 2%nat ^ 2) * W.
 Proof.
   intros L H m. set (z := fun j => if Nat.ltb j (labels T) then w o j else 0).
@@ -391,7 +391,7 @@ Proof.
     { clear - L. intros y H. unfold z, indicator. pose proof H as B. apply Nat.ltb_lt in B.
       destruct y as [|[|[|y]]]; [..|lia]; rewrite ?H; simpl; split; ring. }
     destruct (pick y Hy) as [Wy Iy], (pick c Hc) as [Wc Ic].
-    unfold form, coefficient in *. cbn [fold_right]. rewrite F, Wy, Wc, !minus_IZR. split; [|ring].
+    unfold form, label_coefficient in *. cbn [fold_right]. rewrite F, Wy, Wc, !minus_IZR. split; [|ring].
     transitivity (IZR k * activity o a b * ((IZR (indicator y 0) + IZR (indicator y 1) + IZR (indicator y 2))
                     - (IZR (indicator c 0) + IZR (indicator c 1) + IZR (indicator c 2)))); [|rewrite Iy, Ic; ring].
     lra. }
@@ -466,7 +466,7 @@ Proof.
         by assumption.
       fold d1 d2 n1 n2 d q in N. apply (Rmult_le_reg_l X); lra.
   - apply andb_true_iff in K as [K1 K2]. apply Nat.leb_le in K1. apply Qeq_bool_eq, Qeq_eqR in K2.
-    destruct (three_labels l K1 L) as [Z B]. set (m := coefficient l o) in *.
+    destruct (three_labels l K1 L) as [Z B]. set (m := label_coefficient l o) in *.
     set (t1 := n1 * d2 * d * q) in *. set (f := d1 * d2 * d) in *.
     set (a := f * (m 0%nat - m 1%nat)). set (b := f * (m 0%nat + m 1%nat)).
     assert (forall al be, 0 <= al ^ 2 * (t1 * X + a) + 6 * al * be * b + 3 * be ^ 2 * (t1 * X - a)) as V.

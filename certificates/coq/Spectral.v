@@ -12,7 +12,7 @@
 
 From Coq Require Import Reals Lra Lia Arith.
 From Lemmata Require Import Statement Sums Convolution.
-Open Scope R_scope.
+Local Open Scope R_scope.
 
 Definition symmetric (d : nat) (A : nat -> nat -> R) : Prop :=
   forall i j, (i < d)%nat -> (j < d)%nat -> A i j = A j i.

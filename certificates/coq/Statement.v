@@ -44,6 +44,9 @@ Definition maximum_margin_between (T : table) (lower upper : R) : Prop :=
   (exists net, normalized_margin_at_least T lower net) /\
   (forall net g, normalized_margin_at_least T g net -> g <= upper).
 
+(** No label is given at the cell (a, b). *)
+Definition not_given (T : table) (a b : nat) : Prop := forall y, ~ In (a, b, y) (given T).
+
 (** The label y is the only largest output at a cell; some other output is larger. *)
 Definition right_at (T : table) (a b y : nat) (net : network) : Prop :=
   forall c, (c < labels T)%nat -> c <> y -> output net a b c < output net a b y.

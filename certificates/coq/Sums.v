@@ -7,7 +7,7 @@
 
 From Coq Require Import Reals Lra Lia Arith.
 From Lemmata Require Import Statement.
-Open Scope R_scope.
+Local Open Scope R_scope.
 
 Lemma sum_ext : forall n f g,
   (forall i, (i < n)%nat -> f i = g i) -> sum n f = sum n g.

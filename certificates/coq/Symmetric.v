@@ -11,7 +11,7 @@
 From Coq Require Import Reals List Permutation ZArith Lra Lia Arith Bool.
 From Lemmata Require Import Statement Sums Groups EveryGroup Integral Generated.
 Import ListNotations.
-Open Scope R_scope.
+Local Open Scope R_scope.
 
 (** ** The group *)
 

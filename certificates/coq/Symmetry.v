@@ -35,7 +35,7 @@ Definition takes (a b y c d : nat) (s : symmetry) : bool :=
 
 (** A part for one label c; every other label is the image of c under one of the symmetries. *)
 Definition check_right_by_symmetry
-    (T : table) (a b y : nat) (g : Q) (c : nat) (p : part) (symmetries : list symmetry) : bool :=
+    (T : table) (a b y : nat) (g : Q) (c : nat) (p : cell_part) (symmetries : list symmetry) : bool :=
   Nat.ltb y (labels T) && Nat.ltb c (labels T) && negb (Nat.eqb c y) && forallb (is_symmetry T) symmetries &&
   forallb (fun d => Nat.eqb d y || existsb (takes a b y c d) symmetries) (seq 0 (labels T)) &&
   check_part T a b y g c p.

@@ -20,7 +20,7 @@
 
 From Coq Require Import Reals List Lra Lia Arith.
 From Lemmata Require Import Statement Sums Convolution Groups EveryGroup Representations Attain Schur.
-Open Scope R_scope.
+Local Open Scope R_scope.
 
 Record complete_family (G : group) (count : nat) (family : nat -> representation) : Prop := {
   family_representations : forall s, (s < count)%nat -> is_representation G (family s);

@@ -17,9 +17,9 @@ Local Arguments Z.mul : simpl never.
 Local Arguments IZR : simpl never.
 
 (** 2/(3 sqrt 3) sqrt(t t') and sum l of a part. *)
-Definition part_bound (p : part) : R :=
+Definition part_bound (p : cell_part) : R :=
   2 / (3 * sqrt 3) * sqrt (Q2R (proof_t (part_proof p)) * Q2R (proof_t_prime (part_proof p))).
-Definition part_total (p : part) : R := IZR (total (part_multipliers p)) / IZR (Zpos (part_denominator p)).
+Definition part_total (p : cell_part) : R := IZR (total (part_multipliers p)) / IZR (Zpos (part_denominator p)).
 
 Lemma positive_number n : 0 < IZR (Zpos n).
 Proof. apply IZR_lt. reflexivity. Qed.

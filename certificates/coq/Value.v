@@ -71,7 +71,6 @@ Qed.
 
 (** ** Cells that are not given *)
 
-Definition not_given (T : table) (a b : nat) : Prop := forall y, ~ In (a, b, y) (given T).
 Definition is_not_given (T : table) (a b : nat) : bool :=
   forallb (fun '(i, j, _) => negb (Nat.eqb i a && Nat.eqb j b)) (given T).
 

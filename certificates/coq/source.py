@@ -7,6 +7,7 @@ here leads to a file that Coq refuses, or to a theorem about another table, whic
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,10 +16,11 @@ from operator import itemgetter, mul
 from typing import Any
 
 from lemmata.certificates import operation_kernel
+from lemmata.certificates.coq.claims import Claim
 from lemmata.certificates.coq.factors import factor_bits
 from lemmata.certificates.operations.document import Document, line_of
 
-__all__ = ["CoqFile", "CoqTerms", "coq_file", "coq_terms"]
+__all__ = ["CoqFile", "CoqTerms", "coq_file", "coq_terms", "table_term"]
 
 KINDS = {"plane": "Plane", "degree 4": "Degree4", "degree 6": "Degree6"}
 ROOT_BITS = (48, 56, 64, 72, 80, 88, 96, 104, 112, 120, 128, 144, 160, 192, 256, 320, 400)
@@ -33,29 +35,28 @@ class CoqFile:
 
     Attributes:
         text: its lines.
-        theorem: the name of the theorem that it ends with.
-        claim: what the theorem says, in words.
+        claim: the theorem that it ends with, and the table.
+        words: what the theorem says, in words.
     """
 
     text: str
-    theorem: str
-    claim: str
+    claim: Claim
+    words: str
 
 
 @dataclass(frozen=True)
 class CoqTerms:
     """What a file is made of: definitions, the terms that Coq has to compute to be true, by name, and the theorem.
 
-    ``statement`` and ``proof`` are terms; ``claim`` says in words what the statement says.
+    ``proof`` is a term; ``words`` say what the claim says.
     """
 
     table: operation_kernel.Operation
     definitions: tuple[str, ...]
     checks: dict[str, str]
-    name: str
-    statement: str
+    claim: Claim
     proof: str
-    claim: str
+    words: str
 
 
 def coq_file(document: Document) -> CoqFile:
@@ -66,20 +67,21 @@ def coq_file(document: Document) -> CoqFile:
     """
     line_of(document)
     terms = coq_terms(document)
-    lines = [*_head(terms.table, terms.claim), *terms.definitions]
+    claim = terms.claim
+    lines = [*_head(terms.table, terms.words), *terms.definitions]
     for name, term in terms.checks.items():
         lines += [f"Lemma {name} : {term} = true.", "Proof. vm_cast_no_check (eq_refl true). Qed.", ""]
     lines += [
         "Local Open Scope R_scope.",
-        f"Theorem {terms.name} :",
-        f"  {terms.statement}.",
+        f"Theorem {claim.theorem} :",
+        f"  {claim.stated}.",
         f"Proof. exact ({terms.proof}). Qed.",
         "",
-        f"Check {terms.name}.",
-        f"Print Assumptions {terms.name}.",
+        f"Check {claim.theorem}.",
+        f"Print Assumptions {claim.theorem}.",
         "",
     ]
-    return CoqFile("\n".join(lines), terms.name, terms.claim)
+    return CoqFile("\n".join(lines), claim, terms.words)
 
 
 def coq_terms(document: Document) -> CoqTerms:
@@ -111,7 +113,7 @@ def _margin_terms(document: Document) -> CoqTerms:
         above = f"is_below cert {_pair(high)}"
         statement = f"maximum_margin_between T {_real(low)} {_real(high)}"
         rule = "two_sided _ _ _ _ _ _ _ _"
-        claim = f"the maximum margin is at least {margin['lower']} and at most {margin['upper']}"
+        words = f"the maximum margin is at least {margin['lower']} and at most {margin['upper']}"
     else:
         common, q, m = exact
         below = f"attains_root T {m} {common} network_0 {_pair(q)}"
@@ -119,15 +121,15 @@ def _margin_terms(document: Document) -> CoqTerms:
         value = f"({_real(q)} * sqrt {m})"
         statement = f"maximum_margin_between T {value} {value}"
         rule = "exact_value _ _ _ _ _ _ _"
-        claim = f"the maximum margin is exactly {margin['exact']}"
+        words = f"the maximum margin is exactly {margin['exact']}"
+    claim = Claim("maximum_margin", table_term(table.values, table.labels), statement)
     return CoqTerms(
         table,
-        (_table(table), _network(0, table, network), _certificate(document)),
+        (f"{claim.defined}\n", _network(0, table, network), _certificate(document)),
         {"proved": "check T cert", "attained": below, "compared": above},
-        "maximum_margin",
-        statement,
-        f"{rule} proved attained compared",
         claim,
+        f"{rule} proved attained compared",
+        words,
     )
 
 
@@ -174,25 +176,33 @@ def _unseen_terms(document: Document) -> CoqTerms:
         return _both_terms(document, read)
     low = threshold / (1 - read.epsilon)
     if read.verdict == "right":
-        name, conclusion, blanks, parts = "always_right", "right_at", "_ " * 11, "parts"
-        defined = f"Definition parts : list part :=\n{_list([_part(part) for part in document['parts']])}.\n"
+        name, conclusion, blanks, parts = "every_network_is_right", "right_at", "_ " * 11, "parts"
+        defined = f"Definition parts : list cell_part :=\n{_list([_part(part) for part in document['parts']])}.\n"
     else:
-        name, conclusion, blanks, parts = "always_wrong", "wrong_at", "_ " * 12, f"{_integers(read.weights)} a_part"
-        defined = f"Definition a_part : part := {_part(document['parts'][0])}.\n"
+        name, conclusion, blanks, parts = (
+            "every_network_is_wrong",
+            "wrong_at",
+            "_ " * 12,
+            f"{_integers(read.weights)} a_part",
+        )
+        defined = f"Definition a_part : cell_part := {_part(document['parts'][0])}.\n"
+    claim = Claim(
+        name,
+        table_term(table.values, table.labels),
+        f"not_given T {read.a} {read.b} /\\ {_real(threshold)} <= {_real(low)} /\\ "
+        f"(exists net, normalized_margin_at_least T {_real(low)} net) /\\ "
+        f"(forall net, normalized_margin_at_least T {_real(threshold)} net -> {conclusion} {_place(read)} net)",
+    )
     return CoqTerms(
         table,
-        (_table(table), _network(0, table, read.networks[0]), defined),
+        (f"{claim.defined}\n", _network(0, table, read.networks[0]), defined),
         {
             "unseen": f"is_not_given T {read.a} {read.b}",
             "proved": f"check_{read.verdict} {_place(read)} ({_quotient(threshold)}) {parts}",
             "attained": _attains(table, read.networks[0], 0, low),
             "enough": f"is_enough {_pair(threshold)} {_pair(low)}",
         },
-        name,
-        f"not_given T {read.a} {read.b} /\\\n"
-        f"  {_real(threshold)} <= {_real(low)} /\\\n"
-        f"  (exists net, normalized_margin_at_least T {_real(low)} net) /\\\n"
-        f"  (forall net, normalized_margin_at_least T {_real(threshold)} net -> {conclusion} {_place(read)} net)",
+        claim,
         f"{read.verdict}_and_possible {blanks}unseen proved attained enough",
         f"every network of margin at least {document['threshold']} is {read.verdict} at cell ({read.a}, {read.b}), "
         f"label {read.label}, and there are such networks",
@@ -213,9 +223,16 @@ def _both_terms(document: Document, read: operation_kernel.Unseen) -> CoqTerms:
     wrong_bits = _root_bits(table, second, [(read.a, read.b, c, read.label)], p2)
     cell = f"{read.a}, {read.b}"
     exists = f"exists net, normalized_margin_at_least T {_real(threshold)} net"
+    claim = Claim(
+        "both_occur",
+        table_term(table.values, table.labels),
+        f"not_given T {read.a} {read.b} /\\ "
+        f"(forall net g, normalized_margin_at_least T g net -> g <= {_real(upper)}) /\\ "
+        f"({exists} /\\ right_at {_place(read)} net) /\\ ({exists} /\\ wrong_at {_place(read)} net)",
+    )
     return CoqTerms(
         table,
-        (_table(table), _network(0, table, first), _network(1, table, second), _certificate(document["upper"])),
+        (f"{claim.defined}\n", _network(0, table, first), _network(1, table, second), _certificate(document["upper"])),
         {
             "unseen": f"is_not_given T {read.a} {read.b}",
             "proved": "check T cert",
@@ -225,11 +242,7 @@ def _both_terms(document: Document, read: operation_kernel.Unseen) -> CoqTerms:
             "attained_too": _attains(table, second, 1, threshold),
             "wrong": f"differ T {wrong_bits} network_1 [({cell}, [({c}, {read.label})])] {_pair(p2)}",
         },
-        "both_occur",
-        f"not_given T {read.a} {read.b} /\\\n"
-        f"  (forall net g, normalized_margin_at_least T g net -> g <= {_real(upper)}) /\\\n"
-        f"  ({exists} /\\ right_at {_place(read)} net) /\\\n"
-        f"  ({exists} /\\ wrong_at {_place(read)} net)",
+        claim,
         f"two_verdicts _ _ _ _ {c} {'_ ' * 15}unseen proved compared attained right attained_too wrong (eq_refl true)",
         f"of two networks of margin at least {document['threshold']} one is right at cell ({read.a}, {read.b}), label "
         f"{read.label}, and one is wrong; no margin is above {float(upper):.12g}, rounded",
@@ -257,10 +270,10 @@ def _simple_below(value: Fraction) -> Fraction:
 # ---- terms
 
 
-def _table(table: operation_kernel.Operation) -> str:
-    """The definition of a table, as in Statement.v."""
-    cells = [f"({a}, {b}, {y})" for a, row in enumerate(table.values) for b, y in enumerate(row) if y >= 0]
-    return f"Definition T : table := Table {table.rows} {table.columns} {table.labels}\n{_list(cells)}.\n"
+def table_term(values: Sequence[Sequence[int]], labels: int) -> str:
+    """A table of so many labels as a term of Statement.v; -1 stands where a cell is not given."""
+    cells = [f"({a}, {b}, {y})" for a, row in enumerate(values) for b, y in enumerate(row) if y >= 0]
+    return f"Table {len(values)} {len(values[0])} {labels} [{'; '.join(cells)}]"
 
 
 def _certificate(document: Document) -> str:
@@ -322,11 +335,11 @@ def _real(value: Fraction) -> str:
     return f"({value.numerator} / {value.denominator})"
 
 
-def _head(table: operation_kernel.Operation, claim: str) -> list[str]:
-    name = table.name.replace("(*", "( *").replace("*)", "* )").replace('"', "'")
+def _head(table: operation_kernel.Operation, words: str) -> list[str]:
+    name = re.sub(r"[^A-Za-z0-9 +*/^=().,:-]", "?", table.name).replace("(*", "( *").replace("*)", "* )")
     rows = "\n".join("      " + " ".join("-" if y < 0 else str(y) for y in row) for row in table.values)
     return [
-        f"(** {name}: {claim}.",
+        f"(* {name}: {words}.",
         "",
         "    The table, rows of labels, - where a cell is not given:",
         "",

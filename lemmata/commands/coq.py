@@ -11,16 +11,18 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
+from lemmata.certificates.coq.claims import Claim, claim_in
 from lemmata.certificates.coq.compiler import (
     CoqProof,
     CoqRefusalError,
     coq_version,
     find_coq,
     modules_of,
-    prove,
+    prove_claims,
     theory,
 )
-from lemmata.certificates.coq.source import CoqFile, coq_file
+from lemmata.certificates.coq.received import sentences
+from lemmata.certificates.coq.source import coq_file
 from lemmata.certificates.operations.document import load
 from lemmata.commands.console import err, out, refusals
 from lemmata.commands.options import DEFAULT_JOBS, AsJson, Jobs
@@ -53,12 +55,20 @@ def coq(
         Path | None,
         typer.Option(metavar="DIR", help="folder for the compiled theory; by default lemmata in your folder of caches"),
     ] = None,
+    check: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.v",
+            help="in place of FILE: a Coq file that somebody else has written; its claim is read by itself and shown "
+            "in full, and the theory is compiled for it anew",
+        ),
+    ] = None,
     committed: Annotated[
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="in place of FILE: prove the theory, and all certificates of the survey of operations up to 6 x 6; "
-            "DIR keeps what is done, and reproved.json",
+            help="in place of FILE: prove the theory, compiled anew, and the committed certificates of the survey of "
+            "operations up to 7 x 7; DIR keeps what is done, and reproved.json",
         ),
     ] = None,
     jobs: Jobs = DEFAULT_JOBS,
@@ -67,38 +77,49 @@ def coq(
     """The theorem; exit 1 when Coq refuses the file, 2 when the input is refused, without Coq and out of time."""
     with refusals():
         _refuse_name(out_file)
-        if (file is None) == (committed is None):
-            raise ValueError("Give the file of a certificate, or a folder with --committed.")
+        if [file, check, committed].count(None) != 2:
+            raise ValueError("Give the file of a certificate, a Coq file with --check, or a folder with --committed.")
         if committed is not None:
-            if unproved or out_file is not None or time_limit is not None:
-                raise ValueError("--out, --unproved and --time-limit are for one file, not for --committed.")
+            if unproved or build is not None or out_file is not None or time_limit is not None:
+                raise ValueError("--out, --unproved, --build and --time-limit are for one file, not for --committed.")
             from lemmata.commands.coq_committed import prove_committed  # solvers, which one file can do without
 
             try:
-                prove_committed(committed, build, jobs, as_json)
+                prove_committed(committed, jobs, as_json)
             except CoqRefusalError as refusal:
                 _print_refusal(refusal)
                 raise typer.Exit(1) from refusal
             return
-        assert file is not None
+        if check is not None and (unproved or build is not None or out_file is not None):
+            raise ValueError("--out, --unproved and --build are for a certificate, not for --check.")
         if unproved and out_file is None:
             raise ValueError("--unproved writes a file and does nothing else: name it with --out.")
         if unproved and time_limit is not None:
             raise ValueError("--time-limit is for Coq, which --unproved does not ask.")
-        made = coq_file(load(file))
-        data = made.text.encode("ascii")
+        if check is not None:
+            text, claim, words = _received(check)
+        else:
+            assert file is not None
+            made = coq_file(load(file))
+            text, claim, words = made.text, made.claim, made.words
         try:
-            proof = None if unproved else _proved(made.text, data, build, time_limit)
+            if unproved:
+                proof = None
+            elif check is None:
+                proof = _proved(text, claim, build, time_limit)
+            else:
+                with tempfile.TemporaryDirectory() as folder:
+                    proof = _proved(text, claim, Path(folder), time_limit)
         except CoqRefusalError as refusal:
             _print_refusal(refusal)
             raise typer.Exit(1) from refusal
     if as_json:
-        typer.echo(json.dumps(_summary(made, proof, len(data), out_file), indent=2))
+        typer.echo(json.dumps(_summary(claim, words, proof, len(text), out_file), indent=2))
     else:
-        _print(made, proof, len(data))
+        _print(claim, words, proof, len(text))
     if out_file is not None:
         with refusals():
-            write_atomically(data, out_file)
+            write_atomically(text.encode("ascii"), out_file)
         if not as_json:
             out.print(escape(f"Coq file written to {out_file}"), soft_wrap=True)
 
@@ -121,7 +142,22 @@ def _refuse_name(path: Path | None) -> None:
         raise ValueError(f"The directory {path.absolute().parent} does not exist.")
 
 
-def _proved(text: str, data: bytes, build: Path | None, time_limit: float | None) -> CoqProof:
+def _received(path: Path) -> tuple[str, Claim, str]:
+    """The text of a Coq file that somebody else has written, its claim, and what is said of it in words.
+
+    Raises:
+        ValueError: for a file that is none of a certificate.
+        OSError: for one that cannot be read.
+    """
+    data = path.read_bytes()
+    try:
+        claim = claim_in(sentences(data))
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+    return data.decode("ascii"), claim, f"what {path.name} claims of the table T below"
+
+
+def _proved(text: str, claim: Claim, build: Path | None, time_limit: float | None) -> CoqProof:
     """What Coq says about a file, which it gets in a folder of its own."""
     find_coq()
     with err.status("compiling the theory") as status:
@@ -129,19 +165,21 @@ def _proved(text: str, data: bytes, build: Path | None, time_limit: float | None
             modules_of(text), build, progress=lambda name, _: status.update(f"compiling the theory: {name} is done")
         )
         status.update("Coq is proving the theorem")
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "certificate.v"
-            path.write_bytes(data)
-            return prove(path, compiled, time_limit)
+        return prove_claims(text, [claim], compiled, time_limit)
 
 
-def _summary(made: CoqFile, proof: CoqProof | None, size: int, out_file: Path | None) -> dict[str, Any]:
-    shown: dict[str, Any] = {"claim": made.claim, "bytes": size, "file": None if out_file is None else str(out_file)}
+def _summary(claim: Claim, words: str, proof: CoqProof | None, size: int, out_file: Path | None) -> dict[str, Any]:
+    shown: dict[str, Any] = {
+        "claim": words,
+        "table": claim.table,
+        "theorem": claim.statement,
+        "bytes": size,
+        "file": None if out_file is None else str(out_file),
+    }
     if proof is None:
         return {"proved": False, **shown}
     return {
         "proved": True,
-        "theorem": proof.theorem,
         "assumptions": list(proof.assumptions),
         "coq": coq_version(),
         "seconds": round(proof.seconds, 3),
@@ -150,12 +188,14 @@ def _summary(made: CoqFile, proof: CoqProof | None, size: int, out_file: Path | 
     }
 
 
-def _print(made: CoqFile, proof: CoqProof | None, size: int) -> None:
+def _print(claim: Claim, words: str, proof: CoqProof | None, size: int) -> None:
     if proof is None:
-        out.print(f"[yellow]not proved[/yellow]: Coq was not asked whether {escape(made.claim)}", soft_wrap=True)
+        out.print(f"[yellow]not proved[/yellow]: Coq was not asked whether {escape(words)}", soft_wrap=True)
     else:
-        out.print(f"[green]proved[/green]: {escape(made.claim)}", soft_wrap=True)
-        out.print(f"theorem: {escape(proof.theorem)}", soft_wrap=True)
+        out.print(f"[green]proved[/green]: {escape(words)}", soft_wrap=True)
+        out.print("in the words of certificates/coq/Statement.v:")
+        out.print(escape(claim.defined), soft_wrap=True)
+        out.print(escape(f"Theorem {claim.theorem} :\n  {claim.stated}."), soft_wrap=True)
         axioms = ", ".join(name.rpartition(".")[2] for name in proof.assumptions)
         out.print(f"assumptions: those of Coq's real numbers alone: {escape(axioms)}", soft_wrap=True)
         out.print(

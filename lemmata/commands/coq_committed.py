@@ -30,8 +30,10 @@ from lemmata.theorems.origin import origin
 __all__ = ["prove_committed"]
 
 
-def prove_committed(directory: Path, build: Path | None, jobs: int, as_json: bool) -> None:
+def prove_committed(directory: Path, jobs: int, as_json: bool) -> None:
     """Print the totals of each family, and write reproved.json; what is done is kept, so that a second call continues.
+
+    The theory is compiled anew by every call, into ``directory``.
 
     Raises:
         ValueError: where Coq is not installed.
@@ -41,9 +43,11 @@ def prove_committed(directory: Path, build: Path | None, jobs: int, as_json: boo
     """
     find_coq()
     with err.status("compiling the theory") as status:
-        whole_theory(build, lambda name, seconds: status.update(f"compiling the theory: {name} took {seconds:.1f} s"))
+        compiled = whole_theory(
+            directory, lambda name, seconds: status.update(f"compiling the theory: {name} took {seconds:.1f} s")
+        )
         status.update("proving the theorems on cells")
-        cells = reprove_cells(build)
+        cells = reprove_cells(compiled)
     families = committed_tables()
     everything = [entry for entries in families.values() for entry in entries]
     finished = 0
@@ -63,7 +67,7 @@ def prove_committed(directory: Path, build: Path | None, jobs: int, as_json: boo
                 finished += 1
                 bar.update(task, advance=1)
 
-            results = reprove(everything, directory / "entries", executor, build, advance, begin)
+            results = reprove(everything, compiled, directory / "entries", executor, advance, begin)
     except FailedItemsError as failure:
         for key, error in failure.errors.items():
             err.print(f"[red]failed[/red]: {escape(f'{key}: {error}')}", soft_wrap=True)
@@ -86,15 +90,15 @@ def _print_reproof(count: int, totals: dict[str, dict[str, Any]], cells: list[di
     for one in cells:
         out.print(escape(f"{one['file']}: {one['theorem']} ({one['coq']} s, {one['bytes']:,} bytes)"), soft_wrap=True)
     out.print(
-        f"{count} certificates proved in Coq {coq_version()}, on the axioms of its real numbers alone; each "
-        f"theorem, its seconds and its bytes in {escape(str(directory / 'reproved.json'))}",
+        f"{count} certificates proved in Coq {coq_version()}, on the axioms of its real numbers alone, each "
+        f"within its committed interval; all theorems are in {escape(str(directory / 'reproved.json'))}",
         soft_wrap=True,
     )
 
 
 def _print_totals(totals: dict[str, dict[str, Any]]) -> None:
     """A line for each family: seconds are those of the processor, in Coq for the checks alone."""
-    words = ("tables", "exact", "same", "certify", "coq", "slowest", "bytes", "largest")
+    words = ("tables", "exact", "coq", "slowest", "bytes", "largest")
     grid = Grid("family", *words)
     for name, one in totals.items():
         grid.add_row(escape(name), *(f"{one[word]:,}" for word in words))

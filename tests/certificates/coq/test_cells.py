@@ -9,8 +9,14 @@ from lemmata.theorems.plugin import Effort
 from tests.certificates.coq.theory import compiled, compiled_with_symmetry, needs_coq
 
 CELLS = THEORY / "cells"
+EXISTS = "(exists net : network, normalized_margin_at_least T (Q2R g / (1 - 1 / 1000000)) net)"
 NEAR = "(forall (net : network) (m : R), normalized_margin_at_least T m net -> 0.999998 * m <= Q2R g)"
 ALL = "(forall net : network, normalized_margin_at_least T (Q2R g) net ->"
+LEDGER = (
+    "(forall M : R, (forall (net : network) (m : R), normalized_margin_at_least T m net -> m <= M) -> "
+    "forall net : network, normalized_margin_at_least T ((1 - 1 / 1000000) * M) net ->"
+)
+"""As ext-T6 says it: networks of at least 1 - 10^-6 times the maximum margin."""
 
 
 def proved(name: str, root: Path, folder: Path, old: str = "", new: str = "") -> CoqProof:
@@ -28,9 +34,8 @@ def test_theorems_on_cells(tmp_path_factory, tmp_path, effort: Effort):
     for name in effort.pick(quick=tuple(verdicts)[:1], full=tuple(verdicts)):
         file, _, theorem = name.removeprefix("cells/").partition(".")
         proof = proved(file, tmp_path_factory.getbasetemp(), tmp_path)
-        exists = "(exists net : network, normalized_margin_at_least T (Q2R g) net)"
-        every = f"{ALL} {verdicts[name]} T 0 0 0 net)"
-        assert proof.theorem == f"{theorem} : {exists} /\\ {NEAR} /\\ {every}"
+        every, nearly = (f"{which} {verdicts[name]} T 0 0 0 net)" for which in (ALL, LEDGER))
+        assert proof.theorem == f"{theorem} : {EXISTS} /\\ {NEAR} /\\ {every} /\\ {nearly}"
         assert set(proof.assumptions) == AXIOMS
 
 
@@ -44,6 +49,8 @@ def test_theorems_on_cells(tmp_path_factory, tmp_path, effort: Effort):
         ("Definition g : Q := 471450", "Definition g : Q := 461450"),
         ("check_wrong T 0 0 0 g [0; 1; 1]%Z", "check_wrong T 0 0 0 g [0; 1; 2]%Z"),
         ("is_near T cert (999998 #", "is_near T cert (999999 #"),
+        ("(5000000000000 * 999999) = true", "(5000000000000 * 999998) = true"),
+        ("least T ((1 - 1 / 1000000) * M)", "least T ((1 - 1 / 999999) * M)"),
     ],
 )
 def test_other_claims_are_refused(old, new, tmp_path_factory, tmp_path):

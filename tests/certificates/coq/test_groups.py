@@ -188,7 +188,7 @@ pytestmark = needs_coq
 def said(theory: Path, path: Path, text: str) -> subprocess.CompletedProcess[str]:
     """What coqc says about a text, which is written to a path."""
     path.write_text(text)
-    command = [find_coq(), "-q", "-w", "none", "-Q", str(theory), "Lemmata", path.name]
+    command = [find_coq(), "-q", "-Q", str(theory), "Lemmata", path.name]
     return subprocess.run(command, cwd=path.parent, capture_output=True, text=True, timeout=300, check=False)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lemmata.certificates.coq import factors
-from lemmata.certificates.coq.compiler import AXIOMS, CoqRefusalError, checked_theorem, coqc, prove
+from lemmata.certificates.coq.compiler import AXIOMS, CoqRefusalError, coqc, prove, prove_claims
 from lemmata.certificates.coq.factors import CANDIDATES, factor_bits
 from lemmata.certificates.coq.source import coq_file
 from tests.certificates.coq.theory import compiled, needs_coq
@@ -28,26 +28,21 @@ VERDICTS = {
 
 
 @pytest.fixture(scope="module")
-def theorems(tmp_path_factory, theory) -> dict[str, str]:
-    """The theorems of all documents, from one run of Coq, each with its assumptions checked."""
+def theorems(theory) -> dict[str, str]:
+    """The theorems of all documents, from one run of Coq, with their assumptions checked."""
     documents = {"exact": parity_document()}
     documents |= {name: margin_certificate(name) for name in NAMES}
     documents |= {verdict: unseen_document(verdict) for verdict in VERDICTS}
-    texts = [coq_file(document).text for document in documents.values()]
-    path = tmp_path_factory.mktemp("files") / "all.v"
-    path.write_text("".join(f"Module M{i}.\n{text}End M{i}.\n" for i, text in enumerate(texts)))
-    printed = coqc(path, theory)
-    blocks = re.split(r"^(?=\w+\n     : )", printed, flags=re.MULTILINE)[1:]
-    found = {}
-    for name, block in zip(documents, blocks, strict=True):
-        found[name], assumptions = checked_theorem(block)
-        assert set(assumptions) == AXIOMS
-    return found
+    files = [coq_file(document) for document in documents.values()]
+    text = "".join(f"Module M{i}.\n{file.text}End M{i}.\n" for i, file in enumerate(files))
+    proof = prove_claims(text, [file.claim for file in files], theory)
+    assert set(proof.assumptions) == AXIOMS
+    return {name: file.claim.statement for name, file in zip(documents, files, strict=True)}
 
 
 @needs_coq
 def test_an_exact_margin(theorems):
-    assert theorems["exact"] == "maximum_margin : maximum_margin_between T (1 / 9 * sqrt 6) (1 / 9 * sqrt 6)"
+    assert theorems["exact"] == "maximum_margin_between T ((1 / 9) * sqrt 6) ((1 / 9) * sqrt 6)"
 
 
 @needs_coq
@@ -65,7 +60,7 @@ def test_two_sides(name, theorems):
 def test_cells_that_were_never_seen(verdict, theorems):
     theorem = theorems[verdict]
     assert "not_given" in theorem
-    assert re.search(r"\(exists net : network, normalized_margin_at_least T \([\d /]+\) net", theorem)
+    assert re.search(r"\(exists net, normalized_margin_at_least T \([\d /]+\) net", theorem)
     assert [text in theorem for text in VERDICTS[verdict]] == [True] * len(VERDICTS[verdict])
 
 
@@ -107,11 +102,30 @@ def test_what_the_kernel_refuses_becomes_no_file():
         coq_file(document)
 
 
-def test_names_end_no_comment():
+NAMES_OF_TABLES = (
+    'mod 2 *) Axiom false : False. (* "',
+    "(* (* *) *) Axiom false : False.",
+    "**)Axiom false : False.(**",
+    "(*)",
+    "*)*)*)",
+    "#<script>alert(1)</script>#",
+    "[Axiom] %latex% $x$ _emph_",
+    "a <<verbatim",
+    "*",
+)
+
+
+@pytest.mark.parametrize("name", NAMES_OF_TABLES)
+def test_names_end_no_comment_and_are_text_in_coqdoc(name):
+    """What coqdoc takes for HTML, LaTeX, code or verbatim text is between #, %, $, [ and ], _, << and >>."""
     document = parity_document()
-    document["table"]["name"] = 'mod 2 *) Axiom false : False. (* "'
-    text = coq_file(document).text
-    assert text.index("* ) Axiom false : False. ( * '") < text.index("*)\n\nFrom Coq")
+    rest = coq_file(document).text.partition("*)\n\nFrom Coq")[2]
+    document["table"]["name"] = name
+    head, _, after = coq_file(document).text.partition("*)\n\nFrom Coq")
+    assert after == rest
+    assert head.startswith("(* ")
+    assert not re.search(r"\(\*|\*\)", head[2:])
+    assert not re.search(r"[][#%$_<>\"]", head)
 
 
 @pytest.mark.parametrize(

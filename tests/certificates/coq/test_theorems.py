@@ -62,12 +62,41 @@ def test_the_claims_are_those_of_the_theory(tmp_path_factory, tmp_path):
     text = (THEORY / "Symmetry.v").read_text() + CLAIMS
     (tmp_path / "claims.v").write_text(text + "".join(f"Print Assumptions {name}.\n" for name in NAMES))
     printed = subprocess.run(
-        ["coqc", "-w", "none", "-Q", str(theory), "Lemmata", "claims.v"], cwd=tmp_path, capture_output=True, text=True
+        ["coqc", "-Q", str(theory), "Lemmata", "claims.v"], cwd=tmp_path, capture_output=True, text=True
     )
     assert printed.returncode == 0, printed.stderr
     found = re.findall(r"^([A-Z]\w+\.\w+)", printed.stdout, re.MULTILINE)
     assert set(found) == AXIOMS
     assert len(re.findall(r"^(?:Axioms:|Closed)", printed.stdout, re.MULTILINE)) == len(NAMES)
+
+
+KEYWORDS = "Theorem|Lemma|Corollary|Definition|Fixpoint|Record|Inductive|Module"
+
+
+def test_no_name_is_defined_twice():
+    """A name means the same whatever has been imported; fields of records are names, too."""
+    places: dict[str, set[str]] = {}
+    for file in sorted(THEORY.glob("*.v")):
+        text = re.sub(r"\(\*.*?\*\)", "", file.read_text(), flags=re.DOTALL)
+        for found in re.finditer(rf"^ *(?:{KEYWORDS}) (\w+)", text, re.MULTILINE):
+            places.setdefault(found[1], set()).add(file.stem)
+        for record in re.findall(r"^Record \w+ := \w* ?\{(.*?)\}\.", text, re.DOTALL | re.MULTILINE):
+            for field in re.findall(r"(?:^|;)\s*(\w+) :", record):
+                places.setdefault(field, set()).add(file.stem)
+    assert {"check", "attains", "mass", "matrix", "group", "is_group"} <= set(places)
+    assert {name: files for name, files in places.items() if len(files) > 1} == {}
+
+
+def test_no_scope_is_opened_for_others():
+    for file in THEORY.rglob("*.v"):
+        assert not re.search(r"^(?:Open|Close) Scope", file.read_text(), re.MULTILINE), file.name
+
+
+def test_the_project_of_coq_lists_every_file():
+    lines = (THEORY / "_CoqProject").read_text().split("\n")
+    assert lines[0] == "-Q . Lemmata"
+    listed = [line for line in lines[1:] if line]
+    assert sorted(listed) == sorted(str(file.relative_to(THEORY)) for file in THEORY.rglob("*.v"))
 
 
 def test_nothing_is_admitted():

@@ -7,9 +7,12 @@ from contextlib import nullcontext
 import pytest
 
 from lemmata.certificates.coq.compiler import CoqRefusalError
+from lemmata.certificates.coq.source import coq_file
 from lemmata.certificates.groups.format import dumps
+from lemmata.commands import coq as coq_command
 from lemmata.commands import coq_committed
 from tests.certificates.coq.theory import build, needs_coq
+from tests.certificates.coq.theory import compiled as compiled_theory
 from tests.certificates.operation_documents import parity_document, unseen_document
 from tests.lemmata.commands.runner import run
 
@@ -32,7 +35,8 @@ def test_the_report_and_the_file(file, folder, tmp_path):
     code, output, _ = run("coq", str(file), "--out", str(written), "--build", str(folder))
     assert code == 0
     assert "proved: the maximum margin is exactly 1/9*sqrt(6)" in output
-    assert "maximum_margin_between T (1 / 9 * sqrt 6) (1 / 9 * sqrt 6)" in output
+    assert "Definition T : table := Table 2 2 2 [(0, 0, 0); (0, 1, 1); (1, 0, 1); (1, 1, 0)]." in output
+    assert "Theorem maximum_margin : maximum_margin_between T ((1 / 9) * sqrt 6) ((1 / 9) * sqrt 6)." in output
     assert "sig_not_dec, sig_forall_dec, functional_extensionality_dep" in output
     assert "Theorem maximum_margin :" in written.read_text()
 
@@ -44,6 +48,8 @@ def test_json(file, folder):
     assert code == 0
     assert shown["proved"]
     assert len(shown["assumptions"]) == 3
+    assert shown["table"] == "Table 2 2 2 [(0, 0, 0); (0, 1, 1); (1, 0, 1); (1, 1, 0)]"
+    assert shown["theorem"] == "maximum_margin_between T ((1 / 9) * sqrt 6) ((1 / 9) * sqrt 6)"
     assert shown["bytes"] > 1000
     assert shown["file"] is None
 
@@ -141,7 +147,7 @@ def test_a_file_that_is_not_there(tmp_path):
     assert "No such file" in error
 
 
-@pytest.mark.parametrize("options", [["--unproved"], ["--time-limit", "5"], ["--out", "x.v"]])
+@pytest.mark.parametrize("options", [["--unproved"], ["--time-limit", "5"], ["--out", "x.v"], ["--build", "x"]])
 def test_options_of_one_file_are_not_for_all(options, tmp_path):
     code, _, error = run("coq", "--committed", str(tmp_path), *options)
     assert code == 2
@@ -149,10 +155,10 @@ def test_options_of_one_file_are_not_for_all(options, tmp_path):
 
 
 def test_neither_or_both(file, tmp_path):
-    for arguments in ([], [str(file), "--committed", str(tmp_path)]):
+    for arguments in ([], [str(file), "--committed", str(tmp_path)], [str(file), "--check", "x.v"]):
         code, _, error = run("coq", *arguments)
         assert code == 2
-        assert "Give the file of a certificate, or a folder with --committed." in error
+        assert "Give the file of a certificate, a Coq file with --check, or a folder with --committed." in error
 
 
 def test_committed_certificates_without_coq(tmp_path, monkeypatch):
@@ -168,30 +174,32 @@ def test_committed_certificates(tmp_path, folder, monkeypatch):
     entry = coq_committed.committed_tables()["operations:7"][0]
     monkeypatch.setattr(coq_committed, "committed_tables", lambda: {"one": [entry]})
     monkeypatch.setattr(coq_committed, "workers", lambda jobs, stopped: nullcontext())
-    compiled = []  # the whole theory, and the larger theorem on a cell, take half a minute
-    monkeypatch.setattr(coq_committed, "whole_theory", lambda build, progress: compiled.append(build))
+    asked = []  # the whole theory, and the larger theorem on a cell, take half a minute
+    monkeypatch.setattr(
+        coq_committed, "whole_theory", lambda build, progress: asked.append(build) or compiled_theory(folder.parent)
+    )
     cell = {"file": "Three.v", "theorem": "three_without_a_cell : True", "coq": 1.5, "bytes": 7004}
     monkeypatch.setattr(coq_committed, "reprove_cells", lambda build: [cell])
-    code, output, _ = run("coq", "--committed", str(tmp_path), "--build", str(folder))
+    code, output, _ = run("coq", "--committed", str(tmp_path))
     assert code == 0
-    assert compiled == [folder]
+    assert asked == [tmp_path]
     assert "Three.v: three_without_a_cell : True (1.5 s, 7,004 bytes)" in output
     assert json.loads((tmp_path / "reproved.json").read_text())["cells"] == [cell]
     assert "1 certificates proved in Coq 8" in output
     (made,) = json.loads((tmp_path / "reproved.json").read_text())["families"]["one"]
     assert made["name"] == entry["name"]
-    code, output, _ = run("coq", "--committed", str(tmp_path), "--build", str(folder), "--json")
+    code, output, _ = run("coq", "--committed", str(tmp_path), "--json")
     assert json.loads(output)["families"]["one"]["tables"] == 1
     assert json.loads(output)["cells"] == [cell]
 
 
 @needs_coq
-def test_a_theory_that_coq_refuses(tmp_path, folder, monkeypatch):
+def test_a_theory_that_coq_refuses(tmp_path, monkeypatch):
     def refuse(build, progress):
         raise CoqRefusalError("Coq does not accept Sound.v: no.")
 
     monkeypatch.setattr(coq_committed, "whole_theory", refuse)
-    code, _, error = run("coq", "--committed", str(tmp_path), "--build", str(folder))
+    code, _, error = run("coq", "--committed", str(tmp_path))
     assert code == 1
     assert "refused: Coq does not accept Sound.v: no." in error
     assert not list(tmp_path.iterdir())
@@ -202,3 +210,54 @@ def test_a_limit_for_what_is_not_run(file, tmp_path):
     assert code == 2
     assert "--time-limit is for Coq, which --unproved does not ask." in error
     assert not list(tmp_path.glob("*.v"))
+
+
+@pytest.fixture
+def received(tmp_path):
+    """The file that --out would have written."""
+    path = tmp_path / "received.v"
+    path.write_text(coq_file(parity_document()).text)
+    return path
+
+
+@needs_coq
+def test_a_file_of_a_stranger(received, folder, monkeypatch):
+    """The theory is asked for in a folder of this one check; here it is taken from the other tests."""
+    asked = []
+    monkeypatch.setattr(
+        coq_command, "theory", lambda names, build, progress: asked.append(build) or compiled_theory(folder.parent)
+    )
+    code, output, _ = run("coq", "--check", str(received))
+    assert code == 0
+    assert "proved: what received.v claims of the table T below" in output
+    assert "Definition T : table := Table 2 2 2 [(0, 0, 0); (0, 1, 1); (1, 0, 1); (1, 1, 0)]." in output
+    assert "Theorem maximum_margin : maximum_margin_between T ((1 / 9) * sqrt 6) ((1 / 9) * sqrt 6)." in output
+    assert len(asked) == 1
+    assert not asked[0].exists()  # it was temporary
+
+    text = received.read_text()
+    theorem = text.index("Local Open Scope R_scope.")
+    received.write_text(
+        f"{text[:theorem]}Definition maximum_margin_between (T : table) (l u : R) : Prop := l = u.\n"
+        "Local Open Scope R_scope.\nTheorem maximum_margin : maximum_margin_between T (7 / 9) (7 / 9).\n"
+        "Proof. exact (eq_refl (7 / 9)). Qed.\n"
+    )
+    code, output, error = run("coq", "--check", str(received))
+    assert code == 1
+    assert output == ""
+    assert "refused: Coq does not accept conclusion.v: The term" in error
+
+
+def test_a_file_of_a_stranger_with_commands(received):
+    received.write_text(received.read_text() + "Axiom evil : False.\n")
+    code, output, error = run("coq", "--check", str(received))
+    assert code == 2
+    assert output == ""
+    assert f"{received}: The file of a certificate has no sentence such as: Axiom evil : False." in error
+
+
+@pytest.mark.parametrize("options", [["--unproved"], ["--out", "x.v"], ["--build", "x"]])
+def test_options_of_a_certificate_are_not_for_check(options, received):
+    code, _, error = run("coq", "--check", str(received), *options)
+    assert code == 2
+    assert "--out, --unproved and --build are for a certificate, not for --check." in error
