@@ -169,7 +169,7 @@ Proof. unfold below, other; destruct (Nat.eqb (unit G) 0); lia. Qed.
 Lemma other_unit : other <> unit G.
 Proof. unfold other; destruct (Nat.eqb_spec (unit G) 0); lia. Qed.
 
-Definition matrix (s g : nat) : R := pay s g + delta g (unit G) * pay s other.
+Definition game_matrix (s g : nat) : R := pay s g + delta g (unit G) * pay s other.
 
 (** Optimal masses and weights. *)
 Lemma optimal_pair : exists v eps tau, probability count eps /\
@@ -178,7 +178,7 @@ Lemma optimal_pair : exists v eps tau, probability count eps /\
   (forall s, (s < count)%nat -> sum n (fun g => tau g * pay s g) <= v).
 Proof.
   pose proof (count_positive G HG count family HF) as C.
-  destruct (minimax count n matrix ltac:(lia) ltac:(lia)) as [v [eps [q [Pe [[Q1 Q2] [Lo Hi]]]]]].
+  destruct (minimax count n game_matrix ltac:(lia) ltac:(lia)) as [v [eps [q [Pe [[Q1 Q2] [Lo Hi]]]]]].
   set (tau := fun g => (1 - delta g (unit G)) * q g + delta g other * q (unit G)).
   pose proof (unit_below G HG) as U; pose proof other_below as O; pose proof other_unit as OU.
   assert (S : forall F, sum n (fun g => tau g * F g)
@@ -200,10 +200,10 @@ Proof.
   exists v, eps, (averaged G tau); split; [exact Pe|split; [|split; [|split]]].
   - apply averaged_wrong; assumption.
   - apply averaged_class; exact HG.
-  - intros g Hg N; apply Rle_trans with (1 := Lo g Hg); right; unfold matrix.
+  - intros g Hg N; apply Rle_trans with (1 := Lo g Hg); right; unfold game_matrix.
     apply sum_ext; intros s _; rewrite delta_other by assumption; ring.
   - intros s Hs; rewrite (averaged_sum G HG tau _ (payoff_class s Hs)), S, (payoff_unit s Hs).
-    pose proof (Hi s Hs) as A; unfold matrix in A.
+    pose proof (Hi s Hs) as A; unfold game_matrix in A.
     rewrite (sum_ext n _ (fun g => q g * pay s g + delta g (unit G) * (q g * pay s other))) in A
       by (intros; ring).
     rewrite sum_plus, (sum_delta n (fun g => q g * pay s other) (unit G) U) in A; lra.

@@ -411,7 +411,7 @@ Lemma gain_square n o : let k := size_of P n in
   neuron_gain n o ^ 2 = INR (fact k) ^ 2 * 2 * (product_over P n (pu o) ^ 2 * (contrast_of o ^ 2 / 2)).
 Proof. unfold neuron_gain; field. Qed.
 
-Lemma neuron_bound n o : neuron_gain n o <= neuron_cost n o.
+Theorem neuron_bound n o : neuron_gain n o <= neuron_cost n o.
 Proof.
   destruct (Rle_dec (neuron_gain n o) 0) as [L|L]; [pose proof (cost_nonneg n o); lra|apply Rnot_le_lt in L].
   apply Rsqr_incr_0_var; [|apply cost_nonneg]; unfold Rsqr.

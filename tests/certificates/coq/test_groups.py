@@ -43,12 +43,18 @@ THEOREMS = (
     "Dihedral.even_polygon",
     "Integral.check_sound",
     "Integral.quaternions",
+    "Width.lower_side_width",
+    "Width.addition_width",
+    "Parity.mean_margin",
+    "Parity.neuron_bound",
+    "Parity.sparse_parity",
+    "Parity.sparse_parity_neurons",
 )
 CLAIMS = """
 From Coq Require Import Reals List Arith.
 From Lemmata Require Import Statement Sums Groups EveryGroup Representations Universal Commutants Decomposition.
-From Lemmata Require Import Cyclic Elementary Dihedral Symmetric.
-Open Scope R_scope.
+From Lemmata Require Import Cyclic Elementary Dihedral Symmetric Parity Width.
+Local Open Scope R_scope.
 
 Goal forall n, (3 <= n)%nat -> Nat.odd n = true ->
   let table := group_table (Group n (fun a b => (a + b) mod n)%nat O (fun a => (n - a) mod n)%nat) in
@@ -56,6 +62,12 @@ Goal forall n, (3 <= n)%nat -> Nat.odd n = true ->
   (exists net, 0 < norm3 table net /\\ margin_at_least table (value * norm3 table net) net) /\\
   (forall net g, normalized_margin_at_least table g net -> g <= value).
 Proof. exact addition. Qed.
+
+Goal forall n m, (3 <= n)%nat -> Nat.odd n = true -> (4 * (n - 1) <= m)%nat ->
+  let table := group_table (Group n (fun a b => (a + b) mod n)%nat O (fun a => (n - a) mod n)%nat) in
+  let value := sqrt (2 / 27) / (sqrt (INR n) * (INR n - 1)) in
+  exists net, length net = m /\\ 0 < norm3 table net /\\ margin_at_least table (value * norm3 table net) net.
+Proof. exact addition_width. Qed.
 
 Goal forall n, (2 <= n)%nat -> Nat.even n = true ->
   let table := group_table (Group n (fun a b => (a + b) mod n)%nat O (fun a => (n - a) mod n)%nat) in
@@ -106,8 +118,25 @@ Goal let value := 2 / (360 * sqrt 360) * (120 / (65 + 50 * sqrt 5 + 36 * sqrt 6)
   maximum_margin_between (group_table (Group 120 (fun a b => number (map (fun i => nth i (p a) O) (p b)) list)
     (number (seq 0 5) list) (fun a => number (undone 5 (p a)) list))) value value.
 Proof. exact five_things. Qed.
+
+Goal forall (P : places) (n k m : nat), size_of P n = k -> (1 <= k)%nat -> (2 ^ (k - 1) <= m)%nat ->
+  let value := INR (fact k) * sqrt (2 / INR (k + 1) ^ (k + 1)) in
+  let output (net : list parity_neuron) (x : nat -> R) (c : bool) := total_of (fun o => sum n (fun i => pu o i * x i) ^ k * pw o c) net in
+  let norm (net : list parity_neuron) := total_of (fun o =>
+    sqrt (sum n (fun i => pu o i ^ 2) + (pw o true ^ 2 + pw o false ^ 2)) ^ (k + 1)) net in
+  let attains (g : R) (net : list parity_neuron) := 0 < norm net /\\ forall (x : nat -> R) (c : bool), (forall i, (i < n)%nat -> x i = 1 \\/ x i = -1) ->
+    product_over P n x = (if c then 1 else -1) -> g * norm net <= output net x c - output net x (negb c) in
+  (exists net, length net = m /\\ attains value net) /\\ (forall net g, attains g net -> g <= value).
+Proof. exact sparse_parity. Qed.
+
+Goal forall (P : places) (n : nat) (u : nat -> R) (w : bool -> R), let k := size_of P n in let product f := product_over P n f in
+  mean n (fun x => sum n (fun i => u i * x i) ^ k * product x) = INR (fact k) * product u /\\
+  INR (fact k) * product u * (w true - w false) <= INR (fact k) * sqrt (2 / INR (k + 1) ^ (k + 1)) *
+    sqrt (sum n (fun i => u i ^ 2) + (w true ^ 2 + w false ^ 2)) ^ (k + 1).
+Proof. intros; split; [exact (mean_margin P u n)|exact (neuron_bound P n (ParityNeuron u w))]. Qed.
 """
 FAULTS = (
+    ("Parity", "sqrt (2 / INR (k + 1) ^ (k + 1)).", "sqrt (2 / INR (k + 2) ^ (k + 1))."),
     ("Convolution", "INR m * frobenius d (times d U V) <=", "INR (S m) * frobenius d (times d U V) <="),
     ("Integral", "[1; 4; 3; 6]", "[1; 4; 3; 2]"),
     ("Attain", "width attaining = 2 * sum", "width attaining = 3 * sum"),
@@ -172,6 +201,40 @@ FAULTS = (
     ("Symmetric", "[[0; 1]; [1; 0]];\n  [[1; 0]; [-1; -1]]]%Z", "[[0; 1]; [1; 0]];\n  [[1; 0]; [-1; 1]]]%Z"),
     ("Symmetric", "shape_32; negated shape_32;", "shape_32; shape_32;"),
     ("Symmetric", "(65 + 50 * sqrt 5 + 36 * sqrt 6)) in", "(65 + 50 * sqrt 5 + 35 * sqrt 6)) in"),
+    ("Width", "2 * dim (family s) ^ 3)%nat /\\", "2 * dim (family s) ^ 2)%nat /\\"),
+    ("Width", "repeat silent (m - 8 * h).", "repeat silent (m - 7 * h)."),
+    ("Width", "(4 * (n - 1) <= m)%nat ->\n", "(4 * (n - 2) <= m)%nat ->\n"),
+    ("Width", "* sqrt (3 * INR n)) * sqrt 2).", "* sqrt (3 * INR n)) * 2)."),
+    ("Width", "= 4 * sum h (fun s => cos", "= 8 * sum h (fun s => cos"),
+    ("Width", "= 4 * mat r (op G (op G a b) (inv G c)) 0 0.", "= 4 * mat r (op G (op G a b) c) 0 0."),
+    ("Width", "pair (fun g => 1 * mat r g 0 j)", "pair (fun g => 2 * mat r g 0 j)"),
+    ("Parity", "(INR (S k) * a * u) (difference_of", "(INR k * a * u) (difference_of"),
+    ("Parity", "* product_over P n x)\n  = INR (fact (size_of P n)) * prod", "* product_over P n x)\n  = 1 * prod"),
+    ("Parity", "length (half n) = (2 ^ (size_of P n - 1))", "length (half n) = (2 ^ size_of P n)"),
+    ("Parity", "total_of (fun o => parity_norm n o ^ (k + 1)) net.", "total_of (fun o => parity_norm n o ^ k) net."),
+    ("Parity", "pu o i ^ 2) + weight2 o).\nDefinition", "pu o i ^ 2) + 2 * weight2 o).\nDefinition"),
+    ("Parity", "INR (S (S m)) * t + t ^ 2 <= (1", "INR (S (S m)) * t + 2 * t ^ 2 <= (1"),
+    ("Parity", "(2 ^ (k - 1) <= m)%nat ->\n  length", "(2 ^ (k - 2) <= m)%nat ->\n  length"),
+    ("Parity", "(2 ^ (k - 1) <= m)%nat ->\n  (exists", "(2 ^ (k - 2) <= m)%nat ->\n  (exists"),
+    (
+        "Parity",
+        "pw o true = - pw o false /\\\n   (forall i, (i < n)%nat -> P i = true -> Rabs (pu o i) = sqrt (pw",
+        "pw o true = pw o false /\\\n   (forall i, (i < n)%nat -> P i = true -> Rabs (pu o i) = sqrt (pw",
+    ),
+    ("Parity", "Rabs (pu o i) = sqrt (weight2 o))).", "Rabs (pu o i) = sqrt (2 * weight2 o)))."),
+    (
+        "Parity",
+        "0 <= product_over P n (pu o) * (pw o true - pw o false).",
+        "0 <= product_over P n (pu o) * pw o false.",
+    ),
+    ("Parity", "= (-1) ^ size_of P n * differences u n p.", "= differences u n p."),
+    ("Parity", "INR (2 ^ (k - 1)) * (INR (fact k) * sqrt 2).", "INR (2 ^ (k - 1)) * (INR (fact k) * 2)."),
+    ("Parity", "sum n (fun i => s i ^ 2) = INR (size_of P n) /\\", "sum n (fun i => s i ^ 2) = INR n /\\"),
+    ("Parity", "sign_of c * (product_over P n s / sqrt 2)", "sign_of c * (product_over P n s / 2)"),
+    ("Parity", "sign_of (c : bool) : R := if c then 1 else -1.", "sign_of (c : bool) : R := if c then 1 else 0."),
+    ("Parity", "pu o i * x i) ^ k.", "pu o i * x i) ^ (k + 1)."),
+    ("Parity", "(1 <= k)%nat -> (2 ^ (k - 1) <= m)", "(0 <= k)%nat -> (2 ^ (k - 1) <= m)"),
+    ("Parity", ": R := pw o true ^ 2 + pw o false ^ 2.", ": R := pw o true ^ 2."),
     ("Integral", "2 / (3 * sqrt 24) / 11 in", "2 / (3 * sqrt 24) / 10 in"),
     ("Integral", "(-1) 1\n  | 3%nat => quaternion_sign (-1) (-1)", "(-1) 1\n  | 3%nat => quaternion_sign (-1) 1"),
 )
