@@ -5,7 +5,6 @@
     is half its trace, so that the products with i = 0 are enough: 4 for each
     of the (n-1)/2 frequencies, of 2 neurons each.
 
-    [lower_side_width]: the network of Attain.v has 2 sum nu^3 neurons;
     [addition_width]: for every width of at least 4 (n-1) there is a network of
     the maximum margin, as theorem 7.7 says. *)
 
@@ -14,37 +13,8 @@ From Lemmata Require Import Statement Sums Convolution Groups EveryGroup Represe
 Import ListNotations.
 Local Open Scope R_scope.
 
-(** ** Lengths *)
-
-Fixpoint count_sum (n : nat) (f : nat -> nat) : nat := match n with O => O | S m => (count_sum m f + f m)%nat end.
-
-Lemma count_sum_const n c : count_sum n (fun _ => c) = (n * c)%nat.
-Proof. induction n; simpl; lia. Qed.
-
-Lemma join_length n f c : (forall i, length (f i) = c i) -> length (join n f) = count_sum n c.
-Proof. intro H; induction n as [|n IH]; simpl; [reflexivity|]; rewrite app_length, IH, H; reflexivity. Qed.
-
-Lemma join_length_const n f c : (forall i, length (f i) = c) -> length (join n f) = (n * c)%nat.
-Proof. intro H; rewrite (join_length n f (fun _ => c) H); apply count_sum_const. Qed.
-
-Theorem lower_side_width : forall G count family eps K,
-  is_group G ->
-  (forall s, (s < count)%nat ->
-    is_representation G (family s) /\ (1 <= dim (family s))%nat /\ even_entries G (family s)) ->
-  (forall s, (s < count)%nat -> 0 <= eps s) -> sum count eps = 1 ->
-  (forall g, below G g -> g <> unit G ->
-    K <= sum count (fun s => eps s / (INR (dim (family s)) * sqrt (INR (dim (family s))))
-      * (INR (dim (family s)) - character (family s) g))) ->
-  exists net, length net = count_sum count (fun s => 2 * dim (family s) ^ 3)%nat /\
-    normalized_margin_at_least (group_table G) (constant G * K) net.
-Proof.
-  intros G count family eps K HG Hfamily Heps Hsum Hcolumn.
-  exists (attaining count family eps); split; [|apply attaining_margin; assumption].
-  apply join_length; intro s; unfold block; set (d := dim (family s)).
-  rewrite (join_length_const _ _ (d * (d * 2))); [simpl; lia|]; intro i.
-  rewrite (join_length_const _ _ (d * 2)); [reflexivity|]; intro j.
-  rewrite (join_length_const _ _ 2); reflexivity.
-Qed.
+Lemma join_length n f c : (forall i, length (f i) = c) -> length (join n f) = (n * c)%nat.
+Proof. intro H; induction n as [|n IH]; simpl; [reflexivity|]; rewrite app_length, IH, H; lia. Qed.
 
 (** ** One row of each product *)
 
@@ -112,7 +82,7 @@ Qed.
 
 Lemma narrow_length m : (8 * h <= m)%nat -> length (narrow m) = m.
 Proof.
-  intro Hm; unfold narrow; rewrite app_length, repeat_length, (join_length_const _ _ 8); [lia|]; reflexivity.
+  intro Hm; unfold narrow; rewrite app_length, repeat_length, (join_length _ _ 8); [lia|]; reflexivity.
 Qed.
 
 Lemma narrow_norm m : norm3 (group_table G) (narrow m)

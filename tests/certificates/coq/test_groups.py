@@ -43,7 +43,6 @@ THEOREMS = (
     "Dihedral.even_polygon",
     "Integral.check_sound",
     "Integral.quaternions",
-    "Width.lower_side_width",
     "Width.addition_width",
     "Parity.mean_margin",
     "Parity.neuron_bound",
@@ -121,15 +120,18 @@ Proof. exact five_things. Qed.
 
 Goal forall (P : places) (n k m : nat), size_of P n = k -> (1 <= k)%nat -> (2 ^ (k - 1) <= m)%nat ->
   let value := INR (fact k) * sqrt (2 / INR (k + 1) ^ (k + 1)) in
-  let output (net : list parity_neuron) (x : nat -> R) (c : bool) := total_of (fun o => sum n (fun i => pu o i * x i) ^ k * pw o c) net in
+  let output (net : list parity_neuron) (x : nat -> R) (c : bool) :=
+    total_of (fun o => sum n (fun i => pu o i * x i) ^ k * pw o c) net in
   let norm (net : list parity_neuron) := total_of (fun o =>
     sqrt (sum n (fun i => pu o i ^ 2) + (pw o true ^ 2 + pw o false ^ 2)) ^ (k + 1)) net in
-  let attains (g : R) (net : list parity_neuron) := 0 < norm net /\\ forall (x : nat -> R) (c : bool), (forall i, (i < n)%nat -> x i = 1 \\/ x i = -1) ->
+  let attains (g : R) (net : list parity_neuron) := 0 < norm net /\\
+    forall (x : nat -> R) (c : bool), (forall i, (i < n)%nat -> x i = 1 \\/ x i = -1) ->
     product_over P n x = (if c then 1 else -1) -> g * norm net <= output net x c - output net x (negb c) in
   (exists net, length net = m /\\ attains value net) /\\ (forall net g, attains g net -> g <= value).
 Proof. exact sparse_parity. Qed.
 
-Goal forall (P : places) (n : nat) (u : nat -> R) (w : bool -> R), let k := size_of P n in let product f := product_over P n f in
+Goal forall (P : places) (n : nat) (u : nat -> R) (w : bool -> R),
+  let k := size_of P n in let product f := product_over P n f in
   mean n (fun x => sum n (fun i => u i * x i) ^ k * product x) = INR (fact k) * product u /\\
   INR (fact k) * product u * (w true - w false) <= INR (fact k) * sqrt (2 / INR (k + 1) ^ (k + 1)) *
     sqrt (sum n (fun i => u i ^ 2) + (w true ^ 2 + w false ^ 2)) ^ (k + 1).
@@ -201,7 +203,6 @@ FAULTS = (
     ("Symmetric", "[[0; 1]; [1; 0]];\n  [[1; 0]; [-1; -1]]]%Z", "[[0; 1]; [1; 0]];\n  [[1; 0]; [-1; 1]]]%Z"),
     ("Symmetric", "shape_32; negated shape_32;", "shape_32; shape_32;"),
     ("Symmetric", "(65 + 50 * sqrt 5 + 36 * sqrt 6)) in", "(65 + 50 * sqrt 5 + 35 * sqrt 6)) in"),
-    ("Width", "2 * dim (family s) ^ 3)%nat /\\", "2 * dim (family s) ^ 2)%nat /\\"),
     ("Width", "repeat silent (m - 8 * h).", "repeat silent (m - 7 * h)."),
     ("Width", "(4 * (n - 1) <= m)%nat ->\n", "(4 * (n - 2) <= m)%nat ->\n"),
     ("Width", "* sqrt (3 * INR n)) * sqrt 2).", "* sqrt (3 * INR n)) * 2)."),
