@@ -292,8 +292,8 @@ def coqc(path: Path, compiled: Path, time_limit: float | None = None) -> str:
         ValueError: when it takes too long or needs too much memory, and where it is not installed.
         CoqRefusalError: when it does not accept the file.
     """
-    command = [find_coq(), "-q", "-Q", str(compiled), NAME, path.name]
-    if path.parent != compiled:
+    command = [find_coq(), "-q", "-Q", str(compiled.resolve()), NAME, path.name]
+    if path.parent.resolve() != compiled.resolve():
         command[2:2] = ["-Q", ".", "Received"]
     try:
         done = subprocess.run(

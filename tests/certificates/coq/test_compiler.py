@@ -61,6 +61,12 @@ def test_what_is_asked_for_anew_does_not_look_at_what_is_there(tmp_path, monkeyp
 
 
 @needs_coq
+def test_the_folder_may_be_named_from_here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert theory(["Statement", "Sums"], Path("build")) == Path("build") / f"coq-{theory_mark(['Statement', 'Sums'])}"
+
+
+@needs_coq
 def test_a_folder_that_others_may_write_is_not_believed(tmp_path):
     sources = {"Statement": compiler._source("Statement")}
     made = theory(["Statement"], tmp_path)
