@@ -181,11 +181,9 @@ def _of_names(
             roles.setdefault(name, "heads")
             continue
         role = next((role for role, pattern in ROLES.items() if pattern.search(name)), None)
-        if role is None or any(pattern.search(name) for kind, pattern in PARTS.items() if kind != "biases"):
-            kind = next(
-                (kind for kind, pattern in PARTS.items() if pattern.search(name) and kind != "biases"), "unknown"
-            )
-            strange.setdefault(kind, []).append(name)
+        kind = next((kind for kind, pattern in PARTS.items() if pattern.search(name)), None)
+        if role is None or kind is not None:
+            strange.setdefault(kind or "unknown", []).append(name)
         else:
             roles[name] = role
     if strange:

@@ -111,7 +111,11 @@ def sequence_cells(model: Transformer | CircuitTables, t: int) -> Cells:
     if t > MOST_SEQUENCES:
         raise ValueError(f"All sequences are run for t <= {MOST_SEQUENCES}, not for t = {t}: use the compact proof.")
     parts = _intervals(model, t)
-    outputs = all_outputs(t, *parts, EXP_TABLE)
+    return cells_of_sequences(t, all_outputs(t, *parts, EXP_TABLE))
+
+
+def cells_of_sequences(t: int, outputs: FloatArray) -> Cells:
+    """The cells of single sequences with enclosed differences of logits, shape (2^t, 2), in the order of numbers."""
     symbols = (np.arange(2**t)[:, None] >> np.arange(t - 1, -1, -1)) & 1
     earlier, later = symbols[:, :-1], symbols[:, 1:]
     return Cells(

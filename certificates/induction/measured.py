@@ -27,7 +27,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import digamma
 
+from lemmata.certificates.induction.evaluated import evaluate_losses
 from lemmata.certificates.induction.losses import LONGEST, LossCertificate, bound_losses, enumerate_losses
+from lemmata.certificates.induction.tables import two_heads
 from lemmata.constructions.induction.patterns import head_scores, matches
 from lemmata.constructions.networks.transformer import Transformer
 from lemmata.numerics.exact.integers import checked_integer
@@ -151,15 +153,29 @@ def measure_model(
     )
 
 
-def certified_loss(model: Transformer, length: int) -> LossCertificate:
-    """The proven loss of a model that `circuit_tables` accepts: of all sequences up to t = 12, then by classes.
+def certified_loss(model: Transformer, length: int, *, window: int = 3, grid: int = 32) -> LossCertificate:
+    """The proven loss of a model: of one that `circuit_tables` accepts on all sequences up to t = 12, then by classes.
+
+    Any other one is run in balls on all sequences, of which there may be 1024.
+
+    Args:
+        model: with as many logits as symbols.
+        length: t.
+        window, grid: of the classes, as for `bound_losses`.
 
     Raises:
-        ValueError: for another model, or a length above 62.
+        ValueError: for a length above 62, or for too many sequences of a model of another kind; as `bound_losses`.
     """
     if checked_integer("The length", length, 1) > LONGEST:
         raise ValueError(f"Losses are proved for up to {LONGEST} symbols, not {length}.")
-    return enumerate_losses(model, length) if length <= MOST_CERTIFIED else bound_losses(model, length)
+    try:
+        two_heads(model)
+    except ValueError as error:
+        try:
+            return evaluate_losses(model, length)
+        except ValueError as other:
+            raise ValueError(f"{error} {other}") from error
+    return enumerate_losses(model, length) if length <= MOST_CERTIFIED else bound_losses(model, length, window, grid)
 
 
 @dataclass(frozen=True, eq=False)

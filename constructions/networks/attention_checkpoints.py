@@ -58,7 +58,6 @@ PARTS = {
     "an MLP": re.compile(r"(^|\.)(mlp|ffn?|fc\d*|linear\d+|feed_forward)(\.|$)|^layers\.\d+\.layers\.", re.I),
     "a null pair": re.compile(r"\.null_(key|value)$"),
     "rotary positions": re.compile(r"\.rotary_\w+$"),
-    "biases": re.compile(r"(^|\.)(b_\w+|bias)$"),
 }
 """What no attention-only model has, by how others name it."""
 
@@ -112,15 +111,6 @@ class AttentionParts:
     layers: tuple[tuple[Mapping[str, Any], ...], ...]
     source: str
 
-    def biases(self) -> list[str]:
-        """Where biases are that are not zero."""
-        found = ["readout"] if self.shift.any() else []
-        for number, layer in enumerate(self.layers):
-            for h, maps in enumerate(layer):
-                named = (name for name in ("query", "key", "value", "output") if name in maps)
-                found += [f"layer {number}, head {h}, {name}" for name in named if maps[name].offset.any()]
-        return found
-
 
 def load_attention_only(
     path: str | os.PathLike[str],
@@ -161,16 +151,10 @@ def attention_only(
         bos: token ids that stand in front of every sequence.
 
     Raises:
-        ValueError: for arrays that are no such model, naming what was found and what is accepted; for biases that are
-            not zero, LayerNorm, MLPs, rotary positions and null pairs; for a number of symbols or heads, a factor or
-            tokens that do not fit.
+        ValueError: for arrays that are no such model, naming what was found and what is accepted; for LayerNorm, MLPs,
+            rotary positions and null pairs; for a number of symbols or heads, a factor or tokens that do not fit.
     """
-    parts = attention_parts(tensors, heads=heads)
-    if parts.biases():
-        raise ValueError(
-            f"There are biases that are not zero ({_listed(parts.biases())}): accepted are models without."
-        )
-    return _assembled(parts, symbols, scale, bos)
+    return _assembled(attention_parts(tensors, heads=heads), symbols, scale, bos)
 
 
 def attention_parts(tensors: Mapping[str, NDArray[Any]], *, heads: int | None = None) -> AttentionParts:
@@ -202,7 +186,7 @@ def _plain(tensors: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
             _check_mask(name, array)
             continue
         kind = next((kind for kind, pattern in PARTS.items() if pattern.search(name)), None)
-        if kind is not None and kind != "biases":
+        if kind is not None:
             foreign.setdefault(kind, []).append(name)
             continue
         if array.dtype.kind != "f":
@@ -412,7 +396,9 @@ def _assembled(parts: AttentionParts, symbols: int | None, scale: float | None, 
         embedding=E[tokens],
         prefix=np.concatenate([parts.prefix, front]),
         layers=tuple(AttentionLayer(tuple(_head(maps, scale) for maps in layer)) for layer in parts.layers),
-        readout=parts.readout[:, tokens],
+        readout=Affine(parts.readout[:, tokens], parts.shift[tokens])
+        if parts.shift.any()
+        else parts.readout[:, tokens],
         positions=positions[r:],
     )
     dimensions = sorted({head.key_dimension for layer in model.layers for head in layer.heads})

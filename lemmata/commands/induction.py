@@ -22,9 +22,10 @@ app = typer.Typer(add_completion=False)
 
 @app.command(
     help="Measure a trained attention-only transformer against the n-gram predictors on Markov chains in context: its "
-    "loss, its distance from each of them, where its heads attend; proved, where it has two heads over two symbols. "
+    "loss, its distance from each of them, where its heads attend; proved, by classes of sequences where it has two "
+    "heads over two symbols, and else where there are at most 1024 sequences. "
     f"{CHECKPOINTS} "
-    f"Weights: {ACCEPTED_ATTENTION}. Biases must be zero; LayerNorm, MLPs and rotary positions are refused. Attention "
+    f"Weights: {ACCEPTED_ATTENTION}. LayerNorm, MLPs and rotary positions are refused. Attention "
     "is taken to be causal, with a softmax."
 )
 def induction(
@@ -43,6 +44,8 @@ def induction(
     ] = "logits",
     samples: Annotated[int, typer.Option(metavar="N", help="sequences drawn, where there are more than 4096")] = 2000,
     seed: Annotated[int, typer.Option(help="of the sequences")] = 0,
+    window: Annotated[int, typer.Option(help="symbols that a proof by classes knows; costs 4^window")] = 3,
+    grid: Annotated[int, typer.Option(help="output values that a proof by classes tries")] = 32,
     picture: Picture = None,
     as_json: AsJson = False,
 ) -> None:
@@ -56,7 +59,7 @@ def induction(
         t = weights.length if length is None else length
         with err.status("running the model"):
             measured = measure_model(weights.model, t, samples=samples, seed=seed, outputs=kind)
-            proof = _proof(weights, t, kind)
+            proof = _proof(weights, t, kind, window, grid)
         result = ModelReport(checkpoint.name, weights, kind, measured, proof)
     deliver_measurement(
         model_summary(result),
@@ -67,12 +70,12 @@ def induction(
     )
 
 
-def _proof(weights: AttentionOnly, length: int, outputs: Outputs) -> LossCertificate | str:
+def _proof(weights: AttentionOnly, length: int, outputs: Outputs, window: int, grid: int) -> LossCertificate | str:
     """The proven loss, or why there is none."""
     if outputs != "logits":
         return "Losses are proved of models whose outputs are logits."
     try:
-        return certified_loss(weights.model, length)
+        return certified_loss(weights.model, length, window=window, grid=grid)
     except ValueError as error:
         return str(error)
 

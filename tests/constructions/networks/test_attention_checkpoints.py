@@ -164,8 +164,6 @@ def stacked(layer):
         ({"ln_final.w": np.ones(WIDTH), "ln_final.b": np.zeros(WIDTH)}, "LayerNorm (ln_final.w, ln_final.b)"),
         ({"blocks.0.mlp.W_in": np.ones((WIDTH, 9)), "blocks.0.mlp.b_in": np.zeros(9)}, "an MLP (blocks.0.mlp.W_in"),
         ({"blocks.1.attn.rotary_sin": np.ones((PLACES, KEY))}, "rotary positions"),
-        ({"blocks.1.attn.b_V": np.full((HEADS, KEY), 0.1)}, "biases that are not zero (layer 1, head 0, value"),
-        ({"unembed.b_U": np.ones(VOCABULARY)}, "biases that are not zero (readout)"),
         ({"blocks.0.attn.mask": np.ones((PLACES, PLACES), dtype=bool)}, "is no causal mask"),
         ({"embed.W_E": np.ones((VOCABULARY, WIDTH), dtype=int)}, "embed.W_E holds numbers of type int64"),
         ({"embed.W_E": np.full((VOCABULARY, WIDTH), np.nan)}, "not finite"),
