@@ -195,7 +195,7 @@ class Table:
             self.degrees.append(terms[0])
 
 
-class Document(kernel.Document):
+class Document(kernel.Document):  # pyright: ignore[reportGeneralTypeIssues]
     """The parts of a document that `kernel.check_game` and `kernel.check_margin` read, and the table."""
 
     def __init__(self, value: Any) -> None:

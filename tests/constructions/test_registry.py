@@ -100,6 +100,7 @@ LEFT_OUT: dict[str, str] = {
     "lemmata.constructions.networks.files.load_npz": "reads a network that another construction has written",
     "lemmata.constructions.parity.exact_sparsity.selected_network": "its checks read it in integers",
     "lemmata.constructions.sparse.compact.compact_selection": "compared exactly in test_compact.py",
+    "lemmata.constructions.sparse.histogram.compile_histogram": "compared string by string in test_histograms.py",
     "lemmata.constructions.sparse.memorising.inner_memorising_perceptron": "the checks of A.25 compare it",
 }
 """Builders that occur in no instance, and why."""

@@ -175,10 +175,9 @@ def test_every_family_is_in_the_help() -> None:
 @pytest.mark.parametrize(
     "name", ["", "x", "X5", "Z", "s5", "Z2x", "M13", "Z2^", "5", "PSL(2)", "PSL(2,7", "Z-3", "Z2+Z2"]
 )
-def test_unknown_names_list_what_is_accepted(name: str) -> None:
-    with pytest.raises(ValueError, match="There is no group named") as caught:
+def test_unknown_names_say_what_is_accepted(name: str) -> None:
+    with pytest.raises(ValueError, match=r"There is no group named .* Names look like Z7.*--help has all forms"):
         parse_group(name)
-    assert ACCEPTED_NAMES in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -379,5 +378,5 @@ def test_a_name_that_is_nearly_one_gets_a_proposal(text, meant):
 
 
 def test_a_name_like_no_other_gets_no_proposal():
-    with pytest.raises(ValueError, match=r"no group named 'sporadic' here\. Accepted"):
+    with pytest.raises(ValueError, match=r"no group named 'sporadic' here\. Names"):
         parse_group("sporadic")
