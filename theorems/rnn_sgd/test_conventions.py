@@ -253,7 +253,6 @@ def test_complexities_of_shifted_polynomials(coefficients: list[int]) -> None:
 
 @check(
     "rnn-sgd:example-3.5",
-    "rnn-sgd:fact-nonlinear-measurements",
     grade="exact",
     target="printed",
     cases="L = 5, p = 3, d = 2, phi of degree 3; 20 inputs (seeds 0 to 19)",

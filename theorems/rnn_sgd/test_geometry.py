@@ -231,12 +231,6 @@ def test_states_at_different_times_are_apart(effort: Effort) -> None:
 
 
 @check(
-    "rnn-sgd:fact-nonlinear-measurements",
-    grade="sampled",
-    target="printed",
-    cases="8 networks of width 500 (full: 4000), L = 7, eps_x = 0.01 (seeds 0 to 7)",
-)
-@check(
     FIT,
     GEOMETRY,
     grade="sampled",

@@ -90,14 +90,8 @@ def test_the_bound_for_blind_predictors() -> None:
 
 
 @check(
-    SAMPLES,
-    grade="sampled",
-    target="printed",
-    supporting=True,
-    cases=RUNS,
-)
-@check(
     THEOREM,
+    SAMPLES,
     grade="sampled",
     target="corrected",
     cases=RUNS + "; quick: four runs of 2000 steps at width 128 (full: of 3000 at 256)",
