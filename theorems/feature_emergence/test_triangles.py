@@ -131,7 +131,7 @@ def test_ascents_end_at_waves(n: int) -> None:
     reached = 0
     for _ in range(30):
         v, w = rng.normal(size=(2, n))
-        u = v
+        u, value = v, 0.0
         for _ in range(400):
             u = np.einsum("abc,b,c->a", form, v, w)
             u /= np.linalg.norm(u)

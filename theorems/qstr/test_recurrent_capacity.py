@@ -362,10 +362,10 @@ def test_scaled_transitions_move_by_at_most_their_slope(L: int) -> None:
     rng, R, reach, largest = np.random.default_rng(L), 2.0, 1.5, 0.0
     for N, number in itertools.product((10, 10**4), range(100)):
         aligned = number % 3 == 0
+        draw = (lambda *shape: rng.random(shape)) if aligned else (lambda *shape: rng.standard_normal(shape))
         pair = []
         for _ in range(2):
             sizes = [5, *[3] * (L - 1), 2]
-            draw = (lambda *shape: rng.random(shape)) if aligned else (lambda *shape: rng.standard_normal(shape))
             weights = [draw(m, n) for m, n in itertools.pairwise(sizes)]
             weights = [w * (R / np.linalg.norm(w)) for w in weights]
             later = math.prod(np.linalg.norm(w, 2) for w in weights[1:])

@@ -769,8 +769,9 @@ def test_a_vector_that_reads_heads_is_a_factor_of_their_values(seed):
         B_X = token_norm(X)
         parts = read_capacity(norms, residual=frobenius_norm(u[None]), tokens=B_X, samples=1, length=3).parts
         names = [f" {h + 1}" for h in range(H)] if H > 1 else [""]
-        moved = abs(arb((u - other_u).dot(X[0]))) * parts["residual"].rate
-        found = arb(u.dot(X[0])) - arb(other_u.dot(X[0]))
+        kept: Any = (u - other_u).dot(X[0])
+        moved = abs(arb(kept)) * parts["residual"].rate
+        found = arb(kept)
         for name, v, (_, M), (other_v, other_M), value in zip(names, vectors, heads, others, folded, strict=True):
             scores = max(float(abs(arb(X[0].dot(M - other_M).dot(x))).upper()) for x in X)
             values = max(float(abs(arb((v - other_v[:, 0]).dot(x))).upper()) for x in X)
