@@ -86,8 +86,7 @@ def test_the_frontier_of_dense_starts_is_like_that_of_sparse_ones(record_propert
         assert trend.rising < 1e-3
 
 
-@check(NAME + "figure-6.2", grade="sampled", target="printed", cases="1600 committed runs; quick: 80 runs again")
-@check(NAME + "experiment-sweep", grade="sampled", target="printed", supporting=True)
+@check(NAME + "experiment-sweep", NAME + "figure-6.2", grade="sampled", target="printed", supporting=True)
 def test_success_rises_with_width_and_with_samples(effort: Effort, record_property: Record) -> None:
     """80 cells with 20 runs each; quick runs show both trends again.
 
@@ -106,7 +105,7 @@ def test_success_rises_with_width_and_with_samples(effort: Effort, record_proper
     assert_met(again, WIDTH, SAMPLES, statement=NAME + "experiment-sweep")
 
 
-@check(NAME + "figure-6.2", grade="sampled", target="printed", cases="320 committed runs, widths 100 and 300")
+@check(NAME + "figure-6.2", grade="sampled", target="printed", supporting=True)
 def test_sparse_rows_help_wide_networks_at_the_frontier(effort: Effort, record_property: Record) -> None:
     """320 committed runs of widths 100 and 300, with seeds of their own, asked after the sweep had left it undecided.
 

@@ -128,7 +128,7 @@ def _segment(network: ElmanNetwork, tokens: np.ndarray, change: np.ndarray) -> f
 
 
 @check(LINEAR, grade="exact", target="printed", cases=NETWORKS)
-@check(STEP, grade="exact", target="printed", supporting=True, cases=NETWORKS)
+@check(STEP, grade="exact", target="printed", cases=NETWORKS)
 def test_the_linear_network_is_the_derivative() -> None:
     """Interpolation of y_j(W + t W') at j + 1 points of the segment: degree at most j - 1, linear coefficient f_j."""
     decided = curved = 0

@@ -96,6 +96,7 @@ def test_no_function_on_cells_is_smaller(variance: int, nodes: list[float]) -> N
         found = _least_on_cells(point, nodes, error)
         assert 0 < bound < found
         assert error or found < 100 * bound
+    assert least_supremum_off_target(point, nodes, SLOPE, SLOPE) < 0  # there the function 0 serves
 
 
 @check(
