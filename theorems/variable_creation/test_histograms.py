@@ -35,7 +35,6 @@ def _drawn(s: int, alphabet: int, seed: int) -> tuple[dict[tuple[int, ...], int]
     REMARK,
     grade="enclosed",
     target="printed",
-    supporting=True,
     cases="random symmetric functions: s = 3 symbols out of M = 3 (T = 5), s = 2 out of 4 (T = 4), s = 4 bits (T = 6); "
     "all strings one by one, in balls",
 )
