@@ -15,7 +15,9 @@ from fractions import Fraction
 __all__ = ["Claim", "claim_in", "conclusion"]
 
 NUMBER = r"\d{1,10000}"
-RATIONAL = rf"\(?{NUMBER} / {NUMBER}\)?"
+DIVISOR = r"[1-9]\d{0,9999}"
+"""In Coq x / 0 is 0, which no reader would take it for."""
+RATIONAL = rf"\(?{NUMBER} / {DIVISOR}\)?"
 MARGIN = rf"{RATIONAL}|\({RATIONAL} \* sqrt {NUMBER}\)"
 CELL = rf"{NUMBER} {NUMBER}"
 POSSIBLE = rf"\(exists net, normalized_margin_at_least T {RATIONAL} net\)"
@@ -44,7 +46,8 @@ class Claim:
         statement: of the table T, as in Statement.v; one of `STATEMENTS`.
 
     Raises:
-        ValueError: for a table or a statement of another form.
+        ValueError: for a table or a statement of another form, with a cell outside of the table, or one that is given
+            twice.
     """
 
     theorem: str
@@ -61,6 +64,13 @@ class Claim:
                 f"The statement of {self.theorem} is none that this program knows, about a maximum margin or a cell "
                 f"that is not given: {self.statement[:200]}"
             )
+        rows, columns, labels, *numbers = map(int, re.findall(r"\d+", self.table))
+        cells = list(zip(*[iter(numbers)] * 3, strict=True))
+        if len({cell[:2] for cell in cells}) < len(cells):
+            raise ValueError("The table has a cell twice.")
+        cells += [tuple(map(int, at)) for at in re.findall(r"(?:right|wrong)_at T (\d+) (\d+) (\d+)", self.statement)]
+        if any(a >= rows or b >= columns or y >= labels for a, b, y in cells):
+            raise ValueError("A cell or a label is outside of the table, where the norm counts no weights.")
 
     @property
     def defined(self) -> str:

@@ -226,10 +226,10 @@ def prove_claims(text: str, claims: Sequence[Claim], compiled: Path, time_limit:
         text: of the file, with a module ``M<i>`` for each claim where there is not just one.
         claims: at least one.
         compiled: the folder of the theory.
-        time_limit: for the file, in seconds.
+        time_limit: for the file, in seconds, and as much again for the conclusion from it.
 
     Raises:
-        ValueError: when it takes too long or needs too much memory, and where ``coqc`` is not installed.
+        ValueError: when one of them takes too long or needs too much memory, and where ``coqc`` is not installed.
         CoqRefusalError: when Coq does not accept the file, when it does not prove the claims, and when they assume more
             than `AXIOMS`.
     """
@@ -240,7 +240,7 @@ def prove_claims(text: str, claims: Sequence[Claim], compiled: Path, time_limit:
         printed = coqc(path, compiled, time_limit)
         last = Path(folder) / "conclusion.v"
         last.write_text(conclusion(claims, path.stem), encoding="ascii")
-        _, assumptions = checked_theorem(coqc(last, compiled))
+        _, assumptions = checked_theorem(coqc(last, compiled, time_limit))
     seconds, after = time.perf_counter() - begin, os.times()
     spent = after.children_user + after.children_system - before.children_user - before.children_system
     theorem = " ".join(claim.statement for claim in claims)

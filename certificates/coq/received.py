@@ -29,7 +29,7 @@ ALLOWED = (
     rf"Print Assumptions {NAME}",
 )
 """A sentence is one of these. A term has neither dots nor quotation marks, and runs no tactics."""
-TACTICS = re.compile(r"\bltac\b")
+TACTICS = re.compile(r"\bltac")
 
 
 def sentences(data: bytes) -> list[str]:

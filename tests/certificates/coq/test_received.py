@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from lemmata.certificates.coq import compiler
 from lemmata.certificates.coq.claims import Claim, claim_in, conclusion
 from lemmata.certificates.coq.compiler import AXIOMS, CoqRefusalError, prove_claims
 from lemmata.certificates.coq.received import sentences
@@ -97,6 +98,7 @@ def test_assumptions_are_seen_through_the_claim(theory):
         "admit.",
         "Proof. lra. Qed.",
         "Definition x := ltac:(exact I).",
+        "Definition x := ltac2:(exact I).",
         "Definition x := Statement.T.",
         "Definition é := 1.",
         "Definition T : table := U (* not closed.",
@@ -138,6 +140,43 @@ def test_a_claim_is_one_of_ours():
             Claim("maximum_margin", table, statement)
     with pytest.raises(ValueError, match="has a name in small letters"):
         Claim("x. Axiom evil", table, "maximum_margin_between T (1 / 2) (1 / 2)")
+
+
+@pytest.mark.parametrize(
+    ("table", "statement", "reason"),
+    [
+        ("2 2 2 [(0, 0, 0)]", "maximum_margin_between T (1000 / 0) (1 / 2)", "none that this program knows"),
+        ("2 2 2 [(0, 0, 0); (2, 0, 1)]", "maximum_margin_between T (1 / 3) (1 / 2)", "outside of the table"),
+        ("2 2 2 [(0, 0, 0); (0, 2, 1)]", "maximum_margin_between T (1 / 3) (1 / 2)", "outside of the table"),
+        ("2 2 2 [(0, 0, 2)]", "maximum_margin_between T (1 / 3) (1 / 2)", "outside of the table"),
+        ("2 2 2 [(0, 0, 0); (0, 0, 1)]", "maximum_margin_between T (0 / 1) (0 / 1)", "has a cell twice"),
+        (
+            "2 2 2 [(0, 0, 0)]",
+            "not_given T 9 9 /\\ (forall net g, normalized_margin_at_least T g net -> g <= (1 / 2)) /\\ "
+            "(exists net, normalized_margin_at_least T (1 / 2) net /\\ right_at T 9 9 0 net) /\\ "
+            "(exists net, normalized_margin_at_least T (1 / 2) net /\\ wrong_at T 9 9 0 net)",
+            "outside of the table",
+        ),
+    ],
+)
+def test_claims_that_say_less_than_they_seem_to(table, statement, reason):
+    """In Coq 1000 / 0 is 0, and weights outside of the table are free: true theorems, which a reader takes for more."""
+    with pytest.raises(ValueError, match=reason):
+        Claim("maximum_margin", f"Table {table}", statement)
+
+
+def test_the_limit_of_time_is_for_the_conclusion_too(monkeypatch, tmp_path):
+    """Whether a received theorem is what is claimed may take longer to decide than its proof."""
+    limits = []
+
+    def coqc(path, compiled, time_limit=None):
+        limits.append((path.name, time_limit))
+        return "Closed under the global context"
+
+    monkeypatch.setattr(compiler, "coqc", coqc)
+    made = coq_file(parity_document())
+    prove_claims(made.text, [made.claim], tmp_path, 5)
+    assert limits == [("certificate.v", 5), ("conclusion.v", 5)]
 
 
 def test_the_claim_stands_before_anything_that_was_received():
