@@ -4,7 +4,8 @@ A Latin square P is isotopic to the table of a group G if P[a, b] = gamma^-1(alp
 beta and gamma. Take any row a_0 and column b_0: the product P[a, b_0] * P[a_0, b] = P[a, b] of labels has the unit
 P[a_0, b_0], and is isomorphic to G if and only if P is isotopic to G (Albert's theorem: a loop that is isotopic to a
 group is isomorphic to it). An isomorphism phi gives alpha(a) = phi(P[a, b_0]), beta(b) = phi(P[a_0, b]) and gamma =
-phi. It is sought among images of generators, of the same orders, and verified on the whole table.
+phi. It is sought among images of generators, of the same orders and with as many elements that commute with them, and
+verified on the whole table.
 
 Source: A. A. Albert, Quasigroups I, Transactions of the American Mathematical Society 54 (1943), theorem 2.
 """
@@ -67,10 +68,15 @@ def _orders(group: FiniteGroup) -> IntArray:
     return orders
 
 
+def _kinds(group: FiniteGroup) -> IntArray:
+    """The order of each element, then how many elements commute with it, in one number; isomorphisms keep both."""
+    return _orders(group) * (len(group.table) + 1) + (group.table == group.table.T).sum(axis=1)
+
+
 def _homomorphisms(source: FiniteGroup, target: FiniteGroup) -> Iterator[IntArray]:
-    """Bijections that follow from images of generators, of equal orders; that they are homomorphisms is not checked."""
-    orders, others = _orders(source), _orders(target)
-    if not np.array_equal(np.sort(orders), np.sort(others)):
+    """Bijections that follow from images of generators, of equal kinds; that they are homomorphisms is not checked."""
+    kinds, others = _kinds(source), _kinds(target)
+    if not np.array_equal(np.sort(kinds), np.sort(others)):
         return
 
     def extended(chosen: list[tuple[int, int]]) -> Iterator[IntArray]:
@@ -81,8 +87,8 @@ def _homomorphisms(source: FiniteGroup, target: FiniteGroup) -> Iterator[IntArra
         if not len(missing):
             yield phi
             return
-        x = int(missing[orders[missing].argmax()])
-        for y in np.setdiff1d(np.flatnonzero(others == orders[x]), phi):
+        x = int(missing[kinds[missing].argmax()])
+        for y in np.setdiff1d(np.flatnonzero(others == kinds[x]), phi):
             yield from extended([*chosen, (x, int(y))])
 
     yield from extended([])
