@@ -95,7 +95,7 @@ def read_trained(
         re.search(r"(^|\.)(embed\.W_E|blocks\.\d+\.attn\.q\.weight|layers\.\d+\.heads\.\d+\.query\.weight)$", n)
         for n in arrays
     ):
-        parts = attention_parts({name: _real(tensors[name]) for name in arrays}, heads=heads)
+        parts = attention_parts(arrays, heads=heads)
         return _of_parts(parts, scale, logit, told)
     return _of_names(arrays, told, heads, scale, logit)
 
@@ -127,10 +127,6 @@ def _state_of(source: Any, heads: int | None) -> tuple[Mapping[str, Any], int | 
             raise ValueError(f"The module has {number} heads, not {heads}.")
         heads = number
     return dict(source.state_dict()), heads
-
-
-def _real(value: Any) -> np.ndarray:
-    return np.asarray(value.detach().cpu().numpy() if hasattr(value, "detach") else value)
 
 
 def _tensor(name: object, value: Any) -> np.ndarray:
@@ -201,7 +197,7 @@ def _of_names(
     made = _torch_heads(found, H, scale) if "in_proj_weight" in found else _own_heads(found, H, scale)
     if found:
         raise ValueError(f"Beside the heads there are tensors that no head has: {', '.join(sorted(found))}.")
-    return _around(made, arrays, roles, logit, _words(made[0].key_dimension if scale is None else None, scale))
+    return _around(made, arrays, roles, told, logit, _words(made[0].key_dimension if scale is None else None, scale))
 
 
 def _words(divided: int | None, scale: float | None) -> str:
@@ -209,9 +205,14 @@ def _words(divided: int | None, scale: float | None) -> str:
 
 
 def _around(
-    made: list[Head], arrays: Mapping[str, np.ndarray], roles: Mapping[str, str], logit: str | None, scale: str
+    made: list[Head],
+    arrays: Mapping[str, np.ndarray],
+    roles: Mapping[str, str],
+    told: Mapping[str, str],
+    logit: str | None,
+    scale: str,
 ) -> TrainedReader:
-    """The heads with the tensors that have the other roles."""
+    """The heads with the tensors that have the other roles, some of which were told."""
     d, e = made[0].inputs, made[0].outputs
 
     def rows(role: str) -> list[np.ndarray]:
@@ -220,7 +221,7 @@ def _around(
             array = arrays[name]
             while array.ndim > 2 and len(array) == 1:
                 array = array[0]
-            array = np.atleast_2d(array)
+            array = np.atleast_2d(array) if role == "token" else array
             if array.ndim != 2 or array.shape[1] != d or not len(array):
                 raise ValueError(f"{name}, taken for {role}, must have rows of {d} numbers, not {arrays[name].shape}.")
             result.append(array)
@@ -229,6 +230,12 @@ def _around(
     tokens, positions = [*rows("embedding"), *rows("token")], rows("positions")
     if len(positions) > 1:
         raise ValueError("There are two tables of positions: say which is which (--role NAME=ROLE).")
+    guessed = [name for name, its in roles.items() if its == "embedding" and name not in told]
+    if len(guessed) > 1:
+        raise ValueError(
+            f"There are several embeddings, {', '.join(guessed)}: say which have rows that are tokens, if none are "
+            "added or multiplied (--role NAME=embedding)."
+        )
     table = np.concatenate([*tokens, *positions]) if tokens or positions else None
     names = [name for name, role in roles.items() if role == "readout"]
     shifts = [arrays[name] for name, role in roles.items() if role == "readout bias"]

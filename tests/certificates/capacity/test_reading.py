@@ -72,6 +72,25 @@ def test_every_tensor_has_a_role() -> None:
     assert np.shape(with_token.table) == (1 + 7 + 5, 4)
 
 
+def test_a_vector_is_no_table_of_tokens_and_two_tables_are_told_apart() -> None:
+    """Were they taken for more tokens, a factor on the embedding, or what is added to it, would not count in full."""
+    for name in ("scale_emb", "pos"):
+        with pytest.raises(ValueError, match=rf"{name}, taken for .*, must have rows of 4 numbers, not \(4,\)"):
+            read_trained({**FULL, name: torch.full((4,), 1e6)}, heads=2, logit="0")
+    more = {**FULL, "type_embed.weight": torch.ones(2, 4)}
+    with pytest.raises(ValueError, match=r"several embeddings, emb\.weight, type_embed\.weight: say which"):
+        read_trained(more, heads=2, logit="0")
+    told = read_trained(more, heads=2, logit="0", roles={"type_embed.weight": "embedding"})
+    assert np.shape(told.table) == (2 + 3 + 5, 4)
+
+
+def test_tensors_of_16_bits_are_read() -> None:
+    state = {name: torch.tensor(array).bfloat16() for name, array in hooked(1, np.random.default_rng(4)).items()}
+    same = {name: value.double() for name, value in state.items()}
+    found, expected = (measured_reader(read_trained(one, logit="0")).named() for one in (state, same))
+    assert {name: str(norm) for name, norm in found.items()} == {name: str(norm) for name, norm in expected.items()}
+
+
 def test_a_hooked_transformer_is_read_with_its_stream() -> None:
     state = hooked(1, np.random.default_rng(4))
     reader = read_trained(state, logit="2-1")
