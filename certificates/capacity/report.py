@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf, nextafter
 from typing import Any
 
 from flint import arb
@@ -64,20 +65,23 @@ class CapacityReport:
         return not self.risk < self.loss_bound
 
     def as_dict(self) -> dict[str, Any]:
-        """The report for JSON, in floats."""
+        """The report for JSON, in floats; corrected bounds are rounded up."""
 
         def number(ball: arb) -> float:
             return float(ball.mid())
 
+        def bound(ball: arb) -> float:
+            return nextafter(float(ball.upper()), inf)
+
         return {
-            "corrected": number(self.corrected.constant),
+            "corrected": bound(self.corrected.constant),
             "printed": number(self.printed.constant),
             "shares": {name: number(share) for name, share in self.corrected.shares().items()},
             "printed_shares": {name: number(share) for name, share in self.printed.shares().items()},
             "dominant": self.corrected.dominant(),
-            "largest_value": number(self.largest),
+            "largest_value": bound(self.largest),
             "samples": self.samples,
-            "risk": number(self.risk),
+            "risk": bound(self.risk),
             "printed_risk": None if self.printed_risk is None else number(self.printed_risk),
             "refusal": self.refusal,
             "vacuous": self.vacuous,

@@ -7,6 +7,9 @@ from rich.console import Console
 
 from lemmata.certificates.capacity.report import CapacityReport
 from lemmata.certificates.capacity.trained import PeeledNorm
+from lemmata.numerics.exact.numbers import exact_midpoint
+from lemmata.numerics.exact.rationals import as_fraction
+from lemmata.reports.bounds import rounded_up
 from lemmata.reports.tables import plain_table, print_table
 
 __all__ = ["print_capacity"]
@@ -15,6 +18,11 @@ __all__ = ["print_capacity"]
 def shown(ball: arb) -> str:
     """Four digits."""
     return f"{float(ball.mid()):.4g}"
+
+
+def bound(ball: arb) -> str:
+    """Four digits, rounded up."""
+    return rounded_up(as_fraction(exact_midpoint(ball.upper())), 4)
 
 
 def print_capacity(
@@ -28,12 +36,12 @@ def print_capacity(
     table = plain_table("", "printed", "corrected")
     for column in table.columns[1:]:
         column.justify = "right"
-    table.add_row("C", shown(report.printed.constant), shown(report.corrected.constant))
-    table.add_row("values, at most", "", shown(report.largest))
+    table.add_row("C", shown(report.printed.constant), bound(report.corrected.constant))
+    table.add_row("values, at most", "", bound(report.largest))
     table.add_row(
         f"|risk - empirical risk|, probability 1 - {delta}",
         "refused" if report.printed_risk is None else shown(report.printed_risk),
-        shown(report.risk),
+        bound(report.risk),
     )
     print_table(out, table)
     parts = plain_table("part", "printed", "corrected")

@@ -63,6 +63,15 @@ def test_the_report_of_heads_is_the_bound_of_lemma_a5() -> None:
     assert found["vacuous"] == (found["risk"] >= 5)
 
 
+def test_corrected_bounds_in_floats_are_not_below_them() -> None:
+    for samples in (10**8, 10**9, 3 * 10**9 + 7):
+        report = head_report([HeadNorms(3, 2, 1)], tokens=1, samples=samples, length=50, width=8, delta="0.01")
+        found = report.as_dict()
+        for name, ball in (("corrected", report.corrected.constant), ("largest_value", report.largest)):
+            assert ball <= arb(found[name])
+        assert report.risk <= arb(found["risk"]) <= report.risk.upper() * (1 + arb(2) ** -50)
+
+
 def test_the_printed_bound_is_refused_where_it_would_be_negative() -> None:
     small = head_report([HeadNorms(30, 30, 30)], **AT | {"samples": 10}, delta="0.01")
     assert small.printed_risk is None
