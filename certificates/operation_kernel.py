@@ -142,6 +142,10 @@ class ApartNetwork:
             raise MalformedError(f"{where}.neurons must have shorter w")
         if len(set(self.squares)) > MAX_LENGTHS or len(table.triples) * len(set(self.squares)) > MAX_TERMS:
             raise MalformedError(f"{where}.neurons: have too many different lengths of w")
+        self.units: dict[int, tuple[kernel.Radicals, kernel.Radicals]] = {}  # without and with sqrt(root)
+        for square in set(self.squares):
+            unit = kernel.times_root({1: Fraction(2, 9 * square)}, 3 * square)
+            self.units[square] = unit, kernel.times_root(unit, self.root)
         one, other = 0, 0
         for (p, q), (x, y, _) in zip(self.masses, self.neurons, strict=True):
             s, t = sum(map(mul, x, x)) + self.root * sum(map(mul, y, y)), 2 * sum(map(mul, x, y))
@@ -161,8 +165,9 @@ class ApartNetwork:
             others[square] += (p * t + q * s) * (w[y] - w[c])
         result: kernel.Radicals = {}
         for square, one in ones.items():
-            part = kernel.times_root(radical(one, others[square], self.root), 3 * square)
-            result = kernel.plus(result, part, Fraction(2, 9 * square))
+            unit, with_root = self.units[square]
+            result = kernel.plus(result, unit, Fraction(one))
+            result = kernel.plus(result, with_root, Fraction(others[square]))
         return result
 
 

@@ -113,6 +113,24 @@ def test_coq_refuses_the_version_by_name():
         coq_file(apart_document())
 
 
+def test_roots_are_simplified_once_for_each_length(monkeypatch):
+    """A number near 10^10 takes 10^5 divisions: with all triples and lengths that a file may have, minutes."""
+    document = apart_document()
+    for i, (_, _, w) in enumerate(neurons := document["network"]["neurons"]):
+        neurons[i][2] = [(10_007 + i) * z for z in w]  # the same neuron, as another length of w
+    table = operation_kernel.Operation(document["table"])
+    asked = []
+    square_part = kernel.square_part
+    monkeypatch.setattr(kernel, "square_part", lambda a: asked.append(a) or square_part(a))
+    network = operation_kernel.ApartNetwork(document["network"], "network", table)
+    large = [a for a in asked if a > 10**6]
+    assert sorted(large) == sorted({3 * square for square in network.squares})
+    asked.clear()
+    assert all(network.total(table, *triple) for triple in table.triples)
+    assert not asked
+    assert verdict(document)[0] == 0
+
+
 def test_a_radical_is_one_of_two_numbers():
     assert operation_kernel.radical(3, -2, 8) == {1: 3, 2: -4}
     assert operation_kernel.radical(3, -2, 4) == kernel.plus({}, {1: Fraction(-1)})
