@@ -18,6 +18,7 @@ from flint import fmpz_mat
 from numpy.typing import NDArray
 
 from lemmata.certificates import kernel
+from lemmata.certificates.operation_kernel import radical
 from lemmata.certificates.operations.apart import ApartNetwork
 from lemmata.certificates.operations.column_program import Columns, optimal_masses
 from lemmata.certificates.operations.columns import FoundNetwork
@@ -240,18 +241,13 @@ def _slack(
     for x, beside, w in orbit:
         s, t = x[a] + x[table.rows + b], beside[a] + beside[table.rows + b]
         W = sum(z * z for z in w)
-        answer = kernel.times_root(_quadratic(s * s + root * t * t, 2 * s * t, root), 3 * W)
+        answer = kernel.times_root(radical(s * s + root * t * t, 2 * s * t, root), 3 * W)
         total = kernel.plus(total, answer, Fraction(2 * (w[y] - w[c]), 9 * W))
         one = sum(z * z for z in x) + root * sum(z * z for z in beside)
-        size = _quadratic(one, 2 * sum(p * q for p, q in zip(x, beside, strict=True)), root)
+        size = radical(one, 2 * sum(p * q for p, q in zip(x, beside, strict=True)), root)
         for m, factor in gamma.items():
             total = kernel.plus(total, kernel.times_root(size, m), -factor)
     return total
-
-
-def _quadratic(one: int, other: int, root: int) -> kernel.Radicals:
-    """one + other sqrt(root)."""
-    return kernel.plus({1: Fraction(one)}, kernel.times_root({1: Fraction(other)}, root))
 
 
 def _floats(point: Point, root: int) -> NDArray[np.float64]:
