@@ -118,7 +118,7 @@ def reprove(
     results = run(partial(_reproved, str(compiled)), settings, folder, executor, on_done, code)
     proved = [one for key in settings for one in results[key]]
     for entry, one in zip(entries, proved, strict=True):
-        _refuse_other_claims(entry, Claim("maximum_margin", one["table"], one["theorem"]))
+        _refuse_other_claims(entry, _claim(one))
     return [
         {key: entry[key] for key in ("values", "name") if key in entry} | one
         for entry, one in zip(entries, proved, strict=True)
@@ -213,6 +213,11 @@ def _refuse_other_claims(entry: dict[str, Any], claim: Claim) -> None:
         )
 
 
+def _claim(result: dict[str, Any]) -> Claim:
+    """What a result says was proved."""
+    return Claim("maximum_margin", result["table"], result["theorem"])
+
+
 def _table(entry: dict[str, Any]) -> Operation:
     """The table of an entry of the survey."""
     if "name" in entry:
@@ -224,7 +229,7 @@ def reproof_totals(results: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Of some results: how many ``tables`` and ``exact`` ones; seconds and bytes, in all and at most."""
     return {
         "tables": len(results),
-        "exact": sum("sqrt" in one["theorem"] for one in results),
+        "exact": sum(len(set(_claim(one).squares())) == 1 for one in results),
         "coq": round(sum(one["coq"] for one in results), 1),
         "slowest": max(one["coq"] for one in results),
         "bytes": sum(one["bytes"] for one in results),

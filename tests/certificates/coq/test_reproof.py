@@ -117,6 +117,14 @@ def test_kept_results_are_those_of_this_code(some, tmp_path, tmp_path_factory, m
         reprove(some[:1], theory, tmp_path)
 
 
+def test_an_exact_margin_needs_no_root():
+    table = "Table 2 2 2 [(0, 0, 0)]"
+    root = "((1 / 9) * sqrt 6)"
+    bounds = ("(1 / 2) (1 / 2)", "(1 / 2) (2 / 3)", f"{root} {root}", f"(1 / 9) {root}")
+    parts = [{"table": table, "theorem": f"maximum_margin_between T {one}", "coq": 1, "bytes": 1} for one in bounds]
+    assert [reproof_totals([one])["exact"] for one in parts] == [1, 0, 1, 0]
+
+
 @needs_coq
 def test_totals_and_the_file(proved):
     totals = reproof_totals(proved)
