@@ -7,6 +7,7 @@ Fourier transform, the constants against exact fractions, and the last step agai
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from math import gcd, prod, sqrt
@@ -65,35 +66,51 @@ def test_weights_without_one_cell_by_counting(orders: tuple[int, ...]) -> None:
     assert n == 7 or weights[weights > 0].min() >= 5 * n * (n - 8)
 
 
-def _form(n: int) -> Floats:
-    """T(u, v, w) of Z_n, as an array over (a, b, c)."""
-    weights = one_cell_weights([n])[0]
+def _sums(orders: tuple[int, ...]) -> NDArray[np.int64]:
+    """The addition table of Z_m x Z_m' x ..., elements numbered as in the weights."""
+    digits = np.array(np.unravel_index(np.arange(prod(orders)), orders))
+    found = np.ravel_multi_index(tuple(digits[:, :, None] + digits[:, None, :]), orders, mode="wrap")
+    return np.asarray(found, np.int64)
+
+
+def _form(orders: tuple[int, ...]) -> Floats:
+    """T(u, v, w) of Z_m x Z_m' x ..., as an array over (a, b, c)."""
+    weights, plus = one_cell_weights(orders)[0], _sums(orders)
     a, b, d = np.indices(weights.shape)
-    form = np.zeros((n, n, n))
+    form = np.zeros(weights.shape)
     shares = 2 * weights / weights.sum()
-    np.add.at(form, (a, b, (a + b) % n), shares)
-    np.add.at(form, (a, b, (a + b + d) % n), -shares)
+    np.add.at(form, (a, b, plus[a, b]), shares)
+    np.add.at(form, (a, b, plus[plus[a, b], d]), -shares)
     return form
 
 
-@check(T9, grade="numeric", target="printed", cases="n = 7, 11, 13; all coefficients; floats to 1e-12 of W")
-@pytest.mark.parametrize("n", [7, 11, 13])
-def test_the_form_by_frequencies(n: int) -> None:
+@check(T9, grade="numeric", target="printed", cases="Z_n, n = 7, 11, 13; Z_5^2; all coefficients; floats to 1e-12 of W")
+@pytest.mark.parametrize("orders", [(7,), (11,), (13,), (5, 5)], ids=str)
+def test_the_form_by_frequencies(orders: tuple[int, ...]) -> None:
     """Coefficients: W at a wave, 0 for one or two pairs otherwise, and those of R for three pairs."""
+    n = prod(orders)
     top = sqrt(2 / n) / (n - 1)
-    spectrum = np.fft.fftn(_form(n)) / n**1.5
+    spectrum = np.fft.fftn(_form(orders).reshape(orders * 3)).reshape(n, n, n) / n**1.5
     wave = top * sqrt(2)  # T = Re(UVW^-) of unit parts = 2 (1/sqrt 2)^3 times the coefficient
     N, scale = (n - 1) // 2, (5 * n - 12) * (n - 5)
+    characters = list(product(*map(range, orders)))
+
+    def combined(*terms: tuple[int, int]) -> tuple[int, ...]:
+        """A combination of characters, given by factors and numbers."""
+        return tuple(sum(f * characters[x][i] for f, x in terms) % m for i, m in enumerate(orders))
+
+    one, turned = combined(), [combined((-1, x)) for x in range(n)]
     mixed = 0
     for k, l, m in product(range(n), repeat=3):
-        pairs = {min(x, n - x) for x in (k, l, m)}
+        pairs = {min(characters[x], turned[x]) for x in (k, l, m)}
         value = abs(spectrum[k, l, m]) / wave
-        if 0 in pairs or len(pairs) == 2:
+        if one in pairs or len(pairs) == 2:
             assert value < 1e-12
         elif len(pairs) == 1:
-            assert value == pytest.approx(float(k == l and (k + m) % n == 0), abs=1e-12)
+            assert value == pytest.approx(float(k == l and characters[m] == turned[k]), abs=1e-12)
         else:  # a constant -20/D of real parts, eight terms; and -1/D of one relation, two terms
-            relations = sum((x * k + y * l + z * m) % n == 0 for x, y, z in ((1, 1, 2), (1, -2, -1), (-2, 1, -1)))
+            patterns = ((1, 1, 2), (1, -2, -1), (-2, 1, -1))
+            relations = sum(combined((x, k), (y, l), (z, m)) == one for x, y, z in patterns)
             assert value == pytest.approx((5 + relations) / scale, abs=1e-12)
             mixed += 1
     assert mixed == 8 * N * (N - 1) * (N - 2)
@@ -103,11 +120,20 @@ def test_the_form_by_frequencies(n: int) -> None:
 def test_the_constants_of_the_bound() -> None:
     """Both inequalities of steps 12 and 15, and the crude ones that replace them from 17 on."""
     assert not wave_bounds(7).enough
+    # each of both inequalities is asked for: 13/25 says XY >= 1/25, so t <= 2/3 < (5/6)^2
+    good = wave_bounds(11)
+    assert not replace(good, aligned=Fraction(13, 25) - Fraction(1, 10**9)).enough
+    assert not replace(good, near=Fraction(2)).enough
+    least = 2 * Fraction(13, 25) - 1
+    assert least == Fraction(1, 5) ** 2
+    assert (1 - Fraction(1, 5)) / (1 + Fraction(1, 5)) == Fraction(2, 3) < Fraction(5, 6) ** 2
     for n in range(11, 401):
         if gcd(n, 6) > 1:
             continue
         bounds, N, scale = wave_bounds(n), (n - 1) // 2, (5 * n - 12) * (n - 5)
         assert bounds.enough
+        assert bounds.aligned >= Fraction(13, 25)
+        assert bounds.near < 2
         # M - 1 for matrices of M coordinates, 2 for each of three relations
         assert bounds.mixed == Fraction(20 * ((N - 1) - 1) + 3 * 2, scale)
         assert bounds.rest == Fraction(20 * ((N - 2) - 1) + 3 * 2, scale)
@@ -123,11 +149,36 @@ def test_the_constants_of_the_bound() -> None:
             assert bounds.aligned > 1 - Fraction(2 * (n - 3), (n - 7) ** 2) >= Fraction(72, 100)
 
 
+@check(
+    T9, grade="numeric", target="printed", cases="n = 11, 13; all places and frequencies; 31 phases; singular values"
+)
+@pytest.mark.parametrize("n", [11, 13])
+def test_three_pairs_are_within_their_bound(n: int) -> None:
+    """Step 10: with one part fixed the matrices of the other two have norms of at most delta_0, and nearly reach it."""
+    N, top, bounds = (n - 1) // 2, sqrt(2 / n) / (n - 1), wave_bounds(n)
+    angles = 2 * np.pi / n * np.outer(np.arange(1, N + 1), np.arange(n))
+    basis = np.stack([np.cos(angles), np.sin(angles)], 1).reshape(2 * N, n) * sqrt(2 / n)
+    parts = np.einsum("abc,ia,jb,kc->ijk", _form((n,)), basis, basis, basis, optimize=True) / top
+    pairs = np.arange(2 * N) // 2
+    for left_out, bound in ((None, float(bounds.mixed)), (0, float(bounds.rest))):
+        largest = 0.0
+        for place, k in product(range(3), range(N)):
+            if k == left_out:
+                continue
+            keep = (pairs != k) & (pairs != left_out)
+            mixed = np.outer(keep, keep) & (pairs[:, None] != pairs)
+            two = np.moveaxis(parts, place, 0)[2 * k : 2 * k + 2] * mixed
+            for phase in np.linspace(0, np.pi, 31):
+                matrix = np.cos(phase) * two[0] + np.sin(phase) * two[1]
+                largest = max(largest, float(np.linalg.norm(matrix, 2)))
+        assert 0.9 * bound < largest <= bound
+
+
 @check(T9, grade="sampled", target="printed", cases="n = 11, 13; 30 ascents each, seed 4; 1e-9 of W")
 @pytest.mark.parametrize("n", [11, 13])
 def test_ascents_end_at_waves(n: int) -> None:
     """No ascent is above W, some reach it, and those that do have one frequency in all parts."""
-    form, top, rng = _form(n), sqrt(2 / n) / (n - 1), np.random.default_rng(4)
+    form, top, rng = _form((n,)), sqrt(2 / n) / (n - 1), np.random.default_rng(4)
     reached = 0
     for _ in range(30):
         v, w = rng.normal(size=(2, n))
@@ -187,15 +238,21 @@ def test_gradients_at_waves_say_no_less_and_no_more(n: int, rank: int) -> None:
     assert ranks == [rank - 1] * 3
 
 
-@check(T10, grade="numeric", target="printed", cases="n = 11, 13: the least singular value, relative, above 1e-3")
-@pytest.mark.parametrize("n", [11, 13])
-def test_generic_cells_decide_all_others(n: int) -> None:
+@check(
+    T10, grade="numeric", target="printed", cases="Z_11, Z_13, Z_5^2: the least singular value, relative, above 1e-3"
+)
+@pytest.mark.parametrize("orders", [(11,), (13,), (5, 5)], ids=str)
+def test_generic_cells_decide_all_others(orders: tuple[int, ...]) -> None:
     """A combination of the nine characters of (a, b) that vanishes where a, b and a - b are not 0 is zero."""
+    n = prod(orders)
     a, b = np.indices((n, n))
-    weights = one_cell_weights([n])[0]
+    weights = one_cell_weights(orders)[0]
     full = np.all(weights[:, :, 1:] > 0, axis=2)  # the cells all of whose triples have a positive weight
     assert np.array_equal(full, (a != 0) & (b != 0) & (a != b))
     exponents = [(0, 0), (2, 0), (-2, 0), (0, 2), (0, -2), (1, 1), (1, -1), (-1, 1), (-1, -1)]
-    columns = [np.exp(2j * np.pi * (i * a + j * b) / n)[full] for i, j in exponents]
-    values = np.linalg.svd(np.stack(columns, 1), compute_uv=False)
-    assert values[-1] > 1e-3 * values[0]
+    digits = np.array(np.unravel_index(np.arange(n), orders))
+    for k in digits.T[1:]:
+        angles = 2 * np.pi * (k / np.array(orders)) @ digits
+        columns = [np.exp(1j * (i * angles[a] + j * angles[b]))[full] for i, j in exponents]
+        values = np.linalg.svd(np.stack(columns, 1), compute_uv=False)
+        assert values[-1] > 1e-3 * values[0]
