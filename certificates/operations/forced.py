@@ -1,8 +1,9 @@
 """Tables whose maximum margin is already that of the whole table, and what that forces in the cell not given.
 
 What is known is one family (ext-T10 of the chapter feature_emergence, proofs/triangles.md): the table of an abelian
-group of order n >= 11 prime to 6, under any names, without one cell. The certificate is a weighting of the triples of
-the given cells in integers, whose laws are compared exactly, and the constants of the proof as fractions.
+group of order n >= 11 prime to 6, under any names, without one cell. It rests on a written proof: no kernel checks it,
+and there is no document. Checked here are the weights of the triples of the given cells, integers whose laws are
+compared exactly, and the constants of the proof, fractions.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ class ForcedTable:
         """The same as a verdict on the unseen cell, about networks of maximum margin: epsilon is 0."""
         n, zero, (a, b) = prod(self.orders), Fraction(0), self.cell
         threshold = f"sqrt(2/27)/({n - 1} sqrt({n}))"
-        reason = "the whole margin against every label, exactly (feature-emergence:ext-T10)"
+        reason = "the whole margin against every label, by a written proof (feature-emergence:ext-T10)"
         label = self.truth.values[a][b]
         cell = UnseenCell(self.cell, label, "right", 1.0, (nan, nan), zero, threshold, None, reason)
         lower, upper = (nextafter(self.margin * (1 + sign * 2.0**-50), sign * inf) for sign in (-1, 1))
@@ -72,7 +73,7 @@ class ForcedTable:
 
 
 def forced(truth: Operation, given: Operation) -> ForcedTable | None:
-    """The certificate that the given cells force the whole table; None where no theorem says so, which is no denial.
+    """What says that the given cells force the whole table; None where no theorem says so, which is no denial.
 
     Args:
         truth: the whole table.

@@ -85,7 +85,7 @@ class UnseenCell:
         epsilon, threshold: the claim is about networks of margin at least (1 - epsilon) times the maximum; right and
             wrong are proved for all from the threshold on, a decimal. In most cells these are those of `UnseenCells`.
         document: the certificate; None for "open", and where a theorem says it (`forced`, epsilon 0).
-        reason: why a cell is open.
+        reason: why a cell is open, or the theorem that decides it.
         image_of: the cell whose proof was carried over by a symmetry; None where the cell was worked on itself.
     """
 

@@ -79,7 +79,10 @@ def print_unseen(console: Console, result: UnseenCells) -> None:
         soft_wrap=True,
     )
     if result.epsilon == 0:
-        claim = f"claims about every network of maximum margin, which is exactly {result.threshold}"
+        claim = (
+            f"claims about every network of maximum margin, which is exactly {result.threshold}; they rest on a "
+            "theorem with a written proof, not on certificates"
+        )
     else:
         claim = (
             f"claims about every network of margin at least (1 - epsilon) times the maximum, epsilon = "

@@ -63,13 +63,25 @@ def test_a_product_of_groups_under_other_names() -> None:
         ((3, 3), table.values[3][3], "right", 1.0)
     ]
     assert 0 < result.gap < 1e-14
+    assert result.threshold == result.cells[0].threshold == "sqrt(2/27)/(24 sqrt(25))"
+    assert result.lower < np.sqrt(2 / 27) / (24 * 5) < result.upper
 
 
-@pytest.mark.parametrize(("name", "n", "cells"), [("a+b", 7, 1), ("a+b", 9, 1), ("a+b", 11, 2), ("a*b", 11, 1)])
+@pytest.mark.parametrize(
+    ("name", "n", "cells"), [("a+b", 7, 1), ("a+b", 9, 1), ("a+b", 11, 2), ("a+b", 15, 1), ("a*b", 11, 1)]
+)
 def test_where_no_theorem_speaks(name: str, n: int, cells: int) -> None:
     """Small orders, orders divisible by 3, two cells, and a table that is no group."""
     table = named_operation(name, n)
     assert forced(table, table.without([(1, b) for b in range(cells)])) is None
+
+
+def test_a_group_that_is_not_abelian_is_not_forced() -> None:
+    """The group of order 55, x -> 3^s x + t on Z_11: its order is prime to 6."""
+    pairs = [divmod(x, 11) for x in range(55)]
+    values = [[(s + r) % 5 * 11 + (t + 3**s * x) % 11 for r, x in pairs] for s, t in pairs]
+    table = Operation.of(values)
+    assert forced(table, table.without([(0, 0)])) is None
 
 
 def test_a_given_table_of_other_labels_is_refused() -> None:

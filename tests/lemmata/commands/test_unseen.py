@@ -105,11 +105,13 @@ def test_a_table_that_a_theorem_decides():
     code, output, _ = run("unseen", "op:add:13", "--cells", "without:(2,5)")
     assert code == 0
     assert "every network of maximum margin, which is exactly sqrt(2/27)/(12 sqrt(13))" in output
+    assert "they rest on a theorem with a written proof, not on certificates" in output
     assert "(2, 5) 7 + right >= 1 the whole margin against every label" in output
     code, output, _ = run("unseen", "op:add:13", "--cells", "without:(2,5)", "--json")
     assert code == 0
     summary = json.loads(output)
     assert summary["epsilon"] == "0"
+    assert "by a written proof (feature-emergence:ext-T10)" in summary["cells"][0]["reason"]
     assert summary["margin"]["lower"] < (2 / 27) ** 0.5 / (12 * 13**0.5) < summary["margin"]["upper"]
 
 
