@@ -135,7 +135,8 @@ def apart() -> Iterator[Entry]:
         "too large a root": sets((("network", "root"), 10**6 + 1)),
     }.items():
         yield f"apart, {name}", edited(document, value), {}
-    two = edited(document, lambda d: d["network"]["neurons"][0].__setitem__(2, [2, -2]))
+    first = document["network"]["neurons"][0][2]  # [1, -1] or [-1, 1], as the solver had it
+    two = edited(document, sets((("network", "neurons", 0, 2), [2 * x for x in first])))
     for limit, value in [
         ("MAX_LENGTHS", 2), ("MAX_LENGTHS", 1), ("MAX_TERMS", 8), ("MAX_TERMS", 7), ("MAX_ROOT", 24), ("MAX_ROOT", 23),
         ("MAX_PRODUCTS", 28), ("MAX_PRODUCTS", 27),
