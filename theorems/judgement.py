@@ -1,9 +1,9 @@
 """The last judgement of every entry, frozen: `judged.txt` of a chapter, and ``python -m lemmata.theorems.judgement``.
 
 A line holds an id, the date of its last judgement, verdict, reach and grade (a dash for none), and two digests: of all
-that the ledger says in the entry, and of the tests that decide it with what they claim to be. So a verdict, a reach, a
-grade, a number of a corrected form or the role of a test changes in two places or not at all: where only one changed,
-a run of the chapter is in error. After a change that is meant,
+that the ledger says in the entry, and of all tests that are evidence for it, deciding or supporting, with what they
+claim to be. So a verdict, a reach, a grade, a number of a corrected form or the role of a test changes in two places or
+not at all: where only one changed, a run of the chapter is in error. After a change that is meant,
 
     python -m lemmata.theorems.judgement turing --write
 
@@ -43,7 +43,7 @@ class Judgement:
         date: of the judgement, such as 2026-11-28.
         verdict, reach, grade: as in the ledger; a dash where there is none.
         text: a digest of the entry.
-        tests: a digest of its deciding tests: file, name, kind, target, grade and cases.
+        tests: a digest of its tests: file, name, kind, target, grade, whether they only support it, and cases.
     """
 
     date: str
@@ -60,9 +60,9 @@ def judge(statement: Statement, date: str) -> Judgement:
     Raises:
         ValueError: if the decorators of the tests cannot be read.
     """
-    deciding = [one for one in citations(statement.id) if not one.evidence.supporting]
-    grade = max((one.evidence.grade for one in deciding), key=GRADES.index, default="-")
-    tests = sorted([one.node, *map(str, dataclasses.astuple(one.evidence))] for one in deciding)
+    cited = citations(statement.id)
+    grade = max((one.evidence.grade for one in cited if not one.evidence.supporting), key=GRADES.index, default="-")
+    tests = sorted([one.node, *map(str, dataclasses.astuple(one.evidence))] for one in cited)
     entry = {name: value for name, value in dataclasses.asdict(statement).items() if value}
     return Judgement(date, statement.verdict, statement.reach or "-", grade, _digest(entry), _digest(tests))
 
@@ -117,7 +117,7 @@ def changed(old: Judgement, new: Judgement) -> list[str]:
         if getattr(old, name) != getattr(new, name)
     ]
     words += ["a text of its entry changed"] if old.text != new.text else []
-    return words + (["a test that decides it changed its role"] if old.tests != new.tests else [])
+    return words + (["a test of it, deciding or supporting, changed its role"] if old.tests != new.tests else [])
 
 
 def as_text(judgements: Mapping[str, Judgement]) -> str:

@@ -4,11 +4,14 @@ import dataclasses
 import random
 import re
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from lemmata.theorems import judgement
+from lemmata.theorems.citations import citations
+from lemmata.theorems.evidence import GRADES, TARGETS, Evidence
 from lemmata.theorems.judgement import FILE, as_text, changed, judge, judgement_errors, load_judgements, main
 from lemmata.theorems.ledger import DECIDED, REACHES, THEOREMS, VERDICTS, Chapter, Statement, load_ledger
 
@@ -46,19 +49,31 @@ def test_a_flipped_word_is_seen_in_every_entry(chapter: Chapter) -> None:
             assert changed(frozen[statement.id], judge(flip, "2000-01-01")), flip
 
 
-def test_a_test_that_changes_its_role_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    statement = next(one for one in CHAPTERS[0].statements if one.verdict == "repaired")
-    old = judge(statement, "2000-01-01")
-    found = judgement.citations(statement.id)
-    deciding = next(one for one in found if not one.evidence.supporting)
-    others = [one for one in found if one is not deciding]
-    for change in ({"supporting": True}, {"grade": "symbolic"}, {"cases": "all that there are"}):
-        evidence = dataclasses.replace(deciding.evidence, **change)
-        if evidence == deciding.evidence:
-            continue
-        now = [*others, dataclasses.replace(deciding, evidence=evidence)]
-        monkeypatch.setattr(judgement, "citations", lambda _, now=now: now)
-        assert "a test that decides it changed its role" in changed(old, judge(statement, "2000-01-01"))
+def other_roles(evidence: Evidence) -> Iterator[Evidence]:
+    """Every change of one word in a decorator, and a word dropped from its cases or put there."""
+    yield dataclasses.replace(evidence, supporting=not evidence.supporting)
+    yield from (dataclasses.replace(evidence, grade=one) for one in GRADES if one != evidence.grade)
+    yield from (dataclasses.replace(evidence, target=one) for one in TARGETS if one != evidence.target)
+    yield dataclasses.replace(evidence, kind="check" if evidence.kind == "counterexample" else "counterexample")
+    words = (evidence.cases or "").split()
+    shorter = [" ".join([*words[:place], *words[place + 1 :]]) or None for place in range(len(words))]
+    yield from (dataclasses.replace(evidence, cases=one) for one in shorter or ["n = 3"])
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda one: one.name)
+def test_every_test_that_changes_its_role_is_seen(chapter: Chapter, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that decide and tests that support alike: a word of their decorators changed, and each taken away."""
+    assert chapter.folder is not None
+    frozen = load_judgements(chapter.folder)
+    assert frozen is not None
+    for statement in chapter.statements:
+        found, old = citations(statement.id), frozen[statement.id]
+        for place, one in enumerate(found):
+            others = [*found[:place], *found[place + 1 :]]
+            flips = [[*others, dataclasses.replace(one, evidence=flip)] for flip in other_roles(one.evidence)]
+            for now in [others, *flips]:
+                monkeypatch.setattr(judgement, "citations", lambda _, now=now: now)
+                assert "a test of it, deciding or supporting, changed its role" in changed(old, judge(statement, ""))
 
 
 def small(tmp_path: Path) -> Chapter:
