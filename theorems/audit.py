@@ -1,9 +1,10 @@
 """All that speaks for and against an entry of the ledger, in one place: what a hostile reader would look up first.
 
 For each statement: what its verdict rests on, when it was judged and whether anything changed since, the faults that
-were drawn for its checks, the steps of its proof and those without a check, the committed results and whether the code
-that made them is that of today, the record of its counterexample, and every rule of the ledger that it breaks. All is
-read off the files, and nothing is run: whether the tests pass, `pytest theorems` says.
+were drawn for its checks, the steps of its proof and those without a check, the committed results, whether the code
+that made them is that of today and whether they are what their run gave, the record of its counterexample, and every
+rule of the ledger that it breaks. All is read off the files, and nothing is run: whether the tests pass, `pytest
+theorems` says.
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ from pathlib import Path
 
 from lemmata.theorems.citations import citations
 from lemmata.theorems.evidence import GRADES
-from lemmata.theorems.experiments import committed, is_current, load_experiments
+from lemmata.theorems.experiments import committed, is_current, load_experiments, place_of
 from lemmata.theorems.faults import Tally, fault_errors, faults_of, tally
 from lemmata.theorems.judgement import judgement_errors, load_judgements
 from lemmata.theorems.ledger import Chapter, Statement
+from lemmata.theorems.manifests import change_since_run
 from lemmata.theorems.records import load_records
 
 __all__ = ["Audit", "Result", "audit_chapter", "proof_steps"]
@@ -29,13 +31,14 @@ _CHECK = re.compile(r"^\s*Check: `?(\S+?::\w+)`?\s*$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Result:
-    """Committed results about a statement: the experiment, its verdict, its date, and whether the code is still known
-    to give them (`is_current`)."""
+    """Committed results about a statement: the experiment, its verdict, its date, whether the code is still known to
+    give them (`is_current`), and what they hold that their run did not give (`change_since_run`)."""
 
     experiment: str
     verdict: str
     date: str
     current: bool
+    change: str | None
 
 
 @dataclass(frozen=True)
@@ -83,6 +86,7 @@ def audit_chapter(chapter: Chapter) -> Iterator[Audit]:
         own = [one for one in errors if re.match(rf"{re.escape(statement.id)}[ :]", one)]
         if statement.verdict in ("repaired", "refuted") and not kept:
             own.append(f"{statement.id}: no counterexample to it has a record.")
+        own += [f"{statement.id}: {one.change}" for one in results.get(statement.id, ()) if one.change is not None]
         old = frozen.get(statement.id)
         yield Audit(
             statement,
@@ -117,10 +121,10 @@ def _results(chapter: Chapter) -> Mapping[str, tuple[Result, ...]]:
         summary = committed(name) if home == chapter.name else None
         if summary is not None:
             made = summary["origin"]
-            current = is_current(summary)
+            current, change = is_current(summary), change_since_run(summary, place_of(name))
             for statement, verdict in summary["verdicts"].items():
                 found[statement] = (
                     *found.get(statement, ()),
-                    Result(name, verdict, made["date"][:10], current),
+                    Result(name, verdict, made["date"][:10], current, change),
                 )
     return found

@@ -8,11 +8,13 @@ that name it are met, "partly" if some are, and "not reproduced" if none is.
 
 `results/<name>.json` in the folder of a chapter is the committed summary of a run at full scale, with the results of
 all items, so that `recomputed` can judge it again, and with its origin: version, commit, date and a fingerprint of the
-code that made it. `slice_again` repeats slices of items, a second or so each, at the first, the last and a middle one
-of the seeds, which must be part of what is committed: bit for bit, or, where rounding depends on the processor, to the
-`rounding` of the experiment. Quick tests repeat the last slice, which has not the first seed alone. Where the code has
-changed since, `repeat` runs all slices and writes beside the origin that they came out again, and with which code: a
-result that neither names is stale (`is_current`).
+code that made it. A manifest beside it has hashes of all that the run gave (`lemmata.theorems.manifests`).
+
+`slice_again` repeats slices of items, a second or so each, at the first, the last and a middle one of the seeds, which
+must be part of what is committed: bit for bit, or, where rounding depends on the processor, to the `rounding` of the
+experiment. Quick tests repeat the last slice, which has not the first seed alone. Where the code has changed since,
+`repeat` runs all slices and writes beside the origin that they came out again, and with which code: a result that
+neither names is stale (`is_current`).
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ from lemmata.numerics.runs.definitions import fingerprint, uses
 from lemmata.numerics.runs.files import write_atomically
 from lemmata.numerics.runs.items import Done, run
 from lemmata.theorems.ledger import THEOREMS, catalogue_ids
+from lemmata.theorems.manifests import assert_as_run
 from lemmata.theorems.origin import commit, origin
 
 __all__ = [
@@ -299,7 +302,8 @@ def repeat(summary: Summary) -> Summary:
 
     Raises:
         ValueError: outside a checkout, and if files with the code differ from the commit, which the record names.
-        AssertionError: as `assert_begins`: a slice does not come out as committed.
+        AssertionError: as `assert_begins`: a slice does not come out as committed; or as `assert_as_run`: what is
+            committed is not what the run gave.
     """
     _, experiment = find_experiment(summary["experiment"])
     root = THEOREMS.parent
@@ -309,6 +313,7 @@ def repeat(summary: Summary) -> Summary:
         raise ValueError(f"Commit the code of {experiment.name} first: the record of its slices names a commit.")
     again, kept = slice_again(summary, every=True)
     assert_begins(summary, again, kept)
+    assert_as_run(summary, place_of(experiment.name))
     record = {
         "code": code_of(experiment),
         "commit": made["commit"],

@@ -29,6 +29,7 @@ from lemmata.theorems.experiments import (
     run_experiment,
     write_summary,
 )
+from lemmata.theorems.manifests import write_manifest
 
 __all__ = ["app"]
 
@@ -85,6 +86,7 @@ def run_command(
     if directory is not None:
         with refusals():
             write_summary(summary, directory / f"{name}.json")
+            write_manifest(summary, directory / f"{name}.json")
         if not as_json:
             out.print(escape(f"summary in {directory / f'{name}.json'}"), soft_wrap=True)
 

@@ -28,6 +28,7 @@ from lemmata.theorems.experiments import (
     slice_again,
     write_summary,
 )
+from lemmata.theorems.manifests import assert_as_run, write_manifest
 from tests.numerics.runs.items import SETTINGS, square
 
 STATEMENTS = ("induction-heads:figure-8.1", "induction-heads:figure-8.3")
@@ -188,6 +189,7 @@ def committed_toy(toy, tmp_path, monkeypatch):
     summary = run_experiment(TOY, "full")
     summary["origin"]["code"] = "f" * 16
     write_summary(summary, path)
+    write_manifest(summary, path)
     return path
 
 
@@ -211,6 +213,21 @@ def test_a_result_is_current_if_its_code_or_that_of_its_last_repetition_is_that_
     assert is_current({**found, "origin": {"code": code_of(TOY)}})
     summary["items"]["one"]["result"]["square"] = 2
     with pytest.raises(AssertionError, match="1 now, 2 before"):
+        repeat(summary)
+
+
+def test_a_repetition_does_not_bless_what_no_run_gave(committed_toy):
+    """A leaf outside of the slices, of the origin or of an item, and a manifest that is not there."""
+    summary = json.loads(committed_toy.read_text())
+    summary["items"]["one"]["result"]["extra"] = 1
+    with pytest.raises(AssertionError, match=r"toy.json is not what its run gave: items/one: it has \d leaves"):
+        repeat(summary)
+    del summary["items"]["one"]["result"]["extra"]
+    summary["origin"]["date"] = "2020-02-02"
+    with pytest.raises(AssertionError, match=r"origin: the leaf \['date'\] changed, to \"2020-02-02\". Either put"):
+        repeat(summary)
+    committed_toy.with_suffix(".sums").unlink()
+    with pytest.raises(AssertionError, match=r"toy.sums is missing beside toy.json"):
         repeat(summary)
 
 
@@ -289,6 +306,7 @@ def test_the_commands(tmp_path, toy, monkeypatch):
     assert (tmp_path / "toy-quick" / "seed-2.json").exists()
     again = runner.invoke(app, ["experiment", "run", "toy", "--out", str(tmp_path), "--json"])
     assert json.loads(again.stdout) == json.loads((tmp_path / "toy.json").read_text())
+    assert_as_run(json.loads(again.stdout), tmp_path / "toy.json")
     assert "induction-heads:figure-8.3" in runner.invoke(app, ["experiment", "list"]).stdout
     assert json.loads(runner.invoke(app, ["experiment", "list", "--json"]).stdout)[0]["name"] == "toy"
     shown = runner.invoke(app, ["experiment", "show", "toy"])

@@ -6,10 +6,12 @@ At quick effort the last slice of each is repeated, here or by a check of its ch
 import ast
 import importlib
 import inspect
+import json
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -18,6 +20,7 @@ import lemmata.theorems.experiments
 import lemmata.theorems.rnn_sgd.experiments.comparator as comparator
 from lemmata.numerics.runs.comparison import first_difference
 from lemmata.numerics.runs.definitions import uses
+from lemmata.numerics.runs.manifest import differences
 from lemmata.theorems.experiments import (
     PACKAGES,
     SEEDS,
@@ -28,14 +31,26 @@ from lemmata.theorems.experiments import (
     find_experiment,
     is_current,
     load_experiments,
+    place_of,
     seeds_of,
     slice_again,
 )
 from lemmata.theorems.ledger import THEOREMS
+from lemmata.theorems.manifests import SUFFIX, assert_as_run, parts_of
 from lemmata.theorems.plugin import Effort
 
 NAMES = sorted(load_experiments())
 SLICE_AGAIN = (Path(inspect.getfile(slice_again)), slice_again.__name__)
+
+
+def leaves(data: Any, place: str = "") -> Iterator[tuple[Any, Any, str]]:
+    """Every leaf of JSON data: the list or dictionary that holds it, its key there, and its place."""
+    for key in data if isinstance(data, dict) else range(len(data)):
+        inner, within = data[key], f"{place}[{key!r}]"
+        if isinstance(inner, dict | list) and inner:
+            yield from leaves(inner, within)
+        else:
+            yield data, key, within
 
 
 def repeated(path: Path) -> set[str]:
@@ -84,6 +99,23 @@ def test_every_result_says_what_made_it_and_follows_from_its_items(name: str) ->
         assert len(record["commit"]) == 40, "made by files that differ from every commit"
         assert len(record["code"]) == 16
     assert_follows(summary)
+    assert_as_run(summary, place_of(name))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_leaf_of_a_result_that_changed_is_named(name: str, effort: Effort) -> None:
+    """By 2 %, or, what is no number, to another: of each part one leaf, drawn with a seed; at full effort all."""
+    summary = committed(name)
+    assert summary is not None
+    lines, rng = place_of(name).with_suffix(SUFFIX).read_text(encoding="utf-8").splitlines(), Random(name)
+    for line, (part, data) in zip(lines, parts_of(summary).items(), strict=True):
+        every = list(leaves(data))
+        for home, key, place in every if effort.name != "quick" else [rng.choice(every)]:
+            before = home[key]
+            home[key] = 1.02 * before if type(before) in (int, float) and before else "another"
+            expected = f"{part}: the leaf {place} changed, to {json.dumps(home[key])}"
+            assert differences(line, {part: data}) == [expected]
+            home[key] = before
 
 
 def test_the_code_of_today_made_every_result_or_repeated_slices_of_it() -> None:

@@ -45,6 +45,22 @@ def test_experiments_are_audited_with_the_age_of_their_results():
         assert result["current"] == (code_of(experiment) in known)
 
 
+def test_a_leaf_that_changed_is_a_broken_rule(monkeypatch: pytest.MonkeyPatch):
+    """The last constant of the last run of an experiment, by 2 %."""
+    read = audits.committed
+
+    def changed(name: str):
+        summary = read(name)
+        if name == "recurrent-sgd" and summary is not None:
+            summary["items"]["m2048-3"]["result"]["constant"][-1] *= 1.02
+        return summary
+
+    monkeypatch.setattr(audits, "committed", changed)
+    code, output, _ = run("audit", "rnn-sgd:theorem-1")
+    assert code == 1
+    assert re.search(r"recurrent-sgd.json is not what its run gave: items/m2048-3: the leaf .* changed, to ", output)
+
+
 def test_a_broken_rule_is_printed_and_ends_with_1(monkeypatch: pytest.MonkeyPatch):
     name = "turing:lemma-2.3"
     monkeypatch.setattr(audits, "fault_errors", lambda chapter: [f"{name}: a fault.", "turing:lemma-2.30: another."])
