@@ -4,12 +4,14 @@ networks    relu_network, power_network, polynet, quadratic_network, parity_tran
 gaps        fourier_gap, majority_gap, majority_spectrum, majority_coefficient, half_coefficient, threshold_coefficient,
             majority_limit, majority_weight_limit
 sparse init SparseNeuron, over_sparse_neuron, under_sparse_neuron, is_good, sparse_gradient, summed_gradient,
-            enumerated_gradient, over_sparse_values, under_sparse_values, good_probability, gradient_floor
+            enumerated_gradient, over_sparse_values, even_sparse_values, under_sparse_values, good_probability,
+            gradient_floor
 over-sparse SparseInitialization, draw_over_sparse, population_gradients, sample_gradients, over_sparse_step,
-            over_sparse_network; offset_grid, even_kink_grid, ramp_features, solve_readout, decide_readout, design_grid,
-            least_norm_readout, least_ramp_loss, least_step_loss, good_pairs, balance_probability,
-            over_sparse_sizes, frontier_constants; kink_correlation, selected_pairs, selected_network, selection_sizes
-frontier    sparse_start, frontier_point, proof_sizes, printed_sizes, hidden_samples, usable_sparsities
+            over_sparse_network; offset_grid, even_kink_grid, odd_kink_grid, ramp_features, solve_readout,
+            decide_readout, design_grid, least_norm_readout, least_ramp_loss, least_step_loss, good_pairs,
+            balance_probability, over_sparse_sizes, frontier_constants; kink_correlation, selected_pairs,
+            selected_network, selection_sizes
+frontier    sparse_start, frontier_point, proof_sizes, printed_sizes, hidden_samples, usable_sparsities, enough_samples
 under-sparse draw_under_sparse, under_sparse_step, under_sparse_network, under_sparse_error, under_sparse_margin,
             readout_error_bound, under_sparse_sizes, silent_neurons; sampled_counts, tabulated_counts, tracked_counts,
             TrackedCounts
@@ -50,7 +52,13 @@ from lemmata.certificates.duality.sign_rank import (
 )
 from lemmata.certificates.duality.span_fit import span_residuals
 from lemmata.certificates.duality.tangent_model import flat_parameters, tangent_model
-from lemmata.constructions.parity.bias_grids import even_kink_grid, offset_grid, ramp_features, solve_readout
+from lemmata.constructions.parity.bias_grids import (
+    even_kink_grid,
+    odd_kink_grid,
+    offset_grid,
+    ramp_features,
+    solve_readout,
+)
 from lemmata.constructions.parity.exact_sparsity import (
     kink_correlation,
     selected_network,
@@ -65,6 +73,7 @@ from lemmata.constructions.parity.frontier import (
     sparse_start,
     usable_sparsities,
 )
+from lemmata.constructions.parity.frontier_runs import enough_samples
 from lemmata.constructions.parity.over_sparse import (
     SparseInitialization,
     draw_over_sparse,
@@ -130,6 +139,7 @@ from lemmata.numerics.parity.sign_classes import class_readout, no_class_bound, 
 from lemmata.numerics.parity.sparse_neurons import (
     SparseNeuron,
     enumerated_gradient,
+    even_sparse_values,
     is_good,
     over_sparse_neuron,
     over_sparse_values,
@@ -159,8 +169,10 @@ __all__ = [
     "draw_over_sparse",
     "draw_under_sparse",
     "empirical_answers",
+    "enough_samples",
     "enumerated_gradient",
     "even_kink_grid",
+    "even_sparse_values",
     "falling_rate_bound",
     "falling_rate_descent",
     "feature_distance",
@@ -201,6 +213,7 @@ __all__ = [
     "no_class_probability",
     "noise_tail",
     "normalised_features",
+    "odd_kink_grid",
     "offset_grid",
     "over_sparse_network",
     "over_sparse_neuron",

@@ -12,6 +12,10 @@ With one kink 2q - c_q in each interval [2q - 2, 2q), q = 1, ..., k/2, the slope
 system of k + 1 values and 1 + 2 (k/2) features is invertible. Without the kink below k the last two differences have
 the sign of the same P, but a parity alternates: no read-out exists, and none has a small hinge loss.
 
+For odd k (ours; the theorems are for even k) a parity is odd in z, so that the constant vanishes and the two weights of
+a bias are opposite: f(z) = sum_j a_j ((z - kink_j)_+ - (-z - kink_j)_+)/(2k), determined by its values at z = 1, 3,
+..., k: one kink in [0, 1), and one in each interval [2q - 1, 2q + 1).
+
 Source: pareto-frontiers, lemma C.6 and its claims (the printed grid is `offset_grid(k, 1/16, first=1)`).
 """
 
@@ -32,6 +36,7 @@ __all__ = [
     "AlternatingReadout",
     "averaged_ramp_features",
     "even_kink_grid",
+    "odd_kink_grid",
     "offset_grid",
     "ramp_features",
     "ramp_labels",
@@ -106,6 +111,17 @@ def even_kink_grid(k: int, offset: object = fmpq(1, 2)) -> tuple[fmpq, ...]:
     return (*(fmpq(-2 * q, 2 * k) for q in range(k // 2 - 1, 0, -1)), (c - 2) / (2 * k))
 
 
+def odd_kink_grid(k: int) -> tuple[fmpq, ...]:
+    """The biases with kinks at k-2, ..., 3, 1 and 0, for odd k: (k+1)/2 of them, in increasing order, slopes +-2k.
+
+    Raises:
+        ValueError: unless k is odd and positive.
+    """
+    if k < 1 or k % 2 == 0:
+        raise ValueError(f"The grid for odd parities needs an odd number k of inputs, not {k}.")
+    return (*(fmpq(-z, 2 * k) for z in range(k - 2, 0, -2)), fmpq(0))
+
+
 def ramp_features(k: int, biases: Sequence[object]) -> Array:
     """The features (1, sigma(z/(2k) + b_j), sigma(-z/(2k) + b_j)) at z = -k, -k+2, ..., k: shape (k+1, 1 + 2 biases).
 
@@ -159,23 +175,34 @@ def ramp_law(k: int) -> list[fmpq]:
 
 
 def solve_readout(k: int, biases: Sequence[object]) -> AlternatingReadout:
-    """The read-out of k/2 pairs of ramps that equals the parity, by solving the square system of `ramp_features`.
+    """The read-out of k/2 pairs of ramps, (k+1)/2 for odd k, that equals the parity, by solving the square system.
 
     Raises:
-        ValueError: unless there are k/2 biases and the system is invertible;
-            `lemmata.certificates.duality.readouts.decide` decides every other grid. Or as `ramp_features`.
+        ValueError: unless k is positive, there are so many rational biases, and the system is invertible;
+            `lemmata.certificates.duality.readouts.decide` decides every other grid for even k.
     """
-    table, grid = ramp_features(k, biases), _checked_biases(biases)
+    grid = _checked_biases(biases)
+    if k % 2 == 0:
+        table, labels = ramp_features(k, grid), ramp_labels(k)
+    elif k > 0:
+        at = [fmpq(z, 2 * k) for z in range(1, k + 1, 2)]
+        rows = [[max(x + b, fmpq(0)) - max(b - x, fmpq(0)) for b in grid] for x in at]
+        table, labels = np.array(rows, dtype=object).reshape(len(at), len(grid)), ramp_labels(k)[(k + 1) // 2 :]
+    else:
+        raise ValueError(f"The parity must have k >= 1 inputs, not {k}.")
     if table.shape[0] != table.shape[1]:
         raise ValueError(
-            f"The parity of {k} inputs takes values at {k + 1} sums, but {len(grid)} biases give {table.shape[1]} "
-            f"features: {k // 2} biases make the system square."
+            f"The parity of {k} inputs takes values at {len(labels)} sums, but {len(grid)} biases give "
+            f"{table.shape[1]} features: {(k + 1) // 2} biases make the system square."
         )
     try:
-        solution = fmpq_mat(k + 1, k + 1, table.ravel().tolist()).solve(fmpq_mat(k + 1, 1, ramp_labels(k))).entries()
+        size = len(labels)
+        solution = fmpq_mat(size, size, table.ravel().tolist()).solve(fmpq_mat(size, 1, labels)).entries()
     except ZeroDivisionError as error:
         raise ValueError("The features of these biases are linearly dependent: every interval needs a kink.") from error
     half = len(grid)
+    if k % 2:
+        return AlternatingReadout(k, grid, fmpq(0), tuple(solution), tuple(-v for v in solution))
     return AlternatingReadout(k, grid, solution[0], tuple(solution[1 : half + 1]), tuple(solution[half + 1 :]))
 
 

@@ -1,10 +1,12 @@
 """What a sparse start costs: how likely its good neurons are, and the width and the samples that one step needs.
 
 A start draws r/2 pairs of neurons with s ones each; a pair is good with a probability p and then sits at one of B
-biases, each equally likely. It is **over-sparse** for odd s > k: good means S inside the ones, B = k/2, relevant and
-irrelevant gradients C and c; and **under-sparse** for even s < k: good means the ones inside S, B = k, gradients xi_rel
-and xi_irr. In both cases truncation at gamma = |relevant|/2 keeps just the relevant entries of a good neuron if every
-estimated gradient is within
+biases, each equally likely. It is **over-sparse** for s > k: good means S inside the ones, the relevant and irrelevant
+gradients are C and c, and B = k/2, or (k+1)/2 for odd k. It is **under-sparse** for even s < k, k even: good means the
+ones inside S, the gradients are xi_rel and xi_irr, and B = k. The theorems are for even k, and for odd s above k; an
+even s > k tells the inputs apart just as well, and for odd k only an even s does (`even_sparse_values`,
+`odd_kink_grid`). In all cases truncation at gamma = |relevant|/2 keeps just the relevant entries of a good neuron if
+every estimated gradient is within
 
     tau < |relevant|/2 - |irrelevant|
 
@@ -19,7 +21,8 @@ algorithm, and both are computed exactly or rounded the safe way:
 `proof_sizes` has the constants of the repaired theorems beside these, `printed_sizes` those of the printed proof.
 `hidden_samples` is the other side: below it gradient noise of the size that sampling costs can hide some parity.
 
-Source: pareto-frontiers, lemmas C.2, C.3, C.5, C.6, C.9, C.10, C.15, theorems C.11 and C.16, proposition 6.3.
+Source: pareto-frontiers, lemmas C.2, C.3, C.5, C.6, C.9, C.10, C.15, theorems C.11 and C.16, proposition 6.3; even s
+above k and odd k are ours.
 """
 
 from __future__ import annotations
@@ -37,7 +40,12 @@ from lemmata.numerics.exact.numbers import exact_midpoint, exact_number
 from lemmata.numerics.exact.precision import precision
 from lemmata.numerics.exact.rationals import as_fmpq
 from lemmata.numerics.parity.good_neurons import check_over_sparse, good_probability
-from lemmata.numerics.parity.sparse_neurons import GradientValues, over_sparse_values, under_sparse_values
+from lemmata.numerics.parity.sparse_neurons import (
+    GradientValues,
+    even_sparse_values,
+    over_sparse_values,
+    under_sparse_values,
+)
 from lemmata.numerics.parity.under_sparse_sizes import good_share, under_sparse_sizes
 
 __all__ = [
@@ -74,6 +82,11 @@ class SparseStart:
     good: fmpq
     biases: int
     values: GradientValues
+
+    @property
+    def in_theorems(self) -> bool:
+        """Whether theorem C.11 or C.16 speaks of these k and s: k even, and s odd above k or even below."""
+        return self.k % 2 == 0 and self.s % 2 == (self.regime == "over")
 
     @property
     def tolerance(self) -> fmpq:
@@ -140,42 +153,55 @@ class SparseStart:
 
 
 def usable_sparsities(n: int, k: int) -> list[int]:
-    """The s for which truncation tells relevant from irrelevant inputs: even ones below k, odd ones above.
+    """The s for which truncation tells relevant from irrelevant inputs, increasing.
+
+    For even k some even ones below k, and all above 3k - 3 (|c|/|C| is (k-1)/(s-k) for odd s, (k-1)/(s-k+1) for even
+    ones); for odd k the even ones above 3k (|c|/|C| = k/(s-k)).
 
     Raises:
-        ValueError: unless 2 <= k <= 64 is even and k < n <= 4096.
+        ValueError: unless 2 <= k <= 64 and k < n <= 4096.
     """
     _check(n, k)
+    if k % 2:
+        return list(range(3 * k + 1, n + 1, 2))
     under = [s for s in range(2, k, 2) if 2 * abs(under_sparse_values(n, k, s).irrelevant)
              < abs(under_sparse_values(n, k, s).relevant)]  # fmt: skip
-    return [*under, *(s for s in range(k + 1, n + 1, 2) if s > 3 * k - 2)]  # |c|/|C| = (k-1)/(s-k) < 1/2
+    return [*under, *range(3 * k - 2, n + 1)]
 
 
 def sparse_start(n: int, k: int, s: int) -> SparseStart:
     """The start with s ones per neuron.
 
     Raises:
-        ValueError: unless 2 <= k <= 64 is even, k < n <= 4096, s is even in 2..k-2 or odd in k+1..n, and the relevant
-            gradient is more than twice the irrelevant one.
+        ValueError: unless 2 <= k <= 64, k < n <= 4096, s is in k+1..n, and even for odd k, or k is even and s even in
+            2..k-2, and the relevant gradient is more than twice the irrelevant one.
     """
     _check(n, k)
     if s == k:
+        raise ValueError(f"At s = k = {k} good neurons have the support already; the step is for s below or above k.")
+    if k < s <= n:
+        if k % 2 and s % 2:
+            raise ValueError(
+                f"For an odd k = {k} a neuron with an odd number s = {s} of ones shows nothing in its first gradient "
+                "(coefficients of majority at even degrees vanish): take an even s, whose ties show it."
+            )
+        values = over_sparse_values(s, k) if s % 2 else even_sparse_values(s, k)
+        start = SparseStart(n, k, s, "over", good_probability(n, k, s), (k + 1) // 2, values)
+    elif 2 <= s < k and k % 2:
         raise ValueError(
-            f"At s = k = {k} good neurons have the support already; the step is for s below k (even) or above (odd)."
+            f"For an odd k = {k} the starts here have an even s > {3 * k}, not {s}: under-sparse neurons show an odd "
+            "parity for even n and s only, and no read-out for them is here."
         )
-    if s > k:
-        check_over_sparse(n, k, s)
-        start = SparseStart(n, k, s, "over", good_probability(n, k, s), k // 2, over_sparse_values(s, k))
-    else:
-        if s < 2:
-            raise ValueError(f"A sparse neuron has s >= 2 ones (an even number) or more than k, not {s}.")
+    elif 2 <= s < k:
         start = SparseStart(n, k, s, "under", good_share(n, k, s), k, under_sparse_values(n, k, s))
+    else:
+        raise ValueError(f"A sparse neuron on {n} inputs has 2 <= s < {k} ones or {k} < s <= {n}, not {s}.")
     if start.tolerance <= 0:
         usable = usable_sparsities(n, k)
         raise ValueError(
             f"At n = {n}, k = {k}, s = {s} the irrelevant gradient is half of the relevant one or more, so truncation "
             f"cannot tell them apart; it can for s in {', '.join(map(str, usable[:12])) or 'no set'}"
-            f"{' and larger odd s' if len(usable) > 12 else ''}."
+            f"{' and larger ones' if len(usable) > 12 else ''}."
         )
     return start
 
@@ -240,6 +266,7 @@ def printed_sizes(start: SparseStart, epsilon: Any, delta: Any, offset: Any = "1
     n, k, s = start.n, start.k, start.s
     if start.regime == "under":
         raise ValueError(f"The theorem on under-sparse starts (s = {s} < k = {k}) is printed without constants.")
+    check_over_sparse(n, k, s)
     width = _ceiling(20 * k * fmpq(2 * n, s) ** k * arb(2 * k / failure).log())
     width += width % 2
     per_bias = width * start.good / k
@@ -277,12 +304,8 @@ def hidden_samples(n: int, k: int, width: int, steps: int = 1, delta: Any = "1/2
 
 
 def _check(n: int, k: int) -> None:
-    if not isinstance(k, int) or k < 2 or k % 2:
-        raise ValueError(
-            f"The parity must have an even number k >= 2 of inputs, not {k}: theorems C.11 and C.16 and what is built "
-            "on them are for even k. For odd k a neuron of odd s shows nothing in its first gradient; one of even "
-            "s > k does, irrelevant entries being k/(s - k) times the relevant ones, but no read-out for it is here."
-        )
+    if not isinstance(k, int) or k < 2:
+        raise ValueError(f"The parity must have a number k >= 2 of inputs, not {k}.")
     if k > _MOST_RELEVANT:
         raise ValueError(f"The exact sums over biases are for k <= {_MOST_RELEVANT} relevant inputs, not {k}.")
     if not k < n <= _MOST_INPUTS:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -22,11 +22,20 @@ from lemmata.constructions.parity.frontier import (
     sparse_start,
     usable_sparsities,
 )
+from lemmata.constructions.parity.frontier_runs import enough_samples
 from lemmata.reports.bounds import rounded_up
 from lemmata.reports.pictures import save_figure
 from lemmata.reports.tables import plain_table, print_table
 
-__all__ = ["FrontierRow", "draw_frontier", "frontier_rows", "plot_frontier", "print_frontier", "shown_sparsities"]
+__all__ = [
+    "FrontierRow",
+    "draw_frontier",
+    "frontier_rows",
+    "plot_frontier",
+    "print_frontier",
+    "shown_sparsities",
+    "with_runs",
+]
 
 _ROWS = 12  # of a table of all sparsities
 _DRAWN = 10**300  # the largest number in a picture
@@ -37,7 +46,8 @@ _UNDER, _OVER, _GREY, _RED = "#D55E00", "#0072B2", "#666666", "#CC79A7"  # told 
 class FrontierRow:
     """A sparse start, the width and the samples that one step needs, and the sizes of the proofs (None if none).
 
-    ``proof`` has the constants of the repaired theorem, ``printed`` those of the printed proof.
+    ``proof`` has the constants of the repaired theorem, ``printed`` those of the printed proof, ``found`` the number of
+    samples that was enough in all runs (None if there were no runs, or none that ended well).
     """
 
     start: SparseStart
@@ -45,6 +55,7 @@ class FrontierRow:
     samples: int
     proof: ProofSizes | None
     printed: ProofSizes | None
+    found: int | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """The row for JSON; exact numbers as strings."""
@@ -52,7 +63,7 @@ class FrontierRow:
         numbers = {
             "s": self.start.s, "regime": self.start.regime, "good": str(self.start.good), "biases": self.start.biases,
             "relevant": str(values.relevant), "irrelevant": str(values.irrelevant), "width": self.width,
-            "samples": self.samples,
+            "samples": self.samples, "found": self.found,
         }  # fmt: skip
         proofs = {name: None if sizes is None else asdict(sizes)
                   for name, sizes in (("proof", self.proof), ("printed", self.printed))}  # fmt: skip
@@ -81,11 +92,21 @@ def frontier_rows(
     for s in sparsities:
         start = sparse_start(n, k, s)
         width, samples = frontier_point(start, delta, copies)
-        told = start.regime == "over" or 4 * abs(start.values.irrelevant) <= abs(start.values.relevant)
+        over = start.regime == "over"
+        told = start.in_theorems and (over or 4 * abs(start.values.irrelevant) <= abs(start.values.relevant))
         proof = proof_sizes(start, epsilon, delta) if told else None
-        printed = printed_sizes(start, epsilon, delta) if start.regime == "over" else None
+        printed = printed_sizes(start, epsilon, delta) if told and over else None
         rows.append(FrontierRow(start, width, samples, proof, printed))
     return rows
+
+
+def with_runs(rows: Sequence[FrontierRow], runs: int, told: Callable[[int], object]) -> list[FrontierRow]:
+    """The rows with what so many runs found, seeds 0, 1, ...; ``told`` is called with each sparsity before."""
+    found = []
+    for row in rows:
+        told(row.start.s)
+        found.append(replace(row, found=enough_samples(row.start, row.width // 2, row.samples, runs)))
+    return found
 
 
 def shown_sparsities(n: int, k: int, most: int = _ROWS) -> list[int]:
@@ -98,7 +119,7 @@ def shown_sparsities(n: int, k: int, most: int = _ROWS) -> list[int]:
     if not usable:
         raise ValueError(
             f"No sparsity lets truncation tell relevant from irrelevant inputs at n = {n}, k = {k}: "
-            f"take n > {3 * k - 2}."
+            f"take n >= {3 * k + 1 if k % 2 else 3 * k - 2}."
         )
     under, over = [s for s in usable if s < k], [s for s in usable if s > k]
     under = under[:: -(-len(under) // (most // 2))] if under else []
@@ -111,7 +132,7 @@ def shown_sparsities(n: int, k: int, most: int = _ROWS) -> list[int]:
 
 def print_frontier(
     out: Console, n: int, k: int, rows: Sequence[FrontierRow], delta: fmpq, epsilon: fmpq,
-    copies: int = 1, width: int | None = None, samples: int | None = None,
+    copies: int = 1, width: int | None = None, samples: int | None = None, runs: int = 0,
 ) -> None:  # fmt: skip
     """The table of the rows, and what a given width and number of samples are enough for."""
     out.print(f"[bold]Success frontier of the parity of {k} of {n} inputs[/bold]")
@@ -120,7 +141,8 @@ def print_frontier(
         f"probability 1 - {_short(delta)}\n",
         soft_wrap=True,
     )
-    table = plain_table("s", "P(good)", "gap", "width", "samples", "hidden", "width*", "samples*")
+    ran = ["found"] if runs else []
+    table = plain_table("s", "P(good)", "gap", "width", "samples", *ran, "hidden", "width*", "samples*")
     for column in table.columns:
         column.justify = "right"
     for row in rows:
@@ -131,15 +153,22 @@ def print_frontier(
             _decimal(row.start.values.gap),
             _count(row.width),
             _count(row.samples),
+            *([] if not runs else ["-" if row.found is None else _count(row.found)]),
             _count(hidden_samples(n, k, row.width)),
             "-" if proof is None else _count(proof.width),
             "-" if proof is None else _count(proof.samples),
         )
     print_table(out, table)
     lines = ["hidden: up to so many samples, noise of their size can hide some parity, with probability 1/2"]
-    lines.append(
-        f"*: with all constants of theorems C.11 (s > k) and C.16 (s < k), as repaired, to within {_short(epsilon)}"
-    )
+    if runs:
+        lines.insert(0, "samples: proved to be enough for all estimated gradients, by Hoeffding's inequality")
+        lines.insert(1, f"found: enough in all of {runs} runs (seeds 0 to {runs - 1}); - for too much work")
+    if any(row.proof is not None for row in rows):
+        lines.append(
+            f"*: with all constants of theorems C.11 (s > k) and C.16 (s < k), as repaired, to within {_short(epsilon)}"
+        )
+    if not all(row.start.in_theorems for row in rows):
+        lines.append("*: the theorems are for even k, and for odd s above k")
     printed = [row.printed for row in rows if row.printed is not None]
     if printed:
         samples_asked = _count(min(sizes.samples for sizes in printed))

@@ -44,6 +44,7 @@ __all__ = [
     "GradientValues",
     "SparseNeuron",
     "enumerated_gradient",
+    "even_sparse_values",
     "is_good",
     "over_sparse_neuron",
     "over_sparse_values",
@@ -174,6 +175,20 @@ def over_sparse_values(s: int, k: int) -> GradientValues:
             f"The over-sparse values need an even k and an odd s with 2 <= k < s, not k = {k}, s = {s}: for odd k they "
             "vanish, and for even s the sum of the ones ties."
         )
+    return GradientValues(threshold_coefficient(s, k - 1), threshold_coefficient(s, k + 1))
+
+
+def even_sparse_values(s: int, k: int) -> GradientValues:
+    """The same two values for an even s > k, k even or odd, and a bias in (-2, 0], so that a tie is not active.
+
+    |c|/|C| = (k-1)/(s-k+1) for even k, where ties have no share in the values, and k/(s-k) for odd k, where they are
+    all there is. Ours: the theorems are for odd s.
+
+    Raises:
+        ValueError: unless s is even and 2 <= k < s.
+    """
+    if s % 2 or not 2 <= k < s:
+        raise ValueError(f"These values need an even s and 2 <= k < s, not k = {k}, s = {s}.")
     return GradientValues(threshold_coefficient(s, k - 1), threshold_coefficient(s, k + 1))
 
 

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
-from lemmata.constructions.parity import frontier
+from lemmata.constructions.parity import frontier, frontier_runs
+from lemmata.constructions.parity.bias_grids import odd_kink_grid, ramp_labels, solve_readout
 from lemmata.constructions.parity.frontier import (
+    SparseStart,
     frontier_point,
     hidden_samples,
     printed_sizes,
@@ -17,10 +19,12 @@ from lemmata.constructions.parity.frontier import (
     sparse_start,
     usable_sparsities,
 )
+from lemmata.constructions.parity.frontier_runs import enough_samples
 from lemmata.constructions.parity.over_sparse import SparseInitialization, over_sparse_step, sample_gradients
 from lemmata.numerics.exact.precision import precision
 from lemmata.numerics.parity.lower_bound import view_bound
 from lemmata.numerics.parity.queries import gradient_samples
+from lemmata.numerics.parity.sparse_neurons import GradientValues, even_sparse_values, over_sparse_values
 
 HUNDREDTH = fmpq(1, 100)
 
@@ -119,11 +123,18 @@ def test_every_point_lies_above_the_lower_bound_and_below_the_constants_of_the_p
             start = sparse_start(n, k, s)
             width, samples = frontier_point(start, HUNDREDTH)
             assert samples > hidden_samples(n, k, width)
+            if not start.in_theorems:
+                with pytest.raises(ValueError, match="odd number s of ones"):
+                    proof_sizes(start, fmpq(1, 10), HUNDREDTH)
+                with pytest.raises(ValueError, match="odd number s of ones"):
+                    printed_sizes(start, fmpq(1, 10), HUNDREDTH)
+                continue
             if start.regime == "over" or 4 * abs(start.values.irrelevant) <= abs(start.values.relevant):
                 proof = proof_sizes(start, fmpq(1, 10), HUNDREDTH)
                 assert proof.samples > samples
                 assert 2 * proof.width > width
             if start.regime == "over":
+                proof = proof_sizes(start, fmpq(1, 10), HUNDREDTH)
                 printed = printed_sizes(start, fmpq(1, 10), HUNDREDTH)
                 assert printed.samples > 10**6 * proof.samples
                 assert printed.least_s is not None
@@ -151,7 +162,7 @@ def test_printed_sizes_are_those_of_the_formulas() -> None:
 
 
 def test_usable_sparsities_are_those_with_a_tolerance() -> None:
-    for n, k in ((11, 2), (14, 4), (15, 6)):
+    for n, k in ((11, 2), (14, 4), (15, 6), (14, 3), (21, 5), (9, 3)):
         accepted = []
         for s in range(1, n + 1):
             try:
@@ -194,18 +205,18 @@ def test_a_lost_factor_in_the_share_is_seen(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize(
     ("sizes", "reason"),
     [
-        ((20, 3, 9), "even number k >= 2 of inputs, not 3: theorems C.11 and C.16"),
-        ((20, 0, 9), "even number k >= 2"),
+        ((20, 3, 9), "For an odd k = 3 a neuron with an odd number s = 9"),
+        ((20, 5, 2), "For an odd k = 5 the starts here have an even s > 15, not 2"),
+        ((20, 0, 9), "a number k >= 2 of inputs, not 0"),
         ((4, 4, 3), "must be above k = 4"),
         ((3, 4, 2), "must be above k = 4"),
         ((5000, 4, 51), "at most 4096"),
         ((500, 66, 2), "k <= 64 relevant inputs"),
         ((20, 4, 4), "At s = k = 4"),
-        ((20, 4, 12), "odd number s of ones, not 12"),
-        ((20, 4, 21), "k < s <= n"),
-        ((20, 4, 0), "s >= 2 ones"),
+        ((20, 4, 21), "2 <= s < 4 ones or 4 < s <= 20, not 21"),
+        ((20, 4, 0), "2 <= s < 4 ones or 4 < s <= 20, not 0"),
         ((20, 6, 3), "even"),
-        ((20, 4, 9), "can for s in 2, 11, 13"),
+        ((20, 4, 9), "can for s in 2, 10, 11, 12, 13"),
         ((8, 6, 2), "the irrelevant gradient is half"),
     ],
 )
@@ -231,16 +242,78 @@ def test_bad_numbers_are_refused() -> None:
             call()
 
 
-@pytest.mark.parametrize(("k", "s"), [(3, 8), (3, 10), (5, 12)])
-def test_odd_parities_show_in_neurons_of_even_sparsity_as_the_refusal_says(k, s):
-    """Correlations of the parity times an input with the step of the sum, on all inputs."""
+@pytest.mark.parametrize(("k", "s"), [(3, 8), (3, 10), (5, 12), (2, 6), (4, 10), (4, 11)])
+def test_every_parity_shows_in_neurons_of_even_sparsity(k: int, s: int) -> None:
+    """Correlations of the parity times an input with the step of the sum, on all inputs of a good neuron."""
     inputs = np.array(list(itertools.product((1, -1), repeat=s)))
     steps = {size: inputs[:, :size].sum(axis=1) > 0 for size in (s - 1, s)}
     entries = {
-        size: [int((inputs[:, :k].prod(axis=1) * inputs[:, i] * step).sum()) for i in (0, k)]
+        size: [Fraction(int((inputs[:, :k].prod(axis=1) * inputs[:, i] * step).sum()), 2**s) for i in (0, k)]
         for size, step in steps.items()
     }
-    assert entries[s - 1] == [0, 0]
-    relevant, irrelevant = entries[s]
-    assert relevant * irrelevant != 0
-    assert Fraction(abs(irrelevant), abs(relevant)) == Fraction(k, s - k)
+    values = over_sparse_values(s, k) if s % 2 else even_sparse_values(s, k)
+    assert entries[s] == [Fraction(int(g.p), int(g.q)) for g in (values.relevant, values.irrelevant)]
+    assert abs(entries[s][1] / entries[s][0]) == (Fraction(k, s - k) if k % 2 else Fraction(k - 1, s - k + 1 - s % 2))
+    if k % 2:
+        assert entries[s - 1] == [0, 0]
+
+
+@pytest.mark.parametrize("k", [1, 3, 5, 9])
+def test_odd_parities_have_a_read_out(k: int) -> None:
+    grid = odd_kink_grid(k)
+    readout = solve_readout(k, grid)
+    assert len(grid) == (k + 1) // 2
+    assert [readout(z) for z in range(-k, k + 1, 2)] == ramp_labels(k)
+    assert [abs(v) for v in readout.plus] == [4 * k] * (k // 2) + [2 * k]  # slopes +-2k between the kinks
+    with pytest.raises(ValueError, match="make the system square"):
+        solve_readout(k, grid[:-1])
+    with pytest.raises(ValueError, match="every interval needs a kink"):
+        solve_readout(k, [fmpq(-1, 2)] * len(grid))
+
+
+def test_one_step_and_a_read_out_compute_an_odd_parity() -> None:
+    """n = 11, k = 3, s = 10 on all inputs: at the proved width each bias has a good pair; its ramps are the parity."""
+    n, k, s = 11, 3, 10
+    start, grid = sparse_start(n, k, s), odd_kink_grid(k)
+    width, _ = frontier_point(start, HUNDREDTH)
+    rng = np.random.default_rng(5)
+    rows = rng.permuted(np.tile(np.arange(n) < s, (width // 2, 1)), axis=1).astype(np.int64)
+    at = rng.integers(0, len(grid), size=len(rows))
+    x = np.array(list(itertools.product((1, -1), repeat=n)))
+    y = x[:, :k].prod(axis=1)
+    active = x @ rows.T > 0  # -1 < biases <= 0 and even sums
+    gradients = (active * y[:, None]).T @ x / len(x)
+    relevant = float(arb(start.values.relevant))
+    kept = np.where(np.abs(gradients) > abs(relevant) / 2, gradients, 0) / (2 * k * relevant)
+    readout = solve_readout(k, grid)
+    output = np.zeros(len(x))
+    for j, bias in enumerate(map(float, map(arb, grid))):
+        first = np.flatnonzero(rows[:, :k].all(axis=1) & (at == j))[0]
+        before = x @ kept[first]
+        output += float(arb(readout.plus[j])) * np.maximum(before + bias, 0)
+        output += float(arb(readout.minus[j])) * np.maximum(bias - before, 0)
+    assert np.allclose(output, y, atol=1e-9)
+
+
+def test_runs_find_fewer_samples_than_are_proved_and_fail_with_far_fewer() -> None:
+    for n, k, s in ((12, 2, 7), (12, 2, 8), (9, 4, 2)):
+        start = sparse_start(n, k, s)
+        width, samples = frontier_point(start, HUNDREDTH)
+        found = enough_samples(start, width // 2, samples, runs=5)
+        assert found is not None
+        assert samples / 20 < found <= samples
+        assert enough_samples(start, width // 2, samples // 100, runs=5) is None
+    assert enough_samples(start, 10**6, 10**9) is None
+    with pytest.raises(ValueError, match="number of runs"):
+        enough_samples(start, 1, 1, 0)
+
+
+@pytest.mark.parametrize(("n", "k", "s"), [(7, 2, 5), (8, 2, 6), (8, 3, 6), (7, 4, 2)])
+def test_runs_compare_with_the_gradient_of_the_population(n: int, k: int, s: int) -> None:
+    start = SparseStart(n, k, s, "under" if s < k else "over", fmpq(1), 1, GradientValues(fmpq(1), fmpq(0)))
+    ones = np.array([[i in row for i in range(n)] for row in itertools.combinations(range(n), s)])
+    found = frontier_runs._gradients(start, ones)
+    x = np.array(list(itertools.product((1, -1), repeat=n)))
+    weights = np.where(ones, 1, 1 / (2 * n) if s < k else 0)
+    active = x @ weights.T > 1e-9
+    assert np.allclose(found, (active * x[:, :k].prod(axis=1)[:, None]).T @ x / len(x), atol=1e-12)

@@ -24,13 +24,14 @@ def test_json_has_exact_numbers():
     rows = json.loads(output)
     assert code == 0
     assert [row["regime"] for row in rows][:2] == ["under", "over"]
-    assert all(row["s"] % 2 == (row["regime"] == "over") for row in rows)
     first = rows[0]
     assert Fraction(first["good"]) == Fraction(comb(4, 2), comb(50, 2))
     assert Fraction(first["relevant"]) / Fraction(first["irrelevant"]) == Fraction(-47, 1)  # (n-k+1)/(k-s-1), n even
     assert first["printed"] is None
-    assert all(row["proof"]["samples"] > row["samples"] for row in rows)
-    assert all(row["printed"]["samples"] > row["proof"]["samples"] for row in rows[1:])
+    assert all((row["proof"] is None) == (row["regime"] == "over" and row["s"] % 2 == 0) for row in rows)
+    assert all(row["proof"]["samples"] > row["samples"] for row in rows if row["proof"])
+    assert all(row["printed"]["samples"] > row["proof"]["samples"] for row in rows[1:] if row["proof"])
+    assert all(row["found"] is None for row in rows)
     widths = [row["width"] for row in rows if row["regime"] == "over"]
     assert widths == sorted(widths, reverse=True)
 
@@ -48,6 +49,21 @@ def test_a_budget_is_judged_sparsity_by_sparsity():
     assert 0.0049 < row["off"] <= 0.005
     _, output, _ = run("frontier", "200", "8", "--sparsity", "101", "--width", "10", "--samples", "1000")
     assert "below the lower bound" in output
+
+
+def test_an_odd_parity_has_a_frontier_without_theorems():
+    code, output, _ = run("frontier", "30", "3", "--sparsity", "14")
+    assert code == 0
+    assert "the theorems are for even k, and for odd s above k" in output
+    assert "with all constants" not in output
+
+
+def test_runs_are_shown_beside_what_is_proved():
+    code, output, _ = run("frontier", "9", "2", "--sparsity", "7", "--runs", "3")
+    assert code == 0
+    assert "found: enough in all of 3 runs (seeds 0 to 2)" in output
+    row = json.loads(run("frontier", "9", "2", "--sparsity", "7", "--runs", "3", "--json")[1])[0]
+    assert row["samples"] / 20 < row["found"] <= row["samples"]
 
 
 def test_more_copies_need_more_width():
@@ -76,13 +92,13 @@ def test_the_table_is_shown_where_its_picture_has_no_room():
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (("50", "3"), "even number k >= 2 of inputs, not 3"),
+        (("50", "1"), "a number k >= 2 of inputs, not 1"),
+        (("50", "3", "--sparsity", "13"), "For an odd k = 3 a neuron with an odd number s = 13"),
         (("4", "6"), "must be above k = 6"),
         (("9000", "4"), "at most 4096"),
         (("5", "4"), "No sparsity lets truncation tell"),
         (("500", "66"), "k <= 64 relevant inputs"),
-        (("50", "4", "--sparsity", "12"), "odd number s of ones"),
-        (("50", "4", "--sparsity", "51"), "k < s <= n"),
+        (("50", "4", "--sparsity", "51"), "4 < s <= 50, not 51"),
         (("50", "4", "--sparsity", "4"), "At s = k = 4"),
         (("50", "4", "--sparsity", "7"), "truncation cannot tell them apart"),
         (("50", "4", "--delta", "0"), "--delta needs a number between 0 and 1"),
