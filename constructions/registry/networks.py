@@ -15,9 +15,10 @@ from lemmata.constructions.circuits.boolean import all_inputs, from_truth_table,
 from lemmata.constructions.circuits.relu import CircuitNetwork, circuit_network
 from lemmata.constructions.descent.block import gradient_descent_block
 from lemmata.constructions.descent.contextual import contextual_attention
-from lemmata.constructions.descent.grid import grid_network
+from lemmata.constructions.descent.grid import grid_network, score_network
 from lemmata.constructions.descent.products import token_product
 from lemmata.constructions.descent.risk import RiskDescentBlock, risk_descent_block
+from lemmata.constructions.descent.scales import rescaled
 from lemmata.constructions.descent.softmax import softmax_descent_block
 from lemmata.constructions.groups.any_type import any_group_network, quaternion_group_network
 from lemmata.constructions.groups.cyclic import modular_addition_network, random_phase_network
@@ -38,7 +39,9 @@ from lemmata.constructions.networks.feed_forward import FeedForward
 from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
 from lemmata.constructions.networks.inputs import group_inputs
 from lemmata.constructions.networks.recurrent import RecurrentLayer
+from lemmata.constructions.networks.transformer import Transformer
 from lemmata.constructions.parity.activations import Power
+from lemmata.constructions.parity.exact_sparsity import selected_network
 from lemmata.constructions.parity.max_margin import sparse_parity_network
 from lemmata.constructions.parity.over_sparse import over_sparse_network
 from lemmata.constructions.parity.polynet import polynet
@@ -60,11 +63,14 @@ from lemmata.constructions.registry.entry import (
 )
 from lemmata.constructions.representations.orthogonal import real_irreps
 from lemmata.constructions.representations.unitary import unitary_irreps
+from lemmata.constructions.sparse.compact import compact_selection
 from lemmata.constructions.sparse.compiler import SparseNetwork, compile_sparse
 from lemmata.constructions.sparse.functions import sparse_function
+from lemmata.constructions.sparse.histogram import compile_histogram
 from lemmata.constructions.sparse.memorising import (
     bump_network,
     bump_sum_network,
+    inner_memorising_perceptron,
     memorising_perceptron,
     printed_memorising_perceptron,
     ramp_network,
@@ -223,6 +229,12 @@ def _sparse(name: str, built: Callable[[], Any] | Any, **options: Any) -> Regist
     )
 
 
+def _on_strings(name: str, build: Callable[[], Transformer], alphabet: int) -> Registered:
+    """A transformer that reads five symbols."""
+    draw = _symbols(alphabet, 5, first=0)
+    return Registered(f"sparse: {name}", build, draw, WITHOUT_EXACT, symbols=True, run_torch=on_tokens)
+
+
 def _sparse_by_torch(network: SparseNetwork, module: torch.nn.Module, strings: Array) -> Array:
     tokens = network.tokens(strings)
     return on_tokens(network, module, tokens) if network.inputs.name != "bag" else tensors(module, tokens)
@@ -292,6 +304,7 @@ NETWORKS: tuple[Registered, ...] = (
         convert=with_converted(*_TWO_LAYERS),
     ),
     _parity("parity: after one truncated step", lambda: over_sparse_network(5, 2, 5, exact=True), *_TWO_LAYERS),
+    _parity("parity: selected by one step", lambda: selected_network(5, 4), *_TWO_LAYERS),
     _parity("parity: PolyNet", lambda: polynet(5, 3, exact=True), "weights", "bias"),
     Registered(
         "parity: quadratic network",
@@ -368,6 +381,12 @@ NETWORKS: tuple[Registered, ...] = (
         dense=lambda block: block.dense(),
     ),
     Registered(
+        "descent: ReLU attention in small units",
+        lambda: rescaled(_descent(gradient_descent_block)),
+        _prompts,
+        dense=lambda block: block.dense(),
+    ),
+    Registered(
         "descent: layer of the answer",
         lambda: _descent(gradient_descent_block).answer_layers()[-1],
         lambda layer, rng: rng.integers(-3, 4, (2, 4, layer.stream.width)),
@@ -392,6 +411,12 @@ NETWORKS: tuple[Registered, ...] = (
         integers(8, 2),
     ),
     Registered(
+        "descent: score of a normal law on a grid",
+        lambda: score_network(lambda x, t: -x / t, 1, 2, (2, 4), "1/2", (5, 2)),
+        lambda _, rng: as_exact(rng.integers([-4, 4], [5, 9], (8, 2))) / 2,
+        ("float", "ball"),
+    ),
+    Registered(
         "descent: contextual mapping",
         lambda: contextual_attention([as_exact([[1, 0], [0, 1]]), as_exact([[1, 0], [1, 1]])], "3/4", [1, 2]).layer,
         integers(2, 3, 2),
@@ -405,7 +430,10 @@ NETWORKS: tuple[Registered, ...] = (
     _sparse("bump", lambda: bump_network("1/2", 1)),
     _sparse("bumps on a line", lambda: bump_sum_network([-2, 0, 2], [3, 1, 2], "1/2")),
     _sparse("memorising perceptron", lambda: memorising_perceptron([[-2, 0], [0, 1]], [3, 2], "1/2")),
+    _sparse("inner perceptron", lambda: inner_memorising_perceptron([[-2, 0], [0, 1]], [3, 2], "1/2")),
     _sparse("printed perceptron", lambda: printed_memorising_perceptron([[-2, 0], [0, 1]], [3, 2], "1/2")),
+    _on_strings("heads in few dimensions", lambda: compact_selection(5, (1, 3, 4), 4), 2),
+    _on_strings("histogram", lambda: compile_histogram(5, (3, 1), [0, 1, -2, 3, 4, 5], alphabet=3), 3),
     Registered(
         "tokens: codebook",
         lambda: codebook_layer(2),

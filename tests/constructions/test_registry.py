@@ -94,15 +94,7 @@ def test_stored_and_dense_forms_agree(one: Registered) -> None:
             assert np.abs(again - stored).max() <= tolerance(stored)
 
 
-LEFT_OUT: dict[str, str] = {
-    "lemmata.constructions.descent.grid.score_network": "a sum over a grid of a function of one's own, in float64 only",
-    "lemmata.constructions.descent.scales.rescaled": "other units; theorem 1 of descent runs them exactly",
-    "lemmata.constructions.networks.files.load_npz": "reads a network that another construction has written",
-    "lemmata.constructions.parity.exact_sparsity.selected_network": "its checks read it in integers",
-    "lemmata.constructions.sparse.compact.compact_selection": "compared exactly in test_compact.py",
-    "lemmata.constructions.sparse.histogram.compile_histogram": "compared string by string in test_histograms.py",
-    "lemmata.constructions.sparse.memorising.inner_memorising_perceptron": "the checks of A.25 compare it",
-}
+LEFT_OUT = {"lemmata.constructions.networks.files.load_npz": "reads a network that another construction has written"}
 """Builders that occur in no instance, and why."""
 
 
