@@ -20,8 +20,7 @@ import numpy as np
 from flint import arb
 
 from lemmata.certificates.capacity.trained import TrainedReader
-from lemmata.constructions.networks.affine import Affine
-from lemmata.constructions.networks.attention_checkpoints import PARTS, AttentionParts, attention_parts
+from lemmata.constructions.networks.attention_checkpoints import PARTS, AttentionParts, attention_parts, cut_heads
 from lemmata.constructions.networks.head import Head
 from lemmata.numerics.exact.balls import as_balls
 from lemmata.numerics.exact.integers import checked_integer
@@ -38,7 +37,8 @@ ROLES = {
 }
 """What a tensor beside the heads is taken for, by its name; "unused" is a role that can only be told."""
 _TORCH = ("in_proj_weight", "in_proj_bias", "out_proj.weight", "out_proj.bias")
-_OWN = tuple(f"{part}.{kind}" for part in ("query", "key", "value", "output") for kind in ("weight", "bias"))
+_PARTS: tuple[str, ...] = ("query", "key", "value", "output")
+_OWN = tuple(f"{part}.{kind}" for part in _PARTS for kind in ("weight", "bias"))
 _MASKS = (".attn.mask", ".attn.IGNORE")
 _NO_SCALE = "The weights of these heads do not say by what their scores are multiplied: give the factor (--scale)."
 _LAYERS = (
@@ -146,12 +146,8 @@ def _of_parts(parts: AttentionParts, scale: float | None, logit: str | None, tol
         raise ValueError(f"There are {len(parts.layers)} layers of heads. {_LAYERS}")
     if scale is None and parts.source.endswith("lm.to_torch"):
         raise ValueError(_NO_SCALE)
-    made, layer = [], next(iter(parts.layers))
-    for maps in layer:
-        options = {name: maps[name] for name in ("relative_keys", "output") if name in maps}
-        k = maps["query"].outputs
-        options |= {"temperature_squared": k} if scale is None else {"sharpness": _factor(scale)}
-        made.append(Head(maps["query"], maps["key"], maps["value"], **options))
+    layer = next(iter(parts.layers))
+    made = [_head(maps, scale, causal=True) for maps in layer]
     readout, shift = _logit(parts.readout.T, parts.shift, logit)
     table = np.concatenate([parts.embedding, parts.prefix, parts.positions])
     roles = {"all tensors": parts.source, **{name: role for name, role in told.items() if role == "unused"}}
@@ -306,17 +302,9 @@ def _torch_heads(found: dict[str, np.ndarray], H: int, scale: float | None) -> l
     output = _take(found, "out_proj.weight", d, d)
     bias = _take(found, "in_proj_bias", 3 * d).reshape(3, d) if "in_proj_bias" in found else np.zeros((3, d))
     shift = _take(found, "out_proj.bias", d) if "out_proj.bias" in found else np.zeros(d)
-    if d % H:
-        raise ValueError(f"{H} heads do not divide the width {d}.")
-    k = d // H
-    factor: dict[str, Any] = {"temperature_squared": k} if scale is None else {"sharpness": _factor(scale)}
-    result = []
-    for h in range(H):
-        rows = slice(h * k, (h + 1) * k)
-        query, key, value = (Affine(weight[i, rows].T, bias[i, rows]) for i in range(3))
-        last = Affine(output[:, rows].T, shift if h == 0 else np.zeros(d))
-        result.append(Head(query, key, value, **factor, output=last, causal=False))
-    return result
+    maps = {name: part.T for name, part in zip(_PARTS, (*weight, output), strict=True)}
+    biases = dict(zip(_PARTS, (*bias, shift), strict=True))
+    return [_head(part, scale) for part in cut_heads("in_proj_weight", maps, biases, H)]
 
 
 def _own_heads(found: dict[str, np.ndarray], H: int, scale: float | None) -> list[Head]:
@@ -324,25 +312,23 @@ def _own_heads(found: dict[str, np.ndarray], H: int, scale: float | None) -> lis
     if scale is None:
         raise ValueError(_NO_SCALE)
     query = _take(found, "query.weight", None, None)
-    d, columns = query.shape
-    key, value = _take(found, "key.weight", d, columns), _take(found, "value.weight", d, None)
-    inner = value.shape[1]
-    output = _take(found, "output.weight", inner, None) if "output.weight" in found else None
-    last_shift = np.zeros(0 if output is None else output.shape[1])
-    if output is not None and "output.bias" in found:
-        last_shift = _take(found, "output.bias", output.shape[1])
-    if columns % H or inner % H:
-        raise ValueError(f"{H} heads do not divide the {columns} columns of the keys and {inner} of the values.")
-    shift = [
-        _take(found, f"{name}.bias", size) if f"{name}.bias" in found else np.zeros(size)
-        for name, size in (("query", columns), ("key", columns), ("value", inner))
-    ]
-    result = []
-    for h in range(H):
-        here = [slice(h * size // H, (h + 1) * size // H) for size in (columns, columns, inner)]
-        maps = [Affine(part[:, at], b[at]) for part, b, at in zip((query, key, value), shift, here, strict=True)]
-        last = None
-        if output is not None:
-            last = Affine(output[here[2]], last_shift if h == 0 else np.zeros(output.shape[1]))
-        result.append(Head(maps[0], maps[1], maps[2], sharpness=_factor(scale), output=last, causal=False))
-    return result
+    maps = {
+        "query": query,
+        "key": _take(found, "key.weight", *query.shape),
+        "value": _take(found, "value.weight", len(query), None),
+    }
+    if "output.weight" in found:
+        maps["output"] = _take(found, "output.weight", maps["value"].shape[1], None)
+    biases = {
+        name: _take(found, f"{name}.bias", size) if f"{name}.bias" in found else np.zeros(size)
+        for name, (_, size) in ((name, part.shape) for name, part in maps.items())
+    }
+    return [_head(part, scale) for part in cut_heads("query.weight", maps, biases, H)]
+
+
+def _head(maps: Mapping[str, Any], scale: float | None, causal: bool = False) -> Head:
+    """A softmax head of these maps; its scores are divided by the root of the key dimension if no factor is told."""
+    factor: dict[str, Any] = (
+        {"temperature_squared": maps["query"].outputs} if scale is None else {"sharpness": _factor(scale)}
+    )
+    return Head(**maps, **factor, causal=causal)

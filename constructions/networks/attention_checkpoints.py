@@ -38,6 +38,7 @@ __all__ = [
     "AttentionParts",
     "attention_only",
     "attention_parts",
+    "cut_heads",
     "load_attention_only",
 ]
 
@@ -256,7 +257,7 @@ def _linear(plain: dict[str, NDArray[Any]], heads: int | None) -> AttentionParts
             long: _bias(rest, f"blocks.{number}.attn.{short}.bias", maps[long].shape[1:])
             for short, long in zip("qkvo", ("query", "key", "value", "output"), strict=True)
         }
-        layers.append(_cut(f"blocks.{number}.attn", maps, biases, H))
+        layers.append(cut_heads(f"blocks.{number}.attn", maps, biases, H))
     shift = _bias(rest, "unembed.bias", readout.shape[:1])
     _nothing_left(rest)
     source = "names of a TransformerBridge of TransformerLens"
@@ -288,7 +289,7 @@ def _own(plain: dict[str, NDArray[Any]], heads: int | None) -> AttentionParts:
                 count = checked_integer("The number of heads", heads, 1)
             mapped = [name for name in maps if name != "relative_keys"]
             biases = {name: _bias(rest, f"{front}{name}.bias", maps[name].shape[1:]) for name in mapped}
-            found.extend(_cut(front[:-1], maps, biases, count))
+            found.extend(cut_heads(front[:-1], maps, biases, count))
         _check_heads(f"layers.{number}", len(found), heads)
         layers.append(tuple(found))
     _nothing_left(rest)
@@ -302,10 +303,20 @@ def _ends(rest: dict[str, NDArray[Any]], embedding: str, positions: str, readout
     return E, _take(rest, positions, 2) if positions in rest else E[:0], _take(rest, readout, 2)
 
 
-def _cut(
+def cut_heads(
     place: str, maps: Mapping[str, Floats], biases: Mapping[str, Floats], count: int
 ) -> tuple[Mapping[str, Any], ...]:
-    """The maps of each of so many heads that lie side by side; those of an output map one below the other."""
+    """The maps of each of so many heads that lie side by side; those of an output map one below the other.
+
+    Args:
+        place: where the maps were found, for errors.
+        maps: matrices that act on rows, by the names of the arguments of `Head`.
+        biases: of those that have one; that of the output becomes the bias of the first head.
+        count: how many heads.
+
+    Raises:
+        ValueError: for sizes that so many heads do not divide.
+    """
     if count < 1 or any(
         part.shape[0 if name == "output" else 1] % count or not part.size for name, part in maps.items()
     ):
@@ -409,7 +420,7 @@ def _assembled(parts: AttentionParts, symbols: int | None, scale: float | None, 
 
 def _head(maps: Mapping[str, Any], scale: float | None) -> Head:
     """A causal softmax head."""
-    options: dict[str, Any] = {name: maps[name] for name in ("relative_keys", "output") if name in maps}
-    m = maps["query"].outputs
-    options |= {"temperature_squared": m} if scale is None else {"sharpness": float(scale)}
-    return Head(maps["query"], maps["key"], maps["value"], **options)
+    factor: dict[str, Any] = (
+        {"temperature_squared": maps["query"].outputs} if scale is None else {"sharpness": float(scale)}
+    )
+    return Head(**maps, **factor)

@@ -142,7 +142,7 @@ def test_tensors_that_do_not_fit_are_refused(change: dict[str, Any], message: st
     ("options", "message"),
     [
         ({}, r"do not say how many heads lie side by side in them: give it \(--heads\)"),
-        ({"heads": 3}, "3 heads do not divide the width 4"),
+        ({"heads": 3}, "in_proj_weight cannot be cut into 3 heads"),
         ({"heads": 2, "logit": None}, r"readout has 2 outputs, and the theory is for one number"),
         ({"heads": 2, "logit": "2"}, "outputs are 0, ..., 1"),
         ({"heads": 2, "logit": "1-2"}, "outputs are 0, ..., 1"),

@@ -139,7 +139,7 @@ def test_bad_files_are_refused(trained, tmp_path):
     assert (code, "holds no state dict" in error) == (2, True)
     file = ("--state-dict", str(trained))
     for options, message in (
-        (("--heads", "3", "--logit", "0"), "3 heads do not divide the width 8."),
+        (("--heads", "3", "--logit", "0"), "in_proj_weight cannot be cut into 3 heads"),
         (("--logit", "0"), "give it (--heads)."),
         (("--heads", "2"), "readout has 2 outputs, and the theory is for one number"),
         (("--heads", "2", "--logit", "0", "--tokens", "1"), "their own embedding"),
