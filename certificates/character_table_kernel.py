@@ -19,6 +19,7 @@ order of an element divides that of its centraliser; indicators are 1, 0, -1 and
 exterior square of every row are characters; no class has a negative number of square roots.
 """
 
+import json
 import re
 import sys
 from collections.abc import Iterator
@@ -122,7 +123,7 @@ class Table:
         self.products = 0
         names = "name order class_names class_sizes characters powers indicators"
         name, order, class_names, sizes, rows, powers, indicators = kernel.fields(value, "table", names)
-        self.name = kernel.string(name, "table.name", r"[ -~]*")  # printed, never checked
+        self.name = kernel.string(name, "table.name", r"[ -~]*")  # printed in quotes, never checked
         self.order = whole(order, "table.order", 2)
         self.sizes = [
             whole(size, f"table.class_sizes[{i}]", 1)
@@ -604,7 +605,8 @@ def condition(table: Table) -> str:
         if not missing
         else f"class sizes and indicators; no power map for {', '.join(missing)}"
     )
-    return f"IF the table called {table.name} is the character table of a group of order {table.order} ({given})"
+    name = json.dumps(table.name)  # quoted, so that it ends where it ends
+    return f"IF the table called {name} is the character table of a group of order {table.order} ({given})"
 
 
 def check(data: bytes) -> str:

@@ -183,7 +183,7 @@ class Document:
         self.grade = string(grade, "grade", "exact|enclosed")
 
         name, degree, order, generators = fields(group, "group", "name degree order generators")
-        self.name = string(name, "group.name", r"[ -~]*")  # printed, never checked
+        self.name = string(name, "group.name", r"[ -~]*")  # printed in quotes, never checked
         self.order = n = integer(order, "group.order", 2, MAX_ORDER)
         degree = integer(degree, "group.degree", 2, MAX_IMAGES // n)
         self.generators = [
@@ -647,7 +647,7 @@ def check(data: bytes) -> str:
     means = check_characters(document, *check_classes(document))
     check_margin(document, *check_game(document, means))
     return (
-        f"group of order {document.order} called {document.name}, {document.factors} factors, "
+        f"group of order {document.order} called {json.dumps(document.name)}, {document.factors} factors, "
         f"maximum margin from {document.margin[0]} to {document.margin[1]} ({document.grade})"
     )
 

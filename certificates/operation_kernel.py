@@ -21,6 +21,7 @@ length 1, because s^2 sqrt(1 - s^2) <= 2/(3 sqrt 3). A *proof* in a file shows p
   of sum l_abc h_abc - G every network of margin at least g has G >= g sum l - 2/(3 sqrt 3) phi. With + G it is - G.
 """
 
+import json
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -79,7 +80,7 @@ class Operation:
 
     def __init__(self, value: Any) -> None:
         name, labels, values = kernel.fields(value, "table", "name labels values")
-        self.name = kernel.string(name, "table.name", r"[ -~]*")  # printed, never checked
+        self.name = kernel.string(name, "table.name", r"[ -~]*")  # printed in quotes, never checked
         self.labels = kernel.integer(labels, "table.labels", 2, MAX_SIDE)
         self.rows = len(kernel.entries(values, "table.values", 1, MAX_SIDE))
         self.columns = len(kernel.entries(values[0], "table.values[0]", 1, MAX_SIDE))
@@ -444,8 +445,8 @@ def check_margin(value: Any) -> str:
     relative = Fraction(0) if exact is not None else Fraction(high - low, high)
     require((gap_units - 1) * gap_step < relative <= gap_units * gap_step, "gap: is not the closest decimal")
     return (
-        f"table of {table.rows} rows, {table.columns} columns and {table.labels} labels called {table.name}, "
-        f"maximum margin from {lower} to {upper} ({grade})"
+        f"table of {table.rows} rows, {table.columns} columns and {table.labels} labels "
+        f"called {json.dumps(table.name)}, maximum margin from {lower} to {upper} ({grade})"
     )
 
 
@@ -551,8 +552,9 @@ def check_unseen(value: Any) -> str:
         check_part(document, document.parts[0], document.weights, 1)
         what = "every network with at least that margin is wrong"
     return (
-        f"table of {table.rows} rows, {table.columns} columns and {table.labels} labels called {table.name}, "
-        f"{len(table.triples) // (table.labels - 1)} cells given, margin at least 1 - {document.epsilon} of the "
+        f"table of {table.rows} rows, {table.columns} columns and {table.labels} labels "
+        f"called {json.dumps(table.name)}, {len(table.triples) // (table.labels - 1)} cells given, "
+        f"margin at least 1 - {document.epsilon} of the "
         f"maximum: {what} at cell ({a}, {b}), label {document.label}"
     )
 

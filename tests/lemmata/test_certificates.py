@@ -75,7 +75,7 @@ def test_the_kernel_accepts_certificates_documents_and_files(tmp_path):
         verdict = lm.check(form)
         assert verdict
         assert (verdict.status, verdict.exit_status) == ("valid", 0)
-        assert verdict.reason.startswith("group of order 8 called Q8, 2 factors, maximum margin from 0.01237")
+        assert verdict.reason.startswith('group of order 8 called "Q8", 2 factors, maximum margin from 0.01237')
 
 
 def test_the_kernel_refuses_what_is_false_malformed_or_missing(tmp_path):

@@ -143,7 +143,7 @@ def test_what_a_stranger_types(site, tmp_path):
     assert Path(place).is_relative_to(site)
     lemmata = ("-m", "lemmata")
     assert "exact (proved, both sides are the same number)" in typed(*lemmata, "certify", "S3", "--out", "s3.json")
-    assert "s3.json: valid: group of order 6 called S3" in typed(*lemmata, "check", "s3.json")
+    assert 's3.json: valid: group of order 6 called "S3"' in typed(*lemmata, "check", "s3.json")
     assert "s3.json: valid: group" in typed("-I", str(site / "lemmata" / "certificates" / "kernel.py"), "s3.json")
     # To compile the decoder anew in a fresh folder takes ten times as long as these steps take as plain Python.
     assert "halted after 107 steps" in typed(*lemmata, "turing", "bb4", "--verify", NUMBA_DISABLE_JIT="1")

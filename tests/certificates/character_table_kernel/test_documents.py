@@ -33,7 +33,7 @@ def test_certificates_are_valid_and_say_what_a_group_certificate_says(name, fact
     status, line = verdict(document)
     assert status == 0
     assert line.startswith(
-        f"IF the table called {group.name} is the character table of a group of order {group.order} "
+        f"IF the table called {json.dumps(group.name)} is the character table of a group of order {group.order} "
     )
     assert f"THEN for {factors} factors it has the maximum margin from {document['margin']['lower']}" in line
 
@@ -191,7 +191,7 @@ def test_the_program_runs_alone(tmp_path):
         return done.returncode, done.stdout
 
     assert run(valid)[0] == 0
-    assert ": valid: IF the table called S4 is" in run(valid)[1]
+    assert ': valid: IF the table called "S4" is' in run(valid)[1]
     assert run(valid, false)[0] == 1
     assert ": invalid: table.class_sizes: add up to 25" in run(false)[1]
     assert run(valid, broken, false)[0] == 2

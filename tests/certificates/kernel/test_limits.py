@@ -332,7 +332,7 @@ def test_the_proved_claim_is_printed_in_full(name, factors, order):
     lower, upper = document["margin"]["lower"], document["margin"]["upper"]
     assert lower != upper
     assert kernel.check(json.dumps(document).encode()) == (
-        f"group of order {order} called {name}, {factors} factors, maximum margin from {lower} to {upper} (exact)"
+        f'group of order {order} called "{name}", {factors} factors, maximum margin from {lower} to {upper} (exact)'
     )
 
 

@@ -20,8 +20,16 @@ def test_addition_mod_2_has_the_margin_of_the_group_of_order_2():
     status, line = verdict(parity_document())
     assert (status, line) == (
         0,
-        "table of 2 rows, 2 columns and 2 labels called addition mod 2, "
+        'table of 2 rows, 2 columns and 2 labels called "addition mod 2", '
         "maximum margin from 0.272165526975 to 0.272165526976 (exact)",
+    )
+
+
+def test_a_name_ends_where_it_ends():
+    document = parity_document()
+    document["table"]["name"] = 'Z2", maximum margin from 9 to 9 (exact)'
+    assert verdict(document)[1].startswith(
+        r'table of 2 rows, 2 columns and 2 labels called "Z2\", maximum margin from 9 to 9 (exact)",'
     )
 
 
@@ -44,17 +52,20 @@ def test_a_lower_bound_of_zero_claims_nothing():
     [
         (
             "right",
-            "table of 2 rows, 2 columns and 3 labels called addition mod 2, 3 cells given, margin at least 1 - 1/1000 "
+            'table of 2 rows, 2 columns and 3 labels called "addition mod 2", 3 cells given, '
+            "margin at least 1 - 1/1000 "
             "of the maximum: every network with at least that margin is right at cell (1, 1), label 0",
         ),
         (
             "wrong",
-            "table of 3 rows, 3 columns and 3 labels called addition mod 3, 8 cells given, margin at least 1 - 1/1000 "
+            'table of 3 rows, 3 columns and 3 labels called "addition mod 3", 8 cells given, '
+            "margin at least 1 - 1/1000 "
             "of the maximum: every network with at least that margin is wrong at cell (2, 2), label 1",
         ),
         (
             "both",
-            "table of 3 rows, 3 columns and 3 labels called addition mod 3, 8 cells given, margin at least 1 - 1/2 of "
+            'table of 3 rows, 3 columns and 3 labels called "addition mod 3", 8 cells given, '
+            "margin at least 1 - 1/2 of "
             "the maximum: two networks with at least that margin are shown, of which one is right and one is wrong at "
             "cell (2, 2), label 1",
         ),

@@ -189,7 +189,7 @@ def test_a_plane_has_half_of_t_beside_it_even_where_the_decimals_follow_another(
     margin = Fraction(isqrt(6 * (2 * 10**30) ** 2), 27 * 10**30)
     low, high, gap = written(Fraction(4, 27) * Fraction(t_prime), margin, 6)
     document |= {"grade": "enclosed", "gap": gap, "margin": {"exact": None, "lower": low, "upper": high}}
-    name = "table of 2 rows, 2 columns and 2 labels called addition mod 2"
+    name = 'table of 2 rows, 2 columns and 2 labels called "addition mod 2"'
     proved = f"{name}, maximum margin from {low} to {high} (enclosed)"
     expected = (0, proved) if accepted else (1, "proof.t_prime: is not t/2")
     assert run(operation_kernel, ("", document, {})) == expected

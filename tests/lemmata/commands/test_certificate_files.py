@@ -13,7 +13,7 @@ def test_a_certificate_is_written_checked_and_explained(tmp_path):
     assert "lemmata check" in output
     code, checked, _ = run("check", str(file))
     assert code == 0
-    assert "valid: group of order 60 called A5" in checked
+    assert 'valid: group of order 60 called "A5"' in checked
     code, explained, _ = run("explain", str(file))
     assert code == 0
     assert "some optimal network uses: 3a, 3b, 4a." in explained
@@ -46,7 +46,7 @@ def test_false_and_malformed_files(tmp_path):
     assert code == 2
     said = {one["file"]: (one["status"], one["reason"]) for one in json.loads(output)}
     assert [said[str(file)][0] for file in (good, false, broken)] == ["valid", "invalid", "malformed"]
-    assert said[str(good)][1].startswith("group of order 6 called S3")
+    assert said[str(good)][1].startswith('group of order 6 called "S3"')
     code, output, _ = run("explain", "--json", str(good))
     assert code == 0
     assert json.loads(output)["margin"] == json.loads(good.read_bytes())["margin"]

@@ -237,7 +237,7 @@ def test_characters_without_a_common_field_are_refused_with_the_margin():
 def test_where_a_certificate_may_be_written(tmp_path):
     result = CliRunner().invoke(app, ["certify", "S3", "--out", "-"])
     assert result.exit_code == 0
-    assert kernel.check(result.stdout_bytes).startswith("group of order 6 called S3")
+    assert kernel.check(result.stdout_bytes).startswith('group of order 6 called "S3"')
     assert "maximum margin" in result.stderr
     (tmp_path / "folder").mkdir()
     (tmp_path / "link.json").symlink_to(tmp_path / "folder" / "s3.json")

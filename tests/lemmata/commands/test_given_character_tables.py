@@ -19,7 +19,9 @@ def test_a_table_is_certified_under_its_condition():
     code, output, error = run("certify", "--characters", TABLE)
     assert (code, error) == (0, "")
     assert "S4: the product (a, b) -> ab, by a character table alone" in output
-    assert "IF the table called S4 is the character table of a group of order 24 (class sizes and power maps)" in output
+    assert (
+        'IF the table called "S4" is the character table of a group of order 24 (class sizes and power maps)' in output
+    )
     assert "maximum margin 1/(72 + 9*sqrt(2) + 162*sqrt(6))" in output
     assert "3a 3 3 real 1/8" in output
     assert "character_table_kernel.py has checked every line" in output
@@ -40,8 +42,8 @@ def test_files_of_both_kinds_are_checked(tmp_path):
     assert run("certify", "S3", "--out", str(group))[0] == 0
     code, output, _ = run("check", str(given), str(group), str(given))
     assert code == 0
-    assert output.count("valid: IF the table called S4") == 2
-    assert "valid: group of order 6 called S3" in output
+    assert output.count('valid: IF the table called "S4"') == 2
+    assert 'valid: group of order 6 called "S3"' in output
     forged = json.loads(given.read_text())
     forged["table"]["class_sizes"][1] += 1
     given.write_text(json.dumps(forged))
@@ -129,7 +131,7 @@ def test_the_python_interface(tmp_path):
     certificate = lm.certify_character_table(TABLE, factors=3)
     assert certificate.factors == 3
     assert lm.check(certificate)
-    assert lm.check(certificate).reason.startswith("IF the table called S4")
+    assert lm.check(certificate).reason.startswith('IF the table called "S4"')
     lm.save(certificate, tmp_path / "given.json")
     assert lm.check(tmp_path / "given.json")
     document = lm.document_of(certificate, digits=5)

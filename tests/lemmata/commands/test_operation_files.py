@@ -18,7 +18,7 @@ def test_certificates_of_operations_are_recognised(tmp_path):
     false.write_text(json.dumps(document))
     code, output, _ = run("check", str(good))
     assert code == 0
-    assert "valid: table of 2 rows, 2 columns and 2 labels called addition mod 2" in output
+    assert 'valid: table of 2 rows, 2 columns and 2 labels called "addition mod 2"' in output
     code, output, _ = run("check", str(good), str(false))
     assert code == 1
     assert "invalid: network: at cell" in output
@@ -74,7 +74,7 @@ def test_a_group_that_is_given_by_a_table_is_explained_by_what_its_kernel_says(t
     file.write_bytes(document_bytes("S4"))
     code, output, error = run("explain", str(file))
     assert (code, error) == (0, "")
-    assert output.startswith("valid: IF the table called S4 is the character table of a group of order 24")
+    assert output.startswith('valid: IF the table called "S4" is the character table of a group of order 24')
 
 
 def test_gap_is_not_asked_about_operations(tmp_path, monkeypatch):
