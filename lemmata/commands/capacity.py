@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -113,7 +114,8 @@ def capacity(
             report, title = _of_norms(given, width, heads or 1, layers, (score, output_columns, output), common, one)
             notes.append("the norms bound a class that is fixed before the sample is drawn")
     if as_json:
-        typer.echo(json.dumps({**report.as_dict(), "norms": [_norm(n) for n in norms], "notes": notes}, indent=2))
+        shown = {**report.as_dict(), "norms": [_norm(n) for n in norms], "notes": notes}
+        typer.echo(json.dumps(_finite(shown), indent=2, allow_nan=False))
         return
     print_capacity(out, report, title, delta, notes, norms)
 
@@ -164,6 +166,15 @@ def _roles(given: list[str] | None) -> dict[str, str]:
     if any(not middle for _, middle, _ in pairs):
         raise ValueError("A role is given as NAME=ROLE, such as emb.weight=embedding (--role).")
     return {name: role for name, _, role in pairs}
+
+
+def _finite(value: Any) -> Any:
+    """The same with null for every number that floats cannot hold, which JSON cannot either."""
+    if isinstance(value, dict):
+        return {key: _finite(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_finite(entry) for entry in value]
+    return None if isinstance(value, float) and not isfinite(value) else value
 
 
 def _norm(norm: PeeledNorm) -> dict[str, Any]:

@@ -44,6 +44,14 @@ def test_json_of_layers():
     assert report["corrected"] > 0
 
 
+def test_json_has_null_for_numbers_beyond_floats():
+    huge = ("--value-columns", "1e308", "--value", "1e308", "--scores", "1e308")
+    _, output, _ = run("capacity", "--samples", "1000", "--length", "50", "--width", "8", *huge, "--json")
+    assert "Infinity" not in output
+    assert json.loads(output)["risk"] is None
+    assert json.loads(output)["largest_value"] > 1e307
+
+
 def test_a_printed_bound_that_is_refused():
     code, output, _ = run("capacity", "--samples", "10", "--length", "50", "--width", "8", *NORMS)
     assert code == 0
