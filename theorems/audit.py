@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from lemmata.theorems.citations import citations
 from lemmata.theorems.evidence import GRADES
@@ -21,12 +20,10 @@ from lemmata.theorems.faults import Tally, fault_errors, faults_of, tally
 from lemmata.theorems.judgement import judgement_errors, load_judgements
 from lemmata.theorems.ledger import Chapter, Statement
 from lemmata.theorems.manifests import change_since_run
+from lemmata.theorems.proofs import checked_steps, proof_errors
 from lemmata.theorems.records import load_records
 
-__all__ = ["Audit", "Result", "audit_chapter", "proof_steps"]
-
-_STEP = re.compile(r"^(\d+)\. ", re.MULTILINE)
-_CHECK = re.compile(r"^\s*Check: `?(\S+?::\w+)`?\s*$", re.MULTILINE)
+__all__ = ["Audit", "Result", "audit_chapter"]
 
 
 @dataclass(frozen=True)
@@ -51,7 +48,7 @@ class Audit:
         printed, corrected, counterexamples: how many tests decide it in these roles.
         judged: the date of its last judgement.
         faults: those drawn for its checks.
-        steps, unchecked: of its proof, and those among them that cite no check.
+        steps, unchecked: of its proof, and those among them that no test checks.
         results: of experiments about it.
         hypotheses, violated: how many printed hypotheses and conclusions stand in records of its counterexamples.
         errors: a sentence for each rule of the ledger that it breaks.
@@ -75,15 +72,18 @@ class Audit:
 def audit_chapter(chapter: Chapter) -> Iterator[Audit]:
     """The audit of every entry of a chapter, in the order of its ledger."""
     errors = [*judgement_errors(chapter), *fault_errors(chapter)]
+    of_proofs = list(proof_errors(chapter))
     frozen = (None if chapter.folder is None else load_judgements(chapter.folder)) or {}
     records = {} if chapter.folder is None else load_records(chapter.folder)
     results = _results(chapter)
     for statement in chapter.statements:
         deciding = [one.evidence for one in citations(statement.id) if not one.evidence.supporting]
         roles = [one.target if one.kind == "check" else one.kind for one in deciding]
-        steps = proof_steps(chapter, statement)
+        steps = checked_steps(chapter, statement)
         kept = [one for one in records.get(statement.id, ()) if one["violated"]]
         own = [one for one in errors if re.match(rf"{re.escape(statement.id)}[ :]", one)]
+        place = f"{chapter.name}/proofs/{statement.proof}: "
+        own += [f"{statement.id}: {one}" for one in of_proofs if one.startswith(place)]
         if statement.verdict in ("repaired", "refuted") and not kept:
             own.append(f"{statement.id}: no counterexample to it has a record.")
         own += [f"{statement.id}: {one.change}" for one in results.get(statement.id, ()) if one.change is not None]
@@ -103,16 +103,6 @@ def audit_chapter(chapter: Chapter) -> Iterator[Audit]:
             sum(len(one["violated"]) for one in kept),
             tuple(own),
         )
-
-
-def proof_steps(chapter: Chapter, statement: Statement) -> dict[int, tuple[str, ...]]:
-    """The steps of the written proof that a statement names, by number, each with the tests that it cites."""
-    if statement.proof is None or chapter.folder is None:
-        return {}
-    text = (Path(chapter.folder) / "proofs" / statement.proof).read_text(encoding="utf-8")
-    numbers = list(_STEP.finditer(text))
-    ends = [*(one.start() for one in numbers[1:]), len(text)]
-    return {int(one[1]): tuple(_CHECK.findall(text[one.start() : end])) for one, end in zip(numbers, ends, strict=True)}
 
 
 def _results(chapter: Chapter) -> Mapping[str, tuple[Result, ...]]:

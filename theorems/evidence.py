@@ -11,11 +11,17 @@ A theorem test says what it decides, how sharply, and about which form of the st
     @check("feature-emergence:theorem-7.7", grade="exact", target="printed", cases="n = 3, 5, 7, 11, 13")
     def test_margin_of_the_construction(): ...
 
+A test that checks steps of a written proof names them, from which the `Check:` lines of the proof are written
+(`lemmata.theorems.proofs`):
+
+    @proof_steps("circuits.md: 1, 5")
+
 One function may carry several decorators, next to `hypothesis.given` and `pytest.mark.parametrize` in any
 order. The plugin (`lemmata.theorems.plugin`) reads the marks; the verdicts rest on them (`lemmata.theorems.verdicts`).
 """
 
 import difflib
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar, get_args
@@ -30,6 +36,7 @@ GRADES: tuple[str, ...] = get_args(Grade)
 """The grades, sharpest first."""
 TARGETS: tuple[str, ...] = get_args(Target)
 MARK = "evidence"
+_STEPS = re.compile(r"(\w[\w-]*\.md): (\d+(?:, \d+)*)")
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -99,6 +106,36 @@ def counterexample(
     Arguments and errors as in `check`.
     """
     return _marker([Evidence(one, "counterexample", grade, "printed", supporting, cases) for one in statement_ids])
+
+
+def proof_steps(*places: str) -> Callable[[_Function], _Function]:
+    """Say which steps of written proofs a test checks; it is read off the source, and does nothing in a run.
+
+    Args:
+        places: files in the folder `proofs` of the chapter with numbers of steps, such as ``"circuits.md: 1, 5"``.
+
+    Raises:
+        ValueError: if there is no place, or one is written otherwise (at import of the test module).
+    """
+    read_places(places)
+    return lambda function: function
+
+
+def read_places(places: Sequence[str]) -> list[tuple[str, int]]:
+    """The steps that places such as ``"circuits.md: 1, 5"`` name, each as the file and the number.
+
+    Raises:
+        ValueError: if there is no place, or one is written otherwise or names a step twice.
+    """
+    found: list[tuple[str, int]] = []
+    for place in places:
+        match = _STEPS.fullmatch(place)
+        if match is None:
+            raise ValueError(f"Steps of a proof are named as in 'circuits.md: 1, 5', not {place!r}.")
+        found += [(match[1], int(number)) for number in match[2].split(", ")]
+    if not found or len(found) != len(set(found)):
+        raise ValueError(f"Steps of proofs are named once each, and there is one at least, not {places!r}.")
+    return found
 
 
 def _marker(evidence: Sequence[Evidence]) -> Callable[[_Function], _Function]:

@@ -35,6 +35,7 @@ from lemmata.theorems.ledger import (
 )
 from lemmata.theorems.origin import origin
 from lemmata.theorems.places import package_folder
+from lemmata.theorems.proofs import proof_errors
 from lemmata.theorems.reached import reached
 from lemmata.theorems.records import FILE as RECORDS
 from lemmata.theorems.records import PROPERTY, Record, as_text, load_records, record_errors
@@ -342,7 +343,7 @@ class LedgerRun:
                     cited = [one.node for one in citations(statement.id) if not one.evidence.supporting]
                     self.errors += evidence_errors(statement, of_statement, cited)
             if chapter.name in whole:
-                self.errors += [*fault_errors(chapter), *judgement_errors(chapter)]
+                self.errors += [*fault_errors(chapter), *judgement_errors(chapter), *proof_errors(chapter)]
             self._judge_records(chapter, groups, whole=chapter.name in whole)
         self.partial = [chapter.name for chapter in ledger.chapters if chapter.name not in whole]
         begun = [name for name in self.partial if any(chapter_of(one) == name for one in groups)]

@@ -42,7 +42,7 @@ MEANING = {
 _SEEN = {"own": "its own tests", "chapter": "its chapter", "suite": "other tests", "nothing": "nothing"}
 ROOT = "../../"
 _BOLD = re.compile(r"\*\*(\S(?:[^*]*\S)?)\*\*")
-_CHECK = re.compile(r"^(\s*)Check: (\S+)$", re.MULTILINE)
+_CHECK = re.compile(r"^( *)Check: (\S+)$", re.MULTILINE)
 
 
 def statement_page(entry: Entry, library: Library, edges: Edges, version: str) -> str:
@@ -74,7 +74,7 @@ def statement_page(entry: Entry, library: Library, edges: Edges, version: str) -
 def proof_page(path: Path, library: Library) -> str:
     """A written proof as a page: its file, with the tests of each step as a list, and ids as links."""
     text = path.read_text(encoding="utf-8")
-    listed = _CHECK.sub(lambda found: f"{found[1]}- Check: `{found[2]}`", text)
+    listed = _CHECK.sub(lambda found: f"{found[1]}- Check: {found[2] if found[2] == 'none' else f'`{found[2]}`'}", text)
     return with_links(listed, titles=library.titles, root=ROOT)
 
 

@@ -1,55 +1,32 @@
-"""The written proofs: numbered steps, and every test that a step cites exists and is evidence in its chapter."""
+"""The written proofs: numbered steps, and below each the tests that name it, which are evidence in its chapter."""
 
-import ast
-import functools
-import re
 from pathlib import Path
 
 import pytest
 
-from lemmata.theorems.ledger import THEOREMS, load_ledger
+from lemmata.theorems import proofs
+from lemmata.theorems.evidence import proof_steps
+from lemmata.theorems.ledger import THEOREMS, Chapter, Ledger, Statement, load_ledger
+from lemmata.theorems.proofs import checked_steps, proof_errors, with_checks
 
-PROOFS = sorted(THEOREMS.glob("*/proofs/*.md"))
-STEP = re.compile(r"^(\d+)\. ", re.MULTILINE)
-CITED = re.compile(r"^\s*Check: `?(theorems/\S+?\.py)::(\w+)`?\s*$", re.MULTILINE)
-NAMED = re.compile(r"Check:")
-
-
-@functools.cache
-def _tests(path: Path) -> dict[str, ast.FunctionDef]:
-    return {node.name: node for node in ast.parse(path.read_text()).body if isinstance(node, ast.FunctionDef)}
+MARKED = "@check('turing:theorem-3.1', grade='exact', target='printed')\n@proof_steps({})\ndef {}(): pass\n\n"
+PROOF = "# A\n\n1. One.\n   Check: turing/test_a.py::test_a\n2. Two.\n   Check: none\n"
 
 
-def _is_evidence(node: ast.FunctionDef) -> bool:
-    names = {ast.unparse(one).partition("(")[0].rpartition(".")[2] for one in node.decorator_list}
-    return bool(names & {"check", "counterexample"})
+@pytest.fixture
+def chapter(tmp_path: Path) -> Chapter:
+    """A chapter with a proof of two steps, of which a test checks the first."""
+    folder = tmp_path / "turing"
+    (folder / "proofs").mkdir(parents=True)
+    (folder / "proofs" / "a.md").write_text(PROOF)
+    (folder / "test_a.py").write_text(MARKED.format("'a.md: 1'", "test_a"))
+    entry = Statement("turing:theorem-3.1", "theorem", "T", "C.", "W", "holds", "proof", proof="a.md")
+    return Chapter("turing", "T", "D", (entry,), folder)
 
 
-def faults(text: str, root: Path, chapter: str) -> list[str]:
-    """What is wrong with a proof of a chapter: its numbering, or the tests that it cites."""
-    found = []
-    numbers = [int(number) for number in STEP.findall(text)]
-    if numbers != list(range(1, len(numbers) + 1)) or not numbers:
-        found.append(f"The steps are numbered {numbers}, not 1, 2, ....")
-    cited = CITED.findall(text)
-    if len(cited) != len(NAMED.findall(text)):
-        found.append("A line 'Check: theorems/<chapter>/test_x.py::test_y' is malformed.")
-    for file, test in cited:
-        path = root / file
-        if not file.startswith(f"theorems/{chapter}/") or not path.is_file():
-            found.append(f"There is no file {file} in the chapter {chapter}.")
-        elif test not in _tests(path):
-            found.append(f"There is no test {test} in {file}.")
-        elif not _is_evidence(_tests(path)[test]):
-            found.append(f"The test {test} in {file} carries no evidence.")
-    if not cited:
-        found.append("No step is tied to a check.")
-    return found
-
-
-@pytest.mark.parametrize("path", PROOFS, ids=lambda path: f"{path.parents[1].name}-{path.stem}")
-def test_proofs_have_numbered_steps_that_are_tied_to_checks(path: Path) -> None:
-    assert not faults(path.read_text(encoding="utf-8"), THEOREMS.parent, path.parents[1].name)
+@pytest.mark.parametrize("name", [one.name for one in load_ledger().chapters])
+def test_the_proofs_of_a_chapter_break_no_rule(name: str) -> None:
+    assert not list(proof_errors(next(one for one in load_ledger().chapters if one.name == name)))
 
 
 def test_every_proof_belongs_to_a_statement_that_names_it() -> None:
@@ -59,28 +36,59 @@ def test_every_proof_belongs_to_a_statement_that_names_it() -> None:
         for statement in chapter.statements
         if statement.proof is not None
     }
-    assert {(path.parents[1].name, path.name) for path in PROOFS} == set(named)
+    assert {(path.parents[1].name, path.name) for path in THEOREMS.glob("*/proofs/*.md")} == set(named)
     for (chapter, name), identity in named.items():
         assert identity in (THEOREMS / chapter / "proofs" / str(name)).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("proof", "tests", "message"),
     [
-        ("1. One.\n3. Two.\n   Check: theorems/small/test_a.py::test_a\n", "numbered [1, 3]"),
-        ("Words.\n   Check: theorems/small/test_a.py::test_a\n", "numbered []"),
-        ("1. One.\n   Check: theorems/small/test_a.py::test_b\n", "There is no test test_b in"),
-        ("1. One.\n   Check: theorems/small/test_b.py::test_a\n", "There is no file theorems/small/test_b.py"),
-        ("1. One.\n   Check: theorems/other/test_a.py::test_a\n", "There is no file theorems/other/test_a.py"),
-        ("1. One.\n   Check: theorems/small/test_a.py::test_plain\n", "carries no evidence"),
-        ("1. One.\n   Check: test_a\n", "is malformed"),
-        ("1. One.\n", "No step is tied to a check"),
-        ("1. One.\n   Check: theorems/small/test_a.py::test_a\n2. Two.\n", None),
+        (PROOF, MARKED.format("'a.md: 1'", "test_a"), None),
+        (PROOF.replace("2.", "3."), MARKED.format("'a.md: 1'", "test_a"), "numbered [1, 3]"),
+        ("Words.\n", MARKED.format("'a.md: 1'", "test_a"), "numbered []"),
+        (PROOF, MARKED.format("'a.md: 3'", "test_a"), "test_a names step 3 of a.md, whose steps end with 2."),
+        (PROOF, MARKED.format("'b.md: 1'", "test_a"), "names the proof b.md, which is not in turing/proofs."),
+        (PROOF, "@proof_steps('a.md: 1')\ndef test_a(): pass\n", "is evidence for no statement"),
+        (PROOF, MARKED.format("'a.md: 1, 2'", "test_a"), "step 2 says 'Check: none', but turing/test_a.py::test_a"),
+        (PROOF.replace("   Check: none\n", ""), MARKED.format("'a.md: 1'", "test_a"), "no test names step 2"),
+        (PROOF, MARKED.format("'a.md: 1'", "test_b"), "are not those of the tests"),
+        (PROOF.replace("test_a\n", "test_a.\n"), MARKED.format("'a.md: 1'", "test_a"), "are not those of the tests"),
+        (PROOF, "", "no test names a step of it"),
     ],
 )
-def test_faulty_proofs_are_found(tmp_path: Path, text: str, message: str | None) -> None:
-    folder = tmp_path / "theorems" / "small"
-    folder.mkdir(parents=True)
-    (folder / "test_a.py").write_text("@check('x')\ndef test_a(): pass\n\ndef test_plain(): pass\n")
-    found = faults(text, tmp_path, "small")
+def test_faulty_proofs_are_found(chapter: Chapter, proof: str, tests: str, message: str | None) -> None:
+    folder = Path(str(chapter.folder))
+    (folder / "proofs" / "a.md").write_text(proof)
+    (folder / "test_a.py").write_text(tests)
+    found = list(proof_errors(chapter))
     assert (not found) if message is None else any(message in one for one in found)
+
+
+def test_a_renamed_test_changes_its_line_alone(chapter: Chapter, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = Path(str(chapter.folder))
+    (folder / "test_a.py").write_text(MARKED.format("'a.md: 1'", "test_z") + MARKED.format("'a.md: 1'", "test_new"))
+    monkeypatch.setattr(proofs, "load_ledger", lambda: Ledger((chapter,)))
+    assert proofs.main(["turing"]) == 1
+    assert (folder / "proofs" / "a.md").read_text() == PROOF
+    assert proofs.main(["turing", "--write"]) == 0
+    written = (folder / "proofs" / "a.md").read_text()
+    assert written == PROOF.replace("::test_a\n", "::test_z\n   Check: turing/test_a.py::test_new\n")
+    assert checked_steps(chapter, chapter.statements[0])[2] == ()
+    assert checked_steps(chapter, chapter.statements[0])[1] == tuple(
+        f"turing/test_a.py::{name}" for name in ("test_z", "test_new")
+    )
+
+
+def test_checks_end_a_step() -> None:
+    text = "9. Nine,\n\n       a = b.\n\n## Two\n\n10. Ten:\n    more.\n\n    More.\n    Check: old\n\nEnd.\n"
+    assert with_checks(text, {9: ["a"], 10: ["b", "c"]}) == (
+        "9. Nine,\n\n       a = b.\n   Check: a\n\n## Two\n\n"
+        "10. Ten:\n    more.\n\n    More.\n    Check: b\n    Check: c\n\nEnd.\n"
+    )
+
+
+@pytest.mark.parametrize("places", [(), ("a.md",), ("a.md: ",), ("a: 1",), ("a.md: 1,2",), ("a.md: 1", "a.md: 2, 1")])
+def test_places_that_are_none_are_refused(places: tuple[str, ...]) -> None:
+    with pytest.raises(ValueError, match="Steps of"):
+        proof_steps(*places)

@@ -26,7 +26,7 @@ from lemmata.theorems.deep_icgd.instances import (
     rationals,
     reference_step,
 )
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 
 STEP_CASES = (
     "240 draws, 12 for each N = 1, ..., 5 and each of linear, affine, Huber and piecewise linear r: widths 1, 2, 3 "
@@ -46,6 +46,7 @@ def with_weights(instance: Instance, z: Array, w: Array) -> Array:
 @check("deep-icgd:construction-block", grade="sampled", target="printed", cases=STEP_CASES)
 @check("deep-icgd:construction-exact", grade="sampled", target="printed", supporting=True)
 @check("deep-icgd:theorem-5", grade="sampled", target="printed", supporting=True)
+@proof_steps("block.md: 7, 8")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("depth", [1, 2, 3, 4, 5])
 def test_one_block_is_one_projected_step(kind: str, depth: int, effort: Any, record_property: Any) -> None:
@@ -73,6 +74,7 @@ def test_one_block_is_one_projected_step(kind: str, depth: int, effort: Any, rec
 
 @check("deep-icgd:construction-block", grade="sampled", target="printed", supporting=True)
 @check("deep-icgd:theorem-1", grade="sampled", target="printed", supporting=True)
+@proof_steps("block.md: 7")
 @pytest.mark.parametrize(
     ("kind", "depth", "most"),
     [("linear", 2, 9), ("affine", 2, 9), ("linear", 3, 6), ("huber", 2, 7), ("affine", 4, 5), ("affine", 5, 4)],
@@ -156,6 +158,7 @@ def test_order_of_examples_and_test_input_do_not_matter() -> None:
 
 @check("deep-icgd:lemma-5", grade="sampled", target="corrected", supporting=True)
 @check("deep-icgd:construction-block", grade="sampled", target="printed", supporting=True)
+@proof_steps("block.md: 4")
 def test_every_stage_holds_the_quantities_of_back_propagation(effort: Any) -> None:
     """p(j), r'(j-1), g and s(j) in every example's token by loops; g = s = 0 in the test token, although p is not."""
     rng = np.random.default_rng(10)

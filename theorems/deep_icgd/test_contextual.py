@@ -16,7 +16,7 @@ from flint import arb, fmpq
 
 from lemmata.constructions.descent.contextual import ContextualMapping, contextual_attention, separating_direction
 from lemmata.numerics.exact.balls import as_balls, precision
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 
 Token = tuple[fmpq, ...]
 
@@ -145,6 +145,7 @@ def assert_contextual(one: Family) -> int:
     target="printed",
     cases="seven families: 3 to 6 tokens in one dimension, 4 in two, all sets of n = 1, 2, 3, 5",
 )
+@proof_steps("contextual.md: 2, 6, 7")
 @pytest.mark.parametrize("name", EXTREME)
 def test_attention_is_a_contextual_mapping_on_extreme_families(name: str) -> None:
     """Sets that differ in the token of least weight alone, tokens near to each other and to 0, n = 1, a single set."""
@@ -158,6 +159,7 @@ def test_attention_is_a_contextual_mapping_on_extreme_families(name: str) -> Non
     target="printed",
     cases="24 random families (full: 120) of 3, 4 (full: 5) tokens in 1 to 3 dimensions, all sets of n; seeds 0, ...",
 )
+@proof_steps("contextual.md: 2, 6, 7")
 def test_attention_is_a_contextual_mapping_on_random_families(effort: Any) -> None:
     """Random tokens; the sets that share a token are told apart too, which the printed condition does not ask."""
     most = effort.pick(quick=4, full=5)
@@ -166,6 +168,7 @@ def test_attention_is_a_contextual_mapping_on_random_families(effort: Any) -> No
 
 
 @check("deep-icgd:lemma-17", grade="enclosed", target="printed", supporting=True)
+@proof_steps("contextual.md: 4, 5")
 def test_proof_constants_of_the_mean() -> None:
     """Steps 4 and 5: with q = exp(-3), p = q/(1-q)^2, both 3 ((1-p)(1-q-q/(1-q)) - p) and 3 (1-p) exceed 2.
 
@@ -186,6 +189,7 @@ def test_proof_constants_of_the_mean() -> None:
     target="printed",
     cases="v = 4, 6, 8, 10, 12 tokens in 2 and 3 dimensions, 12 seeds each",
 )
+@proof_steps("contextual.md: 1")
 @pytest.mark.parametrize("d", [2, 3])
 def test_direction_separates_as_the_proof_needs(d: int) -> None:
     """|<u, x>| >= kappa |u| |x| for all tokens and differences, kappa = 2/((v+1)^2 sqrt d), over Q; not by accident.
@@ -207,6 +211,7 @@ def mean(places: list[arb]) -> arb:
 
 
 @check("deep-icgd:lemma-17", grade="enclosed", target="printed", supporting=True)
+@proof_steps("contextual.md: 3, 5")
 def test_means_of_sets_at_the_least_gaps() -> None:
     """Step 3: all pairs of sets of n among 6 places with gaps 3, or 3 and 4 mixed; the bound is met within 20 %."""
     smallest = arb(10)
@@ -225,6 +230,7 @@ def test_means_of_sets_at_the_least_gaps() -> None:
 
 
 @check("deep-icgd:lemma-17", grade="numeric", target="printed", supporting=True)
+@proof_steps("contextual.md: 1")
 @pytest.mark.parametrize("d", [2, 3, 4, 8, 50])
 def test_share_of_directions_that_are_nearly_orthogonal(d: int) -> None:
     """Step 1: P(|<u, e>| < s) <= s sqrt d for u uniform on the sphere, by integration; d = 1 is trivial."""

@@ -27,7 +27,7 @@ from lemmata.numerics.functions import smooth as functions
 from lemmata.numerics.functions.interpolation import interpolant
 from lemmata.numerics.functions.relu_sums import ReluSum, constant, identity, squared_loss_derivative
 from lemmata.numerics.functions.smooth import SmoothFunction
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
 
 RECURSION_CASES = (
@@ -152,6 +152,7 @@ def test_test_token_has_no_error_signal() -> None:
 
 @check("deep-icgd:lemma-13", grade="symbolic", target="corrected", supporting=True)
 @check("deep-icgd:lemma-6", grade="symbolic", target="corrected", supporting=True)
+@proof_steps("block.md: 12, 13")
 def test_proof_of_the_corrected_recursion() -> None:
     """For all N, widths and r, r', u with the stated bounds; each inequality of the recursion is one of these steps.
 
@@ -182,6 +183,7 @@ def test_proof_of_the_corrected_recursion() -> None:
 @check("deep-icgd:lemma-13", grade="sampled", target="corrected", cases=RECURSION_CASES)
 @check("deep-icgd:lemma-6", grade="sampled", target="corrected", cases=RECURSION_CASES)
 @check("deep-icgd:theorem-1", grade="sampled", target="printed", supporting=True)
+@proof_steps("block.md: 12")
 def test_recursion_holds_on_random_instances(effort: Any, record_property: Any) -> None:
     """3000 (full: 30 000) networks, N = 2..4, widths 1..5, r(t) = t + c t^2: every quantity is a rational number.
 

@@ -29,7 +29,7 @@ from lemmata.numerics.functions.relu_sums import ReluSum, piecewise_linear, ridg
 from lemmata.numerics.functions.smooth import SmoothFunction, identity
 from lemmata.numerics.functions.waves import WaveSum
 from lemmata.theorems.deep_icgd.instances import interpolate, rationals
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 
 # ---- over the rationals: losses sum_j Phi_j(v_j . (w, x, y)) with piecewise linear Phi_j'
 
@@ -107,6 +107,7 @@ def moving_instance(
     target="printed",
     cases="(D_w, d_x, d_y, n) = (1, 1, 1, 1), (2, 1, 1, 3), (2, 2, 1, 2), (3, 1, 2, 4), one draw, 4 steps",
 )
+@proof_steps("risk.md: 1, 2, 3")
 @pytest.mark.parametrize("sizes", [(1, 1, 1, 1), (2, 1, 1, 3), (2, 2, 1, 2), (3, 1, 2, 4)])
 def test_four_layers_are_projected_descent_over_the_rationals(sizes: tuple[int, int, int, int]) -> None:
     """Every token and slot after every step; the test token takes no part; steps are clipped, none stands still."""
@@ -139,6 +140,7 @@ def test_four_layers_are_projected_descent_over_the_rationals(sizes: tuple[int, 
     target="printed",
     cases="(D_w, d_x, d_y, n) = (2, 2, 1, 2), one draw, one step with the softmax itself",
 )
+@proof_steps("risk.md: 2")
 def test_softmax_step_encloses_the_rational_one() -> None:
     """The softmax attention in balls, dense as well: every slot contains the step over Q, to 1e-20."""
     rng = np.random.default_rng(3)
@@ -243,6 +245,7 @@ def autograd(loss: Callable[..., torch.Tensor], w: Any, x: Any, y: Any) -> np.nd
     target="printed",
     cases="(sin 3wx - y)^2/2 with one weight, (w_2 sin(3(w_1 + x)) - y)^2/2 with two; n = 6, 4 starts, 5 steps; seed 0",
 )
+@proof_steps("risk.md: 4, 10")
 @pytest.mark.parametrize("name", SMOOTH)
 def test_steps_and_trajectories_stay_within_their_bounds(name: str, record_property: Any) -> None:
     """Each step against autograd at the block's own iterate, and the run against plain projected gradient descent.
@@ -289,6 +292,7 @@ def test_steps_and_trajectories_stay_within_their_bounds(name: str, record_prope
     target="printed",
     cases="all parts of the two smooth losses, 600 random points of the cube each; seed 2",
 )
+@proof_steps("risk.md: 10")
 @pytest.mark.parametrize("name", SMOOTH)
 def test_sums_of_the_smooth_losses_keep_their_errors(name: str, record_property: Any) -> None:
     """The sums of ReLUs against autograd of a single loss, within the errors that they state."""
@@ -349,6 +353,7 @@ BOUNDS: dict[str, tuple[tuple[Any, Any], Any, Any]] = {
     target="printed",
     cases="(D_w, d_x, d_y, n) = (2, 1, 1, 2), three boxes with four different ends, two losses, all corners; seed 6",
 )
+@proof_steps("risk.md: 1, 3")
 @pytest.mark.parametrize("name", BOUNDS)
 def test_bounds_of_any_size_keep_the_test_token_out(name: str) -> None:
     """Starts and test inputs at the ends of their ranges: the test token writes 0, and the step ends in the box."""
@@ -404,6 +409,7 @@ def test_sums_are_refused_where_they_are_not_certified() -> None:
     target="printed",
     cases="W = {|w_1 + w_2| <= 1, |w_1 - w_2| <= 1/2}, (d_x, d_y, n) = (1, 1, 2), ten draws, one step; seed 7",
 )
+@proof_steps("risk.md: 3")
 def test_any_projection_that_is_an_mlp_may_stand_in_the_fourth_layer() -> None:
     """A domain that is no box: the step lands in W, and w - w' has no positive product with v - w', v a corner of W."""
     rng, moved = np.random.default_rng(7), 0
@@ -438,6 +444,7 @@ def test_any_projection_that_is_an_mlp_may_stand_in_the_fourth_layer() -> None:
 
 
 @check("deep-icgd:theorem-6", "deep-icgd:theorem-3", grade="exact", target="printed", supporting=True)
+@proof_steps("risk.md: 11")
 def test_no_transformer_follows_a_gradient_that_jumps_with_the_data() -> None:
     """The gradient has to be Lipschitz in (w, x, y) jointly, as the printed proof uses it, not in w alone.
 

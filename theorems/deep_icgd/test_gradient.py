@@ -24,7 +24,7 @@ from lemmata.numerics.descent.backpropagation import risk_gradient
 from lemmata.numerics.exact.numbers import as_exact
 from lemmata.numerics.exact.systems import Array
 from lemmata.theorems.deep_icgd.instances import rationals
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 
 POINTS = (
     "2 draws (seeds 0, 1) of weights and of 2 examples for each of the widths of the test; r(t) = 1 + t + t^2/3, "
@@ -150,6 +150,7 @@ def assert_lemma(shape: tuple[int, ...], seed: int) -> None:
 
 @check("deep-icgd:lemma-1", grade="sampled", target="printed", cases=f"{POINTS}; {EQUAL}")
 @check("deep-icgd:lemma-8", grade="sampled", target="printed", cases=f"{POINTS}; {EQUAL}")
+@proof_steps("gradient.md: 3")
 @pytest.mark.parametrize("shape", EQUAL, ids=str)
 def test_gradient_is_the_sum_of_kronecker_products(shape: tuple[int, ...], effort: Any) -> None:
     for seed in range(effort.pick(quick=2, full=10)):
@@ -157,6 +158,7 @@ def test_gradient_is_the_sum_of_kronecker_products(shape: tuple[int, ...], effor
 
 
 @check("deep-icgd:lemma-15", grade="sampled", target="printed", cases=f"{POINTS}; {UNEQUAL}")
+@proof_steps("gradient.md: 3")
 @pytest.mark.parametrize("shape", UNEQUAL, ids=str)
 def test_gradient_with_other_input_and_output_dimensions(shape: tuple[int, ...], effort: Any) -> None:
     for seed in range(effort.pick(quick=2, full=10)):
@@ -166,6 +168,7 @@ def test_gradient_with_other_input_and_output_dimensions(shape: tuple[int, ...],
 @check("deep-icgd:lemma-1", grade="sampled", target="printed", supporting=True)
 @check("deep-icgd:lemma-8", grade="sampled", target="printed", supporting=True)
 @check("deep-icgd:lemma-15", grade="sampled", target="printed", supporting=True)
+@proof_steps("gradient.md: 1")
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_recursion_of_the_jacobians(shape: tuple[int, ...]) -> None:
     """(D.4) with R(j-1) of size K_j and I of size K_j, j = N included, against derivatives by polynomials."""
@@ -191,6 +194,7 @@ def test_recursion_of_the_jacobians(shape: tuple[int, ...]) -> None:
     target="printed",
     cases=f"one example and weights (seed 4) for each of the widths {SHAPES}",
 )
+@proof_steps("gradient.md: 4")
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_back_propagation_gives_the_slices(shape: tuple[int, ...]) -> None:
     """(3.7) and (3.8) against the products of the lemma."""
@@ -229,6 +233,7 @@ def test_column_major_weights_and_a_factor_1_over_n_are_refuted() -> None:
 
 
 @check("deep-icgd:lemma-1", grade="numeric", target="printed", supporting=True)
+@proof_steps("gradient.md: 4")
 @pytest.mark.parametrize("shape", [(3, 4, 4, 2), (2, 5, 5, 5, 1)], ids=str)
 def test_reference_back_propagation_agrees_with_autograd(shape: tuple[int, ...]) -> None:
     """The oracle of the exact checks in float64: every sum has at most 50 terms of size below 10, so 1e-12 is safe."""

@@ -44,7 +44,7 @@ from lemmata.numerics.functions.relu_sums import (
 )
 from lemmata.numerics.functions.smooth import sine
 from lemmata.theorems.deep_icgd.instances import rationals
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
 
 BACK_CASES = "widths (2,3), (2,3,1), (1,2,4,2), (2,2,1,3,2); 5 draws each of 3 tokens with any slots; seed 7"
@@ -130,6 +130,7 @@ def prompt(rng: np.random.Generator, layout: PromptLayout, n: int = 2) -> Array:
 @check("deep-icgd:lemma-9", grade="sampled", target="corrected", cases=ERROR_CASES)
 @check("deep-icgd:lemma-3", grade="sampled", target="corrected", cases=ERROR_CASES)
 @check("deep-icgd:lemma-10", grade="sampled", target="corrected", cases=ERROR_CASES)
+@proof_steps("block.md: 1, 2, 10, 11")
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_forward_and_derivative_layers_err_by_at_most_the_bounds(
     shape: tuple[int, ...], effort: Any, record_property: Any
@@ -162,6 +163,7 @@ def test_forward_and_derivative_layers_err_by_at_most_the_bounds(
 
 
 @check("deep-icgd:lemma-2", grade="exact", target="corrected", supporting=True)
+@proof_steps("block.md: 10")
 @pytest.mark.parametrize("shape", [(4, 4, 4), (1, 4, 4, 4), (4, 4, 4, 4, 1)], ids=str)
 def test_the_forward_bound_is_attained(shape: tuple[int, ...]) -> None:
     """r(t) = t, rbar(t) = t + eps, all weights B_v / 2 = 1/4: the errors add up, coordinate by coordinate."""
@@ -175,6 +177,7 @@ def test_the_forward_bound_is_attained(shape: tuple[int, ...]) -> None:
 
 
 @check("deep-icgd:lemma-2", grade="exact", target="corrected", supporting=True)
+@proof_steps("block.md: 9")
 @pytest.mark.parametrize("shape", [(3, 2, 4, 1), (2, 3, 5)], ids=str)
 def test_corrected_radii_bound_all_arguments(shape: tuple[int, ...]) -> None:
     """The radii of the library on a box, against the arguments of all layers at random weights in it."""
@@ -256,6 +259,7 @@ def test_printed_radius_of_lemma_3_iterates_the_derivative(record: Record) -> No
 
 @check("deep-icgd:lemma-4", grade="sampled", target="corrected", cases=LOSS_CASES)
 @check("deep-icgd:lemma-11", grade="sampled", target="corrected", cases=LOSS_CASES)
+@proof_steps("block.md: 3, 11")
 def test_loss_gradient_layer_errs_by_at_most_its_bound_and_ignores_the_test_token(effort: Any) -> None:
     """u(t, y) = phi'(t - y), piecewise linear and L-Lipschitz: |g - u| <= eps_l + L e_N; g = 0 in the test token.
 
@@ -289,6 +293,7 @@ def test_loss_gradient_layer_errs_by_at_most_its_bound_and_ignores_the_test_toke
 
 @check("deep-icgd:lemma-4", grade="sampled", target="corrected", supporting=True)
 @check("deep-icgd:lemma-11", grade="sampled", target="corrected", supporting=True)
+@proof_steps("block.md: 3")
 @pytest.mark.parametrize("shape", [(2, 2), (1, 3), (3, 2, 4)], ids=str)
 def test_loss_gradients_that_are_not_separable(shape: tuple[int, ...], effort: Any) -> None:
     """u(t, y)[k] = sum_m c_m relu(a_m . [t; y; 1]) in all 2 d variables, ||a_m||_1 = 1, some units at R_3 itself.
@@ -326,6 +331,7 @@ def test_loss_gradients_that_are_not_separable(shape: tuple[int, ...], effort: A
 
 
 @check("deep-icgd:lemma-4", grade="exact", target="corrected", supporting=True)
+@proof_steps("block.md: 3")
 @pytest.mark.parametrize("units", [2, 8, 32])
 def test_row_sums_of_the_masked_layer(units: int) -> None:
     """||a||_1 <= 1 gives rows |a_t| + |a_y| + |a_0 - R| + R <= 2R + 1."""
@@ -390,6 +396,7 @@ def test_induced_norm_of_the_masked_layer_grows_with_the_units(units: int) -> No
 
 @check("deep-icgd:lemma-5", grade="sampled", target="corrected", cases=BACK_CASES)
 @check("deep-icgd:lemma-12", grade="sampled", target="corrected", cases=BACK_CASES)
+@proof_steps("block.md: 4")
 @pytest.mark.parametrize("shape", [(2, 3), (2, 3, 1), (1, 2, 4, 2), (2, 2, 1, 3, 2)], ids=str)
 def test_multiplication_layers_back_propagate(shape: tuple[int, ...], effort: Any) -> None:
     """N layers: s(N) = r'(N-1) * g, s(j) = r'(j-1) * (V_(j+1)^T s(j+1)), for any slots; norm (3.18) is 1; g stays.

@@ -26,7 +26,7 @@ from lemmata.numerics.functions.relu_sums import (
     squared_loss_derivative,
 )
 from lemmata.theorems.deep_icgd.instances import rationals
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
 
 CLIP_CASES = "widths (2,3), (1,2,3); 5 draws each of a box and of 3 tokens; seed 9"
@@ -40,6 +40,7 @@ KNOTS = [fmpq(i, 2) for i in range(-4, 5)]
 
 
 @check("deep-icgd:construction-update", grade="sampled", target="corrected", cases=UPDATE_CASES)
+@proof_steps("block.md: 5")
 @pytest.mark.parametrize("shape", [(2, 3), (2, 3, 4), (1, 2, 3, 2)], ids=str)
 def test_update_layer_adds_the_outer_products(shape: tuple[int, ...], effort: Any) -> None:
     """-(eta/2n) sum_i s_i(j) p_i(j-1)^T to V_j, k up to K_j, in all tokens, for any slots with s = 0 in the last.
@@ -77,6 +78,7 @@ def test_printed_norm_of_the_update_layer_fails_for_wide_outputs(record: Record)
 
 
 @check("deep-icgd:construction-proj", grade="sampled", target="printed", cases=CLIP_CASES)
+@proof_steps("block.md: 6")
 def test_projection_layer_clips_to_a_box_and_clears_the_scratch(effort: Any) -> None:
     """For all w: w - relu(w - b) + relu(a - w) is b, w, a in the three cases; z - relu(z) + relu(-z) = 0 in both."""
     w, a, b = sp.symbols("w a b", real=True)
@@ -115,6 +117,7 @@ def test_projection_on_a_ball_is_no_relu_network() -> None:
 
 @check("deep-icgd:lemma-2", grade="exact", target="corrected", supporting=True)
 @check("deep-icgd:lemma-3", grade="exact", target="corrected", supporting=True)
+@proof_steps("block.md: 1, 2")
 @pytest.mark.parametrize("shape", [(5, 2, 5), (1, 3, 2, 4), (2, 2)], ids=str)
 def test_norms_and_heads_of_the_attention_layers(shape: tuple[int, ...]) -> None:
     """1 + K_j C_1 with K_j M_1 heads, and 1 + (K_1 + ... + K_N) C_2: the largest is 1 + max(K, d) C_1."""

@@ -20,7 +20,7 @@ from lemmata.constructions.networks.stream import ResidualStream
 from lemmata.numerics.exact.numbers import as_exact, to_float
 from lemmata.numerics.functions.relu_sums import constant, identity, squared_loss_derivative
 from lemmata.theorems.deep_icgd.instances import random_instance, rationals, reference_step
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
 
 # ---- sizes
@@ -84,6 +84,7 @@ def test_number_of_weights_with_other_dimensions() -> None:
 
 
 @check("deep-icgd:equation-2.1", grade="symbolic", target="corrected")
+@proof_steps("block.md: 18")
 def test_width_of_the_prompt() -> None:
     """D = D_N + 3(N-1)K + 6d + 2 for all N >= 2, d, K, as the sum of the blocks; 28 for N = d = K = 2."""
     units = sp.summation(K, (sp.symbols("j"), 1, N - 1)) + d  # p, r' and s have one entry per unit
@@ -123,6 +124,7 @@ def symbolic_head(tokens: int, size: int) -> tuple[sp.Matrix, sp.Matrix, sp.Matr
 
 
 @check("deep-icgd:definition-7", grade="symbolic", target="corrected", supporting=True)
+@proof_steps("forms.md: 1, 3")
 @pytest.mark.parametrize(("tokens", "size"), [(1, 1), (2, 2), (3, 2)])
 def test_matrix_form_of_relu_attention(tokens: int, size: int) -> None:
     """(V H) s((K H)^T (Q H)) has as column i the sum over j of s(<Q h_i, K h_j>) V h_j, for every function s.
@@ -142,6 +144,7 @@ def test_matrix_form_of_relu_attention(tokens: int, size: int) -> None:
 @check(
     "deep-icgd:definition-7", grade="exact", target="corrected", cases="D = 1, 2, 3, n = 1, ..., 4, one H, Q, K, V each"
 )
+@proof_steps("forms.md: 3")
 @pytest.mark.parametrize("size", [1, 2, 3])
 @pytest.mark.parametrize("tokens", [1, 2, 3, 4])
 def test_heads_of_the_library_have_the_corrected_matrix_form(tokens: int, size: int) -> None:
@@ -181,6 +184,7 @@ def test_printed_matrix_form_interchanges_queries_and_keys(record: Record) -> No
 
 
 @check("deep-icgd:definition-6", grade="symbolic", target="printed", supporting=True)
+@proof_steps("forms.md: 2")
 @pytest.mark.parametrize(("tokens", "size"), [(1, 1), (2, 2), (3, 2)])
 def test_element_wise_multiplication_is_token_wise(tokens: int, size: int) -> None:
     """(V H) gamma((Q H)^T (K H)) has the columns <Q h_i, K h_i> V h_i: a diagonal matrix multiplies columns."""
@@ -197,6 +201,7 @@ def test_element_wise_multiplication_is_token_wise(tokens: int, size: int) -> No
     target="printed",
     cases="two heads on a stream of width 5, one draw of 3 tokens; seed 0",
 )
+@proof_steps("forms.md: 2")
 def test_multiplication_layer_is_its_dense_heads() -> None:
     rng = np.random.default_rng(0)
     every = ResidualStream({"z": 5}).directions("z")

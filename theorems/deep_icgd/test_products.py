@@ -21,7 +21,7 @@ from lemmata.constructions.networks.stream import ResidualStream
 from lemmata.numerics.exact.numbers import as_exact, to_float
 from lemmata.numerics.exact.systems import Array
 from lemmata.theorems.deep_icgd.instances import rationals
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
 
 STREAM = ResidualStream(dict.fromkeys(("a", "b", "mean a", "a B", "b A", "S", "A B", "1"), 1))
@@ -84,6 +84,7 @@ PRODUCT_CASES = (
 
 @counterexample("deep-icgd:remark-3", grade="exact")
 @check("deep-icgd:remark-3", grade="exact", target="corrected", cases=PRODUCT_CASES)
+@proof_steps("products.md: 7")
 @pytest.mark.parametrize("tokens", SIZES)
 def test_attention_and_one_hidden_layer_multiply_within_every_token(tokens: int, record: Record) -> None:
     """x y over Q, in every token, by T + 2 layers of ReLU attention and an MLP, two heads each, no multiplication."""
@@ -112,6 +113,7 @@ def test_attention_and_one_hidden_layer_multiply_within_every_token(tokens: int,
 
 
 @check("deep-icgd:remark-3", grade="exact", target="corrected", supporting=True)
+@proof_steps("products.md: 6")
 @pytest.mark.parametrize("tokens", SIZES)
 def test_the_order_is_a_linear_function_of_the_sums(tokens: int) -> None:
     """Before the last attention every token holds x + y and x - y of all tokens in order; P has polynomial rows."""
@@ -133,6 +135,7 @@ def test_the_order_is_a_linear_function_of_the_sums(tokens: int) -> None:
 
 
 @check("deep-icgd:remark-3", grade="symbolic", target="corrected", supporting=True)
+@proof_steps("products.md: 3")
 def test_squares_through_their_own_order() -> None:
     """On [o_k, o_(k+1)] the slopes add up to o_k + o_(k+1), so that the values at both ends are squares."""
     for T in range(2, 8):
@@ -143,6 +146,7 @@ def test_squares_through_their_own_order() -> None:
 
 
 @check("deep-icgd:remark-3", grade="exact", target="corrected", supporting=True)
+@proof_steps("products.md: 7")
 def test_the_weights_fit_one_number_of_tokens() -> None:
     """With one token more the layers for four tokens are wrong."""
     network = token_product(4)

@@ -15,7 +15,7 @@ from flint import arb, fmpq
 
 from lemmata.constructions.descent.quantiser import Quantizer
 from lemmata.numerics.functions.relu_sums import ReluSum
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
 
 PARAMETERS = [Quantizer(fmpq(B), D, fmpq(1, D * k)) for B, D, k in product((1, 2, 3), (1, 2, 3, 5), (1, 2, 7))]
@@ -140,6 +140,7 @@ def test_penalty_of_one_token_cannot_reach_another(record: Record) -> None:
     target="corrected",
     cases="B = 1, 2, 3, D = 1, 2, 3, 5, delta = 1/D, 1/(2D), 1/(7D); all real z",
 )
+@proof_steps("quantiser.md: 1")
 @pytest.mark.parametrize("q", PARAMETERS, ids=lambda q: f"B{q.bound}-D{q.granularity}-delta{q.ramp}")
 def test_corrected_quantiser(q: Quantizer) -> None:
     """For 36 choices of (B, D, delta), at every real z: all functions are linear between the points that are tried.
@@ -199,6 +200,7 @@ def test_at_every_resolution_some_inputs_have_duplicate_tokens(D: int) -> None:
 
 
 @check("deep-icgd:construction-selfattn-bounds", grade="symbolic", target="corrected", supporting=True)
+@proof_steps("quantiser.md: 2, 3")
 def test_proof_of_the_bounds_inside_the_cube() -> None:
     """Entries in [delta B, B], |W_OV| < 1 / (4 sqrt(d) D): every output entry exceeds 3B/(4D).
 
@@ -227,6 +229,7 @@ def test_proof_of_the_bounds_inside_the_cube() -> None:
     target="corrected",
     cases="d = 2, n = 3, B = 1, D = 4, delta = 1/8, 5 draws of inputs, scores and values; seeds 0, ..., 4",
 )
+@proof_steps("quantiser.md: 2")
 @pytest.mark.parametrize("seed", range(5))
 def test_attention_outputs_inside_the_cube(seed: int) -> None:
     """Random scores and a W_OV just inside the bound, d = 2, n = 3, D = 4: entries of SA(F_1(Z)) exceed 3B/(4D)."""

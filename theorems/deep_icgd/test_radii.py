@@ -21,7 +21,7 @@ from lemmata.constructions.descent.layers import derivative_layer, forward_layer
 from lemmata.constructions.descent.layout import PromptLayout
 from lemmata.numerics.exact.numbers import as_exact
 from lemmata.numerics.functions.relu_sums import ReluSum, affine, identity, piecewise_linear, ridge
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 
 EPS, STEEP = fmpq(1, 100), 100
 
@@ -42,6 +42,7 @@ def run(layout: PromptLayout, function: ReluSum, x: int = 1) -> Any:
 
 @check("deep-icgd:lemma-2", grade="exact", target="corrected", supporting=True)
 @check("deep-icgd:lemma-9", grade="exact", target="corrected", supporting=True)
+@proof_steps("block.md: 9")
 @pytest.mark.parametrize("depth", [2, 3, 4])
 def test_forward_bound_needs_the_error_in_the_radius(depth: int) -> None:
     """r(t) = t, K = 1, B_v = B_x = 1, all weights and x 1: max |r| = 1 gives R = 1 and the error 99 eps > 2 eps.

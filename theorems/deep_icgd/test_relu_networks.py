@@ -18,7 +18,7 @@ from lemmata.constructions.descent.block import gradient_descent_block
 from lemmata.numerics.exact.systems import Array
 from lemmata.numerics.functions.relu_sums import piecewise_linear, relu, relu_derivative, squared_loss_derivative
 from lemmata.theorems.deep_icgd.instances import Instance, Scalars, rationals, reference_step
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 
 MARGIN_CASES = "40 draws, 10 for each N = 1, ..., 4: widths 2 to 4, d_y = 1, n = 2, ..., 5, delta = 1/10^6; seeded by N"
 
@@ -66,6 +66,7 @@ def in_window(instance: Instance) -> list[fmpq]:
 
 
 @check("deep-icgd:construction-exact", grade="sampled", target="printed", cases=MARGIN_CASES)
+@proof_steps("block.md: 8")
 @pytest.mark.parametrize("depth", [1, 2, 3, 4])
 def test_relu_networks_with_a_margin_are_exact(depth: int, effort: Any, record_property: Any) -> None:
     """Against back-propagation with the true step, with every layer's gradient nonzero.
@@ -129,6 +130,7 @@ def test_no_sum_of_relus_is_near_the_derivative_of_the_relu(effort: Any) -> None
 
 
 @check("deep-icgd:construction-exact", grade="exact", target="printed", supporting=True)
+@proof_steps("block.md: 8")
 @pytest.mark.parametrize("power", [1, 3, 6, 9])
 def test_the_coefficient_sum_grows_like_1_over_delta(power: int) -> None:
     delta = fmpq(1, 10**power)

@@ -23,7 +23,7 @@ from lemmata.numerics.functions import smooth as functions
 from lemmata.numerics.functions.interpolation import interpolant, interpolant_within, multiplication, square, sup_error
 from lemmata.numerics.functions.relu_sums import ReluSum, affine, piecewise_linear, squared_loss_derivative
 from lemmata.numerics.functions.smooth import SmoothFunction
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
 
 DEFINITION_CASES = (
@@ -86,6 +86,7 @@ def test_two_norm_directions_leak_through_the_mask(record: Record) -> None:
 
 
 @check("deep-icgd:definition-4", grade="symbolic", target="corrected", supporting=True)
+@proof_steps("block.md: 3")
 def test_one_norm_directions_stay_below_the_mask() -> None:
     """For ||a||_1 <= 1 and R >= 1: a . [z; 1] <= R on the cube, so relu(a . [z; 1] - R) = 0.
 
@@ -148,6 +149,7 @@ def explicit_sum(g: list[fmpq], h: fmpq) -> tuple[list[tuple[fmpq, tuple[fmpq, f
     target="printed",
     cases="30 derandomised Hypothesis draws: 1 to 6 pieces of length 1/3 a side, values in [-2, 2], denominators <= 9",
 )
+@proof_steps("sums.md: 1, 3")
 @given(st.lists(rationals, min_size=1, max_size=6), st.lists(rationals, min_size=6, max_size=6), rationals)
 def test_library_builds_the_sum_of_the_formula(right: list[fmpq], left: list[fmpq], middle: fmpq) -> None:
     m, h = len(right), fmpq(1, 3)
@@ -163,6 +165,7 @@ def test_library_builds_the_sum_of_the_formula(right: list[fmpq], left: list[fmp
 
 @check("deep-icgd:construction-1d", grade="symbolic", target="printed", supporting=True)
 @check("deep-icgd:lemma-7", grade="symbolic", target="corrected", supporting=True)
+@proof_steps("block.md: 15", "sums.md: 1, 2, 4, 5")
 def test_proof_of_the_error_and_of_the_constants() -> None:
     """For g in C^2[-R, R], every R > 0 and m >= 1. Steps, each checked below:
 
@@ -216,6 +219,7 @@ def test_proof_of_the_error_and_of_the_constants() -> None:
     cases="tanh, sine, exp, sigmoid, cos 5t, tanh' on [-1, 1] and [-3, 3], errors 1/10, 1/100, 1/1000",
 )
 @check("deep-icgd:lemma-7", grade="numeric", target="corrected", supporting=True)
+@proof_steps("sums.md: 5")
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda g: g.name)
 @pytest.mark.parametrize("R", [1, 3])
 def test_error_units_and_weight_of_six_functions(
@@ -363,6 +367,7 @@ def slopes_of(f: ReluSum) -> list[fmpq]:
     target="printed",
     cases="r = sin, the interpolant with 16 pieces per side of [-3, 3], at t = 100",
 )
+@proof_steps("sums.md: 9")
 def test_no_finite_sum_approximates_the_sine_on_the_line() -> None:
     """Beyond its last kink a finite sum of ReLUs is affine, a t + b, and sup |sin t - a t - b| >= 1 on every half-line.
 
@@ -400,6 +405,7 @@ def test_saturating_activations_do_not_need_it_for_this_reason() -> None:
 
 
 @check("deep-icgd:construction-product", grade="symbolic", target="printed", supporting=True)
+@proof_steps("sums.md: 6, 7")
 def test_proof_of_the_error_of_a_product() -> None:
     """For all R and m: x y = ((x+y)^2 - (x-y)^2) / 4, and S - z^2 = (z - a)(b - z), in [0, h^2 / 4] on [a, b].
 
@@ -420,6 +426,7 @@ def test_proof_of_the_error_of_a_product() -> None:
     target="printed",
     cases="30 derandomised Hypothesis draws: R = 1, 2, 3, m = 1, ..., 9, x and y in [-R, R] with denominators up to 50",
 )
+@proof_steps("sums.md: 7, 8")
 @given(m=st.integers(1, 9), R=st.integers(1, 3), data=st.data())
 def test_products_at_rational_points(m: int, R: int, data: st.DataObject) -> None:
     f = multiplication(R, m)
@@ -439,6 +446,7 @@ def test_products_at_rational_points(m: int, R: int, data: st.DataObject) -> Non
 
 
 @check("deep-icgd:remark-3", grade="exact", target="printed", supporting=True)
+@proof_steps("products.md: 1")
 def test_one_hidden_layer_cannot_multiply() -> None:
     """A sum of ReLUs with M units is affine on one of M + 1 equal parts of the diagonal; t^2 is not, on any."""
     f = multiplication(1, 5)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from lemmata.constructions.descent.grid import grid_network, score_network
 from lemmata.numerics.exact.numbers import as_exact
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 
 Points = NDArray[np.float64]
 
@@ -45,6 +45,7 @@ def kuhn(values: Any, axes: list[tuple[Any, Any]], z: tuple[fmpq, ...]) -> list[
     target="corrected",
     cases="grids of 5; 3 x 4; 3 x 2 x 3 nodes, 30 points inside, all nodes, 20 in a wider box each; seed 0",
 )
+@proof_steps("score.md: 5, 6")
 @pytest.mark.parametrize("sizes", [(5,), (3, 4), (3, 2, 3)])
 def test_network_on_a_grid_is_the_interpolant_of_kuhn(sizes: tuple[int, ...]) -> None:
     """Over Q: inside and at nodes the interpolant, k + 1 hidden layers; outside with a border of 0."""
@@ -125,6 +126,7 @@ def quadrature(d: int, reach: float, count: int) -> tuple[Points, float]:
     target="corrected",
     cases="one, two and three points, a Gaussian, two points in the plane; t in [1/2, 2], five times (plane: three)",
 )
+@proof_steps("score.md: 7")
 @pytest.mark.parametrize("name", LAWS)
 def test_one_network_is_near_the_score_at_all_times(name: str, record_property: Any) -> None:
     """The L2(P_t) error at five times, on and between the nodes; for two laws less than half on a grid twice as fine.
@@ -161,6 +163,7 @@ def test_one_network_is_near_the_score_at_all_times(name: str, record_property: 
     target="corrected",
     cases="two points and two points in the plane, cut at 3/4, radius 3, t in [1/4, 1]; all 4 x 9 and 3 x 5 x 5 nodes",
 )
+@proof_steps("score.md: 6")
 @pytest.mark.parametrize("name", ["two points", "in the plane"])
 def test_networks_of_scores_have_the_cut_score_at_their_nodes(name: str) -> None:
     """Steps 3, 5 and 6: the values at the nodes, some of them cut, and no value beyond the cut anywhere."""
@@ -179,6 +182,7 @@ def test_networks_of_scores_have_the_cut_score_at_their_nodes(name: str) -> None
 
 
 @check("deep-icgd:lemma-19", grade="numeric", target="corrected", supporting=True)
+@proof_steps("score.md: 2, 3, 4")
 @pytest.mark.parametrize("name", LAWS)
 def test_steps_of_the_proof_on_known_scores(name: str) -> None:
     """E s_i^4 <= 3/sigma^4, attained by one point; the cost of the cut <= (3d)^(1/2)/(4 sigma^2 M); the tails."""

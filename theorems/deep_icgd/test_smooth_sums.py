@@ -34,7 +34,7 @@ from lemmata.numerics.functions.several_variables import (
     units_within,
 )
 from lemmata.numerics.functions.smooth import SmoothFunction
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 
 LEMMA = "deep-icgd:lemma-7"
 IntArray = NDArray[np.int64]
@@ -81,6 +81,7 @@ def largest_pairing(k: int, m: int, signs: IntArray) -> Fraction:
 
 
 @check(LEMMA, grade="symbolic", target="corrected", supporting=True)
+@proof_steps("smooth-sums.md: 1")
 def test_second_differences_of_a_relu_are_tents() -> None:
     """(relu(t + d) + relu(t - d)) / 2 - relu(t) = (|d| - |t|)_+ / 2, in each of the six orders of 0, t, d, -d."""
     t, d = sp.symbols("t d", positive=True)
@@ -96,6 +97,7 @@ def test_second_differences_of_a_relu_are_tents() -> None:
 
 
 @check(LEMMA, grade="exact", target="corrected", supporting=True)
+@proof_steps("smooth-sums.md: 2, 3")
 @pytest.mark.parametrize(("k", "m"), [(1, 9), (2, 6), (3, 2)])
 def test_a_ridge_meets_few_differences_and_is_largest_on_a_ray(k: int, m: int) -> None:
     """At most m^(k-1) pairings are positive for any (a, b); a thousand random (a, b) do not exceed the extreme rays."""
@@ -143,6 +145,7 @@ def needed_weight(k: int, log_m: arb) -> arb:
 
 
 @counterexample(LEMMA, grade="enclosed")
+@proof_steps("smooth-sums.md: 6")
 @pytest.mark.parametrize("k", range(1, 13))
 def test_no_constant_bounds_the_coefficients(k: int) -> None:
     """For every k there is an m such that functions with C_l = 1, R = 1 need coefficients with a sum above 10^6.
@@ -154,6 +157,7 @@ def test_no_constant_bounds_the_coefficients(k: int) -> None:
 
 
 @counterexample(LEMMA, grade="exact")
+@proof_steps("smooth-sums.md: 4")
 @pytest.mark.parametrize(("k", "m"), [(2, 4), (2, 8), (3, 2)])
 def test_signed_bumps_are_invisible_to_ridges(k: int, m: int, record_property: Callable[[str, object], None]) -> None:
     """Signs as the proof promises: the largest pairing S with a ReLU of 1-norm 1, exactly, obeys its bound.
@@ -171,6 +175,7 @@ def test_signed_bumps_are_invisible_to_ridges(k: int, m: int, record_property: C
 
 
 @check(LEMMA, grade="exact", target="corrected", supporting=True)
+@proof_steps("smooth-sums.md: 6")
 @pytest.mark.parametrize(("k", "m"), [(2, 5), (3, 2)])
 def test_pairings_of_sums_are_bounded_by_their_weight(k: int, m: int) -> None:
     """A sum of 40 random ReLUs, paired through its values at the points of the differences: at most weight times S."""
@@ -268,6 +273,7 @@ def off_the_sphere_rule(k: int, derivative: bool, n: int) -> float:
 
 
 @check(LEMMA, grade="numeric", target="corrected", cases=NETWORK_CASES)
+@proof_steps("smooth-sums.md: 11")
 @pytest.mark.parametrize(("k", "derivative", "n"), NETWORKS)
 def test_networks_from_profiles(k: int, derivative: bool, n: int) -> None:
     """Values by linear interpolation of the profile, direction by direction; errors against the closed form.
@@ -290,6 +296,7 @@ def test_networks_from_profiles(k: int, derivative: bool, n: int) -> None:
 
 
 @check(LEMMA, grade="numeric", target="corrected", cases=NETWORK_CASES)
+@proof_steps("smooth-sums.md: 12")
 @pytest.mark.parametrize(("k", "derivative", "n"), NETWORKS)
 def test_weights_of_networks_from_profiles(k: int, derivative: bool, n: int) -> None:
     """The sum of the |c_h|: the value at 0, the slopes there, and every change of slope times |w|_1 + |b|, weighted.
@@ -317,6 +324,7 @@ def test_weights_of_networks_from_profiles(k: int, derivative: bool, n: int) -> 
     target="corrected",
     cases="networks for k = 1, 2, 3 (2, 32, 18 directions), errors 1/2, 1/2, 1 of the weight; seed 4",
 )
+@proof_steps("smooth-sums.md: 13")
 @pytest.mark.parametrize(("k", "share", "cells"), [(1, "1/2", 400), (2, "1/2", 30), (3, 1, 12)])
 def test_few_units_of_a_network_suffice(k: int, share: object, cells: int, effort: Any) -> None:
     """As many units as the bound says, drawn at random: the certified error is below it, and no point exceeds it."""
@@ -346,6 +354,7 @@ def test_few_units_of_a_network_suffice(k: int, share: object, cells: int, effor
     target="corrected",
     cases="the cubes with R = 2 and 3 in two variables, 3 and 2 directions, 7^2 cells",
 )
+@proof_steps("smooth-sums.md: 13")
 def test_sums_on_larger_cubes() -> None:
     """Radii above 1: the deviation on the smaller cube, with what rounding costs; beyond it sums are refused."""
     one = interpolant(profile(2, False), 6, 12)
@@ -374,6 +383,7 @@ def test_sums_on_larger_cubes() -> None:
     target="corrected",
     cases="k = 1, 2 directions; 40,000 units, 40 seeds, 9 points, 5 deviations",
 )
+@proof_steps("smooth-sums.md: 13")
 def test_draws_have_the_network_as_their_mean() -> None:
     f, *_ = network(1, False, 1)
     x = np.linspace(-1, 1, 9)
@@ -389,6 +399,7 @@ def test_draws_have_the_network_as_their_mean() -> None:
 
 
 @check(LEMMA, grade="exact", target="corrected", cases="derivatives of order up to s = 1, ..., 8")
+@proof_steps("smooth-sums.md: 8")
 @pytest.mark.parametrize("s", range(1, 9))
 def test_continuation_keeps_all_derivatives(s: int) -> None:
     pairs = extension(s)
@@ -435,6 +446,7 @@ def mass_by_hand(k: int) -> Any:
     target="corrected",
     cases="k = 1, 2, 3, 4, relative error 1e-12; C_l / error = 1/2, 1, ..., 1e6",
 )
+@proof_steps("smooth-sums.md: 9, 10, 12, 14")
 @pytest.mark.parametrize("k", [1, 2, 3, 4])
 def test_constants_of_the_lemma(k: int) -> None:
     bounds, w = sum_bounds(k), mass_by_hand(k)
@@ -456,6 +468,7 @@ def test_constants_of_the_lemma(k: int) -> None:
 
 
 @check(LEMMA, grade="numeric", target="corrected", cases="weight / error = 1, 3/2, 2, 7, 100, k = 1, 2, 3, 5")
+@proof_steps("smooth-sums.md: 13")
 @pytest.mark.parametrize("k", [1, 2, 3, 5])
 @pytest.mark.parametrize("x", [fmpq(1), fmpq(3, 2), fmpq(2), fmpq(7), fmpq(100)])
 def test_the_number_of_units_makes_failure_unlikely(k: int, x: fmpq) -> None:
@@ -470,6 +483,7 @@ def test_the_number_of_units_makes_failure_unlikely(k: int, x: fmpq) -> None:
 
 
 @check(LEMMA, grade="numeric", target="corrected", supporting=True)
+@proof_steps("smooth-sums.md: 11, 12")
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_second_derivatives_of_profiles_and_the_fourier_transform(k: int) -> None:
     """For (1 + |x|^2)^(-(k+1)/2), with the transform c exp(-|xi|): the energies of step 11, and the mass of step 12."""

@@ -30,7 +30,7 @@ from lemmata.numerics.functions import smooth as functions
 from lemmata.numerics.functions.interpolation import interpolant
 from lemmata.numerics.functions.relu_sums import piecewise_linear, squared_loss_derivative
 from lemmata.theorems.deep_icgd.instances import rationals
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
 
 Matrix = list[list[fmpq]]
@@ -48,6 +48,7 @@ def symbolic_attention(H: sp.Matrix, value: sp.Matrix, key: sp.Matrix, query: sp
 
 
 @check("deep-icgd:definition-11", grade="symbolic", target="printed", supporting=True)
+@proof_steps("forms.md: 4")
 @pytest.mark.parametrize(("d", "n"), [(1, 2), (2, 2), (1, 3)])
 def test_block_is_permutation_equivariant(d: int, n: int) -> None:
     """For all weights and inputs; every swap of two tokens, which generate all permutations.
@@ -91,6 +92,7 @@ def block_by_loops(H: Any, attention: tuple[Any, ...], *maps: tuple[Any, ...]) -
     target="printed",
     cases="(d, d', n) = (1, 1, 2), (2, 3, 3), (3, 2, 4), one network and input each, all swaps of neighbours; seed 0",
 )
+@proof_steps("forms.md: 4")
 @pytest.mark.parametrize(("d", "hidden", "n"), [(1, 1, 2), (2, 3, 3), (3, 2, 4)])
 def test_layers_of_the_library_make_the_block(d: int, hidden: int, n: int) -> None:
     """The library's FF, softmax attention and FF against the definition, and with two tokens exchanged, to 1e-30."""
@@ -143,6 +145,7 @@ def cut(u: fmpq, v: fmpq) -> tuple[fmpq, fmpq]:
 
 @counterexample("deep-icgd:lemma-16", grade="symbolic")
 @counterexample("deep-icgd:lemma-18", grade="symbolic")
+@proof_steps("universality.md: 2, 3, 4, 5, 6, 7, 8")
 def test_every_network_misses_the_function_by_a_quarter(record: Record) -> None:
     """d = 1, n = 2, B_x = 1, f(z) = (z_1 + |z_1 - z_2|, z_2 + |z_1 - z_2|): sup error e >= 1/4 for all weights.
 
@@ -202,6 +205,7 @@ def test_every_network_misses_the_function_by_a_quarter(record: Record) -> None:
 
 @counterexample("deep-icgd:lemma-16", grade="exact", supporting=True)
 @counterexample("deep-icgd:lemma-18", grade="exact", supporting=True)
+@proof_steps("universality.md: 1")
 def test_function_is_equivariant_lipschitz_and_may_vanish_outside() -> None:
     """f satisfies the hypotheses, also if "supported on the cube" asks for f = 0 outside of it.
 

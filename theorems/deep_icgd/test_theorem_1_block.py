@@ -26,7 +26,7 @@ from lemmata.numerics.functions.interpolation import interpolant
 from lemmata.numerics.functions.relu_sums import ReluSum, ridge
 from lemmata.numerics.functions.smooth import SmoothFunction
 from lemmata.theorems.deep_icgd.instances import Instance, Scalars, gradient, reference_step
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 
 PIECES = 32
 SHAPES = [(2, 2), (2, 1), (2, 1, 2), (2, 2, 1), (1, 1, 1, 1), (2, 1, 1, 1), (1, 1, 1, 1, 1), (1, 1, 1, 1, 2)]
@@ -107,6 +107,7 @@ def smallest_error(w: Array, after: Array, slopes: Array, step_size: fmpq) -> Ar
 @check("deep-icgd:theorem-1", grade="exact", target="printed", cases=CASES)
 @check("deep-icgd:theorem-4", grade="exact", target="printed", cases=CASES)
 @check("deep-icgd:theorem-5", grade="exact", target="printed", cases=CASES)
+@proof_steps("block.md: 17")
 @pytest.mark.parametrize("widths", SHAPES, ids=str)
 def test_every_block_is_a_projected_step_within_eps(widths: tuple[int, ...], record_property: Any) -> None:
     """All tokens and slots over Q; the true gradient is that of the reference, which is no part of the block.
@@ -158,6 +159,7 @@ def highest_middle(f: ReluSum, top: fmpq) -> fmpq:
 
 @check("deep-icgd:theorem-1", grade="exact", target="printed", cases=TIGHT_CASES)
 @check("deep-icgd:theorem-4", "deep-icgd:theorem-5", grade="exact", target="printed", cases=TIGHT_CASES)
+@proof_steps("block.md: 17")
 @pytest.mark.parametrize("widths", [(2, 2, 2), (1, 2, 2)], ids=str)
 def test_the_certified_error_is_all_but_reached(widths: tuple[int, ...], record_property: Any) -> None:
     """Every inequality of the recursion is nearly an equality: a bound an eighth smaller would be wrong.

@@ -47,7 +47,7 @@ from lemmata.theorems.deep_icgd.test_theorem_1_block import (
     smallest_error,
     spread,
 )
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 
 BOX = (fmpq(-1, 2), fmpq(1, 2))
 SHAPES = [(1, 1, 1), (2, 1, 2), (2, 2, 1), (1, 1, 1, 1)]
@@ -130,6 +130,7 @@ def steps_of(case: Instance, machine: DescentBlock, steps: int) -> list[Array]:
 @check(
     "deep-icgd:theorem-1", "deep-icgd:theorem-4", "deep-icgd:theorem-5", grade="exact", target="printed", cases=CASES
 )
+@proof_steps("block.md: 20, 22")
 @pytest.mark.parametrize("widths", SHAPES, ids=str)
 def test_printed_bounds_hold_from_the_printed_start(widths: tuple[int, ...], record_property: Any) -> None:
     """Over Q, for the block in small units: outputs as printed, errors, layers, heads and norms.
@@ -178,6 +179,7 @@ def replace_test(case: Instance, value: int) -> Instance:
 
 
 @check("deep-icgd:theorem-1", "deep-icgd:theorem-5", grade="sampled", target="printed", supporting=True)
+@proof_steps("block.md: 20")
 @pytest.mark.parametrize("kind", ["linear", "affine", "huber", "piecewise"])
 def test_small_units_change_no_step(kind: str) -> None:
     """Random shapes, sums, data and starts: the two blocks agree, and each scratch slot holds its multiple."""
@@ -204,6 +206,7 @@ def test_small_units_change_no_step(kind: str) -> None:
 
 
 @check("deep-icgd:theorem-1", "deep-icgd:theorem-5", grade="exact", target="printed", supporting=True)
+@proof_steps("block.md: 20")
 @pytest.mark.parametrize("widths", SHAPES, ids=str)
 def test_repeated_heads_multiply_the_error_signal_at_no_norm(widths: tuple[int, ...]) -> None:
     """Step 20: 7 copies of each head of s(N), all s(j) in units 7 times as large: the norm stays 1, the step the same.
@@ -250,6 +253,7 @@ def test_norms_of_the_printed_weights() -> None:
 
 
 @check("deep-icgd:theorem-1", "deep-icgd:theorem-5", grade="symbolic", target="printed", supporting=True)
+@proof_steps("block.md: 21")
 def test_width_against_the_hidden_units_of_the_projection() -> None:
     """D <= D_w + 4 N K^2 for K >= 3, as D_w >= 2 D_N (step 21); for K = 1 and 2 it is 4d and 2d more, up to O(1).
 
@@ -271,6 +275,7 @@ def test_width_against_the_hidden_units_of_the_projection() -> None:
 
 
 @check("deep-icgd:construction-proj", "deep-icgd:theorem-1", grade="exact", target="printed", supporting=True)
+@proof_steps("block.md: 21")
 @pytest.mark.parametrize("unit", ["1/10", 1, 10])
 def test_clean_up_in_the_units_of_the_projection_adds_nothing_to_its_norm(unit: Any) -> None:
     """Steps 20 and 21 for |w_1 + w_2|, |w_1 - w_2| <= 1, an MLP with 4 units of any size, and three scratch slots.
@@ -306,6 +311,7 @@ def test_clean_up_in_the_units_of_the_projection_adds_nothing_to_its_norm(unit: 
 
 
 @check("deep-icgd:theorem-1", grade="exact", target="printed", supporting=True)
+@proof_steps("block.md: 22")
 def test_sums_that_are_constant_outside_silence_any_test_input() -> None:
     """Step 22: the same sum on the interval, bounded beyond it; without this a large test input leaks into the step."""
     f = sums((1, 1, 1), 8)[0]

@@ -55,7 +55,7 @@ from lemmata.numerics.functions.relu_sums import ReluSum, ridge, squared_loss_de
 from lemmata.numerics.functions.smooth import SmoothFunction, log_cosh, sigmoid, softplus, tanh
 from lemmata.numerics.functions.smooth import identity as linear
 from lemmata.theorems.deep_icgd.instances import Instance, gradient, random_instance, random_scalars, rationals
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 
 # ---- step 4: the bound has no constant term
 
@@ -88,6 +88,7 @@ def symbolic_recursion(N: int) -> tuple[list[Any], list[Any], list[Any]]:
 @check("deep-icgd:theorem-1", grade="symbolic", target="printed", supporting=True)
 @check("deep-icgd:theorem-4", grade="symbolic", target="printed", supporting=True)
 @check("deep-icgd:theorem-5", grade="symbolic", target="printed", supporting=True)
+@proof_steps("block.md: 14")
 @pytest.mark.parametrize("N", [1, 2, 3, 4])
 def test_error_of_the_gradient_vanishes_with_the_errors_of_the_sums(N: int) -> None:
     """Steps 2 and 4 of the proof above; the others are checked where it says.
@@ -111,6 +112,7 @@ def _ball(rational: Any) -> arb:
 
 
 @check("deep-icgd:theorem-1", grade="numeric", target="printed", supporting=True)
+@proof_steps("block.md: 13")
 def test_the_recursion_of_the_library_is_the_symbolic_one() -> None:
     """`gradient_error` in balls at random constants against the polynomials; and a constant term would be seen."""
     rng = np.random.default_rng(1)
@@ -188,6 +190,7 @@ def sums_by_the_recipe(
 
 @check("deep-icgd:theorem-1", grade="enclosed", target="printed", supporting=True)
 @check("deep-icgd:theorem-5", grade="enclosed", target="printed", supporting=True)
+@proof_steps("block.md: 15")
 @pytest.mark.parametrize(
     ("widths", "function", "profile"),
     [
@@ -222,6 +225,7 @@ def test_number_of_knots_in_closed_form(
 
 @check("deep-icgd:theorem-1", grade="exact", target="printed", supporting=True)
 @check("deep-icgd:theorem-5", grade="exact", target="printed", supporting=True)
+@proof_steps("block.md: 6, 18")
 @pytest.mark.parametrize("kind", ["linear", "affine", "huber", "piecewise"])
 def test_norms_of_all_layers(kind: str) -> None:
     """B_theta is at most the largest of 1 + max(K, d_y) C_1, 1 + ((N-1)K + d_y) C_2, d_y M_3 (R_3 + 1) + C_3, 1 (the
@@ -265,6 +269,7 @@ def rotated_square(layout: PromptLayout) -> StoredFeedForward:
 
 @check("deep-icgd:construction-proj", grade="sampled", target="printed", supporting=True)
 @check("deep-icgd:theorem-1", grade="sampled", target="printed", supporting=True)
+@proof_steps("block.md: 6")
 def test_projection_on_a_rotated_square() -> None:
     """The theorem for a W that is no box but has an MLP: N = 1, W in [-1, 1]^2, exact over Q, all faces and corners."""
     rng, met = np.random.default_rng(3), set()

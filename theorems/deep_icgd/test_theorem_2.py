@@ -27,7 +27,7 @@ from lemmata.numerics.functions.interpolation import interpolant
 from lemmata.numerics.functions.relu_sums import ReluSum, squared_loss_derivative
 from lemmata.numerics.functions.smooth import SmoothFunction
 from lemmata.theorems.deep_icgd.test_theorem_1_block import R, assert_bounds, cubic, smallest_error, spread, value
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 
 CUBE = SmoothFunction("s^3", lambda s: s * s * s)
 FORMS = (  # u_k = sum of e (a . (t - y))^3 over the triples (k, e, a)
@@ -43,6 +43,7 @@ CASES = (
 
 @check("deep-icgd:theorem-2", grade="symbolic", target="printed", supporting=True)
 @check("deep-icgd:theorem-1", grade="symbolic", target="printed", supporting=True)
+@proof_steps("block.md: 16")
 @pytest.mark.parametrize("s", [1, 2, 3, 4, 5])
 def test_products_are_sums_of_powers_of_linear_forms(s: int) -> None:
     """Polarisation. For all s: in the sum only monomials with an odd power of z_2, ..., z_s survive, and each of these
@@ -148,6 +149,7 @@ def certified_error(block: DescentBlock, cube: ReluSum) -> fmpq:
 
 @check("deep-icgd:theorem-2", grade="exact", target="printed", cases=CASES)
 @check("deep-icgd:theorem-1", grade="exact", target="printed", supporting=True)
+@proof_steps("block.md: 16")
 @pytest.mark.parametrize("widths", [(2, 2), (1, 2, 2)], ids=str)
 def test_block_for_a_loss_that_is_not_separable(widths: tuple[int, ...], record_property: Any) -> None:
     """Over Q, all tokens and slots: the block is exactly the step with the sums, so that a wrong rate is seen; and

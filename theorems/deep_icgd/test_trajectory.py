@@ -29,7 +29,7 @@ from lemmata.numerics.descent.errors import (
 from lemmata.numerics.exact.numbers import to_float
 from lemmata.numerics.functions import smooth as functions
 from lemmata.numerics.functions.relu_sums import affine, constant, squared_loss_derivative
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
 
 NETWORK_CASES = (
@@ -124,6 +124,7 @@ def test_errors_grow_with_the_step_size_not_with_the_number_of_examples(record: 
 
 
 @check("deep-icgd:lemma-14", grade="symbolic", target="corrected", supporting=True)
+@proof_steps("trajectory.md: 3, 4, 5")
 def test_proof_of_convergence_and_growth() -> None:
     """W convex and closed, f with an L-Lipschitz gradient on W, eta <= 1/L, errors |e| <= eta eps; l = 0, ..., L-1.
 
@@ -156,6 +157,7 @@ def test_proof_of_convergence_and_growth() -> None:
     target="corrected",
     cases="up to 80 draws of quadratics on [-1, 1]^k, k = 1, 2, 3, eta = 1/L_f, eps = 1/50, 8 steps; seeds 0, ..., 3",
 )
+@proof_steps("trajectory.md: 5, 6")
 @pytest.mark.parametrize("seed", range(4))
 def test_corrected_bounds_on_random_quadratics(seed: int, record_property: Any) -> None:
     """Quadratics with rational coefficients on boxes in up to 3 dimensions, errors along the gradient mapping.
@@ -339,6 +341,7 @@ def test_lipschitz_constant_of_the_loss_is_the_wrong_one() -> None:
 
 @check("deep-icgd:corollary-1.1", grade="symbolic", target="corrected", supporting=True)
 @check("deep-icgd:corollary-4.1", grade="symbolic", target="corrected", supporting=True)
+@proof_steps("trajectory.md: 6")
 def test_growth_from_one_bound_per_step() -> None:
     """W convex and closed, the same start in W, both trajectories projected, grad L_n L_f-Lipschitz on W.
 
@@ -355,6 +358,7 @@ def test_growth_from_one_bound_per_step() -> None:
 
 @check("deep-icgd:corollary-1.1", grade="sampled", target="corrected", cases=NETWORK_CASES)
 @check("deep-icgd:corollary-4.1", grade="sampled", target="corrected", cases=NETWORK_CASES)
+@proof_steps("trajectory.md: 7")
 @pytest.mark.parametrize("steps", [6])
 def test_certified_distance_from_gradient_descent(steps: int, effort: Any, record_property: Any) -> None:
     """A tanh network in a small box around its start, against projected descent through autograd, for all 6 steps.

@@ -17,7 +17,7 @@ from flint import arb, fmpq
 
 from lemmata.constructions.descent.risk import risk_descent_block
 from lemmata.numerics.functions import waves
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 
 
 def kernel(degree: int, t: arb) -> arb:
@@ -59,6 +59,7 @@ FOLDED: dict[str, tuple[Callable[..., Any], list[int], int]] = {
     target="printed",
     cases="four piecewise linear functions of 1, 2, 2, 3 variables, N = 24, 4, 3, 2, R = 1, 1/2, 6 points; seed 1",
 )
+@proof_steps("risk.md: 7, 8")
 @pytest.mark.parametrize("name", FOLDED)
 def test_waves_of_a_lipschitz_function_are_the_positive_mean(name: str) -> None:
     """The coefficients against the mean by its definition, to 1e-9; the error stated and the error seen."""
@@ -76,6 +77,7 @@ def test_waves_of_a_lipschitz_function_are_the_positive_mean(name: str) -> None:
 
 
 @check("deep-icgd:theorem-6", grade="numeric", target="printed", supporting=True)
+@proof_steps("risk.md: 6")
 def test_kernel_is_positive_and_that_of_the_plain_sum_is_not() -> None:
     """The error that the proof takes from the kernel is not met by the plain Fourier sum, whose kernel has signs."""
     assert min(float(kernel(4, arb(t) / 50)) for t in range(-157, 158)) > -1e-12
@@ -89,6 +91,7 @@ def test_kernel_is_positive_and_that_of_the_plain_sum_is_not() -> None:
     target="printed",
     cases="two waves, their product, and 400 points of the interpolants of a wave at distances 1/4 and 1/2",
 )
+@proof_steps("risk.md: 8, 9")
 def test_errors_of_sums_are_what_the_proof_says() -> None:
     """The errors of products and interpolants by their formulas, and the interpolant of a wave nearly attains its."""
     f = replace(waves.wave([1, 0], 3, -4, 1), error=fmpq(1, 8))
@@ -126,6 +129,7 @@ def test_errors_of_sums_are_what_the_proof_says() -> None:
     target="printed",
     cases="l' = |w - x| - y, N = 2, n = 3, three steps, 4 starts; seed 4",
 )
+@proof_steps("risk.md: 9")
 def test_descent_on_a_loss_whose_gradient_is_lipschitz_and_no_more() -> None:
     """The explicit network of the proof, end to end, against projected descent; its error is the one of the proof."""
     function, constants, degree = FOLDED["three variables"]

@@ -24,7 +24,7 @@ from lemmata.numerics.groups.tables import (
     is_even,
     symmetric,
 )
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.feature_emergence.small_groups import (
     ALL,
     COMPLEX,
@@ -67,6 +67,7 @@ def test_characters_of_Z_3_are_not_real():
     target="printed",
     cases="Z_2, Z_2^3, S_3, S_4, S_5, A_5, D_4, D_5, Z_3, Z_5, A_4, Q_8: all irreducible representations",
 )
+@proof_steps("representations.md: 8")
 @pytest.mark.parametrize("name", ALL)
 def test_characters_are_complex_class_functions_and_the_table_is_square(name):
     """chi is constant on classes, chi(g^-1) = conj chi(g); real for real matrices; the table separates classes."""
@@ -130,6 +131,7 @@ def expected_gram(matrices: list[np.ndarray]) -> np.ndarray:
     target="printed",
     cases="Z_2, Z_2^3, S_3, S_4, S_5, A_5, D_4, D_5, Z_3, Z_5, A_4, Q_8: all irreducible representations",
 )
+@proof_steps("representations.md: 4")
 @pytest.mark.parametrize("name", ALL)
 def test_matrix_entries_are_orthogonal_with_squared_norm_one_over_d(name):
     matrices = irreps(name).matrices
@@ -159,6 +161,7 @@ def test_entries_in_a_skew_basis_are_not_orthogonal(name):
     target="printed",
     cases="Z_2, Z_2^3, S_3, S_4, S_5, A_5, D_4, D_5, Z_3, Z_5, A_4, Q_8: all irreducible representations",
 )
+@proof_steps("representations.md: 5")
 @pytest.mark.parametrize("name", ALL)
 def test_irreducible_characters_are_orthonormal(name):
     """X diag(|C|) X^* = n 1, with X the traces of matrices that are irreducible and inequivalent."""
@@ -197,6 +200,7 @@ def test_reducible_or_equivalent_characters_are_not_orthonormal():
     target="printed",
     cases="Z_2, Z_2^3, S_3, S_4, S_5, A_5, D_4, D_5, Z_3, Z_5, A_4, Q_8: all irreducible representations",
 )
+@proof_steps("representations.md: 7")
 @pytest.mark.parametrize("name", ALL)
 def test_characters_are_a_basis_of_the_class_functions(name):
     """Every indicator of a class is a unique combination of characters; its coefficients are the inner products."""
@@ -217,6 +221,7 @@ def test_characters_are_a_basis_of_the_class_functions(name):
     target="printed",
     cases="Z_2, Z_2^3, S_3, S_4, S_5, A_5, D_4, D_5, Z_3, Z_5, A_4, Q_8: all irreducible representations",
 )
+@proof_steps("group-networks.md: 8", "representations.md: 7")
 @pytest.mark.parametrize("name", ALL)
 def test_columns_of_the_table_are_orthogonal(name):
     """sum_R chi_R(C) conj(chi_R(D)) = [C = D] n/|C|; with D = {e}: sum_(R != 1) d_R chi_R(C) = -1."""
@@ -366,6 +371,7 @@ def violated_properties(group: FiniteGroup, matrices: list[np.ndarray]) -> set[i
     target="printed",
     cases="Z_2, Z_2^3, S_3, S_4, S_5, A_5, D_4, D_5: all irreducible representations",
 )
+@proof_steps("representations.md: 11")
 @pytest.mark.parametrize("name", REAL_TYPE)
 def test_basis_vectors_have_the_four_properties(name):
     """In the field of the matrices; and as many vectors as elements, so that they are a basis."""
@@ -383,6 +389,7 @@ def test_basis_vectors_have_the_four_properties(name):
     target="printed",
     cases="S_3, S_4, D_4, D_5: 30 derandomised Hypothesis draws of rational orthonormal bases each",
 )
+@proof_steps("representations.md: 11")
 @pytest.mark.parametrize("name", ["S_3", "S_4", "D_4", "D_5"])
 @given(data=st.data())
 def test_four_properties_hold_in_every_rational_orthonormal_basis(name, data):

@@ -44,7 +44,7 @@ from lemmata.constructions.representations import young
 from lemmata.numerics.exact.cyclotomic.numbers import rational, sqrt_rational
 from lemmata.numerics.exact.linear import rank
 from lemmata.numerics.groups.names import parse_group
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 from lemmata.theorems.plugin import Effort
 
 INSIDE = (
@@ -71,6 +71,7 @@ def _table(name: str) -> CharacterTable:
     target="printed",
     cases="28 groups of the three types, 21 inside the condition and 7 outside, of orders 2 to 720",
 )
+@proof_steps("all-types.md: 11")
 @named
 def test_the_closed_form_is_the_margin_exactly_where_no_condition_sum_is_positive(name: str) -> None:
     """Types R, C, H and mixtures; the game is solved by linear programming and verified, not by the closed form."""
@@ -87,6 +88,7 @@ def test_the_closed_form_is_the_margin_exactly_where_no_condition_sum_is_positiv
     target="printed",
     cases="28 groups of the three types, 21 inside the condition and 7 outside, of orders 2 to 720",
 )
+@proof_steps("all-types.md: 10, 11")
 @named
 def test_the_closed_masses_tie_all_classes_and_only_the_closed_class_weights_tie_all_rows(name: str) -> None:
     """Steps 1 and 2; M is square because real characters separate the pairs {C, C^-1}."""
@@ -102,6 +104,7 @@ def test_the_closed_masses_tie_all_classes_and_only_the_closed_class_weights_tie
 
 
 @check("feature-emergence:ext-E2", grade="exact", target="printed", supporting=True)
+@proof_steps("all-types.md: 12")
 @named
 def test_the_optimum_is_unique_and_uses_everything_where_the_sums_are_negative(name: str) -> None:
     report = closed_form_report(_table(name))
@@ -149,6 +152,7 @@ def _abelian_groups(order: int) -> Iterator[list[int]]:
 
 
 @check("feature-emergence:ext-E3", grade="symbolic", target="printed", supporting=True)
+@proof_steps("all-types.md: 13")
 def test_sums_of_roots_of_unity() -> None:
     """(z - 1) (1 + z + .. + z^(n-1)) = z^n - 1, so that nontrivial n-th roots of unity z have sum_{j=1..n-1} z^j = -1.
 
@@ -163,6 +167,7 @@ def test_sums_of_roots_of_unity() -> None:
 
 
 @check("feature-emergence:ext-E3", grade="symbolic", target="printed", supporting=True)
+@proof_steps("all-types.md: 14, 15, 16")
 def test_condition_sums_of_the_families() -> None:
     """From the values of the character sums to the condition sums; A, B are sums over all of a set of characters.
 
@@ -201,6 +206,7 @@ def test_condition_sums_of_the_families() -> None:
     target="printed",
     cases="all abelian groups of order 2, ..., 32 and of orders 36, 48, 60, 61",
 )
+@proof_steps("all-types.md: 14")
 def test_abelian_groups(effort: Effort) -> None:
     """Margin and both condition values, exactly in Q(sqrt 2), in all abelian groups of order <= 32 and of four more
     orders; at full effort in all 105 of order <= 63."""
@@ -221,6 +227,7 @@ def test_abelian_groups(effort: Effort) -> None:
 
 
 @check("feature-emergence:ext-E3", grade="exact", target="printed", cases="D_n, n = 3, ..., 32")
+@proof_steps("all-types.md: 15")
 def test_dihedral_groups() -> None:
     for n in range(3, 33):
         report = closed_form_report(dihedral_characters(n))
@@ -233,6 +240,7 @@ def test_dihedral_groups() -> None:
 
 
 @check("feature-emergence:ext-E3", grade="exact", target="printed", cases="Dic_m, m = 2, ..., 16")
+@proof_steps("all-types.md: 16")
 def test_dicyclic_groups() -> None:
     """Orders 8 to 64."""
     for m in range(2, 17):

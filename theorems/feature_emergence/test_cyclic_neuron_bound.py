@@ -35,7 +35,7 @@ from lemmata.certificates.saddle.pricing import climb, pricing_tensor
 from lemmata.numerics.exact.cyclotomic.numbers import cosine, exact_matmul, sine
 from lemmata.numerics.groups.tables import cyclic
 from lemmata.numerics.margins.evaluation import expected_class_margins
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 from lemmata.theorems.plugin import Effort
 
 EPS = np.finfo(float).eps
@@ -67,6 +67,7 @@ def _rounding(n: int) -> float:
 
 @check("feature-emergence:lemma-D.6.1b", grade="exact", target="printed", supporting=True)
 @check("feature-emergence:theorem-7.7", grade="exact", target="printed", supporting=True)
+@proof_steps("modular-addition.md: 5")
 @pytest.mark.parametrize("n", MODULI)
 def test_expected_margin_splits_into_frequencies(n: int) -> None:
     """The tensor of E psi' in the basis 1, cos_z, -sin_z is n/(2(n-1)) times Re(U_z V_z conj W_z), block by block.
@@ -99,6 +100,7 @@ def test_expected_margin_splits_into_frequencies(n: int) -> None:
 
 @check("feature-emergence:lemma-D.6.1b", grade="symbolic", target="printed", supporting=True)
 @check("feature-emergence:theorem-7.7", grade="symbolic", target="printed", supporting=True)
+@proof_steps("modular-addition.md: 5")
 def test_phases_must_be_aligned() -> None:
     """|U|^2 |V|^2 |W|^2 - Re(U V conj W)^2 = Im(U V conj W)^2; with phases, the product is |U||V||W| cos(defect)."""
     xs = sp.symbols("x_u y_u x_v y_v x_w y_w", real=True)
@@ -113,6 +115,7 @@ def test_phases_must_be_aligned() -> None:
 
 @check("feature-emergence:lemma-D.6.1b", grade="symbolic", target="printed", supporting=True)
 @check("feature-emergence:theorem-7.7", grade="symbolic", target="printed", supporting=True)
+@proof_steps("modular-addition.md: 6")
 def test_amplitudes_must_be_equal() -> None:
     """(D.6) as sums of squares: 3 x^2 y^2 z^2 <= x^6 + y^6 + z^6, and 27 A B C <= (A + B + C)^3 for A, B, C >= 0.
 
@@ -132,6 +135,7 @@ def test_amplitudes_must_be_equal() -> None:
 @check("feature-emergence:lemma-D.6.1b", grade="symbolic", target="printed", supporting=True)
 @check("feature-emergence:theorem-7.7", grade="symbolic", target="printed", supporting=True)
 @check("feature-emergence:theorem-7.0", grade="symbolic", target="printed", supporting=True)
+@proof_steps("modular-addition.md: 7")
 def test_one_frequency_must_take_everything() -> None:
     """s^3 + t^3 <= (s^2 + t^2)^(3/2) with remainder s^2 t^2 ((s - t)^2 + 2 s^2 + 2 t^2): zero only if s t = 0.
 
@@ -153,6 +157,7 @@ def test_one_frequency_must_take_everything() -> None:
 
 @check("feature-emergence:lemma-D.6.1b", grade="symbolic", target="printed", supporting=True)
 @check("feature-emergence:theorem-7.7", grade="symbolic", target="printed", supporting=True)
+@proof_steps("modular-addition.md: 7")
 def test_value_of_the_bound() -> None:
     """n/(2(n-1)) (S/3)^(3/2) with (n/2) S = 1 is the printed bound; so is 4/((p-1)p^2) (p/6)^(3/2); the amplitude is
     A = sqrt(2/(3n)) with transform |u^(+-z)| = sqrt(n/6)."""
@@ -168,6 +173,7 @@ def test_value_of_the_bound() -> None:
 
 @check("feature-emergence:lemma-D.6.1b", grade="exact", target="printed", supporting=True)
 @check("feature-emergence:theorem-7.7", grade="exact", target="printed", supporting=True)
+@proof_steps("modular-addition.md: 8")
 @pytest.mark.parametrize("n", MODULI)
 def test_printed_neurons_attain_the_bound(n: int) -> None:
     """Aligned cosines attain the bound at every frequency, by the definition of E psi'; lambda < 0 is the worst neuron.

@@ -21,7 +21,7 @@ from lemmata.constructions.networks.inputs import group_blocks, group_inputs
 from lemmata.numerics.exact.cyclotomic.numbers import root_of_unity, sqrt_rational
 from lemmata.numerics.groups.tables import cyclic
 from lemmata.numerics.margins.evaluation import group_margins
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.plugin import Effort
 from lemmata.theorems.records import Record
 
@@ -39,6 +39,7 @@ def _indicator(table: np.ndarray) -> np.ndarray:
 
 
 @check("feature-emergence:construction-D.4", grade="symbolic", target="corrected", supporting=True)
+@proof_steps("modular-addition.md: 15")
 def test_a_pair_of_neurons_is_one_entry_of_the_table() -> None:
     """For all n: with x = 1[i = a], y = 1[j = b] in {0, 1} the pair outputs x y 1[k = r(a, b)] at (i, j), k."""
     x, y, z = sp.symbols("x y z")
@@ -53,6 +54,7 @@ def test_a_pair_of_neurons_is_one_entry_of_the_table() -> None:
     target="corrected",
     cases="n = 1, ..., 8: 30 derandomised Hypothesis draws of tables, all inputs",
 )
+@proof_steps("modular-addition.md: 15")
 @given(n=st.integers(1, 8), data=st.data())
 def test_any_table_is_answered_by_twice_its_size(n: int, data: st.DataObject) -> None:
     """f(a, b)[c] = 1[c = r(a, b)] with 2 n^2 neurons, for random tables up to n = 8, on all inputs."""
@@ -87,6 +89,7 @@ def test_all_tables_of_order_two() -> None:
     target="printed",
     cases="p = 3, 5, 7: every neuron of the network of the addition table",
 )
+@proof_steps("modular-addition.md: 13, 15")
 @pytest.mark.parametrize("p", [3, 5, 7])
 def test_the_spectrum_is_flat(p: int) -> None:
     """Every u, v and w has the same power at every frequency, 0 included: nothing is sparse in Fourier space."""
@@ -105,6 +108,7 @@ def test_the_spectrum_is_flat(p: int) -> None:
     target="printed",
     cases="p = 3, 5, 7, 11: all points and wrong labels, weights balanced and as printed",
 )
+@proof_steps("modular-addition.md: 13")
 @pytest.mark.parametrize("p", [3, 5, 7, 11])
 @pytest.mark.parametrize("balanced", [True, False])
 def test_the_margin_is_positive_and_below_the_maximum(p: int, balanced: bool) -> None:

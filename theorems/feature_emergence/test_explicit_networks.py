@@ -34,7 +34,7 @@ from lemmata.numerics.groups.names import parse_group
 from lemmata.numerics.groups.quaternions import quaternion_group
 from lemmata.numerics.groups.tables import FiniteGroup
 from lemmata.numerics.margins.evaluation import group_margins
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 from lemmata.theorems.feature_emergence.solved_groups import ascent, rounding, solved
 
 E1 = "feature-emergence:ext-E1"
@@ -89,6 +89,7 @@ def _width(solution: GameSolution) -> int:
 
 
 @check(E1, grade="symbolic", target="printed", cases="degree 2, symbolic matrices")
+@proof_steps("all-types.md: 6")
 def test_neurons_of_real_type_add_up_to_the_character() -> None:
     """4 tr(R(a) R(b) R(c)^T) for any matrices, from the rows that the construction makes (d = 2)."""
     A, B, C = (sp.Matrix(2, 2, sp.symbols(f"{name}:4", real=True)) for name in "abc")
@@ -105,6 +106,7 @@ def test_neurons_of_real_type_add_up_to_the_character() -> None:
     target="printed",
     cases="degree 1: all values 0, 1, -1 of the parts of z and z' and 0, 1 of t; degree 2: 20 random triples (seed 3)",
 )
+@proof_steps("all-types.md: 7")
 def test_neurons_of_complex_type_add_up_to_the_character() -> None:
     """The rows that the construction makes add up to 3 Re tr(A B C*), whatever the numbers A, B, C at a, b, c are.
 
@@ -125,6 +127,7 @@ def test_neurons_of_complex_type_add_up_to_the_character() -> None:
 
 
 @check(E1, grade="symbolic", target="printed", supporting=True, cases="one entry of each matrix, symbolic")
+@proof_steps("all-types.md: 7")
 def test_six_phases_single_out_the_product() -> None:
     """The average over x^6 = 1 of (Re xz + Re x^4 z')^2 Re x^5 t is Re(z z' conj t) / 2."""
     z, y, t = ([*sp.symbols(f"{name}:2", real=True)] for name in "zyt")
@@ -142,6 +145,7 @@ def test_six_phases_single_out_the_product() -> None:
 
 
 @check(E1, grade="symbolic", target="printed", cases="one quaternion for each matrix (degree 2), symbolic")
+@proof_steps("all-types.md: 8")
 def test_neurons_of_quaternionic_type_add_up_to_the_character() -> None:
     """4 Re tr(R(a) R(b) R(c)*) over the quaternions, from the rows that the construction makes (e = 1; the sum over
     (i, j, k) is the rest of the matrix product). The right side is computed with 2 x 2 complex matrices.
@@ -176,6 +180,7 @@ def test_all_groups_of_order_up_to_24_are_here() -> None:
 
 
 @check(E1, grade="numeric", target="printed", supporting=True)
+@proof_steps("all-types.md: 9")
 @pytest.mark.parametrize("name", [*SMALL, "2-^(1+4)", "A5", "S5"])
 def test_network_attains_the_value_of_the_game(name: str) -> None:
     """The margin over all triples is the exactly solved 2 (3n)^(-3/2) val within 1e-12.

@@ -30,7 +30,7 @@ from lemmata.numerics.exact.cyclotomic.numbers import cosine, exact_matmul, rati
 from lemmata.numerics.fourier.cyclic import dft, exact_dft
 from lemmata.numerics.groups.tables import cyclic
 from lemmata.numerics.margins.evaluation import expected_class_margins
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
 
 PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31)
@@ -65,6 +65,7 @@ def _indicator(n: int, scale: int = 1) -> np.ndarray:
 
 
 @check("feature-emergence:identity-7.1", grade="exact", target="corrected", supporting=True)
+@proof_steps("modular-addition.md: 1")
 @pytest.mark.parametrize("p", PRIMES)
 def test_the_sum_is_the_only_argmax_of_the_cosines(p: int) -> None:
     """For every k != 0 and all a, b: cos(2 pi k (a + b - c) / p) is largest at c = a + b and only there."""
@@ -76,6 +77,7 @@ def test_the_sum_is_the_only_argmax_of_the_cosines(p: int) -> None:
 
 
 @check("feature-emergence:identity-7.1", grade="exact", target="corrected", supporting=True)
+@proof_steps("modular-addition.md: 1")
 @pytest.mark.parametrize("p", PRIMES[1:])
 def test_the_frequencies_together_widen_the_gap_to_p(p: int) -> None:
     """One frequency leaves the gap 1 - cos(2 pi / p) = O(1 / p^2); the sum over k is p 1[c = a + b] - 1."""
@@ -119,6 +121,7 @@ def test_the_embedding_of_the_footnote_is_constant(record: Record) -> None:
     target="printed",
     cases="p = 3, 5, 7, 11: one rational vector each (seed p)",
 )
+@proof_steps("modular-addition.md: 14")
 @pytest.mark.parametrize("p", [3, 5, 7, 11])
 def test_the_transform_is_plancherel_and_symmetric(p: int) -> None:
     """The library's transform is the printed one; sum |f^|^2 = p sum |f|^2; f^(-j) = conj f^(j) for real f."""
@@ -136,6 +139,7 @@ def test_the_transform_is_plancherel_and_symmetric(p: int) -> None:
 
 
 @check("feature-emergence:definition-7.4", grade="exact", target="printed", cases="p = 3, 5, 7, 11: all points")
+@proof_steps("modular-addition.md: 14")
 @pytest.mark.parametrize("p", [3, 5, 7, 11])
 def test_the_data_set_is_the_addition_table(p: int) -> None:
     """D_p lists every pair (a, b) once, one-hot, with the label a + b mod p."""
@@ -172,6 +176,7 @@ def _neuron_polynomials(n: int) -> tuple[Any, list[Any], list[list[Any]]]:
 
 
 @check("feature-emergence:lemma-D.6.1a", grade="exact", target="printed", supporting=True)
+@proof_steps("modular-addition.md: 3, 4")
 @pytest.mark.parametrize("n", [2, 3, 5, 7, 9, 11, 13])
 def test_expected_margin_in_fourier_space(n: int) -> None:
     """E psi' = 2/((n-1) n^2) sum_{j != 0} u^(j) v^(j) w^(-j), coefficient by coefficient: for all real u, v, w.
@@ -196,6 +201,7 @@ def test_expected_margin_in_fourier_space(n: int) -> None:
 
 
 @check("feature-emergence:lemma-D.6.1a", grade="exact", target="printed", supporting=True)
+@proof_steps("modular-addition.md: 2")
 @pytest.mark.parametrize("n", [3, 5, 7])
 def test_expected_margin_as_a_difference_of_averages(n: int) -> None:
     """(D.1): E psi' = eta(0) - E_{delta != 0} eta(delta) = n/(n-1) (eta(0) - E_delta eta(delta))."""
@@ -206,6 +212,7 @@ def test_expected_margin_as_a_difference_of_averages(n: int) -> None:
 
 
 @check("feature-emergence:lemma-D.6.1a", grade="exact", target="printed", supporting=True)
+@proof_steps("modular-addition.md: 4")
 @pytest.mark.parametrize("n", [3, 5, 7, 9])
 def test_cross_average_in_fourier_space(n: int) -> None:
     """E_{a,b} u(a) v(b) w(a + b - delta) = n^-3 sum_j u^(j) v^(j) w^(-j) rho^(j delta), for every delta and u, v, w."""
@@ -272,6 +279,7 @@ def _by_frequency(spectrum: Counter[Monomial]) -> dict[tuple[int, int, int], dic
 @check("feature-emergence:lemma-D.6.3", grade="exact", target="corrected", supporting=True)
 @check("feature-emergence:theorem-7.7", grade="exact", target="printed", supporting=True)
 @check("feature-emergence:theorem-7.0", grade="exact", target="printed", supporting=True)
+@proof_steps("modular-addition.md: 12")
 @pytest.mark.parametrize("p", PRIMES[1:] + (9, 15, 21))
 def test_every_frequency_of_the_answer_needs_its_own_neurons(p: int) -> None:
     """A neuron of frequency z, whatever its phases, lives on {j = 0} u {k = 0} u {j, k, l = +-z}; and at (z, z, -z) its
@@ -289,6 +297,7 @@ def test_every_frequency_of_the_answer_needs_its_own_neurons(p: int) -> None:
 
 
 @check("feature-emergence:lemma-D.6.3", grade="exact", target="corrected", supporting=True)
+@proof_steps("modular-addition.md: 11")
 @pytest.mark.parametrize("p", [3, 5, 7])
 def test_transform_of_the_answer_and_of_functions_of_the_input(p: int) -> None:
     """lambda 1[a + b = c] has lambda p^2 at j = k = -l and 0 elsewhere; F(a, b) lives on l = 0, where it is F^."""
@@ -310,6 +319,7 @@ def test_transform_of_the_answer_and_of_functions_of_the_input(p: int) -> None:
     target="corrected",
     cases="p = 5, 7: all neurons of the network with six for each frequency",
 )
+@proof_steps("modular-addition.md: 12")
 @pytest.mark.parametrize("p", [5, 7])
 def test_transform_of_explicit_neurons(p: int) -> None:
     """The printed transforms of u, v, w and of 2 u v w, on the neurons of the explicit network, with j, k, l."""

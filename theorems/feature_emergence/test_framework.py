@@ -30,7 +30,7 @@ from lemmata.constructions.networks.inputs import group_inputs, sign_inputs
 from lemmata.numerics.exact.cyclotomic.numbers import Cyclotomic, rational, sqrt_rational
 from lemmata.numerics.groups.tables import cyclic, dihedral, symmetric
 from lemmata.numerics.margins.evaluation import group_margins, parity_margins
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 from lemmata.theorems.feature_emergence.finite_games import expectation, simplex_grid, tau_grid, ternary_games
 
 EPS = float(np.finfo(float).eps)
@@ -39,6 +39,7 @@ EPS = float(np.finfo(float).eps)
 
 
 @check("feature-emergence:definition-7.2", grade="symbolic", target="printed", supporting=True)
+@proof_steps("homogeneous-networks.md: 1", "saddle-pairs.md: 4")
 def test_neurons_are_homogeneous() -> None:
     """phi(lambda omega) = lambda^nu phi(omega), lambda > 0: nu = 3 for (u_a + v_b)^2 w_c, k + 1 for (u . x)^k w."""
     scale = sp.Symbol("lambda", positive=True)
@@ -88,6 +89,7 @@ def margins_by_definition(
     target="printed",
     cases="two networks of three rational neurons, norms 3, 4, 5 and 1, 6, 8, on all inputs of order 2",
 )
+@proof_steps("homogeneous-networks.md: 2")
 @pytest.mark.parametrize(("numbers", "factor"), [((3, 4, 5), 6), ((1, 6, 8), 9)])
 def test_norm_and_network_depend_on_masses_only(numbers: tuple[int, ...], factor: int) -> None:
     """Neurons 3, 4, 5 times unit directions: norm L_{2,3} 6, because 27 + 64 + 125 = 216; likewise 1, 6, 8, 9.
@@ -118,6 +120,7 @@ def test_norm_and_network_depend_on_masses_only(numbers: tuple[int, ...], factor
 
 
 @check("feature-emergence:definition-7.2", grade="exact", target="printed", supporting=True)
+@proof_steps("homogeneous-networks.md: 3")
 @given(weights=integer_weights(4, 2), c=st.integers(1, 5), shift=st.integers(-3, 3))
 def test_margins_scale_by_the_power_and_ignore_constants(
     weights: tuple[np.ndarray, np.ndarray], c: int, shift: int
@@ -139,6 +142,7 @@ def test_margins_scale_by_the_power_and_ignore_constants(
     target="printed",
     cases="Z_2, Z_3, Z_4, S_3: 30 derandomised Hypothesis draws of integer networks of up to four neurons each",
 )
+@proof_steps("homogeneous-networks.md: 4")
 @pytest.mark.parametrize("group", [cyclic(2), cyclic(3), cyclic(4), symmetric(3)], ids=lambda group: group.name)
 @given(data=st.data())
 def test_group_margin_is_the_definition(group: Any, data: st.DataObject) -> None:
@@ -170,6 +174,7 @@ def test_parity_margin_is_the_definition(n: int, support: tuple[int, ...], data:
 
 
 @check("feature-emergence:definition-7.3", grade="exact", target="printed", supporting=True)
+@proof_steps("homogeneous-networks.md: 4", "saddle-pairs.md: 1")
 def test_the_margin_is_the_least_expected_margin(effort: Any) -> None:
     """min_D g = min_q E_q g: no distribution is below, the point masses attain it; and h is concave in the masses."""
     positive = 0
@@ -188,6 +193,7 @@ def test_the_margin_is_the_least_expected_margin(effort: Any) -> None:
 
 
 @check("feature-emergence:definition-7.3.2", grade="exact", target="printed", supporting=True)
+@proof_steps("saddle-pairs.md: 3")
 def test_weighted_margins_lie_above_and_add_up(effort: Any) -> None:
     """g' >= g with equality iff tau lives on largest wrong logits (C.1); E_q g' is additive over the neurons."""
     seen: Counter[bool] = Counter()
@@ -212,6 +218,7 @@ def test_weighted_margins_lie_above_and_add_up(effort: Any) -> None:
 
 
 @check("feature-emergence:definition-7.3.2", grade="symbolic", target="printed", supporting=True)
+@proof_steps("homogeneous-networks.md: 5", "saddle-pairs.md: 3")
 @pytest.mark.parametrize("labels", [2, 3, 4])
 def test_the_excess_of_the_weighted_margin(labels: int) -> None:
     """g' - g = sum_y' tau[y'] (max - f[y']): nonnegative terms, for all logits and weights."""
@@ -230,6 +237,7 @@ EXPONENTS = [(b, nu) for b in range(1, 9) for nu in range(1, 9) if b != nu]
 
 
 @check("feature-emergence:remark-D.5", grade="exact", target="printed", supporting=True)
+@proof_steps("homogeneous-networks.md: 7, 8")
 @pytest.mark.parametrize(("b", "nu"), EXPONENTS)
 def test_optimal_norm_profiles(b: int, nu: int) -> None:
     """argmax of sum z_i^nu over z >= 0, sum z_i^b <= 1: one neuron if b < nu, m equal norms if b > nu.
@@ -255,6 +263,7 @@ def test_optimal_norm_profiles(b: int, nu: int) -> None:
 
 
 @check("feature-emergence:remark-D.5", grade="exact", target="printed", supporting=True)
+@proof_steps("homogeneous-networks.md: 8")
 @given(
     entries=st.lists(st.integers(0, 6), min_size=1, max_size=5).filter(any),
     exponents=st.sampled_from(EXPONENTS),
@@ -272,6 +281,7 @@ def test_norm_profiles_by_integers(entries: list[int], exponents: tuple[int, int
 
 
 @check("feature-emergence:remark-D.5", grade="exact", target="printed", supporting=True)
+@proof_steps("homogeneous-networks.md: 9")
 @given(weights=integer_weights(6, 3))
 def test_weight_decay_leaves_nothing_to_certify_modulo_three(weights: tuple[np.ndarray, np.ndarray]) -> None:
     """With L_{2,2} every maximiser of E_q g' is one neuron, which answers with one label: its margin is <= 0.
@@ -322,6 +332,7 @@ def weighted_values(certificate: MarginCertificate, hidden: np.ndarray, readout:
     target="printed",
     cases="Z_3, Z_5, parity (3, 2) and (4, 3), S_3, D_4",
 )
+@proof_steps("saddle-pairs.md: 10")
 def test_the_blueprint_certifies(certificate: MarginCertificate) -> None:
     """(1) q is uniform; (2) every neuron attains gamma*; (3) all points are on the margin and C.1 holds.
 
@@ -407,6 +418,7 @@ def regularised_minimiser(z: np.ndarray, penalty: float) -> tuple[np.ndarray, fl
 
 
 @check("feature-emergence:theorem-7.1", grade="numeric", target="printed", supporting=True)
+@proof_steps("vanishing-penalty.md: 6")
 @pytest.mark.parametrize("r", [1, 2, 3])
 def test_linear_logistic_regression_approaches_the_support_vector_margin(r: int, effort: Any) -> None:
     """nu = 1: gamma_lambda / gamma* rises, and lies between 1 and a bound in lambda alone that tends to 1.
@@ -457,6 +469,7 @@ def test_linear_logistic_regression_approaches_the_support_vector_margin(r: int,
 
 
 @check("feature-emergence:theorem-7.1", grade="numeric", target="printed", supporting=True)
+@proof_steps("vanishing-penalty.md: 6")
 @pytest.mark.parametrize(("n", "k"), [(2, 2), (3, 3), (4, 2)])
 def test_regularised_parity_has_the_maximum_margin_at_every_penalty(n: int, k: int) -> None:
     """r = nu: min L_lambda = min_N log(1 + exp(-gamma* N)) + lambda N, attained by max-margin networks only.

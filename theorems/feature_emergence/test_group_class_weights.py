@@ -31,7 +31,7 @@ from lemmata.numerics.exact.cyclotomic.numbers import Cyclotomic, as_radicals, r
 from lemmata.numerics.exact.linear import solve_unique
 from lemmata.numerics.groups.tables import FiniteGroup, alternating, dihedral, elementary_abelian
 from lemmata.numerics.margins.evaluation import group_margins
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
 
 ROOT_3, ROOT_5, ROOT_6 = (sqrt_rational(m) for m in (3, 5, 6))
@@ -91,6 +91,7 @@ FAILING = ["A5", "S6", "S7", "D4xS3", "S5xZ2", "S4xS3"]
     target="printed",
     cases="S_3, S_4, S_5, Z_2^3, D_3, ..., D_20 inside the condition; A_5, S_6, S_7, D_4xS_3, S_5xZ_2, S_4xS_3 outside",
 )
+@proof_steps("group-networks.md: 9")
 @pytest.mark.parametrize("name", [*HOLDING, *FAILING])
 def test_equalising_weights(name: str) -> None:
     """t_C = -|C| COND(C)/S: sum 1, every kappa_R = n/S, and positive exactly when COND < 0 throughout."""
@@ -259,6 +260,7 @@ def _verified_sub_table(game: MarginGame, rows: list[int], columns: list[int]) -
 
 @check("feature-emergence:theorem-D.9.2", grade="exact", target="corrected", cases="A_5")
 @check("feature-emergence:claim-7.6-Sk", grade="exact", target="printed", cases="A_5")
+@proof_steps("group-networks.md: 17, 18")
 def test_sub_table_of_a5() -> None:
     """A_5: representations {3, 3', 4}, classes {3-cycles, both 5-cycle classes}; gamma* = (3 sqrt 3 - 2)/(3312 sqrt 5).
 
@@ -294,6 +296,7 @@ def test_sub_table_of_a5() -> None:
     target="corrected",
     cases="S_3, S_5, D_4, D_7, Z_2^3 with the whole table, D_4xS_3 with a sub-table",
 )
+@proof_steps("group-networks.md: 16, 17")
 @pytest.mark.parametrize("name", ["S3", "S5", "D4", "D7", "Z2^3", "D4xS3"])
 def test_sub_tables_certify(name: str) -> None:
     """The conditions on the square systems imply optimality: `verify` checks both players' inequalities exactly.
@@ -319,6 +322,7 @@ def test_sub_tables_certify(name: str) -> None:
 
 
 @check("feature-emergence:theorem-D.9.2", grade="symbolic", target="corrected", supporting=True)
+@proof_steps("group-networks.md: 16")
 def test_masses_and_coefficients() -> None:
     """Total mass eps_R gives 2 (3n)^(-3/2) z_R chi_R with z_R = eps_R d^(-3/2): the norm constraint on the coefficients
     is sum z_R d^(3/2) = 1.

@@ -33,7 +33,7 @@ from lemmata.constructions.representations.orthogonal import Representation, rea
 from lemmata.numerics.exact.cyclotomic.numbers import exact_matmul, rational, sqrt_rational, to_sympy
 from lemmata.numerics.groups.tables import FiniteGroup, dihedral, symmetric
 from lemmata.numerics.margins.evaluation import group_margins
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.feature_emergence.group_coordinates import (
     EPS,
     GROUPS,
@@ -96,6 +96,7 @@ def _output(u: np.ndarray, v: np.ndarray, w: np.ndarray) -> np.ndarray:
     target="printed",
     cases="S_3, D_4, D_5, Z_2^3, S_4: every representation, all triples",
 )
+@proof_steps("group-networks.md: 10")
 @exact_groups
 def test_character_network(group: FiniteGroup) -> None:
     """Each pair gives 4 R_ij(a) R_jk(b) R_ik(c); the d^3 pairs give 4 chi_R(a b c^-1) at all triples (times s^3).
@@ -125,6 +126,7 @@ def test_character_network(group: FiniteGroup) -> None:
 
 
 @check("feature-emergence:lemma-D.15", grade="symbolic", target="corrected", supporting=True)
+@proof_steps("group-networks.md: 10")
 def test_pair_of_neurons() -> None:
     """(x + y)^2 z + (x - y)^2 (-z) = 4 x y z, and d^3 pairs of unit neurons have s^3 = (d/(3n))^(3/2)."""
     x, y, z, d, n = sp.symbols("x y z d n", positive=True)
@@ -188,6 +190,7 @@ def test_printed_index_of_gamma() -> None:
 
 
 @check("feature-emergence:lemma-D.16", grade="symbolic", target="corrected", supporting=True)
+@proof_steps("group-networks.md: 11")
 def test_the_two_conventions_agree() -> None:
     """Unit neurons scaled by d^(-1/6)/Delta and coefficients 1/sqrt(3n) scaled by d^(1/3)/Delta are the same weights.
 
@@ -207,6 +210,7 @@ def test_the_two_conventions_agree() -> None:
 @check(
     "feature-emergence:lemma-D.16", grade="exact", target="corrected", cases="S_3, D_4, D_5, Z_2^3, S_4: all triples"
 )
+@proof_steps("group-networks.md: 11")
 @exact_groups
 def test_all_wrong_labels_tie(group: FiniteGroup) -> None:
     """sum_(R != 1) d chi_R = -1 off e; the network's wrong logits are all -4 (3n)^(-3/2)/Delta^3, Delta^3 = 2 S.
@@ -302,6 +306,7 @@ def test_printed_output_on_wrong_labels(record: Record) -> None:
     target="printed",
     cases="S_3, D_4, D_5, Z_2^3, S_4: all points and wrong labels",
 )
+@proof_steps("group-networks.md: 12")
 @exact_groups
 def test_maximum_margin(group: FiniteGroup) -> None:
     """The certificate is accepted, its value is the printed formula, and all n^2 (n-1) wrong labels are on the margin.
@@ -324,6 +329,7 @@ def test_maximum_margin(group: FiniteGroup) -> None:
 
 
 @check("feature-emergence:theorem-7.9", grade="exact", target="printed", cases="S_3, D_4, D_5, Z_2^3, S_4")
+@proof_steps("group-networks.md: 12")
 @exact_groups
 def test_every_class_and_every_representation_is_tight(group: FiniteGroup) -> None:
     """Conclusion 2 needs tau > 0 on every wrong label (then lemma 7.6 makes all wrong logits equal), conclusion 1 that

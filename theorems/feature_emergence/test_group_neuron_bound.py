@@ -35,7 +35,7 @@ from lemmata.numerics.exact.cyclotomic.numbers import sqrt_rational
 from lemmata.numerics.exact.numbers import to_float
 from lemmata.numerics.groups.tables import FiniteGroup, dihedral, symmetric
 from lemmata.numerics.margins.evaluation import expected_class_margins
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.feature_emergence.group_coordinates import (
     EPS,
     GROUPS,
@@ -70,6 +70,7 @@ def _symbols(name: str, d: int) -> np.ndarray:
 @check("feature-emergence:lemma-D.13", grade="symbolic", target="corrected", supporting=True)
 @check("feature-emergence:ext-E7", grade="symbolic", target="printed", supporting=True)
 @check("feature-emergence:theorem-7.9", grade="symbolic", target="printed", supporting=True)
+@proof_steps("group-networks.md: 4")
 def test_product_of_matrices_is_bounded() -> None:
     """||A||^2 ||B||^2 - ||A B||^2 = sum_(i,k) sum_(l<l') (A_il B_l'k - A_il' B_lk)^2, for every degree d.
 
@@ -92,6 +93,7 @@ def test_product_of_matrices_is_bounded() -> None:
 @check("feature-emergence:lemma-D.13", grade="symbolic", target="corrected", supporting=True)
 @check("feature-emergence:ext-E7", grade="symbolic", target="printed", supporting=True)
 @check("feature-emergence:theorem-7.9", grade="symbolic", target="printed", supporting=True)
+@proof_steps("group-networks.md: 4")
 def test_trace_is_bounded() -> None:
     """||M||^2 ||C||^2 - tr(M C^T)^2 = sum over pairs of entries of (M_e C_e' - M_e' C_e)^2: the same four letters.
 
@@ -106,6 +108,7 @@ def test_trace_is_bounded() -> None:
 @check("feature-emergence:lemma-D.13", grade="symbolic", target="corrected", supporting=True)
 @check("feature-emergence:ext-E7", grade="symbolic", target="printed", supporting=True)
 @check("feature-emergence:theorem-7.9", grade="symbolic", target="printed", supporting=True)
+@proof_steps("group-networks.md: 4, 5")
 def test_means_and_powers() -> None:
     """27 A B C <= (A + B + C)^3 for A, B, C >= 0, and s^3 + t^3 <= (s^2 + t^2)^(3/2) for s, t >= 0.
 
@@ -124,6 +127,7 @@ def test_means_and_powers() -> None:
 @check("feature-emergence:lemma-D.13", grade="symbolic", target="corrected", supporting=True)
 @check("feature-emergence:ext-E7", grade="symbolic", target="printed", supporting=True)
 @check("feature-emergence:theorem-7.9", grade="symbolic", target="printed", supporting=True)
+@proof_steps("group-networks.md: 5, 6")
 def test_value_of_the_bound() -> None:
     """With ||alpha||^2 + ||beta||^2 + ||gamma||^2 = d eps/n, the chain gives 2 (3n)^(-3/2) eps^(3/2) kappa_R.
 
@@ -144,6 +148,7 @@ def test_value_of_the_bound() -> None:
     target="corrected",
     cases="S_3, D_4, D_5, Z_2^3, S_4: one neuron x, y, z for each representation",
 )
+@proof_steps("group-networks.md: 6")
 @exact_groups
 def test_rank_one_neurons_attain_the_bound(group: FiniteGroup) -> None:
     """Every irrep, the equalising tau: E psi' by definition is 2 (3n)^(-3/2) kappa_R for the neurons x, y, z.

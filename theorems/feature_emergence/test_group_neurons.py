@@ -23,7 +23,7 @@ from lemmata.constructions.representations.orthogonal import Representation
 from lemmata.numerics.exact.cyclotomic.numbers import exact_matmul, sqrt_rational
 from lemmata.numerics.groups.tables import FiniteGroup, alternating, dihedral, symmetric
 from lemmata.numerics.margins.evaluation import expected_class_margins, group_margins
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.feature_emergence.group_coordinates import (
     EPS,
     GROUPS,
@@ -67,6 +67,7 @@ large_groups = pytest.mark.parametrize("group", LARGE.values(), ids=LARGE)
     target="printed",
     cases="S_3, D_4, D_5, Z_2^3, S_4: all neurons (full tensors), every class",
 )
+@proof_steps("group-networks.md: 2")
 @exact_groups
 def test_cross_term_has_blocks(group: FiniteGroup) -> None:
     """sum_(c in C) E u(a) v(b) w(abc) = sum_R |C| chi_R(C)/d . tr(alpha beta gamma^T)/d^2 for all u, v, w, every C.
@@ -98,6 +99,7 @@ def test_cross_term_has_blocks(group: FiniteGroup) -> None:
     target="corrected",
     cases="S_3, D_4, D_5, Z_2^3, S_4; the value for one integer neuron (seed n) of each group of order at most 10",
 )
+@proof_steps("group-networks.md: 1, 2")
 @exact_groups
 def test_squares_cancel_and_the_cross_term_counts_twice(group: FiniteGroup) -> None:
     """E u(a)^2 w(abc) = mean(u^2) mean(w) whatever c is: for all a, c the product abc runs once through the group.
@@ -181,6 +183,7 @@ def test_lemma_D11_on_larger_groups(group: FiniteGroup) -> None:
 @check(
     "feature-emergence:lemma-D.13", grade="exact", target="corrected", cases="S_3, D_4, D_5, Z_2^3, S_4: all neurons"
 )
+@proof_steps("group-networks.md: 3")
 @exact_groups
 def test_norm_identity(group: FiniteGroup) -> None:
     """The basis is orthogonal with squared lengths n/d, and it has n members: Parseval's identity."""
@@ -231,6 +234,7 @@ def _uniform_kappas(irreps: tuple[Representation, ...]) -> dict[str, Any]:
 @check(
     "feature-emergence:remark-D.9-uniform", grade="exact", target="corrected", cases="S_3, D_4, D_5, Z_2^3, S_4, A_5"
 )
+@proof_steps("group-networks.md: 7")
 @pytest.mark.parametrize("group", [*GROUPS.values(), alternating(5)], ids=[*GROUPS, "A_5"])
 def test_uniform_weights_select_the_smallest_degrees(group: FiniteGroup) -> None:
     """tau = 1/(n-1): kappa_R = d^(-1/2) n/(n-1), largest exactly for the nontrivial irreps of smallest degree."""
@@ -320,6 +324,7 @@ def _indicator(group: FiniteGroup) -> np.ndarray:
     target="corrected",
     cases="S_3, D_4, D_5, Z_2^3, S_4: all coefficients",
 )
+@proof_steps("group-networks.md: 14")
 @exact_groups
 def test_transform_of_the_margin(group: FiniteGroup) -> None:
     """1[ab = c] has the coefficient n^2/d^2 at ((l1, m), (m, l2), (l1, l2)) of each R, and 0 everywhere else."""
@@ -360,6 +365,7 @@ def test_the_exchanged_indices_do_not_occur(record: Record) -> None:
     target="corrected",
     cases="S_3, D_4: one neuron x, y, z for each representation",
 )
+@proof_steps("group-networks.md: 13")
 @pytest.mark.parametrize("group", [symmetric(3), dihedral(4)], ids=["S_3", "D_4"])
 def test_a_neuron_of_one_irrep_stays_in_it(group: FiniteGroup) -> None:
     """u, v, w in R: the transform of (u(a) + v(b))^2 w(c) vanishes unless j or k is trivial or j, k, l all are in R.
@@ -407,6 +413,7 @@ def test_mass_of_every_representation() -> None:
     cases="S_3, D_4: the explicit network on all triples",
 )
 @check("feature-emergence:theorem-7.9", grade="exact", target="printed", supporting=True)
+@proof_steps("group-networks.md: 15")
 @pytest.mark.parametrize("group", [symmetric(3), dihedral(4)], ids=["S_3", "D_4"])
 def test_the_explicit_network_uses_every_representation(group: FiniteGroup) -> None:
     """The transform of the network's output, evaluated on all triples, is gamma n^2/d^2 in every nontrivial R."""

@@ -23,7 +23,7 @@ from lemmata.constructions.networks.inputs import group_blocks, group_inputs
 from lemmata.constructions.parity.max_margin import sparse_parity_network
 from lemmata.numerics.exact.cyclotomic.numbers import Cyclotomic, rational, root_of_unity
 from lemmata.numerics.margins.evaluation import expected_parity_margins
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 
 
 def _expected_margin(u: np.ndarray, v: np.ndarray, w: np.ndarray) -> Any:
@@ -42,6 +42,7 @@ def _expected_margin(u: np.ndarray, v: np.ndarray, w: np.ndarray) -> Any:
     target="printed",
     cases="p = 3, 5, 7: all neurons of the networks with 8 and 6 neurons for each frequency",
 )
+@proof_steps("modular-addition.md: 8")
 @pytest.mark.parametrize("p", [3, 5, 7])
 @pytest.mark.parametrize("per_frequency", [8, 6])
 def test_every_neuron_of_the_network_is_optimal(p: int, per_frequency: int) -> None:
@@ -74,6 +75,7 @@ def test_every_neuron_of_the_network_is_optimal(p: int, per_frequency: int) -> N
     target="corrected",
     cases="p = 3, 5, 7, 11: the neurons of each frequency alone, all a, b, c",
 )
+@proof_steps("modular-addition.md: 1")
 @pytest.mark.parametrize("p", [3, 5, 7, 11])
 def test_the_neurons_of_one_frequency_answer_a_plus_b(p: int) -> None:
     """The six neurons of a frequency k have their only largest logit at c = a + b, for all a, b."""
@@ -95,6 +97,7 @@ def test_the_neurons_of_one_frequency_answer_a_plus_b(p: int) -> None:
     target="printed",
     cases="n = 1, ..., 4, every support, all u in {-1, 0, 1, 2}^n, three readouts",
 )
+@proof_steps("sparse-parity.md: 2")
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 def test_the_evaluator_of_parity_gives_the_product_of_the_weights(n: int) -> None:
     """E psi = k! prod_S u (w_0 - w_1): integers below 2^53, so that the floating-point average over 2^n is exact."""
@@ -114,6 +117,7 @@ def test_the_evaluator_of_parity_gives_the_product_of_the_weights(n: int) -> Non
     target="printed",
     cases="k = 1, ..., 4, n = k, k + 1: all neurons of the explicit network",
 )
+@proof_steps("sparse-parity.md: 3")
 @pytest.mark.parametrize(("n", "k"), [(n, k) for k in range(1, 5) for n in (k, k + 1)])
 def test_every_neuron_of_the_parity_network_attains_the_bound(n: int, k: int) -> None:
     """E psi by the definition, over all 2^n inputs, is sqrt 2 k! (k + 1)^(-(k+1)/2) once the norm is divided out."""

@@ -20,7 +20,7 @@ from flint import fmpq
 from lemmata.certificates.saddle.pair import ClassWeights, Task, judge
 from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
 from lemmata.numerics.exact.cyclotomic.numbers import rational
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 from lemmata.theorems.feature_emergence.finite_games import FiniteGame, expectation, simplex_grid, tau_grid
 
 POINTS = np.array([[1, 0], [1, 1]])
@@ -104,6 +104,7 @@ def assert_verdicts_agree(labels: int, step: int) -> None:
 
 @check("feature-emergence:lemma-7.2", grade="exact", target="printed", cases=BINARY)
 @check("feature-emergence:lemma-7.4", grade="exact", target="printed", cases=BINARY)
+@proof_steps("saddle-pairs.md: 9")
 def test_the_verdict_accepts_exactly_the_max_margin_networks_of_two_labels() -> None:
     assert len(units(2)) == 49
     assert_verdicts_agree(2, 1)
@@ -111,6 +112,7 @@ def test_the_verdict_accepts_exactly_the_max_margin_networks_of_two_labels() -> 
 
 @check("feature-emergence:lemma-7.2", grade="exact", target="printed", cases=TERNARY)
 @check("feature-emergence:lemma-7.6", grade="exact", target="corrected", cases=TERNARY)
+@proof_steps("saddle-pairs.md: 2")
 def test_the_verdict_accepts_exactly_the_max_margin_networks_of_three_labels() -> None:
     assert len(units(3)) == 109
     assert_verdicts_agree(3, 5)
@@ -122,6 +124,7 @@ def test_the_verdict_accepts_exactly_the_max_margin_networks_of_three_labels() -
     target="printed",
     cases=SPARSE + "; q, tau in halves",
 )
+@proof_steps("homogeneous-networks.md: 5")
 def test_the_verdict_names_exactly_the_broken_conditions() -> None:
     """min g <= E_q g <= E_q g', and both are equalities iff the verdict reports neither (7.1) nor C.1."""
     seen: Counter[bool] = Counter()
@@ -145,6 +148,7 @@ def test_the_verdict_names_exactly_the_broken_conditions() -> None:
 
 @check("feature-emergence:lemma-7.3", grade="numeric", target="printed", cases=BINARY + "; q in quarters")
 @check("feature-emergence:lemma-7.5", grade="numeric", target="printed", cases=SPARSE + "; q, tau in halves")
+@proof_steps("saddle-pairs.md: 6")
 @pytest.mark.parametrize("labels", [2, 3])
 def test_networks_that_maximise_the_expected_margin_use_optimal_neurons(labels: int) -> None:
     """E_q g' of the library's outputs is largest, at mass 1, exactly for masses on the optimal neurons.

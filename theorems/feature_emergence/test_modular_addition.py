@@ -30,7 +30,7 @@ from lemmata.constructions.networks.inputs import group_blocks, group_inputs
 from lemmata.numerics.exact.cyclotomic.numbers import Cyclotomic, cosine, rational, root_of_unity, sqrt_rational
 from lemmata.numerics.groups.tables import cyclic, relabel
 from lemmata.numerics.margins.evaluation import expected_class_margins, group_margins
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
 
 EPS = np.finfo(float).eps
@@ -112,6 +112,7 @@ def _rounding_of_average(n: int) -> float:
     target="printed",
     cases="n = 3, 5, ..., 13; 6 and 8 neurons for each frequency, all points and labels",
 )
+@proof_steps("modular-addition.md: 10")
 @pytest.mark.parametrize("n", MODULI)
 @pytest.mark.parametrize("per_frequency", [8, 6])
 def test_network_and_class_weights_certify_each_other(n: int, per_frequency: int) -> None:
@@ -193,6 +194,7 @@ def _expected_margin(u: np.ndarray, v: np.ndarray, w: np.ndarray) -> Any:
     target="corrected",
     cases="p = 3, 5, ..., 17: all points and labels",
 )
+@proof_steps("modular-addition.md: 9")
 @pytest.mark.parametrize("p", [*MODULI, 15, 17])
 def test_outputs_of_the_printed_network(p: int) -> None:
     """With cosines of amplitude 1 the 4(p-1) neurons give 2(p-1) at the correct label and -2 at all others; so
@@ -229,6 +231,7 @@ def test_wrong_labels_are_not_zero(p: int, record: Record) -> None:
     target="corrected",
     cases="the eight phase triples of the construction, all angles symbolic",
 )
+@proof_steps("modular-addition.md: 9")
 def test_each_pair_of_neurons_is_one_product() -> None:
     """cos(A + B - C) = ccc - ssc + scs + css, and each printed pair of phases gives 4 times one of the terms."""
     A, B, C = sp.symbols("A B C", real=True)

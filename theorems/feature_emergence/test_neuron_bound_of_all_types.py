@@ -33,7 +33,7 @@ from lemmata.certificates.saddle.pricing import climb, pricing_tensor
 from lemmata.constructions.representations.unitary import unitary_irreps
 from lemmata.numerics.exact.cyclotomic.numbers import exact_matmul, rational
 from lemmata.numerics.margins.evaluation import expected_class_margins
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 from lemmata.theorems.feature_emergence.group_coordinates import expected_margin, margin_rounding, unit_neurons
 from lemmata.theorems.feature_emergence.small_groups import adjoint, character, hamilton, irreps, numbers
 from lemmata.theorems.feature_emergence.tabulated_groups import tabulated
@@ -46,6 +46,7 @@ MIXED = ("Z5", "Z6", "Q8", "A4", "Dic3", "C7:C3", "SL(2,3)")
 
 
 @check("feature-emergence:ext-E7", grade="exact", target="printed", cases="Z_3, Z_5, A_4, Q_8, S_3, D_4: every class")
+@proof_steps("all-types.md: 1")
 @pytest.mark.parametrize("name", ["Z_3", "Z_5", "A_4", "Q_8", "S_3", "D_4"])
 def test_expected_margin_is_a_sum_over_representations(name: str) -> None:
     """delta_e - tau = (1/n) sum_R k_R d chi_R for the uniform tau of each class with its inverse: linear in tau, this
@@ -76,6 +77,7 @@ def test_expected_margin_is_a_sum_over_representations(name: str) -> None:
 @check(
     "feature-emergence:ext-E7", grade="exact", target="printed", cases="Z_3, A_4, Q_8: one integer neuron each (seed 7)"
 )
+@proof_steps("all-types.md: 1, 2")
 @pytest.mark.parametrize("name", ["Z_3", "A_4", "Q_8"])
 def test_block_form_of_a_neuron_and_parseval(name: str) -> None:
     """A neuron with integer entries: E psi' by its definition is 2 n^(-3) sum k_R d tr(U V W*), and Parseval."""
@@ -100,6 +102,7 @@ def test_block_form_of_a_neuron_and_parseval(name: str) -> None:
 
 
 @check("feature-emergence:ext-E7", grade="symbolic", target="printed", supporting=True)
+@proof_steps("all-types.md: 3", "table-groups.md: 3")
 def test_products_and_traces_of_complex_matrices_are_bounded() -> None:
     """||x||^2 ||y||^2 - |sum x_l y_l|^2 = sum_(l < m) |x_l conj(y_m) - x_m conj(y_l)|^2 for complex x, y.
 
@@ -123,6 +126,7 @@ def _modulus(z: sp.Expr) -> sp.Expr:
 
 
 @check("feature-emergence:ext-E7", grade="symbolic", target="printed", supporting=True)
+@proof_steps("all-types.md: 3")
 def test_products_of_quaternionic_matrices_are_bounded_twice_as_sharply() -> None:
     """For x, y in H^e: |x|^2 (|x|^2 |y|^2 - |sum x_l y_l|^2) = | |x|^2 y - L^T L y |^2, L y = sum x_l y_l on R^(4e).
 
@@ -177,6 +181,7 @@ def test_quaternionic_representations_halve_products(name: str) -> None:
 
 
 @check("feature-emergence:ext-E7", grade="symbolic", target="printed", supporting=True)
+@proof_steps("all-types.md: 4")
 def test_value_of_the_bound_by_type() -> None:
     """A = B = C = eps/3 of the energy (d/n)(||U||^2 + ..) of a row; the bound is 2 (3n)^(-3/2) eps^(3/2) kappa_R.
 

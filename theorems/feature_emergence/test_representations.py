@@ -25,7 +25,7 @@ from lemmata.numerics.groups.tables import (
     dihedral,
     symmetric,
 )
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 from lemmata.theorems.feature_emergence.small_groups import (
     ALL,
     COMPLEX,
@@ -114,6 +114,7 @@ def test_Q_8_has_real_characters_but_its_real_matrix_entries_are_no_basis():
     target="printed",
     cases="Z_2, Z_2^3, S_3, S_4, S_5, A_5, D_4, D_5: all irreducible representations",
 )
+@proof_steps("representations.md: 9, 10")
 @pytest.mark.parametrize("name", REAL_TYPE)
 def test_indicator_one_gives_as_many_real_irreps_as_classes_and_a_basis(name):
     """With every indicator +1: K real irreps for K classes, n orthogonal vectors of entries, and no further irreps.
@@ -145,6 +146,7 @@ def test_indicator_one_gives_as_many_real_irreps_as_classes_and_a_basis(name):
     target="printed",
     cases="Z_2, Z_2^3, S_3, S_4, S_5, A_5, D_4, D_5: all irreducible representations",
 )
+@proof_steps("representations.md: 10")
 @pytest.mark.parametrize("name", REAL_TYPE)
 def test_character_logits_are_maximal_at_the_product(name):
     """tr(R(a) R(b) R(c^-1)) <= d with equality at c = ab; since R(a) R(b) = R(ab), all pairs (ab, c) are looked at.
@@ -301,6 +303,7 @@ def is_orthogonal(R: fmpq_mat, B: fmpq_mat) -> bool:
     target="printed",
     cases="rational representations of Z_3, Q_8, S_3, S_4: 30 derandomised Hypothesis draws of bases each",
 )
+@proof_steps("representations.md: 1")
 @pytest.mark.parametrize("name", ["Z_3", "Q_8 on R^4", "S_3", "S_4"])
 @given(data=st.data())
 def test_the_averaged_form_is_an_invariant_scalar_product(name, data):
@@ -324,6 +327,7 @@ def test_the_averaged_form_is_an_invariant_scalar_product(name, data):
     target="printed",
     cases="one skewed sum of two representations of each of Z_3, Z_5, A_4, Q_8",
 )
+@proof_steps("representations.md: 1")
 @pytest.mark.parametrize("name", COMPLEX)
 def test_the_averaged_hermitian_form_is_an_invariant_scalar_product(name):
     """B = (1/n) sum R^* R for the sum of two complex irreps in a basis that mixes and skews them."""
@@ -403,6 +407,7 @@ def independent_columns(M: np.ndarray) -> list[int]:
     target="printed",
     cases="nine reducible representations of S_3, S_4, D_4, Q_8, A_4, Z_5",
 )
+@proof_steps("representations.md: 2")
 @pytest.mark.parametrize("case", REDUCIBLE)
 def test_a_basis_splits_the_representation_into_irreducible_blocks(case):
     """T = (p_a v) over R, a basis of vectors v of the image of p_1, and a = 1..d: V(g) T = T diag(R(g), ..) exactly."""
@@ -433,6 +438,7 @@ def test_a_basis_splits_the_representation_into_irreducible_blocks(case):
     target="printed",
     cases="nine reducible representations of S_3, S_4, D_4, Q_8, A_4, Z_5",
 )
+@proof_steps("representations.md: 2")
 @pytest.mark.parametrize("case", REDUCIBLE)
 def test_isotypic_projectors_resolve_the_identity(case):
     """P_R = (d/n) sum_g conj(chi_R(g)) V(g): commuting projectors of trace d m_R that add up to 1."""
@@ -481,6 +487,7 @@ def test_an_infinite_group_need_not_be_reducible_completely():
     target="printed",
     cases="Z_2, Z_2^3, S_3, S_4, S_5, A_5, D_4, D_5, Z_3, Z_5, A_4, Q_8: all irreducible representations",
 )
+@proof_steps("representations.md: 6")
 @pytest.mark.parametrize("name", ALL)
 def test_squares_of_the_degrees_add_up_to_the_order(name):
     """The irreps are irreducible and inequivalent, and as many as the classes, so these are all: then n = sum d^2.
@@ -496,6 +503,7 @@ def test_squares_of_the_degrees_add_up_to_the_order(name):
 
 
 @check("feature-emergence:theorem-D.5", grade="exact", target="printed", cases="S_2, ..., S_8")
+@proof_steps("representations.md: 6")
 def test_squares_of_the_numbers_of_standard_tableaux_add_up_to_the_factorial():
     """S_n: degrees are numbers of standard tableaux (counted by listing them), classes are partitions."""
     for n in range(2, 9):

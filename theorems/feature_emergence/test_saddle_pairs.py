@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 from lemmata.certificates.saddle.groups import certify_cyclic
 from lemmata.constructions.networks.homogeneous import HomogeneousNetwork
 from lemmata.constructions.networks.inputs import group_inputs, sign_inputs
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.feature_emergence.finite_games import (
     FiniteGame,
     binary_game,
@@ -45,6 +45,7 @@ HALF = fmpq(1, 2)
 
 
 @check("feature-emergence:lemma-7.2", grade="exact", target="printed", supporting=True)
+@proof_steps("saddle-pairs.md: 2")
 @pytest.mark.parametrize("labels", [2, 3])
 def test_every_saddle_pair_is_a_max_margin_network(labels: int, effort: Any) -> None:
     """All pairs on a grid that satisfy (7.1) and (7.2) attain gamma*; neither condition alone suffices."""
@@ -123,6 +124,7 @@ ALL_CASES = ("excluded", "maximiser, Gamma > 0", "maximiser, Gamma = 0")
 
 
 @check("feature-emergence:lemma-7.3", grade="exact", target="printed", supporting=True)
+@proof_steps("saddle-pairs.md: 5")
 def test_binary_maximisers_are_combinations_of_optimal_neurons(effort: Any) -> None:
     """Both bullets for all q and networks of a grid; also when no neuron is useful (Gamma = 0)."""
     seen: Counter[str] = Counter()
@@ -134,6 +136,7 @@ def test_binary_maximisers_are_combinations_of_optimal_neurons(effort: Any) -> N
 
 
 @check("feature-emergence:lemma-7.5", grade="exact", target="printed", supporting=True)
+@proof_steps("saddle-pairs.md: 5")
 def test_multiclass_maximisers_are_combinations_of_optimal_neurons(effort: Any) -> None:
     """Both bullets for all q, tau and networks of a grid."""
     seen: Counter[str] = Counter()
@@ -188,6 +191,7 @@ def parity_psi(omega: np.ndarray, points: np.ndarray, k: int) -> np.ndarray:
 
 
 @check("feature-emergence:lemma-7.3", grade="exact", target="printed", supporting=True)
+@proof_steps("homogeneous-networks.md: 6", "saddle-pairs.md: 4")
 @pytest.mark.parametrize("a", ["1", "infinity"])
 @given(data=st.data())
 def test_directions_decide_for_every_norm(a: str, data: st.DataObject) -> None:
@@ -252,6 +256,7 @@ def test_a_continuum_of_optimal_neurons() -> None:
 
 
 @check("feature-emergence:lemma-7.4", grade="exact", target="printed", supporting=True)
+@proof_steps("saddle-pairs.md: 9")
 def test_all_binary_max_margin_networks(effort: Any) -> None:
     """Every max-margin network uses optimal neurons only and has all of supp(q*) on the margin.
 
@@ -322,6 +327,7 @@ def assert_description_of_all_max_margin_networks(game: FiniteGame, seen: Counte
 
 
 @check("feature-emergence:lemma-7.6", grade="exact", target="corrected", supporting=True)
+@proof_steps("saddle-pairs.md: 7")
 def test_premises_imply_maximum_margin(effort: Any) -> None:
     """(a): all (theta, q, tau) on a grid that satisfy (7.1), (7.3) and C.1 attain gamma*; C.1 is needed."""
     seen: Counter[str] = Counter()
@@ -346,6 +352,7 @@ def test_premises_imply_maximum_margin(effort: Any) -> None:
 
 
 @check("feature-emergence:lemma-7.6", grade="exact", target="corrected", supporting=True)
+@proof_steps("saddle-pairs.md: 8")
 def test_all_multiclass_max_margin_networks(effort: Any) -> None:
     """(b), (c), (d) for all max-margin networks of the games with two neurons, two points, three labels."""
     seen: Counter[str] = Counter()
@@ -445,6 +452,7 @@ def rational_networks(draw: st.DrawFn, inputs: int, outputs: int, degree: int) -
 
 @check("feature-emergence:lemma-7.5", grade="exact", target="printed", supporting=True)
 @check("feature-emergence:lemma-7.6", grade="exact", target="corrected", supporting=True)
+@proof_steps("saddle-pairs.md: 8")
 @given(network=rational_networks(6, 3, 2), data=st.data())
 def test_chain_for_networks_on_addition_modulo_three(network: HomogeneousNetwork, data: st.DataObject) -> None:
     """min g <= E_q g <= E_q g' = sum mu_i E_q psi'(omega_i) for arbitrary q and tau, on quadratic networks.

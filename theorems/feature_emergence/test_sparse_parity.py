@@ -35,7 +35,7 @@ from lemmata.constructions.networks.inputs import sign_inputs
 from lemmata.constructions.parity.max_margin import sparse_parity_network
 from lemmata.numerics.functions.powers import integer_power
 from lemmata.numerics.margins.evaluation import expected_parity_margins, parity_margins
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 from lemmata.theorems.plugin import Effort
 
 EPS = np.finfo(float).eps
@@ -61,6 +61,7 @@ def _power_sums(u: tuple[Any, ...], support: tuple[int, ...], r: int) -> dict[in
 
 @check("feature-emergence:lemma-D.7a", grade="exact", target="printed", supporting=True)
 @check("feature-emergence:theorem-7.8", grade="exact", target="printed", supporting=True)
+@proof_steps("sparse-parity.md: 2")
 @pytest.mark.parametrize("n", DEGREES)
 def test_expected_margin_is_the_product_of_the_weights_on_the_support(n: int) -> None:
     """E[phi[y] - phi[-y]] = k! prod_S u_j (w[+1] - w[-1]) as polynomials in u and w, for every k <= n.
@@ -77,6 +78,7 @@ def test_expected_margin_is_the_product_of_the_weights_on_the_support(n: int) ->
 
 @check("feature-emergence:lemma-D.7a", grade="symbolic", target="printed", supporting=True)
 @check("feature-emergence:theorem-7.8", grade="symbolic", target="printed", supporting=True)
+@proof_steps("sparse-parity.md: 1, 2")
 def test_expected_margin_for_all_sizes_by_generating_functions() -> None:
     """E[exp(s u.x) chi_S] is a product over the coordinates: sinh(s u_j) = E[x exp(s u_j x)] on S, else cosh(s u_j).
 
@@ -120,6 +122,7 @@ def test_other_activations_do_not_satisfy_the_identity(n: int) -> None:
 
 
 @check("feature-emergence:theorem-7.8", grade="exact", target="printed", supporting=True)
+@proof_steps("sparse-parity.md: 3")
 @pytest.mark.parametrize("k", DEGREES)
 def test_defect_of_a_neuron_is_a_sum_of_squares(k: int) -> None:
     """t_j = u_j^2 on S, t_k = beta^2, e = alpha^2 + sum off S of u_j^2, N = k + 1, A_m = (t_0 + ... + t_(m-1))/m:
@@ -144,6 +147,7 @@ def test_defect_of_a_neuron_is_a_sum_of_squares(k: int) -> None:
 
 
 @check("feature-emergence:theorem-7.8", grade="symbolic", target="printed", supporting=True)
+@proof_steps("sparse-parity.md: 3")
 def test_inequality_of_the_means_for_all_sizes() -> None:
     """The same sum of squares by induction, with the number N of terms a symbol: no bound on k.
 
@@ -164,6 +168,7 @@ def test_inequality_of_the_means_for_all_sizes() -> None:
 
 
 @check("feature-emergence:theorem-7.8", grade="exact", target="printed", supporting=True)
+@proof_steps("sparse-parity.md: 6")
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_exactly_the_printed_neurons_attain_the_bound(k: int) -> None:
     """All nonzero neurons of k + 1 inputs with u, alpha, beta in {-2..2}: equality iff (1) and beta prod_S u > 0.
@@ -196,6 +201,7 @@ def test_exactly_the_printed_neurons_attain_the_bound(k: int) -> None:
     target="printed",
     cases="k = 1, ..., 8 with n = k, k + 1: all inputs",
 )
+@proof_steps("sparse-parity.md: 4, 5")
 @pytest.mark.parametrize(("n", "k"), SIZES)
 def test_the_network_attains_the_bound_exactly(n: int, k: int) -> None:
     """2^(k-1) neurons as in (1) and (2); every margin is gamma*; gamma*^2 = 2 (k!)^2 / (k+1)^(k+1) in Q."""
@@ -219,6 +225,7 @@ def test_the_network_attains_the_bound_exactly(n: int, k: int) -> None:
 
 
 @check("feature-emergence:theorem-7.8", grade="exact", target="printed", supporting=True)
+@proof_steps("sparse-parity.md: 4")
 @pytest.mark.parametrize("k", DEGREES)
 def test_all_other_monomials_cancel(k: int) -> None:
     """sum over one of each pair {sigma, -sigma} of (prod sigma) (sigma.x)^k = 2^(k-1) k! prod x, as polynomials.

@@ -22,7 +22,7 @@ from lemmata.certificates.operations.rounding import RoundedBound, rounded_bound
 from lemmata.numerics.operations.families import named_operation
 from lemmata.numerics.operations.operation import MISSING, Operation
 from lemmata.numerics.operations.symmetries import operation_symmetries
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 
 T1 = "feature-emergence:ext-T1"
 
@@ -42,6 +42,7 @@ def payoff(table: Operation, neuron: list[int], triple: tuple[int, int, int]) ->
 
 
 @check(T1, grade="exact", target="printed", cases=CASES + ": all q, x and w (a basis of the forms)")
+@proof_steps("tables.md: 3")
 @pytest.mark.parametrize("name", TABLES)
 def test_payoffs_are_quadratic_forms(name: str) -> None:
     """Step 3. Both sides are linear in q and w and quadratic in x: unit vectors, and sums of two for x, decide."""
@@ -59,6 +60,7 @@ def test_payoffs_are_quadratic_forms(name: str) -> None:
 
 
 @check(T1, grade="numeric", target="printed", supporting=True)
+@proof_steps("tables.md: 4")
 def test_the_best_split_of_a_neuron() -> None:
     """Step 4: 4/27 - s^2 (1 - s) = (s - 2/3)^2 (s + 1/3), which is not negative, and 0 at s = 2/3 alone."""
     s = sp.symbols("s", nonnegative=True)
@@ -67,6 +69,7 @@ def test_the_best_split_of_a_neuron() -> None:
 
 
 @check(T1, grade="exact", target="printed", cases=CASES + ": the linear map from q to the forms")
+@proof_steps("tables.md: 5")
 @pytest.mark.parametrize("name", TABLES)
 def test_no_multipliers_have_the_form_zero(name: str) -> None:
     """Step 5: the coefficient of u_a v_b in the form of the right label is 2 sum_c q_abc, which is not 0 for q >= 0."""
@@ -88,6 +91,7 @@ SYMMETRIC = {
 
 
 @check(T1, grade="exact", target="printed", cases="Z_3, max on 3, Z_3 without a cell, 2 x 3: all generators")
+@proof_steps("tables.md: 6")
 @pytest.mark.parametrize("name", SYMMETRIC)
 def test_symmetries_keep_margins(name: str) -> None:
     """Step 6: h at the image of a triple and of a neuron is h, for neurons of distinct prime-like coordinates."""
@@ -130,6 +134,7 @@ def rounded(name: str) -> RoundedBound:
 
 
 @check(T1, grade="sampled", target="printed", cases=GRAMS)
+@proof_steps("tables.md: 7")
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_gram_matrices_satisfy_the_identity(name: str) -> None:
     """Step 7: m'P m is |x|^(2r) (t|x|^4 - 2 sum q h + t'|z|^2), with h by its definition, at random integer points."""
@@ -159,6 +164,7 @@ def test_gram_matrices_satisfy_the_identity(name: str) -> None:
     target="printed",
     cases="the tables of the Gram matrices; one good network, 10 random ones, seed 5",
 )
+@proof_steps("tables.md: 7")
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_networks_stay_below_the_bounds(name: str) -> None:
     """Step 7: no exact network has a margin above the rounded bound, and one comes within 1e-5 of it."""

@@ -20,7 +20,7 @@ from lemmata.certificates.operations.neurons import OperationNetwork
 from lemmata.certificates.operations.programs import relaxed_margin
 from lemmata.certificates.operations.rounding import rounded_bound
 from lemmata.numerics.operations.operation import MISSING, Operation
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 from lemmata.theorems.plugin import Effort
 
 T4 = "feature-emergence:ext-T4"
@@ -100,6 +100,7 @@ SMALL = {
 
 
 @check(T7, grade="exact", target="printed", cases="the five tables: all multipliers (a basis)")
+@proof_steps("tables.md: 16")
 @pytest.mark.parametrize("name", SMALL)
 def test_one_direction_is_idle(name: str) -> None:
     """Step 16: the forms of all multipliers take (1, .., 1; -1, .., -1) to 0; they take nothing else to 0 together."""
@@ -112,6 +113,7 @@ def test_one_direction_is_idle(name: str) -> None:
 
 
 @check(T7, grade="enclosed", target="printed", cases="five tables of four rows and columns, 4 and 5 labels; to 2e-6")
+@proof_steps("tables.md: 17")
 @pytest.mark.parametrize("name", SMALL)
 def test_degree_four_is_exact_on_four_rows_and_columns(name: str) -> None:
     """Step 17: the bound of degree 4, in integers, is not above the margin of an exact network by more than 2e-6."""

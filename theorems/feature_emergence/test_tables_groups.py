@@ -31,7 +31,7 @@ from lemmata.certificates.operations.relaxed_groups import (
 from lemmata.numerics.groups.names import parse_group
 from lemmata.numerics.operations.operation import Operation
 from lemmata.numerics.operations.symmetries import operation_symmetries
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 from lemmata.theorems.feature_emergence.small_groups import UNITS, hamilton
 from lemmata.theorems.plugin import Effort
 
@@ -72,6 +72,7 @@ GRAMS = {2: ((0, 32, 256), (0, 8)), 3: ((0, 72, 720), (0, 72))}
 
 
 @check(T3, grade="exact", target="printed", cases="m = 2; at full effort m = 2, 3")
+@proof_steps("table-groups.md: 7")
 def test_quaternionic_pseudo_moments_reach_the_dimension(effort: Effort) -> None:
     """No s^2 is smaller: E is nonnegative on squares, E(|U|^2 + |V|^2)^2 = 1 and 4 E|UV|^2 = d/(d + 3)."""
     for m in effort.pick(quick=(2,), full=(2, 3)):
@@ -100,6 +101,7 @@ def _is_one_functional(found: QuaternionicMatrices) -> None:
 
 
 @check(T3, grade="exact", target="printed", cases="m = 2; at full effort m = 2, 3")
+@proof_steps("table-groups.md: 7")
 def test_quaternionic_sum_of_squares_reaches_the_dimension(effort: Effort) -> None:
     """d/(d + 3) (|U|^2 + |V|^2)^2/4 - |UV|^2 has a positive semidefinite Gram matrix, coefficient by coefficient."""
     for m in effort.pick(quick=(2,), full=(2, 3)):
@@ -129,6 +131,7 @@ M, A, T, F, K = sp.symbols("m A T F K", positive=True)
 
 
 @check(T3, grade="symbolic", target="printed", supporting=True)
+@proof_steps("table-groups.md: 6")
 def test_multipliers_of_the_linear_program_are_positive_and_cancel() -> None:
     """Step 18: 4K plus three nonnegative multiples of nonnegative terms is 2m/(2m + 3) (2A + 2F), for all m >= 2."""
     c = (M - 1) * (2 * M + 1) * (2 * M + 3)
@@ -141,6 +144,7 @@ def test_multipliers_of_the_linear_program_are_positive_and_cancel() -> None:
 
 
 @check(T3, grade="symbolic", target="printed", supporting=True)
+@proof_steps("table-groups.md: 6")
 def test_the_point_of_the_linear_program_satisfies_all_conditions() -> None:
     """Steps 17 and 18: all conditions hold at the point for m >= 2, and 4K = 2m/(2m + 3) = d/(d + 3)."""
     point = {
@@ -188,6 +192,7 @@ def _group_of_order_32() -> tuple[Matrix, Matrix]:
 
 
 @check(T3, grade="exact", target="printed", cases="2-^(1+4), all 32^3 triples of its faithful representation")
+@proof_steps("table-groups.md: 8")
 def test_pseudo_moments_on_the_group_of_order_32() -> None:
     """Steps 19 and 20: the pseudo-margins at all triples are those of dimension 7 instead of 8. Integers.
 
@@ -226,6 +231,7 @@ def test_pseudo_moments_on_the_group_of_order_32() -> None:
 
 
 @check(T3, grade="numeric", target="printed", cases="2-^(1+2k) for k = 2, 3; at full effort k = 4 also")
+@proof_steps("table-groups.md: 11")
 def test_gaps_of_extraspecial_groups(effort: Effort) -> None:
     """2 4^k / (4^k - 1 + 4^k sqrt nu), nu = 2^(k + 1) for the margin and 2^k + 3 for the program of degree 4."""
     for k in effort.pick(quick=(2, 3), full=(2, 3, 4)):
@@ -243,6 +249,7 @@ def test_gaps_of_extraspecial_groups(effort: Effort) -> None:
 @check(
     T3, grade="exact", target="printed", cases="D_n, Dic_n for n <= 8, S_3 to S_6; A_4, A_5, Q_16, 2+^(1+4), SL(2,3)"
 )
+@proof_steps("table-groups.md: 10")
 def test_the_program_is_exact_without_quaternionic_degree_four() -> None:
     tables = [dihedral_characters(n) for n in range(3, 9)] + [dicyclic_characters(n) for n in range(2, 9)]
     tables += [symmetric_characters(n) for n in range(3, 7)]
@@ -255,6 +262,7 @@ def test_the_program_is_exact_without_quaternionic_degree_four() -> None:
 
 
 @check(T3, grade="numeric", target="printed", cases="Z_2, Z_3, Z_4; at full effort S_3, Q_8 also")
+@proof_steps("table-groups.md: 9")
 def test_the_solver_finds_the_value_of_the_game(effort: Effort) -> None:
     """The program of degree 4 on the tables themselves, solved in floats to the solver's 1e-6."""
     for name in effort.pick(quick=("Z2", "Z3", "Z4"), full=("Z2", "Z3", "Z4", "S3", "Q8")):

@@ -20,13 +20,14 @@ from lemmata.certificates.operations.programs import relaxed_margin, relaxed_phi
 from lemmata.certificates.operations.rounding import rounded_bound
 from lemmata.numerics.operations.families import named_operation
 from lemmata.numerics.operations.operation import MISSING, Operation
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 from lemmata.theorems.plugin import Effort
 
 T2 = "feature-emergence:ext-T2"
 
 
 @check(T2, grade="symbolic", target="printed", supporting=True)
+@proof_steps("tables.md: 8")
 def test_the_plane_of_three_labels() -> None:
     """Step 8: with a and b of the library's matrices 2 |M(x)|^2 = a^2 + 3 b^2, for two labels as well."""
     first, second = sp.symbols("first second")
@@ -36,6 +37,7 @@ def test_the_plane_of_three_labels() -> None:
 
 
 @check(T2, grade="symbolic", target="printed", supporting=True)
+@proof_steps("tables.md: 9, 10")
 def test_the_determinant_of_the_plane() -> None:
     """Steps 9 and 10: p p' - r^2 = 3 (tau^2 |x|^4 - a^2 - 3 b^2), and Lagrange's identity for vectors of 4 entries."""
     tau, length, a, b = sp.symbols("tau length a b")
@@ -50,6 +52,7 @@ def test_the_determinant_of_the_plane() -> None:
 
 
 @check(T2, grade="symbolic", target="printed", supporting=True)
+@proof_steps("tables.md: 12")
 def test_the_double_angle() -> None:
     """Step 12: a product contributes -rho^2 (a cos 2t + sqrt 3 b sin 2t), of square at most rho^4 (a^2 + 3 b^2).
 
@@ -65,6 +68,7 @@ def test_the_double_angle() -> None:
 
 
 @check(T2, grade="numeric", target="printed", cases="2 and 4 products for N = 3, 20 for N = 4; drawn")
+@proof_steps("tables.md: 11")
 @pytest.mark.parametrize(("size", "terms"), [(3, 2), (3, 4), (4, 20)])
 def test_sums_of_products(size: int, terms: int) -> None:
     """Step 11, for sums of products of fewer and of more terms than 2N."""
@@ -80,6 +84,7 @@ def test_sums_of_products(size: int, terms: int) -> None:
 @check(
     T2, grade="numeric", target="printed", cases="6 random residual tensors of 2 x 2 to 4 x 5, 2 and 3 labels, seed 11"
 )
+@proof_steps("tables.md: 12")
 def test_the_plane_program_is_the_largest_length() -> None:
     """Step 12: sqrt 2 phi is the largest eigenvalue of cos t A + sqrt 3 sin t B over t.
 
@@ -123,6 +128,7 @@ def _small(effort: Effort) -> list[Operation]:
     target="printed",
     cases="all 2 x 2; 4 random 3 x 4, seed 17 (full effort: 40); 1 x 3; a partial 3 x 3; Z_2, Z_3; to 2e-6",
 )
+@proof_steps("tables.md: 13")
 def test_networks_of_few_neurons_meet_the_bound(effort: Effort) -> None:
     """Step 13: an exact network of at most 2N - 2 neurons comes within 2e-6 of a bound that is proved in integers."""
     for table in _small(effort):

@@ -21,7 +21,7 @@ from lemmata.certificates.operations.unseen_programs import relaxed_unseen
 from lemmata.numerics.operations.families import named_operation
 from lemmata.numerics.operations.operation import Operation
 from lemmata.numerics.operations.symmetries import OperationSymmetries
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 from lemmata.theorems.plugin import Effort
 
 T5 = "feature-emergence:ext-T5"
@@ -67,6 +67,7 @@ def _difference(network: OperationNetwork, cell: tuple[int, int], signs: np.ndar
 
 
 @check(T5, grade="numeric", target="printed", cases="4 questions on Z_3, max on 3, 2 x 2; 16 networks each, seed 9")
+@proof_steps("tables.md: 14")
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_networks_obey_the_inequality(name: str) -> None:
     """E G >= (margin of the network) sum lambda - 2/(3 sqrt 3) phi, phi proved in integers; 1e-12 covers the floats.
@@ -93,6 +94,7 @@ def test_networks_obey_the_inequality(name: str) -> None:
     target="printed",
     cases="max on 3 without (2, 0); at full effort Z_3 without (0, 0) too; g0 = .999 of the margin",
 )
+@proof_steps("tables.md: 15")
 def test_two_sides_meet_at_a_cell_that_is_not_given(effort: Effort) -> None:
     """Three labels: column generation comes within 1e-4 of g0 of the bound, where it stops, and not beyond it."""
     names = effort.pick(quick=list(QUESTIONS)[2:3], full=list(QUESTIONS)[:3])

@@ -26,7 +26,7 @@ from lemmata.certificates.saddle.groups import certify_cyclic
 from lemmata.certificates.saddle.parity import certify_parity
 from lemmata.constructions.groups.real_type import real_type_neurons
 from lemmata.numerics.fourier.walsh import walsh_hadamard
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 from lemmata.theorems.feature_emergence.solved_groups import ascent, rounding
 from lemmata.theorems.plugin import Effort
 
@@ -62,6 +62,7 @@ def _killed() -> frozenset[Exponents]:
 
 
 @check(E4, grade="symbolic", target="printed", supporting=True)
+@proof_steps("tight-widths.md: 2")
 def test_fewer_than_six_neurons_for_a_frequency_are_impossible() -> None:
     """Part (a), the lower bound, for every odd n.
 
@@ -89,6 +90,7 @@ def test_fewer_than_six_neurons_for_a_frequency_are_impossible() -> None:
 
 
 @check(E4, grade="exact", target="printed", supporting=True)
+@proof_steps("tight-widths.md: 1")
 @pytest.mark.parametrize("n", [3, 5, 9, 15, 21, 25, 35])
 def test_frequencies_stay_distinct_modulo_odd_numbers(n: int) -> None:
     """Residues, directly, for composite n too; for n = 4 two of them merge."""
@@ -120,6 +122,7 @@ def test_this_argument_gives_no_more_than_six() -> None:
 
 
 @check(E4, grade="exact", target="printed")
+@proof_steps("tight-widths.md: 3")
 @pytest.mark.parametrize("n", [3, 5, 7, 9])
 def test_six_neurons_for_a_frequency_suffice(n: int) -> None:
     """Part (a), the construction: 3(n - 1) neurons with the phases t (1, 4, 5)/6 attain the maximum, exactly."""
@@ -130,6 +133,7 @@ def test_six_neurons_for_a_frequency_suffice(n: int) -> None:
 
 
 @check(E4, grade="symbolic", target="printed", supporting=True)
+@proof_steps("tight-widths.md: 3")
 def test_six_phases_kill_the_moments_for_every_n() -> None:
     """Part (a), all odd n: sum over t of exp(2 pi i t (e_u + 4 e_v)/6) = 0 for the seven moments."""
     assert all((u + 4 * v) % 6 != 0 for u, v in _killed())
@@ -147,6 +151,7 @@ def test_ascent_on_z3_needs_six_neurons(width: int, low: float, high: float, eff
 
 
 @check(E4, grade="exact", target="printed")
+@proof_steps("tight-widths.md: 4")
 @pytest.mark.parametrize("k", range(1, 11))
 def test_parity_needs_every_pair_of_patterns(k: int) -> None:
     """Part (b). At the maximum neurons are lambda (s on S, 0 elsewhere; prod(s) (1, -1)) with signs s (theorem 7.8), of
@@ -165,6 +170,7 @@ def test_parity_needs_every_pair_of_patterns(k: int) -> None:
 
 
 @check(E4, grade="exact", target="printed")
+@proof_steps("tight-widths.md: 4")
 @pytest.mark.parametrize("k", range(1, 6))
 def test_parity_with_all_pairs_attains_the_maximum(k: int) -> None:
     """Part (b), the construction."""
@@ -174,6 +180,7 @@ def test_parity_with_all_pairs_attains_the_maximum(k: int) -> None:
 
 
 @check(E4, grade="exact", target="printed")
+@proof_steps("tight-widths.md: 5")
 def test_a_real_character_needs_both_signs_of_the_readout() -> None:
     """Part (c). Optimal neurons are (s chi, r chi, s r chi) with signs s, r; at the maximum the sum of their outputs
     mu (s chi(a) + r chi(b))^2 s r chi(c) is a multiple of chi(a b c) apart from terms without c. It is
@@ -187,6 +194,7 @@ def test_a_real_character_needs_both_signs_of_the_readout() -> None:
 
 
 @check(E4, grade="symbolic", target="printed", supporting=True)
+@proof_steps("tight-widths.md: 5")
 def test_one_neuron_cannot_even_answer_on_z2() -> None:
     """(u(a) + v(b))^2 (w(a + b) - w(a + b + 1)) is positive for no (u, v, w) on all inputs: the sign is that of
     w(0) - w(1) for a = b and the opposite for a != b.

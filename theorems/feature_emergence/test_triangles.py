@@ -17,7 +17,7 @@ import pytest
 from numpy.typing import NDArray
 
 from lemmata.certificates.operations.triangles import SIX_POINTS, one_cell_weights, triangle_law, wave_bounds
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 
 T8 = "feature-emergence:ext-T8"
 T9 = "feature-emergence:ext-T9"
@@ -46,6 +46,7 @@ def _counted_laws(orders: tuple[int, ...], weights: NDArray[np.int64]) -> list[C
 
 
 @check(T9, grade="exact", target="printed", cases="Z_n, n = 7, 11, 13, 17; Z_5^2")
+@proof_steps("triangles.md: 6, 9")
 @pytest.mark.parametrize("orders", [(7,), (11,), (13,), (17,), (5, 5)], ids=str)
 def test_weights_without_one_cell_by_counting(orders: tuple[int, ...]) -> None:
     """One law on six points without (0, 0), uniform marginals, the sum, and the least value of a counted triangle."""
@@ -85,6 +86,7 @@ def _form(orders: tuple[int, ...]) -> Floats:
 
 
 @check(T9, grade="numeric", target="printed", cases="Z_n, n = 7, 11, 13; Z_5^2; all coefficients; floats to 1e-12 of W")
+@proof_steps("triangles.md: 8, 9")
 @pytest.mark.parametrize("orders", [(7,), (11,), (13,), (5, 5)], ids=str)
 def test_the_form_by_frequencies(orders: tuple[int, ...]) -> None:
     """Coefficients: W at a wave, 0 for one or two pairs otherwise, and those of R for three pairs."""
@@ -117,6 +119,7 @@ def test_the_form_by_frequencies(orders: tuple[int, ...]) -> None:
 
 
 @check(T9, T10, grade="exact", target="printed", cases="n = 11, ..., 400 prime to 6, in fractions; 7 is refused")
+@proof_steps("triangles.md: 12, 15")
 def test_the_constants_of_the_bound() -> None:
     """Both inequalities of steps 12 and 15, and the crude ones that replace them from 17 on."""
     assert not wave_bounds(7).enough
@@ -152,6 +155,7 @@ def test_the_constants_of_the_bound() -> None:
 @check(
     T9, grade="numeric", target="printed", cases="n = 11, 13; all places and frequencies; 31 phases; singular values"
 )
+@proof_steps("triangles.md: 10")
 @pytest.mark.parametrize("n", [11, 13])
 def test_three_pairs_are_within_their_bound(n: int) -> None:
     """Step 10: with one part fixed the matrices of the other two have norms of at most delta_0, and nearly reach it."""
@@ -175,6 +179,7 @@ def test_three_pairs_are_within_their_bound(n: int) -> None:
 
 
 @check(T9, grade="sampled", target="printed", cases="n = 11, 13; 30 ascents each, seed 4; 1e-9 of W")
+@proof_steps("triangles.md: 15")
 @pytest.mark.parametrize("n", [11, 13])
 def test_ascents_end_at_waves(n: int) -> None:
     """No ascent is above W, some reach it, and those that do have one frequency in all parts."""
@@ -200,6 +205,7 @@ def test_ascents_end_at_waves(n: int) -> None:
 
 
 @check(T8, grade="numeric", target="printed", cases="n = 3, 5, 7: ranks of both systems, singular values cut at 1e-9")
+@proof_steps("triangles.md: 4")
 @pytest.mark.parametrize(("n", "rank"), [(3, 18), (5, 100), (7, 246)])
 def test_gradients_at_waves_say_no_less_and_no_more(n: int, rank: int) -> None:
     """The gradient at random waves is 3 gamma times the wave for the same q, up to the sum of q, as the laws allow."""
@@ -241,6 +247,7 @@ def test_gradients_at_waves_say_no_less_and_no_more(n: int, rank: int) -> None:
 @check(
     T10, grade="numeric", target="printed", cases="Z_11, Z_13, Z_5^2: the least singular value, relative, above 1e-3"
 )
+@proof_steps("triangles.md: 19")
 @pytest.mark.parametrize("orders", [(11,), (13,), (5, 5)], ids=str)
 def test_generic_cells_decide_all_others(orders: tuple[int, ...]) -> None:
     """A combination of the nine characters of (a, b) that vanishes where a, b and a - b are not 0 is zero."""

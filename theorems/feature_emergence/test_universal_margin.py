@@ -54,7 +54,7 @@ from lemmata.numerics.exact.cyclotomic.numbers import exact_matmul, rational, ro
 from lemmata.numerics.exact.numbers import to_float
 from lemmata.numerics.groups.tables import FiniteGroup, elementary_abelian
 from lemmata.numerics.margins.ascent import ascend, normalised_margin
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 from lemmata.theorems.feature_emergence.small_groups import (
     UNITS,
     adjoint,
@@ -111,6 +111,7 @@ def _differences(group: FiniteGroup) -> list[np.ndarray]:
 
 
 @check(E1, grade="exact", target="printed", cases="Z_2, Z_3, Z_4, S_3, Q_8, A_4; k = 2, 3 factors")
+@proof_steps("all-types.md: 1", "table-groups.md: 1")
 @pytest.mark.parametrize("name", TYPES)
 @pytest.mark.parametrize("k", [2, 3])
 def test_monomials_that_miss_a_factor_vanish(name: str, k: int) -> None:
@@ -128,6 +129,7 @@ def test_monomials_that_miss_a_factor_vanish(name: str, k: int) -> None:
 
 
 @check(E1, grade="exact", target="printed", cases="Z_2, Z_3, Z_4, S_3, Q_8, A_4; k = 2, 3 factors, every class")
+@proof_steps("all-types.md: 1")
 @pytest.mark.parametrize("name", TYPES)
 @pytest.mark.parametrize("k", [2, 3])
 def test_fourier_inversion(name: str, k: int) -> None:
@@ -159,6 +161,7 @@ def test_fourier_inversion(name: str, k: int) -> None:
 
 
 @check(E1, grade="exact", target="printed", cases="Z_2, Z_3, Z_4, S_3, Q_8, A_4")
+@proof_steps("all-types.md: 2")
 @pytest.mark.parametrize("name", TYPES)
 def test_parseval(name: str) -> None:
     """sum_R d tr(R(g) R(h)*) = n 1[g = h]: as a quadratic form in u, sum_R d ||U(R)||^2 = n ||u||^2."""
@@ -185,6 +188,7 @@ def _square(M: np.ndarray) -> sp.Expr:
 
 @check(E1, grade="symbolic", target="printed", supporting=True)
 @check("feature-emergence:ext-E7", grade="symbolic", target="printed", supporting=True)
+@proof_steps("all-types.md: 3")
 def test_trace_is_bounded_by_norms() -> None:
     """The three inequalities between matrices, with their remainders.
 
@@ -205,6 +209,7 @@ def test_trace_is_bounded_by_norms() -> None:
 
 @check(E1, grade="symbolic", target="printed", supporting=True)
 @check("feature-emergence:ext-E7", grade="symbolic", target="printed", supporting=True)
+@proof_steps("all-types.md: 3")
 def test_quaternionic_matrices_have_paired_singular_values() -> None:
     """||U||^2 >= 2 ||U||_op^2 for matrices of quaternions, here with 1 and 2 rows; for 1 it is an equality.
 
@@ -234,6 +239,7 @@ def test_quaternionic_matrices_have_paired_singular_values() -> None:
 
 
 @check(E1, grade="symbolic", target="printed", supporting=True)
+@proof_steps("all-types.md: 4")
 @pytest.mark.parametrize("k", FACTORS)
 def test_product_is_bounded_by_the_mean(k: int) -> None:
     """x_1 ... x_{k+1} <= ((x_1 + .. + x_{k+1})/(k+1))^(k+1) for x >= 0, by induction from Bernoulli's inequality.
@@ -250,6 +256,7 @@ def test_product_is_bounded_by_the_mean(k: int) -> None:
 
 
 @check(E1, grade="symbolic", target="printed", supporting=True)
+@proof_steps("all-types.md: 5")
 @pytest.mark.parametrize("k", FACTORS)
 def test_one_representation_takes_everything(k: int) -> None:
     """(s^2)^p + (t^2)^p <= (s^2 + t^2)^p for p = (k+1)/2, s, t >= 0; the remainder of the squares has no negative term.
@@ -270,6 +277,7 @@ def test_one_representation_takes_everything(k: int) -> None:
     target="printed",
     cases="the constant of the library at n = 5 for k = 2, ..., 8 factors; the identities for all k, n, d",
 )
+@proof_steps("all-types.md: 4")
 def test_constants_of_the_bound() -> None:
     """n^-(k+1) d ||U||^(k+1) with d ||U||^2/n = A gives n^(-(k+1)/2) d^(-(k-1)/2) A^((k+1)/2), for all k, n, d.
 
@@ -313,6 +321,7 @@ def test_signs_leave_the_product(k: int) -> None:
     target="printed",
     cases="k = 2: the full grid of parts -1, 0, 1; k = 3: 40 of its points (seed 3)",
 )
+@proof_steps("all-types.md: 7")
 @pytest.mark.parametrize("k", [2, 3])
 def test_phases_leave_the_real_part_of_the_product(k: int) -> None:
     """The average over x^N = 1 of (sum_j Re x^{a_j} z_j)^k Re x^b z is k! 2^-k Re(z_1 ... z_k conj z), in Z[i].
@@ -339,6 +348,7 @@ def test_phases_leave_the_real_part_of_the_product(k: int) -> None:
 
 
 @check(E1, grade="symbolic", target="printed", supporting=True)
+@proof_steps("all-types.md: 8")
 def test_quaternion_units_multiply_entries() -> None:
     """sum_q Re(z q) conj(q) = z and sum_q Re(z q) Re(t q) = Re(z conj t), over q = 1, i, j, k."""
     z, t = (sp.symbols(f"{letter}:4", real=True) for letter in "zt")
@@ -360,6 +370,7 @@ def _certificate(name: str, k: int, exact: bool = True) -> MarginCertificate:
     target="printed",
     cases="Z_2, Z_3, Z_4, S_3, Q_8, A_4, Z_5, D_4, Z_2^3: all inputs and wrong labels",
 )
+@proof_steps("all-types.md: 9")
 @pytest.mark.parametrize("name", [*TYPES, "Z_5", "D_4", "Z_2^3"])
 def test_networks_for_two_factors_attain_the_value(name: str) -> None:
     """Exactly, on all n^2 inputs against all wrong labels: the smallest margin of the explicit network is the value."""

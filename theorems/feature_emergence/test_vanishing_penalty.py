@@ -32,7 +32,7 @@ from lemmata.numerics.margins.vanishing_penalty import (
     margin_share,
     margin_share_bound,
 )
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 from lemmata.theorems.feature_emergence.tabulated_groups import tabulated
 from lemmata.theorems.plugin import Effort
 
@@ -59,6 +59,7 @@ def decimal(ball: arb) -> Any:
     target="printed",
     cases="100 draws of margins (seed 0), N <= 6, K <= 6: the two inequalities, and equality where they are attained",
 )
+@proof_steps("vanishing-penalty.md: 2")
 def test_the_loss_lies_between_its_bounds_which_are_attained() -> None:
     """Step 2: equality where one wrong label of one example counts, and where all margins are equal."""
     random = np.random.default_rng(0)
@@ -77,6 +78,7 @@ def test_the_loss_lies_between_its_bounds_which_are_attained() -> None:
 
 
 @check(THEOREM, grade="numeric", target="printed", cases="N <= 50, K <= 9, s = 1/2, 3, 20, 30: equality in every case")
+@proof_steps("vanishing-penalty.md: 3")
 @pytest.mark.parametrize(("N", "K"), [(1, 2), (1, 5), (3, 2), (4, 9), (50, 3)])
 @pytest.mark.parametrize("size", [0.5, 3.0, 20.0, 30.0])
 def test_the_share_of_the_margin_is_the_least_that_the_comparison_allows(N: int, K: int, size: float) -> None:
@@ -97,6 +99,7 @@ def test_the_share_of_the_margin_is_the_least_that_the_comparison_allows(N: int,
 
 
 @check(THEOREM, grade="enclosed", target="printed", supporting=True, cases="a grid of s, N, K")
+@proof_steps("vanishing-penalty.md: 5")
 def test_the_share_increases_to_one() -> None:
     """Step 5, and its rate: T(s) = 1 - log(N (K - 1))/s + O(e^-s)."""
     with precision(256):
@@ -115,6 +118,7 @@ def _check_shares() -> None:
 
 
 @check(THEOREM, grade="numeric", target="printed", cases="Z_3, Z_5, Z_7; lambda = 1e-2 to 1e-6; r = 1, 2, 3, 9/2")
+@proof_steps("vanishing-penalty.md: 4")
 @pytest.mark.parametrize("n", [3, 5, 7])
 @pytest.mark.parametrize("r", [Fraction(1), Fraction(2), Fraction(3), Fraction(9, 2)])
 def test_the_loss_of_the_multiple_is_that_of_the_max_margin_network(n: int, r: Fraction) -> None:
@@ -146,6 +150,7 @@ def test_the_loss_of_the_multiple_is_that_of_the_max_margin_network(n: int, r: F
     target="printed",
     cases="(N, K) = (1, 2), (4, 9), (50, 3); gamma* = 10^-3, 7; r = 1/2, 3; nu = 1, 3; lambda = 10^-2 to 10^-300",
 )
+@proof_steps("vanishing-penalty.md: 6")
 def test_the_bound_from_its_parts() -> None:
     """Step 6: B, s(lambda) and T once more, in another arithmetic, together."""
     voids = 0
@@ -200,6 +205,7 @@ def diagonal_minimiser(a: np.ndarray, penalty: float, r: float) -> tuple[float, 
     cases="a = (1, 2, 4) (full: and (1, 1, 3, 9), (5, 7)); r = 1/2, 1, 2, 3; lambda = 10^-3, 10^-5, 10^-8, 10^-12; "
     "nu = 1 with L_1, nu = 2 with L_2",
 )
+@proof_steps("vanishing-penalty.md: 6")
 @pytest.mark.parametrize("r", [Fraction(1, 2), Fraction(1), Fraction(2), Fraction(3)])
 def test_diagonal_networks_of_degree_one_and_two(r: Fraction, effort: Effort) -> None:
     """f = a_i theta_i with ||theta||_1, gamma* = 1/sum(1/a_i); and f = a_i x_i y_i with ||(x, y)||_2, of half that
@@ -241,6 +247,7 @@ def _check_diagonal(a: tuple[int, ...], r: Fraction) -> None:
     target="printed",
     cases="S_3, D_4, Q_8, Z_4, A_4 with the L_{2,3} norm, r = nu = 3; lambda = 10^-20, 10^-60, 10^-200",
 )
+@proof_steps("vanishing-penalty.md: 6")
 @pytest.mark.parametrize("name", ["S3", "D4", "Q8", "Z4", "A4"])
 def test_quadratic_networks_for_groups(name: str) -> None:
     """The exact minimiser (ext-E6, proved otherwise) lies above the bound, and both tend to 1."""

@@ -22,7 +22,7 @@ from lemmata.certificates.game.margin_game import MarginGame
 from lemmata.constructions.representations.orthogonal import real_irreps
 from lemmata.numerics.groups.tables import symmetric
 from lemmata.numerics.margins.evaluation import group_margins
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 
 E4 = "feature-emergence:ext-E4"
 
@@ -99,6 +99,7 @@ def _rank(rows: np.ndarray, prime: int) -> int:
 
 
 @check(E4, grade="exact", target="printed", supporting=True)
+@proof_steps("tight-widths.md: 8, 9")
 def test_fifty_four_moments_vanish_at_the_maximum() -> None:
     """Part (d), steps 8 and 9: f(a, b)[c] = F(a, b) + gamma* [c = ab] determines the moments.
 
@@ -126,6 +127,7 @@ def test_fifty_four_moments_vanish_at_the_maximum() -> None:
 
 
 @check(E4, grade="exact", target="printed", supporting=True)
+@proof_steps("tight-widths.md: 10")
 def test_ten_characters_are_orthonormal() -> None:
     """Part (d), step 10: the differences of the ten are among the vanishing moments."""
     killed = vanishing()
@@ -134,6 +136,7 @@ def test_ten_characters_are_orthonormal() -> None:
 
 
 @check(E4, grade="exact", target="printed", supporting=True)
+@proof_steps("tight-widths.md: 11")
 def test_ten_phases_kill_the_moments() -> None:
     """Part (d), step 11: sum over t = 0, ..., 9 of exp(2 pi i t (a alpha + b beta + c gamma)) = 0 for all 54."""
     for exponents in vanishing():
@@ -156,6 +159,7 @@ def _neurons(angles: np.ndarray) -> tuple[np.ndarray, ...]:
 
 
 @check(E4, grade="numeric", target="printed")
+@proof_steps("tight-widths.md: 9")
 def test_outputs_of_random_optimal_neurons_span_fifty_five_dimensions() -> None:
     """Part (d), step 9, from the representation of the library: 1 + 54 dimensions modulo functions of (a, b).
 
@@ -180,6 +184,7 @@ def twelve_neurons() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
 
 
 @check(E4, grade="numeric", target="printed")
+@proof_steps("tight-widths.md: 11")
 def test_twelve_neurons_attain_the_maximum() -> None:
     """Part (d), the construction: unit norms, total mass 1, margin gamma*; without one of them, or turned, less."""
     u, v, w, masses = twelve_neurons()

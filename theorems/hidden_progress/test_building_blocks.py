@@ -17,7 +17,7 @@ from lemmata.constructions.parity.activations import Ramp
 from lemmata.constructions.parity.two_layer import TwoLayerNetwork
 from lemmata.numerics.exact.numbers import as_exact
 from lemmata.numerics.fourier.walsh import walsh_hadamard
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 
 BIASES = "hidden-progress:remark-biases"
 
@@ -27,6 +27,7 @@ def _orders(n: int) -> np.ndarray:
 
 
 @check(BIASES, grade="sampled", target="printed", cases="n = 3, 5, 6, 7, 20 networks each, all inputs")
+@proof_steps("biases.md: 3, 4")
 @pytest.mark.parametrize("n", [3, 5, 6, 7])
 def test_without_biases_no_odd_parity_is_seen(n: int) -> None:
     """20 networks of 1 to 6 neurons with integer weights (seed n), an output bias of 3 and all coefficients, exactly.
@@ -54,6 +55,7 @@ def test_without_biases_no_odd_parity_is_seen(n: int) -> None:
 
 
 @check(BIASES, grade="sampled", target="printed", cases="n = 3, 5, 7, 9, 40 thresholds each, all inputs")
+@proof_steps("biases.md: 1")
 @pytest.mark.parametrize("n", [3, 5, 7, 9])
 def test_thresholds_without_bias_have_odd_orders_only(n: int) -> None:
     """40 thresholds with odd integer weights, so that no sum is 0: no even order but 0; a bias of 2 brings them."""

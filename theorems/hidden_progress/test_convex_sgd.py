@@ -24,11 +24,12 @@ from hypothesis import strategies as st
 
 from lemmata.constructions.parity.two_layer import post_step_network
 from lemmata.numerics.parity.training import Network, network_gradient
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
 
 
 @check("hidden-progress:theorem-B.6", grade="symbolic", target="corrected", supporting=True)
+@proof_steps("convex-sgd.md: 1, 2")
 def test_the_identity_of_one_step_and_the_best_rate() -> None:
     """In each coordinate; and M^2/(2 eta) + eta rho^2 T/2 = M rho sqrt(T) at eta = M/(rho sqrt(T))."""
     u, v, best, eta = sp.symbols("u v u_star eta")
@@ -55,6 +56,7 @@ def _subgradient(pieces: list[tuple[int, int]], u: Fraction) -> int:
 
 
 @check("hidden-progress:theorem-B.6", grade="sampled", target="corrected", supporting=True)
+@proof_steps("convex-sgd.md: 4")
 @given(pieces=piecewise_linear(), spread=st.integers(0, 3))
 def test_the_mean_over_all_noise(pieces: list[tuple[int, int]], spread: int) -> None:
     """T = 4 steps on the line, v = gradient +- spread: all 2^4 paths, exactly; M = 1, rho the largest possible |v|."""
@@ -92,6 +94,7 @@ def _second_layer(k: int) -> tuple[Network, np.ndarray, np.ndarray]:
     target="corrected",
     cases="the second layer of k = 2, 4 on frozen features, T = 400, 40 runs each (seed 6)",
 )
+@proof_steps("convex-sgd.md: 4")
 @pytest.mark.parametrize("k", [2, 4])
 def test_the_second_layer_of_a_network(k: int) -> None:
     """F(u) = E hinge of u on frozen features, m uniform on 0, ..., k, v the gradient at one sample: the mean of F over
@@ -149,6 +152,7 @@ def test_without_the_expectation_it_fails(record: Record) -> None:
 
 
 @check("hidden-progress:theorem-B.6", grade="exact", target="corrected", supporting=True)
+@proof_steps("convex-sgd.md: 4")
 def test_a_smaller_bound_fails() -> None:
     """F(u) = -u, M = rho = T = 1: the mean of F over the one iterate u = 0 is 0 = F(u*) + M rho/sqrt(T), attained."""
     mean, least = _value([(-1, 0)], Fraction(0)), _value([(-1, 0)], Fraction(1))

@@ -24,7 +24,7 @@ from lemmata.certificates.duality.sign_rank import (
 )
 from lemmata.certificates.duality.span_fit import span_residuals
 from lemmata.constructions.networks.inputs import sign_inputs
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
 
 FACT = "hidden-progress:unnumbered-NTK-size"
@@ -32,6 +32,7 @@ SIZES = [(4, 2), (6, 3), (7, 2), (8, 4), (9, 2)]
 
 
 @check(FACT, grade="numeric", target="corrected", cases="(n, k) = (4, 2), (6, 3), (7, 2), (8, 4), (9, 2)")
+@proof_steps("fixed-features.md: 8")
 @pytest.mark.parametrize(("n", "k"), SIZES)
 def test_signs_need_the_root_of_the_number_of_parities(n: int, k: int) -> None:
     """The certificate of the matrix, its closed form, and the spectral norm in floating point."""
@@ -61,6 +62,7 @@ def test_signs_need_the_root_of_the_number_of_parities(n: int, k: int) -> None:
     target="corrected",
     cases="120 matrices sign(U W) of up to 14 x 20, dimensions 1 to 4 (seed 17), p = 1, 2, 8",
 )
+@proof_steps("fixed-features.md: 6, 7")
 def test_the_bound_is_below_the_dimension_of_a_representation() -> None:
     """Products of random integer vectors, signs right by construction. In dimension 1 the bound is attained."""
     rng = np.random.default_rng(17)
@@ -89,6 +91,7 @@ def test_the_bound_is_below_the_dimension_of_a_representation() -> None:
 
 
 @check(FACT, grade="numeric", target="corrected", cases="n = 5, k = 2, features: 1 to 10 of the parities; 3 to 9 ReLUs")
+@proof_steps("fixed-features.md: 1")
 def test_the_square_loss_of_fixed_features() -> None:
     """Losses against least squares in floating point; their sum is at least C(n,k) - D, with equality for parities.
 
@@ -135,6 +138,7 @@ def _window_error(k: int, degree: int) -> fmpq:
 
 
 @counterexample(FACT, grade="exact")
+@proof_steps("fixed-features.md: 10")
 def test_few_features_fit_all_parities_but_for_a_share_of_the_inputs(record: Record) -> None:
     """k = 4: of the 1 + n + C(n,2) monomials of degree 2, a sign with an error of 1/8 for every S, at every n.
 
@@ -165,6 +169,7 @@ def test_few_features_fit_all_parities_but_for_a_share_of_the_inputs(record: Rec
 
 
 @counterexample(FACT, grade="exact", supporting=True)
+@proof_steps("fixed-features.md: 10")
 @pytest.mark.parametrize("k", [2, 4, 7, 12, 30, 80])
 def test_the_error_of_a_window(k: int) -> None:
     """At most 2 exp(-d^2/(2k)), for every degree d < k; for d = k - 1 it is 2^-k, and never 0."""
@@ -180,6 +185,7 @@ def test_the_error_of_a_window(k: int) -> None:
 
 
 @check(FACT, grade="exact", target="corrected", supporting=True)
+@proof_steps("fixed-features.md: 9")
 def test_right_signs_of_all_parities_with_fewer_features_than_parities() -> None:
     """n = 6, k = 3: 11 features, not 20. Row signs (seed 4) leave at most 10 changes of sign along the sets, so that
     for each input a polynomial of degree 10 with integer roots has the signs at 20 points."""
@@ -210,6 +216,7 @@ def _isotropic(u: np.ndarray) -> np.ndarray:
 
 
 @check(FACT, grade="numeric", target="corrected", supporting=True)
+@proof_steps("fixed-features.md: 4, 5, 6")
 @pytest.mark.parametrize(("N", "M", "D"), [(6, 5, 2), (9, 12, 3), (12, 7, 4)])
 def test_the_steps_of_forsters_proof(N: int, M: int, D: int) -> None:
     """Isotropic position is reached to 10^-9, keeps the signs, and both bounds on sum A_xy <u_x, w_y> hold."""
@@ -238,6 +245,7 @@ def _map(u: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 
 @check(FACT, grade="exact", target="printed", supporting=True)
+@proof_steps("fixed-features.md: 12")
 def test_a_kernel_perceptron_makes_few_mistakes() -> None:
     """n = 8, k = 2, kernel sum over |S| = 2 of chi_S(x) chi_S(x'): at most C(8, 2) mistakes on any sequence."""
     n, k = 8, 2

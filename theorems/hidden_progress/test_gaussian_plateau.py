@@ -41,13 +41,14 @@ from lemmata.constructions.networks.inputs import sign_inputs
 from lemmata.numerics.parity.polynet_error import polynet_error
 from lemmata.numerics.parity.polynet_flow import arithmetic_mean, blow_up_time, growth_time
 from lemmata.numerics.parity.signed_sums import signed_sum_counts
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 from lemmata.theorems.plugin import Effort
 
 STATEMENT = "hidden-progress:theorem-5.7-full"
 
 
 @check(STATEMENT, grade="symbolic", target="printed", supporting=True)
+@proof_steps("polynet-plateau.md: 9")
 def test_the_tail_of_the_normal_law() -> None:
     """Step 2: erfc(y) <= exp(-y^2) for y >= 0, as P(|N| > x) = erfc(x/sqrt 2).
 
@@ -64,6 +65,7 @@ def test_the_tail_of_the_normal_law() -> None:
 
 
 @check(STATEMENT, grade="enclosed", target="printed", supporting=True)
+@proof_steps("polynet-plateau.md: 10")
 def test_most_weights_are_not_small() -> None:
     """Step 3: P(|N| >= 1/4) > 4/5 in balls; P(Bin(m, p) <= m/2) <= (2 sqrt(p(1-p)))^m for p >= 1/2, here at p = 4/5.
 
@@ -81,6 +83,7 @@ def test_most_weights_are_not_small() -> None:
 
 
 @check(STATEMENT, grade="symbolic", target="printed", supporting=True)
+@proof_steps("polynet-plateau.md: 11, 12")
 def test_the_chain_of_inequalities() -> None:
     """Steps 3 and 5 to 7, in X, A, m, k and gamma as positive symbols."""
     X, A, m, k, gamma = sp.symbols("X A m k gamma", positive=True)
@@ -112,6 +115,7 @@ def test_the_chain_of_inequalities() -> None:
     target="printed",
     cases="k = 3, 4, 6, five Gaussian starts each (seed 57), growths 1, 10, 100, 10^4",
 )
+@proof_steps("polynet-plateau.md: 11")
 @pytest.mark.parametrize("k", [3, 4, 6])
 def test_the_share_of_time_left(k: int) -> None:
     """Step 6 on Gaussian draws (rounded to thousandths), by rigorous quadrature, at growths c from 1 to 10^4."""
@@ -135,6 +139,7 @@ def test_the_share_of_time_left(k: int) -> None:
     target="printed",
     cases="10 draws of 60 Gaussian weights (seed 58), v = 0, 1/2, ..., 11/2",
 )
+@proof_steps("polynet-plateau.md: 10")
 def test_sums_of_gaussian_weights_spread(effort: Effort) -> None:
     """Steps 3 and 4 on draws of m = 60 Gaussian weights, rounded to multiples of 1/16, at v = 0, 1/2, ..., 11/2.
 

@@ -31,7 +31,7 @@ from lemmata.certificates.duality.feature_fit import best_fit, fit_all_parities,
 from lemmata.certificates.duality.features import feature_table, normalised, tabulate, tangent_features
 from lemmata.constructions.networks.inputs import sign_inputs
 from lemmata.numerics.fourier.walsh import walsh_hadamard
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
 
 SEEDS = st.integers(0, 2**32)
@@ -77,6 +77,7 @@ def test_zero_one_loss_is_zero_for_all_parities_at_once(record: Record):
     target="corrected",
     cases="n <= 5, D <= 6, Hypothesis draws of integer features",
 )
+@proof_steps("kernels.md: 1, 2")
 @given(SEEDS, st.integers(2, 5), st.integers(1, 6))
 def test_the_steps_of_the_proof_on_integer_features(seed, n, dimension):
     """Parseval for vectors, the pigeonhole for every k, and the bound 1 - R |a_S| for weights in the ball, exactly."""
@@ -101,6 +102,7 @@ def test_the_steps_of_the_proof_on_integer_features(seed, n, dimension):
 
 
 @check("hidden-progress:theorem-5.6", grade="symbolic", target="corrected", supporting=True)
+@proof_steps("kernels.md: 3")
 def test_the_conclusion_for_all_parameters():
     """R^2 < eps^2 C implies 1 - R/sqrt(C) > 1 - eps: with R = t eps sqrt(C), 0 <= t < 1, the difference is (1 - t) eps.
 
@@ -121,6 +123,7 @@ def test_the_conclusion_for_all_parameters():
     target="corrected",
     cases="n = 4, k = 2, R = 1/20, 1/2, 99/100, the features chi_S",
 )
+@proof_steps("kernels.md: 3")
 @pytest.mark.parametrize("radius", [Q(1, 20), Q(1, 2), Q(99, 100)])
 def test_the_bound_is_attained(radius):
     """Features chi_S, |S| = 2, n = 4 (norm sqrt(6)): v(S) = 1 - R for all S, with R sqrt(6) for normalised features."""

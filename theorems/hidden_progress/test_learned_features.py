@@ -27,7 +27,7 @@ from lemmata.numerics.parity.feature_distance import (
     largest_ratio,
     noise_threshold,
 )
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 
 CLAIM = "hidden-progress:claim-B.4.4"
 SIZES = [(7, 2), (9, 4)]
@@ -71,6 +71,7 @@ def _step(n: int, k: int, u: int, bias: fmpq, irrelevant: np.ndarray) -> tuple[n
     cases="(n, k) = (7, 2), (9, 4), epsilon = 99/100 and 1/10, the least delta and twice it,"
     " all k + 1 biases in (-1, 1), one vector of irrelevant signs each, errors of the largest size; all inputs",
 )
+@proof_steps("learned-features.md: 1, 2, 4")
 @pytest.mark.parametrize(("n", "k"), SIZES)
 def test_features_after_the_step(n: int, k: int) -> None:
     """P(|h - hhat| >= delta) <= epsilon/k by enumeration, weights and largest value as stated, and attained; also the
@@ -150,6 +151,7 @@ def _largest_tail(n: int, k: int, ratio: fmpq, delta: fmpq) -> fmpq:
     target="printed",
     cases="k = 2, 4, 6; delta = 1/7, 1, 5/2, 1000; epsilon = 99/100, 1/10; the least n, the largest tau",
 )
+@proof_steps("learned-features.md: 2, 3")
 @pytest.mark.parametrize("k", [2, 4, 6])
 @pytest.mark.parametrize("epsilon", EPSILONS, ids=["0.99", "0.1"])
 def test_tails_of_the_largest_deviations(k: int, epsilon: fmpq) -> None:
@@ -189,6 +191,7 @@ def test_the_tails_are_those_of_enumeration() -> None:
 
 
 @check(CLAIM, grade="exact", target="printed", supporting=True)
+@proof_steps("learned-features.md: 5")
 def test_fewer_than_2k_inputs_are_too_few() -> None:
     """n = 1001, k = 1000, epsilon = 0.99, delta = 0.36, tau = 0: n >= 16 log(2k/epsilon)/delta^2, but not n >= 2k.
 
@@ -207,6 +210,7 @@ def test_fewer_than_2k_inputs_are_too_few() -> None:
 
 
 @check(CLAIM, grade="symbolic", target="printed", supporting=True)
+@proof_steps("learned-features.md: 3, 4")
 def test_the_distance_for_all_parameters() -> None:
     """n >= 2k, n >= 16 L/delta^2, ratio <= delta k/(2t): distance/delta < 1/2 + 1/(2 sqrt(10 log 4)) + 1/sqrt(8) < 1.
 
@@ -226,6 +230,7 @@ def test_the_distance_for_all_parameters() -> None:
 
 
 @check(CLAIM, grade="exact", target="printed", supporting=True)
+@proof_steps("learned-features.md: 4")
 def test_beyond_the_tau_of_the_lemma_features_exceed_n_plus_one_at_every_size() -> None:
     """delta = 3t allows q/k = 3/2: at n where Lemma B.4 itself has them, too. So (2) needs the lemma's bound on tau."""
     for n, k, epsilon in ((5, 2, fmpq(1, 2)), (160 * 4**4 * 5 + 1, 4, fmpq(1, 10)), (10**9 + 1, 8, fmpq(1, 10**6))):
@@ -235,6 +240,7 @@ def test_beyond_the_tau_of_the_lemma_features_exceed_n_plus_one_at_every_size() 
 
 
 @check(CLAIM, grade="exact", target="printed", supporting=True)
+@proof_steps("learned-features.md: 4")
 def test_beyond_the_tau_of_the_lemma_a_feature_exceeds_n_plus_one() -> None:
     """n = 33, k = 4, epsilon = 1/2, delta = 40: a tau that the claim alone allows and the lemma does not, and a feature
     of 48.475, above n + 1 = 34.

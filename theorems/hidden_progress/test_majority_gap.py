@@ -35,7 +35,7 @@ from lemmata.numerics.fourier.boolean import (
 )
 from lemmata.numerics.fourier.gaps import fourier_gap, majority_gap
 from lemmata.numerics.fourier.walsh import walsh_hadamard
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.plugin import Effort
 from lemmata.theorems.records import Record
 
@@ -73,6 +73,7 @@ def _vanishes(expression: sp.Expr) -> bool:
 
 @check("hidden-progress:lemma-B.1", grade="exact", target="corrected")
 @check("hidden-progress:equation-B.5", grade="exact", target="corrected")
+@proof_steps("majority.md: 1, 2")
 @pytest.mark.parametrize("first", range(0, len(ALL_SIZES), 50))
 def test_closed_form_and_ratio_equal_krawtchouk_sums(first: int) -> None:
     """All odd n <= 501, coefficients of degree <= 9, gaps at k <= 8; the printed closed form is written out once more.
@@ -98,6 +99,7 @@ def test_closed_form_and_ratio_equal_krawtchouk_sums(first: int) -> None:
 
 @check("hidden-progress:lemma-B.1", grade="symbolic", target="corrected")
 @check("hidden-progress:equation-B.5", grade="symbolic", target="corrected")
+@proof_steps("majority.md: 3")
 def test_ratio_of_consecutive_coefficients_for_all_sizes() -> None:
     """The recursion from a derivative without residue, and that the closed form solves it."""
     z, a, b, m, j = sp.symbols("z a b m j", positive=True)
@@ -182,6 +184,7 @@ def _prove_upper_bound() -> None:
 
 
 @check("hidden-progress:lemma-B.1", grade="symbolic", target="corrected")
+@proof_steps("learned-features.md: 5", "majority.md: 4, 5, 6")
 def test_weight_at_degree_k_is_of_order_k_to_minus_three_halves() -> None:
     """c_1^2 = (2/pi)^(3/2) and c_2^2 = 3/4, for all odd k and odd n >= 2k^2.
 
@@ -211,6 +214,7 @@ def test_two_sided_bound_on_a_grid(effort: Effort) -> None:
 
 
 @counterexample("hidden-progress:lemma-B.1", grade="symbolic")
+@proof_steps("majority.md: 6")
 def test_with_the_printed_exponent_no_lower_constant_exists(record: Record) -> None:
     """W_k k^(2/3) -> 0 along n = 2k^2 + 1: it is at most 0.6 k^(-5/6), which is below any c_1^2 for large odd k."""
     _prove_monotone_sequences()
@@ -274,6 +278,7 @@ def test_no_admissible_constants_allow_the_second_step(record: Record) -> None:
 
 
 @check("hidden-progress:equation-B.5", grade="symbolic", target="corrected")
+@proof_steps("majority.md: 3")
 def test_final_bound_follows_from_the_exact_ratio() -> None:
     """(k-1)/(n-k) <= 2k/n for n >= 2k, so the squared ratio is at most 4 k^2/n^2 <= 8 (c_2/c_1) k^2/n^2: c_2 >= c_1."""
     n, k, s = sp.symbols("n k s", nonnegative=True)
@@ -306,6 +311,7 @@ def test_majority_has_no_gap_at_odd_k(n: int, k: int, record: Record) -> None:
 
 
 @check("hidden-progress:lemma-B.2", grade="symbolic", target="corrected")
+@proof_steps("majority.md: 7")
 def test_majority_has_a_gap_for_even_k_with_constant_one_half() -> None:
     """gap^2 (n-1)^(k-1) >= (4/9) r_4 > 1/4 > 0.03^2 for all even k and odd n >= 4k.
 
@@ -327,6 +333,7 @@ def test_majority_has_a_gap_for_even_k_with_constant_one_half() -> None:
 
 @check("hidden-progress:lemma-B.2", grade="exact", target="corrected")
 @check("hidden-progress:definition-5.4", grade="exact", target="printed", supporting=True)
+@proof_steps("majority.md: 7")
 def test_gap_on_a_grid(effort: Effort) -> None:
     """Even k <= 40 and odd n from 4k on: the exact gap, its bounds, and where the constant is smallest (0.6445).
 
@@ -377,6 +384,7 @@ BIASES = [Fraction(i, 6) for i in range(-5, 6)] + [Fraction(999, 1000), Fraction
 
 
 @check("hidden-progress:unnumbered-LTF-majority", grade="exact", target="printed")
+@proof_steps("majority.md: 9")
 @pytest.mark.parametrize("n", [1, 3, 5, 7, 9])
 def test_threshold_with_sign_weights_is_half_one_plus_majority(n: int) -> None:
     """All w, all T and a grid of b; for every odd n, w.x is an odd integer, so |b| < 1 cannot change its sign."""

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from lemmata.constructions.networks.inputs import sign_inputs
 from lemmata.numerics.fourier.boolean import majority_coefficient
 from lemmata.numerics.parity.one_step import sign_gradient
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 from lemmata.theorems.plugin import Effort
 
 SIZES = [(5, 2), (7, 4), (9, 4), (11, 6), (101, 4), (1001, 8)]
@@ -44,6 +44,7 @@ def _after_the_step(n: int, k: int, gradient: list[fmpq]) -> list[fmpq]:
 
 
 @check("hidden-progress:claim-B.4.1", grade="exact", target="printed", supporting=True)
+@proof_steps("one-step.md: 3")
 @pytest.mark.parametrize(("n", "k"), [(5, 2), (7, 4), (9, 4)])
 def test_the_gradients_are_those_of_the_network(n: int, k: int) -> None:
     """Lemma B.3 against all 2^n inputs: -u E[y x_j 1{w.x + b > 0}] for b = 1/k, in integers."""
@@ -74,6 +75,7 @@ def test_the_gradients_are_those_of_the_network(n: int, k: int) -> None:
     target="printed",
     cases="(n, k) = (5, 2), (7, 4), (9, 4), (11, 6), (101, 4), (1001, 8); extreme errors of every sign",
 )
+@proof_steps("learned-features.md: 1", "one-step.md: 3, 4, 5")
 @pytest.mark.parametrize(("n", "k"), SIZES)
 def test_weights_after_an_accurate_step(n: int, k: int) -> None:
     """|w_j - 1/(2k)| <= tau/(k |xi_{k-1}|), sharper by k than claim 1 and attained; claims 2 and 3 attained as well.
@@ -165,6 +167,7 @@ def test_features_stay_below_n_plus_one() -> None:
 
 
 @check("hidden-progress:claim-B.5.1", grade="symbolic", target="printed", supporting=True)
+@proof_steps("one-step.md: 2")
 def test_the_batch_is_large_enough_for_every_entry() -> None:
     """r(n+1) entries in [-1, 1]: the union of 2 exp(-B tau^2/2) at B = (2/tau^2) log(4nr/delta) is delta (n+1)/(2n).
 
@@ -184,6 +187,7 @@ def test_the_batch_is_large_enough_for_every_entry() -> None:
     target="printed",
     cases="n = 7, k = 2, r = 4, delta = 1/10, 60 batches (seed 51)",
 )
+@proof_steps("one-step.md: 2")
 def test_batches_are_accurate(effort: Effort) -> None:
     """n = 7, k = 2, r = 4, tau = |xi_1|/3, delta = 1/10: with the claim's B all entries are tau-accurate.
 

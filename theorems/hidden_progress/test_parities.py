@@ -32,7 +32,7 @@ from lemmata.constructions.parity.polynet import PolyNet
 from lemmata.numerics.exact.rationals import as_fraction
 from lemmata.numerics.fourier.gaps import fourier_gap, majority_gap
 from lemmata.numerics.fourier.walsh import inverse_walsh_hadamard, walsh_hadamard, walsh_hadamard_inplace
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.plugin import Effort
 from lemmata.theorems.records import Record
 
@@ -54,6 +54,7 @@ def _set_of(code: int) -> list[int]:
 
 
 @check("hidden-progress:definition-parity", grade="exact", target="printed", cases="n = 1, ..., 10, all S and x")
+@proof_steps("parities.md: 1")
 @pytest.mark.parametrize("n", range(1, 11))
 def test_parity_counts_the_relevant_minus_ones(n: int) -> None:
     """chi_S(x) = +1 exactly if an even number of relevant inputs is -1, for all S and x; half of the x have each label.
@@ -74,6 +75,7 @@ def test_parity_counts_the_relevant_minus_ones(n: int) -> None:
 
 
 @check("hidden-progress:equation-B.1", grade="exact", target="printed", cases="n = 1, ..., 8, all pairs of sets")
+@proof_steps("parities.md: 2")
 @pytest.mark.parametrize("n", range(1, 9))
 def test_parities_are_orthonormal(n: int) -> None:
     """All pairs of sets, the empty one included: H H^T = 2^n I, and chi_S chi_T is chi of the symmetric difference.
@@ -92,6 +94,7 @@ def test_parities_are_orthonormal(n: int) -> None:
 
 
 @check("hidden-progress:equation-B.1", grade="symbolic", target="printed", supporting=True)
+@proof_steps("parities.md: 2")
 def test_correlation_factorises_over_the_coordinates() -> None:
     """E[prod_i (1 + s_i x_i)(1 + t_i x_i)] = prod_i (1 + s_i t_i): the coefficient of s^S t^T is [S = T], for every n.
 
@@ -106,6 +109,7 @@ def test_correlation_factorises_over_the_coordinates() -> None:
 
 
 @check("hidden-progress:equation-B.1", grade="exact", target="printed", supporting=True)
+@proof_steps("parities.md: 3")
 @pytest.mark.parametrize(("n", "k"), [(6, 3), (8, 2), (9, 4)])
 def test_all_wrong_hypotheses_look_alike(n: int, k: int) -> None:
     """Each of the C(n,k) - 1 wrong sets of size k has accuracy 1/2, however many of its members are right."""
@@ -126,6 +130,7 @@ def test_all_wrong_hypotheses_look_alike(n: int, k: int) -> None:
     target="printed",
     cases="n <= 5, Hypothesis draws of rational tables",
 )
+@proof_steps("parities.md: 4")
 @given(st.integers(0, 5), st.data())
 def test_every_function_has_a_unique_expansion(n: int, data: Any) -> None:
     """In rationals: f = sum hat f(S) chi_S with the printed coefficients, Parseval; other coefficients, another f."""
@@ -149,6 +154,7 @@ def test_every_function_has_a_unique_expansion(n: int, data: Any) -> None:
     target="printed",
     cases="n = 0, ..., 16, one integer table each (seed 0)",
 )
+@proof_steps("parities.md: 4")
 def test_expansion_of_integer_tables_up_to_sixteen_inputs() -> None:
     rng = np.random.default_rng(0)
     for n in range(17):
@@ -163,6 +169,7 @@ def test_expansion_of_integer_tables_up_to_sixteen_inputs() -> None:
 
 
 @check("hidden-progress:unnumbered-statistical-limit", grade="symbolic", target="corrected", supporting=True)
+@proof_steps("sample-sizes.md: 1")
 def test_logarithm_of_the_binomial_is_of_order_k_log_n() -> None:
     """(n/k)^k <= C(n,k) <= n^k, factor by factor; so c <= log C(n,k)/(k log n) <= 1 for 1 <= k <= n^(1-c)."""
     n, k, i = sp.symbols("n k i", positive=True)
@@ -177,6 +184,7 @@ def test_logarithm_of_the_binomial_is_of_order_k_log_n() -> None:
 
 
 @counterexample("hidden-progress:unnumbered-statistical-limit", grade="enclosed")
+@proof_steps("sample-sizes.md: 1")
 def test_logarithm_of_the_binomial_is_smaller_for_large_k(record: Record) -> None:
     """k = n: log C(n,n) = 0, and k log n is not. k = n/2, n = 2^e: C(n,k)^e <= 2^(ne) = n^n, a ratio of at most 2/e.
 
@@ -218,6 +226,7 @@ def _xor(values: Any) -> int:
 
 
 @check("hidden-progress:unnumbered-statistical-limit", grade="exact", target="corrected", supporting=True)
+@proof_steps("sample-sizes.md: 2")
 @pytest.mark.parametrize(("n", "k", "samples"), [(3, 1, 2), (3, 2, 4), (4, 2, 1), (4, 2, 3), (4, 3, 3), (5, 2, 2)])
 def test_noiseless_sample_size_by_enumeration_of_all_samples(n: int, k: int, samples: int) -> None:
     """The best learner's success is at most 2^N/C(n,k); the exhaustive one misses S with probability <= (C - 1) 2^-N.
@@ -250,6 +259,7 @@ def _fits(samples: tuple[int, ...], labels: list[int], n: int) -> np.ndarray:
     target="corrected",
     cases="(n, k, N) = (3, 1, 2), (3, 2, 3), (4, 2, 2), all samples; flip probabilities 0, 1/10, 1/4",
 )
+@proof_steps("sample-sizes.md: 2, 3, 4")
 @pytest.mark.parametrize(("n", "k", "N"), [(3, 1, 2), (3, 2, 3), (4, 2, 2)])
 def test_the_exhaustive_learner_by_transforms(n: int, k: int, N: int) -> None:
     """All samples and all flips of labels: the learner that takes the set of best fit fails (ties count as failures)
@@ -280,6 +290,7 @@ def test_the_exhaustive_learner_by_transforms(n: int, k: int, N: int) -> None:
 
 
 @check("hidden-progress:unnumbered-statistical-limit", grade="symbolic", target="corrected", supporting=True)
+@proof_steps("sample-sizes.md: 4")
 def test_noisy_labels_cost_a_factor_of_eps_to_minus_two() -> None:
     """A wrong set T fits N noisy labels at least as well as S with probability at most (1 - eps^2)^N.
 
@@ -307,6 +318,7 @@ def test_noisy_labels_cost_a_factor_of_eps_to_minus_two() -> None:
 
 
 @check("hidden-progress:unnumbered-statistical-limit", grade="symbolic", target="corrected", supporting=True)
+@proof_steps("sample-sizes.md: 5")
 def test_a_noisy_label_carries_at_most_four_eps_squared_bits() -> None:
     """1 - H(1/2 - eps) = sum_{m>=1} (2 eps)^(2m)/(2m (2m-1) ln 2), and sum 1/(2m (2m-1)) = ln 2: at most (2 eps)^2.
 
@@ -353,6 +365,7 @@ def _eliminate(rows: list[int], labels: list[int], n: int) -> tuple[list[int] | 
 
 
 @check("hidden-progress:unnumbered-gaussian-elimination", grade="exact", target="printed", supporting=True)
+@proof_steps("sample-sizes.md: 6")
 @pytest.mark.parametrize(("n", "samples"), [(1, 1), (2, 2), (2, 4), (3, 2), (3, 3), (3, 5), (4, 4)])
 def test_probability_of_full_rank_and_of_recovery(n: int, samples: int) -> None:
     """Over all sample matrices: recovery of S for exactly a fraction prod_{i<n} (1 - 2^(i-N)), at least 1 - 2^(n-N).
@@ -378,6 +391,7 @@ def test_probability_of_full_rank_and_of_recovery(n: int, samples: int) -> None:
     target="printed",
     cases="(n, N) = (2, 3), (3, 3), (3, 4), (4, 3), all samples, all S",
 )
+@proof_steps("sample-sizes.md: 6")
 @pytest.mark.parametrize(("n", "samples"), [(2, 3), (3, 3), (3, 4), (4, 3)])
 def test_elimination_finds_the_one_parity_that_fits(n: int, samples: int) -> None:
     """The bits of x are those of its entries -1: elimination returns S if no other parity, of the 2^n that the
@@ -397,6 +411,7 @@ def test_elimination_finds_the_one_parity_that_fits(n: int, samples: int) -> Non
 
 
 @check("hidden-progress:unnumbered-gaussian-elimination", grade="symbolic", target="printed", supporting=True)
+@proof_steps("sample-sizes.md: 6")
 def test_a_constant_number_of_extra_samples_is_enough_for_every_n() -> None:
     """prod_{i<n} (1 - a_i) >= 1 - sum a_i for a_i = 2^(i-N) in [0, 1], by induction; and sum 2^(i-N) < 2^(n-N)."""
     P, total, a = sp.symbols("P total a")
@@ -433,6 +448,7 @@ def test_large_systems_are_solved_and_one_flipped_label_breaks_them(effort: Effo
 
 
 @check("hidden-progress:unnumbered-disjoint-fraction", grade="enclosed", target="printed", supporting=True)
+@proof_steps("sample-sizes.md: 7")
 def test_printed_approximation_of_the_binomial_is_right_up_to_a_factor_of_k() -> None:
     """C(n,k) <= n^k/k!, so (ne/k)^k exceeds C(n,k) at least by k! e^k/k^k > sqrt(2 pi k) > 2.5, for every n >= k; and
     for n >= k^2 by no more than e times that, which is a constant for fixed k."""
@@ -447,6 +463,7 @@ def test_printed_approximation_of_the_binomial_is_right_up_to_a_factor_of_k() ->
 
 
 @check("hidden-progress:unnumbered-disjoint-fraction", grade="symbolic", target="printed", supporting=True)
+@proof_steps("sample-sizes.md: 7")
 def test_disjoint_parities_are_a_constant_fraction() -> None:
     """(n/k)^k/C(n,k) = (k!/k^k) prod_{i<k} n/(n-i): each factor decreases in n to 1, so it is at least k!/k^k.
 
@@ -473,6 +490,7 @@ def test_disjoint_parities_are_a_constant_fraction() -> None:
     target="printed",
     cases="(n, k) = (4, 1), (6, 2), (9, 3), (12, 3), (12, 4), (10, 5), all sets",
 )
+@proof_steps("sample-sizes.md: 7")
 @pytest.mark.parametrize(("n", "k"), [(4, 1), (6, 2), (9, 3), (12, 3), (12, 4), (10, 5)])
 def test_number_of_disjoint_sets(n: int, k: int) -> None:
     """Sets with one member in each of k blocks of n/k inputs, among all sets of size k.
@@ -519,6 +537,7 @@ def test_printed_noise_factor_is_half_the_true_one(record: Record) -> None:
 
 
 @check("hidden-progress:unnumbered-noisy-parity", grade="symbolic", target="corrected", supporting=True)
+@proof_steps("parities.md: 6")
 def test_noise_multiplies_by_one_minus_twice_the_flip_probability() -> None:
     """Given x, the flip is independent: E[y f | x] = ((1 - p) - p) chi_S(x) f(x), whatever f is; p = 1/2 - eps."""
     p, eps, chi, f = sp.symbols("p eps chi f")
@@ -542,6 +561,7 @@ def test_noise_scales_correlations_of_any_function(n: int, eps: Fraction, data: 
     target="corrected",
     cases="(n, k) = (7, 2), (9, 2), (9, 4); eps = 0, 1/10, 1/2",
 )
+@proof_steps("parities.md: 6")
 @pytest.mark.parametrize(("n", "k"), [(7, 2), (9, 2), (9, 4)])
 def test_noise_scales_a_fourier_gap(n: int, k: int) -> None:
     """The gap in the correlations E[y x_j Maj(x)] with noisy labels is 2 eps times that of majority."""

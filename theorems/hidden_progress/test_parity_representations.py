@@ -20,7 +20,7 @@ from lemmata.constructions.networks.inputs import sign_inputs
 from lemmata.constructions.parity.activations import OscillatingPolynomial, Power, Sinusoid, TriangleWave, Zigzag
 from lemmata.constructions.parity.polynet import PolyNet, polynet
 from lemmata.constructions.parity.two_layer import TwoLayerNetwork, neuron, power_network, relu_network
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
 
 Network = TwoLayerNetwork | PolyNet
@@ -236,12 +236,14 @@ def test_planted_faults_are_rejected(name: str, k: int) -> None:
     target="printed",
     cases="all S for n <= 5 on all inputs, all sums for k <= 24",
 )
+@proof_steps("neurons.md: 1")
 def test_a_zigzag_neuron_represents_every_parity() -> None:
     _check_all_supports("zigzag")
     _check_all_sums("zigzag")
 
 
 @check("hidden-progress:construction-zigzag", grade="exact", target="printed", supporting=True)
+@proof_steps("neurons.md: 2")
 @pytest.mark.parametrize("k", range(1, 13))
 def test_the_zigzag_has_k_linear_pieces(k: int) -> None:
     """Its outer pieces extended, it is linear between consecutive points and its slope changes at k - 1 places."""
@@ -259,6 +261,7 @@ def test_the_zigzag_has_k_linear_pieces(k: int) -> None:
     target="printed",
     cases="all S for n <= 5 on all inputs, all sums for k <= 24",
 )
+@proof_steps("neurons.md: 3")
 def test_an_oscillating_polynomial_represents_every_parity() -> None:
     """With degree k exactly (not less), for k <= 24."""
     _check_all_supports("polynomial")
@@ -279,6 +282,7 @@ def test_the_first_polynomials() -> None:
 
 
 @counterexample("hidden-progress:construction-infinite-zigzag", grade="exact")
+@proof_steps("neurons.md: 4")
 @pytest.mark.parametrize("k", range(1, 9))
 def test_the_printed_triangle_wave_is_constant_on_the_sums(k: int, record: Record) -> None:
     """The points (2i, 1), (2i+1, -1) have period 2, as have the sums: sigma(w_S . x) = (-1)^k for every x."""
@@ -303,6 +307,7 @@ def test_the_printed_triangle_wave_is_constant_on_the_sums(k: int, record: Recor
     target="corrected",
     cases="all S for n <= 5 on all inputs, all sums for k <= 24",
 )
+@proof_steps("neurons.md: 4")
 def test_the_triangle_wave_of_period_four_represents_every_parity() -> None:
     """Through (k - 4i, 1) and (k - 2 - 4i, -1): at all S for n <= 5, at all sums for k <= 24."""
     _check_all_supports("wave")
@@ -332,6 +337,7 @@ def test_the_printed_wave_works_with_halved_weights_and_a_bias(k: int) -> None:
     target="printed",
     cases="all S for n <= 5 on all inputs, all sums for k <= 24",
 )
+@proof_steps("neurons.md: 5")
 def test_a_sinusoidal_neuron_represents_every_parity() -> None:
     """sin(pi s/2 + beta) with beta = pi (1 - k)/2: exact values at multiples of a quarter turn."""
     _check_all_supports("sinusoid")
@@ -371,6 +377,7 @@ def test_wrong_neurons_are_rejected(name: str, k: int) -> None:
 
 
 @check("hidden-progress:construction-polynet", grade="exact", target="printed", cases="all S for n <= 6 on all inputs")
+@proof_steps("neurons.md: 6")
 def test_a_polynet_without_biases_represents_every_parity() -> None:
     """For all S in n <= 6 inputs, in every order of the factors for n <= 4."""
     _check_all_supports("polynet", largest=6)
@@ -400,6 +407,7 @@ def test_wrong_polynets_are_rejected() -> None:
 
 
 @check("hidden-progress:unnumbered-degree-obstruction", grade="exact", target="printed", supporting=True)
+@proof_steps("parities.md: 5")
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6])
 def test_polynomials_of_degree_below_k_are_orthogonal_to_every_parity(n: int) -> None:
     """E[f chi_S] = 0 for deg f < k = |S|, hence f is no parity of k signs: E[chi_S^2] = 1.
@@ -423,6 +431,7 @@ def test_polynomials_of_degree_below_k_are_orthogonal_to_every_parity(n: int) ->
     target="printed",
     cases="n = 6, 2 <= k <= 5, Hypothesis draws of networks of width up to 4",
 )
+@proof_steps("parities.md: 5")
 @given(data=st.data(), k=st.integers(2, 5), width=st.integers(1, 4))
 def test_networks_with_a_power_below_k_have_no_correlation(data: st.DataObject, k: int, width: int) -> None:
     """The example of the text, sigma(z) = z^(k') with k' < k, for random integer weights."""

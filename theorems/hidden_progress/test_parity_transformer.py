@@ -34,7 +34,7 @@ from lemmata.constructions.parity.transformer import ParityTransformer, parity_t
 from lemmata.constructions.parity.two_layer import TwoLayerNetwork
 from lemmata.numerics.exact.balls import ball_max, precision
 from lemmata.numerics.exact.numbers import as_exact
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
 
 
@@ -151,6 +151,7 @@ def test_planted_faults_are_seen():
 
 
 @check("hidden-progress:construction-parity-transformer", grade="numeric", target="corrected", supporting=True)
+@proof_steps("permutation-symmetry.md: 5")
 def test_the_torch_module_agrees_and_positions_carry_the_symmetry():
     """Tolerance 10^-12: at most 2^5 sums of terms of size <= 10^3, each rounded by 2^-53 relative.
 
@@ -194,6 +195,7 @@ def _sgd(net: TwoLayerNetwork, data: list[tuple[np.ndarray, int]], rates: list[f
     target="printed",
     cases="n = 3, r = 4, 5 steps, Hypothesis draws of weights and data, all permutations",
 )
+@proof_steps("permutation-symmetry.md: 1, 2, 3")
 @given(st.integers(0, 2**32))
 def test_sgd_commutes_with_permutations(seed):
     """Exact SGD, 5 examples, ReLU and hinge loss, all permutations of n = 3 inputs: W_t of the permuted run is W_t P.
@@ -222,6 +224,7 @@ def test_sgd_commutes_with_permutations(seed):
     target="printed",
     cases="n = 3, r = 4, all 8 inputs, Hypothesis draws of rational weights",
 )
+@proof_steps("permutation-symmetry.md: 1")
 @given(st.integers(0, 2**32))
 def test_the_network_is_the_printed_formula(seed: int) -> None:
     """u^T sigma(W x + b), entry by entry in fractions: a fault that is the same for all inputs keeps the symmetry."""
@@ -241,6 +244,7 @@ def test_the_network_is_the_printed_formula(seed: int) -> None:
 
 
 @check("hidden-progress:definition-MLP", grade="exact", target="printed", supporting=True)
+@proof_steps("permutation-symmetry.md: 3")
 def test_a_learner_that_prefers_a_coordinate_is_not_symmetric():
     """Negative control: a learning rate of 0 for the first column breaks the equality; and training moves weights."""
     W, b, u = as_exact([[1, 2, -1], [0, 1, 1]]), as_exact([0, 1]), as_exact([1, -1])

@@ -20,7 +20,7 @@ from lemmata.constructions.networks.inputs import sign_inputs
 from lemmata.constructions.parity.polynet import PolyNet
 from lemmata.numerics.exact.numbers import as_exact
 from lemmata.numerics.parity.polynet_error import block_signs, polynet_error
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.plugin import Effort
 from lemmata.theorems.records import Record
 
@@ -95,6 +95,7 @@ def disjoint_polynets(draw: st.DrawFn) -> list[Block]:
     target="printed",
     cases="up to 10 inputs in up to 4 blocks, Hypothesis draws of integer weights, all inputs",
 )
+@proof_steps("polynet-plateau.md: 1")
 @given(blocks=disjoint_polynets())
 def test_the_error_equals_enumeration(blocks: list[Block]) -> None:
     """err = 1 - (prod (p_i + q_i) + prod (p_i - q_i))/2 is P[sign(f) != chi] with sign(0) = 0, over all 2^n inputs."""
@@ -191,6 +192,7 @@ def test_the_equalities_of_the_proof_count_ties_twice() -> None:
     target="corrected",
     cases="k = 1, 2 equal blocks, all u with up to 5 entries in 1, ..., 4, all half-integers v up to |u|_1 + 1",
 )
+@proof_steps("polynet-plateau.md: 2")
 def test_the_corrected_bounds_on_all_small_blocks(effort: Effort) -> None:
     """k = 1 and k = 2 equal blocks: all u with up to 5 entries in 1..4, all v in half-integers up to |u|_1 + 1."""
     entries = effort.pick(quick=4, full=6)
@@ -210,6 +212,7 @@ def test_the_corrected_bounds_on_all_small_blocks(effort: Effort) -> None:
 
 
 @check("hidden-progress:lemma-B.9", grade="sampled", target="corrected", supporting=True)
+@proof_steps("polynet-plateau.md: 4")
 @given(blocks=disjoint_polynets())
 def test_the_two_relations_behind_the_bounds(blocks: list[Block]) -> None:
     """If prod v_i > 0: P[#{i : u_i.z_i > |v_i|} odd] <= err <= P[some i has u_i.z_i >= |v_i|], exactly."""

@@ -51,7 +51,7 @@ from lemmata.numerics.parity.polynet_flow import (
     plateau_share,
     squares,
 )
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.plugin import Effort
 from lemmata.theorems.records import Record
 
@@ -73,6 +73,7 @@ def initial_weights(draw: st.DrawFn, smallest: int = 2) -> list[fmpq]:
     target="printed",
     cases="(k, n') = (1, 3), (2, 1), (2, 4), (3, 3), (4, 2), all inputs",
 )
+@proof_steps("polynet-flow.md: 1")
 @pytest.mark.parametrize(("k", "block"), [(1, 3), (2, 1), (2, 4), (3, 3), (4, 2)])
 def test_first_unit_vectors_give_the_parity(k: int, block: int) -> None:
     """w_i = e_1 in every block: f is the parity of the first input of each block, on all inputs."""
@@ -89,6 +90,7 @@ def test_first_unit_vectors_give_the_parity(k: int, block: int) -> None:
     target="printed",
     cases="(k, n') = (2, 3), (3, 2), (3, 3), (4, 2), three integer weights each (seed k n'), all inputs",
 )
+@proof_steps("polynet-flow.md: 2")
 @pytest.mark.parametrize(("k", "block"), [(2, 3), (3, 2), (3, 3), (4, 2)])
 def test_the_population_gradient(k: int, block: int) -> None:
     """E grad_{w_i} (-f chi) = -(prod_{j != i} w_{j,1}) e_1, by all 2^n inputs, for random integer weights.
@@ -116,6 +118,7 @@ def test_the_population_gradient(k: int, block: int) -> None:
 
 
 @check("hidden-progress:equation-B.7", grade="symbolic", target="printed", supporting=True)
+@proof_steps("polynet-flow.md: 3")
 @pytest.mark.parametrize("k", [2, 3, 4, 5, 6, 7])
 def test_conservation_law(k: int) -> None:
     """d(v_i^2)/dt = 2 prod v for every i, and d(prod v)/dt = sum_i prod_{j != i} v_j^2 >= 0; likewise for any k."""
@@ -129,6 +132,7 @@ def test_conservation_law(k: int) -> None:
 
 
 @check("hidden-progress:equation-B.7", grade="numeric", target="printed", cases="k = 2, 3 and 4, one start each")
+@proof_steps("polynet-flow.md: 3")
 @pytest.mark.parametrize("initial", [UNEQUAL[:2], [*UNEQUAL[:2], fmpq(3, 4)], UNEQUAL], ids=["k=2", "k=3", "k=4"])
 def test_the_quadrature_solves_the_flow(initial: list[fmpq]) -> None:
     """An ODE solver with relative tolerance 1e-11 reaches |v_1| = 5 at the enclosed time, and conserves the squares."""
@@ -152,6 +156,7 @@ def _bounds(initial: list[fmpq], growth: fmpq) -> tuple[arb, arb]:
 
 
 @check("hidden-progress:lemma-B.8", grade="symbolic", target="corrected", supporting=True)
+@proof_steps("polynet-flow.md: 5")
 def test_the_integrals_of_the_envelopes() -> None:
     """int_0^c (g + a)^(-k/2)/2 dg = (a^(1-k/2) - (a + c)^(1-k/2))/(k - 2), by differentiation in c; it vanishes at 0.
 
@@ -170,6 +175,7 @@ def test_the_integrals_of_the_envelopes() -> None:
     target="corrected",
     cases="3 <= k <= 6, Hypothesis draws of starts and times",
 )
+@proof_steps("polynet-flow.md: 5")
 @given(initial=initial_weights(smallest=3), growth=st.integers(0, 400))
 def test_two_sided_time_bounds(initial: list[fmpq], growth: int) -> None:
     """Both bounds for b >= |v_i(0)|, that is growth b^2 - v_i(0)^2 >= 0; equal weights are left to the next test."""
@@ -184,6 +190,7 @@ def test_two_sided_time_bounds(initial: list[fmpq], growth: int) -> None:
 
 
 @check("hidden-progress:lemma-B.8", grade="enclosed", target="corrected", cases="k = 3, ..., 7, all weights 1, b = 4")
+@proof_steps("polynet-flow.md: 5")
 @pytest.mark.parametrize("k", [3, 4, 5, 6, 7])
 def test_equality_for_equal_weights(k: int) -> None:
     """|v_i(0)| = 1: v(t) = (1 - (k-2) t)^(-1/(k-2)), the bounds are equalities, and a bound 1 % off is refuted."""
@@ -224,6 +231,7 @@ def test_the_bound_fails_for_small_b(record: Record) -> None:
     target="corrected",
     cases="2 <= k <= 6, Hypothesis draws of starts and times",
 )
+@proof_steps("polynet-flow.md: 6")
 @given(initial=initial_weights(), growth=st.integers(1, 400))
 def test_envelopes_of_q(initial: list[fmpq], growth: int) -> None:
     """At the time t(c): lower envelope <= c <= upper envelope, for k = 2 and k > 2 (overlap where they are equal)."""
@@ -249,6 +257,7 @@ def test_envelopes_of_q(initial: list[fmpq], growth: int) -> None:
 @check(
     "hidden-progress:equation-B.8", grade="sampled", target="corrected", cases="3 <= k <= 6, Hypothesis draws of starts"
 )
+@proof_steps("polynet-flow.md: 7")
 @given(initial=initial_weights(smallest=3))
 def test_the_blow_up_time(initial: list[fmpq]) -> None:
     """v_a^(1-k/2)/(k-2) <= blow-up <= v_g^(1-k/2)/(k-2) = 1/((k-2) |prod v_i(0)|^(1-2/k))."""
@@ -287,6 +296,7 @@ def _share_left(m: int, k: int, gamma: fmpq) -> arb:
 
 @check("hidden-progress:corollary-B.10", grade="symbolic", target="printed", supporting=True)
 @check("hidden-progress:theorem-5.7", grade="symbolic", target="printed", supporting=True)
+@proof_steps("polynet-plateau.md: 5")
 def test_the_largest_probability_of_a_sum_of_signs() -> None:
     """C(2j, j)/4^j <= (3j + 1)^(-1/2) for all j by induction, so each value of S has probability <= sqrt(2/(3m)).
 
@@ -314,6 +324,7 @@ def test_the_largest_probability_of_a_sum_of_signs() -> None:
     target="printed",
     cases="k = 3, 4; m = 1, 2, 5, 12 irrelevant weights per block; all half-integers v",
 )
+@proof_steps("polynet-plateau.md: 6")
 @pytest.mark.parametrize("m", [1, 2, 5, 12])
 def test_the_error_is_at_least_that_of_the_plateau(m: int) -> None:
     """err >= 1/2 - P(|S| <= v)^k/2, ties included, at all half-integers v up to m + 1; without ties with equality."""
@@ -347,6 +358,7 @@ def test_the_error_is_at_least_that_of_the_plateau(m: int) -> None:
     target="printed",
     cases="k = 3, ..., 6; gamma = 1/100, 1/10, 2/5; n' - 1 up to 1000 per block",
 )
+@proof_steps("polynet-plateau.md: 7, 8", "polynet-sgd.md: 12")
 @pytest.mark.parametrize("k", [3, 4, 5, 6])
 def test_the_share_of_time_after_the_plateau(k: int, effort: Effort) -> None:
     """b^(2-k), the exact share of the time left when the error falls below 1/2 - gamma, is within the proved bound.
@@ -367,6 +379,7 @@ def test_the_share_of_time_after_the_plateau(k: int, effort: Effort) -> None:
 
 
 @check("hidden-progress:informal-theorem-5.3", grade="enclosed", target="printed", supporting=True)
+@proof_steps("polynet-sgd.md: 12")
 @pytest.mark.parametrize("k", [1, 2])
 @pytest.mark.parametrize("root", [10, 30, 50])
 def test_one_and_two_blocks_have_no_plateau(k: int, root: int) -> None:

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from lemmata.constructions.networks.inputs import sign_inputs
 from lemmata.numerics.parity.polynet_error import polynet_error
 from lemmata.numerics.parity.polynet_sgd import train_polynet
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.hidden_progress.plain_steps import plain_polynet_run
 from lemmata.theorems.hidden_progress.polynet_steps import proved_steps
 from lemmata.theorems.plugin import Effort
@@ -44,6 +44,7 @@ def _error(weights: NDArray[np.float64]) -> fmpq:
 
 
 @check("hidden-progress:theorem-5.8-full", grade="symbolic", target="printed", supporting=True)
+@proof_steps("polynet-sgd.md: 1")
 def test_the_inequality_of_azuma_and_hoeffding() -> None:
     """P(|s| >= a) <= 2 exp(-2 a^2/(T l^2)) for a martingale whose T steps lie in predictable intervals of length l.
 
@@ -65,6 +66,7 @@ def test_the_inequality_of_azuma_and_hoeffding() -> None:
 
 
 @check("hidden-progress:theorem-5.8-full", grade="symbolic", target="printed", supporting=True)
+@proof_steps("polynet-sgd.md: 2")
 def test_the_noise_stays_below_one_half() -> None:
     """n T times 2 exp(-2 (1/2)^2/(T (2 eta)^2)), Azuma-Hoeffding for intervals of length 2 eta, is delta.
 
@@ -79,6 +81,7 @@ def test_the_noise_stays_below_one_half() -> None:
 
 
 @check("hidden-progress:theorem-5.8-full", grade="enclosed", target="printed", supporting=True)
+@proof_steps("polynet-sgd.md: 8")
 def test_the_printed_number_of_steps_is_enough() -> None:
     """k >= 2, m >= 1: T eta >= R^(k-1)/2 + (W - 1)((R+1)/2)^(k-1) + 2 eta, so z reaches W in time.
 
@@ -103,6 +106,7 @@ def test_the_printed_number_of_steps_is_enough() -> None:
 
 
 @check("hidden-progress:theorem-5.8-full", grade="enclosed", target="printed", supporting=True)
+@proof_steps("polynet-sgd.md: 9, 10")
 def test_a_single_block_needs_no_more_steps() -> None:
     """k = 1, m >= 1, T >= 6 L log(2/eps) R: err <= eps with probability 1 - 3 exp(-L) >= 1 - delta.
 
@@ -168,6 +172,7 @@ def test_the_chains_on_a_grid() -> None:
 
 
 @check("hidden-progress:theorem-5.8", grade="symbolic", target="printed", supporting=True)
+@proof_steps("polynet-sgd.md: 6")
 def test_order_n_to_the_2k_minus_1_steps_are_enough() -> None:
     """T = 12 L log(k/eps) R^(2k-1): 1/2 + T eta R^(1-k) > sqrt(3/2 R log(k/eps)) > W, k, n' >= 1, eps < 1.
 
@@ -208,6 +213,7 @@ def test_order_n_to_the_2k_minus_1_steps_are_enough() -> None:
     target="printed",
     cases="8 sizes k <= 4, n' <= 9, 30 runs each (seeds 0, ..., 29), epsilon = 1/20, delta = 1/10",
 )
+@proof_steps("polynet-sgd.md: 3, 4, 6, 8, 11")
 @pytest.mark.parametrize(("k", "block"), [(1, 2), (1, 9), (2, 1), (2, 2), (2, 3), (3, 1), (3, 2), (4, 1), (4, 2)])
 def test_runs_reach_error_zero(k: int, block: int, effort: Effort) -> None:
     """epsilon = 1/20, delta = 1/10, random signs whose relevant ones multiply to +1, seeds 0, 1, ...: error 0, exactly.
@@ -285,6 +291,7 @@ def _exact_run(k: int, block: int, steps: int, rate: Fraction, seed: int) -> lis
 
 
 @check("hidden-progress:claim-B.11", grade="exact", target="printed", supporting=True)
+@proof_steps("polynet-sgd.md: 3")
 @pytest.mark.parametrize(("k", "block"), [(2, 2), (2, 3), (3, 2)])
 def test_irrelevant_weights_move_by_noise_alone(k: int, block: int) -> None:
     """w_ij = w_ij(1) + s_ij exactly for j > 1, where the population gradient vanishes: |w| <= 3/2 on the event."""
@@ -300,6 +307,7 @@ def test_irrelevant_weights_move_by_noise_alone(k: int, block: int) -> None:
 
 
 @check("hidden-progress:claim-B.12", grade="exact", target="corrected", supporting=True)
+@proof_steps("polynet-sgd.md: 4")
 @pytest.mark.parametrize(("k", "block"), [(2, 1), (2, 2), (2, 3), (3, 2), (4, 2)])
 def test_relevant_weights_grow_linearly(k: int, block: int) -> None:
     """xi_i w_{i,1} >= 1/2 + (t-1) eta R^(1-k) while |s| <= 1/2: each step of the drift is at least eta R^(1-k).
@@ -342,6 +350,7 @@ def test_the_printed_growth_fails(t: int, record: Record) -> None:
 
 
 @check("hidden-progress:informal-theorem-5.3", grade="enclosed", target="printed", supporting=True)
+@proof_steps("polynet-sgd.md: 11, 12")
 def test_both_halves_of_the_informal_theorem() -> None:
     """n^(O(k)) log(1/eps) steps at fixed delta, eps <= 1/2, n >= 2; and a share 1 - o(1) of the time on the plateau.
 

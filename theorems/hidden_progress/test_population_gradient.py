@@ -34,7 +34,7 @@ from lemmata.numerics.exact.numbers import as_exact
 from lemmata.numerics.fourier.boolean import half_coefficient, majority_coefficient
 from lemmata.numerics.fourier.gaps import fourier_gap, majority_gap
 from lemmata.numerics.fourier.walsh import walsh_hadamard
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.plugin import Effort
 from lemmata.theorems.records import Record
 
@@ -83,6 +83,7 @@ def _autograd(w: np.ndarray, u: np.ndarray, b: list[Fraction], k: int, loss: str
 
 
 @check("hidden-progress:unnumbered-warmup", grade="exact", target="printed")
+@proof_steps("majority.md: 8")
 @pytest.mark.parametrize("n", range(2, 13))
 def test_gradient_of_one_neuron_consists_of_neighbouring_coefficients(n: int) -> None:
     """Every k <= n, n even or odd: order k-1 on S, order k+1 elsewhere, of h = 1{sum x >= 0}."""
@@ -98,6 +99,7 @@ def test_gradient_of_one_neuron_consists_of_neighbouring_coefficients(n: int) ->
 
 
 @check("hidden-progress:unnumbered-warmup", grade="exact", target="printed")
+@proof_steps("majority.md: 8")
 @pytest.mark.parametrize(("n", "k"), [(3, 2), (5, 2), (7, 3), (7, 4), (9, 4), (11, 2), (13, 6)])
 def test_autograd_of_one_neuron_gives_half_the_majority_coefficients(n: int, k: int) -> None:
     """h = (1 + Maj)/2 for odd n; there is a gap for even k < n/2, and nothing at all for odd k."""
@@ -120,6 +122,7 @@ def test_autograd_of_one_neuron_gives_half_the_majority_coefficients(n: int, k: 
     target="printed",
     cases="(n, k, r) = (3, 2, 2), (5, 2, 6), (6, 3, 8), (9, 4, 40), one draw each (seed r), all inputs",
 )
+@proof_steps("one-step.md: 1")
 @pytest.mark.parametrize(("n", "k", "r"), [(3, 2, 2), (5, 2, 6), (6, 3, 8), (9, 4, 40)])
 def test_paired_network_vanishes_at_every_input(n: int, k: int, r: int) -> None:
     """In rational arithmetic; the neurons themselves do not vanish, and one flipped sign is seen."""
@@ -137,6 +140,7 @@ def test_paired_network_vanishes_at_every_input(n: int, k: int, r: int) -> None:
 
 
 @check("hidden-progress:construction-unbiased-init", grade="symbolic", target="printed", supporting=True)
+@proof_steps("one-step.md: 1")
 def test_pairs_cancel_whatever_they_compute() -> None:
     """u sigma(w.x + b) + (-u) sigma(w.x + b) = 0; the grid -1 + 1/k, ..., 1 - 1/k has 2k - 1 values in (-1, 1)."""
     u, hidden = sp.symbols("u h")
@@ -157,6 +161,7 @@ def test_pairs_cancel_whatever_they_compute() -> None:
     cases="8 sizes n <= 11, 6 neurons each (seed n + k), hinge and correlation loss, all inputs",
 )
 @check("hidden-progress:construction-unbiased-init", grade="exact", target="printed", supporting=True)
+@proof_steps("majority.md: 10")
 @pytest.mark.parametrize("loss", ["hinge", "correlation"])
 @pytest.mark.parametrize(("n", "k"), [(3, 1), (4, 2), (5, 3), (6, 4), (7, 4), (9, 2), (9, 5), (11, 4)])
 def test_population_gradient_is_a_coefficient_of_a_threshold(n: int, k: int, loss: str) -> None:
@@ -203,6 +208,7 @@ def _closed_form(w: np.ndarray, k: int) -> list[fmpq]:
     target="printed",
     cases="9 sizes n <= 11, 6 sign vectors each (seed n k), all 2k - 1 biases",
 )
+@proof_steps("majority.md: 11")
 @pytest.mark.parametrize(("n", "k"), SIZES)
 def test_closed_form_of_the_population_gradient(n: int, k: int, effort: Effort) -> None:
     """Against the enumeration, for signs w up to symmetry; a full grid of biases. n >= 2(k+1)^2 is not needed."""
@@ -222,6 +228,7 @@ def test_closed_form_of_the_population_gradient(n: int, k: int, effort: Effort) 
 
 
 @check("hidden-progress:lemma-B.3", grade="exact", target="printed", cases="n = 19, k = 2, one sign vector")
+@proof_steps("majority.md: 11")
 def test_closed_form_at_printed_sizes() -> None:
     """Sizes with n >= 2(k+1)^2, by autograd: n = 19, k = 2, with paired neurons."""
     n, k = 19, 2

@@ -32,7 +32,7 @@ from lemmata.numerics.exact.linear import solve_unique
 from lemmata.numerics.exact.numbers import as_exact
 from lemmata.numerics.parity.hinge_loss import parity_losses
 from lemmata.numerics.parity.sgd_sizes import top_coefficient
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
 
 EVEN = range(2, 21, 2)
@@ -112,6 +112,7 @@ def test_no_second_layer_on_the_printed_neurons_works(k: int, record: Record) ->
 
 
 @check("hidden-progress:claim-B.4.5", grade="numeric", target="corrected", cases="k = 2, 4, ..., 20, 40")
+@proof_steps("one-step.md: 6")
 @pytest.mark.parametrize("k", [*EVEN, 40])
 def test_the_repaired_second_layer_gives_twice_the_parity(k: int) -> None:
     """With the neuron i = 0 and all signs turned: 2 chi at every m, |u|_inf = 8k, |u|_1 = 8k^2, |u|_2 <= 8k sqrt(k)."""
@@ -130,6 +131,7 @@ def test_the_repaired_second_layer_gives_twice_the_parity(k: int) -> None:
 
 
 @check("hidden-progress:claim-B.4.5", grade="symbolic", target="corrected", supporting=True)
+@proof_steps("one-step.md: 6")
 def test_the_repaired_second_layer_for_every_k() -> None:
     """k even, m = 2t or 2t + 1: the neuron with kink j >= 1 contributes 8 (-1)^(j+1) (m - j)_+, those at 0 and -1
     contribute -6m and 2(m + 1), and the sum is 2 (-1)^m; k has dropped out."""
@@ -252,6 +254,7 @@ def test_the_printed_bias_leaves_its_interval_at_k_two() -> None:
 @check(
     "hidden-progress:lemma-B.4", grade="exact", target="corrected", cases="k = 2, 4, ..., 20, without irrelevant inputs"
 )
+@proof_steps("one-step.md: 9")
 @pytest.mark.parametrize("k", EVEN)
 def test_the_repaired_network_has_no_hinge_loss_without_noise(k: int) -> None:
     """The limit of large n: the outputs are exactly 2 chi, and the loss is 0."""
@@ -311,6 +314,7 @@ def test_a_wrong_bias_grid_and_a_wrong_support_cost_hinge_loss(k: int) -> None:
     target="corrected",
     cases="(n, k) = (5, 2), (7, 2), (5, 4), (9, 4), Hypothesis draws of signs, all inputs",
 )
+@proof_steps("one-step.md: 7")
 @given(data=st.data(), case=st.sampled_from([(2, 5), (2, 7), (4, 5), (4, 9)]))
 def test_the_weights_are_those_of_one_gradient_step(data: st.DataObject, case: tuple[int, int]) -> None:
     """W = -eta g and b - eta gamma = b, with the gradients of the correlation loss averaged over all 2^n inputs.
@@ -340,6 +344,7 @@ def test_the_weights_are_those_of_one_gradient_step(data: st.DataObject, case: t
 
 
 @check("hidden-progress:lemma-B.4", grade="enclosed", target="corrected", supporting=True)
+@proof_steps("one-step.md: 8, 9")
 def test_the_repaired_chain_for_all_k() -> None:
     """E hinge <= 16 eps k^2 n for k >= 4 even, eps < 1/2, L = log(2(k+1)/eps), n >= 160 k^4 L, any step within tau.
 
@@ -430,6 +435,7 @@ def test_the_exact_hinge_loss_falls_with_n() -> None:
     target="corrected",
     cases="k = 4, eps = 0.4, the least n, one network (seed 7), 48 inputs",
 )
+@proof_steps("one-step.md: 9")
 def test_a_perturbed_network_of_the_lemmas_size(record: Record) -> None:
     """k = 4, eps = 0.4, the least odd n = 160 k^4 log(2(k+1)/eps): independent irrelevant signs, every entry of the
     gradient off by +-tau (random signs). The margin is at least 1 on all 48 random inputs; if it failed with a

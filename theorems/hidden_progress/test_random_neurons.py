@@ -20,7 +20,7 @@ from lemmata.numerics.fourier.boolean import majority_coefficient
 from lemmata.numerics.fourier.gaps import fourier_gap, majority_gap
 from lemmata.numerics.parity.one_step import population_gradient, sign_gradient
 from lemmata.numerics.runs.confidence import median_interval, proportion_interval
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.plugin import Effort
 from lemmata.theorems.records import Record
 
@@ -31,6 +31,7 @@ from lemmata.theorems.records import Record
     target="printed",
     cases="n = 6, k <= 4, Hypothesis draws of tables",
 )
+@proof_steps("recovery.md: 3")
 @given(seed=st.integers(0, 2**32 - 1), k=st.integers(1, 4))
 def test_the_largest_entry_is_in_the_support(seed: int, k: int) -> None:
     """The transform and enumeration agree on Gamma; errors below Gamma/2 leave the largest entry in S, at Gamma/2 not.
@@ -60,6 +61,7 @@ def test_the_largest_entry_is_in_the_support(seed: int, k: int) -> None:
     target="corrected",
     cases="(n, k) = (5, 2), (7, 2), (7, 4), (9, 4), all sign vectors",
 )
+@proof_steps("majority.md: 12")
 @pytest.mark.parametrize(("n", "k"), [(5, 2), (7, 2), (7, 4), (9, 4)])
 def test_all_sign_vectors_have_the_magnitudes_of_majority(n: int, k: int, record: Record) -> None:
     """|g_i| = |xi_{k-1}|/2 in S and |xi_{k+1}|/2 outside for every w in {-1, 1}^n, enumerated; the gap is lemma B.2's.
@@ -86,6 +88,7 @@ def test_all_sign_vectors_have_the_magnitudes_of_majority(n: int, k: int, record
 
 @counterexample("hidden-progress:unnumbered-random-LTF-sign", grade="exact")
 @check("hidden-progress:remark-biases", grade="exact", target="printed", cases="(n, k) = (7, 3), (9, 5), all signs")
+@proof_steps("biases.md: 2")
 @pytest.mark.parametrize(("n", "k"), [(7, 3), (9, 5)])
 def test_without_biases_odd_parities_have_no_gradient(n: int, k: int, record: Record) -> None:
     """An unbiased threshold has no coefficients of even degree k -+ 1: the gradient vanishes at every sign vector."""

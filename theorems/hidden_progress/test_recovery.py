@@ -19,7 +19,7 @@ from lemmata.constructions.networks.inputs import sign_inputs
 from lemmata.numerics.fourier.boolean import majority_coefficient
 from lemmata.numerics.fourier.gaps import fourier_gap, majority_gap
 from lemmata.numerics.parity.one_step import batch_gradient, largest_entries, population_gradient, recovery_samples
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.plugin import Effort
 from lemmata.theorems.records import Record
 
@@ -59,6 +59,7 @@ def tables_with_a_gap(draw: st.DrawFn) -> tuple[np.ndarray, tuple[int, ...], fmp
     target="printed",
     cases="n = 6, k <= 4, Hypothesis draws of tables with a planted gap",
 )
+@proof_steps("recovery.md: 1, 2")
 @given(case=tables_with_a_gap(), data=st.data())
 def test_the_largest_entries_are_the_support(
     case: tuple[np.ndarray, tuple[int, ...], fmpq], data: st.DataObject
@@ -103,6 +104,7 @@ def _recovered(n: int, k: int, samples: int, rng: np.random.Generator) -> bool:
     target="corrected",
     cases="(n, k) = (11, 2), (31, 2), (9, 4), 30 batches each (seed 57)",
 )
+@proof_steps("recovery.md: 4")
 @pytest.mark.parametrize(("n", "k"), [(11, 2), (31, 2), (9, 4)])
 def test_the_support_is_read_off_one_batch(n: int, k: int, effort: Effort) -> None:
     """m = (32/gap^2) log(2n/delta), delta = 1/10: h = 1{x.1 > 0} has half the gap of majority, entries are in [-1, 1].
@@ -124,6 +126,7 @@ def test_the_support_is_read_off_one_batch(n: int, k: int, effort: Effort) -> No
     target="corrected",
     cases="k = 2, 4, 6, 8, odd n <= 401 in steps of 20",
 )
+@proof_steps("recovery.md: 5")
 @pytest.mark.parametrize("k", [2, 4, 6, 8])
 def test_the_number_of_samples_grows_like_n_to_the_k_minus_1(k: int) -> None:
     """1/gap^2 <= (n-1)^(k-1)/0.03^2, by lemma B.2: m is O(n^(k-1) log(n/delta)); for odd k there is no gap at all."""

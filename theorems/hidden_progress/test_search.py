@@ -30,7 +30,7 @@ from hypothesis import strategies as st
 from lemmata.constructions.networks.inputs import sign_inputs
 from lemmata.numerics.fourier.heavy import heavy_coefficients, samples_needed
 from lemmata.numerics.fourier.walsh import walsh_hadamard
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
 
 SEEDS = st.integers(0, 2**32)
@@ -46,6 +46,7 @@ def _codes(n: int, k: int) -> list[int]:
     target="corrected",
     cases="n <= 8, Hypothesis draws of queries and tau",
 )
+@proof_steps("sample-sizes.md: 8")
 @given(SEEDS, st.integers(2, 8), st.fractions(Q(1, 40), 1))
 def test_few_parities_correlate_with_a_query(seed, n, tau):
     """Random tables q(x, +-1) with values in {-M, ..., M}/M: E_(D_S) q = E q_0 + hat q_1(S); the count is < 1/tau^2."""
@@ -65,6 +66,7 @@ def test_few_parities_correlate_with_a_query(seed, n, tau):
 
 
 @check("hidden-progress:unnumbered-SQ", grade="exact", target="corrected", supporting=True)
+@proof_steps("sample-sizes.md: 8")
 @pytest.mark.parametrize("n", [2, 4, 6, 8])
 def test_a_bent_function_correlates_with_as_many_as_possible(n):
     """y (x_1 * x_2 bent): all 2^n coefficients are +-2^(-n/2), so that 2^n = 1/tau^2 sets exceed every smaller tau."""
@@ -108,6 +110,7 @@ def _sums_of_parities(n: int, k: int) -> Iterator[tuple[np.ndarray, np.ndarray]]
     target="corrected",
     cases="(n, k, tau) = (6, 2, 1/3), (7, 3, 1/4), (8, 2, 1/10), three strategies",
 )
+@proof_steps("sample-sizes.md: 9")
 @pytest.mark.parametrize("strategy", [_one_set_at_a_time, _random_queries, _sums_of_parities])
 @pytest.mark.parametrize(("n", "k", "tau"), [(6, 2, Q(1, 3)), (7, 3, Q(1, 4)), (8, 2, Q(1, 10))])
 def test_the_oracle_leaves_as_many_sets_as_stated(strategy: Callable, n, k, tau):
@@ -143,6 +146,7 @@ def test_a_fraction_and_a_query_of_x_alone_are_slips(record: Record) -> None:
 
 
 @check("hidden-progress:unnumbered-SQ", grade="symbolic", target="corrected", supporting=True)
+@proof_steps("sample-sizes.md: 9")
 def test_the_bound_is_of_order_n_to_the_k():
     """C(n,k) - 1 >= (n/k)^k/2 for n >= 2 k: each factor (n-i)/(k-i) >= n/k, and (n/k)^k >= 2^k >= 2.
 
@@ -171,6 +175,7 @@ def _weak(S: tuple[int, ...], x: np.ndarray) -> np.ndarray:
     target="printed",
     cases="n <= 9, Hypothesis draws of classifiers",
 )
+@proof_steps("sample-sizes.md: 10")
 @given(SEEDS, st.integers(2, 9))
 def test_a_weak_classifier_has_a_short_list_of_candidates(seed, n):
     """hat h(S) = 2 eps for accuracy 1/2 + eps, and at most 1/(4 eps^2) sets have coefficients of this size, exactly.
@@ -196,6 +201,7 @@ def test_a_weak_classifier_has_a_short_list_of_candidates(seed, n):
     target="printed",
     cases="n <= 6, Hypothesis draws of classifiers, all buckets",
 )
+@proof_steps("sample-sizes.md: 11")
 @given(SEEDS, st.integers(2, 6))
 def test_bucket_weights_are_means_of_products(seed, n):
     """sum over T = a on the first j coordinates of hat h(T)^2 = E_z (E_u h(u, z) chi_a(u))^2, for all j and a, exactly.
@@ -215,6 +221,7 @@ def test_bucket_weights_are_means_of_products(seed, n):
 
 
 @check("hidden-progress:unnumbered-weak-to-strong", grade="symbolic", target="printed")
+@proof_steps("sample-sizes.md: 12")
 def test_the_number_of_values_is_polynomial():
     """Hoeffding for m products in [-1, 1]: P(error > t^2/4) <= 2 exp(-m t^4/32); over n levels of 8/t^2 buckets.
 
@@ -237,6 +244,7 @@ def test_the_number_of_values_is_polynomial():
     target="printed",
     cases="(n, k) = (12, 3), (30, 4), (50, 3), accuracy 3/4, delta = 1/100, one search each (seed n)",
 )
+@proof_steps("sample-sizes.md: 12, 13")
 @pytest.mark.parametrize(("n", "S"), [(12, (2, 5, 7)), (30, (0, 3, 11, 29)), (50, (4, 20, 21))])
 def test_the_search_finds_the_support(n, S, record_property):
     """Accuracy 3/4 at n = 30 or 50, far beyond tables; delta = 0.01, seed n: the four sets, and labels single out S.

@@ -22,7 +22,7 @@ from lemmata.numerics.exact.numbers import as_exact
 from lemmata.numerics.exact.precision import precision
 from lemmata.numerics.exact.rationals import as_fraction
 from lemmata.numerics.parity.sgd_sizes import feature_moment, regret_bound, sgd_loss_bound, top_coefficient
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.hidden_progress.sizes import MlpSizes, corrected_sizes, printed_sizes
 from lemmata.theorems.records import Record
 
@@ -35,6 +35,7 @@ LEAST = "k = 2, 4, 6, 8, 12, 20; epsilon = 49/100, 1/10, 10^-6; least n"
 
 @check(FULL, grade="exact", target="corrected", cases=MOMENTS)
 @check(INFORMAL, grade="exact", target="printed", cases=MOMENTS)
+@proof_steps("sgd-mlp.md: 2")
 @pytest.mark.parametrize(("n", "k"), [(7, 2), (7, 4), (9, 4), (9, 6)])
 def test_second_moments_of_features(n: int, k: int) -> None:
     """Over all 2^n inputs: the largest errors attain E (w.x + b)^2, and the feature itself is at most that."""
@@ -53,6 +54,7 @@ def test_second_moments_of_features(n: int, k: int) -> None:
 
 
 @check(FULL, grade="exact", target="corrected", cases="constant gradients, T = 1, 2, 10, 77: attained")
+@proof_steps("mlp-short.md: 6", "sgd-mlp.md: 4")
 @pytest.mark.parametrize("steps", [1, 2, 10, 77])
 def test_the_regret_is_attained(steps: int) -> None:
     """F(u) = g u, |u*| = eta g T: the mean over u_0, ..., u_(T-1) is above F(u*) by the bound exactly; then a fiftieth
@@ -66,6 +68,7 @@ def test_the_regret_is_attained(steps: int) -> None:
 
 
 @check(FULL, grade="numeric", target="corrected", cases="n = 9, k = 4, T = 200, four rates, the population gradient")
+@proof_steps("sgd-mlp.md: 4")
 @pytest.mark.parametrize("rate", [0.01, 0.1, 1.0, 8.0])
 def test_the_regret_of_a_second_layer(rate: float) -> None:
     """Gradient descent on the hinge loss over all inputs: the bound holds at rates far below and above the best one."""
@@ -101,6 +104,7 @@ def _printed_rate(sizes: MlpSizes) -> arb:
 
 
 @check(FULL, grade="enclosed", target="corrected", cases=f"{LEAST}, r, B, T")
+@proof_steps("sgd-mlp.md: 1, 5, 6")
 @pytest.mark.parametrize("k", [2, 4, 6, 8, 12, 20])
 @pytest.mark.parametrize("epsilon", EPSILONS, ids=lambda value: str(value).replace("/", "_"))
 def test_the_printed_width_rate_and_steps_suffice(k: int, epsilon: fmpq, record: Record) -> None:
@@ -142,6 +146,7 @@ def test_the_printed_width_rate_and_steps_suffice(k: int, epsilon: fmpq, record:
 
 @check(INFORMAL, grade="enclosed", target="printed", cases=f"{LEAST}, B, T = 1 + 1024 k^3 r/epsilon^2")
 @check(FULL, grade="enclosed", target="corrected", supporting=True)
+@proof_steps("sgd-mlp.md: 7, 9")
 @pytest.mark.parametrize("k", [2, 4, 6, 8, 12, 20])
 @pytest.mark.parametrize("epsilon", EPSILONS, ids=lambda value: str(value).replace("/", "_"))
 def test_steps_without_n_suffice(k: int, epsilon: fmpq) -> None:
@@ -169,6 +174,7 @@ def _up(x: arb) -> int:
     target="printed",
     cases="k = 2, 4, 6, 8, 12; epsilon = 49/100, 1/10, 10^-6; delta = 2^-k, 10^-3; least n, r, B and T",
 )
+@proof_steps("sgd-mlp.md: 8")
 @pytest.mark.parametrize("k", [2, 4, 6, 8, 12])
 @pytest.mark.parametrize("epsilon", EPSILONS, ids=lambda value: str(value).replace("/", "_"))
 def test_the_error_is_small_with_high_probability(k: int, epsilon: fmpq) -> None:
@@ -250,6 +256,7 @@ def test_odd_parities_show_nothing_in_the_first_step(n: int, k: int) -> None:
 
 
 @check(FULL, grade="enclosed", target="corrected", supporting=True)
+@proof_steps("sgd-mlp.md: 3")
 def test_second_moments_stay_below_one() -> None:
     """At the least n for k = 4, 6, ..., 40 and L >= log(256 (k+1) k^2 n), and 1 - 7/(4k) + 1/k^2 from below."""
     for k in range(4, 41, 2):

@@ -25,7 +25,7 @@ from lemmata.numerics.exact.precision import precision
 from lemmata.numerics.fourier.boolean import majority_coefficient
 from lemmata.numerics.parity.batch_noise import noise_tail, noisy_moment, short_batch, short_logarithm, short_loss_bound
 from lemmata.numerics.parity.sgd_sizes import regret_bound, top_coefficient
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 
 SHORT = "hidden-progress:theorem-5.5"
 EPSILONS = [fmpq(49, 100), fmpq(1, 10), fmpq(1, 10**9)]
@@ -44,6 +44,7 @@ def _sample_gradients(n: int, k: int, w: np.ndarray, bias: float) -> np.ndarray:
     target="printed",
     cases="(n, k, B) = (3, 2, 1), (3, 2, 2), (3, 2, 3), (5, 2, 1), (5, 2, 2), (5, 4, 2): all batches, two neurons each",
 )
+@proof_steps("mlp-short.md: 1, 5")
 @pytest.mark.parametrize(("n", "k", "batch"), [(3, 2, 1), (3, 2, 2), (3, 2, 3), (5, 2, 1), (5, 2, 2), (5, 4, 2)])
 def test_the_noise_of_all_batches(n: int, k: int, batch: int) -> None:
     """E exp(B |Z|^2/16) <= 2^((n+1)/2) over all 2^(nB) batches, the tails, and the moment after the step exactly."""
@@ -82,6 +83,7 @@ def test_the_noise_of_all_batches(n: int, k: int, batch: int) -> None:
 
 
 @check(SHORT, grade="sampled", target="printed", supporting=True)
+@proof_steps("mlp-short.md: 1")
 def test_the_exponential_moment_of_a_gated_sum() -> None:
     """E exp(t (X - EX)) <= exp(2 t^2 |g|^2) for X = s g.(x, 1) over all 3^8 gates s in {-1, 0, 1} at n = 3.
 
@@ -101,6 +103,7 @@ def test_the_exponential_moment_of_a_gated_sum() -> None:
 
 
 @check(SHORT, grade="exact", target="printed", cases="k = 2, n = 2: all inputs")
+@proof_steps("mlp-short.md: 2")
 def test_four_neurons_of_two_classes_are_the_parity_of_two_signs() -> None:
     """relu(+-(x_1 + x_2)/4) and relu(+-(x_1 - x_2)/4) with 4, 4, -4, -4: 2 x_1 x_2, |u|_1 = 16, |u|^2 = 64."""
     hidden = as_exact(np.array([[1, 1], [-1, -1], [1, -1], [-1, 1]])) * fmpq(1, 4)
@@ -129,6 +132,7 @@ def _sizes(k: int, epsilon: fmpq) -> tuple[int, int, int, int]:
     target="printed",
     cases="k = 2, 4, 6, 8, 12; epsilon = 49/100, 1/10, 10^-9; least n, r, B, T; and the largest r = 10^40",
 )
+@proof_steps("mlp-short.md: 3, 4, 6, 7")
 @pytest.mark.parametrize("k", [2, 4, 6, 8, 12])
 @pytest.mark.parametrize("epsilon", EPSILONS, ids=lambda value: str(value).replace("/", "_"))
 def test_the_short_form(k: int, epsilon: fmpq) -> None:
@@ -183,6 +187,7 @@ def test_the_short_form(k: int, epsilon: fmpq) -> None:
     supporting=True,
     cases="n = 5, k = 2, r = 8, B = 4, T - 1 = 50, three rates, 20 first batches (seed 6), then population gradients",
 )
+@proof_steps("mlp-short.md: 6")
 @pytest.mark.parametrize("rate", [0.05, 0.5, 5.0])
 def test_the_mean_of_a_run_whatever_the_first_step_left(rate: float) -> None:
     """Compared with the second layer 0, where the loss is 1, and with any other: no first step is too bad for it."""
@@ -212,6 +217,7 @@ def test_the_mean_of_a_run_whatever_the_first_step_left(rate: float) -> None:
 
 
 @check(SHORT, grade="symbolic", target="printed", supporting=True)
+@proof_steps("mlp-short.md: 3, 4, 5, 7")
 def test_the_sizes_for_all_parameters() -> None:
     """The numbers of steps 4 to 6 of the proof: the noise, the moment and the batch in terms of n^k."""
     # n >= 160 k^4 L, n - k >= (159/160) n: (k-1) sqrt(2L)/(2k sqrt(n-k)) < 0.0561/k^2; |noise| <= 1/(18 k^2 sqrt(2L))

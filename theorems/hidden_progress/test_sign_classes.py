@@ -29,7 +29,7 @@ from lemmata.numerics.parity.sign_classes import (
     no_readout_probability_for_two,
     readout_weights,
 )
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
 
 
@@ -43,6 +43,7 @@ def _printed_pairs(k: int, delta: fmpq) -> int:
 
 
 @check("hidden-progress:lemma-B.5", grade="enclosed", target="corrected", cases="up to 4 classes, 3 levels and 5 pairs")
+@proof_steps("sign-classes.md: 4, 5")
 @pytest.mark.parametrize(
     ("classes", "levels", "needed", "pairs"), [(1, 3, 2, 4), (2, 3, 2, 4), (2, 3, 2, 5), (2, 2, 2, 6), (4, 2, 2, 4)]
 )
@@ -64,6 +65,7 @@ def test_no_class_is_complete_as_often_as_stated(classes: int, levels: int, need
     target="corrected",
     cases="k = 4, delta = 1/2, 1/10, 1/100, 10^-6; k = 6, delta = 1/2, 1/10; the least printed width",
 )
+@proof_steps("sign-classes.md: 9")
 @pytest.mark.parametrize(
     ("k", "delta"),
     [*((4, fmpq(1, d)) for d in (2, 10, 100, 10**6)), (6, fmpq(1, 2)), (6, fmpq(1, 10))],
@@ -101,6 +103,7 @@ def _after_one_step(n: int, w: np.ndarray, u: np.ndarray, levels: np.ndarray, k:
     target="corrected",
     cases="k = 2: up to 4 pairs, all initializations; delta = 1/2, 1/10, ..., 10^-9 at the least printed width",
 )
+@proof_steps("sign-classes.md: 10")
 def test_two_inputs_have_a_second_layer_as_often_as_stated() -> None:
     """The read-out refuses as many initializations as the formula says; at the printed width less than delta/3."""
     for pairs in (1, 2, 3, 4):
@@ -122,6 +125,7 @@ def test_two_inputs_have_a_second_layer_as_often_as_stated() -> None:
     target="corrected",
     cases="k = 2, 4, 6, 8, 12, 20; eps = 49/100, 1/10, 10^-6; the least odd n >= 160 k^4 log(2k/eps)",
 )
+@proof_steps("sign-classes.md: 2")
 @pytest.mark.parametrize("k", [2, 4, 6, 8, 12, 20])
 @pytest.mark.parametrize("eps", [fmpq(49, 100), fmpq(1, 10), fmpq(1, 10**6)], ids=["0.49", "0.1", "0.000001"])
 def test_the_loss_at_the_printed_tau(k: int, eps: fmpq, record: Record) -> None:
@@ -154,6 +158,7 @@ def test_the_loss_at_the_printed_tau(k: int, eps: fmpq, record: Record) -> None:
     target="corrected",
     cases="n = 7, k = 4, r = 238 and k = 2, r = 24 (delta = 1/10), 12 initializations each, the exact gradient",
 )
+@proof_steps("mlp-short.md: 2", "sign-classes.md: 1, 2, 10")
 @pytest.mark.parametrize("k", [2, 4])
 @pytest.mark.parametrize("seed", range(12))
 def test_some_class_of_the_network_is_the_parity(seed: int, k: int) -> None:
@@ -192,6 +197,7 @@ def test_some_class_of_the_network_is_the_parity(seed: int, k: int) -> None:
     target="corrected",
     cases="k = 4, 38 pairs, 600 initializations (seed 5): within five standard deviations",
 )
+@proof_steps("sign-classes.md: 5")
 def test_full_classes_are_as_frequent_as_stated() -> None:
     """38 pairs have no full class with probability 0.82; the read-out refuses that often, and not otherwise."""
     k, pairs, runs = 4, 38, 600
@@ -260,6 +266,7 @@ def test_a_flipped_input_moves_a_feature_by_its_weight() -> None:
 
 
 @check("hidden-progress:lemma-B.5", grade="enclosed", target="corrected", supporting=True)
+@proof_steps("sign-classes.md: 7")
 @pytest.mark.parametrize("k", [4, 6])
 def test_every_accuracy_for_small_k(k: int) -> None:
     """t = log(1/delta) from log 2 to t0 = (4/3) log((K C)^2/k): 2^(k-1) (1 - p)^K >= t on a grid; p falls with t.
@@ -279,6 +286,7 @@ def test_every_accuracy_for_small_k(k: int) -> None:
 
 
 @check("hidden-progress:lemma-B.5", grade="enclosed", target="corrected", supporting=True)
+@proof_steps("sign-classes.md: 8")
 def test_every_accuracy_for_large_k() -> None:
     """k >= 8: with p <= C/4, 2^(k-1) (1 - p)^(k+1) at 8, its growth, and t0 <= (4/3) log(2k) at 8 and its slope."""
     C = (arb(9) / (128 * 15)).exp()
@@ -293,6 +301,7 @@ def test_every_accuracy_for_large_k() -> None:
 
 
 @check("hidden-progress:lemma-B.5", grade="exact", target="corrected", supporting=True)
+@proof_steps("sign-classes.md: 2")
 def test_the_weights_of_the_second_layer() -> None:
     """|u|_1 = 8k^2 and |u|_2^2 = 64k^3 - 24k^2 for k = 4, 6, ..., 20."""
     for k in range(4, 21, 2):

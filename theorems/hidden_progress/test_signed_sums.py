@@ -34,7 +34,7 @@ from hypothesis import strategies as st
 
 from lemmata.numerics.parity.polynet_error import block_signs, polynet_error
 from lemmata.numerics.parity.signed_sums import signed_sum_counts
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 from lemmata.theorems.plugin import Effort
 
 Block = tuple[fmpq, tuple[int, ...]]
@@ -63,6 +63,7 @@ def _lower(blocks: list[Block]) -> fmpq:
 
 
 @check("hidden-progress:lemma-B.9", grade="symbolic", target="corrected", supporting=True)
+@proof_steps("polynet-plateau.md: 2")
 def test_the_upper_bound() -> None:
     """The ratio of consecutive coefficients of cosh(t), 1/((2j+1)(2j+2)), is at most that of exp(t^2/2), 1/(2(j+1)).
 
@@ -77,6 +78,7 @@ def test_the_upper_bound() -> None:
 
 @check("hidden-progress:theorem-5.7-full", grade="exact", target="printed", supporting=True)
 @check("hidden-progress:lemma-B.9", grade="exact", target="corrected", supporting=True)
+@proof_steps("polynet-plateau.md: 3")
 def test_antichains_are_small() -> None:
     """Step 2: a set of size a lies in a! (m-a)! maximal chains (m <= 5), and all antichains of 4 elements by search.
 
@@ -118,6 +120,7 @@ def test_antichains_are_small() -> None:
     target="corrected",
     cases="up to 9 integer weights of size up to 6, Hypothesis draws",
 )
+@proof_steps("polynet-plateau.md: 3")
 @given(u=st.lists(st.integers(-6, 6), min_size=1, max_size=9), c=st.integers(1, 6), data=st.data())
 def test_steps_of_the_littlewood_offord_inequality(u: list[int], c: int, data: st.DataObject) -> None:
     """Step 1 on all pairs A < B of one element; half-open intervals of length 2c; step 3; and the inequality itself."""
@@ -139,6 +142,7 @@ def test_steps_of_the_littlewood_offord_inequality(u: list[int], c: int, data: s
     target="corrected",
     cases="300 PolyNets of up to 4 blocks of up to 41 weights (seed 99)",
 )
+@proof_steps("polynet-plateau.md: 4")
 def test_the_lower_bound_on_random_draws(effort: Effort) -> None:
     """300 PolyNets (full: 3,000) of up to 4 blocks with up to 40 integer weights, v from above 0 up to |u|_2.
 

@@ -16,11 +16,12 @@ import sympy as sp
 from flint import acb, arb, fmpq
 
 from lemmata.constructions.induction.head import ngram_head, with_affine_readout
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
 
 
 @counterexample("induction-heads:claim-8.2b", grade="exact")
+@proof_steps("induction_head.md: 7")
 def test_printed_block_does_not_shift_all_outputs_alike(record: Record) -> None:
     """b 1^T 1 is the number b k; read as that multiple of I it adds b k to the logit of the current token alone."""
     k, a, b, x = 2, 3, 5, [1, 2, 1]
@@ -38,6 +39,7 @@ def test_printed_block_does_not_shift_all_outputs_alike(record: Record) -> None:
     target="corrected",
     cases="k = 2, 3, all sequences of length 5, slope 7/3, shift -5/2",
 )
+@proof_steps("induction_head.md: 7")
 @pytest.mark.parametrize("k", [2, 3])
 def test_block_of_ones_turns_y_into_a_y_plus_b(k: int) -> None:
     sequences, head = np.array(list(product(range(1, k + 1), repeat=5))), ngram_head(2, k).hard()
@@ -46,6 +48,7 @@ def test_block_of_ones_turns_y_into_a_y_plus_b(k: int) -> None:
 
 
 @check("induction-heads:claim-8.2b", grade="symbolic", target="corrected", supporting=True)
+@proof_steps("induction_head.md: 7")
 @pytest.mark.parametrize("k", [2, 3, 4, 5])
 def test_shift_has_no_effect_under_the_softmax(k: int) -> None:
     a, b, *y = sp.symbols(f"a b y:{k}", real=True)
@@ -89,6 +92,7 @@ def _slope(a: arb) -> arb:
 
 
 @check("induction-heads:claim-8.2b", grade="numeric", target="corrected", supporting=True)
+@proof_steps("induction_head.md: 8")
 def test_best_slope_loses_0_0056_nats_even_if_the_row_is_known() -> None:
     """The expected divergence is convex in a (log-sum-exp), so that two slopes and a tangent enclose its minimum."""
     left, right = arb("2.64"), arb("2.65")

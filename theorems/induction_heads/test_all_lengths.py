@@ -29,7 +29,7 @@ from lemmata.numerics.exact.balls import precision
 from lemmata.numerics.exact.log_two import LN2, LogTwo
 from lemmata.numerics.markov.minimal_gradient import flat_tensor, v_gradient, w_gradient
 from lemmata.numerics.markov.minimal_trajectory import dominance_threshold
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 from lemmata.theorems.induction_heads.segments import (
     S,
     U,
@@ -68,6 +68,7 @@ def b(n: int) -> LogTwo:
 
 
 @check("induction-heads:lemma-E.1h", grade="symbolic", target="corrected", supporting=True)
+@proof_steps("two_gradient_steps.md: 1")
 def test_gradients_are_sums_over_two_families_of_moments() -> None:
     """The products of constant and eigenvalue parts in C_jml, averaged over exchanged states, are a_n, b_n, A and B.
 
@@ -101,6 +102,7 @@ def test_gradients_are_sums_over_two_families_of_moments() -> None:
 
 
 @check("induction-heads:lemma-E.1h", grade="symbolic", target="corrected", supporting=True)
+@proof_steps("two_gradient_steps.md: 2")
 def test_sums_over_positions() -> None:
     """sum_j of sum_(A<N) (N-A) y^A z^(j-1), N = t-j+1: the coefficients of 1, y^n, z^n and (yz)^n, for all t and n."""
     t, n, j, k = sympy.symbols("t n j k", integer=True, positive=True)
@@ -117,6 +119,7 @@ def test_sums_over_positions() -> None:
 @check("induction-heads:lemma-E.1", grade="exact", target="printed", cases="t = 1, 2, 3, 7, 20, 40")
 @check("induction-heads:lemma-8.4", grade="exact", target="printed", cases="t = 1, 2, 3, 7, 20, 40")
 @check("induction-heads:lemma-E.1h", grade="exact", target="corrected", cases="t = 1, 2, 3, 7, 20, 40")
+@proof_steps("two_gradient_steps.md: 2")
 @pytest.mark.parametrize("t", [1, 2, 3, 7, 20, 40])
 def test_formulas_give_the_gradients_of_the_tensor(t: int) -> None:
     C = flat_tensor(t)
@@ -139,6 +142,7 @@ def test_formulas_give_the_gradients_of_the_tensor(t: int) -> None:
 
 
 @check("induction-heads:lemma-E.1h", grade="symbolic", target="corrected", supporting=True)
+@proof_steps("two_gradient_steps.md: 3")
 def test_signs_of_the_first_family() -> None:
     """a_n > 0 decreases along the odd n; -1/(12(n+1)(n+2)) <= a_n < 0 for even n >= 2; 0 < sum_(n<t) a_n < L_a.
 
@@ -162,6 +166,7 @@ def test_signs_of_the_first_family() -> None:
 
 
 @check("induction-heads:lemma-E.1h", grade="symbolic", target="corrected", supporting=True)
+@proof_steps("two_gradient_steps.md: 4")
 def test_signs_of_the_second_family() -> None:
     """-1/(5(n+1)(n+2)(n+3)) <= b_n < 0 for all n: |h(x)| + |h(-x)| <= (1-x)^2/10 on (0, 1).
 
@@ -179,6 +184,7 @@ def test_signs_of_the_second_family() -> None:
 
 @check("induction-heads:lemma-E.1h", grade="symbolic", target="corrected", supporting=True)
 @check("induction-heads:lemma-E.1f", grade="symbolic", target="printed", supporting=True)
+@proof_steps("two_gradient_steps.md: 8")
 def test_first_gradient_of_v_decreases_for_all_lengths() -> None:
     """0 < D(N+1) - 2/(3(N+2)) <= t (g_j - g_(j+1)) <= D(N+1): v^(1) is largest at j = 1 and decreases, for all t.
 
@@ -200,6 +206,7 @@ def test_first_gradient_of_v_decreases_for_all_lengths() -> None:
 @check("induction-heads:lemma-E.1", grade="symbolic", target="printed", supporting=True)
 @check("induction-heads:lemma-8.4", grade="symbolic", target="printed", supporting=True)
 @check("induction-heads:lemma-E.1e", grade="symbolic", target="printed", supporting=True)
+@proof_steps("two_gradient_steps.md: 6")
 def test_first_gradient_of_W_for_all_lengths() -> None:
     """0 <= diag - B(t+1)(t+2)/6 <= L_a (t-1)/2, and 0 > off - A(t+1)(t+2)/6 >= -A + L_b (t-1)/2; off > 0 for t >= 3.
 
@@ -224,6 +231,7 @@ def test_first_gradient_of_W_for_all_lengths() -> None:
 
 @check("induction-heads:lemma-E.1", grade="symbolic", target="printed", supporting=True)
 @check("induction-heads:lemma-8.4", grade="symbolic", target="printed", supporting=True)
+@proof_steps("two_gradient_steps.md: 9")
 def test_first_step_of_v_for_all_lengths() -> None:
     """|t g_j - D N(N+1)/2| <= D N < t for all t and j, N = t-j+1, by the bounds of the differences.
 
@@ -244,6 +252,7 @@ def test_first_step_of_v_for_all_lengths() -> None:
 @check("induction-heads:lemma-E.1h", grade="symbolic", target="corrected", supporting=True)
 @check("induction-heads:lemma-E.1", grade="symbolic", target="printed", supporting=True)
 @check("induction-heads:lemma-8.4", grade="symbolic", target="printed", supporting=True)
+@proof_steps("two_gradient_steps.md: 13")
 def test_second_coordinate_is_above_all_later_ones_for_all_lengths() -> None:
     """d_2 > d_j and g_2 > g_j for all 3 <= j <= t, and 0 <= off < diag: so v_2 > v_j for every eta > 0.
 
@@ -281,6 +290,7 @@ def brackets(t: int) -> tuple[LogTwo, LogTwo]:
 @check("induction-heads:lemma-E.1h", grade="symbolic", target="corrected", supporting=True)
 @check("induction-heads:lemma-E.1", grade="symbolic", target="printed", supporting=True)
 @check("induction-heads:lemma-8.4", grade="symbolic", target="printed", supporting=True)
+@proof_steps("two_gradient_steps.md: 14")
 def test_second_coordinate_beats_the_first_exactly_above_a_threshold_for_all_lengths() -> None:
     """2(g_2 - g_1) < 0 for all t; the coefficient of eta^2 is negative for t <= 9 and positive for t >= 10.
 
@@ -309,6 +319,7 @@ def lower_polynomial() -> Polynomial:
 
 
 @check("induction-heads:lemma-E.1h", grade="symbolic", target="corrected", supporting=True)
+@proof_steps("two_gradient_steps.md: 15")
 def test_threshold_times_cube_of_the_length_converges() -> None:
     """t^3 eta*(t) -> 12 D/((B-A) A) = 3512.7: within a factor 1 +- 20/t of it for all t >= 60.
 
@@ -343,6 +354,7 @@ def test_threshold_times_cube_of_the_length_converges() -> None:
 @check("induction-heads:lemma-8.4", grade="enclosed", target="printed", cases="t = 2, ..., 150")
 @check("induction-heads:lemma-E.1h", grade="enclosed", target="corrected", cases="t = 2, ..., 150")
 @check("induction-heads:lemma-E.1", grade="enclosed", target="printed", cases="t = 2, ..., 150")
+@proof_steps("two_gradient_steps.md: 15")
 def test_thresholds_of_all_lengths_from_10_to_150(record_property: Any) -> None:
     """The library's eta*(t), from the tensor, against the moments; t^3 eta*(t) falls with t and stays above 3512.7."""
     bits = 1000

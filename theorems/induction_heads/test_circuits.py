@@ -20,7 +20,7 @@ from sympy import ZZ
 from sympy.polys.rings import ring
 
 from lemmata.constructions.circuits.arithmetic import Circuit, Gate, gradient, two_layer_mlp
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 
 OPERATIONS = ("+", "*", "square")
 
@@ -75,6 +75,7 @@ def agrees_with_polynomials(circuit: Circuit, derivative: Circuit) -> bool:
     target="printed",
     cases="all circuits of sums, products and squares with two inputs, at most three gates (full effort: four)",
 )
+@proof_steps("circuits.md: 3, 4")
 def test_gradients_of_all_small_circuits_cost_at_most_three_more_gates_per_gate(effort):
     seen = 0
     for size in range(1, effort.pick(quick=3, full=4) + 1):
@@ -87,6 +88,7 @@ def test_gradients_of_all_small_circuits_cost_at_most_three_more_gates_per_gate(
 
 
 @check("induction-heads:claim-P.4", grade="sampled", target="printed", supporting=True)
+@proof_steps("circuits.md: 4")
 @pytest.mark.parametrize("seed", range(8))
 def test_gradients_of_random_circuits_with_unary_gates(seed):
     rng = np.random.default_rng(seed)
@@ -101,6 +103,7 @@ def test_gradients_of_random_circuits_with_unary_gates(seed):
 
 
 @check("induction-heads:claim-P.4", grade="exact", target="printed", supporting=True)
+@proof_steps("circuits.md: 5")
 @pytest.mark.parametrize("n", [2, 3, 10, 100])
 def test_the_factor_does_not_grow_with_the_number_of_inputs(n):
     """A product of n variables: n - 1 gates, and 2 n - 2 more for all n derivatives; one by one they need (n - 2) n."""
@@ -113,6 +116,7 @@ def test_the_factor_does_not_grow_with_the_number_of_inputs(n):
 
 
 @check("induction-heads:claim-P.4", grade="exact", target="printed", supporting=True)
+@proof_steps("circuits.md: 4")
 def test_the_factor_three_is_attained():
     """Repeated multiplication by one input."""
     power = Circuit(1, tuple(Gate("*", (i, 0)) for i in range(50)), (50,))
@@ -122,6 +126,7 @@ def test_the_factor_three_is_attained():
 
 
 @check("induction-heads:claim-P.4", grade="exact", target="printed", supporting=True)
+@proof_steps("circuits.md: 3")
 def test_a_gradient_with_one_gate_changed_is_noticed():
     """The comparison with polynomials rejects the exchange of + and * in any gate that the gradient uses."""
     circuit = Circuit(2, (Gate("*", (0, 1)), Gate("*", (2, 2)), Gate("+", (2, 3))), (4,))
@@ -147,6 +152,7 @@ def test_a_gradient_with_one_gate_changed_is_noticed():
     cases="(d_in, d_hidden) = (1, 1), (2, 3), (5, 2), (4, 16), one choice of the numbers each",
 )
 @check("induction-heads:claim-P.4", grade="exact", target="printed", supporting=True)
+@proof_steps("circuits.md: 1, 5")
 @pytest.mark.parametrize(("d_in", "d_hidden"), [(1, 1), (2, 3), (5, 2), (4, 16)])
 def test_the_two_layer_network_is_a_circuit_with_the_stated_parameters(d_in, d_hidden):
     """Its value is u . sigma(W x), and its gradient by (u, W) is backpropagation, at no more than 4 times the gates."""
@@ -169,6 +175,7 @@ def test_the_two_layer_network_is_a_circuit_with_the_stated_parameters(d_in, d_h
     target="printed",
     cases="(d_in, d_hidden) = (1, 1), (3, 2), (2, 4), all numbers",
 )
+@proof_steps("circuits.md: 2")
 @pytest.mark.parametrize(("d_in", "d_hidden"), [(1, 1), (3, 2), (2, 4)])
 def test_without_activation_the_network_is_linear_in_the_input(d_in, d_hidden):
     circuit = two_layer_mlp(d_in, d_hidden, activation=None)
@@ -181,6 +188,7 @@ def test_without_activation_the_network_is_linear_in_the_input(d_in, d_hidden):
 
 
 @check("induction-heads:definition-P.2", grade="exact", target="printed", supporting=True)
+@proof_steps("circuits.md: 2")
 def test_with_relu_the_network_is_not_linear():
     """The absolute value: u = (1, 1), W = (1, -1)."""
     circuit = two_layer_mlp(1, 2)

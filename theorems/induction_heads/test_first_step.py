@@ -28,7 +28,7 @@ from lemmata.numerics.markov.minimal_gradient import (
     v_gradient,
     w_gradient,
 )
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.induction_heads import flat_prior, printed_updates, sequence_gradients
 from lemmata.theorems.induction_heads.sequence_gradients import Chain, chain
 from lemmata.theorems.records import Record
@@ -62,6 +62,7 @@ TRANSITIONS = sympy.Matrix([[a, 1 - a], [1 - b, b]])
 
 
 @check("induction-heads:lemma-E.1c", grade="symbolic", target="corrected")
+@proof_steps("gradient.md: 7")
 def test_powers_of_the_chain_and_the_stationary_law() -> None:
     """P^n has the printed form for all n: it holds at n = 0, and multiplying by P takes L = lambda^n to lambda L.
 
@@ -99,6 +100,7 @@ def test_stationary_law_is_no_eigenvector_of_lambda(record: Record) -> None:
 
 
 @check("induction-heads:lemma-E.1d", grade="symbolic", target="printed", supporting=True)
+@proof_steps("gradient.md: 8")
 def test_printed_sums_are_the_triple_sums_for_all_lengths() -> None:
     """(A) to (D), without their coefficients, as sums over s <= t' <= p <= t of lambda^(p-s), lambda^(p-t'), ...
 
@@ -127,6 +129,7 @@ def test_printed_sums_are_the_triple_sums_for_all_lengths() -> None:
 
 
 @check("induction-heads:lemma-E.1d", grade="symbolic", target="printed", supporting=True)
+@proof_steps("gradient.md: 7, 9")
 def test_printed_cases_have_the_coefficients_of_the_general_formula() -> None:
     """(E.16) to (E.22): P_m2 - 1/2 = -(P_m1 - 1/2), and the products of beta and gamma in the four cases."""
     I, II, III, IV = sympy.symbols("I II III IV")
@@ -154,6 +157,7 @@ def test_printed_cases_have_the_coefficients_of_the_general_formula() -> None:
 @check(
     "induction-heads:lemma-E.1d", grade="exact", target="printed", cases="three chains, t = 1, ..., 5, all sequences"
 )
+@proof_steps("gradient.md: 8")
 @pytest.mark.parametrize("length", range(1, 6))
 @pytest.mark.parametrize("P", CHAINS)
 def test_printed_w_gradient_is_the_average_over_all_sequences(P: Chain, length: int) -> None:
@@ -199,6 +203,7 @@ def printed_mean_w(length: int) -> list[list[LogTwo]]:
 @check("induction-heads:lemma-E.1", grade="exact", target="printed", cases="t = 1, ..., 60")
 @check("induction-heads:lemma-E.1d", grade="exact", target="printed", cases="t = 1, ..., 60, averaged")
 @check("induction-heads:lemma-E.1f", grade="exact", target="printed", cases="t = 1, ..., 60, averaged")
+@proof_steps("gradient.md: 9")
 @pytest.mark.parametrize("length", range(1, 61))
 def test_averaged_first_step_in_Q_plus_Q_ln2(length: int) -> None:
     """At every t <= 60: the printed closed forms, averaged, are the gradient by the tensor (enumeration is below).
@@ -231,6 +236,7 @@ def printed_mean_v(N: int) -> LogTwo:
 
 
 @check("induction-heads:lemma-E.1", grade="exact", target="printed", cases="t = 1, ..., 7, all sequences")
+@proof_steps("two_gradient_steps.md: 2")
 @pytest.mark.parametrize("length", range(1, 8))
 def test_averaged_first_step_is_the_average_over_all_sequences(length: int) -> None:
     c = fmpq(1, 3)
@@ -256,6 +262,7 @@ def test_first_values_of_the_increments() -> None:
 
 
 @check("induction-heads:lemma-E.1e", grade="exact", target="printed", supporting=True)
+@proof_steps("two_gradient_steps.md: 5")
 def test_constants_of_the_diagonal_and_off_the_diagonal() -> None:
     """(E.24) and (E.25), for both rows: E[pi_m pi_l (b-a)/(lambda-1) (P_m1 - 1/2)]."""
     x, y = flat_prior.a, flat_prior.b
@@ -268,6 +275,7 @@ def test_constants_of_the_diagonal_and_off_the_diagonal() -> None:
 
 
 @check("induction-heads:lemma-E.1e", grade="exact", target="printed", cases="t = 1, 2, 3, 5, 8, 13, 20, 40, 80, 150")
+@proof_steps("two_gradient_steps.md: 6")
 @pytest.mark.parametrize("length", [1, 2, 3, 5, 8, 13, 20, 40, 80, 150])
 def test_rest_beyond_the_leading_order_of_w_is_linear_in_t(length: int) -> None:
     """|rest| <= 3(t+1)/2 + (t+1)^2/(2t) <= 5t, where rest = increment - constant (t+1)(t+2)/6.
@@ -312,6 +320,7 @@ def test_diagonal_bias_shrinks_with_the_number_of_states(k: int, ratio: float) -
 
 
 @check("induction-heads:lemma-E.1f", grade="symbolic", target="printed", supporting=True)
+@proof_steps("two_gradient_steps.md: 7")
 def test_printed_v_gradient_is_the_double_sum_for_all_lengths() -> None:
     """(E.28) from sum over j <= t' <= p <= t of (sum_i pi_i (P^(p+1-t'))_ii - 1/2), by telescoping in N = t - j + 1.
 
@@ -337,6 +346,7 @@ def test_printed_v_gradient_is_the_double_sum_for_all_lengths() -> None:
 @check(
     "induction-heads:lemma-E.1f", grade="exact", target="printed", cases="three chains, t = 1, ..., 5, all sequences"
 )
+@proof_steps("two_gradient_steps.md: 7")
 @pytest.mark.parametrize("length", range(1, 6))
 @pytest.mark.parametrize("P", CHAINS)
 def test_printed_v_gradient_is_the_average_over_all_sequences(P: Chain, length: int) -> None:
@@ -353,6 +363,7 @@ def test_printed_v_gradient_is_the_average_over_all_sequences(P: Chain, length: 
 
 
 @check("induction-heads:lemma-E.1f", grade="exact", target="printed", cases="t = 1, 2, 3, 5, 8, 13, 20, 40, 80, 150")
+@proof_steps("two_gradient_steps.md: 9")
 @pytest.mark.parametrize("length", [1, 2, 3, 5, 8, 13, 20, 40, 80, 150])
 def test_rest_beyond_the_leading_order_of_v_is_bounded(length: int) -> None:
     """E[pi_1^2 + pi_2^2] - 1/2 = D = 3/2 - 2 ln 2 > 0, and the rest in (E.29) is below 1 for all t and j.
@@ -373,6 +384,7 @@ def test_rest_beyond_the_leading_order_of_v_is_bounded(length: int) -> None:
 
 
 @check("induction-heads:lemma-8.4", grade="exact", target="printed", supporting=True)
+@proof_steps("two_gradient_steps.md: 10")
 def test_single_sequence_moves_one_entry_only() -> None:
     """A stochastic step on a constant sequence: its gradient of W has one entry, no bias to the diagonal."""
     for length in (3, 6, 12):

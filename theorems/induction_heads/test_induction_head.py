@@ -30,7 +30,7 @@ from lemmata.constructions.networks.affine import Affine
 from lemmata.constructions.networks.attention import AttentionLayer
 from lemmata.numerics.exact.balls import precision
 from lemmata.numerics.markov.enumeration import stationary_evidence
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.plugin import Effort
 from lemmata.theorems.records import Record
 
@@ -95,6 +95,7 @@ def _shifted(head: CountingHead, by: int) -> CountingHead:
 
 
 @counterexample("induction-heads:proposition-8.2", grade="exact")
+@proof_steps("induction_head.md: 5")
 def test_printed_construction_adds_a_transition_at_the_first_token(record: Record) -> None:
     """x = (1, 2, 1): state 1 was followed by 2 only, but the output is (1/2, 1/2)."""
     x = [1, 2, 1]
@@ -163,12 +164,14 @@ def test_printed_construction_stays_wrong_at_every_tested_scale() -> None:
 
 
 @counterexample("induction-heads:proposition-8.2", grade="exact")
+@proof_steps("induction_head.md: 5")
 def test_printed_construction_is_wrong_at_258_of_642_pairs() -> None:
     head = printed_induction_head(2).hard()
     assert _wrong_positions(head, _all_sequences(2, 7), 2) == (258, 642)
 
 
 @counterexample("induction-heads:proposition-8.2", grade="exact")
+@proof_steps("induction_head.md: 1, 2")
 def test_second_layer_logit_has_the_factor_c_squared_not_c() -> None:
     """With d = 6: logits c/sqrt d in layer 1, c^2 [x_(j-1) = x_i]/sqrt d in layer 2; text: c, and c/sqrt d."""
     c, x = 7, [1, 2, 1, 1]
@@ -184,6 +187,7 @@ def test_second_layer_logit_has_the_factor_c_squared_not_c() -> None:
 
 
 @counterexample("induction-heads:proposition-8.2", grade="exact")
+@proof_steps("induction_head.md: 2")
 def test_second_layer_attends_to_matches_and_not_to_the_previous_token() -> None:
     """The printed softmax of layer 2 is [j = i-1]. On (1, 2, 2, 1) the last token attends to positions 1 and 2."""
     transformer = printed_induction_head(2).hard().transformer
@@ -192,6 +196,7 @@ def test_second_layer_attends_to_matches_and_not_to_the_previous_token() -> None
 
 
 @check("induction-heads:proposition-8.2", grade="exact", target="corrected", supporting=True)
+@proof_steps("induction_head.md: 5")
 @pytest.mark.parametrize(("k", "quick", "full"), SIZES)
 def test_hard_limit_of_the_printed_construction_counts_the_first_token_as_its_own_successor(
     k: int, quick: int, full: int, effort: Effort
@@ -219,6 +224,7 @@ def test_hard_limit_of_the_printed_construction_counts_the_first_token_as_its_ow
     target="printed",
     cases="all sequences of length 7 (k = 2), 5 (k = 3), 4 (k = 4) and all shorter ones",
 )
+@proof_steps("induction_head.md: 3")
 @pytest.mark.parametrize(("k", "quick", "full"), SIZES)
 def test_with_a_zero_row_in_front_the_hard_limit_is_the_bigram_frequency(
     k: int, quick: int, full: int, effort: Effort
@@ -235,6 +241,7 @@ def test_with_a_zero_row_in_front_the_hard_limit_is_the_bigram_frequency(
     target="printed",
     cases="all sequences of length 7 (k = 2), 5 (k = 3), 4 (k = 4) and all shorter ones",
 )
+@proof_steps("induction_head.md: 4")
 @pytest.mark.parametrize(("k", "quick", "full"), SIZES)
 def test_with_prior_rows_the_hard_limit_is_the_posterior_mean(k: int, quick: int, full: int, effort: Effort) -> None:
     t = effort.pick(quick=quick, full=full)
@@ -261,6 +268,7 @@ def _renamings(k: int, t: int) -> np.ndarray:
     target="printed",
     cases="k = 1, ..., 4, all sequences of length at most 7, one of each class under renaming",
 )
+@proof_steps("induction_head.md: 3")
 @pytest.mark.parametrize("k", [1, 2, 3, 4])
 @pytest.mark.parametrize("build", [ngram_head, bayesian_ngram_head])
 def test_limits_are_exact_for_all_sequences_of_length_7(build: Any, k: int) -> None:
@@ -300,6 +308,7 @@ def test_limits_are_exact_for_all_sequences_of_length_7(build: Any, k: int) -> N
     target="printed",
     cases="pseudo-counts (2, 1), (0, 3), (1, 2, 3), all sequences of length 5",
 )
+@proof_steps("induction_head.md: 4")
 @pytest.mark.parametrize("pseudo_counts", [(2, 1), (0, 3), (1, 2, 3)])
 def test_repeated_prior_rows_give_any_integer_dirichlet_prior(pseudo_counts: tuple[int, ...]) -> None:
     k, t = len(pseudo_counts), 5
@@ -353,6 +362,7 @@ def _maps(transformer: Any) -> list[Any]:
     target="printed",
     cases="all sequences: n = 2, 3, 4 with k = 2, t = 7, n = 3, 4 with k = 3, t = 5",
 )
+@proof_steps("induction_head.md: 3, 4")
 @pytest.mark.parametrize(
     ("n", "k", "quick", "full"), [(2, 2, 7, 9), (3, 2, 7, 9), (4, 2, 7, 9), (3, 3, 5, 7), (4, 3, 5, 7)]
 )
@@ -401,6 +411,7 @@ def _distances_and_bounds(head: CountingHead, x: list[int], positions: Sequence[
 @check("induction-heads:construction-8.2a", grade="sampled", target="printed", supporting=True)
 @check("induction-heads:construction-8.2c", grade="sampled", target="printed", supporting=True)
 @check("induction-heads:proposition-8.2", grade="sampled", target="corrected", supporting=True)
+@proof_steps("induction_head.md: 6")
 @pytest.mark.parametrize("n", [2, 3, 4])
 @pytest.mark.parametrize("bayesian", [False, True])
 def test_attention_at_finite_scales_is_within_the_bound(n: int, bayesian: bool, effort: Effort) -> None:
@@ -426,6 +437,7 @@ SHORT = "k = 2, all sequences of length 5, five pairs of scales"
 
 
 @check("induction-heads:construction-8.2a", grade="enclosed", target="printed", cases=SHORT)
+@proof_steps("induction_head.md: 6")
 @pytest.mark.parametrize("build", [ngram_head, bayesian_ngram_head])
 @pytest.mark.parametrize("scales", [(1, 1), (4, 2), (10, 4), (40, 8), (400, 5)])
 def test_bound_holds_on_all_short_sequences(build: Any, scales: tuple[int, int]) -> None:
@@ -441,6 +453,7 @@ def test_bound_holds_on_all_short_sequences(build: Any, scales: tuple[int, int])
 
 
 @check("induction-heads:construction-8.2a", grade="enclosed", target="printed", supporting=True)
+@proof_steps("induction_head.md: 6")
 def test_bound_is_attained_to_one_per_cent_when_the_first_layer_is_sharp() -> None:
     """Then the M rows that do not match keep exactly M/(M + N e^s) of the attention, and the bound is (M/N) e^(-s)."""
     with precision(200):
@@ -461,6 +474,7 @@ def test_bound_is_attained_to_one_per_cent_when_the_first_layer_is_sharp() -> No
     target="corrected",
     cases="k = 3, one sequence of length 40, tolerances 1e-2 and 1e-6",
 )
+@proof_steps("induction_head.md: 6")
 @pytest.mark.parametrize("tolerance", [1e-2, 1e-6])
 def test_certified_scales_bring_outputs_within_the_tolerance(tolerance: float, effort: Effort) -> None:
     t, k = effort.pick(quick=40, full=120), 3

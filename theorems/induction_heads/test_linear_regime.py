@@ -26,7 +26,7 @@ from lemmata.numerics.markov.minimal_gradient import (
     v_gradient,
     w_gradient,
 )
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.induction_heads import sequence_gradients
 from lemmata.theorems.induction_heads.sequence_gradients import Chain, chain
 from lemmata.theorems.records import Record
@@ -44,6 +44,7 @@ def constant(c: Any, *shape: int) -> NDArray[np.object_]:
 
 
 @check("induction-heads:definition-minimal", grade="sampled", target="printed", supporting=True)
+@proof_steps("gradient.md: 1")
 @given(data=st.data(), k=st.integers(1, 4), t=st.integers(1, 7))
 def test_matrix_form_of_the_model_is_the_entrywise_form(data: st.DataObject, k: int, t: int) -> None:
     number = st.fractions(-3, 3, max_denominator=4).map(lambda x: fmpq(x.numerator, x.denominator))
@@ -60,6 +61,7 @@ def test_matrix_form_of_the_model_is_the_entrywise_form(data: st.DataObject, k: 
     target="printed",
     cases="k <= 3, t <= 4: all sequences, all weights",
 )
+@proof_steps("gradient.md: 1")
 @pytest.mark.parametrize(("k", "t"), [(1, 4), (2, 1), (2, 2), (2, 3), (2, 4), (3, 3), (3, 4)])
 def test_matrix_form_on_all_pairs_of_unit_weights(k: int, t: int) -> None:
     """Both forms are linear in v and in W: equal at v = e_j, W = E_ml, they are equal at all weights.
@@ -98,6 +100,7 @@ def test_tensor_gives_loss_and_gradients_at_all_weights(t: int, data: st.DataObj
 @check(
     "induction-heads:fact-8.3", grade="exact", target="printed", cases="all sequences: (k, t) = (2, 8), (3, 6), (4, 5)"
 )
+@proof_steps("gradient.md: 2")
 @pytest.mark.parametrize(("k", "t"), [(2, 8), (3, 6), (4, 5)])
 def test_model_expresses_bigram_and_unigram_counts(k: int, t: int) -> None:
     bigram, unigram = bigram_minimal_model(t, k), unigram_minimal_model(t, k)
@@ -137,6 +140,7 @@ def test_uniform_second_layer_weighs_unigrams_by_position(data: st.DataObject, k
     target="printed",
     cases="c = 2/3, all sequences: k = 2, t = 1, 2, 4, 6, and k = 3, t = 3, 4",
 )
+@proof_steps("gradient.md: 3")
 @pytest.mark.parametrize(("k", "t"), [(2, 1), (2, 2), (2, 4), (2, 6), (3, 3), (3, 4)])
 def test_margin_of_the_lemma_keeps_all_hinges_active(k: int, t: int) -> None:
     """0 <= f <= c^2 p(p+1)/2, both attained; hence Delta = c^2 t(t+1)/2 keeps all hinges >= 0, and no less does."""
@@ -154,6 +158,7 @@ def test_margin_of_the_lemma_keeps_all_hinges_active(k: int, t: int) -> None:
 
 
 @check("induction-heads:lemma-E.1a", grade="exact", target="printed", supporting=True)
+@proof_steps("gradient.md: 3")
 def test_threshold_of_the_margin_is_sharp() -> None:
     """At the threshold with the derivative [z >= 0] of (E.8) the gradient is the linear one; below it, it is not.
 
@@ -177,6 +182,7 @@ def test_threshold_of_the_margin_is_sharp() -> None:
     target="printed",
     cases="three chains of two states and one of three, t = 1, ..., 4, all sequences",
 )
+@proof_steps("gradient.md: 5, 6")
 @pytest.mark.parametrize("P", [*CHAINS, THREE_STATES], ids=["2 states a", "2 states b", "2 states c", "3 states"])
 @pytest.mark.parametrize("t", range(1, 5))
 def test_population_gradient_is_the_printed_sum(P: Chain, t: int) -> None:

@@ -24,7 +24,7 @@ from flint import fmpq
 
 from lemmata.numerics.markov.chains import dirichlet_chains, stationary_law
 from lemmata.numerics.markov.enumeration import dirichlet_moment
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 
 k = sp.symbols("k", positive=True)
 Record = Callable[[str, object], None]
@@ -55,6 +55,7 @@ def positive_coefficients(expression: Any) -> bool:
 
 
 @check("induction-heads:claim-stationary", grade="symbolic", target="corrected", supporting=True)
+@proof_steps("stationary.md: 5, 6")
 def test_stationary_law_tends_to_the_uniform_law_with_a_bound_for_every_number_of_states() -> None:
     """The two moment bounds of the module, for all real k >= 1."""
     # E |uQ|^2 = (1/k^2) sum over k rows and k columns of the variance
@@ -70,6 +71,7 @@ def test_stationary_law_tends_to_the_uniform_law_with_a_bound_for_every_number_o
 
 
 @check("induction-heads:claim-stationary", grade="exact", target="corrected", cases="k = 2, 3, 7")
+@proof_steps("stationary.md: 5, 6")
 @pytest.mark.parametrize("states", [2, 3, 7])
 def test_moments_of_one_row(states: int) -> None:
     """The formulas in k against rising factorials of the Dirichlet law, and |Q_i|^4 expanded over all coordinates."""
@@ -91,6 +93,7 @@ def test_moments_of_one_row(states: int) -> None:
 
 
 @check("induction-heads:claim-stationary", grade="sampled", target="corrected", supporting=True)
+@proof_steps("stationary.md: 4")
 def test_inequalities_on_sampled_chains(record_property: Record) -> None:
     """k = 64, 400 chains, seed 4: TV(pi, u) <= sqrt(k)|uQ|_2 wherever |Q| <= 1/2, which is the case for all of them.
 

@@ -43,7 +43,7 @@ from lemmata.certificates.duality.farkas import (
 )
 from lemmata.constructions.induction.head import bayesian_ngram_head, ngram_head
 from lemmata.numerics.exact.balls import as_balls, precision
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 
 Tokens = tuple[int, ...]
 
@@ -79,6 +79,7 @@ def demands(sequences: list[Tokens], excess: Callable[[Tokens], int] = bigram_ex
 
 @check("induction-heads:claim-8.2d", grade="exact", target="printed", cases="the four sequences of the certificate")
 @check("induction-heads:figure-E.8", grade="exact", target="printed", supporting=True)
+@proof_steps("one_layer.md: 2")
 def test_no_single_head_decides_the_bigrams_of_six_tokens():
     assert [bigram_excess(x) for x in MORE_11] == [1, 2]
     assert [bigram_excess(x) for x in MORE_12] == [-1, -2]
@@ -88,6 +89,7 @@ def test_no_single_head_decides_the_bigrams_of_six_tokens():
 
 
 @check("induction-heads:claim-8.2d", grade="symbolic", target="printed", supporting=True)
+@proof_steps("one_layer.md: 1")
 def test_the_normaliser_makes_the_logit_difference_additive():
     """For any scores and values the two pairs of the certificate have equal sums, as rational functions."""
     weight = {(j, a): sp.Symbol(f"w_{j}{a}", positive=True) for j in range(6) for a in (1, 2)}  # exp s_j(a)
@@ -106,6 +108,7 @@ def test_the_normaliser_makes_the_logit_difference_additive():
 
 
 @check("induction-heads:claim-8.2d", grade="sampled", target="printed", supporting=True)
+@proof_steps("one_layer.md: 1")
 @pytest.mark.parametrize("width", [1, 3, 8])
 @pytest.mark.parametrize("absolute", [False, True])
 def test_equations_8_4_and_8_5_fall_under_the_reduction(width, absolute):
@@ -205,6 +208,7 @@ def test_the_four_sequences_are_all_needed(dropped):
 
 
 @check("induction-heads:claim-8.2d", grade="exact", target="printed", supporting=True)
+@proof_steps("one_layer.md: 2")
 def test_edited_certificates_are_rejected():
     system = demands(contexts(6))
     names = list(CERTIFICATE.multipliers)
@@ -223,6 +227,7 @@ def test_edited_certificates_are_rejected():
 
 
 @check("induction-heads:claim-8.2d", grade="exact", target="printed", supporting=True)
+@proof_steps("one_layer.md: 3")
 def test_the_certificate_needs_the_labels_of_bigrams():
     """The same sequences, labelled by their unigrams, are no contradiction, and one head meets that demand."""
     system = demands(contexts(6), unigram_excess)
@@ -235,6 +240,7 @@ def test_the_certificate_needs_the_labels_of_bigrams():
 
 
 @check("induction-heads:claim-8.2d", grade="exact", target="printed", supporting=True)
+@proof_steps("one_layer.md: 3")
 def test_two_layers_meet_all_25_demands():
     """The two-layer head with a beginning-of-sequence token, in exact hard attention, has the right sign every time.
 

@@ -18,7 +18,7 @@ from lemmata.constructions.circuits.arithmetic import Circuit, Gate
 from lemmata.numerics.markov.minimal_gradient import chain_stationary_law, chain_tensor
 from lemmata.numerics.markov.minimal_trajectory import linear_margin, trajectory
 from lemmata.numerics.parity.polynet_sgd import train_polynet
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.induction_heads import sequence_gradients
 from lemmata.theorems.records import Record
 
@@ -64,6 +64,7 @@ rationals = st.fractions(min_value=-1000, max_value=1000, max_denominator=1000)
 
 @given(st.integers(0, 10**4), rationals)
 @check("induction-heads:claim-P.3", grade="sampled", target="printed", supporting=True)
+@proof_steps("universal_gate.md: 2")
 def test_one_gate_and_one_parameter_compute_every_function_of_the_class(n: int, x: Fraction) -> None:
     """The network gate(squash(x) + theta) with theta = 2n is f_n; only `gate` depends on the class."""
     gate = _universal_gate(_polynomial)
@@ -81,6 +82,7 @@ def _circuit(coefficients: Sequence[int]) -> Circuit:
 
 
 @check("induction-heads:claim-P.3", grade="exact", target="printed", cases="364 polynomial circuits at 13 inputs each")
+@proof_steps("universal_gate.md: 2")
 def test_one_parameter_selects_any_of_countably_many_circuits() -> None:
     """The class of the circuits of all polynomials with natural coefficients: theta = 2n gives the values of f_n."""
     lists = [c for size in range(1, 7) for c in product(range(3), repeat=size) if size == 1 or c[-1]][:364]
@@ -94,6 +96,7 @@ def test_one_parameter_selects_any_of_countably_many_circuits() -> None:
 
 
 @check("induction-heads:claim-P.3", grade="symbolic", target="printed", supporting=True)
+@proof_steps("universal_gate.md: 1")
 def test_squashed_inputs_stay_in_their_interval() -> None:
     """For every real x: |x/(1+|x|)| < 1, and x is recovered; so theta = 2n selects f_n, whatever the f_n are."""
     a, sign = sp.symbols("a", nonnegative=True), sp.symbols("epsilon")
@@ -104,6 +107,7 @@ def test_squashed_inputs_stay_in_their_interval() -> None:
 
 @given(st.lists(st.integers(0, 2**20), min_size=3, max_size=3), st.integers(0, 40))
 @check("induction-heads:claim-P.3", grade="sampled", target="printed", supporting=True)
+@proof_steps("universal_gate.md: 5")
 def test_several_discrete_inputs(x: list[int], n: int) -> None:
     """Inputs from N^3: unary gates spread the binary digits over disjoint places, and their sum encodes all inputs."""
 
@@ -148,6 +152,7 @@ def _gathered(code: Fraction, inputs: int, count: int = 16) -> list[Fraction]:
 
 
 @check("induction-heads:claim-P.3", grade="symbolic", target="printed", supporting=True)
+@proof_steps("universal_gate.md: 4")
 def test_codes_of_several_real_inputs_are_different() -> None:
     """The code of x in R^m, a sum of m unary gates, is a number in [0, 1/2] with the digits 0 and 1 in base 3.
 
@@ -164,6 +169,7 @@ def test_codes_of_several_real_inputs_are_different() -> None:
 
 @given(st.lists(st.tuples(*[st.integers(1, 2**16 - 1)] * 2), min_size=1, max_size=3))
 @check("induction-heads:claim-P.3", grade="sampled", target="printed", supporting=True)
+@proof_steps("universal_gate.md: 4")
 def test_several_real_inputs_are_recovered_from_their_code(parts: list[tuple[int, int]]) -> None:
     """Inputs with (1 + squash(x))/2 = n/2^16: the sum of the gates gives all of them back, and differs with them."""
     codes, points = [], []
@@ -178,6 +184,7 @@ def test_several_real_inputs_are_recovered_from_their_code(parts: list[tuple[int
 
 
 @check("induction-heads:claim-P.3", grade="exact", target="printed", supporting=True)
+@proof_steps("universal_gate.md: 2")
 def test_intervals_that_overlap_are_noticed() -> None:
     """With theta = n instead of 2n the intervals overlap, and the gate computes another member of the class."""
     gate, x = _universal_gate(_polynomial), Fraction(3)
@@ -215,6 +222,7 @@ def _descend(slope: int, label: int, steps: int, rate: Fraction) -> Fraction:
 
 
 @counterexample("induction-heads:definition-P.5", grade="exact")
+@proof_steps("losses.md: 1")
 @pytest.mark.parametrize("label", [1, -1])
 def test_printed_correlation_loss_drives_the_output_away(label: int, record: Record) -> None:
     """l = y f: after any number of steps y f is negative, so that the sign of f is wrong."""
@@ -228,6 +236,7 @@ def test_printed_correlation_loss_drives_the_output_away(label: int, record: Rec
 
 
 @check("induction-heads:definition-P.5", grade="exact", target="corrected", supporting=True)
+@proof_steps("losses.md: 2")
 @pytest.mark.parametrize("label", [1, -1])
 def test_corrected_correlation_loss_agrees_with_the_label(label: int) -> None:
     assert label * _descend(-1, label, 10, Fraction(1, 3)) == Fraction(10, 3)
@@ -239,6 +248,7 @@ def test_corrected_correlation_loss_agrees_with_the_label(label: int) -> None:
     target="corrected",
     cases="SGD of the library on one weight with the corrected loss, T = 1, 10, batches of 1 and 3",
 )
+@proof_steps("losses.md: 2")
 @pytest.mark.parametrize("steps", [1, 10])
 @pytest.mark.parametrize("batch", [1, 3])
 def test_training_with_the_corrected_correlation_loss_raises_the_agreement(steps: int, batch: int) -> None:
@@ -258,6 +268,7 @@ def test_training_with_the_corrected_correlation_loss_raises_the_agreement(steps
     target="corrected",
     cases="the minimal model, t = 3, one schedule of three",
 )
+@proof_steps("losses.md: 4")
 def test_rates_of_a_descent_are_numbered_from_0_to_T_minus_1() -> None:
     """theta_(s+1) = theta_s - eta_s grad for s = 0, ..., T-1, without decay: T + 1 parameters from T rates.
 
@@ -276,6 +287,7 @@ def test_rates_of_a_descent_are_numbered_from_0_to_T_minus_1() -> None:
 
 
 @check("induction-heads:definition-P.5", grade="symbolic", target="corrected", supporting=True)
+@proof_steps("losses.md: 3")
 def test_losses_decrease_in_the_margin_only_with_the_corrected_sign() -> None:
     """m = y f. Logistic loss ln(1 + e^-m) and -m decrease for every m, (y - f)^2 = (1 - m)^2 and hinge for m < 1.
 
@@ -294,6 +306,7 @@ def test_losses_decrease_in_the_margin_only_with_the_corrected_sign() -> None:
 
 
 @check("induction-heads:definition-P.5", grade="exact", target="corrected", supporting=True)
+@proof_steps("losses.md: 5")
 @pytest.mark.parametrize("batch", [1, 2, 3])
 def test_mini_batch_gradients_are_unbiased(batch: int) -> None:
     """A population of four examples, square loss of a linear network: all batches, with and without replacement."""

@@ -24,7 +24,7 @@ from lemmata.numerics.markov.losses import (
     uniform_loss,
 )
 from lemmata.numerics.markov.predictors import kl_divergence, ngram, uniform
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 from lemmata.theorems.plugin import Effort
 
 Record = Callable[[str, object], None]
@@ -45,6 +45,7 @@ def _rate_density(u: acb, holomorphic: bool) -> acb:
     target="printed",
     cases="k = 2: entropy rate, uniform prediction, known stationary law",
 )
+@proof_steps("stationary_start.md: 4")
 def test_closed_forms_against_rigorous_quadrature() -> None:
     """Entropy rate and E h(pi_1) to 20 digits, by ball integration inside (eps, 1 - eps) and bounds for the ends.
 

@@ -32,7 +32,7 @@ from lemmata.numerics.markov.minimal_gradient import (
     w_gradient,
 )
 from lemmata.numerics.markov.minimal_trajectory import dominance_threshold
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.induction_heads import flat_prior, printed_updates, sequence_gradients
 from lemmata.theorems.induction_heads.segments import S, U, V, density, positive_inside, roots_inside, x
 from lemmata.theorems.induction_heads.sequence_gradients import Chain, chain
@@ -90,6 +90,7 @@ def printed_truth(P: Chain, p: int, j: int, row: str) -> Any:
 
 
 @check("induction-heads:lemma-E.1g", grade="exact", target="corrected", supporting=True)
+@proof_steps("gradient.md: 10")
 @pytest.mark.parametrize("P", CHAINS)
 @pytest.mark.parametrize("p", range(1, 6))
 def test_expected_derivatives_of_the_logits(P: Chain, p: int) -> None:
@@ -108,6 +109,7 @@ def test_expected_derivatives_of_the_logits(P: Chain, p: int) -> None:
 
 
 @counterexample("induction-heads:lemma-E.1g", grade="exact")
+@proof_steps("gradient.md: 10")
 def test_law_of_the_wrong_state_in_the_true_logit() -> None:
     """(E.36) with pi_i, at p = 5: wrong at every j with 2 <= j < p (for j = p it agrees by reversibility)."""
     for P, j in product(CHAINS, range(2, 5)):
@@ -115,6 +117,7 @@ def test_law_of_the_wrong_state_in_the_true_logit() -> None:
 
 
 @check("induction-heads:lemma-E.1g", grade="symbolic", target="corrected", supporting=True)
+@proof_steps("gradient.md: 11")
 def test_corrected_update_is_the_sum_over_positions_for_all_lengths() -> None:
     """t d_j = sum_il (P_li - 1/2) pi_l (P^(j-1))_li sum_{A<N} (N-A)(P^A)_il by telescoping in N; M = lambda^(j-1).
 
@@ -149,6 +152,7 @@ def test_corrected_update_is_the_sum_over_positions_for_all_lengths() -> None:
 @check(
     "induction-heads:lemma-E.1g", grade="exact", target="corrected", cases="three chains, t = 1, ..., 5, all sequences"
 )
+@proof_steps("gradient.md: 11")
 @pytest.mark.parametrize("P", CHAINS)
 @pytest.mark.parametrize("t", range(1, 6))
 def test_second_step_is_the_average_over_all_sequences(P: Chain, t: int) -> None:
@@ -170,6 +174,7 @@ def test_second_step_is_the_average_over_all_sequences(P: Chain, t: int) -> None
 
 
 @counterexample("induction-heads:lemma-E.1g", grade="exact")
+@proof_steps("gradient.md: 12")
 @pytest.mark.parametrize("P", CHAINS)
 @pytest.mark.parametrize("t", [2, 3, 4, 5])
 def test_printed_second_step_is_not_the_gradient(P: Chain, t: int, record: Record) -> None:
@@ -219,6 +224,7 @@ def kappa(j: int) -> LogTwo:
 
 
 @check("induction-heads:lemma-E.1h", grade="exact", target="corrected", supporting=True)
+@proof_steps("two_gradient_steps.md: 11")
 def test_constants_of_the_first_two_coordinates() -> None:
     """(E.42), and (E.43) with the sign of its second summand corrected; both sides of each from their integrals."""
     x, y = flat_prior.a, flat_prior.b
@@ -234,6 +240,7 @@ def test_constants_of_the_first_two_coordinates() -> None:
 
 
 @counterexample("induction-heads:lemma-E.1h", grade="exact")
+@proof_steps("two_gradient_steps.md: 11")
 def test_printed_constant_would_reverse_the_conclusion(record: Record) -> None:
     printed = (7 - 10 * LN2) / 2 + (5 - 8 * LN2) / 6
     record.no_hypotheses("(E.43) is an equation between numbers")
@@ -245,6 +252,7 @@ def test_printed_constant_would_reverse_the_conclusion(record: Record) -> None:
 
 
 @check("induction-heads:lemma-E.1h", grade="symbolic", target="corrected", supporting=True)
+@proof_steps("two_gradient_steps.md: 12")
 def test_sign_certificate_for_all_coordinates() -> None:
     """E_j > 0 decreases along the even j, and E_j < 0 for all odd j >= 3; so kappa_2 > kappa_j for all j > 2.
 
@@ -284,6 +292,7 @@ def test_signs_of_the_leading_constants_one_by_one() -> None:
 
 @check("induction-heads:observation-8.4", grade="symbolic", target="corrected", supporting=True)
 @check("induction-heads:lemma-E.1h", grade="symbolic", target="corrected", supporting=True)
+@proof_steps("two_gradient_steps.md: 12")
 def test_even_constants_decay_as_the_inverse_square_for_all_coordinates() -> None:
     """(5/48)/((j+2)(j+3)) <= E_j <= (5/48)/(j(j+1)) for all even j: the density is between (5/48)(1-x) x^2 and
     (5/48)(1-x) on (0, 1), and the integral of (1-x) x^n over it is 1/((n+1)(n+2)).
@@ -335,6 +344,7 @@ def threshold(t: int) -> arb:
     target="printed",
     cases="t = 10, 11, 12, 13, 16, 20, 30, 50, 100, 150, rates 0.1 % below and above the threshold",
 )
+@proof_steps("two_gradient_steps.md: 14")
 @pytest.mark.parametrize("t", PREPARED)
 def test_second_coordinate_dominates_exactly_above_the_threshold(t: int) -> None:
     """v_2 - v_1 = eta (c0 + eta c1) with c0 < 0 < c1; the other coordinates are below v_2 for every eta > 0."""
@@ -365,6 +375,7 @@ def test_threshold_exists_at_every_length_up_to_150(effort: Any) -> None:
 
 @check("induction-heads:lemma-E.1", "induction-heads:lemma-8.4", grade="exact", target="printed", supporting=True)
 @check("induction-heads:lemma-E.1h", grade="exact", target="corrected", supporting=True)
+@proof_steps("two_gradient_steps.md: 14")
 @pytest.mark.parametrize("t", range(2, 10))
 def test_no_step_size_makes_the_second_coordinate_largest_in_short_contexts(t: int) -> None:
     linear, quadratic = second_step(t)

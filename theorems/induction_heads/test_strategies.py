@@ -36,7 +36,7 @@ from lemmata.numerics.markov.losses import (
     stationary_entropy,
 )
 from lemmata.numerics.markov.predictors import bigram, ngram, unigram
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.plugin import Effort
 from lemmata.theorems.records import Record
 
@@ -51,6 +51,7 @@ def _ball(x: LogTwo | fmpq | int) -> arb:
 
 
 @check("induction-heads:definition-iclmc", grade="symbolic", target="printed", supporting=True)
+@proof_steps("stationary.md: 2")
 def test_two_state_chain_has_one_stationary_law() -> None:
     """For 0 < a, b < 1 the solutions of pi P = pi, sum pi = 1 are exactly pi = (1-b, 1-a)/(2-a-b)."""
     a, b, first, second = sp.symbols("a b pi_1 pi_2")
@@ -62,6 +63,7 @@ def test_two_state_chain_has_one_stationary_law() -> None:
 
 
 @check("induction-heads:definition-iclmc", grade="exact", target="printed", cases="k = 2, flat prior, t = 1, ..., 10")
+@proof_steps("stationary.md: 2")
 @pytest.mark.parametrize("t", range(1, 11))
 def test_probabilities_of_all_sequences_add_up_to_one(t: int) -> None:
     assert sum((stationary_evidence(x) for x in all_sequences(2, t)), LogTwo(0)) == LogTwo(1)
@@ -73,6 +75,7 @@ def test_probabilities_of_all_sequences_add_up_to_one(t: int) -> None:
     target="printed",
     cases="k = 2, flat prior, words of three symbols at four places",
 )
+@proof_steps("stationary.md: 2")
 def test_sequences_are_stationary() -> None:
     """The averaged law of (x_s, ..., x_{s+2}) is the same at s = 1, 2, 3 and 4."""
     laws = []
@@ -116,6 +119,7 @@ def _density(s: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
 
 @check("induction-heads:claim-stationary", grade="symbolic", target="corrected", supporting=True)
 @counterexample("induction-heads:claim-stationary", grade="symbolic")
+@proof_steps("stationary.md: 3")
 def test_two_states_have_a_simple_stationary_law(record: Record) -> None:
     """pi_1 = V/(U+V) <= s iff V <= sU/(1-s): integrate over the unit square, and differentiate."""
     U, V, s = sp.symbols("U V s", positive=True)
@@ -138,6 +142,7 @@ def test_two_states_have_a_simple_stationary_law(record: Record) -> None:
     target="corrected",
     cases="k = 2, seven moments of order at most 4",
 )
+@proof_steps("stationary.md: 3")
 def test_moments_of_the_density() -> None:
     """E[pi_1^i pi_2^j], i + j <= 4, from the density and as averages over U, V; E[pi_1^2 + pi_2^2] = 2 - 2 ln 2."""
     s = sp.symbols("s", positive=True)
@@ -157,6 +162,7 @@ def test_moments_of_the_density() -> None:
 
 
 @check("induction-heads:claim-stationary", grade="sampled", target="corrected", supporting=True)
+@proof_steps("stationary.md: 7")
 def test_stationary_law_tends_to_the_uniform_law(effort: Effort, record_property: Property) -> None:
     """sqrt(k) E||pi - uniform||_TV stays near 1/sqrt(2 pi): so the distance tends to 0 like 1/sqrt(k).
 
@@ -186,6 +192,7 @@ def test_stationary_law_tends_to_the_uniform_law(effort: Effort, record_property
     target="printed",
     cases="all sequences for (k, t) = (2, 7), (3, 5), (4, 4) with flat prior, (3, 4) with prior (1, 2, 3)",
 )
+@proof_steps("strategies.md: 2")
 @pytest.mark.parametrize(("k", "t", "prior"), [(2, 7, (1, 1)), (3, 5, (1, 1, 1)), (3, 4, (1, 2, 3)), (4, 4, (1,) * 4)])
 def test_add_one_frequencies_are_bayes_for_independent_symbols(k: int, t: int, prior: tuple[int, ...]) -> None:
     """All rows equal to one Dirichlet(prior) vector: posterior mean = (n_j + alpha_j)/(t + sum alpha)."""
@@ -201,6 +208,7 @@ def test_add_one_frequencies_are_bayes_for_independent_symbols(k: int, t: int, p
 
 
 @check("induction-heads:est-unigram", grade="enclosed", target="printed", supporting=True)
+@proof_steps("strategies.md: 2")
 @pytest.mark.parametrize("t", [1, 2, 4, 6])
 def test_stationary_posterior_depends_on_the_frequencies_only(t: int) -> None:
     """Independent symbols with the law pi of a random chain (k = 2): Bayes is a quotient in Q + Q ln 2 of the counts.
@@ -230,6 +238,7 @@ def test_stationary_posterior_depends_on_the_frequencies_only(t: int) -> None:
     target="corrected",
     cases="all sequences: (k, t) = (2, 7), (3, 5), (4, 4) with flat prior, (2, 6) with (2, 1), (3, 4) with (1, 2, 3)",
 )
+@proof_steps("stationary_start.md: 1", "strategies.md: 5")
 @pytest.mark.parametrize(
     ("k", "t", "prior"), [(2, 7, (1, 1)), (3, 5, (1, 1, 1)), (2, 6, (2, 1)), (3, 4, (1, 2, 3)), (4, 4, (1,) * 4)]
 )
@@ -252,6 +261,7 @@ def test_bigram_strategy_is_the_posterior_mean(k: int, t: int, prior: tuple[int,
 
 
 @counterexample("induction-heads:est-bigram", grade="exact")
+@proof_steps("strategies.md: 5")
 def test_printed_denominator_is_not_a_law(record: Record) -> None:
     """x = (1, 2, 1), flat prior: N = 2 transitions, N_1 = 1. Over N + 2 = 4 row 1 is (1/4, 2/4); it is (1/3, 2/3)."""
     counts = transitions((1, 2, 1), 2)
@@ -269,6 +279,7 @@ def test_printed_denominator_is_not_a_law(record: Record) -> None:
 
 
 @check("induction-heads:est-bigram", grade="exact", target="corrected", supporting=True)
+@proof_steps("strategies.md: 4")
 def test_marginal_of_the_posterior_is_the_beta_law() -> None:
     """(8.2): k = 3, all moments up to order 4 of P_ij under Dirichlet(c + alpha) are those of the Beta law."""
     for counts, alpha in [((0, 2, 1), (1, 1, 1)), ((3, 0, 2), (1, 2, 3))]:
@@ -285,6 +296,7 @@ def test_marginal_of_the_posterior_is_the_beta_law() -> None:
 
 
 @check("induction-heads:est-bigram", grade="enclosed", target="corrected", supporting=True)
+@proof_steps("strategies.md: 6")
 def test_no_strategy_beats_the_posterior_mean() -> None:
     """Expected log loss for a uniform start, k = 2, t = 6: less than unigram, uniform, and the mean moved by 1/50."""
     losses = {"bigram": arb(0), "unigram": arb(0), "uniform": arb(0), "moved": arb(0)}
@@ -312,6 +324,7 @@ def test_bayes_with_stationary_start_after_one_symbol() -> None:
 
 
 @check("induction-heads:remark-8.1", grade="exact", target="printed", supporting=True)
+@proof_steps("stationary_start.md: 2")
 def test_bayes_predictor_is_the_exact_quotient() -> None:
     """Every sequence with t <= 7: the recursion against the quotient of polynomial expansions in Q + Q ln 2.
 
@@ -336,6 +349,7 @@ def _bayes_of_family(m: int) -> arb:
 
 
 @check("induction-heads:remark-8.1", grade="exact", target="printed", supporting=True)
+@proof_steps("stationary_start.md: 6")
 def test_the_difference_does_not_vanish_for_every_sequence() -> None:
     """x = (1, 2^m, 1): the bigram strategy says 1/3 for every m; Bayes is further away the longer the context is.
 
@@ -350,6 +364,7 @@ def test_the_difference_does_not_vanish_for_every_sequence() -> None:
 
 
 @check("induction-heads:remark-8.1", grade="numeric", target="printed", supporting=True)
+@proof_steps("stationary_start.md: 5")
 def test_bayes_tends_to_one_half_along_the_family() -> None:
     """1/2 - sqrt(3/(m+3)) <= P(next = 1 | 1, 2^m, 1) <= 1/2 for every m, so the gap to 1/3 tends to 1/6.
 
@@ -374,6 +389,7 @@ def test_bayes_tends_to_one_half_along_the_family() -> None:
 
 
 @check("induction-heads:remark-8.1", grade="numeric", target="printed", cases="k = 2, all sequences, t = 1, ..., 8")
+@proof_steps("stationary_start.md: 2, 4")
 def test_expected_differences_are_summable() -> None:
     """sum over all t of E KL(Bayes || bigram) <= E KL(pi || uniform) = pi^2/12 - ln 2 = 0.1293, so they tend to 0.
 

@@ -17,7 +17,7 @@ from flint import arb, fmpq
 from numpy.typing import NDArray
 
 from lemmata.numerics.markov.minimal_gradient import spread_moments, symmetric_tensor, v_gradient, w_gradient
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.induction_heads import printed_updates, sequence_gradients
 from lemmata.theorems.records import Record
 
@@ -38,6 +38,7 @@ def constant(c: fmpq, *shape: int) -> NDArray[np.object_]:
 
 
 @check("induction-heads:corollary-E.2", grade="exact", target="corrected", cases="t = 1, ..., 8, all sequences")
+@proof_steps("symmetric_chains.md: 2")
 @pytest.mark.parametrize("t", range(1, 9))
 def test_first_step_on_symmetric_chains_over_all_sequences(t: int) -> None:
     """All 2^(t+1) sequences, whose probabilities under a ~ Unif(0, 1) are reciprocals of integers."""
@@ -52,6 +53,7 @@ def test_first_step_on_symmetric_chains_over_all_sequences(t: int) -> None:
 
 
 @check("induction-heads:corollary-E.2", grade="sampled", target="corrected", supporting=True)
+@proof_steps("symmetric_chains.md: 2")
 @pytest.mark.parametrize("t", range(1, 6))
 @pytest.mark.parametrize("seed", range(3))
 def test_symmetric_tensor_at_other_weights(t: int, seed: int) -> None:
@@ -66,6 +68,7 @@ def test_symmetric_tensor_at_other_weights(t: int, seed: int) -> None:
 
 
 @check("induction-heads:corollary-E.2", grade="symbolic", target="corrected", supporting=True)
+@proof_steps("symmetric_chains.md: 1")
 def test_closed_forms_at_equal_rows_for_all_lengths() -> None:
     """For each a, before the average: (E.19) to (E.22) at a = b are sum_n (t-n+1)(t-n+2) lambda^n / 8 on the diagonal
     and 0 off it, and (E.28) is sum_n (N-n+1) lambda^n / 2, n >= 1.
@@ -97,6 +100,7 @@ def test_closed_forms_at_equal_rows_for_all_lengths() -> None:
 
 
 @check("induction-heads:corollary-E.2", grade="numeric", target="corrected", supporting=True)
+@proof_steps("symmetric_chains.md: 4")
 @pytest.mark.parametrize("t", [10**3, 10**4, 10**5])
 def test_orders_of_growth(t: int) -> None:
     """S_t = (t ln t)/16 + ((gamma + ln 2)/16 - 7/32) t + O(ln t), v_1: (ln t)/4 + (gamma + ln 2)/4 - 3/4 + o(1).
@@ -112,6 +116,7 @@ def test_orders_of_growth(t: int) -> None:
 
 
 @counterexample("induction-heads:corollary-E.2", grade="exact")
+@proof_steps("symmetric_chains.md: 3")
 def test_positions_grow_and_do_not_shrink(record: Record) -> None:
     """Printed: v_j - c = -(c eta/(2t))(t-j+1) + O(1/t). At t = 4 it is (3/20, 1/12, 1/24, 0) c eta by all sequences.
 
@@ -135,6 +140,7 @@ def test_positions_grow_and_do_not_shrink(record: Record) -> None:
 
 
 @counterexample("induction-heads:corollary-E.2", grade="exact")
+@proof_steps("symmetric_chains.md: 3")
 def test_diagonal_is_finite_and_not_of_order_t() -> None:
     """S_2 = 1/24, not infinite: that refutes the claim. And S_t/t grows by over 1/32 at each doubling up to 1024."""
     ones = constant(fmpq(1), 2)

@@ -24,7 +24,7 @@ from lemmata.constructions.networks.head import Head
 from lemmata.constructions.networks.transformer import Transformer
 from lemmata.numerics.exact.numbers import as_exact
 from lemmata.numerics.markov.minimal_gradient import chain_stationary_law, chain_tensor, w_gradient
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 
 # ---- the transformer (8.4)-(8.5)
 
@@ -133,6 +133,7 @@ def _margin_loss(f: Sequence[Any], y: int, delta: Any) -> Any:
 
 
 @check("induction-heads:definition-loss", grade="symbolic", target="printed", supporting=True)
+@proof_steps("gradient.md: 4")
 def test_margin_loss_is_linear_while_all_terms_are_active() -> None:
     """l = Delta (k-1)/k + (1/k) sum_i f_i - f_y for all k; `rest` is the sum of the other k - 1 logits."""
     k, delta, own, rest = sp.symbols("k Delta f_y rest")
@@ -146,6 +147,7 @@ def test_margin_loss_is_linear_while_all_terms_are_active() -> None:
     target="printed",
     cases="one chain of two states with t = 1, ..., 5 and one of three with t = 1, 2, 3: one v, W and Delta each",
 )
+@proof_steps("gradient.md: 4")
 @pytest.mark.parametrize(("k", "t"), [(2, 1), (2, 2), (2, 3), (2, 4), (2, 5), (3, 1), (3, 2), (3, 3)])
 def test_population_loss_of_the_minimal_model_by_its_definition_and_by_the_tensor(k: int, t: int) -> None:
     """(8.6) with (8.7), which is (E.3) averaged to (E.4), over all sequences: Delta (k-1)/k - <C, v W>.

@@ -37,7 +37,7 @@ from lemmata.numerics.markov.minimal_gradient import (
     w_gradient,
 )
 from lemmata.numerics.markov.minimal_trajectory import trajectory
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 from lemmata.theorems.induction_heads.segments import S, U, V, mean
 
 B, A, D = (8 * LN2 - 5) / 12, (7 - 10 * LN2) / 6, fmpq(3, 2) - 2 * LN2
@@ -81,6 +81,7 @@ class Sizes:
 
 
 @check("induction-heads:proposition-E.3", grade="symbolic", target="printed", supporting=True)
+@proof_steps("curriculum.md: 2")
 def test_second_step_on_symmetric_chains_for_all_lengths() -> None:
     """One term of t C_jml for P = [[a, 1-a], [1-a, a]], where (P^n)_ij = (1 + lambda^n sigma_ij)/2, sigma = 2I - 11^T.
 
@@ -104,6 +105,7 @@ def test_second_step_on_symmetric_chains_for_all_lengths() -> None:
 
 
 @check("induction-heads:proposition-E.3", grade="symbolic", target="printed", supporting=True)
+@proof_steps("curriculum.md: 1, 3")
 def test_inequalities_of_the_proof() -> None:
     """(1) to (4) of the module, for all t: identities in t, j and n; the constants in Q + Q ln 2."""
     t, j, n, p, N = sympy.symbols("t j n p N", positive=True)
@@ -131,6 +133,7 @@ def test_inequalities_of_the_proof() -> None:
 
 
 @check("induction-heads:proposition-E.3", grade="exact", target="printed", supporting=True)
+@proof_steps("curriculum.md: 1")
 @pytest.mark.parametrize("t", [1, 2, 5, 20, 60])
 def test_first_step_is_within_its_bound(t: int) -> None:
     C = flat_tensor(t)
@@ -142,6 +145,7 @@ def test_first_step_is_within_its_bound(t: int) -> None:
 
 
 @check("induction-heads:proposition-E.3", grade="numeric", target="printed", cases="w = 1/4, v0 = 3, h1 = 2")
+@proof_steps("curriculum.md: 1")
 def test_limit_of_the_first_step_has_the_leading_constants() -> None:
     """w + v0 h1 B/6 on the diagonal, w + v0 h1 A/6 off it; B, A are averages over the flat prior. Five roundings."""
     gain = ((1 - U) * V + U * U) / S - sympy.Rational(1, 2)  # sum_i P_1i pi_i - 1/2
@@ -167,6 +171,7 @@ def deviations(model: MinimalModel, sizes: Sizes, h1w: float) -> list[tuple[floa
 
 
 @check("induction-heads:proposition-E.3", grade="numeric", target="printed", cases="t = 10, 40, 100, eps = 1/10, 2/5")
+@proof_steps("curriculum.md: 4")
 @pytest.mark.parametrize("t", [10, 40, 100])
 @pytest.mark.parametrize("spread", [Fraction(1, 10), Fraction(2, 5)])
 def test_exact_weights_are_within_the_bounds(t: int, spread: Fraction) -> None:
@@ -190,6 +195,7 @@ def test_exact_weights_are_within_the_bounds(t: int, spread: Fraction) -> None:
 
 @check("induction-heads:proposition-E.3", grade="symbolic", target="printed", supporting=True)
 @check("induction-heads:proposition-8.5", grade="symbolic", target="corrected", supporting=True)
+@proof_steps("curriculum.md: 6")
 def test_orders_of_the_limit_in_the_spread() -> None:
     """C_2 = Theta(eps^4) and the sum of the other C_j is O(eps^6), C_j = K M mu_j, K = h2^2 v0^2 h1 (B-A)/384.
 
@@ -225,6 +231,7 @@ FIXED = "exact weights, t = 20, 60, 120 (w = 0, h1 = 30), all 64 sequences of le
 
 @check("induction-heads:proposition-E.3", grade="numeric", target="printed", cases=FIXED)
 @check("induction-heads:proposition-8.5", grade="numeric", target="corrected", cases=FIXED)
+@proof_steps("curriculum.md: 5")
 @pytest.mark.parametrize("spread", [Fraction(1, 10), Fraction(1, 4)])
 def test_exact_logits_at_a_fixed_position_approach_the_limit(spread: Fraction) -> None:
     """`trajectory` with rates h1/t^2, h2/t and decay 1 in both layers gives `two_step_models`, which tend to the limit.
@@ -269,6 +276,7 @@ def test_exact_logits_at_a_fixed_position_approach_the_limit(spread: Fraction) -
 @check(
     "induction-heads:proposition-8.5", grade="numeric", target="corrected", cases="t = 10^4, 10^6, one sequence of 20"
 )
+@proof_steps("curriculum.md: 5")
 def test_logits_at_a_fixed_position_approach_the_limit() -> None:
     """|f - limit| <= p^2/2 times the largest deviation of v_j W: by the bounds below K/t, at t = 10^4 and 10^6."""
     spread, w, h1 = 0.1, 0.01, 100.0
@@ -305,6 +313,7 @@ def expected_logits(model: MinimalModel, P: NDArray[np.float64], p: int, m: int)
 
 
 @check("induction-heads:proposition-E.3", grade="sampled", target="printed", supporting=True)
+@proof_steps("curriculum.md: 8")
 @pytest.mark.parametrize("m", [0, 1])
 def test_expected_logits_are_averages_over_all_sequences(m: int) -> None:
     """p = 7, against the probabilities of 128 sequences; agreement to rounding of at most 10^4 operations."""
@@ -343,6 +352,7 @@ def mixture(sizes: Sizes, P: NDArray[np.float64], m: int, tau: float, lags: int 
     supporting=True,
     cases="p = tau t: a = 0.95, b = 0.6, eps = 0.1, t = 10^4, 10^6, tau = 0.01, 1/2, 1, w = 0.01, 1, both states",
 )
+@proof_steps("curriculum.md: 9")
 @pytest.mark.parametrize("tau", [0.01, 0.5, 1.0])
 @pytest.mark.parametrize("w", [0.01, 1.0])
 def test_expected_logits_at_a_proportional_position(w: float, tau: float) -> None:
@@ -379,6 +389,7 @@ def test_expected_logits_at_a_proportional_position(w: float, tau: float) -> Non
 
 
 @check("induction-heads:proposition-E.3", grade="symbolic", target="printed", supporting=True, cases="p = tau t")
+@proof_steps("curriculum.md: 10")
 def test_unigram_part_is_of_the_order_of_the_bigram_part_for_all_spreads() -> None:
     """alpha M (tau/2 - tau^2/6) over beta mu_2 is at least tau - tau^2/3 > 0 for every eps, so not O(eps^2).
 

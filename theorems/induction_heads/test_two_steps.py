@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from lemmata.constructions.induction.curriculum import first_step_limit, last_logits, long_second_step, two_step_models
 from lemmata.constructions.induction.minimal_model import MinimalModel
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.induction_heads import sequence_gradients
 from lemmata.theorems.records import Record
 
@@ -44,6 +44,7 @@ def bigram_coefficient(spread: float, W: NDArray[np.float64], v0: float, h2: flo
 @check(
     "induction-heads:proposition-8.5", grade="exact", target="corrected", cases="t = 1, ..., 5, one choice of the rates"
 )
+@proof_steps("curriculum.md: 2")
 @pytest.mark.parametrize("t", range(1, 6))
 def test_two_steps_are_two_gradient_steps_over_all_sequences(t: int) -> None:
     """Both layers of the second step are evaluated at the weights of the first, and the old weights are erased."""
@@ -60,6 +61,7 @@ def test_two_steps_are_two_gradient_steps_over_all_sequences(t: int) -> None:
 
 
 @check("induction-heads:proposition-E.3", grade="numeric", target="printed", cases="t = 100, one choice of the rates")
+@proof_steps("curriculum.md: 2")
 def test_long_form_agrees_with_the_exact_weights() -> None:
     """The float64 recipe at the exact weights of the first step; rounding of sums of 100 terms stays below 1e-12."""
     t = 100
@@ -72,6 +74,7 @@ def test_long_form_agrees_with_the_exact_weights() -> None:
 
 
 @check("induction-heads:proposition-E.3", grade="sampled", target="printed", supporting=True)
+@proof_steps("curriculum.md: 5")
 @pytest.mark.parametrize("seed", range(3))
 def test_bigram_counts_at_a_fixed_position(seed: int) -> None:
     """t = 10^2 .. 10^6: f_{p,i} -> sum over even j of C_j #{t' : x_t' = i, x_(t'-j+1) = x_p}, C_4/C_2 = O(eps^2).
@@ -99,6 +102,7 @@ def test_bigram_counts_at_a_fixed_position(seed: int) -> None:
 
 
 @check("induction-heads:proposition-E.3", grade="numeric", target="printed", supporting=True)
+@proof_steps("curriculum.md: 6")
 def test_orders_of_the_weights_in_the_spread() -> None:
     """W: diagonal Theta(eps^2) and positive, off the diagonal smaller; v_2 = Theta(eps^2), v_4 = Theta(eps^4)."""
     t, values = 10**5, []
@@ -125,6 +129,7 @@ def test_orders_of_the_weights_in_the_spread() -> None:
 @check(
     "induction-heads:proposition-E.3", grade="exact", target="printed", supporting=True, cases="p = t - 1, not fixed"
 )
+@proof_steps("curriculum.md: 10")
 @pytest.mark.parametrize("t", [50, 100])
 def test_alternating_sequence_sees_the_unigram_part(t: int) -> None:
     """x = 2, 1, 2, 1, ..., 2 at p = t - 1: state 2 never follows 2, so that at a fixed p f_{p,2}/f_{p,1} is O(eps^2).
@@ -152,6 +157,7 @@ def mixture_weight(spread: float, W: NDArray[np.float64]) -> float:
 
 
 @check("induction-heads:proposition-E.3", grade="numeric", target="printed", supporting=True)
+@proof_steps("curriculum.md: 9")
 @pytest.mark.parametrize("w", [0.01, 1.0])
 @pytest.mark.parametrize("tau", [0.25, 0.5, 1.0])
 def test_mixture_of_bigram_and_unigram_at_a_proportional_position(w: float, tau: float) -> None:
@@ -179,6 +185,7 @@ def test_mixture_of_bigram_and_unigram_at_a_proportional_position(w: float, tau:
 @check(
     "induction-heads:proposition-E.3", grade="sampled", target="printed", supporting=True, cases="p near t, not fixed"
 )
+@proof_steps("curriculum.md: 10")
 def test_model_prefers_the_wrong_state_in_a_long_context() -> None:
     """a = 0.95, b = 0.6, eps = 0.1, p = t = 20000, current state 2: the next is state 1 with probability 0.4.
 
@@ -207,6 +214,7 @@ def test_model_prefers_the_wrong_state_in_a_long_context() -> None:
 @check(
     "induction-heads:proposition-E.3", grade="enclosed", target="printed", supporting=True, cases="(E.53), in the proof"
 )
+@proof_steps("curriculum.md: 6")
 def test_printed_diagonal_of_the_second_step_has_the_wrong_sign() -> None:
     """(E.53): 2 eps + (1/2) ln((1/2 - eps)/(1/2 + eps)) is negative and O(eps^3); the diagonal of W is positive."""
     for denominator in (4, 10, 100):
@@ -220,6 +228,7 @@ def test_printed_diagonal_of_the_second_step_has_the_wrong_sign() -> None:
 
 
 @check("induction-heads:proposition-E.3", grade="exact", target="printed", supporting=True, cases="eta_1 = 0")
+@proof_steps("curriculum.md: 6")
 def test_first_step_of_rate_zero_leaves_no_bigram_part() -> None:
     """eta_1 = 0 is O(1/t^2), but not Theta: rho = c', and v_j has the residual alone, decreasing in j: no peak at 2."""
     for t in (10, 60):
@@ -233,6 +242,7 @@ def test_first_step_of_rate_zero_leaves_no_bigram_part() -> None:
 
 
 @check("induction-heads:proposition-8.5", grade="exact", target="corrected", supporting=True)
+@proof_steps("curriculum.md: 7")
 @pytest.mark.parametrize("t", [50, 150])
 def test_decay_in_the_second_layer_alone_keeps_the_first_layer_flat(t: int) -> None:
     """At these rates, without decay v^(2) = v^(1) + O(eps^2): for eps = 1/10 all v_j are within 1 % of one."""
@@ -244,6 +254,7 @@ def test_decay_in_the_second_layer_alone_keeps_the_first_layer_flat(t: int) -> N
 
 @counterexample("induction-heads:proposition-8.5", grade="numeric")
 @check("induction-heads:proposition-8.5", grade="numeric", target="corrected", supporting=True)
+@proof_steps("curriculum.md: 7")
 def test_second_rate_is_the_larger_one(record: Record) -> None:
     """Rates h1/t^2 and h2/t, so eta_1/eta_2 = 100/t -> 0, reach the bigram counts: the first need not be the larger.
 

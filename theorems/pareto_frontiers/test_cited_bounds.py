@@ -16,7 +16,7 @@ from flint import arb, fmpq
 
 from lemmata.numerics.fourier.boolean import majority_weight, majority_weight_limit
 from lemmata.numerics.learning.second_layer import last_iterate_bound, uniform_deviation
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
 
 FACT = "pareto-frontiers:fact-cited-bounds"
@@ -30,6 +30,7 @@ def _weight_by_enumeration(s: int, v: int) -> fmpq:
 
 
 @check(FACT, grade="exact", target="corrected", cases="s = 1, 3, ..., 13, all odd v <= s, against the cube")
+@proof_steps("cited-bounds.md: 1, 8")
 @pytest.mark.parametrize("s", range(1, 14, 2))
 def test_the_weights_of_majority(s: int) -> None:
     """The library's weights on the cube; above rho(v), and at most (1 + 2 v/s) rho(v) for 2 v < s."""
@@ -42,6 +43,7 @@ def test_the_weights_of_majority(s: int) -> None:
 
 
 @check(FACT, grade="enclosed", target="corrected", cases="v = 1, 3, ..., 19, odd s from 2 v + 1 to 401")
+@proof_steps("cited-bounds.md: 2, 3, 4")
 def test_the_bounds_on_the_weights() -> None:
     """rho(v) < W_v(s) < (1 + 2 v/s) rho(v) <= 2 rho(v); both factors within a tenth of 1 at the end."""
     for v in range(1, 20, 2):
@@ -54,6 +56,7 @@ def test_the_bounds_on_the_weights() -> None:
 
 
 @check(FACT, grade="symbolic", target="corrected", supporting=True)
+@proof_steps("cited-bounds.md: 3")
 def test_the_upper_bound_for_all_sizes() -> None:
     """U(s) = W_v(s)/(1 + 2 v/s) increases in odd s > 2 v for every odd v; its limit is rho(v), so that it is below.
 
@@ -76,6 +79,7 @@ def test_the_upper_bound_for_all_sizes() -> None:
 
 
 @counterexample(FACT, grade="enclosed")
+@proof_steps("cited-bounds.md: 5")
 def test_half_of_rho_bounds_no_weight(record: Record) -> None:
     """C(s,v) hat Maj_s(v)^2 > 2 rho'(v) for rho'(v) = (2/(pi v 2^v)) C(v-1, (v-1)/2), v = 3, 5, 7, odd s < 120."""
     v, s, printed = 3, 7, arb(0)
@@ -94,6 +98,7 @@ def test_half_of_rho_bounds_no_weight(record: Record) -> None:
     target="corrected",
     cases="B R = 1/2, 1, 5, 100, delta = 10^-9, 1/10, 1/2, 99/100, m = 1, 1000; T = 1, ..., 1000, R = 3, lambda = 1/7",
 )
+@proof_steps("cited-bounds.md: 6, 7")
 def test_the_quoted_bounds_follow_from_sharper_ones() -> None:
     """(ii) The quoted deviation is above McDiarmid's; (iii) 100 R^2 (1 + log T)/(lambda T) above the last iterate's."""
     for norm in (fmpq(1, 2), fmpq(1), fmpq(5), fmpq(100)):

@@ -19,12 +19,13 @@ from lemmata.constructions.parity.exact_sparsity import (
     selected_pairs,
     selection_sizes,
 )
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 
 REMARK = "pareto-frontiers:remark-exact-sparsity"
 
 
 @check(REMARK, grade="exact", target="printed", cases="(n, k) = (5, 2), (7, 4), (8, 6); correlations to k = 40")
+@proof_steps("exact-sparsity.md: 1, 2")
 @pytest.mark.parametrize(("n", "k"), [(5, 2), (7, 4), (8, 6)])
 def test_only_the_support_correlates(n: int, k: int) -> None:
     """Sums over the cube for all sets of ones and all kinks: 0 but at S, and at least 2^-k there."""
@@ -42,6 +43,7 @@ def test_only_the_support_correlates(n: int, k: int) -> None:
 
 
 @check(REMARK, grade="exact", target="printed", cases="(n, k) = (3, 2), (6, 4), (8, 6), all inputs")
+@proof_steps("exact-sparsity.md: 5")
 def test_what_is_selected_computes_the_parity() -> None:
     for n, S in [(3, (0, 2)), (6, (1, 2, 3, 5)), (8, (0, 1, 2, 4, 6, 7))]:
         x = sign_inputs(n)
@@ -56,6 +58,7 @@ def test_what_is_selected_computes_the_parity() -> None:
     target="printed",
     cases="(n, k) = (8, 2), (7, 4), delta = 1/1000, 40 draws each at the width and the samples of the proof",
 )
+@proof_steps("exact-sparsity.md: 3, 4")
 @pytest.mark.parametrize(("n", "k"), [(8, 2), (7, 4)])
 def test_one_step_selects_the_subnetwork(n: int, k: int) -> None:
     """No failure in 40 draws: it is rarer than 1/10 with confidence 98 per cent. A 200th of the samples mostly fails.

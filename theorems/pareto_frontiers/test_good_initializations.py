@@ -15,7 +15,7 @@ from flint import arb, fmpq
 from lemmata.constructions.parity.bias_grids import offset_grid
 from lemmata.constructions.parity.over_sparse import draw_over_sparse
 from lemmata.numerics.parity.good_neurons import balance_probability, good_pairs, good_probability
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
 
 PRINTED = [((40, 4, 17), 87.6, 2238.6), ((100, 4, 51), 87.6, 2641.9), ((100, 6, 25), 95.7, 5593.6)]
@@ -30,6 +30,7 @@ def _limits(mean: fmpq) -> tuple[int, int]:
 @counterexample(
     "pareto-frontiers:lemma-C.10", grade="enclosed", cases="(40, 4, 17), (100, 4, 51), (100, 6, 25), delta = 1/10"
 )
+@proof_steps("good-initializations.md: 5")
 @pytest.mark.parametrize(("size", "limit", "expected"), PRINTED)
 def test_the_printed_number_is_far_below_the_mean(
     size: tuple[int, int, int], limit: float, expected: float, record: Record
@@ -56,6 +57,7 @@ def test_the_printed_number_is_far_below_the_mean(
 
 
 @counterexample("pareto-frontiers:lemma-C.10", grade="symbolic", supporting=True)
+@proof_steps("good-initializations.md: 4")
 def test_the_mean_exceeds_the_printed_limit_everywhere() -> None:
     """E|I_j| / (2r') = 2^k p (n/s)^k k/(2K) with K <= k/2 biases: at least (3/2)^k, as (s-j)/(n-j) >= (3/4) s/n."""
     j, t, d = sp.symbols("j t d", nonnegative=True)
@@ -76,6 +78,7 @@ def test_the_mean_exceeds_the_printed_limit_everywhere() -> None:
     target="corrected",
     cases="(n, k, s) = (20, 2, 9), (40, 4, 17), (100, 4, 51), (100, 6, 25), (60, 8, 33), delta = .1, .01, least width",
 )
+@proof_steps("good-initializations.md: 3")
 @pytest.mark.parametrize("size", SIZES)
 def test_the_mean_itself_is_met(size: tuple[int, int, int]) -> None:
     """r' = (r/2) p/K with K = k/2 biases and r' >= 8 log(2K/delta); a tenth of the width would fail."""
@@ -96,6 +99,7 @@ def test_the_mean_itself_is_met(size: tuple[int, int, int]) -> None:
     target="corrected",
     supporting=True,
 )
+@proof_steps("good-initializations.md: 1")
 def test_drawn_initializations_are_balanced() -> None:
     """(n, k, s) = (20, 2, 9), delta = 1/10: 60 draws (seed 10) without failure, |I_j| counted in the drawn rows."""
     n, k, s = 20, 2, 9
@@ -108,6 +112,7 @@ def test_drawn_initializations_are_balanced() -> None:
 
 
 @check("pareto-frontiers:lemma-C.10", grade="enclosed", target="corrected", supporting=True)
+@proof_steps("good-initializations.md: 2")
 def test_the_exponents_of_chernoff() -> None:
     """P(X <= mu/2) <= (e^(-1/2) 2^(1/2))^mu < e^(-mu/8), P(X >= 2 mu) <= (e/4)^mu < e^(-mu/3)."""
     assert arb(1) / 2 - arb(2).log() / 2 > arb(1) / 8

@@ -22,7 +22,7 @@ from lemmata.numerics.parity.sparse_neurons import (
     over_sparse_values,
     sparse_gradient,
 )
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.plugin import Effort
 from lemmata.theorems.records import Record
 
@@ -46,6 +46,7 @@ def _neuron(n: int, s: int, missing: list[int], bias: fmpq) -> tuple[tuple[int, 
     target="printed",
     cases="the probability by enumeration of all neurons for n <= 9; the bound for all n <= 40, k <= 10, s > 4k",
 )
+@proof_steps("over-sparse-gradients.md: 1")
 def test_the_probability_of_a_good_neuron() -> None:
     for n in range(1, 10):
         for s in range(n + 1):
@@ -64,6 +65,7 @@ def test_the_probability_of_a_good_neuron() -> None:
 
 
 @check("pareto-frontiers:lemma-C.2", grade="symbolic", target="printed", supporting=True)
+@proof_steps("over-sparse-gradients.md: 2")
 def test_every_factor_is_at_least_half_of_s_over_n() -> None:
     """(s-j)/(n-j) - s/(2n) = (n (s-2j) + s j)/(2n (n-j)) >= 0 for s >= 2j, so s >= 2(k-1) suffices; s/n - that >= 0."""
     j, t, d = sp.symbols("j t d", nonnegative=True)
@@ -86,6 +88,7 @@ def test_every_factor_is_at_least_half_of_s_over_n() -> None:
     target="printed",
     cases="all 2^n inputs for (n, k, s) = (11, 2, 9), (13, 2, 9), (14, 2, 11), (18, 4, 17), (19, 4, 17)",
 )
+@proof_steps("over-sparse-gradients.md: 5")
 @pytest.mark.parametrize(("n", "k", "s"), GOOD_SIZES)
 def test_gradients_of_good_neurons(n: int, k: int, s: int) -> None:
     """Biases 0, -31/64, 1/2: C on S, c on the other ones, 0 elsewhere, by a sum over the cube."""
@@ -108,6 +111,7 @@ def test_gradients_of_good_neurons(n: int, k: int, s: int) -> None:
     target="printed",
     cases="all odd s < 100, even k < s: the ratio; k < s/4: the bound 4k/s",
 )
+@proof_steps("over-sparse-gradients.md: 7")
 def test_the_ratio_of_the_two_values(effort: Effort) -> None:
     for s in range(3, effort.pick(quick=100, full=400), 2):
         for k in range(2, s, 2):
@@ -117,6 +121,7 @@ def test_the_ratio_of_the_two_values(effort: Effort) -> None:
 
 
 @check("pareto-frontiers:lemma-C.3", grade="symbolic", target="printed", supporting=True)
+@proof_steps("over-sparse-gradients.md: 7")
 def test_the_ratio_for_all_sizes() -> None:
     """s = 2m + 1, k = 2j + 2: C(m, j)/C(2m, 2j) is multiplied by (2j+1)/(2m-2j-1) = (k-1)/(s-k) from j to j + 1."""
     m, j, t = sp.symbols("m j t", nonnegative=True)
@@ -137,6 +142,7 @@ def test_the_ratio_for_all_sizes() -> None:
     target="printed",
     cases="k = 2, 4, ..., 12: the floor below all odd s <= 151, attained to 1 per cent at s = 20001",
 )
+@proof_steps("over-sparse-gradients.md: 9")
 def test_the_constant_kappa_is_the_infimum() -> None:
     for k in range(2, 13, 2):
         floor = gradient_floor(k)
@@ -147,6 +153,7 @@ def test_the_constant_kappa_is_the_infimum() -> None:
 
 
 @check("pareto-frontiers:lemma-C.3", grade="symbolic", target="printed", supporting=True)
+@proof_steps("cited-bounds.md: 1", "over-sparse-gradients.md: 8")
 def test_the_weight_decreases_to_its_limit() -> None:
     """W(s+2)/W(s) - 1 for the weight W = C(s, v) hat Maj_s(v)^2 is negative for every odd v >= 1 and s >= v.
 
@@ -206,6 +213,7 @@ def test_even_numbers_of_ones_and_odd_parities() -> None:
     target="corrected",
     cases="all 2^n inputs for (n, k, s) = (11, 2, 9), (13, 2, 9), (14, 2, 11), (18, 4, 17), (19, 4, 17)",
 )
+@proof_steps("over-sparse-gradients.md: 6")
 @pytest.mark.parametrize(("n", "k", "s"), GOOD_SIZES)
 def test_gradients_of_bad_neurons(n: int, k: int, s: int) -> None:
     """One element i of S missing: C e_i, of norm |C|; two missing: 0."""
@@ -227,6 +235,7 @@ def test_gradients_of_bad_neurons(n: int, k: int, s: int) -> None:
 
 
 @counterexample("pareto-frontiers:lemma-C.4", grade="exact", cases="(n, k, s) = (18, 4, 17)")
+@proof_steps("over-sparse-gradients.md: 6")
 def test_the_printed_bound_is_negative(record: Record) -> None:
     ones, support = range(1, 18), range(4)
     found = enumerated_gradient(over_sparse_neuron(18, ones), support)  # input 0 is missing

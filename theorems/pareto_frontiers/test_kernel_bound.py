@@ -17,7 +17,7 @@ from flint import fmpq, fmpq_mat
 from lemmata.certificates.duality.features import feature_table
 from lemmata.certificates.duality.span_fit import rank, span_residuals
 from lemmata.numerics.exact.rationals import as_fraction
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 
 
 def cube(n: int) -> np.ndarray:
@@ -35,6 +35,7 @@ def parity(n: int, S: tuple[int, ...]) -> np.ndarray:
     cases="kernels (2 + <x, x'>)^q, q = 1, ..., 4, ridge penalties 0.01 and 3, (n, k, m) = (5, 2, 4), (6, 3, 9), "
     "random inputs (seed 12): exact predictors of every parity",
 )
+@proof_steps("kernel-bound.md: 1")
 @pytest.mark.parametrize(("n", "k", "m"), [(5, 2, 4), (6, 3, 9)])
 @pytest.mark.parametrize("q", [1, 2, 3, 4])
 def test_kernel_ridge_regression_on_every_parity(n: int, k: int, m: int, q: int) -> None:
@@ -68,6 +69,7 @@ def test_kernel_ridge_regression_on_every_parity(n: int, k: int, m: int, q: int)
     target="printed",
     cases="(n, k) = (4, 2), (5, 2), (6, 3): spans of d = 1, ..., C(n,k) parities of size k",
 )
+@proof_steps("kernel-bound.md: 3")
 @pytest.mark.parametrize(("n", "k"), [(4, 2), (5, 2), (6, 3)])
 def test_parities_as_features_attain_the_bound(n: int, k: int) -> None:
     """Residual 0 for the d parities and 1 for the others: the mean is 1 - d/C(n,k). Doubled features do not count."""
@@ -85,6 +87,7 @@ def test_parities_as_features_attain_the_bound(n: int, k: int) -> None:
     target="printed",
     cases="n = 7, k = 3, d = 5, 20, random integer features (seed 3)",
 )
+@proof_steps("kernel-bound.md: 2")
 @pytest.mark.parametrize("d", [5, 20])
 def test_distances_as_least_squares(d: int) -> None:
     """The exact distances beside those of NumPy's least squares, to 1e-9 (condition below 10, 128 equations)."""
@@ -99,6 +102,7 @@ def test_distances_as_least_squares(d: int) -> None:
 
 
 @check("pareto-frontiers:fact-kernel-lower-bound", grade="exact", target="printed", supporting=True)
+@proof_steps("kernel-bound.md: 5")
 def test_the_number_of_parities_is_of_order_n_to_the_k() -> None:
     """C(n,k) = prod (n - j)/(k - j) >= (n/k)^k, as (n - j)/(k - j) >= n/k for 0 <= j < k <= n; n <= 40."""
     for n in range(1, 41):

@@ -34,7 +34,7 @@ from lemmata.numerics.parity.lower_bound import (
     view_bound,
 )
 from lemmata.numerics.parity.queries import empirical_answers, gradient_samples, query_samples, query_search
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
 
 
@@ -81,6 +81,7 @@ def torch_gradient(n: int, width: int, theta: np.ndarray, target: np.ndarray, de
     target="printed",
     cases="ReLU networks, n = 6, width 3, decay 0 and 1/10, 5 steps, 2 seeds; noisy runs on 3 targets each",
 )
+@proof_steps("lower-bound.md: 1")
 @pytest.mark.parametrize("decay", [0.0, 0.1])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_the_two_trajectories_are_those_of_the_definition(seed: int, decay: float) -> None:
@@ -107,6 +108,7 @@ def test_the_two_trajectories_are_those_of_the_definition(seed: int, decay: floa
 
 
 @check("pareto-frontiers:definition-sq-sgd", grade="symbolic", target="printed", supporting=True)
+@proof_steps("lower-bound.md: 1")
 def test_the_derivatives_of_two_losses() -> None:
     """The square loss has l_0(h) = h. The hinge loss has l_0 = 0 where y h < 1, and is of another form beyond."""
     h, y = sp.symbols("h y", real=True)
@@ -138,6 +140,7 @@ def fractions_of(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray
     target="printed",
     cases="rational tables of h and two derivatives, n = 3, ..., 6, all k, 3 seeds each",
 )
+@proof_steps("lower-bound.md: 2")
 @pytest.mark.parametrize("n", [3, 4, 5, 6])
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_the_mean_squared_correlation(n: int, seed: int) -> None:
@@ -169,6 +172,7 @@ def test_the_mean_squared_correlation(n: int, seed: int) -> None:
     target="printed",
     cases="derivative chi_S0, n = 3, ..., 6, all k",
 )
+@proof_steps("lower-bound.md: 2")
 @pytest.mark.parametrize("n", [3, 4, 5, 6])
 def test_a_parity_as_derivative_attains_the_bound(n: int) -> None:
     """The mean is then 1/C(n,k) exactly; a derivative 8/7 times as large is refused."""
@@ -192,6 +196,7 @@ def test_a_parity_as_derivative_attains_the_bound(n: int) -> None:
     target="corrected",
     cases="ReLU networks, (n, k, width) = (8, 3, 2), (10, 4, 1), (12, 6, 1), 3 steps, 2 seeds each",
 )
+@proof_steps("lower-bound.md: 3, 4, 5")
 @pytest.mark.parametrize(("n", "k", "width"), [(8, 3, 2), (10, 4, 1), (12, 6, 1)])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_the_hidden_parities_of_networks(n: int, k: int, width: int, seed: int, record_property: Any) -> None:
@@ -258,6 +263,7 @@ class Scaled(torch.nn.Module):
     target="corrected",
     cases="a torch network with two hidden layers, n = 6, k = 3, 47 parameters, 3 steps, on the whole cube (seed 0)",
 )
+@proof_steps("lower-bound.md: 5")
 def test_the_hidden_parities_of_a_deep_network() -> None:
     """The same for a network whose derivatives come from autograd: deviations, count, equal and unequal runs."""
     n, k = 6, 3
@@ -284,6 +290,7 @@ def test_the_hidden_parities_of_a_deep_network() -> None:
     target="corrected",
     cases="(n, k, r, T) = (5, 2, 2, 1), (5, 2, 1, 2), (6, 3, 3, 2), random rational tables at 6 equally likely starts",
 )
+@proof_steps("lower-bound.md: 6")
 @pytest.mark.parametrize(("n", "k", "r", "T"), [(5, 2, 2, 1), (5, 2, 1, 2), (6, 3, 3, 2)])
 def test_the_step_of_markov(n: int, k: int, r: int, T: int) -> None:
     """For every tau, with delta as small as the hypothesis allows: some S is hidden with probability 1 - delta.
@@ -343,6 +350,7 @@ ODD = [x for x in range(32) if parity(5, (0, 1, 2, 3, 4))[x] == 1]
 
 
 @counterexample("pareto-frontiers:proposition-6.3", grade="exact")
+@proof_steps("lower-bound.md: 7")
 def test_half_is_not_enough() -> None:
     """n = 5, k = 2, r = T = 1, tau = 3/2, delta = 9/100: r T/(tau^2 delta) = 400/81 <= 5 = C(5,2)/2. theta_0 is uniform
     on 0, 6, ..., 54, and every gradient is at distance 3/4 = tau/2 from its mean, for the target 0 and every parity.
@@ -368,6 +376,7 @@ def test_half_is_not_enough() -> None:
 
 
 @check("pareto-frontiers:proposition-6.3", grade="exact", target="corrected", supporting=True)
+@proof_steps("lower-bound.md: 7")
 def test_the_guessing_model_is_normalised_and_smooth() -> None:
     """On a grid of 1/16 around the first three starts: |h'| <= 1, and h changes as h' says where pieces meet."""
     for step in range(-48, 16 * 15):
@@ -465,6 +474,7 @@ def _deviation_law(m: int) -> dict[tuple[int, int], Q]:
     target="corrected",
     cases="h = <theta, x> at 0, n = 2, S = {0, 1}, L = 0, (tau, delta) = (1, 1/4), (1, 1/2), (3/2, 1/10): all samples",
 )
+@proof_steps("lower-bound.md: 8")
 @pytest.mark.parametrize(("tau", "delta"), [(Q(1), Q(1, 4)), (Q(1), Q(1, 2)), (Q(3, 2), Q(1, 10))])
 def test_the_number_of_samples_of_the_remark(tau: Q, delta: Q) -> None:
     """The probability that an empirical gradient, -(mean of x_1, mean of x_0), is off by more than tau/2, exactly: at
@@ -488,6 +498,7 @@ def test_the_number_of_samples_of_the_remark(tau: Q, delta: Q) -> None:
     cases="ReLU network, n = 6, k = 3, width 2, 4 steps, delta = 1/10, tau = 1: fresh samples, one sample, batches of "
     "a sample without replacement, 200 runs each (seed 62)",
 )
+@proof_steps("lower-bound.md: 8")
 @pytest.mark.parametrize("regime", ["online", "offline", "batches"])
 def test_the_assumption_is_met_along_the_trajectory(regime: str, record_property: Any) -> None:
     """At most 20 + 5 sqrt(18) = 41 failures of 200 in the three regimes of the remark (there are far fewer)."""
@@ -526,6 +537,7 @@ def _oracle(S: tuple[int, ...], errors: Any) -> Callable[[Any], list[fmpq]]:
     target="printed",
     cases="(n, k) = (5, 2), (6, 3), (8, 4), every S, parallel = 1, 3, C(n,k), errors +-499/1000 against the search",
 )
+@proof_steps("lower-bound.md: 9")
 @pytest.mark.parametrize(("n", "k"), [(5, 2), (6, 3), (8, 4)])
 def test_exhaustive_search_with_constant_precision(n: int, k: int) -> None:
     """The worst errors below 1/2 leave one answer above 1/2; rounds = ceil(C(n,k)/r). At 1/2 nothing is left."""
@@ -546,6 +558,7 @@ def test_exhaustive_search_with_constant_precision(n: int, k: int) -> None:
     target="printed",
     cases="(n, k) = (4, 2): all subsets of the queries, every S",
 )
+@proof_steps("lower-bound.md: 11")
 def test_a_part_of_the_queries_succeeds_in_its_share() -> None:
     """Over all subsets of q of the 6 queries the search finds S in the share q/6 of them."""
     every = sets(4, 2)
@@ -563,6 +576,7 @@ def test_a_part_of_the_queries_succeeds_in_its_share() -> None:
     target="printed",
     cases="(n, k) = (12, 3), (10, 5), delta = 1/10, 40 samples each (seed 61)",
 )
+@proof_steps("lower-bound.md: 10")
 @pytest.mark.parametrize(("n", "k"), [(12, 3), (10, 5)])
 def test_a_logarithmic_number_of_samples_finds_the_parity(n: int, k: int) -> None:
     """2 log(2 C(n,k)/delta)/tau^2 samples, tau = 1/2 (62 and 69): at most 4 + 5 sqrt(3.6) = 13 failures of 40."""

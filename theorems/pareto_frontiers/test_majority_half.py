@@ -14,7 +14,7 @@ import sympy as sp
 from flint import fmpq
 
 from lemmata.numerics.fourier.boolean import half_coefficient, majority_coefficient, threshold_coefficient
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
 
 
@@ -40,6 +40,7 @@ def _krawtchouk(values: list[int], degree: int) -> fmpq:
 
 
 @check("pareto-frontiers:definition-maj-half", grade="exact", target="corrected")
+@proof_steps("under-sparse-gradients.md: 1")
 @pytest.mark.parametrize("n", range(1, 10))
 def test_coefficients_by_sums_over_all_inputs(n: int) -> None:
     """At every set, whose size alone decides; for odd n the discrete derivative of Maj_n is Half_(n-1)."""
@@ -64,6 +65,7 @@ def _with_last(n: int, value: int) -> np.ndarray:
 
 
 @counterexample("pareto-frontiers:definition-maj-half", grade="exact")
+@proof_steps("under-sparse-gradients.md: 1")
 @pytest.mark.parametrize("n", [3, 5, 7])
 def test_a_sum_of_all_n_signs_is_not_the_derivative(n: int, record: Record) -> None:
     """For odd n a sum of n signs is never 0, whatever stands for the n-th: the printed Half would vanish."""
@@ -94,6 +96,7 @@ def test_for_even_n_the_derivative_is_another_function(n: int) -> None:
 
 
 @check("pareto-frontiers:lemma-C.12", grade="exact", target="corrected")
+@proof_steps("under-sparse-gradients.md: 2, 3")
 @pytest.mark.parametrize("m", [*range(22), 40])
 def test_closed_form_equals_krawtchouk_sums(m: int) -> None:
     """All j <= m: the closed form of the text with the factor 4^-m, the coefficients of the library, and the sums."""
@@ -109,6 +112,7 @@ def test_closed_form_equals_krawtchouk_sums(m: int) -> None:
 
 
 @check("pareto-frontiers:lemma-C.12", grade="exact", target="corrected", supporting=True)
+@proof_steps("under-sparse-gradients.md: 2")
 @pytest.mark.parametrize("m", [0, 1, 2, 5, 9])
 def test_sum_over_all_sets_of_one_size_at_a_balanced_input(m: int) -> None:
     """Step 2 of the proof: e_2j of m signs +1 and m signs -1 is the coefficient of y^2j in (1 - y^2)^m."""
@@ -132,6 +136,7 @@ def test_without_the_power_of_four_a_probability_is_two(record: Record) -> None:
 
 
 @check("pareto-frontiers:lemma-C.12", grade="exact", target="corrected", supporting=True)
+@proof_steps("under-sparse-gradients.md: 4, 5")
 @pytest.mark.parametrize("n", [*range(1, 40), 100, 101])
 def test_ratio_of_consecutive_coefficients(n: int) -> None:
     """For odd t it is -t/(n-t-1) at odd n, and -t/(n-t) at even n, where Maj_n(t) = (n-t)/n Maj_(n-1)(t)."""
@@ -146,6 +151,7 @@ def test_ratio_of_consecutive_coefficients(n: int) -> None:
 
 
 @check("pareto-frontiers:lemma-C.12", grade="symbolic", target="corrected", supporting=True)
+@proof_steps("under-sparse-gradients.md: 5")
 def test_ratios_follow_from_the_closed_form() -> None:
     """For all m and j: quotients of binomials, with t = 2j + 1 and n = 2m + 1, and the factor (n-t)/n for even n."""
     m, j, N, t = sp.symbols("m j N t", positive=True)

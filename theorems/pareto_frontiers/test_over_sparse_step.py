@@ -28,7 +28,7 @@ from lemmata.numerics.exact.numbers import as_exact
 from lemmata.numerics.exact.rationals import common_denominator
 from lemmata.numerics.parity.hinge_loss import parity_losses
 from lemmata.numerics.parity.sparse_neurons import over_sparse_values
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 
 SIZES = [(13, 2, 9, 24), (18, 4, 17, 6)]
 CASES = "(n, k, s) = (13, 2, 9) with 24 and (18, 4, 17) with 6 drawn pairs (seed n), all 2^n inputs"
@@ -116,6 +116,7 @@ def _noisy(case: Setting, factor: fmpq) -> np.ndarray:
 
 @check("pareto-frontiers:lemma-C.6", grade="numeric", target="corrected", cases=CASES)
 @check("pareto-frontiers:claim-C.6c", grade="numeric", target="printed", cases=CASES)
+@proof_steps("over-sparse-step.md: 2, 3")
 @pytest.mark.parametrize("size", SIZES)
 def test_bad_neurons_are_silent_and_good_ones_move_little(size: tuple[int, int, int, int]) -> None:
     """Errors of exactly tau = 1/(16 eta k n) in every entry; with 24 times as much a bad neuron speaks."""
@@ -150,6 +151,7 @@ def test_bad_neurons_are_silent_and_good_ones_move_little(size: tuple[int, int, 
 
 
 @check("pareto-frontiers:lemma-C.6", grade="exact", target="corrected", cases=CASES)
+@proof_steps("over-sparse-step.md: 6, 8, 9")
 @pytest.mark.parametrize("size", SIZES)
 def test_features_and_loss_after_a_population_step(size: tuple[int, int, int, int]) -> None:
     """|psi|^2 <= 1 + k r' <= 8 k r', the exact norm of u*, and its loss, at most A_k (k-1)/(2k sqrt(s-k))."""
@@ -185,6 +187,7 @@ def test_features_and_loss_after_a_population_step(size: tuple[int, int, int, in
     target="corrected",
     cases="(k, s) = (2, 9), (2, 101), (2, 1001), (4, 17), (4, 401), n = s + 4: the loss, a good pair for each bias",
 )
+@proof_steps("over-sparse-step.md: 9")
 def test_the_loss_falls_with_the_sparsity() -> None:
     """Neurons with the same ones, so that the loss is a sum over two numbers: thousands of inputs, exactly."""
     losses: dict[int, list[fmpq]] = {2: [], 4: []}
@@ -215,6 +218,7 @@ def test_the_loss_falls_with_the_sparsity() -> None:
     target="printed",
     cases=f"{CASES}; 8 random read-outs each (seed 5)",
 )
+@proof_steps("over-sparse-step.md: 7")
 @pytest.mark.parametrize("size", SIZES)
 def test_the_irrelevant_weights_change_the_loss_little(size: tuple[int, int, int, int]) -> None:
     """The sharp form |u|^2 2 #good (k-1)^2/(4k^2 (s-k)), with either sign of the irrelevant weights of the twins."""
@@ -250,6 +254,7 @@ def test_the_irrelevant_weights_change_the_loss_little(size: tuple[int, int, int
 
 
 @check("pareto-frontiers:claim-C.6a", grade="symbolic", target="printed", supporting=True)
+@proof_steps("over-sparse-step.md: 7")
 def test_the_exact_variance_rescues_the_bound() -> None:
     """(eta c)^2 (s-k) = (k-1)^2/(4k^2 (s-k)), and 2kr' times that is at most 4kr'/s for s >= 4k, k >= 2."""
     a, t = sp.symbols("a t", nonnegative=True)
@@ -263,6 +268,7 @@ def test_the_exact_variance_rescues_the_bound() -> None:
 
 
 @check("pareto-frontiers:claim-C.6c", grade="symbolic", target="printed", supporting=True)
+@proof_steps("over-sparse-step.md: 3")
 def test_the_margin_of_silence() -> None:
     """1/(2k) + n eta tau <= 9/(16k) < (2-c)/(2k) = 31/(32k) for c = 1/16; the largest offset that allows it is 7/8."""
     k, c = sp.symbols("k c", positive=True)

@@ -47,7 +47,7 @@ from lemmata.numerics.parity.hinge_loss import parity_losses
 from lemmata.numerics.parity.sparse_neurons import over_sparse_neuron, over_sparse_values
 from lemmata.numerics.parity.sparse_samples import tabulated_counts
 from lemmata.numerics.runs.confidence import proportion_interval
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.plugin import Effort
 from lemmata.theorems.records import Record
 
@@ -64,6 +64,7 @@ def _range(network: TwoLayerNetwork, support: tuple[int, ...]) -> tuple[fmpq, fm
 
 @counterexample("pareto-frontiers:theorem-C.11", grade="exact", cases="k = 4, printed biases, s = 17, 33, 101, 401")
 @counterexample("pareto-frontiers:lemma-C.6", grade="exact", cases="k = 4, printed biases, s = 17, 33, 101, 401")
+@proof_steps("over-sparse-theorem.md: 1, 3")
 @pytest.mark.parametrize("s", [17, 33, 101, 401])
 def test_no_read_out_after_the_step_reaches_one_half(s: int, record: Record) -> None:
     """At any width: the loss of a read-out is at least that of its mean given the sum over S."""
@@ -117,6 +118,7 @@ def test_scattered_biases_would_supply_the_kink() -> None:
 
 
 @counterexample("pareto-frontiers:theorem-C.11", grade="symbolic", supporting=True)
+@proof_steps("over-sparse-theorem.md: 3")
 def test_one_convex_feature_loses_one_half() -> None:
     """Multipliers a (1-t), a, a t on z = 0, 2, 4 annihilate 1 and e for t = (e2-e0)/(e4-e0) <= 1/2.
 
@@ -142,6 +144,7 @@ def test_one_convex_feature_loses_one_half() -> None:
     target="corrected",
     cases="k = 2, 4, 6 with s = 5, 11, 17 and every n from s to 24: all 2^n inputs",
 )
+@proof_steps("over-sparse-theorem.md: 8")
 @pytest.mark.parametrize("k", [2, 4, 6])
 def test_one_truncated_step_computes_the_parity(k: int) -> None:
     s = LEAST_SPARSITY[k]
@@ -158,6 +161,7 @@ def test_one_truncated_step_computes_the_parity(k: int) -> None:
     target="corrected",
     cases="(n, k, s) = (9, 2, 7), (13, 4, 11), 12 pairs, all inputs; gradients off by tau (seed n)",
 )
+@proof_steps("over-sparse-theorem.md: 8, 9")
 @pytest.mark.parametrize(("n", "k", "s"), [(9, 2, 7), (13, 4, 11)])
 def test_errors_up_to_tau_are_harmless(n: int, k: int, s: int) -> None:
     """Support recovered, bad neurons silent whatever their read-out weights, |f - chi_S| <= A tau/(2|C|) <= 1/2."""
@@ -194,6 +198,7 @@ def test_errors_up_to_tau_are_harmless(n: int, k: int, s: int) -> None:
     target="corrected",
     cases="(n, k, s) = (14, 2, 9), (14, 4, 11), delta = 1/10: 40 and 10 draws at the sizes of the theorem",
 )
+@proof_steps("over-sparse-theorem.md: 9")
 @pytest.mark.parametrize(("n", "k", "s", "draws"), [(14, 2, 9, 40), (14, 4, 11, 10)])
 def test_the_first_step_at_the_sizes_of_the_theorem(n: int, k: int, s: int, draws: int) -> None:
     """Width and samples of `over_sparse_sizes`: all margins of the read-out lie in [1/2, 3/2], in every draw.
@@ -251,6 +256,7 @@ def test_support_recovery_against_samples(effort: Effort, record_property: Calla
     target="corrected",
     cases="(k, s) = (2, 5), (2, 21), (4, 11), (4, 41), (6, 17), (8, 31), n = s + 8: the conditions of the proof",
 )
+@proof_steps("over-sparse-theorem.md: 6")
 def test_the_conditions_of_the_truncated_theorem() -> None:
     """All bounds of steps 6 to 11 at the sizes of the module, in balls; s > 3k - 2 is what the first needs."""
     eps, delta = fmpq(1, 5), fmpq(1, 10)
@@ -296,6 +302,7 @@ def test_the_conditions_of_the_truncated_theorem() -> None:
     target="printed",
     cases="k = 2, eps = 2/5, offset 7/8, s = 13065, n = s + 2: the loss of the read-out at the sparsity of the theorem",
 )
+@proof_steps("over-sparse-theorem.md: 13")
 def test_the_loss_at_the_sparsity_of_the_theorem() -> None:
     """L_D(h_psi,u*) <= e/2 at the least s of the constants, exactly: a sum over 3 x 13064 pairs of sums.
 
@@ -349,6 +356,7 @@ def _conditions(
     "pareto-frontiers:theorem-C.11", grade="enclosed", target="corrected", cases="k = 2, n from s to 10^7, three sizes"
 )
 @check("pareto-frontiers:theorem-6.4", grade="enclosed", target="printed", cases="k = 2, n from s to 10^7, three sizes")
+@proof_steps("over-sparse-theorem.md: 13, 15, 18, 19")
 def test_the_conditions_of_the_plain_theorem() -> None:
     """k = 2, n from s to 10^7, at the sizes of the module; a little less of the pairs, samples or steps is too few."""
     for n, k, eps, delta, offset in [
@@ -383,6 +391,7 @@ def test_the_conditions_of_the_plain_theorem() -> None:
     target="printed",
     cases="k = 2, 4, 6, eps = 49/100, 1/10, 1/1000, delta = 1/100, n = s, 3s, 10^6 s: the printed sizes, three grids",
 )
+@proof_steps("over-sparse-theorem.md: 20")
 @pytest.mark.parametrize("k", [2, 4, 6])
 def test_constants_of_k_alone_serve_the_printed_form(k: int) -> None:
     """s >= c_1/eps^2, r = c_2 (n/s)^k, m >= c_3 (s/k)^(k-1) n^2 log n, T >= c_4/eps^2: all bounds of the proof hold.
@@ -409,6 +418,7 @@ def test_constants_of_k_alone_serve_the_printed_form(k: int) -> None:
     target="corrected",
     cases="k = 2, 4, 6, the printed grid with beta_0, eps = 0.49, 0.001, delta = 0.49, 10^-2, 10^-9, n = s, 10^6 s",
 )
+@proof_steps("over-sparse-theorem.md: 21")
 @pytest.mark.parametrize("k", [2, 4, 6])
 def test_the_printed_sizes_suffice_with_one_bias_more(k: int) -> None:
     """a_i = c_i/log 2 with the constants c_i at delta = 1/2 (step 21); T without the factor log T.
@@ -442,6 +452,7 @@ def test_the_printed_sizes_suffice_with_one_bias_more(k: int) -> None:
     target="corrected",
     cases="(n, k, s) = (13, 2, 11), 8 pairs, kink 3/2, m = 50000 samples, T = 1000 steps, no truncation, 2 seeds",
 )
+@proof_steps("over-sparse-theorem.md: 14, 15")
 @pytest.mark.parametrize("seed", [0, 1])
 def test_a_plain_network_is_trained_on_one_sample(seed: int, record_property: Callable[[str, object], None]) -> None:
     """Each bound of steps 14 to 18 between its measured sides; features by NumPy from the weights, all inputs.
@@ -494,6 +505,7 @@ def test_a_plain_network_is_trained_on_one_sample(seed: int, record_property: Ca
 
 @check("pareto-frontiers:theorem-C.11", grade="exact", target="corrected", cases="T = 1, ..., 8, 20, random rationals")
 @check("pareto-frontiers:theorem-6.4", grade="exact", target="printed", cases="T = 1, ..., 8, 20, random rationals")
+@proof_steps("over-sparse-theorem.md: 16")
 @pytest.mark.parametrize("seed", range(4))
 def test_falling_rates_lose_no_logarithm(seed: int) -> None:
     """The bound on the last iterate, T = 1, ..., 8, 20, exactly, for random rational features, labels, laws and u.
@@ -540,6 +552,7 @@ def test_falling_rates_lose_no_logarithm(seed: int) -> None:
 
 
 @check("pareto-frontiers:theorem-C.11", grade="numeric", target="corrected", supporting=True)
+@proof_steps("over-sparse-theorem.md: 5")
 def test_the_last_iterate_of_the_second_layer() -> None:
     """Subgradient steps 1/(lambda t) on the regularised hinge loss stay below the rate 68 R^2 (1 + log t)/(lambda t).
 
@@ -567,6 +580,7 @@ def test_the_last_iterate_of_the_second_layer() -> None:
 
 
 @check("pareto-frontiers:theorem-C.11", grade="symbolic", target="corrected", supporting=True)
+@proof_steps("over-sparse-theorem.md: 10, 11, 17, 18")
 def test_the_errors_add_up() -> None:
     """Plain: (5/2)e + 2e < eps, |u_T - u*|^2 <= 3B^2. Truncated: lambda 2 B^2 = eps/4, twice (eps/4 + eps/4) = eps."""
     e, B, G, eps = sp.symbols("e B G eps", positive=True)
@@ -587,6 +601,7 @@ def test_the_errors_add_up() -> None:
 
 
 @check("pareto-frontiers:theorem-C.11", grade="enclosed", target="corrected", supporting=True)
+@proof_steps("over-sparse-theorem.md: 12")
 def test_the_orders_of_the_sizes() -> None:
     """P is of the order (n/s)^k, and C^-2 of the order C(s, k-1): quotients stay within constants."""
     for k in (2, 4):

@@ -24,7 +24,7 @@ from lemmata.numerics.exact.numbers import as_exact
 from lemmata.numerics.fourier.walsh import walsh_hadamard
 from lemmata.numerics.parity.good_neurons import good_probability
 from lemmata.numerics.parity.queries import empirical_answers, query_search
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
 
 # ---- the task
@@ -59,6 +59,7 @@ def _exact(answer: Callable[..., list[float]]) -> Callable[..., list[float]]:
 
 
 @counterexample("pareto-frontiers:fact-statistical-limit", grade="enclosed", cases="k = n/2, n = 2^4, 2^8, 2^12")
+@proof_steps("statistical-limit.md: 5")
 def test_for_half_of_the_inputs_the_logarithm_is_missing(record: Record) -> None:
     """log C(n, n/2) <= n log 2, while k log n = (n/2) log n: the quotient tends to 0 like 1/log n."""
     quotients = []
@@ -75,6 +76,7 @@ def test_for_half_of_the_inputs_the_logarithm_is_missing(record: Record) -> None
 
 
 @check("pareto-frontiers:fact-statistical-limit", grade="symbolic", target="corrected", supporting=True)
+@proof_steps("statistical-limit.md: 4")
 def test_bounds_of_the_number_of_parities() -> None:
     """(n/k)^k <= C(n,k) <= n^k: (n-i)/(k-i) - n/k = i (n-k)/(k (k-i)) >= 0 for i < k <= n."""
     n, k, i = sp.symbols("n k i")
@@ -90,6 +92,7 @@ def test_bounds_of_the_number_of_parities() -> None:
     target="corrected",
     cases="(n, k) = (10, 3), (12, 2), delta = 1/10: 60 samples each at log2(N/delta) and at log2(N) - 3 (seed n)",
 )
+@proof_steps("statistical-limit.md: 1, 2")
 @pytest.mark.parametrize(("n", "k"), [(10, 3), (12, 2)])
 def test_exhaustive_search_around_the_limit(n: int, k: int) -> None:
     """Enough samples: one parity fits, in at least 90 of 100 draws; three fewer than log2 N: hardly ever."""
@@ -206,6 +209,7 @@ def test_a_neuron_that_is_the_support() -> None:
     target="printed",
     cases="k = 2, 4, s = n/2, n = 202, 2002, 20002: sizes with truncation; k = 2, n = 30000, 60000: without",
 )
+@proof_steps("frontier-ends.md: 1, 3")
 def test_a_linear_sparsity() -> None:
     """The width is bounded. Without truncation the theorem asks for m of the order n^(k+1) log n, as printed.
 
@@ -238,6 +242,7 @@ def test_a_linear_sparsity() -> None:
     target="printed",
     cases="(k, s) = (2, 9), (4, 17), n = 10^3, 10^5, 10^7: sizes with truncation; k = 2, s = 13065: without",
 )
+@proof_steps("frontier-ends.md: 1, 3, 4")
 def test_a_constant_sparsity() -> None:
     """With truncation m grows like log n and the width like n^k; without it m grows like n^2 log n."""
     for k, s in [(2, 9), (4, 17)]:

@@ -32,7 +32,7 @@ from lemmata.constructions.parity.bias_grids import (
     ramp_labels,
     solve_readout,
 )
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.plugin import Effort
 from lemmata.theorems.records import Record
 
@@ -58,6 +58,7 @@ def _norm_squared(k: int, offset: fmpq) -> fmpq:
 
 @counterexample("pareto-frontiers:claim-C.6b", grade="exact", cases="k = 2, 4, ..., 10: certificates and least losses")
 @counterexample("pareto-frontiers:lemma-C.6", grade="exact", cases="k = 2, 4, ..., 10: certificates and least losses")
+@proof_steps("over-sparse-step.md: 10", "ramp-readouts.md: 6")
 @pytest.mark.parametrize("k", sorted(LEAST_LOSSES))
 def test_no_read_out_of_the_printed_biases(k: int, record: Record) -> None:
     grid = offset_grid(k, first=1)
@@ -81,6 +82,7 @@ def test_no_read_out_of_the_printed_biases(k: int, record: Record) -> None:
 
 
 @counterexample("pareto-frontiers:claim-C.6b", grade="exact", supporting=True)
+@proof_steps("ramp-readouts.md: 6")
 def test_explicit_certificates_for_many_k(effort: Effort) -> None:
     """The closed form, checked by the plain checker; for k = 4 and c = 1/16 it is (32, 33, 1)."""
     for k in range(4, effort.pick(quick=42, full=122), 2):
@@ -98,6 +100,7 @@ def test_explicit_certificates_for_many_k(effort: Effort) -> None:
 
 
 @counterexample("pareto-frontiers:claim-C.6b", grade="symbolic", supporting=True)
+@proof_steps("ramp-readouts.md: 6")
 def test_the_multipliers_annihilate_the_ramps_for_all_offsets() -> None:
     """D_(m+1) = (2/c) sum_q (-rho)^(m-q) D_q, rho = (2-c)/c, for slopes P_1, ..., P_m and none after kink m."""
     c = sp.symbols("c", positive=True)
@@ -111,6 +114,7 @@ def test_the_multipliers_annihilate_the_ramps_for_all_offsets() -> None:
 
 
 @counterexample("pareto-frontiers:claim-C.6b", grade="exact", supporting=True)
+@proof_steps("ramp-readouts.md: 1")
 def test_the_parity_is_not_the_sum_modulo_two() -> None:
     """s_x is even wherever k is; the parity is (-1)^((k - s_x)/2)."""
     for k in (2, 4, 6):
@@ -130,6 +134,7 @@ def test_the_parity_is_not_the_sum_modulo_two() -> None:
     target="corrected",
     cases="k = 2, 4, ..., 20; offsets 1/16, 1/2, 7/8: read-out, norm and minimality",
 )
+@proof_steps("ramp-readouts.md: 3, 4")
 def test_a_read_out_with_the_further_bias() -> None:
     for k in range(2, 21, 2):
         for offset in OFFSETS:
@@ -152,6 +157,7 @@ def test_a_read_out_with_the_further_bias() -> None:
 
 
 @check("pareto-frontiers:claim-C.6b", grade="exact", target="corrected", supporting=True)
+@proof_steps("ramp-readouts.md: 4")
 def test_norms_of_the_document_and_of_the_best_grid() -> None:
     norms = {2: 181.0, 4: 11952.8, 6: 5.57e5, 8: 2.30e7}
     for k, norm in norms.items():
@@ -166,6 +172,7 @@ def test_norms_of_the_document_and_of_the_best_grid() -> None:
 
 
 @check("pareto-frontiers:claim-C.6b", grade="exact", target="corrected", supporting=True)
+@proof_steps("ramp-readouts.md: 3")
 def test_the_system_is_triangular() -> None:
     """On z = 0, 2, ..., k the ramp with kink 2q - c has the values 0 up to 2q - 2, c/(2k) at 2q, and adds 2/(2k)."""
     for k in (2, 4, 6, 8):

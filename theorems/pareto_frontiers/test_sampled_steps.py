@@ -16,7 +16,7 @@ from lemmata.constructions.parity.bias_grids import offset_grid
 from lemmata.constructions.parity.over_sparse import draw_over_sparse, population_gradients, sample_gradients
 from lemmata.numerics.exact.numbers import to_float
 from lemmata.numerics.parity.sparse_neurons import over_sparse_values
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 from lemmata.theorems.plugin import Effort
 
 
@@ -27,6 +27,7 @@ from lemmata.theorems.plugin import Effort
     supporting=True,
     cases="n = 2, r = 1, u = 100, delta = 1/2, tau = 1, m = 12",
 )
+@proof_steps("sample-gradients.md: 4")
 def test_large_output_weights_spoil_the_bound() -> None:
     """Parameters that no initialization has: f = 100 sigma(0 x + 1) - 100 = 0, and the gradient in w_1 is -100 x_2.
 
@@ -44,6 +45,7 @@ def test_large_output_weights_spoil_the_bound() -> None:
     target="printed",
     cases="(n, k, s) = (9, 2, 7), 6 pairs, delta = 1/10, tau = |C|/4, 60 samples (seed 5)",
 )
+@proof_steps("sample-gradients.md: 3")
 def test_every_entry_is_accurate() -> None:
     """m = 2 log(4nr/delta)/tau^2, half of the printed number: 60 samples without failure (0.9^60 < 0.002).
 
@@ -78,6 +80,7 @@ def test_every_entry_is_accurate() -> None:
 
 
 @check("pareto-frontiers:lemma-C.5", grade="enclosed", target="printed", supporting=True)
+@proof_steps("sample-gradients.md: 1, 2")
 def test_the_tail_of_one_entry(effort: Effort) -> None:
     """An entry is the mean of m values -1, 0, 1 with probabilities 1/4 - g/2, 1/2, 1/4 + g/2: its exact tails.
 
@@ -95,6 +98,7 @@ def test_the_tail_of_one_entry(effort: Effort) -> None:
 
 
 @check("pareto-frontiers:lemma-C.5", grade="symbolic", target="printed", supporting=True)
+@proof_steps("sample-gradients.md: 3")
 def test_the_union_over_all_entries() -> None:
     """(nr + r) 2 exp(-m tau^2/2) at m = 2 log(4nr/delta)/tau^2 is delta (n+1)/(2n) <= delta."""
     n, r, delta, tau, m = sp.symbols("n r delta tau m", positive=True)

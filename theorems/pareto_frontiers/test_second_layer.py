@@ -31,7 +31,7 @@ from lemmata.numerics.learning.second_layer import (
     subgradient_descent,
     uniform_deviation,
 )
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
 
 LEMMA = "pareto-frontiers:lemma-C.9"
@@ -70,6 +70,7 @@ def square(vector: Any) -> Q:
     target="printed",
     cases="6 inputs, D = 1, ..., 4, random rational maps, read-outs and laws, 40 seeds",
 )
+@proof_steps("second-layer.md: 1")
 @pytest.mark.parametrize("dimension", [1, 2, 3, 4])
 def test_the_loss_is_lipschitz_in_the_features(dimension: int) -> None:
     """(L(psi) - L(psi'))^2 <= |w|^2 max |psi - psi'|^2 in squares, for the library's loss, which is the defined one."""
@@ -91,6 +92,7 @@ def test_the_loss_is_lipschitz_in_the_features(dimension: int) -> None:
     target="printed",
     cases="5 inputs, D = 3, w = (2, 1, 2), psi' = psi + t y w with active margins, t = 1/100, 1/40, 1/30",
 )
+@proof_steps("second-layer.md: 1")
 @pytest.mark.parametrize("t", [Q(1, 100), Q(1, 40), Q(1, 30)])
 def test_the_lipschitz_bound_is_attained(t: Q) -> None:
     """All margins rise by t |w|^2, and the loss falls by |w| |psi - psi'| = t |w|^2, exactly."""
@@ -144,6 +146,7 @@ def _largest_gap(law: list[Q], seen: list[Q], radius: int, shift: Q) -> Q:
     cases="a scalar feature of 3 inputs, m = 5, 12, B = 1, 4, psi' = psi and psi' = psi +- 1/8, delta = 1/10, 1/2, "
     "99/100: all samples",
 )
+@proof_steps("second-layer.md: 3, 5")
 @pytest.mark.parametrize("m", [5, 12])
 @pytest.mark.parametrize("radius", [1, 4])
 @pytest.mark.parametrize("shift", [Q(0), Q(1, 8)])
@@ -173,6 +176,7 @@ def _number(x: Q) -> fmpq:
 
 
 @check("pareto-frontiers:lemma-C.8", grade="exact", target="printed", supporting=True)
+@proof_steps("second-layer.md: 2")
 def test_the_complexity_of_bounded_read_outs() -> None:
     """E sup over |w| = B of (1/n) sum xi_i w.psi(x_i) <= B R/sqrt(n), for 4 inputs of norm 5 and 12 read-outs."""
     features = [(3, 4), (5, 0), (-4, 3), (0, -5)]
@@ -200,6 +204,7 @@ def test_the_complexity_of_bounded_read_outs() -> None:
 
 
 @check("pareto-frontiers:lemma-C.8", grade="enclosed", target="printed", supporting=True)
+@proof_steps("second-layer.md: 4")
 def test_mcdiarmid_is_below_the_printed_form_for_every_delta() -> None:
     """With s = sqrt(2 log(2/delta)) > s_0 = sqrt(2 log 2): s >= 1 + (1/4) sqrt(s^2 - 2 log 2) and s >= (1/2) sqrt(...).
 
@@ -231,6 +236,7 @@ def test_mcdiarmid_is_below_the_printed_form_for_every_delta() -> None:
     cases="5 to 8 inputs, D = 2, 3, 4, rational features, lambda = 1, 1/5, 1/40, 4 seeds each: T = 1, 2, 3, 6, 25, "
     "exactly, and T = 100000 with weights in float64",
 )
+@proof_steps("second-layer.md: 9, 11")
 @pytest.mark.parametrize("penalty", [Q(1), Q(1, 5), Q(1, 40)])
 @pytest.mark.parametrize("seed", [0, 1, 2, 3])
 def test_the_last_iterate_against_the_certified_minimum(penalty: Q, seed: int) -> None:
@@ -291,6 +297,7 @@ def _noisy_problem(eps: Q) -> tuple[list[int], list[Q], list[Q]]:
     cases="4 inputs, D = 3, R = 1, B = 5/4, eps = 1/10, delta = 1/5, features moved by eps/B, the least m and T, 20 "
     "samples (seed 90)",
 )
+@proof_steps("second-layer.md: 8, 13, 14")
 def test_the_repaired_lemma_end_to_end(record_property: Any, record: Record) -> None:
     """In each of 20 samples, at the sizes of the lemma: claims 2 and 3, the last iterate, |w|^2 <= 8 B^2, and 7 eps.
 
@@ -336,6 +343,7 @@ def test_the_repaired_lemma_end_to_end(record_property: Any, record: Record) -> 
 
 
 @check(LEMMA, grade="enclosed", target="corrected", supporting=True)
+@proof_steps("second-layer.md: 12, 13, 14")
 def test_the_sum_of_the_terms() -> None:
     """T/log T >= 900 makes (H_T + 1/2)/T <= 1.17 log(T)/T; then L(w) <= 2.8 eps, and 2.8 + sqrt(2) + 2 s - s^2/2 <= 7.
 
@@ -358,6 +366,7 @@ CHAIN = [(1, 0, 0), (-10, 1, 0), (0, -10, 1)]
 
 
 @counterexample(LEMMA, grade="exact")
+@proof_steps("second-layer.md: 15")
 def test_two_steps_are_not_enough(record: Record) -> None:
     """Features c CHAIN, w* = (1, 11, 111)/c: B R does not depend on c, and for small c T = 2 is enough as printed.
 
@@ -419,6 +428,7 @@ def _truncated(g: list[Q], cut: int) -> list[Q]:
 
 
 @counterexample(CLAIMS, grade="exact")
+@proof_steps("second-layer.md: 6")
 def test_the_loss_exceeds_the_norm_of_the_output(record: Record) -> None:
     """psi = 1 at both inputs, B = R = 1, w* = 1: L_D = 1/20 <= eps = 1/10, but the loss is 2 > B R at the second input,
     and 1 > 0 = |h| wherever h = 0.
@@ -434,6 +444,7 @@ def test_the_loss_exceeds_the_norm_of_the_output(record: Record) -> None:
 
 
 @check(CLAIMS, grade="exact", target="corrected", cases="6 inputs, D = 2, random rational maps and read-outs, 60 seeds")
+@proof_steps("second-layer.md: 6")
 def test_the_range_of_the_loss() -> None:
     """The corrected claim 1: at most 1 + B R at every input; its values lie in an interval of length 2 B R."""
     largest = Q(0)
@@ -449,6 +460,7 @@ def test_the_range_of_the_loss() -> None:
 
 
 @check(CLAIMS, grade="exact", target="corrected", supporting=True)
+@proof_steps("second-layer.md: 7")
 @pytest.mark.parametrize("m", [10, 40])
 def test_hoeffding_for_a_loss_of_two_values(m: int) -> None:
     """Claim 2 with its printed constant, B = R = 1: losses 0 and 2, the latter with mass eps/2; binomial tails."""
@@ -482,6 +494,7 @@ def test_an_edited_certificate_is_refused() -> None:
 
 
 @check(LEMMA, grade="exact", target="corrected", supporting=True)
+@proof_steps("second-layer.md: 11")
 def test_the_recursion_of_the_last_iterate() -> None:
     """sum_(k=1)^(T-1) (1/(k (k+1))) sum_(t=T-k)^T 1/t = (1 - 1/T + H_(T-1))/T, so that the bound of the last of T
     iterates is (G^2/(2 lambda T)) (2 H_(T-1) + 1), with the H_T of the mean.

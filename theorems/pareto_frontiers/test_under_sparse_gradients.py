@@ -22,7 +22,7 @@ from lemmata.numerics.parity.sparse_neurons import (
     under_sparse_neuron,
     under_sparse_values,
 )
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.plugin import Effort
 from lemmata.theorems.records import Record
 
@@ -79,6 +79,7 @@ def _small_weights(n: int, s: int) -> list[fmpq]:
 
 
 @check("pareto-frontiers:lemma-C.13", grade="exact", target="printed")
+@proof_steps("under-sparse-gradients.md: 9")
 @pytest.mark.parametrize(("n", "k", "s", "common"), CONFIGURATIONS)
 def test_gradient_at_inputs_of_the_support(n: int, k: int, s: int, common: int) -> None:
     """All i in S, three small weights: 243 neurons, n even and odd, all overlaps."""
@@ -89,6 +90,7 @@ def test_gradient_at_inputs_of_the_support(n: int, k: int, s: int, common: int) 
 
 
 @check("pareto-frontiers:lemma-C.14", grade="exact", target="printed")
+@proof_steps("under-sparse-gradients.md: 10")
 @pytest.mark.parametrize(("n", "k", "s", "common"), CONFIGURATIONS)
 def test_gradient_at_inputs_outside_of_the_support(n: int, k: int, s: int, common: int) -> None:
     """All i outside of S, three small weights: 243 neurons, n even and odd, all overlaps."""
@@ -100,6 +102,7 @@ def test_gradient_at_inputs_outside_of_the_support(n: int, k: int, s: int, commo
 
 
 @check("pareto-frontiers:lemma-C.13", "pareto-frontiers:lemma-C.14", grade="exact", target="printed", supporting=True)
+@proof_steps("under-sparse-gradients.md: 9, 10")
 @pytest.mark.parametrize("n", [15, 16, 17])
 def test_larger_sizes_by_the_compiled_enumeration(n: int, effort: Effort) -> None:
     """k = 4, 6, 8 and s = 2, 4, 6, all overlaps; n + 3 <= 20 at full effort. The closed form of the library agrees."""
@@ -117,6 +120,7 @@ def test_larger_sizes_by_the_compiled_enumeration(n: int, effort: Effort) -> Non
 
 
 @check("pareto-frontiers:lemma-C.13", grade="exact", target="printed", supporting=True)
+@proof_steps("under-sparse-gradients.md: 7")
 @pytest.mark.parametrize(("n", "k", "s"), [(9, 4, 2), (10, 4, 2), (11, 6, 4)])
 def test_the_small_weight_must_be_small(n: int, k: int, s: int) -> None:
     """At epsilon = 3/(n-s) the small weights overrule the ones, and the formula fails; at odd s it fails too."""
@@ -131,6 +135,7 @@ def test_the_small_weight_must_be_small(n: int, k: int, s: int) -> None:
 
 
 @check("pareto-frontiers:lemma-C.15", grade="exact", target="printed")
+@proof_steps("under-sparse-gradients.md: 11")
 @pytest.mark.parametrize("n", [7, 8, 9, 10, 11, 12, 13])
 def test_good_neurons_see_three_values(n: int) -> None:
     """Every set of ones inside one S, k = 4, 6: the values of the library in the places that the lemma names."""
@@ -158,6 +163,7 @@ def test_values_of_the_catalogue_and_a_bad_neuron() -> None:
 
 
 @check("pareto-frontiers:fact-no-dense-part", grade="exact", target="printed")
+@proof_steps("under-sparse-gradients.md: 12")
 @pytest.mark.parametrize(("n", "k", "s", "common"), CONFIGURATIONS)
 def test_no_gradient_without_small_weights(n: int, k: int, s: int, common: int) -> None:
     """All overlaps: the closed form and the sums vanish; with the small weights they agree, and some do not vanish."""
@@ -181,6 +187,7 @@ def test_one_missing_input_is_seen_at_odd_s(n: int, k: int) -> None:
 
 
 @check("pareto-frontiers:definition-init-under", grade="exact", target="corrected")
+@proof_steps("under-sparse-gradients.md: 8, 13")
 @pytest.mark.parametrize(("n", "k", "s"), [(6, 4, 2), (7, 4, 2), (8, 6, 4), (9, 6, 2)])
 def test_the_start_vanishes_and_its_biases_change_no_gradient(n: int, k: int, s: int) -> None:
     """A random network with epsilon just below 1/(n-s): output 0 everywhere, gradients as without bias, by sums.
@@ -205,6 +212,7 @@ def test_the_start_vanishes_and_its_biases_change_no_gradient(n: int, k: int, s:
 
 
 @counterexample("pareto-frontiers:definition-init-under", grade="exact")
+@proof_steps("under-sparse-gradients.md: 13")
 def test_the_printed_bound_of_the_small_weight_does_not_serve(record: Record) -> None:
     """At n - s = k it is epsilon < 1: with 9/10 the gradient is not that of Lemma C.13. At n - s < k it is 1/0."""
     n, k, s = 6, 4, 2

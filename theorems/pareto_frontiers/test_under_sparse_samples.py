@@ -32,7 +32,7 @@ from lemmata.numerics.parity.sparse_neurons import (
 from lemmata.numerics.parity.sparse_samples import TrackedCounts, sampled_counts, tracked_counts
 from lemmata.numerics.parity.under_sparse_sizes import under_sparse_sizes
 from lemmata.numerics.runs.confidence import proportion_interval
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.plugin import Effort
 from lemmata.theorems.records import Record
 
@@ -175,6 +175,7 @@ def test_sampled_networks_are_the_parity_on_cubes_too_large_to_list(effort: Effo
     grade="sampled",
     cases="(k, s) = (4, 2), m = 4/xi_rel^2 samples, n = 11, 161; 120 seeds each at quick effort, 400 at full",
 )
+@proof_steps("under-sparse-step.md: 10")
 def test_a_fixed_multiple_of_the_rate_stops_sufficing(effort: Effort, record_property, record: Record) -> None:
     """Whether any threshold separates S \\ S' from all other inputs at a good neuron: less often as n grows, at 99 %.
 
@@ -202,6 +203,7 @@ def test_a_fixed_multiple_of_the_rate_stops_sufficing(effort: Effort, record_pro
 
 
 @check("pareto-frontiers:theorem-6.5", grade="numeric", target="corrected", supporting=True)
+@proof_steps("under-sparse-step.md: 11")
 def test_ones_trade_samples_for_width() -> None:
     """Doubling n multiplies the samples by 2^(k-s-1) and the width by 2^s, up to a tenth, for every even s < k.
 

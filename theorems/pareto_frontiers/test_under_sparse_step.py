@@ -32,7 +32,7 @@ from lemmata.numerics.fourier.boolean import half_coefficient, majority_limit, t
 from lemmata.numerics.parity.sparse_neurons import is_good, sparse_gradient, under_sparse_neuron, under_sparse_values
 from lemmata.numerics.parity.sparse_samples import tabulated_counts
 from lemmata.numerics.parity.under_sparse_sizes import good_share, relevant_bound, under_sparse_sizes
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.plugin import Effort
 from lemmata.theorems.records import Record
 
@@ -81,6 +81,7 @@ def _one_start(n: int, k: int, ones: list[int], epsilon: fmpq) -> UnderSparseSta
 
 
 @check("pareto-frontiers:theorem-C.16", "pareto-frontiers:theorem-6.5", grade="exact", target="corrected")
+@proof_steps("under-sparse-step.md: 3")
 @pytest.mark.parametrize(("n", "k", "s"), SIZES)
 def test_the_population_step_computes_the_parity(n: int, k: int, s: int) -> None:
     """On all inputs: the largest error is 2k(n-s) epsilon, linear in epsilon, and the margin that of the formula."""
@@ -98,6 +99,7 @@ def test_the_population_step_computes_the_parity(n: int, k: int, s: int) -> None
 
 
 @check("pareto-frontiers:theorem-C.16", grade="symbolic", target="corrected", supporting=True)
+@proof_steps("under-sparse-step.md: 2")
 def test_the_read_out_identity_for_all_sizes() -> None:
     """Step 2: with m entries +1 the kinks 1, ..., m are active; the sums by telescoping, for every m."""
     m = sp.symbols("m", integer=True, positive=True)
@@ -127,6 +129,7 @@ def test_the_read_out_identity_for_all_sizes() -> None:
     grade="exact",
     target="corrected",
 )
+@proof_steps("under-sparse-step.md: 4")
 @pytest.mark.parametrize(("n", "k", "s"), [(8, 4, 2), (9, 4, 2), (12, 6, 4), (18, 6, 2)])
 def test_any_errors_within_the_tolerance_leave_the_accuracy(n: int, k: int, s: int) -> None:
     """tau and epsilon of the sizes: errors of size tau in all patterns of signs on S \\ S', outwards elsewhere.
@@ -166,6 +169,7 @@ def test_any_errors_within_the_tolerance_leave_the_accuracy(n: int, k: int, s: i
     target="corrected",
     cases="(n, k, s) = (8, 4, 2), (9, 4, 2), (12, 4, 2), (12, 6, 4), (18, 6, 2), (40, 4, 2), delta = 1/100: the width",
 )
+@proof_steps("under-sparse-step.md: 6")
 def test_the_width_hits_every_kink() -> None:
     """The exact chance that a kink is missed, by inclusion and exclusion, is at most delta/2, and not far below it."""
     for n, k, s in [*SIZES[:3], (12, 6, 4), (18, 6, 2), (40, 4, 2)]:
@@ -192,6 +196,7 @@ def test_the_width_hits_every_kink() -> None:
     cases="the sizes of the theorem with a = 1/2, delta = 1/100: (n, k, s) = (8, 4, 2), (10, 6, 4), 2 seeds each at "
     "quick effort; also (12, 6, 4) and 10 seeds at full",
 )
+@proof_steps("under-sparse-step.md: 5, 6")
 @pytest.mark.parametrize(("n", "k", "s"), [(8, 4, 2), (10, 6, 4)])
 def test_the_whole_theorem_at_its_own_sizes(n: int, k: int, s: int, effort: Effort) -> None:
     """A random network of the stated width, a sample of the stated size (10^8 inputs or more, by multiplicities).
@@ -222,6 +227,7 @@ def _run_at_its_own_sizes(n: int, k: int, s: int, seed: int) -> None:
 @check(
     "pareto-frontiers:theorem-C.16", "pareto-frontiers:theorem-6.5", grade="exact", target="corrected", supporting=True
 )
+@proof_steps("under-sparse-step.md: 7, 8")
 def test_the_orders_of_width_and_samples() -> None:
     """For (4, 2), (6, 2), (6, 4), (8, 4) and n up to 10^4: r <= 1 + 2k (n/(k-s+1))^s log(2k/delta) + 1 and
 
@@ -241,6 +247,7 @@ def test_the_orders_of_width_and_samples() -> None:
 
 
 @check("pareto-frontiers:theorem-C.16", grade="symbolic", target="corrected", supporting=True)
+@proof_steps("under-sparse-step.md: 8")
 def test_the_bound_of_the_relevant_gradient() -> None:
     """Step 8: 2m p_m^2 increases from 1/2, and the products that turn the closed form into the bound, on a grid."""
     m = sp.symbols("m", positive=True)
@@ -271,6 +278,7 @@ def _enumerated(n: int, k: int, s: int, epsilon: fmpq) -> list[fmpq]:
 
 
 @counterexample("pareto-frontiers:theorem-C.16", grade="exact")
+@proof_steps("under-sparse-step.md: 1")
 def test_the_gap_ratio_is_another_one(record: Record) -> None:
     """By sums over all inputs, n = 7, ..., 13: (n-k)/(k-s-1) for odd and (n-k+1)/(k-s-1) for even n.
 
@@ -293,6 +301,7 @@ def test_the_gap_ratio_is_another_one(record: Record) -> None:
 
 
 @counterexample("pareto-frontiers:theorem-C.16", grade="enclosed")
+@proof_steps("under-sparse-step.md: 9")
 @pytest.mark.parametrize(("k", "s"), [(4, 2), (6, 2), (6, 4)])
 def test_the_irrelevant_gradient_is_of_another_order(k: int, s: int) -> None:
     """With N = n - s, N^(k-s-1) xi_rel^2 and N^(k-s+1) xi_irr^2 tend to positive limits: within 1 % at N = 2001.
@@ -309,6 +318,7 @@ def test_the_irrelevant_gradient_is_of_another_order(k: int, s: int) -> None:
 
 
 @counterexample("pareto-frontiers:theorem-C.16", grade="exact")
+@proof_steps("under-sparse-step.md: 9")
 @pytest.mark.parametrize(("n", "k", "s"), [(9, 4, 2), (12, 6, 4), (21, 6, 2)])
 def test_the_printed_threshold_truncates_nothing(n: int, k: int, s: int) -> None:
     """gamma = |xi_irr| with errors up to tau = |xi_irr|/2 lets irrelevant inputs pass; gamma = |xi_rel|/2 does not."""
@@ -322,6 +332,7 @@ def test_the_printed_threshold_truncates_nothing(n: int, k: int, s: int) -> None
 
 
 @counterexample("pareto-frontiers:theorem-C.16", grade="exact")
+@proof_steps("under-sparse-step.md: 3")
 @pytest.mark.parametrize(("n", "k", "s"), [(9, 4, 2), (12, 6, 4)])
 def test_there_are_k_biases_and_smaller_weights_outside(n: int, k: int, s: int) -> None:
     """k biases, not k + 1; and outside of S the decayed weight is epsilon^2/2k, not epsilon^2/k."""

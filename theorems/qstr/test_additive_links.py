@@ -21,7 +21,7 @@ from lemmata.numerics.learning.additive_links import (
     squared_distance,
 )
 from lemmata.numerics.tokens.links import additive_link
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
 
 RATES = "qstr:remark-assumption-2-rates"
@@ -34,6 +34,7 @@ RATES = "qstr:remark-assumption-2-rates"
     cases="k = 1, q = d = 2; P = 1, 3, 6 zigzags, distances and lines of random directions; R = 1, 2; R P/sqrt(eps) = "
     "6 P, 20 P; 30 points each",
 )
+@proof_steps("additive-links.md: 1")
 @pytest.mark.parametrize("count", [1, 3, 6])
 def test_summands_side_by_side(count: int) -> None:
     """Step 1: the error is at most sqrt(eps) with P (R P/sqrt(eps) + 2) neurons at most and the radii of the proof."""
@@ -59,6 +60,7 @@ def test_summands_side_by_side(count: int) -> None:
 
 
 @check(RATES, grade="exact", target="printed", supporting=True, cases="D = 3, r = 1 and 2: all residues modulo 7")
+@proof_steps("additive-links.md: 2")
 @pytest.mark.parametrize("reach", [1, 2])
 def test_two_directions_are_independent(reach: int) -> None:
     """Step 2 on the grid of residues: every two of the directions take every pair of values equally often."""
@@ -78,6 +80,7 @@ def test_two_directions_are_independent(reach: int) -> None:
     supporting=True,
     cases="D = 2, r = 1, K = 3; D = 3, r = 1, K = 2; random signs, grids of 301^2 and 61^3 points",
 )
+@proof_steps("additive-links.md: 3")
 @pytest.mark.parametrize(("dimension", "bumps", "points"), [(2, 3, 301), (3, 2, 61)])
 def test_the_distance_of_two_sums_of_bumps(dimension: int, bumps: int, points: int) -> None:
     """Step 3: the mean square of a difference over a grid is H/(12 K^3 R^2), and the largest is not below its root.
@@ -104,6 +107,7 @@ def test_the_distance_of_two_sums_of_bumps(dimension: int, bumps: int, points: i
 
 
 @check(RATES, grade="exact", target="printed", supporting=True, cases="8 and 13 places, greedily")
+@proof_steps("additive-links.md: 4")
 @pytest.mark.parametrize("places", [8, 13])
 def test_signs_that_differ_at_a_quarter_of_the_places(places: int) -> None:
     """Step 4: taken greedily there are at least 2^(0.188 n) signs, pairwise different at n/4 places or more."""
@@ -135,6 +139,7 @@ def assert_signs_and_centres(denominator: int) -> None:
 
 
 @counterexample(RATES, grade="enclosed", cases="k = 1, D = qd = 8, r = 10^20, eps = 1/100")
+@proof_steps("additive-links.md: 5, 6")
 def test_the_printed_rate_is_too_small(record: Record) -> None:
     """Step 6: more than P/sqrt(eps) neurons, times 10^6 and the tenth power of a logarithm, with as much for r_a.
 

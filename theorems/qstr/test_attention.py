@@ -47,7 +47,7 @@ from lemmata.numerics.tokens.codes import (
 from lemmata.numerics.tokens.encoding import encode
 from lemmata.numerics.tokens.links import ReluLink, linear_link, mean_link
 from lemmata.numerics.tokens.prompts import Prompts, draw_prompts
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
 
 
@@ -160,6 +160,7 @@ def integer_link(d: int, q: int, m: int = 4) -> ReluLink:
     cases="(N, d, q) = (16, 4, 1), (12, 3, 2), (9, 2, 3) with three families of codes, r = 2, 20, error 1/10, 10^-6; "
     "all prompts with tokens in the ball",
 )
+@proof_steps("attention.md: 3, 4")
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("r", [2, 20])
 @pytest.mark.parametrize("error", [fmpq(1, 10), fmpq(1, 10**6)])
@@ -193,6 +194,7 @@ def test_the_construction_meets_all_bounds_of_the_lemma(family, r, error):
     target="corrected",
     cases="(N, d, q) = (16, 4, 1), (12, 3, 2), (9, 2, 3), three families of codes, r = 3, error 1/100; one prompt each",
 )
+@proof_steps("attention.md: 3")
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_labels_of_the_construction(family):
     """The forward pass in balls against the link of the tokens, at all positions, indices repeated or not."""
@@ -215,6 +217,7 @@ def test_the_labels_of_the_construction(family):
     target="corrected",
     cases="N = 3, 9, 20 codes with all correlations 1/2, (d, q) = (1, 1), (3, 2), alpha = 2, 5, 12",
 )
+@proof_steps("attention.md: 2")
 @pytest.mark.parametrize("N", [3, 9, 20])
 @pytest.mark.parametrize(("d", "q"), [(1, 1), (3, 2)])
 def test_the_retrieval_bound_is_attained(N, d, q):
@@ -251,6 +254,7 @@ def test_the_retrieval_bound_is_attained(N, d, q):
     target="corrected",
     cases="300 random prompts (full: 10,000), N <= 16, d <= 4, q <= 3, four families of codes, tokens on a sphere",
 )
+@proof_steps("attention.md: 2")
 def test_no_random_instance_exceeds_the_bound(effort, record_property):
     """The retrieval error against both bounds; repeated indices and random temperatures included."""
     rng = np.random.default_rng(11)
@@ -282,6 +286,7 @@ def test_no_random_instance_exceeds_the_bound(effort, record_property):
 
 
 @counterexample("qstr:lemma-11", grade="enclosed", cases="r_a = r_w = 1/1000, r_x = 1, N = 2, q = 1, eps = 1")
+@proof_steps("attention.md: 5")
 def test_the_norm_bound_can_be_negative(record: Record) -> None:
     """A link of tiny weights and a large eps: the logarithm is negative, and no matrix has a negative norm."""
     r_a, r_w, N, r = fmpq(1, 1000), fmpq(1, 1000), 2, 1
@@ -309,6 +314,7 @@ def test_the_norm_bound_can_be_negative(record: Record) -> None:
     supporting=True,
     cases="N = 4, 8, 16; alpha d/q = 8, 16, 24",
 )
+@proof_steps("attention.md: 2")
 def test_the_error_against_length_temperature_and_heads():
     """Proportional to N - 1, falls as e^(-alpha d/(2q)); the number of heads enters through q alone."""
     errors = {}
@@ -357,6 +363,7 @@ def test_codes_that_collide_and_a_missing_head_are_seen():
     target="printed",
     cases="(N, d, q) = (10, 2, 3), (12, 1, 4), A = 8, 30; orthonormal codes, correlations 1/2; extreme tokens too",
 )
+@proof_steps("attention.md: 6")
 @pytest.mark.parametrize(("N", "d", "q"), [(10, 2, 3), (12, 1, 4)])
 @pytest.mark.parametrize("make", [orthonormal_codes, extremal_codes])
 def test_one_head_gives_the_mean_of_different_tokens(N, d, q, make):
@@ -394,6 +401,7 @@ def test_one_head_gives_the_mean_of_different_tokens(N, d, q, make):
     target="printed",
     cases="(N, d, q) = (6, 2, 3), (4, 1, 8), all indices drawn independently, and one q times; gap 20, 60",
 )
+@proof_steps("attention.md: 7")
 @pytest.mark.parametrize(("N", "d", "q"), [(6, 2, 3), (4, 1, 8)])
 def test_one_head_gives_the_mean_also_of_repeated_tokens(N, d, q):
     """With the logarithms of the numbers n_ij in the embedding; the plain sum of scores is far from the mean."""
@@ -423,6 +431,7 @@ def test_one_head_gives_the_mean_also_of_repeated_tokens(N, d, q):
     supporting=True,
     cases="q <= 36, d = q, ..., q + 20",
 )
+@proof_steps("attention.md: 8")
 def test_for_large_d_the_number_of_heads_grows_with_q():
     """1 - 3 H(q+d)/(qd) >= 1/2 for H <= q/12 <= d/12, and (1 - H/q)(1 - H/d) >= (1 - H/q)^2 for all H <= q <= d."""
     for q in range(1, 37):
@@ -463,6 +472,7 @@ def change_by_definition(first: Array, second: Array, z: Array, i: int) -> arb:
     target="printed",
     cases="12 pairs of rational layers: H = 1, 2, 3, N = 2, ..., 5, D = 2, 3; differences of size 1/8 and 1",
 )
+@proof_steps("attention.md: 10")
 @pytest.mark.parametrize("case", range(12))
 def test_attention_moves_at_most_as_its_matrices(case):
     """The change against the sums, and below r^2 |(Theta - Theta')^T z|: half of the printed bound."""
@@ -495,6 +505,7 @@ def test_attention_moves_at_most_as_its_matrices(case):
     target="printed",
     cases="two opposite tokens in D = 1, 2, 4; differences 10^-2, 10^-6",
 )
+@proof_steps("attention.md: 10")
 @pytest.mark.parametrize("D", [1, 2, 4])
 def test_the_constant_1_is_attained_at_a_tie(D):
     """z and -z with tied scores: the ratio to r^2 |(W - W')^T z| tends to 1, so that the printed 2 can be 1."""

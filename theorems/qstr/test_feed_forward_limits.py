@@ -22,7 +22,7 @@ from lemmata.certificates.tokens.feed_forward import (
 from lemmata.constructions.networks.affine import Affine
 from lemmata.constructions.networks.feed_forward import FeedForward
 from lemmata.numerics.exact.numbers import as_exact, to_float
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.plugin import Effort
 from lemmata.theorems.records import Record
 
@@ -40,6 +40,7 @@ def _inputs(N: int, d: int, n: int, seed: int = 0) -> np.ndarray:
 
 
 @check(CLAIM, grade="exact", target="printed")
+@proof_steps("feed-forward.md: 1")
 @pytest.mark.parametrize("power", [2, 4])
 def test_gradients_lie_in_the_span(power: int) -> None:
     """Of a network of cubes with two outputs, by derivatives of the loss as a polynomial in all weights."""
@@ -60,6 +61,7 @@ def test_gradients_lie_in_the_span(power: int) -> None:
 
 
 @check(CLAIM, grade="exact", target="printed")
+@proof_steps("feed-forward.md: 2")
 @pytest.mark.parametrize("start", ["zero", "inside", "outside"])
 def test_descent_shrinks_what_lies_outside(start: str) -> None:
     """Stochastic gradient descent on a quadratic network, exactly: outside remains (1 - eta lambda)^s of the start."""
@@ -79,6 +81,7 @@ def test_descent_shrinks_what_lies_outside(start: str) -> None:
 
 
 @check(CLAIM, grade="numeric", target="printed", supporting=True)
+@proof_steps("feed-forward.md: 2")
 @pytest.mark.parametrize("seed", [0, 1])
 def test_trained_networks_lie_in_the_span(seed: int) -> None:
     """Gradients of torch: outside is what the gradient that is left, divided by lambda, allows."""
@@ -105,6 +108,7 @@ def test_trained_networks_lie_in_the_span(seed: int) -> None:
 
 
 @check(CLAIM, grade="exact", target="printed")
+@proof_steps("feed-forward.md: 3")
 @pytest.mark.parametrize(("N", "d", "n"), SIZES)
 def test_projecting_keeps_the_loss_and_shortens(N: int, d: int, n: int) -> None:
     X, W = as_exact(_inputs(N, d, n)), as_exact(_inputs(N, d, 3, seed=1))
@@ -121,6 +125,7 @@ def test_projecting_keeps_the_loss_and_shortens(N: int, d: int, n: int) -> None:
 
 
 @check(THEOREM, grade="exact", target="printed")
+@proof_steps("feed-forward.md: 5")
 @pytest.mark.parametrize(("N", "d", "n"), SIZES)
 def test_the_average_over_directions_is_a_trace(N: int, d: int, n: int) -> None:
     """1 - rank/(N d) is the mean over an orthonormal basis, also with dependent inputs, and a bound of the largest."""
@@ -135,6 +140,7 @@ def test_the_average_over_directions_is_a_trace(N: int, d: int, n: int) -> None:
 
 
 @check(THEOREM, grade="numeric", target="printed")
+@proof_steps("feed-forward.md: 5")
 @pytest.mark.parametrize(("N", "d", "n"), SIZES)
 def test_the_worst_direction_is_bracketed(N: int, d: int, n: int) -> None:
     """The bracket against the projector of a singular value decomposition in float64."""
@@ -150,6 +156,7 @@ def test_the_worst_direction_is_bracketed(N: int, d: int, n: int) -> None:
 
 
 @check(THEOREM, grade="numeric", target="printed")
+@proof_steps("feed-forward.md: 4")
 @pytest.mark.parametrize(("N", "d", "n"), SIZES)
 def test_the_matching_predictor_attains_the_bound(N: int, d: int, n: int) -> None:
     """Its risk is computed from its weights; other read-outs of the same span are worse, by least squares as well."""
@@ -170,6 +177,7 @@ def test_the_matching_predictor_attains_the_bound(N: int, d: int, n: int) -> Non
 
 
 @check(THEOREM, grade="sampled", target="printed", supporting=True)
+@proof_steps("feed-forward.md: 4")
 @pytest.mark.parametrize("seed", [0, 1])
 def test_networks_that_were_trained_are_not_better(seed: int, effort: Effort) -> None:
     """A tanh network with a read-out for every index, trained; its risk on fresh prompts is above that of its rows."""
@@ -200,6 +208,7 @@ def test_networks_that_were_trained_are_not_better(seed: int, effort: Effort) ->
 
 
 @check(THEOREM, grade="exact", target="printed")
+@proof_steps("feed-forward.md: 5, 6")
 def test_cases_of_equality() -> None:
     """Single numbers as tokens, and inputs that read whole tokens: the largest risk is 1 - n/(N d)."""
     for N, n in [(3, 1), (5, 4), (4, 4)]:
@@ -219,6 +228,7 @@ def test_cases_of_equality() -> None:
 
 
 @counterexample(DEFINITION, grade="exact")
+@proof_steps("feed-forward.md: 7, 8")
 def test_rescaling_leaves_no_least_norm(record: Record) -> None:
     """(f(T, ./c), c W): the same predictions for every c, and norms that tend to 0, where W = 0 cannot fit."""
     X = as_exact([[1, 2, -1, 0], [3, -1, 1, 1]])  # two prompts with the same indices
@@ -247,6 +257,7 @@ def test_rescaling_leaves_no_least_norm(record: Record) -> None:
 
 
 @check(DEFINITION, grade="numeric", target="corrected")
+@proof_steps("feed-forward.md: 9")
 @pytest.mark.parametrize(("N", "d", "n"), [(2, 2, 1), (3, 2, 2), (3, 2, 4), (4, 1, 3)])
 def test_the_norm_of_all_parameters_has_a_least_value(N: int, d: int, n: int) -> None:
     """A linear network that fits: the least norm is attained by one row, in the span, and by no other scale of it."""

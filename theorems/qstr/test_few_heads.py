@@ -41,7 +41,7 @@ from lemmata.numerics.tokens.codes import PositionCodes, extremal_codes, orthono
 from lemmata.numerics.tokens.encoding import encode
 from lemmata.numerics.tokens.gaussian import squared_norm_variance
 from lemmata.numerics.tokens.prompts import Prompts, draw_prompts
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 
 # ---- lemma 40
 
@@ -86,6 +86,7 @@ def squared_norm(mean: list[int], root: list[list[int]]) -> dict[tuple[int, ...]
 @check(
     "qstr:lemma-40", grade="exact", target="printed", cases="d = 1, ..., 4; covariances L L^T of ranks 1, 2, 3; means"
 )
+@proof_steps("few-heads.md: 1")
 @pytest.mark.parametrize("rank", [1, 2, 3])
 @pytest.mark.parametrize("d", [1, 2, 3, 4])
 def test_the_variance_of_a_squared_norm(d, rank):
@@ -162,6 +163,7 @@ def scores(layer: AttentionLayer, stream: ResidualStream, tokens: Array, q: int)
 
 
 @check("qstr:proposition-3", grade="exact", target="printed", cases="(q, d, H) = (2, 3, 1), (3, 3, 2), (5, 4, 3)")
+@proof_steps("few-heads.md: 3")
 @pytest.mark.parametrize(("q", "d", "H"), [(2, 3, 1), (3, 3, 2), (5, 4, 3)])
 def test_the_scores_of_a_hard_position_see_one_projection_for_each_head(q, d, H):
     """Tokens moved orthogonally to the directions w keep all scores; moved otherwise they do not."""
@@ -217,6 +219,7 @@ def weights_and_directions(q: int, d: int, H: int) -> tuple[list[list[int]], lis
 
 
 @check("qstr:proposition-3", grade="exact", target="printed", cases="all q, d <= 4 and H <= min(q, d); repeated heads")
+@proof_steps("few-heads.md: 5, 6, 7")
 @pytest.mark.parametrize(("q", "d"), list(product(range(1, 5), repeat=2)))
 def test_the_hidden_variance_is_that_of_the_projector(q, d):
     """2 (q - r_a)(d - r_w) against Var |x|^2 with the covariance I - P, P projecting on all that is seen."""
@@ -271,6 +274,7 @@ def best_guess(weights: Array, blocks: Array, w: Array, q: int) -> Array:
     target="printed",
     cases="(q, d, H) = (2, 2, 1), (3, 2, 1), (3, 3, 2); 8,000 prompts each (full: 40,000), one seed; 5 standard errors",
 )
+@proof_steps("few-heads.md: 8")
 @pytest.mark.parametrize(("q", "d", "H"), [(2, 2, 1), (3, 2, 1), (3, 3, 2)])
 def test_heads_that_depend_on_the_data_attain_the_bound_and_no_readout_beats_it(q, d, H, effort):
     """The best predictor from the outputs has the risk (1 - H/q)(1 - H/d); a fitted readout is not below."""
@@ -297,6 +301,7 @@ def test_heads_that_depend_on_the_data_attain_the_bound_and_no_readout_beats_it(
 
 
 @check("qstr:proposition-3", "qstr:proposition-21", grade="exact", target="printed", cases="N = 3, ..., 40, all q < N")
+@proof_steps("few-heads.md: 2, 7")
 def test_more_than_half_of_the_positions_are_hard():
     """q different tokens where so many are random; else repeated ones, and the printed bound with the constant 3."""
     for N in range(3, 41):
@@ -327,6 +332,7 @@ def test_more_than_half_of_the_positions_are_hard():
     target="printed",
     cases="N = 5, 6, 8, 9 and all q < N of which some are repeated; H = 1, 2; four values of what is seen",
 )
+@proof_steps("few-heads.md: 7")
 @pytest.mark.parametrize("N", [5, 6, 8, 9])
 def test_repeated_tokens_hide_at_least_the_smallest_counts(N):
     """Var sum c x^2 for what the weights do not show, expanded in Gaussian moments: least where they show 0."""
@@ -364,6 +370,7 @@ def test_repeated_tokens_hide_at_least_the_smallest_counts(N):
     supporting=True,
     cases="N = 4, H = 1: q = 2 with all t and d = 1, 2, 3; q = d = 8, 32 with four t",
 )
+@proof_steps("few-heads.md: 11")
 @pytest.mark.parametrize(("q", "d"), [(2, 1), (2, 2), (2, 3), (8, 8), (32, 32)])
 def test_with_one_random_token_one_head_is_enough(q, d):
     """Why q has to be small against N: at N = 4 one block-diagonal head shows the only random token, and its number.
@@ -408,6 +415,7 @@ def test_with_one_random_token_one_head_is_enough(q, d):
     target="printed",
     cases="(q, d, H) = (2, 1, 1), (3, 2, 2), (4, 3, 3), (2, 3, 1)",
 )
+@proof_steps("few-heads.md: 9")
 @pytest.mark.parametrize(("q", "d", "H"), [(2, 1, 1), (3, 2, 2), (4, 3, 3), (2, 3, 1)])
 def test_block_diagonal_heads_have_the_same_weights_for_all_tokens(q, d, H):
     """The scores of a hard position do not depend on the tokens, and what is hidden is 2 (q - H) d."""
@@ -435,6 +443,7 @@ def test_block_diagonal_heads_have_the_same_weights_for_all_tokens(q, d, H):
     target="printed",
     cases="(q, d, H) = (2, 1, 1), (3, 1, 2), (5, 2, 2), 4,000 prompts each (full: 20,000), one seed; 5 standard errors",
 )
+@proof_steps("few-heads.md: 10")
 @pytest.mark.parametrize(("q", "d", "H"), [(2, 1, 1), (3, 1, 2), (5, 2, 2)])
 def test_retrieving_some_of_the_tokens_attains_the_bound(q, d, H, effort):
     """H block-diagonal heads that retrieve H of q tokens, and their squared norms: the risk is 1 - H/q."""
@@ -474,6 +483,7 @@ MIN_HEADS = [(5, 1, 12), (3, 2, 8), (6, 2, 14), (5, 3, 12), (7, 1, 8)]
     target="printed",
     cases="(q, d, N) = (5, 1, 12), (3, 2, 8), (6, 2, 14), (5, 3, 12), (7, 1, 8), two rational prompts each, two slopes",
 )
+@proof_steps("few-heads.md: 12")
 @pytest.mark.parametrize(("q", "d", "N"), MIN_HEADS)
 def test_d_heads_determine_all_tokens_for_every_q(q, d, N):
     """d < q heads, errors of labels below 1e-9 enclosed; independent and distinct indices."""
@@ -490,6 +500,7 @@ def test_d_heads_determine_all_tokens_for_every_q(q, d, N):
     target="printed",
     cases="(q, d, N) = (5, 1, 12), (3, 2, 8), (6, 2, 14), A = 25, s = sqrt(d/q), |x| <= 2; one prompt each",
 )
+@proof_steps("few-heads.md: 13")
 @pytest.mark.parametrize(("q", "d", "N"), MIN_HEADS[:3])
 def test_the_printed_decoding_has_the_error_of_the_leakage(q, d, N):
     """o + (1/s)(log a_l - sum_m a_m log a_m) over the q indices: at most leak (B + |log Z|/s), which is not 0."""
@@ -523,6 +534,7 @@ def test_the_printed_decoding_has_the_error_of_the_leakage(q, d, N):
     supporting=True,
     cases="d = 1, q = 5, N = 12: ONE head; 20 prompts in float64 as well",
 )
+@proof_steps("few-heads.md: 12")
 def test_one_head_is_enough_for_five_scalar_tokens():
     """The label of proposition 3 with d = 1 < q = 5 and one head: error below 1e-9 enclosed at every position."""
     prompts = draw_prompts(2, 12, 1, 5, law="rational", distinct=True, seed=15)
@@ -542,6 +554,7 @@ def test_one_head_is_enough_for_five_scalar_tokens():
     supporting=True,
     cases="q, d <= 4; radii 10, 10^3",
 )
+@proof_steps("few-heads.md: 14")
 def test_the_threshold_is_the_smaller_of_q_and_d():
     """Below min(q, d) heads the bound is positive; q heads retrieve with an error that tends to 0."""
     for q, d in product(range(1, 5), repeat=2):
@@ -557,6 +570,7 @@ def test_the_threshold_is_the_smaller_of_q_and_d():
 
 
 @check("qstr:construction-min-qd-heads", grade="exact", target="printed", supporting=True, cases="d = 1, 2; q = 2")
+@proof_steps("few-heads.md: 14")
 def test_one_head_too_few_does_not_see_all_coordinates():
     """Without its last head the construction keeps a direction that no score of a hard position sees."""
     for d in (1, 2):
@@ -579,6 +593,7 @@ def test_one_head_too_few_does_not_see_all_coordinates():
     target="printed",
     cases="(q, d, H) = (2, 2, 1), (3, 4, 2), (4, 4, 3), N = q + 1; one integer layer each, two own tokens",
 )
+@proof_steps("few-heads.md: 15", "hierarchy.md: 2")
 @pytest.mark.parametrize(("q", "d", "H"), [(2, 2, 1), (3, 4, 2), (4, 4, 3)])
 def test_fewer_than_q_heads_leave_a_risk_for_every_q_below_the_length(q, d, H):
     """All tokens are random and position q asks for the q others: given its own token the heads see H directions."""
@@ -619,6 +634,7 @@ def test_fewer_than_q_heads_leave_a_risk_for_every_q_below_the_length(q, d, H):
     target="printed",
     cases="(q, d, H) = (2, 2, 1), (3, 4, 2), (4, 4, 3), N = q + 2, codes with correlations 0 and 1/2; one layer each",
 )
+@proof_steps("few-heads.md: 15", "hierarchy.md: 2")
 @pytest.mark.parametrize("make", [orthonormal_codes, extremal_codes])
 @pytest.mark.parametrize(("q", "d", "H"), [(2, 2, 1), (3, 4, 2), (4, 4, 3)])
 def test_prompts_with_other_labels_look_the_same_to_fewer_than_q_heads(q, d, H, make):
@@ -672,6 +688,7 @@ def test_prompts_with_other_labels_look_the_same_to_fewer_than_q_heads(q, d, H, 
     supporting=True,
     cases="N = 40 codes in 8 dimensions (shortest vectors of E8), d = H = 1, q = 11, 19; one integer network each",
 )
+@proof_steps("few-heads.md: 16")
 @pytest.mark.parametrize("q", [11, 19])
 def test_with_few_code_dimensions_one_head_does_not_determine_the_label(q):
     """The gradient of the label leaves the row space of the Jacobian of all that a hard position sees.
@@ -708,6 +725,7 @@ def test_with_few_code_dimensions_one_head_does_not_determine_the_label(q):
     supporting=True,
     cases="q <= 30, d <= 6, r <= 12, H <= 8",
 )
+@proof_steps("few-heads.md: 16")
 def test_numbers_shown_against_numbers_asked():
     """For q > H (d + r + 1) the multipliers are fewer than the equations that leave a token its d - 1 dimensions."""
     for q, d, r, H in product(range(1, 31), range(1, 7), range(1, 13), range(1, 9)):

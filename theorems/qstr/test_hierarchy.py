@@ -22,7 +22,7 @@ from lemmata.numerics.tokens.codes import orthonormal_codes, sign_code_dimension
 from lemmata.numerics.tokens.encoding import encode
 from lemmata.numerics.tokens.prompts import draw_prompts
 from lemmata.numerics.tokens.transformer_bounds import TokenTask, TransformerClass, excess_risk
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 from lemmata.theorems.qstr.test_transformer_risks import embedding_norm_by_hand, risk_by_hand
 
 
@@ -32,6 +32,7 @@ from lemmata.theorems.qstr.test_transformer_risks import embedding_norm_by_hand,
     target="printed",
     cases="(q, d) = (2, 1), (4, 1), (3, 2), (1, 3), (2, 2); N = 10",
 )
+@proof_steps("hierarchy.md: 1")
 def test_enough_heads_determine_the_tokens() -> None:
     """Step 1: q heads, in balls; for d < q and independent codes d heads do as well."""
     codes = orthonormal_codes(10)
@@ -49,6 +50,7 @@ def test_enough_heads_determine_the_tokens() -> None:
 
 
 @check("qstr:theorem-1", grade="exact", target="printed", cases="q, d <= 12 and all numbers of heads")
+@proof_steps("hierarchy.md: 2")
 def test_too_few_heads_are_left_with_a_risk() -> None:
     """Step 2: for d >= q positive exactly below q heads, by the variance of what is not seen."""
     for q, d in product(range(1, 13), repeat=2):
@@ -89,6 +91,7 @@ def _bits_of_samples(bits: int) -> int:
 
 @check("qstr:theorem-1", grade="enclosed", target="printed", cases="N = 2^5, 2^10, ..., 2^80; d = 4, q = 2")
 @check("qstr:table-1", grade="enclosed", target="printed", cases="N = 2^5, 2^10, ..., 2^80; d = 4, q = 2")
+@proof_steps("hierarchy.md: 3")
 def test_samples_of_the_transformer_grow_with_the_logarithm() -> None:
     """Step 3: squaring N multiplies the number of prompts by at most 16, all constants included."""
     bits = [_bits_of_samples(k) for k in (5, 10, 20, 40, 80)]
@@ -98,6 +101,7 @@ def test_samples_of_the_transformer_grow_with_the_logarithm() -> None:
 
 @check("qstr:theorem-1", grade="enclosed", target="printed", cases="N = 10^20, 10^40, 10^60; L_y = 2, 3, 4; risk 1/100")
 @check("qstr:table-1", grade="enclosed", target="printed", cases="N = 10^20, 10^40, 10^60; L_y = 2, 3, 4; risk 1/100")
+@proof_steps("hierarchy.md: 4")
 def test_samples_of_the_recurrent_network_grow_with_a_power() -> None:
     """Step 4: the number of samples that interpolation excludes grows like N^(1/(3 L))."""
     for depth in (2, 3, 4):
@@ -116,6 +120,7 @@ def test_samples_of_the_recurrent_network_grow_with_a_power() -> None:
 @check(
     "qstr:table-1", grade="exact", target="printed", cases="N = 4, 7; d = 2, 3; every n; random integer prompts, seed 0"
 )
+@proof_steps("hierarchy.md: 5")
 def test_samples_of_the_feed_forward_network_are_the_coordinates() -> None:
     """Step 5: certified risk at least 1 - n/(N d) for every n below N d; N d (1 - r) samples for the risk r."""
     rng = np.random.default_rng(0)

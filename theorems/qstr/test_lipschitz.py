@@ -14,7 +14,7 @@ from flint import arb, fmpq
 
 from lemmata.numerics.functions.lipschitz_networks import ball_network, sizes_for
 from lemmata.numerics.functions.waves import lipschitz_waves
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 from lemmata.theorems.plugin import Effort
 
 LIPSCHITZ = "qstr:lemma-42"
@@ -52,6 +52,7 @@ def _interpolated(w: np.ndarray, amplitude: tuple[float, float], x: np.ndarray, 
     target="corrected",
     cases="d = 2, R = 2, L = 3: a zigzag (full: two more), L R/eps = 2; 25 points of the disc (full: 300)",
 )
+@proof_steps("lipschitz.md: 1, 2, 4")
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_lipschitz_functions_on_a_disc(name: str, effort: Effort) -> None:
     """Steps 1 to 4: the error is at most eps = L R/2, and units, rows, biases and weights are within the claim."""

@@ -37,7 +37,7 @@ from lemmata.constructions.tokens.interpolation import (
 from lemmata.numerics.exact.numbers import as_exact, to_float
 from lemmata.numerics.exact.systems import exact_values
 from lemmata.numerics.runs.confidence import proportion_interval
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 from lemmata.theorems.plugin import Effort
 
 LINE = "qstr:lemma-38"
@@ -65,6 +65,7 @@ def _points(seed: int, n: int) -> tuple[Any, Any]:
 
 
 @check(LINE, grade="exact", target="printed")
+@proof_steps("minimum-norm.md: 1")
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 9, 20])
 def test_networks_interpolate_on_a_line(n: int) -> None:
     """n neurons through n points, evaluated one by one; and the slope of every piece is that of its chord."""
@@ -85,6 +86,7 @@ def test_networks_interpolate_on_a_line(n: int) -> None:
 
 
 @check(LINE, grade="exact", target="printed")
+@proof_steps("minimum-norm.md: 2, 3")
 @given(st.integers(0, 2**32), st.integers(1, 9), st.sampled_from([1, 4, 30]))
 def test_norms_on_a_line(seed: int, n: int, spread: int) -> None:
     """The total is at most 8 sqrt 3 |y| sqrt(n + |z|^2)/eps, no rescaling is shorter, and both halves are bounded."""
@@ -122,6 +124,7 @@ def test_the_constant_is_not_far_off() -> None:
 
 
 @check(DIRECTION, grade="numeric", target="printed")
+@proof_steps("minimum-norm.md: 4")
 @pytest.mark.parametrize("n", [1, 2, 3, 10, 100, 1000])
 def test_probabilities_of_the_events(n: int) -> None:
     """The union over pairs of P(|N(0, 2)| <= gap) = erf(gap/2) is at most 1/6, P(chi^2_n > 3 n) at most 1/3."""
@@ -137,6 +140,7 @@ def test_probabilities_of_the_events(n: int) -> None:
 
 
 @check(DIRECTION, grade="sampled", target="printed", supporting=True)
+@proof_steps("minimum-norm.md: 4")
 @pytest.mark.parametrize(("n", "d"), [(5, 3), (15, 2), (30, 6), (12, 1)])
 def test_random_directions_separate(n: int, d: int, effort: Effort) -> None:
     """Rational unit vectors; how often one random direction does it for Gaussian points, at 99.9 %."""
@@ -184,6 +188,7 @@ def test_directions_that_are_found_separate(n: int, d: int) -> None:
 
 
 @check(SAMPLES, grade="exact", target="printed", cases="n = 1, ..., 30 samples, d = 1, 2, 5, 3 seeds")
+@proof_steps("minimum-norm.md: 5")
 @pytest.mark.parametrize(("n", "d"), [(1, 2), (4, 1), (10, 5), (30, 2)])
 def test_gaussian_samples_are_interpolated(n: int, d: int) -> None:
     """Labels of another token of each prompt; squared norm below 144 sqrt(2/pi) n^3; more neurons than samples."""
@@ -215,6 +220,7 @@ def test_gaussian_samples_are_interpolated(n: int, d: int) -> None:
 
 
 @check(SAMPLES, THEOREM, grade="numeric", target="printed")
+@proof_steps("minimum-norm.md: 5, 6")
 def test_the_constant_of_interpolation() -> None:
     """8 sqrt 3 sqrt 6 sqrt 4 (3/sqrt pi) from the lemmas, below 115; and for deeper read-outs."""
     expected = 8 * mpmath.sqrt(3) * mpmath.sqrt(6) * mpmath.sqrt(4) * 3 / mpmath.sqrt(mpmath.pi)
@@ -228,6 +234,7 @@ def test_the_constant_of_interpolation() -> None:
 
 
 @check(THEOREM, grade="exact", target="printed")
+@proof_steps("minimum-norm.md: 6")
 @pytest.mark.parametrize("L", [2, 3, 5])
 def test_recurrent_networks_interpolate(L: int) -> None:
     """Whole prompts through the recurrent layer: the sampled position has its label, with U = 0 and d_h = n."""
@@ -261,6 +268,7 @@ def test_recurrent_networks_interpolate(L: int) -> None:
 
 
 @check(THEOREM, grade="numeric", target="printed")
+@proof_steps("minimum-norm.md: 8, 9, 10")
 @pytest.mark.parametrize(("N", "L"), [(10**6, 2), (10**12, 2), (10**12, 3), (10**30, 3), (10**30, 5)])
 def test_thresholds_are_where_the_norms_cross(N: int, L: int) -> None:
     """By bisection and by mpmath: n interpolates below L q^(1/L), n + 1 does not."""
@@ -292,6 +300,7 @@ def test_thresholds_are_where_the_norms_cross(N: int, L: int) -> None:
 
 
 @check(THEOREM, grade="enclosed", target="printed")
+@proof_steps("minimum-norm.md: 10")
 @pytest.mark.parametrize("L", [2, 3, 4])
 def test_thresholds_grow_like_a_power(L: int) -> None:
     """Of N: n^(3 L)/N tends to a constant, and for the narrow case n/N^(1 - c) does; q >= (N - 1)/96."""

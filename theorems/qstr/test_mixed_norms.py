@@ -12,13 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lemmata.numerics.tokens.mixed_norms import conjugate, mixed_norm
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 
 LEMMA = "qstr:lemma-39"
 EXPONENTS: list[Any] = [1, "6/5", "3/2", 2, 3, 5, "inf"]
 
 
 @check(LEMMA, grade="exact", target="printed")
+@proof_steps("mixed-norms.md: 4")
 def test_norms_by_hand() -> None:
     """Columns (3, 4), (0, -12) and (1, 1)."""
     A = [[3, 0, 1], [4, -12, 1]]
@@ -41,6 +42,7 @@ def test_norms_by_hand() -> None:
 
 
 @check(LEMMA, grade="sampled", target="printed", supporting=True)
+@proof_steps("mixed-norms.md: 3")
 @given(st.integers(0, 2**32), *[st.sampled_from(EXPONENTS)] * 3)
 def test_products(seed: int, p: Any, r: Any, s: Any) -> None:
     rng = np.random.default_rng(seed)
@@ -51,6 +53,7 @@ def test_products(seed: int, p: Any, r: Any, s: Any) -> None:
 
 
 @check(LEMMA, grade="exact", target="printed")
+@proof_steps("mixed-norms.md: 4")
 @pytest.mark.parametrize("p", [1, "3/2", 2, 3, "inf"])
 @pytest.mark.parametrize("r", [1, 2, "inf"])
 @pytest.mark.parametrize("s", [1, 3, "inf"])
@@ -68,6 +71,7 @@ def test_equality_for_aligned_matrices(p: Any, r: Any, s: Any) -> None:
 
 
 @check(LEMMA, grade="exact", target="printed", supporting=True)
+@proof_steps("mixed-norms.md: 1")
 def test_one_column() -> None:
     """Step 1: ||A b||_r <= sum_j |b_j| ||A_j||_r, at all signs of a vector and three norms."""
     A = np.array([[1, -2, 0], [3, 1, Fraction(1, 2)]], dtype=object)

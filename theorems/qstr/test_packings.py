@@ -24,7 +24,7 @@ from lemmata.numerics.learning.packings import (
     sparse_estimate,
     volume_bound,
 )
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.plugin import Effort
 from lemmata.theorems.records import Record
 
@@ -36,6 +36,7 @@ def _mp(x: fmpq) -> Any:
 
 
 @counterexample(LEMMA, grade="exact")
+@proof_steps("packings.md: 8")
 @pytest.mark.parametrize(("lattice", "d", "count"), [("D4", 4, 25), ("E8", 8, 241)])
 def test_shortest_vectors_exceed_the_plain_bound(lattice: Literal["D4", "E8"], d: int, count: int) -> None:
     """With the origin, scaled to norm 1: pairwise distances >= 1 > 0.999, and more points than the bound at 0.999."""
@@ -51,6 +52,7 @@ def test_shortest_vectors_exceed_the_plain_bound(lattice: Literal["D4", "E8"], d
 
 
 @counterexample(LEMMA, grade="exact", cases="Q = 4, 8, 16: all pairs for Q = 4, all words of weight for Q = 8")
+@proof_steps("packings.md: 8")
 def test_no_constant_saves_the_second_estimate(record: Record) -> None:
     """Reed-Solomon words over F_Q with Q/2 terms, with Hadamard words: Q^(Q/2) unit vectors in Q^2 dimensions at
     pairwise distance >= 1, while the estimate at 1 is 1 + ln(1 + 2 Q^2): the quotient grows like Q/4."""
@@ -81,6 +83,7 @@ def test_no_constant_saves_the_second_estimate(record: Record) -> None:
 
 
 @check(LEMMA, grade="exact", target="corrected", supporting=True)
+@proof_steps("packings.md: 5")
 @pytest.mark.parametrize("d", [50, 100, 400])
 def test_the_constant_one_is_too_small_for_the_ball_of_the_one_norm(d: int) -> None:
     """The 2 d vertices are at distance >= sqrt 2 > 1.414, and ln(2 d) is above the estimate there, below 8 times it."""
@@ -94,6 +97,7 @@ def test_the_constant_one_is_too_small_for_the_ball_of_the_one_norm(d: int) -> N
 
 
 @check(LEMMA, grade="exact", target="corrected")
+@proof_steps("packings.md: 1")
 @pytest.mark.parametrize("pieces", [1, 2, 3, 7, 50])
 def test_volumes_are_sharp_on_a_line(pieces: int) -> None:
     """2/eps + 1 points on [-1, 1] at distance eps: the bound; and on a line the ellipsoid is an interval."""
@@ -109,6 +113,7 @@ def test_volumes_are_sharp_on_a_line(pieces: int) -> None:
 
 
 @check(LEMMA, grade="exact", target="corrected")
+@proof_steps("packings.md: 3")
 def test_means_are_counted() -> None:
     """C(2 d + k, k) is the number of multisets of k of the 2 d + 1 vectors, counted one by one."""
     for d, eps, k in [(1, 1, 4), (2, 1, 4), (3, fmpq(3, 2), 2), (2, fmpq(4, 5), 7), (4, 2, 1), (1, "2/3", 9)]:
@@ -117,6 +122,7 @@ def test_means_are_counted() -> None:
 
 
 @check(LEMMA, grade="exact", target="corrected", cases="d = 1, ..., 4, eps = 1/2, 2/3, 1, 7/5; grids of step 1/4")
+@proof_steps("packings.md: 2, 3")
 @pytest.mark.parametrize("d", [1, 2, 3, 4])
 def test_points_of_a_packing_have_different_means(d: int, effort: Effort) -> None:
     """Greedy packings of a grid in the ball of the 1-norm: each point is closer than eps/2 to a mean of k vectors, no
@@ -138,6 +144,7 @@ def test_points_of_a_packing_have_different_means(d: int, effort: Effort) -> Non
 
 
 @check(LEMMA, grade="numeric", target="corrected", cases="d = 1, ..., 10^6 and eps from 1/100 to 2")
+@proof_steps("packings.md: 4")
 def test_the_estimate_of_the_number_of_means() -> None:
     """ln C(2 d + k, k) <= 8 (1 + ln(1 + 2 d eps^2))/eps^2 (step 4), and the estimate is the formula."""
     for d in (1, 2, 10, 300, 10**6):
@@ -149,6 +156,7 @@ def test_the_estimate_of_the_number_of_means() -> None:
 
 
 @check(LEMMA, grade="symbolic", target="corrected", supporting=True)
+@proof_steps("packings.md: 4, 6, 7")
 def test_steps_of_the_estimates() -> None:
     """k (1 + ln(1 + n/k)) increases in k; ln(t)/t^2 decreases from sqrt e on; the numbers of step 6."""
     t = sympy.symbols("t", positive=True)
@@ -169,6 +177,7 @@ def test_steps_of_the_estimates() -> None:
 
 
 @check(LEMMA, grade="numeric", target="corrected", cases="axes from 1/1000 to 1000 times eps, 1 to 5 of them")
+@proof_steps("packings.md: 6, 7")
 def test_the_bounds_of_ellipsoids_are_their_formulas(record: Record) -> None:
     """The product over the long axes by mpmath, below the sum over all of them, and equal to it at s = 2 eps/5."""
     rng = np.random.default_rng(0)
@@ -201,6 +210,7 @@ def test_the_bounds_of_ellipsoids_are_their_formulas(record: Record) -> None:
     target="corrected",
     cases="the supremum over semi-axes on a grid of 1/1000, the cut 2/5; 1, 2 and 7 equal axes",
 )
+@proof_steps("packings.md: 6")
 def test_the_constant_of_ellipsoids_is_the_supremum_of_the_volumes() -> None:
     """Steps 5 and 6 by geometry: what is left of the distance 1 when axes below the cut are dropped, then volumes.
 
@@ -227,6 +237,7 @@ def test_the_constant_of_ellipsoids_is_the_supremum_of_the_volumes() -> None:
 @check(
     LEMMA, grade="sampled", target="corrected", supporting=True, cases="12 ellipsoids, 150 random points each, seed 1"
 )
+@proof_steps("packings.md: 6")
 def test_packings_of_ellipsoids_are_smaller() -> None:
     """Greedy packings of 150 random points; the largest has more than a few points, so that this says something."""
     rng, largest = np.random.default_rng(1), 0

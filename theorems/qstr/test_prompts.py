@@ -33,7 +33,7 @@ from lemmata.numerics.tokens.encoding import encode, radius
 from lemmata.numerics.tokens.gaussian import norm_moment
 from lemmata.numerics.tokens.links import ReluLink, linear_link, max_link, mean_link, squared_norm_link
 from lemmata.numerics.tokens.prompts import Prompts, averaged_risk, draw_prompts, pointwise_risk, population_risk
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 
 U, V = np.array([[1, -2], [3, 1]]), np.array([[0, 2], [-1, 1]])
 NETWORK = FeedForward(
@@ -144,6 +144,7 @@ def test_only_the_indices_matter_and_simple_draws_share_them():
 
 
 @check("qstr:assumption-1", grade="numeric", target="printed", cases="d = 1, ..., 12, 100, 1000; r = 1, 5/4, ..., 30")
+@proof_steps("prompts.md: 1")
 @pytest.mark.parametrize("d", [*range(1, 13), 100, 1000])
 def test_gaussian_tokens_meet_the_moment_bound_with_constant_1(d):
     """E |x|^r <= (d r)^(r/2) in balls; the moments against even ones, which are products, and against quadrature."""
@@ -176,6 +177,7 @@ def test_gaussian_tokens_meet_the_moment_bound_with_constant_1(d):
     supporting=True,
     cases="k = qd = 1, ..., 30; r = 2, 4, ..., 20",
 )
+@proof_steps("prompts.md: 2")
 def test_quadratic_labels_meet_the_moment_bound_with_s_2():
     """E y^r <= (2 r^2)^(r/2) for y = (chi^2_k - k)/sqrt(k): exact even moments from cumulants."""
     for k in range(1, 31):
@@ -199,6 +201,7 @@ def test_quadratic_labels_meet_the_moment_bound_with_s_2():
     target="printed",
     cases="linear, mean, maximum, a ReLU network: q = d = 2, 200 rational tuples of tokens; r_a, r_w; factors 1/3, 5",
 )
+@proof_steps("prompts.md: 3")
 @pytest.mark.parametrize("name", ["linear", "mean", "maximum", "ReLU network"])
 def test_links_that_are_relu_networks_have_no_error(name):
     """eps = 0 with |a| = r_a/sqrt(m) and |(W, b)|_F = sqrt(m) r_w; (W, b) -> c (W, b), a -> a/c keeps r_a r_w."""
@@ -274,6 +277,7 @@ def violation_probability(dimension: int) -> Fraction:
     supporting=True,
     cases="d_e = floor(5 ln N), N = 25, 33, 100, 10^4, 10^6; 20 draws at N = 100",
 )
+@proof_steps("prompts.md: 5")
 def test_the_codes_of_the_experiments_violate_the_assumption():
     """The constant in Theta(log N) matters: the 5 of the experiments is too small.
 
@@ -303,6 +307,7 @@ def test_the_codes_of_the_experiments_violate_the_assumption():
     target="printed",
     cases="N = 2, 3, 10, 100, 1000, 10^6; delta = 1/2, 1/100, 10^-6",
 )
+@proof_steps("prompts.md: 4")
 @pytest.mark.parametrize("N", [2, 3, 10, 100, 1000, 10**6])
 def test_a_multiple_of_the_logarithm_suffices(N):
     """The exact union bound over pairs is at most delta, and d_e >= 8 ln(N(N-1)/delta) is met by the least integer."""
@@ -320,6 +325,7 @@ def test_a_multiple_of_the_logarithm_suffices(N):
     target="printed",
     cases="N = 3, ..., 80: orthonormal, all correlations 1/2, Reed-Solomon by Hadamard; 30 draws, delta = 1/1000",
 )
+@proof_steps("prompts.md: 4")
 def test_codes_that_meet_the_assumption_by_construction():
     """Every pair by integer sums; with two-sided bounds, so that antipodes are out and 1/2 is in."""
     families = [make(N) for N in (3, 17, 40) for make in (orthonormal_codes, extremal_codes, field_codes)]
@@ -349,6 +355,7 @@ def test_codes_that_meet_the_assumption_by_construction():
     target="printed",
     cases="(d, q) = (4, 1), (8, 2), (2, 2), (3, 12) for attention; also (3, 2), (1, 4) without the factor; N = 12",
 )
+@proof_steps("prompts.md: 6")
 @pytest.mark.parametrize(
     ("d", "q", "variant"),
     [
@@ -400,6 +407,7 @@ def guesses_and_labels() -> tuple[Array, Array]:
 
 
 @check("qstr:definition-risks", grade="exact", target="printed", cases="N = 2, n = 1: one prompt, predictions (1, 0)")
+@proof_steps("prompts.md: 7")
 def test_the_risks_differ_on_simple_prompts():
     """Equal labels do not make the numbers equal: N = 2, labels 1, predictions (1, 0), risks 0 at the first and 1/2."""
     prompts = Prompts(as_exact([[[1], [0]]]), np.zeros((1, 2, 1), dtype=int))
@@ -417,6 +425,7 @@ def test_the_risks_differ_on_simple_prompts():
     target="printed",
     cases="rational predictions, n = 2, N = 3: all positions",
 )
+@proof_steps("prompts.md: 7")
 def test_the_risks_agree_in_the_mean_and_for_constant_errors():
     """R_n averages to R_(n,N) over j; both are equal if the errors do not depend on the position; R over a law."""
     predictions, labels = guesses_and_labels()

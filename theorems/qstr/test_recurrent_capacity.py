@@ -43,7 +43,7 @@ from lemmata.numerics.learning.recurrent_capacity import (
     truncation_level,
 )
 from lemmata.numerics.tokens.links import linear_link
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
 
 COVER = "qstr:lemma-29"
@@ -74,6 +74,7 @@ def affine(*rows: Any) -> Affine:
 @check(
     COVER, grade="exact", target="corrected", cases="N = 1, ..., 12 and 40, alpha = 0, 1/N, 1/(3N): constant updates"
 )
+@proof_steps("recurrent-capacity.md: 1")
 def test_the_drift_of_constant_updates() -> None:
     """f = alpha h + theta moves the state by the drift times theta exactly; below (e - 1) N for alpha <= 1/N."""
     for N in (*range(1, 13), 40):
@@ -100,6 +101,7 @@ def recurrence(theta: Any, out: Any, radius: Any) -> RecurrentLayer:
     target="corrected",
     cases="classes of 4 x 4 x 3 networks, N = 3, 5; covers of 7 radii, all centres",
 )
+@proof_steps("recurrent-capacity.md: 2")
 @pytest.mark.parametrize(("N", "seed"), [(3, 0), (3, 1), (5, 2)])
 def test_covering_numbers_of_recurrent_networks(N: int, seed: int) -> None:
     """Member by member, and for the covers; the distances of transitions are those at the ends of their intervals."""
@@ -137,6 +139,7 @@ def test_covering_numbers_of_recurrent_networks(N: int, seed: int) -> None:
 
 
 @counterexample(COVER, grade="exact")
+@proof_steps("recurrent-capacity.md: 3")
 def test_the_norm_of_the_product_does_not_bound_the_cover(record: Record) -> None:
     """W_1 = (1, -1), W_2 = (1, 1): the product is 0, the network |x|. Two transitions, 0 and 1, give outputs 0 and 1.
 
@@ -163,6 +166,7 @@ def test_the_norm_of_the_product_does_not_bound_the_cover(record: Record) -> Non
 
 
 @check(COUNT, grade="exact", target="corrected", cases="L = 1, 2, 3 in closed form; R = 1/2, 1, 3, r = 0, 1, 5")
+@proof_steps("recurrent-capacity.md: 4")
 def test_the_slope_in_the_parameters_in_closed_form() -> None:
     for R, r in itertools.product((Q(1, 2), Q(1), Q(3)), (Q(0), Q(1), Q(5))):
         one, two = R * (r + 1), R * (R * (r + 1) + 1)
@@ -177,6 +181,7 @@ def test_the_slope_in_the_parameters_in_closed_form() -> None:
     target="corrected",
     cases="L = 1, ..., 5, R = 1/2, 1, 3, r = 0, 1, 5: networks of width 1 at the corner of the ball",
 )
+@proof_steps("recurrent-capacity.md: 4")
 def test_the_slope_in_the_parameters_is_attained() -> None:
     """All weights and biases R, the input r: the squared gradient, by exact differences, is the bound, biases included.
 
@@ -199,6 +204,7 @@ def test_the_slope_in_the_parameters_is_attained() -> None:
     target="corrected",
     cases="L = 1, 2, 3, widths 2, 60 random pairs of parameters each, seed L, a third of them aligned; exact numbers",
 )
+@proof_steps("recurrent-capacity.md: 4")
 @pytest.mark.parametrize("L", [1, 2, 3])
 def test_networks_move_by_at_most_the_slope_times_their_parameters(L: int) -> None:
     rng, largest = np.random.default_rng(L), 0.0
@@ -236,6 +242,7 @@ def _ball(rng: np.random.Generator, rows: int, columns: int, radius: fmpq, full:
     target="corrected",
     cases="p = L = 1: the packing numbers of x -> w x, R r/eps = 1, 2, 3, 5, 10",
 )
+@proof_steps("recurrent-capacity.md: 5")
 def test_the_number_of_points_is_attained_on_a_line() -> None:
     """|w| <= R, |x| <= r: 2 R r/eps + 1 maps with distances of at least eps, no more with distances above it."""
     for R, r, eps in [(1, 1, Q(1)), (2, 1, Q(1)), (1, 3, Q(1)), (5, 1, Q(1)), (1, 2, Q(1, 5))]:
@@ -248,6 +255,7 @@ def test_the_number_of_points_is_attained_on_a_line() -> None:
 
 
 @check(COUNT, grade="numeric", target="corrected", cases="L = 1, ..., 4, 5 choices of (p, R, r, eps), written out")
+@proof_steps("recurrent-capacity.md: 5")
 def test_the_bound_is_the_formula() -> None:
     for L, (p, R, r, eps) in itertools.product(
         range(1, 5), [(1, 1, 1, 1), (5, 2, 3, Q(1, 7)), (9, 1, 0, 3), (4, 3, 1, Q(1, 100)), (2, 1, 9, Q(1, 2))]
@@ -261,6 +269,7 @@ def test_the_bound_is_the_formula() -> None:
 
 
 @counterexample(COUNT, grade="exact")
+@proof_steps("recurrent-capacity.md: 6")
 def test_the_radius_of_the_inputs_enters(record: Record) -> None:
     """R = eps = 1, x -> relu(w x) with w in [0, 1], |x| <= r: 2k + 1 maps at distances >= 3 for r = 6k."""
     for k in (1, 10, 1000):
@@ -308,6 +317,7 @@ def three_layers(R: float, r: float) -> float:
     target="printed",
     cases="the cover of R = 2, L = (2, 3), N = 1, 10, 10^6 in closed form, eps = 1, 1/100",
 )
+@proof_steps("recurrent-capacity.md: 2, 7, 9, 16")
 def test_the_cover_of_a_class_is_the_product_of_three() -> None:
     """By floats, written out for L_h = 2 and L_y = 3; N enters once, for states of bounded size and without.
 
@@ -353,6 +363,7 @@ def _transition(parameters: list[np.ndarray], x: np.ndarray) -> np.ndarray:
     target="printed",
     cases="L = 1, 2, 3, N = 10 and 10^4, R = 2, states of 2 and tokens of 3 coordinates; 100 pairs, a third aligned",
 )
+@proof_steps("recurrent-capacity.md: 16")
 @pytest.mark.parametrize("L", [1, 2, 3])
 def test_scaled_transitions_move_by_at_most_their_slope(L: int) -> None:
     """Two networks of the class at a state of norm H = N reach: their distance over that of the scaled parameters.
@@ -407,6 +418,7 @@ def cut(tau: Q) -> list[list[Q]]:
     target="printed",
     cases="9 functions on 6 points, tau = 1, 9/4, 16: distances, complexity, the formula",
 )
+@proof_steps("recurrent-capacity.md: 8")
 def test_truncated_losses_of_a_finite_class() -> None:
     """The losses are 2 sqrt(tau)-Lipschitz, and the complexity is below the bound from the true covering numbers."""
     distances = sample_distances(FUNCTIONS)
@@ -433,6 +445,7 @@ def test_truncated_losses_of_a_finite_class() -> None:
     target="printed",
     cases="R = 2, 8, N, n, tau up to 10^8: at most 60 tau sqrt(p ln(R N n tau)/n)",
 )
+@proof_steps("recurrent-capacity.md: 9")
 def test_the_complexity_is_of_the_claimed_order() -> None:
     """For depths 2 and 3, whatever the radius of the states; the logarithm is at least that of sqrt 2."""
     for R, N, n, tau in itertools.product((2, 8), (1, 10**4, 10**8), (1, 10**4, 10**8), (1, 10**4)):
@@ -449,6 +462,7 @@ def test_the_complexity_is_of_the_claimed_order() -> None:
     target="printed",
     cases="9 functions, 6 points, 2 laws, n = 2, 4, delta = 1/2, 1/20: exact probabilities",
 )
+@proof_steps("recurrent-capacity.md: 10")
 @pytest.mark.parametrize("n", [2, 4])
 def test_the_deviation_of_a_finite_class(n: int) -> None:
     """The probability that some risk exceeds the empirical one by more than the bound, by enumeration."""
@@ -482,6 +496,7 @@ def _excess(losses: Any, law: Any, counts: Any) -> fmpq:
     target="printed",
     cases="all functions to {0, 1} on 10^9 points, n = 10^6 different samples: gap 1 - 1/1000, complexity 1/2",
 )
+@proof_steps("recurrent-capacity.md: 10")
 def test_no_smaller_multiple_of_the_complexity_serves() -> None:
     """0 on the n points seen and 1 elsewhere: the gap is (m - n)/m surely, Rad = 1/2 on different points."""
     rad = empirical_rademacher(as_exact(list(itertools.product((0, 1), repeat=4))))
@@ -494,6 +509,7 @@ def test_no_smaller_multiple_of_the_complexity_serves() -> None:
 
 
 @check(GAP, grade="numeric", target="printed", cases="5 choices of (Rad, tau, n, N, delta), written out")
+@proof_steps("recurrent-capacity.md: 10")
 def test_the_deviation_is_the_formula() -> None:
     for rad, tau, n, N, delta in [
         (0.5, 1, 1, 1, 0.5),
@@ -512,6 +528,7 @@ def test_the_deviation_is_the_formula() -> None:
 
 @check(TAIL, grade="numeric", target="printed", cases="R = 2, 4, L = 1, 2, s = 1, 2, n up to 10^6, written out")
 @check(LEARNED, grade="numeric", target="printed", cases="tau: R = 2, 4, L = 1, 2, s = 1, 2, n up to 10^6, written out")
+@proof_steps("recurrent-capacity.md: 12, 13")
 def test_the_level_is_the_formula() -> None:
     for R, L, s, n in itertools.product((2, 4), (1, 2), (1, 2), (1, 100, 10**6)):
         D = 64 * R ** (4 * L) * ((3 * R + L) ** 4 + R**4) + 8 * 3**2 * 4 ** (2 * s)
@@ -528,6 +545,7 @@ def test_the_level_is_the_formula() -> None:
     target="printed",
     cases="|x| Gaussian, linear read-outs of slope R^L/2^L, R = 2, 5, 20, n up to 10^9",
 )
+@proof_steps("recurrent-capacity.md: 13")
 def test_gaussian_errors_cut_at_the_level() -> None:
     """E(Delta^2 - tau)_+ in closed form for Gaussian Delta of the size that the class allows."""
     for R, L, n in itertools.product((2, 5, 20), (1, 2, 3), (1, 10, 10**4, 10**9)):
@@ -547,6 +565,7 @@ def test_gaussian_errors_cut_at_the_level() -> None:
     supporting=True,
     cases="200 random networks of depth 1, 2, 3 with norm R = 2, 3; aligned ones",
 )
+@proof_steps("recurrent-capacity.md: 11")
 def test_outputs_are_bounded_by_the_norms() -> None:
     """|yhat| <= R^L (3 R + L + |x|) for states of norm <= R and z of norm^2 |x|^2 + q + 1, q + 1 <= R^2."""
     rng = np.random.default_rng(3)
@@ -563,6 +582,7 @@ def test_outputs_are_bounded_by_the_norms() -> None:
 
 
 @check(TAIL, grade="exact", target="printed", supporting=True, cases="n = N = 1, which q < N excludes")
+@proof_steps("recurrent-capacity.md: 14")
 def test_one_prompt_of_one_token_says_nothing_about_its_dimension() -> None:
     """Why there have to be two tokens: for n = N = q = 1 and R = 2 log(nN) = 0 allows every d.
 
@@ -603,6 +623,7 @@ def _class_of(N: int, n: int, code_dimension: int) -> tuple[RecurrentClass, int]
     target="printed",
     cases="d = 2, q = 1, codes for N = 64, 512, 32768, n = 10^4, 10^8, 10^12, 10^16",
 )
+@proof_steps("recurrent-capacity.md: 15")
 def test_the_risk_of_minimisers_falls_with_the_root_of_the_samples_whatever_the_length() -> None:
     """The sum of its terms, and of the claimed order: sqrt(n) times it grows by logarithms only, in n and in N."""
     values = {}

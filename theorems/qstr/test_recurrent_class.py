@@ -17,7 +17,7 @@ from lemmata.constructions.networks.recurrent import RecurrentCell, RecurrentLay
 from lemmata.constructions.tokens.codebook import Codebook
 from lemmata.constructions.tokens.general_recurrence import GeneralRecurrence
 from lemmata.numerics.exact.numbers import as_exact, to_float
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 
 DEFINITION = "qstr:definition-rnn-lower"
 
@@ -35,6 +35,7 @@ def _prompt(seed: int, N: int = 6, d: int = 2, q: int = 1) -> tuple[Any, Any]:
 @check(
     DEFINITION, grade="sampled", target="printed", cases="all positions of prompts of 5 tokens, random exact networks"
 )
+@proof_steps("recurrent-class.md: 1")
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_states_do_not_see_their_own_token(seed: int) -> None:
     """Interventions: another (x_j, t_j) changes no state at j, and only later (earlier) forward (backward) states."""
@@ -70,6 +71,7 @@ def test_states_do_not_see_their_own_token(seed: int) -> None:
 
 
 @check(DEFINITION, grade="exact", target="printed")
+@proof_steps("recurrent-class.md: 2")
 @pytest.mark.parametrize("seed", [0, 1])
 def test_the_residual_network_is_a_member(seed: int) -> None:
     """Residual cells of two layers with a clipping, states before the token, a read-out of states and token."""
@@ -106,6 +108,7 @@ def test_the_residual_network_is_a_member(seed: int) -> None:
 
 
 @check(DEFINITION, grade="numeric", target="printed")
+@proof_steps("recurrent-class.md: 3, 5")
 @pytest.mark.parametrize("kind", ["GRU", "LSTM"])
 def test_gated_networks_are_members(kind: Literal["GRU", "LSTM"]) -> None:
     """Networks of torch in both directions: the same outputs, with the last step in the read-out."""
@@ -160,6 +163,7 @@ def test_gated_networks_are_members(kind: Literal["GRU", "LSTM"]) -> None:
 
 
 @check(DEFINITION, grade="sampled", target="printed", supporting=True, cases="2000 pairs, seed 0")
+@proof_steps("recurrent-class.md: 4")
 def test_the_last_step_is_lipschitz() -> None:
     """The bound of step 4 for a GRU, at tokens of all sizes."""
     torch.manual_seed(1)

@@ -25,7 +25,7 @@ from lemmata.numerics.exact.numbers import as_exact
 from lemmata.numerics.exact.precision import precision
 from lemmata.numerics.functions.relu_sums import piecewise_linear
 from lemmata.numerics.tokens.codes import PositionCodes, orthonormal_codes
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
 
 PRODUCT = "qstr:lemma-22"
@@ -58,6 +58,7 @@ def readout_of(network: FeedForward) -> list[fmpq]:
 
 
 @check(PRODUCT, grade="exact", target="printed", cases="d_e = 1, 2, 4, 9 and 7 eps from d_e to 1/50: error, norms")
+@proof_steps("exact-recurrence.md: 4", "gates.md: 3, 4, 5")
 @pytest.mark.parametrize("n", [1, 2, 4, 9])
 def test_inner_products_with_the_least_number_of_pieces(n: int) -> None:
     """The error d_e/(4 K^2) is attained on the cube, and K is the least with d_e/(4 K^2) <= eps."""
@@ -103,6 +104,7 @@ def test_inner_products_with_the_least_number_of_pieces(n: int) -> None:
     supporting=True,
     cases="all pairs of sign codes, d_e = 1, 4, and random 16",
 )
+@proof_steps("exact-recurrence.md: 3")
 def test_inner_products_of_sign_codes_without_error() -> None:
     for n in (1, 4, 16):
         words = (
@@ -115,6 +117,7 @@ def test_inner_products_of_sign_codes_without_error() -> None:
 
 
 @check(PRODUCT, grade="enclosed", target="printed", supporting=True, cases="d_e = 1, which assumption 3 excludes")
+@proof_steps("gates.md: 5")
 def test_one_dimensional_codes_need_a_unit_where_the_logarithm_vanishes() -> None:
     """d_e = 1 and eps = 1 - 1/k: without units the output is 0 and the error 1 > eps, for every constant in the O.
 
@@ -131,6 +134,7 @@ def test_one_dimensional_codes_need_a_unit_where_the_logarithm_vanishes() -> Non
 
 
 @counterexample(FIRST, grade="enclosed", cases="d_e = eps = 2, d = q = 1")
+@proof_steps("gates.md: 5")
 def test_the_printed_norm_of_the_first_layer_vanishes_where_x_is_copied(record: Record) -> None:
     """At eps = d_e the bound on A_1 is 0: the part for x is then 0 and not x, whatever W_1 and b_1 are."""
     eps, n, x = fmpq(2), 2, fmpq(1)
@@ -153,6 +157,7 @@ def test_the_printed_norm_of_the_first_layer_vanishes_where_x_is_copied(record: 
     target="corrected",
     cases="4 choices of (d, q, d_e, eps), 25 random inputs each; exact numbers",
 )
+@proof_steps("budgeted-recurrence.md: 1", "gates.md: 6")
 @pytest.mark.parametrize(("d", "q", "n", "eps"), [(1, 1, 1, "1/3"), (3, 1, 4, "1/5"), (2, 3, 2, "1/9"), (1, 2, 4, 4)])
 def test_the_first_layer_keeps_x_and_finds_all_products(d: int, q: int, n: int, eps: Any) -> None:
     rng, eps = np.random.default_rng([d, q, n]), fmpq(1) * as_exact([eps])[0]
@@ -188,6 +193,7 @@ def copied(x: Any, z: Any) -> fmpq:
 @check(
     COPY, grade="exact", target="corrected", cases="9 choices of (r, eps, |h|), grids of 49 x 49 and the extreme points"
 )
+@proof_steps("gates.md: 9, 10, 11")
 @pytest.mark.parametrize(
     ("r", "eps", "h"),
     [
@@ -231,6 +237,7 @@ def test_gated_copies_attain_their_error(r: Any, eps: Any, h: Any) -> None:
 
 
 @counterexample(COPY, grade="exact")
+@proof_steps("gates.md: 12")
 def test_the_printed_number_of_units_for_copies_is_zero_at_the_radius(record: Record) -> None:
     """r_h = r_x = 3, eps = R = sqrt(19): log(R/eps) = 0 leaves no unit, and then the error is 6 at (3, 3, 1)."""
     h, x, z = fmpq(3), fmpq(3), fmpq(1)
@@ -243,6 +250,7 @@ def test_the_printed_number_of_units_for_copies_is_zero_at_the_radius(record: Re
 
 
 @counterexample(COPY, grade="exact", supporting=True)
+@proof_steps("gates.md: 12")
 def test_the_function_exceeds_the_bound_of_the_printed_proof() -> None:
     """|h + 2 x relu(z - 1/2)| <= R fails; sqrt(2) R is right, since (h + x)^2 <= 2 (h^2 + x^2)."""
     for a, b in itertools.product(range(1, 9), repeat=2):
@@ -256,6 +264,7 @@ def test_the_function_exceeds_the_bound_of_the_printed_proof() -> None:
     target="corrected",
     cases="6 choices of (d, q, r, eps), 60 random inputs and the extreme ones",
 )
+@proof_steps("budgeted-recurrence.md: 1", "gates.md: 13")
 @pytest.mark.parametrize(
     ("d", "q", "r", "eps"),
     [(1, 1, 1, "1/8"), (2, 1, 2, "1/2"), (1, 3, 3, 1), (3, 2, 1, 1), (2, 2, 4, "1/3"), (1, 1, 1, "1/40")],
@@ -286,6 +295,7 @@ def test_gated_copies_of_all_coordinates(d: int, q: int, r: int, eps: Any) -> No
 
 
 @counterexample(SECOND, grade="enclosed")
+@proof_steps("gates.md: 14")
 def test_the_printed_number_of_units_for_gates_vanishes_where_one_is_needed(record: Record) -> None:
     """eps = r (1 - 1/r^2) < r, so that 0 does not serve at x = r, p = 1; with either exponent the bound tends to 0."""
     for constant in (10**2, 10**4, 10**6):
@@ -342,6 +352,7 @@ def test_lipschitz_functions_on_an_interval_by_interpolation() -> None:
 
 
 @counterexample(LIPSCHITZ, grade="enclosed", cases="L = R = 1, d = 1, 2, 3, C_d = 100 and 10^6, eps = 100 C_d")
+@proof_steps("lipschitz.md: 5")
 def test_large_errors_leave_no_number_of_units(record: Record) -> None:
     """For eps -> infinity the printed bound on the positive integer m tends to 0; in odd dimensions it is negative."""
     for d, constant in itertools.product((1, 2, 3), (10**2, 10**6)):

@@ -35,7 +35,7 @@ from lemmata.constructions.tokens.codebook import (
 )
 from lemmata.numerics.exact.numbers import as_exact, to_float
 from lemmata.numerics.groups.codes import near_orthogonal_codes
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.plugin import Effort
 from lemmata.theorems.records import Record
 
@@ -50,6 +50,7 @@ CONSTANT = mpmath.mpf(25) / 2 * mpmath.log(mpmath.mpf(7) / 3)
 
 
 @check(PROPOSITION, POSITION, grade="numeric", target="corrected")
+@proof_steps("recurrent-lower-bound.md: 3, 6")
 @pytest.mark.parametrize("N", [2, 3, 17, 400, 10**6])
 def test_the_bounds_are_their_formulas(N: int) -> None:
     """By mpmath over the same values of beta, and beta = 1/2 by itself is not better."""
@@ -72,6 +73,7 @@ def test_the_bounds_are_their_formulas(N: int) -> None:
 
 
 @check(PROPOSITION, POSITION, grade="enclosed", target="corrected")
+@proof_steps("recurrent-lower-bound.md: 7")
 def test_constants_for_a_risk_of_one_hundredth(record: Record) -> None:
     """(N - 1)/96, and (N - 1)/(139 ln(1 + s^2)) for the width by the two cases of step 7."""
     for N in (2, 3, 10, 1000, 10**7):
@@ -86,6 +88,7 @@ def test_constants_for_a_risk_of_one_hundredth(record: Record) -> None:
 
 
 @check(PROPOSITION, POSITION, grade="numeric", target="corrected", supporting=True)
+@proof_steps("recurrent-lower-bound.md: 5")
 def test_quantisers_need_this_many_values() -> None:
     """The best quantisers of one normal number with P = 2, 3, 4 values have P^2 D >= 1."""
     found, mass = [], []
@@ -136,6 +139,7 @@ def _storing_figures(N: int) -> dict[str, Any]:
 
 
 @check(PROPOSITION, POSITION, grade="enclosed", target="corrected")
+@proof_steps("recurrent-lower-bound.md: 6")
 @pytest.mark.parametrize("N", [2, 8, 100, 10**4, 10**6])
 def test_witnesses_meet_the_bounds(N: int) -> None:
     """Both networks, and no network with the norms of the codebook in place of its Frobenius norm."""
@@ -159,6 +163,7 @@ def test_witnesses_meet_the_bounds(N: int) -> None:
 
 
 @check(PROPOSITION, POSITION, grade="enclosed", target="corrected")
+@proof_steps("recurrent-lower-bound.md: 6")
 @pytest.mark.parametrize("N", [50, 1000, 10**5])
 def test_weak_memories_have_the_least_risk(N: int) -> None:
     """Networks that store K numbers and predict a multiple of them: their risk is never below that of the bound."""
@@ -208,6 +213,7 @@ def test_the_storing_network_is_exact_inside_its_ball(N: int) -> None:
 
 
 @check(PROPOSITION, POSITION, grade="exact", target="corrected", supporting=True)
+@proof_steps("recurrent-lower-bound.md: 2")
 def test_states_know_the_strict_past_and_future_only() -> None:
     """Another token at j changes no state at j, and some state elsewhere."""
     layer, rng = storing_layer(5), np.random.default_rng(0)
@@ -222,6 +228,7 @@ def test_states_know_the_strict_past_and_future_only() -> None:
 
 
 @check(CODEBOOK, grade="exact", target="printed")
+@proof_steps("recurrent-lower-bound.md: 10")
 @pytest.mark.parametrize("order", [2, 4, 8])
 def test_words_are_far_apart(order: int) -> None:
     """All words of the code, as products of words of the slots: Q^(Q/2) of them, inner products <= Q^2 (1/2 - 1/Q)."""
@@ -243,6 +250,7 @@ def test_words_are_far_apart(order: int) -> None:
 
 
 @check(CODEBOOK, grade="exact", target="printed")
+@proof_steps("recurrent-lower-bound.md: 10")
 @pytest.mark.parametrize(("N", "b"), [(2, 2), (4, 1), (5, 2)])
 def test_the_shared_cell_computes_the_states(N: int, b: int, effort: Effort) -> None:
     """The weights of the layer, exactly: states of norm 1 that are the words of the numbers before and behind."""
@@ -263,6 +271,7 @@ def test_the_shared_cell_computes_the_states(N: int, b: int, effort: Effort) -> 
 
 
 @check(PROPOSITION, POSITION, grade="exact", target="corrected", supporting=True, cases="N b = 4, 8, 12 bits, seed 0")
+@proof_steps("recurrent-lower-bound.md: 14")
 @pytest.mark.parametrize(("N", "b"), [(2, 2), (4, 2), (4, 3)])
 def test_random_codes_need_no_more_than_the_order_of_the_bound(N: int, b: int) -> None:
     """A random binary code of length 5.3 N b + 1 with all weights at least D/4, its states in the shared cell, and its
@@ -300,6 +309,7 @@ def test_random_codes_need_no_more_than_the_order_of_the_bound(N: int, b: int) -
 
 
 @check(CODEBOOK, grade="numeric", target="printed")
+@proof_steps("recurrent-lower-bound.md: 11")
 def test_read_outs_are_lipschitz() -> None:
     """On all 16 words of N = 2 numbers of 2 bits, and their extension on random vectors."""
     book = Codebook(2, 2)
@@ -327,6 +337,7 @@ def test_read_outs_are_lipschitz() -> None:
 
 
 @check(CODEBOOK, grade="numeric", target="printed")
+@proof_steps("recurrent-lower-bound.md: 11")
 @pytest.mark.parametrize(("N", "b", "B"), [(3, 2, 3), (8, 4, 3), (20, 4, 3), (16, 6, 4), (60, 3, 3)])
 def test_predictions_are_the_rounded_labels(N: int, b: int, B: int, effort: Effort) -> None:
     """Random prompts with all kinds of indices: within half a step of the label, or at the outermost midpoint."""
@@ -349,6 +360,7 @@ def test_predictions_are_the_rounded_labels(N: int, b: int, B: int, effort: Effo
 
 
 @check(CODEBOOK, grade="numeric", target="printed")
+@proof_steps("recurrent-lower-bound.md: 12")
 @pytest.mark.parametrize(("b", "B"), [(1, 3), (3, 2), (5, 3), (8, 4), (9, 5)])
 def test_the_error_of_rounding(b: int, B: int) -> None:
     """Against quadrature of the rounding itself; below (B/2^b)^2 and the tail; as small as one likes."""
@@ -374,6 +386,7 @@ def test_the_error_of_rounding(b: int, B: int) -> None:
 
 
 @counterexample(PROPOSITION, POSITION, grade="enclosed")
+@proof_steps("recurrent-lower-bound.md: 9, 11")
 @pytest.mark.parametrize(("b", "B", "risk"), [(5, 3, "0.0036"), (8, 4, "0.00011"), (9, 5, "0.00004")])
 def test_no_bound_with_the_operator_norm(b: int, B: int, risk: str) -> None:
     """||U||_op^2 = 2 and L <= 2 B for all N, and N/(L^2 ln(1 + d_h)) without bound, at a risk as small as one likes."""
@@ -411,6 +424,7 @@ def test_a_small_operator_norm_remembers_all_tokens(record: Record) -> None:
 
 
 @check(PROPOSITION, POSITION, grade="exact", target="corrected", supporting=True, cases="N = 1, which q < N excludes")
+@proof_steps("recurrent-lower-bound.md: 13")
 def test_one_token_needs_no_memory() -> None:
     """N = 1: the read-out <u, x_1> with U = 0 is exact, and d_h ln(1 + L^2 ||U||^2) >= c N fails for every c > 0."""
     u = as_exact([["3/5"], ["4/5"]])
@@ -425,6 +439,7 @@ def test_one_token_needs_no_memory() -> None:
 
 
 @counterexample(POSITION, grade="enclosed", supporting=True)
+@proof_steps("recurrent-lower-bound.md: 1")
 def test_indicators_that_share_a_token_are_not_independent() -> None:
     """A read-out that errs where |<u, x_j>| > tau, a set of probability 0.2, by sqrt(4.9) eps: the risk is below eps^2,
     but among P = 60 prompts that share x_j either all or none are bad; printed is a chance of exp(-P/8)."""

@@ -31,7 +31,7 @@ from lemmata.numerics.tokens.codes import PositionCodes, extremal_codes, field_c
 from lemmata.numerics.tokens.encoding import encode
 from lemmata.numerics.tokens.links import ReluLink, linear_link, max_link, mean_link
 from lemmata.numerics.tokens.prompts import Prompts
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 from lemmata.theorems.plugin import Effort
 
 EXACT = "qstr:construction-exact-rnn"
@@ -162,6 +162,7 @@ SMALL: list[tuple[str, int, int, PositionCodes, Any]] = [
 
 @check(EXACT, grade="exact", target="printed", cases="all t for 10 pairs of (d, q) and codes, N = 3, ..., 9, random x")
 @check(STATES, grade="exact", target="printed", cases="eps = 0: all t for 10 pairs of (d, q) and codes, random x")
+@proof_steps("exact-recurrence.md: 6, 7, 8, 11")
 @pytest.mark.parametrize(("name", "d", "q", "codes", "kind"), SMALL, ids=[f"{s[0]}-{s[1]}-{s[2]}" for s in SMALL])
 def test_all_states_and_outputs_are_exact(name: str, d: int, q: int, codes: PositionCodes, kind: Any) -> None:
     link = LINKS[d, q]
@@ -173,6 +174,7 @@ def test_all_states_and_outputs_are_exact(name: str, d: int, q: int, codes: Posi
 
 @check(EXACT, grade="exact", target="printed", cases="N = 200, d = 1, q = 2, d_e = 16, 2 t (full: 40); floats, torch")
 @check(STATES, grade="exact", target="printed", cases="eps = 0, N = 200, d = 1, q = 2, d_e = 16, 2 t (full: 40)")
+@proof_steps("exact-recurrence.md: 7")
 def test_two_hundred_tokens_are_held_without_error(effort: Effort) -> None:
     """Exactly; in float64 and in torch too, since all numbers here are multiples of 1/4 below 2^10."""
     import torch
@@ -193,6 +195,7 @@ def test_two_hundred_tokens_are_held_without_error(effort: Effort) -> None:
 
 
 @check(EXACT, grade="exact", target="printed", cases="d = 1, 2, 4, q = 1, 2, 4, d_e = 4, 16")
+@proof_steps("exact-recurrence.md: 6")
 def test_the_widths_are_those_of_the_construction() -> None:
     for d, q, n in itertools.product((1, 2, 4), (1, 2, 4), (4, 16)):
         transition = exact_transition(d, q, n, 3)
@@ -204,6 +207,7 @@ def test_the_widths_are_those_of_the_construction() -> None:
 
 
 @check(EXACT, grade="exact", target="printed", supporting=True, cases="d = q = 1, N = 8, d_e = 4: each of 551 weights")
+@proof_steps("exact-recurrence.md: 9")
 def test_every_single_weight_matters() -> None:
     """A change by 1/8 is seen in a state or an output, but for weights that only keep a unit at 0: there, one of sign.
 
@@ -257,6 +261,7 @@ def _moved(network: RecurrentLayer, part: str, number: int, name: str, index: An
 @check(
     EXACT, grade="exact", target="printed", supporting=True, cases="collisions, |x| > B, a threshold of 3/8: each wrong"
 )
+@proof_steps("exact-recurrence.md: 9")
 def test_each_hypothesis_is_needed() -> None:
     codes, link = quadratic_codes(5), LINKS[1, 1]
     network = exact_network(1, 1, 16, 2, link)
@@ -282,6 +287,7 @@ def test_each_hypothesis_is_needed() -> None:
 @check(
     PSI, grade="exact", target="printed", cases="200 codes with correlations 0, +-1/2, all pairs (i, t), x at 3 places"
 )
+@proof_steps("exact-recurrence.md: 1")
 def test_the_gate_is_the_indicator() -> None:
     codes = quadratic_codes(200)
     products = as_exact(codes.gram) / 16
@@ -296,6 +302,7 @@ def test_the_gate_is_the_indicator() -> None:
     target="printed",
     cases="d_e = 2 N + 2, N = 3, 5 codes with all correlations 1/2, q = 2, d = 1",
 )
+@proof_steps("exact-recurrence.md: 10")
 def test_exact_zeros_keep_the_error_bounded_and_small_ones_do_not() -> None:
     """Uniform errors eps/2 add up to the number of steps times one of them; with exact zeros sqrt(q) eps remains."""
     eps = fmpq(1)
@@ -330,6 +337,7 @@ BUDGETS = [(1, 1, 1, fmpq(1, 2)), (1, 2, 2, fmpq(1, 4)), (2, 1, 1, fmpq(1, 3)), 
 @check(
     TRANSITION, grade="exact", target="printed", cases="4 choices of (d, q, r_x, eps), N = 5, all (i, t), random h, x"
 )
+@proof_steps("budgeted-recurrence.md: 3")
 @pytest.mark.parametrize(("d", "q", "r", "eps"), BUDGETS)
 def test_the_transition_is_close_and_exactly_zero_elsewhere(d: int, q: int, r: int, eps: fmpq) -> None:
     """In the 2-norm of a slot, by the error eps/sqrt(d) of its coordinates."""
@@ -355,6 +363,7 @@ def test_the_transition_is_close_and_exactly_zero_elsewhere(d: int, q: int, r: i
     target="printed",
     cases="10 choices of (d, q, r_x, eps, d_e) against explicit polynomials",
 )
+@proof_steps("budgeted-recurrence.md: 4, 5")
 def test_norms_and_widths_are_below_polynomials() -> None:
     """Steps 4 and 5 of the proof, rho = 1 + max(1, r_x), D = d + (q + 1) d_e, E = 1 + 1/min(eps, 2 max(1, r_x)).
 
@@ -386,6 +395,7 @@ def squared(array: np.ndarray) -> fmpq:
 @check(
     STATES, grade="exact", target="printed", cases="3 choices of (d, q, r_x, eps), N = 4, all t; the least radius r_h"
 )
+@proof_steps("exact-recurrence.md: 11")
 @pytest.mark.parametrize(("d", "q", "r", "eps"), BUDGETS[:3])
 def test_states_with_errors_that_do_not_add_up(d: int, q: int, r: int, eps: fmpq) -> None:
     codes = all_signs()
@@ -413,6 +423,7 @@ def _square_link(r: int, pieces: int) -> tuple[ReluLink, fmpq]:
 
 
 @check(WHOLE, grade="exact", target="printed", cases="x^2, d = q = 1, one piece (full: two), N = 4, all t, random x")
+@proof_steps("budgeted-recurrence.md: 7, 8")
 def test_the_whole_network_stays_within_twice_the_error_of_the_link(effort: Effort) -> None:
     """(C.11) for g = x^2, which no ReLU network is: within 2 e of g; the network without errors within e, attained."""
     codes, pieces = all_signs(), effort.pick(quick=1, full=2)
@@ -430,6 +441,7 @@ def test_the_whole_network_stays_within_twice_the_error_of_the_link(effort: Effo
 
 
 @check(WHOLE, grade="exact", target="printed", cases="3 links, one with biases, d q <= 2, N = 3, all t; radius, budget")
+@proof_steps("budgeted-recurrence.md: 7")
 @pytest.mark.parametrize(
     ("d", "q", "link"),
     [
@@ -461,6 +473,7 @@ def test_the_budget_suffices_for_links_without_error(d: int, q: int, link: ReluL
     target="printed",
     cases="7 choices of (d, q, d_e, link, e), r_x = 1 and 1/1000; links of up to 64 equal neurons",
 )
+@proof_steps("budgeted-recurrence.md: 6")
 def test_norm_and_number_of_parameters_are_below_polynomials() -> None:
     """Those of step 6 of the proof; the norm does not grow with the number of neurons of the link."""
     single = max_link([[1]], [[-2]])

@@ -20,7 +20,7 @@ from lemmata.constructions.networks.recurrent import RecurrentCell, RecurrentLay
 from lemmata.constructions.tokens.recurrent_class import state_lipschitz, with_state_lipschitz, with_unit_radius
 from lemmata.numerics.exact.numbers import as_exact
 from lemmata.numerics.exact.rationals import as_fraction
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
 
 CLASS = "qstr:definition-rnn-upper"
@@ -74,6 +74,7 @@ def by_loops(network: RecurrentLayer, z: list[list[Q]], radius: Q) -> tuple[list
 @check(
     CLASS, grade="sampled", target="corrected", cases="40 random networks, N = 5, L_h = 2, L_y = 2, 3, 4, r_h = 3/2, 4"
 )
+@proof_steps("recurrent-upper-class.md: 1")
 def test_the_network_is_the_recursion_of_the_definition() -> None:
     rng, total = np.random.default_rng(0), 0
     for number in range(40):
@@ -110,6 +111,7 @@ NORMS = [(2.0, 3.0, 0.5), (9.3537, 1.25, 4.0), (0.5, 0.25, 8.0)]
     target="corrected",
     cases="3 transitions of 3 layers, alpha = 1/4, 1/50; 400 pairs of states",
 )
+@proof_steps("recurrent-upper-class.md: 2, 3")
 @pytest.mark.parametrize("norms", NORMS)
 @pytest.mark.parametrize("alpha", [0.25, 0.02])
 def test_the_rescaled_transition_has_the_constant(norms: tuple[float, float, float], alpha: float) -> None:
@@ -132,6 +134,7 @@ def test_the_rescaled_transition_has_the_constant(norms: tuple[float, float, flo
 
 
 @counterexample(CLASS, grade="exact")
+@proof_steps("recurrent-upper-class.md: 3")
 def test_the_printed_factor_leaves_the_norm_of_the_first_layer(record: Record) -> None:
     """W_(1,h) = 3, W_2 = 2, alpha = 1/4: the factor alpha/2 leaves the product 3/4, and two states that far apart."""
     alpha, first, second = Q(1, 4), Q(3), Q(2)
@@ -146,6 +149,7 @@ def test_the_printed_factor_leaves_the_norm_of_the_first_layer(record: Record) -
 
 
 @check(UNIT, grade="sampled", target="corrected", cases="30 random networks, N = 5, L_y = 2, 3, 4, r_h = 3, 3/2, 1/4")
+@proof_steps("recurrent-upper-class.md: 4, 5")
 def test_states_in_the_unit_ball_give_the_same_function() -> None:
     rng = np.random.default_rng(2)
     for number in range(30):
@@ -162,6 +166,7 @@ def test_states_in_the_unit_ball_give_the_same_function() -> None:
 
 
 @counterexample(UNIT, grade="exact")
+@proof_steps("recurrent-upper-class.md: 6")
 def test_the_printed_second_weight_changes_the_function(record: Record) -> None:
     """One hidden unit: W_2 relu(h) at h = 3 with r = 3 is 3 W_2; with W_2/r and hbar = 1 it is W_2/3."""
     r, h, second = Q(3), Q(3), Q(5)

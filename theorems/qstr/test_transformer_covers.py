@@ -27,7 +27,7 @@ from lemmata.numerics.tokens.transformer_bounds import (
     readout_cover,
     volumetric_cover,
 )
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
 
 CLASSES = (
@@ -61,6 +61,7 @@ def _near(a: arb, b: float) -> bool:
     target="corrected",
     cases="40 random pairs of readouts, seed 1, and one extremal pair; in balls",
 )
+@proof_steps("transformer-generalisation.md: 1")
 def test_sensitivity_of_the_readout() -> None:
     """Step 1: |f - f'| <= B s |a - a'| + A s |(W, b) - (W', b')|, and it is attained in both parts."""
     rng = np.random.default_rng(1)
@@ -93,6 +94,7 @@ def test_sensitivity_of_the_readout() -> None:
     target="corrected",
     cases="H = 1, 2, 3, 5 heads on a prompt of one token of norm 7/2, D = 2: the extremal readouts",
 )
+@proof_steps("transformer-generalisation.md: 1")
 def test_heads_add_up_in_the_reach_of_the_readout() -> None:
     """Step 1: H heads that show the same token of norm r have outputs of norm sqrt(H) r, and the bound is attained."""
     token = as_exact([["21/10", "14/5"]])  # of norm 7/2
@@ -120,6 +122,7 @@ def _largest(*arrays: NDArray[np.object_]) -> arb:
 
 
 @check("qstr:lemma-14", grade="exact", target="corrected", supporting=True, cases="2R/eps = 1, ..., 50 on a line")
+@proof_steps("transformer-generalisation.md: 2")
 def test_volumetric_cover_of_an_interval() -> None:
     """Step 2: on a line the number 1 + 2R/eps of the bound is attained by points at distances eps."""
     for parts in range(1, 51):
@@ -132,6 +135,7 @@ def test_volumetric_cover_of_an_interval() -> None:
 
 
 @check("qstr:lemma-14", grade="numeric", target="corrected", cases=GRID)
+@proof_steps("transformer-generalisation.md: 2")
 def test_cover_of_the_readout() -> None:
     """Step 2: the size is that of two balls at half the radius, with as many dimensions as the readout has weights."""
     for networks, eps in product(CLASSES, RADII):
@@ -151,6 +155,7 @@ def test_cover_of_the_readout() -> None:
 
 
 @counterexample("qstr:lemma-14", grade="enclosed")
+@proof_steps("transformer-generalisation.md: 2")
 def test_the_number_of_heads_enters_the_logarithm(record: Record) -> None:
     """Step 2: covers have log-size at least HD ln(AB sqrt(H) r/(4 eps)), more than C HD ln(1 + K/eps) for large H.
 
@@ -183,6 +188,7 @@ def test_the_number_of_heads_enters_the_logarithm(record: Record) -> None:
     target="corrected",
     cases="24 random matrices, seed 3, D = 3, 4, 8 columns at most, 3 accuracies; exact numbers",
 )
+@proof_steps("transformer-generalisation.md: 4")
 def test_codes_of_matrices() -> None:
     """Step 4: the matrix rebuilt from the symbols alone errs by at most eps, and there are few enough symbols."""
     rng = np.random.default_rng(3)
@@ -203,6 +209,7 @@ def test_codes_of_matrices() -> None:
 
 
 @check("qstr:lemma-16", grade="exact", target="corrected", cases="n = 4, 16, 64 orthogonal queries")
+@proof_steps("transformer-generalisation.md: 4")
 def test_the_longest_code() -> None:
     """Step 4: n orthogonal queries, each missed by hardly more than the accuracy, take n symbols of at most 1.03 n."""
     for n in (4, 16, 64):
@@ -216,6 +223,7 @@ def test_the_longest_code() -> None:
 
 
 @check("qstr:lemma-16", grade="numeric", target="corrected", cases=GRID)
+@proof_steps("transformer-generalisation.md: 3, 4")
 def test_covers_of_the_query_key_matrices() -> None:
     """Steps 3 and 4: the count of the codes and of the volume, and both at least the size of packings of a segment."""
     for networks, eps, n in product(CLASSES, RADII, (1, 50, 10**6)):
@@ -234,6 +242,7 @@ def test_covers_of_the_query_key_matrices() -> None:
 
 
 @counterexample("qstr:lemma-16", grade="enclosed")
+@proof_steps("transformer-generalisation.md: 4")
 def test_no_cover_without_the_number_of_queries(record: Record) -> None:
     """Step 4: with an eta-net of queries every cover has log-size D ln((1 - eta) R r/eps), not O(ln D) at R r/eps = 2.
 
@@ -292,6 +301,7 @@ def _distances(values: NDArray[np.object_]) -> NDArray[np.object_]:
     target="printed",
     cases="7 query-key matrices x 6 readouts on 3 prompts (seed 5), 16 radii",
 )
+@proof_steps("transformer-generalisation.md: 6")
 def test_composed_covers_of_finite_classes() -> None:
     """Step 6: covers of readouts and of heads give one of the networks; the Lipschitz constant is that of the class.
 
@@ -345,6 +355,7 @@ def _ball_norm(vector: NDArray[np.object_]) -> arb:
 
 
 @check("qstr:proposition-17", grade="numeric", target="corrected", cases=GRID)
+@proof_steps("transformer-generalisation.md: 6")
 def test_cover_of_the_class() -> None:
     """Step 6: half of eps for the readout and eps/(2 A B r^2) for the matrices; the smaller of volume and codes."""
     for networks, eps, n in product(CLASSES, RADII, (1, 50, 10**6)):
@@ -365,6 +376,7 @@ def cover_by_hand(networks: TransformerClass, e: float, n: int) -> tuple[float, 
 
 
 @check("qstr:proposition-17", grade="sampled", target="corrected", cases="60 random pairs of networks, seed 6")
+@proof_steps("transformer-generalisation.md: 6")
 def test_networks_that_are_near() -> None:
     """Step 6: two networks differ by no more than the radii that are added up, with the constants of the class."""
     rng = np.random.default_rng(6)
@@ -393,6 +405,7 @@ def test_networks_that_are_near() -> None:
 
 
 @counterexample("qstr:proposition-17", grade="enclosed")
+@proof_steps("transformer-generalisation.md: 6")
 def test_products_of_norms_enter_the_logarithm(record: Record) -> None:
     """Step 6: at A = B = eps covers have log-size d ln((1 - eta) A/(2 sqrt 2)); printed is a multiple of (d + 2) ln 2.
 

@@ -41,7 +41,7 @@ from lemmata.numerics.tokens.transformer_bounds import (
     truncated_rademacher,
     truncation_level,
 )
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.qstr.test_transformer_covers import cover_by_hand
 from lemmata.theorems.records import Record
 
@@ -71,6 +71,7 @@ def _near(a: arb, b: float, scale: float = 1.0) -> bool:
     target="printed",
     cases="d = 1, 3, 10; C_x = 1/2, 1, 4; 5 thresholds; 1 to 50 tokens",
 )
+@proof_steps("transformer-generalisation.md: 5")
 def test_tail_is_attained() -> None:
     """Step 5: the law with ||x|| = v at the probability of the bound meets the assumption, with equality at one order.
 
@@ -94,6 +95,7 @@ def test_tail_is_attained() -> None:
 
 
 @check("qstr:lemma-12", grade="enclosed", target="printed", supporting=True, cases="d = 1, 2, 5, 20; 9 thresholds")
+@proof_steps("transformer-generalisation.md: 5")
 def test_gaussian_tokens() -> None:
     """Gaussian tokens, for which C_x = 1 serves: the chi-square tail is below the bound."""
     for d, ratio in product((1, 2, 5, 20), range(1, 10)):
@@ -103,6 +105,7 @@ def test_gaussian_tokens() -> None:
 
 
 @check("qstr:lemma-12", grade="enclosed", target="printed", supporting=True, cases="n = N = 1, which q < N excludes")
+@proof_steps("transformer-generalisation.md: 5")
 def test_one_short_token() -> None:
     """Step 5: a single token needs a threshold that is not small.
 
@@ -118,6 +121,7 @@ def test_one_short_token() -> None:
 
 
 @check("qstr:lemma-18", grade="symbolic", target="printed", supporting=True)
+@proof_steps("transformer-generalisation.md: 7")
 def test_truncated_square() -> None:
     """Step 7: 2 sqrt(tau) - slope of the chord of min(t^2, tau), in the three positions of two points u < v, v > 0."""
     u, w, root = sp.symbols("u w root", positive=True)
@@ -133,6 +137,7 @@ def test_truncated_square() -> None:
     target="printed",
     cases="30 random classes of 2 to 12 losses on 6 points, seed 7; complexities exact",
 )
+@proof_steps("transformer-generalisation.md: 8")
 def test_chaining_of_finite_classes() -> None:
     """Step 8: the exact Rademacher complexity is at most the chained sum with log-sizes ln(functions)."""
     rng = np.random.default_rng(7)
@@ -151,6 +156,7 @@ def test_chaining_of_finite_classes() -> None:
 
 
 @check("qstr:lemma-18", grade="numeric", target="printed", cases=GRID + "; tau = 1, 10, 10^4")
+@proof_steps("transformer-generalisation.md: 8")
 def test_rademacher_bound_of_the_losses() -> None:
     """Step 8: tau times the best chained sum of the covers at 2^(-j-1) sqrt(tau), below the closed form."""
     for task, n, tau in product(TASKS, SAMPLES, (1, 10, 10**4)):
@@ -194,6 +200,7 @@ def _closed_form(networks: TransformerClass, tau: int, n: int) -> arb:
     supporting=True,
     cases="tau of the order K^-11 -> 0, where tau is no constant",
 )
+@proof_steps("transformer-generalisation.md: 8, 9")
 def test_small_truncation_levels() -> None:
     """Steps 8 and 9: the bound is not uniform as tau tends to 0.
 
@@ -241,6 +248,7 @@ def test_small_truncation_levels() -> None:
     target="printed",
     cases="8 random classes of 4 losses on 3 points, seed 8, n = 2, 4, 6; delta = 1/2, 1/5; probabilities exact",
 )
+@proof_steps("transformer-generalisation.md: 9")
 def test_gap_of_a_finite_class() -> None:
     """Step 9: the one-sided gap exceeds 2 Rad + 3 tau sqrt(ln(2/delta)/2n) with probability at most delta, exactly."""
     rng = np.random.default_rng(8)
@@ -270,6 +278,7 @@ def test_gap_of_a_finite_class() -> None:
     target="printed",
     cases="all functions to {0, 1} on m = 10, 1000, 10^6 points, n = 4 different samples; two classes of networks",
 )
+@proof_steps("transformer-generalisation.md: 9")
 def test_the_complexity_counts_twice() -> None:
     """Step 9: risk minus empirical risk reaches 2 (1 - n/m) Rad, so that no factor below 2 serves; and 2 is taken.
 
@@ -289,6 +298,7 @@ def test_the_complexity_counts_twice() -> None:
 
 
 @check("qstr:corollary-19", grade="numeric", target="printed", cases=GRID + "; delta = 1/2, 1/100")
+@proof_steps("transformer-generalisation.md: 9")
 def test_generalisation_gap() -> None:
     """Step 9: twice the complexity and three times the deviation of McDiarmid."""
     for task, n, delta in product(TASKS, SAMPLES, (fmpq(1, 2), fmpq(1, 100))):
@@ -303,6 +313,7 @@ def test_generalisation_gap() -> None:
 
 
 @check("qstr:lemma-20", grade="numeric", target="corrected", cases=GRID)
+@proof_steps("transformer-generalisation.md: 10")
 def test_truncation_level_by_hand() -> None:
     """Step 10, in floats: the fourth moment of the error, and the level at which either part is rare."""
     for task, n in product(TASKS, SAMPLES):
@@ -347,6 +358,7 @@ def _root(function: Callable[[arb], arb], low: float, high: float) -> arb:
     target="corrected",
     cases="3 tasks, n = 50, 10^6, 10^4, one class each, with C_y such that labels and predictions count alike",
 )
+@proof_steps("transformer-generalisation.md: 10")
 def test_the_level_is_the_square_of_the_sum_of_both_parts() -> None:
     """Step 10: the level is the largest (y - y_hat)^2 for |y| and |y_hat| at the edge of what is rare, not less.
 
@@ -402,6 +414,7 @@ def _fourth_by_hand(task: TokenTask, networks: TransformerClass) -> arb:
     target="corrected",
     cases="a network that returns the first token; N = 2, 50; n = 10, 10^6, 10^12",
 )
+@proof_steps("transformer-generalisation.md: 10")
 def test_truncation_level_suffices() -> None:
     """Step 10 on Gaussian tokens, error x_1 in one dimension: E (x^2 - tau)_+ in closed form is at most n^(-1/2)."""
     for N, n in product((2, 50), (10, 10**6, 10**12)):
@@ -415,6 +428,7 @@ def test_truncation_level_suffices() -> None:
 
 
 @counterexample("qstr:lemma-20", grade="enclosed")
+@proof_steps("transformer-generalisation.md: 10")
 def test_printed_truncation_is_too_small(record: Record) -> None:
     """Step 10: at kappa^2 = n^(-1/2) the printed level is C n^(-1/2) ln N, and the risk beyond it does not vanish.
 
@@ -448,6 +462,7 @@ def test_printed_truncation_is_too_small(record: Record) -> None:
 
 
 @check("qstr:theorem-10", "qstr:theorem-4", grade="numeric", target="corrected", cases=GRID + "; delta = 1/10")
+@proof_steps("transformer-generalisation.md: 11, 12")
 def test_excess_risk_by_hand() -> None:
     """Step 11, from the sizes alone: the gap at the level of step 10, and n^(-1/2) for what lies beyond it."""
     for task, n in product(TASKS, SAMPLES):
@@ -492,6 +507,7 @@ def _refuses_the_embeddings(task: TokenTask, networks: TransformerClass, samples
 
 
 @check("qstr:proof-theorem-10-to-4", grade="symbolic", target="corrected")
+@proof_steps("transformer-generalisation.md: 11")
 def test_bookkeeping_of_the_dimensions() -> None:
     """Steps 11 and 12: the polynomials in q, d, d_e, from the sizes of the library at enough points to fix them.
 
@@ -515,6 +531,7 @@ def test_bookkeeping_of_the_dimensions() -> None:
 @check(
     "qstr:theorem-4", grade="sampled", target="corrected", cases=GRID + "; R = 1/2, 3, 100; 40 random networks, seed 9"
 )
+@proof_steps("transformer-generalisation.md: 12")
 def test_norm_ball() -> None:
     """Step 12: the class holds the networks of the ball after a rescaling, and the level tau grows like R^4."""
     rng = np.random.default_rng(9)
@@ -544,6 +561,7 @@ def _late_risk(M: arb, largest: arb) -> arb:
 
 
 @counterexample("qstr:theorem-4", "qstr:proof-theorem-10-to-4", grade="numeric")
+@proof_steps("transformer-generalisation.md: 13")
 def test_an_empirical_minimiser_in_the_ball_that_is_far_off(record: Record) -> None:
     """Step 13: in the ball of R^2 = 2M a network without an error on n prompts has risk of order M^2, not M^(3/2).
 

@@ -22,7 +22,7 @@ from lemmata.constructions.recurrent.elman import ElmanNetwork, back, linear_cha
 from lemmata.constructions.recurrent.indicator import bounded_indicator
 from lemmata.numerics.recurrent.complexities import complexity, polynomial, smooth_complexity
 from lemmata.numerics.recurrent.separation import state_cosines
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 from lemmata.theorems.plugin import Effort
 from lemmata.theorems.rnn_sgd.written_out import bounded_function, bounded_supremum, of_part, part_function
 
@@ -61,6 +61,7 @@ def _inputs(rng: np.random.Generator, length: int = LENGTH) -> np.ndarray:
     target="printed",
     cases="m = 30, L = 5, d = 2, five parts, eps_x = 0.3, eps_c = 1 (seeds 0 to 4)",
 )
+@proof_steps("linearisation.md: 7")
 @pytest.mark.parametrize("seed", range(5))
 def test_the_matrix_is_that_of_the_definition(seed: int) -> None:
     """Row by row, with Back as a product of matrices and the bounded H written out; rank L - 2; f from both forms.
@@ -109,6 +110,7 @@ def test_the_matrix_is_that_of_the_definition(seed: int) -> None:
     supporting=True,
     cases="m = 100, 400 (full: 1600 too), 5 networks each (seeds 0 to 4), eps_x = 0.3, eps_c = 0.3",
 )
+@proof_steps("linearisation.md: 8")
 def test_the_norm_is_within_its_bound(effort: Effort) -> None:
     """The explicit bound on every network, which sqrt(m) |W#|_F stays below; and sqrt(m) |W#|_F hardly moves with m."""
     scaled = {}
@@ -194,6 +196,7 @@ def _by_quadrature(
     target="corrected",
     cases="one network of width 300, L = 5 (seed 1), i and i' = 2, 3, 4, eps_x = 0.3, eps_c = 0.2",
 )
+@proof_steps("initial-geometry.md: 13")
 @pytest.mark.parametrize("power", [1, 2])
 def test_the_mean_over_fresh_rows(power: int) -> None:
     """`conditional_mean` of the bounded H against the quadrature over three variables, to 1e-8, on and off target.
@@ -220,6 +223,7 @@ def test_the_mean_over_fresh_rows(power: int) -> None:
     target="corrected",
     cases="one network of width 1500, L = 6 (seed 2), z and z^2, eps_x = 0.1, 0.01, 0.001, eps_c = eps_x/20",
 )
+@proof_steps("initial-geometry.md: 15")
 @pytest.mark.parametrize("power", [1, 2])
 def test_the_error_off_target_is_of_the_order_of_the_input_scale(power: int) -> None:
     """The largest mean off target falls like eps_x for z, like eps_x^3 for z^2, whose H has a factor odd in beta, too.
@@ -305,6 +309,7 @@ def test_the_comparator_computes_the_target_on_average(effort: Effort, record_pr
 @check(
     NULL, grade="numeric", target="printed", cases="m = 200, L = 6, 4 networks (seeds 0 to 3), eps_x = 0.1, 0.01, 0.001"
 )
+@proof_steps("null-sequence.md: 2")
 def test_the_null_sequence_is_near() -> None:
     """Only the last coordinate of the null sequence is not 0, with 1, eps_x, ..., eps_x; and it is near.
 

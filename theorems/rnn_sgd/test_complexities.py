@@ -24,7 +24,7 @@ from lemmata.numerics.recurrent.complexities import (
     smooth_complexity,
     taylor,
 )
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
 
 DEFINITION = "rnn-sgd:definition-complexity"
@@ -46,6 +46,7 @@ def _drawn(seed: int) -> list[int]:
     target="corrected",
     cases="60 random polynomials of degree at most 7 (seeds 0 to 59), sin, exp - 1; K = 7, 10^4; R = 1/2, 1, 3; 3 eps",
 )
+@proof_steps("complexities.md: 1, 2, 3")
 def test_between_the_complexities() -> None:
     """Steps 1 to 3: C_s <= max(K/2, 2^1.75) C_eps and C_eps(phi, R) <= (1 + eps^(-1/2e))/K C_s(phi, K R).
 
@@ -73,6 +74,7 @@ def test_between_the_complexities() -> None:
 
 
 @check(DEFINITION, grade="enclosed", target="corrected", supporting=True)
+@proof_steps("complexities.md: 1")
 def test_constants_of_the_comparison() -> None:
     """(i + 1)^(7/(4(i - 1))) < 7 for i = 2, ..., 200, and the threshold is 0.003748."""
     values = [arb(i + 1) ** (arb(7) / (4 * (i - 1))) for i in range(2, 201)]
@@ -82,6 +84,7 @@ def test_constants_of_the_comparison() -> None:
 
 
 @counterexample(DEFINITION, grade="enclosed", cases="phi = 1, and phi = z for eps = 0.0038, 0.01, 0.3, K = 10^4")
+@proof_steps("complexities.md: 2")
 def test_the_printed_comparison_fails(record: Record) -> None:
     one, z, radius, epsilon = polynomial([1]), polynomial([0, 1]), 1, fmpq(38, 10**4)
     assert smooth_complexity(one, 1) == 10**4
@@ -106,6 +109,7 @@ def test_the_printed_comparison_fails(record: Record) -> None:
     supporting=True,
     cases="sin and exp - 1 at R = 1, K = 10; eps = 10^-4, ..., 10^-64",
 )
+@proof_steps("complexities.md: 4")
 @pytest.mark.parametrize("phi", [sine_series(), exponential_series()], ids=lambda phi: phi.name)
 def test_entire_functions_grow_slowly(phi) -> None:
     """Step 4: eps (C_eps - C_s) falls to 0, and log C_eps grows like the cube root of log(1/eps) at most."""
@@ -140,6 +144,7 @@ def test_the_sums_of_the_sine() -> None:
 @check(DEFINITION, grade="enclosed", target="corrected", cases=POWERS)
 @check(EXAMPLE, grade="enclosed", target="corrected", cases=POWERS)
 @check(SAMPLES, grade="enclosed", target="printed", supporting=True)
+@proof_steps("complexities.md: 5, 8")
 @pytest.mark.parametrize("degree", [1, 2, 3, 7])
 def test_powers(degree: int) -> None:
     """Step 5: the closed forms of both complexities of z^d."""
@@ -170,6 +175,7 @@ def _degree(name: str, epsilon: Fraction) -> int:
 
 
 @check(EXAMPLE, grade="enclosed", target="corrected", cases="tanh and the sigmoid to degree 200")
+@proof_steps("complexities.md: 6")
 def test_taylor_polynomials_are_near() -> None:
     """Step 6: coefficients of modulus at most 1 that fall geometrically, and values at z = 1 against arb's tanh."""
     for name, value in (("tanh", arb(1).tanh()), ("sigmoid", 1 / (1 + arb(-1).exp()) - arb(1) / 2)):
@@ -187,6 +193,7 @@ def test_taylor_polynomials_are_near() -> None:
     target="corrected",
     cases="truncated tanh and sigmoid, R = 1, 2, 8, K = 10^4, eps = 10^-2, 10^-4, 10^-8, 10^-16",
 )
+@proof_steps("complexities.md: 6, 8")
 @pytest.mark.parametrize("name", ["tanh", "sigmoid"])
 @pytest.mark.parametrize("radius", [1, 2, 8])
 def test_truncated_series_within_the_corrected_power(name: str, radius: int) -> None:
@@ -210,6 +217,7 @@ def test_truncated_series_within_the_corrected_power(name: str, radius: int) -> 
     grade="enclosed",
     cases="tanh at R = 1, K = 10^4, eps = 10^-2, ..., 10^-16; sin for the catalogue's numbers",
 )
+@proof_steps("complexities.md: 7")
 def test_the_printed_exponent_fails_at_radius_one(record: Record) -> None:
     """Step 7: at R = 1 the printed bound has exponent 0, but C_eps > eps^-5 for the truncated tanh and sine."""
     for power in (2, 4, 8, 16):

@@ -35,7 +35,7 @@ from lemmata.numerics.exact.linear import inverse
 from lemmata.numerics.exact.numbers import as_exact
 from lemmata.numerics.recurrent.complexities import complexity, polynomial, smooth_complexity
 from lemmata.numerics.recurrent.losses import clipped_square, cross_entropy, distance, scaled_cross_entropy
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 
 DATA = "rnn-sgd:definition-data"
 CLASS = "rnn-sgd:definition-concept-class"
@@ -50,6 +50,7 @@ PYTHAGOREAN = (
 
 
 @check(DATA, grade="exact", target="printed", cases="5 vectors of the plane, of norm 0 to 1")
+@proof_steps("conventions.md: 1")
 @pytest.mark.parametrize("z", PYTHAGOREAN, ids=str)
 def test_padding_has_norm_one(z: tuple[Fraction, ...]) -> None:
     """Norm 1 and last coordinate 1/2, in the field of the roots; <(w, 0, 0), x*> = (sqrt 3/2) <w, z>.
@@ -69,6 +70,7 @@ def test_padding_has_norm_one(z: tuple[Fraction, ...]) -> None:
 
 
 @check("rnn-sgd:definition-3.2", grade="exact", target="printed", cases="L = 3, ..., 7, eps_x = 1/2, 1/10")
+@proof_steps("linearisation.md: 6")
 @pytest.mark.parametrize("epsilon", [fmpq(1, 2), fmpq(1, 10)])
 def test_both_sequences_are_normalised(epsilon: fmpq) -> None:
     """|x_1| = 1 and |x_l| = eps_x for the actual sequence of padded inputs and for the null sequence."""
@@ -119,6 +121,7 @@ def test_the_network_and_its_initialisation() -> None:
     target="printed",
     cases="20 rational networks of width 5, L = 4 (seeds 0 to 19)",
 )
+@proof_steps("linearisation.md: 5")
 def test_remarks_on_the_input() -> None:
     """eps_x scales A; x_1 acts like a start h_0 with W h_0 = A x_1; y_j sees x_j through A and D_j alone."""
     started = 0
@@ -171,6 +174,7 @@ def _target() -> TargetFunction:
     target="printed",
     cases="a target with four parts, 30 inputs (seeds 0 to 29), all pairs of tokens",
 )
+@proof_steps("conventions.md: 2")
 def test_targets_add_up_over_the_tokens() -> None:
     """The values by fractions, all mixed second differences 0; and a product of two tokens is found out."""
     target = _target()
@@ -192,6 +196,7 @@ def test_targets_add_up_over_the_tokens() -> None:
     target="printed",
     cases="w = (3/5, 4/5) and (0, 1), three polynomials, sigma^2 = 0, 2, three t, both partners",
 )
+@proof_steps("conventions.md: 3")
 @pytest.mark.parametrize("partner", ["linear", "sign"])
 @pytest.mark.parametrize("coefficients", [[0, 1], [1, 2, -1], [0, 0, 1, 4]], ids=str)
 def test_directions_with_a_last_coordinate(coefficients: list[int], partner: Partner) -> None:
@@ -239,6 +244,7 @@ def _shifted(coefficients: list[int], rest: fmpq, last: fmpq) -> list[fmpq]:
     supporting=True,
     cases="four polynomials, four w with last coordinates from 0 to 1, K = 25, S = 1, 3; eps from 1/2 to 10^-40",
 )
+@proof_steps("conventions.md: 3")
 @pytest.mark.parametrize("coefficients", [[0, 1], [0, 2, -1], [0, 0, 1, 4], [0] * 9 + [1]], ids=str)
 def test_complexities_of_shifted_polynomials(coefficients: list[int]) -> None:
     """C_s(Psi, S) <= C_s(Phi, 3 S/2) and C_eps(Psi, S) <= C_eps(Phi, 3 S)."""
@@ -257,6 +263,7 @@ def test_complexities_of_shifted_polynomials(coefficients: list[int]) -> None:
     target="printed",
     cases="L = 5, p = 3, d = 2, phi of degree 3; 20 inputs (seeds 0 to 19)",
 )
+@proof_steps("conventions.md: 4")
 def test_networks_per_lag_are_targets() -> None:
     """F*_j = sum_(i < j) A_(j-i) phi(V_(j-i) x_i), by fractions, against the target function of its parts."""
     hidden = [
@@ -282,6 +289,7 @@ def test_networks_per_lag_are_targets() -> None:
 
 
 @check("rnn-sgd:example-3.6", grade="exact", target="printed", cases="a^n b^m for n, m <= 5")
+@proof_steps("conventions.md: 5")
 def test_counting() -> None:
     """With Phi(z) = 2 z/sqrt 3 and w = (1, 0) the last output is n - m; in units of sqrt 3/2 it is a linear part."""
     half_root = sqrt_rational(fmpq(3, 4))
@@ -300,6 +308,7 @@ def _slope(loss: Callable[[np.ndarray], float], y: np.ndarray, direction: np.nda
 
 
 @check(LOSS, grade="sampled", target="printed", cases="Hypothesis draws: d = 2, ..., 6, |y| up to 40")
+@proof_steps("conventions.md: 6")
 @given(st.integers(0, 2**32))
 def test_losses_of_the_class(seed: int) -> None:
     """Slopes at most 1, convexity at a midpoint, at most 1 in modulus at 0, and gradients that are the slopes."""
@@ -332,6 +341,7 @@ def test_losses_of_the_class(seed: int) -> None:
     target="printed",
     cases="cross-entropy at d = 2, ..., 5, the distance and its clipped square at 0.5, 2 and 10",
 )
+@proof_steps("conventions.md: 6")
 def test_the_scale_and_the_clipping_are_needed() -> None:
     """Slope sqrt 2 of the cross-entropy far out, log d at 0, both divided by max(sqrt 2, log d); the distance.
 

@@ -13,7 +13,7 @@ import numpy as np
 from lemmata.constructions.recurrent.concepts import input_sequence, input_sequences
 from lemmata.constructions.recurrent.elman import ElmanNetwork, linear_change, random_elman, trace, weighted_gradient
 from lemmata.numerics.recurrent.tangent_kernel import tangent_features, tangent_kernel
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 
 STEP = "rnn-sgd:step-1-coupling"
 RADEMACHER = "rnn-sgd:fact-rademacher"
@@ -34,6 +34,7 @@ def _tokens(rng: np.random.Generator, length: int = LENGTH) -> np.ndarray:
     supporting=True,
     cases="one network of width 60, L = 5, a random W' of norm 0.5 (seed 0)",
 )
+@proof_steps("coupling.md: 3")
 def test_the_change_is_a_sum_over_mean_slopes() -> None:
     """Step 3: y_j(W + W') - y_j(W) = sum_i <v_i, W' h_(i-1)> with mean slopes and the states of W + W'."""
     rng = np.random.default_rng(0)
@@ -81,6 +82,7 @@ def _largest_error(width: int, seed: int) -> float:
     target="printed",
     cases="L = 5, eps_x = 0.1, |W'|_F = 1/sqrt m, m = 64 and 576, 5 networks each (seeds 0 to 4)",
 )
+@proof_steps("coupling.md: 5")
 def test_the_largest_error_found_falls_with_the_width() -> None:
     """Step 5: every network of width 576 has a smaller one than every network of width 64 (without order: 0.4 %).
 
@@ -128,6 +130,7 @@ def assert_kernel_of_gradients(network: ElmanNetwork) -> None:
     target="printed",
     cases="2 networks of width 400, L = 4, 8, 12, 16, 20 sequences each, 400 draws of signs, eps_x = 0.02, omega = 1",
 )
+@proof_steps("coupling.md: 6, 7")
 def test_the_complexity_of_the_linear_class() -> None:
     """Steps 6 and 7: E|sum xi_n Psi_n|_F/(sqrt m N) from signs lies between 1/sqrt 2 and 1 of its bound, up to four
     standard errors, and the bound is below 1.02 L/sqrt(d N), while (1 + sqrt 2)^L passes 10^6.

@@ -20,7 +20,7 @@ from lemmata.constructions.recurrent.elman import back, random_elman, trace
 from lemmata.numerics.exact.numbers import as_exact
 from lemmata.numerics.recurrent.gram_schmidt import gram_schmidt
 from lemmata.numerics.recurrent.separation import state_cosines
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 from lemmata.theorems.plugin import Effort
 from lemmata.theorems.rnn_sgd.written_out import bounded_function, bounded_supremum, of_part
 
@@ -34,6 +34,7 @@ SQUARES = np.array([1.0] + [0.25] * 7)
 
 
 @check(NOTATION, grade="exact", target="printed", supporting=True, cases="a 3 x 4 matrix of fractions, 9 numbers")
+@proof_steps("gram-schmidt.md: 1")
 def test_norms_and_the_rectifier() -> None:
     W = [[Fraction(i - 2 * j, i + j + 1) for j in range(4)] for i in range(3)]
     rows = [sum((w * w for w in row), Fraction(0)) for row in W]
@@ -47,6 +48,7 @@ def test_norms_and_the_rectifier() -> None:
     target="printed",
     cases="60 integer matrices, m <= 6, n <= m, half of them with a dependent vector (seeds 0 to 59)",
 )
+@proof_steps("gram-schmidt.md: 3")
 def test_gram_schmidt_is_exact() -> None:
     """Orthogonal, not 0, and every v_i is the sum of its projections on the first i of them."""
     dependent = 0
@@ -77,6 +79,7 @@ def _rounding(m: int, n: int, size: float = 1.0) -> float:
 
 
 @check(NOTATION, grade="numeric", target="printed", cases="20 matrices, m = 30, n = 12, rows 5 and 6 nearly equal")
+@proof_steps("gram-schmidt.md: 3")
 def test_gram_schmidt_in_floating_point() -> None:
     """Orthonormal up to rounding, where one pass would lose eight digits; the spans by least squares; equal rows."""
     for seed in range(20):
@@ -107,6 +110,7 @@ def _inputs(rng: np.random.Generator, length: int) -> np.ndarray:
     supporting=True,
     cases="m = 50, L = 6, two sequences, 5 networks (seeds 0 to 4)",
 )
+@proof_steps("initial-geometry.md: 1")
 def test_preactivations_lie_in_few_dimensions() -> None:
     """g_l = A x_l + sum_i W u_i <u_i, h_(l-1)> with the u_i of the states before, and |c|^2 = |x_l|^2 + |h_(l-1)|^2."""
     for seed in range(5):
@@ -137,6 +141,7 @@ def test_preactivations_lie_in_few_dimensions() -> None:
     supporting=True,
     cases="1000 networks of width 12, L = 5 (seed 0)",
 )
+@proof_steps("initial-geometry.md: 1")
 def test_columns_are_fresh() -> None:
     """The entries of W u_1, ..., W u_4 have mean 0, variance 2/m, and no correlation among them, with A, or with h.
 
@@ -162,6 +167,7 @@ def test_columns_are_fresh() -> None:
     target="printed",
     cases="16 networks of width 100 and 400 (full: 2000), L = 8, eps_x = 0.5 (seeds 0 to 15)",
 )
+@proof_steps("initial-geometry.md: 3")
 def test_norms_of_states(effort: Effort) -> None:
     """|h_l|^2/(|h_(l-1)|^2 + |x_l|^2) is 1 within six standard deviations, and within four errors in the mean.
 
@@ -191,6 +197,7 @@ def test_norms_of_states(effort: Effort) -> None:
     cases="c_1, ..., c_12; 40 points of Gauss and Legendre, to 10^-12",
 )
 @check(POSITIONS, grade="numeric", target="printed", supporting=True, cases="c_1, ..., c_12")
+@proof_steps("initial-geometry.md: 5")
 def test_the_cosines_of_the_limit() -> None:
     """c_(l+1) = 2 E relu(u) relu(v) = (2/pi) int cos(t) cos(t - phi) dt over phi - pi/2 <= t <= pi/2, cos phi = c_l."""
     points, weights = np.polynomial.legendre.leggauss(40)
@@ -213,6 +220,7 @@ def test_the_cosines_of_the_limit() -> None:
     supporting=True,
     cases="3 networks of width 1000 (full: 8000), L = 8, equal tokens, eps_x = 0.05 (seeds 0 to 2)",
 )
+@proof_steps("initial-geometry.md: 5")
 def test_states_at_different_times_are_apart(effort: Effort) -> None:
     """Equal tokens at all times: |cos(h_l, h_l') - c_l| <= 2 eps_x + l (4 eps_x^2 + 9 delta), delta = 1/sqrt m."""
     m, epsilon = effort.pick(quick=1000, full=8000), 0.05
@@ -238,6 +246,7 @@ def test_states_at_different_times_are_apart(effort: Effort) -> None:
     supporting=True,
     cases="8 networks of width 500 (full: 4000), L = 7, eps_x = 0.01 (seeds 0 to 7)",
 )
+@proof_steps("initial-geometry.md: 12")
 def test_distance_to_the_null_sequence(effort: Effort) -> None:
     """|h_l - hz_l|^2 and |p_l|^2 are near 2 (l - 1) eps_x^2, and <h_l - hz_l, hz_l> is small beside eps_x.
 
@@ -270,6 +279,7 @@ def test_distance_to_the_null_sequence(effort: Effort) -> None:
     supporting=True,
     cases="3 networks of width 200 and 1000 (full: 8000), L = 7, d = 3 (seeds 0 to 2)",
 )
+@proof_steps("initial-geometry.md: 9, 17")
 def test_backward_vectors_keep_their_length(effort: Effort) -> None:
     """|e_s^T Back_(i -> j)|^2 d/m lies between 1/3 and 3, and nearer to 1 where m is larger; Back_(i -> 7) written out.
 
@@ -308,6 +318,7 @@ def test_backward_vectors_keep_their_length(effort: Effort) -> None:
     target="printed",
     cases="2 networks of width 1000 (full: 4000), L = 6, d = 2, eps_x = 0.1, 0.01, 0.001 (seeds 0, 1)",
 )
+@proof_steps("initial-geometry.md: 18")
 def test_backward_matrices_are_near_those_of_the_null_sequence(effort: Effort) -> None:
     """The largest relative distance is not 0 and falls with eps_x, by 1.5 at least for a tenth, by 3 for a hundredth.
 
@@ -335,6 +346,7 @@ def test_backward_matrices_are_near_those_of_the_null_sequence(effort: Effort) -
     target="printed",
     cases="4 networks of width 100 and 1000 (full: 4000), L = 6, two rows of W and A fresh (seeds 0 to 3)",
 )
+@proof_steps("initial-geometry.md: 19")
 def test_a_few_fresh_rows_change_little(effort: Effort) -> None:
     """|h~_l - h_l| obeys the recursion of the proof, is not 0, and halves at least at the larger width; Back's too."""
     changes, moved = {}, {}
@@ -376,6 +388,7 @@ def _target() -> TargetFunction:
     target="printed",
     cases="m = 200, 800 (full: 3200), 4 networks each (seeds 0 to 3), L = 5, d = 2, four parts, eps_x = eps_c = 0.3",
 )
+@proof_steps("initial-geometry.md: 10, 11")
 def test_the_norm_of_the_comparator(effort: Effort) -> None:
     """|W#|_F of the dense matrix, and its bound sum sup|H|/sqrt(m C) with C from matrices written out, C >= 1/(6 d).
 

@@ -30,7 +30,7 @@ from lemmata.constructions.recurrent.indicator import (
     indicator_function,
 )
 from lemmata.numerics.recurrent.complexities import complexity, polynomial, smooth_complexity
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.plugin import Effort
 from lemmata.theorems.records import Record
 
@@ -80,6 +80,7 @@ def _half_space_mean(degree: int, paired: bool) -> tuple[sp.Expr, sp.Expr]:
 
 
 @check(LEMMA, grade="symbolic", target="corrected", cases="powers z^1, ..., z^12, all t and sigma >= 0")
+@proof_steps("indicator.md: 2")
 @pytest.mark.parametrize("degree", range(1, 13))
 def test_the_mean_is_the_polynomial(degree: int) -> None:
     """weight * E[1{G >= 0} He_i(alpha) g(beta)] = t^i as polynomials in t and S, with p = t/S and q = 1/(2S)."""
@@ -128,6 +129,7 @@ def _mean(function: IndicatorFunction, t: float, variance: float) -> float:
     target="corrected",
     cases="4 polynomials of degree at most 7, 4 noise levels from 0 to 3, t = -0.8, 0.1, 0.85",
 )
+@proof_steps("indicator.md: 2, 3")
 @pytest.mark.parametrize("partner", ["linear", "sign"])
 @pytest.mark.parametrize("variance", VARIANCES)
 @pytest.mark.parametrize("coefficients", POLYNOMIALS, ids=str)
@@ -148,6 +150,7 @@ def test_quadrature_gives_the_polynomial(coefficients: list[int], variance: fmpq
     supporting=True,
     cases="4 polynomials, sigma^2 = 2, gamma = 2, 5, t = -0.8, 0.85",
 )
+@proof_steps("indicator.md: 8")
 @pytest.mark.parametrize("gamma", [2, 5])
 @pytest.mark.parametrize("coefficients", POLYNOMIALS, ids=str)
 def test_the_value_off_target(coefficients: list[int], gamma: int) -> None:
@@ -165,6 +168,7 @@ def test_the_value_off_target(coefficients: list[int], gamma: int) -> None:
     target="corrected",
     cases="z, z^2 and a polynomial of degree 6, clipped at 2 and 3",
 )
+@proof_steps("indicator.md: 4")
 @pytest.mark.parametrize("coefficients", POLYNOMIALS[:3], ids=str)
 @pytest.mark.parametrize("level", [2.0, 3.0])
 def test_clipping_keeps_the_mean(coefficients: list[int], level: float) -> None:
@@ -198,6 +202,7 @@ def test_clipping_keeps_the_mean(coefficients: list[int], level: float) -> None:
     target="corrected",
     cases="4 polynomials, 4 noise levels from 0 to 3, constants 25 and 10^4, eps at the limit and 10^-12 of it",
 )
+@proof_steps("indicator.md: 5, 6")
 @pytest.mark.parametrize("constant", [25, 10**4])
 @pytest.mark.parametrize("variance", VARIANCES)
 @pytest.mark.parametrize("coefficients", POLYNOMIALS, ids=str)
@@ -213,6 +218,7 @@ def test_the_clipped_function_is_bounded_and_near(coefficients: list[int], varia
 
 
 @check(LEMMA, grade="enclosed", target="corrected", supporting=True)
+@proof_steps("indicator.md: 6")
 def test_constants_of_the_size() -> None:
     """Steps 5 and 6: both sequences decrease from i = 2 on, so that the first terms decide."""
     base = 2 * arb(8).sqrt() * (arb(9) / 16).exp()
@@ -240,6 +246,7 @@ def _mean_distance(s: arb) -> arb:
     target="corrected",
     cases="gamma sigma = 1/10, 1, 10; bounded H of z, z^2 and a polynomial of degree 6",
 )
+@proof_steps("indicator.md: 7")
 @pytest.mark.parametrize("s", [fmpq(1, 10), fmpq(1), fmpq(10)])
 def test_the_bound_off_target_is_sharp(s: fmpq) -> None:
     """H = C' sign<a, x> attains (C'/pi) arctan(1/s); the constructed functions stay below it, on a known side of 0."""
@@ -347,6 +354,7 @@ def test_the_least_supremum_lies_between_two_programs(effort: Effort) -> None:
 
 
 @counterexample(LEMMA, grade="enclosed", cases="Phi = z, sigma = 1, hidden constants 1, 10^3, 10^6")
+@proof_steps("indicator.md: 12")
 @pytest.mark.parametrize("hidden", [1, 10**3, 10**6])
 def test_the_printed_bound_off_target_fails(hidden: int, record: Record) -> None:
     """Steps 11 and 12: for any H bounded by C' = C_eps(z, 1), (a) contradicts the printed (b) at t = 4/5."""
@@ -379,6 +387,7 @@ def test_the_printed_bound_off_target_fails(hidden: int, record: Record) -> None
     grade="enclosed",
     cases="Phi = z^2, sigma = 10^10 and 10^14, the constant 10^4, eps = 1/(2 C_s(Phi, q sigma)) with q = 1, 10^3, 10^6",
 )
+@proof_steps("indicator.md: 9")
 @pytest.mark.parametrize("hidden", [1, 10**3, 10**6])
 @pytest.mark.parametrize("exponent", [10, 14])
 def test_large_noise_needs_a_larger_function(exponent: int, hidden: int, record: Record) -> None:

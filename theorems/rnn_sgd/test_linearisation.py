@@ -27,7 +27,7 @@ from lemmata.constructions.recurrent.elman import (
     weighted_gradient,
 )
 from lemmata.numerics.exact.numbers import as_exact, to_float
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
 
 PRINTED = "rnn-sgd:definition-4.1"
@@ -75,6 +75,7 @@ def _outputs(network: ElmanNetwork, tokens: np.ndarray) -> tuple[list[list[Fract
 
 
 @check(PRINTED, grade="exact", target="corrected", cases=NETWORKS)
+@proof_steps("linearisation.md: 1, 2")
 def test_states_are_those_of_the_patterns() -> None:
     """h_l = D_l (W h_(l-1) + A x_l), and y_j = sum_i Back_(i -> j) D_i A x_i; patterns and outputs as in the loops."""
     inactive = 0
@@ -129,6 +130,7 @@ def _segment(network: ElmanNetwork, tokens: np.ndarray, change: np.ndarray) -> f
 
 @check(LINEAR, grade="exact", target="printed", cases=NETWORKS)
 @check(STEP, grade="exact", target="printed", cases=NETWORKS)
+@proof_steps("coupling.md: 5", "linearisation.md: 3")
 def test_the_linear_network_is_the_derivative() -> None:
     """Interpolation of y_j(W + t W') at j + 1 points of the segment: degree at most j - 1, linear coefficient f_j."""
     decided = curved = 0
@@ -155,6 +157,7 @@ def test_the_linear_network_is_the_derivative() -> None:
 
 
 @check(LINEAR, grade="exact", target="printed", cases=NETWORKS)
+@proof_steps("linearisation.md: 3")
 def test_the_recursion_is_the_sum_over_back() -> None:
     """f_j = sum_(i=2..j) Back_(i -> j) D_i W' h_(i-1), term by term."""
     for seed in range(100):
@@ -169,6 +172,7 @@ def test_the_recursion_is_the_sum_over_back() -> None:
 
 
 @check(OBJECTIVE, grade="exact", target="printed", cases=NETWORKS)
+@proof_steps("linearisation.md: 4")
 def test_the_gradient_is_the_adjoint() -> None:
     """<gradient, W'> = sum_j <c_j, f_j(W')> for the f_j that the segment test compares with exact forward passes."""
     for seed in range(100):
@@ -186,6 +190,7 @@ def test_the_gradient_is_the_adjoint() -> None:
     target="printed",
     cases="5 networks of width 40, L = 6, the loss |y - y*|_2 (seeds 0 to 4)",
 )
+@proof_steps("linearisation.md: 4")
 @pytest.mark.parametrize("seed", range(5))
 def test_the_gradient_of_the_objective(seed: int) -> None:
     """Autograd through sum_(j >= 3) G(lambda F_j(W + W'), y*_j) at W' = 0, in float64: 1e-12 of its size."""

@@ -21,7 +21,7 @@ from lemmata.numerics.exact.precision import precision
 from lemmata.numerics.recurrent.complexities import complexity, polynomial, smooth_complexity
 from lemmata.numerics.recurrent.off_target import least_supremum_off_target, odd_extrapolation, remainder_bound
 from lemmata.numerics.recurrent.separation import state_cosines
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
 
 FIT = "rnn-sgd:lemma-5.2"
@@ -36,6 +36,7 @@ SLOPE = math.sqrt(3) / 2
     supporting=True,
     cases="u = 0.3, 0.7, 1; one, two and four nodes in (0, u/2)",
 )
+@proof_steps("off-target.md: 3")
 @pytest.mark.parametrize("count", [1, 2, 4])
 def test_the_remainder_of_the_odd_extrapolation(count: int) -> None:
     """Step 3: a quadrature of E|f(u) - sum l_j f(u_j)| is within the bound, and at u = 0.3 more than half of it."""
@@ -87,6 +88,7 @@ def _least_on_cells(point: float, nodes: list[float], error: float, cells: int =
     supporting=True,
     cases="sigma^2 = 2, 4, one and two nodes, errors 0 and 10^-3, functions on 576 cells",
 )
+@proof_steps("off-target.md: 4")
 @pytest.mark.parametrize(("variance", "nodes"), [(2, [0.1]), (4, [0.1]), (2, [0.1, 0.2])])
 def test_no_function_on_cells_is_smaller(variance: int, nodes: list[float]) -> None:
     """Step 4: the bound is below the least supremum of a linear program, and above a hundredth of it."""
@@ -106,6 +108,7 @@ def test_no_function_on_cells_is_smaller(variance: int, nodes: list[float]) -> N
     supporting=True,
     cases="one network of width 2000, L = 8, d_x = 2, all tokens equal, eps_x = 0.003 (seed 0)",
 )
+@proof_steps("off-target.md: 5")
 def test_the_noise_levels_of_a_network() -> None:
     """Step 5: the noise on target is near sqrt(2 (i - 2)), that off target near sqrt(1 - c_l^2), l = i' - 1.
 
@@ -131,6 +134,7 @@ def test_the_noise_levels_of_a_network() -> None:
     grade="enclosed",
     cases="Phi = z, L = 8, i = 7, j = 8, d_x = 2, d = 1, eps_e = 10^-500, m = 10^10000, C* = 10^4",
 )
+@proof_steps("off-target.md: 6")
 def test_no_function_meets_the_printed_bounds(record: Record) -> None:
     """Steps 1 to 6: what (a) and (b) ask of sup|H_0|, for every H, against the probability of the window times the
     printed range of H; all quantities of the states within what holds on the events of step 5.

@@ -14,7 +14,7 @@ import pytest
 from flint import arb
 
 from lemmata.numerics.recurrent.rectified_norm import first_column_vector, stretch, stretched_vector
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
 
 FOOTNOTE = "rnn-sgd:footnote-2"
@@ -27,6 +27,7 @@ def _matrix(seed: int, width: int = 250) -> np.ndarray:
 
 
 @check(FOOTNOTE, grade="enclosed", target="corrected", cases=CASES)
+@proof_steps("rectified-norm.md: 2")
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_certificate_from_below(seed: int) -> None:
     """The vector of step 2 has a stretch of at least that of W^T y, whose square is 3 - 2/m within five deviations."""
@@ -63,6 +64,7 @@ def test_the_norm_is_not_the_root_of_two(seed: int, record: Record) -> None:
 
 
 @check(FOOTNOTE, grade="numeric", target="corrected", cases=CASES)
+@proof_steps("rectified-norm.md: 3")
 @pytest.mark.parametrize("seed", SEEDS)
 def test_nothing_found_is_above_the_bound(seed: int) -> None:
     """Ascent stays below 1 + sqrt 2 + delta with exp(-m delta^2/4) = 10^-6, and comes within 0.1 of 1 + sqrt 2."""
@@ -78,6 +80,7 @@ def test_nothing_found_is_above_the_bound(seed: int) -> None:
 
 
 @check(FOOTNOTE, grade="numeric", target="corrected", supporting=True, cases="m = 40, seed 3, 2000 vectors")
+@proof_steps("rectified-norm.md: 1")
 def test_the_two_forms_of_the_norm() -> None:
     """|relu(W x)| = <y, W x> for its own y, and no unit y >= 0 has more."""
     rng, W = np.random.default_rng(3), _matrix(3, 40)
@@ -92,6 +95,7 @@ def test_the_two_forms_of_the_norm() -> None:
 
 
 @check(FOOTNOTE, grade="enclosed", target="corrected", supporting=True)
+@proof_steps("rectified-norm.md: 4")
 def test_the_other_variance(record: Record) -> None:
     """2^(-1/4) times sqrt 3 and 1 + sqrt 2: 1.456 and 2.031."""
     factor = arb(2) ** (-arb(1) / 4)

@@ -42,7 +42,7 @@ from lemmata.numerics.learning.generalisation import (
     rademacher_complexity,
     turing_machine_count,
 )
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 
 SEEDS = st.integers(0, 2**32)
 
@@ -185,6 +185,7 @@ def test_counting_beats_the_sample_sizes_of_the_theorems(record_property):
 
 
 @check("turing:proposition-2.2", grade="sampled", target="printed", supporting=True, cases="drawn by Hypothesis")
+@proof_steps("sample_size.md: 1")
 @given(SEEDS, st.integers(1, 4), st.integers(2, 3), st.integers(1, 4))
 def test_symmetrisation_and_bounded_differences(seed, functions, points, n):
     """Steps 1 and 2 on finite problems, exactly: the expected suprema are <= 2 Rad, and one point moves them by 1/n."""
@@ -205,6 +206,7 @@ def test_symmetrisation_and_bounded_differences(seed, functions, points, n):
 
 
 @check("turing:proposition-2.2", grade="symbolic", target="printed", supporting=True)
+@proof_steps("sample_size.md: 2")
 def test_hoeffding_lemma_and_the_exponent():
     """For two values at distance c: the second derivative of ln E exp(s Y) is q (1 - q) c^2 = c^2/4 - c^2 (q - 1/2)^2.
 
@@ -221,6 +223,7 @@ def test_hoeffding_lemma_and_the_exponent():
 
 
 @check("turing:proposition-2.2", grade="sampled", target="printed", supporting=True, cases="drawn by Hypothesis")
+@proof_steps("sample_size.md: 3")
 @given(SEEDS, st.integers(2, 4), st.integers(1, 4))
 def test_the_chain_of_the_proof(seed, functions, n):
     """Step 3 as an identity, with a middle term <= 0, for every sample, every minimiser and every F*."""
@@ -236,6 +239,7 @@ def test_the_chain_of_the_proof(seed, functions, n):
 
 
 @check("turing:proposition-2.2", grade="enclosed", target="printed")
+@proof_steps("sample_size.md: 4")
 def test_explicit_constants():
     """2 sqrt(ln 200) = 4.6036, 2 sqrt(ln 200/2) = 3.2552; the provable bound lies below the printed one."""
     assert abs(erm_bound(0, 1, constants="printed") - arb("4.6036")) < arb("0.0001")
@@ -265,6 +269,7 @@ def test_exact_failure_probabilities_lie_below_one_per_cent(seed, effort):
 
 
 @check("turing:proposition-2.2", grade="exact", target="printed", supporting=True)
+@proof_steps("sample_size.md: 4")
 def test_the_first_and_the_third_condition_are_needed():
     """Without (1) or without (3) there is a problem whose minimisers always fail at a bound below 1/4."""
     n = 400

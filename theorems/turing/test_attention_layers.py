@@ -20,7 +20,7 @@ from lemmata.constructions.networks.affine import Affine
 from lemmata.constructions.networks.head import Head
 from lemmata.constructions.turing.compiler import TuringTransformer
 from lemmata.constructions.turing.layout import TuringLayout
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 from lemmata.theorems.turing.compiled_layers import (
     attended,
     attention_norm,
@@ -82,6 +82,7 @@ def _compared(bits: int) -> Iterator[tuple[str, list[tuple[str, str, int]], int 
 @check("turing:claim-C.5", grade="exact", target="printed")
 @check("turing:claim-C.6", grade="exact", target="printed")
 @check("turing:lemma-C.7", grade="exact", target="printed")
+@proof_steps("machine_layers.md: 7")
 @pytest.mark.parametrize("bits", BITS)
 def test_scores_count_the_digits_that_agree(bits: int) -> None:
     """For P = 1, ..., 8 and every layer, as an identity in all coordinates of query and key.
@@ -98,6 +99,7 @@ def test_scores_count_the_digits_that_agree(bits: int) -> None:
 
 
 @check("turing:claim-C.4", grade="symbolic", target="printed", supporting=True)
+@proof_steps("machine_layers.md: 7")
 def test_one_wrong_digit_costs_two() -> None:
     """(2a - 1)(2b - 1) = 1 - 2 [a != b] for bits: (a - b)^2 = [a != b], a^2 = a."""
     a, b = sp.symbols("a b")
@@ -106,6 +108,7 @@ def test_one_wrong_digit_costs_two() -> None:
 
 
 @check("turing:claim-C.5", grade="exact", target="printed", supporting=True)
+@proof_steps("machine_layers.md: 11")
 @pytest.mark.parametrize("bits", range(1, 7))
 def test_guessed_digit_is_right_exactly_if_a_visit_has_it(bits: int) -> None:
     """For all i', digits j and times t <= i' of P <= 6 bits: if t has the first j digits of i' and then a 1, so has i'.
@@ -121,6 +124,7 @@ def test_guessed_digit_is_right_exactly_if_a_visit_has_it(bits: int) -> None:
 
 
 @check("turing:claim-C.5", grade="symbolic", target="printed", supporting=True)
+@proof_steps("machine_layers.md: 11")
 def test_guessed_digit_for_all_numbers_of_bits() -> None:
     """The same step for every P: let t and i' agree in the first j digits, t go on with 1 and i' with 0. Then t > i'.
 
@@ -195,6 +199,7 @@ def _added(layout: TuringLayout, z: np.ndarray, extra: list) -> np.ndarray:
 @check("turing:claim-C.5", grade="exact", target="printed")
 @check("turing:claim-C.6", grade="exact", target="printed")
 @check("turing:lemma-C.3", grade="exact", target="printed")
+@proof_steps("machine_layers.md: 10, 12")
 def test_last_visit_is_found_on_all_walks_of_six_steps(record_property) -> None:
     """All 729 walks with steps -1, 0, +1 from cell 8, P = 4: C.4, the P layers of C.5, and C.6, digit by digit.
 
@@ -238,6 +243,7 @@ def test_last_visit_is_found_on_all_walks_of_six_steps(record_property) -> None:
 
 
 @check("turing:lemma-C.7", grade="exact", target="printed")
+@proof_steps("machine_layers.md: 15")
 @pytest.mark.parametrize("bits", [1, 2, 3])
 def test_input_symbol_is_looked_up_for_all_cells_and_lengths(bits: int) -> None:
     """All cells 0, ..., 2^P - 1 and all lengths 0, ..., 2^P - 1 of the input; random symbols."""
@@ -265,6 +271,7 @@ def test_input_symbol_is_looked_up_for_all_cells_and_lengths(bits: int) -> None:
 
 
 @check("turing:lemma-C.3", grade="exact", target="printed", supporting=True)
+@proof_steps("machine_layers.md: 14")
 def test_claim_c_5_as_the_last_layer_copies_no_symbol() -> None:
     """The printed last layer, that of Claim C.5, leaves scr1 empty although the cell was visited; C.6 fills it."""
     transformer = compiled(3)
@@ -322,6 +329,7 @@ def test_null_query_bias_flips_the_layer_beyond_one_over_the_null_key(bits: int)
 @check("turing:claim-C.6", grade="exact", target="printed")
 @check("turing:lemma-C.3", grade="exact", target="printed")
 @check("turing:lemma-C.7", grade="exact", target="printed")
+@proof_steps("machine_layers.md: 14, 15")
 @pytest.mark.parametrize(("bits", "states", "symbols"), [(1, 1, 1), (2, 2, 3), (5, 3, 2), (8, 6, 4), (12, 9, 7)])
 def test_attention_norms_are_linear_in_the_number_of_digits(bits: int, states: int, symbols: int) -> None:
     """7P + 1; 7(P + j) + 6; 14P + |A|; 7P + |A| + 1; P + 2 layers for the last visit, of norm O(P (|Z| + |A| + P))."""

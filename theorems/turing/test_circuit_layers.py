@@ -20,7 +20,7 @@ from lemmata.constructions.circuits.boolean import BooleanGate, LayeredCircuit, 
 from lemmata.constructions.circuits.relu import circuit_network
 from lemmata.numerics.exact.balls import ball_max
 from lemmata.numerics.exact.numbers import as_exact
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
 from lemmata.theorems.turing.circuit_families import (
     OPERATIONS,
@@ -41,6 +41,7 @@ def gates(inputs: int) -> list[BooleanGate]:
 
 
 @check("turing:proposition-B.2", grade="exact", target="printed")
+@proof_steps("circuits.md: 2")
 def test_the_gadgets_of_the_library_are_the_printed_ones() -> None:
     """relu(x1 + x2 - 1) and 1 - relu(1 - x1 - x2): the weights, and their values on all four inputs."""
     expected = {"AND": ([1, 1], -1, 1, 0, min), "OR": ([-1, -1], 1, -1, 1, max)}
@@ -55,6 +56,7 @@ def test_the_gadgets_of_the_library_are_the_printed_ones() -> None:
 
 
 @check("turing:lemma-B.1", grade="exact", target="printed")
+@proof_steps("circuits.md: 3")
 def test_all_layers_of_two_gates() -> None:
     """All 144 pairs of gates over two bits, alone and padded: columns of the single gates, side by side, else zeros.
 
@@ -83,6 +85,7 @@ def test_all_layers_of_two_gates() -> None:
 
 @check("turing:theorem-3.1", grade="exact", target="printed")
 @check("turing:correction-elementwise", grade="exact", target="printed")
+@proof_steps("circuits.md: 5, 8")
 def test_sizes_of_networks_of_all_circuits_of_two_gates() -> None:
     """1-norms 5 (s - m) + 3 and 23 (s - m) + 3 at most, 6 (q - 1) ReLU layers, twice the width; 20 a further layer."""
     largest = 0
@@ -131,6 +134,7 @@ def wide_circuits() -> list[LayeredCircuit]:
     target="printed",
     cases=COVERED,
 )
+@proof_steps("circuits.md: 7")
 def test_the_certified_margin_of_wide_circuits(record: Record) -> None:
     """mu <= max(sqrt(2 F), 2) + 1/2, kappa_xi < 7, F <= 2 r, and gamma >= 1/(84 sqrt r (sqrt(2 F) + 2)).
 
@@ -165,6 +169,7 @@ def test_the_certified_margin_of_wide_circuits(record: Record) -> None:
 
 
 @check("turing:correction-elementwise", grade="exact", target="printed")
+@proof_steps("circuits.md: 5")
 def test_roundings_of_circuit_networks_act_on_every_coordinate_alone() -> None:
     """For r = 1, 2, 3 gates: the rounding in the network of r copies of a bit returns to the bits from every corner of
     the cube of half-side 1/3, and not from 1/3 + 1/100; so from every point of the cube, since it is monotone.
@@ -181,6 +186,7 @@ def test_roundings_of_circuit_networks_act_on_every_coordinate_alone() -> None:
 
 
 @counterexample("turing:lemma-3.3", grade="exact")
+@proof_steps("circuits.md: 6")
 def test_without_the_head_the_margin_is_zero_where_the_circuit_is_false(record: Record) -> None:
     """F' = f_(q-1) o zeta_(q-2) o ... o f_1 has the values 0 and 1 of the circuit: at G(x) = 0 the label is 0, F' = 0.
 

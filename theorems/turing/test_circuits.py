@@ -28,7 +28,7 @@ from lemmata.constructions.circuits.relu import QUARTERS, THIRDS, circuit_networ
 from lemmata.constructions.circuits.verification import exact_values, verify
 from lemmata.constructions.networks.affine import Affine
 from lemmata.constructions.networks.feed_forward import FeedForward
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 from lemmata.theorems.turing.circuit_families import (
     OPERATIONS,
     alternating_chain,
@@ -59,6 +59,7 @@ def evaluate(circuit: BooleanCircuit, node: int, x: tuple[int, ...]) -> int:
 
 
 @check("turing:definition-circuits", grade="exact", target="printed")
+@proof_steps("circuits.md: 1")
 def test_every_small_circuit_is_layered_by_id_gates(effort):
     """Every circuit of two inputs and at most three gates keeps its function, with s q gates added at most.
 
@@ -79,6 +80,7 @@ def test_every_small_circuit_is_layered_by_id_gates(effort):
 
 
 @check("turing:definition-circuits", grade="exact", target="printed", supporting=True)
+@proof_steps("circuits.md: 1")
 @pytest.mark.parametrize("m", [2, 3, 4, 7, 10])
 def test_layering_a_prefix_conjunction_takes_quadratically_many_gates(m):
     circuit = layered(prefix_conjunction(m))
@@ -88,6 +90,7 @@ def test_layering_a_prefix_conjunction_takes_quadratically_many_gates(m):
 
 
 @check("turing:proposition-B.2", grade="exact", target="printed", supporting=True)
+@proof_steps("circuits.md: 2")
 def test_and_and_or_gadgets():
     for a, b in product((0, 1), repeat=2):
         assert max(a + b - 1, 0) == (a and b)
@@ -95,6 +98,7 @@ def test_and_and_or_gadgets():
 
 
 @check("turing:lemma-B.1", grade="exact", target="printed")
+@proof_steps("circuits.md: 2")
 def test_every_gate_is_two_relu_layers():
     """All operations, all places of the parents among three bits, all values: see the module."""
     seen = 0
@@ -111,6 +115,7 @@ def test_every_gate_is_two_relu_layers():
 
 
 @check("turing:lemma-B.1", grade="sampled", target="printed", supporting=True, cases="50 random layers, seed 1")
+@proof_steps("circuits.md: 3")
 def test_columns_of_gates_do_not_interact(effort):
     """Column j of a layer is that of its gate alone, padding is zero and stays zero, and the 1-norm is at most 5 r."""
     random = np.random.default_rng(1)
@@ -135,6 +140,7 @@ def test_columns_of_gates_do_not_interact(effort):
 
 
 @check("turing:lemma-B.1", grade="exact", target="printed", supporting=True)
+@proof_steps("circuits.md: 3")
 def test_not_on_the_diagonal_negates_the_wrong_bit():
     """The layer (NOT x2): with -1 on the diagonal, as printed, the network computes NOT x1."""
     printed = FeedForward(
@@ -150,6 +156,7 @@ def test_not_on_the_diagonal_negates_the_wrong_bit():
 
 @check("turing:lemma-3.2", grade="sampled", target="printed", supporting=True, cases="60 random circuits, seed 2")
 @check("turing:theorem-3.1", grade="sampled", target="printed", supporting=True, cases="60 random circuits, seed 2")
+@proof_steps("circuits.md: 4")
 @pytest.mark.parametrize("corrections", ["none", "layers", "steps"])
 def test_every_layer_of_the_network_equals_that_of_the_circuit(corrections, effort):
     """Random circuits on all inputs, in integers, every intermediate layer included; see the module for all."""
@@ -184,6 +191,7 @@ def test_networks_of_truth_tables_and_parities():
 
 
 @check("turing:lemma-3.2", grade="exact", target="printed", supporting=True)
+@proof_steps("circuits.md: 4")
 def test_verification_sees_every_flipped_sign():
     """Negative control: every nonzero weight and bias of a parity network, with its sign flipped, is noticed."""
     network = circuit_network(layered(parity_circuit(3)), "none")
@@ -206,6 +214,7 @@ def test_verification_sees_every_flipped_sign():
 
 
 @check("turing:theorem-3.1", grade="exact", target="printed", supporting=True)
+@proof_steps("circuits.md: 8")
 def test_one_or_gate_has_norm_five_and_size_three():
     circuit = LayeredCircuit(2, ((BooleanGate("OR", (0, 1)),),), 0)
     network = circuit_network(circuit, "none")
@@ -214,6 +223,7 @@ def test_one_or_gate_has_norm_five_and_size_three():
 
 
 @check("turing:theorem-3.1", grade="sampled", target="printed", supporting=True, cases="40 random circuits, seed 4")
+@proof_steps("circuits.md: 8")
 def test_norms_of_networks_are_linear_in_the_number_of_gates(effort):
     """5 (s - m) + 3 for the naive network, 23 (s - m) + 3 with thirds after every step; both are attained."""
     random = np.random.default_rng(4)
@@ -230,6 +240,7 @@ def test_norms_of_networks_are_linear_in_the_number_of_gates(effort):
 
 
 @check("turing:theorem-3.1", grade="exact", target="printed", supporting=True)
+@proof_steps("circuits.md: 8")
 def test_identity_layers_reach_any_depth_and_change_nothing():
     circuit = layered(parity_circuit(3))
     for extra in (0, 1, 4):

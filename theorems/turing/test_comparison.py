@@ -18,7 +18,7 @@ from lemmata.certificates.margins.all_layer import circuit_margin_bound, operato
 from lemmata.constructions.circuits.boolean import layered
 from lemmata.constructions.circuits.relu import circuit_network
 from lemmata.numerics.learning.covers import margin_sample_size
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 from lemmata.theorems.turing.circuit_families import (
     alternating_chain,
     identity_chain,
@@ -35,6 +35,7 @@ def parameter_count(m: int, w: int, d: int) -> int:
 
 
 @check("turing:remark-comparison", grade="enclosed", target="printed", supporting=True)
+@proof_steps("vc-bounds.md: 1")
 def test_padding_changes_no_norm_and_no_margin(effort) -> None:
     """Random circuits at 1, 2 and 5 times their width: 1-norm and certificate are equal, not only close."""
     random = np.random.default_rng(61)
@@ -52,6 +53,7 @@ def test_padding_changes_no_norm_and_no_margin(effort) -> None:
 
 
 @check("turing:remark-comparison", grade="numeric", target="printed", supporting=True)
+@proof_steps("vc-bounds.md: 1")
 def test_the_sample_size_is_logarithmic_in_the_width(record_property) -> None:
     """n at width r 2^j, j = 0, ..., 20, for error 1/10: at most proportional to ln(2 p + 1), though p grows 10^11-fold.
 
@@ -77,6 +79,7 @@ def test_the_sample_size_is_logarithmic_in_the_width(record_property) -> None:
 
 
 @check("turing:remark-comparison", grade="exact", target="printed", supporting=True)
+@proof_steps("vc-bounds.md: 6")
 def test_every_layer_with_a_gate_of_two_inputs_multiplies_the_norms_by_root_two(effort) -> None:
     """Its row of W_1 has squared norm 2 (4 if both inputs are one node), and W_2 has an entry +-1: factor >= sqrt 2.
 
@@ -100,6 +103,7 @@ def test_every_layer_with_a_gate_of_two_inputs_multiplies_the_norms_by_root_two(
     target="printed",
     cases="q = 2, 9, 33: chains of (AND, OR) and of identities",
 )
+@proof_steps("vc-bounds.md: 6")
 def test_products_of_operator_norms_over_depth(record_property) -> None:
     """The (AND, OR) chain has product 2^(q - 1), beyond 10^9 at q = 33; its certified margin stays above 1/500.
 

@@ -19,7 +19,7 @@ from lemmata.constructions.circuits.relu import QUARTERS, THIRDS, circuit_networ
 from lemmata.constructions.circuits.verification import verify
 from lemmata.numerics.exact.numbers import as_exact
 from lemmata.numerics.exact.rationals import as_fraction
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
 from lemmata.theorems.turing.circuit_families import identity_chain, random_layered, random_sizes
 
@@ -47,6 +47,7 @@ def _units(z: sp.Symbol) -> tuple[list[sp.Expr], sp.Expr]:
 
 
 @check("turing:proposition-3.4", grade="symbolic", target="printed")
+@proof_steps("circuits.md: 5")
 def test_round_is_a_difference_of_two_relus():
     """Both ReLUs are inactive below 1/3, the first is active up to 2/3, both are from there on."""
     z = sp.Symbol("z", real=True)
@@ -70,6 +71,7 @@ def test_the_rounding_layers_compute_round():
 
 
 @check("turing:correction-elementwise", grade="symbolic", target="printed", supporting=True)
+@proof_steps("circuits.md: 5")
 @pytest.mark.parametrize("low_high", ["thirds", "general"])
 def test_rounding_returns_to_the_bits_within_its_radius(low_high):
     """If ||h' - h||_2 <= 1/3 then every coordinate is within 1/3 of its bit, where round is constant and equal to it.
@@ -88,6 +90,7 @@ def test_rounding_returns_to_the_bits_within_its_radius(low_high):
 
 
 @check("turing:correction-elementwise", grade="exact", target="printed", supporting=True)
+@proof_steps("circuits.md: 5")
 @pytest.mark.parametrize("thresholds", [THIRDS, QUARTERS, OTHERS])
 def test_the_radius_is_attained_and_not_larger(thresholds):
     """At distance exactly the radius, in one coordinate, the bits come back; beyond it on one side they do not."""
@@ -102,6 +105,7 @@ def test_the_radius_is_attained_and_not_larger(thresholds):
 
 
 @check("turing:correction-elementwise", grade="exact", target="printed", supporting=True)
+@proof_steps("circuits.md: 5")
 def test_the_norm_is_nine_for_each_coordinate():
     for n in (1, 4, 9):
         for thresholds, norm in ((THIRDS, 9), (QUARTERS, 7)):
@@ -126,6 +130,7 @@ def test_the_corrected_network_computes_the_uncorrected_one(effort):
 
 
 @counterexample("turing:definition-D.1", grade="exact")
+@proof_steps("stability.md: 1")
 def test_the_printed_recursion_corrects_the_wrong_layer(record: Record):
     """The chain (ID, NOT), x = 1, all corrections the rounding: h_0 = 1, h_1 = NOT h_0 = 0, F = h_2 = 2 h_1 - 1 = -1.
 

@@ -37,7 +37,7 @@ from lemmata.numerics.learning.covers import (
     sparse_average,
 )
 from lemmata.numerics.learning.generalisation import rademacher_complexity
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
 
 SEEDS = st.integers(0, 2**32)
@@ -57,6 +57,7 @@ def _point(seed: int, p: int) -> np.ndarray:
 
 
 @check("turing:fact-covering", grade="sampled", target="corrected", supporting=True, cases="points drawn by Hypothesis")
+@proof_steps("sample_size.md: 8")
 @given(SEEDS, st.integers(1, 3), st.integers(1, 3))
 def test_the_expected_distance_of_random_picks(seed, p, k):
     """E |mean of k picks - theta|^2 = (||theta||_1 - |theta|^2)/k <= 1/k, over all (2 p + 1)^k tuples of picks.
@@ -79,6 +80,7 @@ def test_the_expected_distance_of_random_picks(seed, p, k):
 
 
 @check("turing:fact-covering", grade="sampled", target="corrected", supporting=True, cases="points drawn by Hypothesis")
+@proof_steps("sample_size.md: 8")
 @given(SEEDS, st.integers(1, 8), st.integers(1, 20))
 def test_the_greedy_mean_is_within_the_radius(seed, p, k):
     """It is an element of the cover, at squared distance <= (||theta||_1 - |theta|^2)/k."""
@@ -92,6 +94,7 @@ def test_the_greedy_mean_is_within_the_radius(seed, p, k):
 
 
 @check("turing:fact-covering", grade="exact", target="corrected", supporting=True)
+@proof_steps("sample_size.md: 8")
 @pytest.mark.parametrize(("p", "k", "size"), [(1, 2, 5), (2, 3, 25), (3, 4, 129), (4, 4, 321)])
 def test_whole_covers(p, k, size):
     """The number of different means is below (2 p + 1)^k, and a rational grid of the ball is covered."""
@@ -109,6 +112,7 @@ def test_whole_covers(p, k, size):
 
 
 @counterexample("turing:fact-covering", grade="enclosed")
+@proof_steps("sample_size.md: 9")
 def test_the_printed_exponent_is_zero_where_one_ball_is_not_enough(record: Record):
     """p = 2, radius 9/10 alpha: alpha^2 ln 2/(gamma u)^2 = .856 < 1, so that the floor is 0 and N = exp(O(0)) = 1.
 
@@ -136,6 +140,7 @@ def test_the_printed_exponent_is_zero_where_one_ball_is_not_enough(record: Recor
 
 
 @check("turing:fact-covering", grade="symbolic", target="corrected", supporting=True)
+@proof_steps("sample_size.md: 10")
 def test_massart():
     """For V of N vectors with |v| <= r: s E max <xi, v> <= ln(sum_v E exp(s <xi, v>)) <= ln N + s^2 r^2/2, any s > 0.
 
@@ -152,6 +157,7 @@ def test_massart():
 
 
 @check("turing:fact-covering", grade="symbolic", target="corrected", supporting=True)
+@proof_steps("sample_size.md: 11")
 def test_chaining_is_below_the_closed_form():
     """At J = ceil(log2 n) every term is at most 6 sqrt(2) kappa sqrt(L/n), with kappa = alpha/gamma, L = ln(2 p + 1).
 
@@ -170,6 +176,7 @@ def test_chaining_is_below_the_closed_form():
 
 
 @check("turing:fact-covering", grade="enclosed", target="corrected", supporting=True)
+@proof_steps("sample_size.md: 11")
 @pytest.mark.parametrize(("alpha", "gamma", "p"), [(1, 1, 1), (1, 1, 2), (20, 3, 1000), (Q(1, 2), 5, 7)])
 def test_the_bounds_are_ordered_and_decrease(alpha, gamma, p):
     """chaining <= closed form for n = 2, ..., 200 and powers of 10; chaining decreases; it is below 1 for large n."""
@@ -209,6 +216,7 @@ def test_exact_complexities_of_linear_functions_lie_below_the_bound(gamma):
 
 
 @check("turing:fact-covering", grade="sampled", target="corrected", supporting=True, cases="points drawn by Hypothesis")
+@proof_steps("sample_size.md: 7")
 @given(SEEDS, st.integers(1, 4), st.integers(1, 6))
 def test_distances_and_ramp_losses_are_lipschitz(seed, divisor, count):
     """|dist(a, B) - dist(b, B)| <= |a - b| for finite sets B; clip(1 - rho/gamma) then changes by <= |a - b|/gamma.

@@ -16,7 +16,7 @@ from lemmata.certificates.margins.circuit_direct import circuit_loads, direct_ci
 from lemmata.constructions.circuits.boolean import BooleanGate, LayeredCircuit, all_inputs, layered
 from lemmata.constructions.circuits.relu import QUARTERS, THIRDS, CircuitNetwork, circuit_network
 from lemmata.numerics.exact.balls import ball_max
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 from lemmata.theorems.turing.circuit_families import (
     alternating_chain,
     identity_chain,
@@ -93,6 +93,7 @@ COVERED = "a chain, an alternating chain, a conjunction, a parity, copies of a b
 
 @check("turing:lemma-3.3", grade="numeric", target="corrected", cases=COVERED)
 @check("turing:theorem-3.1", grade="numeric", target="printed", cases=COVERED)
+@proof_steps("circuits.md: 7")
 @pytest.mark.parametrize("name", CIRCUITS)
 def test_the_conditions_of_every_step_unit_by_unit(name: str) -> None:
     """All conditions, in balls; the bound meets them, and one part in 200 more is not certified."""
@@ -113,6 +114,7 @@ def test_the_conditions_of_every_step_unit_by_unit(name: str) -> None:
 
 @check("turing:lemma-3.3", grade="exact", target="corrected", supporting=True)
 @check("turing:theorem-3.1", grade="exact", target="printed", supporting=True)
+@proof_steps("circuits.md: 7")
 def test_the_certified_margin_is_within_a_factor_four_of_an_exact_flip(effort, record_property) -> None:
     """The certificate for all inputs against the shortest flip over all inputs: within 4 for every circuit of the list.
 

@@ -30,7 +30,7 @@ from lemmata.constructions.turing.machine import palindrome_machine
 from lemmata.numerics.exact.balls import ball_max
 from lemmata.numerics.exact.numbers import to_float
 from lemmata.numerics.exact.rationals import as_fraction
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 from lemmata.theorems.turing.compiled_layers import compiled
 
 WORD = (1, 2, 1)
@@ -73,6 +73,7 @@ def written_ones(transformer: TuringTransformer) -> list[Ones]:
 
 @check("turing:theorem-4.1", grade="exact", target="printed")
 @check("turing:condition-D.4", grade="exact", target="printed", supporting=True)
+@proof_steps("theorem_4_1.md: 3")
 @pytest.mark.parametrize("bits", [2, 3, 8])
 def test_the_ones_of_every_layer_are_those_of_the_lemmas(bits: int) -> None:
     """The bounds that the certificate uses, exceeded on no run; what is counted on a run is what the lemmas say of it.
@@ -242,6 +243,7 @@ CASES = "(k, A, P) = (1, 1, 2), (2, 3, 3), (4, 2, 6), with the textbook rule at 
 
 
 @check("turing:theorem-4.1", grade="numeric", target="printed", cases=CASES)
+@proof_steps("theorem_4_1.md: 9")
 @pytest.mark.parametrize(("states", "symbols", "bits"), [(1, 1, 2), (2, 3, 3), (4, 2, 6)])
 def test_the_conditions_of_every_layer_from_their_digits(states: int, symbols: int, bits: int) -> None:
     """All conditions, in balls; the bound meets them, and one part in 200 more is not certified."""
@@ -266,6 +268,7 @@ def test_the_conditions_of_every_layer_from_their_digits(states: int, symbols: i
 
 
 @check("turing:theorem-4.1", grade="numeric", target="printed", supporting=True, cases="palindromes, aba, T = 12")
+@proof_steps("theorem_4_1.md: 9")
 def test_the_coefficients_of_scores_are_at_least_the_gradients() -> None:
     """At rho near 0 a condition on scores is rho times a bound of the gradient of a gap of 1 in all weights.
 
@@ -304,6 +307,7 @@ def distance_squared(one: TuringTransformer, other: TuringTransformer) -> Fracti
 
 @check("turing:theorem-4.1", grade="exact", target="printed", supporting=True)
 @check("turing:claim-C.6", grade="exact", target="printed", supporting=True)
+@proof_steps("theorem_4_1.md: 9")
 def test_the_certified_margin_is_within_a_factor_six_of_an_exact_flip(effort, record_property) -> None:
     """Palindromes, aba, T = 12; P = 4 (full: 4, 6, 8, 12, 16, 24): certified for all words, for this one, and a flip.
 

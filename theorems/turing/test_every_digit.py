@@ -18,7 +18,7 @@ from flint import fmpq
 
 from lemmata.constructions.turing.compiler import TuringTransformer
 from lemmata.constructions.turing.layout import TuringLayout
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 from lemmata.theorems.turing.compiled_layers import attended, compiled, functional, layer_named
 from lemmata.theorems.turing.units import Place, Unit, compared_digits, form, places, units
 
@@ -154,6 +154,7 @@ def _all_machines_of(bits: int) -> Iterator[TuringTransformer]:
 @check("turing:lemma-C.1", grade="exact", target="printed")
 @check("turing:lemma-C.2", grade="exact", target="printed")
 @check("turing:lemma-C.8", grade="exact", target="printed")
+@proof_steps("machine_layers.md: 3")
 @pytest.mark.parametrize("bits", range(1, 9))
 def test_every_unit_is_a_boolean_function_of_the_bits_that_it_reads(bits: int) -> None:
     """All units of all layers without attention, on all values of all bits that they read or should; and no others."""
@@ -172,6 +173,7 @@ def test_every_unit_is_a_boolean_function_of_the_bits_that_it_reads(bits: int) -
 @check("turing:lemma-C.2", grade="exact", target="printed")
 @check("turing:lemma-C.8", grade="exact", target="printed")
 @check("turing:claim-C.5", grade="exact", target="printed")
+@proof_steps("machine_layers.md: 2")
 @pytest.mark.parametrize("bits", range(1, 11))
 def test_units_of_a_digit_are_the_same_for_every_number_of_digits(bits: int) -> None:
     """From P to P + 1 no unit changes, with digits counted from the lowest, and only those of the new digit are added.
@@ -198,6 +200,7 @@ def test_units_of_a_digit_are_the_same_for_every_number_of_digits(bits: int) -> 
 
 
 @check("turing:construction-assembled", grade="exact", target="printed")
+@proof_steps("machine_layers.md: 9")
 @pytest.mark.parametrize("bits", [1, 2, 5])
 def test_layers_with_attention_hand_on_what_they_keep(bits: int) -> None:
     """Their ReLU layers copy bits, each from its own place; C.5 writes the bit that it found to its digit of scr3."""
@@ -222,6 +225,7 @@ def test_layers_with_attention_hand_on_what_they_keep(bits: int) -> None:
 
 
 @check("turing:construction-assembled", grade="exact", target="printed")
+@proof_steps("machine_layers.md: 1")
 @pytest.mark.parametrize("bits", [1, 4])
 def test_every_layer_ends_with_the_rounding_that_keeps_bits(bits: int) -> None:
     """The last two ReLU layers of every layer send each coordinate z to 3 relu(z - 1/3) - 3 relu(z - 2/3), its own."""
@@ -258,6 +262,7 @@ def _compared(transformer: TuringTransformer) -> Iterator[tuple[str, list[tuple[
 @check("turing:claim-C.5", grade="exact", target="printed")
 @check("turing:claim-C.6", grade="exact", target="printed")
 @check("turing:lemma-C.7", grade="exact", target="printed")
+@proof_steps("machine_layers.md: 7")
 @pytest.mark.parametrize("bits", range(1, 13))
 def test_every_compared_digit_adds_one_or_minus_one(bits: int) -> None:
     """Coordinate by coordinate of query and key, on all values of the two digits: 1 if they agree, else -1.
@@ -282,6 +287,7 @@ def test_every_compared_digit_adds_one_or_minus_one(bits: int) -> None:
 @check("turing:claim-C.5", grade="exact", target="printed")
 @check("turing:claim-C.6", grade="exact", target="printed")
 @check("turing:lemma-C.7", grade="exact", target="printed")
+@proof_steps("machine_layers.md: 8")
 @pytest.mark.parametrize("bits", [1, 2, 6])
 def test_values_are_flags_or_copied_symbols(bits: int) -> None:
     """C.4 and C.5 add 1 to their flag, whoever is attended; C.6 adds sym2 to scr1; C.7 adds sym1 to scr2, and its flag.
@@ -309,6 +315,7 @@ def test_values_are_flags_or_copied_symbols(bits: int) -> None:
 @check("turing:claim-C.5", grade="exact", target="printed")
 @check("turing:claim-C.6", grade="exact", target="printed")
 @check("turing:lemma-C.3", grade="exact", target="printed")
+@proof_steps("machine_layers.md: 10, 12, 13")
 @pytest.mark.parametrize("bits", [1, 2, 3])
 def test_the_search_finds_the_last_of_every_set_of_visits(bits: int) -> None:
     """All sets of times 1, ..., 2^P - 1 that stood on the cell, the others on a cell that differs in one digit.

@@ -28,7 +28,7 @@ from lemmata.numerics.learning.inverse_margins import (
     margins_bound,
     relative_deviation,
 )
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
 
 A1 = "turing:corollary-A.1"
@@ -41,6 +41,7 @@ def _binomial(n: int, count: int, probability: Q) -> Q:
 @check(
     A1, grade="exact", target="corrected", cases="n = 1, 2, 12, 30, 200; probabilities j/20; delta = 1/2, 1/10, 1/100"
 )
+@proof_steps("inverse-margins.md: 2")
 @pytest.mark.parametrize("n", [1, 2, 12, 30, 200])
 @pytest.mark.parametrize("delta", [Q(1, 2), Q(1, 10), Q(1, 100)])
 def test_relative_deviations_of_binomial_counts(n: int, delta: Q) -> None:
@@ -61,6 +62,7 @@ def test_relative_deviations_of_binomial_counts(n: int, delta: Q) -> None:
 
 
 @check(A1, grade="exact", target="corrected", cases="p = 1, 2, 3; k = 0, 1, 2; all points of a grid of the ball")
+@proof_steps("inverse-margins.md: 1")
 @pytest.mark.parametrize("p", [1, 2, 3])
 @pytest.mark.parametrize("k", [0, 1, 2])
 def test_centres_are_within_half_of_gamma(p: int, k: int) -> None:
@@ -79,6 +81,7 @@ def test_centres_are_within_half_of_gamma(p: int, k: int) -> None:
 
 
 @check(A1, grade="enclosed", target="corrected", cases="80 samples of margins (seed 0), p up to 10^6")
+@proof_steps("inverse-margins.md: 5")
 def test_the_best_scale_is_below_the_closed_form() -> None:
     """Steps 4 and 5: for even, uneven, tiny, huge, infinite margins the closed form is at least min(1, best scale)."""
     random = np.random.default_rng(0)
@@ -102,6 +105,7 @@ def test_the_best_scale_is_below_the_closed_form() -> None:
 
 
 @check(A1, grade="enclosed", target="corrected", cases="p = 1; n = 3000, 4000; all margins equal, best scales k = 2, 4")
+@proof_steps("inverse-margins.md: 5")
 @pytest.mark.parametrize(("n", "rho", "k"), [(3000, Q(6, 5), 2), (4000, Q(11, 20), 4)])
 def test_small_margins_need_a_small_scale(n: int, rho: Q, k: int) -> None:
     """Step 5, where alpha = 1 and the margins rho lie just above gamma_k: no larger scale says anything."""
@@ -113,6 +117,7 @@ def test_small_margins_need_a_small_scale(n: int, rho: Q, k: int) -> None:
 
 
 @check(A1, grade="numeric", target="corrected", cases="n = 2, 10^3, 10^9; alpha = 1/3, 5; p = 1, 10^6; S^2 = 0, 1/4, 9")
+@proof_steps("inverse-margins.md: 3, 5")
 def test_the_bounds_from_their_parts() -> None:
     """Both formulas once more, in another arithmetic; and the count of margins below gamma_k at ties."""
     for n, alpha, p, square in product((2, 10**3, 10**9), (Q(1, 3), Q(5)), (1, 10**6), (Q(0), Q(1, 4), Q(9))):
@@ -129,6 +134,7 @@ def test_the_bounds_from_their_parts() -> None:
 
 
 @check(A1, grade="exact", target="corrected", supporting=True, cases="n = 20, 100, 1000; delta = 1/10, 1/100")
+@proof_steps("inverse-margins.md: 3")
 def test_an_unseen_point_stays_below_the_bound() -> None:
     """A parameter that is wrong on one point b alone, of probability eta: unseen with probability (1 - eta)^n.
 
@@ -146,6 +152,7 @@ def test_an_unseen_point_stays_below_the_bound() -> None:
     grade="exact",
     cases="p = 1, k = 8 points, all samples of n = 2; for every n with k = 100 n points by the same words",
 )
+@proof_steps("inverse-margins.md: 6")
 def test_for_one_parameter_the_printed_main_term_is_zero(record: Record) -> None:
     """F(x, theta) = (2 bit_x(floor(theta/2)) - 1) dist(theta, 2 Z), theta in [0, 2^(k+1)] shifted to |theta| <= 2^k.
 

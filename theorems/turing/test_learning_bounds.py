@@ -29,7 +29,7 @@ from lemmata.numerics.learning.covers import (
     sparse_average,
 )
 from lemmata.numerics.learning.generalisation import erm_bound, rademacher_complexity
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 
 MASSES = [Q(1, 3), Q(2, 3)]
 
@@ -60,6 +60,7 @@ def by_definition(table: list[tuple[Q, ...]], n: int) -> Q:
     target="printed",
     cases="all 511 classes of functions from two points, of masses 1/3 and 2/3, to {-1, 0, 1}; n = 1, 2, 3",
 )
+@proof_steps("sample_size.md: 1")
 def test_rademacher_complexity_of_all_small_classes() -> None:
     """The definition, summed over all samples and signs; it is >= 0, and 0 exactly for one function."""
     functions = list(product((Q(-1), Q(0), Q(1)), repeat=2))
@@ -81,6 +82,7 @@ def test_rademacher_complexity_of_all_small_classes() -> None:
     target="printed",
     cases="all 81 pairs of losses in {0, 1/2, 1} on two points; n = 1, 2, 3",
 )
+@proof_steps("sample_size.md: 1")
 def test_suprema_of_all_small_problems_are_at_most_twice_the_complexity() -> None:
     """E sup (L - L^) and E sup (L^ - L) are at most 2 Rad, and one point of the sample moves the suprema by 1/n."""
     largest = Q(0)
@@ -109,6 +111,7 @@ def test_suprema_of_all_small_problems_are_at_most_twice_the_complexity() -> Non
 
 
 @check("turing:proposition-2.2", grade="numeric", target="printed")
+@proof_steps("sample_size.md: 4")
 def test_the_bound_of_the_minimiser_from_its_parts() -> None:
     """3 eps + 2 sqrt(ln(2/delta)/(2 n)), and as printed 5 eps + 2 sqrt(ln(2/delta)/n)."""
     for eps, delta, n in product((Q(0), Q(1, 7)), (Q(1, 100), Q(1, 5)), (1, 9, 10**5)):
@@ -127,6 +130,7 @@ def test_the_bound_of_the_minimiser_from_its_parts() -> None:
     target="corrected",
     cases="all theta = z/4 with integers z and ||theta||_1 <= 1 in dimensions 1, 2, 3; k = 1, ..., 6",
 )
+@proof_steps("sample_size.md: 8")
 def test_means_of_picks_are_near_every_point_of_a_grid() -> None:
     """The mean of k picks: a multiple of 1/k in the ball, at squared distance <= (||theta||_1 - |theta|^2)/k <= 1/k."""
     attained = 0
@@ -147,6 +151,7 @@ def test_means_of_picks_are_near_every_point_of_a_grid() -> None:
 
 @check("turing:fact-covering", grade="numeric", target="corrected")
 @check("turing:lemma-2.3", grade="numeric", target="corrected")
+@proof_steps("sample_size.md: 11")
 def test_the_size_of_covers_and_the_chaining_bound_from_their_parts() -> None:
     """ln N_j = ceil(4^j (alpha/gamma)^2) ln(2 p + 1), or 0 for one ball; the best J of the chain; the closed form.
 
@@ -174,6 +179,7 @@ def test_the_size_of_covers_and_the_chaining_bound_from_their_parts() -> None:
 
 
 @check("turing:lemma-2.3", grade="numeric", target="corrected")
+@proof_steps("sample_size.md: 12")
 def test_the_error_bound_of_the_margin_from_its_parts() -> None:
     """eps + 2 Rad + sqrt(2 ln 200/n); and the smallest sample size meets its target where one example less does not."""
     for alpha, p, n, eps in product((1, 30), (1, 100), (50, 10**6), (Q(0), Q(1, 9))):
@@ -193,6 +199,7 @@ def linear(x: tuple[int, ...]) -> Callable[[Any], Any]:
 
 
 @check("turing:definition-all-layer-margin", grade="exact", target="corrected")
+@proof_steps("sample_size.md: 5")
 def test_targets_have_a_margin_exactly_where_they_are_right() -> None:
     """F(x, theta) = <theta, x> for all theta, x in {-1, 0, 1}^2 and both labels: refused where the prediction is wrong.
 
@@ -216,6 +223,7 @@ def test_targets_have_a_margin_exactly_where_they_are_right() -> None:
 
 
 @check("turing:definition-all-layer-margin", grade="exact", target="corrected")
+@proof_steps("sample_size.md: 5")
 def test_hard_attention_has_flips_of_every_length() -> None:
     """Scores (0, theta), values (-1, 2), with the head of the library: right at theta = 0, and -10^-k flips for all k.
 

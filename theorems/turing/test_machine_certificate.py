@@ -20,7 +20,7 @@ from lemmata.certificates.margins.turing import (
 )
 from lemmata.constructions.turing.compiler import TuringTransformer
 from lemmata.numerics.exact.balls import ball_max, ball_min
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 from lemmata.theorems.turing.compiled_layers import compiled
 
 
@@ -60,6 +60,7 @@ def derived(norms: LayerNorms, lam: arb, sigma_h: arb, eta: arb) -> tuple[arb, a
     target="printed",
     cases="steps without a head and with one of 1, 5, 12 digits in either place, lambda^2 = 11, 27, 3 pairs of radii",
 )
+@proof_steps("theorem_4_1.md: 5")
 def test_the_joint_constants_of_a_step() -> None:
     """kappa_theta lambda and mu, and the refusal of radii for which a score might meet the null score or another."""
     kept = refused = 0
@@ -86,6 +87,7 @@ def test_the_joint_constants_of_a_step() -> None:
     target="printed",
     cases="(k, A, P) = (1, 1, 1), (2, 3, 3), (3, 2, 5), with the textbook rule at the left end",
 )
+@proof_steps("theorem_4_1.md: 8")
 @pytest.mark.parametrize(("states", "symbols", "bits"), [(1, 1, 1), (2, 3, 3), (3, 2, 5)])
 def test_the_certificate_uses_the_derived_constants(states: int, symbols: int, bits: int) -> None:
     """lambda^2 = max(4 P + 3, 3 P + 6); mu, kappa_theta lambda: the largest of all steps and the classifier; the terms.
@@ -123,6 +125,7 @@ def _ball(value: object) -> arb:
     target="printed",
     cases="all heads of compiled machines with P = 1, 2, 4, 7 and A = 1, 3",
 )
+@proof_steps("theorem_4_1.md: 6")
 @pytest.mark.parametrize("bits", [1, 2, 4, 7])
 def test_the_norms_of_heads_are_those_of_their_digits(bits: int) -> None:
     """D digits: ||W_Q|| = ||W_K|| = 2, |q| = sqrt(D + 1), |k| = sqrt D, |K_0| = D - 1; values are flags or symbols."""

@@ -15,13 +15,14 @@ import sympy as sp
 from lemmata.constructions.turing.compiler import THIRD, compile_turing_machine
 from lemmata.constructions.turing.layout import rounding_layers
 from lemmata.constructions.turing.machine import RIGHT, random_machine
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 from lemmata.theorems.turing.compiled_layers import compiled, functional, functional_norm, layer_named
 
 KEPT = ("st", "sym2", "pos1", "pos2")
 
 
 @check("turing:construction-assembled", grade="exact", target="printed", supporting=True)
+@proof_steps("machine_layers.md: 1")
 def test_rounding_keeps_bits() -> None:
     """The rounding after every layer sends 0 to 0 and 1 to 1, coordinate by coordinate, exactly."""
     expand, collapse = rounding_layers(1, THIRD)
@@ -34,6 +35,7 @@ def test_rounding_keeps_bits() -> None:
 
 
 @check("turing:lemma-C.1", grade="sampled", target="printed", supporting=True, cases="3 tables each, seeds 0, 1, 2")
+@proof_steps("machine_layers.md: 4")
 @pytest.mark.parametrize(("states", "symbols"), list(itertools.product((1, 2, 3, 4), (1, 2, 3))))
 def test_transition_of_every_state_and_symbol(states: int, symbols: int) -> None:
     """All (z, a), the extra state included, for 3 random tables each, at all pairs of positions of P = 2 bits.
@@ -73,6 +75,7 @@ def test_transition_of_every_state_and_symbol(states: int, symbols: int) -> None
 
 
 @check("turing:lemma-C.1", grade="exact", target="printed")
+@proof_steps("machine_layers.md: 4")
 @pytest.mark.parametrize(("states", "symbols", "steps"), [(1, 1, 1), (3, 2, 9), (6, 4, 200), (9, 7, 1000)])
 def test_transition_has_norm_of_order_pairs_plus_bits(states: int, symbols: int, steps: int) -> None:
     """||theta||_1 = 2 (3 k' |A| + 2P): each pair has three weights in each layer, each position digit one."""
@@ -107,6 +110,7 @@ def _heads(transformer, moves: list[tuple[int, int]]) -> tuple[list[tuple[int, t
 
 
 @check("turing:lemma-C.2", grade="exact", target="printed")
+@proof_steps("machine_layers.md: 5")
 @pytest.mark.parametrize("bits", range(1, 9))
 def test_head_moves_by_one_modulo_the_range(bits: int) -> None:
     """All cells and moves, P = 1, ..., 8, without a move also; all blocks that are kept are kept.
@@ -130,6 +134,7 @@ def test_head_moves_by_one_modulo_the_range(bits: int) -> None:
 
 
 @check("turing:lemma-C.2", grade="symbolic", target="printed", supporting=True)
+@proof_steps("machine_layers.md: 3")
 def test_steps_of_the_adder_for_all_numbers_of_digits() -> None:
     """c and d as functions of n and N, and the flip, by cases; N, n are symbols with 0 <= n <= N."""
     n, missing = sp.symbols("n missing", integer=True, nonnegative=True)  # N = n + missing
@@ -147,6 +152,7 @@ def test_steps_of_the_adder_for_all_numbers_of_digits() -> None:
 
 
 @check("turing:lemma-C.2", grade="exact", target="printed", supporting=True)
+@proof_steps("machine_layers.md: 5")
 @pytest.mark.parametrize("bits", range(2, 8))
 def test_stay_variant_keeps_the_head_on_the_first_cell(bits: int) -> None:
     """With two more layers a move left from cell 1 is dropped, and no other move is."""
@@ -161,6 +167,7 @@ def test_stay_variant_keeps_the_head_on_the_first_cell(bits: int) -> None:
 
 
 @check("turing:lemma-C.2", grade="exact", target="printed")
+@proof_steps("machine_layers.md: 5")
 @pytest.mark.parametrize(("bits", "states", "symbols"), [(1, 1, 1), (4, 2, 3), (8, 6, 4), (12, 9, 7)])
 def test_head_update_has_few_layers_and_the_stated_norm(bits: int, states: int, symbols: int) -> None:
     """Three layers, of 1-norm 3P(P-1)/2 + 2P, 6P, 2P and the copies: at most a constant times P (k' + |A| + P)."""
@@ -175,6 +182,7 @@ def test_head_update_has_few_layers_and_the_stated_norm(bits: int, states: int, 
 
 
 @check("turing:lemma-C.8", grade="exact", target="printed")
+@proof_steps("machine_layers.md: 6")
 @pytest.mark.parametrize("symbols", [1, 2, 3])
 def test_written_symbol_wins_over_input_and_blank(symbols: int) -> None:
     """All flags (visited, within) and symbols, a written one without a visit excepted; P = 2, all cells, all blanks.
@@ -213,6 +221,7 @@ def test_written_symbol_wins_over_input_and_blank(symbols: int) -> None:
 
 
 @check("turing:lemma-C.8", grade="exact", target="printed")
+@proof_steps("machine_layers.md: 6")
 @pytest.mark.parametrize(("bits", "states", "symbols"), [(1, 1, 1), (4, 2, 3), (8, 6, 4), (12, 9, 7)])
 def test_choice_has_norm_of_order_states_symbols_bits(bits: int, states: int, symbols: int) -> None:
     """6 + k' + 2|A| + P, 6|A| + 1 + k' + P, 2|A| + 1 + P + k'."""

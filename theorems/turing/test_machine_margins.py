@@ -26,7 +26,7 @@ from lemmata.certificates.margins.turing_direct import direct_margin_bound
 from lemmata.constructions.turing.compiler import compile_turing_machine
 from lemmata.constructions.turing.evaluators.registry import DENSE
 from lemmata.constructions.turing.machine import busy_beaver, machine_from_table, palindrome_machine
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 
 WORDS = [(1, 2, 1), (1, 2), (), (1, 1), (2, 2), (1,)]
 STEPS = 12
@@ -64,6 +64,7 @@ def test_the_certified_margin_over_the_number_of_bits(effort, record_property):
 
 @check("turing:theorem-4.1", grade="exact", target="printed", supporting=True)
 @check("turing:claim-C.6", grade="exact", target="printed", supporting=True)
+@proof_steps("theorem_4_1.md: 9")
 @pytest.mark.parametrize("weights", [False, True])
 def test_the_null_pair_of_the_copy_layer_flips_above_its_threshold(weights, effort, record_property):
     """b_Q alone flips just above 1/(2 P - 1), not at 0.99 times that; with n entries of W_Q, sqrt(n + 1) times less.

@@ -31,7 +31,7 @@ from lemmata.constructions.turing.machine import (
     random_machine,
 )
 from lemmata.numerics.exact.numbers import to_float
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 
 TOLERANCE = 1e-9
 """Of float64 entries after a layer. Before it the vectors are within 1e-15 of bits, scores of the largest head are sums
@@ -86,6 +86,7 @@ def _random_case(rng: np.random.Generator, steps: int) -> tuple[TuringTransforme
     "turing:construction-assembled", grade="sampled", target="printed", supporting=True, cases="25 machines, seed 11"
 )
 @check("turing:setup-C.1", grade="sampled", target="corrected", supporting=True, cases="25 machines, seed 11")
+@proof_steps("machine_layers.md: 17")
 def test_random_machines_over_the_rationals(effort) -> None:
     """25 random machines with T <= 25 (full: 100 with T <= 200), every layer at every time, exactly."""
     rng = np.random.default_rng(11)
@@ -191,6 +192,7 @@ def test_golden_trace_of_the_palindrome_machine() -> None:
 
 
 @check("turing:construction-assembled", grade="exact", target="printed")
+@proof_steps("machine_layers.md: 18", "theorem_4_1.md: 10")
 @pytest.mark.parametrize(
     ("machine", "steps", "width", "norm"),
     [

@@ -29,7 +29,7 @@ from lemmata.certificates.margins.attack import circuit_target, smallest_flip
 from lemmata.constructions.circuits.boolean import BooleanGate, LayeredCircuit, all_inputs, layered
 from lemmata.constructions.circuits.relu import QUARTERS, THIRDS, CircuitNetwork, circuit_network
 from lemmata.constructions.circuits.verification import exact_values, verify
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 from lemmata.theorems.turing.circuit_families import alternating_chain, identity_chain, small_circuits
 
 TINY = Q(1, 10**12)  # ends of balls are rounded to 53 bits
@@ -64,6 +64,7 @@ def close(left: Q, right: Q) -> bool:
 
 
 @check("turing:lemma-D.7", grade="enclosed", target="printed", cases=COVERED)
+@proof_steps("stability.md: 7")
 def test_the_base_case_is_closed_by_its_terms() -> None:
     """mu_0 times the radius (D.6) is min(lambda, sigma_zeta): not more, and not less."""
     for c, bound in constants():
@@ -72,6 +73,7 @@ def test_the_base_case_is_closed_by_its_terms() -> None:
 
 
 @check("turing:lemma-D.8", grade="enclosed", target="printed", cases=COVERED)
+@proof_steps("stability.md: 8")
 def test_the_inductive_step_is_closed_by_its_terms() -> None:
     """Both summands are half of min(lambda, sigma_zeta) at the radii (D.7), (D.8), and |||H - H'||| is sigma_h."""
     for c, bound in constants():
@@ -88,6 +90,7 @@ def test_the_inductive_step_is_closed_by_its_terms() -> None:
 @check("turing:theorem-D.6", grade="enclosed", target="printed", cases=COVERED)
 @check("turing:lemma-D.8", grade="enclosed", target="printed", cases=COVERED)
 @check("turing:lemma-D.9", grade="enclosed", target="printed", cases=COVERED)
+@proof_steps("stability.md: 10")
 def test_the_bound_is_the_largest_radius_that_the_induction_allows() -> None:
     """The nine printed terms; the least of them is the largest r for which all conditions of the induction hold."""
     binding = set()
@@ -145,6 +148,7 @@ def _radii(bound: MarginBound, name: str) -> Q:
     target="printed",
     cases="exact flips of three networks: the chain of ID gates with and without sharing, and the pair (AND, OR)",
 )
+@proof_steps("stability.md: 9, 10")
 @pytest.mark.parametrize("shared", [False, True])
 def test_every_flip_moves_some_block_beyond_its_radius(shared: bool) -> None:
     """A perturbation that flips the sign, found by search and replayed exactly, is longer than the certified bound.
@@ -184,6 +188,7 @@ def chain_sharing(network: CircuitNetwork) -> np.ndarray:
 
 
 @check("turing:definition-D.5", grade="exact", target="printed")
+@proof_steps("stability.md: 6")
 def test_equal_parameters_may_be_shared_across_layers_and_not_within_one() -> None:
     """All pairs of equal parameters of a chain of two ID gates: refused exactly if both belong to one step.
 
@@ -212,6 +217,7 @@ def test_equal_parameters_may_be_shared_across_layers_and_not_within_one() -> No
 
 @check("turing:condition-D.3", grade="numeric", target="corrected")
 @check("turing:theorem-3.1", grade="numeric", target="printed", cases="the constants of ID and (AND, OR) chains")
+@proof_steps("circuits.md: 6", "stability.md: 4")
 @pytest.mark.parametrize("sigma", [Q(1, 4), Q(1, 7)])
 def test_the_constants_of_networks_whose_norms_are_known(sigma: Q) -> None:
     """ID gates: all operator norms 1. (AND, OR): ||W_1|| = 2, ||W_2|| = 1. The head 2 z - 1 has norm 2.
@@ -257,6 +263,7 @@ def test_the_constants_of_networks_whose_norms_are_known(sigma: Q) -> None:
 @check("turing:lemma-3.2", grade="numeric", target="printed")
 @check("turing:lemma-B.1", grade="numeric", target="printed")
 @check("turing:theorem-3.1", grade="numeric", target="printed")
+@proof_steps("circuits.md: 4, 6, 9", "stability.md: 1, 5")
 @pytest.mark.parametrize("corrections", ["none", "layers", "steps"])
 def test_networks_of_all_circuits_of_two_gates(corrections) -> None:
     """All 190 circuits of one or two gates on two bits, all inputs, all hidden values: F = 2 G - 1 exactly, as without

@@ -26,7 +26,7 @@ from lemmata.constructions.networks.head import Head
 from lemmata.numerics.exact.numbers import as_exact, to_float
 from lemmata.numerics.exact.rationals import as_fraction
 from lemmata.numerics.learning.covers import ramp_loss
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
 from lemmata.theorems.turing.circuit_families import (
     alternating_chain,
@@ -59,6 +59,7 @@ def flips(network, perturbations):
 
 
 @counterexample("turing:definition-all-layer-margin", grade="exact")
+@proof_steps("sample_size.md: 5")
 def test_a_correct_discontinuous_network_has_margin_zero(record: Record):
     """Attention scores (0, theta), values (-1, 2): F(0) = 1/2 predicts 1, but F(-t) = -1 for every t > 0.
 
@@ -87,6 +88,7 @@ def test_a_correct_discontinuous_network_has_margin_zero(record: Record):
 
 
 @check("turing:definition-all-layer-margin", grade="exact", target="corrected", supporting=True)
+@proof_steps("sample_size.md: 5")
 @pytest.mark.parametrize("continuous", [True, False])
 def test_positive_margins_predict_correctly_and_conversely_where_f_is_continuous(continuous):
     """Piecewise linear F and step functions F of one parameter, where the infimum is a distance to a closed interval.
@@ -146,6 +148,7 @@ def test_the_margin_of_a_linear_network_is_the_distance_to_the_hyperplane():
 
 
 @check("turing:definition-ramp-loss", grade="symbolic", target="printed")
+@proof_steps("sample_size.md: 6")
 def test_the_ramp_loss_in_all_its_pieces():
     """For all gamma > 0 and rho >= 0: rho = 0, rho = gamma t with 0 < t <= 1, and rho = gamma (1 + s) with s >= 0.
 
@@ -211,6 +214,7 @@ def test_the_ramp_loss_lies_between_the_two_zero_one_losses():
 
 
 @check("turing:theorem-3.1", grade="symbolic", target="printed", supporting=True)
+@proof_steps("circuits.md: 9")
 def test_alpha_over_gamma_is_polynomial_in_the_size():
     """n = poly(s) O~(log(wd)/eps^2): lemma 2.3 with alpha <= 23 s + 20 (d - q) + 3 and the margin of lemma 3.3.
 
@@ -234,6 +238,7 @@ def test_alpha_over_gamma_is_polynomial_in_the_size():
 
 @check("turing:lemma-3.3", grade="sampled", target="corrected", supporting=True, cases="25 random circuits, seed 12")
 @check("turing:theorem-3.1", grade="sampled", target="printed", supporting=True, cases="25 random circuits, seed 12")
+@proof_steps("circuits.md: 7")
 def test_the_certified_margin_is_a_polynomial_in_the_inverse_width(effort):
     """gamma >= 1/(84 sqrt r (sqrt(2 F) + 2)) >= 1/(168 sqrt r (sqrt r + 1)), for all circuits by their constants.
 
@@ -262,6 +267,7 @@ def test_the_certified_margin_is_a_polynomial_in_the_inverse_width(effort):
 @check("turing:lemma-3.3", grade="sampled", target="corrected", supporting=True)
 @check("turing:theorem-3.1", grade="sampled", target="printed", supporting=True)
 @check("turing:theorem-D.6", grade="sampled", target="printed", supporting=True)
+@proof_steps("circuits.md: 7")
 def test_no_random_perturbation_at_the_certified_bound_flips(effort, record_property):
     """At least 5,000 perturbations (full) of norm exactly the bound, all inputs: no flip, and |dF| <= the radius."""
     random = np.random.default_rng(13)
@@ -281,6 +287,7 @@ def test_no_random_perturbation_at_the_certified_bound_flips(effort, record_prop
 
 @check("turing:lemma-3.3", grade="numeric", target="corrected", supporting=True)
 @check("turing:theorem-D.6", grade="numeric", target="printed", supporting=True)
+@proof_steps("circuits.md: 7")
 def test_no_optimised_perturbation_at_the_certified_bound_flips(effort, record_property):
     """Projected gradient ascent of the error inside the ball, at least 100 optimised perturbations (full), no flip."""
     random = np.random.default_rng(14)

@@ -39,7 +39,7 @@ from lemmata.numerics.learning.generalisation import (
     seen_set_probabilities,
     turing_machine_count,
 )
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
 
 # ---- the printed form: eps
@@ -59,6 +59,7 @@ def _two_targets(eta: Q) -> tuple[list[Q], list[Q]]:
 
 
 @counterexample("turing:lemma-2.3", grade="exact")
+@proof_steps("sample_size.md: 14")
 def test_no_surrogate_separates_targets_that_agree_on_the_sample(record: Record):
     """All 2^8 surrogates with values 0 and 1: the failure probabilities of G_1 and G_2 add up to at least (1 - eta)^n.
 
@@ -103,6 +104,7 @@ def test_no_surrogate_separates_targets_that_agree_on_the_sample(record: Record)
 
 
 @counterexample("turing:lemma-2.3", grade="exact")
+@proof_steps("sample_size.md: 14")
 @pytest.mark.parametrize(("n", "probability"), [(100, 0.990), (1000, 0.904), (3000, 0.740)])
 def test_the_ramp_loss_of_the_margin_fails_on_a_rare_set(n, probability, record_property):
     """eta = 10^-4, worst tie-break: theta_1 is a minimiser for G_2 exactly on the samples that miss D.
@@ -123,6 +125,7 @@ def test_the_ramp_loss_of_the_margin_fails_on_a_rare_set(n, probability, record_
 
 
 @counterexample("turing:lemma-2.3", grade="exact")
+@proof_steps("sample_size.md: 14")
 def test_one_parameter_with_every_labeling_of_many_points():
     """p = 1, so log p = 0 and the printed n is that of alpha/gamma = 0, for every k below.
 
@@ -163,6 +166,7 @@ def test_one_parameter_with_every_labeling_of_many_points():
 
 
 @check("turing:lemma-2.3", grade="symbolic", target="corrected", supporting=True)
+@proof_steps("sample_size.md: 13")
 def test_a_sample_size_of_the_stated_form_is_enough():
     """n >= M ln(M)^2 gives 2 R(n) + sqrt(2 ln 200/n) <= 2 eps for M = 10^4 (kappa^2 L + 1)/eps^2, eps <= 1.
 
@@ -187,6 +191,7 @@ def test_a_sample_size_of_the_stated_form_is_enough():
 
 
 @check("turing:lemma-2.3", grade="sampled", target="corrected", supporting=True, cases="drawn by Hypothesis")
+@proof_steps("sample_size.md: 6")
 @given(st.fractions(0, 4), st.fractions(Q(1, 10), 3))
 def test_the_ramp_loss_lies_between_the_losses(rho, gamma):
     """1(rho = 0) <= clip(1 - rho/gamma) <= 1(rho < gamma); the 0-1 loss is at most 1(rho = 0): rho > 0 is correct."""
@@ -195,6 +200,7 @@ def test_the_ramp_loss_lies_between_the_losses(rho, gamma):
 
 
 @check("turing:lemma-2.3", grade="enclosed", target="corrected")
+@proof_steps("sample_size.md: 13")
 @pytest.mark.parametrize("alpha", [1, 30, 10**4])
 @pytest.mark.parametrize("p", [1, 2, 10**6])
 @pytest.mark.parametrize("eps", [Q(1, 4), Q(1, 100)])
@@ -209,6 +215,7 @@ def test_the_explicit_bound_at_the_stated_sample_size(alpha, p, eps):
 
 
 @check("turing:lemma-2.3", grade="enclosed", target="corrected", supporting=True)
+@proof_steps("sample_size.md: 13")
 def test_the_sample_size_calculator_scales_as_stated(record_property):
     """Smallest n: at most 4 times as large for 2 alpha or gamma/2, at least 4 times for eps/2, in ln(2 p + 1) linear.
 
@@ -256,6 +263,7 @@ def test_linear_functions_learn_within_the_bound(effort):
 
 
 @check("turing:corollary-A.1", grade="symbolic", target="printed", supporting=True)
+@proof_steps("inverse-margins.md: 6")
 def test_the_remainder_is_no_low_order_term_in_n():
     """As read, xi = (log(1/delta) + log n)/sqrt(n); the main term has order alpha sqrt(log p) rms(1/rho)/sqrt(n).
 

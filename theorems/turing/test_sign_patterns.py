@@ -25,13 +25,14 @@ from lemmata.numerics.learning.sign_patterns import (
     sign_pattern_bound,
     vc_bound,
 )
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 from lemmata.theorems.turing.circuit_families import identity_chain
 
 REMARK = "turing:remark-comparison"
 
 
 @check(REMARK, grade="exact", target="printed")
+@proof_steps("vc-bounds.md: 2")
 @pytest.mark.parametrize(("M", "D"), [(1, 1), (1, 5), (3, 2), (4, 3), (6, 1)])
 def test_patterns_of_polynomials_in_one_variable(M: int, D: int) -> None:
     """All roots real and different: M D + 1 intervals, the bound exactly, and as many patterns for D = 1.
@@ -49,6 +50,7 @@ def test_patterns_of_polynomials_in_one_variable(M: int, D: int) -> None:
 
 
 @check(REMARK, grade="exact", target="printed", cases="3 and 4 lines, 2 circles and a line in the plane")
+@proof_steps("vc-bounds.md: 2")
 @pytest.mark.parametrize(
     ("curves", "degree", "patterns"),
     [
@@ -65,6 +67,7 @@ def test_patterns_in_the_plane(curves, degree: int, patterns: int) -> None:
 
 
 @check(REMARK, grade="sampled", target="printed", cases="(m, w, d) = (1, 1, 1), (1, 2, 1), (1, 2, 2); 4000 draws each")
+@proof_steps("vc-bounds.md: 3")
 @pytest.mark.parametrize(("w", "d", "n"), [(1, 1, 6), (2, 1, 6), (2, 2, 5)])
 def test_patterns_of_small_networks(w: int, d: int, n: int) -> None:
     """Random networks of the library on n points of the line: fewer patterns than the bound, and more than n."""
@@ -82,6 +85,7 @@ def test_patterns_of_small_networks(w: int, d: int, n: int) -> None:
 
 
 @check(REMARK, grade="numeric", target="printed", cases="p = 4 to 10^6, w = 1 to 500, d = 1 to 9")
+@proof_steps("vc-bounds.md: 3")
 def test_the_bounds_from_their_parts() -> None:
     """Growth, VC dimension and error once more, by other formulas; 2^n passes the bound exactly behind the VC bound."""
     for n, (p, w, d) in product((1, 7, 10**5), ((4, 1, 1), (300, 10, 3), (10**6, 500, 9))):
@@ -95,6 +99,7 @@ def test_the_bounds_from_their_parts() -> None:
 
 
 @check(REMARK, grade="enclosed", target="printed", cases="eps = 1/10, q = w = 2, 4, ..., 32, m = w")
+@proof_steps("vc-bounds.md: 4")
 def test_the_sample_size_of_the_0_1_loss_is_polynomial() -> None:
     """n eps^2 <= (2 sqrt 2 + 3.26/sqrt g)^2 g <= 17 g for the logarithm g > 7 of the growth.
 
@@ -117,6 +122,7 @@ def test_the_sample_size_of_the_0_1_loss_is_polynomial() -> None:
     target="printed",
     cases="all labellings of w inputs of the cube, (m, w, d) = (2, 4, 1), (2, 4, 3), (3, 5, 2), (3, 8, 1)",
 )
+@proof_steps("vc-bounds.md: 5")
 @pytest.mark.parametrize(("m", "w", "d"), [(2, 4, 1), (2, 4, 3), (3, 5, 2), (3, 8, 1)])
 def test_inputs_of_the_cube_are_shattered_at_every_1_norm(m: int, w: int, d: int) -> None:
     """Unit i is ReLU(<2 x_i - 1, x> - |x_i| + 1), the indicator of x_i: min(w, 2^m) inputs are shattered.
@@ -137,6 +143,7 @@ def test_inputs_of_the_cube_are_shattered_at_every_1_norm(m: int, w: int, d: int
 
 
 @check(REMARK, grade="numeric", target="printed", supporting=True, cases="chains of 2, 10 and 40 layers")
+@proof_steps("vc-bounds.md: 6")
 def test_the_product_of_norms_of_identity_chains_does_not_grow() -> None:
     """The naive construction of a chain of identity gates has operator norms 1, whatever its depth."""
     for q in (2, 10, 40):

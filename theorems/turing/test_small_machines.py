@@ -16,7 +16,7 @@ import pytest
 from lemmata.constructions.turing.compiler import TuringTransformer, compile_turing_machine
 from lemmata.constructions.turing.layout import TuringLayout
 from lemmata.constructions.turing.machine import Transition, TuringMachine
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 from lemmata.theorems.turing.batched_runs import batched_run
 from lemmata.theorems.turing.compiled_layers import integer_run
 
@@ -134,6 +134,7 @@ COVERED = (
 @check("turing:setup-C.1", grade="exact", target="corrected", cases=COVERED)
 @check("turing:definition-tm", grade="exact", target="printed", cases=COVERED)
 @check("turing:lemma-C.1", grade="exact", target="printed", cases=COVERED)
+@proof_steps("machine_layers.md: 4, 17, 18", "machines.md: 2", "theorem_4_1.md: 1")
 @pytest.mark.parametrize("rule", RULES)
 def test_all_machines_of_one_running_state_give_their_answer(rule: str) -> None:
     """State, symbol and head after every step, all other coordinates 0, and F = 2 G - 1 once the machine has halted."""
@@ -153,6 +154,7 @@ TWO_STATES = (
 
 @check("turing:theorem-4.1", grade="exact", target="printed", cases=TWO_STATES)
 @check("turing:construction-assembled", grade="exact", target="printed", cases=TWO_STATES)
+@proof_steps("theorem_4_1.md: 1")
 @pytest.mark.parametrize("rule", RULES)
 def test_halting_machines_of_two_running_states_give_their_answer(rule: str, effort) -> None:
     """As above, with more states; in batches of 256 machines."""
@@ -172,6 +174,7 @@ def test_halting_machines_of_two_running_states_give_their_answer(rule: str, eff
     supporting=True,
     cases="every 64th (full: every) of the 4096 machines with two running states, 2 symbols; words (), 1, 101; T = 6",
 )
+@proof_steps("theorem_4_1.md: 1")
 def test_machines_of_two_running_states(effort) -> None:
     """The rule at the left end alternates from machine to machine."""
     runs = 0

@@ -26,7 +26,7 @@ from lemmata.constructions.networks.affine import Affine
 from lemmata.constructions.networks.head import Head
 from lemmata.numerics.exact.numbers import as_exact, to_float
 from lemmata.numerics.exact.rationals import as_fraction
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 from lemmata.theorems.turing.circuit_families import (
     alternating_chain,
     identity_chain,
@@ -67,6 +67,7 @@ TIED = ((Fraction(1), Fraction(1)), (Fraction(1), Fraction(0)))  # equal keys, a
 
 @check("turing:definition-D.2", grade="exact", target="corrected", supporting=True, cases="a tie of two positions")
 @check("turing:theorem-4.1", grade="exact", target="printed", supporting=True, cases="a tie of two positions")
+@proof_steps("stability.md: 2")
 def test_hard_attention_with_ties_is_not_nice():
     """W_V = 0 at the true parameter; at W_V = eps, breaking the tie by any t moves the output by eps/2.
 
@@ -91,6 +92,7 @@ def test_hard_attention_with_ties_is_not_nice():
     target="corrected",
     cases="two positions that tie and a third; moves -s, 0, s of the weights and tokens, s = 1/10, 1/100, 10^-6",
 )
+@proof_steps("stability.md: 3")
 def test_the_joint_inequality_holds_for_hard_attention_with_ties():
     """Keys k_j = key_weight * s_j with gap 1 below the tied maximum, tied values equal: the jointly perturbed layer.
 
@@ -127,6 +129,7 @@ def test_the_joint_inequality_holds_for_hard_attention_with_ties():
 
 
 @check("turing:definition-D.2", grade="symbolic", target="corrected", supporting=True)
+@proof_steps("stability.md: 2")
 def test_the_two_printed_inequalities_imply_the_joint_one():
     """||f(h, t) - f(h', t')|| <= ||f(h, t) - f(h, t')|| + ||f(h, t') - f(h', t')||: ReLU layers need no new proof."""
     first, second, kappa, mu, dt, H, dh = sp.symbols("first second kappa mu dt H dh", nonnegative=True)
@@ -137,6 +140,7 @@ def test_the_two_printed_inequalities_imply_the_joint_one():
 
 @check("turing:theorem-D.6", grade="symbolic", target="printed", supporting=True)
 @check("turing:lemma-D.8", grade="symbolic", target="printed", supporting=True)
+@proof_steps("stability.md: 8")
 @pytest.mark.parametrize("binding", ["lambda", "sigma_zeta"])
 def test_the_radii_of_the_theorem_close_the_induction(binding):
     """(D.7) and (D.8) in the estimate of lemma D.8, for all constants; M = min(lambda, sigma_zeta) is one of the two.
@@ -157,6 +161,7 @@ def test_the_radii_of_the_theorem_close_the_induction(binding):
 
 
 @check("turing:lemma-D.7", grade="symbolic", target="printed", supporting=True)
+@proof_steps("stability.md: 7")
 def test_the_base_case():
     """||g_0 - h_0|| <= mu_0 ||dt_0|| <= mu_0 min(lambda, sigma_zeta)/mu_0: the true correction zeta_0 returns h_0."""
     mu_0, lam, zeta = sp.symbols("mu_0 lambda zeta", positive=True)
@@ -165,6 +170,7 @@ def test_the_base_case():
 
 
 @check("turing:lemma-D.9", grade="symbolic", target="printed", supporting=True)
+@proof_steps("stability.md: 9")
 def test_outputs_that_move_by_less_than_one_keep_their_sign():
     """F = 1 or -1 and |F' - F| < 1: then F F' > 0. And blocks of a vector of norm below min a_i are below their a_i.
 
@@ -178,6 +184,7 @@ def test_outputs_that_move_by_less_than_one_keep_their_sign():
 
 
 @check("turing:definition-D.5", grade="exact", target="printed", supporting=True)
+@proof_steps("stability.md: 6")
 @pytest.mark.parametrize("repeats", [1, 2, 3])
 def test_sharing_across_layers_does_not_lengthen_the_perturbation_of_a_layer(repeats):
     """tau_i picks distinct entries of theta', so it picks distinct entries of delta: a sum over fewer squares.
@@ -273,6 +280,7 @@ def run(layers, theta, z, network):
 
 
 @check("turing:condition-D.3", grade="numeric", target="corrected")
+@proof_steps("stability.md: 4")
 def test_the_constants_of_relu_layers_and_roundings():
     """Each is Cauchy-Schwarz on the blocks of the perturbation, with M = max(||h||, 1) and relu 1-Lipschitz.
 
@@ -303,6 +311,7 @@ def test_the_constants_of_relu_layers_and_roundings():
 
 
 @check("turing:condition-D.3", grade="sampled", target="corrected", supporting=True)
+@proof_steps("stability.md: 4")
 def test_no_sampled_quotient_exceeds_the_constants(effort, record_property):
     """Seeded perturbations up to the radii, at the true hidden values; the constants themselves are proved."""
     random = np.random.default_rng(7)
@@ -321,6 +330,7 @@ def test_no_sampled_quotient_exceeds_the_constants(effort, record_property):
 
 
 @check("turing:condition-D.3", grade="exact", target="corrected", supporting=True, cases="x = 1; t = 1, 10, 10^6")
+@proof_steps("stability.md: 4")
 def test_a_two_layer_first_step_has_no_lipschitz_constant_over_all_parameters():
     """f_0 = relu(W_2 relu(W_1 x)) at x = 1: from W_1 = t the step of W_2 from 0 to 1 moves the output by t.
 
@@ -344,6 +354,7 @@ RELU_LAYERS = (
 
 @check("turing:definition-D.2", grade="enclosed", target="printed", cases=RELU_LAYERS)
 @check("turing:condition-D.3", grade="enclosed", target="printed", cases=RELU_LAYERS)
+@proof_steps("stability.md: 2")
 def test_relu_layers_satisfy_the_printed_inequalities():
     """Layers h -> relu(h W + b) at their true bits: (i) with kappa_theta, (ii) with mu at every perturbed parameter up
     to sigma_theta, and f_0 with mu_0 at perturbations of any size; exact squares against the library's constants.
@@ -405,6 +416,7 @@ def _squares(rows):
 @check("turing:lemma-D.7", grade="sampled", target="printed", supporting=True)
 @check("turing:lemma-D.8", grade="sampled", target="printed", supporting=True)
 @check("turing:theorem-D.6", grade="sampled", target="printed", supporting=True)
+@proof_steps("stability.md: 8")
 @pytest.mark.parametrize("factor", [1, 4])
 def test_both_lemmas_along_perturbed_networks(factor, effort):
     """At the certified radius every g_i is within min(lambda, sigma_zeta) of h_i, and so is the output.
@@ -438,6 +450,7 @@ def test_both_lemmas_along_perturbed_networks(factor, effort):
 
 
 @check("turing:theorem-D.6", grade="exact", target="printed", supporting=True)
+@proof_steps("stability.md: 10")
 def test_margin_bound_is_the_smallest_term():
     """Each of the nine terms binds for some rational constants, and the bound is then that rational number."""
     base = dict.fromkeys(("mu_0", "mu", "kappa_theta", "kappa_xi", "lam", "sigma_theta", "sigma_xi"), Fraction(1))

@@ -58,7 +58,7 @@ from lemmata.constructions.turing.machine import LeftEnd, machine_from_table, pa
 from lemmata.numerics.learning.covers import margin_sample_size
 from lemmata.numerics.learning.generalisation import occam_sample_size, turing_machine_count
 from lemmata.numerics.turing.simulator import simulate
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.turing.compiled_layers import attention_norm, compiled, functional_norm, layer_named
 
 EVERY_LAYER = ["C.1a", "C.1b", "C.2 end", "C.2 stay", "C.2a", "C.2b", "C.2c", "C.4", "C.5", "C.6", "C.7"]
@@ -84,6 +84,7 @@ def _never_negative(expression: sp.Expr) -> bool:
 
 
 @counterexample("turing:setup-C.1", grade="exact", supporting=True)
+@proof_steps("theorem_4_1.md: 1")
 def test_the_printed_construction_does_not_compute_the_machine() -> None:
     """Accepting words that begin with 1: T = 2 and 1222222 with ceil(log2 T) = 1 digit give -1; no digits at T = 1.
 
@@ -126,6 +127,7 @@ def _any_length(transformer: TuringTransformer) -> _AnyLength:
 
 
 @check("turing:theorem-4.1", grade="exact", target="printed")
+@proof_steps("theorem_4_1.md: 2")
 @pytest.mark.parametrize("rule", ["refuse", "stay", "two-way"])
 def test_inputs_of_any_length_with_the_code_zero_beyond_the_reach(rule: LeftEnd) -> None:
     """The input cells from 2^P on share the code 0, and the run is that of the simulator on the whole input.
@@ -188,6 +190,7 @@ MOST_ONES: dict[str, dict[str, int | sp.Expr]] = {
 
 @check("turing:condition-D.4", grade="symbolic", target="printed", supporting=True)
 @check("turing:theorem-4.1", grade="symbolic", target="printed", supporting=True)
+@proof_steps("theorem_4_1.md: 3")
 def test_tokens_of_every_machine_have_at_most_four_p_plus_three_ones() -> None:
     """From the table; the first layer reads o_(i-1) + beta(i), P ones more, and the encoder's tokens have 1 + P."""
     assert list(MOST_ONES) == EVERY_LAYER
@@ -198,6 +201,7 @@ def test_tokens_of_every_machine_have_at_most_four_p_plus_three_ones() -> None:
 
 
 @check("turing:theorem-4.1", grade="sampled", target="printed", supporting=True, cases="40 machines, seed 41")
+@proof_steps("theorem_4_1.md: 3")
 def test_the_table_of_ones_on_random_machines(effort) -> None:
     """The layers of 40 (full: 500) random runs, from the simulator, hold ones where the table says, and no more."""
     random = np.random.default_rng(41)
@@ -259,6 +263,7 @@ def _attention_heads(transformer):
 
 
 @check("turing:theorem-4.1", grade="exact", target="printed")
+@proof_steps("theorem_4_1.md: 4")
 @pytest.mark.parametrize(("states", "symbols", "bits"), [*SIZES, (6, 4, 8), (2, 3, 20)])
 def test_scores_that_differ_differ_by_one_and_tied_values_are_equal(states: int, symbols: int, bits: int) -> None:
     """Step 3, from the weights: D products of two signs, and D - 1, which has the other parity."""
@@ -278,6 +283,7 @@ def test_scores_that_differ_differ_by_one_and_tied_values_are_equal(states: int,
 
 
 @check("turing:theorem-4.1", grade="exact", target="printed", supporting=True)
+@proof_steps("theorem_4_1.md: 4")
 def test_a_null_key_of_d_would_tie_with_tokens() -> None:
     """Control of the test above: null keys D or D - 2, a key weight 1 in place of 2, a value at the null pair."""
     head = layer_named(compiled(3), "C.6").self_attention
@@ -297,6 +303,7 @@ def test_a_null_key_of_d_would_tie_with_tokens() -> None:
 
 
 @check("turing:theorem-4.1", grade="exact", target="printed")
+@proof_steps("machine_layers.md: 16", "theorem_4_1.md: 2")
 def test_times_and_cells_have_different_codes() -> None:
     """All times 1, ..., T and all cells of the input; ceil(log2(T + 2)) on a one-way tape, one bit more on the other.
 
@@ -317,6 +324,7 @@ def test_times_and_cells_have_different_codes() -> None:
 
 
 @check("turing:theorem-4.1", grade="sampled", target="printed", supporting=True, cases="12 machines, seed 43")
+@proof_steps("theorem_4_1.md: 4")
 def test_gaps_and_ties_of_random_machines(effort, record_property) -> None:
     """The same facts measured on the runs of 12 (full: 200) random machines, with the exact evaluator."""
     random, ties = np.random.default_rng(43), 0
@@ -360,6 +368,7 @@ def _functional_norms() -> dict[str, sp.Expr]:
 
 
 @check("turing:theorem-4.1", grade="exact", target="printed")
+@proof_steps("theorem_4_1.md: 6")
 @pytest.mark.parametrize(("states", "symbols", "bits"), [*SIZES, (6, 4, 8), (9, 7, 12)])
 def test_weights_are_few_and_small(states: int, symbols: int, bits: int) -> None:
     """Step 4, read off the weights with the textbook rule at the left end, which needs all layers of the others too.
@@ -392,6 +401,7 @@ def test_weights_are_few_and_small(states: int, symbols: int, bits: int) -> None
 
 
 @check("turing:theorem-4.1", grade="symbolic", target="printed", supporting=True)
+@proof_steps("theorem_4_1.md: 6, 10")
 def test_every_norm_is_at_most_n() -> None:
     """N = 10 (k' A + P^2) bounds the 1-norms of all first ReLU layers, k and A + 1; and alpha the whole 1-norm.
 
@@ -412,6 +422,7 @@ def test_every_norm_is_at_most_n() -> None:
 
 
 @check("turing:theorem-4.1", grade="symbolic", target="printed", supporting=True)
+@proof_steps("theorem_4_1.md: 7")
 def test_the_radii_keep_the_scores_apart() -> None:
     """max(2 ds, ds + d0) < 1 with the bounds of step 4, for all r >= 3, that is for all P >= 1 (r^2 >= 9).
 
@@ -444,6 +455,7 @@ def test_the_radii_keep_the_scores_apart() -> None:
 
 
 @check("turing:theorem-4.1", grade="symbolic", target="printed", supporting=True)
+@proof_steps("theorem_4_1.md: 9")
 def test_the_margin_of_every_machine_is_one_over_a_polynomial() -> None:
     """All terms of theorem D.6, and those for E and h_0, are at least 1/(168 r^3) or 1/(168 r W), W = sqrt N >= 1.
 
@@ -488,6 +500,7 @@ def _floor(states: int, symbols: int, bits: int) -> float:
 
 
 @check("turing:theorem-4.1", grade="enclosed", target="printed")
+@proof_steps("theorem_4_1.md: 9")
 def test_the_certificates_of_compiled_machines_exceed_the_polynomial(effort, record_property) -> None:
     """Certified margins of random machines: above 1/(168 r max(r^2, sqrt N)), below the attack's 1/(2 P - 1).
 
@@ -506,6 +519,7 @@ def test_the_certificates_of_compiled_machines_exceed_the_polynomial(effort, rec
 
 
 @check("turing:theorem-4.1", grade="sampled", target="printed", supporting=True)
+@proof_steps("theorem_4_1.md: 5")
 def test_the_joint_inequality_on_real_runs(effort, record_property) -> None:
     """||f(h, t) - f(h', t')|| <= kappa_theta ||t - t'|| lambda + mu |||h - h'||| for all steps of a run on abba.
 
@@ -570,6 +584,7 @@ def _step(layer, z: np.ndarray, encoder: np.ndarray) -> np.ndarray:
 
 
 @check("turing:theorem-4.1", grade="symbolic", target="printed", supporting=True)
+@proof_steps("theorem_4_1.md: 10, 11")
 def test_the_sample_size_is_polynomial_in_states_symbols_and_bits() -> None:
     """(alpha/gamma)^2 <= (100 (P + 12) (k' A + P^2))^2 168^2 (4 P + 5) ((4 P + 5)^2 + N), a polynomial; p <= 25 d w^2.
 
@@ -585,6 +600,7 @@ def test_the_sample_size_is_polynomial_in_states_symbols_and_bits() -> None:
 
 
 @check("turing:theorem-4.1", grade="enclosed", target="printed", supporting=True)
+@proof_steps("theorem_4_1.md: 11")
 def test_the_sample_size_of_the_palindrome_machine(effort, record_property) -> None:
     """n of lemma 2.3 for error 1/10 from the certified margin: astronomical, and far above a count of the machines."""
     rows = []

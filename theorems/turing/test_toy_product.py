@@ -28,7 +28,7 @@ from lemmata.certificates.margins.attack import MarginTarget, replay, smallest_f
 from lemmata.constructions.circuits.relu import THIRDS, circuit_network, rounding
 from lemmata.numerics.exact.balls import precision
 from lemmata.numerics.exact.numbers import as_exact, to_float
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 from lemmata.theorems.turing.circuit_families import identity_chain
 
 TRUE_VALUES = {1: 0.5, 2: 0.41421, 3: 0.35732, 4: 0.31821, 8: 0.23475, 16: 0.16959, 64: 0.08618}
@@ -45,6 +45,7 @@ def round_thirds(z: float) -> float:
 
 
 @check("turing:toy-product", grade="symbolic", target="printed", supporting=True)
+@proof_steps("toy_product.md: 1")
 def test_the_printed_perturbation_flips_the_product_at_every_depth():
     """(1 - 3/d)^d < 1/2: d = 1, 2 directly; for d >= 3, 0 <= 1 - u <= e^(-u) with u = 3/d gives at most e^-3 < 1/2.
 
@@ -62,6 +63,7 @@ def test_the_printed_perturbation_flips_the_product_at_every_depth():
 
 
 @check("turing:toy-product", grade="symbolic", target="printed", supporting=True)
+@proof_steps("toy_product.md: 2")
 def test_the_steps_of_the_proof_of_the_exact_margin():
     t, d = sp.symbols("t d", positive=True)
     cost = (1 - sp.exp(-t)) ** 2
@@ -75,6 +77,7 @@ def test_the_steps_of_the_proof_of_the_exact_margin():
 
 
 @check("turing:toy-product", grade="numeric", target="printed", supporting=True)
+@proof_steps("toy_product.md: 2")
 def test_the_exact_margin_lies_below_the_printed_bound():
     for d, value in TRUE_VALUES.items():
         assert abs(float(product_margin(d).mid()) - value) < 5.1e-6  # five printed digits
@@ -106,6 +109,7 @@ def test_a_constrained_minimiser_finds_no_shorter_flip(d):
 
 
 @check("turing:claim-3.5", grade="exact", target="printed", supporting=True)
+@proof_steps("toy_product.md: 3")
 def test_rounding_between_the_factors_gives_margin_one_third():
     """If all |delta_i| <= 1/3 then W_i * 1 >= 2/3 and round gives 1 again, so that f stays 1/2: for every d.
 
@@ -122,6 +126,7 @@ def test_rounding_between_the_factors_gives_margin_one_third():
 
 
 @check("turing:claim-3.5", grade="numeric", target="printed", supporting=True)
+@proof_steps("toy_product.md: 3")
 def test_flips_of_the_rounded_product_lie_between_one_third_and_one_half(record_property):
     """Two layers: the first weight 1 - a leads to h = 3 (1 - a) - 1, the second must bring h down to 1/2.
 
@@ -155,6 +160,7 @@ def product_target(d: int) -> MarginTarget:
 
 
 @check("turing:toy-product", grade="exact", target="printed", cases="d = 1, ..., 60")
+@proof_steps("toy_product.md: 1")
 def test_the_printed_perturbation_is_an_exact_flip():
     """delta_i = -3/d of the weights, replayed in exact arithmetic: a flip of squared norm 9/d; -3/(7 d) is none."""
     for d in range(1, 61):
@@ -167,6 +173,7 @@ def test_the_printed_perturbation_is_an_exact_flip():
 
 
 @check("turing:toy-product", grade="enclosed", target="printed", cases="exact flips found at d = 1, 2, 3, 8, 16")
+@proof_steps("toy_product.md: 2")
 def test_the_search_for_flips_meets_the_exact_margin():
     """The exact flips of the search are not shorter than sqrt(d) (1 - 2^(-1/d)), and at most 0.1 per cent longer."""
     for d in (1, 2, 3, 8, 16):
@@ -178,6 +185,7 @@ def test_the_search_for_flips_meets_the_exact_margin():
 
 
 @check("turing:claim-3.5", grade="exact", target="printed")
+@proof_steps("toy_product.md: 3")
 def test_the_rounding_of_the_library_is_one_from_two_thirds_on():
     """On [2/3, 4/3] both units are active at the ends, so affine in between, and the value is 1 at both ends.
 
@@ -193,6 +201,7 @@ def test_the_rounding_of_the_library_is_one_from_two_thirds_on():
 
 
 @check("turing:claim-3.5", grade="exact", target="printed", cases="exact flips found at d = 1, 2, 3")
+@proof_steps("toy_product.md: 3")
 def test_exact_flips_of_the_rounded_product_are_longer_than_one_third():
     """f~ with the rounding of the library is 1/2 at W = (1, ..., 1), and no flip of the search is shorter than 1/3."""
     zeta = circuit_network(identity_chain(2), "layers").roundings[0]

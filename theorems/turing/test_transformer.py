@@ -31,7 +31,7 @@ from lemmata.constructions.turing.machine import (
 from lemmata.numerics.exact.numbers import as_exact
 from lemmata.numerics.exact.rationals import as_fraction
 from lemmata.numerics.turing.simulator import simulate
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
 
 # ---- the architecture, by loops over the printed formulas
@@ -178,6 +178,7 @@ def test_constant_first_output_cannot_hold_the_first_symbol() -> None:
 
 
 @check("turing:setup-C.1", grade="exact", target="corrected")
+@proof_steps("machine_layers.md: 16")
 def test_extra_state_reads_the_first_symbol() -> None:
     """With z_pre and step 0: +1 on (1, 2), -1 on (2, 1) and on the empty input; o_0 is (z_init, x_1 or blank, 1)."""
     transformer = compile_turing_machine(_first_symbol_machine(), 3)
@@ -245,6 +246,7 @@ def test_long_input_gets_a_wrong_answer_with_few_bits(record: Record) -> None:
 
 
 @check("turing:setup-C.1", grade="exact", target="corrected", supporting=True)
+@proof_steps("machine_layers.md: 16")
 def test_enough_bits_for_every_position() -> None:
     """P = ceil(log2(T + 2)) for T < 5000, and T + 2 <= 2^P: times 0..T and cells 0..T + 1 have codes; two-way too."""
     for T in range(1, 5000):

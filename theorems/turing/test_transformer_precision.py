@@ -18,7 +18,7 @@ from lemmata.constructions.turing.evaluators.registry import DENSE, EXACT
 from lemmata.constructions.turing.invariants import violations
 from lemmata.constructions.turing.machine import palindrome_machine
 from lemmata.numerics.exact.numbers import as_exact
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 from lemmata.theorems.plugin import Effort
 
 # ---- remark 4.1: precision and softmax
@@ -142,6 +142,7 @@ def test_softmax_keeps_a_margin(effort: Effort) -> None:
 
 @check("turing:theorem-4.1", grade="exact", target="printed", supporting=True)
 @check("turing:condition-D.3", grade="exact", target="corrected", supporting=True)
+@proof_steps("theorem_4_1.md: 5")
 def test_tied_visits_make_perturbed_attention_discontinuous(record_property) -> None:
     """Palindrome machine on abba, time 9, the layer of claim C.4: the visits t = 2 and t = 8 tie.
 
@@ -180,6 +181,7 @@ def test_tied_visits_make_perturbed_attention_discontinuous(record_property) -> 
 
 
 @check("turing:theorem-4.1", grade="exact", target="printed", supporting=True)
+@proof_steps("theorem_4_1.md: 8")
 def test_encoder_outputs_and_first_input_pass_through_no_correction() -> None:
     """E and h_0 off by 1/5: what the layers read of them is off as well, unlike the output of every decoder layer.
 

@@ -18,7 +18,7 @@ from lemmata.constructions.turing.machine import (
     random_machine,
 )
 from lemmata.numerics.turing.simulator import Run, last_visits, simulate
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 
 
 def _two_state_machines() -> Iterator[TuringMachine]:
@@ -41,6 +41,7 @@ def _leaves(machine: TuringMachine, word: tuple[int, ...], steps: int) -> bool:
 
 
 @check("turing:outline-4.2", grade="exact", target="printed")
+@proof_steps("machines.md: 1")
 def test_symbol_is_that_of_the_last_visit_or_of_the_input_or_blank() -> None:
     """All 4096 machines of two states and two symbols, 8 steps, words (), (1,), (1, 0, 1); two-way and textbook tape.
 
@@ -77,6 +78,7 @@ def test_last_visit_of_larger_machines(effort) -> None:
 
 
 @check("turing:outline-4.2", grade="exact", target="printed", supporting=True)
+@proof_steps("machines.md: 1")
 def test_first_visit_in_place_of_the_last_is_noticed() -> None:
     """A negative control: with min in place of max the identity fails on the palindrome machine."""
     machine = palindrome_machine()
@@ -97,6 +99,7 @@ def _looks_left() -> TuringMachine:
 
 
 @check("turing:definition-tm", grade="exact", target="printed", supporting=True, cases="one machine on 12, T = 3")
+@proof_steps("machines.md: 2")
 def test_textbook_machine_that_stays_at_the_left_end_is_not_simulated() -> None:
     """On (1, 2) the textbook machine stays on cell 1, reads 1 and accepts; the printed construction reads a blank.
 
@@ -112,6 +115,7 @@ def test_textbook_machine_that_stays_at_the_left_end_is_not_simulated() -> None:
 
 
 @check("turing:definition-tm", grade="exact", target="printed")
+@proof_steps("machines.md: 2")
 def test_without_a_move_off_the_tape_all_conventions_agree() -> None:
     """All 4096 two-state machines, 8 steps: those that never move left from cell 1 run alike under every convention.
 
@@ -131,6 +135,7 @@ def test_without_a_move_off_the_tape_all_conventions_agree() -> None:
 
 
 @check("turing:definition-tm", grade="sampled", target="printed", supporting=True, cases="200 random machines, seed 2")
+@proof_steps("machines.md: 3")
 def test_terminal_states_loop_until_the_last_step() -> None:
     """Once in a terminal state a machine stays in it, moves right and writes what it reads."""
     halted = 0

@@ -22,7 +22,7 @@ from lemmata.constructions.sparse.functions import sparse_function
 from lemmata.numerics.exact.balls import as_balls
 from lemmata.numerics.exact.numbers import as_exact
 from lemmata.numerics.exact.precision import precision
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 
 
 def integers(*shape: int, seed: int = 0, low: int = -2, high: int = 3) -> np.ndarray:
@@ -140,6 +140,7 @@ def test_the_class_token_attends_to_itself_too(T):
     cases="T = 1, ..., 6, all s, 40 random draws with R = -1, 0, 3/2, 8, seeds 0 to 39, hidden scores among them, and "
     "the extreme scores R and 0 for all of these",
 )
+@proof_steps("softmax.md: 1, 2")
 def test_truncated_softmax_is_close():
     """The difference of the library's weights with all and with the first s scores, against 2(T-s)/(s e^R)."""
     head = made(np.eye(1, dtype=int), np.eye(1, dtype=int), np.eye(1, dtype=int), causal=False)
@@ -175,6 +176,7 @@ def test_truncated_softmax_is_close():
     target="corrected",
     cases="zero scores, T = 1, ..., 8, d = 3; with a class token in the context the mean of T + 1",
 )
+@proof_steps("selection.md: 10")
 @pytest.mark.parametrize("T", range(1, 9))
 def test_zero_scores_average(T):
     X, value, zero = integers(T, 3, seed=T), integers(3, 2, seed=1), np.zeros((3, 2), dtype=int)
@@ -195,6 +197,7 @@ def test_zero_scores_average(T):
     target="printed",
     cases="scores within S = 1/2, 1, 2; T = 10, 20, ..., 160; the head that attains the largest weight, and its effect",
 )
+@proof_steps("softmax.md: 3")
 def test_the_effect_of_one_token_vanishes_at_fixed_norms():
     """Weight e^(2S)/(e^(2S) + T - 1) of one token with score S among those with -S; a flipped value moves by 2."""
     with precision(128):
@@ -222,6 +225,7 @@ def test_the_effect_of_one_token_vanishes_at_fixed_norms():
     target="printed",
     cases="one bit read, T = 10, 100, ..., 10^5, trainable positions",
 )
+@proof_steps("softmax.md: 5")
 def test_logarithmic_norms_keep_the_effect():
     """The compiled head puts 1 - gamma/8 or more on one token at every length; its R grows like log T."""
     for exponent in range(1, 6):

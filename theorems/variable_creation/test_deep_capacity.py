@@ -36,7 +36,7 @@ from lemmata.numerics.learning.deep_capacity import (
     short_deep_capacity,
 )
 from lemmata.numerics.learning.linear_capacity import perceptron_steps, row_radii
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
 from lemmata.theorems.variable_creation.codes import covered_matrix, covered_row
 
@@ -102,6 +102,7 @@ def block_by_definition(X: np.ndarray, parts: Mapping[str, np.ndarray]) -> list[
     target="corrected",
     cases="16 random rational networks (seeds 0, ..., 15) of 1 to 3 blocks with d = 3, k = 1, 2, T = 1, 2, 3 and ReLU",
 )
+@proof_steps("deep_capacity.md: 1")
 @pytest.mark.parametrize("seed", range(16))
 def test_blocks_are_the_definition_and_keep_tokens_in_the_ball(seed):
     """g^(i+1) by its definition, g^(1) = X outside of the ball, all rows of g^(i), i > 1, inside; six norms a layer."""
@@ -155,6 +156,7 @@ def sign_outputs(family: SignFamily, labels: Sequence[int], mixing: Any = 1) -> 
 
 
 @counterexample("variable-creation:definition-4.4.3", "variable-creation:theorem-A.17", grade="enclosed")
+@proof_steps("deep_capacity.md: 2")
 def test_the_printed_constraint_on_keys_and_queries_bounds_nothing(record: Record):
     """k = 1, W_Q = R e_d, W_K = (y, 0, 0): W_K^T W_Q = 0 for every R, yet all signs are realised on m contexts.
 
@@ -197,6 +199,7 @@ def drawn_layers(rng: np.random.Generator, depth: int) -> list[LayerNorms]:
     target="corrected",
     cases="24 random tuples (seeds 0, ..., 23) of norms of 1 to 4 layers and all other numbers; 20 other divisions",
 )
+@proof_steps("deep_capacity.md: 4, 7")
 @pytest.mark.parametrize("seed", range(24))
 def test_the_deep_bound_is_the_best_division_along_the_recursion(seed):
     """Radii that make the recursion of errors end at eps exactly, with the log-sizes of all covers adding up to it.
@@ -298,6 +301,7 @@ def deep_symmetries(c: fmpq) -> dict[str, tuple[dict[str, Any], dict[int, dict[s
     target="corrected",
     cases="three layers, three scalings that leave the class as it is, by c = 3 and c = 1/5",
 )
+@proof_steps("deep_capacity.md: 8")
 @pytest.mark.parametrize("case", deep_symmetries(fmpq(3)))
 def test_the_corrected_deep_bound_has_the_symmetries_of_the_class(case):
     with precision(128):
@@ -308,6 +312,7 @@ def test_the_corrected_deep_bound_has_the_symmetries_of_the_class(case):
 
 
 @check("variable-creation:theorem-A.17", grade="enclosed", target="corrected", supporting=True)
+@proof_steps("deep_capacity.md: 8")
 @pytest.mark.parametrize("case", deep_symmetries(fmpq(3)))
 def test_the_printed_deep_bound_lacks_the_symmetries(case):
     """Scaling w and eps, or sigma and W_C, or X and the first layer, changes the printed bound of the same class."""
@@ -351,6 +356,7 @@ FACTORS = {"readout": 64, "tokens": 16, "lipschitz": 16, "output": 16, "value": 
     target="corrected",
     cases="one layer where scores lead, every argument (B_w, B_X, L, ||W_C||, ||W_V||, ||W_QK||, eps) scaled",
 )
+@proof_steps("deep_capacity.md: 9, 14")
 @pytest.mark.parametrize("name", SLOPES)
 def test_every_argument_of_the_deep_bound_has_the_exponent_of_the_family(name):
     """Truth below the bounds before and after; the powers of bound and truth agree, in 4.11 for B_X, B_w, Q and eps."""
@@ -382,6 +388,7 @@ def test_every_argument_of_the_deep_bound_has_the_exponent_of_the_family(name):
     cases="6 random networks of 1 and 2 blocks (seeds 0, ..., 5), d = k = 2, m = 3, T = 2, sigma = identity and ReLU, "
     "eps = B_w/2; one block with larger weights and W_QK above the diagonal (seed 4), eps = B_w/5",
 )
+@proof_steps("deep_capacity.md: 5, 6")
 @pytest.mark.parametrize(("seed", "part"), [*((seed, 2) for seed in range(6)), (4, 5)])
 def test_networks_are_rebuilt_from_their_codes(seed, part):
     """Layer by layer, each matrix covered on the outputs of the rebuilt layers: error <= eps, length <= the bound.
@@ -484,6 +491,7 @@ def record_norms(record: Record, family: SignFamily, layer: LayerNorms) -> None:
 
 
 @counterexample("variable-creation:theorem-A.17", grade="enclosed")
+@proof_steps("deep_capacity.md: 10")
 def test_the_readout_belongs_beside_the_whole_bracket(record: Record):
     """eps = B_w/2, m = 4^k, B_w = 16^k: log N >= m log 2 for every B_w, by the block of signs, run for m = 4.
 
@@ -518,6 +526,7 @@ def test_the_readout_belongs_beside_the_whole_bracket(record: Record):
 
 
 @counterexample("variable-creation:theorem-A.17", grade="enclosed")
+@proof_steps("deep_capacity.md: 11")
 def test_a_bound_on_the_tokens_is_needed(record: Record):
     """W_V = 1/B_X, W_QK = 4 sqrt(m)/B_X^2, tokens of norm B_X = 16^k for m = 4^k: all signs; no B_X is printed.
 
@@ -590,6 +599,7 @@ def amplified(m: int, eta: fmpq) -> tuple[list[AttentionBlock], list[np.ndarray]
 
 
 @counterexample("variable-creation:theorem-A.17", grade="enclosed", supporting=True)
+@proof_steps("deep_capacity.md: 12")
 def test_errors_are_amplified_by_later_layers_not_by_earlier_ones():
     """With B_w in front and without d, k, the product over the layers before i is wrong for different layers.
 
@@ -637,6 +647,7 @@ def test_errors_are_amplified_by_later_layers_not_by_earlier_ones():
     target="corrected",
     cases="40 random C_2, C_21, L, B_X, B_w (seeds 0, ..., 39) in [1/11, 11], ten down to 10^-6, D = 1, ..., 5",
 )
+@proof_steps("deep_capacity.md: 14")
 @pytest.mark.parametrize("seed", range(40))
 def test_the_short_deep_bound_is_above_the_long_one(seed):
     """800 D^3 ((1 + L)(1 + C_2)^4)^(2 D) max(1, B_X)^6 B_w^2 C_21^2 log((d + 1)(2 m T^2 + 1)), and its parts."""
@@ -658,6 +669,7 @@ def test_the_short_deep_bound_is_above_the_long_one(seed):
 
 
 @counterexample("variable-creation:theorem-4.11", grade="enclosed")
+@proof_steps("deep_capacity.md: 15")
 def test_the_printed_power_of_the_tokens_fails_in_deep_networks(record: Record):
     """L = 1, C_2 = C_21 = 1, m = 16^k, B_X = 2^(k+1), W_QK of norm 1, W_V = 1/B_X, W_C = e_1 e_1^T: truth m log 2.
 
@@ -726,6 +738,7 @@ def wide_tokens(k: int) -> SignFamily:
 
 
 @counterexample("variable-creation:theorem-4.11", grade="enclosed", supporting=True)
+@proof_steps("deep_capacity.md: 15")
 def test_the_printed_prefactor_does_not_follow_from_the_long_form():
     """C_2 = L_sigma = 1: (C_2 L_sigma)^(O(L)) = 1 for every depth, while A.17 as printed grows like 25^(L-1)."""
     given: dict[str, Any] = {"readout": 1, "samples": 5, "length": 7, "width": 9}
@@ -738,6 +751,7 @@ def test_the_printed_prefactor_does_not_follow_from_the_long_form():
 
 
 @check("variable-creation:theorem-A.17", grade="enclosed", target="corrected", supporting=True)
+@proof_steps("deep_capacity.md: 13")
 def test_the_width_enters_by_its_logarithm():
     """Coordinates that are 0 change no function: the corrected bound grows like log d, the printed one like d^2."""
     layer = LayerNorms(*[1] * 6)
@@ -759,6 +773,7 @@ def test_the_width_enters_by_its_logarithm():
     target="printed",
     cases="D = 1, ..., 40; L C V (1 + 4 Q) = 1 with c = 2, L C V (1 + 2 Q) = 1 with c = 1, and a tenth less",
 )
+@proof_steps("deep_capacity.md: 17")
 def test_small_amplifications_leave_a_cube_of_the_depth():
     """alpha_i <= 1: C/eps^2 with C at most D^3 times a number without D; with (2,1) norms to the second power."""
     sizes: dict[str, Any] = {"readout": 1, "tokens": 1, "samples": 5, "length": 7, "width": 9}
@@ -779,6 +794,7 @@ def test_small_amplifications_leave_a_cube_of_the_depth():
 
 
 @check("variable-creation:remark-4.11b", grade="exact", target="printed", supporting=True)
+@proof_steps("deep_capacity.md: 16")
 def test_the_remark_does_not_follow_from_theorem_a17():
     """C = V = Q = L_sigma = 1: alpha runs through 5^0, ..., 5^(D-1); 3 for 5 with c = 1, and 1 + sqrt(2) at best.
 
@@ -819,6 +835,7 @@ def contraction(layers: Sequence[tuple[float, float]]) -> list[float]:
     target="printed",
     cases="D = 1, ..., 60 equal layers, spectral norms and L_sigma 1; 20 times 9 with norms 1/k, 10 with k/4, k < 10",
 )
+@proof_steps("deep_capacity.md: 20")
 def test_spectral_norms_of_one_avoid_the_exponential():
     """Tokens come near to one another: every alpha_i < 5.51, so that the bound is at most 31 D^3 times that of one."""
     sizes: dict[str, Any] = {"readout": 1, "tokens": 3, "samples": 5, "length": 7, "width": 9, "contracted": True}
@@ -853,6 +870,7 @@ def test_spectral_norms_of_one_avoid_the_exponential():
     supporting=True,
     cases="d = 1, tokens 1 and -1, seven layers of ones",
 )
+@proof_steps("deep_capacity.md: 18")
 def test_two_opposite_tokens_are_as_far_apart_as_tokens_can_be():
     """x and -x become x tanh(x^2) and its negative: the bound on distances is attained, layer by layer."""
     one = np.array([[1]])
@@ -869,6 +887,7 @@ def test_two_opposite_tokens_are_as_far_apart_as_tokens_can_be():
     target="printed",
     cases="12 networks (seeds 0, ..., 11) of 5 layers, spectral norms 1, d = 1, 2, 3, T = 2, ..., 5, ReLU or identity",
 )
+@proof_steps("deep_capacity.md: 18, 19")
 @pytest.mark.parametrize("seed", range(12))
 def test_networks_of_norm_one_keep_to_the_contracted_slopes(seed):
     """Tokens of the ball, and others near them or not: distances within a layer, and of the two sequences behind it."""

@@ -31,7 +31,7 @@ from lemmata.numerics.learning.finite_classes import (
     empirical_rademacher,
     largest_deviation,
 )
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
 
 Rows = list[list[Fraction]]
@@ -145,6 +145,7 @@ def test_rademacher_complexity_is_the_mean_of_the_maxima():
 
 
 @check("variable-creation:lemma-A.2", grade="enclosed", target="printed", supporting=True, cases="12 random classes")
+@proof_steps("generalisation.md: 1")
 @pytest.mark.parametrize(("seed", "functions", "points"), CLASSES)
 def test_maxima_of_few_vectors_are_small(seed, functions, points):
     table = random_class(seed, functions, points)
@@ -158,6 +159,7 @@ def test_maxima_of_few_vectors_are_small(seed, functions, points):
     target="printed",
     cases="12 random classes of 2, ..., 6 functions with values in [-1, 1] on 1, ..., 4 points, seeds 0-11",
 )
+@proof_steps("generalisation.md: 3")
 @pytest.mark.parametrize(("seed", "functions", "points"), CLASSES)
 def test_dudley_bounds_the_complexity_of_finite_classes(seed, functions, points):
     table = random_class(seed, functions, points)
@@ -188,6 +190,7 @@ def least_objective(table: np.ndarray) -> float:
     target="printed",
     cases="all sign vectors on m = 1, 2, 3 points",
 )
+@proof_steps("generalisation.md: 3")
 @pytest.mark.parametrize("points", [1, 2, 3])
 def test_the_constant_of_dudley_is_at_least_six_fifths(points):
     table = list(product((1, -1), repeat=points))
@@ -207,6 +210,7 @@ def entropy_constant(steps: list[tuple[fmpq, int]]) -> arb:
 
 
 @check("variable-creation:corollary-A.3", grade="symbolic", target="corrected", supporting=True)
+@proof_steps("generalisation.md: 4")
 def test_the_objective_is_least_where_the_proofs_say():
     A, K, d = sympy.symbols("A K delta", positive=True)
     for slope, factor, top, ratio in ((1, 1, A, A / K), (4, 12, A / 2, A / (6 * K))):
@@ -223,6 +227,7 @@ def test_the_objective_is_least_where_the_proofs_say():
     target="corrected",
     cases="12 random classes, seeds 0-11, with the least C that is valid for each and 7 multiples, in both regimes",
 )
+@proof_steps("generalisation.md: 4")
 @pytest.mark.parametrize(("seed", "functions", "points"), CLASSES)
 def test_complexities_are_below_the_corrected_bound(seed, functions, points):
     table = random_class(seed, functions, points)
@@ -247,6 +252,7 @@ def least_on_a_grid(C: float, A: float, m: int, slope: float, factor: float, top
     target="corrected",
     cases="C = 4^k, k = -5, ..., 14, A = 3, m = 100: the bound is c times the least objective, and A beyond C = A^2 m",
 )
+@proof_steps("generalisation.md: 4")
 def test_the_corrected_bound_is_the_least_objective():
     # a geometric grid of ratio 1.00008 misses the least value, a factor exp(1) from 0 slope, by less than 1e-8 of it
     for k in range(-5, 15):
@@ -258,6 +264,7 @@ def test_the_corrected_bound_is_the_least_objective():
 
 
 @counterexample("variable-creation:corollary-A.3", "variable-creation:lemma-A.5", grade="enclosed")
+@proof_steps("generalisation.md: 5")
 def test_two_constants_have_a_negative_printed_bound(record: Record):
     table = [[1], [-1]]
     steps = covering_steps(table)
@@ -323,6 +330,7 @@ def shrunk(share: Fraction, m: int, delta: Fraction):
     target="corrected",
     cases="2 functions, 3 points, m = 1, ..., 4, delta = 1/10, 1/2: failures of 1/10, 1/5, 1/3 of the bound",
 )
+@proof_steps("generalisation.md: 9")
 @pytest.mark.parametrize("m", [1, 2, 3, 4])
 def test_failure_probabilities_are_those_of_ordered_samples(m):
     seen = set()
@@ -352,6 +360,7 @@ DELTAS = [fmpq(1, 100), fmpq(1, 10), fmpq(1, 2), fmpq(9, 10), fmpq(99, 100)]
     target="corrected",
     cases="one function and two, losses 0 and 1, fair and unfair points, m = 1, 2, 5, 10, 20, 5 delta in [0.01, 0.99]",
 )
+@proof_steps("generalisation.md: 9")
 @pytest.mark.parametrize("m", [1, 2, 5, 10, 20])
 @pytest.mark.parametrize("share", [fmpq(1, 2), fmpq(1, 10)])
 def test_the_corrected_bound_fails_rarely_enough(m, share):
@@ -367,6 +376,7 @@ def test_the_corrected_bound_fails_rarely_enough(m, share):
     target="corrected",
     cases="the bound at 36 points: L = 0, 1/2, 3, b = 1, 5, m = 1, 7, 1000, delta = 1/100, 99/100, Rademacher 1/7",
 )
+@proof_steps("generalisation.md: 9")
 def test_the_corrected_bound_has_its_constants():
     for L, b, m, delta in product((0, fmpq(1, 2), 3), (1, 5), (1, 7, 1000), (fmpq(1, 100), fmpq(99, 100))):
         found = float(deviation_bound(fmpq(1, 7), m, delta, lipschitz=L, loss_bound=b).mid())
@@ -379,6 +389,7 @@ def test_the_corrected_bound_has_its_constants():
 
 
 @counterexample("variable-creation:theorem-A.4", "variable-creation:lemma-A.5", grade="exact")
+@proof_steps("generalisation.md: 10")
 def test_a_fair_coin_always_deviates(record: Record):
     # One function: its Rademacher complexity is 0, and every C > 0 is valid. For odd m its deviation is 1/(2 m) at
     # least, and the printed bound is below that for delta > exp(-1/(8 m)): 0.8825 for m = 1.
@@ -403,6 +414,7 @@ def coin_failure(delta: fmpq, m: int) -> fmpq:
 
 
 @counterexample("variable-creation:lemma-4.2", grade="exact")
+@proof_steps("generalisation.md: 12")
 @pytest.mark.parametrize("constant", [1, 10, 1000])
 def test_no_constants_save_the_informal_statement_near_probability_zero(record: Record, constant):
     # the deviation is 1/2 always, C = 0 is valid, and sqrt(log(1/delta)/m) tends to 0 as delta tends to 1
@@ -426,6 +438,7 @@ def test_no_constants_save_the_informal_statement_near_probability_zero(record: 
     target="corrected",
     cases="classes of 2, 3 functions with values up to 1/100, 1/10, 1, the least C for all samples; m = 5, 20; 5 delta",
 )
+@proof_steps("generalisation.md: 11, 12")
 @pytest.mark.parametrize("size", [fmpq(1, 100), fmpq(1, 10), fmpq(1)])
 @pytest.mark.parametrize("m", [5, 20])
 def test_generalisation_bounds_fail_rarely_enough(size, m):

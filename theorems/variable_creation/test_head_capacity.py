@@ -38,7 +38,7 @@ from lemmata.numerics.learning.attention_capacity import (
     short_head_capacity,
 )
 from lemmata.numerics.learning.linear_capacity import linear_capacity, perceptron_steps
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
 
 LN2 = math.log(2)
@@ -76,6 +76,7 @@ def drawn(seed: int, *shape: int) -> np.ndarray:
     target="printed",
     cases="20 random rational heads (seeds 0, ..., 19) with d = 2, 3, T = 1, ..., 4, and the scale c = 3/2",
 )
+@proof_steps("head_capacity.md: 1")
 @pytest.mark.parametrize("seed", range(20))
 def test_heads_of_one_score_matrix_and_their_symmetry(seed):
     """The merged head is the definition; f(c X; W_V, W_QK) = f(X; c W_V, c^2 W_QK), with norms c, c and c^2 times.
@@ -130,6 +131,7 @@ def sup_distances(values: np.ndarray) -> np.ndarray:
     target="printed",
     cases="24 random classes (seeds 0, ..., 23) of 6 scores and 6 value maps, m = 3, alpha = 0, 1/4, 1/2, 1, c = 1, 2",
 )
+@proof_steps("head_capacity.md: 4")
 @pytest.mark.parametrize("seed", range(24))
 def test_products_of_least_covers_cover_the_heads(seed):
     """Least covers of both finite classes by exhaustion; their product is an eps-cover of the 36 heads, as is w.f."""
@@ -171,6 +173,7 @@ def test_products_of_least_covers_cover_the_heads(seed):
     target="printed",
     cases="two tokens +-B_X in one dimension, and one token; eps/(L B_in B_X) = 1/10, 1/100",
 )
+@proof_steps("head_capacity.md: 2, 3")
 @pytest.mark.parametrize("small", [fmpq(1, 10), fmpq(1, 100)])
 def test_the_radii_of_theorem_4_6_are_used_up(small):
     """Scores that move by the radius of scores move the head by almost eps; values by the other radius by exactly eps.
@@ -220,6 +223,7 @@ def map_factor(d: int, N: int) -> arb:
     target="corrected",
     cases="24 random tuples of norms, m, T, d, L, c and eps (seeds 0, ..., 23); 199 divisions of eps each",
 )
+@proof_steps("head_capacity.md: 7, 8")
 @pytest.mark.parametrize("seed", range(24))
 def test_the_bound_is_the_best_division_between_scores_and_values(seed):
     """Covers of theorem 4.6 at the radii of alpha, with log-sizes (Q B_X^2/r)^2 log(2 m T + 1) and (2 V_1 B_X/r)^2 l.
@@ -298,6 +302,7 @@ def head_forms() -> dict[str, Callable[[Mapping[str, fmpq]], arb]]:
     target="corrected",
     cases="four scalings that leave the class as it is, by c = 3 and c = 1/5",
 )
+@proof_steps("head_capacity.md: 10")
 @pytest.mark.parametrize("name", [name for name in head_forms() if "printed" not in name])
 def test_the_corrected_forms_have_the_symmetries_of_the_class(name):
     form = head_forms()[name]
@@ -307,6 +312,7 @@ def test_the_corrected_forms_have_the_symmetries_of_the_class(name):
 
 
 @check("variable-creation:corollary-4.9", grade="enclosed", target="corrected", supporting=True)
+@proof_steps("head_capacity.md: 11")
 @pytest.mark.parametrize("name", [name for name in head_forms() if "printed" in name])
 def test_the_printed_forms_lack_the_first_symmetry_only(name):
     """X -> c X changes the printed bounds of one and the same class."""
@@ -359,6 +365,7 @@ FACTOR = {"Q": 1024, "V": 16, "V_1": 1024, "L": 16, "B_X": 16, "eps": fmpq(1, 16
     target="corrected",
     cases="every argument (V_1, V, Q, B_X, L, eps) where scores and where values lead; T and m by their logarithm",
 )
+@proof_steps("head_capacity.md: 10")
 @pytest.mark.parametrize(("family", "name"), [(key, name) for key, one in FAMILIES.items() for name in one[2]])
 def test_every_argument_has_the_exponent_of_the_families(family, name):
     """The bound is above the truth, before and after an argument is scaled, and grows with the power of the truth."""
@@ -391,6 +398,7 @@ def test_every_argument_has_the_exponent_of_the_families(family, name):
 @check(
     "variable-creation:corollary-4.9", grade="enclosed", target="corrected", cases="T = 2^k, m = 2^k, k = 10, ..., 60"
 )
+@proof_steps("head_capacity.md: 9")
 def test_contexts_and_samples_enter_by_their_logarithm():
     """C/log(2 m T + 1) falls towards (L B_X)^2 ((Q V B_X^2)^(2/3) + (2 V_1)^(2/3))^3; T counts as m does."""
     with precision(128):
@@ -412,6 +420,7 @@ def test_contexts_and_samples_enter_by_their_logarithm():
     cases="8 random heads of integers/8 (seeds 0, ..., 7), d = 2, 3, T = 2, 3, m = 2, 3, eps = V B_X/2; 4 heads with "
     "W_QK above the diagonal (seeds 0, 4, 7, 10), eps = V B_X/8",
 )
+@proof_steps("head_capacity.md: 5, 6")
 @pytest.mark.parametrize(("seed", "part"), [*((seed, 2) for seed in range(8)), (0, 8), (4, 8), (7, 8), (10, 8)])
 def test_heads_are_rebuilt_from_their_codes(seed, part):
     """W_QK by the perceptron on x_tau x_t^T, W_V by its two codes: outputs within eps, length within the bound.
@@ -477,6 +486,7 @@ def short_queries(k: int) -> tuple[SignFamily, HeadNorms]:
 
 
 @counterexample("variable-creation:corollary-4.9", grade="enclosed")
+@proof_steps("head_capacity.md: 11")
 def test_the_printed_power_of_the_tokens_fails_along_a_sequence(record: Record):
     """16 contexts by the forward pass with all hypotheses; then truth/printed > 10^9 at m = 16^20, for both forms.
 
@@ -539,6 +549,7 @@ def test_the_printed_power_of_the_tokens_fails_along_a_sequence(record: Record):
 
 
 @counterexample("variable-creation:corollary-4.9", grade="exact", supporting=True)
+@proof_steps("head_capacity.md: 11")
 def test_the_printed_reduction_to_a_linear_map_needs_short_queries():
     """|x_tau (W - W') z| <= |(W - W') z| fails for x_tau = 2, W - W' = 1, z = 1; with the factor B_X it holds."""
     query, change, token = fmpq(2), fmpq(1), fmpq(1)
@@ -555,6 +566,7 @@ def test_the_printed_reduction_to_a_linear_map_needs_short_queries():
     target="corrected",
     cases="12 random rational heads with d = 3, T = 1, ..., 4 (seeds 0, ..., 11), and their norms",
 )
+@proof_steps("head_capacity.md: 12")
 @pytest.mark.parametrize("seed", range(12))
 def test_positions_are_a_shift_of_the_tokens(seed):
     """f_pos by its definition is the head on X + P; tokens of norm <= B_X + B_P, and the bound is that of 4.9 there."""
@@ -585,6 +597,7 @@ def with_positions(k: int) -> tuple[SignFamily, HeadNorms, np.ndarray]:
 
 
 @counterexample("variable-creation:lemma-A.11", grade="enclosed")
+@proof_steps("head_capacity.md: 12")
 def test_the_printed_power_with_positions_fails_along_a_sequence(record: Record):
     """Positions: half of the common coordinates of the family's tokens; B_P = B/2, B_X <= 3 B/4; then 16^k contexts."""
     generic = at_points(10, 4, 6, tokens=12, positions=5, lipschitz=2)
@@ -631,6 +644,7 @@ def test_the_printed_power_with_positions_fails_along_a_sequence(record: Record)
     target="corrected",
     cases="B_P alone, B_X alone and both scaled by 16, where scores lead",
 )
+@proof_steps("head_capacity.md: 12")
 @pytest.mark.parametrize(("names", "true", "bound", "printed"), [("P", 4, 6, 4), ("X", 2, 6, 4), ("PX", 6, 6, 4)])
 def test_positions_have_at_least_the_exponents_of_their_families(names, true, bound, printed):
     """X has the tokens B_X (+-3/5 e_i, 0, 0), P the common +-4/5 B_P and the query B_P e_d: scores 3/5 R B_X B_P.
@@ -686,6 +700,7 @@ def test_positions_have_at_least_the_exponents_of_their_families(names, true, bo
     target="corrected",
     cases="16 random sums of 1 to 4 heads (seeds 0, ..., 15), 20 other divisions each; equal heads, H = 1, ..., 6",
 )
+@proof_steps("head_capacity.md: 13")
 @pytest.mark.parametrize("seed", range(16))
 def test_heads_that_are_added_share_the_error(seed):
     """The best division of eps among all parts of all heads; for H equal heads H^3 times the bound of one.
@@ -729,6 +744,7 @@ def test_heads_that_are_added_share_the_error(seed):
     target="corrected",
     cases="H = 1, 2, 4, 8 heads with the same signs on 16^k contexts, k = 1, ..., 20",
 )
+@proof_steps("head_capacity.md: 13")
 def test_sums_of_heads_of_signs_are_below_the_bound():
     """H heads with equal signs have H times the outputs: log N >= m log 2 at eps = H/2."""
     family, _ = large_tokens(1)
@@ -749,6 +765,7 @@ def test_sums_of_heads_of_signs_are_below_the_bound():
     supporting=True,
     cases="16 random pairs of readers of 1 to 3 heads on 3 tokens (seeds 0, ..., 15)",
 )
+@proof_steps("head_capacity.md: 15")
 @pytest.mark.parametrize("seed", range(16))
 def test_a_vector_that_reads_heads_is_a_factor_of_their_values(seed):
     """w.f is a sum of heads with values W_V w, and two of them differ by at most the rates times what changes."""
@@ -787,6 +804,7 @@ def test_a_vector_that_reads_heads_is_a_factor_of_their_values(seed):
     supporting=True,
     cases="H = 1, 2, 4 heads with the same signs on 16^k contexts, k = 1, ..., 20; vectors on 4^k orthonormal points",
 )
+@proof_steps("head_capacity.md: 15")
 def test_readers_of_signs_are_below_the_bound():
     """Heads with one column of values are read by 1; the residual connection alone has all signs on orthonormal points.
 
@@ -824,6 +842,7 @@ def asked(family: SignFamily, i: int) -> np.ndarray:
 
 
 @counterexample("variable-creation:lemma-A.12", grade="enclosed")
+@proof_steps("head_capacity.md: 14")
 def test_the_printed_sum_of_heads_fails_along_a_sequence(record: Record):
     """Two equal heads with the same signs on m = 16^k contexts: truth/printed at eps = 1 at least doubles with k.
 

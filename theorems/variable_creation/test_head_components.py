@@ -28,7 +28,7 @@ from lemmata.numerics.learning.attention_capacity import (
 )
 from lemmata.numerics.learning.deep_capacity import LayerNorms, layer_amplification
 from lemmata.numerics.learning.linear_capacity import linear_capacity
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
 
 ID = "variable-creation:remark-4.4.2b"
@@ -57,6 +57,7 @@ def reader(T: int) -> tuple[np.ndarray, np.ndarray]:
     target="corrected",
     cases="T = 1, ..., 6: all 2^T signs as positions, by the forward pass; T = 2^k, k <= 40, by the closed form",
 )
+@proof_steps("head_components.md: 2")
 def test_trained_positions_cost_a_number_linear_in_the_length():
     """Positions of norm 1 shatter T contexts of T + 1 tokens in three dimensions: log N >= T log 2 at eps < 3/5.
 
@@ -89,6 +90,7 @@ def test_trained_positions_cost_a_number_linear_in_the_length():
     target="corrected",
     cases="20 random rational heads (seeds 0, ..., 19) of width 3, T = 1, ..., 4; other weights and other tokens",
 )
+@proof_steps("head_components.md: 4")
 @pytest.mark.parametrize("seed", range(20))
 def test_residual_connections_add_one_to_the_slope_and_nothing_to_covers(seed):
     """x + f(X): heads with other weights are as far apart as without x; with other tokens farther by max ||x - x'||."""
@@ -122,6 +124,7 @@ def test_residual_connections_add_one_to_the_slope_and_nothing_to_covers(seed):
     target="corrected",
     cases="H = 1, ..., 16 equal heads of six tuples of norms; 20 tokens, inside and outside of the ball",
 )
+@proof_steps("head_components.md: 5, 6")
 def test_several_heads_cost_a_power_and_projections_keep_tokens_in_the_ball():
     with precision(128):
         for numbers in ((1, 1, 1), (1, 2, 3), (3, 2, 1), (5, "1/7", 2), ("1/9", "1/9", 40), (0, 1, 1)):
@@ -140,6 +143,7 @@ def test_several_heads_cost_a_power_and_projections_keep_tokens_in_the_ball():
 
 
 @counterexample(ID, grade="enclosed")
+@proof_steps("head_components.md: 3")
 def test_positions_in_the_printed_class_cost_a_logarithm(record: Record):
     """Columns of norm <= 1, as printed: the positions above, of norm 1 each, are outside of it for T >= 2.
 

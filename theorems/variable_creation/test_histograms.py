@@ -15,7 +15,7 @@ import pytest
 
 from lemmata.constructions.sparse.histogram import compile_histogram, histograms
 from lemmata.numerics.exact.numbers import as_exact
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 from lemmata.theorems.variable_creation.instances import strings
 
 REMARK = "variable-creation:remark-A.2.4"
@@ -38,6 +38,7 @@ def _drawn(s: int, alphabet: int, seed: int) -> tuple[dict[tuple[int, ...], int]
     cases="random symmetric functions: s = 3 symbols out of M = 3 (T = 5), s = 2 out of 4 (T = 4), s = 4 bits (T = 6); "
     "all strings one by one, in balls",
 )
+@proof_steps("representation.md: 18")
 @pytest.mark.parametrize(("T", "read", "alphabet"), [(5, (4, 0, 2), 3), (4, (1, 3), 4), (6, (5, 1, 0, 3), 2)])
 def test_one_head_and_the_histogram(T: int, read: tuple[int, ...], alphabet: int) -> None:
     s = len(read)
@@ -64,6 +65,7 @@ def test_one_head_and_the_histogram(T: int, read: tuple[int, ...], alphabet: int
     supporting=True,
     cases="s = 5 symbols out of M = 3 at random positions, T = 60, 2000 random strings with all histograms; float64",
 )
+@proof_steps("representation.md: 18")
 def test_long_strings() -> None:
     rng = np.random.default_rng(7)
     read = rng.choice(60, 5, replace=False)
@@ -77,6 +79,7 @@ def test_long_strings() -> None:
 
 
 @check(REMARK, grade="exact", target="printed", cases="M = 3, s = 1, ..., 12; M = 2, ..., 6, s = 1, ..., 5")
+@proof_steps("representation.md: 18")
 def test_histograms_are_few() -> None:
     """C(s + M - 1, M - 1) of them, counted as multisets: s + 1 for bits, (s + 1)(s + 2)/2 for M = 3, M^s for s = 1.
 

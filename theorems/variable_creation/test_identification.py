@@ -13,7 +13,7 @@ import pytest
 from flint import fmpq
 
 from lemmata.numerics.learning.identification import conjunctions, identification_bound, identification_probability
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
 
 
@@ -34,6 +34,7 @@ def by_guessing(table: np.ndarray, samples: int) -> fmpq:
     cases="conjunctions of s of T bits with uniform strings, (T, s, m) = (3, 1, 0..3), (3, 2, 0..3), (4, 2, 0..3), "
     "(5, 2, 0..2), (6, 3, 0..1); all samples",
 )
+@proof_steps("identification.md: 1")
 @pytest.mark.parametrize(("T", "s", "most"), [(3, 1, 3), (3, 2, 3), (4, 2, 3), (5, 2, 2), (6, 3, 1)])
 def test_success_is_at_most_the_number_of_label_rows(T, s, most):
     table = conjunctions(T, s)
@@ -51,6 +52,7 @@ def test_success_is_at_most_the_number_of_label_rows(T, s, most):
 
 
 @check("variable-creation:remark-4.5a", grade="exact", target="corrected", supporting=True)
+@proof_steps("identification.md: 3")
 def test_the_number_of_conjunctions_grows_like_a_power():
     """binom(T, s) >= (T/s)^s, in integers."""
     for T in range(1, 60):
@@ -59,6 +61,7 @@ def test_the_number_of_conjunctions_grows_like_a_power():
 
 
 @counterexample("variable-creation:remark-4.5a", grade="exact")
+@proof_steps("identification.md: 2")
 def test_distributions_that_hide_the_difference_need_no_samples(record: Record):
     """All 10 conjunctions of 2 of 5 bits agree on the string of ones: with all mass there, each is 100% accurate.
 

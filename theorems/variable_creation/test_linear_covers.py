@@ -27,7 +27,7 @@ from lemmata.numerics.learning.linear_capacity import (
     sign_packing,
     two_stage_capacity,
 )
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
 
 
@@ -52,6 +52,7 @@ def plain_norm(entries: list[fmpq], p: float) -> arb:
     target="corrected",
     cases="40 random integer matrices up to 5 x 5 (seeds 0, ..., 39), some with a zero column, p, q = 1, 2, infinity",
 )
+@proof_steps("linear_covers.md: 1, 2")
 @pytest.mark.parametrize("seed", range(40))
 def test_norms_of_columns_and_of_tokens(seed):
     """Norms by their definition, ||X^T||_(2,inf) is the largest norm of a token, and what the bounds use of them."""
@@ -80,6 +81,7 @@ def test_norms_of_columns_and_of_tokens(seed):
 
 
 @counterexample("variable-creation:notation-4.2", grade="exact")
+@proof_steps("linear_covers.md: 1")
 def test_the_largest_column_norm_is_not_the_largest_token_norm(record: Record):
     """T tokens of norm 1 in one dimension: ||X||_(2,inf) = sqrt(T), so X with tokens of norm <= B_X is left out."""
     for T in (4, 9, 10**4):
@@ -101,6 +103,7 @@ def test_the_largest_column_norm_is_not_the_largest_token_norm(record: Record):
     target="corrected",
     cases="60 random rational splits of 1 to 5 parts (seeds 0, ..., 59), 20 other points each",
 )
+@proof_steps("linear_covers.md: 3")
 @pytest.mark.parametrize("seed", range(60))
 def test_the_best_division_of_a_budget(seed):
     """With alpha = a^3, beta = b^3 all is rational: gamma = sum a b^2, x = C a/(b gamma), cost gamma^3/C^2, the least.
@@ -130,6 +133,7 @@ def test_the_best_division_of_a_budget(seed):
 
 
 @counterexample("variable-creation:lemma-A.8", grade="exact")
+@proof_steps("linear_covers.md: 4")
 def test_without_positivity_the_minimum_is_not_attained(record: Record):
     """n = 2, all coefficients 1, C = 1: the points (N + 1, -N) are feasible and cost less than the minimum 8."""
     printed = fmpq(2) ** 3
@@ -182,6 +186,7 @@ def decode(code: list[tuple[int, int]], points: np.ndarray, step: fmpq) -> np.nd
     target="corrected",
     cases="orthonormal points of radius R = 1, 2, 1/3 in d = 1, 4, 9, 16, 25 dimensions",
 )
+@proof_steps("linear_covers.md: 5, 9")
 @pytest.mark.parametrize("R", [fmpq(1), fmpq(2), fmpq(1, 3)])
 @pytest.mark.parametrize("root", [1, 2, 3, 4, 5])
 def test_orthonormal_points_take_all_steps_and_hold_all_signs(root, R):
@@ -221,6 +226,7 @@ def test_orthonormal_points_take_all_steps_and_hold_all_signs(root, R):
     target="corrected",
     cases="N = 1, 2 points in 1 or 2 dimensions, (B R/eps)^2 <= 5: all codes, a grid of vectors",
 )
+@proof_steps("linear_covers.md: 6")
 @pytest.mark.parametrize(("N", "squared"), [(1, 2), (1, 4), (1, 5), (2, 2), (2, 3), (2, 5)])
 def test_the_codes_are_a_cover_of_the_counted_size(N, squared):
     """The vectors of all codes of at most K symbols are within eps of every vector of a grid in the ball."""
@@ -248,6 +254,7 @@ def test_the_codes_are_a_cover_of_the_counted_size(N, squared):
     target="printed",
     cases="48 tuples (B, R, eps, N), and every argument scaled by 1000",
 )
+@proof_steps("linear_covers.md: 7")
 @pytest.mark.parametrize(("B", "R"), list(product((1, "5/2"), (1, "1/3", 7))))
 @pytest.mark.parametrize("eps", ["1/10", "3/100", 3, 100])
 def test_the_printed_bound_is_a_weaker_one(B, R, eps):
@@ -265,6 +272,7 @@ def test_the_printed_bound_is_a_weaker_one(B, R, eps):
 
 
 @counterexample("variable-creation:fact-4.2lin", grade="enclosed")
+@proof_steps("linear_covers.md: 8")
 def test_without_a_logarithm_on_the_left_the_bound_is_exponentially_small(record: Record):
     """x_i = e_i, m = d, B_X = B_W = 1, eps = 1/(2 sqrt d): N >= vol(ball)/(2 eps)^d, printed 4 d log(2 d^(3/2)).
 
@@ -297,6 +305,7 @@ def test_without_a_logarithm_on_the_left_the_bound_is_exponentially_small(record
     target="corrected",
     cases="32 tuples (B, R, eps, N, d); the closed form against 199 divisions of eps",
 )
+@proof_steps("linear_covers.md: 11, 12")
 @pytest.mark.parametrize(("B", "R"), [(1, 1), (2, 3), ("1/2", 5), (7, "1/3")])
 @pytest.mark.parametrize("eps", ["1/10", "1/100"])
 def test_the_closed_form_is_the_best_of_the_two_stages(B, R, eps):
@@ -327,6 +336,7 @@ def test_the_closed_form_is_the_best_of_the_two_stages(B, R, eps):
     target="corrected",
     cases="20 random matrices up to 4 x 4 of integers/8 on up to 12 points (seeds 0, ..., 19), eps = B R/2 and B R/3",
 )
+@proof_steps("linear_covers.md: 10, 11")
 @pytest.mark.parametrize("seed", range(20))
 def test_matrices_are_rebuilt_from_their_codes(seed):
     """Maurey's row norms and a perceptron for each row: error <= eps, sum of row norms <= B, counted length."""
@@ -353,6 +363,7 @@ def test_matrices_are_rebuilt_from_their_codes(seed):
     target="corrected",
     cases="d_1 = 1, ..., 4 rows, p = 1, 4, 9 points a row; every argument scaled by 2^10",
 )
+@proof_steps("linear_covers.md: 13")
 @pytest.mark.parametrize("rows", [1, 2, 3, 4])
 @pytest.mark.parametrize("root", [1, 2, 3])
 def test_matrices_of_signs_are_below_the_bound_with_its_exponents(rows, root):
@@ -379,6 +390,7 @@ def test_matrices_of_signs_are_below_the_bound_with_its_exponents(rows, root):
 
 
 @counterexample("variable-creation:lemma-4.10", grade="exact")
+@proof_steps("linear_covers.md: 14")
 def test_the_printed_space_of_points_and_the_printed_logarithm_fail(record: Record):
     """Points in R^(d_1) cannot be multiplied by W; and for d_1 = N = 1 the printed bound is 0 for every constant.
 
@@ -401,6 +413,7 @@ def test_the_printed_space_of_points_and_the_printed_logarithm_fail(record: Reco
 
 
 @counterexample("variable-creation:lemma-4.10", grade="exact", supporting=True)
+@proof_steps("linear_covers.md: 14")
 def test_two_steps_of_the_printed_proof_fail():
     """The error of a rescaled row is |v - ||w|| | |w.x|/||w||, not with ||w||^2, and the sum runs over all rows.
 

@@ -36,7 +36,7 @@ from lemmata.numerics.learning.attention_lipschitz import (
     softmax_distance,
     softmax_jacobian,
 )
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
 
 TINY = arb("1e-25")
@@ -79,6 +79,7 @@ def near(a: Any, b: Any) -> bool:
 @check(
     "variable-creation:lemma-A.6", grade="exact", target="printed", cases="60 random matrices up to 5 x 4, all signs"
 )
+@proof_steps("lipschitz.md: 1")
 def test_norms_of_matrices_by_hand():
     """|J x|_1 <= max over signs |J e|_1 |x|_inf <= ||J||_(1,1) |x|_inf, both norms against plain loops."""
     strict = 0
@@ -108,6 +109,7 @@ def test_norms_of_matrices_by_hand():
     target="printed",
     cases="softmax of B theta, 12 random rational B to 3 x 3 and pairs, the segment in 64 pieces; small steps at n = 2",
 )
+@proof_steps("lipschitz.md: 1")
 def test_maps_move_by_no_more_than_their_jacobians():
     """The Jacobian J B is enclosed on the whole segment, which is what the lemma needs of it."""
     with precision(96):
@@ -140,6 +142,7 @@ def test_maps_move_by_no_more_than_their_jacobians():
     target="printed",
     cases="the derivatives for all scores, n = 2, 3, 4; the norms for 40 random rational weights, n = 1, ..., 8",
 )
+@proof_steps("lipschitz.md: 2")
 def test_the_jacobian_of_softmax():
     """diag(p) - p p^T; entries of sum 2 (1 - |p|^2) < 2; signs S against the rest give 4 p(S) (1 - p(S)) <= 1."""
     for n in (2, 3, 4):
@@ -159,6 +162,7 @@ def test_the_jacobian_of_softmax():
 
 
 @check("variable-creation:corollary-A.7", grade="symbolic", target="printed", supporting=True)
+@proof_steps("lipschitz.md: 3")
 def test_two_groups_of_tokens_are_the_worst():
     """The gain of a group of mass x with odds times r^2 is below (r - 1)/(r + 1) by a square; that is tanh(w/4)."""
     x, r, w = sp.symbols("x r w", positive=True)
@@ -175,6 +179,7 @@ def test_two_groups_of_tokens_are_the_worst():
     target="printed",
     cases="120 random pairs of n = 1, ..., 6 rational scores, sizes from 1/64 to 8, seeds 0 to 119; shifted scores too",
 )
+@proof_steps("lipschitz.md: 3")
 def test_softmaxes_are_as_close_as_their_scores():
     """|p - p'|_1 <= 2 tanh(w/4) <= D <= 2 D, D the sup norm of the change and w its oscillation."""
     with precision(128):
@@ -198,6 +203,7 @@ def test_softmaxes_are_as_close_as_their_scores():
     target="printed",
     cases="n = 2, 4, 6 tokens in two groups, w = 1/100, 1, 4, 12; the ratio to D at w = 1/100",
 )
+@proof_steps("lipschitz.md: 3")
 def test_the_bound_of_softmax_is_attained():
     with precision(128):
         for w, n in product((fmpq(1, 100), fmpq(1), fmpq(4), fmpq(12)), (2, 4, 6)):
@@ -235,6 +241,7 @@ NEARBY = [(fmpq(1), fmpq(101, 100)), (fmpq(99, 100), fmpq(101, 100)), (fmpq(1), 
     target="printed",
     cases="120 random pairs of vectors with rational norms from 0 to 3, d = 2, 3, 4; pairs on one ray near the sphere",
 )
+@proof_steps("projection.md: 2")
 def test_projections_do_not_expand():
     kinds = set()
     for seed in range(120):
@@ -256,6 +263,7 @@ def test_projections_do_not_expand():
     target="printed",
     cases="60 random vectors with rational norms, d = 2, 3, 4, against 40 points of the ball each",
 )
+@proof_steps("projection.md: 1")
 def test_projections_are_the_nearest_points():
     """P(u) is in the ball, u itself if it is, and (u - P(u)).(b - P(u)) <= 0 for points b of the ball."""
     outside = 0
@@ -274,6 +282,7 @@ def test_projections_are_the_nearest_points():
 
 
 @check("variable-creation:lemma-A.9", grade="exact", target="printed", supporting=True)
+@proof_steps("projection.md: 3")
 def test_a_step_of_the_printed_proof_of_contraction():
     """u = (2, 0), v = (-1, 0): alpha = -1/2, 1/|u| - alpha = 1; the printed factor 3/4 is too small."""
     alpha, inverse = Fraction(-1, 2), Fraction(1, 2)
@@ -292,6 +301,7 @@ def test_a_step_of_the_printed_proof_of_contraction():
     cases="(3): softmax of random scores, T = 1, ..., 8, seeds 0 to 39, and equal scores, T = 2, ..., 64; (1) and (2): "
     "20 random heads W_V, W_C with ReLU, identity and GeLU",
 )
+@proof_steps("lipschitz.md: 2, 4")
 def test_softmax_is_regular_with_the_constant_two():
     with precision(128):
         for seed in range(40):
@@ -319,6 +329,7 @@ def test_softmax_is_regular_with_the_constant_two():
 
 
 @check("variable-creation:assumption-4.5", grade="exact", target="printed", supporting=True)
+@proof_steps("lipschitz.md: 4")
 def test_what_is_not_regular():
     """A hard maximum jumps by 2 however small the change; values with a bias are not 0 at 0; 2 - 1/100 is too small."""
     hard = Head(Affine(ONE), Affine(ONE), Affine(ONE), weigh="hardmax", causal=False)
@@ -342,6 +353,7 @@ def output_map(W_C: np.ndarray) -> FeedForward:
     cases="40 random pairs of heads with d = 3, k = 2, T = 1, ..., 5, another context z, ReLU and W_C behind, seeds 0 "
     "to 39; by hand at one place, and two tokens that come within 10^-4 of the bound",
 )
+@proof_steps("lipschitz.md: 5")
 def test_heads_with_other_scores_and_values():
     """The difference of two heads against C L_out B_in B_X D + L_out V, C = 1 and so all the more 2."""
     found = arb(0)
@@ -377,6 +389,7 @@ def test_heads_with_other_scores_and_values():
 
 
 @counterexample("variable-creation:lemma-4.7", grade="exact")
+@proof_steps("lipschitz.md: 5")
 def test_largest_columns_are_not_enough(record: Record):
     """T = 1, a value row (1, 1) against (0, 0): outputs sqrt 2 apart, largest column of the difference 1.
 
@@ -415,6 +428,7 @@ def layer(parts: Sequence[np.ndarray], Z: np.ndarray) -> np.ndarray:
     target="printed",
     cases="40 random pairs of layers with d = 3, k = 2, T = 1, ..., 5, tokens in the ball, seeds 0 to 39",
 )
+@proof_steps("lipschitz.md: 6")
 def test_other_weights_of_a_layer():
     """Score terms as in the lemma, rows of Z (W_Q W_K^T - W_Q' W_K'^T)^T; with the constant 1, so with 2 as well."""
     with precision(128):
@@ -443,6 +457,7 @@ def test_other_weights_of_a_layer():
     cases="tokens 1 and -1, scores a = 1/100, 1/2, 2 against 0, ||W_V|| = 1, 3; a value term that is attained; "
     "the audit of the library on these pairs",
 )
+@proof_steps("lipschitz.md: 6")
 def test_the_constant_of_the_scores_is_sharp():
     """Outputs tanh a against 0, with the bound a: the constant 1 is approached, half of the printed 2."""
     with precision(128):
@@ -464,6 +479,7 @@ def test_the_constant_of_the_scores_is_sharp():
 
 
 @check("variable-creation:lemma-A.14", grade="symbolic", target="printed", supporting=True)
+@proof_steps("lipschitz.md: 7")
 def test_gradients_of_a_head():
     """The gradients of step 7, for all numbers at T = 3, d = 2, as an identity of polynomials.
 
@@ -496,6 +512,7 @@ def test_gradients_of_a_head():
     cases="40 random layers with d = 3, k = 2, T = 1, ..., 5 and pairs of matrices in the ball, seeds 0 to 39; three "
     "audited heads, biases of the queries and a causal head among them",
 )
+@proof_steps("lipschitz.md: 7")
 def test_other_tokens_of_a_layer():
     with precision(128):
         for seed in range(40):
@@ -522,6 +539,7 @@ def test_other_tokens_of_a_layer():
     target="printed",
     cases="all beta, kappa >= 0; and by hand at beta = 3/4, kappa = 0 and beta = 3/4, kappa = 7/12",
 )
+@proof_steps("lipschitz.md: 7")
 def test_constants_are_ordered():
     """(1 + beta + kappa)^2 - (1 + (beta + kappa)^2) = 2 (beta + kappa) >= 0; values at Pythagorean places."""
     beta, kappa = sp.symbols("beta kappa", nonnegative=True)
@@ -546,6 +564,7 @@ TURN = as_exact([[0, 1], [-1, 0]])
     target="printed",
     cases="b = 1/10, 1, 4: the family of the proof with T = 200 tokens, and the audit of the library with T = 400",
 )
+@proof_steps("lipschitz.md: 8")
 @pytest.mark.parametrize("b", [fmpq(1, 10), fmpq(1), fmpq(4)])
 def test_the_constant_of_the_tokens_is_sharp(b):
     """Tokens e_1 and -e_1, half each, and scores by a quarter turn: the ratio comes within a hundredth of the bound."""
@@ -598,6 +617,7 @@ def changed(rng: np.random.Generator, block: AttentionBlock, size: fmpq, only: i
     cases="24 random pairs of networks with 2 blocks, d = 3, k = 2, T = 3, ReLU, identity, GeLU, tokens in the ball; "
     "changes of all matrices and of one, seeds 0 to 23; formulas by hand at one place and for all blocks",
 )
+@proof_steps("lipschitz.md: 9")
 def test_errors_behind_blocks():
     seen = arb(0)
     with precision(128):
@@ -637,6 +657,7 @@ def test_errors_behind_blocks():
     cases="one block, T = d = k = 1: changes of W_C and of W_V that meet the bound, one inherited from below; T = 2: "
     "a change of the scores within 10^-4 of the bound",
 )
+@proof_steps("lipschitz.md: 9")
 def test_errors_behind_hidden_layers():
     """One token attends to itself: the block is x -> Pi(Pi(x W_V) W_C), and each term is the whole error."""
 
@@ -664,6 +685,7 @@ def test_errors_behind_hidden_layers():
 
 
 @counterexample("variable-creation:lemma-A.15", grade="enclosed")
+@proof_steps("lipschitz.md: 10")
 def test_tokens_outside_of_the_ball(record: Record):
     """d = k = 1, X = (2, -2), W_V = 1/2, W_C = 1, W_Q W_K^T = 1/4 against 0: the error is tanh 1, the bound 1/2.
 
@@ -694,6 +716,7 @@ def test_tokens_outside_of_the_ball(record: Record):
     cases="30 random pairs of read-outs behind two random blocks each, seeds 0 to 29; by hand and with equality at one "
     "place",
 )
+@proof_steps("lipschitz.md: 11")
 def test_errors_of_readouts():
     with precision(128):
         assert near(readout_error(fmpq(3, 2), fmpq(1, 5), 4), fmpq(43, 10))

@@ -30,7 +30,7 @@ from lemmata.constructions.sparse.memorising import (
 )
 from lemmata.numerics.exact.balls import ball_max
 from lemmata.numerics.exact.numbers import as_exact
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
 
 RADII = (Q(1, 4), Q(1, 2), Q(1), Q(5, 2))
@@ -56,6 +56,7 @@ def quarters(first: int, last: int, radius: Q) -> list[Q]:
     cases="radii 1/4, 1/2, 1, 5/2; all breakpoints and three points between any two, which decides a piecewise linear "
     "function up to its outer slopes, and two points beyond",
 )
+@proof_steps("memorising.md: 1, 2")
 @pytest.mark.parametrize("radius", RADII)
 def test_ramps_and_bumps_at_all_breakpoints(radius):
     points = quarters(-5, 5, radius)
@@ -68,6 +69,7 @@ def test_ramps_and_bumps_at_all_breakpoints(radius):
 
 
 @counterexample("variable-creation:construction-A.25nu", grade="exact")
+@proof_steps("memorising.md: 2")
 def test_the_printed_bump_is_a_step(record: Record):
     """nu(x) - nu(2 delta - x) and its shifted form: -1 on the left, 0 at the centre, 1 on the right."""
     for radius in RADII:
@@ -110,6 +112,7 @@ SIZES = [(k, n, radius) for k in (1, 2, 3) for n in (1, 2, 4) for radius in RADI
     cases="k = 1, 2, 3 coordinates, n = 1, 2, 4 nodes, radii 1/4, 1/2, 1, 5/2, two random sets of nodes each, with and "
     "without the outer ramps, on whole cubes; with them, points between the cubes",
 )
+@proof_steps("memorising.md: 3, 4")
 @pytest.mark.parametrize(("k", "n", "radius"), SIZES)
 def test_the_network_has_its_values_on_whole_cubes(k, n, radius):
     for seed in (0, 1):
@@ -168,6 +171,7 @@ def largest_entry(layer: Affine) -> fmpq:
 
 
 @check("variable-creation:lemma-A.25", grade="exact", target="corrected", supporting=True)
+@proof_steps("memorising.md: 3")
 def test_beyond_the_cubes_the_values_are_not_kept():
     """A negative control of the ranges: a cube that is larger by a tenth of a per cent."""
     nodes = as_exact([[-4], [0]])
@@ -177,6 +181,7 @@ def test_beyond_the_cubes_the_values_are_not_kept():
 
 
 @counterexample("variable-creation:lemma-A.25", grade="exact", supporting=True)
+@proof_steps("memorising.md: 6")
 def test_the_printed_network_misses_almost_all_points():
     """The printed signs on the points of the cubes at -1, 0, 1 radii in every coordinate."""
     wrong = total = 0
@@ -197,6 +202,7 @@ def test_the_printed_network_misses_almost_all_points():
 
 
 @counterexample("variable-creation:lemma-A.25", grade="exact", supporting=True)
+@proof_steps("memorising.md: 4")
 def test_the_printed_bound_of_the_first_layer_is_exceeded():
     """Nodes -1 and 1, radius 1/2: the bumps, printed or not, have the bias 2 + 1/delta = 4; the printed bound is 2.
 
@@ -217,6 +223,7 @@ def largest_plateau(n: int, k: int, first: fmpq, second: fmpq, last: fmpq) -> fm
 
 
 @counterexample("variable-creation:lemma-A.25", grade="exact")
+@proof_steps("memorising.md: 5")
 def test_no_network_meets_the_printed_norms_for_a_large_radius(record: Record):
     """Nodes -2 delta and 2 delta, delta = 100, values 0 and 1."""
     delta = fmpq(100)
@@ -231,6 +238,7 @@ def test_no_network_meets_the_printed_norms_for_a_large_radius(record: Record):
 
 
 @counterexample("variable-creation:lemma-A.22", "variable-creation:lemma-A.23", grade="enclosed")
+@proof_steps("memorising.md: 5")
 def test_heads_with_many_outputs_force_a_plateau(record: Record):
     """s = 1, T = 46, gamma = 2000, B = 1000: a head with 46 outputs that need the value 1, and at most 45 pieces.
 
@@ -262,6 +270,7 @@ def test_heads_with_many_outputs_force_a_plateau(record: Record):
 
 
 @counterexample("variable-creation:lemma-A.25", grade="exact", supporting=True)
+@proof_steps("memorising.md: 6")
 def test_the_steep_second_ramp_needs_a_small_radius():
     """With correct bumps and the printed second layer, nodes (0,0) and (0,8), radius 2, values 1 and 10: 6 at (0,0)."""
     delta = fmpq(2)
@@ -288,6 +297,7 @@ def symmetric_nodes(s: int) -> dict[str, list[fmpq]]:
     cases="s = 1, ..., 6, three monotone g each (of positions, of a bag, r (r + 1)/2); all functions, by linearity in "
     "the last layer, and whole cubes",
 )
+@proof_steps("memorising.md: 7")
 @pytest.mark.parametrize("s", range(1, 7))
 def test_symmetric_functions_from_a_monotone_one(s):
     for name, g in symmetric_nodes(s).items():
@@ -308,6 +318,7 @@ def test_symmetric_functions_from_a_monotone_one(s):
     cases="s = 1, ..., 4, injective g of positions and of a bag; all functions, by linearity in the last layer, and "
     "whole cubes",
 )
+@proof_steps("memorising.md: 8")
 @pytest.mark.parametrize("s", range(1, 5))
 def test_all_functions_from_an_injective_one(s):
     words = as_exact(list(product((0, 1), repeat=s)))
@@ -343,6 +354,7 @@ def assert_all_functions(nodes: np.ndarray, gamma: fmpq, name: str, network: Fee
 
 
 @counterexample("variable-creation:lemma-A.22", "variable-creation:lemma-A.23", grade="exact", supporting=True)
+@proof_steps("memorising.md: 7, 8")
 def test_an_eighth_of_gamma_does_not_tolerate_a_quarter():
     """s = 2, gamma = 1, nodes -1, 0, 1: the network of radius gamma/8 gives f/2 at 3 gamma/16, and 0 at gamma/4.
 
@@ -370,6 +382,7 @@ def test_an_eighth_of_gamma_does_not_tolerate_a_quarter():
     target="printed",
     cases="one coordinate, 3 nodes, radii 1/4, 1/2, 1, 5/2, whole intervals; two coordinates, 4 nodes, one W_C",
 )
+@proof_steps("memorising.md: 10, 11")
 def test_one_hidden_layer_on_a_line_and_the_output_map_as_first_layer():
     for radius in RADII:
         nodes = as_exact([[-5 * radius], [0], [3 * radius]])

@@ -32,7 +32,7 @@ from lemmata.numerics.exact.balls import as_balls
 from lemmata.numerics.exact.numbers import as_exact
 from lemmata.numerics.exact.precision import precision
 from lemmata.numerics.learning.losses import LOSSES, PRINTED_CORRELATION
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
 
 
@@ -50,6 +50,7 @@ def rationals(rng: np.random.Generator, n: int) -> list[Fraction]:
     cases="the first bit for the majority of three, bits of probability p = 1/2, 1/3, 9/10; random labels of 16, "
     "60 draws; samples of size 1, 2, 3 from 4 points, all of them",
 )
+@proof_steps("preliminaries.md: 1")
 def test_accuracies_are_probabilities_and_samples_estimate_them():
     """acc + err = 1, closed forms, and the mean of the accuracy on fresh samples, over all samples."""
     for p in (Fraction(1, 2), Fraction(1, 3), Fraction(9, 10)):
@@ -97,6 +98,7 @@ def reordered(circuit: Circuit, rng: np.random.Generator) -> Circuit:
     target="printed",
     cases="softmax attention with T = 1, ..., 4, d = 1, 2, 3, k = e = 1, 2, 12 random rational choices, in balls",
 )
+@proof_steps("preliminaries.md: 2")
 @pytest.mark.parametrize("seed", range(12))
 def test_attention_is_a_circuit_of_sums_products_exponentials_and_one_inverse(seed):
     """Against the head of the library; its gradient against differences of the head, and at most 4 times its gates."""
@@ -137,6 +139,7 @@ def test_attention_is_a_circuit_of_sums_products_exponentials_and_one_inverse(se
     target="printed",
     cases="recurrent networks over T = 1, ..., 5 tokens, d = 1, 2, m = 1, 2, 3, 12 random choices; random orders",
 )
+@proof_steps("preliminaries.md: 2")
 @pytest.mark.parametrize("seed", range(12))
 def test_recurrent_networks_are_circuits_once_they_are_unrolled(seed):
     """Against the recurrent layer of the library, and h_t = relu(h_(t-1) W + z_t A) written out."""
@@ -163,6 +166,7 @@ def test_recurrent_networks_are_circuits_once_they_are_unrolled(seed):
     target="printed",
     cases="all 2^(2^d) functions of d = 0, 1, 2, 3 bits; 100 random functions of 4, 5 and 6 bits each",
 )
+@proof_steps("preliminaries.md: 3")
 def test_one_gate_and_one_parameter_compute_all_functions_of_bits():
     """The truth table is the parameter; the gate "table" is one function of one number, for all d."""
     rng = np.random.default_rng(31)
@@ -196,6 +200,7 @@ def _spread(x: Fraction, place: int, inputs: int, count: int = 12) -> Fraction:
 
 
 @check("variable-creation:remark-3.1b", grade="exact", target="printed", supporting=True)
+@proof_steps("preliminaries.md: 4")
 def test_codes_of_several_inputs_determine_them():
     """Inputs with (1 + squash(x))/2 = n/64: sums of the gates are below 1/2, and half a digit apart."""
     points = [Fraction(n, 64) for n in range(1, 64, 3)]
@@ -254,6 +259,7 @@ def has_its_derivatives(circuit: Circuit) -> bool:
     cases="all circuits of sums, products and squares with 2 inputs and 1 or 2 gates (full effort: 3); 40 random ones "
     "with 4 inputs, 2 constants, 30 gates, as polynomials over the rationals; products of up to 200 inputs",
 )
+@proof_steps("preliminaries.md: 5")
 def test_gradients_cost_at_most_four_times_the_circuit(effort):
     for size in range(1, effort.pick(quick=2, full=3) + 1):
         for circuit in all_circuits(2, size):
@@ -286,6 +292,7 @@ def test_gradients_cost_at_most_four_times_the_circuit(effort):
     cases="(d_in, d_hidden) = (1, 1), (2, 3), (5, 2), (4, 8), 10 random rational choices each; linear for all numbers, "
     "without sigma, at (2, 3)",
 )
+@proof_steps("preliminaries.md: 2, 6")
 @pytest.mark.parametrize(("d_in", "d_hidden"), [(1, 1), (2, 3), (5, 2), (4, 8)])
 def test_two_layer_perceptrons_as_circuits_and_as_layers(d_in, d_hidden):
     """u sigma(W x) entry by entry; the number of parameters; scaling of rows; the layers of the library agree."""
@@ -329,6 +336,7 @@ def test_two_layer_perceptrons_as_circuits_and_as_layers(d_in, d_hidden):
     cases="all words for (|S|, d) = (2, 6), (3, 4), (5, 3); classifiers: the parity of two bits, sums of "
     "two digits modulo 3 by a table",
 )
+@proof_steps("preliminaries.md: 7")
 def test_codes_of_words_and_labels_of_outputs():
     """Codes as the definition says, symbol by symbol; |code|^2 = d; classifiers of two and of three labels."""
     for size, d in ((2, 6), (3, 4), (5, 3)):
@@ -354,6 +362,7 @@ def test_codes_of_words_and_labels_of_outputs():
 
 
 @counterexample("variable-creation:definition-3.2", grade="exact")
+@proof_steps("preliminaries.md: 7")
 def test_ties_have_no_label(record: Record):
     """The network 0 has sign 0, which is none of the two labels, and two largest outputs of three: both are refused."""
     zero = FeedForward((Affine(as_exact([[0, 0, 0]])),), activations=("identity",))
@@ -386,6 +395,7 @@ MARGINS = [Fraction(n, 4) for n in range(-16, 17)]
     target="corrected",
     cases="y = 1, -1 and f = -4, -15/4, ..., 4; derivatives there, of the hinge loss off its kink",
 )
+@proof_steps("training.md: 1")
 @pytest.mark.parametrize("y", [1, -1])
 def test_losses_and_their_slopes(y):
     """Each by its formula; slopes by differences, which are exact for quadratics and pieces of lines."""
@@ -423,6 +433,7 @@ def errors(theta: Fraction) -> Fraction:
 
 
 @counterexample("variable-creation:definition-3.3a", grade="exact")
+@proof_steps("training.md: 2")
 @pytest.mark.parametrize("y", [1, -1])
 def test_the_printed_correlation_loss_leads_away(record: Record, y):
     """f = theta: the first step of descent on +y f takes theta to -y eta, and so on; the error of theta x becomes 1."""
@@ -445,6 +456,7 @@ def test_the_printed_correlation_loss_leads_away(record: Record, y):
     cases="f = theta with y = 1, -1, and f(x) = theta x with the label x; 7 steps of descent from 0, logistic loss on "
     "the first in balls, the others on both exactly",
 )
+@proof_steps("training.md: 2")
 @pytest.mark.parametrize("y", [1, -1])
 def test_descent_on_every_loss_leads_to_the_label(y):
     rates = [Fraction(1, 8)] * 7
@@ -505,6 +517,7 @@ def shared(size: int) -> Fraction:
     cases="a perceptron with 2 inputs and 2 neurons on 3 examples of different probabilities: square loss against the "
     "gradient written out, batches of 1, 2, 3, all of them; square, hinge and correlation loss",
 )
+@proof_steps("training.md: 3")
 def test_batch_gradients_are_unbiased():
     """The mean over all |X|^B batches, with their probabilities, is the population gradient."""
     assert mean_gradient(MLP, START, LAW, LOSSES["square"]) == backpropagated(START, LAW)
@@ -532,6 +545,7 @@ def test_batch_gradients_are_unbiased():
     cases="the same perceptron: 3 steps with 3 rates, of the population, chunks of 6 examples and the whole sample; "
     "with the penalty |theta|^2/2",
 )
+@proof_steps("training.md: 4")
 def test_iterates_of_descent():
     """theta_(t+1) = theta_t - eta_t gradient, t = 0, 1, 2, step by step with the gradient written out."""
     rates = [Fraction(1, 9), Fraction(1, 50), Fraction(2, 11)]
@@ -562,6 +576,7 @@ def test_iterates_of_descent():
     supporting=True,
     cases="the same perceptron, logistic loss, 20 steps in float64",
 )
+@proof_steps("training.md: 4")
 def test_iterates_are_those_of_torch():
     floats: Batch = [([float(a) for a in x], float(y), float(p)) for x, y, p in LAW]
     path = descend(MLP, [float(a) for a in START], [floats] * 20, [0.05] * 20, LOSSES["cross_entropy"])
@@ -584,6 +599,7 @@ def test_iterates_are_those_of_torch():
     target="corrected",
     cases="samples of size 4 from 3 examples, cut into two batches of 2: all 81; all orders of 4 examples",
 )
+@proof_steps("training.md: 5")
 def test_one_pass_is_online_and_a_second_pass_is_not():
     """Batches of one pass over an i.i.d. sample have the law of fresh draws; those of a shuffled sample do not."""
     names = {id(x): i for i, (x, _, _) in enumerate(LAW)}
@@ -611,6 +627,7 @@ def test_one_pass_is_online_and_a_second_pass_is_not():
 
 
 @counterexample("variable-creation:definition-3.3b", grade="exact")
+@proof_steps("training.md: 4")
 def test_the_printed_schedule_has_no_first_rate(record: Record):
     """Rates eta_1, ..., eta_T for updates t = 0, 1, ...: the first update asks for eta_0, and eta_T is never used."""
     T = 3

@@ -29,7 +29,7 @@ from lemmata.constructions.sparse.positions import (
 from lemmata.numerics.exact.balls import as_balls, ball_max
 from lemmata.numerics.exact.numbers import as_exact, to_float
 from lemmata.numerics.exact.precision import precision
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.variable_creation.instances import (
     ROUNDING,
     general,
@@ -61,6 +61,7 @@ def family_coherence(positions: Positions) -> fmpq:
 
 
 @check("variable-creation:lemma-A.19a", grade="numeric", target="corrected", cases=FAMILY_CASES)
+@proof_steps("representation.md: 2")
 @pytest.mark.parametrize("number", range(len(FAMILIES)))
 def test_one_head_selects_uniformly(number):
     positions, s = FAMILIES[number]
@@ -95,6 +96,7 @@ def worst_float_error(network: SparseNetwork, target: list[fmpq]) -> float:
 
 
 @counterexample("variable-creation:lemma-A.19a", grade="exact", supporting=True)
+@proof_steps("representation.md: 3")
 def test_the_printed_values_decrease_with_the_number_of_ones():
     """W_V = E_0 - E_1: the limit of the head is (s - 2 r)/s, which is not monotone as the lemma says."""
     network = compile_sparse(sparse_function(6, (1, 4), [0, 1, 2]))
@@ -107,6 +109,7 @@ def test_the_printed_values_decrease_with_the_number_of_ones():
 
 
 @counterexample("variable-creation:lemma-A.19a", grade="enclosed", supporting=True)
+@proof_steps("representation.md: 3")
 def test_the_printed_key_is_not_uniform():
     """s = 3, T = 400, a coherence below 1/3: with the printed key and R the head is off by more than gamma/4."""
     function = sparse_function(400, (0, 1, 2), [0, 1, 2, 3])
@@ -129,6 +132,7 @@ COHERENT: tuple[Positions, int] = (signs(12, 5, 0), 2)
     target="printed",
     cases=FAMILY_CASES + "; and 12 sign vectors with s = 2 and Delta = 11/25, between 1/3 and 1/2",
 )
+@proof_steps("representation.md: 4")
 @pytest.mark.parametrize("number", range(len(FAMILIES) + 1))
 def test_one_head_for_each_position(number):
     """R = log(8 T/gamma)/(1 - Delta), rounded down to a multiple of 2^-32, is below the printed norm of W_Q."""
@@ -153,6 +157,7 @@ def test_one_head_for_each_position(number):
 
 
 @check("variable-creation:lemma-A.19b", grade="enclosed", target="printed", supporting=True)
+@proof_steps("representation.md: 4")
 def test_the_printed_values_in_another_coordinate_are_lost():
     """W_V = (E_0 - E_1) e_2^T and W_C = e_1 e_h^T: the product is 0, and so are all outputs."""
     network = general(5, (1, 3))
@@ -181,6 +186,7 @@ TRAINABLE = [(s, T, gamma) for s in (1, 2, 3) for T in (4, 12, 10_000) for gamma
     target="printed",
     cases="d >= s + 3: s = 1, 2, 3; T = 4, 12, 10,000; gamma = 1 or the distance of the nodes, and 1/7; all strings",
 )
+@proof_steps("representation.md: 5")
 @pytest.mark.parametrize(("s", "T", "gamma"), TRAINABLE)
 def test_trainable_positions_have_the_error_of_a_closed_form(s, T, gamma):
     """One head: |(E sum chi + off)/(s E + T + 1 - s) - mean chi| is largest where all chi off I are opposite.
@@ -219,6 +225,7 @@ COMPACT_CASES = (
 
 
 @check("variable-creation:lemma-A.20b", grade="numeric", target="printed", cases=COMPACT_CASES)
+@proof_steps("representation.md: 16")
 @pytest.mark.parametrize("gamma", [fmpq(1), fmpq(1, 50)])
 @pytest.mark.parametrize(("d", "s", "T"), COMPACT)
 def test_positions_in_the_plane_of_the_symbols_and_the_class_token(d, s, T, gamma):
@@ -282,6 +289,7 @@ def worst_error(network: Transformer, head: Head, h: int, T: int) -> arb:
 
 
 @check("variable-creation:lemma-A.20a", grade="numeric", target="printed", cases=COMPACT_CASES)
+@proof_steps("representation.md: 16")
 @pytest.mark.parametrize("gamma", [fmpq(1), fmpq(1, 50)])
 @pytest.mark.parametrize(("d", "s", "T"), COMPACT)
 def test_one_position_opposite_to_the_class_token(d, s, T, gamma):
@@ -310,6 +318,7 @@ def test_one_position_opposite_to_the_class_token(d, s, T, gamma):
 
 
 @check("variable-creation:lemma-A.20a", grade="enclosed", target="printed", supporting=True)
+@proof_steps("representation.md: 5")
 def test_the_printed_trainable_head_decreases_too():
     network = compile_sparse(sparse_function(4, (0, 2), [0, 1, 2]), inputs="trainable")
     printed = with_heads(network, lambda head: replace(head, value=Affine(-head.value.weight)))
@@ -318,6 +327,7 @@ def test_the_printed_trainable_head_decreases_too():
 
 
 @check("variable-creation:lemma-A.20b", grade="enclosed", target="printed", supporting=True)
+@proof_steps("representation.md: 5")
 def test_positions_in_the_space_of_the_symbols_spoil_the_scores():
     """The printed weights: d = 4, s = 2, T = 5, E_0 = e_1, E_1 = e_2, v_CLS = e_3, P = e_1, e_2 on I; gamma = 1.
 
@@ -348,6 +358,7 @@ def test_positions_in_the_space_of_the_symbols_spoil_the_scores():
 
 
 @check("variable-creation:lemma-A.21a", grade="numeric", target="corrected", cases=FAMILY_CASES)
+@proof_steps("representation.md: 8")
 @pytest.mark.parametrize("number", range(len(FAMILIES)))
 def test_a_bag_of_vectors_gives_one_number(number):
     positions, s = FAMILIES[number]
@@ -366,6 +377,7 @@ def test_a_bag_of_vectors_gives_one_number(number):
 
 
 @check("variable-creation:lemma-A.21b", grade="numeric", target="corrected", cases=FAMILY_CASES)
+@proof_steps("representation.md: 9", "selection.md: 13")
 @pytest.mark.parametrize("number", range(len(FAMILIES)))
 def test_a_bag_of_vectors_gives_all_bits(number):
     positions, s = FAMILIES[number]
@@ -389,6 +401,7 @@ def test_a_bag_of_vectors_gives_all_bits(number):
 
 
 @counterexample("variable-creation:lemma-A.21a", "variable-creation:lemma-A.21b", grade="enclosed", supporting=True)
+@proof_steps("representation.md: 8, 9")
 @pytest.mark.parametrize("several", [False, True])
 def test_printed_vectors_in_a_bag_are_not_uniform(several):
     """s = 2, T = 6, sign vectors with d = 196, gamma = 1/2: printed keys, values and R miss gamma/4."""

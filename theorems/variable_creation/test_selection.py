@@ -31,7 +31,7 @@ from lemmata.constructions.sparse.positions import (
 )
 from lemmata.numerics.exact.cyclotomic.numbers import exact_matmul
 from lemmata.numerics.exact.numbers import as_exact, to_float
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
 
 
@@ -54,6 +54,7 @@ CRITICAL = [(s, delta) for s, deltas in DELTAS.items() for delta in deltas]
 
 
 @counterexample("variable-creation:lemma-A.19a", grade="exact", cases="s = 2, 3, 4, 5; three values of Delta each")
+@proof_steps("selection.md: 6, 9")
 @pytest.mark.parametrize(("s", "delta"), CRITICAL)
 def test_no_head_selects_beyond_the_sharp_coherence(record: Record, s, delta):
     """1/(2s-1) <= Delta < 1/s and T = 2 s: both halves have one mean, so that no key tells them apart.
@@ -146,6 +147,7 @@ BEYOND = [(2, 2, fmpq(1, 3)), (2, 2, fmpq(2, 5)), (3, 3, fmpq(1, 5)), (4, 3, fmp
 
 
 @check("variable-creation:lemma-A.21a", grade="numeric", target="corrected", supporting=True)
+@proof_steps("selection.md: 12")
 @pytest.mark.parametrize(("s", "j", "delta"), BEYOND)
 def test_groups_with_the_means_of_all_subsets_have_the_same_coherence(s, j, delta):
     """(2 j - 1) Delta >= 1: unit vectors, coherence Delta, and the sum of each group is that of its subset of I."""
@@ -165,6 +167,7 @@ def test_groups_with_the_means_of_all_subsets_have_the_same_coherence(s, j, delt
 
 
 @check("variable-creation:lemma-A.21a", grade="sampled", target="corrected", supporting=True, cases="40 random heads")
+@proof_steps("selection.md: 13")
 @pytest.mark.parametrize("seed", range(40))
 def test_heads_of_a_bag_do_not_see_the_lightest_bit(seed):
     """s = 2, m = 60 pairs: with the heavier token of each pair on, flipping the lighter bit of I moves a head little.
@@ -199,6 +202,7 @@ def test_heads_of_a_bag_do_not_see_the_lightest_bit(seed):
 
 
 @counterexample("variable-creation:lemma-A.21a", "variable-creation:lemma-A.21b", grade="exact")
+@proof_steps("selection.md: 13")
 def test_no_head_reads_two_bits_of_a_bag_beyond_the_sharp_coherence(record: Record):
     """s = 2, Delta = 1/3, gamma = 3/4: 129 pairs with the mean of v_1 and v_2, T = 260; any g and any norm of keys.
 
@@ -229,6 +233,7 @@ def test_no_head_reads_two_bits_of_a_bag_beyond_the_sharp_coherence(record: Reco
     target="corrected",
     cases="random sign vectors, T = 8, ..., 40, s = 2, 3, 4, with coherence below 1/(2s-1), five seeds each",
 )
+@proof_steps("representation.md: 2", "selection.md: 5")
 @pytest.mark.parametrize("s", [2, 3, 4])
 def test_the_dual_key_has_the_claimed_scores(s):
     """1 on I, at most kappa elsewhere, ||u||^2 = 1 G^-1 1 <= s/(1 - (s-1) Delta); the best key is at least as good."""
@@ -270,6 +275,7 @@ def test_selections_are_checked_and_controls_are_possible():
     cases="d = 4, 16, 64 (basis and Hadamard basis); codes with d = 16, 64, 256; random signs with d = 64, 144, 256, "
     "the largest T below exp(d Delta^2/4), three seeds; orthonormal families",
 )
+@proof_steps("selection.md: 1, 2, 3, 4")
 def test_families_lie_between_the_bounds():
     """Sizes T' and coherences Delta of the families: max(d, exp(d Delta^2/4)) can be had, and Alon's bound holds.
 
@@ -313,6 +319,7 @@ def assert_within_the_upper_bound(count: int, d: int, delta: fmpq) -> None:
 
 
 @counterexample("variable-creation:setup-A.2.1b", grade="exact")
+@proof_steps("selection.md: 1")
 def test_the_size_is_unbounded_while_d_delta_squared_is_one(record: Record):
     sizes = []
     for exponent in (2, 3, 4):
@@ -327,6 +334,7 @@ def test_the_size_is_unbounded_while_d_delta_squared_is_one(record: Record):
 
 
 @counterexample("variable-creation:remark-4.5b", grade="exact")
+@proof_steps("selection.md: 11")
 def test_keys_of_a_line_need_not_be_selected(record: Record):
     """Keys (1,0), (2,0) on a line and (0,1), (0,-1) beside it: equal scores on the line are below one beside it."""
     keys = PositionTable(np.array([[1, 0], [2, 0], [0, 1], [0, -1]]), 1)
@@ -346,6 +354,7 @@ def test_keys_of_a_line_need_not_be_selected(record: Record):
     target="corrected",
     cases="the margin of four families of 6 to 12 keys, among them one with an affine hull that others surround",
 )
+@proof_steps("selection.md: 11")
 def test_hulls_decide_what_one_head_can_average():
     """The largest margin is the distance of the hulls, as a closed form has it; it is 0 if they meet."""
     square = position_table([[1, 0], [-1, 0], [0, 1], [0, -1]])

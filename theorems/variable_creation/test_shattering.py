@@ -17,7 +17,7 @@ from lemmata.certificates.capacity.shattering import (
     sinusoid_points,
 )
 from lemmata.numerics.exact.precision import precision
-from lemmata.theorems.evidence import check
+from lemmata.theorems.evidence import check, proof_steps
 
 SELF_WEIGHT = 1 / (1 + (arb.pi() / 8).sqrt())
 
@@ -28,6 +28,7 @@ SELF_WEIGHT = 1 / (1 + (arb.pi() / 8).sqrt())
     target="printed",
     cases="all labellings of n = 1, ..., 8 points (10 at full effort), the sines as balls",
 )
+@proof_steps("shattering.md: 1")
 def test_sinusoids_shatter_any_number_of_points(effort):
     with precision(128):
         for n in range(1, effort.pick(quick=9, full=11)):
@@ -58,6 +59,7 @@ def bits(T: int, t: int) -> list[int]:
     target="printed",
     cases="T = 2, ..., 9 (16 at full effort): all heads s and sequences i by the forward pass of the attention layer",
 )
+@proof_steps("shattering.md: 5")
 def test_unbounded_heads_shatter_by_their_forward_pass(effort):
     with precision(256):
         for T in range(2, effort.pick(quick=10, full=17)):
@@ -87,6 +89,7 @@ def test_unbounded_heads_shatter_by_their_forward_pass(effort):
     target="printed",
     cases="T = 17, 31, 32, 33, 63, 64: all heads s and sequences i; the self-weight for T = 2, ..., 64, 2^7, ..., 2^10",
 )
+@proof_steps("shattering.md: 3, 5")
 def test_unbounded_heads_shatter_for_longer_sequences():
     for T in (17, 31, 32, 33, 63, 64):
         family = CircleFamily(T)
@@ -113,6 +116,7 @@ def limit_of_the_denominator() -> arb:
     supporting=True,
     cases="T = 2, ..., 20: the denominator exceeds the printed bound for even T, by exp(-T^2)",
 )
+@proof_steps("shattering.md: 4")
 def test_the_printed_proof_forgets_the_opposite_token():
     with precision(2000):
         for T in range(2, 21):

@@ -25,7 +25,7 @@ from lemmata.constructions.sparse.positions import (
 from lemmata.numerics.exact.balls import as_balls
 from lemmata.numerics.exact.numbers import as_exact, to_float
 from lemmata.numerics.learning.attention_capacity import HeadNorms, multi_head_capacity
-from lemmata.theorems.evidence import check, counterexample
+from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
 from lemmata.theorems.variable_creation.instances import (
     MAPS,
@@ -53,6 +53,7 @@ def all_values(count: int) -> np.ndarray:
     cases="all 16 functions of 2 bits and all 256 of 3 bits, T = 12, three input maps, orthonormal and sign vectors; "
     "all strings, by certificate and, in float64 with orthonormal ones, one by one",
 )
+@proof_steps("representation.md: 10")
 @pytest.mark.parametrize("inputs", MAPS)
 @pytest.mark.parametrize("s", [2, 3])
 def test_every_function_of_two_and_three_bits(inputs, s):
@@ -83,6 +84,7 @@ def hidden_in_floats(network: SparseNetwork, x: np.ndarray) -> np.ndarray:
     cases="a symmetric and a general function of 3 bits, T = 8, with --effort full 12, deep 16, three input maps; all "
     "strings one by one, in balls",
 )
+@proof_steps("representation.md: 10")
 @pytest.mark.parametrize("inputs", MAPS)
 @pytest.mark.parametrize("symmetric", [True, False])
 def test_all_strings_one_by_one(inputs, symmetric, effort):
@@ -101,6 +103,7 @@ def test_all_strings_one_by_one(inputs, symmetric, effort):
     cases="symmetric functions of s = 1, ..., 12 bits, all of them by linearity in the last layer, T = 16 and 200, "
     "three input maps; all strings",
 )
+@proof_steps("representation.md: 10")
 @pytest.mark.parametrize("inputs", MAPS)
 def test_symmetric_functions_up_to_twelve_bits(inputs):
     for s in range(1, 13):
@@ -119,6 +122,7 @@ def test_symmetric_functions_up_to_twelve_bits(inputs):
     cases="T = 10,000 codes of coherence 3/16 and s = 2, general and symmetric, three maps; T = 1,000,000 trainable, "
     "and, with --effort full, codes of coherence 1/4; 200 random functions of 4 and 5 bits, seeds 4 and 5; all strings",
 )
+@proof_steps("representation.md: 10")
 def test_long_strings_and_random_functions(effort):
     sizes = [(10_000, CodedPositions(10_000, 16, 4), MAPS), (10**6, None, ("trainable",))]
     if effort.name != "quick":
@@ -139,6 +143,7 @@ def test_long_strings_and_random_functions(effort):
 
 
 @counterexample("variable-creation:proposition-A.18", "variable-creation:proposition-4.12", grade="exact")
+@proof_steps("representation.md: 11")
 def test_bounded_norms_have_bounded_outputs(record: Record):
     """Norms of poly(s) 2^s cannot do for all real-valued functions: the outputs of such networks are bounded.
 
@@ -175,6 +180,7 @@ def test_bounded_norms_have_bounded_outputs(record: Record):
     cases="s = 1, 2, 3, T = 10, 100, 1,000 (trainable also 10^4, with --effort full 10^6, codes 10^4), three maps, "
     "orthonormal or codes with (2s-1) Delta <= 1/2, symmetric and general; all strings",
 )
+@proof_steps("representation.md: 11, 12")
 @pytest.mark.parametrize("inputs", MAPS)
 @pytest.mark.parametrize("symmetric", [True, False])
 def test_norms_of_heads_and_perceptrons(inputs, symmetric, effort):
@@ -214,6 +220,7 @@ def norms_as_claimed(network: SparseNetwork, T: int, s: int) -> bool:
     supporting=True,
     cases="s = floor(sqrt(log T)), T = m = 10^e, d = 17 s^2 log T, e = 100, 1,000, 10,000, 100,000; eps = 1/10",
 )
+@proof_steps("representation.md: 17")
 def test_the_capacity_of_sparse_functions_is_a_small_power_of_the_length():
     """Sums of s heads with the norms of the proposition, before a perceptron of fixed weights: log N = T^o(1).
 
@@ -242,6 +249,7 @@ def test_the_capacity_of_sparse_functions_is_a_small_power_of_the_length():
 
 
 @check("variable-creation:proposition-4.12", grade="numeric", target="corrected", supporting=True)
+@proof_steps("representation.md: 12")
 def test_the_query_grows_like_the_logarithm_of_the_length(record_property):
     """log ||W_Q|| against log log(8 T/gamma) has the slope 1: T = 10^2, ..., 10^6, and R is rounded to 1/1024."""
     lengths = [10**exponent for exponent in range(2, 7)]
@@ -262,6 +270,7 @@ def test_the_query_grows_like_the_logarithm_of_the_length(record_property):
     cases="s = 1, 2, 3, T = 50, 300, 2,000, random sign vectors with d the next square above 4 log(T)/Delta^2, Delta = "
     "1/(2s), and T = 10^4 codes with d = 256; general functions; all strings",
 )
+@proof_steps("representation.md: 13")
 def test_random_signs_of_logarithmic_dimension_are_enough():
     for s in (1, 2, 3):
         for T in (50, 300, 2000):
@@ -282,6 +291,7 @@ def test_random_signs_of_logarithmic_dimension_are_enough():
     target="corrected",
     cases="T = 4, sign vectors with d = 16, six strings, all 24 orders of the rows of diag(b) V, a function of 2",
 )
+@proof_steps("representation.md: 6")
 def test_a_bag_does_not_depend_on_the_order_of_its_tokens():
     network = general(4, (0, 2), inputs="bag", positions=signs(4, 4, 1)).to_balls()
     for word in strings(4)[::3]:
@@ -293,6 +303,7 @@ def test_a_bag_does_not_depend_on_the_order_of_its_tokens():
 
 
 @counterexample("variable-creation:setup-A.2.1a", grade="enclosed")
+@proof_steps("representation.md: 6")
 def test_other_vectors_for_the_same_bits_are_another_string(record: Record):
     """T = 3, I = {0}, b = (1, 0, 0): V Pi diag(b) for the swap of 0 and 1 puts the bit on the vector of position 1."""
     network = compile_sparse(sparse_function(3, (0,), [-1, 0]), inputs="bag").to_balls()
@@ -355,6 +366,7 @@ def test_the_printed_shapes_do_not_fit(record: Record):
     cases="M = 3 and 4 symbols, s = 1, 2, T = 6 and 500, deterministic and trainable positions, all functions by "
     "linearity in the last layer; all strings",
 )
+@proof_steps("representation.md: 14")
 @pytest.mark.parametrize("alphabet", [3, 4])
 @pytest.mark.parametrize("inputs", ["deterministic", "trainable"])
 def test_more_symbols(alphabet, inputs):

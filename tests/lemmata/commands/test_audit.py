@@ -2,14 +2,12 @@
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 
 from lemmata.theorems import audit as audits
-from lemmata.theorems.audit import proof_steps
 from lemmata.theorems.experiments import code_of, find_experiment
-from lemmata.theorems.ledger import THEOREMS, Chapter, Statement, load_ledger
+from lemmata.theorems.ledger import THEOREMS, load_ledger
 from tests.lemmata.commands.runner import run
 
 
@@ -75,16 +73,6 @@ def test_an_unknown_entry_is_refused():
     code, output, error = run("audit", "knots")
     assert (code, output) == (2, "")
     assert "no statement of the ledger" in error
-
-
-def test_steps_of_a_proof_and_the_tests_that_they_cite(tmp_path: Path):
-    (tmp_path / "proofs").mkdir()
-    (tmp_path / "proofs" / "a.md").write_text(
-        "Head.\n1. One.\n   Check: theorems/x/test_a.py::test_a\n   Check: `theorems/x/test_a.py::test_b`\n2. Two.\n"
-    )
-    entry = Statement("x:lemma-1", "lemma", "T", "C.", "W", "holds", "proof", proof="a.md")
-    chapter = Chapter("x", "T", "D", (entry,), tmp_path)
-    assert proof_steps(chapter, entry) == {1: ("theorems/x/test_a.py::test_a", "theorems/x/test_a.py::test_b"), 2: ()}
 
 
 @pytest.mark.parametrize("chapter", [one.name for one in load_ledger().chapters])
