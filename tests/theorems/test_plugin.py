@@ -126,7 +126,9 @@ class Project:
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     shutil.copytree(
-        THEOREMS, tmp_path / "theorems", ignore=shutil.ignore_patterns("test_*.py", "__pycache__", "ledger.toml")
+        THEOREMS,
+        tmp_path / "theorems",
+        ignore=shutil.ignore_patterns("test_*.py", "__pycache__", "ledger.toml", "proofs"),
     )
     package = tmp_path / "lemmata"
     package.mkdir()
@@ -141,15 +143,17 @@ def project(tmp_path: Path) -> Project:
     return copy
 
 
-def test_a_drawn_fault_that_nothing_sees_fails_a_whole_chapter(project: Project) -> None:
+def test_a_drawn_fault_that_nothing_sees_and_a_step_without_a_check_fail_a_whole_chapter(project: Project) -> None:
     fault = {"file": "a.py", "line": 1, "operator": "o", "before": "x", "after": "y", "seen": "own"}
     faults = [fault | {"statement": name} for name in SOUND_VERDICTS for _ in range(6)]
     faults[0]["seen"] = "nothing"
     document = {"version": "", "seed": 1, "why": {}, "faults": faults}
     (project.root / "theorems" / "turing" / FILE).write_text(json.dumps(document))
+    project.write("theorems/turing/proofs/a.md", "1. One.\n   Check: none\n2. Two.\n")
     status, output = project.run("theorems/turing")
     assert status == 1
-    [error] = [line for line in output.splitlines() if line.startswith("LEDGER ERROR")]
+    error, *of_proof = [line for line in output.splitlines() if line.startswith("LEDGER ERROR")]
+    assert "turing/proofs/a.md: no test names step 2 (@proof_steps)" in of_proof[-1]
     assert f"{faults[0]['statement']}: a fault in a.py ('x' became 'y') is seen by no test" in error
     status, output = project.run("theorems/turing/test_sound.py")
     assert status == 0, output
