@@ -157,19 +157,8 @@ if TYPE_CHECKING:  # what editors and type checkers see; a test compares it with
     __version__: str
 
 _ROOMS = (
-    "atlas",
-    "capacity",
-    "descent",
-    "functions",
-    "groups",
-    "margins",
-    "markov",
-    "networks",
-    "operations",
-    "parity",
-    "recurrent",
-    "tokens",
-    "zoo",
+    *("atlas", "capacity", "descent", "functions", "groups", "margins", "markov", "networks"),
+    *("operations", "parity", "recurrent", "tokens", "zoo"),
 )
 _NAMES = {
     "_certificates": "attained_margin certify certify_character_table check closed_form document_of optimal_network "

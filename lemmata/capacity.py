@@ -6,6 +6,7 @@ and what sparse functions need. The names by the modules that have them:
 """
 # ruff: noqa: F401 - the imports are the list of what is public here
 
+from lemmata._rooms import exported as _exported
 from lemmata.certificates.capacity.blocks import AttentionBlock, block_errors, readout_errors
 from lemmata.certificates.capacity.compression import capacity_in_bits, compress_head, rebuild_head, verify_head_code
 from lemmata.certificates.capacity.covers import (
@@ -150,22 +151,20 @@ from lemmata.numerics.runs.thresholds import (
 )
 
 
-def _contents() -> tuple[dict[str, list[str]], list[str]]:
-    """The names above by the title of their module, and the lines that say so."""
+def _contents() -> list[str]:
+    """Lines with the names above by the title of their module."""
     from sys import modules
     from textwrap import wrap
 
     found: dict[str, list[str]] = {}
-    for name, value in sorted(globals().items()):
-        if name.isidentifier() and not name.startswith("_"):
-            title = (modules[value.__module__].__doc__ or "").partition("\n")[0]
-            found.setdefault(title, []).append(name)
+    for name in __all__:
+        title = (modules[globals()[name].__module__].__doc__ or "").partition("\n")[0]
+        found.setdefault(title, []).append(name)
     lines = []
     for title, names in found.items():
         lines += ["", title, *wrap(", ".join(names), 116, initial_indent="    ", subsequent_indent="    ")]
-    return found, lines
+    return lines
 
 
-_NAMES, _LINES = _contents()
-__all__ = sorted(name for names in _NAMES.values() for name in names)  # pyright: ignore[reportUnsupportedDunderAll]
-__doc__ = "\n".join([(__doc__ or "").rstrip(), *_LINES])
+__all__ = _exported(globals())  # pyright: ignore[reportUnsupportedDunderAll]
+__doc__ = "\n".join([(__doc__ or "").rstrip(), *_contents()])

@@ -7,7 +7,9 @@ several         superposition of profiles on directions, thinned to fewer units;
 waves           WaveSum, wave, fitted_waves, lipschitz_waves: sums of plane waves, which become sums of ReLUs
 smooth          SmoothFunction, tanh, sigmoid, softplus, gelu, sine, exponential, log_cosh; each has .derivative()
 """
+# ruff: noqa: F401 - the imports are the list of what is public here
 
+from lemmata._rooms import exported as _exported
 from lemmata.numerics.functions.interpolation import interpolant, interpolant_within
 from lemmata.numerics.functions.relu_sums import (
     ReluSum,
@@ -25,32 +27,4 @@ from lemmata.numerics.functions.several_variables import sum_bounds, superpositi
 from lemmata.numerics.functions.smooth import SmoothFunction, exponential, gelu, log_cosh, sigmoid, sine, softplus, tanh
 from lemmata.numerics.functions.waves import WaveSum, fitted_waves, lipschitz_waves, wave
 
-__all__ = [
-    "ReluSum",
-    "SmoothFunction",
-    "WaveSum",
-    "absolute_value",
-    "affine",
-    "constant",
-    "exponential",
-    "fitted_waves",
-    "gelu",
-    "identity",
-    "interpolant",
-    "interpolant_within",
-    "leaky_relu",
-    "lipschitz_waves",
-    "log_cosh",
-    "piecewise_linear",
-    "relu",
-    "relu_derivative",
-    "sigmoid",
-    "sine",
-    "softplus",
-    "squared_loss_derivative",
-    "sum_bounds",
-    "superposition",
-    "tanh",
-    "thinned",
-    "wave",
-]
+__all__ = _exported(globals())  # pyright: ignore[reportUnsupportedDunderAll]

@@ -6,7 +6,9 @@ permutations   PermutationGroup, parse_group (every name that `lemmata certify` 
 surveys        committed_survey, the maximum margins of the tables of the character table library, by
                `lm.certify_character_table`
 """
+# ruff: noqa: F401 - the imports are the list of what is public here
 
+from lemmata._rooms import exported as _exported
 from lemmata.certificates.groups.character_table_survey import committed_survey
 from lemmata.numerics.groups.names import parse_group
 from lemmata.numerics.groups.permutations import PermutationGroup
@@ -22,17 +24,4 @@ from lemmata.numerics.groups.tables import (
     symmetric,
 )
 
-__all__ = [
-    "FiniteGroup",
-    "PermutationGroup",
-    "alternating",
-    "committed_survey",
-    "cyclic",
-    "dihedral",
-    "direct_product",
-    "elementary_abelian",
-    "group_from_table",
-    "parse_group",
-    "quaternion_group",
-    "symmetric",
-]
+__all__ = _exported(globals())  # pyright: ignore[reportUnsupportedDunderAll]

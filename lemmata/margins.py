@@ -9,7 +9,9 @@ brought    load_operation_weights of a file of torch, NumPy or safetensors: Oper
            MeasuredMargin on a table, with its deficit against certified bounds; representation_shares
 penalised  margin_share_bound: how near the largest margin every minimiser with a small penalty is
 """
+# ruff: noqa: F401 - the imports are the list of what is public here
 
+from lemmata._rooms import exported as _exported
 from lemmata.certificates.saddle.measured import MeasuredMargin, measured_margin, representation_shares
 from lemmata.certificates.saddle.pair import judge
 from lemmata.certificates.saddle.pricing import climb, pricing_tensor
@@ -27,28 +29,4 @@ from lemmata.numerics.margins.group_descent import GroupWeights, group_gradient,
 from lemmata.numerics.margins.quasi_newton import minimise
 from lemmata.numerics.margins.vanishing_penalty import margin_share_bound
 
-__all__ = [
-    "GroupWeights",
-    "MeasuredMargin",
-    "OperationWeights",
-    "ascend_from_random",
-    "climb",
-    "descend",
-    "doubling_rate",
-    "expected_class_margins",
-    "expected_parity_margins",
-    "folded_power",
-    "group_gradient",
-    "group_margins",
-    "judge",
-    "load_operation_weights",
-    "margin_share_bound",
-    "measured_margin",
-    "minimise",
-    "normalised_margin",
-    "objective_and_gradient",
-    "parity_margins",
-    "pricing_tensor",
-    "representation_shares",
-    "train_on_group",
-]
+__all__ = _exported(globals())  # pyright: ignore[reportUnsupportedDunderAll]

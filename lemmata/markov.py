@@ -12,7 +12,9 @@ measuring    measure_model: an attention-only model against these predictors (lm
 circuits     compare_circuits, constructed_report; circuit_variants, certify_variants: ablations, patches;
              circuit_tables: the numbers that a model is
 """
+# ruff: noqa: F401 - the imports are the list of what is public here
 
+from lemmata._rooms import exported as _exported
 from lemmata.certificates.induction.circuits import (
     certify_variants,
     circuit_variants,
@@ -38,34 +40,4 @@ from lemmata.numerics.markov.chains import (
 from lemmata.numerics.markov.losses import entropy_rate, reference_losses
 from lemmata.numerics.markov.predictors import bigram, kl_divergence, ngram, uniform, unigram
 
-__all__ = [
-    "LossCertificate",
-    "MeasuredModel",
-    "bigram",
-    "bound_losses",
-    "certify_variants",
-    "check_loss_document",
-    "circuit_tables",
-    "circuit_variants",
-    "compare_circuits",
-    "constructed_report",
-    "dirichlet_chains",
-    "doubly_stochastic_chains",
-    "entropy_rate",
-    "enumerate_losses",
-    "head_scores",
-    "kl_divergence",
-    "loss_document",
-    "measure_model",
-    "ngram",
-    "reference_losses",
-    "sample_sequences",
-    "shared_row_chains",
-    "single_trigram_head",
-    "stationary_bayes",
-    "stationary_law",
-    "three_links",
-    "trained_head",
-    "uniform",
-    "unigram",
-]
+__all__ = _exported(globals())  # pyright: ignore[reportUnsupportedDunderAll]

@@ -11,7 +11,9 @@ networks   HomogeneousNetwork, Transformer; to_transformer_lens, lens_tokens (an
 files      load_attention_only: an attention-only transformer that was trained elsewhere; AttentionOnly
 classifiers encode, discretize, accuracy: symbols to inputs, outputs to labels, and how many are right
 """
+# ruff: noqa: F401 - the imports are the list of what is public here
 
+from lemmata._rooms import exported as _exported
 from lemmata.constructions.networks.affine import Affine
 from lemmata.constructions.networks.attention import AttentionLayer
 from lemmata.constructions.networks.attention_checkpoints import AttentionOnly, load_attention_only
@@ -32,39 +34,4 @@ from lemmata.constructions.networks.transformer import Transformer
 from lemmata.constructions.networks.transformer_lens import lens_tokens, to_transformer_lens
 from lemmata.numerics.groups.codes import near_orthogonal_codes, near_orthogonal_parameters
 
-__all__ = [
-    "Affine",
-    "AttentionLayer",
-    "AttentionOnly",
-    "BallProjection",
-    "Clipping",
-    "FeedForward",
-    "Head",
-    "HeadFamily",
-    "HomogeneousNetwork",
-    "LayerNorm",
-    "Multiplication",
-    "RecurrentCell",
-    "RecurrentLayer",
-    "Residual",
-    "ResidualStream",
-    "StoredAttention",
-    "StoredFeedForward",
-    "StoredMultiplication",
-    "Transformer",
-    "accuracy",
-    "binary_codes",
-    "binary_digits",
-    "decode",
-    "discretize",
-    "elman_cell",
-    "encode",
-    "lens_tokens",
-    "load_attention_only",
-    "merged_head",
-    "near_orthogonal_codes",
-    "near_orthogonal_parameters",
-    "one_hot_codes",
-    "relative_table",
-    "to_transformer_lens",
-]
+__all__ = _exported(globals())  # pyright: ignore[reportUnsupportedDunderAll]

@@ -20,7 +20,9 @@ unseen cells   unseen_cells: what all networks of nearly maximum margin say of t
 curve          unseen_curve: the share of missing cells got right by size and number, certified or by ascent (labelled);
                ascended_point: another point by ascent; CurvePoint; draw_unseen_curve, plot_unseen_curve: its picture
 """
+# ruff: noqa: F401 - the imports are the list of what is public here
 
+from lemmata._rooms import exported as _exported
 from lemmata.certificates.operations.certify import OperationCertificate, certify_operation
 from lemmata.certificates.operations.columns import FoundNetwork, best_network, integer_network
 from lemmata.certificates.operations.exact_networks import exact_network
@@ -57,52 +59,4 @@ from lemmata.numerics.operations.symmetries import OperationSymmetries, operatio
 from lemmata.reports.unseen import draw_unseen, plot_unseen
 from lemmata.reports.unseen_curve import draw_unseen_curve, plot_unseen_curve
 
-__all__ = [
-    "CurvePoint",
-    "FamilyRelaxation",
-    "ForcedTable",
-    "FoundNetwork",
-    "NeuronSpectrum",
-    "Operation",
-    "OperationCertificate",
-    "OperationNetwork",
-    "OperationProgramError",
-    "OperationSymmetries",
-    "PseudoMoments",
-    "Relaxation",
-    "RelaxedGame",
-    "TrainingRun",
-    "UnseenCell",
-    "UnseenCells",
-    "ascended_network",
-    "ascended_point",
-    "best_network",
-    "canonical_form",
-    "certify_operation",
-    "checked_gap",
-    "committed_operations",
-    "committed_verdicts",
-    "draw_unseen",
-    "draw_unseen_curve",
-    "exact_network",
-    "find_gap",
-    "forced",
-    "group_of_operation",
-    "integer_network",
-    "isotopy_classes",
-    "known_gaps",
-    "named_operation",
-    "neuron_spectrum",
-    "operation_symmetries",
-    "parse_operation",
-    "plane_network",
-    "plot_unseen",
-    "plot_unseen_curve",
-    "relaxed_family",
-    "relaxed_margin",
-    "relaxed_phi",
-    "rounded_pseudo_moments",
-    "training_run",
-    "unseen_cells",
-    "unseen_curve",
-]
+__all__ = _exported(globals())  # pyright: ignore[reportUnsupportedDunderAll]

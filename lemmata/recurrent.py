@@ -9,7 +9,9 @@ comparator    comparator, conditional_mean; batch_trace, own_changes, fresh_chan
 training      elman_columns, elman_steps, elman_gradient; tangent_features, tangent_kernel, kernel_regression
 geometry      arc_cosine_kernel, state_cosines, stretch, stretched_vector
 """
+# ruff: noqa: F401 - the imports are the list of what is public here
 
+from lemmata._rooms import exported as _exported
 from lemmata.certificates.duality.indicator_size import least_supremum, supremum_bound
 from lemmata.constructions.recurrent.averages import batch_trace, fresh_changes, own_changes
 from lemmata.constructions.recurrent.comparator import comparator, conditional_mean
@@ -48,48 +50,4 @@ from lemmata.numerics.recurrent.separation import arc_cosine_kernel, state_cosin
 from lemmata.numerics.recurrent.tangent_kernel import kernel_regression, tangent_features, tangent_kernel
 from lemmata.numerics.recurrent.training import elman_columns, elman_gradient, elman_steps
 
-__all__ = [
-    "ElmanNetwork",
-    "Part",
-    "TargetFunction",
-    "arc_cosine_kernel",
-    "back",
-    "batch_trace",
-    "clipping_error",
-    "clipping_level",
-    "comparator",
-    "complexity",
-    "conditional_mean",
-    "constant_patterns",
-    "elman_columns",
-    "elman_gradient",
-    "elman_steps",
-    "exponential_series",
-    "feasibility",
-    "fresh_changes",
-    "indicator_function",
-    "input_sequence",
-    "input_sequences",
-    "interaction",
-    "kernel_regression",
-    "lag_networks",
-    "least_supremum",
-    "linear_change",
-    "null_sequence",
-    "own_changes",
-    "padded",
-    "polynomial",
-    "random_elman",
-    "sine_series",
-    "smooth_complexity",
-    "state_cosines",
-    "stretch",
-    "stretched_vector",
-    "supremum_bound",
-    "tangent_features",
-    "tangent_kernel",
-    "target_values",
-    "taylor",
-    "trace",
-    "weighted_gradient",
-]
+__all__ = _exported(globals())  # pyright: ignore[reportUnsupportedDunderAll]

@@ -8,8 +8,10 @@
 models    names, load: a ZooModel, with a Part for each head or layer
 disguise  disguise, undo, Key
 """
+# ruff: noqa: F401 - the imports are the list of what is public here
 
+from lemmata._rooms import exported as _exported
 from lemmata.constructions.zoo.disguise import Key, disguise, undo
 from lemmata.constructions.zoo.models import Part, ZooModel, load, names
 
-__all__ = ["Key", "Part", "ZooModel", "disguise", "load", "names", "undo"]
+__all__ = _exported(globals())  # pyright: ignore[reportUnsupportedDunderAll]
