@@ -29,7 +29,8 @@ def test_every_name_resolves_and_has_a_summary(space, name):
 
 
 def test_the_table_of_contents_names_nothing_else():
-    names = {word.strip(",") for line in (lm.__doc__ or "").splitlines() if line.startswith("    ") for word in line.split()}
+    lines = [line for line in (lm.__doc__ or "").splitlines() if line.startswith("    ")]
+    names = {word.strip(",") for line in lines for word in line.split()}
     assert names >= set(lm.__all__)
     assert len(lm.__all__) == len(set(lm.__all__))
     assert len(set(lm.__all__) - set(ROOMS)) <= 52  # beside the rooms: a new name goes to a room
