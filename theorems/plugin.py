@@ -7,6 +7,7 @@ verdicts, fails it when a verdict lacks its evidence, and writes the ledger as J
 
 import dataclasses
 import functools
+import gc
 import inspect
 import json
 from collections.abc import Generator, Mapping, Sequence
@@ -94,7 +95,7 @@ def recording(request: pytest.FixtureRequest, entries_of_the_ledger: Mapping[str
     evidence = [mark.args[0] for mark in item.iter_markers(MARK)]
     name = item.nodeid.split("::", 1)[1]
     made = Record(
-        f"{_cited(item.path.resolve())}::{name}",
+        f"{_cited(_resolved(item.path))}::{name}",
         {one.statement: entries_of_the_ledger[one.statement] for one in reversed(evidence)},
         tuple(one.statement for one in reversed(evidence) if one.kind == "counterexample"),
     )
@@ -158,7 +159,7 @@ class LinkedModule(pytest.Module):
 
 def _in_the_package(path: Path) -> Path | None:
     """The place in the package of a file or folder of our chapters, however it was reached; None of others."""
-    path = path.resolve()
+    path = _resolved(path)
     return PACKAGE / path.relative_to(THEOREMS) if path.is_relative_to(THEOREMS) else None
 
 
@@ -200,6 +201,18 @@ class LedgerRun:
                 raise pytest.UsageError(str(error)) from error
 
     @pytest.hookimpl(wrapper=True)
+    def pytest_collection(self) -> Generator[None, object, object]:
+        """Spare the garbage collector what stays to the end: a look at all modules and tests takes half a second."""
+        running = gc.isenabled()
+        gc.disable()
+        try:
+            return (yield)
+        finally:
+            gc.freeze()
+            if running:
+                gc.enable()
+
+    @pytest.hookimpl(wrapper=True)
     def pytest_make_collect_report(
         self, collector: pytest.Collector
     ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
@@ -222,7 +235,7 @@ class LedgerRun:
         for item in session.items:
             evidence = [dataclasses.asdict(mark.args[0]) for mark in item.iter_markers(MARK)]
             if evidence and isinstance(item, pytest.Function):
-                file = _cited(item.path.resolve())
+                file = _cited(_resolved(item.path))
                 name = item.nodeid.split("::", 1)[1].partition("[")[0]
                 # iter_markers yields the decorator next to the function first.
                 self.items[item.nodeid] = {
@@ -230,7 +243,7 @@ class LedgerRun:
                     "file": file,
                     "line": _first_line(item),
                     "evidence": evidence[::-1],
-                    "reached": sorted(reached(item.path.resolve(), name)),
+                    "reached": sorted(reached(_resolved(item.path), name)),
                 }
 
     # -- during the run
@@ -435,6 +448,12 @@ def _touches_chapters(path: Path) -> bool:
 
 
 @functools.cache
+def _resolved(path: Path) -> Path:
+    """A path without links: thousands of tests stand in one file."""
+    return path.resolve()
+
+
+@functools.cache
 def _chapter_folder(path: Path) -> Path | None:
     """The folder of the chapter in which a file lies, or None."""
     return next((folder for folder in chapter_folders() if path.is_relative_to(folder)), None)
@@ -473,7 +492,7 @@ def _output_file(config: pytest.Config) -> Path | None:
 def _item_faults(item: pytest.Item) -> list[str]:
     """What is wrong with the evidence of one collected test, as sentences."""
     where = item.nodeid.partition("[")[0]
-    path = item.path.resolve()
+    path = _resolved(item.path)
     folder = _chapter_folder(path)
     chapter = None if folder is None else folder.name
     place = "" if folder is None else f"{'theorems/' if folder.is_relative_to(THEOREMS) else ''}{chapter}"

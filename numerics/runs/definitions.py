@@ -13,7 +13,7 @@ import functools
 import hashlib
 import importlib.util
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -105,8 +105,8 @@ def _steps(path: Path, name: str, within: tuple[str, ...]) -> tuple[list[tuple[P
     used: list[tuple[Path, str]] = []
     leaves: list[str] = []
     for node in module.defined.get(name, []):
-        inner = _imports(node)
-        for one in dict.fromkeys(_names(node)):
+        names, inner = _names(node)
+        for one in names:
             if one in inner:
                 _enter(*inner[one], within, used, leaves)
             elif one in module.defined:
@@ -151,7 +151,7 @@ def _note(node: ast.stmt, module: _Module) -> None:
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         module.defined.setdefault(node.name, []).append(node)
     elif isinstance(node, ast.ImportFrom | ast.Import):
-        module.imported.update(_imports(node))
+        module.imported.update(_imported(node))
     elif isinstance(node, ast.If | ast.Try | ast.With):
         for inner in node.body:
             _note(inner, module)
@@ -161,32 +161,43 @@ def _note(node: ast.stmt, module: _Module) -> None:
                 module.defined.setdefault(target.id, []).append(node)
 
 
-def _imports(node: ast.AST) -> dict[str, tuple[str, str]]:
-    """The names that a piece of code imports, with their origins."""
+def _imported(node: ast.ImportFrom | ast.Import) -> dict[str, tuple[str, str]]:
+    """The names that a statement imports, with their origins."""
+    if isinstance(node, ast.ImportFrom):
+        return {alias.asname or alias.name: (node.module, alias.name) for alias in node.names} if node.module else {}
     result: dict[str, tuple[str, str]] = {}
-    for one in ast.walk(node):
-        if isinstance(one, ast.ImportFrom) and one.module:
-            result |= {alias.asname or alias.name: (one.module, alias.name) for alias in one.names}
-        elif isinstance(one, ast.Import):
-            for alias in one.names:
-                known = alias.asname or alias.name.partition(".")[0]
-                result[known] = (alias.name if alias.asname else known, "")
+    for alias in node.names:
+        known = alias.asname or alias.name.partition(".")[0]
+        result[known] = (alias.name if alias.asname else known, "")
     return result
 
 
-def _names(node: ast.AST) -> Iterator[str]:
-    """The names that a definition uses: in bodies, decorators, defaults and as fixtures; annotations left out."""
-    if isinstance(node, ast.Name):
-        yield node.id
-    elif isinstance(node, ast.arg):
-        yield node.arg  # a fixture, if the module defines one of this name
-    else:
-        for name, value in ast.iter_fields(node):
-            if name in ("annotation", "returns"):
-                continue
-            for child in value if isinstance(value, list) else [value]:
-                if isinstance(child, ast.AST):
-                    yield from _names(child)
+def _names(node: ast.AST) -> tuple[list[str], dict[str, tuple[str, str]]]:
+    """The names that a definition uses: in bodies, decorators, defaults and as fixtures; annotations left out.
+
+    Returns:
+        The names, and the origins of those that it imports itself.
+    """
+    names: dict[str, None] = {}
+    imported: dict[str, tuple[str, str]] = {}
+    waiting = [node]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, ast.Name):
+            names[one.id] = None
+        elif isinstance(one, ast.arg):
+            names[one.arg] = None  # a fixture, if the module defines one of this name
+        elif isinstance(one, ast.ImportFrom | ast.Import):
+            imported |= _imported(one)
+        else:
+            parts = [value for name, value in ast.iter_fields(one) if name not in _SILENT]
+            inner = (child for part in reversed(parts) for child in (part[::-1] if isinstance(part, list) else [part]))
+            waiting += [child for child in inner if isinstance(child, ast.AST)]
+    return list(names), imported
+
+
+_SILENT = ("annotation", "returns", "ctx", "op", "ops")
+"""Fields of a piece of code that name nothing that it uses."""
 
 
 @functools.cache
