@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from lemmata.certificates.induction.trained import trained_head
 from lemmata.constructions.induction.head import CountingHead
 from lemmata.constructions.induction.minimal_model import MinimalModel
 from lemmata.constructions.networks.transformer import Transformer
@@ -42,6 +43,12 @@ ROWS: list[Any] = [
      "ngram_head", lambda f: lambda n, k: heads.printed_induction_head(k), SIZE),
     ("scales a third as large", "proposition-8.2", heads, "certified_scales_bring_outputs_within_the_tolerance",
      "scales_for", lambda f: changed(f, lambda scales: [c // 3 for c in scales]), {"tolerance": 1e-6, **EFFORT}),
+    ("losses of sequences that are longer by one", "definition-loss", network,
+     "certified_losses_add_up_to_the_loss_of_the_definition", "enumerate_losses",
+     lambda f: lambda model, t: f(model, t + 1), {"t": 3}),
+    ("the losses of another head", "definition-loss", network,
+     "certified_losses_add_up_to_the_loss_of_the_definition", "enumerate_losses",
+     lambda f: lambda model, t: f(trained_head(2).model, t), {"t": 3}),
     ("a row of the prior missing", "construction-8.2a", heads, "repeated_prior_rows_give_any_integer_dirichlet_prior",
      "bayesian_ngram_head",
      lambda f: changed(f, lambda h: replace(h, transformer=replace(h.transformer, prefix=h.transformer.prefix[:-1]))),

@@ -11,7 +11,14 @@ from flint import fmpq
 from lemmata.constructions.recurrent import comparator as build
 from lemmata.constructions.recurrent.comparator import Comparator, comparator, conditional_mean
 from lemmata.constructions.recurrent.concepts import input_sequence, interaction, lag_networks, null_sequence
-from lemmata.constructions.recurrent.elman import back, linear_change, random_elman, trace, weighted_gradient
+from lemmata.constructions.recurrent.elman import (
+    ElmanNetwork,
+    back,
+    linear_change,
+    random_elman,
+    trace,
+    weighted_gradient,
+)
 from lemmata.constructions.recurrent.indicator import bounded_indicator, clipping_level, indicator_function
 from lemmata.numerics.exact.numbers import as_exact
 from lemmata.numerics.recurrent.complexities import complexity, taylor
@@ -22,6 +29,7 @@ from lemmata.theorems.plugin import Effort
 from lemmata.theorems.rnn_sgd import test_comparator as matrix
 from lemmata.theorems.rnn_sgd import test_complexities as sums
 from lemmata.theorems.rnn_sgd import test_conventions as section
+from lemmata.theorems.rnn_sgd import test_coupling as coupling
 from lemmata.theorems.rnn_sgd import test_geometry as start
 from lemmata.theorems.rnn_sgd import test_indicator as lemma
 from lemmata.theorems.rnn_sgd import test_linearisation as linear
@@ -30,7 +38,7 @@ from lemmata.theorems.rnn_sgd import test_slopes as slopes
 from lemmata.theorems.rnn_sgd import test_training as sgd
 from lemmata.theorems.rnn_sgd.experiments import training
 from lemmata.theorems.rnn_sgd.experiments.training import random_target
-from tests.theorems.planted_faults import Fault, assert_seen, changed, fault_name, scaled
+from tests.theorems.planted_faults import Fault, assert_seen, changed, fault_name, given_otherwise, scaled
 
 QUICK = {"effort": Effort("quick")}
 
@@ -60,6 +68,14 @@ FAULTS = [
           linear, "trace", changed(trace, lambda run: replace(run, active=run.active[::-1]))),
     Fault("every segment is certified", "definition-pseudo-network", linear,
           "test_the_linear_network_is_the_derivative", linear, "constant_patterns", lambda *_: True),
+    Fault("two per cent of the change missing", "step-1-coupling", linear,
+          "test_the_linear_network_is_the_derivative", linear, "linear_change", scaled(linear_change, fmpq(49, 50))),
+    Fault("climbing along a gradient transposed", "step-1-coupling", coupling,
+          "test_the_largest_error_found_falls_with_the_width", coupling, "weighted_gradient",
+          changed(weighted_gradient, np.transpose)),
+    Fault("a network that moves half as far", "step-1-coupling", coupling,
+          "test_the_largest_error_found_falls_with_the_width", ElmanNetwork, "moved",
+          given_otherwise(ElmanNetwork.moved, lambda network, change: (network, change / 2))),
     Fault("the change of another matrix", "definition-pseudo-network", linear,
           "test_the_recursion_is_the_sum_over_back", linear, "linear_change",
           lambda network, run, change: linear_change(network, run, change.T)),

@@ -19,7 +19,7 @@ from lemmata.constructions.networks.affine import Affine
 from lemmata.constructions.networks.attention import AttentionLayer
 from lemmata.constructions.networks.head import Head
 from lemmata.constructions.networks.projection import Clipping
-from lemmata.constructions.sparse import compact, compiler
+from lemmata.constructions.sparse import compact, compiler, histogram
 from lemmata.constructions.sparse.memorising import printed_memorising_perceptron, ramp_network
 from lemmata.numerics.exact.numbers import as_exact
 from lemmata.numerics.learning import deep_capacity, entropy
@@ -32,6 +32,7 @@ from lemmata.theorems.variable_creation import test_experiments as runs
 from lemmata.theorems.variable_creation import test_finite_classes as finite
 from lemmata.theorems.variable_creation import test_head_capacity as heads
 from lemmata.theorems.variable_creation import test_head_components as parts
+from lemmata.theorems.variable_creation import test_histograms as symmetric
 from lemmata.theorems.variable_creation import test_identification as learners
 from lemmata.theorems.variable_creation import test_linear_covers as linear
 from lemmata.theorems.variable_creation import test_lipschitz as slopes
@@ -222,6 +223,16 @@ FAULTS = [
     planted("weak queries", "remark-4.5c", attend.test_logarithmic_norms_keep_the_effect,
             "compile_sparse", compiled("query", lambda W: W * 7 / 10)),
     # ---- trained networks
+    planted("values of the next histogram", "remark-A.2.4", symmetric.test_one_head_and_the_histogram,
+            "compile_histogram", given(lambda T, read, values: (T, read, [*values[1:], values[0]])),
+            T=4, read=(1, 3), alphabet=4),
+    planted("a position beside", "remark-A.2.4", symmetric.test_one_head_and_the_histogram,
+            "compile_histogram", given(lambda T, read, values: (T, (0, *read[1:]), values)),
+            T=4, read=(1, 3), alphabet=4),
+    planted("counts for shares", "remark-A.2.4", symmetric.test_one_head_and_the_histogram, "memorising_perceptron",
+            given(lambda nodes, *rest: (2 * nodes, *rest)), histogram, T=4, read=(1, 3), alphabet=4),
+    planted("bits for symbols", "remark-A.2.4", symmetric.test_histograms_are_few, "histograms",
+            given(lambda s, alphabet: (s, 2))),
     planted("nothing ambiguous", "experiment-fig4.2", runs.test_the_sample_that_is_needed_grows_with_the_logarithm,
             "consistent_conjunctions", lambda _: lambda *at: [()], training, **RUN),
     planted("logits exchanged", "experiment-fig4.3-left", runs.test_fewer_replicates_understand_the_small_sample,

@@ -86,7 +86,8 @@ def _largest_error(width: int, seed: int) -> float:
 def test_the_largest_error_found_falls_with_the_width() -> None:
     """Step 5: every network of width 576 has a smaller one than every network of width 64 (without order: 0.4 %).
 
-    It is below what f_L reaches in the direction of its gradient, and not 0.
+    It is below what f_L reaches in the direction of its gradient, and above a tenth of that: what climbs along other
+    matrices finds a hundredth.
     """
     small, large = ([_largest_error(m, seed) for seed in range(5)] for m in (64, 576))
     assert max(large) < min(small)
@@ -96,7 +97,8 @@ def test_the_largest_error_found_falls_with_the_width() -> None:
     weights[-1] = 1
     gradient = weighted_gradient(network, trace(network, x), weights)
     change = gradient / (np.linalg.norm(gradient) * 24)
-    assert 1e-6 < large[0] < linear_change(network, trace(network, x), change)[-1, 0]
+    reach = linear_change(network, trace(network, x), change)[-1, 0]
+    assert reach / 10 < large[0] < reach
 
 
 def assert_kernel_of_gradients(network: ElmanNetwork) -> None:
