@@ -98,7 +98,7 @@ def test_radius_of_the_loss_forgets_the_output_itself() -> None:
 
 @counterexample("deep-icgd:lemma-13", grade="exact")
 @counterexample("deep-icgd:lemma-6", grade="exact")
-def test_columns_are_longer_than_rows(record: Record) -> None:
+def test_columns_are_longer_than_rows(record: Record, off: fmpq = fmpq(1, 100), entry: fmpq = fmpq(1, 2)) -> None:
     """r(t) = t, N = 2, K = d = 4, B_v = 1, V_2 = 1 e_1^T, u = (1,1,1,1): size and error exceed the printed bounds.
 
     In the layers of the block, at an example. The loss is the sum of the outputs, so that u = 1; eps_r = eps_r' = 0,
@@ -107,20 +107,18 @@ def test_columns_are_longer_than_rows(record: Record) -> None:
     """
     K, N, eps_l = 4, 2, fmpq(1, 100)
     V = [[fmpq(int(k == 0)) for k in range(K)] for _ in range(K)]
-    u, ubar = [fmpq(1)] * K, ReluSum(points([1 + eps_l]), points([[fmpq(0), fmpq(0), fmpq(1)]]).reshape(1, 3))
+    u, ubar = [fmpq(1)] * K, ReluSum(points([1 + off]), points([[fmpq(0), fmpq(0), fmpq(1)]]).reshape(1, 3))
     block = gradient_descent_block((K, K, K), 1, "1/10", identity(), constant(1), ubar, (-1, 1), 1, 1)
     w = block.layout.flatten([points([x for row in V for x in row]).reshape(K, K)] * 2)
-    x, y = points([fmpq(1, 2)] * 2 * K).reshape(2, K), points([fmpq(0)] * K).reshape(1, K)
+    x, y = points([entry] * 2 * K).reshape(2, K), points([fmpq(0)] * K).reshape(1, K)
     *_, before_update, _, _ = block.stages(block.prompt(x, y, w))
     token, stream = before_update[0], block.layout.stream
     g, sbar, slopes = (token[stream[name]].tolist() for name in ("g", "s1", "r'0"))
     s = times_transpose(V, u)  # r' = 1
     P = 2  # sqrt(4)
     B_l, B_s = max(g), max(fmpq(P) ** (N - j) * max(g) for j in (1, 2))
-    assert sbar[0] == 4 * B_l > B_s == 2 * B_l
     E_l = max(P ** (N - j) for j in (1, 2))
     error, eps = abs(sbar[0] - s[0]), max(abs(a - b) for a, b in zip(g, u, strict=True))
-    assert error == 4 * eps_l > E_l * eps_l == 2 * eps_l
     outputs, inputs = token[stream["p1"]].tolist(), token[stream["x"]].tolist()
     forward = max(abs(a - b) for a, b in zip(outputs, times(V, inputs), strict=True))  # r(t) = t, V_1 = V_2
     record.hypothesis("||v_jk||_2^2 <= B_v^2 = 1", max(sum(t * t for t in row) for row in V), "<=", 1)
@@ -132,6 +130,8 @@ def test_columns_are_longer_than_rows(record: Record) -> None:
     record.hypothesis("g and u are at most B_l, per coordinate", max(map(abs, [*g, *u])), "<=", B_l)
     record.violated("|sbar(1)[1] - s(1)[1]| <= E_s^l eps_l = 2 eps_l", error, "<=", E_l * eps_l)
     record.violated("sbar(1)[1] <= B_s, B_l = max |g[k]|", sbar[0], "<=", B_s, of="deep-icgd:lemma-13")
+    assert sbar[0] == 4 * B_l > B_s == 2 * B_l
+    assert error == 4 * eps_l > E_l * eps_l == 2 * eps_l
 
 
 @counterexample("deep-icgd:lemma-6", grade="exact")

@@ -104,20 +104,20 @@ def test_sum_misses_the_first_term() -> None:
 
 
 @counterexample("deep-icgd:lemma-14", grade="exact")
-def test_errors_grow_with_the_step_size_not_with_the_number_of_examples(record: Record) -> None:
+def test_errors_grow_with_the_step_size_not_with_the_number_of_examples(record: Record, eta: fmpq = fmpq(10)) -> None:
     """f = -5 w^2, L_f = 10, eta = 10 <= L_f, n = 1, eps = 1/1000: distance 1.02 after two steps, printed 0.0121."""
-    eps, eta, L_f, n = fmpq(1, 1000), fmpq(10), fmpq(10), 1
+    eps, L_f, n = fmpq(1, 1000), fmpq(10), 1
     exact = descend(lambda w: -L_f * w, eta, 2, (-5, 5), fmpq(0))
     inexact = descend(lambda w: -L_f * w, eta, 2, (-5, 5), eta * eps)
     distance = abs(inexact[2] - exact[2])
-    assert distance == fmpq(102, 100) > (1 + n * L_f) ** 2 * eps / L_f == fmpq(121, 10**4)
-    assert distance == eps * ((1 + eta * L_f) ** 2 - 1) / L_f  # the corrected bound is attained
     printed = (1 + n * L_f) ** 2 * eps / L_f
     errors = [abs(b - a - eta * L_f * a) for a, b in pairwise(inexact)]  # nothing is clipped
     record.hypothesis("eta <= L_f = 10", eta, "<=", L_f)
     record.hypothesis("|eps^l| <= eta eps, l = 0, 1", max(errors), "<=", eta * eps)
     record.hypothesis("all iterates lie in W = [-5, 5]", max(map(abs, inexact)), "<=", 5)
     record.violated("distance after l = 2 steps <= (1 + n L_f)^l eps / L_f, n = 1", distance, "<=", printed)
+    assert distance == fmpq(102, 100) > (1 + n * L_f) ** 2 * eps / L_f == fmpq(121, 10**4)
+    assert distance == eps * ((1 + eta * L_f) ** 2 - 1) / L_f  # the corrected bound is attained
 
 
 # ---- lemma 14 corrected

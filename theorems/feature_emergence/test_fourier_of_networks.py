@@ -96,20 +96,19 @@ def test_the_argmax_is_unique_exactly_for_coprime_frequencies(n: int, k: int) ->
 
 
 @counterexample("feature-emergence:identity-7.1", grade="exact")
-def test_the_embedding_of_the_footnote_is_constant(record: Record) -> None:
+def test_the_embedding_of_the_footnote_is_constant(record: Record, p: int = 7) -> None:
     """exp(2 pi i k a) = 1 for all integers k, a, so that all labels get the same logit."""
-    p = 7
     embedding = [root_of_unity(k * a, 1) for k in range(1, p) for a in range(p)]
     assert set(embedding) == {rational(1)}
     logits = [(root_of_unity(3 * 2, 1) * root_of_unity(3 * 4, 1) * root_of_unity(-3 * c, 1)).real for c in range(p)]
     assert len(set(logits)) == 1
-    repaired = [(root_of_unity(3 * 2, p) * root_of_unity(3 * 4, p) * root_of_unity(-3 * c, p)).real for c in range(p)]
-    assert max(range(p), key=lambda c: repaired[c]) == (2 + 4) % p
-    assert sum(logit == max(repaired) for logit in repaired) == 1
     record.hypothesis("p = 7 is a prime: its number of divisors", sum(p % d == 0 for d in range(1, p + 1)), "=", 2)
     record.hypothesis("the frequency k = 3 is not 0 modulo p", 3 % p, ">", 0)
     right, *wrong = (float(logits[(2 + 4 + c) % p]) for c in range(p))
     record.violated("the logit of 2 + 4 is larger than the others", right, ">", max(wrong))
+    repaired = [(root_of_unity(3 * 2, p) * root_of_unity(3 * 4, p) * root_of_unity(-3 * c, p)).real for c in range(p)]
+    assert max(range(p), key=lambda c: repaired[c]) == (2 + 4) % p
+    assert sum(logit == max(repaired) for logit in repaired) == 1
 
 
 # ---- definition 7.4

@@ -101,7 +101,7 @@ def test_no_quadratic_network_has_a_positive_margin(record: Record) -> None:
     x = sign_inputs(N_INPUTS)
     form = (x * np.prod(x[:, list(SUPPORT)], axis=1)[:, None]).T @ x
     assert not np.any(form)
-    record.hypothesis("the parity has n = 10 inputs", x.shape[1], "=", N_INPUTS)
+    record.hypothesis("the parity has n = 10 inputs", x.shape[1], "=", 10)
     record.hypothesis("of which k = 4 count", len(SUPPORT), "=", 4)
     record.violated(
         "some quadratic neuron has a positive expected margin: the form is not 0", np.abs(form).max(), ">", 0

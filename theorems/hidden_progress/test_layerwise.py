@@ -55,16 +55,18 @@ def networks_of_last_width_one(draw: st.DrawFn) -> QuadraticNetwork:
 
 
 @counterexample("hidden-progress:construction-layerwise", grade="symbolic")
-def test_last_width_one_without_output_bias_has_a_constant_sign(record: Record) -> None:
+def test_last_width_one_without_output_bias_has_a_constant_sign(
+    record: Record, support: tuple[int, ...] = (0, 1), layers: int = 3
+) -> None:
     """f = u (w.z + b)^2 for real u and any real pre-activation: u f >= 0, so f is never positive and also negative.
 
     A parity takes both signs. This is so for the widths (2, 1) and (10, 10, 1) of the text, and for any others.
     """
     u, preactivation = sp.symbols("u a", real=True)
     assert (u * (u * preactivation**2)).is_nonnegative
-    labels = _parity(sign_inputs(3), (0, 1))
+    labels = _parity(sign_inputs(3), support)
     assert set(labels) == {1, -1}
-    record.hypothesis("k <= 2^(L-1), L = 3", 2, "<=", 2**2)
+    record.hypothesis("k <= 2^(L-1), L = 3", len(support), "<=", 2 ** (layers - 1))
     # u f >= 0 at every x, so that f is not right where chi has the other sign, whatever u is
     best = max(int(np.sum(labels == sign)) for sign in (1, -1))
     record.violated("some weights with last width 1 are right at every input", best, "=", len(labels))

@@ -215,18 +215,17 @@ def test_two_sided_bound_on_a_grid(effort: Effort) -> None:
 
 @counterexample("hidden-progress:lemma-B.1", grade="symbolic")
 @proof_steps("majority.md: 6")
-def test_with_the_printed_exponent_no_lower_constant_exists(record: Record) -> None:
+def test_with_the_printed_exponent_no_lower_constant_exists(record: Record, k: int = 41) -> None:
     """W_k k^(2/3) -> 0 along n = 2k^2 + 1: it is at most 0.6 k^(-5/6), which is below any c_1^2 for large odd k."""
     _prove_monotone_sequences()
     _prove_factorisation()
     _prove_upper_bound()
     for exponent in range(13):
         c1_squared = Fraction(1, 10**exponent)
-        k = 3
-        while Fraction(6, 10) ** 6 >= c1_squared**6 * k**5:  # compares 0.6 k^(-5/6) with c_1^2
-            k = 2 * k + 1
-        assert k % 2
-    k = 41
+        degree = 3
+        while Fraction(6, 10) ** 6 >= c1_squared**6 * degree**5:  # compares 0.6 k^(-5/6) with c_1^2
+            degree = 2 * degree + 1
+        assert degree % 2
     n = 2 * k * k + 1
     record.hypothesis("k is odd", k % 2, "=", 1)
     record.hypothesis("n is odd", n % 2, "=", 1)
@@ -253,7 +252,7 @@ def test_weight_times_the_printed_power_tends_to_zero() -> None:
 
 
 @counterexample("hidden-progress:equation-B.5", grade="exact")
-def test_no_admissible_constants_allow_the_second_step(record: Record) -> None:
+def test_no_admissible_constants_allow_the_second_step(record: Record, k: int = 16) -> None:
     """It needs (c_2/c_1) ((k-1)/(k+1))^(2/3) <= 1, the binomials being the same on both sides.
 
     By the bounds of Lemma B.1 at (n, k) = (3, 1) and (3363, 41), c_2^2/c_1^2 >= 0.75/(41^(2/3) W_41(3363)) > 32, so the
@@ -263,10 +262,10 @@ def test_no_admissible_constants_allow_the_second_step(record: Record) -> None:
     printed_cubed = fmpq(3, 4) ** 3 / (weight**3 * 41**2)  # <= (c_2/c_1)^6
     corrected_squared = fmpq(3, 4) ** 2 / (weight**2 * 41**3)  # <= (c_2/c_1)^4
     assert printed_cubed > 32**3
-    for k in range(2, 200, 2):
-        assert printed_cubed * fmpq(k - 1, k + 1) ** 4 > 1
-        assert (corrected_squared * fmpq(k - 1, k + 1) ** 6 > 1) == (k >= 16)
-    n, k = 3363, 16
+    for even in range(2, 200, 2):
+        assert printed_cubed * fmpq(even - 1, even + 1) ** 4 > 1
+        assert (corrected_squared * fmpq(even - 1, even + 1) ** 6 > 1) == (even >= 16)
+    n = 3363
     record.hypothesis("k is even", k % 2, "=", 0)
     record.hypothesis("n is odd", n % 2, "=", 1)
     record.hypothesis("n >= 2(k+1)^2, as Lemma B.1 wants", n, ">=", 2 * (k + 1) ** 2)
@@ -297,17 +296,17 @@ def test_final_bound_follows_from_the_exact_ratio() -> None:
 @pytest.mark.parametrize(("n", "k"), [(13, 3), (21, 3), (21, 5), (101, 7)])
 def test_majority_has_no_gap_at_odd_k(n: int, k: int, record: Record) -> None:
     """n >= 4k, but both coefficients have even degree: 0 >= 0 + 0.03 (n-1)^(-(k-1)/2) is false."""
-    assert n >= 4 * k
     below, above = symmetric_spectrum(_signs(n), [k - 1, k + 1])
     assert below == above == 0
     assert majority_gap(n, k).gap == 0
-    if n == 13:  # by the definition, over all sets next to S
-        gap = fourier_gap(np.sign(_inputs(n).sum(axis=1)), (0, 4, 12)).gap
+    if n <= 13:  # by the definition, over all sets next to S
+        gap = fourier_gap(np.sign(_inputs(n).sum(axis=1)), (0, n // 3, n - 1)).gap
         record.hypothesis("n is odd, as in Theorem 5.5", n % 2, "=", 1)
         record.hypothesis("n >= 4k", n, ">=", 4 * k)
         record.violated(
             "the gap at S is at least 0.03 (n-1)^(-(k-1)/2)", gap, ">=", fmpq(3, 100 * (n - 1) ** ((k - 1) // 2))
         )
+    assert n >= 4 * k
 
 
 @check("hidden-progress:lemma-B.2", grade="symbolic", target="corrected")

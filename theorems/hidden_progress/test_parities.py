@@ -521,15 +521,15 @@ def _noisy_correlation(f: list[Fraction], S: Any, n: int, p: Fraction) -> Fracti
 
 
 @counterexample("hidden-progress:unnumbered-noisy-parity", grade="exact")
-def test_printed_noise_factor_is_half_the_true_one(record: Record) -> None:
+def test_printed_noise_factor_is_half_the_true_one(record: Record, eps: Fraction = Fraction(1, 4)) -> None:
     """f = chi_S: without noise, eps = 1/2, the correlation is 1 and not 1/2; eps = 1/4 and 1/10 give 1/2 and 1/5."""
     chi = [Fraction(c) for c in _parity(_inputs(3), (0, 2)).tolist()]
-    for eps, correlation in ((Fraction(1, 2), 1), (Fraction(1, 4), Fraction(1, 2)), (Fraction(1, 10), Fraction(1, 5))):
-        assert _noisy_correlation(chi, (0, 2), 3, Fraction(1, 2) - eps) == correlation != eps * 1
+    for one, correlation in ((Fraction(1, 2), 1), (Fraction(1, 4), Fraction(1, 2)), (Fraction(1, 10), Fraction(1, 5))):
+        assert _noisy_correlation(chi, (0, 2), 3, Fraction(1, 2) - one) == correlation != one * 1
     # the caption's convention eps = 1 - 2p contradicts its example: p = 0.49 gives 0.02, not 0.01
     assert 1 - 2 * Fraction(49, 100) == Fraction(2, 100)
     assert Fraction(1, 2) - Fraction(49, 100) == Fraction(1, 100)
-    eps, noiseless = Fraction(1, 4), _noisy_correlation(chi, (0, 2), 3, Fraction(0))
+    noiseless = _noisy_correlation(chi, (0, 2), 3, Fraction(0))
     record.hypothesis("0 < eps", 0, "<", eps)
     record.hypothesis("eps <= 1/2", eps, "<=", Fraction(1, 2))
     noisy = _noisy_correlation(chi, (0, 2), 3, Fraction(1, 2) - eps)

@@ -128,7 +128,7 @@ def test_width_one_has_a_constant_sign() -> None:
 
 
 @counterexample("hidden-progress:construction-MLP-width-k", grade="exact")
-def test_two_relus_without_output_bias_cannot_even_have_the_signs_of_x1_x2(record: Record) -> None:
+def test_two_relus_without_output_bias_cannot_even_have_the_signs_of_x1_x2(record: Record, width: int = 2) -> None:
     """k = 2, width 2: no W, b, u give f(x) x1 x2 > 0 on all four inputs (further inputs, held fixed, are biases).
 
     With |u_i| moved into W and b, f = sum_i s_i max(z_i, 0) with s_i = +-1 and z_i affine. Let A_i be the inputs where
@@ -142,7 +142,7 @@ def test_two_relus_without_output_bias_cannot_even_have_the_signs_of_x1_x2(recor
     chi = np.prod(x, axis=1)
     assert np.all(chi @ np.column_stack([x, np.ones(4, dtype=int)]) == 0)  # x1, x2 and 1 span the affine functions
     subsets = [np.array(bits, dtype=bool) for bits in product((0, 1), repeat=4)]
-    by_multipliers, patterns, width = 0, 0, 2
+    by_multipliers = patterns = 0
     for signs in product((1, -1), repeat=width):
         for active in product(subsets, repeat=width):
             right = [s * chi > 0 for s in signs]
@@ -152,11 +152,11 @@ def test_two_relus_without_output_bias_cannot_even_have_the_signs_of_x1_x2(recor
             assert impossible or refuted
             patterns += not (impossible or refuted)
             by_multipliers += refuted and not impossible
-    assert by_multipliers == 32  # s = (+, -) or (-, +); each A_i contains its two inputs and any of the other two
     k = 2
     record.hypothesis("r >= k", width, ">=", k)
     record.hypothesis("|S| = k <= n", k, "<=", x.shape[1])
     record.violated("some signs and patterns of activation are possible: their number", patterns, ">", 0)
+    assert by_multipliers == 32  # s = (+, -) or (-, +); each A_i contains its two inputs and any of the other two
     # A third neuron, or the output bias, lifts the obstruction.
     assert _represents(relu_network(2, 2, output_bias=False, exact=True), (0, 1), 2)
     assert _represents(relu_network(2, 2, exact=True), (0, 1), 2)

@@ -206,15 +206,14 @@ def test_equality_for_equal_weights(k: int) -> None:
 
 
 @counterexample("hidden-progress:lemma-B.8", grade="enclosed")
-def test_the_bound_fails_for_small_b(record: Record) -> None:
+def test_the_bound_fails_for_small_b(record: Record, b: fmpq = fmpq(1, 2)) -> None:
     """v = (2, 1/2, 1/2, 1/2), b = 1/2, i = 1: no time has |v_1| <= b, but the printed bound says T_1(b) >= 0.6.
 
     |v_1| grows from 2, by the conservation law. At k = 3, v = (3, 1/10, 1/10), b = 0 the bound is a root of a negative.
     """
     initial = [fmpq(2), fmpq(1, 2), fmpq(1, 2), fmpq(1, 2)]
-    early, _ = _bounds(initial, fmpq(1, 4) - 4)
+    early, _ = _bounds(initial, b**2 - 4)
     assert early > arb("0.6")
-    b = fmpq(1, 2)
     record.hypothesis("k > 2", len(initial), ">", 2)
     record.hypothesis("prod v_i(0) > 0", initial[0] * initial[1] * initial[2] * initial[3], ">", 0)
     record.hypothesis("b >= 0", b, ">=", 0)

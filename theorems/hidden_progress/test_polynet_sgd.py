@@ -326,14 +326,13 @@ def test_relevant_weights_grow_linearly(k: int, block: int) -> None:
 
 @counterexample("hidden-progress:claim-B.12", grade="numeric")
 @pytest.mark.parametrize("t", [10**4 + 1, 10**5 + 1])
-def test_the_printed_growth_fails(t: int, record: Record) -> None:
+def test_the_printed_growth_fails(t: int, record: Record, delta: fmpq = fmpq(1, 2)) -> None:
     """n' = 1, k = 2, T = 10^6, delta = 1/2: no noise, w = 1 + (t-1) eta, and the printed bound is 5.03 against 1.89."""
-    steps, delta = 10**6, arb(1) / 2
-    weight = 1 + (t - 1) / (2 * (2 * steps * (2 * 2 * steps / delta).log()).sqrt())
-    printed = arb(1) / 2 + (arb(t - 1) / (2 * steps / delta).log()).sqrt() / (4 * arb(2).sqrt())
+    steps = 10**6
+    weight = 1 + (t - 1) / (2 * (2 * steps * arb(2 * 2 * steps / delta).log()).sqrt())
+    printed = arb(1) / 2 + (arb(t - 1) / arb(2 * steps / delta).log()).sqrt() / (4 * arb(2).sqrt())
     assert weight < printed
     if t == 10**4 + 1:
-        assert abs(printed - arb("5.034")) < 1e-3
         record.hypothesis("1 <= t", 1, "<=", t)
         record.hypothesis("t <= T + 1", t, "<=", steps + 1)
         record.hypothesis("0 < delta", 0, "<", delta)

@@ -226,13 +226,13 @@ def _descend(slope: int, label: int, steps: int, rate: Fraction) -> Fraction:
 @pytest.mark.parametrize("label", [1, -1])
 def test_printed_correlation_loss_drives_the_output_away(label: int, record: Record) -> None:
     """l = y f: after any number of steps y f is negative, so that the sign of f is wrong."""
-    for steps in (1, 10):
-        assert label * _descend(1, label, steps, Fraction(1, 3)) == -Fraction(steps, 3)
-    if label == 1:
+    if label > 0:
         rate = Fraction(1, 3)
         record.hypothesis("the label is 1 or -1", label**2, "=", 1)
         record.hypothesis("the step size is positive", rate, ">", 0)
         record.violated("steps on l = y f do not turn y f negative", label * _descend(1, label, 10, rate), ">=", 0)
+    for steps in (1, 10):
+        assert label * _descend(1, label, steps, Fraction(1, 3)) == -Fraction(steps, 3)
 
 
 @check("induction-heads:definition-P.5", grade="exact", target="corrected", supporting=True)

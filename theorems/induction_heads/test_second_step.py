@@ -189,7 +189,7 @@ def test_printed_second_step_is_not_the_gradient(P: Chain, t: int, record: Recor
     first = ((lam - lam ** (t + 1)) / (1 - lam) - t) * ((p - 1) * (q - 1) / (lam - 1) ** 2)
     second = ((q - 1) ** 2 * (p - half) + (p - 1) ** 2 * (q - half)) / (lam - 1) ** 2 * fmpq(t * (t - 1), 2)
     assert printed == first + second
-    if (p, q, t) == (fmpq(1, 3), fmpq(3, 4), 3):
+    if (q, t) == (fmpq(3, 4), 3):
         for name, value in (("a", p), ("b", q)):
             record.hypothesis(f"0 < {name}", value, ">", 0)
             record.hypothesis(f"{name} < 1", value, "<", 1)

@@ -121,8 +121,8 @@ def test_exhaustive_search_around_the_limit(n: int, k: int) -> None:
 
 
 @counterexample("pareto-frontiers:definition-algorithm", grade="exact", cases="k = 2")
-def test_the_printed_grid_is_empty_for_two_inputs(record: Record) -> None:
-    n, k, s = 9, 2, 5
+def test_the_printed_grid_is_empty_for_two_inputs(record: Record, s: int = 5) -> None:
+    n, k = 9, 2
     printed = offset_grid(k, first=1)
     record.hypothesis("k is even: k mod 2", k % 2, "=", 0)
     record.hypothesis("k <= s", k, "<=", s)

@@ -213,16 +213,16 @@ def test_the_start_vanishes_and_its_biases_change_no_gradient(n: int, k: int, s:
 
 @counterexample("pareto-frontiers:definition-init-under", grade="exact")
 @proof_steps("under-sparse-gradients.md: 13")
-def test_the_printed_bound_of_the_small_weight_does_not_serve(record: Record) -> None:
+def test_the_printed_bound_of_the_small_weight_does_not_serve(record: Record, epsilon: fmpq = fmpq(9, 10)) -> None:
     """At n - s = k it is epsilon < 1: with 9/10 the gradient is not that of Lemma C.13. At n - s < k it is 1/0."""
     n, k, s = 6, 4, 2
     bound = len(list(combinations(range(n - s), k)))
     assert bound == 1
     assert len(list(combinations(range(7 - 2), 6))) == 0  # (n, k, s) = (7, 6, 2)
-    g = _enumerated(n, [0, 1, 2, 3], [0, 1], fmpq(9, 10))
+    g = _enumerated(n, [0, 1, 2, 3], [0, 1], epsilon)
     small = _enumerated(n, [0, 1, 2, 3], [0, 1], fmpq(1, 10))
     assert g != small
     assert small[2] == under_sparse_values(n, k, s).relevant
-    record.hypothesis("epsilon < 1/C(n-s,k)", fmpq(9, 10), "<", fmpq(1, bound))
+    record.hypothesis("epsilon < 1/C(n-s,k)", epsilon, "<", fmpq(1, bound))
     record.hypothesis("s < k", s, "<", k)
     record.violated("the gradient in S without S' is that of Lemma C.15", g[2], "=", small[2])

@@ -140,16 +140,18 @@ def test_covering_numbers_of_recurrent_networks(N: int, seed: int) -> None:
 
 @counterexample(COVER, grade="exact")
 @proof_steps("recurrent-capacity.md: 3")
-def test_the_norm_of_the_product_does_not_bound_the_cover(record: Record) -> None:
+def test_the_norm_of_the_product_does_not_bound_the_cover(
+    record: Record, readouts: tuple[int, int] = (1, 1), feedback: int = 0
+) -> None:
     """W_1 = (1, -1), W_2 = (1, 1): the product is 0, the network |x|. Two transitions, 0 and 1, give outputs 0 and 1.
 
     So the class needs two balls of radius 1/4, but for C = 1/200 >= 0 one of radius eps/(4 e C N) > 1 holds both.
     """
-    first, second = affine([1, -1]), affine([1], [1])
+    first, second = affine([1, -1]), affine(*([one] for one in readouts))
     readout = FeedForward((first, second), activations=("relu", "identity"))
     outputs = []
     for b in (0, 1):  # h_2 = h_1 + f(h_1, z_1), f = b constant, alpha = 0
-        cell = RecurrentCell(Affine(as_exact([[0], [0]]), as_exact([b])), residual=True)
+        cell = RecurrentCell(Affine(as_exact([[feedback], [0]]), as_exact([b])), residual=True)
         outputs.append(readout(cell.states(as_exact([[0], [0]]))[1:2])[0, 0])
     assert outputs == [0, 1]
     N, eps, C = 2, Q(1, 4), Q(1, 200)
@@ -158,7 +160,7 @@ def test_the_norm_of_the_product_does_not_bound_the_cover(record: Record) -> Non
     one = covering_number(np.array([[0, 1], [1, 0]]), radius)  # of the two transitions, 0 and 1
     product = first.weight @ second.weight
     record.hypothesis("the norm of the product of the read-out's weights is at most C", abs(product[0, 0]), "<=", C)
-    record.hypothesis("the transitions do not depend on the state: 0 <= 1/N", 0, "<=", Q(1, N))
+    record.hypothesis("the transitions do not depend on the state: 0 <= 1/N", abs(feedback), "<=", Q(1, N))
     record.violated("covering number <= 1 (one read-out) times that of the transitions", needed, "<=", one)
 
 
@@ -270,16 +272,16 @@ def test_the_bound_is_the_formula() -> None:
 
 @counterexample(COUNT, grade="exact")
 @proof_steps("recurrent-capacity.md: 6")
-def test_the_radius_of_the_inputs_enters(record: Record) -> None:
+def test_the_radius_of_the_inputs_enters(record: Record, largest: int = 1) -> None:
     """R = eps = 1, x -> relu(w x) with w in [0, 1], |x| <= r: 2k + 1 maps at distances >= 3 for r = 6k."""
     for k in (1, 10, 1000):
         r = 6 * k
-        slopes = [Q(j, 2 * k) for j in range(2 * k + 1)]
+        slopes = [Q(largest * j, 2 * k) for j in range(2 * k + 1)]
         nets = [_net([as_exact([[w]]), as_exact([[1]])], [as_exact([0])]) for w in (slopes[0], slopes[1], slopes[-1])]
         at_r = [net(as_exact([[r]]))[0, 0] for net in nets]
-        assert at_r == [0, 3, r]
+        assert at_r == [0, 3 * largest, r * largest]
         gaps = [abs(max(v * r, Q(0)) - max(w * r, Q(0))) for v, w in itertools.pairwise(slopes)]
-        assert min(gaps) == 3 > 2  # no ball of radius 1 holds two of them
+        assert min(gaps) == 3 * largest > 2  # no ball of radius 1 holds two of them
         assert decided_less_equal(arb(len(slopes)).log(), log_cover(2, 2, 1, r, 1))  # with the radius it holds
     record.hypothesis("the weights of the layers are at most R = 1", max(slopes), "<=", 1)
     record.hypothesis("|x| <= r, at x = r = 6000", r, "<=", r)

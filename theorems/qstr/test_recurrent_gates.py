@@ -141,7 +141,6 @@ def test_the_printed_norm_of_the_first_layer_vanishes_where_x_is_copied(record: 
     network = products_network(1, 1, n, eps)
     codes = orthonormal_codes(n)
     row = np.concatenate([as_exact([0]), as_exact([x]), *as_exact(codes.vectors[:2])])
-    assert network(row[None])[0, 0] == x
     bound = 10**9 * arb(n) ** fmpq(5, 2) * ((arb(n) / arb(eps)).log() / arb(eps)) ** 2  # 2 for 3/2: 0 either way
     assert bound == 0
     zero = np.zeros_like(network.layers[1].weight)
@@ -149,6 +148,7 @@ def test_the_printed_norm_of_the_first_layer_vanishes_where_x_is_copied(record: 
     record.hypothesis("eps is positive", eps, ">", 0)
     record.hypothesis("assumption 3: correlations of the codes", codes.coherence, "<=", fmpq(1, 2))
     record.violated("the printed norm of A_1 is enough for chi^x = x, at x = 1", nothing(row[None])[0, 0], "=", x)
+    assert network(row[None])[0, 0] == x
 
 
 @check(
@@ -238,15 +238,15 @@ def test_gated_copies_attain_their_error(r: Any, eps: Any, h: Any) -> None:
 
 @counterexample(COPY, grade="exact")
 @proof_steps("gates.md: 12")
-def test_the_printed_number_of_units_for_copies_is_zero_at_the_radius(record: Record) -> None:
+def test_the_printed_number_of_units_for_copies_is_zero_at_the_radius(record: Record, z: fmpq = fmpq(1)) -> None:
     """r_h = r_x = 3, eps = R = sqrt(19): log(R/eps) = 0 leaves no unit, and then the error is 6 at (3, 3, 1)."""
-    h, x, z = fmpq(3), fmpq(3), fmpq(1)
+    h = x = fmpq(3)
     value, square = h + copied(x, z), 1 + h**2 + x**2
-    network = gated_copy(3, 3, carried=3)
-    assert abs(network(as_exact([[h, x, z]]))[0, 0] - value) <= 3
     record.hypothesis("R^2 = 1 + r_x^2 + r_h^2", square, "=", 19)
     record.hypothesis("|z| <= 1", z, "<=", 1)
     record.violated("no unit is enough at eps = R: |h + 2 x relu(z - 1/2)|^2 <= R^2", value**2, "<=", square)
+    network = gated_copy(3, 3, carried=3)
+    assert abs(network(as_exact([[h, x, z]]))[0, 0] - value) <= 3
 
 
 @counterexample(COPY, grade="exact", supporting=True)
@@ -296,7 +296,7 @@ def test_gated_copies_of_all_coordinates(d: int, q: int, r: int, eps: Any) -> No
 
 @counterexample(SECOND, grade="enclosed")
 @proof_steps("gates.md: 14")
-def test_the_printed_number_of_units_for_gates_vanishes_where_one_is_needed(record: Record) -> None:
+def test_the_printed_number_of_units_for_gates_vanishes_where_one_is_needed(record: Record, chi: int = 1) -> None:
     """eps = r (1 - 1/r^2) < r, so that 0 does not serve at x = r, p = 1; with either exponent the bound tends to 0."""
     for constant in (10**2, 10**4, 10**6):
         r = 100 * constant**2
@@ -309,12 +309,12 @@ def test_the_printed_number_of_units_for_gates_vanishes_where_one_is_needed(reco
                 for exponent in (fmpq(3, 2), fmpq(2))
             ]
             assert all(decided_less(one, 1) for one in printed)
-    inputs = as_exact([[r, 1]])
-    assert abs(copies_network(1, 1, r, eps)(inputs)[0, 0] - r) <= eps
+    inputs = as_exact([[r, chi]])
     record.hypothesis("|x| <= r_x, at x = r_x = 10^14", inputs[0, 0], "<=", r)
     record.hypothesis("|chi^omega| <= 1", inputs[0, 1], "<=", 1)
     record.hypothesis("fewer than one unit: 10^6 times the printed number", printed[0], "<", 1)
     record.violated("no unit is enough: |2 x relu(1 - 1/2)| <= eps", copied(inputs[0, 0], inputs[0, 1]), "<=", eps)
+    assert abs(copies_network(1, 1, r, eps)(inputs)[0, 0] - r) <= eps
 
 
 # ---- lemma 42, which the document cites

@@ -410,14 +410,14 @@ def test_no_bound_with_the_operator_norm(b: int, B: int, risk: str) -> None:
 
 
 @counterexample(PROPOSITION, POSITION, grade="enclosed", cases="b = 5, B = 3, N = 10^12")
-def test_a_small_operator_norm_remembers_all_tokens(record: Record) -> None:
+def test_a_small_operator_norm_remembers_all_tokens(record: Record, sparsity: int = 1, bits: int = 5) -> None:
     """One network of the family, with the numbers of its class; states and read-outs are looked at for N = 4."""
-    figures, book = _codebook_figures(10**12, 5, 3), Codebook(4, 5, 3)
+    figures, book = _codebook_figures(10**12, bits, 3), Codebook(4, 5, 3)
     states = as_exact(book.states(np.arange(4))[0]) / fmpq(book.order)
     record.hypothesis("states in the ball of r_h = 1: the squared norm of a word", (states[1] ** 2).sum(), "<=", 1)
     record.hypothesis("read-outs are L-Lipschitz, L = 2 B = 6: the square", book.squared_lipschitz, "<=", 36)
     record.hypothesis("the error, at every position, is at most 0.0036", figures["risk"], "<=", fmpq(36, 10**4))
-    record.hypothesis("q < N", 1, "<", 10**12)
+    record.hypothesis("q < N", sparsity, "<", figures["length"])
     _, printed = printed_bounds(10**12, figures["width"], figures["lipschitz"], figures["operator_norm"])
     square = figures["operator_norm"] ** 2
     record.violated("N/(L^2 ln(1 + d_h)) <= 10^6 |U|_op^2, at N = 10^12", printed, "<=", 10**6 * square)

@@ -167,16 +167,16 @@ def test_states_in_the_unit_ball_give_the_same_function() -> None:
 
 @counterexample(UNIT, grade="exact")
 @proof_steps("recurrent-upper-class.md: 6")
-def test_the_printed_second_weight_changes_the_function(record: Record) -> None:
+def test_the_printed_second_weight_changes_the_function(record: Record, h: Q = Q(3)) -> None:
     """One hidden unit: W_2 relu(h) at h = 3 with r = 3 is 3 W_2; with W_2/r and hbar = 1 it is W_2/3."""
-    r, h, second = Q(3), Q(3), Q(5)
+    r, second = Q(3), Q(5)
 
     def net_with(weight: Q) -> FeedForward:
         return FeedForward((Affine(as_exact([[1]])), Affine(as_exact([[weight]]))), activations=("relu", "identity"))
 
     value = net_with(second)(as_exact([[h]]))[0, 0]
-    assert value == net_with(r * second)(as_exact([[h / r]]))[0, 0] == 15
     record.hypothesis("the state lies in the ball of radius r_h", h, "<=", r)
     record.violated(
         "the prediction with W_2/r_h is as before", net_with(second / r)(as_exact([[h / r]]))[0, 0], "=", value
     )
+    assert value == net_with(r * second)(as_exact([[h / r]]))[0, 0] == 15

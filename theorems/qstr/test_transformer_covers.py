@@ -156,7 +156,7 @@ def test_cover_of_the_readout() -> None:
 
 @counterexample("qstr:lemma-14", grade="enclosed")
 @proof_steps("transformer-generalisation.md: 2")
-def test_the_number_of_heads_enters_the_logarithm(record: Record) -> None:
+def test_the_number_of_heads_enters_the_logarithm(record: Record, output: int = 1) -> None:
     """Step 2: covers have log-size at least HD ln(AB sqrt(H) r/(4 eps)), more than C HD ln(1 + K/eps) for large H.
 
     Here A = B = r = 1, m = D = 1 and eps = 1/100; the step that half the distance of the weights is seen is exact.
@@ -168,7 +168,7 @@ def test_the_number_of_heads_enters_the_logarithm(record: Record) -> None:
         f, g = (_readout(as_exact([1]), np.hstack([row, zero])) for row in (w, v))
         seen = [(f(x) - g(x))[0, 0] for x in (h, -h)]
         assert max(abs(x) for x in seen) >= abs(((w - v) @ h.T)[0, 0]) / 2
-    eps, A, B, r = arb(1) / 100, arb(1), arb(1), arb(1)
+    eps, A, B, r = arb(1) / 100, arb(output), arb(1), arb(1)
     below = printed = arb(0)
     for constant, polynomial in product((1, 100, 10**4), (1, 10**3, 10**6)):
         printed = constant * (1 + polynomial / eps).log()
@@ -243,7 +243,7 @@ def test_covers_of_the_query_key_matrices() -> None:
 
 @counterexample("qstr:lemma-16", grade="enclosed")
 @proof_steps("transformer-generalisation.md: 4")
-def test_no_cover_without_the_number_of_queries(record: Record) -> None:
+def test_no_cover_without_the_number_of_queries(record: Record, stretch: int = 1) -> None:
     """Step 4: with an eta-net of queries every cover has log-size D ln((1 - eta) R r/eps), not O(ln D) at R r/eps = 2.
 
     The quotient of the two exceeds every constant as D grows; the step from net to norm is checked in the plane.
@@ -268,14 +268,14 @@ def test_no_cover_without_the_number_of_queries(record: Record) -> None:
         quotients.append(below / first)
     assert all(y > 5 * x for x, y in pairwise(quotients))
     # The same for encodings: tokens on the sphere of radius sqrt(2 d), q + 1 = 2 codes times sqrt(d), N = d_e = 2
-    d, tokens, reach = arb(10) ** 12, (2 * arb(10) ** 12).sqrt(), 2 * arb(10) ** 6
+    d, tokens, reach = arb(10) ** 12, stretch * (2 * arb(10) ** 12).sqrt(), 2 * arb(10) ** 6
     D, eps = d + 4, tokens  # the column meets the token only
     below = d * ((1 - arb(1) / 100) * R * tokens / eps).log()
     first, second = (reach * R / eps) ** 2 * (2 * D**2).log(), D**2 * (1 + R * reach / eps).log()
     assert first < second
     record.hypothesis("the (2, 1) norm of a matrix with one column of norm 2 is at most R_21", R, "<=", 2)
     record.hypothesis("its Frobenius norm is at most R_F", R, "<=", 2)
-    squared = 2 * 10**12 + 2 * 10**12  # |x|^2 and |enc|^2 = (d/q)(q + 1)
+    squared = stretch**2 * 2 * 10**12 + 2 * 10**12  # |x|^2 and |enc|^2 = (d/q)(q + 1)
     record.hypothesis("|z|^2 of the encodings, at d = 10^12, is at most r_z^2", squared, "<=", reach**2)
     record.violated("ln C <= 10^8 times the printed minimum, at d = 10^12", below, "<=", 10**8 * first)
 
@@ -406,18 +406,23 @@ def test_networks_that_are_near() -> None:
 
 @counterexample("qstr:proposition-17", grade="enclosed")
 @proof_steps("transformer-generalisation.md: 6")
-def test_products_of_norms_enter_the_logarithm(record: Record) -> None:
+def test_products_of_norms_enter_the_logarithm(
+    record: Record,
+    weights: tuple[int, int, int] = (3, 4, 5),
+    readout: int = 1,
+    points: tuple[str, str] = ("3/5", "4/5"),
+) -> None:
     """Step 6: at A = B = eps covers have log-size d ln((1 - eta) A/(2 sqrt 2)); printed is a multiple of (d + 2) ln 2.
 
     The readouts A(<w, x> + b) with |w| <= b = B/sqrt 2 are linear on the unit ball, and in the class, exactly.
     """
-    share = fmpq(0)
+    gain, share, embeddings = fmpq(0), fmpq(0), as_exact([points, ["-3/5", "-4/5"], ["1", "0"]])
     for A in (5, 500, 5 * 10**8):
-        hidden = as_exact([[3 * A, 4 * A, 5 * A]]) / 10  # (w, b), |w| = b = A/2
-        share = (hidden * hidden).sum() / A**2
-        assert share == fmpq(1, 2)
-        for x in as_exact([["3/5", "4/5"], ["-3/5", "-4/5"], ["1", "0"]]):
-            assert _readout(as_exact([A]), hidden)(x[None])[0, 0] == A * (hidden[0, :2] @ x + hidden[0, 2])
+        hidden = as_exact([[A * one for one in weights]]) / 10  # (w, b), |w| = b = A/2
+        share, output = (hidden * hidden).sum() / A**2, as_exact([readout * A])
+        gain = max(abs(output)) / A
+        for x in embeddings:
+            assert _readout(output, hidden)(x[None])[0, 0] == output[0] * (hidden[0, :2] @ x + hidden[0, 2])
     d, quotients, below = 98, [], arb(0)
     for exponent in range(1, 9):
         A = arb(10) ** (4**exponent)
@@ -427,7 +432,7 @@ def test_products_of_norms_enter_the_logarithm(record: Record) -> None:
     assert all(y > 3 * x for x, y in pairwise(quotients))
     assert quotients[-1] > 10**5
     record.hypothesis("|(W, b)|^2 over A^2 = R_mw^2, of the readouts that are built", share, "<=", 1)
-    record.hypothesis("|a| over A = r_ma", 1, "<=", 1)
-    record.hypothesis("embeddings: the norm 1 is at most r_z = 1", 1, "<=", 1)
+    record.hypothesis("|a| over A = r_ma", gain, "<=", 1)
+    record.hypothesis("embeddings: the norm 1 is at most r_z = 1", max(x @ x for x in embeddings), "<=", 1)
     printed = 10**5 * (d + 2) * arb(2).log()  # eps = R = A: ln(1 + R/eps) = ln 2
     record.violated("ln C <= 10^5 m_g H D ln(1 + R/eps), at eps = R", below, "<=", printed)

@@ -356,7 +356,7 @@ def test_the_least_supremum_lies_between_two_programs(effort: Effort) -> None:
 @counterexample(LEMMA, grade="enclosed", cases="Phi = z, sigma = 1, hidden constants 1, 10^3, 10^6")
 @proof_steps("indicator.md: 12")
 @pytest.mark.parametrize("hidden", [1, 10**3, 10**6])
-def test_the_printed_bound_off_target_fails(hidden: int, record: Record) -> None:
+def test_the_printed_bound_off_target_fails(hidden: int, record: Record, t: fmpq = fmpq(4, 5)) -> None:
     """Steps 11 and 12: for any H bounded by C' = C_eps(z, 1), (a) contradicts the printed (b) at t = 4/5."""
     phi = polynomial([0, 1])
     epsilon = 1 / (2 * smooth_complexity(phi, 1))
@@ -367,7 +367,7 @@ def test_the_printed_bound_off_target_fails(hidden: int, record: Record) -> None
     assert gamma > 1
     assert 2 * epsilon + printed + change < arb("0.8")
     if hidden == 10**6:
-        sigma, t = fmpq(1), fmpq(4, 5)
+        sigma = fmpq(1)
         record.hypothesis("sigma >= 0.1", sigma, ">=", fmpq(1, 10))
         record.hypothesis("gamma > 1", gamma, ">", 1)
         record.hypothesis("0 < eps_e", epsilon, ">", 0)

@@ -135,13 +135,13 @@ def test_the_noise_levels_of_a_network() -> None:
     cases="Phi = z, L = 8, i = 7, j = 8, d_x = 2, d = 1, eps_e = 10^-500, m = 10^10000, C* = 10^4",
 )
 @proof_steps("off-target.md: 6")
-def test_no_function_meets_the_printed_bounds(record: Record) -> None:
+def test_no_function_meets_the_printed_bounds(record: Record, digits: int = 10000) -> None:
     """Steps 1 to 6: what (a) and (b) ask of sup|H_0|, for every H, against the probability of the window times the
     printed range of H; all quantities of the states within what holds on the events of step 5.
     """
     with precision(20000):
         phi, L, i = polynomial([0, 1]), LENGTH, SOURCE
-        epsilon, log_m = arb(10) ** -500, 10000 * arb(10).log()
+        epsilon, log_m = arb(10) ** -500, digits * arb(10).log()  # m has that many
         rho = 100 * L * log_m
         size = complexity(phi, arb(L).sqrt(), epsilon)
         scale = 1 / (2 * rho**4 * size)

@@ -113,7 +113,7 @@ def test_whole_covers(p, k, size):
 
 @counterexample("turing:fact-covering", grade="enclosed")
 @proof_steps("sample_size.md: 9")
-def test_the_printed_exponent_is_zero_where_one_ball_is_not_enough(record: Record):
+def test_the_printed_exponent_is_zero_where_one_ball_is_not_enough(record: Record, length: int = 1):
     """p = 2, radius 9/10 alpha: alpha^2 ln 2/(gamma u)^2 = .856 < 1, so that the floor is 0 and N = exp(O(0)) = 1.
 
     alpha e_1 and -alpha e_1 are at distance 2 alpha, and two points of one ball at most 9/5 alpha. For p = 1 the
@@ -125,7 +125,7 @@ def test_the_printed_exponent_is_zero_where_one_ball_is_not_enough(record: Recor
     assert 2 * radius < 2
     assert arb(1).log() == 0  # p = 1
     assert log_cover_size(1, 1, 1, 1) > 4  # radius 1/2, p = 1, corrected: 4 ln 3
-    ends = as_exact([[1, 0], [-1, 0]])  # alpha e_1 and -alpha e_1
+    ends = as_exact([[length, 0], [-length, 0]])  # alpha e_1 and -alpha e_1
     record.hypothesis(
         "the points lie in the ball of radius alpha = 1", max(sum(map(abs, row)) for row in ends.tolist()), "<=", 1
     )

@@ -153,7 +153,7 @@ def test_an_unseen_point_stays_below_the_bound() -> None:
     cases="p = 1, k = 8 points, all samples of n = 2; for every n with k = 100 n points by the same words",
 )
 @proof_steps("inverse-margins.md: 6")
-def test_for_one_parameter_the_printed_main_term_is_zero(record: Record) -> None:
+def test_for_one_parameter_the_printed_main_term_is_zero(record: Record, learned: int = 1000) -> None:
     """F(x, theta) = (2 bit_x(floor(theta/2)) - 1) dist(theta, 2 Z), theta in [0, 2^(k+1)] shifted to |theta| <= 2^k.
 
     At the odd integers every labelling of the k points occurs, with margin rho >= 1 at every point: the sign changes at
@@ -180,7 +180,7 @@ def test_for_one_parameter_the_printed_main_term_is_zero(record: Record) -> None
     # the printed bound: n = 1000 examples, k = 100 n points, the target 1, the parameter that is right on the n alone
     n, p = 1000, 1
     k = 100 * n
-    cell = 2**n - 1  # bits 1 at the first n points, 0 at the others
+    cell = 2**learned - 1  # bits 1 at the first n points, 0 at the others
     theta = 2 * cell + 1  # in [0, 2^(k+1)], an odd integer
     right = sum((theta - 1) // 2 >> x & 1 for x in range(n))
     distance = min(theta % 2, 2 - theta % 2)  # from the even integers, where the sign may change

@@ -60,7 +60,7 @@ def flips(network, perturbations):
 
 @counterexample("turing:definition-all-layer-margin", grade="exact")
 @proof_steps("sample_size.md: 5")
-def test_a_correct_discontinuous_network_has_margin_zero(record: Record):
+def test_a_correct_discontinuous_network_has_margin_zero(record: Record, values: tuple[int, int] = (-1, 2)):
     """Attention scores (0, theta), values (-1, 2): F(0) = 1/2 predicts 1, but F(-t) = -1 for every t > 0.
 
     A head of the library with a key weight theta; its null pair is never attended. Only the sign of theta matters, as
@@ -75,16 +75,17 @@ def test_a_correct_discontinuous_network_has_margin_zero(record: Record):
         )
         null = (as_exact([-100]), as_exact([0, 0]))
         head = Head(Affine(nothing, one), key, value, weigh="hardmax", null=null)
-        return as_fraction(head(as_exact([[0, 0]]), as_exact([[0, -1], [1, 2]]))[0, 1])
+        return as_fraction(head(as_exact([[0, 0]]), as_exact([[0, values[0]], [1, values[1]]]))[0, 1])
 
+    theta = Fraction(0)
+    wrong = [sign for sign in (-1, 0, 1) if F(Fraction(sign)) <= 0]  # as classes of parameters with this sign
+    rho = 0 if wrong else math.inf  # both open half-lines have distance 0 from 0
+    record.hypothesis("theta = 0 lies in the ball of radius alpha = 1 of the 1-norm", abs(theta), "<=", 1)
+    record.hypothesis("F(x, theta) predicts the label y = 1: (y - 1/2) F > 0", F(theta) / 2, ">", 0)
+    record.violated("a correct prediction has a positive margin", rho, ">", 0)
     assert F(Fraction(0)) == Fraction(1, 2) > 0
     assert all(F(-Fraction(1, 10**k)) == -1 for k in range(1, 40))
     assert all(F(Fraction(1, 10**k)) == 2 for k in range(1, 40))
-    wrong = [sign for sign in (-1, 0, 1) if F(Fraction(sign)) <= 0]  # as classes of parameters with this sign
-    rho = 0 if wrong else math.inf  # both open half-lines have distance 0 from 0
-    record.hypothesis("theta = 0 lies in the ball of radius alpha = 1 of the 1-norm", abs(0), "<=", 1)
-    record.hypothesis("F(x, theta) predicts the label y = 1: (y - 1/2) F > 0", F(Fraction(0)) / 2, ">", 0)
-    record.violated("a correct prediction has a positive margin", rho, ">", 0)
 
 
 @check("turing:definition-all-layer-margin", grade="exact", target="corrected", supporting=True)

@@ -60,7 +60,7 @@ def _two_targets(eta: Q) -> tuple[list[Q], list[Q]]:
 
 @counterexample("turing:lemma-2.3", grade="exact")
 @proof_steps("sample_size.md: 14")
-def test_no_surrogate_separates_targets_that_agree_on_the_sample(record: Record):
+def test_no_surrogate_separates_targets_that_agree_on_the_sample(record: Record, thetas: tuple[int, int] = (1, -1)):
     """All 2^8 surrogates with values 0 and 1: the failure probabilities of G_1 and G_2 add up to at least (1 - eta)^n.
 
     For every surrogate and n: a sample that misses D has the same losses for both targets, hence the same minimisers,
@@ -85,7 +85,7 @@ def test_no_surrogate_separates_targets_that_agree_on_the_sample(record: Record)
     record.hypothesis("(2.3) for G_1, with theta_1: P(rho < gamma) <= eps", errors_first[0], "<=", EPS)
     record.hypothesis("(2.3) for G_2, with theta_2: P(rho < gamma) <= eps", errors_second[1], "<=", EPS)
     record.hypothesis(
-        "the 1-norms of theta_1 = e_1, theta_2 = -e_1 are at most alpha = 1", max(abs(1), abs(-1)), "<=", 1
+        "the 1-norms of theta_1 = e_1, theta_2 = -e_1 are at most alpha = 1", max(map(abs, thetas)), "<=", 1
     )
     record.violated(
         "some surrogate has an error above eps with probability <= 1/100 for both targets (n = 5, eta = 1/n)",

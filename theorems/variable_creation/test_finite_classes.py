@@ -265,10 +265,9 @@ def test_the_corrected_bound_is_the_least_objective():
 
 @counterexample("variable-creation:corollary-A.3", "variable-creation:lemma-A.5", grade="enclosed")
 @proof_steps("generalisation.md: 5")
-def test_two_constants_have_a_negative_printed_bound(record: Record):
-    table = [[1], [-1]]
+def test_two_constants_have_a_negative_printed_bound(record: Record, size: int = 1, losses: tuple[int, int] = (0, 1)):
+    table = [[-size], [size]]
     steps = covering_steps(table)
-    assert empirical_rademacher(table) == 1
     assert largest_deviation([[0], [1]], [1], [1]) >= 0
     for t in (1, 10, 1000):  # K = e^(1 + t), so that the bound is -c t e^(1 + t): below any number, whatever c is
         K = arb(1 + t).exp()
@@ -280,12 +279,13 @@ def test_two_constants_have_a_negative_printed_bound(record: Record):
         with pytest.raises(ValueError, match="below 0"):
             rademacher_bound(K**2, 1, 1, form="printed")
         if t == 1:
-            complexity, deviation = empirical_rademacher(table), largest_deviation([[0], [1]], [1], [1])
+            complexity, deviation = empirical_rademacher(table), largest_deviation([[one] for one in losses], [1], [1])
+            slope = fmpq(abs(losses[1] - losses[0]), abs(table[1][0] - table[0][0]))
             record.hypothesis("|f| <= A = 1", max(abs(row[0]) for row in table), "<=", 1)
             record.hypothesis("log N(eps) <= C/eps^2 for every eps, C = e^4", entropy_constant(steps), "<=", K**2)
             of = ["variable-creation:corollary-A.3", "variable-creation:lemma-A.5"]
             record.violated("R <= c sqrt(C/m) (1 + log(A sqrt(m/C))), c = 1", complexity, "<=", printed, of=of[0])
-            record.hypothesis("the loss f -> (f + 1)/2 is 1-Lipschitz", fmpq(1, 2), "<=", 1, of=of[1])
+            record.hypothesis("the loss f -> (f + 1)/2 is 1-Lipschitz", slope, "<=", 1, of=of[1])
             both = 4 * printed + 2 * (arb(2).log() / 2).sqrt()
             record.violated("a deviation is at most the bound for delta = 1/2, c = 1", deviation, "<=", both, of=of[1])
 
@@ -390,7 +390,7 @@ def test_the_corrected_bound_has_its_constants():
 
 @counterexample("variable-creation:theorem-A.4", "variable-creation:lemma-A.5", grade="exact")
 @proof_steps("generalisation.md: 10")
-def test_a_fair_coin_always_deviates(record: Record):
+def test_a_fair_coin_always_deviates(record: Record, losses: tuple[int, int] = (0, 1)):
     # One function: its Rademacher complexity is 0, and every C > 0 is valid. For odd m its deviation is 1/(2 m) at
     # least, and the printed bound is below that for delta > exp(-1/(8 m)): 0.8825 for m = 1.
     for m in (1, 3, 5, 11):
@@ -401,7 +401,7 @@ def test_a_fair_coin_always_deviates(record: Record):
     assert covering_steps([[0, 0]]) == [(0, 1)]
     of = "variable-creation:theorem-A.4"
     record.hypothesis("delta > 0", fmpq(99, 100), ">", 0, of=of)
-    record.hypothesis("the loss of the coin is bounded by b = 1", max(0, 1), "<=", 1, of=of)
+    record.hypothesis("the loss of the coin is bounded by b = 1", max(losses), "<=", 1, of=of)
     record.violated("the bound fails with probability at most delta", coin_failure(fmpq(99, 100), 1), "<=", 0.99, of=of)
 
 

@@ -62,7 +62,7 @@ def test_the_number_of_conjunctions_grows_like_a_power():
 
 @counterexample("variable-creation:remark-4.5a", grade="exact")
 @proof_steps("identification.md: 2")
-def test_distributions_that_hide_the_difference_need_no_samples(record: Record):
+def test_distributions_that_hide_the_difference_need_no_samples(record: Record, mass: fmpq = fmpq(1)):
     """All 10 conjunctions of 2 of 5 bits agree on the string of ones: with all mass there, each is 100% accurate.
 
     So distinct functions are not enough; they have to differ with positive probability.
@@ -70,10 +70,10 @@ def test_distributions_that_hide_the_difference_need_no_samples(record: Record):
     table = conjunctions(5, 2)
     ones = table[:, -1]
     assert ones.tolist() == [1] * 10
-    masses = [fmpq(0)] * 31 + [fmpq(1)]
+    masses = [fmpq(0)] * 31 + [mass]
     accuracy = [sum(mass for x, mass in enumerate(masses) if table[0, x] == row[x]) for row in table]
-    assert accuracy == [1] * 10
-    assert identification_probability(table, 1, masses) == fmpq(1, 10)
     record.hypothesis("the functions are distinct", len({tuple(row) for row in table.tolist()}), "=", comb(5, 2))
     record.hypothesis("the masses of the strings add up to 1", sum(masses, start=fmpq(0)), "=", 1)
     record.violated("without a sample the accuracy stays below 1", min(accuracy), "<", 1)
+    assert accuracy == [1] * 10
+    assert identification_probability(table, 1, masses) == fmpq(1, 10)

@@ -82,14 +82,14 @@ def test_norms_of_columns_and_of_tokens(seed):
 
 @counterexample("variable-creation:notation-4.2", grade="exact")
 @proof_steps("linear_covers.md: 1")
-def test_the_largest_column_norm_is_not_the_largest_token_norm(record: Record):
+def test_the_largest_column_norm_is_not_the_largest_token_norm(record: Record, entry: int = 1):
     """T tokens of norm 1 in one dimension: ||X||_(2,inf) = sqrt(T), so X with tokens of norm <= B_X is left out."""
     for T in (4, 9, 10**4):
         X = np.ones((T, 1), dtype=int)
         assert token_norm(X) == 1
         assert max(sum(x * x for x in column) for column in X.T.tolist()) == T > 1
         assert pq_norm(X, 2, math.inf).contains(math.isqrt(T))
-    X = np.ones((4, 1), dtype=int)
+    X = np.full((4, 1), entry)
     record.hypothesis("every token has at most the norm B_X = 1", token_norm(X), "<=", 1)
     record.violated("||X||_(2,inf) <= B_X", pq_norm(X, 2, math.inf), "<=", 1)
 
@@ -134,7 +134,7 @@ def test_the_best_division_of_a_budget(seed):
 
 @counterexample("variable-creation:lemma-A.8", grade="exact")
 @proof_steps("linear_covers.md: 4")
-def test_without_positivity_the_minimum_is_not_attained(record: Record):
+def test_without_positivity_the_minimum_is_not_attained(record: Record, first: fmpq = fmpq(2)):
     """n = 2, all coefficients 1, C = 1: the points (N + 1, -N) are feasible and cost less than the minimum 8."""
     printed = fmpq(2) ** 3
     assert optimal_split([1, 1], [1, 1], 1).cost.contains(printed)
@@ -142,11 +142,10 @@ def test_without_positivity_the_minimum_is_not_attained(record: Record):
         x = (fmpq(N + 1), fmpq(-N))
         assert sum(x) == 1
         assert sum((1 / y**2 for y in x), start=fmpq(0)) < fmpq(2, N**2) < printed
-    ones = [fmpq(1), fmpq(1)]
-    x = [fmpq(2), fmpq(-1)]
-    record.hypothesis("alpha_i, beta_i >= 0", min(ones), ">=", 0)
-    record.hypothesis("the budget is spent: sum beta_i x_i = C = 1", sum(x), "=", 1)
-    cost = sum((1 / y**2 for y in x), start=fmpq(0))
+    alphas, betas, x = as_exact([1, 1]), as_exact([1, 1]), np.array([first, fmpq(-1)])
+    record.hypothesis("alpha_i, beta_i >= 0", min([*alphas, *betas]), ">=", 0)
+    record.hypothesis("the budget is spent: sum beta_i x_i = C = 1", betas @ x, "=", 1)
+    cost = (alphas / x**2).sum()
     record.violated("the objective is at least gamma^3/C^2 = 8", cost, ">=", printed)
 
 
@@ -391,7 +390,7 @@ def test_matrices_of_signs_are_below_the_bound_with_its_exponents(rows, root):
 
 @counterexample("variable-creation:lemma-4.10", grade="exact")
 @proof_steps("linear_covers.md: 14")
-def test_the_printed_space_of_points_and_the_printed_logarithm_fail(record: Record):
+def test_the_printed_space_of_points_and_the_printed_logarithm_fail(record: Record, point: fmpq = fmpq(1)):
     """Points in R^(d_1) cannot be multiplied by W; and for d_1 = N = 1 the printed bound is 0 for every constant.
 
     One row and one point: the values fill [-B R, B R], so that ceil(B R/eps) functions are needed.
@@ -403,7 +402,7 @@ def test_the_printed_space_of_points_and_the_printed_logarithm_fail(record: Reco
         for constant in (1, 10**9):
             assert printed_linear_map_capacity(ratio, 1, 1, 1, 1, constant=constant) == 0 < arb(needed).log()
         assert arb(needed).log() <= linear_map_capacity(ratio, 1, 1, 1, 1)
-    B_W, point = fmpq(10), fmpq(1)  # one row, one point, eps = 1: the values w x fill [-10, 10]
+    B_W = fmpq(10)  # one row, one point, eps = 1: the values w x fill [-10, 10]
     record.hypothesis("eps > 0", fmpq(1), ">", 0)
     record.hypothesis("||x^(1)|| <= B_X = 1", abs(point), "<=", 1)
     largest = printed_linear_map_capacity(B_W, 1, 1, 1, 1, constant=10**9)

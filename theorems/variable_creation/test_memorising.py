@@ -224,10 +224,10 @@ def largest_plateau(n: int, k: int, first: fmpq, second: fmpq, last: fmpq) -> fm
 
 @counterexample("variable-creation:lemma-A.25", grade="exact")
 @proof_steps("memorising.md: 5")
-def test_no_network_meets_the_printed_norms_for_a_large_radius(record: Record):
+def test_no_network_meets_the_printed_norms_for_a_large_radius(record: Record, left: int = -2, right: int = 2):
     """Nodes -2 delta and 2 delta, delta = 100, values 0 and 1."""
     delta = fmpq(100)
-    nodes, plateau = [-2 * delta, 2 * delta], largest_plateau(2, 1, 2 * delta / delta, 1 / delta, fmpq(1))
+    nodes, plateau = [left * delta, right * delta], largest_plateau(2, 1, 2 * delta / delta, 1 / delta, fmpq(1))
     assert plateau < 1
     record.hypothesis("|x_i| <= B = 2 delta", max(abs(x) for x in nodes), "<=", 2 * delta)
     record.hypothesis("||x_1 - x_2|| >= 4 delta", abs(nodes[0] - nodes[1]), ">=", 4 * delta)

@@ -437,16 +437,16 @@ def errors(theta: Fraction) -> Fraction:
 @pytest.mark.parametrize("y", [1, -1])
 def test_the_printed_correlation_loss_leads_away(record: Record, y):
     """f = theta: the first step of descent on +y f takes theta to -y eta, and so on; the error of theta x becomes 1."""
+    if y > 0:
+        (step,) = descend(PARAMETER, [Fraction(0)], [[([], y, Fraction(1))]], [Fraction(1, 3)], PRINTED_CORRELATION)[-1]
+        record.hypothesis("the label is 1 or -1", abs(y), "=", 1)
+        record.violated("a step of descent on y f takes f = theta towards y", y * step, ">", 0)
     for steps in (1, 7):
         batch: Batch = [([], y, Fraction(1))]
         path = descend(PARAMETER, [Fraction(0)], [batch] * steps, [Fraction(1, 3)] * steps, PRINTED_CORRELATION)
         assert path[-1] == [Fraction(-y * steps, 3)]
         path = descend(LINE, [Fraction(0)], [COPY] * steps, [Fraction(1, 3)] * steps, PRINTED_CORRELATION)
         assert errors(path[-1][0]) == 1
-    if y == 1:
-        (step,) = descend(PARAMETER, [Fraction(0)], [[([], y, Fraction(1))]], [Fraction(1, 3)], PRINTED_CORRELATION)[-1]
-        record.hypothesis("the label is 1 or -1", abs(y), "=", 1)
-        record.violated("a step of descent on y f takes f = theta towards y", y * step, ">", 0)
 
 
 @check(

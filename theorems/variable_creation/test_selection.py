@@ -203,13 +203,15 @@ def test_heads_of_a_bag_do_not_see_the_lightest_bit(seed):
 
 @counterexample("variable-creation:lemma-A.21a", "variable-creation:lemma-A.21b", grade="exact")
 @proof_steps("selection.md: 13")
-def test_no_head_reads_two_bits_of_a_bag_beyond_the_sharp_coherence(record: Record):
+def test_no_head_reads_two_bits_of_a_bag_beyond_the_sharp_coherence(
+    record: Record, gamma: fmpq = fmpq(3, 4), delta: fmpq = fmpq(1, 3)
+):
     """s = 2, Delta = 1/3, gamma = 3/4: 129 pairs with the mean of v_1 and v_2, T = 260; any g and any norm of keys.
 
     Values have size at most B = ||W_V|| ||W_C|| <= 2 s s = 8. With the heavier token of each pair on, flipping the
     lighter bit of I changes a head by 2 B/m at most, and g by 1/2 at least: proofs/selection.md, step 12.
     """
-    s, delta, gamma, copies = 2, fmpq(1, 3), fmpq(3, 4), 129
+    s, copies = 2, 129
     gram, subsets = grouped_gram(s, 2, copies, delta)
     found = max(abs(x) for x in gram[np.triu_indices(len(gram), 1)])
     least = least_error(s, 2, copies, fmpq(2 * s * s), fmpq(1, s))
@@ -335,9 +337,9 @@ def test_the_size_is_unbounded_while_d_delta_squared_is_one(record: Record):
 
 @counterexample("variable-creation:remark-4.5b", grade="exact")
 @proof_steps("selection.md: 11")
-def test_keys_of_a_line_need_not_be_selected(record: Record):
+def test_keys_of_a_line_need_not_be_selected(record: Record, second: tuple[int, int] = (2, 0)):
     """Keys (1,0), (2,0) on a line and (0,1), (0,-1) beside it: equal scores on the line are below one beside it."""
-    keys = PositionTable(np.array([[1, 0], [2, 0], [0, 1], [0, -1]]), 1)
+    keys = PositionTable(np.array([[1, 0], second, [0, 1], [0, -1]]), 1)
     selection = select(keys, (0, 1))
     assert not selection.possible
     assert isinstance(decide(farkas_system(keys, selection)[0]), FarkasCertificate)
