@@ -1,13 +1,15 @@
 """Sparse token regression: prompts whose labels read few of many tokens, and networks that learn or compute them.
 
 prompts  Prompts, draw_prompts; links: ReluLink, linear_link, mean_link, max_link, squared_norm_link
-codes    PositionCodes, orthonormal_codes, field_codes, random_sign_codes, extremal_codes, sign_code_dimension
+codes    PositionCodes, orthonormal_codes, field_codes, linear_codes, random_sign_codes, extremal_codes,
+         sign_code_dimension
 inputs   encode, encoding_scale, radius
 risks    averaged_risk, pointwise_risk, population_risk
 limits   certify_feed_forward, matching_predictor, out_of_span, linear_risk, samples_needed, least_total_norm
 heads    TokenTransformer, token_stream, token_transformer, network_link; retrieval_attention, retrieval_transformer;
          averaging_attention, counting_attention, counting_embedding; SeparatingAttention, separating_attention: d heads
-         for more than d tokens; blocked_attention, shown_tokens: long prompts
+         for more than d tokens; BlockMoments, block_moments: with short codes; blocked_attention, shown_tokens: long
+         prompts
 proofs   certify_retrieval, label_bound: suprema over all prompts; few_heads_bound, least_risk, hidden_variance,
          head_view: what few heads cannot see; repeated_counts, repeated_variance, repeated_few_heads_bound: q < N;
          query_key_bound, attention_change
@@ -82,6 +84,7 @@ from lemmata.constructions.tokens.interpolation import (
     separating_direction,
 )
 from lemmata.constructions.tokens.long_prompts import shown_tokens
+from lemmata.constructions.tokens.moments import BlockMoments, block_moments
 from lemmata.constructions.tokens.recurrent import exact_network, exact_readout, exact_transition, recurrent_network
 from lemmata.constructions.tokens.recurrent_class import state_lipschitz, with_state_lipschitz, with_unit_radius
 from lemmata.constructions.tokens.separating import SeparatingAttention, separating_attention
@@ -91,6 +94,7 @@ from lemmata.numerics.tokens.codes import (
     PositionCodes,
     extremal_codes,
     field_codes,
+    linear_codes,
     orthonormal_codes,
     random_sign_codes,
     sign_code_dimension,

@@ -16,10 +16,11 @@ from lemmata.constructions.tokens.attention import (
     retrieval_attention,
     retrieval_transformer,
 )
+from lemmata.constructions.tokens.moments import BlockMoments, block_moments
 from lemmata.constructions.tokens.separating import SeparatingAttention, separating_attention
 from lemmata.constructions.tokens.transformer import token_stream, token_transformer
 from lemmata.numerics.exact.systems import Array
-from lemmata.numerics.tokens.codes import PositionCodes, extremal_codes, field_codes, orthonormal_codes
+from lemmata.numerics.tokens.codes import PositionCodes, extremal_codes, field_codes, linear_codes, orthonormal_codes
 from lemmata.numerics.tokens.encoding import encode
 from lemmata.numerics.tokens.links import max_link
 from lemmata.numerics.tokens.prompts import draw_prompts
@@ -45,6 +46,10 @@ def _encoded(length: int, dimension: int, sparsity: int, codes: PositionCodes, d
 def _decoded(instance: SeparatingAttention, module: torch.nn.Module, z: Array) -> Array:
     counts, tokens = instance.to_float().decode(tensors(module, z))
     return (counts[..., None] * tokens).sum(axis=-2)
+
+
+def _moments(instance: BlockMoments, module: torch.nn.Module, z: Array) -> Array:
+    return instance.to_float().decode(tensors(module, z)).sum(axis=-1)
 
 
 TOKENS: tuple[Registered, ...] = (
@@ -81,6 +86,13 @@ TOKENS: tuple[Registered, ...] = (
         _encoded(5, 1, 4, orthonormal_codes(5)),
         WITHOUT_EXACT,
         run_torch=_decoded,
+    ),
+    Registered(
+        "tokens: d heads for a block of tokens",
+        lambda: block_moments(2, 1, 3, linear_codes(3), gain=2, slope=1),
+        _encoded(8, 2, 2, linear_codes(3)),
+        WITHOUT_EXACT,
+        run_torch=_moments,
     ),
     Registered(
         "tokens: given query-key matrices",

@@ -135,7 +135,7 @@ class SeparatingAttention(Weights):
         """The torch module of the heads: z to their concatenated outputs, which `decode` takes."""
         from lemmata.constructions.networks.torch import to_torch  # slow to import
 
-        return to_torch(self.attention, dtype=dtype, stream=self.stream if stream is None else stream)
+        return to_torch(self.attention, dtype=dtype, stream=stream)
 
 
 def separating_attention(

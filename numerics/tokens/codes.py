@@ -13,6 +13,7 @@ Source: qstr, assumption-3 and lemma-11 (the codes of correlation 1/2, for which
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -31,6 +32,7 @@ __all__ = [
     "PositionCodes",
     "extremal_codes",
     "field_codes",
+    "linear_codes",
     "orthonormal_codes",
     "random_sign_codes",
     "scaled_integers",
@@ -185,6 +187,27 @@ def field_codes(count: int, order: int | None = None, terms: int | None = None) 
             raise ValueError("Give the order of the field and the number of terms together, or neither.")
         order, terms = near_orthogonal_parameters(count)
     return PositionCodes(near_orthogonal_codes(count, order, terms), order**2)
+
+
+def linear_codes(bits: int, checks: Sequence[int] = ()) -> PositionCodes:
+    """2^k sign vectors over their length: 1, the signs of the k bits of the position, lowest first, and parity checks.
+
+    Coordinate c of code j is (-1)^(the number of bits that j and mask c share), with the masks 0, 1, 2, 4, ... and then
+    the given ones. So correlations depend on the exclusive or of two positions alone.
+
+    Args:
+        bits: k.
+        checks: masks between 0 and 2^k - 1.
+
+    Raises:
+        ValueError: for other masks.
+    """
+    k = checked_integer("The number of bits", bits, 1)
+    masks = [0, *(2**bit for bit in range(k)), *(checked_integer("A mask", mask, 0) for mask in checks)]
+    if max(masks) >= 2**k:
+        raise ValueError(f"The masks of parity checks are at most {2**k - 1}, and not {max(masks)}.")
+    shared = np.arange(2**k)[:, None] & np.array(masks)
+    return PositionCodes(1 - 2 * (np.bitwise_count(shared).astype(np.int64) % 2), len(masks))
 
 
 def random_sign_codes(count: int, dimension: int, seed: int) -> PositionCodes:

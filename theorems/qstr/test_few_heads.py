@@ -31,13 +31,14 @@ from lemmata.certificates.tokens.retrieval import certify_retrieval
 from lemmata.constructions.networks.attention import AttentionLayer
 from lemmata.constructions.networks.stream import ResidualStream
 from lemmata.constructions.tokens.attention import averaging_attention, retrieval_attention
+from lemmata.constructions.tokens.moments import block_moments
 from lemmata.constructions.tokens.separating import separating_attention
 from lemmata.constructions.tokens.transformer import query_key_head, token_stream
 from lemmata.numerics.exact.numbers import as_exact
 from lemmata.numerics.exact.precision import precision
 from lemmata.numerics.exact.systems import Array
 from lemmata.numerics.learning.packings import minimal_vectors
-from lemmata.numerics.tokens.codes import PositionCodes, extremal_codes, orthonormal_codes
+from lemmata.numerics.tokens.codes import PositionCodes, extremal_codes, linear_codes, orthonormal_codes
 from lemmata.numerics.tokens.encoding import encode
 from lemmata.numerics.tokens.gaussian import squared_norm_variance
 from lemmata.numerics.tokens.prompts import Prompts, draw_prompts
@@ -731,3 +732,75 @@ def test_numbers_shown_against_numbers_asked():
     for q, d, r, H in product(range(1, 31), range(1, 7), range(1, 13), range(1, 9)):
         free = H * (d + r + 1) + q * (d - 1)
         assert (free < q * d) == (q > H * (d + r + 1))
+
+
+BLOCKS = "qstr:construction-block-moments"
+
+
+def checked_codes(bits: int, least: int = 0) -> PositionCodes:
+    """Codes of as few dimensions as a search finds that have the correlations of assumption 3."""
+    rng = np.random.default_rng(bits)
+    for checks in range(max(0, least - bits - 1), 20):
+        for _ in range(200):
+            codes = linear_codes(bits, rng.integers(1, 2**bits, checks).tolist())
+            if 2 * abs(codes.gram[0, 1:]).max() <= codes.square:
+                return codes
+    raise AssertionError("no codes found")
+
+
+@check(
+    BLOCKS,
+    grade="enclosed",
+    target="printed",
+    cases="(d, q, N, d_e) = (1, 16, 64, 8), (2, 4, 16, 6), (3, 8, 32, 8); one rational prompt each, slopes 2^-8, 2^-16",
+)
+@pytest.mark.parametrize(("d", "m", "k"), [(1, 4, 6), (2, 2, 4), (3, 3, 5)])
+@proof_steps("few-heads.md: 17")
+def test_d_heads_come_near_to_the_label_with_few_code_dimensions(d, m, k):
+    """Step 17: the error of every label is at most (2/3) s sum |x|^3 e^(s |x|) and the leakage, and it is not 0."""
+    N, q, codes = 2**k, 2**m, checked_codes(k)
+    assert codes.violations() == []
+    assert codes.dimension < N
+    rng = np.random.default_rng([d, m, k])
+    tokens = as_exact(rng.integers(-8, 9, (1, N, d))) / 4
+    tokens[0, N // 2 - 1 :] = fmpq(0)
+    prompts = Prompts(tokens, np.arange(q) + q * rng.integers(0, N // 2 // q, (1, N, 1)))
+    asked = prompts.selected()[0]
+    wanted = (asked**2).sum(axis=(-2, -1))
+    worst = []
+    for exponent in (8, 16):
+        slope = fmpq(1, 2**exponent)
+        network = block_moments(d, m, k, codes, gain=200 * q * codes.square, slope=slope)
+        assert network.attention.head_count == d
+        with precision(400):
+            found = network.to_balls()(encode(prompts, codes, system="ball"))[0]
+            s = arb(fmpq(d, q * codes.dimension)).sqrt() * slope
+            sizes = [[abs(arb(x)) for x in row.ravel()] for row in asked]
+            allowed = [sum(2 * s * x**3 * (s * x).exp() / 3 for x in row) for row in sizes]
+            errors = [abs(a - arb(b)) for a, b in zip(found, wanted, strict=True)]
+            assert all(e <= a + arb("1e-50") for e, a in zip(errors, allowed, strict=True))
+            worst.append(max(errors, key=lambda x: x.upper()))
+    assert 0 < worst[1] < arb("1e-3")
+    assert worst[1] < worst[0] / 100  # the error falls as the slope
+
+
+@check(BLOCKS, grade="exact", target="printed", cases="(d, q, N, d_e) = (1, 16, 64, 8), and d = 2 and 3 heads less one")
+@proof_steps("few-heads.md: 18")
+def test_what_is_never_attained_and_fewer_heads_than_d_do_not_come_near():
+    """Step 18: q > d (d + r + 1) in the first case, and without its last head a network has the bound of step 7."""
+    codes = checked_codes(6)
+    rank = np.linalg.matrix_rank(codes.vectors)
+    assert rank <= codes.dimension < 64
+    assert 1 + rank + 1 < 16
+    for d, m, k in ((2, 2, 4), (3, 3, 5)):
+        codes, q = checked_codes(k, 9 if k == 4 else 16), 2**m
+        assert codes.square in (9, 16)  # exact numbers ask for a rational length
+        network = block_moments(d, m, k, codes, gain=5, slope=1)
+        tokens = as_exact(np.arange(2**k * d).reshape(1, 2**k, d) % 5 - 2)
+        tokens[0, 2 ** (k - 1) - 1 :] = fmpq(0)
+        prompts = Prompts(tokens, np.broadcast_to(np.arange(q), (1, 2**k, q)).copy())
+        z = encode(prompts, codes, "recurrent")[0]
+        fewer = AttentionLayer(network.attention.heads[:-1], combination="concatenate")
+        view = head_view(fewer, network.stream, z[-1])
+        assert view.rank == d - 1
+        assert view.bound(q) == few_heads_bound(q, d, d - 1) > 0

@@ -11,6 +11,7 @@ from lemmata.numerics.tokens.codes import (
     PositionCodes,
     extremal_codes,
     field_codes,
+    linear_codes,
     orthonormal_codes,
     random_sign_codes,
     scaled_integers,
@@ -110,3 +111,16 @@ def test_the_dimension_by_hoeffding():
 def test_bad_codes_are_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_linear_codes_are_characters():
+    """Each coordinate is the sign of a parity, and correlations depend on the exclusive or."""
+    codes = linear_codes(3, [5, 7])
+    assert codes.dimension == codes.square == 6
+    for j in range(8):
+        bits = [j >> bit & 1 for bit in range(3)]
+        parities = [0, *bits, (bits[0] + bits[2]) % 2, sum(bits) % 2]
+        assert codes.vectors[j].tolist() == [1 - 2 * x for x in parities]
+        assert all(codes.gram[i, j] == codes.gram[0, i ^ j] for i in range(8))
+    with pytest.raises(ValueError, match="at most 7, and not 8"):
+        linear_codes(3, [8])
