@@ -49,7 +49,9 @@ PROPERTY = "record"
 Relation = Literal["=", "<", "<=", ">", ">="]
 Rounded = Literal["nearest", "up", "down"]
 
-_NUMERAL = re.compile(r"(?<![\w.^\\])(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?(?:e-?\d+)?(?![\w]|\.\d|,\d{3})", re.ASCII)
+_NUMERAL = re.compile(
+    r"(?<![\w.^\\])(?<!\^\{)(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?(?:e-?\d+)?(?![\w]|\.\d|,\d{3})", re.ASCII
+)
 _REFERENCE = re.compile(
     r"(?:theorem|lemma|corollary|proposition|definition|claim|remark|section|appendix|figure|table|equation|experiment"
     r"|informal|assumption|step|example|construction|fact|item|algorithm|line)s?\s+\(?[A-Z]?\.?\d[\w.]*\)?"

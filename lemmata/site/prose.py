@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from html import escape
 
-from lemmata.site.mathml import split_mathematics
+from lemmata.site.mathml import formula_html, split_mathematics
 
 __all__ = ["compared", "escaped", "fenced", "markdown_of", "mentioned", "statement_place", "with_links"]
 
@@ -65,10 +65,18 @@ def fenced(text: str, language: str = "text") -> str:
 
 
 def compared(printed: str | None, corrected: str | None) -> str:
-    """The printed and the corrected form side by side, or what there is of the two, as raw HTML."""
+    """The printed and the corrected form side by side, or what there is of the two, as raw HTML with formulas."""
     parts = [
-        f"<div><p>{label}</p><pre>{escape(text.strip(chr(10)))}</pre></div>"
+        f'<div><p class="which">{label}</p><p>{_html(text)}</p></div>'
         for label, text in (("As printed", printed), ("Corrected", corrected))
         if text
     ]
     return fenced(f'<div class="compared">{"".join(parts)}</div>', "{raw} html") if parts else ""
+
+
+def _html(prose: str) -> str:
+    """Prose with LaTeX in dollars as HTML."""
+    return "".join(
+        escape(text.replace(r"\$", "$")) + (formula_html(source.strip(), inline) if source else "")
+        for text, source, inline in split_mathematics(prose.strip())
+    )

@@ -16,6 +16,7 @@ from lemmata.site.build import ROOT, _filled, broken_links, build_site, remote_s
 from lemmata.site.chapters import chapter_pages, errata_page, opening
 from lemmata.site.entries import SHARED, Edges, edges_of, load_library
 from lemmata.site.margins import PICTURE, margin_picture
+from lemmata.site.mathml import mathml
 from lemmata.site.mutants import rows
 from lemmata.site.papers import PAPERS
 from lemmata.site.picture import chapter_picture, whole_picture
@@ -141,9 +142,16 @@ def weakest(name):
 
 
 def under(shown, label):
-    """The text below a label on a page, or None."""
-    found = re.search(rf"<p>{label}</p><pre>(.*?)</pre>", shown, re.DOTALL)
-    return found and html.unescape(found[1]).strip()
+    """The text below a label on a page with dollars for each formula, and the formulas; None without the label."""
+    found = re.search(rf'<p class="which">{label}</p><p>(.*?)</p></div>', shown, re.DOTALL)
+    formula = re.compile(r"<math.*?</math>", re.DOTALL)
+    return found and (html.unescape(formula.sub("$", found[1])), formula.findall(found[1]))
+
+
+def as_shown(text):
+    """What `under` finds for a text of the ledger."""
+    pieces = re.split(r"\$([^$]+)\$", text.strip())
+    return "$".join(pieces[::2]), [mathml(source) for source in pieces[1::2]]
 
 
 def test_pages_show_each_part_of_an_entry_under_its_own_name(library, edges):
@@ -159,7 +167,7 @@ def test_pages_show_each_part_of_an_entry_under_its_own_name(library, edges):
             assert (f"Reach *{entry.get('reach')}*:" in shown) == ("reach" in entry)
             assert (f"Grade *{grade}*, the weakest" in shown) == (grade is not None)
             for key, label in (("printed", "As printed"), ("corrected", "Corrected")):
-                assert under(shown, label) == (entry[key].strip() if key in entry else None)
+                assert under(shown, label) == (as_shown(entry[key]) if key in entry else None)
             for key, label in (
                 ("reason", "**What is open.**"),
                 ("deviation", "**Printed against run.**"),
