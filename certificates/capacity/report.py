@@ -18,7 +18,7 @@ from typing import Any
 from flint import arb
 
 from lemmata.certificates.capacity.trained import MeasuredReader, PeeledNorm
-from lemmata.numerics.exact.balls import ball_min
+from lemmata.numerics.exact.balls import ball_min, checked_bound
 from lemmata.numerics.exact.integers import checked_integer
 from lemmata.numerics.learning.attention_capacity import (
     HeadNorms,
@@ -28,7 +28,7 @@ from lemmata.numerics.learning.attention_capacity import (
     read_capacity,
     scalar_head_capacity,
 )
-from lemmata.numerics.learning.budgets import Capacity, CoverPart, checked_bound
+from lemmata.numerics.learning.budgets import Capacity, CoverPart
 from lemmata.numerics.learning.deep_capacity import LayerNorms, deep_capacity, printed_deep_capacity
 from lemmata.numerics.learning.entropy import generalisation_bound
 

@@ -32,11 +32,10 @@ from lemmata.certificates.capacity.heads import homogeneous_matrices
 from lemmata.certificates.capacity.norms import head_norms, score_norm, token_norm
 from lemmata.constructions.networks.affine import Affine
 from lemmata.constructions.networks.head import Head
-from lemmata.numerics.exact.balls import as_balls
+from lemmata.numerics.exact.balls import as_balls, checked_bound
 from lemmata.numerics.exact.systems import Array, matrix_product
 from lemmata.numerics.learning.attention_capacity import HeadNorms, ReadNorms
 from lemmata.numerics.learning.attention_lipschitz import largest_row_norm
-from lemmata.numerics.learning.budgets import checked_bound
 
 __all__ = ["MeasuredReader", "PeeledNorm", "TrainedReader", "measured_reader", "peeled"]
 

@@ -29,7 +29,7 @@ from numpy.typing import ArrayLike, NDArray
 from lemmata.constructions.parity.activations import Ramp
 from lemmata.constructions.parity.support import Support, checked_support
 from lemmata.constructions.parity.two_layer import TwoLayerNetwork
-from lemmata.numerics.exact.numbers import as_exact, exact_midpoint
+from lemmata.numerics.exact.numbers import as_exact, ceiling
 from lemmata.numerics.exact.rationals import as_fmpq
 
 __all__ = ["kink_correlation", "selected_network", "selected_pairs", "selection_sizes"]
@@ -58,8 +58,8 @@ def selection_sizes(n: int, k: int, delta: Any) -> tuple[int, int]:
     failure = as_fmpq(delta)
     if k > n or failure is None or not 0 < failure < 1:
         raise ValueError(f"There must be n >= k = {k} inputs and a rational delta in (0, 1), not {n} and {delta}.")
-    pairs = _ceiling(k * comb(n, k) * arb(2 * k / failure).log())
-    return pairs, _ceiling(2 ** (2 * k + 3) * (2 * k - 1) ** 2 * arb(4 * pairs / failure).log())
+    pairs = ceiling(k * comb(n, k) * arb(2 * k / failure).log())
+    return pairs, ceiling(2 ** (2 * k + 3) * (2 * k - 1) ** 2 * arb(4 * pairs / failure).log())
 
 
 def selected_pairs(rows: ArrayLike, kinks: ArrayLike, x: ArrayLike, y: ArrayLike, law: ArrayLike) -> NDArray[np.bool_]:
@@ -105,8 +105,3 @@ def selected_network(n: int, support: Support) -> TwoLayerNetwork:
 def _check(k: int) -> None:
     if k < 2 or k % 2:
         raise ValueError(f"The parity must have an even number k >= 2 of inputs, not {k}.")
-
-
-def _ceiling(x: arb) -> int:
-    """An integer that is at least x, and hardly more than 1 above it."""
-    return int(exact_midpoint(x.upper().ceil()))

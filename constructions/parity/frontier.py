@@ -36,7 +36,7 @@ from flint import arb, arb_poly, fmpq
 from lemmata.constructions.parity.bias_grids import offset_grid, solve_readout
 from lemmata.constructions.parity.over_sparse_sizes import over_sparse_sizes
 from lemmata.numerics.exact.integers import checked_integer, smallest_integer
-from lemmata.numerics.exact.numbers import exact_midpoint, exact_number
+from lemmata.numerics.exact.numbers import ceiling, exact_midpoint, exact_number
 from lemmata.numerics.exact.precision import precision
 from lemmata.numerics.exact.rationals import as_fmpq
 from lemmata.numerics.parity.good_neurons import check_over_sparse, good_probability
@@ -138,7 +138,7 @@ class SparseStart:
             ValueError: unless pairs >= 1 and 0 < delta < 1 is rational.
         """
         checked_integer("The number of pairs", pairs, 1)
-        return _ceiling(2 / self.tolerance**2 * arb(2 * self.n * pairs / _probability(delta)).log())
+        return ceiling(2 / self.tolerance**2 * arb(2 * self.n * pairs / _probability(delta)).log())
 
     def missed(self, pairs: int, samples: int) -> arb:
         """Hoeffding's bound, at most 1, for the probability that some estimated gradient is off by more than allowed.
@@ -267,7 +267,7 @@ def printed_sizes(start: SparseStart, epsilon: Any, delta: Any, offset: Any = "1
     if start.regime == "under":
         raise ValueError(f"The theorem on under-sparse starts (s = {s} < k = {k}) is printed without constants.")
     check_over_sparse(n, k, s)
-    width = _ceiling(20 * k * fmpq(2 * n, s) ** k * arb(2 * k / failure).log())
+    width = ceiling(20 * k * fmpq(2 * n, s) ** k * arb(2 * k / failure).log())
     width += width % 2
     per_bias = width * start.good / k
     norm = solve_readout(k, offset_grid(k, offset)).norm_squared
@@ -276,9 +276,9 @@ def printed_sizes(start: SparseStart, epsilon: Any, delta: Any, offset: Any = "1
         tau = accuracy / (4 * arb(norm).sqrt() * k * per_bias * n * eta)
         if not tau < 1 / (16 * eta * k * n):
             tau = arb(1 / (16 * eta * k * n))
-        samples = _ceiling(4 / tau**2 * arb(4 * n * width / failure).log())
+        samples = ceiling(4 / tau**2 * arb(4 * n * width / failure).log())
         needed = 100 * norm / accuracy**2 * (arb(8 * k * per_bias).sqrt() + 1 / arb(norm).sqrt()) ** 2
-        least = _ceiling(arb(4 * k * per_bias * norm / accuracy**2))
+        least = ceiling(arb(4 * k * per_bias * norm / accuracy**2))
         steps = smallest_integer(3, lambda T: bool(arb(T) / arb(T).log() >= needed))
     return ProofSizes(width, samples, steps, least)
 
@@ -337,8 +337,3 @@ def _rational(value: Any) -> fmpq | None:
         return as_fmpq(exact_number(value))
     except ValueError:
         return None
-
-
-def _ceiling(x: arb) -> int:
-    """An integer that is at least x."""
-    return int(exact_midpoint(x.upper().ceil()))

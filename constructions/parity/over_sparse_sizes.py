@@ -39,7 +39,7 @@ from flint import arb, fmpq
 
 from lemmata.constructions.parity.bias_grids import even_kink_grid, solve_readout
 from lemmata.numerics.exact.integers import smallest_integer
-from lemmata.numerics.exact.numbers import exact_midpoint, exact_number
+from lemmata.numerics.exact.numbers import ceiling, exact_midpoint, exact_number
 from lemmata.numerics.exact.rationals import as_fmpq
 from lemmata.numerics.parity.good_neurons import check_over_sparse, good_probability, gradient_floor
 from lemmata.numerics.parity.sparse_neurons import over_sparse_values
@@ -102,7 +102,7 @@ def over_sparse_sizes(
     if slack <= 0:
         raise ValueError(f"All biases must lie below -1/{2 * k}, so that bad neurons stay silent despite errors.")
     A, squared, levels = readout.one_norm, readout.norm_squared, k // 2
-    least = 3 * k - 1 if truncate else max(4 * k + 1, k + _ceiling(arb((A * (k - 1) * 5 / (k * eps)) ** 2)))
+    least = 3 * k - 1 if truncate else max(4 * k + 1, k + ceiling(arb((A * (k - 1) * 5 / (k * eps)) ** 2)))
     least += 1 - least % 2
     if s < least:
         raise ValueError(f"These constants need a sparsity of at least {least}, not {s}.")
@@ -110,28 +110,28 @@ def over_sparse_sizes(
     size = abs(values.relevant)
     if truncate:
         tau = min(size / 2 - abs(values.irrelevant), slack * size, size / A)
-        pairs = _ceiling(levels / share * arb(4 * levels / failure).log())
+        pairs = ceiling(levels / share * arb(4 * levels / failure).log())
         samples = max(
-            _ceiling(2 / tau**2 * arb(4 * n * pairs / failure).log()),
-            _ceiling(2 ** (k + 3) * arb(2 ** (k + 2) / failure).log()),
+            ceiling(2 / tau**2 * arb(4 * n * pairs / failure).log()),
+            ceiling(2 ** (k + 3) * arb(2 ** (k + 2) / failure).log()),
         )
         needed = arb(2176 * (1 + pairs) * squared / eps**2)
         return OverSparseSizes(least, pairs, tau, samples, _steps(needed), eps / (8 * squared), fmpq(0))
     e, V = eps / 5, (1 + arb(3).sqrt()) * arb(squared).sqrt()
-    pairs = _ceiling(8 * levels / share * arb(10 * levels / failure).log())
+    pairs = ceiling(8 * levels / share * arb(10 * levels / failure).log())
     r_prime = pairs * share / levels
     first, second = k * e / A * arb(fmpq(n, 2)).sqrt(), 4 * e / (7 * V) * arb(k * n / r_prime).sqrt()
     unit = min(slack, *(exact_midpoint(bound.lower()) for bound in (first, second)))
     tau = unit * size / n
     R = arb(1 + k * r_prime).sqrt()
     samples = max(
-        _ceiling(2 / tau**2 * arb(10 * n * pairs / failure).log()),
-        _ceiling(2 * n**2 * arb(5 * n**2 / failure).log()),
-        _ceiling(2 * (2 + A) ** 2 / e**2 * arb(5 / failure).log()),
-        _ceiling(_uniform(V * R, failure / 5) / e**2),
+        ceiling(2 / tau**2 * arb(10 * n * pairs / failure).log()),
+        ceiling(2 * n**2 * arb(5 * n**2 / failure).log()),
+        ceiling(2 * (2 + A) ** 2 / e**2 * arb(5 / failure).log()),
+        ceiling(_uniform(V * R, failure / 5) / e**2),
     )
     G = exact_midpoint(((R + unit * arb(r_prime / (2 * k)).sqrt()) ** 2).upper())  # G^2
-    return OverSparseSizes(least, pairs, tau, samples, _ceiling(arb(squared * G / e**2)), fmpq(0), e / G)
+    return OverSparseSizes(least, pairs, tau, samples, ceiling(arb(squared * G / e**2)), fmpq(0), e / G)
 
 
 @dataclass(frozen=True)
@@ -203,8 +203,3 @@ def _above(x: arb) -> fmpq:
 def _steps(needed: arb) -> int:
     """The least T >= 1 with T/(1 + log T) >= needed; the quotient rises with T."""
     return smallest_integer(1, lambda steps: bool(arb(steps) / (1 + arb(steps).log()) >= needed))
-
-
-def _ceiling(x: arb) -> int:
-    """An integer that is at least x, and less than 1 + 10^-9 above it for the sizes here."""
-    return int(exact_midpoint(x.upper().ceil()))

@@ -21,7 +21,7 @@ from lemmata.numerics.exact.log_two import LogTwo
 from lemmata.numerics.exact.numbers import exact_number
 from lemmata.numerics.exact.precision import precision
 
-__all__ = ["as_balls", "ball_max", "ball_min", "decided_less", "decided_less_equal", "precision"]
+__all__ = ["as_balls", "ball_max", "ball_min", "checked_bound", "decided_less", "decided_less_equal", "precision"]
 
 
 def _ball(x: object) -> arb:
@@ -63,6 +63,30 @@ def as_balls(array: ArrayLike | Sequence[Any], prec: int | None = None) -> NDArr
     result = np.empty(values.size, dtype=object)
     result[:] = [balls[id(value)] for value in values.flat]
     return result.reshape(values.shape)
+
+
+def checked_bound(name: str, value: object, *, positive: bool = False) -> arb:
+    """The number as a ball: an exact number, a finite float (its binary value) or a finite ball, and not negative.
+
+    Args:
+        name: what it is, for the message.
+        value: the number.
+        positive: whether zero is refused as well.
+
+    Raises:
+        ValueError: if it is not; the sentence has the name and the value in it.
+    """
+    wanted = "a positive finite number" if positive else "a finite number >= 0"
+    shown = value.item() if isinstance(value, np.generic) else value
+    try:
+        if isinstance(shown, bool | complex):
+            raise ValueError
+        ball: arb = as_balls([shown])[0]
+    except (ValueError, TypeError):
+        raise ValueError(f"{name} must be {wanted}, not {shown!r}.") from None
+    if not ball.is_finite() or not (ball > 0 if positive else ball >= 0):
+        raise ValueError(f"{name} must be {wanted}, not {shown!r}.")
+    return ball
 
 
 def _not_nan(balls: Iterable[arb], what: str) -> list[arb]:

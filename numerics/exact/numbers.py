@@ -116,6 +116,11 @@ def exact_midpoint(ball: arb) -> fmpq:
     return fmpq(mantissa) * fmpq(2) ** int(exponent)
 
 
+def ceiling(ball: arb) -> int:
+    """An integer that is at least every point of a finite ball: its upper end, rounded up."""
+    return int(exact_midpoint(ball.upper().ceil()))
+
+
 def to_float(array: ArrayLike | Sequence[Any]) -> NDArray[np.float64]:
     """The array in float64, each element computed by itself. Shape unchanged.
 

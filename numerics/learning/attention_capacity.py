@@ -29,8 +29,9 @@ from typing import Any, Literal, TypeVar
 
 from flint import arb
 
+from lemmata.numerics.exact.balls import checked_bound
 from lemmata.numerics.exact.integers import checked_integer
-from lemmata.numerics.learning.budgets import Capacity, CoverPart, checked_bound
+from lemmata.numerics.learning.budgets import Capacity, CoverPart
 from lemmata.numerics.learning.linear_capacity import map_factor, vector_factor
 
 __all__ = [

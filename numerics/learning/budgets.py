@@ -25,33 +25,9 @@ from typing import Any
 import numpy as np
 from flint import arb, fmpq
 
-from lemmata.numerics.exact.balls import as_balls
+from lemmata.numerics.exact.balls import checked_bound
 
-__all__ = ["BudgetSplit", "Capacity", "CoverPart", "checked_bound", "cube_root", "exact_bound", "optimal_split"]
-
-
-def checked_bound(name: str, value: object, *, positive: bool = False) -> arb:
-    """The number as a ball: an exact number, a finite float (its binary value) or a finite ball, and not negative.
-
-    Args:
-        name: what it is, for the message.
-        value: the number.
-        positive: whether zero is refused as well.
-
-    Raises:
-        ValueError: if it is not; the sentence has the name and the value in it.
-    """
-    wanted = "a positive finite number" if positive else "a finite number >= 0"
-    shown = value.item() if isinstance(value, np.generic) else value
-    try:
-        if isinstance(shown, bool | complex):
-            raise ValueError
-        ball: arb = as_balls([shown])[0]
-    except (ValueError, TypeError):
-        raise ValueError(f"{name} must be {wanted}, not {shown!r}.") from None
-    if not ball.is_finite() or not (ball > 0 if positive else ball >= 0):
-        raise ValueError(f"{name} must be {wanted}, not {shown!r}.")
-    return ball
+__all__ = ["BudgetSplit", "Capacity", "CoverPart", "cube_root", "exact_bound", "optimal_split"]
 
 
 def cube_root(x: arb) -> arb:

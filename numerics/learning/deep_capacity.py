@@ -38,10 +38,10 @@ from typing import Any, Literal
 
 from flint import arb
 
-from lemmata.numerics.exact.balls import ball_max, ball_min
+from lemmata.numerics.exact.balls import ball_max, ball_min, checked_bound
 from lemmata.numerics.exact.integers import checked_integer
 from lemmata.numerics.learning.attention_lipschitz import input_constants
-from lemmata.numerics.learning.budgets import Capacity, CoverPart, checked_bound
+from lemmata.numerics.learning.budgets import Capacity, CoverPart
 from lemmata.numerics.learning.linear_capacity import map_factor, vector_factor
 
 __all__ = [

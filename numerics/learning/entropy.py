@@ -27,7 +27,7 @@ from typing import Any, Literal, get_args
 
 from flint import arb, fmpq
 
-from lemmata.numerics.exact.balls import as_balls, ball_min, decided_less_equal
+from lemmata.numerics.exact.balls import ball_min, checked_bound, decided_less_equal
 from lemmata.numerics.exact.integers import checked_integer
 from lemmata.numerics.exact.numbers import as_exact
 
@@ -115,8 +115,12 @@ def rademacher_bound(
         ValueError: for arguments out of range or not finite, or the printed form where C > A^2 m or C = 0: its value
             is negative for large C, which bounds nothing, and undefined at 0.
     """
-    C = _finite("entropy C", entropy, zero=True)
-    A, c, m = _finite("bound A", bound), _finite("constant c", constant), checked_integer("The sample size", samples, 1)
+    C = checked_bound("The entropy C", entropy)
+    A, c, m = (
+        checked_bound("The bound A", bound, positive=True),
+        checked_bound("The constant c", constant, positive=True),
+        checked_integer("The sample size", samples, 1),
+    )
     _known(form)
     if form == "printed":
         if not C > 0 or not decided_less_equal(C, A * A * m):
@@ -160,11 +164,14 @@ def deviation_bound(
         ValueError: for arguments out of range or not finite.
     """
     rad, L = (
-        _finite("Rademacher complexity", rademacher, zero=True),
-        _finite("Lipschitz constant", lipschitz, zero=True),
+        checked_bound("The Rademacher complexity", rademacher),
+        checked_bound("The Lipschitz constant", lipschitz),
     )
-    b, m = _finite("bound b of the loss", loss_bound), checked_integer("The sample size", samples, 1)
-    failure = _finite("probability delta", delta)
+    b, m = (
+        checked_bound("The bound b of the loss", loss_bound, positive=True),
+        checked_integer("The sample size", samples, 1),
+    )
+    failure = checked_bound("The probability delta", delta, positive=True)
     if not failure < 1:
         raise ValueError(f"The probability of failure delta must lie in (0, 1), not {delta}.")
     _known(form)
@@ -197,13 +204,6 @@ def generalisation_bound(
 
 def _positive_log(x: arb) -> arb:
     return x.log().max(arb(0))
-
-
-def _finite(name: str, value: object, *, zero: bool = False) -> arb:
-    ball = as_balls([value])[0]
-    if not ball.is_finite() or not (ball >= 0 if zero else ball > 0):
-        raise ValueError(f"The {name} must be a finite number {'>= 0' if zero else '> 0'}, not {value}.")
-    return ball
 
 
 def _known(form: str) -> None:

@@ -28,8 +28,9 @@ from typing import Any
 
 from flint import arb
 
+from lemmata.numerics.exact.balls import checked_bound
 from lemmata.numerics.exact.integers import checked_integer
-from lemmata.numerics.learning.budgets import checked_bound, cube_root, exact_bound, optimal_split
+from lemmata.numerics.learning.budgets import cube_root, exact_bound, optimal_split
 
 __all__ = [
     "linear_capacity",

@@ -23,9 +23,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from flint import arb, fmpq
 
+from lemmata.numerics.exact.balls import checked_bound
 from lemmata.numerics.exact.integers import checked_integer
 from lemmata.numerics.exact.numbers import as_exact
 from lemmata.numerics.exact.rationals import rational_root
@@ -124,7 +126,7 @@ def log_cover(parameters: int, depth: int, radius: Exact, inputs: Exact, error: 
     Raises:
         ValueError: for numbers out of range.
     """
-    p, eps = checked_integer("The number of parameters", parameters, 1), _positive(error, "The radius of a cover")
+    p, eps = checked_integer("The number of parameters", parameters, 1), _positive("The radius of a cover", error)
     square = parameter_slope_squared(depth, radius, inputs) * (2 * depth - 1) * as_exact([radius])[0] ** 2
     exact = rational_root(square)
     return p * (1 + 2 * (arb(square).sqrt() if exact is None else arb(exact)) / eps).log()
@@ -191,8 +193,8 @@ def recurrent_log_cover(
     Raises:
         ValueError: for numbers out of range.
     """
-    N, eps = checked_integer("The number of tokens", length, 1), _positive(error, "The radius of a cover")
-    C = _positive(lipschitz, "The Lipschitz constant of the read-out")
+    N, eps = checked_integer("The number of tokens", length, 1), _positive("The radius of a cover", error)
+    C = _positive("The Lipschitz constant of the read-out", lipschitz)
     small = eps / (4 * arb(1).exp() * C * N)
     return readout(eps / 2) + forward(small) + backward(small)
 
@@ -233,7 +235,7 @@ def truncated_rademacher_bound(log_covers: Callable[[arb], arb], truncation: obj
     Raises:
         ValueError: for numbers out of range.
     """
-    n, tau = checked_integer("The sample size", samples, 1), _positive(truncation, "The truncation tau")
+    n, tau = checked_integer("The sample size", samples, 1), _positive("The truncation tau", truncation)
     if not tau >= 1:
         raise ValueError(f"The truncation tau must be at least 1, not {truncation}.")
     a = 1 / arb(n).sqrt()
@@ -257,7 +259,7 @@ def deviation_of_truncated_losses(rademacher: arb, truncation: object, samples: 
         ValueError: for numbers out of range.
     """
     n, N = checked_integer("The sample size", samples, 1), checked_integer("The number of tokens", length, 1)
-    tau, failure = _positive(truncation, "The truncation tau"), _positive(delta, "The probability delta")
+    tau, failure = _positive("The truncation tau", truncation), _positive("The probability delta", delta)
     if not failure < 1:
         raise ValueError(f"The probability of failure delta must lie in (0, 1), not {delta}.")
     return 2 * rademacher + tau * (-failure.log() / (2 * n)).sqrt() + tau / (arb(N).sqrt() * n * arb(n).sqrt())
@@ -326,8 +328,4 @@ def _at_least(value: Exact, least: int, what: str) -> fmpq:
     return number
 
 
-def _positive(value: object, what: str) -> arb:
-    ball = value if isinstance(value, arb) else arb(as_exact([value])[0])
-    if not ball.is_finite() or not ball > 0:
-        raise ValueError(f"{what} must be a positive finite number, not {value}.")
-    return ball
+_positive = partial(checked_bound, positive=True)

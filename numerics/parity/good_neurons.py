@@ -17,7 +17,7 @@ from typing import Any
 
 from flint import arb, arb_poly, fmpq
 
-from lemmata.numerics.exact.numbers import exact_midpoint
+from lemmata.numerics.exact.numbers import ceiling
 from lemmata.numerics.exact.rationals import as_fmpq
 from lemmata.numerics.fourier.boolean import majority_weight_limit
 
@@ -128,4 +128,4 @@ def good_pairs(n: int, k: int, s: int, levels: int, delta: Any) -> int:
     if levels < 1 or failure is None or not 0 < failure < 1:
         raise ValueError(f"Give at least one level and a rational delta in (0, 1), not {levels} and {delta}.")
     needed = 8 * levels / good_probability(n, k, s) * arb(2 * levels / failure).log()
-    return int(exact_midpoint(needed.upper().ceil()))
+    return ceiling(needed)

@@ -26,7 +26,7 @@ from typing import Any
 
 from flint import arb, fmpq
 
-from lemmata.numerics.exact.numbers import exact_midpoint
+from lemmata.numerics.exact.numbers import ceiling
 from lemmata.numerics.exact.rationals import as_fmpq
 from lemmata.numerics.fourier.boolean import half_coefficient
 from lemmata.numerics.parity.sparse_neurons import check_under_sparse, under_sparse_values
@@ -96,11 +96,6 @@ def under_sparse_sizes(n: int, k: int, s: int, accuracy: Any, delta: Any) -> Und
             f"relevant one ({values.irrelevant} beside {values.relevant}): take more inputs, or a larger s."
         )
     tau = a * abs(values.relevant) / (4 * k**2 * (k - s))
-    half = _ceiling(k / good_share(n, k, s) * arb(2 * k / failure).log())
-    samples = _ceiling(2 / tau**2 * arb(4 * n * half / failure).log())
+    half = ceiling(k / good_share(n, k, s) * arb(2 * k / failure).log())
+    samples = ceiling(2 / tau**2 * arb(4 * n * half / failure).log())
     return UnderSparseSizes(a / (4 * k**2 * (n - s)), tau, 2 * half, samples)
-
-
-def _ceiling(x: arb) -> int:
-    """An integer that is at least x, and less than 1 + 10^-9 above it for the sizes here."""
-    return int(exact_midpoint(x.upper().ceil()))

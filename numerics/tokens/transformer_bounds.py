@@ -15,10 +15,11 @@ Source: qstr, lemmas 12 to 20, theorems 4 and 10.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from flint import arb
 
-from lemmata.numerics.exact.balls import as_balls, ball_max, ball_min, decided_less
+from lemmata.numerics.exact.balls import ball_max, ball_min, checked_bound, decided_less
 from lemmata.numerics.exact.integers import checked_integer
 
 __all__ = [
@@ -41,11 +42,7 @@ __all__ = [
 ]
 
 
-def _positive(name: str, value: object) -> arb:
-    ball = as_balls([value])[0]
-    if not ball.is_finite() or not decided_less(0, ball):
-        raise ValueError(f"{name} must be a positive finite number, not {value!r}.")
-    return ball
+_positive = partial(checked_bound, positive=True)
 
 
 def _at_least_one(ball: arb) -> arb:

@@ -36,6 +36,7 @@ from lemmata.numerics.exact.cyclotomic.numbers import cosine, exact_matmul, sine
 from lemmata.numerics.groups.tables import cyclic
 from lemmata.numerics.margins.evaluation import expected_class_margins
 from lemmata.theorems.evidence import check, proof_steps
+from lemmata.theorems.feature_emergence.group_coordinates import margin_rounding
 from lemmata.theorems.plugin import Effort
 
 EPS = np.finfo(float).eps
@@ -51,15 +52,6 @@ def _uniform(n: int) -> np.ndarray:
     tau = np.full(n, 1.0 / (n - 1))
     tau[0] = 0.0
     return tau
-
-
-def _rounding(n: int) -> float:
-    """Bound the rounding error of `expected_class_margins` on unit neurons.
-
-    It averages n^2 products (u(a) + v(b))^2 t(a + b) with |t| <= 2 max|w| <= 2 (t itself a sum of n terms), and the
-    squares add up to at most 2 n (||u||^2 + ||v||^2) <= 2 n; so the terms add up to at most 4/n in absolute value.
-    """
-    return 4 / n * (n * n + n + 10) * EPS
 
 
 # ---- the chain
@@ -238,7 +230,7 @@ def test_no_random_or_climbed_neuron_beats_the_bound(
     """10^5 random unit neurons (seed n) and 2000 neurons climbed by exact block ascent, evaluated by definition."""
     rng = np.random.default_rng(n)
     group, tau = cyclic(n), _uniform(n)
-    bound, slack = _bound(n), _rounding(n)
+    bound, slack = _bound(n), margin_rounding(n)
     best = -np.inf
     for _ in range(effort.pick(quick=10, full=100)):
         neurons = rng.normal(size=(10_000, 3, n))
@@ -311,7 +303,7 @@ def test_random_class_weights_bound_random_neurons(n: int, kind: str, seed: int)
     neurons /= np.sqrt((neurons**2).sum(axis=(1, 2), keepdims=True))
     u, v, w = neurons.transpose(1, 0, 2)
     values = expected_class_margins(u, v, w, cyclic(n), tau)
-    slack = _rounding(n) * max(1.0, float(np.abs(tau).sum()))
+    slack = margin_rounding(n) * max(1.0, float(np.abs(tau).sum()))
     assert values.max() <= bound + slack
     assert values[-1] >= bound - slack  # attained: the constant cannot be smaller
     assert kind != "uniform" or abs(bound - _bound(n)) <= 8 * n * EPS * bound

@@ -31,6 +31,7 @@ from lemmata.numerics.exact.cyclotomic.numbers import Cyclotomic, cosine, ration
 from lemmata.numerics.groups.tables import cyclic, relabel
 from lemmata.numerics.margins.evaluation import expected_class_margins, group_margins
 from lemmata.theorems.evidence import check, counterexample, proof_steps
+from lemmata.theorems.feature_emergence.group_coordinates import margin_rounding
 from lemmata.theorems.records import Record
 
 EPS = np.finfo(float).eps
@@ -90,11 +91,6 @@ def _rounding(width: int) -> float:
     values add up to at most 1; each term carries a few roundings, and a margin is the difference of two logits.
     """
     return 2 * (width + 20) * EPS
-
-
-def _rounding_of_average(n: int) -> float:
-    """Bound the rounding error of `expected_class_margins` on unit neurons (n^2 terms that add up to at most 4/n)."""
-    return 4 / n * (n * n + n + 10) * EPS
 
 
 # ---- the theorem
@@ -378,7 +374,7 @@ def test_no_random_network_has_a_larger_margin(n: int, width: int, kind: str, se
     margin = _normalised_margin(network)
     tau = np.array([0.0] + [1 / (n - 1)] * (n - 1))
     expected = expected_class_margins(*group_blocks(network), cyclic(n), tau)
-    slack = _rounding(network.width) + _rounding_of_average(n)
+    slack = _rounding(network.width) + margin_rounding(n)
     assert margin <= float(network.masses @ expected / network.norm_power) + slack
     assert np.all(expected <= _gamma(n) + slack)
     assert margin <= _gamma(n) + slack
@@ -417,7 +413,7 @@ def test_random_phases_stay_below_the_maximum(n: int, width: int, seed: int) -> 
     network = random_phase_network(n, width, np.random.default_rng(seed))
     tau = np.array([0.0] + [1 / (n - 1)] * (n - 1))
     expected = expected_class_margins(*group_blocks(network), cyclic(n), tau) * network.scale
-    np.testing.assert_allclose(expected, _gamma(n), rtol=0, atol=_rounding_of_average(n))
+    np.testing.assert_allclose(expected, _gamma(n), rtol=0, atol=margin_rounding(n))
     assert _normalised_margin(network) < _gamma(n) * (1 - 1e-3)
 
 

@@ -19,7 +19,6 @@ in the one-dimensional characters and in the block alike. A network of 38 neuron
 from __future__ import annotations
 
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pytest
@@ -41,26 +40,15 @@ from lemmata.numerics.groups.tables import FiniteGroup, dihedral, group_from_tab
 from lemmata.numerics.margins.evaluation import expected_class_margins
 from lemmata.theorems.evidence import check
 from lemmata.theorems.feature_emergence.group_coordinates import margin_rounding, unit_neurons
+from lemmata.theorems.feature_emergence.small_groups import hamilton
 from lemmata.theorems.plugin import Effort
 
 UNITS = [tuple(sign * int(i == k) for k in range(4)) for i in range(4) for sign in (1, -1)]
 """The elements 1, -1, i, -i, j, -j, k, -k of Q_8."""
 
 
-def _times(p: Any, q: Any) -> tuple[Any, Any, Any, Any]:
-    """The product of two quaternions, as the rules i^2 = j^2 = k^2 = ijk = -1 give it."""
-    a, b, c, d = p
-    x, y, z, t = q
-    return (
-        a * x - b * y - c * z - d * t,
-        a * y + b * x + c * t - d * z,
-        a * z - b * t + c * x + d * y,
-        a * t + b * z - c * y + d * x,
-    )
-
-
 def _q8() -> FiniteGroup:
-    return group_from_table([[UNITS.index(_times(p, q)) for q in UNITS] for p in UNITS], "Q_8")
+    return group_from_table([[UNITS.index(hamilton(p, q)) for q in UNITS] for p in UNITS], "Q_8")
 
 
 def _linear_characters() -> np.ndarray:
@@ -106,7 +94,7 @@ def _network() -> HomogeneousNetwork:
     for q, r, sign in product(UNITS[::2], UNITS[::2], (1, -1)):
         bar = (q[0], -q[1], -q[2], -q[3])
         u, v, w = (
-            [_times(_times(left, g), right)[0] for g in UNITS]
+            [hamilton(hamilton(left, g), right)[0] for g in UNITS]
             for left, right in ((UNITS[0], q), (bar, r), (UNITS[0], r))
         )
         rows.append([2 * x for x in (*u, *(sign * y for y in v), *(sign * z for z in w))])
@@ -137,7 +125,7 @@ def test_quaternions_multiply_lengths() -> None:
 
     A, B = matrix(p), matrix(q)
     assert sp.expand(frobenius(A @ B) - frobenius(A) * frobenius(B) / 2) == 0
-    lengths = [sum(x**2 for x in side) for side in (p, q, _times(p, q), t)]
+    lengths = [sum(x**2 for x in side) for side in (p, q, hamilton(p, q), t)]
     assert sp.expand(lengths[0] * lengths[1] - lengths[2]) == 0
     x = sp.symbols("x:4", real=True)  # for p q
     squares = sum((x[i] * t[j] - x[j] * t[i]) ** 2 for i in range(4) for j in range(i + 1, 4))
@@ -174,7 +162,7 @@ def test_expected_margin_splits_into_characters_and_a_quaternion() -> None:
     for r in (1, 2, 3):
         expected[r, r, r] = fmpq(16, 11)
     for i, j in product(range(4), repeat=2):
-        for k, coefficient in enumerate(_times(UNITS[2 * i], UNITS[2 * j])):
+        for k, coefficient in enumerate(hamilton(UNITS[2 * i], UNITS[2 * j])):
             expected[4 + i, 4 + j, 4 + k] = fmpq(2, 11) * coefficient
     assert np.all(tensor == expected)
 

@@ -20,13 +20,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Any
 
 from flint import arb, fmpq
 
 from lemmata.numerics.exact.integers import smallest_integer
-from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.numbers import as_exact, ceiling
 from lemmata.numerics.exact.precision import precision
 from lemmata.numerics.parity.sgd_sizes import check_sizes, top_coefficient
 
@@ -88,11 +87,11 @@ def repaired_sizes(k: int, epsilon: Any) -> MlpSizes:
     eps = _checked(k, epsilon)
     n = smallest_integer(160 * k**4, lambda n: arb(n) >= 160 * k**4 * _log(n, k, eps))
     n += 1 - n % 2
-    width = _ceil((2 * k - 1) * 2**k * (8 * (k + 1) / arb(eps)).log())
+    width = ceiling((2 * k - 1) * 2**k * (8 * (k + 1) / arb(eps)).log())
     width += width % 2
     steps = 2**12 * k**3 * width * n**2 / eps**2
     with precision(_BITS):
-        return MlpSizes(n, k, eps, width, _ceil(_batch(n, k, eps, width)), 1 + -(-int(steps.p) // int(steps.q)))
+        return MlpSizes(n, k, eps, width, ceiling(_batch(n, k, eps, width)), 1 + -(-int(steps.p) // int(steps.q)))
 
 
 def corrected_sizes(k: int, epsilon: Any) -> MlpSizes:
@@ -105,7 +104,7 @@ def corrected_sizes(k: int, epsilon: Any) -> MlpSizes:
     n = smallest_integer(160 * k**4, lambda n: arb(n) >= 160 * k**4 * _log(n, k, eps)) | 1
     printed = printed_sizes(k, eps, n)
     with precision(_BITS):
-        return replace(printed, batch=_ceil(_batch(n, k, eps, printed.width)))
+        return replace(printed, batch=ceiling(_batch(n, k, eps, printed.width)))
 
 
 def printed_sizes(k: int, epsilon: Any, n: int) -> MlpSizes:
@@ -116,12 +115,12 @@ def printed_sizes(k: int, epsilon: Any, n: int) -> MlpSizes:
     """
     eps = _checked(k, epsilon, least=2)
     check_sizes(n, k)
-    width = _ceil(k * 2**k * (8 * k / arb(eps)).log())
+    width = ceiling(k * 2**k * (8 * k / arb(eps)).log())
     width += width % 2
     steps = 2**9 * k**3 * width * n**2 / eps**2
     with precision(_BITS):
         logs = (128 * k**3 * n / arb(eps)).log() * (32 * n * width / arb(eps)).log()
-        batch = _ceil(2**8 * arb(k) ** arb(fmpq(7, 6)) * n * math.comb(n, k - 1) * logs)
+        batch = ceiling(2**8 * arb(k) ** arb(fmpq(7, 6)) * n * math.comb(n, k - 1) * logs)
     return MlpSizes(n, k, eps, width, batch, -(-int(steps.p) // int(steps.q)))
 
 
@@ -157,12 +156,6 @@ def _batch(n: int, k: int, epsilon: fmpq, width: int) -> arb:
     """(2/tau^2) log(4nr/delta')."""
     xi = top_coefficient(n, k)
     return 1024 * k**2 * n * _log(n, k, epsilon) * (32 * n * width / arb(epsilon)).log() / xi**2
-
-
-def _ceil(x: arb) -> int:
-    """The least integer that is certainly at least x."""
-    numerator, exponent = x.upper().man_exp()  # an upper bound numerator * 2^exponent, exactly
-    return math.ceil(Fraction(int(numerator)) * Fraction(2) ** int(exponent))
 
 
 def _checked(k: int, epsilon: Any, least: int = 4) -> fmpq:

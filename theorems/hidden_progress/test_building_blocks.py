@@ -35,7 +35,7 @@ def test_without_biases_no_odd_parity_is_seen(n: int) -> None:
     One bias of 1, and weights whose sum it can outweigh, bring the odd orders back.
     """
     rng = np.random.default_rng(n)
-    x = 1 - 2 * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1)
+    x = sign_inputs(n)
     odd = (_orders(n) % 2 == 1) & (_orders(n) >= 3)
     seen = 0
     for _ in range(20):

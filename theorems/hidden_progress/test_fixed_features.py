@@ -98,7 +98,7 @@ def test_the_square_loss_of_fixed_features() -> None:
     So a loss of at most eps for every S needs D >= (1 - eps) C(n,k), and eps = 0 all C(n,k).
     """
     n, k = 5, 2
-    x = 1 - 2 * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1)  # in the order of the tables
+    x = sign_inputs(n)  # in the order of the tables
     y, count = parity_matrix(n, k), comb(n, k)
     rng = np.random.default_rng(3)
     for D in range(1, count + 1):

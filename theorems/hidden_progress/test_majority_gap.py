@@ -26,6 +26,7 @@ import pytest
 import sympy as sp
 from flint import arb, fmpq
 
+from lemmata.constructions.networks.inputs import sign_inputs
 from lemmata.numerics.fourier.boolean import (
     half_coefficient,
     majority_coefficient,
@@ -58,10 +59,6 @@ def _r(m: int) -> fmpq:
 def _signs(n: int) -> list[int]:
     """Maj_n at the inputs with m = 0, ..., n entries -1."""
     return [1 if n > 2 * m else -1 for m in range(n + 1)]
-
-
-def _inputs(n: int) -> np.ndarray:
-    return 1 - 2 * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1)
 
 
 def _vanishes(expression: sp.Expr) -> bool:
@@ -127,7 +124,7 @@ def test_ratio_of_consecutive_coefficients_for_all_sizes() -> None:
 @check("hidden-progress:lemma-B.1", grade="exact", target="corrected", supporting=True)
 def test_every_set_of_one_size_has_the_same_coefficient() -> None:
     for n in (1, 3, 5, 7, 9, 11):
-        transform = walsh_hadamard(np.sign(_inputs(n).sum(axis=1)))
+        transform = walsh_hadamard(np.sign(sign_inputs(n).sum(axis=1)))
         assert [fmpq(int(t), 2**n) for t in transform] == [majority_coefficient(n, T.bit_count()) for T in range(2**n)]
 
 
@@ -300,7 +297,7 @@ def test_majority_has_no_gap_at_odd_k(n: int, k: int, record: Record) -> None:
     assert below == above == 0
     assert majority_gap(n, k).gap == 0
     if n <= 13:  # by the definition, over all sets next to S
-        gap = fourier_gap(np.sign(_inputs(n).sum(axis=1)), (0, n // 3, n - 1)).gap
+        gap = fourier_gap(np.sign(sign_inputs(n).sum(axis=1)), (0, n // 3, n - 1)).gap
         record.hypothesis("n is odd, as in Theorem 5.5", n % 2, "=", 1)
         record.hypothesis("n >= 4k", n, ">=", 4 * k)
         record.violated(
@@ -350,8 +347,8 @@ def test_gap_on_a_grid(effort: Effort) -> None:
             if scaled < smallest:
                 smallest, where = scaled, (n, k)
     for n, k in ((9, 2), (11, 2), (13, 2), (17, 4)):  # and by the definition, over all inputs and sets next to S
-        assert fourier_gap(np.sign(_inputs(n).sum(axis=1)), range(1, k + 1)).gap == majority_gap(n, k).gap > 0
-        halves = fourier_gap(np.sign(_inputs(n).sum(axis=1)) / 2.0, range(k))
+        assert fourier_gap(np.sign(sign_inputs(n).sum(axis=1)), range(1, k + 1)).gap == majority_gap(n, k).gap > 0
+        halves = fourier_gap(np.sign(sign_inputs(n).sum(axis=1)) / 2.0, range(k))
         assert halves.gap == float(arb(majority_gap(n, k).gap)) / 2
     assert where == (17, 4)
     assert fmpq(6444, 10000) ** 2 < smallest < fmpq(6446, 10000) ** 2
@@ -360,14 +357,14 @@ def test_gap_on_a_grid(effort: Effort) -> None:
 @check("hidden-progress:definition-5.4", grade="exact", target="printed", supporting=True)
 def test_gap_by_definition_over_all_sets_and_a_planted_fault() -> None:
     for n, k in ((9, 2), (11, 2), (11, 4), (13, 4)):
-        table = np.sign(_inputs(n).sum(axis=1))
+        table = np.sign(sign_inputs(n).sum(axis=1))
         report = fourier_gap(table, range(n - k, n))
         assert report == majority_gap(n, k)
         assert report.gap > 0
         halves = fourier_gap((table + 1) // 2, range(n - k, n))
         if k > 2:  # the threshold 1{sum > 0} has half the gap
             assert halves.gap == report.gap / 2
-        wrong = np.sign(_inputs(n)[:, : n - 2].sum(axis=1))  # ignores the last two inputs
+        wrong = np.sign(sign_inputs(n)[:, : n - 2].sum(axis=1))  # ignores the last two inputs
         assert fourier_gap(wrong, range(n - k, n)).gap <= 0
 
 
@@ -376,7 +373,7 @@ def test_gap_by_definition_over_all_sets_and_a_planted_fault() -> None:
 
 def _threshold(w: np.ndarray, b: Fraction) -> np.ndarray:
     """1{w.x + b > 0} over all x, in integers."""
-    return (_inputs(len(w)) @ w * b.denominator + b.numerator > 0).astype(np.int64)
+    return (sign_inputs(len(w)) @ w * b.denominator + b.numerator > 0).astype(np.int64)
 
 
 BIASES = [Fraction(i, 6) for i in range(-5, 6)] + [Fraction(999, 1000), Fraction(-999, 1000)]
@@ -389,7 +386,7 @@ def test_threshold_with_sign_weights_is_half_one_plus_majority(n: int) -> None:
     """All w, all T and a grid of b; for every odd n, w.x is an odd integer, so |b| < 1 cannot change its sign."""
     xi = majority_spectrum(n)
     scaled = np.array([int(2**n * xi[T.bit_count()]) for T in range(2**n)])
-    X = _inputs(n)
+    X = sign_inputs(n)
     for code in range(2**n):
         w = X[code]
         majority = np.sign(X @ w)
@@ -408,7 +405,7 @@ def test_for_even_n_the_bias_decides_the_ties() -> None:
     n = 4, k = 2, w = 1: for every value of sign(0) some |b| < 1 breaks the identity; E[y 1{..}] is +-1/16, not 0.
     """
     w = np.ones(4, dtype=np.int64)
-    sums = _inputs(4).sum(axis=1)
+    sums = sign_inputs(4).sum(axis=1)
     correlations = {}
     for b in (Fraction(-1, 2), Fraction(0), Fraction(1, 2)):
         correlations[b] = fmpq(int(walsh_hadamard(_threshold(w, b))[0b0011]), 16)

@@ -28,6 +28,7 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lemmata.constructions.networks.inputs import sign_inputs
 from lemmata.constructions.parity.activations import Ramp
 from lemmata.constructions.parity.two_layer import TwoLayerNetwork
 from lemmata.numerics.exact.numbers import as_exact
@@ -41,18 +42,14 @@ from lemmata.theorems.records import Record
 SIZES = [(3, 2), (5, 2), (5, 4), (7, 2), (7, 4), (7, 6), (9, 2), (9, 4), (11, 4)]
 
 
-def _inputs(n: int) -> np.ndarray:
-    return 1 - 2 * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1)
-
-
 def _active(w: np.ndarray, b: Fraction) -> np.ndarray:
     """1{w.x + b > 0} at all inputs, decided in integers."""
-    return (_inputs(len(w)) @ w * b.denominator + b.numerator > 0).astype(np.int64)
+    return (sign_inputs(len(w)) @ w * b.denominator + b.numerator > 0).astype(np.int64)
 
 
 def _enumerated(w: np.ndarray, b: Fraction, k: int) -> tuple[list[fmpq], fmpq]:
     """E[y x_j 1{w.x + b > 0}] for every j, and E[y 1{w.x + b > 0}], with y = x_1 ... x_k."""
-    X, size = _inputs(len(w)), 2 ** len(w)
+    X, size = sign_inputs(len(w)), 2 ** len(w)
     signal = X[:, :k].prod(axis=1) * _active(w, b)
     return [fmpq(int(c), size) for c in signal @ X], fmpq(int(signal.sum()), size)
 
@@ -67,7 +64,7 @@ def _paired_initialisation(n: int, k: int, r: int, seed: int) -> tuple[np.ndarra
 
 def _autograd(w: np.ndarray, u: np.ndarray, b: list[Fraction], k: int, loss: str) -> tuple[np.ndarray, np.ndarray]:
     """Gradients in w and b of the mean loss over all inputs, for the network sum_i u_i relu(w_i.x + b_i)."""
-    X = torch.tensor(_inputs(w.shape[1]), dtype=torch.float64)
+    X = torch.tensor(sign_inputs(w.shape[1]), dtype=torch.float64)
     weights = torch.tensor(w, dtype=torch.float64, requires_grad=True)
     biases = torch.tensor([float(x) for x in b], dtype=torch.float64, requires_grad=True)
     f = torch.relu(X @ weights.T + biases) @ torch.tensor(u, dtype=torch.float64)
@@ -87,7 +84,7 @@ def _autograd(w: np.ndarray, u: np.ndarray, b: list[Fraction], k: int, loss: str
 @pytest.mark.parametrize("n", range(2, 13))
 def test_gradient_of_one_neuron_consists_of_neighbouring_coefficients(n: int) -> None:
     """Every k <= n, n even or odd: order k-1 on S, order k+1 elsewhere, of h = 1{sum x >= 0}."""
-    X = _inputs(n)
+    X = sign_inputs(n)
     h = (X.sum(axis=1) >= 0).astype(np.int64)
     transform = walsh_hadamard(h)
     for k in range(1, n + 1):
@@ -127,7 +124,7 @@ def test_autograd_of_one_neuron_gives_half_the_majority_coefficients(n: int, k: 
 def test_paired_network_vanishes_at_every_input(n: int, k: int, r: int) -> None:
     """In rational arithmetic; the neurons themselves do not vanish, and one flipped sign is seen."""
     w, u, b = _paired_initialisation(n, k, r, seed=r)
-    X = _inputs(n)
+    X = sign_inputs(n)
     network = TwoLayerNetwork(as_exact(w), as_exact(b), as_exact(u), Ramp())
     assert all((b[i] * k).denominator == 1 and abs(b[i]) < 1 for i in range(r))
     features = network.features(X)
@@ -286,7 +283,7 @@ def test_odd_k_moves_the_bias_only() -> None:
 def test_companion_identity_for_the_second_layer(n: int, k: int) -> None:
     """E[y sigma(w.x + b)] = xi_(k-1) chi_[k](w)/2 for every |b| < 1: the gradient in u is not zero."""
     rng = np.random.default_rng(n)
-    X = _inputs(n)
+    X = sign_inputs(n)
     for i in range(1 - k, k):
         w = rng.choice([-1, 1], size=n)
         hidden = np.maximum(X @ w * k + i, 0)  # k sigma(w.x + i/k)

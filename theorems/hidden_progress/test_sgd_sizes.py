@@ -18,7 +18,7 @@ from flint import arb, fmpq
 from lemmata.constructions.networks.inputs import sign_inputs
 from lemmata.constructions.parity.activations import Ramp
 from lemmata.constructions.parity.two_layer import TwoLayerNetwork, post_step_network
-from lemmata.numerics.exact.numbers import as_exact
+from lemmata.numerics.exact.numbers import as_exact, ceiling
 from lemmata.numerics.exact.precision import precision
 from lemmata.numerics.exact.rationals import as_fraction
 from lemmata.numerics.parity.sgd_sizes import feature_moment, regret_bound, sgd_loss_bound, top_coefficient
@@ -163,11 +163,6 @@ def test_steps_without_n_suffice(k: int, epsilon: fmpq) -> None:
     assert sizes.width < 2 ** (3 * k) * (8 * k / arb(epsilon)).log()
 
 
-def _up(x: arb) -> int:
-    numerator, exponent = x.upper().man_exp()
-    return math.ceil(Fraction(int(numerator)) * Fraction(2) ** int(exponent))
-
-
 @check(
     INFORMAL,
     grade="enclosed",
@@ -183,12 +178,12 @@ def test_the_error_is_small_with_high_probability(k: int, epsilon: fmpq) -> None
     for delta in (fmpq(1, 2**k), fmpq(1, 1000)):
         accuracy = epsilon * delta
         n = corrected_sizes(k, accuracy).n
-        r = 2 * _up(k * 2 ** (k - 1) * (4 * k / arb(delta)).log())
+        r = 2 * ceiling(k * 2 ** (k - 1) * (4 * k / arb(delta)).log())
         steps = math.ceil(Fraction(2**10 * k**3 * r) / as_fraction(accuracy) ** 2)
         with precision(512):
             log = (128 * (k + 1) * k**2 * n / arb(accuracy)).log()
             needed = 2**10 * k**2 * n * log * (16 * n * r / arb(delta)).log() / top_coefficient(n, k) ** 2
-            batch = _up(needed)
+            batch = ceiling(needed)
         assert arb(n) >= 160 * k**4 * log
         bound = sgd_loss_bound(n, k, accuracy, r, batch, steps + 1, 8 * (k**3 / (arb(r) * steps)).sqrt())
         assert bound.width <= delta / 4

@@ -14,6 +14,7 @@ import pytest
 import sympy as sp
 from flint import arb, fmpq
 
+from lemmata.constructions.networks.inputs import sign_inputs
 from lemmata.numerics.fourier.boolean import majority_weight, majority_weight_limit
 from lemmata.numerics.learning.second_layer import last_iterate_bound, uniform_deviation
 from lemmata.theorems.evidence import check, counterexample, proof_steps
@@ -24,7 +25,7 @@ FACT = "pareto-frontiers:fact-cited-bounds"
 
 def _weight_by_enumeration(s: int, v: int) -> fmpq:
     """The sum of squared coefficients of majority over the sets of v of s inputs, from E[Maj x_1 ... x_v]."""
-    x = 1 - 2 * (np.arange(2**s)[:, None] >> np.arange(s) & 1)
+    x = sign_inputs(s)
     coefficient = fmpq(int((np.sign(x.sum(axis=1)) * x[:, :v].prod(axis=1)).sum()), 2**s)
     return comb(s, v) * coefficient**2
 

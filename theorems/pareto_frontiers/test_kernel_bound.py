@@ -16,16 +16,13 @@ from flint import fmpq, fmpq_mat
 
 from lemmata.certificates.duality.features import feature_table
 from lemmata.certificates.duality.span_fit import rank, span_residuals
+from lemmata.constructions.networks.inputs import sign_inputs
 from lemmata.numerics.exact.rationals import as_fraction
 from lemmata.theorems.evidence import check, proof_steps
 
 
-def cube(n: int) -> np.ndarray:
-    return 1 - 2 * (np.arange(2**n)[:, None] >> np.arange(n) & 1)
-
-
 def parity(n: int, S: tuple[int, ...]) -> np.ndarray:
-    return cube(n)[:, list(S)].prod(axis=1)
+    return sign_inputs(n)[:, list(S)].prod(axis=1)
 
 
 @check(
@@ -44,7 +41,7 @@ def test_kernel_ridge_regression_on_every_parity(n: int, k: int, m: int, q: int)
     """
     rng = np.random.default_rng([12, n, q])
     points = rng.choice(2**n, size=m, replace=False)
-    kernel = (2 + cube(n) @ cube(n)[points].T) ** q  # (2^n, m)
+    kernel = (2 + sign_inputs(n) @ sign_inputs(n)[points].T) ** q  # (2^n, m)
     residuals = span_residuals(feature_table(kernel), k)
     assert rank(feature_table(kernel)) <= m
     assert sum(residuals, start=fmpq(0)) / comb(n, k) >= 1 - fmpq(m, comb(n, k))

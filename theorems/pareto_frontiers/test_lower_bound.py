@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction as Q
-from functools import cache
 from itertools import combinations, product
 from math import comb, factorial
 from typing import Any
@@ -23,6 +22,7 @@ import torch
 from flint import fmpq
 
 from lemmata.certificates.duality.tangent_model import flat_parameters, tangent_model
+from lemmata.constructions.networks.inputs import sign_inputs
 from lemmata.numerics.exact.numbers import as_exact
 from lemmata.numerics.exact.rationals import as_fraction
 from lemmata.numerics.parity.lower_bound import (
@@ -38,14 +38,8 @@ from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
 
 
-@cache
-def cube(n: int) -> np.ndarray:
-    """All sign vectors, in the order of the tables; shared, so that nobody writes to it."""
-    return 1 - 2 * (np.arange(2**n)[:, None] >> np.arange(n) & 1)
-
-
 def parity(n: int, S: tuple[int, ...]) -> np.ndarray:
-    return cube(n)[:, list(S)].prod(axis=1)
+    return sign_inputs(n)[:, list(S)].prod(axis=1)
 
 
 def sets(n: int, k: int) -> list[tuple[int, ...]]:
@@ -65,7 +59,7 @@ def torch_gradient(n: int, width: int, theta: np.ndarray, target: np.ndarray, de
     """The gradient of E (h - target)^2/2 + decay/2 |theta|^2 over the cube, by autograd in float64."""
     p = torch.tensor(theta, requires_grad=True)
     w, b, u, c = torch.split(p, [width * n, width, width, 1])
-    h = torch.relu(torch.tensor(cube(n), dtype=torch.float64) @ w.reshape(width, n).T + b) @ u + c
+    h = torch.relu(torch.tensor(sign_inputs(n), dtype=torch.float64) @ w.reshape(width, n).T + b) @ u + c
     loss = ((h - torch.tensor(target)) ** 2).mean() / 2 + decay / 2 * (p**2).sum()
     loss.backward()
     assert p.grad is not None
@@ -391,7 +385,7 @@ def test_the_guessing_model_is_normalised_and_smooth() -> None:
 
 def linear_model(n: int) -> Callable[[Any], tuple[Any, Any]]:
     """h = <theta, x>."""
-    x = cube(n).astype(float)
+    x = sign_inputs(n).astype(float)
     return lambda theta: (x @ theta, x)
 
 
@@ -418,12 +412,12 @@ def test_the_printed_assumption_hides_nothing(record: Record, tau: float = 0.2) 
         assert not run.hidden
         assert (np.abs(run.noise) == tau).all()
         least = 1 - tau  # of chi_S(x) x_i theta_1,i over all noise
-        assert (run.trajectory[1] * cube(n)[sample] * parity(n, S)[sample] >= least - 2.0**-50).all()
+        assert (run.trajectory[1] * sign_inputs(n)[sample] * parity(n, S)[sample] >= least - 2.0**-50).all()
     assert exposed == len(sets(n, k)[::100])
     below = [np.sign(run.trajectory[1])[list(S)].prod() for S in sets(n, k)]  # of one parity alone
     assert sum(below) < comb(n, k) / 2
     for name in ("pareto-frontiers:proposition-6.3", "pareto-frontiers:assumption-6.2"):
-        error = np.abs((h * cube(n).T)[:, sample] - (h * cube(n).T).mean(axis=1)).max()
+        error = np.abs((h * sign_inputs(n).T)[:, sample] - (h * sign_inputs(n).T).mean(axis=1)).max()
         record.hypothesis("the error of the gradient for the target 0 is at most tau/2", error, "<=", tau / 2, of=name)
         record.hypothesis("r T/(tau^2 delta) <= C(n,k)/2", budget, "<=", Q(comb(n, k), 2), of=name)
         record.hypothesis("derivatives are at most 1", np.abs(linear_model(n)(np.zeros(n))[1]).max(), "<=", 1, of=name)

@@ -39,7 +39,7 @@ from lemmata.constructions.parity.over_sparse import (
 )
 from lemmata.constructions.parity.over_sparse_sizes import frontier_constants, over_sparse_sizes
 from lemmata.constructions.parity.two_layer import TwoLayerNetwork
-from lemmata.numerics.exact.numbers import as_exact, exact_midpoint, to_float
+from lemmata.numerics.exact.numbers import as_exact, ceiling, exact_midpoint, to_float
 from lemmata.numerics.learning.second_layer import falling_rate_bound, falling_rate_descent
 from lemmata.numerics.parity.exhaustive import margin_range
 from lemmata.numerics.parity.good_neurons import balance_probability, good_probability, gradient_floor
@@ -407,7 +407,7 @@ def test_constants_of_k_alone_serve_the_printed_form(k: int) -> None:
             for n in (s, 3 * s, 10**6 * s):
                 P = int((c.width * fmpq(n, s) ** k / 2).ceil())
                 samples = arb(c.samples * fmpq(s, k) ** (k - 1) * n**2) * arb(n).log()
-                m = int(exact_midpoint(samples.upper().ceil()))
+                m = ceiling(samples)
                 T = int((c.steps / eps**2).floor()) - 1  # one of the steps is that of the weights
                 _conditions(n, k, s, eps, delta, grid, (P, m, T), floor)
 
@@ -428,12 +428,12 @@ def test_the_printed_sizes_suffice_with_one_bias_more(k: int) -> None:
     grid, c, two = offset_grid(k), frontier_constants(k, "1/2", offset_grid(k)), arb(2).log()
     for eps, delta in product((fmpq(49, 100), fmpq(1, 1000)), (fmpq(49, 100), fmpq(1, 100), fmpq(1, 10**9))):
         log = arb(1 / delta).log()
-        s = int(exact_midpoint((c.sparsity / two * log / eps**2).upper().ceil())) | 1
+        s = ceiling(c.sparsity / two * log / eps**2) | 1
         floor = gradient_floor(k) / arb(comb(s, k - 1)).sqrt()
         for n in (s, 10**6 * s):
-            P = int(exact_midpoint((c.width / two * fmpq(n, s) ** k * log / 2).upper().ceil()))
+            P = ceiling(c.width / two * fmpq(n, s) ** k * log / 2)
             samples = c.samples / two * comb(s, k - 1) * n**2 * (2 * n * P / arb(delta)).log() * log
-            m = int(exact_midpoint(samples.upper().ceil()))
+            m = ceiling(samples)
             T = int(exact_midpoint((c.steps / two * log / eps**2).lower().floor())) - 1
             _conditions(n, k, s, eps, delta, grid, (P, m, T), floor)
             with pytest.raises(AssertionError):

@@ -25,6 +25,7 @@ from lemmata.certificates.duality.readouts import (
     missing_kink_multipliers,
     verify_least_norm,
 )
+from lemmata.constructions.networks.inputs import sign_inputs
 from lemmata.constructions.parity.bias_grids import (
     even_kink_grid,
     offset_grid,
@@ -118,7 +119,7 @@ def test_the_multipliers_annihilate_the_ramps_for_all_offsets() -> None:
 def test_the_parity_is_not_the_sum_modulo_two() -> None:
     """s_x is even wherever k is; the parity is (-1)^((k - s_x)/2)."""
     for k in (2, 4, 6):
-        x = 1 - 2 * (np.arange(2**k)[:, None] >> np.arange(k) & 1)
+        x = sign_inputs(k)
         sums, labels = x.sum(axis=1), x.prod(axis=1)
         assert not np.any(sums % 2)
         assert np.array_equal(labels, (-1) ** ((k - sums) // 2))

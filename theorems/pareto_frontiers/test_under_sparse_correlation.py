@@ -18,6 +18,7 @@ from flint import arb, fmpq
 from scipy.optimize import nnls
 
 from lemmata.certificates.duality.cone_correlation import ConeCorrelation, best_correlation, verify_correlation
+from lemmata.constructions.networks.inputs import sign_inputs
 from lemmata.constructions.parity.under_sparse import UnderSparseStart, silent_neurons, under_sparse_step
 from lemmata.numerics.exact.numbers import to_float
 from lemmata.numerics.parity.sparse_neurons import under_sparse_values
@@ -26,10 +27,6 @@ from lemmata.theorems.plugin import Effort
 
 SMALL = fmpq(1, 10**6)
 PAIRS = [(4, 2), (6, 2), (6, 4)]
-
-
-def _inputs(n: int) -> np.ndarray:
-    return 1 - 2 * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1)
 
 
 @cache
@@ -45,14 +42,14 @@ def _outputs(k: int, s: int, direction: int) -> tuple[np.ndarray, np.ndarray]:
     start = UnderSparseStart(k, k, ones, levels, np.ones(len(ones), dtype=int), SMALL)
     rate = direction * SMALL / (2 * k * abs(under_sparse_values(k, k, s).relevant))
     network = under_sparse_step(start, start.population_gradient(k), rate=rate).network
-    outputs = network.features(_inputs(k)) * network.readout * (2 * k / SMALL)
+    outputs = network.features(sign_inputs(k)) * network.readout * (2 * k / SMALL)
     return outputs, np.concatenate([levels, levels + k])
 
 
 def _averages(k: int, s: int, direction: int) -> tuple[np.ndarray, np.ndarray, list[int]]:
     """The averages over the permutations of S, at one input for each number of entries +1, with chi_S and masses."""
     outputs, kinds = _outputs(k, s, direction)
-    plus = (_inputs(k) > 0).sum(axis=1)
+    plus = (sign_inputs(k) > 0).sum(axis=1)
     representatives = [int(np.flatnonzero(plus == m)[0]) for m in range(k + 1)]
     columns = [outputs[:, kinds == kind].sum(axis=1)[representatives] for kind in range(2 * k)]
     return (
@@ -113,7 +110,7 @@ def test_averaging_loses_nothing(effort: Effort) -> None:
             outputs, kinds = _outputs(k, s, direction)
             found = _largest(k, s, direction)
             spread = ConeCorrelation(tuple(found.coefficients[kind] for kind in kinds), found.squared)
-            verify_correlation(spread, outputs, _inputs(k).prod(axis=1))
+            verify_correlation(spread, outputs, sign_inputs(k).prod(axis=1))
 
 
 @check("pareto-frontiers:theorem-C.16", grade="exact", target="corrected", supporting=True)
@@ -139,7 +136,7 @@ def test_weight_decay_prunes_no_bad_neuron(record_property) -> None:
     network = under_sparse_step(start, start.population_gradient(k)).network
     bad = np.array([not set(chosen) <= S for chosen in sets] * 2)
     alive = ~silent_neurons(network)
-    assert np.array_equal(alive, (network.features(_inputs(n)) != 0).any(axis=0))
+    assert np.array_equal(alive, (network.features(sign_inputs(n)) != 0).any(axis=0))
     record_property("bad neurons alive", [int((alive & bad).sum()), int(bad.sum())])
     assert 2 * (alive & bad).sum() > bad.sum()
     assert all(max(abs(row)) >= start.epsilon / (2 * k) for row in network.hidden[bad])

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from flint import fmpq
 
+from lemmata.constructions.networks.inputs import sign_inputs
 from lemmata.constructions.parity.under_sparse import draw_under_sparse
 from lemmata.numerics.fourier.boolean import half_coefficient, threshold_coefficient
 from lemmata.numerics.parity.sparse_neurons import (
@@ -34,10 +35,6 @@ CONFIGURATIONS = [
 """The classes of (S, S') up to permutations for n = 7, ..., 14: common = |S n S'|."""
 
 
-def _inputs(n: int) -> np.ndarray:
-    return 1 - 2 * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1)
-
-
 def _sets(n: int, k: int, s: int, common: int) -> tuple[list[int], list[int]]:
     """S and S' of these sizes, scattered over the inputs."""
     order = np.random.default_rng([n, k, s, common]).permutation(n).tolist()
@@ -48,7 +45,7 @@ def _enumerated(n: int, S: list[int], ones: list[int], epsilon: fmpq, bias: fmpq
     scale = int(epsilon.q) * int(bias.q)
     weights = np.full(n, int(epsilon * scale))
     weights[ones] = scale
-    x = _inputs(n)
+    x = sign_inputs(n)
     signal = x[:, S].prod(axis=1) * (x @ weights + int(bias * scale) > 0)
     return [fmpq(int(total), 2**n) for total in signal @ x]
 
@@ -197,7 +194,7 @@ def test_the_start_vanishes_and_its_biases_change_no_gradient(n: int, k: int, s:
     epsilon = fmpq(99, 100 * (n - s))
     start = draw_under_sparse(n, k, s, epsilon, 40, np.random.default_rng(n))
     network = start.network()
-    x = _inputs(n)
+    x = sign_inputs(n)
     assert not network(x).any()
     assert (network.features(x) != 0).any()
     allowed = {epsilon * fmpq(odd, 2 * k) for odd in range(1 - k, k, 2)}

@@ -17,6 +17,7 @@ import pytest
 import sympy as sp
 from flint import arb, fmpq
 
+from lemmata.constructions.networks.inputs import sign_inputs
 from lemmata.constructions.parity.two_layer import TwoLayerNetwork
 from lemmata.constructions.parity.under_sparse import (
     UnderSparseStart,
@@ -40,10 +41,6 @@ SIZES = [(8, 4, 2), (9, 4, 2), (12, 4, 2), (10, 6, 4), (13, 6, 4), (14, 6, 2), (
 HALF, HUNDREDTH = fmpq(1, 2), fmpq(1, 100)
 
 
-def _inputs(n: int) -> np.ndarray:
-    return 1 - 2 * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1)
-
-
 def _outputs(network: TwoLayerNetwork, x: np.ndarray) -> tuple[np.ndarray, int]:
     """The outputs times an integer, and that integer; of 64 bits where they fit. Unused neurons are left out."""
     used = [i for i in range(network.width) if network.readout[i] != 0]
@@ -61,7 +58,7 @@ def _outputs(network: TwoLayerNetwork, x: np.ndarray) -> tuple[np.ndarray, int]:
 
 def _largest_error(network: TwoLayerNetwork, S: list[int]) -> tuple[fmpq, fmpq]:
     """max |f - chi_S| and min chi_S f over the cube."""
-    x = _inputs(network.hidden.shape[1])
+    x = sign_inputs(network.hidden.shape[1])
     label = x[:, S].prod(axis=1)
     values, scale = _outputs(network, x)
     return fmpq(int(abs(values - label * scale).max()), scale), fmpq(int((values * label).min()), scale)
@@ -271,7 +268,7 @@ def test_the_bound_of_the_relevant_gradient() -> None:
 
 def _enumerated(n: int, k: int, s: int, epsilon: fmpq) -> list[fmpq]:
     """The gradient of the neuron with ones 0, ..., s-1 for S = 0, ..., k-1, in integers."""
-    x, scale = _inputs(n), int(epsilon.q)
+    x, scale = sign_inputs(n), int(epsilon.q)
     weights = np.full(n, int(epsilon * scale))
     weights[:s] = scale
     return [fmpq(int(v), 2**n) for v in (x[:, :k].prod(axis=1) * (x @ weights > 0)) @ x]

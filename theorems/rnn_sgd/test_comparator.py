@@ -24,6 +24,7 @@ from lemmata.numerics.recurrent.complexities import complexity, polynomial, smoo
 from lemmata.numerics.recurrent.separation import state_cosines
 from lemmata.theorems.evidence import check, proof_steps
 from lemmata.theorems.plugin import Effort
+from lemmata.theorems.rnn_sgd.tokens import unit_tokens
 from lemmata.theorems.rnn_sgd.written_out import bounded_function, bounded_supremum, of_part, part_function
 
 MATRIX = "rnn-sgd:definition-5.3"
@@ -46,13 +47,6 @@ def _target() -> TargetFunction:
         (2, 3, 0, (0, 0, 1)),
     )
     return TargetFunction(LENGTH, 2, tuple(Part(i, j, s, c, AXIS) for i, j, s, c in listed))  # pyright: ignore[reportArgumentType]
-
-
-def _inputs(rng: np.random.Generator, length: int = LENGTH) -> np.ndarray:
-    """Random unit vectors of width 4 with last coordinate 1/2."""
-    z = rng.standard_normal((length - 2, 3))
-    z *= math.sqrt(0.75) / np.linalg.norm(z, axis=1, keepdims=True)
-    return np.concatenate([z, np.full((length - 2, 1), 0.5)], axis=1)
 
 
 @check(
@@ -98,7 +92,7 @@ def test_the_matrix_is_that_of_the_definition(seed: int) -> None:
     assert np.abs(dense - expected).max() < 1e-10 * np.abs(expected).max()
     assert np.linalg.matrix_rank(dense) == LENGTH - 2
     assert abs(found.frobenius_norm() - np.linalg.norm(dense)) < 1e-9
-    run = trace(network, input_sequence(_inputs(rng), epsilon))
+    run = trace(network, input_sequence(unit_tokens(rng), epsilon))
     change = found.change(network, run)
     assert np.abs(change - linear_change(network, run, dense)).max() < 1e-9 * np.abs(change).max()
 
@@ -204,7 +198,7 @@ def test_the_mean_over_fresh_rows(power: int) -> None:
     i = 2 included.
     """
     rng = np.random.default_rng(1)
-    network, x = random_elman(300, 5, 2, rng), _inputs(rng)
+    network, x = random_elman(300, 5, 2, rng), unit_tokens(rng)
     run, null = trace(network, input_sequence(x, 0.3)), trace(network, null_sequence(LENGTH, 4, 0.3))
     for i in (2, 3, 4):
         function = bounded_indicator([0] * power + [1], 2 * (i - 2), ACCURACY)
@@ -232,7 +226,7 @@ def test_the_error_off_target_is_of_the_order_of_the_input_scale(power: int) -> 
     noise levels are near 2 (i - 2).
     """
     rng = np.random.default_rng(2)
-    network, x, errors = random_elman(1500, 5, 1, rng), _inputs(rng, 6), []
+    network, x, errors = random_elman(1500, 5, 1, rng), unit_tokens(rng, 6), []
     apart = math.sqrt(1 - float(state_cosines(6)[5]) ** 2) / 2
     for epsilon in (0.1, 0.01, 0.001):
         run, null = trace(network, input_sequence(x, epsilon)), trace(network, null_sequence(6, 4, epsilon))
@@ -286,7 +280,7 @@ def test_the_comparator_computes_the_target_on_average(effort: Effort, record_pr
     own, mean, target = [], [], []
     for seed in range(networks):
         rng = np.random.default_rng(seed)
-        network, x = random_elman(width, 5, 2, rng), _inputs(rng)
+        network, x = random_elman(width, 5, 2, rng), unit_tokens(rng)
         f, expected = _predicted(network, x, 0.3, 0.3)
         own.append(f[2:].ravel())
         mean.append(expected[2:].ravel())
@@ -316,14 +310,14 @@ def test_the_null_sequence_is_near() -> None:
     |h_l - hz_l| obeys the recursion with |W| and |A|, is 0 at l = 1, and falls in proportion to eps_x.
     """
     assert null_sequence(6, 4, 0.1).tolist() == [[0, 0, 0, 0, 1]] + [[0, 0, 0, 0, 0.1]] * 5
-    tokens = _inputs(np.random.default_rng(9), 8)
+    tokens = unit_tokens(np.random.default_rng(9), 8)
     actual = input_sequence(tokens, 0.1)
     assert actual.shape == (8, 5)
     assert np.abs(actual[1:7, :4] - 0.1 * tokens).max() < 1e-15
     assert (actual[[0, 7]] == null_sequence(8, 4, 0.1)[[0, 7]]).all()
     for seed in range(4):
         rng = np.random.default_rng(seed)
-        network, x = random_elman(200, 5, 1, rng), _inputs(rng, 6)
+        network, x = random_elman(200, 5, 1, rng), unit_tokens(rng, 6)
         W, A = np.linalg.norm(network.state, 2), np.linalg.norm(network.token, 2)
         distances = []
         for epsilon in (0.1, 0.01, 0.001):

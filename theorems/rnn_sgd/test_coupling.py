@@ -14,17 +14,11 @@ from lemmata.constructions.recurrent.concepts import input_sequence, input_seque
 from lemmata.constructions.recurrent.elman import ElmanNetwork, linear_change, random_elman, trace, weighted_gradient
 from lemmata.numerics.recurrent.tangent_kernel import tangent_features, tangent_kernel
 from lemmata.theorems.evidence import check, proof_steps
+from lemmata.theorems.rnn_sgd.tokens import unit_tokens
 
 STEP = "rnn-sgd:step-1-coupling"
 RADEMACHER = "rnn-sgd:fact-rademacher"
 LENGTH = 5
-
-
-def _tokens(rng: np.random.Generator, length: int = LENGTH) -> np.ndarray:
-    """Unit vectors of width 4 with last coordinate 1/2, shape (length - 2, 4)."""
-    z = rng.standard_normal((length - 2, 3))
-    z *= math.sqrt(0.75) / np.linalg.norm(z, axis=1, keepdims=True)
-    return np.concatenate([z, np.full((length - 2, 1), 0.5)], axis=1)
 
 
 @check(
@@ -38,7 +32,7 @@ def _tokens(rng: np.random.Generator, length: int = LENGTH) -> np.ndarray:
 def test_the_change_is_a_sum_over_mean_slopes() -> None:
     """Step 3: y_j(W + W') - y_j(W) = sum_i <v_i, W' h_(i-1)> with mean slopes and the states of W + W'."""
     rng = np.random.default_rng(0)
-    network, x = random_elman(60, 5, 1, rng), input_sequence(_tokens(rng), 0.3)
+    network, x = random_elman(60, 5, 1, rng), input_sequence(unit_tokens(rng), 0.3)
     change = rng.standard_normal((60, 60))
     change *= 0.5 / np.linalg.norm(change)
     first, second = trace(network, x), trace(network.moved(change), x)
@@ -60,7 +54,7 @@ def test_the_change_is_a_sum_over_mean_slopes() -> None:
 def _largest_error(width: int, seed: int) -> float:
     """The largest |y_L(W + W') - y_L(W) - f_L(W')| that is found for |W'|_F = 1/sqrt m, climbing from three starts."""
     rng = np.random.default_rng(seed)
-    network, x = random_elman(width, 5, 1, rng), input_sequence(_tokens(rng), 0.1)
+    network, x = random_elman(width, 5, 1, rng), input_sequence(unit_tokens(rng), 0.1)
     run, weights = trace(network, x), np.zeros((LENGTH, 1))
     weights[-1] = 1
     gradient, worst = weighted_gradient(network, run, weights), 0.0
@@ -92,7 +86,7 @@ def test_the_largest_error_found_falls_with_the_width() -> None:
     small, large = ([_largest_error(m, seed) for seed in range(5)] for m in (64, 576))
     assert max(large) < min(small)
     rng = np.random.default_rng(0)
-    network, x = random_elman(576, 5, 1, rng), input_sequence(_tokens(rng), 0.1)
+    network, x = random_elman(576, 5, 1, rng), input_sequence(unit_tokens(rng), 0.1)
     weights = np.zeros((LENGTH, 1))
     weights[-1] = 1
     gradient = weighted_gradient(network, trace(network, x), weights)
@@ -103,7 +97,7 @@ def test_the_largest_error_found_falls_with_the_width() -> None:
 
 def assert_kernel_of_gradients(network: ElmanNetwork) -> None:
     """The kernel of two sequences holds the inner products of the derivatives, by products of matrices."""
-    inputs = [_tokens(np.random.default_rng(seed), 6) for seed in (0, 1)]
+    inputs = [unit_tokens(np.random.default_rng(seed), 6) for seed in (0, 1)]
     tokens = input_sequences(np.stack(inputs), 0.5)
     assert (tokens == [input_sequence(one, 0.5) for one in inputs]).all()
     found = tangent_features(network.state, network.token, network.readout[1], tokens, 5)
@@ -143,7 +137,7 @@ def test_the_complexity_of_the_linear_class() -> None:
         network = random_elman(400, 5, 2, np.random.default_rng(seed))
         for length in (4, 8, 12, 16):
             rng = np.random.default_rng(length)
-            tokens = input_sequences(np.stack([_tokens(rng, length) for _ in range(count)]), 0.02)
+            tokens = input_sequences(np.stack([unit_tokens(rng, length) for _ in range(count)]), 0.02)
             found = tangent_features(network.state, network.token, network.readout[0], tokens, length)
             kernel = tangent_kernel(found, found)
             signs = rng.choice((-1.0, 1.0), size=(400, count))

@@ -22,6 +22,7 @@ from lemmata.numerics.recurrent.gram_schmidt import gram_schmidt
 from lemmata.numerics.recurrent.separation import state_cosines
 from lemmata.theorems.evidence import check, proof_steps
 from lemmata.theorems.plugin import Effort
+from lemmata.theorems.rnn_sgd.tokens import unit_tokens
 from lemmata.theorems.rnn_sgd.written_out import bounded_function, bounded_supremum, of_part
 
 NOTATION = "rnn-sgd:definition-notation"
@@ -96,12 +97,6 @@ def test_gram_schmidt_in_floating_point() -> None:
         assert np.abs(u @ u.T - np.eye(12)).max() < _rounding(30, 12)
 
 
-def _inputs(rng: np.random.Generator, length: int) -> np.ndarray:
-    z = rng.standard_normal((length - 2, 3))
-    z *= math.sqrt(0.75) / np.linalg.norm(z, axis=1, keepdims=True)
-    return np.concatenate([z, np.full((length - 2, 1), 0.5)], axis=1)
-
-
 @check(
     GEOMETRY,
     NORM,
@@ -115,7 +110,7 @@ def test_preactivations_lie_in_few_dimensions() -> None:
     """g_l = A x_l + sum_i W u_i <u_i, h_(l-1)> with the u_i of the states before, and |c|^2 = |x_l|^2 + |h_(l-1)|^2."""
     for seed in range(5):
         rng = np.random.default_rng(seed)
-        network, x = random_elman(50, 5, 1, rng), _inputs(rng, 6)
+        network, x = random_elman(50, 5, 1, rng), unit_tokens(rng, 6)
         sequences = (input_sequence(x, 0.2), null_sequence(6, 4, 0.2))
         runs = [trace(network, s) for s in sequences]
         ordered = np.stack([run.states[l] for l in range(1, 6) for run in runs])
@@ -179,7 +174,7 @@ def test_norms_of_states(effort: Effort) -> None:
         for seed in range(16):
             rng = np.random.default_rng(seed)
             network = random_elman(m, 5, 1, rng)
-            for tokens in (input_sequence(_inputs(rng, 8), 0.5), null_sequence(8, 4, 0.5)):
+            for tokens in (input_sequence(unit_tokens(rng, 8), 0.5), null_sequence(8, 4, 0.5)):
                 squares = (trace(network, tokens).states ** 2).sum(axis=1)
                 found.append(squares[1:] / (squares[:-1] + SQUARES))
         ratios = np.array(found)
@@ -227,7 +222,7 @@ def test_states_at_different_times_are_apart(effort: Effort) -> None:
     cosines = [float(c) for c in state_cosines(8)]
     for seed in range(3):
         rng = np.random.default_rng(seed)
-        network, x = random_elman(m, 5, 1, rng), np.repeat(_inputs(rng, 3), 6, axis=0)
+        network, x = random_elman(m, 5, 1, rng), np.repeat(unit_tokens(rng, 3), 6, axis=0)
         h = trace(network, input_sequence(x, epsilon)).states[1:]
         unit = h / np.linalg.norm(h, axis=1, keepdims=True)
         for l in range(1, 8):
@@ -256,7 +251,7 @@ def test_distance_to_the_null_sequence(effort: Effort) -> None:
     found = np.zeros((8, 5))
     for seed in range(8):
         rng = np.random.default_rng(seed)
-        network, x = random_elman(m, 5, 1, rng), _inputs(rng, 7)
+        network, x = random_elman(m, 5, 1, rng), unit_tokens(rng, 7)
         h, hz = (trace(network, s).states for s in (input_sequence(x, epsilon), null_sequence(7, 4, epsilon)))
         assert (h[1] == hz[1]).all()
         for l in range(2, 7):
@@ -327,7 +322,7 @@ def test_backward_matrices_are_near_those_of_the_null_sequence(effort: Effort) -
     m = effort.pick(quick=1000, full=4000)
     for seed in range(2):
         rng = np.random.default_rng(seed)
-        network, x, distances = random_elman(m, 5, 2, rng), _inputs(rng, 6), []
+        network, x, distances = random_elman(m, 5, 2, rng), unit_tokens(rng, 6), []
         for epsilon in (0.1, 0.01, 0.001):
             run, null = (trace(network, s) for s in (input_sequence(x, epsilon), null_sequence(6, 4, epsilon)))
             found = []
@@ -358,7 +353,7 @@ def test_a_few_fresh_rows_change_little(effort: Effort) -> None:
             chosen = rng.permutation(m)[: math.ceil(m**0.1)]
             state, token = network.state.copy(), network.token.copy()
             state[chosen], token[chosen] = other.state[chosen], other.token[chosen]
-            tokens = input_sequence(_inputs(rng, 6), 0.3)
+            tokens = input_sequence(unit_tokens(rng, 6), 0.3)
             fresh = replace(network, state=state, token=token)
             runs = [trace(net, tokens) for net in (network, fresh)]
             bound = 0.0

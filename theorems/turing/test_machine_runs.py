@@ -32,6 +32,7 @@ from lemmata.constructions.turing.machine import (
 )
 from lemmata.numerics.exact.numbers import to_float
 from lemmata.theorems.evidence import check, proof_steps
+from lemmata.theorems.turing.compiled_layers import layer_named
 
 TOLERANCE = 1e-9
 """Of float64 entries after a layer. Before it the vectors are within 1e-15 of bits, scores of the largest head are sums
@@ -247,20 +248,16 @@ def _with_layer(transformer: TuringTransformer, name: str, **changes) -> TuringT
     return replace(transformer, layers=tuple(layers))
 
 
-def _layer(transformer: TuringTransformer, name: str):
-    return next(layer for layer in transformer.layers if layer.name == name)
-
-
 def _moved_weight(transformer: TuringTransformer, name: str, row: int, column: int) -> TuringTransformer:
     """One weight of the first ReLU layer raised by 1."""
-    first, *rounding = _layer(transformer, name).feed_forward.layers
+    first, *rounding = layer_named(transformer, name).feed_forward.layers
     weight = first.weight.copy()
     weight[row, column] += 1
     return _with_layer(transformer, name, feed_forward=FeedForward((Affine(weight, first.bias), *rounding)))
 
 
 def _attention(transformer: TuringTransformer, name: str) -> Head:
-    head = _layer(transformer, name).self_attention
+    head = layer_named(transformer, name).self_attention
     assert head is not None
     return head
 

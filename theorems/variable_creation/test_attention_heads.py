@@ -23,6 +23,7 @@ from lemmata.numerics.exact.balls import as_balls
 from lemmata.numerics.exact.numbers import as_exact
 from lemmata.numerics.exact.precision import precision
 from lemmata.theorems.evidence import check, proof_steps
+from lemmata.theorems.variable_creation.written_out import softmax
 
 
 def integers(*shape: int, seed: int = 0, low: int = -2, high: int = 3) -> np.ndarray:
@@ -32,12 +33,6 @@ def integers(*shape: int, seed: int = 0, low: int = -2, high: int = 3) -> np.nda
 def made(query: np.ndarray, key: np.ndarray, value: np.ndarray, **options: Any) -> Head:
     """The head of three matrices."""
     return Head(Affine(query), Affine(key), Affine(value), **options)
-
-
-def softmax(scores: list[arb]) -> list[arb]:
-    """The definition, without a shift."""
-    weights = [score.exp() for score in scores]
-    return [weight / sum(weights, start=arb(0)) for weight in weights]
 
 
 def near(a: arb, b: arb) -> bool:

@@ -39,19 +39,10 @@ from lemmata.numerics.learning.linear_capacity import perceptron_steps, row_radi
 from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
 from lemmata.theorems.variable_creation.codes import covered_matrix, covered_row
+from lemmata.theorems.variable_creation.written_out import map_factor, near
 
 NAMES = ("value_columns", "value", "score_rows", "score", "output_columns", "output")
 LN2 = math.log(2)
-
-
-def near(found: arb, expected: arb) -> bool:
-    """Whether two balls of 128 bits agree to 20 digits."""
-    return bool(abs(found - expected) <= abs(expected) * arb("1e-20") + arb("1e-30"))
-
-
-def map_factor(d: int, N: int) -> arb:
-    a, b = arb(d + 1).log(), arb(2 * N + 1).log()
-    return (a.root(3) + b.root(3)) ** 3 + a
 
 
 def fractions(rng: np.random.Generator, count: int, most: int = 12) -> list[fmpq]:

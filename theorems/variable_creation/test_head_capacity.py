@@ -40,18 +40,9 @@ from lemmata.numerics.learning.attention_capacity import (
 from lemmata.numerics.learning.linear_capacity import linear_capacity, perceptron_steps
 from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
+from lemmata.theorems.variable_creation.written_out import map_factor, near, softmax
 
 LN2 = math.log(2)
-
-
-def near(found: arb, expected: arb) -> bool:
-    """Whether two balls of 128 bits agree to 20 digits."""
-    return bool(abs(found - expected) <= abs(expected) * arb("1e-20") + arb("1e-30"))
-
-
-def softmax(scores: list[arb]) -> list[arb]:
-    weights = [score.exp() for score in scores]
-    return [weight / sum(weights, start=arb(0)) for weight in weights]
 
 
 def head_by_definition(X: np.ndarray, tau: int, W_V: np.ndarray, W_QK: np.ndarray) -> list[arb]:
@@ -210,11 +201,6 @@ def known(radii: Mapping[str, arb | None]) -> dict[str, arb]:
 
 def at_points(m: int, T: int, d: int, **more: Any) -> dict[str, Any]:
     return {"samples": m, "length": T, "width": d} | more
-
-
-def map_factor(d: int, N: int) -> arb:
-    a, b = arb(d + 1).log(), arb(2 * N + 1).log()
-    return (a.root(3) + b.root(3)) ** 3 + a
 
 
 @check(

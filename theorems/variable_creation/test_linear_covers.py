@@ -29,12 +29,7 @@ from lemmata.numerics.learning.linear_capacity import (
 )
 from lemmata.theorems.evidence import check, counterexample, proof_steps
 from lemmata.theorems.records import Record
-
-
-def near(found: arb, expected: arb) -> bool:
-    """Whether two balls of 128 bits agree to 20 digits."""
-    return bool(abs(found - expected) <= abs(expected) * arb("1e-20") + arb("1e-30"))
-
+from lemmata.theorems.variable_creation.written_out import near
 
 # ---- notation
 

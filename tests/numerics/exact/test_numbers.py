@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lemmata.numerics.exact.cyclotomic.numbers import cosine, root_of_unity, sqrt_rational
-from lemmata.numerics.exact.numbers import as_exact, is_exact, sign_of, to_float
+from lemmata.numerics.exact.numbers import as_exact, ceiling, is_exact, sign_of, to_float
 
 
 def test_every_exact_type_becomes_the_same_rational() -> None:
@@ -86,3 +86,11 @@ def test_signs() -> None:
         sign_of(0.5)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="not real"):
         sign_of(root_of_unity(1, 3))
+
+
+@pytest.mark.parametrize(
+    ("ball", "least"),
+    [(arb(3), 3), (arb(7) / 2, 4), (arb("2.5 +/- 0.6"), 4), (-arb(1) / 3, 0), (arb(2) ** 200, 2**200)],
+)
+def test_the_ceiling_is_an_integer_above_every_point(ball: arb, least: int) -> None:
+    assert ceiling(ball) == least

@@ -10,14 +10,10 @@ from flint import arb, fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lemmata.constructions.networks.inputs import sign_inputs
 from lemmata.numerics.fourier.gaps import fourier_gap, majority_gap, sinusoid_coefficient, sinusoid_gap
 
 quick = settings(max_examples=40, deadline=None)
-
-
-def inputs(n: int) -> np.ndarray:
-    """All of {-1, 1}^n, in the order of the index bits: shape (2^n, n)."""
-    return 1 - 2 * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1)
 
 
 @quick
@@ -27,7 +23,7 @@ def test_gap_of_a_table_by_definition(n: int, data: Any) -> None:
     S = data.draw(st.sets(st.integers(0, n - 1), min_size=1))
 
     def coefficient(T: set[int]) -> fmpq:
-        points = inputs(n).tolist()
+        points = sign_inputs(n).tolist()
         return fmpq(sum(f * prod(x[i] for i in T) for f, x in zip(table, points, strict=True)), 2**n)
 
     below = [abs(coefficient(S - {i})) for i in S]
@@ -44,7 +40,7 @@ def test_gap_of_a_table_by_definition(n: int, data: Any) -> None:
 
 @pytest.mark.parametrize(("n", "k"), [(n, k) for n in (1, 3, 5, 7, 9) for k in range(1, n + 1)])
 def test_majority_gap_equals_that_of_its_table(n: int, k: int) -> None:
-    table = np.sign(inputs(n).sum(axis=1))
+    table = np.sign(sign_inputs(n).sum(axis=1))
     for S in list(combinations(range(n), k))[::7]:
         assert fourier_gap(table, S) == majority_gap(n, k)
     if n >= k + 1 and k % 2 == 0 and n > 2 * k:
@@ -58,7 +54,7 @@ def test_majority_gap_equals_that_of_its_table(n: int, k: int) -> None:
 def test_sinusoids_against_enumeration(n: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     weights, phase = rng.normal(size=n), float(rng.normal())
-    points = inputs(n)
+    points = sign_inputs(n)
     table = np.sin(points @ weights + phase)
     S = rng.permutation(n)[: rng.integers(1, n + 1)].tolist()
     # table: an argument of size A = sum|w| + |phase| is off by at most (n+1) 2^-53 A, the sine by 2^-52 more; the mean

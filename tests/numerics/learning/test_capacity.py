@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
+from lemmata.numerics.exact.balls import checked_bound
 from lemmata.numerics.learning.attention_capacity import (
     HeadNorms,
     head_capacity,
@@ -18,7 +19,7 @@ from lemmata.numerics.learning.attention_capacity import (
     printed_head_capacity,
     short_head_capacity,
 )
-from lemmata.numerics.learning.budgets import Capacity, CoverPart, checked_bound, exact_bound, optimal_split
+from lemmata.numerics.learning.budgets import Capacity, CoverPart, exact_bound, optimal_split
 from lemmata.numerics.learning.deep_capacity import (
     LayerNorms,
     amplifications,

@@ -99,7 +99,7 @@ def test_the_printed_form_is_refused_beyond_its_regime():
     ("arguments", "words"),
     [
         ((-1, 1, 10), "entropy C"),
-        ((float("inf"), 1, 10), "no enclosure"),
+        ((float("inf"), 1, 10), "entropy C must be a finite number >= 0"),
         ((1, 0, 10), "bound A"),
         ((1, 1, 0), "sample size"),
         ((arb("nan"), 1, 10), "entropy C"),

@@ -10,13 +10,9 @@ import numpy as np
 import pytest
 from flint import fmpq
 
+from lemmata.constructions.networks.inputs import sign_inputs
 from lemmata.numerics.exact.numbers import as_exact, to_float
 from lemmata.numerics.parity.lower_bound import NoisyDescent, parity_view, relu_tables, run_hidden, view_bound
-
-
-def cube(n: int) -> np.ndarray:
-    return 1 - 2 * (np.arange(2**n)[:, None] >> np.arange(n) & 1)
-
 
 START = [fmpq(a, 16) for a in (3, -2, 5, 1, 4, -3, 2, 5, 2, -1, 14, -13, 1)]  # n = 4, width 2
 
@@ -28,8 +24,8 @@ def test_relu_tables_are_the_network_and_its_gradient() -> None:
     theta = to_float(START)
     h, slopes = model(theta)
     w, b, u, c = theta[:8].reshape(2, 4), theta[8:10], theta[10:12], theta[12]
-    assert h == pytest.approx(np.maximum(cube(n) @ w.T + b, 0) @ u + c)
-    assert np.abs(cube(n) @ w.T + b).min() > 0.01
+    assert h == pytest.approx(np.maximum(sign_inputs(n) @ w.T + b, 0) @ u + c)
+    assert np.abs(sign_inputs(n) @ w.T + b).min() > 0.01
     for i in range(len(theta)):
         moved = theta.copy()
         moved[i] += 1e-6

@@ -33,7 +33,7 @@ def enumerated(h: np.ndarray, x: np.ndarray, support: list[int]) -> list[fmpq]:
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 7))
 def test_the_transform_equals_the_sum_over_all_inputs(seed: int, n: int) -> None:
     rng = np.random.default_rng(seed)
-    x = 1 - 2 * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1)
+    x = sign_inputs(n)
     support = rng.permutation(n)[: rng.integers(1, n + 1)].tolist()
     h = rng.integers(-5, 6, size=2**n)
     assert population_gradient(h, support).tolist() == enumerated(h, x, support)

@@ -19,6 +19,7 @@ from lemmata.numerics.runs.comparison import above, below
 from lemmata.numerics.runs.confidence import proportion_interval
 from lemmata.numerics.runs.ranks import bootstrap_interval, rank_correlation
 from lemmata.numerics.runs.trends import trend_test
+from lemmata.numerics.runs.waiting_times import with_infinity
 from lemmata.theorems.experiments import Criterion, Experiment, Findings
 
 __all__ = ["DECAYS", "FLIPS", "WIDTH_TIMES", "compiled_run", "flipped_labels", "noisy_runs"]
@@ -51,10 +52,6 @@ def _times(settings: dict[str, Any]) -> dict[str, Any]:
     return {"times": [compiled_run(settings, seed).test_time for seed in settings["seeds"]]}
 
 
-def _finite_or_infinite(times: list[int | None]) -> list[float]:
-    return [math.inf if time is None else float(time) for time in times]
-
-
 def _wide(width: int, seeds: int, n: int = 40, **changes: Any) -> dict[str, Any]:
     return {"n": n, "k": 3, "width": width, "batch": 128, "steps": 60_000, "check_every": 20,
             "threshold": 0.0, "seeds": list(range(5000, 5000 + seeds)), **changes}  # fmt: skip
@@ -71,7 +68,7 @@ def _high(x: Any) -> float:
 
 
 def _summarise_widths(settings: Mapping[str, Any], results: Mapping[str, Any]) -> Findings:
-    times = {(cell["n"], cell["width"]): _finite_or_infinite(results[key]["times"]) for key, cell in settings.items()}
+    times = {(cell["n"], cell["width"]): with_infinity(results[key]["times"]) for key, cell in settings.items()}
     last = {(cell["n"], cell["width"]): cell["steps"] for cell in settings.values()}
     n = max((sum(case[0] == n for case in times), n) for n, _ in times)[1]  # the length with the most widths
     large = sorted(width for length, width in times if length == n and width >= 10)
@@ -257,7 +254,7 @@ def flipped_labels(noise: float, batch: int, seeds: int = 5, **changes: Any) -> 
 def _summarise_flips(settings: Mapping[str, Any], results: Mapping[str, Any]) -> Findings:
     cells = {(cell["batch"], cell["noise"]): results[key]["runs"] for key, cell in settings.items()}
     batches, rates = sorted({b for b, _ in cells}), sorted({p for _, p in cells})
-    learned = {case: _finite_or_infinite([run[1] for run in runs]) for case, runs in cells.items()}
+    learned = {case: with_infinity([run[1] for run in runs]) for case, runs in cells.items()}
     usual = [batch for batch in batches if batch >= 32]
     growing = all(_median(learned[b, p]) < _median(learned[b, q]) for b in usual for p, q in pairwise(rates[:-1]))
     small, large, high = usual[0], usual[-1], rates[-2]
