@@ -74,6 +74,20 @@ def test_steps_are_those_of_autograd(name: str, loss: str) -> None:
     assert_steps_agree(name, loss, steps=4 if ARCHITECTURES[name].width == 1000 else 15)
 
 
+@pytest.mark.parametrize("name", ["vii", "x", "xv"])
+def test_the_accuracy_is_that_on_the_held_out_sample(name: str) -> None:
+    """Which is drawn first; after a step of no length, and written out again in float64."""
+    network = initial_architecture(name, 11, 3, np.random.default_rng(1))
+    codes = np.random.default_rng(2).integers(0, 16, size=(500, 3), dtype=np.uint8)
+    x = torch.tensor(2.0 * np.unpackbits(codes[:, :, None], axis=2, bitorder="little")[:, :, :4].reshape(500, -1) - 1)
+    run = train_architecture(
+        name, network, 1, np.random.default_rng(2), rate=1e-30, check_every=1, held_out=500, recorded=500
+    )
+    f = output(name, 3, [torch.tensor(part, dtype=torch.float64) for part in network.parameters()], x[:, :11])
+    assert f.abs().min() > 1e-6  # so that its sign in float32 is the same
+    assert run.accuracy == [float((f * x[:, :3].prod(dim=1) > 0).double().mean())]
+
+
 @pytest.mark.parametrize("k", [2, 3, 4, 5])
 def test_the_solutions_of_the_single_neurons_are_solutions(k: int) -> None:
     """From w = 1_S (half of it for the waves) and b = 0 a run without steps to speak of has no error at once."""

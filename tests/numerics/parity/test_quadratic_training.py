@@ -130,6 +130,15 @@ def test_larger_inputs_are_judged_on_a_sample() -> None:
     assert (100 * run.accuracy) % 1 == pytest.approx(0, abs=1e-9)
 
 
+def test_the_accuracy_is_that_on_the_held_out_sample() -> None:
+    """Which is drawn first; the network is the one after the last step."""
+    network = _start(20, (2, 1))
+    run = train_quadratic(network, 3, 40, np.random.default_rng(5), held_out=2000, check_every=40)
+    words = np.random.default_rng(5).integers(0, 2**20, size=2000, dtype=np.uint64)
+    x = 1 - 2 * ((words[:, None] >> np.arange(20, dtype=np.uint64)) & np.uint64(1)).astype(int)
+    assert run.accuracy == run.best == np.mean(_as_network(network)(x) * np.prod(x[:, :3], axis=1) > 0)
+
+
 def test_all_inputs_occur_in_the_samples() -> None:
     assert len(sign_inputs(6)) == 64
     network = _start(6, (1,))

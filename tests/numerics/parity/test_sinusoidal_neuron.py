@@ -1,6 +1,7 @@
 """`lemmata.numerics.parity.sinusoidal_neuron`: its steps against autograd, its solution, its records, bad input."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -37,6 +38,7 @@ def test_steps_are_those_of_autograd(k: int, batch: int, noise: float, monkeypat
     w = torch.tensor(neurons.weights, requires_grad=True)
     b = torch.tensor(neurons.biases, requires_grad=True)
     run = train_neurons(neurons, k, rng, steps=30, batch=batch, rate=0.05, noise=noise, check_every=30)
+    assert not any(np.array_equal(one[0], other[0]) for one, other in pairwise(kept))
     losses, flipped = [], 0.0
     for x, y in kept:
         labels = np.prod(x[:, :, :k], axis=2)
