@@ -9,7 +9,7 @@ from fontTools.ttLib import TTFont
 from lemmata.site.build import HERE
 from lemmata.site.chapters import erratum_weight
 from lemmata.site.mathml import formula_html, formulas, mathml, split_mathematics
-from lemmata.theorems.ledger import Statement, load_ledger
+from lemmata.theorems.ledger import THEOREMS, Statement, load_ledger
 
 
 def test_mathematics_is_mathml_and_what_is_not_understood_stays_readable() -> None:
@@ -27,14 +27,25 @@ def test_an_escaped_dollar_opens_no_formula() -> None:
     assert formulas(r"costs \$5, not $x$, and \$6") == ["x"]
 
 
-def test_every_formula_of_the_ledger_becomes_mathml_in_characters_of_the_font() -> None:
+def test_every_formula_of_the_ledger_and_of_the_proofs_becomes_mathml_in_characters_of_the_font() -> None:
+    proofs = [path.read_text(encoding="utf-8") for path in THEOREMS.glob("*/proofs/*.md")]
+    texts = [statement.statement for statement in load_ledger().statements()] + proofs
     shown: set[str] = set()
-    for statement in load_ledger().statements():
-        for formula in formulas(statement.statement):
-            shown |= set(unescape(re.sub("<[^>]*>", "", mathml(formula))))
+    for formula in {formula for text in texts for formula in formulas(text)}:
+        shown |= set(unescape(re.sub("<[^>]*>", "", mathml(formula))))
     with TTFont(HERE / "static" / "lemmata-math.woff") as font:
         assert "MATH" in font
         assert {character for character in shown if ord(character) not in font.getBestCmap()} <= {"⧵"}
+
+
+def test_displays_of_proofs_follow_an_empty_line() -> None:
+    """Behind a line of text MyST reads two dollars as a dollar and a formula."""
+    opened = re.compile(r"^ *\$\$.*?\$\$ *$", re.MULTILINE | re.DOTALL)
+    for path in THEOREMS.glob("*/proofs/*.md"):
+        text = path.read_text(encoding="utf-8")
+        displays = list(opened.finditer(text))
+        assert text.count("$$") == 2 * len(displays), path
+        assert all(text[: display.start()].endswith("\n\n") for display in displays), path
 
 
 def test_errata_are_listed_with_the_heaviest_first() -> None:
