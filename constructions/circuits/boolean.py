@@ -13,7 +13,7 @@ Source: turing, definition-circuits.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NamedTuple
@@ -212,23 +212,6 @@ def from_truth_table(table: str | Sequence[int]) -> BooleanCircuit:
             f"A truth table of m bits has 2^m entries, with 1 <= m <= {LARGEST_TABLE}; this one has {len(entries)}."
         )
     return _decision_diagram(tuple(int(entry) for entry in entries), m)
-
-
-def from_function(function: Callable[..., object], m: int) -> BooleanCircuit:
-    """A circuit of a Python function of m bits, 1 <= m <= 12: it is called as function(x1, ..., xm) on all inputs.
-
-    Raises:
-        ValueError: for m out of range, or a value that is not 0, 1, False or True (named with its input).
-    """
-    if not 1 <= m <= LARGEST_TABLE:
-        raise ValueError(f"A function is compiled from its truth table for 1 <= m <= {LARGEST_TABLE} bits, not {m}.")
-    table = []
-    for x in all_inputs(m).astype(int).tolist():
-        value = function(*x)
-        if value not in (0, 1):
-            raise ValueError(f"The function must return 0 or 1, but at {tuple(x)} it returns {value!r}.")
-        table.append(int(bool(value)))
-    return from_truth_table(table)
 
 
 def _decision_diagram(table: tuple[int, ...], m: int) -> BooleanCircuit:

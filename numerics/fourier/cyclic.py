@@ -6,7 +6,6 @@ the axes in place of j k/n.
 """
 
 import numpy as np
-from flint import fmpq
 from numpy.typing import ArrayLike, NDArray
 
 from lemmata.numerics.exact.cyclotomic.numbers import exact_matmul, root_of_unity
@@ -43,25 +42,11 @@ def exact_dft(f: ArrayLike) -> NDArray[np.object_]:
     Raises:
         ValueError: if an element is not exact, or the array is empty.
     """
-    return _exact_transform(f, -1)
-
-
-def exact_inverse_dft(f_hat: ArrayLike) -> NDArray[np.object_]:
-    """The inverse of `exact_dft`: (n1, ..., nr) -> the same shape, object array of Cyclotomic.
-
-    Raises:
-        ValueError: if an element is not exact, or the array is empty.
-    """
-    transformed = _exact_transform(f_hat, 1)
-    return transformed * fmpq(1, transformed.size)
-
-
-def _exact_transform(f: ArrayLike, sign: int) -> NDArray[np.object_]:
     values = as_exact(f)
     if values.ndim == 0 or values.size == 0:
         raise ValueError(f"The shape {values.shape} is no function on Z_n: give an array with at least one element.")
     for axis, n in enumerate(values.shape):
-        roots = np.array([root_of_unity(sign * e, n) for e in range(n)], dtype=object)
+        roots = np.array([root_of_unity(-e, n) for e in range(n)], dtype=object)
         matrix = roots[np.outer(np.arange(n), np.arange(n)) % n]
         front = np.moveaxis(values, axis, 0)
         values = np.moveaxis(exact_matmul(matrix, front.reshape(n, -1)).reshape(front.shape), 0, axis)

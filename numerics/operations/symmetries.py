@@ -176,18 +176,6 @@ class OperationSymmetries:
         """The number of the orbit of every point, in the order of first occurrence, shape (A + B + C,)."""
         return orbit_numbers(self.degree, [np.array(generator) for generator in self.generators])
 
-    def cell_orbits(self) -> IntArray:
-        """The number of the orbit of every cell, given or not, in the order of first occurrence, shape (A, B)."""
-        table = self.table
-        moves = []
-        for generator in self.generators:
-            points = np.array(generator)
-            row, column = points[: table.rows, None], points[None, table.rows : table.size]
-            if swaps(table, generator):
-                row, column = column, row
-            moves.append((row * table.columns + column - table.rows).ravel())
-        return orbit_numbers(table.rows * table.columns, moves).reshape(table.rows, table.columns)
-
 
 def orbit_numbers(count: int, moves: Sequence[IntArray]) -> IntArray:
     """The number of the orbit of 0..count-1 under permutations, in the order of first occurrence, shape (count,)."""

@@ -13,7 +13,7 @@ from lemmata.constructions.networks.affine import Affine
 from lemmata.constructions.networks.decoder import DecoderLayer
 from lemmata.constructions.networks.head import Head
 from lemmata.constructions.turing.compiler import TuringTransformer, compile_turing_machine
-from lemmata.constructions.turing.machine import TuringMachine, random_machine
+from lemmata.constructions.turing.machine import random_machine
 
 Integers = NDArray[np.int64]
 
@@ -105,14 +105,6 @@ def attention_norm(layer: DecoderLayer) -> int:
 def functional_norm(layer: DecoderLayer) -> int:
     """The 1-norm of the first ReLU layer."""
     return int(sum(np.abs(array).sum() for array in layer.feed_forward.layers[0].arrays()))
-
-
-def machine_with(table: dict[tuple[int, int], tuple[int, int, int]], **options: Any) -> TuringMachine:
-    """A machine over numbered states and symbols; `options` as for `machine_from_table`, with numbers as strings."""
-    from lemmata.constructions.turing.machine import machine_from_table
-
-    named = {(str(z), str(a)): (str(q), str(u), move) for (z, a), (q, u, move) in table.items()}
-    return machine_from_table(named, start="0", blank="0", **options)
 
 
 def _affine(layer: Affine, z: Integers) -> Integers:

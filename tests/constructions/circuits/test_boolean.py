@@ -10,7 +10,6 @@ from lemmata.constructions.circuits.boolean import (
     BooleanGate,
     LayeredCircuit,
     all_inputs,
-    from_function,
     from_truth_table,
     layered,
     operation_counts,
@@ -27,9 +26,10 @@ def test_truth_tables_come_back(table):
 
 
 def test_a_function_of_twelve_bits():
-    circuit = from_function(lambda *bits: sum(bits) % 3 == 1, 12)
     x = all_inputs(12)
-    assert circuit(x).tolist() == (x.sum(1) % 3 == 1).tolist()
+    table = x.sum(1) % 3 == 1
+    circuit = from_truth_table(table.astype(int))
+    assert (circuit(x) == table).all()
     assert circuit.size < 300
 
 
@@ -40,8 +40,6 @@ def test_a_function_of_twelve_bits():
         (lambda: from_truth_table("011"), "this one has 3"),
         (lambda: from_truth_table("1"), "this one has 1"),
         (lambda: from_truth_table("01" * 2**12), "with 1 <= m <= 12"),
-        (lambda: from_function(lambda *x: 2, 2), r"at \(0, 0\) it returns 2"),
-        (lambda: from_function(lambda *x: 0, 13), "not 13"),
         (lambda: BooleanCircuit(0, (), 0), "at least one input"),
         (lambda: BooleanCircuit(1, (BooleanGate("AND", (0, 1)),), 1), r"Node 1 \(AND\) reads \(0, 1\)"),
         (lambda: BooleanCircuit(1, (BooleanGate("NOT", (0, 0)),), 1), "takes 1 parent"),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from lemmata.numerics.exact.cyclotomic.numbers import cosine, root_of_unity, sqrt_rational
 from lemmata.numerics.exact.numbers import as_exact
-from lemmata.numerics.fourier.cyclic import dft, exact_dft, exact_inverse_dft, folded_power
+from lemmata.numerics.fourier.cyclic import dft, exact_dft, folded_power
 
 shapes = st.lists(st.integers(1, 7), min_size=1, max_size=3).filter(lambda s: np.prod(s) <= 60).map(tuple)
 quick = settings(max_examples=40, deadline=None)
@@ -44,7 +44,6 @@ def test_transforms_are_the_defining_sums(shape: tuple[int, ...], seed: int) -> 
     expected = by_definition(f)
     exact = exact_dft(f)
     assert np.max(np.abs(exact.astype(complex) - expected)) < TOLERANCE
-    assert (exact_inverse_dft(exact) == f).all()
     if f.ndim == 1:
         assert np.max(np.abs(dft(f) - expected)) < TOLERANCE
 
@@ -65,7 +64,6 @@ def test_exact_transform_of_irrational_functions() -> None:
     f = np.array([sqrt_rational(2), fmpq(1, 3), cosine(1, 7)], dtype=object)
     hat = exact_dft(f)
     assert hat[0] == sqrt_rational(2) + fmpq(1, 3) + cosine(1, 7)
-    assert (exact_inverse_dft(hat) == f).all()
     assert sum(h * h.conjugate() for h in hat) == 3 * sum(x * x for x in as_exact(f))  # Parseval
 
 
@@ -104,7 +102,7 @@ def test_folded_power_is_a_share_of_the_energy(n: int, seed: int, scale: float) 
         (lambda: dft(1.0), r"shape \(\)"),
         (lambda: dft(as_exact([1, 2])), "use exact_dft"),
         (lambda: exact_dft([0.5, 1]), "not exact"),
-        (lambda: exact_inverse_dft(np.empty((2, 0), dtype=object)), "at least one element"),
+        (lambda: exact_dft(np.empty((2, 0), dtype=object)), "at least one element"),
     ],
 )
 def test_refusals(action: Any, message: str) -> None:
