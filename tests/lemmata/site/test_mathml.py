@@ -27,6 +27,32 @@ def test_an_escaped_dollar_opens_no_formula() -> None:
     assert formulas(r"costs \$5, not $x$, and \$6") == ["x"]
 
 
+@pytest.mark.parametrize(
+    ("source", "shown"),
+    [
+        (r"2\log n", "2~log~n"),
+        (r"n\log_2n+\exp(x)", "n~log2~n+exp(x)"),
+        (r"\sup|y|\le\|h\|\max(1,|\log x|)", "sup~|y|≤‖h‖~max(1,|log~x|)"),
+        (r"(a)^2\ln2", "(a)2~ln~2"),
+        (r"a\bmod b", "amodb"),
+    ],
+)
+def test_names_of_functions_have_thin_spaces_beside_them(source: str, shown: str) -> None:
+    assert unescape(re.sub("<[^>]*>", "", re.sub("<mspace[^>]*>", "~", mathml(source)))) == shown
+
+
+def test_bars_and_slashes_are_tight_and_signs_of_numbers_belong_to_them() -> None:
+    tight = 'lspace="0" rspace="0">'
+    assert mathml(r"|x|/\|y\|").count(tight) == 5
+    assert tight not in mathml("a-b")
+    assert [mathml(source).count('form="prefix"') for source in ("a-b", "[-1,-1]", "=-1", "|a|-1")] == [0, 2, 1, 0]
+
+
+def test_letters_of_other_alphabets_are_characters_with_and_without_braces() -> None:
+    assert mathml(r"\mathbb R\mathcal F_n") == mathml(r"\mathbb{R}\mathcal{F}_n")
+    assert unescape(mathml(r"\mathbb R")).count("ℝ") == 1
+
+
 def test_every_formula_of_the_ledger_and_of_the_proofs_becomes_mathml_in_characters_of_the_font() -> None:
     proofs = [path.read_text(encoding="utf-8") for path in THEOREMS.glob("*/proofs/*.md")]
     texts = [statement.statement for statement in load_ledger().statements()] + proofs
@@ -35,7 +61,7 @@ def test_every_formula_of_the_ledger_and_of_the_proofs_becomes_mathml_in_charact
         shown |= set(unescape(re.sub("<[^>]*>", "", mathml(formula))))
     with TTFont(HERE / "static" / "lemmata-math.woff") as font:
         assert "MATH" in font
-        assert {character for character in shown if ord(character) not in font.getBestCmap()} <= {"⧵"}
+        assert {character for character in shown if ord(character) not in font.getBestCmap()} <= set("⧵ℚ𝔽")
 
 
 def test_displays_of_proofs_follow_an_empty_line() -> None:
